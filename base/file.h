@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace firetower {
+
+// Opens read-only with O_CLOEXEC; `extra_flags` are further open(2) flags.
+Result<UniqueFd> OpenReadOnly(const std::string& path, int extra_flags = 0);
+
+// The whole file. kExhausted when it is longer than `max_bytes`; works on /proc files (size 0).
+Result<std::string> ReadFile(const std::string& path, size_t max_bytes = 64u << 20);
+Result<std::string> ReadFd(int fd, size_t max_bytes = 64u << 20);
+
+// Reads exactly out.size() bytes at `offset`; kCorrupt when the file ends before.
+Status ReadExactAt(int fd, uint64_t offset, std::span<std::byte> out);
+
+// Replaces `path` so that a reader sees the old file or the whole new one, never a part, also
+// after a power cut: temporary file beside it, fsync, rename, fsync of the folder.
+Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode = 0644);
+
+// Creates the folder and its parents (mode 0755); fine when it exists.
+Status MakeDirectories(const std::string& path);
+
+// Names in a folder, without . and .., sorted.
+Result<std::vector<std::string>> ListDirectory(const std::string& path);
+
+}  // namespace firetower

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+include(GoogleTest)
+
+# Our warnings, clang-tidy when asked for, and includes from the repository root.
+function(firetower_target name)
+  target_link_libraries(${name} PRIVATE firetower_warnings)
+  if(FIRETOWER_TIDY)
+    set_target_properties(${name} PROPERTIES
+      CXX_CLANG_TIDY "${CLANG_TIDY};--quiet;--warnings-as-errors=*")
+  endif()
+endfunction()
+
+# module(NAME SOURCES a.cc… DEPS target… [PRIVATE_DEPS target…]): the static library of one folder.
+function(module name)
+  cmake_parse_arguments(M "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  if(M_SOURCES)
+    add_library(${name} STATIC ${M_SOURCES})
+    target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${name} PUBLIC ${M_DEPS} PRIVATE ${M_PRIVATE_DEPS})
+    firetower_target(${name})
+  else()
+    add_library(${name} INTERFACE)
+    target_include_directories(${name} INTERFACE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${name} INTERFACE ${M_DEPS})
+  endif()
+endfunction()
+
+# program(NAME SOURCES a.cc… DEPS target…): a binary in bin/.
+function(program name)
+  cmake_parse_arguments(P "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${P_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${P_DEPS})
+  firetower_target(${name})
+endfunction()
+
+# unit_test(NAME SOURCES a_test.cc… DEPS target… [LABEL unit]): GoogleTest cases, one ctest entry each.
+function(unit_test name)
+  cmake_parse_arguments(T "" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  if(NOT T_LABEL)
+    set(T_LABEL unit)
+  endif()
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${T_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE
+    FIRETOWER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FIRETOWER_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE ${T_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  firetower_target(${name})
+  # PRE_TEST: cases are listed when ctest runs, so that a build needs no sanitized start-up.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+endfunction()

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+option(FIRETOWER_TESTS "Build unit tests, test programs and benches" ON)
+option(FIRETOWER_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+option(FIRETOWER_TIDY "Run clang-tidy beside the compiler" OFF)
+option(FIRETOWER_COVERAGE "Instrument for line coverage" OFF)
+set(FIRETOWER_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace firetower {
+namespace {
+
+class FileTest : public ::testing::Test {
+ protected:
+  FileTest() {
+    char pattern[] = "/tmp/firetower-file-XXXXXX";
+    dir_ = mkdtemp(pattern);
+  }
+  ~FileTest() override { std::filesystem::remove_all(dir_); }
+  std::string dir_;
+};
+
+TEST_F(FileTest, AtomicWriteReplacesAndLeavesNoTemporaryFile) {
+  ASSERT_TRUE(WriteFileAtomic(dir_ + "/a", "one"));
+  ASSERT_TRUE(WriteFileAtomic(dir_ + "/a", "two"));
+  EXPECT_EQ(ReadFile(dir_ + "/a").value(), "two");
+  EXPECT_EQ(ListDirectory(dir_).value(), std::vector<std::string>{"a"});
+}
+
+TEST_F(FileTest, AtomicWriteFailsWithThePathWhenTheFolderIsAbsent) {
+  Status status = WriteFileAtomic(dir_ + "/no/such", "x");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code(), ErrorCode::kNotFound);
+  EXPECT_NE(status.error().message().find(dir_), std::string::npos);
+}
+
+TEST_F(FileTest, ReadFileRefusesMoreThanItsBound) {
+  ASSERT_TRUE(WriteFileAtomic(dir_ + "/a", "12345"));
+  EXPECT_EQ(ReadFile(dir_ + "/a", 4).error().code(), ErrorCode::kExhausted);
+  EXPECT_EQ(ReadFile(dir_ + "/a", 5).value(), "12345");
+}
+
+TEST_F(FileTest, ReadFileReadsProcFilesWhoseSizeIsZero) {
+  EXPECT_NE(ReadFile("/proc/self/status").value().find("Pid:"), std::string::npos);
+}
+
+TEST_F(FileTest, ReadExactAtTellsAFileThatEndsEarly) {
+  ASSERT_TRUE(WriteFileAtomic(dir_ + "/a", "12345"));
+  UniqueFd fd = OpenReadOnly(dir_ + "/a").value();
+  std::byte out[4];
+  EXPECT_TRUE(ReadExactAt(fd.get(), 1, out));
+  EXPECT_EQ(ReadExactAt(fd.get(), 2, out).error().code(), ErrorCode::kCorrupt);
+}
+
+TEST_F(FileTest, MakeDirectoriesMakesParentsAndRefusesAFileInTheWay) {
+  EXPECT_TRUE(MakeDirectories(dir_ + "/x/y/z"));
+  EXPECT_TRUE(MakeDirectories(dir_ + "/x/y/z"));
+  ASSERT_TRUE(WriteFileAtomic(dir_ + "/f", ""));
+  EXPECT_FALSE(MakeDirectories(dir_ + "/f/y"));
+  EXPECT_FALSE(MakeDirectories(dir_ + "/f"));
+}
+
+}  // namespace
+}  // namespace firetower
