@@ -4,6 +4,9 @@ include(GoogleTest)
 # Our warnings, clang-tidy when asked for, and includes from the repository root.
 function(firetower_target name)
   target_link_libraries(${name} PRIVATE firetower_warnings)
+  if(FIRETOWER_FUZZ)
+    target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
   if(FIRETOWER_TIDY)
     set_target_properties(${name} PROPERTIES
       CXX_CLANG_TIDY "${CLANG_TIDY};--quiet;--warnings-as-errors=*")
