@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/log.h"
+
+namespace firetower::daemon {
+
+// Where the HTTP server listens. An empty host is every address; port 0 is any free one.
+struct ListenAddress {
+  std::string host = "127.0.0.1";
+  uint16_t port = 7070;
+};
+
+// Which labels a sample carries into a profile.
+struct SampleLabels {
+  bool thread = true;
+  bool comm = true;
+  bool cpu = false;
+};
+
+// Which cgroup hierarchy attributes samples.
+enum class CgroupChoice { kAuto, kV2, kV1 };
+struct CgroupHierarchy {
+  CgroupChoice choice = CgroupChoice::kAuto;
+  std::string controller;  // kV1 only: "cpu", "memory", "name=systemd", …
+};
+
+// What firetowerd was told: the defaults here, overridden by the configuration file, overridden by
+// flags. Built by ParseCommandLine (which has checked every bound), immutable afterwards. Each
+// field is one row of the table in options.cc.
+struct Config {
+  bool standalone = false;
+  ListenAddress listen;
+  std::string store_url = "file:///var/lib/firetower";
+  std::string policy_path;  // A file or a folder; empty: profile everything.
+  std::string config_path;  // Empty: no configuration file.
+
+  int window_seconds = 60;
+  int slice_milliseconds = 5000;  // Divides the window.
+  int default_frequency_hertz = 97;
+  int max_frequency_hertz = 999;
+  SampleLabels sample_labels;
+
+  CgroupHierarchy cgroup_hierarchy;
+  std::string proc_root = "/proc";
+  std::string sys_root = "/sys";
+  std::string cgroup_root = "/sys/fs/cgroup";
+
+  std::string node_name;  // ParseCommandLine fills in the host name.
+  std::string cluster = "standalone";
+
+  int64_t retention_age_ns = 14 * 86400 * int64_t{1'000'000'000};
+  int64_t retention_bytes = int64_t{2} << 30;
+
+  int64_t symbol_cache_bytes = int64_t{32} << 20;
+  int64_t sample_ring_bytes = int64_t{2} << 20;      // One ring for the machine.
+  int64_t sideband_ring_bytes = int64_t{512} << 10;  // One ring a CPU.
+
+  int metrics_top_functions = 5;
+  int metrics_max_series = 300;
+
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/config/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace firetower::daemon {
+namespace {
+
+const Option& Find(const std::vector<Option>& options, std::string_view name) {
+  auto found = std::find_if(options.begin(), options.end(),
+                            [&](const Option& option) { return option.name == name; });
+  EXPECT_NE(found, options.end()) << name;
+  return *found;
+}
+
+TEST(Options, EveryDefaultIsAllowed) {
+  for (const Option& option : ConfigOptions()) {
+    if (!option.default_text.empty()) continue;
+    Config config;
+    std::string value = option.get(config);
+    Status status = option.set(config, value);
+    EXPECT_TRUE(status) << option.name << " refuses its default '" << value << "'";
+    EXPECT_EQ(option.get(config), value) << option.name;
+  }
+  EXPECT_TRUE(CheckConfig(Config{}));
+}
+
+TEST(Options, NamesAreUniqueAndGroupsStandTogether) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> closed_groups;
+  std::string_view group;
+  for (const Option& option : ConfigOptions()) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    if (option.group == group) continue;
+    EXPECT_TRUE(closed_groups.insert(option.group).second) << option.group;
+    group = option.group;
+  }
+}
+
+struct Case {
+  const char* name;
+  const char* good;  // spelt as `get` writes it
+  const char* bad;
+};
+
+TEST(Options, HoldTheirBounds) {
+  const Case cases[] = {
+      {"standalone", "true", "1"},
+      {"listen", "[::1]:80", "::1:80"},
+      {"listen", ":0", "localhost"},
+      {"listen", "localhost:65535", "localhost:65536"},
+      {"store", "file:///srv", "s3://bucket"},
+      {"store", "file:///srv/x", "file://relative"},
+      {"window-seconds", "10", "9"},
+      {"window-seconds", "3600", "3601"},
+      {"window-seconds", "60", "60s"},
+      {"slice-milliseconds", "500", "499"},
+      {"default-frequency-hertz", "1", "0"},
+      {"max-frequency-hertz", "999", "1000"},
+      {"sample-labels", "", "pid"},
+      {"sample-labels", "thread,cpu", "thread,,cpu"},
+      {"cgroup-hierarchy", "v1:cpu", "v1:"},
+      {"cgroup-hierarchy", "v2", "v3"},
+      {"proc-root", "/host/proc", "proc"},
+      {"node-name", "node-1.example", "a/b"},
+      {"cluster", "c", ".."},
+      {"retention-age", "1h", "59s"},
+      {"retention-bytes", "1Ti", "1Mi"},
+      {"symbol-cache-bytes", "1Mi", "1Ki"},
+      {"sample-ring-bytes", "64Ki", "96Ki"},
+      {"sideband-ring-bytes", "16Ki", "8Ki"},
+      {"metrics-top-functions", "0", "21"},
+      {"metrics-max-series", "0", "-1"},
+      {"log-level", "warn", "warning"},
+      {"log-format", "json", "xml"},
+  };
+  const std::vector<Option> options = ConfigOptions();
+  for (const Case& one : cases) {
+    const Option& option = Find(options, one.name);
+    Config config;
+    EXPECT_TRUE(option.set(config, one.good)) << one.name << ' ' << one.good;
+    EXPECT_EQ(option.get(config), one.good) << one.name;
+    EXPECT_FALSE(option.set(config, one.bad)) << one.name << ' ' << one.bad;
+    EXPECT_EQ(option.get(config), one.good) << one.name << ": a refused value must change nothing";
+  }
+}
+
+}  // namespace
+}  // namespace firetower::daemon
