@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profile/interner.h"
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+// Fills a Profile; equal strings, mappings, functions, locations and samples become one, and the
+// values of equal samples (same stack, same labels) add up. Used by one thread.
+//
+//   ProfileBuilder b(CpuMeta(...));
+//   uint32_t exe = b.AddMapping({.memory_start = 0x400000, ..., .filename = b.AddString("/app")});
+//   uint32_t fn = b.AddFunction("Serve", "_Z5Servev", "");
+//   Line line{.function = fn};
+//   uint32_t leaf = b.AddLocation(exe, 0x401234, {&line, 1});
+//   b.AddSample({{leaf, ...}}, {{1, 10309278}}, labels);
+//   Profile p = std::move(b).Build();
+class ProfileBuilder {
+ public:
+  // What does not fit is counted, not stored.
+  struct Limits {
+    uint32_t max_samples = 1u << 22;
+    size_t max_bytes = size_t{2} << 30;
+  };
+
+  explicit ProfileBuilder(Meta meta);
+  ProfileBuilder(Meta meta, Limits limits);
+
+  // May be changed until Build(), but not the number of sample types once there are samples.
+  Meta& meta() { return meta_; }
+
+  // Bytes that are not UTF-8 become U+FFFD.
+  StringId AddString(std::string_view text);
+  uint32_t AddMapping(const Mapping& mapping) { return mappings_.Intern(mapping); }
+  uint32_t AddFunction(std::string_view name, std::string_view system_name,
+                       std::string_view filename, int64_t start_line = 0);
+  uint32_t AddFunction(const Function& function) { return functions_.Intern(function); }
+  // `mapping` is an index from AddMapping or kNoMapping; lines innermost first, may be empty.
+  uint32_t AddLocation(uint32_t mapping, uint64_t address, std::span<const Line> lines,
+                       bool is_folded = false);
+
+  Label StringLabel(std::string_view key, std::string_view value);
+  Label NumberLabel(std::string_view key, int64_t number, std::string_view unit);
+
+  // Leaf first; one value per sample type (a broken invariant otherwise). Of several labels with
+  // one key the first stays. False when a limit was reached: the sample is dropped and counted.
+  bool AddSample(std::span<const uint32_t> locations, std::span<const int64_t> values,
+                 std::span<const Label> labels = {});
+
+  uint32_t sample_count() const { return samples_.size(); }
+  uint64_t dropped_samples() const { return dropped_samples_; }
+  size_t bytes() const;
+
+  Profile Build() &&;
+
+ private:
+  Meta meta_;
+  Limits limits_;
+  uint64_t dropped_samples_ = 0;
+  Interner<char> strings_;
+  Interner<Mapping> mappings_;
+  Interner<Function> functions_;
+  Interner<Line> lines_;
+  Interner<Profile::LocationRecord> locations_;
+  Interner<uint32_t> stacks_;
+  Interner<Label> labels_;
+  Interner<Profile::SampleRecord> samples_;
+  std::vector<int64_t> values_;
+  std::vector<Label> label_scratch_;
+};
+
+// Meta of a CPU profile by pprof's conventions: samples/count first, cpu/nanoseconds last and
+// default, period cpu/nanoseconds = 1e9 / hertz.
+Meta CpuMeta(int64_t hertz, int64_t time_nanos, int64_t duration_nanos);
+
+}  // namespace firetower::profile

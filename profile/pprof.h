@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// pprof's profile.proto (github.com/google/pprof/proto), gzip'd or raw.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+struct PprofEncodeOptions {
+  bool gzip = true;
+  // libdeflate's 1 (fast) to 12; 1 already beats Go's gzip in size on stacks.
+  int level = 1;
+};
+
+// The same profile gives the same bytes.
+std::string EncodePprof(const Profile& profile, const PprofEncodeOptions& options = {});
+
+struct PprofDecodeLimits {
+  size_t max_inflated_bytes = size_t{256} << 20;
+  uint32_t max_entries = 1u << 22;  // samples, locations, functions, mappings, strings: each
+};
+
+// Reads gzip'd or raw bytes. kCorrupt says which field of which entry is wrong; kExhausted which
+// limit was passed. Never allocates more than a small multiple of the limits.
+Result<Profile> DecodePprof(std::string_view bytes, const PprofDecodeLimits& limits = {});
+
+}  // namespace firetower::profile

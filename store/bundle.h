@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bundle: one node's profiles of one window, a plain ZIP of stored .pb.gz entries. `unzip` opens
+// it; its central directory is the index, so one tail read and one ranged read serve an entry.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/catalog.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+// "<namespace>/<pod>/<container>/<type>-<id12>.pb.gz"; bytes unfit for a file name become '_'.
+std::string BundleEntryName(const CatalogRow& row);
+
+// Collects the entries and writes the file; the same calls give the same bytes.
+class BundleWriter {
+ public:
+  static constexpr size_t kMaxEntries = 65'000;          // a plain ZIP counts in 16 bits
+  static constexpr uint64_t kMaxBytes = 0xFFFF'0000ull;  // and addresses in 32
+
+  // `window_start_ns`: the time stamp of every entry.
+  explicit BundleWriter(int64_t window_start_ns);
+  ~BundleWriter();
+  BundleWriter(BundleWriter&&) noexcept;
+  BundleWriter& operator=(BundleWriter&&) noexcept;
+
+  // `pprof_gz`: a whole profile. Rows with equal names get a running suffix. kExhausted when the
+  // file would pass what a plain ZIP can hold.
+  Status Add(const CatalogRow& row, std::string pprof_gz);
+  size_t entries() const;
+
+  // The file. The writer is used up.
+  Result<std::string> Finish() &&;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct BundleEntry {
+  std::string name;
+  CatalogRow row;
+  uint32_t crc32 = 0;
+  uint64_t header_offset = 0;  // of the local header
+  uint64_t end_offset = 0;     // of the next local header, or of the central directory
+  uint64_t size = 0;           // of the data
+};
+
+struct BundleIndex {
+  std::vector<BundleEntry> entries;
+};
+
+// Reads bytes [offset, offset + length) of a file.
+using RangeReader = std::function<Result<std::string>(uint64_t offset, uint64_t length)>;
+
+// Reads the central directory of a file of `size` bytes: one range when it fits kBundleTailBytes,
+// two otherwise. kCorrupt names what is wrong; kUnsupported a ZIP that is not one of ours
+// (compressed, encrypted, ZIP64, split).
+inline constexpr uint64_t kBundleTailBytes = 256 << 10;
+inline constexpr uint64_t kMaxBundleDirectoryBytes = uint64_t{64} << 20;
+Result<BundleIndex> ReadBundleIndex(uint64_t size, const RangeReader& read);
+// The data of one entry, in one range; kCorrupt when its header or CRC-32 does not agree.
+Result<std::string> ReadBundleEntry(const BundleEntry& entry, const RangeReader& read);
+
+Result<BundleIndex> ReadBundleIndex(const ObjectStore& store, std::string_view key);
+Result<std::string> ReadBundleEntry(const ObjectStore& store, std::string_view key,
+                                    const BundleEntry& entry);
+
+}  // namespace firetower::store

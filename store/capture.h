@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A capture: a single .pb.gz object. Its catalog row lies in the gzip header as an extra subfield
+// "FT" (RFC 1952 §2.3.1.1), so that every pprof reader opens the file and a listing needs one short
+// ranged read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/catalog.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+// kInvalid when `pprof_gz` is not a gzip member without header fields (what EncodePprof makes).
+Result<std::string> EncodeCapture(const CatalogRow& row, std::string_view pprof_gz);
+// Reads the row from the first bytes of a capture (all of it is not needed).
+Result<CatalogRow> ReadCaptureRow(std::string_view head);
+Result<CatalogRow> ReadCaptureRow(const ObjectStore& store, std::string_view key);
+
+}  // namespace firetower::store

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// CatalogRow: what is known of one stored profile without opening it. It travels as JSON in the
+// comment of its bundle entry, or in the gzip header of a capture.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace firetower::store {
+
+struct CatalogRow {
+  std::string namespace_name = "-";
+  std::string pod = "-";
+  std::string container;
+  std::string pod_uid;
+  std::string container_id;
+  std::string workload;
+  std::string service_name;
+  std::string node;
+  std::string type;         // as ProfileType::Name()
+  int64_t start_ns = 0;     // Unix time; kept to the millisecond
+  int64_t duration_ns = 0;  // likewise
+  int64_t samples = 0;      // sum of the first value
+  int64_t value = 0;        // sum of the main (last) value
+  std::string unit;         // of `value`
+  std::vector<std::string> policies;
+  std::vector<std::string> build_ids;
+
+  int64_t end_ns() const { return start_ns + duration_ns; }
+  bool Overlaps(int64_t from_ns, int64_t to_ns) const {
+    return start_ns < to_ns && (end_ns() > from_ns || start_ns >= from_ns);
+  }
+  bool operator==(const CatalogRow&) const = default;
+};
+
+// Names LabelValueOf knows and people may ask for, sorted.
+const std::vector<std::string>& CatalogLabelNames();
+// Value of a label of the row, "" for an unknown one. Also answers __name__ (the type),
+// __profile_type__ (Pyroscope's id) and service_name (falls back to workload, then container).
+std::string LabelValueOf(const CatalogRow& row, std::string_view label);
+
+// A ZIP comment holds 65,535 bytes; we stay below. Build ids, then policies, are cut to fit.
+inline constexpr size_t kMaxRowJsonBytes = 60'000;
+std::string CatalogRowToJson(const CatalogRow& row);
+// kCorrupt for text that is not such a row; unknown members are ignored.
+Result<CatalogRow> CatalogRowFromJson(std::string_view json);
+
+}  // namespace firetower::store

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.h"
+
+namespace firetower::store {
+
+// A store in a directory: the key is the path. A Put writes a temporary file beside the object,
+// syncs it, renames it and syncs the folder, so a process killed at any point leaves old or new.
+// Temporary files are never listed or served; Open removes those a killed process left.
+class DirStore : public ObjectStore {
+ public:
+  // Creates the directory if need be. kInvalid unless `root` is absolute.
+  static Result<std::unique_ptr<DirStore>> Open(std::string root);
+
+  using ObjectStore::Get;
+  Status Put(std::string_view key, std::string_view bytes) override;
+  Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override;
+  Result<std::string> GetRange(std::string_view key, uint64_t offset,
+                               uint64_t length) const override;
+  Result<uint64_t> Size(std::string_view key) const override;
+  Result<std::vector<ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
+                                       size_t limit = kMaxListed) const override;
+  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
+  // Also removes the folders that became empty.
+  Status Delete(std::string_view key) override;
+  std::string Describe() const override { return "file://" + root_; }
+
+  const std::string& root() const { return root_; }
+  // Temporary files removed by Open.
+  size_t swept_files() const { return swept_files_; }
+
+ private:
+  explicit DirStore(std::string root) : root_(std::move(root)) {}
+  Result<std::string> PathOf(std::string_view key) const;
+
+  std::string root_;  // absolute, no trailing slash
+  size_t swept_files_ = 0;
+};
+
+}  // namespace firetower::store

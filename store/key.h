@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of objects, time first so that a listing is in time order:
+//   v1/<class>/<cluster>/bundle/<date>/<hour>/<start>-<seconds>/<scope>/<node>-<run8>.zip
+//   v1/<class>/<cluster>/capture/<namespace>/<pod>/<date>/
+//       <start>-<seconds>-<container>-<type>-<id12>.pb.gz
+// Lower-case and DNS-safe; date and hour are UTC; start is ten digits of Unix seconds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace firetower::store {
+
+enum class RetentionClass : uint8_t { kShort, kStandard, kLong };
+inline constexpr RetentionClass kRetentionClasses[] = {
+    RetentionClass::kShort, RetentionClass::kStandard, RetentionClass::kLong};
+std::string_view RetentionClassName(RetentionClass retention);  // "short", "standard", "long"
+Result<RetentionClass> ParseRetentionClass(std::string_view text);
+
+inline constexpr size_t kMaxKeyBytes = 1024;
+inline constexpr int64_t kMaxWindowSeconds = 3600;  // a query looks this far back for an overlap
+
+struct BundleKey {
+  RetentionClass retention = RetentionClass::kStandard;
+  std::string cluster;  // [a-z0-9.-]
+  int64_t start_s = 0;
+  int64_t seconds = 0;
+  std::string scope = "_";  // or a namespace
+  std::string node;
+  std::string run;  // 8 of [0-9a-z], one per start of the daemon
+  bool operator==(const BundleKey&) const = default;
+};
+
+struct CaptureKey {
+  RetentionClass retention = RetentionClass::kStandard;
+  std::string cluster;
+  std::string namespace_name;  // "-" for none
+  std::string pod;             // "-" for none
+  int64_t start_s = 0;
+  int64_t seconds = 0;
+  std::string container;
+  std::string type;  // ProfileType::FileToken()
+  std::string id;    // 12 hexadecimal digits
+  bool operator==(const CaptureKey&) const = default;
+};
+
+// kInvalid names the component that cannot stand in a key and what may.
+Result<std::string> BuildKey(const BundleKey& key);
+Result<std::string> BuildKey(const CaptureKey& key);
+Result<BundleKey> ParseBundleKey(std::string_view text);
+Result<CaptureKey> ParseCaptureKey(std::string_view text);
+
+// `text` as a component: lower case, what may not stand there becomes '-', cut to 253 bytes; "-"
+// when nothing is left.
+std::string ToKeyComponent(std::string_view text);
+
+// "v1/<class>/<cluster>/bundle/" and below: "<date>/<hour>/<start>" for start-after listings.
+std::string BundlePrefix(RetentionClass retention, std::string_view cluster);
+std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
+std::string BundleTimePath(int64_t start_s);  // "2026-11-21/05/1795239711"
+std::string DateOf(int64_t unix_s);           // "2026-11-21"
+
+// Any key a store may hold: relative, no empty, "." or ".." component, printable ASCII, bounded.
+Status CheckKey(std::string_view key);
+
+}  // namespace firetower::store

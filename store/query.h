@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions over a store and over profiles still in memory: which profiles overlap [from, to) and
+// match a selector, and their sum. A window belongs to the answer, whole, when it overlaps.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/profile.h"
+#include "profile/selector.h"
+#include "profile/type.h"
+#include "store/catalog.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+struct Query {
+  std::optional<profile::ProfileType> type;  // unset: every type
+  profile::Selector selector;                // over CatalogLabelNames() and __name__
+  int64_t from_ns = 0;                       // Unix time, [from, to)
+  int64_t to_ns = std::numeric_limits<int64_t>::max();
+};
+
+// A profile that is not stored yet: the daemon's open window.
+struct OpenProfile {
+  CatalogRow row;
+  std::shared_ptr<const profile::Profile> profile;
+};
+
+// An object or entry that could not be read: never silently left out.
+struct Skipped {
+  std::string key;
+  std::string entry;  // empty: the whole object
+  std::string reason;
+};
+
+// The first kMaxSkipped are named, all are counted.
+struct SkippedList {
+  static constexpr size_t kMaxSkipped = 100;
+  std::vector<Skipped> items;
+  uint64_t total = 0;
+  void Add(std::string key, std::string entry, std::string reason);
+};
+
+struct QueryLimits {
+  uint64_t max_rows = 200'000;
+  uint64_t max_read_bytes = uint64_t{1} << 30;    // compressed profiles read for one merge
+  uint64_t max_merged_bytes = uint64_t{1} << 30;  // memory of the sum
+};
+
+struct ListResult {
+  std::vector<CatalogRow> rows;  // by start, then namespace, pod, container, type
+  SkippedList skipped;
+};
+
+struct MergeResult {
+  profile::Profile profile;  // empty when nothing matched
+  uint64_t profiles = 0;     // how many went in
+  SkippedList skipped;
+};
+
+struct SeriesPoint {
+  int64_t start_ns = 0;
+  double value = 0;
+};
+struct Series {
+  std::map<std::string, std::string> labels;  // the group_by labels
+  std::vector<SeriesPoint> points;            // steps without profiles are left out
+};
+struct SeriesResult {
+  std::vector<Series> series;
+  SkippedList skipped;
+};
+
+struct LabelsResult {
+  std::vector<std::string> values;  // sorted, distinct
+  SkippedList skipped;
+};
+
+// kExhausted when a limit is passed: the message says which and how to narrow the question.
+Result<ListResult> ListProfiles(const ObjectStore& store, const Query& query,
+                                std::span<const OpenProfile> open = {},
+                                const QueryLimits& limits = {});
+Result<MergeResult> MergeProfiles(const ObjectStore& store, const Query& query,
+                                  std::span<const OpenProfile> open = {},
+                                  const QueryLimits& limits = {});
+// Names that have a value somewhere in the answer; values of one name.
+Result<LabelsResult> LabelNames(const ObjectStore& store, const Query& query,
+                                std::span<const OpenProfile> open = {},
+                                const QueryLimits& limits = {});
+Result<LabelsResult> LabelValues(const ObjectStore& store, const Query& query,
+                                 std::string_view label, std::span<const OpenProfile> open = {},
+                                 const QueryLimits& limits = {});
+// CatalogRow::value summed per step and group. A window's value is spread evenly over its duration;
+// what lies outside [from, to) is left out. Steps start at multiples of step_ns.
+Result<SeriesResult> SeriesTotals(const ObjectStore& store, const Query& query, int64_t step_ns,
+                                  std::span<const std::string> group_by,
+                                  std::span<const OpenProfile> open = {},
+                                  const QueryLimits& limits = {});
+
+}  // namespace firetower::store

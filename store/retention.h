@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/key.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+inline constexpr int64_t kSecondsPerDay = 86'400;
+
+struct RetentionPolicy {
+  // By class; 0 keeps for ever. Age counts from the end of the window.
+  int64_t short_seconds = 3 * kSecondsPerDay;
+  int64_t standard_seconds = 14 * kSecondsPerDay;
+  int64_t long_seconds = 90 * kSecondsPerDay;
+  // Of all objects together, the oldest go first; 0 is no bound.
+  uint64_t max_bytes = 0;
+
+  int64_t SecondsOf(RetentionClass retention) const;
+};
+
+struct RetentionResult {
+  std::vector<std::string> deleted;  // keys
+  uint64_t deleted_bytes = 0;
+  uint64_t kept_objects = 0;
+  uint64_t kept_bytes = 0;
+  std::vector<std::string> errors;  // deletions that failed; the sweep goes on
+};
+
+// Deletes what is over age, then the oldest until the rest fits. The newest window is never
+// deleted, and neither is an object whose key is not ours.
+Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
+                                       int64_t now_ns);
+
+}  // namespace firetower::store
