@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "daemon/health/check.h"
+
+namespace firetower::daemon {
+
+// The capabilities firetowerd works with, by their numbers in <linux/capability.h>.
+enum class Capability : int {
+  kDacReadSearch = 2,
+  kSysPtrace = 19,
+  kSyslog = 34,
+  kPerfmon = 38,
+  kBpf = 39,
+  kCheckpointRestore = 40,
+};
+
+struct CapabilityUse {
+  Capability capability;
+  std::string_view name;          // "CAP_BPF"
+  std::string_view lost_without;  // what does not work without it
+  bool required;                  // nothing is sampled without it
+};
+
+// All six, the required ones first.
+std::span<const CapabilityUse> CapabilityUses();
+
+// What this process may do, as /proc/self/status tells.
+struct Privileges {
+  uint64_t effective = 0;       // CapEff, one bit a capability
+  bool seccomp_filter = false;  // Seccomp: 2
+
+  // SYS_ADMIN stands for BPF, PERFMON and CHECKPOINT_RESTORE, which were split from it.
+  bool Has(Capability capability) const;
+  bool HasBit(int number) const { return (effective >> number & 1) != 0; }
+};
+
+// kCorrupt when the text has no CapEff line.
+Result<Privileges> ParsePrivileges(std::string_view proc_status);
+Result<Privileges> ReadPrivileges(const std::string& proc_root);
+
+// One check a capability, and one on seccomp.
+std::vector<Check> CapabilityChecks(const Privileges& privileges);
+
+// The kind of call that was refused: it decides which capabilities are looked at.
+enum class PrivilegedCall { kBpf, kPerfEventOpen, kReadProcess, kKernelSymbols, kMapFiles };
+
+// An Error for a failed call. EPERM and EACCES become kPermission and name the missing capability,
+// else the seccomp filter, else the limits that also answer EPERM; any other errno stays plain.
+// `what` says what was tried: "load program cpu_sample".
+Error CapabilityError(int sys_errno, std::string_view what, PrivilegedCall call,
+                      const Privileges& privileges);
+// The same with the privileges of the calling process.
+Error CapabilityError(int sys_errno, std::string_view what, PrivilegedCall call);
+
+}  // namespace firetower::daemon

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "daemon/health/check.h"
+
+namespace firetower::daemon {
+
+struct KernelVersion {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  auto operator<=>(const KernelVersion&) const = default;
+};
+
+// What a kernel says of itself. Debian and Ubuntu keep the patch level out of the release
+// ("6.1.0-44" is 6.1.158): Debian tells it in `version`, Ubuntu in `signature` (libbpf looks there
+// too).
+struct KernelIdentity {
+  std::string release;    // uname -r, /proc/sys/kernel/osrelease
+  std::string version;    // uname -v, /proc/sys/kernel/version
+  std::string signature;  // /proc/version_signature, Ubuntu only
+};
+
+KernelIdentity ReadKernelIdentity(const std::string& proc_root);
+std::optional<KernelVersion> UpstreamVersion(const KernelIdentity& identity);
+
+// False on kernels whose fault-free user reads can freeze the host: 5.19 to 6.3 without the fix of
+// copy_from_user_nofault() (in 6.1.36, 6.3.10 and 6.4). Features are probed elsewhere, but this one
+// cannot be: trying it is the harm. Vendor kernels are judged by their version alone, and a version
+// that cannot be read counts as unsafe.
+bool UserReadsAllowed(const KernelIdentity& identity);
+
+// "kernel" (5.10 is the oldest served) and "user-reads".
+std::vector<Check> KernelChecks(const KernelIdentity& identity);
+
+}  // namespace firetower::daemon
