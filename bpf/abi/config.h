@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* What user space tells the kernel side. */
+#ifndef FIRETOWER_BPF_ABI_CONFIG_H
+#define FIRETOWER_BPF_ABI_CONFIG_H
+
+#include <linux/types.h>
+
+/* Fixed at load (rodata): the verifier drops what is not used. */
+struct ft_load_config {
+	__u32 use_v2;		/* cgroup ids by helper from the v2 hierarchy */
+	__u32 v1_subsystem;	/* else: index of the controller in task->cgroups->subsys */
+	__u32 hierarchy_id;	/* of the chosen hierarchy, as in /proc/self/cgroup; v2 is 0 */
+	__u32 user_reads;	/* 0 on kernels whose nofault user reads can freeze the host */
+	__u32 thread_size;	/* bytes of a kernel stack, for kernels without bpf_task_pt_regs */
+	__u32 wake_bytes;	/* the reader is woken when this much waits in the ring */
+};
+
+enum ft_verdict_kind {
+	FT_VERDICT_PENDING = 0, /* nobody has decided: sampled, user space sorts it out */
+	FT_VERDICT_YES = 1,
+	FT_VERDICT_NO = 2,
+};
+
+/* One part in 65,536 of the ticks; FT_KEEP_ALL keeps each. */
+#define FT_KEEP_ALL 65536
+
+struct ft_verdict {
+	__u32 kind; /* enum ft_verdict_kind */
+	__u32 keep; /* share of the ticks that become samples, of FT_KEEP_ALL */
+	__u64 value; /* what one kept sample stands for, ns */
+};
+
+/* Changes while running. */
+struct ft_config {
+	struct ft_verdict fallback; /* where no ancestor is known */
+	__u32 epoch;		    /* part of every stack hash; turns with the window */
+	__u32 pad;
+};
+
+/* Cgroups with a verdict at once; a node has a few hundred. */
+#define FT_GATE_ENTRIES 16384
+/* Slots of seen stack hashes, direct-mapped: 512 KiB. */
+#define FT_SEEN_ENTRIES 65536
+/* Levels walked up to find a known ancestor. */
+#define FT_MAX_LEVELS 16
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* What the kernel side counts, per CPU, since load. One list serves both sides and /metrics. */
+#ifndef FIRETOWER_BPF_ABI_COUNTERS_H
+#define FIRETOWER_BPF_ABI_COUNTERS_H
+
+#include <linux/types.h>
+
+/* X(NAME, name): the name is the `reason` label where the counter is a loss. */
+#define FT_COUNTERS(X)                                                           \
+	X(RUNS, runs)		      /* the sampler ran */                      \
+	X(RUN_NS, run_ns)	      /* its own time: every 16th run times 16 */  \
+	X(SAMPLES, samples)	      /* samples submitted */                    \
+	X(REFUSED, refused)	      /* a policy said no: not a loss */         \
+	X(THINNED, thinned)	      /* a policy asked for fewer: not a loss */ \
+	X(STACKS, stacks)	      /* stack bodies submitted */               \
+	X(RING_FULL, ring_full)	      /* lost: no room for the sample */         \
+	X(STACK_RING_FULL, stack_ring_full) /* stack lost, its sample kept */    \
+	X(NO_REGISTERS, no_registers) /* user stack lost */                      \
+	X(KERNEL_STACK, kernel_stack) /* the kernel stack helper failed */       \
+	X(EXEC, exec)		      /* inside execve: kernel stack only */     \
+	X(NO_CGROUP, no_cgroup)	      /* the cgroup id could not be read */      \
+	X(GATE_FULL, gate_full)	      /* a new cgroup found no room in the gate */ \
+	X(CGROUP_RING_FULL, cgroup_ring_full) /* a birth or death not told */    \
+	X(CGROUP_EVENTS, cgroup_events)
+
+enum ft_counter {
+#define FT_COUNTER_ENUM(upper, lower) FT_COUNT_##upper,
+	FT_COUNTERS(FT_COUNTER_ENUM)
+#undef FT_COUNTER_ENUM
+		FT_COUNTER_MAX,
+};
+
+struct ft_counters {
+	__u64 value[FT_COUNTER_MAX];
+	__u64 stop[8]; /* user walks by enum ft_stop */
+};
+
+/* The sampler times itself on every run whose number is a multiple of this. */
+#define FT_TIMED_EVERY 16
+
+#endif

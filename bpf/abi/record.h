@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * What crosses the sample ring. Both sides include this file: fixed-width fields only, explicit
+ * padding, no pointers. All three records have their kind in the same byte.
+ */
+#ifndef FIRETOWER_BPF_ABI_RECORD_H
+#define FIRETOWER_BPF_ABI_RECORD_H
+
+#include <linux/types.h>
+
+#define FT_ABI_VERSION 1
+
+#ifdef __cplusplus
+#define FT_STATIC_ASSERT static_assert
+#else
+#define FT_STATIC_ASSERT _Static_assert
+#endif
+
+/* Kernel frames: what the kernel's own stack walk is asked for at most (its sysctl default). */
+#define FT_MAX_KERNEL_FRAMES 127
+/* User frames: deep recursions of real programs fit; the body stays below 10 KiB. */
+#define FT_MAX_USER_FRAMES 1024
+/* A cgroup path of a nested Kubernetes node is about 320 bytes; longer ones are flagged cut. */
+#define FT_CGROUP_PATH_BYTES 1024
+
+enum ft_kind {
+	FT_KIND_SAMPLE = 1,
+	FT_KIND_STACK = 2,
+	FT_KIND_CGROUP = 3,
+};
+
+enum ft_type {
+	FT_TYPE_CPU = 0,
+};
+
+/* Why a user walk ended. FT_STOP_ROOT alone is a complete stack. */
+enum ft_stop {
+	FT_STOP_ROOT = 0,	  /* frame pointer or return address zero: the thread's first frame */
+	FT_STOP_NO_USER = 1,	  /* a kernel thread has no user part; complete as well */
+	FT_STOP_PAGE = 2,	  /* the frame's page is not resident, or is no memory at all */
+	FT_STOP_FRAME_POINTER = 3, /* the chain does not rise or is not aligned: not a frame pointer */
+	FT_STOP_RETURN = 4,	  /* a return address outside of user space */
+	FT_STOP_DEPTH = 5,	  /* more than FT_MAX_USER_FRAMES */
+	FT_STOP_EXEC = 6,	  /* inside execve: the old image is half gone */
+	FT_STOP_REFUSED = 7,	  /* user reads are off on this kernel */
+	FT_STOP_COUNT = 8,
+};
+
+enum ft_sample_flag {
+	FT_SAMPLE_NO_STACK = 1, /* its body found no room in the ring */
+};
+
+struct ft_sample {
+	__u64 time_ns;	  /* CLOCK_MONOTONIC */
+	__u64 stack_hash; /* names the ft_stack that went before, in this or the last epoch */
+	__u64 cgroup_id;  /* in the hierarchy chosen at load */
+	__u64 value;	  /* what it stands for: nanoseconds of CPU */
+	__u32 tgid;
+	__u32 tid;
+	__u16 cpu;
+	__u8 kind;
+	__u8 type;
+	__u8 stop; /* enum ft_stop */
+	__u8 flags;
+	__u16 pad;
+};
+
+/* Followed by kernel_frames, then user_frames addresses of 8 bytes, each part leaf first. */
+struct ft_stack {
+	__u64 time_ns;
+	__u64 stack_hash;
+	__u64 start_ns; /* when the process began: with tgid, its identity */
+	__u32 tgid;
+	__u32 exec_id; /* execs of this process so far */
+	__u32 epoch;
+	__u32 pad0;
+	__u16 user_frames;
+	__u8 kind;
+	__u8 stop;
+	__u8 kernel_frames;
+	__u8 pad1;
+	__u16 pad2;
+};
+
+enum ft_cgroup_change {
+	FT_CGROUP_MKDIR = 1,
+	FT_CGROUP_RMDIR = 2,
+	FT_CGROUP_RENAME = 3,
+};
+
+/* Followed by path_bytes of the path, without a terminator. */
+struct ft_cgroup_event {
+	__u64 time_ns;
+	__u64 cgroup_id;
+	__u64 parent_id;
+	__u64 pad0;
+	__u32 pad1;
+	__u32 pad2;
+	__u16 path_bytes;
+	__u8 kind;
+	__u8 change;   /* enum ft_cgroup_change */
+	__u8 path_cut; /* the path did not fit */
+	__u8 pad3;
+	__u16 pad4;
+};
+
+FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");
+FT_STATIC_ASSERT(sizeof(struct ft_stack) == 48, "all records have a 48-byte head");
+FT_STATIC_ASSERT(sizeof(struct ft_cgroup_event) == 48, "all records have a 48-byte head");
+FT_STATIC_ASSERT(__builtin_offsetof(struct ft_sample, kind) == 42, "kind is at byte 42");
+FT_STATIC_ASSERT(__builtin_offsetof(struct ft_stack, kind) == 42, "kind is at byte 42");
+FT_STATIC_ASSERT(__builtin_offsetof(struct ft_cgroup_event, kind) == 42, "kind is at byte 42");
+
+#define FT_MAX_STACK_BYTES \
+	(sizeof(struct ft_stack) + 8 * (FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES))
+
+#endif

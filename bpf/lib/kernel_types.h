@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The few kernel fields we read, relocated against the running kernel's BTF at load (CO-RE). Field
+ * order and gaps do not matter; names do. Checked by tests on 5.10 to 7.2.
+ */
+#ifndef FIRETOWER_BPF_LIB_KERNEL_TYPES_H
+#define FIRETOWER_BPF_LIB_KERNEL_TYPES_H
+
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1];
+};
+
+struct mm_struct;
+
+struct task_struct {
+	unsigned int flags;
+	unsigned int in_execve : 1;
+	int pid;
+	int tgid;
+	__u64 start_time;
+	__u64 self_exec_id;
+	void *stack;
+	struct mm_struct *mm;
+	struct task_struct *group_leader;
+	struct css_set *cgroups;
+};
+
+/* The kernel's names of the registers; the uapi header's struct pt_regs has others. */
+struct pt_regs___kernel {
+	unsigned long bp;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+};
+
+#pragma clang attribute pop
+
+/* include/linux/sched.h */
+#define PF_IO_WORKER 0x00000010
+#define PF_USER_WORKER 0x00004000
+#define PF_KTHREAD 0x00200000
+
+enum bpf_func_id___probe {
+	BPF_FUNC_task_pt_regs___probe = 175,
+	BPF_FUNC_get_current_task_btf___probe = 158,
+};
+
+#endif

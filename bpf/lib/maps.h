@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* Maps that more than one program family uses; the loader makes them one. */
+#ifndef FIRETOWER_BPF_LIB_MAPS_H
+#define FIRETOWER_BPF_LIB_MAPS_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/abi/config.h"
+#include "bpf/abi/counters.h"
+#include "bpf/abi/record.h"
+
+/* Resized before load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 21);
+} ft_ring SEC(".maps");
+
+/*
+ * cgroup id -> verdict. Preallocated: before 6.1 perf_event programs may not use another kind
+ * (kernel/bpf/verifier.c, check_map_prog_compatibility).
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, FT_GATE_ENTRIES);
+	__type(key, __u64);
+	__type(value, struct ft_verdict);
+} ft_gate SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ft_counters);
+} ft_counters SEC(".maps");
+
+/* Written by user space through its memory mapping: a bpf() call would mask samples. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ft_config);
+} ft_config SEC(".maps");
+
+const volatile struct ft_load_config load_config = {
+	.use_v2 = 1,
+	.user_reads = 1,
+	.thread_size = 16384,
+	.wake_bytes = 1 << 19,
+};
+
+#define FT_COUNT(counters, name) ((counters)->value[FT_COUNT_##name]++)
+
+#endif

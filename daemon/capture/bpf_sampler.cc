@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/capture/bpf_sampler.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "bpf/abi/record.h"
+#include "daemon/capture/bpf_log.h"
+#include "daemon/capture/perf_event.h"
+#include "ft_cgroup.skel.h"
+#include "ft_sampler.skel.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr uint64_t kThreadSizeBytes = 16384;  // x86-64 without KASAN
+
+template <typename Skeleton, void (*Destroy)(Skeleton*)>
+struct SkeletonDeleter {
+  void operator()(Skeleton* skeleton) const { Destroy(skeleton); }
+};
+using SamplerSkeleton =
+    std::unique_ptr<ft_sampler_bpf, SkeletonDeleter<ft_sampler_bpf, ft_sampler_bpf__destroy>>;
+using CgroupSkeleton =
+    std::unique_ptr<ft_cgroup_bpf, SkeletonDeleter<ft_cgroup_bpf, ft_cgroup_bpf__destroy>>;
+
+struct LinkDeleter {
+  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+};
+using Link = std::unique_ptr<bpf_link, LinkDeleter>;
+
+struct RingDeleter {
+  void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
+};
+
+// The index of a v1 controller in task->cgroups->subsys: the kernel's enum cgroup_subsys_id.
+Result<uint32_t> SubsystemIndex(const std::string& controller) {
+  // The controller is called blkio for users and io inside the kernel.
+  std::string wanted = (controller == "blkio" ? "io" : controller) + "_cgrp_id";
+  std::unique_ptr<btf, decltype(&btf__free)> kernel(btf__load_vmlinux_btf(), btf__free);
+  if (!kernel) return ErrnoError("read the kernel's BTF (/sys/kernel/btf/vmlinux)");
+  int id = btf__find_by_name_kind(kernel.get(), "cgroup_subsys_id", BTF_KIND_ENUM);
+  if (id < 0) return Error(ErrorCode::kUnsupported, "kernel BTF has no enum cgroup_subsys_id");
+  const btf_type* type = btf__type_by_id(kernel.get(), static_cast<uint32_t>(id));
+  const struct btf_enum* values = btf_enum(type);
+  for (uint16_t i = 0; i < btf_vlen(type); ++i) {
+    if (btf__name_by_offset(kernel.get(), values[i].name_off) == wanted) {
+      return static_cast<uint32_t>(values[i].val);
+    }
+  }
+  return Error(ErrorCode::kNotFound, "this kernel has no cgroup controller " + controller);
+}
+
+Result<ft_load_config> LoadConfig(const SamplerOptions& options) {
+  ft_load_config config{};
+  config.use_v2 = options.hierarchy.v2 ? 1 : 0;
+  config.hierarchy_id = options.hierarchy.hierarchy_id;
+  if (!options.hierarchy.v2) {
+    ASSIGN_OR_RETURN(config.v1_subsystem, SubsystemIndex(options.hierarchy.controller));
+  }
+  config.user_reads = options.user_reads ? 1 : 0;
+  config.thread_size = kThreadSizeBytes;
+  config.wake_bytes = static_cast<uint32_t>(options.ring_bytes / 4);
+  return config;
+}
+
+uint64_t MemlockBytes(int map_fd) {
+  Result<std::string> info = ReadFile(fmt::format("/proc/self/fdinfo/{}", map_fd));
+  if (!info) return 0;
+  size_t at = info->find("memlock:");
+  return at == std::string::npos ? 0 : std::strtoull(info->c_str() + at + 8, nullptr, 10);
+}
+
+uint64_t ObjectMapBytes(const bpf_object* object) {
+  uint64_t bytes = 0;
+  const bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, object) bytes += MemlockBytes(bpf_map__fd(map));
+  return bytes;
+}
+
+class Sampler : public BpfSampler {
+ public:
+  ~Sampler() override {
+    if (config_ != nullptr) ::munmap(config_, PageBytes());
+  }
+
+  Status Open(const SamplerOptions& options) {
+    frequency_hz_ = options.frequency_hz;
+    ASSIGN_OR_RETURN(ft_load_config config, LoadConfig(options));
+    BpfLog log;
+    sampler_.reset(ft_sampler_bpf__open());
+    cgroup_.reset(ft_cgroup_bpf__open());
+    if (!sampler_ || !cgroup_) return log.Failure("open the BPF objects", errno);
+    std::memcpy(const_cast<ft_load_config*>(&sampler_->rodata->load_config), &config,
+                sizeof(config));
+    std::memcpy(const_cast<ft_load_config*>(&cgroup_->rodata->load_config), &config,
+                sizeof(config));
+    bpf_map__set_max_entries(sampler_->maps.ft_ring, static_cast<uint32_t>(options.ring_bytes));
+    bpf_map__set_max_entries(cgroup_->maps.ft_ring, static_cast<uint32_t>(options.ring_bytes));
+    // The programs attach to events opened later, one by one.
+    bpf_program__set_autoattach(sampler_->progs.ft_sample_cpu, false);
+    if (int error = ft_sampler_bpf__load(sampler_.get())) {
+      return log.Failure("load the sampler", -error);
+    }
+    RETURN_IF_ERROR(ShareMaps());
+    RETURN_IF_ERROR(LoadCgroupPrograms(log));
+    RETURN_IF_ERROR(MapConfig());
+    ring_.reset(ring_buffer__new(bpf_map__fd(sampler_->maps.ft_ring), OnRingRecord, this, nullptr));
+    if (!ring_) return ErrnoError("map the sample ring");
+    return OkStatus();
+  }
+
+  Status AttachCgroups() override {
+    if (int error = ft_cgroup_bpf__attach(cgroup_.get())) {
+      return ErrnoError("attach the cgroup programs (tp_btf/cgroup_*)", -error);
+    }
+    return OkStatus();
+  }
+
+  Status AttachCpu(int cpu) override {
+    ASSIGN_OR_RETURN(UniqueFd event, OpenCpuClock(cpu, PeriodNs()));
+    int fd = event.get();
+    Link link(bpf_program__attach_perf_event(sampler_->progs.ft_sample_cpu, fd));
+    if (!link) return ErrnoError(fmt::format("attach the sampler to CPU {}", cpu));
+    event.release();  // The link closes it.
+    cpus_[cpu] = CpuEvent{std::move(link), fd};
+    return OkStatus();
+  }
+
+  void DetachCpu(int cpu) override { cpus_.erase(cpu); }
+
+  Status SetFrequency(uint32_t frequency_hz) override {
+    frequency_hz_ = frequency_hz;
+    for (auto& [cpu, event] : cpus_) RETURN_IF_ERROR(SetPeriod(event.fd, PeriodNs()));
+    return OkStatus();
+  }
+
+  int ring_fd() const override { return ring_buffer__epoll_fd(ring_.get()); }
+
+  void Drain(Sink& sink) override {
+    sink_ = &sink;
+    ring_buffer__consume(ring_.get());
+    sink_ = nullptr;
+  }
+
+  void SetEpoch(uint32_t epoch) override {
+    __atomic_store_n(&config_->epoch, epoch, __ATOMIC_RELAXED);
+  }
+
+  void SetFallback(const ft_verdict& verdict) override { config_->fallback = verdict; }
+
+  Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
+    int map = bpf_map__fd(sampler_->maps.ft_gate);
+    if (bpf_map_update_elem(map, &cgroup_id, &verdict, BPF_ANY) != 0) {
+      return ErrnoError(fmt::format("verdict of cgroup {}", cgroup_id));
+    }
+    return OkStatus();
+  }
+
+  void RemoveVerdict(uint64_t cgroup_id) override {
+    bpf_map_delete_elem(bpf_map__fd(sampler_->maps.ft_gate), &cgroup_id);
+  }
+
+  ft_counters Counters() const override {
+    auto cpus = static_cast<size_t>(std::max(libbpf_num_possible_cpus(), 1));
+    std::vector<ft_counters> each(cpus);
+    ft_counters sum{};
+    uint32_t zero = 0;
+    if (bpf_map_lookup_elem(bpf_map__fd(sampler_->maps.ft_counters), &zero, each.data()) != 0) {
+      return sum;
+    }
+    for (const ft_counters& one : each) {
+      for (size_t i = 0; i < FT_COUNTER_MAX; ++i) sum.value[i] += one.value[i];
+      for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.stop[i] += one.stop[i];
+    }
+    return sum;
+  }
+
+  uint64_t ExpectedTicks() const override {
+    uint64_t counted_ns = 0;
+    for (const auto& [cpu, event] : cpus_) {
+      uint64_t count = 0;
+      if (::read(event.fd, &count, sizeof(count)) == sizeof(count)) counted_ns += count;
+    }
+    return counted_ns / PeriodNs();
+  }
+
+  uint64_t MapBytes() const override {
+    // The cgroup object shares the big maps; its own are a few pages.
+    return ObjectMapBytes(sampler_->obj) + MemlockBytes(bpf_map__fd(cgroup_->maps.ft_cg_scratch));
+  }
+
+  uint32_t VerifiedInstructions() const override {
+    bpf_prog_info info{};
+    uint32_t size = sizeof(info);
+    int fd = bpf_program__fd(sampler_->progs.ft_sample_cpu);
+    return bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.verified_insns : 0;
+  }
+
+ private:
+  struct CpuEvent {
+    Link link;
+    int fd = -1;
+  };
+
+  static size_t PageBytes() { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
+  uint64_t PeriodNs() const { return static_cast<uint64_t>(kNsPerSecond) / frequency_hz_; }
+
+  static int OnRingRecord(void* self, void* data, size_t size) noexcept {
+    static_cast<Sampler*>(self)->sink_->OnRecord({static_cast<const std::byte*>(data), size});
+    return 0;
+  }
+
+  Status ShareMaps() {
+    auto share = [](const bpf_map* from, bpf_map* to) {
+      return bpf_map__reuse_fd(to, bpf_map__fd(from));
+    };
+    int error = share(sampler_->maps.ft_ring, cgroup_->maps.ft_ring);
+    if (error == 0) error = share(sampler_->maps.ft_gate, cgroup_->maps.ft_gate);
+    if (error == 0) error = share(sampler_->maps.ft_counters, cgroup_->maps.ft_counters);
+    if (error == 0) error = share(sampler_->maps.ft_config, cgroup_->maps.ft_config);
+    if (error != 0) return ErrnoError("share maps between BPF objects", -error);
+    return OkStatus();
+  }
+
+  // Renames are told where the tracepoint can be attached to; births and deaths are a must.
+  Status LoadCgroupPrograms(BpfLog& log) {
+    if (int error = ft_cgroup_bpf__load(cgroup_.get())) {
+      return log.Failure("load the cgroup programs", -error);
+    }
+    return OkStatus();
+  }
+
+  Status MapConfig() {
+    void* base = ::mmap(nullptr, PageBytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
+                        bpf_map__fd(sampler_->maps.ft_config), 0);
+    if (base == MAP_FAILED) return ErrnoError("map the sampler's configuration");
+    config_ = static_cast<ft_config*>(base);
+    return OkStatus();
+  }
+
+  SamplerSkeleton sampler_;
+  CgroupSkeleton cgroup_;
+  std::unique_ptr<ring_buffer, RingDeleter> ring_;
+  std::map<int, CpuEvent> cpus_;
+  ft_config* config_ = nullptr;
+  Sink* sink_ = nullptr;
+  uint32_t frequency_hz_ = 97;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<BpfSampler>> BpfSampler::Load(const SamplerOptions& options) {
+  auto sampler = std::make_unique<Sampler>();
+  RETURN_IF_ERROR(sampler->Open(options));
+  return std::unique_ptr<BpfSampler>(std::move(sampler));
+}
+
+}  // namespace firetower::daemon

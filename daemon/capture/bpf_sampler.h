@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "bpf/abi/config.h"
+#include "bpf/abi/counters.h"
+#include "daemon/capture/hierarchy.h"
+
+namespace firetower::daemon {
+
+struct SamplerOptions {
+  CgroupHierarchy hierarchy;
+  bool user_reads = true;
+  size_t ring_bytes = 2u << 20;  // a power of two, at least 128 KiB
+  uint32_t frequency_hz = 97;
+};
+
+// The kernel side, loaded: the on-CPU sampler and the cgroup programs with their maps. Nothing
+// runs before AttachCpu and AttachCgroups. Not thread-safe but for SetVerdict, RemoveVerdict,
+// Counters and SetEpoch, which are system calls or single stores.
+class BpfSampler {
+ public:
+  // Errors name the failing program with the end of the verifier's log, or the missing capability.
+  static Result<std::unique_ptr<BpfSampler>> Load(const SamplerOptions& options);
+  virtual ~BpfSampler() = default;
+
+  // Births, deaths and renames start to flow.
+  virtual Status AttachCgroups() = 0;
+  // Starts to sample one CPU. DetachCpu is fine for a CPU that is gone.
+  virtual Status AttachCpu(int cpu) = 0;
+  virtual void DetachCpu(int cpu) = 0;
+  // Changes the rate of every CPU, and of those attached later.
+  virtual Status SetFrequency(uint32_t frequency_hz) = 0;
+
+  // Readable when much waits in the ring.
+  virtual int ring_fd() const = 0;
+
+  class Sink {
+   public:
+    virtual ~Sink() = default;
+    // One record of bpf/abi/record.h; the bytes are valid during the call.
+    virtual void OnRecord(std::span<const std::byte> record) noexcept = 0;
+  };
+  // Hands over what waits in the ring.
+  virtual void Drain(Sink& sink) = 0;
+
+  virtual void SetEpoch(uint32_t epoch) = 0;
+  virtual void SetFallback(const ft_verdict& verdict) = 0;
+  virtual Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
+  virtual void RemoveVerdict(uint64_t cgroup_id) = 0;
+
+  // Summed over CPUs since load.
+  virtual ft_counters Counters() const = 0;
+  // Ticks that the attached events have counted, idle ones included, since they were attached.
+  virtual uint64_t ExpectedTicks() const = 0;
+  // Kernel memory of all maps, as the kernel accounts it.
+  virtual uint64_t MapBytes() const = 0;
+  // Instructions the verifier processed for the sampler; 0 before 5.16.
+  virtual uint32_t VerifiedInstructions() const = 0;
+};
+
+}  // namespace firetower::daemon

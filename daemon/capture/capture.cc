@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/capture/capture.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "daemon/capture/cpu_list.h"
+#include "daemon/capture/perf_event.h"
+#include "daemon/capture/round_builder.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr size_t kRounds = 8;
+// A record is stamped before it is written: one in the making is at most this old.
+constexpr int64_t kSettleNs = 2 * kNsPerMs;
+// CPUs come and go by hand or by a hypervisor: once a second is soon enough.
+constexpr int64_t kCpuCheckNs = kNsPerSecond;
+
+class CaptureImpl : public Capture {
+ public:
+  CaptureImpl(BpfSampler& sampler, const CaptureOptions& options, const Clock& clock,
+              std::function<void()> on_round)
+      : sampler_(sampler),
+        options_(options),
+        clock_(clock),
+        on_round_(std::move(on_round)),
+        full_(kRounds),
+        free_(kRounds),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    for (size_t i = 0; i < kRounds; ++i) free_.TryPush(std::make_unique<Round>());
+  }
+
+  ~CaptureImpl() override { Stop(); }
+
+  Status OpenSideband() override {
+    ASSIGN_OR_RETURN(std::vector<int> cpus, OnlineCpus());
+    for (int cpu : cpus) RETURN_IF_ERROR(AddSideband(cpu));
+    return OkStatus();
+  }
+
+  Status Start() override {
+    Watch(sampler_.ring_fd());
+    for (auto& [cpu, ring] : sideband_) RETURN_IF_ERROR(sampler_.AttachCpu(cpu));
+    next_cpu_check_ns_ = clock_.MonotonicNs() + kCpuCheckNs;
+    thread_ = NamedThread("capture", [this](std::stop_token stop, WakeFd& wake) {
+      Watch(wake.fd());
+      while (!stop.stop_requested()) {
+        epoll_event events[8];
+        ::epoll_wait(epoll_.get(), events, 8, options_.round_ms);
+        TakeRound(clock_.MonotonicNs() - kSettleNs);
+        CheckCpus();
+      }
+      for (auto& [cpu, ring] : sideband_) sampler_.DetachCpu(cpu);
+      // The reader is still draining: the last round needs a free one sooner or later.
+      while (!TakeRound(std::numeric_limits<int64_t>::max())) wake.Wait(1);
+    });
+    return OkStatus();
+  }
+
+  void Stop() override {
+    thread_.RequestStop();
+    thread_.Join();
+  }
+
+  std::unique_ptr<Round> TryPop() override {
+    auto round = full_.TryPop();
+    return round ? *std::move(round) : nullptr;
+  }
+
+  void Recycle(std::unique_ptr<Round> round) override {
+    round->Clear();
+    free_.TryPush(std::move(round));
+  }
+
+  uint64_t stalls() const override { return stalls_.load(std::memory_order_relaxed); }
+  bool build_ids() const override { return build_ids_; }
+
+ private:
+  Result<std::vector<int>> OnlineCpus() const {
+    std::string path = options_.sys_root + "/devices/system/cpu/online";
+    ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+    return ParseCpuList(text).Context(path);
+  }
+
+  void Watch(int fd) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  }
+
+  Status AddSideband(int cpu) {
+    ASSIGN_OR_RETURN(SidebandRing opened, daemon::OpenSideband(cpu, options_.sideband_ring_bytes));
+    if (opened.ring.data_bytes() < options_.sideband_ring_bytes) {
+      LOG(kInfo, "sideband ring made smaller to fit the memory lock budget",
+          {{"cpu", cpu}, {"bytes", opened.ring.data_bytes()}});
+    }
+    build_ids_ = opened.build_ids;
+    Watch(opened.ring.fd());
+    sideband_.emplace(cpu, std::move(opened.ring));
+    return OkStatus();
+  }
+
+  // False if no round was free; nothing was drained then.
+  bool TakeRound(int64_t horizon_ns) {
+    if (!spare_) {
+      auto free = free_.TryPop();
+      if (!free) {
+        stalls_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+      }
+      spare_ = *std::move(free);
+    }
+    builder_.Begin(*spare_);
+    sampler_.Drain(builder_);
+    for (auto& [cpu, ring] : sideband_) {
+      ring.Drain([&](std::span<const std::byte> record) { builder_.OnSideband(record); });
+    }
+    builder_.Finish(horizon_ns);
+    bool last = horizon_ns == std::numeric_limits<int64_t>::max();
+    if (RoundBuilder::IsEmpty(*spare_) && !last) return true;  // Kept for the next turn.
+    full_.TryPush(std::move(spare_));
+    on_round_();
+    return true;
+  }
+
+  void CheckCpus() {
+    int64_t now = clock_.MonotonicNs();
+    if (now < next_cpu_check_ns_) return;
+    next_cpu_check_ns_ = now + kCpuCheckNs;
+    Result<std::vector<int>> online = OnlineCpus();
+    if (!online) return;
+    for (auto it = sideband_.begin(); it != sideband_.end();) {
+      bool gone = !std::binary_search(online->begin(), online->end(), it->first);
+      if (gone) {
+        LOG(kInfo, "CPU went offline", {{"cpu", it->first}});
+        sampler_.DetachCpu(it->first);
+      }
+      it = gone ? sideband_.erase(it) : std::next(it);
+    }
+    for (int cpu : *online) {
+      if (sideband_.count(cpu) == 0) AddCpu(cpu);
+    }
+  }
+
+  void AddCpu(int cpu) {
+    Status status = AddSideband(cpu);
+    if (status) status = sampler_.AttachCpu(cpu);
+    if (status) {
+      LOG(kInfo, "CPU came online", {{"cpu", cpu}});
+    } else {
+      LOG(kWarn, "CPU came online but cannot be sampled",
+          {{"cpu", cpu}, {"error", status.error().message()}});
+    }
+  }
+
+  BpfSampler& sampler_;
+  CaptureOptions options_;
+  const Clock& clock_;
+  std::function<void()> on_round_;
+  SpscQueue<std::unique_ptr<Round>> full_;
+  SpscQueue<std::unique_ptr<Round>> free_;
+  std::unique_ptr<Round> spare_;  // The reader produces into free_, so an unused round stays here.
+  UniqueFd epoll_;
+  std::map<int, PerfRing> sideband_;
+  RoundBuilder builder_;
+  bool build_ids_ = false;
+  int64_t next_cpu_check_ns_ = 0;
+  std::atomic<uint64_t> stalls_{0};
+  NamedThread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Capture>> Capture::Create(BpfSampler& sampler, const CaptureOptions& options,
+                                                 const Clock& clock,
+                                                 std::function<void()> on_round) {
+  return std::unique_ptr<Capture>(
+      std::make_unique<CaptureImpl>(sampler, options, clock, std::move(on_round)));
+}
+
+}  // namespace firetower::daemon

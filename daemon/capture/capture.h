@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/spsc_queue.h"
+#include "base/thread.h"
+#include "daemon/capture/bpf_sampler.h"
+#include "daemon/capture/round.h"
+
+namespace firetower::daemon {
+
+struct CaptureOptions {
+  size_t sideband_ring_bytes = 512u << 10;
+  std::string sys_root = "/sys";
+  int round_ms = 50;
+};
+
+// The `capture` thread: drains the sample ring and every CPU's sideband ring into rounds, and
+// hands them on in time order. Nothing else.
+//
+// A round first takes what waits in the sample ring, then every sideband ring to its head. A
+// mapping's record is written before its code can run, so no sample of the round lacks the
+// mapping it needs. What is newer than the round's horizon waits for the next one.
+//
+// Bounded: kRounds rounds are in flight; while the reader holds them all, data waits in the rings,
+// and when those are full the kernel side counts what it drops.
+class Capture {
+ public:
+  // `sampler` must outlive this. `on_round` is called on the capture thread after a round was
+  // queued (to wake the reader).
+  static Result<std::unique_ptr<Capture>> Create(BpfSampler& sampler, const CaptureOptions& options,
+                                                 const Clock& clock,
+                                                 std::function<void()> on_round);
+  virtual ~Capture() = default;
+
+  // Opens the sideband of every online CPU. The mapping stream flows before the first sample does.
+  virtual Status OpenSideband() = 0;
+  // Attaches the sampler to every online CPU and starts the thread.
+  virtual Status Start() = 0;
+  // Stops sampling, drains a last time and ends the thread. The last round's horizon is infinite.
+  virtual void Stop() = 0;
+
+  // Reader's side.
+  virtual std::unique_ptr<Round> TryPop() = 0;
+  virtual void Recycle(std::unique_ptr<Round> round) = 0;
+
+  // Times a round could not be taken because the reader held all of them.
+  virtual uint64_t stalls() const = 0;
+  virtual bool build_ids() const = 0;
+};
+
+}  // namespace firetower::daemon

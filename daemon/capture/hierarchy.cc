@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/capture/hierarchy.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <vector>
+
+namespace firetower::daemon {
+namespace {
+
+struct Mount {
+  std::string point;
+  bool v2 = false;
+  std::vector<std::string_view> controllers;  // v1: of its super block options
+};
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// Cgroup mounts below `root`; the first of a hierarchy wins (bind mounts come later). Format:
+// proc_pid_mountinfo(5). Points with octal escapes do not occur below /sys/fs/cgroup.
+std::vector<Mount> CgroupMounts(std::string_view mountinfo, std::string_view root) {
+  std::vector<Mount> mounts;
+  for (std::string_view line : Split(mountinfo, '\n')) {
+    size_t dash = line.find(" - ");
+    if (dash == std::string_view::npos) continue;
+    auto before = Split(line.substr(0, dash), ' ');
+    auto after = Split(line.substr(dash + 3), ' ');
+    if (before.size() < 5 || after.size() < 3) continue;
+    if (after[0] != "cgroup" && after[0] != "cgroup2") continue;
+    if (before[4].substr(0, root.size()) != root) continue;
+    Mount mount;
+    mount.point = before[4];
+    mount.v2 = after[0] == "cgroup2";
+    mount.controllers = Split(after[2], ',');
+    mounts.push_back(std::move(mount));
+  }
+  return mounts;
+}
+
+const Mount* FindController(const std::vector<Mount>& mounts, std::string_view controller) {
+  for (const Mount& mount : mounts) {
+    if (mount.v2) continue;
+    for (std::string_view name : mount.controllers) {
+      if (name == controller) return &mount;
+    }
+  }
+  return nullptr;
+}
+
+const Mount* FindV2(const std::vector<Mount>& mounts) {
+  for (const Mount& mount : mounts) {
+    if (mount.v2) return &mount;
+  }
+  return nullptr;
+}
+
+bool AnyController(const std::vector<Mount>& mounts) {
+  for (std::string_view name : {"memory", "pids", "cpu", "cpuacct", "cpuset", "devices"}) {
+    if (FindController(mounts, name) != nullptr) return true;
+  }
+  return false;
+}
+
+// "9:memory,hugetlb:/path" -> 9.
+Result<uint32_t> HierarchyId(std::string_view self_cgroup, std::string_view controller) {
+  for (std::string_view line : Split(self_cgroup, '\n')) {
+    auto fields = Split(line, ':');
+    if (fields.size() < 3) continue;
+    for (std::string_view name : Split(fields[1], ',')) {
+      if (name != controller) continue;
+      uint32_t id = 0;
+      std::from_chars(fields[0].data(), fields[0].data() + fields[0].size(), id);
+      return id;
+    }
+  }
+  return Error(ErrorCode::kNotFound,
+               fmt::format("controller {} is not in /proc/self/cgroup", controller));
+}
+
+Result<CgroupHierarchy> V1(const std::vector<Mount>& mounts, std::string_view self_cgroup,
+                           std::string_view controller, std::string mode) {
+  const Mount* mount = FindController(mounts, controller);
+  if (mount == nullptr) {
+    return Error(ErrorCode::kNotFound,
+                 fmt::format("no v1 hierarchy with controller \"{}\" is mounted", controller));
+  }
+  ASSIGN_OR_RETURN(uint32_t id, HierarchyId(self_cgroup, controller));
+  return CgroupHierarchy{false, std::string(controller), id, mount->point, std::move(mode)};
+}
+
+}  // namespace
+
+std::string CgroupHierarchy::Name() const { return v2 ? "v2" : "v1:" + controller; }
+
+Result<CgroupHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
+                                        std::string_view self_cgroup,
+                                        std::string_view cgroup_root) {
+  std::vector<Mount> mounts = CgroupMounts(mountinfo, cgroup_root);
+  const Mount* v2 = FindV2(mounts);
+  bool v1 = AnyController(mounts);
+  std::string mode = v2 == nullptr ? "v1" : v1 ? "hybrid" : "v2";
+  if (wanted == "v2" || (wanted == "auto" && !v1)) {
+    if (v2 == nullptr) {
+      return Error(ErrorCode::kNotFound,
+                   fmt::format("no cgroup hierarchy is mounted below {}: mount cgroup2 there, or "
+                               "name another place with --cgroup-root",
+                               cgroup_root));
+    }
+    return CgroupHierarchy{true, "", 0, v2->point, std::move(mode)};
+  }
+  if (wanted == "auto") {
+    for (std::string_view controller : {"memory", "pids", "cpu"}) {
+      if (FindController(mounts, controller) != nullptr) {
+        return V1(mounts, self_cgroup, controller, std::move(mode));
+      }
+    }
+    return Error(ErrorCode::kNotFound,
+                 "none of the v1 controllers memory, pids and cpu is mounted: name the one to use "
+                 "with --cgroup-hierarchy=v1:<controller>");
+  }
+  if (wanted.substr(0, 3) == "v1:" && wanted.size() > 3) {
+    return V1(mounts, self_cgroup, wanted.substr(3), std::move(mode));
+  }
+  return Error(
+      ErrorCode::kInvalid,
+      fmt::format("cgroup hierarchy \"{}\": allowed are auto, v2 and v1:<controller>", wanted));
+}
+
+}  // namespace firetower::daemon

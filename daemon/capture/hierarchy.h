@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace firetower::daemon {
+
+// The one cgroup hierarchy whose ids samples carry. Ids repeat across hierarchies, so there is one.
+struct CgroupHierarchy {
+  bool v2 = true;
+  std::string controller;     // v1: the controller, e.g. "memory"
+  uint32_t hierarchy_id = 0;  // first field of its line in /proc/self/cgroup; v2 is 0
+  std::string mount;          // where its tree is seen, e.g. /sys/fs/cgroup/memory
+  std::string mode;           // of the host: "v2", "hybrid" or "v1"
+
+  // "v2" or "v1:memory".
+  std::string Name() const;
+};
+
+// Chooses from the texts of <proc>/self/mountinfo and <proc>/self/cgroup. `wanted` is auto, v2 or
+// v1:<controller>. Auto: v2 where it is mounted alone; else the first of memory, pids, cpu that is
+// mounted: container runtimes fill every controller, systemd gives each unit its own in the first
+// two. kInvalid for a spelling error, kNotFound for a hierarchy that is not mounted.
+Result<CgroupHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
+                                        std::string_view self_cgroup, std::string_view cgroup_root);
+
+}  // namespace firetower::daemon

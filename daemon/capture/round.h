@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bpf/abi/record.h"
+
+namespace firetower::daemon {
+
+enum class SidebandKind : uint8_t { kFork, kExec, kComm, kExit, kMmap };
+
+// One record of the kernel's task and mapping stream (perf sideband), in plain fields.
+struct SidebandEvent {
+  int64_t time_ns = 0;  // CLOCK_MONOTONIC
+  SidebandKind kind = SidebandKind::kComm;
+  uint8_t build_id_size = 0;  // 0: the kernel did not know it
+  uint32_t pid = 0;
+  uint32_t tid = 0;
+  uint32_t parent_pid = 0;   // fork
+  uint32_t parent_tid = 0;   // fork
+  uint64_t start = 0;        // mmap, address
+  uint64_t size_bytes = 0;   // mmap
+  uint64_t file_offset = 0;  // mmap
+  uint64_t inode = 0;        // mmap without build id
+  uint64_t device = 0;       // mmap without build id: major << 32 | minor
+  std::array<uint8_t, 20> build_id{};
+  uint32_t text_begin = 0;  // comm or file name in Round::text
+  uint32_t text_size = 0;
+};
+
+struct CgroupEvent {
+  int64_t time_ns = 0;
+  uint64_t cgroup_id = 0;
+  uint64_t parent_id = 0;
+  uint8_t change = 0;  // enum ft_cgroup_change
+  bool path_cut = false;
+  uint32_t text_begin = 0;  // path in Round::text
+  uint32_t text_size = 0;
+};
+
+// What one drain of the rings brought: everything that happened up to `horizon_ns` and was not in
+// an earlier round, each list in time order. Owned by one thread at a time and recycled, so that
+// a steady stream allocates nothing.
+struct Round {
+  int64_t horizon_ns = 0;
+  std::vector<ft_sample> samples;
+  std::vector<uint64_t> bodies;       // ft_stack heads (6 words) followed by their addresses
+  std::vector<uint32_t> body_begins;  // word index of each head in `bodies`
+  std::vector<CgroupEvent> cgroup_events;
+  std::vector<SidebandEvent> sideband;
+  std::string text;
+  uint64_t lost_sideband = 0;  // records the kernel dropped: tables must be re-read
+  uint64_t bad_records = 0;    // records that made no sense
+
+  std::string_view Text(uint32_t begin, uint32_t size) const {
+    return std::string_view(text).substr(begin, size);
+  }
+  void Clear() {
+    samples.clear();
+    bodies.clear();
+    body_begins.clear();
+    cgroup_events.clear();
+    sideband.clear();
+    text.clear();
+    horizon_ns = 0;
+    lost_sideband = 0;
+    bad_records = 0;
+  }
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "daemon/capture/bpf_sampler.h"
+#include "daemon/capture/round.h"
+
+namespace firetower::daemon {
+
+// Sorts raw records into a round. What is newer than a round's horizon is kept for the next one;
+// bodies go at once, for a sample that names one may be in either.
+class RoundBuilder : public BpfSampler::Sink {
+ public:
+  // `round` is cleared, and gets what the last one left over. Valid until Finish.
+  void Begin(Round& round);
+  void OnRecord(std::span<const std::byte> record) noexcept override;
+  void OnSideband(std::span<const std::byte> record);
+  // Orders each list by time and takes back what is newer than `horizon_ns`.
+  void Finish(int64_t horizon_ns);
+
+  static bool IsEmpty(const Round& round);
+
+ private:
+  void AppendStack(std::span<const std::byte> record);
+  void AppendCgroup(std::span<const std::byte> record);
+
+  Round* round_ = nullptr;
+  Round left_;  // newer than the last horizon
+};
+
+}  // namespace firetower::daemon

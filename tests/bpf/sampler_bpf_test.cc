@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel side on the running kernel: what it samples of this very process.
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "base/file.h"
+#include "daemon/capture/bpf_sampler.h"
+#include "daemon/capture/capture.h"
+
+namespace firetower::daemon {
+namespace {
+
+// Noinline and with work after the call, so that each is a frame of its own.
+__attribute__((noipa)) uint64_t Leaf(uint64_t rounds) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    sum += i * sum + 7;
+    asm volatile("" : "+r"(sum));
+  }
+  return sum;
+}
+__attribute__((noipa)) uint64_t Middle(uint64_t rounds) { return Leaf(rounds) + 1; }
+__attribute__((noipa)) uint64_t Outer(uint64_t rounds) { return Middle(rounds) + 2; }
+
+struct Collected {
+  std::map<uint64_t, std::vector<uint64_t>> user_stacks;  // by hash
+  std::map<uint64_t, std::vector<uint64_t>> kernel_stacks;
+  std::vector<ft_sample> samples;
+  std::vector<std::pair<CgroupEvent, std::string>> cgroups;
+  std::vector<SidebandEvent> sideband;
+};
+
+void Collect(Round& round, Collected& out) {
+  for (uint32_t begin : round.body_begins) {
+    ft_stack head;
+    std::memcpy(&head, round.bodies.data() + begin, sizeof(head));
+    auto first = round.bodies.begin() + begin + 6;
+    out.kernel_stacks[head.stack_hash].assign(first, first + head.kernel_frames);
+    out.user_stacks[head.stack_hash].assign(first + head.kernel_frames,
+                                            first + head.kernel_frames + head.user_frames);
+  }
+  out.samples.insert(out.samples.end(), round.samples.begin(), round.samples.end());
+  out.sideband.insert(out.sideband.end(), round.sideband.begin(), round.sideband.end());
+  for (const CgroupEvent& event : round.cgroup_events) {
+    out.cgroups.emplace_back(event, round.Text(event.text_begin, event.text_size));
+  }
+}
+
+class SamplerBpf : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    auto hierarchy = ChooseHierarchy("v2", *ReadFile("/proc/self/mountinfo"),
+                                     *ReadFile("/proc/self/cgroup"), "/sys/fs/cgroup");
+    ASSERT_TRUE(hierarchy) << hierarchy.error().message();
+    cgroup_root_ = hierarchy->mount;
+    SamplerOptions options;
+    options.hierarchy = *hierarchy;
+    options.frequency_hz = 997;
+    auto sampler = BpfSampler::Load(options);
+    ASSERT_TRUE(sampler) << sampler.error().message();
+    sampler_ = *std::move(sampler);
+    ft_verdict all{FT_VERDICT_YES, FT_KEEP_ALL, 1'000'000'000 / 997};
+    sampler_->SetFallback(all);
+    capture_ = *Capture::Create(*sampler_, CaptureOptions{}, Clock::System(), [] {});
+  }
+
+  // Runs `load` while everything is sampled.
+  Collected During(const std::function<void()>& load) {
+    Collected out;
+    EXPECT_TRUE(sampler_->AttachCgroups());
+    Status opened = capture_->OpenSideband();
+    EXPECT_TRUE(opened) << opened.error().message();
+    Status started = capture_->Start();
+    EXPECT_TRUE(started) << started.error().message();
+    load();
+    std::jthread stopper([&] { capture_->Stop(); });
+    while (true) {
+      auto round = capture_->TryPop();
+      if (!round) continue;
+      Collect(*round, out);
+      bool last = round->horizon_ns == std::numeric_limits<int64_t>::max();
+      capture_->Recycle(std::move(round));
+      if (last) break;
+    }
+    return out;
+  }
+
+  std::unique_ptr<BpfSampler> sampler_;
+  std::unique_ptr<Capture> capture_;
+  std::string cgroup_root_;
+};
+
+bool Within(uint64_t address, uint64_t (*function)(uint64_t)) {
+  auto begin = reinterpret_cast<uint64_t>(function);
+  return address > begin && address < begin + 128;
+}
+
+TEST_F(SamplerBpf, WalksFramePointersExactly) {
+  uint64_t rounds = 400'000'000;
+  Collected got = During([&] { EXPECT_NE(Outer(rounds), 0u); });
+  int exact = 0, total = 0;
+  for (const ft_sample& sample : got.samples) {
+    if (sample.tid != static_cast<uint32_t>(gettid())) continue;
+    auto stack = got.user_stacks.find(sample.stack_hash);
+    ASSERT_NE(stack, got.user_stacks.end());
+    const auto& pcs = stack->second;
+    if (pcs.empty() || !Within(pcs[0], Leaf)) continue;
+    ++total;
+    exact += pcs.size() > 3 && Within(pcs[1], Middle) && Within(pcs[2], Outer);
+  }
+  EXPECT_GT(total, 50);
+  EXPECT_EQ(exact, total);
+  std::printf("%d of %d stacks exact, %u instructions verified\n", exact, total,
+              sampler_->VerifiedInstructions());
+}
+
+TEST_F(SamplerBpf, ShowsKernelFramesAboveUserFramesOfASyscallLoop) {
+  Collected got = During([&] {
+    UniqueFd zero = *OpenReadOnly("/dev/zero");
+    std::vector<char> buffer(1 << 20);
+    for (int i = 0; i < 20'000; ++i) ASSERT_GT(::read(zero.get(), buffer.data(), buffer.size()), 0);
+  });
+  int with_both = 0, in_kernel = 0;
+  for (const ft_sample& sample : got.samples) {
+    if (sample.tid != static_cast<uint32_t>(gettid())) continue;
+    if (got.kernel_stacks[sample.stack_hash].size() < 3) continue;
+    ++in_kernel;
+    with_both += !got.user_stacks[sample.stack_hash].empty();
+  }
+  EXPECT_GT(in_kernel, 50);
+  EXPECT_EQ(with_both, in_kernel);
+}
+
+TEST_F(SamplerBpf, SendsABodyOnceAndASampleForEachTick) {
+  Collected got = During([&] { EXPECT_NE(Outer(300'000'000), 0u); });
+  ft_counters counters = sampler_->Counters();
+  EXPECT_EQ(counters.value[FT_COUNT_SAMPLES], got.samples.size());
+  EXPECT_LT(counters.value[FT_COUNT_STACKS], counters.value[FT_COUNT_SAMPLES]);
+  EXPECT_EQ(counters.value[FT_COUNT_RING_FULL], 0u);
+  EXPECT_GT(counters.value[FT_COUNT_RUN_NS], 0u);
+}
+
+TEST_F(SamplerBpf, TellsBirthAndDeathOfACgroupAndGatesTheNewborn) {
+  std::string path = cgroup_root_ + "/firetower-test-" + std::to_string(getpid());
+  Collected got = During([&] {
+    ASSERT_TRUE(MakeDirectories(path));
+    ASSERT_EQ(::rmdir(path.c_str()), 0);
+  });
+  std::vector<uint8_t> changes;
+  for (auto& [event, name] : got.cgroups) {
+    if (name == path.substr(cgroup_root_.size())) changes.push_back(event.change);
+  }
+  EXPECT_EQ(changes, (std::vector<uint8_t>{FT_CGROUP_MKDIR, FT_CGROUP_RMDIR}));
+}
+
+TEST_F(SamplerBpf, RefusesWhatAPolicyRefuses) {
+  sampler_->SetFallback(ft_verdict{FT_VERDICT_NO, FT_KEEP_ALL, 1});
+  Collected got = During([&] { EXPECT_NE(Outer(100'000'000), 0u); });
+  EXPECT_TRUE(got.samples.empty());
+  EXPECT_GT(sampler_->Counters().value[FT_COUNT_REFUSED], 20u);
+}
+
+TEST_F(SamplerBpf, ThinsEvenlyToTheShareAsked) {
+  sampler_->SetFallback(ft_verdict{FT_VERDICT_YES, FT_KEEP_ALL / 10, 10'030'090});
+  Collected got = During([&] { EXPECT_NE(Outer(400'000'000), 0u); });
+  ft_counters counters = sampler_->Counters();
+  double share =
+      static_cast<double>(counters.value[FT_COUNT_SAMPLES]) /
+      static_cast<double>(counters.value[FT_COUNT_SAMPLES] + counters.value[FT_COUNT_THINNED]);
+  EXPECT_NEAR(share, 0.1, 0.02);
+}
+
+TEST_F(SamplerBpf, HearsOfForkExecMappingsAndExitWithBuildIds) {
+  pid_t child = 0;
+  Collected got = During([&] {
+    child = fork();
+    if (child == 0) {
+      execl("/bin/true", "true", nullptr);
+      _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+  });
+  bool forked = false, exec = false, exited = false, mapped = false;
+  for (const SidebandEvent& event : got.sideband) {
+    if (event.pid != static_cast<uint32_t>(child)) continue;
+    forked |= event.kind == SidebandKind::kFork;
+    exec |= event.kind == SidebandKind::kExec;
+    exited |= event.kind == SidebandKind::kExit;
+    mapped |= event.kind == SidebandKind::kMmap && event.build_id_size == 20;
+  }
+  EXPECT_TRUE(forked && exec && exited);
+  EXPECT_EQ(mapped, capture_->build_ids());
+}
+
+}  // namespace
+}  // namespace firetower::daemon
