@@ -5,7 +5,7 @@ target_compile_options(firetower_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 # A frame pointer in every binary of ours: the watch must be able to watch itself cheaply.
-add_compile_options(-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer)
+add_compile_options(-fno-omit-frame-pointer)
 if(FIRETOWER_TIDY)
   find_program(CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)
 endif()
