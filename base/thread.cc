@@ -41,7 +41,7 @@ NamedThread::NamedThread(std::string name, std::function<void(std::stop_token, W
   thread_ = std::jthread(
       [name = std::move(name), body = std::move(body), wake](std::stop_token stop) noexcept {
         SetThreadName(name);
-        body(stop, *wake);
+        body(std::move(stop), *wake);
       });
 }
 

@@ -3,6 +3,8 @@
 # entry that runs it over its corpus and FIRETOWER_FUZZ_RUNS inputs more.
 set(FIRETOWER_FUZZ_RUNS 100000 CACHE STRING "Inputs a fuzz target is run with under ctest")
 
+add_custom_target(fuzzers)
+
 function(fuzz_target name)
   cmake_parse_arguments(F "" "CORPUS" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${F_SOURCES})
@@ -11,6 +13,7 @@ function(fuzz_target name)
   target_link_libraries(${name} PRIVATE ${F_DEPS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   firetower_target(${name})
+  add_dependencies(fuzzers ${name})
   get_filename_component(corpus ${F_CORPUS} ABSOLUTE)
   # New finds go to the build tree, never into the seeds.
   set(found ${CMAKE_BINARY_DIR}/fuzz/corpus/${name})

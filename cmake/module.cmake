@@ -37,7 +37,11 @@ function(program name)
   firetower_target(${name})
 endfunction()
 
-# unit_test(NAME SOURCES a_test.cc… DEPS target… [LABEL unit]): GoogleTest cases, one ctest entry each.
+# What the sanitizers run: unit tests and the BPF programs' own logic.
+add_custom_target(tests_unit)
+
+# unit_test(NAME SOURCES a_test.cc… DEPS target… [LABEL unit] [TIMEOUT seconds]): GoogleTest cases,
+# one ctest entry each.
 function(unit_test name)
   cmake_parse_arguments(T "" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT T_LABEL)
@@ -53,6 +57,9 @@ function(unit_test name)
     FIRETOWER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FIRETOWER_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${T_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   firetower_target(${name})
+  if(T_LABEL MATCHES "^(unit|bpf)$")
+    add_dependencies(tests_unit ${name})
+  endif()
   # PRE_TEST: cases are listed when ctest runs, so that a build needs no sanitized start-up.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
