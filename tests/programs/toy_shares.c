@@ -11,15 +11,15 @@ static volatile long calls;
     SPIN(rounds);                    \
     calls = calls + 1;               \
   }
-LEAF(leaf_50)
-LEAF(leaf_30)
-LEAF(leaf_20)
-LEAF(hot_0)
-LEAF(hot_1) LEAF(hot_2) LEAF(hot_3) LEAF(hot_4)
+// Calls without semicolons: the formatter would indent what follows.
+// clang-format off
+LEAF(leaf_50) LEAF(leaf_30) LEAF(leaf_20)
+LEAF(hot_0) LEAF(hot_1) LEAF(hot_2) LEAF(hot_3) LEAF(hot_4)
 #define TEN(F, n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
-    TEN(LEAF, rest_0) TEN(LEAF, rest_1) TEN(LEAF, rest_2) TEN(LEAF, rest_3)
+TEN(LEAF, rest_0) TEN(LEAF, rest_1) TEN(LEAF, rest_2) TEN(LEAF, rest_3)
+    // clang-format on
 
-        struct leaf {
+    struct leaf {
   const char *name;
   void (*run)(long rounds);
   long weight;  // Its share of the CPU, in eighths of a percent.

@@ -15,7 +15,7 @@ UNITLESS = re.compile(
     rf"\b{_NUMBER}\s+((?:\w+_)?(?:timeout|interval|delay|duration|latency|elapsed|deadline)_?)"
     r"\s*(?=[;=,){])"
 )
-PLAIN_ADDRESS = re.compile(rf"\b{_NUMBER}\s+((?:addr|address)_?)\s*(?=[;=,){{])")
+PLAIN_ADDRESS = re.compile(rf"\b{_NUMBER}\s+(addr_?)\s*(?=[;=,){{])")
 
 
 def licence(sources):
