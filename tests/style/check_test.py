@@ -86,7 +86,10 @@ CASES = {
         ],
         [{"base/a.cc": CC}, {"hack/x": "#!/bin/sh\n" + CC.replace("//", "#")}, {"bpf/a.bpf.c": BPF}],
     ),
-    "pragma-once": ([{"base/a.h": "#ifndef A\n"}], [{"base/a.h": "#pragma once\n"}]),
+    "pragma-once": (
+        [{"base/a.h": "#ifndef A\n#define A\n"}, {"bpf/a.h": "#ifndef A\n"}],
+        [{"base/a.h": "#pragma once\n"}, {"bpf/a.h": "#ifndef A\n#define A\n"}],
+    ),
     "using-namespace": (
         [{"base/a.cc": "using namespace std;\n"}],
         [{"base/a.cc": "// using namespace std;\nusing std::string;\n"}],

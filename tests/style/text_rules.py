@@ -33,9 +33,12 @@ def licence(sources):
 
 
 def pragma_once(sources):
-    """Every header guards itself in the one way."""
+    """Every header guards itself: by #pragma once, BPF C also the kernel's way."""
     for source in sources:
-        if source.suffix == ".h" and not re.search(r"^#pragma once$", source.text, re.MULTILINE):
+        wanted = r"^#pragma once$"
+        if source.module == "bpf":
+            wanted += r"|^#ifndef (\w+)\n#define \1$"
+        if source.suffix == ".h" and not re.search(wanted, source.text, re.MULTILINE):
             yield source.path, "no #pragma once"
 
 
