@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""churn_test.py HIERARCHY: twenty containers, more than five of them coming and going each second, for a minute.
+
+Each runs a function that no other has, so every sample of it can be judged by name: in the container of that
+function it is right; anywhere else, with no container or under no name it is wrong.
+"""
+
+import pathlib
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
+
+import pprof
+from case import Case
+from containers import Engine, cgroup_root
+from daemon import Daemon
+
+SECONDS = 60
+ALIVE = 20
+LIFE_SECONDS = 3
+PERIOD_SECONDS = 0.165  # Six a second, which keeps twenty alive.
+
+
+class Churn:
+    """Starts containers by the clock; each ends by itself and is then removed by a second thread."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.by_function = {}
+        self.usage_seconds = 0.0
+        self.removed = 0
+        self.most = 0
+        self._waiting = []
+        self._done = threading.Event()
+
+    def run(self):
+        remover = threading.Thread(target=self._remove)
+        remover.start()
+        begin = time.monotonic()
+        for index in range(512):
+            now = time.monotonic() - begin
+            if now >= SECONDS:
+                break
+            # 3 ms in 60: together about half of a machine with two CPUs.
+            container = self.engine.container("/bin/toy_unique", index, LIFE_SECONDS, 3000, 57000)
+            self.by_function[f"only_in_{index:03o}"] = container
+            container.start()
+            self._waiting.append((time.monotonic(), container))
+            self.most = max(self.most, len(self._waiting))
+            time.sleep(max(0.0, begin + (index + 1) * PERIOD_SECONDS - time.monotonic()))
+        self.seconds = time.monotonic() - begin
+        self._done.set()
+        remover.join()
+
+    def _remove(self):
+        while self._waiting or not self._done.is_set():
+            if not self._waiting or time.monotonic() < self._waiting[0][0] + LIFE_SECONDS + 0.2:
+                time.sleep(0.02)
+                continue
+            _, container = self._waiting.pop(0)
+            self.usage_seconds += container.usage_seconds()
+            container.remove()
+            self.removed += 1
+
+
+def judge(case, store, churn):
+    right = unnamed = 0
+    wrong = {}
+    seen = set()
+    for namespace, pod, name, profile in pprof.read_store(store):
+        for sample in profile.samples:
+            functions = [frame.name for frame in sample.stack if frame.name.startswith("only_in_")]
+            of_toy = any(frame.module.endswith("/toy_unique") for frame in sample.stack)
+            if of_toy and any(frame.module.endswith("/toy_unique") and not frame.is_named for frame in sample.stack):
+                unnamed += sample.values[0]
+            if not functions:
+                continue
+            container = churn.by_function[functions[-1]]
+            if (namespace, pod, name) == ("-", container.uid, container.name):
+                right += sample.values[0]
+                seen.add(container.name)
+            else:
+                key = f"{functions[-1]} in {namespace}/{pod}/{name}"
+                wrong[key] = wrong.get(key, 0) + sample.values[0]
+    bad = sum(wrong.values()) + unnamed
+    case.at_least("samples judged", right + bad, 1000)
+    case.at_least("share of samples with the right container", right / max(right + bad, 1), 0.999)
+    case.figure("right, wrong, unnamed", (right, wrong or 0, unnamed))
+    case.check("every container was seen", len(seen) == len(churn.by_function), f"{len(seen)} of {len(churn.by_function)}")
+    return right
+
+
+def main():
+    form = sys.argv[1]
+    case = Case(f"e2e.churn-{form}")
+    case.need("runc", "busybox")
+    if cgroup_root(form) is None:
+        case.skip(f"no cgroup hierarchy {form} is mounted here")
+    with Engine() as engine, Daemon("--cgroup-hierarchy", form) as daemon:
+        churn = Churn(engine)
+        churn.run()
+        time.sleep(1)
+        metrics = daemon.metrics()
+        status, _ = daemon.stop()
+        case.at_least("containers that came and went a second", churn.removed / churn.seconds, 5)
+        case.at_least("containers alive at once", churn.most, ALIVE - 2)
+        right = judge(case, daemon.store, churn)
+        case.at_least("CPU in samples ÷ CPU of the containers' cgroups, runc's own start included",
+                      right / 97 / churn.usage_seconds, 0.5)
+        case.check("no sample was lost", not metrics.lost(), metrics.lost() or "none")
+        case.figure("attribution", {labels.get("result"): value for labels, value in
+                                    metrics.find("firetower_attribution_total")})
+        case.check("the daemon left with 0", status == 0, status)
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kernel_test.py SUITE|own [HIERARCHY]: exact stacks and exact containers on one kernel.
+
+SUITE names a Debian release, whose kernel is booted under emulation with pure cgroup v2; `own` is the kernel that
+runs, with cgroups in HIERARCHY (v2 or v1:<controller>). guest.sh runs there and brings back profiles; the judging is
+all here.
+"""
+
+import base64
+import os
+import pathlib
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support" / "real"))
+
+import containers
+import daemon
+import pprof
+from case import Case, run
+from metrics import Metrics
+
+CHAIN = ["_start", "main", "alpha", "beta", "gamma"]
+OWN_NAMES = ("alpha", "beta", "gamma", "hot_read", "hot_getppid", "only_in_")
+
+
+class Plan:
+    """The containers of one run: a known stack, system calls, and five that share no function."""
+
+    def __init__(self):
+        self.rows = []
+        self.stack = self._add("before", ".", "toy_stack")
+        self.syscall = self._add("after", ".", "toy_syscall")
+        # Of each kind: alive before the daemon, born after it, and with its processes one cgroup deeper.
+        self.unique = {f"only_in_{index:03o}": self._add(when, child, f"toy_unique {index} 3600 20000 20000")
+                       for index, when, child in ((8, "before", "."), (65, "before", "init.scope"), (130, "after", "."),
+                                                  (257, "after", "."), (511, "after", "init.scope"))}
+
+    def _add(self, when, child, command):
+        identity = secrets.token_hex(32)
+        self.rows.append(f"{when} {uuid.uuid4()} {identity} {child} {command}\n")
+        return identity[:12]
+
+
+def fill(folder, plan):
+    for program in (daemon.BIN / "firetowerd", daemon.BIN / "firetower"):
+        target = folder / program.name
+        shutil.copy(program, target)
+        run("strip", target, check=False)  # A script stands as it is.
+    for toy in ("toy_stack", "toy_syscall", "toy_unique"):
+        shutil.copy(daemon.TOYS / toy, folder / toy)
+    shutil.copy(HERE / "guest.sh", folder / "guest.sh")
+    (folder / "plan").write_text("".join(plan.rows))
+
+
+def emulated(case, suite, plan):
+    case.need("qemu-system-x86_64", "cpio", "busybox")
+    fetched = run(HERE / "fetch-kernel", suite, check=False, timeout=120)
+    if fetched.returncode != 0:
+        case.skip(f"no kernel of {suite}: {fetched.stderr.strip()[-200:]}")
+    with tempfile.TemporaryDirectory(prefix="firetower-kernel-") as root:
+        folder = pathlib.Path(root) / "ft"
+        folder.mkdir()
+        fill(folder, plan)
+        done = run(HERE / "boot-kernel", fetched.stdout.strip(), root, "sh", "/ft/guest.sh", "/ft", "/sys/fs/cgroup",
+                   "7070", "20", check=False, timeout=280, env={**os.environ, "TIMEOUT": "240"})
+        return done.stdout if "@file" in done.stdout else done.stdout + done.stderr
+
+
+def native(case, hierarchy, plan):
+    case.need("busybox")
+    root = containers.cgroup_root(hierarchy)
+    if root is None:
+        case.skip(f"no cgroup hierarchy {hierarchy} is mounted here")
+    with tempfile.TemporaryDirectory(prefix="firetower-kernel-") as folder:
+        fill(pathlib.Path(folder), plan)
+        return run("busybox", "sh", HERE / "guest.sh", folder, root, daemon.free_port(), "8",
+                   "--cgroup-hierarchy", hierarchy, check=False, timeout=200).stdout
+
+
+def sections(text):
+    found, name = {}, None
+    for line in text.splitlines():
+        if line.startswith("@file "):
+            name, found[line[6:]] = line[6:], ""
+        elif line == "@end":
+            name = None
+        elif name is not None:
+            found[name] += line
+    return {name: base64.b64decode(body) for name, body in found.items()}
+
+
+def profile_of(found, name):
+    body = found.get(name, b"")
+    return pprof.parse(body) if body else pprof.Profile()
+
+
+def counts(profile):
+    """Samples by stack of names, root first."""
+    tally = {}
+    for sample in profile.samples:
+        key = tuple(sample.names)
+        tally[key] = tally.get(key, 0) + sample.values[0]
+    return tally
+
+
+def judge_chain(case, profile):
+    tally = counts(profile)
+    total = sum(tally.values())
+    exact = tally.get(tuple(CHAIN), 0)
+    case.at_least("samples of toy_stack", total, 50)
+    case.at_least("share of toy_stack with exactly _start main alpha beta gamma", exact / max(total, 1), 0.97)
+    # main asks for the time between the calls; a function's first instruction has no frame of its own yet.
+    strange = {stack: n for stack, n in tally.items()
+               if list(stack[:2]) != CHAIN[:2] and stack[:1] != ("main",) and any(stack)}
+    case.check("toy_stack shows no stack that it cannot have", sum(strange.values()) <= 0.01 * total, strange or "")
+
+
+def judge_kernel_frames(case, profile):
+    tally = counts(profile)
+    reads = {stack: n for stack, n in tally.items() if "hot_read" in stack}
+    total = sum(reads.values())
+    case.at_least("samples below hot_read", total, 20)
+    exact = inside = 0
+    for stack, n in reads.items():
+        at = stack.index("hot_read") + 1
+        inside += n * (len(stack) > at)
+        exact += n * (stack[:at] == ("_start", "main", "hot_read") and
+                      stack[at:at + 2] == ("entry_SYSCALL_64_after_hwframe", "do_syscall_64") and
+                      "vfs_read" in stack[at + 2:])
+    case.at_least("share of hot_read inside the kernel", inside / max(total, 1), 0.8)
+    case.at_least("of these, with _start main hot_read entry_SYSCALL_64_after_hwframe do_syscall_64 … vfs_read",
+                  exact / max(inside, 1), 0.95)
+    if reads:
+        case.figure("the stack seen most often", " ".join(max(reads, key=reads.get)))
+
+
+def judge_containers(case, found, plan):
+    right = wrong = 0
+    for function, name in plan.unique.items():
+        mine = 0
+        for stack, n in counts(profile_of(found, name)).items():
+            foreign = any(frame.startswith(OWN_NAMES) and frame != function for frame in stack)
+            mine += n * (function in stack)
+            wrong += n * foreign
+        case.at_least(f"samples of {function} in its own container", mine, 10)
+        right += mine
+    for stack, n in counts(profile_of(found, "others")).items():
+        wrong += n * any(frame.startswith(OWN_NAMES) for frame in stack)
+    case.check("every sample carries its container", wrong == 0 and right > 0, f"{right} right, {wrong} wrong")
+
+
+def main():
+    suite = sys.argv[1]
+    hierarchy = sys.argv[2] if len(sys.argv) > 2 else "v2"
+    case = Case(f"kernel.{suite}{'-' + hierarchy if suite == 'own' else ''}")
+    case.need()
+    plan = Plan()
+    text = native(case, hierarchy, plan) if suite == "own" else emulated(case, suite, plan)
+    found = sections(text)
+    if not case.check("the daemon got ready", "metrics" in found):
+        print(found["log"].decode(errors="replace")[-6000:] if "log" in found else text[-6000:])
+        case.finish()
+    case.figure("kernel", found["uname"].decode().strip())
+    judge_chain(case, profile_of(found, plan.stack))
+    judge_kernel_frames(case, profile_of(found, plan.syscall))
+    judge_containers(case, found, plan)
+    metrics = Metrics(found["metrics"].decode())
+    case.figure("samples lost by reason", metrics.lost() or "none")
+    case.check("SIGTERM ended the daemon with 0", found.get("status", b"").strip() == b"0", found.get("status", b""))
+    if case.failed:
+        print(found.get("log", b"").decode(errors="replace")[-6000:])
+    case.finish()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except subprocess.TimeoutExpired as error:
+        print(f"FAIL kernel {sys.argv[1]}: {error}")
+        sys.exit(1)
