@@ -61,7 +61,7 @@ static __always_inline void tell(struct cgroup *cgroup, const char *path, __u8 c
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(ft_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 {
-	struct ft_verdict newborn = { .kind = FT_VERDICT_PENDING, .keep = FT_KEEP_ALL };
+	struct ft_verdict newborn = {};
 	struct ft_verdict *inherited;
 	struct ft_counters *counters;
 	struct ft_config *config;
@@ -75,7 +75,9 @@ int BPF_PROG(ft_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 	inherited = ancestor_verdict(cgroup);
 	if (!inherited)
 		inherited = &config->fallback;
-	newborn = *inherited;
+	newborn = inherited->child == FT_VERDICT_PENDING ? config->fallback : *inherited;
+	newborn.kind = inherited->child;
+	newborn.child = inherited->child;
 	id = cgroup_id(cgroup);
 	if (bpf_map_update_elem(&ft_gate, &id, &newborn, BPF_NOEXIST) == -7 /* E2BIG */)
 		FT_COUNT(counters, GATE_FULL);

@@ -239,6 +239,7 @@ static __always_inline int gate(struct ft_config *config, struct task_struct *ta
 				__u64 *value, __u64 tick, struct ft_counters *counters)
 {
 	struct ft_verdict *verdict;
+	__u8 kind;
 
 	if (load_config.use_v2) {
 		*cgroup = bpf_get_current_cgroup_id();
@@ -250,11 +251,17 @@ static __always_inline int gate(struct ft_config *config, struct task_struct *ta
 	if (!*cgroup)
 		FT_COUNT(counters, NO_CGROUP);
 	verdict = bpf_map_lookup_elem(&ft_gate, cgroup);
-	if (!verdict && *cgroup)
-		verdict = ancestor_verdict(load_config.use_v2 ? v2_cgroup(task) : v1_cgroup(task));
-	if (!verdict)
-		verdict = &config->fallback;
-	if (verdict->kind == FT_VERDICT_NO) {
+	if (verdict) {
+		kind = verdict->kind;
+	} else {
+		if (*cgroup)
+			verdict = ancestor_verdict(load_config.use_v2 ? v2_cgroup(task) :
+									v1_cgroup(task));
+		if (!verdict)
+			verdict = &config->fallback;
+		kind = verdict->child;
+	}
+	if (kind == FT_VERDICT_NO) {
 		FT_COUNT(counters, REFUSED);
 		return 0;
 	}

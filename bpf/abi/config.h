@@ -25,7 +25,9 @@ enum ft_verdict_kind {
 #define FT_KEEP_ALL 65536
 
 struct ft_verdict {
-	__u32 kind; /* enum ft_verdict_kind */
+	__u8 kind;  /* enum ft_verdict_kind, for the tasks in the cgroup itself */
+	__u8 child; /* the same for cgroups born below it, and below until one is known */
+	__u16 pad;
 	__u32 keep; /* share of the ticks that become samples, of FT_KEEP_ALL */
 	__u64 value; /* what one kept sample stands for, ns */
 };

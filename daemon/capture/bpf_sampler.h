@@ -15,7 +15,7 @@
 namespace firetower::daemon {
 
 struct SamplerOptions {
-  CgroupHierarchy hierarchy;
+  ChosenHierarchy hierarchy;
   bool user_reads = true;
   size_t ring_bytes = 2u << 20;  // a power of two, at least 128 KiB
   uint32_t frequency_hz = 97;

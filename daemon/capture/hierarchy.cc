@@ -86,7 +86,7 @@ Result<uint32_t> HierarchyId(std::string_view self_cgroup, std::string_view cont
                fmt::format("controller {} is not in /proc/self/cgroup", controller));
 }
 
-Result<CgroupHierarchy> V1(const std::vector<Mount>& mounts, std::string_view self_cgroup,
+Result<ChosenHierarchy> V1(const std::vector<Mount>& mounts, std::string_view self_cgroup,
                            std::string_view controller, std::string mode) {
   const Mount* mount = FindController(mounts, controller);
   if (mount == nullptr) {
@@ -94,14 +94,14 @@ Result<CgroupHierarchy> V1(const std::vector<Mount>& mounts, std::string_view se
                  fmt::format("no v1 hierarchy with controller \"{}\" is mounted", controller));
   }
   ASSIGN_OR_RETURN(uint32_t id, HierarchyId(self_cgroup, controller));
-  return CgroupHierarchy{false, std::string(controller), id, mount->point, std::move(mode)};
+  return ChosenHierarchy{false, std::string(controller), id, mount->point, std::move(mode)};
 }
 
 }  // namespace
 
-std::string CgroupHierarchy::Name() const { return v2 ? "v2" : "v1:" + controller; }
+std::string ChosenHierarchy::Name() const { return v2 ? "v2" : "v1:" + controller; }
 
-Result<CgroupHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
+Result<ChosenHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
                                         std::string_view self_cgroup,
                                         std::string_view cgroup_root) {
   std::vector<Mount> mounts = CgroupMounts(mountinfo, cgroup_root);
@@ -115,7 +115,7 @@ Result<CgroupHierarchy> ChooseHierarchy(std::string_view wanted, std::string_vie
                                "name another place with --cgroup-root",
                                cgroup_root));
     }
-    return CgroupHierarchy{true, "", 0, v2->point, std::move(mode)};
+    return ChosenHierarchy{true, "", 0, v2->point, std::move(mode)};
   }
   if (wanted == "auto") {
     for (std::string_view controller : {"memory", "pids", "cpu"}) {

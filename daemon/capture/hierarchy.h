@@ -10,7 +10,7 @@
 namespace firetower::daemon {
 
 // The one cgroup hierarchy whose ids samples carry. Ids repeat across hierarchies, so there is one.
-struct CgroupHierarchy {
+struct ChosenHierarchy {
   bool v2 = true;
   std::string controller;     // v1: the controller, e.g. "memory"
   uint32_t hierarchy_id = 0;  // first field of its line in /proc/self/cgroup; v2 is 0
@@ -25,7 +25,7 @@ struct CgroupHierarchy {
 // v1:<controller>. Auto: v2 where it is mounted alone; else the first of memory, pids, cpu that is
 // mounted: container runtimes fill every controller, systemd gives each unit its own in the first
 // two. kInvalid for a spelling error, kNotFound for a hierarchy that is not mounted.
-Result<CgroupHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
+Result<ChosenHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
                                         std::string_view self_cgroup, std::string_view cgroup_root);
 
 }  // namespace firetower::daemon

@@ -68,7 +68,7 @@ class SamplerBpf : public ::testing::Test {
     auto sampler = BpfSampler::Load(options);
     ASSERT_TRUE(sampler) << sampler.error().message();
     sampler_ = *std::move(sampler);
-    ft_verdict all{FT_VERDICT_YES, FT_KEEP_ALL, 1'000'000'000 / 997};
+    ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL, 1'000'000'000 / 997};
     sampler_->SetFallback(all);
     capture_ = *Capture::Create(*sampler_, CaptureOptions{}, Clock::System(), [] {});
   }
@@ -163,14 +163,14 @@ TEST_F(SamplerBpf, TellsBirthAndDeathOfACgroupAndGatesTheNewborn) {
 }
 
 TEST_F(SamplerBpf, RefusesWhatAPolicyRefuses) {
-  sampler_->SetFallback(ft_verdict{FT_VERDICT_NO, FT_KEEP_ALL, 1});
+  sampler_->SetFallback(ft_verdict{FT_VERDICT_NO, FT_VERDICT_NO, 0, FT_KEEP_ALL, 1});
   Collected got = During([&] { EXPECT_NE(Outer(100'000'000), 0u); });
   EXPECT_TRUE(got.samples.empty());
   EXPECT_GT(sampler_->Counters().value[FT_COUNT_REFUSED], 20u);
 }
 
 TEST_F(SamplerBpf, ThinsEvenlyToTheShareAsked) {
-  sampler_->SetFallback(ft_verdict{FT_VERDICT_YES, FT_KEEP_ALL / 10, 10'030'090});
+  sampler_->SetFallback(ft_verdict{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL / 10, 10'030'090});
   Collected got = During([&] { EXPECT_NE(Outer(400'000'000), 0u); });
   ft_counters counters = sampler_->Counters();
   double share =

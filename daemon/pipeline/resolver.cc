@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/pipeline/resolver.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr int64_t kScanEveryNs = kNsPerSecond;        // reading the tree again for a stray id
+constexpr int64_t kSweepEveryNs = 60 * kNsPerSecond;  // forgetting the dead
+
+std::shared_ptr<const Container> UnknownContainer() {
+  auto container = std::make_shared<Container>();
+  container->labels = {"-", "-", "unknown"};
+  container->root_path = "?";
+  return container;
+}
+
+}  // namespace
+
+Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree& cgroups,
+                   ResolverPeers& peers, const Clock& clock, LabelChoice labels)
+    : modules_(modules),
+      processes_(processes),
+      cgroups_(cgroups),
+      peers_(peers),
+      clock_(clock),
+      label_choice_(labels),
+      unknown_(UnknownContainer()) {
+  unknown_node_.container = unknown_;
+  unknown_node_.path = "?";
+  SetSelection(SelectEverything(97));
+}
+
+void Resolver::SetSelection(std::shared_ptr<const Selection> selection) {
+  selection_ = std::move(selection);
+  ++selection_version_;
+  GateAll();
+}
+
+void Resolver::GateAll() {
+  cgroups_.ForEach([&](const CgroupNode& node) {
+    if (node.removed_ns != 0) return;
+    peers_.SetGate(node.id, DecisionOf(node), node.container->InContainer());
+  });
+}
+
+const Decision& Resolver::DecisionOf(const CgroupNode& node) {
+  Known& known = decisions_[node.container.get()];
+  if (known.version != selection_version_) {
+    known.version = selection_version_;
+    known.decision = selection_->Decide(*node.container);
+  }
+  return known.decision;
+}
+
+void Resolver::Process(const Round& round) {
+  stacks_.Add(round);
+  if (round.lost_sideband > 0) processes_.DistrustAll();
+  auto sample = round.samples.begin();
+  auto cgroup = round.cgroup_events.begin();
+  auto samples_before = [&](int64_t time_ns) {
+    for (; sample != round.samples.end() && static_cast<int64_t>(sample->time_ns) < time_ns;
+         ++sample) {
+      OnSample(*sample);
+    }
+  };
+  auto all_before = [&](int64_t time_ns) {
+    for (; cgroup != round.cgroup_events.end() && cgroup->time_ns <= time_ns; ++cgroup) {
+      samples_before(cgroup->time_ns);
+      OnCgroup(*cgroup, round.Text(cgroup->text_begin, cgroup->text_size));
+    }
+    samples_before(time_ns);
+  };
+  for (const SidebandEvent& event : round.sideband) {
+    all_before(event.time_ns);
+    processes_.Apply(event, round.Text(event.text_begin, event.text_size));
+  }
+  all_before(std::numeric_limits<int64_t>::max());
+  processes_.EndRound();
+}
+
+void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
+  switch (event.change) {
+    case FT_CGROUP_MKDIR:
+    case FT_CGROUP_RENAME: {
+      if (event.path_cut) {
+        next_scan_ns_ = 0;  // The mounted tree has the whole path.
+        return;
+      }
+      if (event.change == FT_CGROUP_RENAME) decisions_.clear();  // Its container is another one.
+      cgroups_.Add(event.cgroup_id, path);
+      if (selection_->everything()) return;
+      const CgroupNode* node = cgroups_.Find(event.cgroup_id);
+      if (node == nullptr) return;
+      peers_.SetGate(node->id, DecisionOf(*node), node->container->InContainer());
+      return;
+    }
+    case FT_CGROUP_RMDIR:
+      cgroups_.Remove(event.cgroup_id, clock_.MonotonicNs());
+      return;
+    default:
+      return;
+  }
+}
+
+bool Resolver::ResolveUser(uint64_t address, ::firetower::daemon::Process& process) {
+  const ProcessMapping* mapping = ProcessTable::FindMapping(process, address);
+  if (mapping == nullptr) return false;
+  Frame frame;
+  frame.module = mapping->module;
+  switch (modules_.Get(mapping->module)->kind) {
+    case ModuleKind::kFile:
+    case ModuleKind::kVdso:
+      frame.offset = address - mapping->start + mapping->file_offset;
+      break;
+    default:
+      frame.offset = address;
+      frame.pid = process.pid;
+  }
+  const std::shared_ptr<const Module>& module = modules_.Get(mapping->module);
+  if (module->symbols.load(std::memory_order_relaxed) == Module::kWanted &&
+      module->kind == ModuleKind::kFile) {
+    peers_.WantSymbols(module, process, *mapping);
+  }
+  frames_.push_back(frame);
+  return true;
+}
+
+uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process) {
+  frames_.clear();
+  std::span<const uint64_t> addresses = stacks_.Addresses(body);
+  for (size_t i = 0; i < body.kernel_frames; ++i) {
+    frames_.push_back({ModuleRegistry::kKernel, 0, addresses[i] - (i > 0 ? 1 : 0)});
+  }
+  for (size_t i = 0; i < body.user_frames; ++i) {
+    // The innermost user address is where the task ran or left for the kernel; the others are
+    // return addresses, and the call lies before them.
+    uint64_t address = addresses[body.kernel_frames + i] - (i > 0 ? 1 : 0);
+    if (ResolveUser(address, process)) continue;
+    if (i > 0) return kStopNoMapping;  // Not a return address after all: what follows is chance.
+    if (processes_.Refresh(process) && ResolveUser(address, process)) continue;
+    frames_.push_back({ModuleRegistry::kUnknown, 0, address});
+  }
+  return body.stop;
+}
+
+uint32_t Resolver::StackOf(const ft_sample& sample, uint8_t* stop) {
+  StackStore::Body* body = stacks_.Find(sample.stack_hash);
+  if (body == nullptr || (sample.flags & FT_SAMPLE_NO_STACK) != 0) {
+    *stop = kStopStackLost;
+    return builder_.AddStack({}, kStopStackLost);
+  }
+  ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
+  if (body->slice_serial == builder_.serial() && body->mapping_generation == process.generation) {
+    *stop = builder_.slice().stacks[body->slice_stack].stop;
+    return body->slice_stack;
+  }
+  *stop = Resolve(*body, process);
+  body->slice_stack = builder_.AddStack(frames_, *stop);
+  body->slice_serial = builder_.serial();
+  body->mapping_generation = process.generation;
+  return body->slice_stack;
+}
+
+TaskLabel Resolver::LabelOf(const ft_sample& sample) {
+  TaskLabel label;
+  if (label_choice_.comm || label_choice_.thread) {
+    ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
+    if (label_choice_.comm) label.comm = process.comm;
+    if (label_choice_.thread) label.thread = processes_.ThreadComm(process, sample.tid);
+  }
+  if (label_choice_.cpu) label.cpu = sample.cpu;
+  return label;
+}
+
+void Resolver::AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
+                         uint8_t stop) {
+  uint32_t container = builder_.AddContainer(node.container, [&] {
+    const Decision& decision = DecisionOf(node);
+    return std::pair(decision.frequency_hz, decision.policies);
+  });
+  builder_.AddSample(container, stack, label, FT_TYPE_CPU, value);
+  Slice& slice = builder_.slice();
+  ++slice.stops[stop < kStopCount ? stop : kStopNoMapping];
+  if (node.container == unknown_) {
+    ++slice.attribution.unknown;
+  } else if (node.container->InContainer()) {
+    ++slice.attribution.container;
+  } else {
+    ++slice.attribution.host;
+  }
+}
+
+void Resolver::OnSample(const ft_sample& sample) {
+  if (static_cast<int64_t>(sample.time_ns) >= slice_end_ns_) {
+    slice_end_ns_ = peers_.EndSlice(static_cast<int64_t>(sample.time_ns));
+  }
+  const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
+  if (node == nullptr) {
+    Defer(sample);
+    return;
+  }
+  // While the verdict was on its way into the kernel, or below a parent nobody decided on.
+  if (!selection_->everything() && !DecisionOf(*node).sampled) {
+    ++not_selected_;
+    return;
+  }
+  uint8_t stop = 0;
+  uint32_t stack = StackOf(sample, &stop);
+  AddSample(*node, stack, builder_.AddLabel(LabelOf(sample)), sample.value, stop);
+}
+
+void Resolver::Defer(const ft_sample& sample) {
+  Pending pending;
+  pending.cgroup_id = sample.cgroup_id;
+  pending.since_ns = clock_.MonotonicNs();
+  pending.value = sample.value;
+  pending.label = LabelOf(sample);
+  StackStore::Body* body = stacks_.Find(sample.stack_hash);
+  if (body != nullptr) {
+    pending.stop = Resolve(*body, processes_.Get(sample.tgid));
+    pending.frames = frames_;
+  } else {
+    pending.stop = kStopStackLost;
+  }
+  if (pending_.size() >= kMaxPending) {  // The bound is reached: this one is unknown at once.
+    AddSample(unknown_node_, builder_.AddStack(pending.frames, pending.stop),
+              builder_.AddLabel(pending.label), pending.value, pending.stop);
+    return;
+  }
+  pending_.push_back(std::move(pending));
+}
+
+void Resolver::Tick(bool last) {
+  int64_t now = clock_.MonotonicNs();
+  if (!pending_.empty() && now >= next_scan_ns_) {
+    next_scan_ns_ = now + kScanEveryNs;
+    Status scanned = cgroups_.Scan();
+    if (!scanned) LOG(kWarn, "cgroups not read", {{"error", scanned.error().message()}});
+  }
+  auto keep = pending_.begin();
+  for (Pending& pending : pending_) {
+    const CgroupNode* node = cgroups_.Find(pending.cgroup_id);
+    bool expired = last || pending.since_ns + kPendingNs <= now;
+    if (node == nullptr && !expired) {
+      *keep++ = std::move(pending);
+      continue;
+    }
+    if (node != nullptr && !DecisionOf(*node).sampled) continue;
+    AddSample(node != nullptr ? *node : unknown_node_,
+              builder_.AddStack(pending.frames, pending.stop), builder_.AddLabel(pending.label),
+              pending.value, pending.stop);
+  }
+  pending_.erase(keep, pending_.end());
+  if (now >= next_sweep_ns_) {
+    next_sweep_ns_ = now + kSweepEveryNs;
+    cgroups_.Sweep(now);
+    processes_.Sweep();
+    decisions_.clear();  // Containers come and go; the rest is decided again in no time.
+  }
+}
+
+}  // namespace firetower::daemon

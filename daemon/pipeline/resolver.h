@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "daemon/capture/round.h"
+#include "daemon/pipeline/slice_builder.h"
+#include "daemon/pipeline/stack_store.h"
+#include "daemon/policy/selection.h"
+#include "daemon/process/cgroup_tree.h"
+#include "daemon/process/module.h"
+#include "daemon/process/process_table.h"
+
+namespace firetower::daemon {
+
+// What the resolver asks of others; each call returns at once.
+class ResolverPeers {
+ public:
+  virtual ~ResolverPeers() = default;
+  // Read the symbols of `module`, which `process` maps as `mapping`.
+  virtual void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
+                           const ProcessMapping& mapping) = 0;
+  // The kernel side shall gate this cgroup so. Containers pass their decision to their children;
+  // below anything else new cgroups stay undecided.
+  virtual void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container) = 0;
+  // A sample of `time_ns` (monotonic) belongs to the next slice: hand on the builder's. Returns
+  // when the next one ends.
+  virtual int64_t EndSlice(int64_t time_ns) = 0;
+};
+
+struct LabelChoice {
+  bool thread = true;
+  bool comm = true;
+  bool cpu = false;
+};
+
+// Rounds in, slices out: applies the kernel's stream to the tables in time order, attributes each
+// sample to its container and turns addresses into (module, offset). Owned by the resolve thread.
+//
+// A sample of a cgroup nobody told of is kept, resolved, for kPendingNs while the tree is read
+// again; then it counts as unknown. At most kMaxPending wait.
+class Resolver {
+ public:
+  static constexpr int64_t kPendingNs = 30 * kNsPerSecond;
+  static constexpr size_t kMaxPending = 20000;
+
+  Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree& cgroups,
+           ResolverPeers& peers, const Clock& clock, LabelChoice labels);
+
+  void SetSelection(std::shared_ptr<const Selection> selection);
+  void Process(const Round& round);
+  // Samples from then on (monotonic) go to the next slice.
+  void SetSliceEnd(int64_t time_ns) { slice_end_ns_ = time_ns; }
+  // Retries pending samples; call about once a second. `last`: nothing can wait any longer.
+  void Tick(bool last = false);
+
+  SliceBuilder& builder() { return builder_; }
+  size_t pending() const { return pending_.size(); }
+  uint64_t not_selected() const { return not_selected_; }
+
+ private:
+  struct Pending {
+    uint64_t cgroup_id = 0;
+    int64_t since_ns = 0;
+    uint64_t value = 0;
+    TaskLabel label;
+    uint8_t stop = 0;
+    std::vector<Frame> frames;
+  };
+  struct Known {
+    Decision decision;
+    uint32_t version = 0;
+  };
+
+  void OnSample(const ft_sample& sample);
+  void OnCgroup(const CgroupEvent& event, std::string_view path);
+  void AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
+                 uint8_t stop);
+  const Decision& DecisionOf(const CgroupNode& node);
+  void GateAll();
+  // Resolves into frames_; returns how the stack ended.
+  uint8_t Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process);
+  bool ResolveUser(uint64_t address, ::firetower::daemon::Process& process);
+  uint32_t StackOf(const ft_sample& sample, uint8_t* stop);
+  TaskLabel LabelOf(const ft_sample& sample);
+  void Defer(const ft_sample& sample);
+
+  ModuleRegistry& modules_;
+  ProcessTable& processes_;
+  CgroupTree& cgroups_;
+  ResolverPeers& peers_;
+  const Clock& clock_;
+  LabelChoice label_choice_;
+  std::shared_ptr<const Selection> selection_;
+  uint32_t selection_version_ = 0;
+  std::unordered_map<const Container*, Known> decisions_;
+  StackStore stacks_;
+  SliceBuilder builder_;
+  std::vector<Frame> frames_;  // scratch
+  std::vector<Pending> pending_;
+  std::shared_ptr<const Container> unknown_;
+  CgroupNode unknown_node_;
+  uint64_t not_selected_ = 0;
+  int64_t slice_end_ns_ = 0;
+  int64_t next_scan_ns_ = 0;
+  int64_t next_sweep_ns_ = 0;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/pipeline/slice.h"
+
+namespace firetower::daemon {
+
+std::string_view StopReason(uint8_t stop) {
+  switch (stop) {
+    case FT_STOP_ROOT:
+    case FT_STOP_NO_USER:
+      return "";
+    case FT_STOP_PAGE:
+      return "page";
+    case FT_STOP_FRAME_POINTER:
+      return "frame_pointer";
+    case FT_STOP_RETURN:
+      return "return_address";
+    case FT_STOP_DEPTH:
+      return "depth";
+    case FT_STOP_EXEC:
+      return "exec";
+    case FT_STOP_REFUSED:
+      return "user_reads_refused";
+    case kStopNoMapping:
+      return "no_mapping";
+    case kStopStackLost:
+      return "stack_lost";
+    default:
+      return "unknown";
+  }
+}
+
+void Slice::Clear() {
+  frames.clear();
+  stacks.clear();
+  rows.clear();
+  labels.clear();
+  containers.clear();
+  modules.clear();
+  attribution = {};
+  stops = {};
+  ends_window = false;
+}
+
+}  // namespace firetower::daemon

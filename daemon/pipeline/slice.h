@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "bpf/abi/record.h"
+#include "daemon/process/cgroup_tree.h"
+#include "daemon/process/module.h"
+#include "daemon/process/process_table.h"
+
+namespace firetower::daemon {
+
+// Why a stack is not whole, beyond what the kernel side knows (enum ft_stop).
+inline constexpr uint8_t kStopNoMapping = FT_STOP_COUNT;      // a caller outside of all code
+inline constexpr uint8_t kStopStackLost = FT_STOP_COUNT + 1;  // its body never came
+inline constexpr uint8_t kStopCount = FT_STOP_COUNT + 2;
+
+// "page", "frame_pointer", …; empty for a complete stack.
+std::string_view StopReason(uint8_t stop);
+
+// One frame, normalized: where in which module. Callers' addresses are one byte before the return
+// address, so that they lie in the call.
+struct Frame {
+  uint32_t module = ModuleRegistry::kUnknown;
+  uint32_t pid = 0;     // kJit only: whose memory it is
+  uint64_t offset = 0;  // file offset; kKernel, kJit, kUnknown: the address
+
+  bool operator==(const Frame&) const = default;
+};
+
+// Who ran, as far as samples carry it.
+struct TaskLabel {
+  Comm comm{};
+  Comm thread{};
+  int32_t cpu = -1;
+
+  bool operator==(const TaskLabel&) const = default;
+};
+
+// What was sampled in a few seconds of one window, normalized and added up: the unit that goes from
+// the resolve thread to the export thread. Recycled, so that its memory is allocated once.
+struct Slice {
+  struct Stack {
+    uint32_t begin = 0;  // in frames, leaf first
+    uint32_t size = 0;
+    uint8_t stop = 0;
+  };
+  struct Row {
+    uint32_t container = 0;  // index in containers
+    uint32_t stack = 0;
+    uint32_t label = 0;
+    uint32_t type = FT_TYPE_CPU;
+    uint64_t count = 0;
+    uint64_t value = 0;
+  };
+  struct ContainerEntry {
+    std::shared_ptr<const Container> container;
+    uint32_t frequency_hz = 0;
+    std::vector<std::string> policies;
+  };
+  struct Attribution {
+    uint64_t container = 0;  // samples
+    uint64_t host = 0;
+    uint64_t unknown = 0;
+  };
+
+  int64_t begin_wall_ns = 0;
+  int64_t end_wall_ns = 0;
+  bool ends_window = false;
+  int64_t window_start_ns = 0;  // wall clock, a multiple of the window
+  std::vector<Frame> frames;
+  std::vector<Stack> stacks;
+  std::vector<Row> rows;
+  std::vector<TaskLabel> labels;
+  std::vector<ContainerEntry> containers;
+  // Modules first seen since the last slice; ids go on from there.
+  uint32_t first_module = 0;
+  std::vector<std::shared_ptr<const Module>> modules;
+  Attribution attribution;
+  std::array<uint64_t, kStopCount> stops{};  // samples, by how their stack ended
+
+  void Clear();
+};
+
+}  // namespace firetower::daemon

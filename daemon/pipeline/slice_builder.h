@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "base/flat_map.h"
+#include "daemon/pipeline/slice.h"
+
+namespace firetower::daemon {
+
+// Adds samples up into a slice: equal stacks and equal rows become one. Owned by the resolve
+// thread; once its tables have grown to the machine's variety it allocates nothing.
+class SliceBuilder {
+ public:
+  SliceBuilder() : slice_(std::make_unique<Slice>()) {}
+
+  // Index of the stack in this slice.
+  uint32_t AddStack(std::span<const Frame> frames, uint8_t stop);
+  uint32_t AddLabel(const TaskLabel& label);
+  // `decision` is asked for only when the container is new to the slice.
+  template <typename Decide>
+  uint32_t AddContainer(const std::shared_ptr<const Container>& container, Decide decide) {
+    bool inserted = false;
+    uint32_t& index = container_ids_.Insert(reinterpret_cast<uint64_t>(container.get()), &inserted);
+    if (inserted) {
+      index = static_cast<uint32_t>(slice_->containers.size());
+      auto [frequency_hz, policies] = decide();
+      slice_->containers.push_back({container, frequency_hz, std::move(policies)});
+    }
+    return index;
+  }
+  void AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type, uint64_t value);
+
+  Slice& slice() { return *slice_; }
+  // Changes with every slice: what was cached for another one is stale.
+  uint32_t serial() const { return serial_; }
+
+  // Takes the slice out; `next` (cleared) or a new one takes its place.
+  std::unique_ptr<Slice> Take(std::unique_ptr<Slice> next);
+
+ private:
+  std::unique_ptr<Slice> slice_;
+  FlatMap<uint32_t> stack_ids_;
+  FlatMap<uint32_t> label_ids_;
+  FlatMap<uint32_t> row_ids_;
+  FlatMap<uint32_t> container_ids_;
+  uint32_t serial_ = 1;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/pipeline/stack_store.h"
+
+#include <cstring>
+
+namespace firetower::daemon {
+namespace {
+constexpr size_t kHeadWords = sizeof(ft_stack) / sizeof(uint64_t);
+}
+
+StackStore::Generation& StackStore::GenerationOf(uint32_t epoch) {
+  for (Generation& generation : generations_) {
+    if (generation.epoch == epoch) return generation;
+  }
+  newest_ = 1 - newest_;
+  Generation& fresh = generations_[newest_];
+  fresh.epoch = epoch;
+  fresh.words.clear();
+  fresh.bodies.Clear();
+  return fresh;
+}
+
+void StackStore::Add(const Round& round) {
+  for (uint32_t begin : round.body_begins) {
+    ft_stack head;
+    std::memcpy(&head, round.bodies.data() + begin, sizeof(head));
+    Generation& generation = GenerationOf(head.epoch);
+    size_t frames = size_t{head.kernel_frames} + head.user_frames;
+    if (generation.words.size() + frames > kMaxWords) {
+      ++refused_;
+      continue;
+    }
+    bool inserted = false;
+    Body& body = generation.bodies.Insert(head.stack_hash, &inserted);
+    if (!inserted) continue;  // Two CPUs, or a collision in the kernel's table, sent it again.
+    body.begin = static_cast<uint32_t>(generation.words.size());
+    body.user_frames = head.user_frames;
+    body.kernel_frames = head.kernel_frames;
+    body.stop = head.stop;
+    body.generation = static_cast<uint8_t>(&generation - generations_);
+    body.pid = head.tgid;
+    auto first = round.bodies.begin() + begin + kHeadWords;
+    generation.words.insert(generation.words.end(), first, first + static_cast<ptrdiff_t>(frames));
+  }
+}
+
+StackStore::Body* StackStore::Find(uint64_t hash) {
+  if (Body* body = generations_[newest_].bodies.Find(hash)) return body;
+  return generations_[1 - newest_].bodies.Find(hash);
+}
+
+std::span<const uint64_t> StackStore::Addresses(const Body& body) const {
+  const std::vector<uint64_t>& words = generations_[body.generation].words;
+  return {words.data() + body.begin, size_t{body.kernel_frames} + body.user_frames};
+}
+
+size_t StackStore::bytes() const {
+  size_t words = 0;
+  for (const Generation& generation : generations_) words += generation.words.capacity();
+  return words * sizeof(uint64_t);
+}
+
+}  // namespace firetower::daemon

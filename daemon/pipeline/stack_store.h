@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "daemon/capture/round.h"
+
+namespace firetower::daemon {
+
+// The stack bodies of two epochs, by hash. The kernel side sends a body once an epoch; samples name
+// it from then on. A turn of the epoch drops the bodies of the one before the last.
+//
+// Bounded by kMaxWords a generation (16 MiB): bodies beyond it are counted and their stacks lost.
+class StackStore {
+ public:
+  static constexpr size_t kMaxWords = 2u << 20;
+
+  struct Body {
+    uint32_t begin = 0;  // first address, in words
+    uint16_t user_frames = 0;
+    uint8_t kernel_frames = 0;
+    uint8_t stop = 0;
+    uint8_t generation = 0;
+    uint32_t pid = 0;
+    // Cache of the resolver: valid for one slice and one state of the process's mappings.
+    uint32_t slice_serial = 0;
+    uint32_t mapping_generation = 0;
+    uint32_t slice_stack = 0;
+  };
+
+  // Takes the bodies of a round.
+  void Add(const Round& round);
+  // Nullptr if the body is not here: it was lost, or its epoch is over.
+  Body* Find(uint64_t hash);
+  std::span<const uint64_t> Addresses(const Body& body) const;
+
+  uint64_t refused() const { return refused_; }
+  size_t bytes() const;
+
+ private:
+  struct Generation {
+    uint32_t epoch = 0;
+    std::vector<uint64_t> words;
+    FlatMap<Body> bodies;
+  };
+
+  Generation& GenerationOf(uint32_t epoch);
+
+  Generation generations_[2];
+  int newest_ = 0;
+  uint64_t refused_ = 0;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/policy/selection.h"
+
+namespace firetower::daemon {
+namespace {
+
+class Everything : public Selection {
+ public:
+  explicit Everything(uint32_t frequency_hz) : frequency_hz_(frequency_hz) {}
+  Decision Decide(const Container&) const override { return {true, frequency_hz_, {}}; }
+  uint32_t frequency_hz() const override { return frequency_hz_; }
+  bool everything() const override { return true; }
+
+ private:
+  uint32_t frequency_hz_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Selection> SelectEverything(uint32_t frequency_hz) {
+  return std::make_shared<Everything>(frequency_hz);
+}
+
+}  // namespace firetower::daemon

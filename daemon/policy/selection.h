@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/process/cgroup_tree.h"
+
+namespace firetower::daemon {
+
+// What the policies in force say of one container.
+struct Decision {
+  bool sampled = false;
+  uint32_t frequency_hz = 0;          // the highest rate asked for, below the ceiling
+  std::vector<std::string> policies;  // names of those that asked
+
+  bool operator==(const Decision&) const = default;
+};
+
+// The policies in force at one moment, made ready to be asked. Immutable; a change is a new one.
+class Selection {
+ public:
+  virtual ~Selection() = default;
+  virtual Decision Decide(const Container& container) const = 0;
+  // The rate the events run at: the highest that Decide can answer; at least 1.
+  virtual uint32_t frequency_hz() const = 0;
+  // True if every container is sampled at frequency_hz(): nothing needs a verdict of its own.
+  virtual bool everything() const = 0;
+};
+
+// Without a policy: everything, always, at one rate.
+std::shared_ptr<const Selection> SelectEverything(uint32_t frequency_hz);
+
+}  // namespace firetower::daemon

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace firetower::daemon {
+
+enum class ModuleKind : uint8_t {
+  kUnknown,  // no mapping holds the address
+  kFile,     // an ELF file, or another file mapped executable
+  kVdso,
+  kKernel,
+  kJit,  // anonymous executable memory: named, if at all, by a perf-map
+};
+
+// Code that addresses point into. Identity never changes; shared by every process that maps it and
+// by every thread.
+struct Module {
+  ModuleKind kind = ModuleKind::kUnknown;
+  std::string path;       // as its process sees it
+  std::string build_id;   // lower-case hex; empty if the kernel did not tell
+  std::string cache_key;  // names its symbols: "b:<build id>", else "f:<device>:<inode>:<path>"
+
+  // Where the loader stands. Written by the resolve, tables and export threads.
+  enum State : uint8_t { kWanted, kAsked, kLoaded, kFailed };
+  mutable std::atomic<uint8_t> symbols{kWanted};
+  mutable std::atomic<uint8_t> failures{0};
+};
+
+// What a mapping says of its file.
+struct FileIdentity {
+  std::string_view path;
+  std::span<const uint8_t> build_id;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+};
+
+// Every module seen, by a dense id. Owned by the resolve thread; modules themselves are shared.
+// Bounded by kMaxModules: files beyond it count as unknown code.
+class ModuleRegistry {
+ public:
+  static constexpr uint32_t kUnknown = 0;
+  static constexpr uint32_t kKernel = 1;
+  static constexpr uint32_t kJit = 2;
+  static constexpr uint32_t kVdso = 3;
+  static constexpr size_t kMaxModules = 16384;
+
+  ModuleRegistry();
+
+  uint32_t Intern(const FileIdentity& file);
+  const std::shared_ptr<const Module>& Get(uint32_t id) const { return modules_[id]; }
+  size_t size() const { return modules_.size(); }
+  uint64_t refused() const { return refused_; }
+
+ private:
+  uint32_t Add(ModuleKind kind, std::string path, std::string build_id, std::string key);
+
+  std::vector<std::shared_ptr<const Module>> modules_;
+  std::unordered_map<std::string, uint32_t> ids_;
+  std::string key_;  // scratch
+  uint64_t refused_ = 0;
+};
+
+std::string HexOf(std::span<const uint8_t> bytes);
+
+}  // namespace firetower::daemon

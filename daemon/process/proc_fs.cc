@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/process/proc_fs.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "base/file.h"
+
+namespace firetower::daemon {
+namespace {
+
+// Takes a number off the front of `text`, up to `end_char`; false if there is none.
+bool TakeNumber(std::string_view& text, int base, char end_char, uint64_t& out) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
+  if (error != std::errc()) return false;
+  auto used = static_cast<size_t>(end - text.data());
+  if (end_char != 0 && (used >= text.size() || text[used] != end_char)) return false;
+  text.remove_prefix(used + (end_char != 0 ? 1 : 0));
+  return true;
+}
+
+// "7f..-7f.. r-xp 00001000 fe:00 1234   /path"
+bool ParseLine(std::string_view line, MapsLine& out) {
+  uint64_t major = 0, minor = 0;
+  if (!TakeNumber(line, 16, '-', out.start) || !TakeNumber(line, 16, ' ', out.end)) return false;
+  if (line.size() < 5 || line[2] != 'x') return false;
+  line.remove_prefix(5);
+  if (!TakeNumber(line, 16, ' ', out.file_offset) || !TakeNumber(line, 16, ':', major) ||
+      !TakeNumber(line, 16, ' ', minor) || !TakeNumber(line, 10, 0, out.inode)) {
+    return false;
+  }
+  out.device = major << 32 | minor;
+  while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (line.size() >= kDeleted.size() && line.substr(line.size() - kDeleted.size()) == kDeleted) {
+    line.remove_suffix(kDeleted.size());
+  }
+  out.path = line;
+  return out.start < out.end;
+}
+
+std::string WithoutNewline(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::vector<MapsLine> ParseMaps(std::string_view text) {
+  std::vector<MapsLine> lines;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    MapsLine line;
+    if (ParseLine(text.substr(0, end), line)) lines.push_back(std::move(line));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::string ProcFs::Path(uint32_t pid, std::string_view file) const {
+  return fmt::format("{}/{}/{}", root_, pid, file);
+}
+
+std::vector<uint32_t> ProcFs::Pids() const {
+  std::vector<uint32_t> pids;
+  Result<std::vector<std::string>> names = ListDirectory(root_);
+  if (!names) return pids;
+  for (const std::string& name : *names) {
+    uint32_t pid = 0;
+    auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error == std::errc() && end == name.data() + name.size()) pids.push_back(pid);
+  }
+  return pids;
+}
+
+Result<std::vector<MapsLine>> ProcFs::Maps(uint32_t pid) const {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(Path(pid, "maps")));
+  return ParseMaps(text);
+}
+
+Result<std::string> ProcFs::Comm(uint32_t pid) const {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(Path(pid, "comm")));
+  return WithoutNewline(std::move(text));
+}
+
+Result<std::string> ProcFs::ThreadComm(uint32_t pid, uint32_t tid) const {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(Path(pid, fmt::format("task/{}/comm", tid))));
+  return WithoutNewline(std::move(text));
+}
+
+uint32_t ProcFs::StatusNumber(uint32_t pid, std::string_view field) const {
+  Result<std::string> text = ReadFile(Path(pid, "status"));
+  if (!text) return 0;
+  size_t at = text->find(field);
+  if (at == std::string::npos) return 0;
+  return static_cast<uint32_t>(std::strtoul(text->c_str() + at + field.size(), nullptr, 10));
+}
+
+uint32_t ProcFs::Threads(uint32_t pid) const { return StatusNumber(pid, "\nThreads:"); }
+uint32_t ProcFs::Parent(uint32_t pid) const { return StatusNumber(pid, "\nPPid:"); }
+
+}  // namespace firetower::daemon

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace firetower::daemon {
+
+// One executable line of /proc/<pid>/maps (proc_pid_maps(5)).
+struct MapsLine {
+  uint64_t start = 0;
+  uint64_t end = 0;
+  uint64_t file_offset = 0;
+  uint64_t device = 0;  // major << 32 | minor
+  uint64_t inode = 0;
+  std::string path;  // without " (deleted)"; empty for anonymous memory
+};
+
+// Executable mappings of a maps file. Lines that make no sense are left out: another process's
+// path may hold anything.
+std::vector<MapsLine> ParseMaps(std::string_view text);
+
+// /proc, or a copy of its shape under another root. Every read may fail because the process is
+// gone: callers treat that as an expected loss.
+class ProcFs {
+ public:
+  explicit ProcFs(std::string root) : root_(std::move(root)) {}
+
+  const std::string& root() const { return root_; }
+  std::vector<uint32_t> Pids() const;
+  Result<std::vector<MapsLine>> Maps(uint32_t pid) const;
+  // Without the newline, at most 15 bytes.
+  Result<std::string> Comm(uint32_t pid) const;
+  Result<std::string> ThreadComm(uint32_t pid, uint32_t tid) const;
+  // Number of threads; 0 if the process is gone.
+  uint32_t Threads(uint32_t pid) const;
+  uint32_t Parent(uint32_t pid) const;
+
+ private:
+  std::string Path(uint32_t pid, std::string_view file) const;
+  uint32_t StatusNumber(uint32_t pid, std::string_view field) const;
+
+  std::string root_;
+};
+
+}  // namespace firetower::daemon

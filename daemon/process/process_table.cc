@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/process/process_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace firetower::daemon {
+
+Comm ToComm(std::string_view text) {
+  Comm comm{};
+  std::memcpy(comm.data(), text.data(), std::min(text.size(), comm.size() - 1));
+  return comm;
+}
+
+void InsertMapping(std::vector<ProcessMapping>& mappings, const ProcessMapping& mapping) {
+  auto first =
+      std::lower_bound(mappings.begin(), mappings.end(), mapping.start,
+                       [](const ProcessMapping& m, uint64_t start) { return m.end <= start; });
+  auto last = first;
+  ProcessMapping pieces[3];  // what is left of the first, the new one, what is left of the last
+  size_t count = 0;
+  while (last != mappings.end() && last->start < mapping.end) ++last;
+  if (first != last && first->start < mapping.start) {
+    pieces[count] = *first;
+    pieces[count++].end = mapping.start;
+  }
+  pieces[count++] = mapping;
+  if (first != last) {
+    const ProcessMapping& cut = *(last - 1);
+    if (cut.end > mapping.end) {
+      pieces[count] = cut;
+      pieces[count].file_offset += mapping.end - cut.start;
+      pieces[count++].start = mapping.end;
+    }
+  }
+  auto at = mappings.erase(first, last);
+  mappings.insert(at, pieces, pieces + count);
+}
+
+ProcessTable::ProcessTable(ModuleRegistry& modules, ProcFs proc, const Clock& clock)
+    : modules_(modules), proc_(std::move(proc)), clock_(clock) {
+  overflow_.mappings = std::make_shared<std::vector<ProcessMapping>>();
+}
+
+Process& ProcessTable::Insert(uint32_t pid) {
+  auto found = processes_.find(pid);
+  if (found != processes_.end()) return found->second;
+  if (processes_.size() >= kMaxProcesses) return overflow_;
+  Process& process = processes_[pid];
+  process.pid = pid;
+  process.mappings = std::make_shared<std::vector<ProcessMapping>>();
+  return process;
+}
+
+std::vector<ProcessMapping>& ProcessTable::Writable(Process& process) {
+  if (process.mappings.use_count() > 1) {
+    process.mappings = std::make_shared<std::vector<ProcessMapping>>(*process.mappings);
+  }
+  ++process.generation;
+  return *process.mappings;
+}
+
+void ProcessTable::ReadMappings(Process& process) {
+  Result<std::vector<MapsLine>> lines = proc_.Maps(process.pid);
+  if (!lines || lines->empty()) return;  // Gone, or a kernel thread: what we know stays.
+  std::vector<ProcessMapping>& mappings = Writable(process);
+  std::vector<ProcessMapping> fresh;
+  fresh.reserve(lines->size());
+  for (const MapsLine& line : *lines) {
+    ProcessMapping mapping{line.start, line.end, line.file_offset, ModuleRegistry::kUnknown};
+    // A mapping known with its build id keeps it: the maps file cannot tell it.
+    const ProcessMapping* known = FindMapping(process, line.start);
+    bool same = known != nullptr && known->start == line.start && known->end == line.end &&
+                known->file_offset == line.file_offset &&
+                modules_.Get(known->module)->path == line.path;
+    mapping.module =
+        same ? known->module : modules_.Intern({line.path, {}, line.device, line.inode});
+    fresh.push_back(mapping);
+  }
+  mappings = std::move(fresh);
+}
+
+void ProcessTable::Scan() {
+  for (uint32_t pid : proc_.Pids()) {
+    Process& process = Insert(pid);
+    if (&process == &overflow_) return;
+    ReadProcess(process);
+  }
+}
+
+void ProcessTable::ReadProcess(Process& process) {
+  if (Result<std::string> comm = proc_.Comm(process.pid)) process.comm = ToComm(*comm);
+  process.threads = static_cast<int32_t>(std::max(proc_.Threads(process.pid), 1u));
+  process.parent = proc_.Parent(process.pid);
+  process.from_proc = true;
+  ReadMappings(process);
+}
+
+void ProcessTable::Fork(const SidebandEvent& event) {
+  if (event.pid == event.parent_pid) {  // A thread; it starts with its creator's name.
+    Process& process = Insert(event.pid);
+    ++process.threads;
+    auto creator = process.thread_comms.find(event.parent_tid);
+    if (creator != process.thread_comms.end()) {
+      Comm comm = creator->second;
+      process.thread_comms[event.tid] = comm;
+    }
+    return;
+  }
+  Comm comm{};
+  std::shared_ptr<std::vector<ProcessMapping>> mappings;
+  uint32_t parent_generation = 0;
+  auto parent = processes_.find(event.parent_pid);
+  if (parent != processes_.end()) {
+    auto forker = parent->second.thread_comms.find(event.parent_tid);
+    comm = forker == parent->second.thread_comms.end() ? parent->second.comm : forker->second;
+    mappings = parent->second.mappings;
+    parent_generation = parent->second.generation;
+  }
+  processes_.erase(event.pid);  // The pid's last owner, if we missed its exit.
+  Process& child = Insert(event.pid);
+  if (&child == &overflow_) return;
+  child.parent = event.parent_pid;
+  child.comm = comm;
+  child.generation = parent_generation + 1;
+  if (mappings) child.mappings = std::move(mappings);
+}
+
+void ProcessTable::Exit(const SidebandEvent& event) {
+  auto found = processes_.find(event.pid);
+  if (found == processes_.end()) return;
+  Process& process = found->second;
+  process.thread_comms.erase(event.tid);
+  // A leader that exits early leaves its threads running: the process dies with its last thread.
+  if (--process.threads > 0) return;
+  process.dead_since_round = round_;
+  dying_.emplace_back(round_, event.pid);
+}
+
+void ProcessTable::Map(const SidebandEvent& event, std::string_view path) {
+  Process& process = Insert(event.pid);
+  std::span<const uint8_t> build_id(event.build_id.data(), event.build_id_size);
+  uint32_t module = modules_.Intern({path, build_id, event.device, event.inode});
+  InsertMapping(Writable(process),
+                {event.start, event.start + event.size_bytes, event.file_offset, module});
+}
+
+void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
+  switch (event.kind) {
+    case SidebandKind::kFork:
+      Fork(event);
+      break;
+    case SidebandKind::kExit:
+      Exit(event);
+      break;
+    case SidebandKind::kMmap:
+      Map(event, text);
+      break;
+    case SidebandKind::kExec: {
+      // exec ends the other threads and starts from an empty address space.
+      Process& process = Insert(event.pid);
+      process.thread_comms.clear();
+      process.threads = 1;
+      process.comm = ToComm(text);
+      process.mappings = std::make_shared<std::vector<ProcessMapping>>();
+      ++process.generation;
+      break;
+    }
+    case SidebandKind::kComm: {
+      Process& process = Insert(event.pid);
+      if (event.tid == event.pid) {
+        process.comm = ToComm(text);
+      } else if (process.thread_comms.size() < 65536) {
+        process.thread_comms[event.tid] = ToComm(text);
+      }
+      break;
+    }
+  }
+}
+
+void ProcessTable::EndRound() {
+  auto keep = dying_.begin();
+  for (auto& [round, pid] : dying_) {
+    if (round + kKeepDeadRounds >= round_) {
+      *keep++ = {round, pid};
+      continue;
+    }
+    auto found = processes_.find(pid);
+    // The pid may belong to a new process by now.
+    if (found != processes_.end() && found->second.dead_since_round == round) {
+      processes_.erase(found);
+    }
+  }
+  dying_.erase(keep, dying_.end());
+  ++round_;
+}
+
+void ProcessTable::Sweep() {
+  for (auto it = processes_.begin(); it != processes_.end();) {
+    bool missed = it->second.dead_since_round == 0 && proc_.Threads(it->first) == 0;
+    it = missed ? processes_.erase(it) : std::next(it);
+  }
+}
+
+void ProcessTable::DistrustAll() {
+  for (auto it = processes_.begin(); it != processes_.end();) {
+    bool gone = proc_.Threads(it->first) == 0;
+    if (!gone) ReadProcess(it->second);
+    it = gone ? processes_.erase(it) : std::next(it);
+  }
+}
+
+Process& ProcessTable::Get(uint32_t pid) {
+  auto found = processes_.find(pid);
+  if (found != processes_.end()) return found->second;
+  Process& process = Insert(pid);
+  if (&process != &overflow_ && TakeReadToken()) ReadProcess(process);
+  return process;
+}
+
+const ProcessMapping* ProcessTable::FindMapping(const Process& process, uint64_t address) {
+  const std::vector<ProcessMapping>& mappings = *process.mappings;
+  auto after = std::upper_bound(
+      mappings.begin(), mappings.end(), address,
+      [](uint64_t value, const ProcessMapping& mapping) { return value < mapping.start; });
+  if (after == mappings.begin()) return nullptr;
+  const ProcessMapping& mapping = *(after - 1);
+  return address < mapping.end ? &mapping : nullptr;
+}
+
+bool ProcessTable::TakeReadToken() {
+  int64_t second = clock_.MonotonicNs() / kNsPerSecond;
+  if (second != read_second_) {
+    read_second_ = second;
+    reads_this_second_ = 0;
+  }
+  return reads_this_second_++ < kReadsPerSecond;
+}
+
+bool ProcessTable::Refresh(Process& process) {
+  int64_t now = clock_.MonotonicNs();
+  if (&process == &overflow_ || process.dead_since_round != 0 || now < process.next_read_ns) {
+    return false;
+  }
+  if (!TakeReadToken()) return false;
+  process.next_read_ns = now + kNsPerSecond;
+  ++refreshes_;
+  ReadMappings(process);
+  return true;
+}
+
+Comm ProcessTable::ThreadComm(Process& process, uint32_t tid) {
+  if (tid == process.pid) return process.comm;
+  auto found = process.thread_comms.find(tid);
+  if (found != process.thread_comms.end()) return found->second;
+  if (!process.from_proc || !TakeReadToken()) return process.comm;
+  Result<std::string> comm = proc_.ThreadComm(process.pid, tid);
+  return process.thread_comms[tid] = comm ? ToComm(*comm) : process.comm;
+}
+
+}  // namespace firetower::daemon

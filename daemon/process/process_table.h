@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "daemon/capture/round.h"
+#include "daemon/process/module.h"
+#include "daemon/process/proc_fs.h"
+
+namespace firetower::daemon {
+
+using Comm = std::array<char, 16>;  // zero-padded, as the kernel keeps it
+Comm ToComm(std::string_view text);
+inline std::string_view ToText(const Comm& comm) { return comm.data(); }
+
+struct ProcessMapping {
+  uint64_t start = 0;
+  uint64_t end = 0;
+  uint64_t file_offset = 0;
+  uint32_t module = ModuleRegistry::kUnknown;
+};
+
+struct Process {
+  uint32_t pid = 0;
+  uint32_t parent = 0;
+  // Changes whenever the mappings do: what was resolved under another one is stale.
+  uint32_t generation = 0;
+  int32_t threads = 1;
+  uint64_t dead_since_round = 0;  // 0: alive
+  bool from_proc = false;         // its threads' names were not told, but can be read
+  int64_t next_read_ns = 0;       // /proc is not read again before
+  Comm comm{};
+  // Sorted by start, without overlap. Shared with the parent until one of them changes it.
+  std::shared_ptr<std::vector<ProcessMapping>> mappings;
+  std::unordered_map<uint32_t, Comm> thread_comms;  // threads called otherwise than the process
+};
+
+// The processes of the machine and their executable mappings, told by the kernel's stream; /proc is
+// read for what was alive before, and to mend what records do not say. Owned by the resolve thread.
+//
+// Bounded by kMaxProcesses: a machine's pid_max is below it by default. A process that does not fit
+// has no mappings, and its frames count as unknown.
+class ProcessTable {
+ public:
+  static constexpr size_t kMaxProcesses = 131072;
+  // Samples of a process reach us after its exit record; two rounds later none can.
+  static constexpr uint64_t kKeepDeadRounds = 2;
+
+  ProcessTable(ModuleRegistry& modules, ProcFs proc, const Clock& clock);
+
+  // Reads every process that is alive; the stream must be open already.
+  void Scan();
+  void Apply(const SidebandEvent& event, std::string_view text);
+  // Call once a round: forgets processes that have been dead for long enough.
+  void EndRound();
+  // Forgets processes whose end we missed (a thread counted twice while /proc was read). Costs one
+  // look at /proc for each process: call it about once a minute.
+  void Sweep();
+  // After lost records: every table is read again when it is next needed.
+  void DistrustAll();
+
+  // Never null: a process nobody told of is read from /proc, and is empty if that fails.
+  Process& Get(uint32_t pid);
+  // The mapping that holds `address`, or nullptr.
+  static const ProcessMapping* FindMapping(const Process& process, uint64_t address);
+  // Reads the process's mappings again, at most once a second for each and kReadsPerSecond in all.
+  // False if it was not done.
+  bool Refresh(Process& process);
+  Comm ThreadComm(Process& process, uint32_t tid);
+
+  const ProcFs& proc() const { return proc_; }
+  size_t size() const { return processes_.size(); }
+  uint64_t refreshes() const { return refreshes_; }
+
+ private:
+  static constexpr uint32_t kReadsPerSecond = 50;
+
+  Process& Insert(uint32_t pid);
+  void ReadProcess(Process& process);
+  void ReadMappings(Process& process);
+  bool TakeReadToken();
+  void Fork(const SidebandEvent& event);
+  void Exit(const SidebandEvent& event);
+  void Map(const SidebandEvent& event, std::string_view path);
+  std::vector<ProcessMapping>& Writable(Process& process);
+
+  ModuleRegistry& modules_;
+  ProcFs proc_;
+  const Clock& clock_;
+  std::unordered_map<uint32_t, Process> processes_;
+  std::vector<std::pair<uint64_t, uint32_t>> dying_;  // (round, pid)
+  Process overflow_;
+  uint64_t round_ = 1;
+  uint64_t refreshes_ = 0;
+  int64_t read_second_ = 0;
+  uint32_t reads_this_second_ = 0;
+};
+
+// Puts `mapping` in, cutting what it overlaps: the newer mapping is the true one.
+void InsertMapping(std::vector<ProcessMapping>& mappings, const ProcessMapping& mapping);
+
+}  // namespace firetower::daemon
