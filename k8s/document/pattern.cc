@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place here that sees libre2. It does not throw.
+#include "k8s/document/pattern.h"
+
+#include <re2/re2.h>
+
+#include "base/check.h"
+
+namespace firetower::k8s {
+namespace {
+
+re2::StringPiece Piece(std::string_view text) { return {text.data(), text.size()}; }
+
+RE2::Options Quiet() {
+  RE2::Options options;
+  options.set_log_errors(false);  // it would write to stderr
+  return options;
+}
+
+}  // namespace
+
+bool MatchesPattern(std::string_view pattern, std::string_view text) {
+  const RE2 expression(Piece(pattern), Quiet());
+  CHECK(expression.ok());
+  return RE2::PartialMatch(Piece(text), expression);
+}
+
+std::string RegexError(std::string_view expression) {
+  const RE2 compiled(Piece(expression), Quiet());
+  return compiled.ok() ? "" : compiled.error();
+}
+
+}  // namespace firetower::k8s

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// ProfilingPolicy and ClusterProfilingPolicy (firetower.dev/v1alpha1) as values. The CRDs in crd/
+// are the schema; fields.h ties each member to its field, and a test holds the two together. A
+// member's initial value is the schema's default; std::optional is a field without one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "k8s/document/quantity.h"
+#include "k8s/policy/enums.h"
+#include "k8s/selector.h"
+
+namespace firetower::k8s {
+
+struct WorkloadRef {
+  WorkloadKind kind = WorkloadKind::kDeployment;
+  std::string name;
+};
+
+struct ContainerNames {
+  std::vector<std::string> include;  // empty: all
+  std::vector<std::string> exclude;
+};
+
+struct Targets {
+  std::optional<LabelSelector> pod_selector;  // absent: no pods; matchLabels {}: all
+  std::vector<WorkloadRef> workload_refs;     // added to those of the selector
+  std::optional<ContainerNames> containers;
+  int64_t pod_percent = 100;
+  // Cluster kind only.
+  std::optional<LabelSelector> namespace_selector;  // absent: all namespaces
+  HostProcesses host_processes = HostProcesses::kExclude;
+};
+
+struct EventSpec {
+  std::string name;
+  std::optional<int64_t> period;  // exactly one of the two
+  std::optional<int64_t> frequency_hertz;
+};
+
+struct ProfileSpec {
+  ProfileType type = ProfileType::kCpu;
+  std::optional<int64_t> frequency_hertz;         // CPU; kDefaultFrequencyHertz
+  std::optional<int64_t> min_block_microseconds;  // OffCPU, Lock; kDefaultMinBlockMicroseconds
+  std::optional<int64_t> sample_bytes;            // Memory; kDefaultSampleBytes
+  std::vector<EventSpec> events;                  // Event
+};
+inline constexpr int64_t kDefaultFrequencyHertz = 49;
+inline constexpr int64_t kDefaultMinBlockMicroseconds = 1000;
+inline constexpr int64_t kDefaultSampleBytes = 512 << 10;
+
+struct GeneralSpec {
+  Schedule schedule = Schedule::kPeriodic;
+  int64_t period_seconds = 300;
+  int64_t duration_seconds = 60;
+};
+
+struct TriggerTarget {
+  TargetType type = TargetType::kUtilization;
+  std::optional<int64_t> utilization_percent;
+  std::optional<Quantity> value;
+};
+
+struct TriggerRule {
+  std::string name;
+  Metric metric = Metric::kContainerCpu;
+  std::optional<Operator> op;
+  std::optional<TriggerTarget> target;
+  std::optional<int64_t> for_seconds;  // kDefaultForSeconds
+  std::optional<CpuScope> cpus;        // cluster kind; kAll
+};
+inline constexpr int64_t kDefaultForSeconds = 15;
+
+struct CaptureSpec {
+  int64_t pre_trigger_seconds = 30;
+  int64_t duration_seconds = 60;
+  int64_t frequency_hertz = 97;
+  CaptureScope scope = CaptureScope::kPod;
+};
+
+struct TriggerSpec {
+  std::vector<TriggerRule> rules;
+  Combine combine = Combine::kAnyOf;
+  int64_t armed_frequency_hertz = 19;
+  CaptureSpec capture;
+  int64_t cooldown_seconds = 600;
+  int64_t reset_percent = 10;
+  int64_t max_captures_per_hour = 6;
+};
+
+struct ProcessFilter {
+  std::optional<std::string> comm;
+  std::optional<std::string> executable;
+  std::optional<std::string> command_line_regex;  // RE2
+  std::optional<int64_t> pid;                     // cluster kind only
+};
+
+struct FilterSpec {
+  std::vector<ProcessFilter> processes;  // any of these; the members of one all hold
+  std::vector<std::string> threads;
+  std::optional<std::string> cpus;  // the kernel's CPU list
+};
+
+struct LimitsSpec {
+  Quantity cpu{0, 50000000};  // 50m
+};
+
+struct MetricsExport {
+  MetricsMode mode = MetricsMode::kTopFunctions;
+  int64_t top_functions = 5;
+};
+
+struct ObjectStoreExport {
+  ObjectStoreMode mode = ObjectStoreMode::kEnabled;
+  RetentionClass retention_class = RetentionClass::kStandard;
+  Isolation isolation = Isolation::kNode;
+};
+
+struct ExportSpec {
+  MetricsExport metrics;
+  ObjectStoreExport object_store;
+};
+
+struct PolicySpec {
+  Mode mode = Mode::kGeneral;
+  Targets targets;
+  std::optional<LabelSelector> node_selector;  // absent: all nodes
+  std::vector<ProfileSpec> profiles;           // empty: CPU
+  Stacks stacks = Stacks::kUserAndKernel;
+  std::optional<GeneralSpec> general;  // absent in mode General: its defaults
+  std::optional<TriggerSpec> trigger;
+  std::optional<FilterSpec> filter;
+  std::optional<LimitsSpec> limits;
+  ExportSpec export_spec;
+  bool suspend = false;
+  int64_t priority = 0;
+  std::optional<int64_t> active_deadline_seconds;
+  std::optional<int64_t> ttl_seconds_after_finished;
+};
+
+struct ProfilingPolicy {
+  bool cluster = false;  // the kind: ClusterProfilingPolicy
+  std::string name;
+  std::string namespace_name;  // of the namespaced kind; "default" when the document has none
+  Labels labels;
+  PolicySpec spec;
+  std::string source;  // file it came from, with the line: "policies.yaml:12"; for messages
+};
+
+// "ProfilingPolicy default/checkout", "ClusterProfilingPolicy nodes": the identity, for messages.
+std::string DisplayName(const ProfilingPolicy& policy);
+
+// What a policy in mode General does, whether or not it says so.
+GeneralSpec EffectiveGeneral(const PolicySpec& spec);
+
+// The options of a profile type the policy asks for; nullopt when it does not. A policy without
+// profiles asks for CPU.
+std::optional<ProfileSpec> FindProfile(const PolicySpec& spec, ProfileType type);
+
+// The CPU sampling rate; 0 when the policy does not ask for CPU profiles.
+int64_t CpuFrequencyHertz(const PolicySpec& spec);
+
+}  // namespace firetower::k8s

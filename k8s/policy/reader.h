@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The visitor that fills a policy from a document. One Reader reads one object; it collects every
+// error instead of stopping at the first, and leaves a member that was wrong at its default.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "k8s/document/node.h"
+#include "k8s/policy/bounds.h"
+#include "k8s/policy/enums.h"
+#include "k8s/policy/load.h"
+
+namespace firetower::k8s {
+
+// The errors of one document, at most kMaxErrorsPerDocument of them kept.
+class ErrorList {
+ public:
+  explicit ErrorList(std::string file) : file_(std::move(file)) {}
+
+  void Add(int line, std::string field, std::string message);
+  size_t count() const { return count_; }  // of all that were added
+  std::vector<PolicyError> Take() { return std::move(errors_); }
+
+ private:
+  std::string file_;
+  size_t count_ = 0;
+  std::vector<PolicyError> errors_;
+};
+
+class Reader {
+ public:
+  // `object` is a map and outlives the Reader, as do the errors. `path` is the object's field path.
+  Reader(const Node& object, std::string path, bool cluster, ErrorList& errors);
+
+  bool cluster() const { return cluster_; }
+
+  // The field's value, or nullptr when it is absent or null (which the API server prunes). Makes
+  // the name known; an absent required field is an error.
+  const Node* Take(std::string_view name, Need need = Need::kOptional);
+
+  void Integer(std::string_view name, int64_t& value, int64_t min, int64_t max);
+  void Integer(std::string_view name, std::optional<int64_t>& value, int64_t min, int64_t max);
+  void Boolean(std::string_view name, bool& value);
+  void Text(std::string_view name, std::string& value, TextBounds bounds, Need need);
+  void Text(std::string_view name, std::optional<std::string>& value, TextBounds bounds);
+  void Amount(std::string_view name, Quantity& value, std::string_view default_text);
+  void Amount(std::string_view name, std::optional<Quantity>& value);
+  void Strings(std::string_view name, std::vector<std::string>& values, ListBounds bounds,
+               TextBounds each);
+  // Of labels: keys and values must have their syntax as well.
+  void StringMap(std::string_view name, std::optional<Labels>& values, size_t max_entries,
+                 TextBounds each);
+
+  template <typename E>
+  void Choice(std::string_view name, E& value, Need need = Need::kOptional,
+              size_t count = kAllChoices) {
+    if (const auto index = TakeChoice(name, Names<E>(count), need)) value = static_cast<E>(*index);
+  }
+  template <typename E>
+  void Choice(std::string_view name, std::optional<E>& value) {
+    if (const auto index = TakeChoice(name, Names<E>(kAllChoices), Need::kOptional))
+      value = static_cast<E>(*index);
+  }
+
+  template <typename T>
+  void Object(std::string_view name, T& value, Need need = Need::kOptional) {
+    if (const Node* node = Take(name, need)) ReadObject(*node, Path(name), value);
+  }
+  template <typename T>
+  void Object(std::string_view name, std::optional<T>& value) {
+    if (const Node* node = Take(name)) ReadObject(*node, Path(name), value.emplace());
+  }
+
+  template <typename T>
+  void Objects(std::string_view name, std::vector<T>& values, ListBounds bounds,
+               Need need = Need::kOptional) {
+    if (const Node* node = Take(name, need)) ReadList(*node, name, values, bounds);
+  }
+  template <typename T>
+  void Objects(std::string_view name, std::optional<std::vector<T>>& values, ListBounds bounds) {
+    if (const Node* node = Take(name)) ReadList(*node, name, values.emplace(), bounds);
+  }
+
+  // Like the API server's, a rule is asked only where the fields it may look at are valid.
+  template <typename F>
+  void Rule(F holds, std::string_view message, std::string_view field) {
+    RefuseUnknownFields();
+    if (errors_.count() == errors_before_ && !std::invoke(holds)) FailRule(message, field);
+  }
+
+  // Refuses fields that nobody has asked for. Call it last.
+  void Finish() { RefuseUnknownFields(); }
+
+  void Fail(const Node& node, std::string field, std::string message) {
+    errors_.Add(node.line, std::move(field), std::move(message));
+  }
+  std::string Path(std::string_view name) const;
+
+ private:
+  template <typename E>
+  static std::span<const std::string_view> Names(size_t count) {
+    return std::span(kEnumNames<E>).first(std::min(count, kEnumNames<E>.size()));
+  }
+
+  template <typename T>
+  void ReadObject(const Node& node, std::string path, T& value) {
+    if (node.kind != NodeKind::kMap)
+      return Fail(node, std::move(path), "must be a map of fields, not " + k8s::Describe(node));
+    Reader reader(node, std::move(path), cluster_, errors_);
+    Visit(reader, value);
+    reader.Finish();
+    if constexpr (std::is_same_v<T, SelectorRequirement>) reader.CheckRequirement(value);
+  }
+
+  template <typename T>
+  void ReadList(const Node& node, std::string_view name, std::vector<T>& values,
+                ListBounds bounds) {
+    if (!CheckList(node, Path(name), bounds)) return;
+    for (size_t i = 0; i < node.items.size(); ++i)
+      ReadObject(node.items[i], ItemPath(name, i), values.emplace_back());
+  }
+
+  std::string ItemPath(std::string_view name, size_t index) const;
+  std::optional<size_t> TakeChoice(std::string_view name, std::span<const std::string_view> names,
+                                   Need need);
+  std::optional<int64_t> ReadInteger(const Node& node, std::string path, int64_t min, int64_t max);
+  std::optional<std::string> ReadText(const Node& node, std::string path, TextBounds bounds);
+  bool CheckList(const Node& node, const std::string& path, ListBounds bounds);
+  void CheckRequirement(const SelectorRequirement& requirement);
+  void RefuseUnknownFields();
+  void FailRule(std::string_view message, std::string_view field);
+
+  const Node& object_;
+  std::string path_;
+  bool cluster_;
+  ErrorList& errors_;
+  size_t errors_before_;
+  std::vector<std::string_view> known_;
+  bool unknown_refused_ = false;
+};
+
+}  // namespace firetower::k8s

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "k8s/policy/served.h"
+
+#include <fmt/core.h>
+
+namespace firetower::k8s {
+
+ServedReport Served(const ProfilingPolicy& policy) {
+  ServedReport report;
+  const auto refuse = [&](std::string message) {
+    report.served = false;
+    report.messages.push_back(std::move(message));
+  };
+  if (policy.spec.mode != Mode::kGeneral) {
+    refuse(fmt::format("mode {} is not served by this version yet: the policy has no effect",
+                       EnumName(policy.spec.mode)));
+    return report;
+  }
+  if (policy.spec.filter)
+    refuse("filter is not served by this version yet: the policy has no effect");
+  for (const ProfileSpec& profile : policy.spec.profiles) {
+    if (profile.type == ProfileType::kCpu) continue;
+    report.messages.push_back(
+        fmt::format("profile type {} is not served by this version yet", EnumName(profile.type)));
+  }
+  if (!FindProfile(policy.spec, ProfileType::kCpu))
+    refuse("no profile type of the policy is served: it has no effect");
+  return report;
+}
+
+}  // namespace firetower::k8s

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "k8s/policy/policy.h"
+
+namespace firetower::k8s {
+
+// What this version does with a valid policy.
+struct ServedReport {
+  bool served = true;                 // false: the policy as a whole has no effect
+  std::vector<std::string> messages;  // what is left out, each a sentence for the user
+
+  bool operator==(const ServedReport&) const = default;
+};
+
+// Mode General of CPU profiles is served. A policy that narrows in a way not served yet (a filter)
+// is not served at all: it would take more than was asked for.
+ServedReport Served(const ProfilingPolicy& policy);
+
+}  // namespace firetower::k8s

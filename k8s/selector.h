@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Label selectors with upstream's meaning (k8s.io/apimachinery, labels.Requirement.Matches and
+// metav1.LabelSelectorAsSelector).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace firetower::k8s {
+
+using Labels = std::map<std::string, std::string, std::less<>>;
+
+enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist };
+
+struct SelectorRequirement {
+  std::string key;
+  SelectorOperator op = SelectorOperator::kIn;
+  std::vector<std::string> values;  // In and NotIn: at least one; else none
+
+  bool operator==(const SelectorRequirement&) const = default;
+};
+
+struct LabelSelector {
+  // An absent member and an empty one select alike; policies refuse a selector with neither.
+  std::optional<Labels> match_labels;
+  std::optional<std::vector<SelectorRequirement>> match_expressions;
+
+  bool operator==(const LabelSelector&) const = default;
+};
+
+// Every requirement holds. Without any, everything matches. NotIn and DoesNotExist hold for a key
+// that is absent.
+bool Matches(const LabelSelector& selector, const Labels& labels);
+
+// The nil selector, unlike the empty one, matches nothing.
+bool Matches(const std::optional<LabelSelector>& selector, const Labels& labels);
+
+// Whether the selector asks for nothing, and so takes all.
+bool MatchesEverything(const LabelSelector& selector);
+
+// Why `key` is no label key ([prefix/]name) or `value` no label value; "" when it is one.
+std::string LabelKeyError(std::string_view key);
+std::string LabelValueError(std::string_view value);
+
+}  // namespace firetower::k8s
