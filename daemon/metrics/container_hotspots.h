@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace firetower::daemon {
+
+// One function's share of a container's slice. `function` is a label as FunctionLabel() makes it.
+struct FunctionSelf {
+  std::string_view function;
+  std::string_view binary;
+  int64_t value_ns = 0;  // CPU time with this function on top of the stack
+  int64_t samples = 0;
+};
+
+struct ContainerLabels {
+  std::string ns;
+  std::string pod;
+  std::string container;
+  auto operator<=>(const ContainerLabels&) const = default;
+};
+
+// The functions of one container that have a series, and what competes for their place. Residents
+// are sticky: it is churn of series, not their number, that a time-series database cannot bear.
+//
+//   slice ──► resident? ──yes──► its counter
+//                │no
+//                ├──► free slot and a real share? ──► a new resident
+//                └──► `other`, and the space-saving sketch (kMaxCandidates functions a container)
+//
+// A function of the sketch takes a resident's place when it had more self time than it in each of
+// the last two windows and the resident has stayed kResidenceNs. The evicted function's further
+// time goes to `other`. Every nanosecond of the slice goes to exactly one counter. Owned by one
+// thread.
+class ContainerHotspots {
+ public:
+  static constexpr int64_t kResidenceNs = 600'000'000'000;  // 10 min
+  static constexpr size_t kMaxCandidates = 32;
+  // A free slot is not given to a function below 1 % of the slice, nor on fewer samples: one slice
+  // of a quiet container would else fill all slots with chance finds, for ten minutes.
+  static constexpr int64_t kLeastShareDivisor = 100;
+  static constexpr int64_t kLeastSamples = 3;
+
+  struct Resident {
+    std::string function;
+    std::string binary;
+    // The line of the exposition up to the value; shared with snapshots, never changed.
+    std::shared_ptr<const std::string> line;
+    uint64_t hash = 0;
+    int64_t value_ns = 0;  // since it became resident
+    int64_t window_ns = 0;
+    int64_t last_window_ns = 0;
+    int64_t since_ns = 0;
+  };
+
+  explicit ContainerHotspots(const ContainerLabels& labels);
+
+  // Accounts one slice. At most `free_slots` functions become residents; returns how many more had
+  // earned a slot. The time beyond that of `functions`, up to `total_ns`, is `other`'s.
+  size_t AddSlice(int64_t now_ns, std::span<const FunctionSelf> functions, int64_t total_ns,
+                  size_t free_slots);
+  // Ends a window: functions that beat a resident in this one and the last take its place.
+  void EndWindow(int64_t now_ns);
+  // Evicts all but the largest `keep` residents of the current and the last window; how many went.
+  size_t Shrink(size_t keep);
+
+  const std::vector<Resident>& residents() const { return residents_; }
+  int64_t total_ns() const { return total_ns_; }
+  int64_t other_ns() const { return other_ns_; }
+  // What functions had been given that are no longer residents: total = residents + other +
+  // evicted.
+  int64_t evicted_ns() const { return evicted_ns_; }
+  const std::shared_ptr<const std::string>& total_line() const { return total_line_; }
+  const std::shared_ptr<const std::string>& other_line() const { return other_line_; }
+
+ private:
+  // A function of the sketch. cur_ns overstates by at most error_ns (Metwally's space-saving), so
+  // cur_ns - error_ns is what it certainly had.
+  struct Candidate {
+    std::string function;
+    std::string binary;
+    uint64_t hash = 0;
+    int64_t window_ns = 0;
+    int64_t error_ns = 0;
+    int64_t last_window_ns = 0;
+    int64_t certain_ns() const { return window_ns - error_ns; }
+  };
+
+  Resident* FindResident(uint64_t hash, const FunctionSelf& function);
+  bool HasLine(const std::string& line) const;
+  void Admit(uint64_t hash, std::string_view function, std::string_view binary, int64_t now_ns);
+  void Observe(uint64_t hash, const FunctionSelf& function);
+  void Replace(Resident& resident, Candidate& candidate, int64_t now_ns);
+
+  std::string label_prefix_;  // namespace="…",pod="…",container="…"
+  std::shared_ptr<const std::string> total_line_;
+  std::shared_ptr<const std::string> other_line_;
+  std::vector<Resident> residents_;
+  std::vector<Candidate> candidates_;
+  int64_t total_ns_ = 0;
+  int64_t other_ns_ = 0;
+  int64_t evicted_ns_ = 0;
+};
+
+}  // namespace firetower::daemon

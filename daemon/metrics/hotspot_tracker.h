@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "daemon/metrics/container_hotspots.h"
+
+namespace firetower::daemon {
+
+// What one container did in a slice. total_ns is all of its CPU time; what `functions` leave of it
+// goes to `other`.
+struct ContainerSlice {
+  ContainerLabels labels;
+  std::span<const FunctionSelf> functions;
+  int64_t total_ns = 0;
+};
+
+// One counter series in seconds: the line of the exposition up to the value, and the value.
+struct CounterSeries {
+  std::shared_ptr<const std::string> line;
+  int64_t value_ns = 0;
+};
+
+// The two per-container families at one moment; immutable once published.
+struct HotspotSnapshot {
+  std::vector<CounterSeries> totals;    // firetower_cpu_seconds_total
+  std::vector<CounterSeries> hotspots;  // firetower_hotspot_cpu_seconds_total
+  uint64_t dropped_totals = 0;    // series refused or taken away because of a cap, since the start;
+  uint64_t dropped_hotspots = 0;  // a series that stays refused counts once a slice
+};
+
+// The hotspots of all containers of the node under a cap of series. When the cap is reached the
+// node falls back: no container gets a second function, and those that have more lose them as
+// others need room; when that is not enough, a new container shows no functions at all. It leaves
+// the fallback when all would fit in four fifths of the cap. CPU totals are shown for every
+// container that is tracked.
+//
+// One thread calls everything. Memory is bounded: max_containers, and per container the residents
+// and ContainerHotspots::kMaxCandidates.
+class HotspotTracker {
+ public:
+  static constexpr int64_t kGoneKeepNs = 120'000'000'000;   // series outlive their container 2 min
+  static constexpr int64_t kIdleEvictNs = 600'000'000'000;  // only when max_containers is reached
+
+  struct Options {
+    size_t top_functions = 5;  // 0: no function series
+    size_t max_series = 300;   // function series of the node; 0: none
+    size_t max_containers = 1024;
+    int64_t window_ns = 60'000'000'000;
+  };
+
+  explicit HotspotTracker(const Options& options) : options_(options) {}
+
+  // At the end of each slice; `now_ns` never goes back. Slices with equal labels add up.
+  void AddSlice(int64_t now_ns, std::span<const ContainerSlice> containers);
+  // The container ended at `now_ns`. A later slice of the same labels brings it back.
+  void ContainerGone(int64_t now_ns, const ContainerLabels& labels);
+
+  std::shared_ptr<const HotspotSnapshot> Snapshot() const;
+  // For tests and the terminal: the container's state, nullptr if it is not tracked.
+  const ContainerHotspots* Find(const ContainerLabels& labels) const;
+
+ private:
+  struct Container {
+    std::unique_ptr<ContainerHotspots> hotspots;
+    bool shown = false;  // has function series
+    int64_t last_seen_ns = 0;
+    std::optional<int64_t> gone_ns;
+  };
+
+  bool shows_functions() const { return options_.top_functions > 0 && options_.max_series > 0; }
+  // A shown container holds room for `other` and one function from the start.
+  static size_t SeriesOf(const Container& container);
+  size_t Room() const;  // series left under the cap
+  void TurnWindow(int64_t now_ns);
+  void DropGone(int64_t now_ns);
+  Container* FindOrAdd(int64_t now_ns, const ContainerLabels& labels);
+  bool EvictIdle(int64_t now_ns);
+  bool MakeRoom(size_t series);
+  void LeaveFallback();
+  void Account(int64_t now_ns, const ContainerSlice& slice, Container& container);
+
+  Options options_;
+  std::map<ContainerLabels, Container> containers_;
+  int64_t window_index_ = -1;
+  size_t used_series_ = 0;  // the sum of SeriesOf
+  bool fallback_ = false;
+  uint64_t dropped_totals_ = 0;
+  uint64_t dropped_hotspots_ = 0;
+};
+
+}  // namespace firetower::daemon
