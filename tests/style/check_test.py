@@ -73,8 +73,8 @@ CASES = {
         [{"base/a.cc": function(68)}, {"base/a.cc": "int t[] = {\n" + "1,\n" * 90 + "};\n"}],
     ),
     "folder-size": (
-        [{f"base/f{i}.cc": "" for i in range(13)}],
-        [{f"base/f{i}.{suffix}": "" for i in range(12) for suffix in ("cc", "h")}],
+        [{f"base/f{i}.cc": "" for i in range(15)}],
+        [{f"base/f{i}.{suffix}": "" for i in range(14) for suffix in ("cc", "h")}],
     ),
     "licence": (
         [

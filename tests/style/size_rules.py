@@ -9,7 +9,7 @@ FILE_CAPS = {".bpf.c": 400, ".h": 250, ".cc": 500, ".c": 400}
 TEST_FILE_CAP = 800
 FUNCTION_CAP = 70
 TEST_FUNCTION_CAP = 100
-FOLDER_CAP = 12
+FOLDER_CAP = 14  # About a dozen.
 
 _SCOPE = re.compile(r"\b(namespace|class|struct|union|enum)\b|\bextern\s*\"\"")
 _ACCESS = re.compile(r"^((public|protected|private):\s*)+")
