@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/clock.h"
+#include "query/authorizer.h"
+#include "query/http/message.h"
+#include "query/router.h"
+#include "query/sources.h"
+#include "store/store.h"
+
+namespace firetower::query {
+
+// Everything is borrowed and outlives the Api.
+struct ApiParts {
+  const store::ObjectStore& store;
+  const LiveSource& live;
+  const MetricsSource& metrics;
+  const DoctorSource& doctor;
+  const ReadySource& ready;
+  const Authorizer& authorizer;
+  const Clock& clock = Clock::System();
+};
+
+// The paths of docs/reference/http-api.md. Immutable, so any thread may call Serve().
+//
+//   Api api({store, live, metrics, doctor, ready, authorizer});
+//   auto server = HttpServer::Start(options, [&](const HttpRequest& r) { return api.Serve(r); });
+class Api {
+ public:
+  explicit Api(const ApiParts& parts);
+  HttpResponse Serve(const HttpRequest& request) const { return router_.Serve(request); }
+
+ private:
+  HttpResponse Index() const;
+  HttpResponse Ready(const HttpRequest& request) const;
+  HttpResponse Metrics(const HttpRequest& request) const;
+  HttpResponse Doctor(const HttpRequest& request) const;
+
+  ApiParts parts_;
+  Router router_;
+};
+
+}  // namespace firetower::query

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.h"
+#include "profile/selector.h"
+#include "query/http/message.h"
+
+namespace firetower::query {
+
+// Decides which profiles a request may read. Called from several threads at once.
+class Authorizer {
+ public:
+  virtual ~Authorizer() = default;
+  // The selector to answer with: `asked`, or `asked` narrowed to what the caller may see.
+  // kPermission (answered as 403) when that is nothing; the message says which right is missing.
+  virtual Result<profile::Selector> Narrow(const HttpRequest& request,
+                                           const profile::Selector& asked) const = 0;
+};
+
+// For the standalone daemon, whose loopback address is its guard.
+class AllowAll : public Authorizer {
+ public:
+  Result<profile::Selector> Narrow(const HttpRequest&,
+                                   const profile::Selector& asked) const override {
+    return asked;
+  }
+};
+
+}  // namespace firetower::query

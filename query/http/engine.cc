@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/http/engine.h"
+
+#include <fmt/core.h>
+#include <httplib.h>
+
+#include <cstring>
+#include <exception>
+
+#include "base/log.h"
+#include "query/http/url.h"
+
+namespace firetower::query {
+namespace {
+
+// A request that has arrived whole, and room for the answer.
+class MemoryStream : public httplib::Stream {
+ public:
+  MemoryStream(std::string_view in, const std::string& remote) : in_(in), remote_(remote) {}
+
+  bool is_readable() const override { return !in_.empty(); }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* out, size_t size) override {
+    size_t n = std::min(size, in_.size());
+    std::memcpy(out, in_.data(), n);
+    in_.remove_prefix(n);
+    return static_cast<ssize_t>(n);
+  }
+  ssize_t write(const char* data, size_t size) override {
+    out_.append(data, size);
+    return static_cast<ssize_t>(size);
+  }
+  void get_remote_ip_and_port(std::string& ip, int& port) const override {
+    ip = remote_;
+    port = 0;
+  }
+  void get_local_ip_and_port(std::string& ip, int& port) const override {
+    ip.clear();
+    port = 0;
+  }
+  // Only looked at to refuse descriptors that select() cannot take; none is used here.
+  socket_t socket() const override { return 0; }
+
+  std::string TakeOutput() { return std::move(out_); }
+
+ private:
+  std::string_view in_;
+  const std::string& remote_;
+  std::string out_;
+};
+
+// httplib splits values at every '=', so the query is decoded here, from the target as sent.
+Result<HttpRequest> Translate(const httplib::Request& from) {
+  HttpRequest request;
+  request.method = from.method;
+  request.path = from.path;
+  request.accept = from.get_header_value("Accept");
+  request.authorization = from.get_header_value("Authorization");
+  request.remote_address = from.remote_addr;
+  size_t question = from.target.find('?');
+  if (question != std::string::npos) {
+    ASSIGN_OR_RETURN(request.params,
+                     DecodeQuery(std::string_view(from.target).substr(question + 1)));
+  }
+  return request;
+}
+
+}  // namespace
+
+class HttpEngine::Impl : public httplib::Server {
+ public:
+  explicit Impl(const HttpHandler& handler) : handler_(handler) {
+    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
+      Handle(request, response);
+      return HandlerResponse::Handled;
+    });
+    // What httplib refuses by itself (a bad request line, a long URI) gets our body too.
+    set_error_handler(HandlerWithResponse([](const httplib::Request&, httplib::Response& response) {
+      if (!response.body.empty()) return HandlerResponse::Unhandled;
+      HttpResponse ours = JsonError(response.status, "the request is not valid HTTP/1.1");
+      response.set_content(ours.body, ours.content_type);
+      return HandlerResponse::Handled;
+    }));
+    set_logger([this](const httplib::Request&, const httplib::Response& response) {
+      status_ = response.status;
+    });
+  }
+
+  Reply Serve(std::string_view bytes, const std::string& remote, bool last) {
+    status_ = 0;
+    route_ = "";
+    bool parsed = false;
+    bool close = false;
+    MemoryStream stream(bytes, remote);
+    bool written = process_request(stream, last, close, [&](httplib::Request& request) {
+      parsed = true;
+      // Whole answers only: ranges would let one short request ask for many copies.
+      request.ranges.clear();
+    });
+    Reply reply;
+    reply.bytes = stream.TakeOutput();
+    reply.close = last || close || !written || !parsed;
+    reply.status = status_;
+    reply.route = route_;
+    return reply;
+  }
+
+ private:
+  void Handle(const httplib::Request& from, httplib::Response& to) {
+    HttpResponse response;
+    try {
+      Result<HttpRequest> request = Translate(from);
+      response = request ? handler_(*request) : JsonError(400, request.error().message());
+    } catch (const std::exception& e) {
+      LOG(kError, "request handler failed", {{"path", from.path}, {"error", e.what()}});
+      response = JsonError(500, "internal error; the server's log has the reason");
+    }
+    route_ = response.route;
+    to.status = response.status;
+    for (const auto& [name, value] : response.headers) to.set_header(name, value);
+    // Profiles are of today; a cache in between must not answer tomorrow.
+    to.set_header("Cache-Control", "no-store");
+    to.set_header("X-Content-Type-Options", "nosniff");
+    to.set_content(response.body, response.content_type);
+  }
+
+  const HttpHandler& handler_;
+  int status_ = 0;
+  std::string_view route_;
+};
+
+HttpEngine::HttpEngine(const HttpHandler& handler) : impl_(std::make_unique<Impl>(handler)) {}
+HttpEngine::~HttpEngine() = default;
+
+HttpEngine::Reply HttpEngine::Serve(std::string_view request, const std::string& remote_address,
+                                    bool last) noexcept {
+  try {
+    return impl_->Serve(request, remote_address, last);
+  } catch (const std::exception&) {
+    Reply reply;
+    reply.bytes = RefusalBytes(500, "internal error");
+    reply.close = true;
+    reply.status = 500;
+    return reply;
+  }
+}
+
+std::string RefusalBytes(int status, std::string_view message) {
+  HttpResponse response = JsonError(status, message);
+  return fmt::format(
+      "HTTP/1.1 {} Refused\r\nConnection: close\r\nContent-Type: {}\r\nContent-Length: "
+      "{}\r\n\r\n{}",
+      status, response.content_type, response.body.size(), response.body);
+}
+
+}  // namespace firetower::query

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/http/framing.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+namespace firetower::query {
+namespace {
+
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+
+Frame Refused(int status, const char* reason) {
+  Frame frame;
+  frame.state = Frame::State::kRefused;
+  frame.status = status;
+  frame.reason = reason;
+  return frame;
+}
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool SameName(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// RFC 9112 §6.3: the body's length from the header lines after the request line.
+Frame FrameBody(std::string_view head, size_t head_bytes, const FrameLimits& limits) {
+  std::optional<uint64_t> length;
+  while (!head.empty()) {
+    size_t end = head.find("\r\n");
+    std::string_view line = head.substr(0, end);
+    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 2);
+    size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    std::string_view name = line.substr(0, colon);
+    std::string_view value = Trim(line.substr(colon + 1));
+    if (SameName(Trim(name), "transfer-encoding")) {
+      return Refused(411, "a body needs a Content-Length; Transfer-Encoding is not taken");
+    }
+    if (!SameName(Trim(name), "content-length")) continue;
+    uint64_t number = 0;
+    auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (length || error != std::errc() || rest != value.data() + value.size()) {
+      return Refused(400, "Content-Length must be there once and be a number");
+    }
+    length = number;
+  }
+  if (length.value_or(0) > limits.body_bytes) {
+    return Refused(413, "the body is larger than this server takes");
+  }
+  Frame frame;
+  frame.state = Frame::State::kComplete;
+  frame.total_bytes = head_bytes + static_cast<size_t>(length.value_or(0));
+  return frame;
+}
+
+}  // namespace
+
+Frame FrameRequest(std::string_view bytes, size_t scanned, const FrameLimits& limits) {
+  size_t from = scanned < kHeadEnd.size() ? 0 : scanned - kHeadEnd.size();
+  size_t found = bytes.find(kHeadEnd, from);
+  size_t head_bytes = found == std::string_view::npos ? bytes.size() : found + kHeadEnd.size();
+  if (head_bytes > limits.head_bytes) {
+    return Refused(431, "the request line and headers are longer than this server takes");
+  }
+  if (found == std::string_view::npos) return Frame();
+
+  std::string_view head = bytes.substr(0, head_bytes);
+  // Readers of HTTP disagree about these bytes; whoever sends them means no good.
+  for (size_t i = 0; i < head.size(); ++i) {
+    bool bare = head[i] == '\n' && (i == 0 || head[i - 1] != '\r');
+    if (bare || head[i] == '\0') return Refused(400, "the head holds a bare LF or a NUL byte");
+  }
+  size_t request_line_end = head.find("\r\n");
+  Frame frame = FrameBody(head.substr(request_line_end + 2), head_bytes, limits);
+  if (frame.state == Frame::State::kComplete && bytes.size() < frame.total_bytes) {
+    frame.state = Frame::State::kNeedMore;
+  }
+  return frame;
+}
+
+}  // namespace firetower::query

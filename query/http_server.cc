@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/http_server.h"
+
+#include <utility>
+
+#include "base/thread.h"
+#include "query/http/connection_loop.h"
+#include "query/http/listener.h"
+
+namespace firetower::query {
+
+class HttpServer::Impl {
+ public:
+  Impl(HttpServerOptions options, HttpHandler handler, Listener listener)
+      : options_(std::move(options)),
+        handler_(std::move(handler)),
+        address_(std::move(listener.address)),
+        workers_(std::make_unique<WorkerPool>(options_.worker_threads, handler_, options_.observer,
+                                              done_)),
+        loop_(options_, std::move(listener.fd), *workers_, done_),
+        thread_("http-loop",
+                [this](const std::stop_token& stop, WakeFd& wake) { loop_.Run(stop, wake); }) {}
+
+  void Stop() {
+    thread_.RequestStop();
+    thread_.Join();
+    workers_.reset();
+  }
+  const std::string& address() const { return address_; }
+
+ private:
+  HttpServerOptions options_;
+  HttpHandler handler_;
+  std::string address_;
+  WakeFd done_;
+  std::unique_ptr<WorkerPool> workers_;
+  ConnectionLoop loop_;
+  NamedThread thread_;
+};
+
+Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options,
+                                                      HttpHandler handler) {
+  if (options.worker_threads < 1 || options.max_connections < 1) {
+    return Error(ErrorCode::kInvalid, "an HTTP server needs at least one worker and connection");
+  }
+  ASSIGN_OR_RETURN(Listener listener, Listen(options.listen));
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(handler), std::move(listener));
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HttpServer::~HttpServer() { Stop(); }
+
+void HttpServer::Stop() { impl_->Stop(); }
+
+const std::string& HttpServer::address() const { return impl_->address(); }
+
+std::string HttpServer::url() const {
+  std::string address = impl_->address();
+  if (address.starts_with("0.0.0.0:")) address.replace(0, 7, "127.0.0.1");
+  if (address.starts_with("[::]:")) address.replace(0, 4, "[::1]");
+  return "http://" + address;
+}
+
+}  // namespace firetower::query

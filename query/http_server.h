@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "query/http/framing.h"
+#include "query/http/message.h"
+#include "query/http/worker_pool.h"
+
+namespace firetower::query {
+
+struct HttpServerOptions {
+  std::string listen = "127.0.0.1:7070";  // HOST:PORT, [V6]:PORT; port 0 lets the kernel choose
+  // Handlers that run at once. More would only share the CPU that profiled programs need.
+  int worker_threads = 4;
+  // Beyond it the longest idle connection is closed, else the longest unfinished request.
+  int max_connections = 128;
+  int requests_per_connection = 1000;
+  FrameLimits limits;                            // 16 KiB of head, 1 MiB of body
+  int64_t read_timeout_ns = 10 * kNsPerSecond;   // from a request's first byte to its last
+  int64_t write_timeout_ns = 10 * kNsPerSecond;  // without the peer taking a byte
+  int64_t idle_timeout_ns = 5 * kNsPerSecond;    // between requests
+  // Responses not yet taken by their readers; beyond it new requests get 503.
+  size_t max_pending_bytes = 64 << 20;
+  // Called from worker threads, and from the loop for what was refused unread.
+  RequestObserver observer;
+};
+
+// An HTTP/1.1 server whose peers can be slow, silent or hostile without keeping others waiting:
+//
+//   http-loop thread: accepts, reads requests whole, writes responses (poll, never blocks)
+//        │  framed request                     ▲ response bytes
+//        ▼                                     │
+//   http-worker threads: parse, handle, encode (no I/O)
+//
+// Owns its threads and sockets. Exceptions from the handler become 500s.
+class HttpServer {
+ public:
+  // Binds and begins to serve. The error names the address and what to do.
+  static Result<std::unique_ptr<HttpServer>> Start(HttpServerOptions options, HttpHandler handler);
+
+  // As Stop().
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Accepts no more, lets running handlers end and their responses go out for at most 2 s.
+  // Idempotent; not to be called from a handler.
+  void Stop();
+
+  // As bound: "127.0.0.1:41234".
+  const std::string& address() const;
+  // "http://127.0.0.1:41234", with a wildcard address shown as the loopback one.
+  std::string url() const;
+
+ private:
+  class Impl;
+  explicit HttpServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace firetower::query

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "query/http/message.h"
+
+namespace firetower::query {
+
+// The query parameters of one request, checked: an unknown one is an error and not ignored, since a
+// misspelt `form=` would silently answer another question.
+class Params {
+ public:
+  // kInvalid names the parameter and those that are allowed. `request` outlives this.
+  static Result<Params> Read(const HttpRequest& request, std::span<const std::string_view> allowed);
+
+  // "" when absent.
+  std::string_view Get(std::string_view name) const;
+  bool Has(std::string_view name) const { return !Get(name).empty(); }
+  // `fallback` when absent; kInvalid outside [min, max].
+  Result<int64_t> GetInt(std::string_view name, int64_t fallback, int64_t min, int64_t max) const;
+
+ private:
+  explicit Params(const NamedValues& values) : values_(&values) {}
+  const NamedValues* values_;
+};
+
+}  // namespace firetower::query

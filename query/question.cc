@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/question.h"
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "profile/type.h"
+
+namespace firetower::query {
+namespace {
+
+constexpr int64_t kMaxSeconds = 366 * 24 * 3600;
+
+// The type from `type=`, else from the selector, else the default.
+Status ReadType(const Params& params, TypeDefault type_default, Question& question) {
+  profile::Selector& selector = question.query.selector;
+  std::string text(params.Get("type"));
+  for (std::string_view label : {"__name__", "__profile_type__"}) {
+    auto named = selector.EqualTo(label);
+    if (!text.empty() || !named) continue;
+    text = *named;
+    selector = selector.Without(label);
+  }
+  if (text.empty() && type_default == TypeDefault::kAny) return OkStatus();
+  ASSIGN_OR_RETURN(profile::TypeSelection selection,
+                   profile::ParseTypeSelection(text.empty() ? "cpu" : text));
+  question.query.type = selection.type;
+  question.sample_type = selection.sample_type;
+  return OkStatus();
+}
+
+Result<TimeRange> ReadRange(const Params& params, int64_t now_ns) {
+  if (!params.Has("seconds")) return ParseTimeRange(params.Get("from"), params.Get("to"), now_ns);
+  if (params.Has("from") || params.Has("to")) {
+    return Error(ErrorCode::kInvalid, "'seconds' counts back from now: give it or 'from' and 'to'");
+  }
+  ASSIGN_OR_RETURN(int64_t seconds, params.GetInt("seconds", 0, 1, kMaxSeconds));
+  return TimeRange{now_ns - seconds * kNsPerSecond, now_ns};
+}
+
+}  // namespace
+
+std::string Question::Describe() const {
+  std::string selector = query.selector.empty() ? "{}" : query.selector.ToString();
+  return fmt::format("{}{} from {} to {}", query.type ? query.type->Name() : "", selector,
+                     FormatTimeUtc(range.from_ns), FormatTimeUtc(range.to_ns));
+}
+
+Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,
+                              const ApiParts& parts, TypeDefault type_default) {
+  Question question;
+  ASSIGN_OR_RETURN(question.range, ReadRange(params, parts.clock.WallNs()));
+  ASSIGN_OR_RETURN(question.query.selector, profile::Selector::Parse(params.Get("q")).Context("q"));
+  RETURN_IF_ERROR(ReadType(params, type_default, question));
+  ASSIGN_OR_RETURN(question.query.selector,
+                   parts.authorizer.Narrow(request, question.query.selector));
+  question.query.from_ns = question.range.from_ns;
+  question.query.to_ns = question.range.to_ns;
+  return question;
+}
+
+int StatusOf(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::kInvalid:
+      return 400;
+    case ErrorCode::kPermission:
+      return 403;
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kExhausted:
+      return 413;
+    case ErrorCode::kUnsupported:
+      return 422;
+    case ErrorCode::kUnavailable:
+      return 503;
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kInternal:
+      return 500;
+  }
+  return 500;
+}
+
+HttpResponse ErrorResponse(const Error& error) {
+  return JsonError(StatusOf(error), error.message());
+}
+
+void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response) {
+  if (skipped.total == 0) return;
+  response.headers.emplace_back("X-Firetower-Skipped", std::to_string(skipped.total));
+  if (skipped.items.empty()) return;
+  const store::Skipped& first = skipped.items.front();
+  LOG(kWarn, "profiles left out of an answer",
+      {{"count", skipped.total},
+       {"first_key", first.key},
+       {"entry", first.entry},
+       {"reason", first.reason}});
+}
+
+}  // namespace firetower::query

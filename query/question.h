@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "query/api.h"
+#include "query/http/message.h"
+#include "query/params.h"
+#include "query/time_range.h"
+#include "store/query.h"
+
+namespace firetower::query {
+
+// What the parameters type, q, from, to and seconds ask for, and what the caller may see of it.
+struct Question {
+  store::Query query;
+  std::string sample_type;  // "" is the type's main value
+  TimeRange range;
+  // For messages: `cpu{pod="x"} from … to …`.
+  std::string Describe() const;
+};
+
+enum class TypeDefault { kCpu, kAny };
+
+// `type` may also stand in the selector, as `cpu{…}`. `seconds=N`, which `go tool pprof -seconds`
+// adds, is the last N seconds up to now: they were recorded already, so nobody waits for them.
+Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,
+                              const ApiParts& parts, TypeDefault type_default);
+
+// The HTTP status of an error that came out of a question, and its JSON body.
+int StatusOf(const Error& error);
+HttpResponse ErrorResponse(const Error& error);
+
+// An answer that left out what could not be read says so, in X-Firetower-Skipped and the log.
+void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response);
+
+}  // namespace firetower::query

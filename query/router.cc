@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/router.h"
+
+#include <fmt/core.h>
+
+namespace firetower::query {
+
+HttpResponse Router::Serve(const HttpRequest& request) const {
+  for (const Route& route : routes_) {
+    if (route.path != request.path) continue;
+    HttpResponse response;
+    if (request.method == "GET" || request.method == "HEAD") {
+      response = route.handler(request);
+    } else {
+      response =
+          JsonError(405, fmt::format("{} takes GET and HEAD, not {}", route.path, request.method));
+      response.headers.emplace_back("Allow", "GET, HEAD");
+    }
+    response.route = route.path;
+    return response;
+  }
+  std::string paths;
+  for (const Route& route : routes_) paths += fmt::format(" {}", route.path);
+  return JsonError(404, fmt::format("no such path '{}'; there are:{}", request.path, paths));
+}
+
+std::string Router::Index() const {
+  std::string out;
+  for (const Route& route : routes_) out += fmt::format("{:<18} {}\n", route.path, route.summary);
+  return out;
+}
+
+}  // namespace firetower::query

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "query/http/message.h"
+
+namespace firetower::query {
+
+struct Route {
+  std::string_view path;     // a literal; matched exactly
+  std::string_view summary;  // one line, for the index and the 404
+  HttpHandler handler;
+};
+
+// Sends GET and HEAD to the route of the path. Other methods get 405, unknown paths a 404 that
+// names the known ones. Immutable.
+class Router {
+ public:
+  explicit Router(std::vector<Route> routes) : routes_(std::move(routes)) {}
+  HttpResponse Serve(const HttpRequest& request) const;
+  // "PATH  SUMMARY" a line.
+  std::string Index() const;
+
+ private:
+  std::vector<Route> routes_;
+};
+
+}  // namespace firetower::query

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON answers of the API, written by the server and read by the CLI. Times are milliseconds
+// since the epoch; values are in `unit`. A change that breaks readers raises kWireVersion.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "query/sources.h"
+
+namespace firetower::query {
+
+inline constexpr int kWireVersion = 1;
+
+struct TopContainer {
+  std::string namespace_name;
+  std::string pod;
+  std::string container;
+  double share_percent = 0;  // of TopReply::total
+  double cores = 0;          // cpu only: value per observed second
+  int64_t samples = 0;
+  int64_t value = 0;
+  std::string hottest_function;  // by self; "" when there is no sample
+  std::string hottest_module;
+  double hottest_percent = 0;  // of this container
+};
+
+struct TopFunction {
+  std::string function;
+  std::string module;
+  int64_t self = 0;
+  double self_percent = 0;
+  int64_t total = 0;
+  double total_percent = 0;
+  // "namespace/pod/container", largest first; empty when there were too many to tell apart.
+  std::vector<std::string> containers;
+};
+
+struct TopReply {
+  std::string by;    // "containers" or "functions"
+  std::string type;  // "cpu"
+  std::string unit;  // "nanoseconds"
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+  double observed_seconds = 0;  // of the range, covered by some profile
+  int64_t total = 0;            // over all rows, those cut off too
+  int64_t total_rows = 0;       // before the cut to k
+  int64_t skipped = 0;          // profiles that could not be read
+  std::vector<TopContainer> containers;
+  std::vector<TopFunction> functions;
+};
+
+struct SeriesReply {
+  struct Series {
+    std::map<std::string, std::string> labels;
+    double total = 0;
+    std::vector<std::pair<int64_t, double>> points;  // (ms, value); none without a step
+  };
+  std::string type;
+  std::string unit;
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+  double step_seconds = 0;
+  int64_t skipped = 0;
+  std::vector<Series> series;
+};
+
+struct LabelsReply {
+  std::string name;                 // "" when the values are label names
+  std::vector<std::string> values;  // sorted
+};
+
+struct TypesReply {
+  struct Type {
+    std::string name;  // "cpu"
+    std::string id;    // Pyroscope's
+    std::string unit;
+  };
+  std::vector<Type> types;
+};
+
+struct DoctorReply {
+  CheckStatus status = CheckStatus::kOk;  // the worst of the checks
+  std::vector<Check> checks;
+};
+
+std::string ToJson(const TopReply& reply);
+std::string ToJson(const SeriesReply& reply);
+std::string ToJson(const LabelsReply& reply);
+std::string ToJson(const TypesReply& reply);
+std::string ToJson(const DoctorReply& reply);
+
+// kCorrupt for text that is not such an answer; unknown members are ignored.
+Result<TopReply> TopReplyFromJson(std::string_view json);
+Result<SeriesReply> SeriesReplyFromJson(std::string_view json);
+Result<LabelsReply> LabelsReplyFromJson(std::string_view json);
+Result<TypesReply> TypesReplyFromJson(std::string_view json);
+Result<DoctorReply> DoctorReplyFromJson(std::string_view json);
+// The "message" of an error body, or "".
+std::string ErrorMessageFromJson(std::string_view json);
+
+}  // namespace firetower::query
