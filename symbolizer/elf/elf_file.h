@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <elf.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "symbolizer/random_access.h"
+
+namespace firetower::symbolizer {
+
+// Headers of a 64-bit little-endian ELF file, executable or shared object, each checked against
+// the source's size before it is used. Sections are optional: a file may come without any.
+class ElfFile {
+ public:
+  // Beyond these the file is refused (kExhausted); the largest seen in the wild have 14 and 3,000.
+  static constexpr size_t kMaxProgramHeaders = 1024;
+  static constexpr size_t kMaxSections = 65'536;
+
+  // `source` must outlive the result.
+  static Result<ElfFile> Open(const RandomAccess& source);
+
+  const RandomAccess& source() const { return *source_; }
+  uint16_t type() const { return type_; }
+  const std::vector<Elf64_Phdr>& program_headers() const { return program_headers_; }
+  const std::vector<Elf64_Shdr>& sections() const { return sections_; }
+  // The first section of that name with bytes in the file; null if there is none.
+  const Elf64_Shdr* FindSection(std::string_view name) const;
+  // True when all bytes of the section are in the file.
+  bool SectionInFile(const Elf64_Shdr& section) const;
+
+ private:
+  explicit ElfFile(const RandomAccess& source) : source_(&source) {}
+  Status ReadProgramHeaders(const Elf64_Ehdr& header, uint32_t count);
+  Status ReadSections(const Elf64_Ehdr& header, const Elf64_Shdr& first);
+
+  const RandomAccess* source_;
+  uint16_t type_ = 0;
+  std::vector<Elf64_Phdr> program_headers_;
+  std::vector<Elf64_Shdr> sections_;
+  std::string section_names_;
+};
+
+}  // namespace firetower::symbolizer

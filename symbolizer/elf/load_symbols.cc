@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "symbolizer/elf/debugdata.h"
+#include "symbolizer/elf/elf_file.h"
+#include "symbolizer/elf/overlap.h"
+#include "symbolizer/elf/string_table.h"
+#include "symbolizer/elf/symbol_reader.h"
+#include "symbolizer/string_pool.h"
+#include "symbolizer/symbol_table.h"
+
+namespace firetower::symbolizer {
+
+namespace {
+
+// The two places symbols may come from at once: the file and its .gnu_debugdata, or .symtab and
+// .dynsym of the file.
+constexpr uint8_t kMainStrings = 0;
+constexpr uint8_t kOtherStrings = 1;
+
+// Everything that must live while names are still offsets into string tables.
+struct Loading {
+  std::vector<RawSymbol> symbols;
+  std::vector<StringTable> strings;
+  std::vector<std::byte> debugdata;
+  std::optional<MemorySource> debugdata_source;
+  std::optional<ElfFile> debugdata_file;
+};
+
+std::vector<LoadSegment> Segments(const ElfFile& file) {
+  std::vector<LoadSegment> segments;
+  for (const Elf64_Phdr& header : file.program_headers()) {
+    uint64_t end = 0;
+    if (header.p_type != PT_LOAD || header.p_filesz == 0 ||
+        __builtin_add_overflow(header.p_vaddr, header.p_filesz, &end)) {
+      continue;
+    }
+    segments.push_back(
+        {header.p_offset, header.p_vaddr, header.p_filesz, (header.p_flags & PF_X) != 0});
+  }
+  return segments;
+}
+
+Status AddSection(SymbolSection section, const AddressWindow& window, const LoadLimits& limits,
+                  Loading& loading) {
+  loading.strings.emplace_back(section.file->source(), *section.strings);
+  return ReadSymbols(section, window, limits.max_symbols, loading.symbols);
+}
+
+// Symbols beside .dynsym. A damaged or oversized one is left out: .dynsym is good without it.
+Status AddDebugdata(const ElfFile& file, const AddressWindow& window, const LoadLimits& limits,
+                    Loading& loading) {
+  const Elf64_Shdr* packed = file.FindSection(".gnu_debugdata");
+  if (packed == nullptr) return OkStatus();
+  auto unpacked = UnpackXz(file.source(), packed->sh_offset, packed->sh_size, limits);
+  if (!unpacked) return OkStatus();
+  loading.debugdata = *std::move(unpacked);
+  loading.debugdata_source.emplace(loading.debugdata);
+  auto inner = ElfFile::Open(*loading.debugdata_source);
+  if (!inner) return OkStatus();
+  loading.debugdata_file = *std::move(inner);
+  auto section = FindSymbolSection(*loading.debugdata_file, SHT_SYMTAB);
+  if (!section) return OkStatus();
+  section->string_table = static_cast<uint8_t>(loading.strings.size());
+  return AddSection(*section, window, limits, loading);
+}
+
+// elfutils' choice: .symtab alone if there is one, else .dynsym and .gnu_debugdata together.
+Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const LoadLimits& limits,
+                      Loading& loading) {
+  auto full = FindSymbolSection(file, SHT_SYMTAB);
+  auto dynamic = FindSymbolSection(file, SHT_DYNSYM);
+  for (const auto* section : {&full, &dynamic}) {
+    if (!*section && section->error().code() != ErrorCode::kNotFound) return section->error();
+  }
+  if (full) {
+    full->string_table = kMainStrings;
+    RETURN_IF_ERROR(AddSection(*full, window, limits, loading));
+    if (!dynamic) return OkStatus();
+    dynamic->string_table = kOtherStrings;
+    dynamic->fill = true;
+    return AddSection(*dynamic, window, limits, loading);
+  }
+  if (dynamic) {
+    dynamic->string_table = kMainStrings;
+    RETURN_IF_ERROR(AddSection(*dynamic, window, limits, loading));
+  }
+  return AddDebugdata(file, window, limits, loading);
+}
+
+// Reads the names that won an address, in the order of their place in the string tables.
+Result<std::string> ReadNames(const std::vector<NamedRange>& named, const LoadLimits& limits,
+                              Loading& loading, std::vector<SymbolTable::Range>& ranges) {
+  struct Wanted {
+    uint32_t string_table;
+    uint32_t name;
+    uint32_t range;
+  };
+  std::vector<Wanted> wanted;
+  wanted.reserve(named.size());
+  for (size_t i = 0; i < named.size(); ++i) {
+    const RawSymbol& symbol = loading.symbols[named[i].symbol];
+    wanted.push_back({symbol.string_table, symbol.name, static_cast<uint32_t>(i)});
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+    return std::tie(a.string_table, a.name) < std::tie(b.string_table, b.name);
+  });
+
+  StringPool pool(limits.max_name_bytes);
+  ranges.resize(named.size());
+  for (const Wanted& want : wanted) {
+    const NamedRange& range = named[want.range];
+    auto name = loading.strings[want.string_table].Get(want.name);
+    if (!name || name->empty()) continue;  // the range keeps size 0 and is dropped below
+    auto offset = pool.Add(*name);
+    if (!offset) return Error(ErrorCode::kExhausted, "too many bytes of symbol names in one file");
+    ranges[want.range] = {range.start, range.end - range.start, *offset,
+                          loading.symbols[range.symbol].start};
+  }
+  std::erase_if(ranges, [](const SymbolTable::Range& range) { return range.size_bytes == 0; });
+  return pool.Take();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const SymbolTable>> LoadElfSymbols(const RandomAccess& source,
+                                                          const LoadLimits& limits) {
+  ASSIGN_OR_RETURN(ElfFile file, ElfFile::Open(source));
+  std::vector<LoadSegment> segments = Segments(file);
+  AddressWindow window(segments);
+  Loading loading;
+  if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
+
+  std::vector<NamedRange> named = ResolveOverlaps(loading.symbols);
+  std::vector<SymbolTable::Range> ranges;
+  ASSIGN_OR_RETURN(std::string names, ReadNames(named, limits, loading, ranges));
+  return std::make_shared<const SymbolTable>(window.base(), std::move(segments), ranges,
+                                             std::move(names));
+}
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/elf/overlap.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace firetower::symbolizer {
+
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// Where symbols below an address end, which decides how far back a label may be.
+struct Reach {
+  uint32_t all = 0;
+  uint32_t globals = 0;
+};
+
+// The labels (symbols without a size) that start at one address.
+struct Labels {
+  uint32_t last_global = kNone;
+  uint32_t last_local = kNone;
+};
+
+// `first`..`last` are the symbols starting at one address. Labels that win nowhere get no extent.
+Labels CollectLabels(std::vector<RawSymbol>& symbols, size_t first, size_t last, Reach& reach) {
+  Labels labels;
+  for (size_t i = first; i < last; ++i) {
+    RawSymbol& symbol = symbols[i];
+    if (symbol.tier == Tier::kFill) {
+      if (!symbol.sized) symbol.end = symbol.start;
+      continue;
+    }
+    uint32_t end = symbol.sized ? symbol.end : symbol.start;
+    reach.all = std::max(reach.all, end);
+    if (symbol.tier == Tier::kGlobal) reach.globals = std::max(reach.globals, end);
+    if (!symbol.sized && symbol.end > symbol.start) {
+      auto& slot = symbol.tier == Tier::kGlobal ? labels.last_global : labels.last_local;
+      slot = static_cast<uint32_t>(i);
+    }
+  }
+  return labels;
+}
+
+// A label names what no sized symbol does, from itself to the next symbol of any kind, within its
+// section, and only if every symbol below it has ended. Of several at one address the last one
+// searched wins: locals come after globals, but are not searched at the exact address of a global.
+void SettleLabels(std::vector<RawSymbol>& symbols) {
+  Reach reach;
+  for (size_t first = 0; first < symbols.size();) {
+    const uint32_t start = symbols[first].start;
+    size_t last = first;
+    while (last < symbols.size() && symbols[last].start == start) ++last;
+    Labels labels = CollectLabels(symbols, first, last, reach);
+    size_t next = last;
+    while (next < symbols.size() && symbols[next].tier == Tier::kFill) ++next;
+    const uint32_t next_start = next < symbols.size() ? symbols[next].start : UINT32_MAX;
+
+    uint32_t general = labels.last_local != kNone ? labels.last_local : labels.last_global;
+    if (reach.all > start) general = kNone;
+    uint32_t exact = reach.globals > start ? kNone : labels.last_global;
+    for (size_t i = first; i < last; ++i) {
+      RawSymbol& symbol = symbols[i];
+      if (symbol.sized || symbol.tier == Tier::kFill) continue;
+      if (i == general) {
+        symbol.tier = Tier::kLabel;
+        symbol.end = std::min(symbol.end, next_start);
+      } else if (i == exact) {
+        symbol.tier = Tier::kExactLabel;
+        symbol.end = start + 1;
+      } else {
+        symbol.end = start;
+      }
+    }
+    first = last;
+  }
+}
+
+// elfutils' try_sym_value: `other` comes later in the search and also covers the address.
+bool Beats(const RawSymbol& other, const RawSymbol& best) {
+  if (best.start < other.start || best.binding < other.binding) return true;
+  return best.start == other.start && best.end > other.end && best.binding <= other.binding;
+}
+
+// The symbols that cover the sweep's current address, in search order.
+class Active {
+ public:
+  explicit Active(const std::vector<RawSymbol>& symbols) : symbols_(symbols) {}
+
+  bool empty() const { return indices_.empty(); }
+  void Add(uint32_t index) {
+    if (indices_.size() >= kMaxOverlap) return;
+    auto later = std::find_if(indices_.begin(), indices_.end(), [&](uint32_t other) {
+      return symbols_[other].order > symbols_[index].order;
+    });
+    indices_.insert(later, index);
+  }
+  void DropEnded(uint32_t position) {
+    std::erase_if(indices_, [&](uint32_t index) { return symbols_[index].end <= position; });
+  }
+  uint32_t FirstEnd() const {
+    uint32_t end = UINT32_MAX;
+    for (uint32_t index : indices_) end = std::min(end, symbols_[index].end);
+    return end;
+  }
+  uint32_t Winner() const {
+    uint32_t best = indices_.front();
+    for (uint32_t index : indices_) {
+      const RawSymbol& other = symbols_[index];
+      const RawSymbol& current = symbols_[best];
+      if (other.tier < current.tier || (other.tier == current.tier && Beats(other, current))) {
+        best = index;
+      }
+    }
+    return best;
+  }
+
+ private:
+  const std::vector<RawSymbol>& symbols_;
+  std::vector<uint32_t> indices_;
+};
+
+void Append(std::vector<NamedRange>& ranges, NamedRange range) {
+  if (!ranges.empty() && ranges.back().symbol == range.symbol && ranges.back().end == range.start) {
+    ranges.back().end = range.end;
+  } else {
+    ranges.push_back(range);
+  }
+}
+
+}  // namespace
+
+std::vector<NamedRange> ResolveOverlaps(std::vector<RawSymbol>& symbols) {
+  std::sort(symbols.begin(), symbols.end(), [](const RawSymbol& a, const RawSymbol& b) {
+    return a.start != b.start ? a.start < b.start : a.order < b.order;
+  });
+  SettleLabels(symbols);
+
+  std::vector<NamedRange> ranges;
+  ranges.reserve(symbols.size());
+  Active active(symbols);
+  uint32_t position = 0;
+  for (size_t next = 0; next < symbols.size() || !active.empty();) {
+    if (active.empty()) position = symbols[next].start;
+    for (; next < symbols.size() && symbols[next].start <= position; ++next) {
+      if (symbols[next].end > symbols[next].start) active.Add(static_cast<uint32_t>(next));
+    }
+    if (active.empty()) continue;
+    uint32_t stop = active.FirstEnd();
+    if (next < symbols.size()) stop = std::min(stop, symbols[next].start);
+    Append(ranges, {position, stop, active.Winner()});
+    position = stop;
+    active.DropEnded(position);
+  }
+  return ranges;
+}
+
+}  // namespace firetower::symbolizer

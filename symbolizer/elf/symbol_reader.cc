@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/elf/symbol_reader.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace firetower::symbolizer {
+
+namespace {
+
+constexpr size_t kChunkSymbols = 2048;  // 48 KiB of a table at a time
+
+uint8_t BindingRank(unsigned char info) {
+  switch (ELF64_ST_BIND(info)) {
+    case STB_GLOBAL:
+      return 3;
+    case STB_WEAK:
+      return 2;
+    case STB_LOCAL:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// Everything that names an address, as elfutils has it: not only STT_FUNC and STT_GNU_IFUNC, since
+// hand-written assembly leaves its functions STT_NOTYPE and its tables inside the code STT_OBJECT.
+bool NamesCode(const Elf64_Sym& symbol, uint64_t names_size, const AddressWindow& window) {
+  if (symbol.st_name == 0 || symbol.st_name >= names_size) return false;
+  if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || symbol.st_shndx == SHN_COMMON) {
+    return false;
+  }
+  unsigned type = ELF64_ST_TYPE(symbol.st_info);
+  if (type == STT_SECTION || type == STT_FILE || type == STT_TLS) return false;
+  return window.Contains(symbol.st_value);
+}
+
+// A label without a size reaches to the end of its section at most; 0 when it is in no section.
+uint64_t LabelEnd(const ElfFile& file, const Elf64_Sym& symbol) {
+  if (symbol.st_shndx >= file.sections().size()) return 0;
+  const Elf64_Shdr& section = file.sections()[symbol.st_shndx];
+  if (symbol.st_value < section.sh_addr || symbol.st_value - section.sh_addr >= section.sh_size) {
+    return 0;
+  }
+  return section.sh_addr + section.sh_size;
+}
+
+RawSymbol MakeRaw(const Elf64_Sym& symbol, const SymbolSection& section, bool local,
+                  const AddressWindow& window) {
+  RawSymbol raw{};
+  raw.start = window.Clamp(symbol.st_value);
+  raw.sized = symbol.st_size != 0;
+  uint64_t end = 0;
+  if (!raw.sized) {
+    end = LabelEnd(*section.file, symbol);
+  } else if (__builtin_add_overflow(symbol.st_value, symbol.st_size, &end)) {
+    end = UINT64_MAX;
+  }
+  raw.end = window.Clamp(end);
+  raw.name = symbol.st_name;
+  raw.string_table = section.string_table;
+  raw.binding = BindingRank(symbol.st_info);
+  raw.tier = section.fill ? Tier::kFill : local ? Tier::kLocal : Tier::kGlobal;
+  return raw;
+}
+
+}  // namespace
+
+Result<SymbolSection> FindSymbolSection(const ElfFile& file, uint32_t type) {
+  for (const Elf64_Shdr& section : file.sections()) {
+    if (section.sh_type != type) continue;
+    if (section.sh_entsize != sizeof(Elf64_Sym) || section.sh_link >= file.sections().size()) {
+      return Error(ErrorCode::kCorrupt, "ELF symbol table of an unknown shape");
+    }
+    const Elf64_Shdr& strings = file.sections()[section.sh_link];
+    // objcopy --only-keep-debug leaves .dynsym as SHT_NOBITS, which is another type.
+    if (!file.SectionInFile(section) || !file.SectionInFile(strings)) {
+      return Error(ErrorCode::kCorrupt, "ELF symbol table lies beyond the file's end");
+    }
+    return SymbolSection{&file, &section, &strings, 0, false};
+  }
+  return Error(ErrorCode::kNotFound, "no such symbol table");
+}
+
+Status ReadSymbols(const SymbolSection& section, const AddressWindow& window, uint32_t max_symbols,
+                   std::vector<RawSymbol>& out) {
+  const uint64_t count = section.symbols->sh_size / sizeof(Elf64_Sym);
+  std::vector<Elf64_Sym> chunk;
+  for (uint64_t first = 0; first < count; first += chunk.size()) {
+    chunk.resize(std::min<uint64_t>(kChunkSymbols, count - first));
+    RETURN_IF_ERROR(
+        section.file->source().ReadAt(section.symbols->sh_offset + first * sizeof(Elf64_Sym),
+                                      std::as_writable_bytes(std::span(chunk))));
+    for (size_t i = 0; i < chunk.size(); ++i) {
+      if (!NamesCode(chunk[i], section.strings->sh_size, window)) continue;
+      if (out.size() >= max_symbols) {
+        return Error(ErrorCode::kExhausted,
+                     fmt::format("more than {} symbols in one file", max_symbols));
+      }
+      // sh_info is the index of the first global symbol (gABI, "Symbol Table").
+      bool local = first + i < section.symbols->sh_info;
+      out.push_back(MakeRaw(chunk[i], section, local, window));
+      out.back().order = static_cast<uint32_t>(out.size());
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/kernel/kallsyms.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/file.h"
+#include "symbolizer/kernel/kallsyms_builder.h"
+
+namespace firetower::symbolizer {
+
+namespace {
+
+constexpr size_t kReadBytes = 64 * 1024;
+// A line longer than this is no symbol (KSYM_NAME_LEN is 512).
+constexpr size_t kMaxLineBytes = 4096;
+
+// Hands every whole line to the builder and leaves the rest in `pending`.
+Status AddLines(KallsymsBuilder& builder, std::string& pending) {
+  size_t begin = 0;
+  for (size_t end; (end = pending.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    RETURN_IF_ERROR(builder.AddLine(std::string_view(pending).substr(begin, end - begin)));
+  }
+  pending.erase(0, begin);
+  if (pending.size() > kMaxLineBytes) {
+    return Error(ErrorCode::kCorrupt, "kallsyms: a line without an end");
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<Kallsyms> Kallsyms::Parse(std::string_view text) {
+  KallsymsBuilder builder;
+  while (!text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size());
+    RETURN_IF_ERROR(builder.AddLine(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::move(builder).Finish();
+}
+
+Result<Kallsyms> Kallsyms::Load(const std::string& proc_root) {
+  const std::string path = proc_root + "/kallsyms";
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path));
+  KallsymsBuilder builder;
+  std::string pending;
+  std::vector<char> buffer(kReadBytes);
+  for (;;) {
+    ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoError("read " + path);
+    if (got == 0) break;
+    pending.append(buffer.data(), static_cast<size_t>(got));
+    RETURN_IF_ERROR(AddLines(builder, pending));
+  }
+  RETURN_IF_ERROR(builder.AddLine(pending));
+  return std::move(builder).Finish();
+}
+
+std::optional<KernelSymbol> Kallsyms::Find(uint64_t abs_addr) const {
+  auto above = std::upper_bound(starts_.begin(), starts_.end(), abs_addr);
+  if (above == starts_.begin()) return std::nullopt;
+  auto index = static_cast<size_t>(above - starts_.begin()) - 1;
+  const Body& body = bodies_[index];
+  uint64_t offset = abs_addr - starts_[index];
+  if (offset >= body.size_bytes) return std::nullopt;
+  return KernelSymbol{names_.c_str() + body.name_offset, names_.c_str() + body.module_offset,
+                      offset};
+}
+
+size_t Kallsyms::bytes() const {
+  return sizeof(*this) + starts_.capacity() * sizeof(uint64_t) + bodies_.capacity() * sizeof(Body) +
+         names_.capacity() + 1;
+}
+
+}  // namespace firetower::symbolizer

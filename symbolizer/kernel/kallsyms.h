@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace firetower::symbolizer {
+
+struct KernelSymbol {
+  std::string_view name;    // lives as long as the table
+  std::string_view module;  // "" for the kernel itself, else as in kallsyms without brackets: "bpf"
+  uint64_t offset;          // bytes from the function's start
+};
+
+// The kernel's functions, from /proc/kallsyms. Immutable; any thread may read it.
+//
+// kallsyms tells starts only. A function ends where the next symbol of its owner (the kernel, one
+// module, the BPF programs) begins; the last one before a hole ends with its page, and above that
+// nothing is named. Programs and modules come and go: read again when lookups start to miss.
+class Kallsyms {
+ public:
+  static constexpr uint64_t kPageBytes = 4096;
+  // A module or BPF function never reaches further: beyond lies a hole, not a long function.
+  static constexpr uint64_t kMaxModuleFunctionBytes = 64 * 1024;
+  static constexpr size_t kMaxSymbols = 1'000'000;
+
+  // `text` is the content of /proc/kallsyms. kPermission when the kernel hides all addresses.
+  static Result<Kallsyms> Parse(std::string_view text);
+  // Reads `proc_root`/kallsyms piece by piece (the file has 5 to 15 MB).
+  static Result<Kallsyms> Load(const std::string& proc_root = "/proc");
+
+  std::optional<KernelSymbol> Find(uint64_t abs_addr) const;
+
+  size_t symbol_count() const { return starts_.size(); }
+  size_t bytes() const;
+
+ private:
+  friend class KallsymsBuilder;
+  struct Body {
+    uint32_t size_bytes;
+    uint32_t name_offset;
+    uint32_t module_offset;
+  };
+  std::vector<uint64_t> starts_;  // sorted
+  std::vector<Body> bodies_;
+  std::string names_;
+};
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/kernel/kallsyms_builder.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace firetower::symbolizer {
+
+namespace {
+
+constexpr size_t kMaxNamesBytes = 64u << 20;
+
+// nm(1): text, and weak symbols that are not objects. Upper case is global.
+bool IsFunctionType(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+
+// Parts a line at blanks; the kernel writes a tab before the module.
+std::string_view NextField(std::string_view& line) {
+  size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  size_t end = std::min(line.find_first_of(" \t", begin), line.size());
+  std::string_view field = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return field;
+}
+
+}  // namespace
+
+KallsymsBuilder::KallsymsBuilder() : names_(kMaxNamesBytes), no_module_(*names_.Add("")) {}
+
+Status KallsymsBuilder::AddLine(std::string_view line) {
+  std::string_view address = NextField(line);
+  std::string_view type = NextField(line);
+  std::string_view name = NextField(line);
+  std::string_view module = NextField(line);
+  uint64_t abs_addr = 0;
+  auto [end, error] =
+      std::from_chars(address.data(), address.data() + address.size(), abs_addr, 16);
+  if (error != std::errc() || end != address.data() + address.size() || type.size() != 1 ||
+      name.empty()) {
+    return OkStatus();
+  }
+  ++lines_;
+  // 0 is a hidden address, or the offset of a per-CPU variable.
+  if (abs_addr == 0) return OkStatus();
+  any_address_ = true;
+  if (symbols_.size() >= Kallsyms::kMaxSymbols) {
+    return Error(ErrorCode::kExhausted, "kallsyms: more symbols than a kernel has");
+  }
+  Raw raw{abs_addr, no_module_, no_module_, IsFunctionType(type[0]) && !EndsText(name)};
+  if (module.size() > 2 && module.front() == '[' && module.back() == ']') {
+    module = module.substr(1, module.size() - 2);
+    auto offset = names_.Add(module);
+    if (!offset) return Error(ErrorCode::kExhausted, "kallsyms: too many bytes of names");
+    raw.module_offset = *offset;
+  }
+  if (raw.function) {
+    auto offset = names_.Add(name);
+    if (!offset) return Error(ErrorCode::kExhausted, "kallsyms: too many bytes of names");
+    raw.name_offset = *offset;
+  }
+  symbols_.push_back(raw);
+  return OkStatus();
+}
+
+// The linker's marks at the ends of the kernel's code (include/asm-generic/sections.h): they bound
+// the last function and name nothing.
+bool KallsymsBuilder::EndsText(std::string_view name) const {
+  return name == "_etext" || name == "_einittext" || name == "_end" || name == "__end_rodata";
+}
+
+uint64_t KallsymsBuilder::EndOf(size_t index, size_t next) const {
+  const Raw& symbol = symbols_[index];
+  uint64_t next_start = next < symbols_.size() ? symbols_[next].abs_addr : UINT64_MAX;
+  bool neighbour = next < symbols_.size() && symbols_[next].module_offset == symbol.module_offset;
+  if (neighbour && symbol.module_offset == no_module_) return next_start;
+  // Modules and BPF programs: the data of the same module, or another owner, may lie pages away.
+  uint64_t reach = symbol.abs_addr | (Kallsyms::kPageBytes - 1);
+  if (neighbour && symbols_[next].function) {
+    reach = symbol.abs_addr +
+            std::min(Kallsyms::kMaxModuleFunctionBytes - 1, UINT64_MAX - symbol.abs_addr);
+  }
+  return std::min(next_start, reach == UINT64_MAX ? reach : reach + 1);
+}
+
+Result<Kallsyms> KallsymsBuilder::Finish() && {
+  if (lines_ > 0 && !any_address_) {
+    return Error(ErrorCode::kPermission,
+                 "kallsyms: the kernel hides its addresses; give CAP_SYSLOG, or set the sysctl "
+                 "kernel.kptr_restrict to 0 or 1 and kernel.perf_event_paranoid to 1 or less");
+  }
+  // Stable: of several names at one address the kernel lists the one it prefers first.
+  std::stable_sort(symbols_.begin(), symbols_.end(),
+                   [](const Raw& a, const Raw& b) { return a.abs_addr < b.abs_addr; });
+  Kallsyms table;
+  auto functions = static_cast<size_t>(std::count_if(
+      symbols_.begin(), symbols_.end(), [](const Raw& symbol) { return symbol.function; }));
+  table.starts_.reserve(functions);
+  table.bodies_.reserve(functions);
+  for (size_t i = 0; i < symbols_.size(); ++i) {
+    const Raw& symbol = symbols_[i];
+    if (!symbol.function) continue;
+    if (!table.starts_.empty() && table.starts_.back() == symbol.abs_addr) continue;
+    size_t next = i + 1;
+    while (next < symbols_.size() && symbols_[next].abs_addr == symbol.abs_addr) ++next;
+    uint64_t size = std::min<uint64_t>(EndOf(i, next) - symbol.abs_addr, UINT32_MAX);
+    table.starts_.push_back(symbol.abs_addr);
+    table.bodies_.push_back(
+        {static_cast<uint32_t>(size), symbol.name_offset, symbol.module_offset});
+  }
+  table.starts_.shrink_to_fit();
+  table.bodies_.shrink_to_fit();
+  table.names_ = names_.Take();
+  return table;
+}
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "symbolizer/kernel/kallsyms.h"
+#include "symbolizer/string_pool.h"
+
+namespace firetower::symbolizer {
+
+// Collects the lines of /proc/kallsyms: "address type name[\t[module]]".
+class KallsymsBuilder {
+ public:
+  KallsymsBuilder();
+  // One line without its newline; one that is not a symbol is skipped. kExhausted beyond the
+  // table's bounds.
+  Status AddLine(std::string_view line);
+  Result<Kallsyms> Finish() &&;
+
+ private:
+  // Every symbol bounds the one before it; only functions become entries.
+  struct Raw {
+    uint64_t abs_addr;
+    uint32_t name_offset;
+    uint32_t module_offset;
+    bool function;
+  };
+  bool EndsText(std::string_view name) const;
+  // `next` is the first symbol at a higher address, or one past the last.
+  uint64_t EndOf(size_t index, size_t next) const;
+
+  StringPool names_;
+  uint32_t no_module_;
+  std::vector<Raw> symbols_;
+  uint64_t lines_ = 0;
+  bool any_address_ = false;
+};
+
+}  // namespace firetower::symbolizer

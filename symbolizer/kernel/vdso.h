@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "symbolizer/symbol_table.h"
+
+namespace firetower::symbolizer {
+
+// The vdso's functions. The kernel maps the same image into every 64-bit process, so our own copy
+// names everyone's. A lookup takes the pc's distance from the start of the process's [vdso].
+struct Vdso {
+  std::shared_ptr<const SymbolTable> symbols;
+  std::string build_id;  // hex, may be empty
+};
+Result<Vdso> LoadVdso(std::span<const std::byte> image);
+// Our own image: getauxval(AT_SYSINFO_EHDR). kNotFound when the kernel runs without (vdso=0).
+Result<Vdso> LoadOwnVdso();
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/perfmap/perf_map_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "symbolizer/perfmap/perf_map_builder.h"
+
+namespace firetower::symbolizer {
+
+namespace {
+
+constexpr size_t kReadBytes = 64 * 1024;
+constexpr size_t kMaxStatusBytes = 64 * 1024;
+
+// Reads at most `size` bytes line by line; what the program appends meanwhile is for the next time.
+Result<PerfMap> ReadMap(int fd, uint64_t size) {
+  PerfMapBuilder builder;
+  std::vector<char> buffer(kReadBytes);
+  std::string pending;
+  for (uint64_t left = size; left > 0;) {
+    ssize_t got = ::read(fd, buffer.data(), std::min<uint64_t>(left, buffer.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoError("read");
+    if (got == 0) break;
+    left -= static_cast<uint64_t>(got);
+    pending.append(buffer.data(), static_cast<size_t>(got));
+    size_t begin = 0;
+    for (size_t end; (end = pending.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      builder.AddLine(std::string_view(pending).substr(begin, end - begin));
+    }
+    pending.erase(0, begin);
+  }
+  return std::move(builder).Finish();
+}
+
+}  // namespace
+
+Result<pid_t> InnermostPid(std::string_view status_text) {
+  static constexpr std::string_view kKey = "NSpid:";
+  size_t at = status_text.starts_with(kKey) ? 0 : status_text.find("\nNSpid:");
+  if (at == std::string_view::npos) return Error(ErrorCode::kCorrupt, "no NSpid line in status");
+  if (at != 0) ++at;
+  std::string_view line = status_text.substr(at + kKey.size());
+  line = line.substr(0, line.find('\n'));
+  size_t last = line.find_last_of(" \t");
+  std::string_view number = last == std::string_view::npos ? line : line.substr(last + 1);
+  pid_t pid = 0;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), pid);
+  if (error != std::errc() || end != number.data() + number.size() || pid <= 0) {
+    return Error(ErrorCode::kCorrupt, "NSpid line without a pid at its end");
+  }
+  return pid;
+}
+
+Result<PerfMapFile> PerfMapFile::ForProcess(const std::string& proc_root, pid_t pid) {
+  std::string folder = fmt::format("{}/{}", proc_root, pid);
+  ASSIGN_OR_RETURN(std::string status, ReadFile(folder + "/status", kMaxStatusBytes));
+  ASSIGN_OR_RETURN(pid_t inner, InnermostPid(status));
+  return PerfMapFile(folder + "/root", fmt::format("tmp/perf-{}.map", inner));
+}
+
+Result<UniqueFd> PerfMapFile::OpenInRoot() const {
+  // Our own path up to `root`, which in /proc is a link into the process's mount namespace.
+  UniqueFd root(::open(root_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return ErrnoError("open " + root_path_);
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  long fd = ::syscall(SYS_openat2, root.get(), inner_path_.c_str(), &how, sizeof(how));
+  if (fd < 0) return ErrnoError("open " + root_path_ + "/" + inner_path_);
+  return UniqueFd(static_cast<int>(fd));
+}
+
+Result<bool> PerfMapFile::Refresh() {
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenInRoot());
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("fstat " + inner_path_);
+  if (!S_ISREG(info.st_mode)) {
+    return Error(ErrorCode::kInvalid, inner_path() + ": not a regular file");
+  }
+  Version version{info.st_dev, info.st_ino, info.st_size,
+                  info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec};
+  if (version == version_) return false;
+  if (static_cast<uint64_t>(info.st_size) > PerfMap::kMaxFileBytes) {
+    return Error(ErrorCode::kExhausted,
+                 fmt::format("{}: {} bytes, at most {} are read", inner_path(), info.st_size,
+                             PerfMap::kMaxFileBytes));
+  }
+  ASSIGN_OR_RETURN(PerfMap map, ReadMap(fd.get(), static_cast<uint64_t>(info.st_size)));
+  map_ = std::make_shared<const PerfMap>(std::move(map));
+  version_ = version;
+  return true;
+}
+
+}  // namespace firetower::symbolizer

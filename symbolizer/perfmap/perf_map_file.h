@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "symbolizer/perfmap/perf_map.h"
+
+namespace firetower::symbolizer {
+
+// The perf-map file of one process, found where the process sees it: /tmp/perf-N.map in its own
+// mount namespace, N its pid in its own (innermost) pid namespace. Owned by one thread.
+//
+// The profiled controls that file system: the path is resolved inside the process's root
+// (openat2 RESOLVE_IN_ROOT, Linux 5.6), a link in the file's place is refused, only a regular file
+// of at most PerfMap::kMaxFileBytes is read.
+class PerfMapFile {
+ public:
+  // Looks up N once. kNotFound: no such process.
+  static Result<PerfMapFile> ForProcess(const std::string& proc_root, pid_t pid);
+
+  // Reads the file if it is new or its size, inode or mtime changed since the last read. True when
+  // map() is another one now. kNotFound when there is no file, the common case; costs two opens.
+  Result<bool> Refresh();
+
+  // Null until a Refresh() succeeded; the last good one after a failed Refresh().
+  std::shared_ptr<const PerfMap> map() const { return map_; }
+  // As the process names it: "/tmp/perf-1.map".
+  std::string inner_path() const { return "/" + inner_path_; }
+
+ private:
+  struct Version {
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    int64_t size_bytes = -1;
+    int64_t mtime_ns = 0;
+    bool operator==(const Version&) const = default;
+  };
+  PerfMapFile(std::string root_path, std::string inner_path)
+      : root_path_(std::move(root_path)), inner_path_(std::move(inner_path)) {}
+  Result<UniqueFd> OpenInRoot() const;
+
+  std::string root_path_;   // <proc_root>/<pid>/root
+  std::string inner_path_;  // relative to it
+  Version version_;
+  std::shared_ptr<const PerfMap> map_;
+};
+
+// The pid a process has in its innermost pid namespace: the last number of `NSpid:` in the text of
+// /proc/<pid>/status. kCorrupt when there is no such line (kernels before 4.1).
+Result<pid_t> InnermostPid(std::string_view status_text);
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/symbol_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace firetower::symbolizer {
+
+SymbolTable::SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
+                         const std::vector<Range>& ranges, std::string names)
+    : base_vaddr_(base_vaddr), segments_(std::move(segments)), names_(std::move(names)) {
+  std::stable_partition(segments_.begin(), segments_.end(),
+                        [](const LoadSegment& segment) { return segment.executable; });
+  segments_.shrink_to_fit();
+  starts_.reserve(ranges.size());
+  bodies_.reserve(ranges.size());
+  for (const Range& range : ranges) {
+    if (range.function_start != range.start) {
+      continued_.emplace_back(static_cast<uint32_t>(starts_.size()), range.function_start);
+    }
+    starts_.push_back(range.start);
+    bodies_.push_back({range.size_bytes, range.name_offset});
+  }
+  continued_.shrink_to_fit();
+}
+
+std::optional<Symbol> SymbolTable::Find(uint64_t file_offset) const {
+  std::optional<uint64_t> elf_vaddr = FileOffsetToVaddr(file_offset);
+  if (!elf_vaddr) return std::nullopt;
+  return FindVaddr(*elf_vaddr);
+}
+
+std::optional<Symbol> SymbolTable::FindVaddr(uint64_t elf_vaddr) const {
+  if (elf_vaddr < base_vaddr_ || elf_vaddr - base_vaddr_ > UINT32_MAX) return std::nullopt;
+  auto relative = static_cast<uint32_t>(elf_vaddr - base_vaddr_);
+  auto above = std::upper_bound(starts_.begin(), starts_.end(), relative);
+  if (above == starts_.begin()) return std::nullopt;
+  auto index = static_cast<size_t>(above - starts_.begin()) - 1;
+  const Body& body = bodies_[index];
+  if (relative - starts_[index] >= body.size_bytes) return std::nullopt;
+  uint32_t function_start = starts_[index];
+  auto continued = std::lower_bound(continued_.begin(), continued_.end(),
+                                    std::pair<uint32_t, uint32_t>(static_cast<uint32_t>(index), 0));
+  if (continued != continued_.end() && continued->first == index) {
+    function_start = continued->second;
+  }
+  return Symbol{names_.c_str() + body.name_offset, relative - function_start};
+}
+
+std::optional<uint64_t> SymbolTable::FileOffsetToVaddr(uint64_t file_offset) const {
+  for (const LoadSegment& segment : segments_) {
+    if (file_offset >= segment.file_offset &&
+        file_offset - segment.file_offset < segment.file_size_bytes) {
+      return segment.elf_vaddr + (file_offset - segment.file_offset);
+    }
+  }
+  return std::nullopt;
+}
+
+size_t SymbolTable::bytes() const {
+  return sizeof(*this) + segments_.capacity() * sizeof(LoadSegment) +
+         starts_.capacity() * sizeof(uint32_t) + bodies_.capacity() * sizeof(Body) +
+         continued_.capacity() * sizeof(continued_[0]) + names_.capacity() + 1;
+}
+
+std::string FormatUnknown(std::string_view module_basename, uint64_t offset) {
+  // A pseudo-file such as [vdso] brings its own brackets.
+  if (module_basename.size() > 2 && module_basename.front() == '[' &&
+      module_basename.back() == ']') {
+    module_basename = module_basename.substr(1, module_basename.size() - 2);
+  }
+  return fmt::format("[{}]+0x{:x}", module_basename, offset);
+}
+
+}  // namespace firetower::symbolizer
