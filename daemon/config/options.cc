@@ -54,7 +54,7 @@ void AddServing(std::vector<Option>& rows) {
 void AddSampling(std::vector<Option>& rows) {
   rows.push_back(Row("window-seconds", kSampling, "SECONDS",
                      "Length of a profile; windows align to wall-clock multiples of it.",
-                     IntegerValue(&Config::window_seconds, 10, 3600)));
+                     IntegerValue(&Config::window_seconds, 1, 3600)));
   rows.push_back(Row("slice-milliseconds", kSampling, "MILLISECONDS",
                      "How often metrics and the open window take up new samples; divides the "
                      "window.",

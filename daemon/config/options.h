@@ -17,7 +17,7 @@ struct Option {
   std::string_view group;        // heading in the help
   std::string_view placeholder;  // "SECONDS"; empty for a switch, which needs no value
   std::string_view help;         // one sentence or two
-  std::string allowed;           // for people: "10 to 3600"
+  std::string allowed;           // for people: "1 to 3600"
   // Reads `text` into the field. kInvalid says why not; the caller adds where and what is allowed.
   std::function<Status(Config&, std::string_view text)> set;
   std::function<std::string(const Config&)> get;  // a spelling that `set` reads back

@@ -48,7 +48,7 @@ stop() {
 
 start before
 "$folder/firetowerd" --standalone --listen "127.0.0.1:$port" --store "file://$folder/out/store" \
-  --window-seconds 5 "$@" >"$folder/out/log" 2>&1 &
+  --window-seconds 5 --slice-milliseconds 1000 "$@" >"$folder/out/log" 2>&1 &
 daemon=$!
 ready=
 for _ in $(seq 120); do

@@ -43,7 +43,7 @@ class Daemon:
         self.process = None
         self.command = [*map(str, prefix), str(BIN / "firetowerd"), "--standalone",
                         "--listen", f"127.0.0.1:{self.port}", "--store", f"file://{self.store}",
-                        "--window-seconds", str(window_seconds), *map(str, flags)]
+                        "--window-seconds", str(window_seconds), "--slice-milliseconds", "500", *map(str, flags)]
 
     def launch(self):
         with open(self.log_path, "ab") as log:

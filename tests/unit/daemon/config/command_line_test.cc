@@ -98,10 +98,10 @@ TEST(CommandLine, NamesTheNearestFlag) {
 }
 
 TEST(CommandLine, SaysWhatIsAllowed) {
-  EXPECT_EQ(ErrorOf({"--window-seconds=5"}),
-            "--window-seconds: '5' is refused: it is below the least value; allowed: 10 to 3600");
+  EXPECT_EQ(ErrorOf({"--window-seconds=0"}),
+            "--window-seconds: '0' is refused: it is below the least value; allowed: 1 to 3600");
   EXPECT_THAT(ErrorOf({"--window-seconds"}),
-              HasSubstr("its value is missing; allowed: 10 to 3600"));
+              HasSubstr("its value is missing; allowed: 1 to 3600"));
   EXPECT_THAT(ErrorOf({"--store", "--standalone"}), HasSubstr("--store: its value is missing"));
   EXPECT_THAT(ErrorOf({"--standalone=yes"}), HasSubstr("allowed: true or false"));
   EXPECT_THAT(ErrorOf({"serve"}), HasSubstr("'serve': not a flag"));
@@ -115,7 +115,7 @@ TEST(CommandLine, FileErrorsNameFileAndLine) {
   EXPECT_EQ(ErrorOf({"--config", range.path()}),
             range.path() +
                 ":3: window-seconds: '7200' is refused: it is above the largest value; "
-                "allowed: 10 to 3600");
+                "allowed: 1 to 3600");
   ConfigOnDisk list("window-seconds: [1, 2]\n");
   EXPECT_THAT(ErrorOf({"--config", list.path()}), HasSubstr(":1: window-seconds: a list stands"));
   ConfigOnDisk nested("config: other.yaml\n");
