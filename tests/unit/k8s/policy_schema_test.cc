@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CRDs and the policy parser say the same: every field, bound, default, choice and rule, both
+// ways. And crd/generate writes what is committed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "base/file.h"
+#include "k8s/document/yaml.h"
+#include "k8s/policy/describe.h"
+
+namespace firetower::k8s {
+namespace {
+
+std::string Join(const Node& list) {
+  std::string text;
+  for (const Node& item : list.items) text += (text.empty() ? "" : ",") + item.text;
+  return text;
+}
+
+std::string TypeOf(const Node& schema) {
+  if (schema.Find("x-kubernetes-int-or-string") != nullptr) return "quantity";
+  if (schema.Find("additionalProperties") != nullptr) return "map";
+  return schema.Find("type")->text;
+}
+
+void Walk(const Node& schema, const std::string& path, FieldTable& table) {
+  auto& field = table[path];
+  field["type"] = TypeOf(schema);
+  for (const auto& [key, attribute] : {std::pair{"minimum", "minimum"},
+                                       {"maximum", "maximum"},
+                                       {"minLength", "minLength"},
+                                       {"maxLength", "maxLength"},
+                                       {"pattern", "pattern"},
+                                       {"minItems", "minItems"},
+                                       {"maxItems", "maxItems"},
+                                       {"maxProperties", "maxEntries"},
+                                       {"x-kubernetes-list-type", "listType"},
+                                       {"default", "default"}}) {
+    if (const Node* value = schema.Find(key))
+      field[attribute] = value->kind == NodeKind::kMap ? "{}" : value->text;
+  }
+  if (const Node* choices = schema.Find("enum")) field["enum"] = Join(*choices);
+  if (const Node* keys = schema.Find("x-kubernetes-list-map-keys")) field["listKeys"] = Join(*keys);
+  if (const Node* rules = schema.Find("x-kubernetes-validations")) {
+    for (const Node& rule : rules->items) {
+      const Node* at = rule.Find("fieldPath");
+      field["rule " + rule.Find("message")->text] = at == nullptr ? "" : at->text;
+    }
+  }
+  if (const Node* items = schema.Find("items")) Walk(*items, path + "[]", table);
+  if (const Node* values = schema.Find("additionalProperties")) Walk(*values, path + "{}", table);
+  if (const Node* properties = schema.Find("properties")) {
+    for (const NodeEntry& entry : properties->entries)
+      Walk(entry.value, path + "." + entry.key, table);
+  }
+  if (const Node* required = schema.Find("required")) {
+    for (const Node& name : required->items) table[path + "." + name.text]["required"] = "true";
+  }
+}
+
+FieldTable SchemaOf(const std::string& plural) {
+  const std::string file =
+      std::string(FIRETOWER_SOURCE_DIR) + "/crd/firetower.dev_" + plural + ".yaml";
+  const std::vector<YamlDocument> documents = ParseYaml(ReadFile(file).value());
+  EXPECT_EQ(documents.size(), 1u);
+  EXPECT_TRUE(documents[0].errors.empty()) << documents[0].errors.at(0).message;
+  const Node* spec = &documents[0].root;
+  for (const char* step : {"spec", "versions"}) spec = spec->Find(step);
+  spec = &spec->items.at(0);
+  for (const char* step : {"schema", "openAPIV3Schema", "properties", "spec"})
+    spec = spec->Find(step);
+  FieldTable table;
+  Walk(*spec, "spec", table);
+  return table;
+}
+
+void ExpectSame(const FieldTable& parser, const FieldTable& schema) {
+  for (const auto& [path, attributes] : schema) {
+    const auto known = parser.find(path);
+    if (known == parser.end()) {
+      ADD_FAILURE() << "the parser does not know the schema's " << path;
+    } else {
+      EXPECT_EQ(known->second, attributes) << path;
+    }
+  }
+  for (const auto& [path, attributes] : parser)
+    EXPECT_TRUE(schema.contains(path)) << "the schema does not have the parser's " << path;
+}
+
+TEST(PolicySchema, EqualsTheParserForTheNamespacedKind) {
+  const FieldTable schema = SchemaOf("profilingpolicies");
+  EXPECT_GT(schema.size(), 80u);
+  ExpectSame(DescribePolicy(false), schema);
+}
+
+TEST(PolicySchema, EqualsTheParserForTheClusterKind) {
+  const FieldTable schema = SchemaOf("clusterprofilingpolicies");
+  EXPECT_GT(schema.size(), SchemaOf("profilingpolicies").size());
+  ExpectSame(DescribePolicy(true), schema);
+}
+
+TEST(PolicySchema, GeneratedFilesAreUpToDate) {
+  const std::string log = ::testing::TempDir() + "/crd-generate.log";
+  const std::string command =
+      "python3 " FIRETOWER_SOURCE_DIR "/crd/generate --check >" + log + " 2>&1";
+  const int status = std::system(command.c_str());
+  if (WEXITSTATUS(status) == 77)
+    GTEST_SKIP() << "PolicySchema.GeneratedFilesAreUpToDate: python3-yaml is not installed";
+  if (WEXITSTATUS(status) == 127)
+    GTEST_SKIP() << "PolicySchema.GeneratedFilesAreUpToDate: python3 is not installed";
+  EXPECT_EQ(status, 0) << ReadFile(log).value_or("");
+}
+
+}  // namespace
+}  // namespace firetower::k8s
