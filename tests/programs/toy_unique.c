@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // toy_unique INDEX [SECONDS [SPIN_US SLEEP_US]]: burns CPU in only_in_INDEX and nowhere else, so
 // the name of a sample's function says which container it came from. INDEX is 0 to 511; the name
-// has it in three octal digits.
+// has it in three octal digits. With 0 SECONDS it spins once.
 #include "tests/programs/toy.h"
 
 static volatile long calls;
@@ -35,11 +35,11 @@ int main(int argc, char **argv, char **environment) {
   const long spin_ns = Argument(argc, argv, 3, 1000000) * 1000;
   const long sleep_us = Argument(argc, argv, 4, 0);
   long now = ClockNs(kToyMonotonic);
-  while (now < end) {
+  do {
     const long spin_end = now + spin_ns;
-    for (; now < spin_end && now < end; now = ClockNs(kToyMonotonic)) kFunctions[index]();
+    for (; now < spin_end; now = ClockNs(kToyMonotonic)) kFunctions[index]();
     if (sleep_us > 0) SleepUs(sleep_us);
     now = ClockNs(kToyMonotonic);
-  }
+  } while (now < end);
   return 0;
 }
