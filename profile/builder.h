@@ -38,10 +38,13 @@ class ProfileBuilder {
 
   // Bytes that are not UTF-8 become U+FFFD.
   StringId AddString(std::string_view text);
-  uint32_t AddMapping(const Mapping& mapping) { return mappings_.Intern(mapping); }
+  // Valid until the next AddString.
+  std::string_view string(StringId id) const;
+  // String ids and indices passed in must come from this builder (a broken invariant otherwise).
+  uint32_t AddMapping(const Mapping& mapping);
   uint32_t AddFunction(std::string_view name, std::string_view system_name,
                        std::string_view filename, int64_t start_line = 0);
-  uint32_t AddFunction(const Function& function) { return functions_.Intern(function); }
+  uint32_t AddFunction(const Function& function);
   // `mapping` is an index from AddMapping or kNoMapping; lines innermost first, may be empty.
   uint32_t AddLocation(uint32_t mapping, uint64_t address, std::span<const Line> lines,
                        bool is_folded = false);
@@ -61,6 +64,8 @@ class ProfileBuilder {
   Profile Build() &&;
 
  private:
+  bool HasRoomFor(std::span<const uint32_t> locations) const;
+
   Meta meta_;
   Limits limits_;
   uint64_t dropped_samples_ = 0;

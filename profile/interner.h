@@ -6,12 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace firetower::profile {
@@ -99,15 +99,15 @@ class Interner {
 
  public:
   uint32_t Intern(std::span<const T> items) {
-    std::string_view bytes = AsBytes(items);
-    uint64_t wide = std::hash<std::string_view>{}(bytes);
-    auto hash = static_cast<uint32_t>(wide ^ (wide >> 32));
-    uint32_t id = ids_.Find(hash, [&](uint32_t at) { return AsBytes(pool_.Get(at)) == bytes; });
+    uint32_t hash = HashOf(items);
+    uint32_t id = FindHashed(items, hash);
     if (id != IdSet::kNone) return id;
     id = pool_.Append(items);
     ids_.Insert(hash, id);
     return id;
   }
+  // IdSet::kNone when it was never interned.
+  uint32_t Find(std::span<const T> items) const { return FindHashed(items, HashOf(items)); }
   uint32_t Intern(const T& item) { return Intern(std::span<const T>(&item, 1)); }
 
   const Pool<T>& pool() const { return pool_; }
@@ -122,6 +122,14 @@ class Interner {
  private:
   static std::string_view AsBytes(std::span<const T> items) {
     return {reinterpret_cast<const char*>(items.data()), items.size_bytes()};
+  }
+  static uint32_t HashOf(std::span<const T> items) {
+    uint64_t wide = std::hash<std::string_view>{}(AsBytes(items));
+    return static_cast<uint32_t>(wide ^ (wide >> 32));
+  }
+  uint32_t FindHashed(std::span<const T> items, uint32_t hash) const {
+    std::string_view bytes = AsBytes(items);
+    return ids_.Find(hash, [&](uint32_t at) { return AsBytes(pool_.Get(at)) == bytes; });
   }
   Pool<T> pool_;
   IdSet ids_;

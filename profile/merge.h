@@ -36,7 +36,7 @@ class Merger {
  private:
   uint32_t MapMapping(const Profile& profile, uint32_t index, uint64_t* move);
   void MergeMeta(const Meta& meta);
-  Status AddSamples(const Profile& profile, std::span<const uint32_t> locations);
+  Status AddSamples(const Profile& profile);
 
   ProfileBuilder::Limits limits_;
   std::optional<ProfileBuilder> builder_;

@@ -20,23 +20,24 @@ inline constexpr uint32_t kNoMapping = std::numeric_limits<uint32_t>::max();
 
 // What a value counts and in which unit: {"cpu", "nanoseconds"}.
 struct ValueType {
-  std::string type;
-  std::string unit;
+  std::string type = {};
+  std::string unit = {};
   bool operator==(const ValueType&) const = default;
 };
 
 // What is said once per profile.
 struct Meta {
-  std::vector<ValueType> sample_types;  // by convention samples/count first, the main value last
-  std::string default_sample_type;      // empty: the last one
-  ValueType period_type;
+  std::vector<ValueType> sample_types =
+      {};                                // by convention samples/count first, the main value last
+  std::string default_sample_type = {};  // empty: the last one
+  ValueType period_type = {};
   int64_t period = 0;      // in period_type's unit, between two samples
   int64_t time_nanos = 0;  // start, Unix time
   int64_t duration_nanos = 0;
-  std::vector<std::string> comments;  // for humans, never for machines
-  std::string doc_url;
-  std::string drop_frames;  // pprof's own hints, carried along
-  std::string keep_frames;
+  std::vector<std::string> comments = {};  // for humans, never for machines
+  std::string doc_url = {};
+  std::string drop_frames = {};  // pprof's own hints, carried along
+  std::string keep_frames = {};
   bool operator==(const Meta&) const = default;
 };
 
@@ -86,13 +87,13 @@ struct Location {
   uint32_t mapping = kNoMapping;
   uint64_t address = 0;
   bool is_folded = false;
-  std::span<const Line> lines;  // innermost inlined function first; empty: not named
+  std::span<const Line> lines = {};  // innermost inlined function first; empty: not named
 };
 
 struct Sample {
-  std::span<const uint32_t> locations;  // leaf first
-  std::span<const int64_t> values;      // one per sample type
-  std::span<const Label> labels;        // ordered by key string id, one per key
+  std::span<const uint32_t> locations = {};  // leaf first
+  std::span<const int64_t> values = {};      // one per sample type
+  std::span<const Label> labels = {};        // ordered by key string id, one per key
 };
 
 class Profile {

@@ -11,19 +11,19 @@
 namespace firetower::profile {
 
 struct TopRow {
-  std::string function;     // Profile::FrameName
-  std::string mapping;      // file name of the binary, may be empty
-  int64_t self = 0;         // value of samples whose leaf it is
-  int64_t total = 0;        // value of samples it occurs in, counted once a sample
-  double self_percent = 0;  // of TopResult::total
+  std::string function = {};  // Profile::FrameName
+  std::string mapping = {};   // file name of the binary, may be empty
+  int64_t self = 0;           // value of samples whose leaf it is
+  int64_t total = 0;          // value of samples it occurs in, counted once a sample
+  double self_percent = 0;    // of TopResult::total
   double total_percent = 0;
 };
 
 struct TopResult {
-  ValueType value_type;
-  int64_t total = 0;         // over all samples
-  size_t functions = 0;      // before the cut to `limit`
-  std::vector<TopRow> rows;  // by self, then total, falling; then by name
+  ValueType value_type = {};
+  int64_t total = 0;              // over all samples
+  size_t functions = 0;           // before the cut to `limit`
+  std::vector<TopRow> rows = {};  // by self, then total, falling; then by name
 };
 
 // `value_index` below sample_types().size(); limit 0 = all.

@@ -16,7 +16,7 @@ enum class TypeKind : uint8_t { kCpu, kOffCpu, kLock, kMemory, kEvent };
 
 struct ProfileType {
   TypeKind kind = TypeKind::kCpu;
-  std::string event;  // of kEvent: `page-faults`, `sched:sched_switch`; else empty
+  std::string event = {};  // of kEvent: `page-faults`, `sched:sched_switch`; else empty
 
   // As people write it: `cpu`, `event:page-faults`.
   std::string Name() const;
@@ -35,8 +35,8 @@ struct ProfileType {
 // A type together with one of its values, as Pyroscope's ids select: memory:inuse_space… Empty
 // sample_type: the main value.
 struct TypeSelection {
-  ProfileType type;
-  std::string sample_type;
+  ProfileType type = {};
+  std::string sample_type = {};
   bool operator==(const TypeSelection&) const = default;
 };
 

@@ -45,8 +45,8 @@ class BundleWriter {
 };
 
 struct BundleEntry {
-  std::string name;
-  CatalogRow row;
+  std::string name = {};
+  CatalogRow row = {};
   uint32_t crc32 = 0;
   uint64_t header_offset = 0;  // of the local header
   uint64_t end_offset = 0;     // of the next local header, or of the central directory
@@ -54,7 +54,7 @@ struct BundleEntry {
 };
 
 struct BundleIndex {
-  std::vector<BundleEntry> entries;
+  std::vector<BundleEntry> entries = {};
 };
 
 // Reads bytes [offset, offset + length) of a file.

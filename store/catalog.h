@@ -15,20 +15,20 @@ namespace firetower::store {
 struct CatalogRow {
   std::string namespace_name = "-";
   std::string pod = "-";
-  std::string container;
-  std::string pod_uid;
-  std::string container_id;
-  std::string workload;
-  std::string service_name;
-  std::string node;
-  std::string type;         // as ProfileType::Name()
+  std::string container = {};
+  std::string pod_uid = {};
+  std::string container_id = {};
+  std::string workload = {};
+  std::string service_name = {};
+  std::string node = {};
+  std::string type = {};    // as ProfileType::Name()
   int64_t start_ns = 0;     // Unix time; kept to the millisecond
   int64_t duration_ns = 0;  // likewise
   int64_t samples = 0;      // sum of the first value
   int64_t value = 0;        // sum of the main (last) value
-  std::string unit;         // of `value`
-  std::vector<std::string> policies;
-  std::vector<std::string> build_ids;
+  std::string unit = {};    // of `value`
+  std::vector<std::string> policies = {};
+  std::vector<std::string> build_ids = {};
 
   int64_t end_ns() const { return start_ns + duration_ns; }
   bool Overlaps(int64_t from_ns, int64_t to_ns) const {

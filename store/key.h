@@ -26,25 +26,25 @@ inline constexpr int64_t kMaxWindowSeconds = 3600;  // a query looks this far ba
 
 struct BundleKey {
   RetentionClass retention = RetentionClass::kStandard;
-  std::string cluster;  // [a-z0-9.-]
+  std::string cluster = {};  // [a-z0-9.-]
   int64_t start_s = 0;
   int64_t seconds = 0;
   std::string scope = "_";  // or a namespace
-  std::string node;
-  std::string run;  // 8 of [0-9a-z], one per start of the daemon
+  std::string node = {};
+  std::string run = {};  // 8 of [0-9a-z], one per start of the daemon
   bool operator==(const BundleKey&) const = default;
 };
 
 struct CaptureKey {
   RetentionClass retention = RetentionClass::kStandard;
-  std::string cluster;
-  std::string namespace_name;  // "-" for none
-  std::string pod;             // "-" for none
+  std::string cluster = {};
+  std::string namespace_name = {};  // "-" for none
+  std::string pod = {};             // "-" for none
   int64_t start_s = 0;
   int64_t seconds = 0;
-  std::string container;
-  std::string type;  // ProfileType::FileToken()
-  std::string id;    // 12 hexadecimal digits
+  std::string container = {};
+  std::string type = {};  // ProfileType::FileToken()
+  std::string id = {};    // 12 hexadecimal digits
   bool operator==(const CaptureKey&) const = default;
 };
 

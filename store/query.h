@@ -23,29 +23,29 @@
 namespace firetower::store {
 
 struct Query {
-  std::optional<profile::ProfileType> type;  // unset: every type
-  profile::Selector selector;                // over CatalogLabelNames() and __name__
-  int64_t from_ns = 0;                       // Unix time, [from, to)
+  std::optional<profile::ProfileType> type = {};  // unset: every type
+  profile::Selector selector = {};                // over CatalogLabelNames() and __name__
+  int64_t from_ns = 0;                            // Unix time, [from, to)
   int64_t to_ns = std::numeric_limits<int64_t>::max();
 };
 
 // A profile that is not stored yet: the daemon's open window.
 struct OpenProfile {
-  CatalogRow row;
-  std::shared_ptr<const profile::Profile> profile;
+  CatalogRow row = {};
+  std::shared_ptr<const profile::Profile> profile = {};
 };
 
 // An object or entry that could not be read: never silently left out.
 struct Skipped {
-  std::string key;
-  std::string entry;  // empty: the whole object
-  std::string reason;
+  std::string key = {};
+  std::string entry = {};  // empty: the whole object
+  std::string reason = {};
 };
 
 // The first kMaxSkipped are named, all are counted.
 struct SkippedList {
   static constexpr size_t kMaxSkipped = 100;
-  std::vector<Skipped> items;
+  std::vector<Skipped> items = {};
   uint64_t total = 0;
   void Add(std::string key, std::string entry, std::string reason);
 };
@@ -57,14 +57,14 @@ struct QueryLimits {
 };
 
 struct ListResult {
-  std::vector<CatalogRow> rows;  // by start, then namespace, pod, container, type
-  SkippedList skipped;
+  std::vector<CatalogRow> rows = {};  // by start, then namespace, pod, container, type
+  SkippedList skipped = {};
 };
 
 struct MergeResult {
-  profile::Profile profile;  // empty when nothing matched
-  uint64_t profiles = 0;     // how many went in
-  SkippedList skipped;
+  profile::Profile profile = {};  // empty when nothing matched
+  uint64_t profiles = 0;          // how many went in
+  SkippedList skipped = {};
 };
 
 struct SeriesPoint {
@@ -72,17 +72,17 @@ struct SeriesPoint {
   double value = 0;
 };
 struct Series {
-  std::map<std::string, std::string> labels;  // the group_by labels
-  std::vector<SeriesPoint> points;            // steps without profiles are left out
+  std::map<std::string, std::string> labels = {};  // the group_by labels
+  std::vector<SeriesPoint> points = {};            // steps without profiles are left out
 };
 struct SeriesResult {
-  std::vector<Series> series;
-  SkippedList skipped;
+  std::vector<Series> series = {};
+  SkippedList skipped = {};
 };
 
 struct LabelsResult {
-  std::vector<std::string> values;  // sorted, distinct
-  SkippedList skipped;
+  std::vector<std::string> values = {};  // sorted, distinct
+  SkippedList skipped = {};
 };
 
 // kExhausted when a limit is passed: the message says which and how to narrow the question.

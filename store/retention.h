@@ -25,11 +25,11 @@ struct RetentionPolicy {
 };
 
 struct RetentionResult {
-  std::vector<std::string> deleted;  // keys
+  std::vector<std::string> deleted = {};  // keys
   uint64_t deleted_bytes = 0;
   uint64_t kept_objects = 0;
   uint64_t kept_bytes = 0;
-  std::vector<std::string> errors;  // deletions that failed; the sweep goes on
+  std::vector<std::string> errors = {};  // deletions that failed; the sweep goes on
 };
 
 // Deletes what is over age, then the oldest until the rest fits. The newest window is never

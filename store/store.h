@@ -14,7 +14,7 @@
 namespace firetower::store {
 
 struct ObjectInfo {
-  std::string key;
+  std::string key = {};
   uint64_t size = 0;
 };
 

@@ -16,9 +16,9 @@ struct VerifyLimits {
 };
 
 struct DamagedObject {
-  std::string key;
-  std::string entry;   // of a bundle; empty: the whole object
-  std::string reason;  // "truncated: …", "bad CRC-32: …", "not a ZIP: …"
+  std::string key = {};
+  std::string entry = {};   // of a bundle; empty: the whole object
+  std::string reason = {};  // "truncated: …", "bad CRC-32: …", "not a ZIP: …"
 };
 
 struct VerifyResult {
@@ -26,7 +26,7 @@ struct VerifyResult {
   uint64_t entries = 0;  // profiles in them
   uint64_t bytes = 0;
   uint64_t not_checked = 0;  // older ones, past the limits
-  std::vector<DamagedObject> damaged;
+  std::vector<DamagedObject> damaged = {};
 };
 
 // Reads the newest objects whole, checks structure and checksums, and names the damaged ones.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/builder.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/json_escape.h"
+
+namespace firetower::profile {
+namespace {
+
+bool IsAscii(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+}  // namespace
+
+ProfileBuilder::ProfileBuilder(Meta meta) : ProfileBuilder(std::move(meta), Limits{}) {}
+
+ProfileBuilder::ProfileBuilder(Meta meta, Limits limits) : meta_(std::move(meta)), limits_(limits) {
+  strings_.Intern(std::span<const char>());  // id 0 is the empty string
+}
+
+StringId ProfileBuilder::AddString(std::string_view text) {
+  if (IsAscii(text)) return strings_.Intern(std::span(text.data(), text.size()));
+  std::string valid = ToValidUtf8(text);
+  return strings_.Intern(std::span<const char>(valid.data(), valid.size()));
+}
+
+std::string_view ProfileBuilder::string(StringId id) const {
+  std::span<const char> text = strings_.pool().Get(id);
+  return {text.data(), text.size()};
+}
+
+uint32_t ProfileBuilder::AddMapping(const Mapping& mapping) {
+  CHECK(mapping.filename < strings_.size() && mapping.build_id < strings_.size());
+  return mappings_.Intern(mapping);
+}
+
+uint32_t ProfileBuilder::AddFunction(const Function& function) {
+  CHECK(function.name < strings_.size() && function.system_name < strings_.size() &&
+        function.filename < strings_.size());
+  return functions_.Intern(function);
+}
+
+uint32_t ProfileBuilder::AddFunction(std::string_view name, std::string_view system_name,
+                                     std::string_view filename, int64_t start_line) {
+  return AddFunction(Function{.name = AddString(name),
+                              .system_name = AddString(system_name),
+                              .filename = AddString(filename),
+                              .start_line = start_line});
+}
+
+uint32_t ProfileBuilder::AddLocation(uint32_t mapping, uint64_t address,
+                                     std::span<const Line> lines, bool is_folded) {
+  CHECK(mapping == kNoMapping || mapping < mappings_.size());
+  for (const Line& line : lines) CHECK(line.function < functions_.size());
+  return locations_.Intern(Profile::LocationRecord{.address = address,
+                                                   .mapping = mapping,
+                                                   .lines = lines_.Intern(lines),
+                                                   .is_folded = is_folded ? 1u : 0u});
+}
+
+Label ProfileBuilder::StringLabel(std::string_view key, std::string_view value) {
+  return {.key = AddString(key), .string_value = AddString(value)};
+}
+
+Label ProfileBuilder::NumberLabel(std::string_view key, int64_t number, std::string_view unit) {
+  return {.key = AddString(key), .number = number, .unit = AddString(unit), .is_number = 1};
+}
+
+// Looks at label_scratch_ for the labels.
+bool ProfileBuilder::HasRoomFor(std::span<const uint32_t> locations) const {
+  if (samples_.size() < limits_.max_samples && bytes() < limits_.max_bytes) return true;
+  // At a limit, what is already there may still grow in value.
+  uint32_t stack = stacks_.Find(locations);
+  uint32_t labels = labels_.Find(label_scratch_);
+  if (stack == IdSet::kNone || labels == IdSet::kNone) return false;
+  Profile::SampleRecord record{.stack = stack, .labels = labels};
+  return samples_.Find({&record, 1}) != IdSet::kNone;
+}
+
+bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<const int64_t> values,
+                               std::span<const Label> labels) {
+  size_t width = meta_.sample_types.size();
+  CHECK(values.size() == width);
+  for (uint32_t location : locations) CHECK(location < locations_.size());
+  for (const Label& label : labels) {
+    CHECK(label.key < strings_.size() && label.string_value < strings_.size() &&
+          label.unit < strings_.size());
+  }
+  // One order, so that equal sets are equal bytes whatever order they came in.
+  label_scratch_.assign(labels.begin(), labels.end());
+  std::ranges::stable_sort(label_scratch_, {}, &Label::key);
+  auto repeated = std::ranges::unique(label_scratch_, {}, &Label::key);
+  label_scratch_.erase(repeated.begin(), repeated.end());
+  if (!HasRoomFor(locations)) {
+    ++dropped_samples_;
+    return false;
+  }
+  uint32_t before = samples_.size();
+  uint32_t id = samples_.Intern(
+      Profile::SampleRecord{.stack = stacks_.Intern(locations),
+                            .labels = labels_.Intern(std::span<const Label>(label_scratch_))});
+  if (id == before) {
+    values_.insert(values_.end(), values.begin(), values.end());
+    return true;
+  }
+  int64_t* sum = values_.data() + id * width;
+  for (size_t i = 0; i < width; ++i) sum[i] = SaturatingAdd(sum[i], values[i]);
+  return true;
+}
+
+size_t ProfileBuilder::bytes() const {
+  return strings_.bytes() + mappings_.bytes() + functions_.bytes() + lines_.bytes() +
+         locations_.bytes() + stacks_.bytes() + labels_.bytes() + samples_.bytes() +
+         values_.capacity() * sizeof(int64_t);
+}
+
+Profile ProfileBuilder::Build() && {
+  Profile built;
+  built.meta_ = std::move(meta_);
+  built.strings_ = std::move(strings_).TakePool();
+  built.mappings_ = std::move(mappings_).TakePool();
+  built.functions_ = std::move(functions_).TakePool();
+  built.lines_ = std::move(lines_).TakePool();
+  built.locations_ = std::move(locations_).TakePool();
+  built.stacks_ = std::move(stacks_).TakePool();
+  built.labels_ = std::move(labels_).TakePool();
+  built.samples_ = std::move(samples_).TakePool();
+  built.values_ = std::move(values_);
+  return built;
+}
+
+Meta CpuMeta(int64_t hertz, int64_t time_nanos, int64_t duration_nanos) {
+  Meta meta;
+  meta.sample_types = {{"samples", "count"}, {"cpu", "nanoseconds"}};
+  meta.default_sample_type = "cpu";
+  meta.period_type = {"cpu", "nanoseconds"};
+  meta.period = hertz > 0 ? 1'000'000'000 / hertz : 0;
+  meta.time_nanos = time_nanos;
+  meta.duration_nanos = duration_nanos;
+  return meta;
+}
+
+}  // namespace firetower::profile

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/selector.h"
+
+namespace firetower::profile {
+
+// Selector::Parse's work: the grammar of Prometheus' vector selectors, without ranges and offsets.
+Result<std::vector<Matcher>> ParseMatchers(std::string_view text);
+
+}  // namespace firetower::profile

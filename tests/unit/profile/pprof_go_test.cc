@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Against the Go toolchain: its pprof reads what we write, we read what its runtime writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "base/file.h"
+#include "profile/export.h"
+#include "profile/pprof.h"
+#include "profile/top.h"
+#include "tests/support/command.h"
+#include "tests/support/sample_profiles.h"
+
+namespace firetower::profile {
+namespace {
+
+using ::firetower::testing::HaveCommand;
+using ::firetower::testing::RunCommand;
+using ::firetower::testing::ScratchFolder;
+using ::firetower::testing::StackBuilder;
+using ::testing::HasSubstr;
+
+#define SKIP_WITHOUT_GO() \
+  if (!HaveCommand("go")) GTEST_SKIP() << "no go on PATH: cannot compare with go tool pprof"
+
+class PprofGo : public ::testing::Test {
+ protected:
+  std::string Pprof(const std::string& flags, const std::string& file) {
+    // PPROF_TMPDIR: pprof wants a folder of its own even for text.
+    auto result = RunCommand("cd " + folder_.path() + " && PPROF_TMPDIR=" + folder_.path() +
+                             " go tool pprof " + flags + " " + file);
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+    return result.output;
+  }
+  std::string Write(const Profile& profile) {
+    std::string path = folder_.path() + "/p.pb.gz";
+    EXPECT_TRUE(WriteFileAtomic(path, EncodePprof(profile)));
+    return path;
+  }
+  ScratchFolder folder_;
+};
+
+TEST_F(PprofGo, ReadsWhatWeWrite) {
+  SKIP_WITHOUT_GO();
+  StackBuilder stacks;
+  stacks.builder().meta().comments = {"node: n1"};
+  stacks.Add({"main", "serve", "parse"}, 300, {{"thread", "worker"}});
+  stacks.Add({"main", "serve"}, 100);
+  stacks.Add({"main"}, 50);
+  std::string path = Write(stacks.Build());
+
+  std::string raw = Pprof("-raw", path);
+  EXPECT_THAT(raw, HasSubstr("PeriodType: cpu nanoseconds"));
+  EXPECT_THAT(raw, HasSubstr("Period: 10000000"));
+  EXPECT_THAT(raw, HasSubstr("Duration: 1m0s"));
+  EXPECT_THAT(raw, HasSubstr("samples/count cpu/nanoseconds[dflt]"));
+  EXPECT_THAT(raw, HasSubstr("0x400000/0x500000/0x0 /usr/bin/app 0123456789abcdef [FN]"));
+  EXPECT_TRUE(std::regex_search(raw, std::regex("300 3000000000: \\d+ \\d+ \\d+"))) << raw;
+  EXPECT_THAT(raw, HasSubstr("thread:[worker]"));
+  EXPECT_THAT(Pprof("-comments", path), HasSubstr("node: n1"));
+
+  std::string top = Pprof("-top -unit=ms", path);
+  EXPECT_THAT(top, HasSubstr("Total samples = 4500ms"));
+  EXPECT_TRUE(std::regex_search(top, std::regex("3000ms 66\\.67%.*3000ms 66\\.67%  parse"))) << top;
+  EXPECT_TRUE(std::regex_search(top, std::regex("500ms 11\\.11%.*4500ms   100%  main"))) << top;
+
+  std::string traces = Pprof("-traces -unit=ms", path);
+  EXPECT_TRUE(std::regex_search(traces, std::regex("3000ms   parse\\s+serve\\s+main"))) << traces;
+}
+
+TEST_F(PprofGo, AgreesWithOurTop) {
+  SKIP_WITHOUT_GO();
+  StackBuilder stacks;
+  for (int i = 1; i <= 40; ++i) {
+    std::string leaf = "leaf" + std::to_string(i);
+    stacks.Add({"main", i % 2 == 0 ? "even" : "odd", leaf}, i);
+  }
+  Profile profile = stacks.Build();
+  std::string text =
+      Pprof("-top -nodecount=1000 -nodefraction=0 -unit=ms -sample_index=cpu", Write(profile));
+  for (const TopRow& row : Top(profile, 1).rows) {
+    auto ms = [](int64_t ns) {
+      return ns == 0 ? std::string("0") : std::to_string(ns / 1'000'000) + "ms";
+    };
+    std::regex line("(^|\\n) *" + ms(row.self) + " +[0-9.]+% +[0-9.]+% +" + ms(row.total) +
+                    " +[0-9.]+%  " + row.function + "\\n");
+    EXPECT_TRUE(std::regex_search(text, line)) << row.function << "\n" << text;
+  }
+}
+
+TEST_F(PprofGo, ProfilesOfGoItselfAreRead) {
+  SKIP_WITHOUT_GO();
+  std::string cpu = folder_.path() + "/cpu.pb.gz";
+  std::string heap = folder_.path() + "/heap.pb.gz";
+  auto made = RunCommand("go run " FIRETOWER_SOURCE_DIR "/tests/testdata/go_profile/main.go " +
+                         cpu + " " + heap);
+  ASSERT_EQ(made.exit_code, 0) << made.output;
+  auto cpu_bytes = ReadFile(cpu);
+  ASSERT_TRUE(cpu_bytes);
+  auto cpu_profile = DecodePprof(*cpu_bytes);
+  ASSERT_TRUE(cpu_profile) << cpu_profile.error().message();
+  EXPECT_EQ(cpu_profile->meta().period, 10'000'000);
+  EXPECT_THAT(ToFolded(*cpu_profile, 1), HasSubstr("main.burn"));
+  EXPECT_THAT(ToJson(*cpu_profile), HasSubstr("\"stage\":\"burning\""));
+
+  auto heap_profile = DecodePprof(*ReadFile(heap));
+  ASSERT_TRUE(heap_profile) << heap_profile.error().message();
+  ASSERT_EQ(heap_profile->sample_types().size(), 4u);
+  uint32_t alloc = heap_profile->FindValueIndex("alloc_space");
+  ASSERT_LT(alloc, 4u);
+  EXPECT_GE(heap_profile->Total(alloc), 60 << 20);
+
+  // And what we make of it again says the same to pprof.
+  for (const auto& [path, profile] : {std::pair(cpu, &*cpu_profile), {heap, &*heap_profile}}) {
+    std::string ours = Write(*profile);
+    auto body = [&](const std::string& file) {
+      std::string text = Pprof("-top -nodecount=500", file);
+      return text.substr(text.find("Showing nodes"));
+    };
+    EXPECT_EQ(body(ours), body(path));
+  }
+}
+
+}  // namespace
+}  // namespace firetower::profile
