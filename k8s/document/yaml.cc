@@ -183,7 +183,7 @@ int LineIndentedByTab(const Chunk& chunk) {
 
 YamlDocument ParseChunk(const Chunk& chunk) {
   YamlDocument document;
-  const auto fail = [&](int line, std::string message) {
+  const auto fail = [&](int line, std::string_view message) {
     document.errors.push_back({line, ToValidUtf8(message)});
     return std::move(document);
   };
