@@ -130,7 +130,8 @@ static __always_inline void user_stack(struct bpf_perf_event_data *ctx, struct t
 		scratch->head.stop = FT_STOP_REFUSED;
 		return;
 	}
-	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD_PROBED(task, in_execve)) {
+	if (bpf_core_field_exists(task->in_execve) &&
+	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve)) {
 		scratch->head.stop = FT_STOP_EXEC;
 		FT_COUNT(counters, EXEC);
 		return;

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
@@ -198,7 +199,7 @@ Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& 
     if (is_cpu && catalog.observed_seconds > 0) {
       row.cores = sum.value / kNsPerSecond / catalog.observed_seconds;
     }
-    row.samples = static_cast<int64_t>(sum.samples + 0.5);
+    row.samples = std::llround(sum.samples);
     row.value = static_cast<int64_t>(sum.value);
     ASSIGN_OR_RETURN(store::Query only, OnlyContainer(question.query, sum.key));
     ASSIGN_OR_RETURN(profile::TopResult top, TopOf(store, only, question.sample_type, open, 1));

@@ -7,12 +7,12 @@
 
 /* Fixed at load (rodata): the verifier drops what is not used. */
 struct ft_load_config {
-	__u32 use_v2;		/* cgroup ids by helper from the v2 hierarchy */
-	__u32 v1_subsystem;	/* else: index of the controller in task->cgroups->subsys */
-	__u32 hierarchy_id;	/* of the chosen hierarchy, as in /proc/self/cgroup; v2 is 0 */
-	__u32 user_reads;	/* 0 on kernels whose nofault user reads can freeze the host */
-	__u32 thread_size;	/* bytes of a kernel stack, for kernels without bpf_task_pt_regs */
-	__u32 wake_bytes;	/* the reader is woken when this much waits in the ring */
+	__u32 use_v2;       /* cgroup ids by helper from the v2 hierarchy */
+	__u32 v1_subsystem; /* else: index of the controller in task->cgroups->subsys */
+	__u32 hierarchy_id; /* of the chosen hierarchy, as in /proc/self/cgroup; v2 is 0 */
+	__u32 user_reads;   /* 0 on kernels whose nofault user reads can freeze the host */
+	__u32 thread_size;  /* bytes of a kernel stack, for kernels without bpf_task_pt_regs */
+	__u32 wake_bytes;   /* the reader is woken when this much waits in the ring */
 };
 
 enum ft_verdict_kind {
@@ -28,14 +28,14 @@ struct ft_verdict {
 	__u8 kind;  /* enum ft_verdict_kind, for the tasks in the cgroup itself */
 	__u8 child; /* the same for cgroups born below it, and below until one is known */
 	__u16 pad;
-	__u32 keep; /* share of the ticks that become samples, of FT_KEEP_ALL */
+	__u32 keep;  /* share of the ticks that become samples, of FT_KEEP_ALL */
 	__u64 value; /* what one kept sample stands for, ns */
 };
 
 /* Changes while running. */
 struct ft_config {
 	struct ft_verdict fallback; /* where no ancestor is known */
-	__u32 epoch;		    /* part of every stack hash; turns with the window */
+	__u32 epoch;                /* part of every stack hash; turns with the window */
 	__u32 pad;
 };
 

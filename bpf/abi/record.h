@@ -35,14 +35,14 @@ enum ft_type {
 
 /* Why a user walk ended. FT_STOP_ROOT alone is a complete stack. */
 enum ft_stop {
-	FT_STOP_ROOT = 0,	  /* frame pointer or return address zero: the thread's first frame */
-	FT_STOP_NO_USER = 1,	  /* a kernel thread has no user part; complete as well */
-	FT_STOP_PAGE = 2,	  /* the frame's page is not resident, or is no memory at all */
-	FT_STOP_FRAME_POINTER = 3, /* the chain does not rise or is not aligned: not a frame pointer */
-	FT_STOP_RETURN = 4,	  /* a return address outside of user space */
-	FT_STOP_DEPTH = 5,	  /* more than FT_MAX_USER_FRAMES */
-	FT_STOP_EXEC = 6,	  /* inside execve: the old image is half gone */
-	FT_STOP_REFUSED = 7,	  /* user reads are off on this kernel */
+	FT_STOP_ROOT = 0,    /* frame pointer or return address zero: the thread's first frame */
+	FT_STOP_NO_USER = 1, /* a kernel thread has no user part; complete as well */
+	FT_STOP_PAGE = 2,    /* the frame's page is not resident, or is no memory at all */
+	FT_STOP_FRAME_POINTER = 3, /* the chain does not rise or is not aligned */
+	FT_STOP_RETURN = 4,        /* a return address outside of user space */
+	FT_STOP_DEPTH = 5,         /* more than FT_MAX_USER_FRAMES */
+	FT_STOP_EXEC = 6,          /* inside execve: the old image is half gone */
+	FT_STOP_REFUSED = 7,       /* user reads are off on this kernel */
 	FT_STOP_COUNT = 8,
 };
 
@@ -51,10 +51,10 @@ enum ft_sample_flag {
 };
 
 struct ft_sample {
-	__u64 time_ns;	  /* CLOCK_MONOTONIC */
+	__u64 time_ns;    /* CLOCK_MONOTONIC */
 	__u64 stack_hash; /* names the ft_stack that went before, in this or the last epoch */
 	__u64 cgroup_id;  /* in the hierarchy chosen at load */
-	__u64 value;	  /* what it stands for: nanoseconds of CPU */
+	__u64 value;      /* what it stands for: nanoseconds of CPU */
 	__u32 tgid;
 	__u32 tid;
 	__u16 cpu;

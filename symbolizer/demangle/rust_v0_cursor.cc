@@ -96,9 +96,9 @@ uint64_t RustV0Cursor::Base62() {
     if (IsDigit(c)) {
       digit = static_cast<uint64_t>(c - '0');
     } else if (c >= 'a' && c <= 'z') {
-      digit = static_cast<uint64_t>(c - 'a' + 10);
+      digit = static_cast<uint64_t>(c - 'a') + 10;
     } else if (c >= 'A' && c <= 'Z') {
-      digit = static_cast<uint64_t>(c - 'A' + 36);
+      digit = static_cast<uint64_t>(c - 'A') + 36;
     } else {
       Fail();
     }

@@ -46,7 +46,9 @@ Result<Vdso> LoadOwnVdso() {
   if (start == 0) return Error(ErrorCode::kNotFound, "this kernel maps no vdso");
   ASSIGN_OR_RETURN(uint64_t end, VdsoEnd(start));
   // The kernel maps it for the life of the process and nobody can write to it.
-  return LoadVdso({reinterpret_cast<const std::byte*>(start), static_cast<size_t>(end - start)});
+  const auto* bytes =
+      reinterpret_cast<const std::byte*>(start);  // NOLINT(performance-no-int-to-ptr)
+  return LoadVdso({bytes, static_cast<size_t>(end - start)});
 }
 
 }  // namespace firetower::symbolizer

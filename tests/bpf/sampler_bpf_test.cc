@@ -170,7 +170,8 @@ TEST_F(SamplerBpf, RefusesWhatAPolicyRefuses) {
 }
 
 TEST_F(SamplerBpf, ThinsEvenlyToTheShareAsked) {
-  sampler_->SetFallback(ft_verdict{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL / 10, 10'030'090});
+  sampler_->SetFallback(
+      ft_verdict{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL / 10, 10'030'090});
   Collected got = During([&] { EXPECT_NE(Outer(400'000'000), 0u); });
   ft_counters counters = sampler_->Counters();
   double share =

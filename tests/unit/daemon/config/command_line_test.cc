@@ -100,8 +100,7 @@ TEST(CommandLine, NamesTheNearestFlag) {
 TEST(CommandLine, SaysWhatIsAllowed) {
   EXPECT_EQ(ErrorOf({"--window-seconds=0"}),
             "--window-seconds: '0' is refused: it is below the least value; allowed: 1 to 3600");
-  EXPECT_THAT(ErrorOf({"--window-seconds"}),
-              HasSubstr("its value is missing; allowed: 1 to 3600"));
+  EXPECT_THAT(ErrorOf({"--window-seconds"}), HasSubstr("its value is missing; allowed: 1 to 3600"));
   EXPECT_THAT(ErrorOf({"--store", "--standalone"}), HasSubstr("--store: its value is missing"));
   EXPECT_THAT(ErrorOf({"--standalone=yes"}), HasSubstr("allowed: true or false"));
   EXPECT_THAT(ErrorOf({"serve"}), HasSubstr("'serve': not a flag"));
