@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/metrics/families.h"
+
+#include <fmt/core.h>
+
+#include "base/check.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr MetricKind kCounter = MetricKind::kCounter;
+constexpr MetricKind kGauge = MetricKind::kGauge;
+constexpr MetricKind kInfo = MetricKind::kInfo;
+
+// In the order of MetricId.
+constexpr FamilySpec kFamilies[] = {
+    {MetricId::kCpuSeconds, "firetower_cpu_seconds_total", kCounter, "namespace,pod,container", "",
+     1024, "CPU time of a container, from samples."},
+    {MetricId::kHotspotCpuSeconds, "firetower_hotspot_cpu_seconds_total", kCounter,
+     "namespace,pod,container,function,binary", "", 300,
+     "CPU time of a container by the function on top of the stack; function=\"other\" is the rest. "
+     "The rates add up to that of firetower_cpu_seconds_total."},
+    {MetricId::kSamples, "firetower_samples_total", kCounter, "", "", 1, "Samples taken."},
+    {MetricId::kSamplesLost, "firetower_samples_lost_total", kCounter, "reason", "", 16,
+     "Samples, stack bodies and records that were lost, by reason."},
+    {MetricId::kAttribution, "firetower_attribution_total", kCounter, "result",
+     "container,host,pending,unknown", 4, "Samples by what they were attributed to."},
+    {MetricId::kUnwindFailures, "firetower_unwind_failures_total", kCounter, "reason", "", 16,
+     "User stacks that were cut, by reason."},
+    {MetricId::kSymbolLookups, "firetower_symbol_lookups_total", kCounter, "result", "", 16,
+     "Frames by how they were named."},
+    {MetricId::kPolicies, "firetower_policies", kGauge, "kind,state", "", 18,
+     "Profiling policies by kind and state."},
+    {MetricId::kStoreOperations, "firetower_objectstore_operations_total", kCounter, "operation",
+     "put,get,list,delete", 8, "Store operations begun."},
+    {MetricId::kStoreFailures, "firetower_objectstore_failures_total", kCounter, "operation",
+     "put,get,list,delete", 8, "Store operations that failed."},
+    {MetricId::kStoreSeconds, "firetower_objectstore_duration_seconds", MetricKind::kHistogram,
+     "operation", "put,get,list,delete", 8, "Time a store operation took."},
+    {MetricId::kOverheadCpuSeconds, "firetower_overhead_cpu_seconds_total", kCounter, "component",
+     "capture,resolve,tables,export,watch,control,http,bpf,other", 10,
+     "CPU time the daemon itself costs, by its threads; bpf is what its programs cost the sampled "
+     "CPUs."},
+    {MetricId::kBpfRunSeconds, "firetower_bpf_run_seconds_total", kCounter, "", "", 1,
+     "Run time of the BPF programs, as they measure it on every 16th run."},
+    {MetricId::kBpfMapBytes, "firetower_bpf_map_bytes", kGauge, "", "", 1,
+     "Memory of the BPF maps."},
+    {MetricId::kMetricSeries, "firetower_metric_series", kGauge, "family",
+     "firetower_cpu_seconds_total,firetower_hotspot_cpu_seconds_total", 10,
+     "Series of the per-container families."},
+    {MetricId::kMetricSeriesDropped, "firetower_metric_series_dropped_total", kCounter, "family",
+     "firetower_cpu_seconds_total,firetower_hotspot_cpu_seconds_total", 10,
+     "Series refused or taken away by a cap; one that stays refused counts once a slice."},
+    {MetricId::kUserReadsRefused, "firetower_user_reads_refused", kGauge, "", "", 1,
+     "1 where the kernel can freeze on BPF reads of user memory, so that user stacks are off."},
+    {MetricId::kBuildInfo, "firetower_build_info", kInfo, "version", "", 1, "The daemon's build."},
+    {MetricId::kFeatureInfo, "firetower_feature_info", kInfo, "kernel,cgroup_mode,unwinder", "", 1,
+     "What the daemon found on this machine."},
+    {MetricId::kProcessCpuSeconds, "process_cpu_seconds_total", kCounter, "", "", 1,
+     "User and system CPU time of the daemon."},
+    {MetricId::kProcessResidentBytes, "process_resident_memory_bytes", kGauge, "", "", 1,
+     "Resident memory of the daemon."},
+    {MetricId::kProcessVirtualBytes, "process_virtual_memory_bytes", kGauge, "", "", 1,
+     "Virtual memory of the daemon."},
+    {MetricId::kProcessOpenFds, "process_open_fds", kGauge, "", "", 1,
+     "Open file descriptors of the daemon."},
+    {MetricId::kProcessMaxFds, "process_max_fds", kGauge, "", "", 1,
+     "Most file descriptors the daemon may open."},
+    {MetricId::kProcessStartTime, "process_start_time_seconds", kGauge, "", "", 1,
+     "Start of the daemon, in seconds since the Unix epoch."},
+};
+static_assert(std::size(kFamilies) == kMetricCount);
+
+std::string_view KindText(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kCounter:
+      return "counter";
+    case MetricKind::kGauge:
+      return "gauge";
+    case MetricKind::kInfo:
+      return "info";
+    case MetricKind::kHistogram:
+      return "histogram";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::span<const FamilySpec> MetricFamilies() { return kFamilies; }
+
+const FamilySpec& SpecOf(MetricId id) {
+  const FamilySpec& spec = kFamilies[static_cast<size_t>(id)];
+  CHECK(spec.id == id);
+  return spec;
+}
+
+std::string MetricsMarkdown() {
+  std::string out =
+      "# Metrics of firetowerd\n\n"
+      "Generated from `daemon/metrics/families.cc`; change that table instead.\n\n"
+      "`GET /metrics` answers in the Prometheus text format 0.0.4, and in OpenMetrics 1.0.0 to a\n"
+      "scraper that asks for it. OpenMetrics names a counter's family without `_total`.\n\n"
+      "Function series are sticky: a function keeps its place at least ten minutes, and loses it\n"
+      "only to one that had more self time in two windows running. Time of a function without a\n"
+      "series is in `function=\"other\"`. Compare rates, not raw counters, across functions: a\n"
+      "series that ends takes its past with it. Series of a container end two minutes after it.\n\n"
+      "| Metric | Type | Labels | Most series | Meaning |\n|---|---|---|---|---|\n";
+  for (const FamilySpec& spec : kFamilies) {
+    std::string most = fmt::format("{}", spec.max_series);
+    if (spec.id == MetricId::kHotspotCpuSeconds) most = "`--metrics-max-series`";
+    if (spec.kind == MetricKind::kHistogram) most += " label sets";
+    out +=
+        fmt::format("| `{}` | {} | {} | {} | {} |\n", spec.name, KindText(spec.kind),
+                    spec.labels.empty() ? "" : fmt::format("`{}`", spec.labels), most, spec.help);
+  }
+  return out;
+}
+
+}  // namespace firetower::daemon

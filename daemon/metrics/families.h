@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "daemon/metrics/exposition.h"
+
+namespace firetower::daemon {
+
+// Every family of /metrics, in the order it is shown. The two per-container families come from the
+// HotspotTracker, the others from the MetricsRegistry.
+enum class MetricId {
+  kCpuSeconds,
+  kHotspotCpuSeconds,
+  kSamples,
+  kSamplesLost,
+  kAttribution,
+  kUnwindFailures,
+  kSymbolLookups,
+  kPolicies,
+  kStoreOperations,
+  kStoreFailures,
+  kStoreSeconds,
+  kOverheadCpuSeconds,
+  kBpfRunSeconds,
+  kBpfMapBytes,
+  kMetricSeries,
+  kMetricSeriesDropped,
+  kUserReadsRefused,
+  kBuildInfo,
+  kFeatureInfo,
+  kProcessCpuSeconds,
+  kProcessResidentBytes,
+  kProcessVirtualBytes,
+  kProcessOpenFds,
+  kProcessMaxFds,
+  kProcessStartTime,
+};
+inline constexpr size_t kMetricCount = 25;
+
+struct FamilySpec {
+  MetricId id;
+  std::string_view name;
+  MetricKind kind;
+  std::string_view labels;  // names, separated by commas; "" for none
+  std::string_view known;   // values of the one label that show zero from the start
+  size_t max_series;        // label sets beyond are dropped, and that is counted
+  std::string_view help;
+};
+
+std::span<const FamilySpec> MetricFamilies();
+const FamilySpec& SpecOf(MetricId id);
+
+// The page docs/reference/metrics.md, from the table.
+std::string MetricsMarkdown();
+
+}  // namespace firetower::daemon
