@@ -45,6 +45,11 @@ class SpscQueue {
   bool empty() const {
     return tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
   }
+  size_t size() const {
+    size_t head = head_.load(std::memory_order_acquire);
+    size_t tail = tail_.load(std::memory_order_acquire);
+    return head >= tail ? head - tail : head + slots_.size() - tail;
+  }
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:

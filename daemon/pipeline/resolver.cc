@@ -129,12 +129,14 @@ bool Resolver::ResolveUser(uint64_t address, ::firetower::daemon::Process& proce
   return true;
 }
 
-uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process) {
+uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
+                          StackParts parts) {
   frames_.clear();
   std::span<const uint64_t> addresses = stacks_.Addresses(body);
-  for (size_t i = 0; i < body.kernel_frames; ++i) {
+  for (size_t i = 0; i < body.kernel_frames && parts != StackParts::kUser; ++i) {
     frames_.push_back({ModuleRegistry::kKernel, 0, addresses[i] - (i > 0 ? 1 : 0)});
   }
+  if (parts == StackParts::kKernel) return FT_STOP_NO_USER;
   for (size_t i = 0; i < body.user_frames; ++i) {
     // The innermost user address is where the task ran or left for the kernel; the others are
     // return addresses, and the call lies before them.
@@ -147,7 +149,7 @@ uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Pro
   return body.stop;
 }
 
-uint32_t Resolver::StackOf(const ft_sample& sample, uint8_t* stop) {
+uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop) {
   StackStore::Body* body = stacks_.Find(sample.stack_hash);
   if (body == nullptr || (sample.flags & FT_SAMPLE_NO_STACK) != 0) {
     *stop = kStopStackLost;
@@ -158,7 +160,7 @@ uint32_t Resolver::StackOf(const ft_sample& sample, uint8_t* stop) {
     *stop = builder_.slice().stacks[body->slice_stack].stop;
     return body->slice_stack;
   }
-  *stop = Resolve(*body, process);
+  *stop = Resolve(*body, process, parts);
   body->slice_stack = builder_.AddStack(frames_, *stop);
   body->slice_serial = builder_.serial();
   body->mapping_generation = process.generation;
@@ -178,10 +180,7 @@ TaskLabel Resolver::LabelOf(const ft_sample& sample) {
 
 void Resolver::AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
                          uint8_t stop) {
-  uint32_t container = builder_.AddContainer(node.container, [&] {
-    const Decision& decision = DecisionOf(node);
-    return std::pair(decision.frequency_hz, decision.policies);
-  });
+  uint32_t container = builder_.AddContainer(node.container, [&] { return DecisionOf(node); });
   builder_.AddSample(container, stack, label, FT_TYPE_CPU, value);
   Slice& slice = builder_.slice();
   ++slice.stops[stop < kStopCount ? stop : kStopNoMapping];
@@ -204,12 +203,17 @@ void Resolver::OnSample(const ft_sample& sample) {
     return;
   }
   // While the verdict was on its way into the kernel, or below a parent nobody decided on.
-  if (!selection_->everything() && !DecisionOf(*node).sampled) {
-    ++not_selected_;
-    return;
+  StackParts parts = StackParts::kUserAndKernel;
+  if (!selection_->everything()) {
+    const Decision& decision = DecisionOf(*node);
+    if (!decision.sampled) {
+      ++not_selected_;
+      return;
+    }
+    parts = decision.stacks;
   }
   uint8_t stop = 0;
-  uint32_t stack = StackOf(sample, &stop);
+  uint32_t stack = StackOf(sample, parts, &stop);
   AddSample(*node, stack, builder_.AddLabel(LabelOf(sample)), sample.value, stop);
 }
 
@@ -221,7 +225,7 @@ void Resolver::Defer(const ft_sample& sample) {
   pending.label = LabelOf(sample);
   StackStore::Body* body = stacks_.Find(sample.stack_hash);
   if (body != nullptr) {
-    pending.stop = Resolve(*body, processes_.Get(sample.tgid));
+    pending.stop = Resolve(*body, processes_.Get(sample.tgid), StackParts::kUserAndKernel);
     pending.frames = frames_;
   } else {
     pending.stop = kStopStackLost;

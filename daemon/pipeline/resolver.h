@@ -83,9 +83,10 @@ class Resolver {
   const Decision& DecisionOf(const CgroupNode& node);
   void GateAll();
   // Resolves into frames_; returns how the stack ended.
-  uint8_t Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process);
+  uint8_t Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
+                  StackParts parts);
   bool ResolveUser(uint64_t address, ::firetower::daemon::Process& process);
-  uint32_t StackOf(const ft_sample& sample, uint8_t* stop);
+  uint32_t StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop);
   TaskLabel LabelOf(const ft_sample& sample);
   void Defer(const ft_sample& sample);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bpf/abi/record.h"
+#include "daemon/policy/selection.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/module.h"
 #include "daemon/process/process_table.h"
@@ -59,8 +60,7 @@ struct Slice {
   };
   struct ContainerEntry {
     std::shared_ptr<const Container> container;
-    uint32_t frequency_hz = 0;
-    std::vector<std::string> policies;
+    Decision decision;
   };
   struct Attribution {
     uint64_t container = 0;  // samples

@@ -25,8 +25,7 @@ class SliceBuilder {
     uint32_t& index = container_ids_.Insert(reinterpret_cast<uint64_t>(container.get()), &inserted);
     if (inserted) {
       index = static_cast<uint32_t>(slice_->containers.size());
-      auto [frequency_hz, policies] = decide();
-      slice_->containers.push_back({container, frequency_hz, std::move(policies)});
+      slice_->containers.push_back({container, decide()});
     }
     return index;
   }

@@ -7,7 +7,12 @@ namespace {
 class Everything : public Selection {
  public:
   explicit Everything(uint32_t frequency_hz) : frequency_hz_(frequency_hz) {}
-  Decision Decide(const Container&) const override { return {true, frequency_hz_, {}}; }
+  Decision Decide(const Container&) const override {
+    Decision decision;
+    decision.sampled = true;
+    decision.frequency_hz = frequency_hz_;
+    return decision;
+  }
   uint32_t frequency_hz() const override { return frequency_hz_; }
   bool everything() const override { return true; }
 

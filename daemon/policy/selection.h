@@ -7,14 +7,22 @@
 #include <vector>
 
 #include "daemon/process/cgroup_tree.h"
+#include "k8s/policy/enums.h"
 
 namespace firetower::daemon {
+
+// Which parts of a stack are kept.
+enum class StackParts : uint8_t { kUserAndKernel, kUser, kKernel };
 
 // What the policies in force say of one container.
 struct Decision {
   bool sampled = false;
-  uint32_t frequency_hz = 0;          // the highest rate asked for, below the ceiling
-  std::vector<std::string> policies;  // names of those that asked
+  uint32_t frequency_hz = 0;  // the highest rate asked for, below the ceiling
+  StackParts stacks = StackParts::kUserAndKernel;
+  bool to_metrics = true;
+  bool to_store = true;
+  k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest asked for
+  std::vector<std::string> policies;                               // names of those that asked
 
   bool operator==(const Decision&) const = default;
 };

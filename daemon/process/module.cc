@@ -30,20 +30,20 @@ std::string HexOf(std::span<const uint8_t> bytes) {
 }
 
 ModuleRegistry::ModuleRegistry() {
-  Add(ModuleKind::kUnknown, "[unknown]", "", "unknown");
-  Add(ModuleKind::kKernel, "[kernel.kallsyms]", "", "kernel");
-  Add(ModuleKind::kJit, "[jit]", "", "jit");
-  Add(ModuleKind::kVdso, "[vdso]", "", "vdso");
+  Add(ModuleKind::kUnknown, {"[unknown]", {}, 0, 0}, "unknown");
+  Add(ModuleKind::kKernel, {"[kernel.kallsyms]", {}, 0, 0}, "kernel");
+  Add(ModuleKind::kJit, {"[jit]", {}, 0, 0}, "jit");
+  Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0}, "vdso");
 }
 
-uint32_t ModuleRegistry::Add(ModuleKind kind, std::string path, std::string build_id,
-                             std::string key) {
+uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string key) {
   auto id = static_cast<uint32_t>(modules_.size());
   auto module = std::make_shared<Module>();
   module->kind = kind;
-  module->path = std::move(path);
-  module->build_id = std::move(build_id);
+  module->path = file.path;
+  module->build_id = HexOf(file.build_id);
   module->cache_key = key;
+  module->inode = file.inode;
   modules_.push_back(std::move(module));
   ids_.emplace(std::move(key), id);
   return id;
@@ -60,7 +60,7 @@ uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
     ++refused_;
     return kUnknown;
   }
-  return Add(ModuleKind::kFile, std::string(file.path), HexOf(file.build_id), key_);
+  return Add(ModuleKind::kFile, file, key_);
 }
 
 }  // namespace firetower::daemon

@@ -28,11 +28,31 @@ struct Module {
   std::string path;       // as its process sees it
   std::string build_id;   // lower-case hex; empty if the kernel did not tell
   std::string cache_key;  // names its symbols: "b:<build id>", else "f:<device>:<inode>:<path>"
+  uint64_t inode = 0;     // only without a build id
 
   // Where the loader stands. Written by the resolve, tables and export threads.
   enum State : uint8_t { kWanted, kAsked, kLoaded, kFailed };
   mutable std::atomic<uint8_t> symbols{kWanted};
   mutable std::atomic<uint8_t> failures{0};
+
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module() { delete found_build_id_.load(); }
+
+  // The kernel's word, else what the loader read from the file; "" while neither is known.
+  std::string_view BuildId() const {
+    const std::string* found = found_build_id_.load(std::memory_order_acquire);
+    return found != nullptr ? std::string_view(*found) : std::string_view(build_id);
+  }
+  // Of the tables thread alone; the first call counts.
+  void SetFoundBuildId(std::string id) const {
+    if (found_build_id_.load(std::memory_order_relaxed) != nullptr) return;
+    found_build_id_.store(new std::string(std::move(id)), std::memory_order_release);
+  }
+
+ private:
+  mutable std::atomic<const std::string*> found_build_id_{nullptr};
 };
 
 // What a mapping says of its file.
@@ -61,7 +81,7 @@ class ModuleRegistry {
   uint64_t refused() const { return refused_; }
 
  private:
-  uint32_t Add(ModuleKind kind, std::string path, std::string build_id, std::string key);
+  uint32_t Add(ModuleKind kind, const FileIdentity& file, std::string key);
 
   std::vector<std::shared_ptr<const Module>> modules_;
   std::unordered_map<std::string, uint32_t> ids_;

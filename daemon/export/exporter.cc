@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/export/exporter.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "profile/pprof.h"
+#include "store/bundle.h"
+#include "store/key.h"
+
+namespace firetower::daemon {
+namespace {
+
+// A slice whose modules are still being read waits this long for their names.
+constexpr int kSymbolWaitMs = 200;
+constexpr int64_t kRetentionEveryNs = 60 * kNsPerSecond;
+
+store::RetentionClass StoreClass(k8s::RetentionClass retention) {
+  switch (retention) {
+    case k8s::RetentionClass::kShort:
+      return store::RetentionClass::kShort;
+    case k8s::RetentionClass::kStandard:
+      return store::RetentionClass::kStandard;
+    case k8s::RetentionClass::kLong:
+      return store::RetentionClass::kLong;
+  }
+  return store::RetentionClass::kStandard;
+}
+
+}  // namespace
+
+Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
+                   std::string proc_root, ExportObserver& observer, const Clock& clock,
+                   const ExportOptions& options)
+    : store_(store),
+      loader_(loader),
+      observer_(observer),
+      clock_(clock),
+      options_(options),
+      namer_(loader, cache, std::move(proc_root)),
+      self_(namer_),
+      window_(options_.window, namer_) {}
+
+Exporter::~Exporter() { Finish(); }
+
+void Exporter::Start(Pipeline& pipeline) {
+  pipeline_ = &pipeline;
+  thread_ = NamedThread("export", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
+}
+
+void Exporter::Finish() { thread_.Join(); }
+
+void Exporter::Run(std::stop_token, WakeFd& wake) {
+  for (;;) {
+    bool last = pipeline_->finished();
+    while (std::unique_ptr<Slice> slice = pipeline_->TryPop()) {
+      TakeSlice(*slice);
+      pipeline_->Recycle(std::move(slice));
+    }
+    if (last) break;
+    wake.Wait(-1);
+  }
+  Flush();
+}
+
+void Exporter::TakeSlice(Slice& slice) {
+  namer_.LearnModules(slice);
+  loader_.WaitIdle(kSymbolWaitMs);
+  namer_.BeginSlice();
+  if (!window_.empty() && slice.window_start_ns != window_.start_ns()) Flush();
+  {
+    std::lock_guard lock(window_mutex_);
+    window_.Add(slice);
+  }
+  observer_.OnSlice(slice, self_.Compute(slice));
+  symbol_hits_.store(namer_.hits(), std::memory_order_relaxed);
+  symbol_misses_.store(namer_.misses(), std::memory_order_relaxed);
+  if (slice.ends_window) Flush();
+}
+
+Result<Exporter::Bundle> Exporter::Encode(const std::vector<Window::Finished>& profiles,
+                                          k8s::RetentionClass retention, int64_t start_s) const {
+  store::BundleKey key;
+  key.retention = StoreClass(retention);
+  key.cluster = store::ToKeyComponent(options_.cluster);
+  key.start_s = start_s;
+  key.seconds = options_.window.window_ns / kNsPerSecond;
+  key.node = store::ToKeyComponent(options_.window.node);
+  key.run = options_.run;
+  store::BundleWriter writer(start_s * kNsPerSecond);
+  for (const Window::Finished& finished : profiles) {
+    if (finished.retention != retention) continue;
+    RETURN_IF_ERROR(writer.Add(finished.open.row, profile::EncodePprof(*finished.open.profile)));
+  }
+  Bundle bundle;
+  if (writer.entries() == 0) return bundle;
+  ASSIGN_OR_RETURN(bundle.key, store::BuildKey(key));
+  ASSIGN_OR_RETURN(bundle.bytes, std::move(writer).Finish());
+  return bundle;
+}
+
+void Exporter::Flush() {
+  int64_t start_s = window_.start_ns() / kNsPerSecond;
+  // A wall clock set back must not make a window overwrite an earlier one of this run.
+  if (start_s <= last_start_s_) start_s = last_start_s_ + 1;
+  std::vector<Window::Finished> profiles;
+  {
+    // Readers see a sealed window until it is in the store.
+    std::lock_guard lock(window_mutex_);
+    profiles = window_.Take();
+    for (const Window::Finished& finished : profiles) sealed_.push_back(finished.open);
+  }
+  if (!profiles.empty()) last_start_s_ = start_s;
+  for (k8s::RetentionClass retention :
+       {k8s::RetentionClass::kShort, k8s::RetentionClass::kStandard, k8s::RetentionClass::kLong}) {
+    Result<Bundle> bundle = Encode(profiles, retention, start_s);
+    if (!bundle) {
+      dropped_bundles_.fetch_add(1, std::memory_order_relaxed);
+      LOG(kError, "window not encoded", {{"error", bundle.error().message()}});
+    } else if (!bundle->bytes.empty()) {
+      unsent_.push_back(*std::move(bundle));
+    }
+  }
+  Send();
+  {
+    std::lock_guard lock(window_mutex_);
+    sealed_.clear();
+  }
+  Retain();
+}
+
+void Exporter::Send() {
+  while (!unsent_.empty()) {
+    int64_t begin_ns = clock_.MonotonicNs();
+    Status status = store_.Put(unsent_.front().key, unsent_.front().bytes);
+    observer_.OnStoreOperation("put", status.has_value(), clock_.MonotonicNs() - begin_ns);
+    if (!status) {
+      LOG(kError, "window not stored, kept for the next try",
+          {{"store", store_.Describe()}, {"error", status.error().message()}});
+      break;
+    }
+    unsent_.pop_front();
+  }
+  while (unsent_.size() > kMaxUnsent) {
+    LOG(kError, "window dropped: the store does not take it", {{"key", unsent_.front().key}});
+    dropped_bundles_.fetch_add(1, std::memory_order_relaxed);
+    unsent_.pop_front();
+  }
+}
+
+void Exporter::Retain() {
+  int64_t now_ns = clock_.MonotonicNs();
+  if (now_ns < next_retention_ns_) return;
+  next_retention_ns_ = now_ns + kRetentionEveryNs;
+  Result<store::RetentionResult> swept =
+      store::ApplyRetention(store_, options_.retention, clock_.WallNs());
+  observer_.OnStoreOperation("retention", swept.has_value(), clock_.MonotonicNs() - now_ns);
+  if (!swept) {
+    LOG(kWarn, "retention not applied", {{"error", swept.error().message()}});
+    return;
+  }
+  for (const std::string& error : swept->errors) LOG(kWarn, "not deleted", {{"error", error}});
+  if (!swept->deleted.empty()) {
+    LOG(kInfo, "retention", {{"deleted", swept->deleted.size()}, {"bytes", swept->deleted_bytes}});
+  }
+}
+
+std::vector<store::OpenProfile> Exporter::OpenProfiles() {
+  std::lock_guard lock(window_mutex_);
+  std::vector<store::OpenProfile> open = window_.Snapshot();
+  open.insert(open.end(), sealed_.begin(), sealed_.end());
+  return open;
+}
+
+}  // namespace firetower::daemon

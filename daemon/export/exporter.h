@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "daemon/export/frame_namer.h"
+#include "daemon/export/slice_self.h"
+#include "daemon/export/window.h"
+#include "daemon/pipeline/pipeline.h"
+#include "store/retention.h"
+#include "store/store.h"
+
+namespace firetower::daemon {
+
+struct ExportOptions {
+  WindowOptions window;
+  std::string cluster = "standalone";
+  std::string run;  // eight of [0-9a-z], new with each start of the daemon
+  store::RetentionPolicy retention;
+};
+
+// Told of each slice and each store operation, on the export thread.
+class ExportObserver {
+ public:
+  virtual ~ExportObserver() = default;
+  virtual void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) = 0;
+  virtual void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) = 0;
+};
+
+// The `export` thread: names the frames of slices, adds them to the open window, and at its end
+// writes the window as one bundle into the store.
+//
+// A bundle the store refuses is kept and tried again with the next window, kMaxUnsent of them; the
+// oldest beyond that are dropped and counted.
+class Exporter {
+ public:
+  static constexpr size_t kMaxUnsent = 8;
+
+  Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
+           std::string proc_root, ExportObserver& observer, const Clock& clock,
+           const ExportOptions& options);
+  ~Exporter();
+
+  void Start(Pipeline& pipeline);
+  void Notify() { thread_.Notify(); }
+  // Waits until the pipeline's last slice is written. The pipeline must have finished.
+  void Finish();
+
+  // The open window's profiles, copied. Any thread.
+  std::vector<store::OpenProfile> OpenProfiles();
+
+  uint64_t symbol_hits() const { return symbol_hits_.load(std::memory_order_relaxed); }
+  uint64_t symbol_misses() const { return symbol_misses_.load(std::memory_order_relaxed); }
+  uint64_t dropped_bundles() const { return dropped_bundles_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Bundle {
+    std::string key;
+    std::string bytes;
+  };
+
+  void Run(std::stop_token stop, WakeFd& wake);
+  void TakeSlice(Slice& slice);
+  void Flush();
+  // One bundle of the profiles of one retention class.
+  Result<Bundle> Encode(const std::vector<Window::Finished>& profiles,
+                        k8s::RetentionClass retention, int64_t start_s) const;
+  void Send();
+  void Retain();
+
+  store::ObjectStore& store_;
+  SymbolLoader& loader_;
+  ExportObserver& observer_;
+  const Clock& clock_;
+  ExportOptions options_;
+  Pipeline* pipeline_ = nullptr;
+  FrameNamer namer_;
+  SliceSelf self_;
+  // The HTTP threads copy the open window while this thread fills it.
+  std::mutex window_mutex_;
+  Window window_;
+  std::vector<store::OpenProfile> sealed_;  // a window on its way into the store
+  std::deque<Bundle> unsent_;
+  int64_t last_start_s_ = 0;
+  int64_t next_retention_ns_ = 0;
+  std::atomic<uint64_t> symbol_hits_{0};
+  std::atomic<uint64_t> symbol_misses_{0};
+  std::atomic<uint64_t> dropped_bundles_{0};
+  NamedThread thread_;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/export/frame_namer.h"
+
+#include <sys/types.h>
+
+#include "symbolizer/demangle.h"
+
+namespace firetower::daemon {
+
+std::string_view Basename(std::string_view path) {
+  size_t slash = path.find_last_of('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+FrameNamer::FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root)
+    : loader_(loader), cache_(cache), proc_root_(std::move(proc_root)) {}
+
+void FrameNamer::LearnModules(const Slice& slice) {
+  for (size_t i = 0; i < slice.modules.size(); ++i) {
+    size_t id = slice.first_module + i;
+    if (id >= modules_.size()) modules_.resize(id + 1);
+    modules_[id] = slice.modules[i];
+  }
+}
+
+void FrameNamer::BeginSlice() {
+  tables_.clear();
+  kernel_ = loader_.Kernel();
+  if (perf_maps_.size() > kMaxPerfMaps) perf_maps_.clear();
+  for (auto& [pid, slot] : perf_maps_) slot.fresh = false;
+  if (demangled_.size() > kMaxMemo) demangled_.clear();
+}
+
+FrameName FrameNamer::Named(std::string_view mangled, uint64_t address) {
+  ++hits_;
+  FrameName name;
+  name.system_name = mangled;
+  name.named = true;
+  name.address = address;
+  auto [memo, inserted] = demangled_.try_emplace(name.system_name);
+  if (inserted) memo->second = symbolizer::Demangle(mangled);
+  name.name = memo->second;
+  return name;
+}
+
+FrameName FrameNamer::Unnamed(const Frame& frame, const Module& module, uint64_t address) {
+  ++misses_;
+  FrameName name;
+  name.name = symbolizer::FormatUnknown(Basename(module.path), frame.offset);
+  name.system_name = name.name;
+  name.address = address;
+  return name;
+}
+
+FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
+  auto [entry, inserted] = tables_.try_emplace(frame.module);
+  if (inserted) {
+    symbolizer::SymbolCache::Found found = cache_.Find(module.cache_key);
+    entry->second = found.table;
+    // Evicted: the next stack that shows the module asks for its symbols again.
+    if (found.state == symbolizer::SymbolCache::State::kMiss) {
+      uint8_t loaded = Module::kLoaded;
+      module.symbols.compare_exchange_strong(loaded, Module::kWanted);
+    }
+  }
+  const symbolizer::SymbolTable* table = entry->second.get();
+  if (table == nullptr) return Unnamed(frame, module, frame.offset);
+  uint64_t address = table->FileOffsetToVaddr(frame.offset).value_or(frame.offset);
+  if (auto symbol = table->Find(frame.offset)) return Named(symbol->name, address);
+  return Unnamed(frame, module, address);
+}
+
+FrameName FrameNamer::NameKernel(const Frame& frame) {
+  if (kernel_) {
+    if (auto symbol = kernel_->Find(frame.offset)) return Named(symbol->name, frame.offset);
+    loader_.KernelMiss();
+  }
+  return Unnamed(frame, *modules_[ModuleRegistry::kKernel], frame.offset);
+}
+
+const symbolizer::PerfMap* FrameNamer::PerfMapOf(uint32_t pid) {
+  PerfMapSlot& slot = perf_maps_[pid];
+  if (!slot.fresh) {
+    slot.fresh = true;
+    if (!slot.file) {
+      auto file = symbolizer::PerfMapFile::ForProcess(proc_root_, static_cast<pid_t>(pid));
+      if (file) slot.file = std::make_unique<symbolizer::PerfMapFile>(*std::move(file));
+    }
+    if (slot.file) {
+      // No file is the common case; the last good map stays when the process is gone.
+      [[maybe_unused]] Result<bool> changed = slot.file->Refresh();
+    }
+  }
+  return slot.file ? slot.file->map().get() : nullptr;
+}
+
+FrameName FrameNamer::NameJit(const Frame& frame, const Module& module) {
+  if (const symbolizer::PerfMap* map = PerfMapOf(frame.pid)) {
+    if (auto symbol = map->Find(frame.offset)) return Named(symbol->name, frame.offset);
+  }
+  return Unnamed(frame, module, frame.offset);
+}
+
+FrameName FrameNamer::Name(const Frame& frame) {
+  const Module& module = ModuleOf(frame);
+  switch (module.kind) {
+    case ModuleKind::kFile:
+      return NameFile(frame, module);
+    case ModuleKind::kKernel:
+      return NameKernel(frame);
+    case ModuleKind::kJit:
+      return NameJit(frame, module);
+    case ModuleKind::kVdso:
+      if (loader_.Vdso()) {
+        if (auto symbol = loader_.Vdso()->Find(frame.offset)) {
+          return Named(symbol->name, frame.offset);
+        }
+      }
+      return Unnamed(frame, module, frame.offset);
+    case ModuleKind::kUnknown:
+      return Unnamed(frame, module, frame.offset);
+  }
+  return Unnamed(frame, module, frame.offset);
+}
+
+}  // namespace firetower::daemon

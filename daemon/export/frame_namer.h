@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/export/symbol_loader.h"
+#include "daemon/pipeline/slice.h"
+#include "symbolizer/perfmap/perf_map_file.h"
+#include "symbolizer/symbol_cache.h"
+
+namespace firetower::daemon {
+
+struct FrameName {
+  std::string name;         // demangled; "[module]+0xoffset" where nothing covers the address
+  std::string system_name;  // as in the file
+  bool named = false;
+  uint64_t address = 0;  // in the object's own address space where it is known
+};
+
+// Names frames for the export thread. Demangled names are kept between calls, bounded by
+// kMaxMemo; perf-maps of at most kMaxPerfMaps processes stay open.
+class FrameNamer {
+ public:
+  static constexpr size_t kMaxMemo = 20000;
+  static constexpr size_t kMaxPerfMaps = 64;
+
+  FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root);
+
+  // Modules by the ids that slices use; grows as slices tell of new ones.
+  void LearnModules(const Slice& slice);
+  const Module& ModuleOf(const Frame& frame) const { return *modules_[frame.module]; }
+
+  // Call before naming a slice's frames: looks at tables and perf-maps afresh.
+  void BeginSlice();
+  FrameName Name(const Frame& frame);
+
+  uint64_t hits() const { return hits_; }
+  uint64_t misses() const { return misses_; }
+
+ private:
+  struct PerfMapSlot {
+    std::unique_ptr<symbolizer::PerfMapFile> file;  // null: the process has none
+    bool fresh = false;                             // looked at in this slice
+  };
+
+  FrameName NameFile(const Frame& frame, const Module& module);
+  FrameName NameKernel(const Frame& frame);
+  FrameName NameJit(const Frame& frame, const Module& module);
+  FrameName Named(std::string_view mangled, uint64_t address);
+  FrameName Unnamed(const Frame& frame, const Module& module, uint64_t address);
+  const symbolizer::PerfMap* PerfMapOf(uint32_t pid);
+
+  SymbolLoader& loader_;
+  symbolizer::SymbolCache& cache_;
+  std::string proc_root_;
+  std::vector<std::shared_ptr<const Module>> modules_;
+  // Tables found in this slice, by module id; held so that an eviction cannot pull them away.
+  std::unordered_map<uint32_t, std::shared_ptr<const symbolizer::SymbolTable>> tables_;
+  std::shared_ptr<const symbolizer::Kallsyms> kernel_;
+  std::unordered_map<uint32_t, PerfMapSlot> perf_maps_;
+  std::unordered_map<std::string, std::string> demangled_;
+  uint64_t hits_ = 0;
+  uint64_t misses_ = 0;
+};
+
+// The part of a path after the last slash.
+std::string_view Basename(std::string_view path);
+
+}  // namespace firetower::daemon

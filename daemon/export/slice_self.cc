@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/export/slice_self.h"
+
+#include <limits>
+
+#include "symbolizer/demangle.h"
+
+namespace firetower::daemon {
+namespace {
+constexpr uint32_t kNotYet = std::numeric_limits<uint32_t>::max();
+}
+
+uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack) {
+  uint32_t& top = top_of_stack_[stack];
+  if (top != kNotYet) return top;
+  const Slice::Stack& frames = slice.stacks[stack];
+  Function function{"[stack lost]", ""};
+  if (frames.size > 0) {
+    const Frame& leaf = slice.frames[frames.begin];
+    function.binary = Basename(namer_.ModuleOf(leaf).path);
+    FrameName name = namer_.Name(leaf);
+    bool bare = name.named || function.binary.substr(0, 1) == "[";
+    function.function = name.named ? symbolizer::SimplifyName(name.name)
+                        : bare     ? function.binary
+                                   : "[" + function.binary + "]";
+  }
+  auto [entry, inserted] = ids_.try_emplace(std::move(function), 0);
+  if (inserted) {
+    entry->second = static_cast<uint32_t>(functions_.size());
+    functions_.push_back(&entry->first);
+  }
+  return top = entry->second;
+}
+
+const std::vector<ContainerSlice>& SliceSelf::Compute(const Slice& slice) {
+  ids_.clear();
+  functions_.clear();
+  top_of_stack_.assign(slice.stacks.size(), kNotYet);
+  selves_.assign(slice.containers.size(), {});
+  out_.assign(slice.containers.size(), {});
+  // (container, function) -> place in the container's list.
+  std::unordered_map<uint64_t, size_t> places;
+  for (const Slice::Row& row : slice.rows) {
+    uint32_t top = TopOf(slice, row.stack);
+    std::vector<FunctionSelf>& self = selves_[row.container];
+    auto [place, inserted] = places.try_emplace(uint64_t{row.container} << 32 | top, self.size());
+    if (inserted) self.push_back({functions_[top]->function, functions_[top]->binary, 0, 0});
+    self[place->second].value_ns += static_cast<int64_t>(row.value);
+    self[place->second].samples += static_cast<int64_t>(row.count);
+    out_[row.container].total_ns += static_cast<int64_t>(row.value);
+  }
+  for (size_t i = 0; i < out_.size(); ++i) {
+    const k8s::PathLabels& labels = slice.containers[i].container->labels;
+    out_[i].labels = {labels.namespace_name, labels.pod, labels.container};
+    out_[i].functions = selves_[i];
+  }
+  return out_;
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/export/window.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace firetower::daemon {
+namespace {
+
+uint64_t HashOf(const Frame& frame) {
+  return HashWord(HashWord(kHashSeed, uint64_t{frame.module} << 32 | frame.pid), frame.offset);
+}
+
+void AddUnique(std::vector<std::string>& list, std::string_view item) {
+  if (item.empty() || std::find(list.begin(), list.end(), item) != list.end()) return;
+  list.emplace_back(item);
+}
+
+}  // namespace
+
+Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& slice) {
+  std::unique_ptr<Open>& open = profiles_[entry.container.get()];
+  if (!open) {
+    open =
+        std::make_unique<Open>(profile::CpuMeta(std::max(entry.decision.frequency_hz, 1u), 0, 0));
+    open->container = entry.container;
+    open->begin_ns = slice.begin_wall_ns;
+  }
+  open->frequency_hz = std::max(open->frequency_hz, entry.decision.frequency_hz);
+  open->end_ns = slice.end_wall_ns;
+  open->retention = std::max(open->retention, entry.decision.retention);
+  for (const std::string& policy : entry.decision.policies) AddUnique(open->policies, policy);
+  return *open;
+}
+
+uint32_t Window::MappingOf(Open& open, const Frame& frame) {
+  auto [entry, inserted] = open.mappings.try_emplace(frame.module);
+  if (!inserted) return entry->second;
+  const Module& module = namer_.ModuleOf(frame);
+  profile::Mapping mapping;
+  // Addresses are the object's own, the same for every process: a mapping that spans everything
+  // tells readers not to move them (pprof's elfexec.GetBase).
+  mapping.memory_limit = ~uint64_t{0};
+  mapping.filename = open.builder.AddString(module.path);
+  mapping.build_id = open.builder.AddString(module.BuildId());
+  mapping.flags = profile::Mapping::kHasFunctions;
+  AddUnique(open.build_ids, module.BuildId());
+  return entry->second = open.builder.AddMapping(mapping);
+}
+
+uint32_t Window::LocationOf(Open& open, const Frame& frame) {
+  bool inserted = false;
+  uint32_t& location = open.locations.Insert(HashOf(frame), &inserted);
+  if (!inserted) return location;
+  FrameName name = namer_.Name(frame);
+  profile::Line line;
+  line.function = open.builder.AddFunction(name.name, name.system_name, "");
+  return location = open.builder.AddLocation(MappingOf(open, frame), name.address, {&line, 1});
+}
+
+void Window::AddRow(Open& open, const Slice& slice, const Slice::Row& row) {
+  const Slice::Stack& stack = slice.stacks[row.stack];
+  stack_.clear();
+  for (uint32_t i = 0; i < stack.size; ++i) {
+    stack_.push_back(LocationOf(open, slice.frames[stack.begin + i]));
+  }
+  if (stack_.empty()) {
+    profile::Line line;
+    line.function = open.builder.AddFunction("[stack lost]", "[stack lost]", "");
+    stack_.push_back(open.builder.AddLocation(profile::kNoMapping, 0, {&line, 1}));
+  }
+  const TaskLabel& task = slice.labels[row.label];
+  profile::Label labels[4];
+  size_t count = 0;
+  if (options_.labels.comm) labels[count++] = open.builder.StringLabel("comm", ToText(task.comm));
+  if (options_.labels.thread) {
+    labels[count++] = open.builder.StringLabel("thread", ToText(task.thread));
+  }
+  if (options_.labels.cpu) labels[count++] = open.builder.NumberLabel("cpu", task.cpu, "");
+  std::string_view reason = StopReason(stack.stop);
+  if (!reason.empty()) {
+    labels[count++] = open.builder.StringLabel("cut", reason);
+    open.cut += row.count;
+  }
+  int64_t values[2] = {static_cast<int64_t>(row.count), static_cast<int64_t>(row.value)};
+  open.builder.AddSample(stack_, values, {labels, count});
+  open.samples += values[0];
+  open.value += values[1];
+}
+
+void Window::Add(const Slice& slice) {
+  if (profiles_.empty()) start_ns_ = slice.window_start_ns;
+  for (const Slice::Row& row : slice.rows) {
+    if (!slice.containers[row.container].decision.to_store) continue;
+    AddRow(OpenFor(slice.containers[row.container], slice), slice, row);
+  }
+}
+
+profile::Meta Window::MetaOf(const Open& open) const {
+  profile::Meta meta =
+      profile::CpuMeta(std::max(open.frequency_hz, 1u), open.begin_ns, open.end_ns - open.begin_ns);
+  const k8s::PathLabels& labels = open.container->labels;
+  meta.comments.push_back(fmt::format("namespace={} pod={} container={} node={}",
+                                      labels.namespace_name, labels.pod, labels.container,
+                                      options_.node));
+  meta.comments.push_back(fmt::format("cgroup={}", open.container->root_path));
+  meta.comments.push_back(fmt::format(
+      "firetower: on-CPU time, {} Hz, cpu-clock; addresses are the files' own", open.frequency_hz));
+  if (open.samples > 0) {
+    meta.comments.push_back(
+        fmt::format("{:.1f}% of samples have a cut stack: their label `cut` says why",
+                    100.0 * static_cast<double>(open.cut) / static_cast<double>(open.samples)));
+  }
+  for (const std::string& policy : open.policies) meta.comments.push_back("policy=" + policy);
+  return meta;
+}
+
+store::CatalogRow Window::RowOf(const Open& open) const {
+  store::CatalogRow row;
+  row.namespace_name = open.container->labels.namespace_name;
+  row.pod = open.container->labels.pod;
+  row.container = open.container->labels.container;
+  row.pod_uid = open.container->path.pod_uid;
+  row.container_id = open.container->path.container_id;
+  row.node = options_.node;
+  row.type = "cpu";
+  row.start_ns = open.begin_ns;
+  row.duration_ns = open.end_ns - open.begin_ns;
+  row.samples = open.samples;
+  row.value = open.value;
+  row.unit = "nanoseconds";
+  row.policies = open.policies;
+  row.build_ids = open.build_ids;
+  return row;
+}
+
+std::vector<store::OpenProfile> Window::Snapshot() const {
+  std::vector<store::OpenProfile> out;
+  for (const auto& [container, open] : profiles_) {
+    profile::ProfileBuilder copy = open->builder;
+    copy.meta() = MetaOf(*open);
+    out.push_back(
+        {RowOf(*open), std::make_shared<const profile::Profile>(std::move(copy).Build())});
+  }
+  return out;
+}
+
+std::vector<Window::Finished> Window::Take() {
+  std::vector<Finished> out;
+  for (auto& [container, open] : profiles_) {
+    open->builder.meta() = MetaOf(*open);
+    out.push_back({{RowOf(*open),
+                    std::make_shared<const profile::Profile>(std::move(open->builder).Build())},
+                   open->retention});
+  }
+  profiles_.clear();
+  return out;
+}
+
+}  // namespace firetower::daemon

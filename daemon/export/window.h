@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "daemon/export/frame_namer.h"
+#include "daemon/pipeline/slice.h"
+#include "profile/builder.h"
+#include "store/catalog.h"
+#include "store/query.h"
+
+namespace firetower::daemon {
+
+struct WindowOptions {
+  std::string node;
+  int64_t window_ns = 60 * kNsPerSecond;
+  LabelChoice labels;
+};
+
+// One window's profiles, one for each container and type, filled slice by slice with named frames.
+// Owned by the export thread.
+class Window {
+ public:
+  Window(const WindowOptions& options, FrameNamer& namer) : options_(options), namer_(namer) {}
+
+  bool empty() const { return profiles_.empty(); }
+  int64_t start_ns() const { return start_ns_; }
+  void Add(const Slice& slice);
+
+  // The window's rows and profiles, as they are now; the window goes on.
+  std::vector<store::OpenProfile> Snapshot() const;
+  struct Finished {
+    store::OpenProfile open;
+    k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
+  };
+  // The same, and the window is empty afterwards.
+  std::vector<Finished> Take();
+
+ private:
+  struct Open {
+    std::shared_ptr<const Container> container;
+    uint32_t frequency_hz = 0;
+    int64_t begin_ns = 0;
+    int64_t end_ns = 0;
+    int64_t samples = 0;
+    int64_t value = 0;
+    k8s::RetentionClass retention = k8s::RetentionClass::kShort;
+    uint64_t cut = 0;  // samples whose stack is not whole
+    std::vector<std::string> policies;
+    profile::ProfileBuilder builder;
+    std::map<uint32_t, uint32_t> mappings;  // by module id
+    FlatMap<uint32_t> locations;            // by hash of the frame
+    std::vector<std::string> build_ids;
+
+    explicit Open(profile::Meta meta) : builder(std::move(meta)) {}
+  };
+
+  Open& OpenFor(const Slice::ContainerEntry& entry, const Slice& slice);
+  uint32_t LocationOf(Open& open, const Frame& frame);
+  uint32_t MappingOf(Open& open, const Frame& frame);
+  void AddRow(Open& open, const Slice& slice, const Slice::Row& row);
+  store::CatalogRow RowOf(const Open& open) const;
+  profile::Meta MetaOf(const Open& open) const;
+
+  const WindowOptions& options_;
+  FrameNamer& namer_;
+  int64_t start_ns_ = 0;
+  std::map<const Container*, std::unique_ptr<Open>> profiles_;
+  std::vector<uint32_t> stack_;  // scratch
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/log.h"
+
+namespace firetower::daemon {
+namespace {
+
+// Rounds come every 50 ms while there is anything; a slice without one ends this much later.
+constexpr int64_t kSliceGraceNs = 300 * kNsPerMs;
+
+int64_t NextMultiple(int64_t time_ns, int64_t step_ns) { return (time_ns / step_ns + 1) * step_ns; }
+
+}  // namespace
+
+class Pipeline::Peers : public ResolverPeers {
+ public:
+  Peers(Pipeline& pipeline, BpfSampler& sampler, SymbolRequests& symbols)
+      : pipeline_(pipeline), sampler_(sampler), symbols_(symbols) {}
+
+  void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
+                   const ProcessMapping& mapping) override {
+    symbols_.Want(module, process, mapping);
+  }
+
+  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container) override {
+    ft_verdict verdict = VerdictOf(decision, is_container);
+    if (Status status = sampler_.SetVerdict(cgroup_id, verdict); !status) {
+      // The gate is full: the kernel side falls back to an ancestor, and what is sampled too much
+      // is sorted out by the resolver.
+      LOG(kDebug, "no verdict set", {{"error", status.error().message()}});
+    }
+  }
+
+  int64_t EndSlice(int64_t) override { return pipeline_.EndSlice(); }
+
+  void SetBaseFrequency(uint32_t frequency_hz) {
+    base_hz_ = frequency_hz;
+    ft_verdict fallback{FT_VERDICT_PENDING, FT_VERDICT_PENDING, 0, FT_KEEP_ALL, PeriodNs()};
+    sampler_.SetFallback(fallback);
+  }
+
+ private:
+  uint64_t PeriodNs() const { return static_cast<uint64_t>(kNsPerSecond) / base_hz_; }
+
+  ft_verdict VerdictOf(const Decision& decision, bool is_container) const {
+    ft_verdict verdict{};
+    verdict.kind = decision.sampled ? FT_VERDICT_YES : FT_VERDICT_NO;
+    verdict.child = is_container ? verdict.kind : static_cast<__u8>(FT_VERDICT_PENDING);
+    uint64_t keep = FT_KEEP_ALL;
+    if (decision.sampled && decision.frequency_hz < base_hz_) {
+      keep = std::max<uint64_t>(uint64_t{FT_KEEP_ALL} * decision.frequency_hz / base_hz_, 1);
+    }
+    verdict.keep = static_cast<__u32>(keep);
+    // Rounded to a nanosecond in 10^7: the sum stays CPU time whatever the share.
+    verdict.value = PeriodNs() * FT_KEEP_ALL / keep;
+    return verdict;
+  }
+
+  Pipeline& pipeline_;
+  BpfSampler& sampler_;
+  SymbolRequests& symbols_;
+  uint32_t base_hz_ = 97;
+};
+
+Pipeline::Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& processes,
+                   ModuleRegistry& modules, SymbolRequests& symbols, const Clock& clock,
+                   const PipelineOptions& options, std::function<void()> on_slice)
+    : sampler_(sampler),
+      modules_(modules),
+      clock_(clock),
+      options_(options),
+      on_slice_(std::move(on_slice)),
+      peers_(std::make_unique<Peers>(*this, sampler, symbols)),
+      resolver_(modules, processes, cgroups, *peers_, clock, options.labels),
+      full_(kSlicesInFlight),
+      free_(kSlicesInFlight) {}
+
+Pipeline::~Pipeline() { Finish(); }
+
+void Pipeline::Start(Capture& capture) {
+  capture_ = &capture;
+  sampler_.SetEpoch(epoch_);
+  TakeSelection();
+  resolver_.SetSliceEnd(OpenSlice());
+  thread_ = NamedThread("resolve", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
+}
+
+void Pipeline::SetSelection(std::shared_ptr<const Selection> selection) {
+  {
+    std::lock_guard lock(selection_mutex_);
+    next_selection_ = std::move(selection);
+  }
+  thread_.Notify();
+}
+
+void Pipeline::TakeSelection() {
+  std::shared_ptr<const Selection> next;
+  {
+    std::lock_guard lock(selection_mutex_);
+    next = std::exchange(next_selection_, nullptr);
+  }
+  if (!next) return;
+  if (Status status = sampler_.SetFrequency(next->frequency_hz()); !status) {
+    LOG(kWarn, "sampling rate not changed", {{"error", status.error().message()}});
+    return;
+  }
+  peers_->SetBaseFrequency(next->frequency_hz());
+  resolver_.SetSelection(std::move(next));
+}
+
+void Pipeline::Run(std::stop_token, WakeFd& wake) {
+  bool last = false;
+  while (!last) {
+    int64_t until_slice_ms = (slice_end_ns_ + kSliceGraceNs - clock_.MonotonicNs()) / kNsPerMs;
+    wake.Wait(static_cast<int>(std::clamp<int64_t>(until_slice_ms + 1, 1, 1000)));
+    TakeSelection();
+    last = TakeRounds();
+    if (int64_t now = clock_.MonotonicNs(); now >= next_tick_ns_) {
+      next_tick_ns_ = now + kNsPerSecond;
+      resolver_.Tick();
+      pending_.store(resolver_.pending(), std::memory_order_relaxed);
+    }
+    EndSliceIfDue();
+  }
+  resolver_.Tick(true);
+  CloseSlice(clock_.WallNs(), true);
+  finished_.store(true, std::memory_order_release);
+  on_slice_();
+}
+
+bool Pipeline::TakeRounds() {
+  while (std::unique_ptr<Round> round = capture_->TryPop()) {
+    resolver_.Process(*round);
+    bool last = round->horizon_ns == std::numeric_limits<int64_t>::max();
+    capture_->Recycle(std::move(round));
+    if (last) return true;
+  }
+  return false;
+}
+
+int64_t Pipeline::OpenSlice() {
+  int64_t now_wall_ns = clock_.WallNs();
+  Slice& slice = resolver_.builder().slice();
+  slice.begin_wall_ns = now_wall_ns;
+  slice.window_start_ns = now_wall_ns - now_wall_ns % options_.window_ns;
+  slice.first_module = modules_told_;
+  slice_end_wall_ns_ = NextMultiple(now_wall_ns, options_.slice_ns);
+  // The wall clock may be stepped: each slice looks anew how far away its end is.
+  slice_end_ns_ = clock_.MonotonicNs() + (slice_end_wall_ns_ - now_wall_ns);
+  return slice_end_ns_;
+}
+
+void Pipeline::CloseSlice(int64_t end_wall_ns, bool ends_window) {
+  Slice& slice = resolver_.builder().slice();
+  slice.end_wall_ns = end_wall_ns;
+  slice.ends_window = ends_window;
+  for (; modules_told_ < modules_.size(); ++modules_told_) {
+    slice.modules.push_back(modules_.Get(modules_told_));
+  }
+  auto next = free_.TryPop();
+  std::unique_ptr<Slice> done =
+      resolver_.builder().Take(next ? *std::move(next) : std::make_unique<Slice>());
+  full_.TryPush(std::move(done));
+  on_slice_();
+  if (ends_window) sampler_.SetEpoch(++epoch_);
+}
+
+int64_t Pipeline::EndSlice() {
+  if (full_.size() >= kSlicesInFlight) {
+    // Export is far behind: the slice goes on, and takes in what would have been the next one's.
+    slice_end_wall_ns_ += options_.slice_ns;
+    slice_end_ns_ += options_.slice_ns;
+    return slice_end_ns_;
+  }
+  CloseSlice(slice_end_wall_ns_, slice_end_wall_ns_ % options_.window_ns == 0);
+  return OpenSlice();
+}
+
+void Pipeline::EndSliceIfDue() {
+  if (clock_.MonotonicNs() >= slice_end_ns_ + kSliceGraceNs) resolver_.SetSliceEnd(EndSlice());
+}
+
+void Pipeline::Finish() { thread_.Join(); }
+
+std::unique_ptr<Slice> Pipeline::TryPop() {
+  auto slice = full_.TryPop();
+  return slice ? *std::move(slice) : nullptr;
+}
+
+void Pipeline::Recycle(std::unique_ptr<Slice> slice) {
+  slice->Clear();
+  free_.TryPush(std::move(slice));
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "base/clock.h"
+#include "base/spsc_queue.h"
+#include "base/thread.h"
+#include "daemon/capture/capture.h"
+#include "daemon/pipeline/resolver.h"
+
+namespace firetower::daemon {
+
+struct PipelineOptions {
+  int64_t slice_ns = 5 * kNsPerSecond;  // divides the window
+  int64_t window_ns = 60 * kNsPerSecond;
+  LabelChoice labels;
+};
+
+// Where symbols are asked for; called on the resolve thread, returns at once.
+class SymbolRequests {
+ public:
+  virtual ~SymbolRequests() = default;
+  virtual void Want(const std::shared_ptr<const Module>& module, const Process& process,
+                    const ProcessMapping& mapping) = 0;
+};
+
+// The `resolve` thread: takes rounds from capture, hands slices on. Slices end at multiples of
+// their length on the wall clock, and so do windows; with each window the kernel side's epoch
+// turns.
+//
+// When the reader is behind, the open slice simply grows: nothing is dropped here.
+class Pipeline {
+ public:
+  static constexpr size_t kSlicesInFlight = 16;
+
+  Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& processes,
+           ModuleRegistry& modules, SymbolRequests& symbols, const Clock& clock,
+           const PipelineOptions& options, std::function<void()> on_slice);
+  ~Pipeline();
+
+  // `capture` must outlive the thread.
+  void Start(Capture& capture);
+  // To be called when a round is ready.
+  void Notify() { thread_.Notify(); }
+  // Taken over before the next round.
+  void SetSelection(std::shared_ptr<const Selection> selection);
+  // Waits until capture's last round is through and the last slice, which ends its window, is
+  // handed on. Capture must have been told to stop.
+  void Finish();
+
+  std::unique_ptr<Slice> TryPop();
+  void Recycle(std::unique_ptr<Slice> slice);
+  bool finished() const { return finished_.load(std::memory_order_acquire); }
+  uint64_t pending_samples() const { return pending_.load(std::memory_order_relaxed); }
+
+ private:
+  class Peers;
+
+  void Run(std::stop_token stop, WakeFd& wake);
+  bool TakeRounds();
+  void TakeSelection();
+  // Opens the slice that holds the present; returns its end on the monotonic clock.
+  int64_t OpenSlice();
+  void CloseSlice(int64_t end_wall_ns, bool ends_window);
+  int64_t EndSlice();
+  void EndSliceIfDue();
+
+  BpfSampler& sampler_;
+  ModuleRegistry& modules_;
+  const Clock& clock_;
+  PipelineOptions options_;
+  std::function<void()> on_slice_;
+  std::unique_ptr<Peers> peers_;
+  Resolver resolver_;
+  Capture* capture_ = nullptr;
+  SpscQueue<std::unique_ptr<Slice>> full_;
+  SpscQueue<std::unique_ptr<Slice>> free_;
+  std::atomic<bool> finished_{false};
+  std::atomic<uint64_t> pending_{0};
+  // Handed over by the control thread, a few times an hour: a lock is simplest.
+  std::mutex selection_mutex_;
+  std::shared_ptr<const Selection> next_selection_;
+  uint32_t epoch_ = 1;
+  uint32_t modules_told_ = 0;
+  int64_t slice_end_wall_ns_ = 0;
+  int64_t slice_end_ns_ = 0;
+  int64_t next_tick_ns_ = 0;
+  NamedThread thread_;
+};
+
+}  // namespace firetower::daemon

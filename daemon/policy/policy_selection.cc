@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/policy/policy_selection.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "k8s/policy/served.h"
+
+namespace firetower::daemon {
+namespace {
+
+using k8s::PathKind;
+using k8s::ProfilingPolicy;
+
+bool SelectsLabels(const std::optional<k8s::LabelSelector>& selector) {
+  return selector.has_value() && !k8s::MatchesEverything(*selector);
+}
+
+// True if the policy can match nothing on a machine that knows no labels.
+bool NeedsLabels(const k8s::PolicySpec& spec) {
+  return SelectsLabels(spec.targets.namespace_selector) || SelectsLabels(spec.node_selector);
+}
+
+bool Contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+// A stable share of the pods, by uid: the same pods after a restart and on every node.
+bool InPercent(const Container& container, int64_t percent) {
+  if (percent >= 100) return true;
+  const std::string& identity =
+      container.path.pod_uid.empty() ? container.path.container_id : container.path.pod_uid;
+  uint64_t hash = kHashSeed;
+  for (char c : identity) hash = HashWord(hash, static_cast<unsigned char>(c));
+  return static_cast<int64_t>(hash % 100) < percent;
+}
+
+bool Matches(const ProfilingPolicy& policy, const Container& container) {
+  const k8s::Targets& targets = policy.spec.targets;
+  if (NeedsLabels(policy.spec)) return false;
+  bool in_pod = container.path.kind == PathKind::kContainer ||
+                container.path.kind == PathKind::kPodSandboxLevel;
+  if (!in_pod) {
+    return policy.cluster && targets.host_processes == k8s::HostProcesses::kInclude;
+  }
+  if (!targets.pod_selector.has_value() || SelectsLabels(targets.pod_selector)) return false;
+  if (targets.containers.has_value()) {
+    const std::string& name = container.labels.container;
+    if (!targets.containers->include.empty() && !Contains(targets.containers->include, name)) {
+      return false;
+    }
+    if (Contains(targets.containers->exclude, name)) return false;
+  }
+  return InPercent(container, targets.pod_percent);
+}
+
+int64_t Deadline(const LoadedPolicy& loaded) {
+  return loaded.policy.spec.active_deadline_seconds
+             ? loaded.since_ns + *loaded.policy.spec.active_deadline_seconds * kNsPerSecond
+             : std::numeric_limits<int64_t>::max();
+}
+
+bool Periodic(const k8s::GeneralSpec& general) {
+  return general.schedule == k8s::Schedule::kPeriodic &&
+         general.duration_seconds < general.period_seconds;
+}
+
+// Could ever be in force here.
+bool Eligible(const LoadedPolicy& loaded) {
+  const k8s::PolicySpec& spec = loaded.policy.spec;
+  return k8s::Served(loaded.policy).served && !spec.suspend && k8s::CpuFrequencyHertz(spec) > 0;
+}
+
+bool InForce(const LoadedPolicy& loaded, int64_t wall_ns) {
+  if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) return false;
+  k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
+  if (!Periodic(general)) return true;
+  // Periods are multiples on the wall clock, so that nodes profile the same minutes.
+  return wall_ns / kNsPerSecond % general.period_seconds < general.duration_seconds;
+}
+
+StackParts PartsOf(k8s::Stacks stacks) {
+  switch (stacks) {
+    case k8s::Stacks::kUserAndKernel:
+      return StackParts::kUserAndKernel;
+    case k8s::Stacks::kUser:
+      return StackParts::kUser;
+    case k8s::Stacks::kKernel:
+      return StackParts::kKernel;
+  }
+  return StackParts::kUserAndKernel;
+}
+
+class PolicySelection : public Selection {
+ public:
+  PolicySelection(std::vector<ProfilingPolicy> policies, uint32_t ceiling_hz)
+      : policies_(std::move(policies)), ceiling_hz_(ceiling_hz) {
+    // Where two contradict, the first of these wins.
+    std::stable_sort(policies_.begin(), policies_.end(), [](const auto& a, const auto& b) {
+      if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority;
+      if (a.cluster != b.cluster) return !a.cluster;
+      return DisplayName(a) < DisplayName(b);
+    });
+    for (const ProfilingPolicy& policy : policies_) {
+      frequency_hz_ = std::max(frequency_hz_, RateOf(policy));
+    }
+  }
+
+  Decision Decide(const Container& container) const override {
+    Decision decision;
+    for (const ProfilingPolicy& policy : policies_) {
+      if (!Matches(policy, container)) continue;
+      const k8s::ExportSpec& out = policy.spec.export_spec;
+      bool metrics = out.metrics.mode != k8s::MetricsMode::kDisabled;
+      bool store = out.object_store.mode != k8s::ObjectStoreMode::kDisabled;
+      if (!decision.sampled) {
+        decision.sampled = true;
+        decision.stacks = PartsOf(policy.spec.stacks);
+        decision.to_metrics = decision.to_store = false;
+        decision.retention = k8s::RetentionClass::kShort;
+      }
+      decision.frequency_hz = std::max(decision.frequency_hz, RateOf(policy));
+      decision.to_metrics |= metrics;
+      decision.to_store |= store;
+      if (store)
+        decision.retention = std::max(decision.retention, out.object_store.retention_class);
+      decision.policies.push_back(policy.cluster ? policy.name
+                                                 : policy.namespace_name + "/" + policy.name);
+    }
+    return decision;
+  }
+
+  uint32_t frequency_hz() const override { return frequency_hz_; }
+  bool everything() const override { return false; }
+
+ private:
+  uint32_t RateOf(const ProfilingPolicy& policy) const {
+    return std::min(static_cast<uint32_t>(k8s::CpuFrequencyHertz(policy.spec)), ceiling_hz_);
+  }
+
+  std::vector<ProfilingPolicy> policies_;
+  uint32_t ceiling_hz_;
+  uint32_t frequency_hz_ = 1;
+};
+
+}  // namespace
+
+PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz)
+    : policies_(std::move(policies)), ceiling_hz_(ceiling_hz) {}
+
+std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns) const {
+  std::vector<ProfilingPolicy> in_force;
+  for (const LoadedPolicy& loaded : policies_) {
+    if (InForce(loaded, wall_ns)) in_force.push_back(loaded.policy);
+  }
+  return std::make_shared<PolicySelection>(std::move(in_force), ceiling_hz_);
+}
+
+std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
+  std::optional<int64_t> next;
+  auto consider = [&](int64_t at_ns) {
+    if (at_ns > wall_ns && (!next || at_ns < *next)) next = at_ns;
+  };
+  for (const LoadedPolicy& loaded : policies_) {
+    if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) continue;
+    if (loaded.policy.spec.active_deadline_seconds) consider(Deadline(loaded));
+    k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
+    if (!Periodic(general)) continue;
+    int64_t period_ns = general.period_seconds * kNsPerSecond;
+    int64_t begin_ns = wall_ns - wall_ns % period_ns;
+    consider(begin_ns + general.duration_seconds * kNsPerSecond);
+    consider(begin_ns + period_ns);
+  }
+  return next;
+}
+
+std::vector<std::string> PolicySchedule::Warnings() const {
+  std::vector<std::string> warnings;
+  for (const LoadedPolicy& loaded : policies_) {
+    const ProfilingPolicy& policy = loaded.policy;
+    auto warn = [&](std::string_view text) {
+      warnings.push_back(fmt::format("{} ({}): {}", DisplayName(policy), policy.source, text));
+    };
+    for (const std::string& message : k8s::Served(policy).messages) warn(message);
+    if (SelectsLabels(policy.spec.targets.pod_selector)) {
+      warn(
+          "podSelector asks for labels, which are not known without an API server: it matches no "
+          "container; write matchLabels: {} for all, or choose by containers.include");
+    }
+    if (!policy.spec.targets.workload_refs.empty()) {
+      warn("workloadRefs are not known without an API server: they match nothing");
+    }
+    if (NeedsLabels(policy.spec)) {
+      warn(
+          "namespaceSelector or nodeSelector asks for labels, which are not known without an API "
+          "server: the policy matches nothing");
+    }
+  }
+  return warnings;
+}
+
+}  // namespace firetower::daemon
