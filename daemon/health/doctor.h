@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "daemon/health/host_checks.h"
+
+namespace firetower::daemon {
+
+// What the daemon tells `doctor`; the rest is read from the host each time.
+struct DoctorInput {
+  std::string proc_root = "/proc";
+  std::string sys_root = "/sys";
+  int64_t sideband_ring_bytes = 0;
+  std::function<CgroupFacts()> cgroup;  // unset: not checked
+  std::function<StoreFacts()> store;    // unset: not checked
+};
+
+// All checks, in the order they are shown. Any thread; reads a dozen small files. The callbacks
+// must be safe to call from that thread.
+std::vector<Check> RunDoctor(const DoctorInput& input);
+
+}  // namespace firetower::daemon
