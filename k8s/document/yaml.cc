@@ -127,7 +127,8 @@ class TreeBuilder : public YAML::EventHandler {
 struct Chunk {
   std::string text;
   int first_line = 1;
-  bool content = false;  // more than blank lines and comments
+  bool content = false;    // more than blank lines and comments
+  int directive_line = 0;  // of the first content, when that is a directive
 };
 
 bool IsMarker(std::string_view line, std::string_view marker) {
@@ -156,8 +157,10 @@ std::vector<Chunk> SplitDocuments(std::string_view text) {
       chunks.back().first_line = line_number;
       line.replace(0, 3, start ? "   " : "#  ");
     }
-    chunks.back().content |= HasContent(line);
-    chunks.back().text += line + '\n';
+    Chunk& chunk = chunks.back();
+    if (!chunk.content && line.starts_with('%')) chunk.directive_line = line_number;
+    chunk.content |= HasContent(line);
+    chunk.text += line + '\n';
   }
   std::erase_if(chunks, [](const Chunk& chunk) { return !chunk.content; });
   return chunks;
@@ -189,13 +192,14 @@ YamlDocument ParseChunk(const Chunk& chunk) {
   };
   if (const int line = LineIndentedByTab(chunk); line != 0)
     return fail(line, "indented by a tab: YAML takes spaces only");
-  if (chunk.text[chunk.text.find_first_not_of(" \t\r\n")] == '%')
-    return fail(chunk.first_line, "directives (%YAML, %TAG) are not accepted: remove the line");
+  if (chunk.directive_line != 0)
+    return fail(chunk.directive_line, "directives (%YAML, %TAG) are not accepted: remove the line");
   try {
     std::istringstream stream(chunk.text);
     YAML::Parser parser(stream);
     TreeBuilder builder(chunk.first_line);
-    parser.HandleNextDocument(builder);
+    if (!parser.HandleNextDocument(builder))
+      return fail(chunk.first_line, "not valid YAML: no value stands here");
     document.root = builder.TakeRoot();
     TreeBuilder rest(chunk.first_line);
     if (parser.HandleNextDocument(rest))

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// crd/cases.yaml, asked of the file parser. Every case applies to it: those about fields that an
+// API server would prune ("podSelector, a typo that is pruned to {}", "nodeSelector pruned typo",
+// "pid namespaced", "hostProcesses in the namespaced kind") are refused here as unknown fields.
+// What only an API server can judge is not among them: the cost of the CEL rules, pruning itself,
+// defaults in stored objects, and the status subresource.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/file.h"
+#include "k8s/document/yaml.h"
+#include "k8s/policy/describe.h"
+#include "k8s/policy/load.h"
+#include "k8s/policy/served.h"
+
+namespace firetower::k8s {
+namespace {
+
+std::vector<Node> Cases() {
+  const std::string file = FIRETOWER_SOURCE_DIR "/crd/cases.yaml";
+  const std::vector<YamlDocument> documents = ParseYaml(ReadFile(file).value());
+  EXPECT_EQ(documents.size(), 1u);
+  EXPECT_TRUE(documents.at(0).errors.empty());
+  return documents.at(0).root.items;
+}
+
+Node String(const std::string& text) {
+  Node node;
+  node.kind = NodeKind::kString;
+  node.text = text;
+  return node;
+}
+
+Node Document(const Node& one) {
+  const Node* name = one.Find("policyName");
+  Node metadata;
+  metadata.kind = NodeKind::kMap;
+  metadata.entries.push_back({"name", 0, String(name == nullptr ? "case" : name->text)});
+  Node document;
+  document.kind = NodeKind::kMap;
+  document.entries.push_back({"apiVersion", 0, String("firetower.dev/v1alpha1")});
+  document.entries.push_back(
+      {"kind", 0,
+       String(one.Find("cluster") == nullptr ? "ProfilingPolicy" : "ClusterProfilingPolicy")});
+  document.entries.push_back({"metadata", 0, std::move(metadata)});
+  document.entries.push_back({"spec", one.Find("spec")->line, *one.Find("spec")});
+  return document;
+}
+
+TEST(PolicyCases, AreAcceptedAndRefusedAsTheyMustBe) {
+  size_t accepted = 0;
+  size_t refused = 0;
+  for (const Node& one : Cases()) {
+    const PolicyFileResult result = ParsePolicy(Document(one), "cases.yaml");
+    std::vector<std::string> messages;
+    for (const PolicyError& error : result.errors) messages.push_back(error.message);
+    SCOPED_TRACE(one.Find("name")->text);
+    const Node* expected = one.Find("refused");
+    if (expected == nullptr) {
+      EXPECT_EQ(messages, std::vector<std::string>{});
+      EXPECT_EQ(result.policies.size(), 1u);
+      ++accepted;
+      continue;
+    }
+    EXPECT_TRUE(result.policies.empty());
+    EXPECT_FALSE(messages.empty());
+    if (expected->text != "schema") {
+      EXPECT_THAT(messages, ::testing::Contains(expected->text));
+    }
+    ++refused;
+  }
+  EXPECT_GE(accepted, 25u);
+  EXPECT_GE(refused, 50u);
+}
+
+TEST(PolicyCases, HaveARefusalForEveryRule) {
+  std::set<std::string> messages = {"metadata.name must be at most 63 characters"};
+  for (const bool cluster : {false, true}) {
+    for (const auto& [path, attributes] : DescribePolicy(cluster)) {
+      for (const auto& [key, value] : attributes) {
+        if (key.starts_with("rule ")) messages.insert(key.substr(5));
+      }
+    }
+  }
+  // minProperties refuses it before the rule is asked.
+  messages.erase("an empty entry would match everything");
+  EXPECT_GT(messages.size(), 25u);
+  for (const Node& one : Cases()) {
+    if (const Node* refused = one.Find("refused")) messages.erase(refused->text);
+  }
+  EXPECT_THAT(messages, ::testing::IsEmpty());
+}
+
+TEST(PolicyCases, ExamplesAreValid) {
+  const PolicyFileResult result = LoadPolicies(FIRETOWER_SOURCE_DIR "/docs/examples");
+  for (const PolicyError& error : result.errors) ADD_FAILURE() << error.ToString();
+  EXPECT_GE(result.policies.size(), 5u);
+  size_t served = 0;
+  for (const ProfilingPolicy& policy : result.policies) served += Served(policy).served ? 1 : 0;
+  EXPECT_EQ(served, 3u);
+}
+
+}  // namespace
+}  // namespace firetower::k8s
