@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/file.h"
@@ -61,18 +62,29 @@ Result<Kallsyms> Kallsyms::Load(const std::string& proc_root) {
 }
 
 std::optional<KernelSymbol> Kallsyms::Find(uint64_t abs_addr) const {
-  auto above = std::upper_bound(starts_.begin(), starts_.end(), abs_addr);
-  if (above == starts_.begin()) return std::nullopt;
-  auto index = static_cast<size_t>(above - starts_.begin()) - 1;
+  auto span = std::upper_bound(spans_.begin(), spans_.end(), abs_addr,
+                               [](uint64_t value, const Span& s) { return value < s.base; });
+  if (span == spans_.begin()) return std::nullopt;
+  const size_t last = span == spans_.end() ? starts_.size() : span->first;
+  --span;
+  if (abs_addr - span->base > UINT32_MAX) return std::nullopt;
+  auto relative = static_cast<uint32_t>(abs_addr - span->base);
+  auto above = std::upper_bound(starts_.begin() + span->first,
+                                starts_.begin() + static_cast<ptrdiff_t>(last), relative);
+  // A span begins with a function, so there is one at or below.
+  auto index = static_cast<uint32_t>(above - starts_.begin()) - 1;
   const Body& body = bodies_[index];
-  uint64_t offset = abs_addr - starts_[index];
+  uint32_t offset = relative - starts_[index];
   if (offset >= body.size_bytes) return std::nullopt;
-  return KernelSymbol{names_.c_str() + body.name_offset, names_.c_str() + body.module_offset,
-                      offset};
+  auto owner = std::upper_bound(owners_.begin(), owners_.end(), index,
+                                [](uint32_t value, const Owner& o) { return value < o.first; });
+  return KernelSymbol{names_.c_str() + body.name_offset,
+                      names_.c_str() + std::prev(owner)->module_offset, offset};
 }
 
 size_t Kallsyms::bytes() const {
-  return sizeof(*this) + starts_.capacity() * sizeof(uint64_t) + bodies_.capacity() * sizeof(Body) +
+  return sizeof(*this) + spans_.capacity() * sizeof(Span) + owners_.capacity() * sizeof(Owner) +
+         starts_.capacity() * sizeof(uint32_t) + bodies_.capacity() * sizeof(Body) +
          names_.capacity() + 1;
 }
 

@@ -42,12 +42,23 @@ class Kallsyms {
 
  private:
   friend class KallsymsBuilder;
+  // 12 bytes a function instead of 24: addresses are offsets from a base (all of x86-64's kernel,
+  // modules and BPF programs lie in one span of 2 GiB), owners are the same for long stretches.
+  struct Span {
+    uint64_t base;
+    uint32_t first;  // index of its first function
+  };
+  struct Owner {
+    uint32_t first;
+    uint32_t module_offset;
+  };
   struct Body {
     uint32_t size_bytes;
     uint32_t name_offset;
-    uint32_t module_offset;
   };
-  std::vector<uint64_t> starts_;  // sorted
+  std::vector<Span> spans_;       // sorted; at most 4 GiB each
+  std::vector<Owner> owners_;     // sorted
+  std::vector<uint32_t> starts_;  // sorted within a span, relative to its base
   std::vector<Body> bodies_;
   std::string names_;
 };

@@ -13,6 +13,12 @@ constexpr size_t kMaxNamesBytes = 64u << 20;
 // nm(1): text, and weak symbols that are not objects. Upper case is global.
 bool IsFunctionType(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
 
+// The linker's marks at the ends of the kernel's code (include/asm-generic/sections.h): they bound
+// the last function and name nothing.
+bool EndsText(std::string_view name) {
+  return name == "_etext" || name == "_einittext" || name == "_end" || name == "__end_rodata";
+}
+
 // Parts a line at blanks; the kernel writes a tab before the module.
 std::string_view NextField(std::string_view& line) {
   size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
@@ -53,7 +59,7 @@ Status KallsymsBuilder::AddLine(std::string_view line) {
     raw.module_offset = *offset;
   }
   if (raw.function) {
-    auto offset = names_.Add(name);
+    auto offset = AddName(name);
     if (!offset) return Error(ErrorCode::kExhausted, "kallsyms: too many bytes of names");
     raw.name_offset = *offset;
   }
@@ -61,10 +67,16 @@ Status KallsymsBuilder::AddLine(std::string_view line) {
   return OkStatus();
 }
 
-// The linker's marks at the ends of the kernel's code (include/asm-generic/sections.h): they bound
-// the last function and name nothing.
-bool KallsymsBuilder::EndsText(std::string_view name) const {
-  return name == "_etext" || name == "_einittext" || name == "_end" || name == "__end_rodata";
+// Kernels with padding before functions list "__pfx_read" right before "read": the second is the
+// tail of the first and needs no bytes of its own.
+std::optional<uint32_t> KallsymsBuilder::AddName(std::string_view name) {
+  static constexpr std::string_view kPadding = "__pfx_";
+  if (last_padding_ && names_.Get(*last_padding_).substr(kPadding.size()) == name) {
+    return *last_padding_ + static_cast<uint32_t>(kPadding.size());
+  }
+  auto offset = names_.Add(name);
+  if (offset && name.starts_with(kPadding)) last_padding_ = offset;
+  return offset;
 }
 
 uint64_t KallsymsBuilder::EndOf(size_t index, size_t next) const {
@@ -90,26 +102,38 @@ Result<Kallsyms> KallsymsBuilder::Finish() && {
   // Stable: of several names at one address the kernel lists the one it prefers first.
   std::stable_sort(symbols_.begin(), symbols_.end(),
                    [](const Raw& a, const Raw& b) { return a.abs_addr < b.abs_addr; });
-  Kallsyms table;
   auto functions = static_cast<size_t>(std::count_if(
       symbols_.begin(), symbols_.end(), [](const Raw& symbol) { return symbol.function; }));
+  Kallsyms table;
   table.starts_.reserve(functions);
   table.bodies_.reserve(functions);
+  std::optional<uint64_t> last;
   for (size_t i = 0; i < symbols_.size(); ++i) {
-    const Raw& symbol = symbols_[i];
-    if (!symbol.function) continue;
-    if (!table.starts_.empty() && table.starts_.back() == symbol.abs_addr) continue;
+    if (!symbols_[i].function || symbols_[i].abs_addr == last) continue;
+    last = symbols_[i].abs_addr;
     size_t next = i + 1;
-    while (next < symbols_.size() && symbols_[next].abs_addr == symbol.abs_addr) ++next;
-    uint64_t size = std::min<uint64_t>(EndOf(i, next) - symbol.abs_addr, UINT32_MAX);
-    table.starts_.push_back(symbol.abs_addr);
-    table.bodies_.push_back(
-        {static_cast<uint32_t>(size), symbol.name_offset, symbol.module_offset});
+    while (next < symbols_.size() && symbols_[next].abs_addr == *last) ++next;
+    Append(table, symbols_[i], EndOf(i, next));
   }
   table.starts_.shrink_to_fit();
   table.bodies_.shrink_to_fit();
+  table.spans_.shrink_to_fit();
+  table.owners_.shrink_to_fit();
   table.names_ = names_.Take();
   return table;
+}
+
+void KallsymsBuilder::Append(Kallsyms& table, const Raw& symbol, uint64_t end) const {
+  auto index = static_cast<uint32_t>(table.starts_.size());
+  if (table.spans_.empty() || symbol.abs_addr - table.spans_.back().base > UINT32_MAX) {
+    table.spans_.push_back({symbol.abs_addr, index});
+  }
+  if (table.owners_.empty() || table.owners_.back().module_offset != symbol.module_offset) {
+    table.owners_.push_back({index, symbol.module_offset});
+  }
+  table.starts_.push_back(static_cast<uint32_t>(symbol.abs_addr - table.spans_.back().base));
+  uint64_t size = std::min<uint64_t>(end - symbol.abs_addr, UINT32_MAX);
+  table.bodies_.push_back({static_cast<uint32_t>(size), symbol.name_offset});
 }
 
 }  // namespace firetower::symbolizer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -28,12 +29,14 @@ class KallsymsBuilder {
     uint32_t module_offset;
     bool function;
   };
-  bool EndsText(std::string_view name) const;
+  std::optional<uint32_t> AddName(std::string_view name);
+  void Append(Kallsyms& table, const Raw& symbol, uint64_t end) const;
   // `next` is the first symbol at a higher address, or one past the last.
   uint64_t EndOf(size_t index, size_t next) const;
 
   StringPool names_;
   uint32_t no_module_;
+  std::optional<uint32_t> last_padding_;
   std::vector<Raw> symbols_;
   uint64_t lines_ = 0;
   bool any_address_ = false;
