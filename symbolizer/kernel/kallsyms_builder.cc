@@ -41,7 +41,7 @@ Status KallsymsBuilder::AddLine(std::string_view line) {
   auto [end, error] =
       std::from_chars(address.data(), address.data() + address.size(), abs_addr, 16);
   if (error != std::errc() || end != address.data() + address.size() || type.size() != 1 ||
-      name.empty()) {
+      name.empty() || name[0] == '\0') {
     return OkStatus();
   }
   ++lines_;

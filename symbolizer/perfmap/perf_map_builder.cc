@@ -32,8 +32,8 @@ void PerfMapBuilder::AddLine(std::string_view line) {
   uint64_t start = 0;
   uint64_t size = 0;
   uint64_t end = 0;
-  if (!TakeHex(line, start) || !TakeHex(line, size) || line.empty() || size == 0 ||
-      size > kMaxFunctionBytes || __builtin_add_overflow(start, size, &end) ||
+  if (!TakeHex(line, start) || !TakeHex(line, size) || line.empty() || line[0] == '\0' ||
+      size == 0 || size > kMaxFunctionBytes || __builtin_add_overflow(start, size, &end) ||
       entries_.size() >= PerfMap::kMaxEntries) {
     ++dropped_lines_;
     return;

@@ -96,6 +96,12 @@ TEST(Kallsyms, SkipsLinesThatAreNoSymbols) {
   EXPECT_EQ(At(table, 0xffffffff81000000), "good+0");
 }
 
+TEST(Kallsyms, ANameOfNothingIsNoSymbol) {
+  std::string text = "ffffffff81000000 T X\n";
+  text[text.find('X')] = '\0';
+  EXPECT_EQ(Kallsyms::Parse(text).value().symbol_count(), 0u);
+}
+
 TEST(Kallsyms, EveryPrefixParses) {
   const std::string text = kText;
   for (size_t length = 0; length <= text.size(); ++length) {
