@@ -53,8 +53,15 @@ struct BundleEntry {
   uint64_t size = 0;           // of the data
 };
 
+// An entry whose row cannot be read; the others are fine.
+struct BadEntry {
+  std::string name = {};
+  std::string reason = {};
+};
+
 struct BundleIndex {
   std::vector<BundleEntry> entries = {};
+  std::vector<BadEntry> bad_entries = {};
 };
 
 // Reads bytes [offset, offset + length) of a file.

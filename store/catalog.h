@@ -43,6 +43,9 @@ const std::vector<std::string>& CatalogLabelNames();
 // __profile_type__ (Pyroscope's id) and service_name (falls back to workload, then container).
 std::string LabelValueOf(const CatalogRow& row, std::string_view label);
 
+// 12 hexadecimal digits, the same for the same container, type, node and start.
+std::string ProfileId(const CatalogRow& row);
+
 // A ZIP comment holds 65,535 bytes; we stay below. Build ids, then policies, are cut to fit.
 inline constexpr size_t kMaxRowJsonBytes = 60'000;
 std::string CatalogRowToJson(const CatalogRow& row);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ class DirStore : public ObjectStore {
 
   std::string root_;  // absolute, no trailing slash
   size_t swept_files_ = 0;
+  // A mutex, since Put and the sweep of another thread meet in the file system: Put shares it while
+  // it makes folders and a file in them, Delete holds it alone while it removes empty ones.
+  std::shared_mutex folders_;
 };
 
 }  // namespace firetower::store

@@ -100,7 +100,7 @@ Result<LabelsResult> LabelValues(const ObjectStore& store, const Query& query,
                                  std::string_view label, std::span<const OpenProfile> open = {},
                                  const QueryLimits& limits = {});
 // CatalogRow::value summed per step and group. A window's value is spread evenly over its duration;
-// what lies outside [from, to) is left out. Steps start at multiples of step_ns.
+// what lies outside [from, to) is left out. Steps start at multiples of step_ns, at least 1 s.
 Result<SeriesResult> SeriesTotals(const ObjectStore& store, const Query& query, int64_t step_ns,
                                   std::span<const std::string> group_by,
                                   std::span<const OpenProfile> open = {},

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/dir_store.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "store/key.h"
+
+namespace firetower::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What WriteFileAtomic calls a file that is not finished: <name>.tmp-<pid>-<serial>.
+constexpr std::string_view kTemporaryMark = ".tmp-";
+// No Put takes this long; covers a pid that was given out again (in a container it is always 1).
+constexpr time_t kAbandonedAfterSeconds = 60;
+
+bool IsTemporary(std::string_view name) { return name.find(kTemporaryMark) != std::string::npos; }
+
+bool IsAbandoned(const std::string& path, std::string_view name) {
+  std::string_view tail = name.substr(name.rfind(kTemporaryMark) + kTemporaryMark.size());
+  pid_t pid = 0;
+  std::from_chars(tail.data(), tail.data() + tail.size(), pid);
+  if (pid <= 0) return false;  // not a name of ours
+  if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 &&
+         info.st_mtime < ::time(nullptr) - kAbandonedAfterSeconds;
+}
+
+struct DirEntry {
+  std::string name;  // of a folder with a trailing '/', which puts it where its keys sort
+  bool is_folder = false;
+};
+
+// Folders and regular files, in the order of the keys below them. Links are not followed.
+Result<std::vector<DirEntry>> ReadSorted(const std::string& path) {
+  std::error_code error;
+  std::vector<DirEntry> entries;
+  fs::directory_iterator at(path, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    std::string name = at->path().filename().string();
+    std::error_code ignored;
+    fs::file_type type = at->symlink_status(ignored).type();
+    if (type == fs::file_type::directory) entries.push_back({name + '/', true});
+    if (type == fs::file_type::regular && !IsTemporary(name)) entries.push_back({name, false});
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return ErrnoError("list " + path, error.value());
+  }
+  std::ranges::sort(entries, {}, &DirEntry::name);
+  return entries;
+}
+
+// One listing; `key` is the path below the root so far, ending in '/' or empty.
+class Lister {
+ public:
+  Lister(const std::string& root, std::string_view prefix, std::string_view start_after,
+         size_t limit)
+      : root_(root), prefix_(prefix), start_after_(start_after), limit_(limit) {}
+
+  Status Walk(const std::string& folder) {
+    if (folder.size() > kMaxKeyBytes) return OkStatus();  // deeper than any key
+    ASSIGN_OR_RETURN(std::vector<DirEntry> entries, ReadSorted(root_ + '/' + folder));
+    for (const DirEntry& entry : entries) {
+      if (found_.size() >= limit_) return OkStatus();
+      std::string key = folder + entry.name;
+      if (entry.is_folder) {
+        bool may_hold_prefix = key.starts_with(prefix_) || prefix_.starts_with(key);
+        bool all_before = key < start_after_ && !start_after_.starts_with(key);
+        if (may_hold_prefix && !all_before) RETURN_IF_ERROR(Walk(key));
+        continue;
+      }
+      if (!key.starts_with(prefix_) || key <= start_after_) continue;
+      struct stat info {};
+      if (::stat((root_ + '/' + key).c_str(), &info) != 0) continue;  // just deleted
+      found_.push_back({std::move(key), static_cast<uint64_t>(info.st_size)});
+    }
+    return OkStatus();
+  }
+  std::vector<ObjectInfo> Take() && { return std::move(found_); }
+
+ private:
+  const std::string& root_;
+  std::string_view prefix_;
+  std::string_view start_after_;
+  size_t limit_;
+  std::vector<ObjectInfo> found_;
+};
+
+// Creates the folders between `root` and the file, each made durable in its parent.
+Status MakeParents(const std::string& root, const std::string& path) {
+  for (size_t slash = path.find('/', root.size() + 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    std::string folder = path.substr(0, slash);
+    if (::mkdir(folder.c_str(), 0755) != 0) {
+      if (errno == EEXIST) continue;
+      return ErrnoError("mkdir " + folder);
+    }
+    std::string parent = folder.substr(0, folder.rfind('/'));
+    ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(parent.empty() ? "/" : parent, O_DIRECTORY));
+    if (::fsync(fd.get()) != 0) return ErrnoError("fsync " + parent);
+  }
+  return OkStatus();
+}
+
+size_t Sweep(const std::string& root) {
+  size_t removed = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code ignored;
+    std::string name = at->path().filename().string();
+    if (!IsTemporary(name) || !at->is_regular_file(ignored)) continue;
+    std::string path = at->path().string();
+    if (IsAbandoned(path, name) && ::unlink(path.c_str()) == 0) ++removed;
+  }
+  return removed;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirStore>> DirStore::Open(std::string root) {
+  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  if (!root.starts_with('/') || root == "/") {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("store directory \"{}\" must be an absolute path below /", root));
+  }
+  RETURN_IF_ERROR(MakeDirectories(root).Context("store"));
+  std::unique_ptr<DirStore> store(new DirStore(std::move(root)));
+  store->swept_files_ = Sweep(store->root_);
+  return store;
+}
+
+Result<std::string> DirStore::PathOf(std::string_view key) const {
+  RETURN_IF_ERROR(CheckKey(key));
+  return root_ + '/' + std::string(key);
+}
+
+Status DirStore::Put(std::string_view key, std::string_view bytes) {
+  ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  std::shared_lock hold(folders_);
+  // Another process may take away a folder that has just become empty: make it again.
+  constexpr int kTries = 3;
+  Status status;
+  for (int i = 0; i < kTries; ++i) {
+    status = MakeParents(root_, path);
+    if (status) status = WriteFileAtomic(path, bytes);
+    if (status || status.error().sys_errno() != ENOENT) break;
+  }
+  return std::move(status.Context("store"));
+}
+
+Result<std::string> DirStore::Get(std::string_view key, uint64_t max_bytes) const {
+  ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  return ReadFile(path, max_bytes);
+}
+
+Result<std::string> DirStore::GetRange(std::string_view key, uint64_t offset,
+                                       uint64_t length) const {
+  ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("stat " + path);
+  auto size = static_cast<uint64_t>(info.st_size);
+  // Before the memory is asked for.
+  if (offset > size || length > size - offset) {
+    return Error(ErrorCode::kCorrupt,
+                 fmt::format("{}: {} bytes at {} of a file of {}", path, length, offset, size));
+  }
+  std::string bytes(length, '\0');
+  RETURN_IF_ERROR(ReadExactAt(fd.get(), offset, std::as_writable_bytes(std::span(bytes))));
+  return bytes;
+}
+
+Result<uint64_t> DirStore::Size(std::string_view key) const {
+  ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return ErrnoError("stat " + path);
+  if (!S_ISREG(info.st_mode)) return Error(ErrorCode::kNotFound, path + ": not an object");
+  return static_cast<uint64_t>(info.st_size);
+}
+
+Result<std::vector<ObjectInfo>> DirStore::List(std::string_view prefix,
+                                               std::string_view start_after, size_t limit) const {
+  std::string folder(prefix.substr(0, prefix.rfind('/') + 1));
+  if (!folder.empty()) RETURN_IF_ERROR(CheckKey(folder + 'x'));
+  Lister lister(root_, prefix, start_after, limit);
+  RETURN_IF_ERROR(lister.Walk(folder));
+  return std::move(lister).Take();
+}
+
+Result<std::vector<std::string>> DirStore::ListFolders(std::string_view prefix) const {
+  if (!prefix.empty()) RETURN_IF_ERROR(CheckKey(std::string(prefix) + 'x'));
+  ASSIGN_OR_RETURN(std::vector<DirEntry> entries, ReadSorted(root_ + '/' + std::string(prefix)));
+  std::vector<std::string> folders;
+  for (DirEntry& entry : entries) {
+    if (!entry.is_folder) continue;
+    entry.name.pop_back();
+    folders.push_back(std::move(entry.name));
+  }
+  return folders;
+}
+
+Status DirStore::Delete(std::string_view key) {
+  ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  if (::unlink(path.c_str()) != 0) {
+    return errno == ENOENT ? OkStatus() : Status(ErrnoError("delete " + path));
+  }
+  std::unique_lock hold(folders_);
+  // rmdir refuses a folder that is not empty: that ends the climb.
+  for (size_t slash = path.rfind('/'); slash > root_.size(); slash = path.rfind('/', slash - 1)) {
+    if (::rmdir(path.substr(0, slash).c_str()) != 0) break;
+  }
+  return OkStatus();
+}
+
+}  // namespace firetower::store

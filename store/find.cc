@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/find.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "store/capture.h"
+#include "store/walk.h"
+
+namespace firetower::store {
+namespace {
+
+class Finder {
+ public:
+  Finder(const ObjectStore& store, const Query& query, const QueryLimits& limits,
+         SkippedList* skipped, const std::function<Status(const FoundProfile& found)>& visit)
+      : store_(store), query_(query), limits_(limits), skipped_(skipped), visit_(visit) {}
+
+  Status Visit(const StoredObject& object) {
+    return object.is_capture ? VisitCapture(object) : VisitBundle(object);
+  }
+
+ private:
+  Status VisitBundle(const StoredObject& object) {
+    Result<BundleIndex> index = ReadBundleIndex(store_, object.key);
+    if (!index) return Skip(object, index.error());
+    for (const BadEntry& bad : index->bad_entries) {
+      skipped_->Add(object.key, bad.name, bad.reason);
+    }
+    for (const BundleEntry& entry : index->entries) {
+      RETURN_IF_ERROR(Found(
+          {.key = &object.key, .entry = &entry, .object_bytes = object.size, .row = &entry.row}));
+    }
+    return OkStatus();
+  }
+  Status VisitCapture(const StoredObject& object) {
+    Result<CatalogRow> row = ReadCaptureRow(store_, object.key);
+    if (!row) return Skip(object, row.error());
+    return Found({.key = &object.key, .object_bytes = object.size, .row = &*row});
+  }
+  Status Skip(const StoredObject& object, const Error& error) {
+    // Retention may delete between listing and reading: that is no damage.
+    if (error.code() != ErrorCode::kNotFound) skipped_->Add(object.key, "", error.message());
+    return OkStatus();
+  }
+  Status Found(const FoundProfile& found) {
+    if (!IsAsked(query_, *found.row)) return OkStatus();
+    if (++rows_ > limits_.max_rows) {
+      return Error(ErrorCode::kExhausted,
+                   fmt::format("more than {} profiles match: narrow the selector or the time range",
+                               limits_.max_rows));
+    }
+    return visit_(found);
+  }
+
+  const ObjectStore& store_;
+  const Query& query_;
+  const QueryLimits& limits_;
+  SkippedList* skipped_;
+  const std::function<Status(const FoundProfile& found)>& visit_;
+  uint64_t rows_ = 0;
+};
+
+}  // namespace
+
+Result<std::string> FoundProfile::Read(const ObjectStore& store) const {
+  return entry == nullptr ? store.Get(*key) : ReadBundleEntry(store, *key, *entry);
+}
+
+bool IsAsked(const Query& query, const CatalogRow& row) {
+  if (query.type && row.type != query.type->Name()) return false;
+  if (!row.Overlaps(query.from_ns, query.to_ns)) return false;
+  return query.selector.Matches([&](std::string_view label) { return LabelValueOf(row, label); });
+}
+
+Status FindProfiles(const ObjectStore& store, const Query& query, const QueryLimits& limits,
+                    SkippedList* skipped,
+                    const std::function<Status(const FoundProfile& found)>& visit) {
+  if (query.from_ns >= query.to_ns) {
+    return Error(ErrorCode::kInvalid, "the time range is empty: from must lie before to");
+  }
+  WalkRange range{.from_s = query.from_ns / kNsPerSecond, .to_s = query.to_ns / kNsPerSecond + 1};
+  auto component = [&](std::string_view label) {
+    std::optional<std::string> value = query.selector.EqualTo(label);
+    return value ? ToKeyComponent(*value) : std::string();
+  };
+  range.namespace_component = component("namespace");
+  range.pod_component = component("pod");
+  Finder finder(store, query, limits, skipped, visit);
+  return WalkObjects(store, range,
+                     [&](const StoredObject& object) { return finder.Visit(object); });
+}
+
+Result<SeriesSums> SeriesSums::Create(const Query& query, int64_t step_ns,
+                                      std::span<const std::string> group_by) {
+  if (step_ns < kMinStepNs) {
+    return Error(ErrorCode::kInvalid, fmt::format("a step of {} ns: at least 1 s", step_ns));
+  }
+  SeriesSums sums;
+  sums.from_ns_ = query.from_ns;
+  sums.to_ns_ = query.to_ns;
+  sums.step_ns_ = step_ns;
+  sums.group_by_.assign(group_by.begin(), group_by.end());
+  return sums;
+}
+
+Status SeriesSums::Add(const CatalogRow& row) {
+  std::vector<std::string> group;
+  for (const std::string& label : group_by_) group.push_back(LabelValueOf(row, label));
+  std::map<int64_t, double>& points = sums_[std::move(group)];
+  size_t before = points.size();
+  auto value = static_cast<double>(row.value);
+  int64_t first = std::max(row.start_ns, from_ns_);
+  int64_t last = std::min(row.end_ns(), to_ns_);
+  if (row.duration_ns == 0) points[first / step_ns_ * step_ns_] += value;
+  for (int64_t at = first; at < last;) {
+    int64_t step = at / step_ns_ * step_ns_;
+    int64_t end = std::min(last, step + step_ns_);
+    points[step] += value * static_cast<double>(end - at) / static_cast<double>(row.duration_ns);
+    at = end;
+  }
+  points_ += points.size() - before;
+  if (points_ > kMaxPoints) {
+    return Error(
+        ErrorCode::kExhausted,
+        fmt::format("more than {} points: take a longer step or fewer labels", kMaxPoints));
+  }
+  return OkStatus();
+}
+
+std::vector<Series> SeriesSums::Finish() && {
+  std::vector<Series> all;
+  for (const auto& [group, points] : sums_) {
+    Series series;
+    for (size_t i = 0; i < group_by_.size(); ++i) series.labels[group_by_[i]] = group[i];
+    for (auto [start_ns, value] : points) series.points.push_back({start_ns, value});
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of query.h: stored profiles one at a time, and sums over time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/bundle.h"
+#include "store/query.h"
+
+namespace firetower::store {
+
+// One stored profile; valid during the call it is passed to.
+struct FoundProfile {
+  const std::string* key = nullptr;
+  const BundleEntry* entry = nullptr;  // null: a capture
+  uint64_t object_bytes = 0;
+  const CatalogRow* row = nullptr;
+
+  uint64_t bytes() const { return entry == nullptr ? object_bytes : entry->size; }
+  Result<std::string> Read(const ObjectStore& store) const;
+};
+
+bool IsAsked(const Query& query, const CatalogRow& row);
+
+// Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes to
+// `skipped`. kInvalid for an empty time range, kExhausted past limits.max_rows.
+Status FindProfiles(const ObjectStore& store, const Query& query, const QueryLimits& limits,
+                    SkippedList* skipped,
+                    const std::function<Status(const FoundProfile& found)>& visit);
+
+// Adds up rows by step and by the values of some labels.
+class SeriesSums {
+ public:
+  static constexpr int64_t kMinStepNs = 1'000'000'000;
+  static constexpr size_t kMaxPoints = 1'000'000;  // over all series
+
+  static Result<SeriesSums> Create(const Query& query, int64_t step_ns,
+                                   std::span<const std::string> group_by);
+  Status Add(const CatalogRow& row);
+  std::vector<Series> Finish() &&;
+
+ private:
+  SeriesSums() = default;
+  int64_t from_ns_ = 0;
+  int64_t to_ns_ = 0;
+  int64_t step_ns_ = 0;
+  std::vector<std::string> group_by_;
+  std::map<std::vector<std::string>, std::map<int64_t, double>> sums_;
+  size_t points_ = 0;
+};
+
+}  // namespace firetower::store

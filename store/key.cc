@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/key.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <vector>
+
+namespace firetower::store {
+namespace {
+
+constexpr int64_t kMaxStart = 9'999'999'999;  // ten digits, the year 2286
+constexpr size_t kMaxComponentBytes = 253;    // a DNS name
+constexpr std::string_view kBundleSuffix = ".zip";
+constexpr std::string_view kCaptureSuffix = ".pb.gz";
+
+bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool IsComponentByte(char c) { return IsAlphanumeric(c) || c == '-' || c == '.' || c == '_'; }
+bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+bool IsComponent(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxComponentBytes && text.front() != '.' &&
+         std::ranges::all_of(text, IsComponentByte) && text.find("..") == std::string_view::npos;
+}
+
+Status CheckComponent(std::string_view what, std::string_view text) {
+  if (IsComponent(text)) return OkStatus();
+  return Error(ErrorCode::kInvalid,
+               fmt::format("key: {} \"{}\" must be 1 to {} of a-z 0-9 - _ . and not start with '.'",
+                           what, text.substr(0, 100), kMaxComponentBytes));
+}
+
+Status CheckTimes(int64_t start_s, int64_t seconds) {
+  if (start_s < 0 || start_s > kMaxStart) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("key: start {} is not in 0..{}", start_s, kMaxStart));
+  }
+  if (seconds < 0 || seconds > kMaxWindowSeconds) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("key: a window of {} s, at most {}", seconds, kMaxWindowSeconds));
+  }
+  return OkStatus();
+}
+
+Result<std::string> Bounded(std::string key) {
+  if (key.size() <= kMaxKeyBytes) return key;
+  return Error(ErrorCode::kInvalid,
+               fmt::format("key of {} bytes, at most {}", key.size(), kMaxKeyBytes));
+}
+
+std::tm UtcOf(int64_t unix_s) {
+  std::tm utc{};
+  auto at = static_cast<time_t>(unix_s);
+  ::gmtime_r(&at, &utc);
+  return utc;
+}
+
+Error NotAKey(std::string_view kind, std::string_view text) {
+  return {ErrorCode::kInvalid,
+          fmt::format("\"{}\" is not the key of a {}", text.substr(0, 200), kind)};
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t at = 0;;) {
+    size_t end = text.find(separator, at);
+    parts.push_back(text.substr(at, end - at));
+    if (end == std::string_view::npos) return parts;
+    at = end + 1;
+  }
+}
+
+// Takes the text before the first `separator` off the front.
+std::string_view TakeFront(std::string_view* text, char separator) {
+  size_t end = std::min(text->find(separator), text->size());
+  std::string_view front = text->substr(0, end);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  return front;
+}
+std::string_view TakeBack(std::string_view* text, char separator) {
+  size_t at = text->rfind(separator);
+  if (at == std::string_view::npos) return {};
+  std::string_view back = text->substr(at + 1);
+  text->remove_suffix(text->size() - at);
+  return back;
+}
+
+int64_t Number(std::string_view text) {
+  int64_t value = -1;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : -1;
+}
+
+std::string Prefix(RetentionClass retention, std::string_view cluster, std::string_view kind) {
+  return fmt::format("v1/{}/{}/{}/", RetentionClassName(retention), cluster, kind);
+}
+
+}  // namespace
+
+std::string_view RetentionClassName(RetentionClass retention) {
+  switch (retention) {
+    case RetentionClass::kShort:
+      return "short";
+    case RetentionClass::kStandard:
+      return "standard";
+    case RetentionClass::kLong:
+      return "long";
+  }
+  return "standard";
+}
+
+Result<RetentionClass> ParseRetentionClass(std::string_view text) {
+  for (RetentionClass retention : kRetentionClasses) {
+    if (text == RetentionClassName(retention)) return retention;
+  }
+  return Error(ErrorCode::kInvalid,
+               fmt::format("unknown retention class \"{}\"; allowed are short, standard, long",
+                           text.substr(0, 100)));
+}
+
+std::string DateOf(int64_t unix_s) {
+  std::tm utc = UtcOf(unix_s);
+  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
+std::string BundleTimePath(int64_t start_s) {
+  start_s = std::clamp<int64_t>(start_s, 0, kMaxStart);
+  return fmt::format("{}/{:02}/{:010}", DateOf(start_s), UtcOf(start_s).tm_hour, start_s);
+}
+
+std::string BundlePrefix(RetentionClass retention, std::string_view cluster) {
+  return Prefix(retention, cluster, "bundle");
+}
+std::string CapturePrefix(RetentionClass retention, std::string_view cluster) {
+  return Prefix(retention, cluster, "capture");
+}
+
+Result<std::string> BuildKey(const BundleKey& key) {
+  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
+  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
+  RETURN_IF_ERROR(CheckComponent("scope", key.scope));
+  RETURN_IF_ERROR(CheckComponent("node", key.node));
+  if (key.run.size() != 8 || !std::ranges::all_of(key.run, IsAlphanumeric)) {
+    return Error(ErrorCode::kInvalid, fmt::format("key: run \"{}\" must be 8 of a-z 0-9", key.run));
+  }
+  return Bounded(fmt::format("{}{}-{}/{}/{}-{}{}", BundlePrefix(key.retention, key.cluster),
+                             BundleTimePath(key.start_s), key.seconds, key.scope, key.node, key.run,
+                             kBundleSuffix));
+}
+
+Result<std::string> BuildKey(const CaptureKey& key) {
+  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
+  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
+  RETURN_IF_ERROR(CheckComponent("namespace", key.namespace_name));
+  RETURN_IF_ERROR(CheckComponent("pod", key.pod));
+  RETURN_IF_ERROR(CheckComponent("container", key.container));
+  RETURN_IF_ERROR(CheckComponent("type", key.type));
+  if (key.type.find('-') != std::string::npos) {
+    return Error(ErrorCode::kInvalid, fmt::format("key: type \"{}\" must hold no '-'", key.type));
+  }
+  if (key.id.size() != 12 || !std::ranges::all_of(key.id, IsHex)) {
+    return Error(ErrorCode::kInvalid, fmt::format("key: id \"{}\" must be 12 of 0-9 a-f", key.id));
+  }
+  return Bounded(fmt::format("{}{}/{}/{}/{:010}-{}-{}-{}-{}{}",
+                             CapturePrefix(key.retention, key.cluster), key.namespace_name, key.pod,
+                             DateOf(key.start_s), key.start_s, key.seconds, key.container, key.type,
+                             key.id, kCaptureSuffix));
+}
+
+// Both parsers take the parts loosely and then compare with what BuildKey makes of them: only the
+// one canonical spelling is a key.
+Result<BundleKey> ParseBundleKey(std::string_view text) {
+  std::vector<std::string_view> parts = Split(text, '/');
+  if (parts.size() != 9 || !parts[8].ends_with(kBundleSuffix)) return NotAKey("bundle", text);
+  BundleKey key;
+  ASSIGN_OR_RETURN(key.retention, ParseRetentionClass(parts[1]));
+  key.cluster = parts[2];
+  std::string_view window = parts[6];
+  key.start_s = Number(TakeFront(&window, '-'));
+  key.seconds = Number(window);
+  key.scope = parts[7];
+  std::string_view name = parts[8];
+  name.remove_suffix(kBundleSuffix.size());
+  key.run = TakeBack(&name, '-');
+  key.node = name;
+  Result<std::string> canonical = BuildKey(key);
+  if (!canonical || *canonical != text) return NotAKey("bundle", text);
+  return key;
+}
+
+Result<CaptureKey> ParseCaptureKey(std::string_view text) {
+  std::vector<std::string_view> parts = Split(text, '/');
+  if (parts.size() != 8 || !parts[7].ends_with(kCaptureSuffix)) return NotAKey("capture", text);
+  CaptureKey key;
+  ASSIGN_OR_RETURN(key.retention, ParseRetentionClass(parts[1]));
+  key.cluster = parts[2];
+  key.namespace_name = parts[4];
+  key.pod = parts[5];
+  std::string_view name = parts[7];
+  name.remove_suffix(kCaptureSuffix.size());
+  key.start_s = Number(TakeFront(&name, '-'));
+  key.seconds = Number(TakeFront(&name, '-'));
+  key.id = TakeBack(&name, '-');
+  key.type = TakeBack(&name, '-');
+  key.container = name;
+  Result<std::string> canonical = BuildKey(key);
+  if (!canonical || *canonical != text) return NotAKey("capture", text);
+  return key;
+}
+
+std::string ToKeyComponent(std::string_view text) {
+  std::string out(text.substr(0, kMaxComponentBytes));
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (!IsComponentByte(c)) c = '-';
+  }
+  for (size_t at = 0; (at = out.find("..", at)) != std::string::npos; ++at) out[at] = '-';
+  if (out.starts_with('.')) out[0] = '-';
+  return out.empty() ? "-" : out;
+}
+
+Status CheckKey(std::string_view key) {
+  auto bad = [&](std::string_view why) {
+    return Error(ErrorCode::kInvalid, fmt::format("key \"{}\": {}", key.substr(0, 200), why));
+  };
+  if (key.empty() || key.size() > kMaxKeyBytes) {
+    return bad(fmt::format("must have 1 to {} bytes", kMaxKeyBytes));
+  }
+  if (!std::ranges::all_of(key, [](char c) { return c > ' ' && c < 0x7F; })) {
+    return bad("must be printable ASCII without spaces");
+  }
+  for (std::string_view part : Split(key, '/')) {
+    if (part.empty()) return bad("must be relative and hold no empty component");
+    if (part == "." || part == "..") return bad("must hold no . or .. component");
+    if (part.size() > 255) return bad("a component has more than 255 bytes");
+    // Names WriteFileAtomic gives to unfinished files.
+    if (part.find(".tmp-") != std::string_view::npos)
+      return bad("\".tmp-\" marks unfinished files");
+  }
+  return OkStatus();
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/query.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "profile/merge.h"
+#include "profile/pprof.h"
+#include "store/find.h"
+
+namespace firetower::store {
+namespace {
+
+auto SortKey(const CatalogRow& row) {
+  return std::tie(row.start_ns, row.namespace_name, row.pod, row.container, row.type);
+}
+
+// Rows of store and open windows alike.
+Status ForEachRow(const ObjectStore& store, const Query& query, std::span<const OpenProfile> open,
+                  const QueryLimits& limits, SkippedList* skipped,
+                  const std::function<Status(const CatalogRow& row)>& visit) {
+  RETURN_IF_ERROR(FindProfiles(store, query, limits, skipped,
+                               [&](const FoundProfile& found) { return visit(*found.row); }));
+  for (const OpenProfile& profile : open) {
+    if (IsAsked(query, profile.row)) RETURN_IF_ERROR(visit(profile.row));
+  }
+  return OkStatus();
+}
+
+class StoreMerger {
+ public:
+  StoreMerger(const ObjectStore& store, const QueryLimits& limits)
+      : store_(store),
+        limits_(limits),
+        merger_({.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes}) {}
+
+  Status AddStored(const FoundProfile& found) {
+    read_bytes_ += found.bytes();
+    if (read_bytes_ > limits_.max_read_bytes) {
+      return Error(ErrorCode::kExhausted,
+                   fmt::format("the answer needs more than {} bytes of profiles: narrow the "
+                               "selector or the time range",
+                               limits_.max_read_bytes));
+    }
+    Result<std::string> bytes = found.Read(store_);
+    if (!bytes) return Skip(found, bytes.error());
+    Result<profile::Profile> profile = profile::DecodePprof(*bytes);
+    if (!profile) return Skip(found, profile.error());
+    return AddProfile(*found.row, *profile);
+  }
+
+  Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
+    if (type_.empty()) type_ = row.type;
+    if (row.type != type_) {
+      return Error(ErrorCode::kInvalid,
+                   fmt::format("the answer holds profiles of types {} and {}: ask for one type",
+                               type_, row.type));
+    }
+    Status added = merger_.Add(profile);
+    if (!added && added.error().code() == ErrorCode::kExhausted) {
+      added.Context("narrow the selector or the time range");
+    }
+    return added;
+  }
+
+  MergeResult Finish() && {
+    result_.profiles = merger_.count();
+    result_.profile = std::move(merger_).Finish();
+    return std::move(result_);
+  }
+  SkippedList* skipped() { return &result_.skipped; }
+
+ private:
+  Status Skip(const FoundProfile& found, const Error& error) {
+    result_.skipped.Add(*found.key, found.entry == nullptr ? "" : found.entry->name,
+                        error.message());
+    return OkStatus();
+  }
+
+  const ObjectStore& store_;
+  QueryLimits limits_;
+  profile::Merger merger_;
+  std::string type_;
+  uint64_t read_bytes_ = 0;
+  MergeResult result_;
+};
+
+}  // namespace
+
+void SkippedList::Add(std::string key, std::string entry, std::string reason) {
+  ++total;
+  if (items.size() < kMaxSkipped) {
+    items.push_back({std::move(key), std::move(entry), std::move(reason)});
+  }
+}
+
+Result<ListResult> ListProfiles(const ObjectStore& store, const Query& query,
+                                std::span<const OpenProfile> open, const QueryLimits& limits) {
+  ListResult result;
+  RETURN_IF_ERROR(
+      ForEachRow(store, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
+        result.rows.push_back(row);
+        return OkStatus();
+      }));
+  std::ranges::stable_sort(result.rows, [](const CatalogRow& a, const CatalogRow& b) {
+    return SortKey(a) < SortKey(b);
+  });
+  return result;
+}
+
+Result<MergeResult> MergeProfiles(const ObjectStore& store, const Query& query,
+                                  std::span<const OpenProfile> open, const QueryLimits& limits) {
+  StoreMerger merger(store, limits);
+  RETURN_IF_ERROR(FindProfiles(store, query, limits, merger.skipped(),
+                               [&](const FoundProfile& found) { return merger.AddStored(found); }));
+  for (const OpenProfile& profile : open) {
+    if (profile.profile == nullptr || !IsAsked(query, profile.row)) continue;
+    RETURN_IF_ERROR(merger.AddProfile(profile.row, *profile.profile));
+  }
+  return std::move(merger).Finish();
+}
+
+Result<LabelsResult> LabelNames(const ObjectStore& store, const Query& query,
+                                std::span<const OpenProfile> open, const QueryLimits& limits) {
+  std::set<std::string> names;
+  LabelsResult result;
+  RETURN_IF_ERROR(
+      ForEachRow(store, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
+        for (const std::string& name : CatalogLabelNames()) {
+          if (!LabelValueOf(row, name).empty()) names.insert(name);
+        }
+        return OkStatus();
+      }));
+  result.values.assign(names.begin(), names.end());
+  return result;
+}
+
+Result<LabelsResult> LabelValues(const ObjectStore& store, const Query& query,
+                                 std::string_view label, std::span<const OpenProfile> open,
+                                 const QueryLimits& limits) {
+  std::set<std::string> values;  // at most max_rows
+  LabelsResult result;
+  RETURN_IF_ERROR(
+      ForEachRow(store, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
+        std::string value = LabelValueOf(row, label);
+        if (!value.empty()) values.insert(std::move(value));
+        return OkStatus();
+      }));
+  result.values.assign(values.begin(), values.end());
+  return result;
+}
+
+Result<SeriesResult> SeriesTotals(const ObjectStore& store, const Query& query, int64_t step_ns,
+                                  std::span<const std::string> group_by,
+                                  std::span<const OpenProfile> open, const QueryLimits& limits) {
+  SeriesResult result;
+  ASSIGN_OR_RETURN(SeriesSums sums, SeriesSums::Create(query, step_ns, group_by));
+  RETURN_IF_ERROR(ForEachRow(store, query, open, limits, &result.skipped,
+                             [&](const CatalogRow& row) { return sums.Add(row); }));
+  result.series = std::move(sums).Finish();
+  return result;
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "profile/export.h"
+#include "store/capture.h"
+#include "tests/support/stored_profiles.h"
+
+namespace firetower::store {
+namespace {
+
+using ::firetower::testing::BundleOf;
+using ::firetower::testing::kFirstWindow;
+using ::firetower::testing::kSecondNs;
+using ::firetower::testing::ProfileOf;
+using ::firetower::testing::Row;
+using ::firetower::testing::StoreFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+profile::Selector Select(std::string_view text) { return *profile::Selector::Parse(text); }
+
+Query Between(int64_t from_s, int64_t to_s, std::string_view selector = "") {
+  return {.selector = Select(selector), .from_ns = from_s * kSecondNs, .to_ns = to_s * kSecondNs};
+}
+
+std::string Folded(const MergeResult& result) { return profile::ToFolded(result.profile, 0); }
+
+class StoreQuery : public ::testing::Test {
+ protected:
+  // Three windows a minute apart; in each web (10 samples) and db (5).
+  StoreQuery() {
+    for (int64_t start : {kFirstWindow, kFirstWindow + 60, kFirstWindow + 120}) {
+      keys_.push_back(folder_.PutBundle(
+          {Row("shop", "web-1", "web", start, 10), Row("infra", "db-0", "db", start, 5)}));
+    }
+  }
+  DirStore& store() { return folder_.store(); }
+  StoreFolder folder_;
+  std::vector<std::string> keys_;
+};
+
+TEST_F(StoreQuery, ListsWhatOverlaps) {
+  auto all = ListProfiles(store(), {});
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_EQ(all->rows.size(), 6u);
+  EXPECT_EQ(all->skipped.total, 0u);
+  EXPECT_EQ(all->rows.front(), Row("infra", "db-0", "db", kFirstWindow, 5));
+  auto count = [&](int64_t from_s, int64_t to_s) {
+    return ListProfiles(store(), Between(from_s, to_s))->rows.size();
+  };
+  EXPECT_EQ(count(kFirstWindow, kFirstWindow + 60), 2u);
+  EXPECT_EQ(count(kFirstWindow + 59, kFirstWindow + 61), 4u);
+  EXPECT_EQ(count(kFirstWindow - 100, kFirstWindow), 0u);
+  EXPECT_EQ(count(kFirstWindow + 180, kFirstWindow + 999), 0u);
+  EXPECT_EQ(count(kFirstWindow + 179, kFirstWindow + 999), 2u);
+}
+
+TEST_F(StoreQuery, MergesWhatTheSelectorMatches) {
+  auto shop = MergeProfiles(store(), Between(0, kFirstWindow + 999, "cpu{namespace=\"shop\"}"));
+  ASSERT_TRUE(shop) << shop.error().message();
+  EXPECT_EQ(shop->profiles, 3u);
+  EXPECT_EQ(Folded(*shop), "main;web 30\n");
+  EXPECT_EQ(shop->profile.meta().time_nanos, kFirstWindow * kSecondNs);
+  EXPECT_EQ(shop->profile.meta().duration_nanos, 180 * kSecondNs);
+  EXPECT_EQ(Folded(*MergeProfiles(store(), Between(0, kFirstWindow + 60))),
+            "main;db 5\nmain;web 10\n");
+  EXPECT_EQ(MergeProfiles(store(), Between(0, 9'000'000'000, "lock{}"))->profiles, 0u);
+  EXPECT_EQ(MergeProfiles(store(), Between(0, 9'000'000'000, "{pod=~\"web-.*\"}"))->profiles, 3u);
+  Query query{.type = *profile::ParseProfileType("offcpu")};
+  EXPECT_EQ(MergeProfiles(store(), query)->profiles, 0u);
+}
+
+TEST_F(StoreQuery, AddsTheOpenWindow) {
+  CatalogRow row = Row("shop", "web-1", "web", kFirstWindow + 180, 7);
+  OpenProfile open[] = {
+      {.row = row, .profile = std::make_shared<const profile::Profile>(ProfileOf(row))}};
+  auto both = MergeProfiles(store(), Between(0, 9'000'000'000, "{namespace=\"shop\"}"), open);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(Folded(*both), "main;web 37\n");
+  EXPECT_EQ(
+      ListProfiles(store(), Between(kFirstWindow + 180, kFirstWindow + 181), open)->rows.size(),
+      1u);
+  EXPECT_EQ(MergeProfiles(store(), Between(0, kFirstWindow + 180), open)->profiles, 6u);
+}
+
+TEST_F(StoreQuery, FindsCaptures) {
+  CatalogRow row = Row("shop", "web-1", "web", kFirstWindow + 600, 4);
+  auto key = BuildKey(CaptureKey{.cluster = "home",
+                                 .namespace_name = "shop",
+                                 .pod = "web-1",
+                                 .start_s = kFirstWindow + 600,
+                                 .seconds = 60,
+                                 .container = "web",
+                                 .type = "cpu",
+                                 .id = ProfileId(row)});
+  ASSERT_TRUE(store().Put(*key, *EncodeCapture(row, profile::EncodePprof(ProfileOf(row)))));
+  auto found = MergeProfiles(store(), Between(kFirstWindow + 600, kFirstWindow + 700));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->skipped.total, 0u);
+  EXPECT_EQ(Folded(*found), "main;web 4\n");
+  EXPECT_EQ(ListProfiles(store(), Between(0, 9'000'000'000, "{pod=\"web-1\"}"))->rows.size(), 4u);
+  EXPECT_EQ(ListProfiles(store(), Between(0, 9'000'000'000, "{pod=\"db-0\"}"))->rows.size(), 3u);
+}
+
+TEST_F(StoreQuery, NamesWhatItHadToSkip) {
+  std::string bytes = *store().Get(keys_[0]);
+  ASSERT_TRUE(WriteFileAtomic(folder_.PathOf(keys_[0]), bytes.substr(0, bytes.size() / 2)));
+  bytes = *store().Get(keys_[1]);
+  auto index = ReadBundleIndex(store(), keys_[1]);
+  ASSERT_TRUE(index);
+  bytes[index->entries[0].end_offset - 1] ^= 1;  // last byte of web's profile
+  ASSERT_TRUE(WriteFileAtomic(folder_.PathOf(keys_[1]), bytes));
+
+  auto merged = MergeProfiles(store(), {});
+  ASSERT_TRUE(merged) << merged.error().message();
+  EXPECT_EQ(Folded(*merged), "main;db 10\nmain;web 10\n");
+  ASSERT_EQ(merged->skipped.total, 2u);
+  EXPECT_EQ(merged->skipped.items[0].key, keys_[0]);
+  EXPECT_THAT(merged->skipped.items[0].reason, HasSubstr("truncated"));
+  EXPECT_EQ(merged->skipped.items[1].key, keys_[1]);
+  EXPECT_EQ(merged->skipped.items[1].entry, index->entries[0].name);
+  EXPECT_THAT(merged->skipped.items[1].reason, HasSubstr("bad CRC-32"));
+  EXPECT_EQ(ListProfiles(store(), {})->skipped.total, 1u);
+}
+
+TEST_F(StoreQuery, ListsLabels) {
+  auto names = LabelNames(store(), {});
+  ASSERT_TRUE(names);
+  EXPECT_THAT(names->values, ElementsAre("container", "container_id", "namespace", "node", "pod",
+                                         "pod_uid", "service_name", "type", "workload"));
+  EXPECT_THAT(LabelValues(store(), {}, "namespace")->values, ElementsAre("infra", "shop"));
+  EXPECT_THAT(
+      LabelValues(store(), Between(0, 9'000'000'000, "{namespace=\"shop\"}"), "pod")->values,
+      ElementsAre("web-1"));
+  EXPECT_THAT(LabelValues(store(), {}, "nonsense")->values, ElementsAre());
+}
+
+TEST_F(StoreQuery, SumsByStepAndSpreadsWindows) {
+  std::string by[] = {"namespace"};
+  // kFirstWindow is a multiple of 60, but not of 90.
+  auto minute = SeriesTotals(store(), Between(0, 9'000'000'000), 60 * kSecondNs, by);
+  ASSERT_TRUE(minute) << minute.error().message();
+  ASSERT_EQ(minute->series.size(), 2u);
+  EXPECT_EQ(minute->series[1].labels.at("namespace"), "shop");
+  ASSERT_EQ(minute->series[1].points.size(), 3u);
+  EXPECT_EQ(minute->series[1].points[0].start_ns, kFirstWindow * kSecondNs);
+  EXPECT_DOUBLE_EQ(minute->series[1].points[0].value, 1e8);
+
+  auto half =
+      SeriesTotals(store(), Between(kFirstWindow + 30, kFirstWindow + 60), 30 * kSecondNs, {});
+  ASSERT_EQ(half->series.size(), 1u);
+  ASSERT_EQ(half->series[0].points.size(), 1u);
+  EXPECT_DOUBLE_EQ(half->series[0].points[0].value, 0.75e8);  // half of (10 + 5) samples
+
+  EXPECT_FALSE(SeriesTotals(store(), {}, 0, {}));
+}
+
+TEST_F(StoreQuery, HoldsItsLimits) {
+  auto exhausted = [](const auto& result) {
+    EXPECT_FALSE(result);
+    return result ? "" : result.error().message();
+  };
+  EXPECT_THAT(exhausted(ListProfiles(store(), {}, {}, {.max_rows = 5})), HasSubstr("more than 5"));
+  EXPECT_THAT(exhausted(MergeProfiles(store(), {}, {}, {.max_read_bytes = 100})),
+              HasSubstr("narrow the selector"));
+  EXPECT_THAT(exhausted(MergeProfiles(store(), {}, {}, {.max_merged_bytes = 10})),
+              HasSubstr("narrow the selector"));
+  EXPECT_THAT(exhausted(ListProfiles(store(), Between(5, 5))), HasSubstr("range is empty"));
+}
+
+TEST_F(StoreQuery, RefusesToMixTypes) {
+  CatalogRow lock = Row("shop", "web-1", "web", kFirstWindow + 180);
+  lock.type = "lock";
+  folder_.PutBundle({lock});
+  auto mixed = MergeProfiles(store(), {});
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(mixed.error().message(), HasSubstr("types cpu and lock: ask for one type"));
+  EXPECT_EQ(MergeProfiles(store(), {.type = *profile::ParseProfileType("cpu")})->profiles, 6u);
+}
+
+TEST_F(StoreQuery, PassesOverForeignFiles) {
+  ASSERT_TRUE(store().Put("v1/standard/home/bundle/README", "hello"));
+  ASSERT_TRUE(store().Put("v1/standard/home/bundle/2025-11-21/04/notes.txt", "hello"));
+  ASSERT_TRUE(store().Put("lost+found/x", "hello"));
+  auto all = ListProfiles(store(), {});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->rows.size(), 6u);
+  EXPECT_EQ(all->skipped.total, 0u);
+}
+
+TEST(StoreQueryPaging, ReadsMoreThanOnePage) {
+  StoreFolder folder;
+  std::string bytes = BundleOf({Row("a", "b", "c", kFirstWindow, 1)});
+  for (int i = 0; i < 1100; ++i) {
+    char run[9];
+    std::snprintf(run, sizeof run, "%08d", i);
+    std::string path = folder.PathOf(testing::BundleKeyAt(kFirstWindow, run));
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    FILE* file = std::fopen(path.c_str(), "w");  // without Put's fsync: a thousand take seconds
+    ASSERT_NE(file, nullptr);
+    std::fwrite(bytes.data(), 1, bytes.size(), file);
+    std::fclose(file);
+  }
+  EXPECT_EQ(ListProfiles(folder.store(), {})->rows.size(), 1100u);
+}
+
+}  // namespace
+}  // namespace firetower::store
