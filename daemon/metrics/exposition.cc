@@ -3,6 +3,7 @@
 // specification (https://github.com/prometheus/OpenMetrics).
 #include "daemon/metrics/exposition.h"
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -59,18 +60,35 @@ std::string BoundText(double bound, bool open_metrics) {
   return out;
 }
 
+// "00" to "99", one after the other.
+constexpr std::array<char, 200> kPairs = [] {
+  std::array<char, 200> pairs{};
+  for (size_t i = 0; i < 100; ++i) {
+    pairs[2 * i] = static_cast<char>('0' + i / 10);
+    pairs[2 * i + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+
+// The nine digits of a fraction of a second, zeros first. A third of the time of to_chars, which
+// has to find out how many digits there are.
+char* WriteNineDigits(char* at, uint32_t fraction) {
+  for (char* pair = at + 7; pair > at; pair -= 2) {
+    std::memcpy(pair, &kPairs[2 * size_t{fraction % 100}], 2);
+    fraction /= 100;
+  }
+  *at = static_cast<char>('0' + fraction);
+  return at + 9;
+}
+
 // Seconds with as many decimals as are not zero, and a newline; returns the end.
 char* WriteSeconds(char* at, char* limit, int64_t ns) {
   uint64_t value = ns < 0 ? 0 : static_cast<uint64_t>(ns);
   at = std::to_chars(at, limit, value / kNsPerSecond).ptr;
-  uint64_t fraction = value % kNsPerSecond;
+  uint32_t fraction = static_cast<uint32_t>(value % kNsPerSecond);
   if (fraction != 0) {
     *at++ = '.';
-    char* end = at + 9;
-    for (char* digit = end; digit != at; fraction /= 10) {
-      *--digit = static_cast<char>('0' + fraction % 10);
-    }
-    at = end;
+    at = WriteNineDigits(at, fraction);
     while (at[-1] == '0') --at;
   }
   *at++ = '\n';
@@ -173,15 +191,12 @@ void ExpositionWriter::SecondsFamily(std::string_view name, std::string_view hel
   Head(name, help, MetricKind::kCounter);
   size_t bytes = 0;
   for (const CounterSeries& one : series) bytes += one.line->size() + kMaxSecondsBytes;
-  size_t start = out_.size();
-  out_.resize(start + bytes);
-  char* at = out_.data() + start;
-  char* limit = out_.data() + out_.size();
+  out_.reserve(out_.size() + bytes);
+  char value[kMaxSecondsBytes];
   for (const CounterSeries& one : series) {
-    std::memcpy(at, one.line->data(), one.line->size());
-    at = WriteSeconds(at + one.line->size(), limit, one.value_ns);
+    char* end = WriteSeconds(value, value + sizeof(value), one.value_ns);
+    out_.append(*one.line).append(value, end);
   }
-  out_.resize(static_cast<size_t>(at - out_.data()));
 }
 
 std::string ExpositionWriter::Finish() && {

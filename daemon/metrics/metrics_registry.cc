@@ -83,9 +83,10 @@ class Series {
   std::map<std::vector<std::string>, T*> by_values_;
 };
 
-MetricPoint PointOf(const prometheus::ClientMetric& metric, const FamilySpec& spec) {
+MetricPoint PointOf(const prometheus::ClientMetric& metric, const FamilySpec& spec,
+                    const std::vector<std::string>& label_names) {
   MetricPoint point;
-  for (const std::string& name : Split(spec.labels)) {
+  for (const std::string& name : label_names) {
     for (const auto& label : metric.label) {
       if (label.name == name) point.labels.push_back({name, label.value});
     }
@@ -102,7 +103,8 @@ MetricPoint PointOf(const prometheus::ClientMetric& metric, const FamilySpec& sp
 // A family of the library as our writer takes it, its series in a stable order.
 MetricFamily FamilyOf(const prometheus::MetricFamily& family, const FamilySpec& spec) {
   MetricFamily out{std::string(spec.name), std::string(spec.help), spec.kind, {}};
-  for (const auto& metric : family.metric) out.points.push_back(PointOf(metric, spec));
+  const std::vector<std::string> names = Split(spec.labels);
+  for (const auto& metric : family.metric) out.points.push_back(PointOf(metric, spec, names));
   std::sort(out.points.begin(), out.points.end(), [](const MetricPoint& a, const MetricPoint& b) {
     return std::lexicographical_compare(
         a.labels.begin(), a.labels.end(), b.labels.begin(), b.labels.end(),
