@@ -37,7 +37,10 @@ class NamedThread {
   NamedThread(NamedThread&&) = default;
   NamedThread& operator=(NamedThread&&) = default;
 
-  void Notify() { wake_->Notify(); }
+  // Nothing happens if the thread was never started.
+  void Notify() {
+    if (wake_) wake_->Notify();
+  }
   void RequestStop();
   void Join();
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "base/clock.h"
@@ -129,6 +130,7 @@ class Sampler : public BpfSampler {
   }
 
   Status AttachCpu(int cpu) override {
+    std::lock_guard lock(cpus_mutex_);
     ASSIGN_OR_RETURN(UniqueFd event, OpenCpuClock(cpu, PeriodNs()));
     int fd = event.get();
     Link link(bpf_program__attach_perf_event(sampler_->progs.ft_sample_cpu, fd));
@@ -138,9 +140,13 @@ class Sampler : public BpfSampler {
     return OkStatus();
   }
 
-  void DetachCpu(int cpu) override { cpus_.erase(cpu); }
+  void DetachCpu(int cpu) override {
+    std::lock_guard lock(cpus_mutex_);
+    cpus_.erase(cpu);
+  }
 
   Status SetFrequency(uint32_t frequency_hz) override {
+    std::lock_guard lock(cpus_mutex_);
     frequency_hz_ = frequency_hz;
     for (auto& [cpu, event] : cpus_) RETURN_IF_ERROR(SetPeriod(event.fd, PeriodNs()));
     return OkStatus();
@@ -187,13 +193,14 @@ class Sampler : public BpfSampler {
     return sum;
   }
 
-  uint64_t ExpectedTicks() const override {
+  uint64_t CountedNs() const override {
+    std::lock_guard lock(cpus_mutex_);
     uint64_t counted_ns = 0;
     for (const auto& [cpu, event] : cpus_) {
       uint64_t count = 0;
       if (::read(event.fd, &count, sizeof(count)) == sizeof(count)) counted_ns += count;
     }
-    return counted_ns / PeriodNs();
+    return counted_ns;
   }
 
   uint64_t MapBytes() const override {
@@ -253,6 +260,8 @@ class Sampler : public BpfSampler {
   SamplerSkeleton sampler_;
   CgroupSkeleton cgroup_;
   std::unique_ptr<ring_buffer, RingDeleter> ring_;
+  // CPUs come and go on the capture thread; rates change on another one, a few times an hour.
+  mutable std::mutex cpus_mutex_;
   std::map<int, CpuEvent> cpus_;
   ft_config* config_ = nullptr;
   Sink* sink_ = nullptr;

@@ -22,8 +22,8 @@ struct SamplerOptions {
 };
 
 // The kernel side, loaded: the on-CPU sampler and the cgroup programs with their maps. Nothing
-// runs before AttachCpu and AttachCgroups. Not thread-safe but for SetVerdict, RemoveVerdict,
-// Counters and SetEpoch, which are system calls or single stores.
+// runs before AttachCpu and AttachCgroups. Any thread may call anything but Drain, which is the
+// reader's.
 class BpfSampler {
  public:
   // Errors name the failing program with the end of the verifier's log, or the missing capability.
@@ -57,8 +57,9 @@ class BpfSampler {
 
   // Summed over CPUs since load.
   virtual ft_counters Counters() const = 0;
-  // Ticks that the attached events have counted, idle ones included, since they were attached.
-  virtual uint64_t ExpectedTicks() const = 0;
+  // Time the attached events have counted on their CPUs, idle time included, ns. Falls when a CPU
+  // goes. Divided by the period it is the ticks there should have been.
+  virtual uint64_t CountedNs() const = 0;
   // Kernel memory of all maps, as the kernel accounts it.
   virtual uint64_t MapBytes() const = 0;
   // Instructions the verifier processed for the sampler; 0 before 5.16.

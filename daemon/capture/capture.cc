@@ -79,6 +79,9 @@ class CaptureImpl : public Capture {
   }
 
   uint64_t stalls() const override { return stalls_.load(std::memory_order_relaxed); }
+  uint64_t lost_sideband() const override {
+    return lost_sideband_.load(std::memory_order_relaxed);
+  }
   bool build_ids() const override { return build_ids_; }
 
  private:
@@ -122,6 +125,7 @@ class CaptureImpl : public Capture {
     for (auto& [cpu, ring] : sideband_) {
       ring.Drain([&](std::span<const std::byte> record) { builder_.OnSideband(record); });
     }
+    lost_sideband_.fetch_add(spare_->lost_sideband, std::memory_order_relaxed);
     builder_.Finish(horizon_ns);
     bool last = horizon_ns == std::numeric_limits<int64_t>::max();
     if (RoundBuilder::IsEmpty(*spare_) && !last) return true;  // Kept for the next turn.
@@ -173,6 +177,7 @@ class CaptureImpl : public Capture {
   bool build_ids_ = false;
   int64_t next_cpu_check_ns_ = 0;
   std::atomic<uint64_t> stalls_{0};
+  std::atomic<uint64_t> lost_sideband_{0};
   NamedThread thread_;
 };
 

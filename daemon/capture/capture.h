@@ -51,6 +51,8 @@ class Capture {
 
   // Times a round could not be taken because the reader held all of them.
   virtual uint64_t stalls() const = 0;
+  // Sideband records the kernel dropped because a ring was full.
+  virtual uint64_t lost_sideband() const = 0;
   virtual bool build_ids() const = 0;
 };
 

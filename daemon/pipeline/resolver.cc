@@ -98,9 +98,14 @@ void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
       peers_.SetGate(node->id, DecisionOf(*node), node->container->InContainer());
       return;
     }
-    case FT_CGROUP_RMDIR:
+    case FT_CGROUP_RMDIR: {
+      const CgroupNode* node = cgroups_.Find(event.cgroup_id);
+      if (node != nullptr && node->path == node->container->root_path) {
+        builder_.slice().gone.push_back(node->container);
+      }
       cgroups_.Remove(event.cgroup_id, clock_.MonotonicNs());
       return;
+    }
     default:
       return;
   }

@@ -36,6 +36,7 @@ void Slice::Clear() {
   labels.clear();
   containers.clear();
   modules.clear();
+  gone.clear();
   attribution = {};
   stops = {};
   ends_window = false;

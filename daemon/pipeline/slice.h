@@ -80,6 +80,8 @@ struct Slice {
   // Modules first seen since the last slice; ids go on from there.
   uint32_t first_module = 0;
   std::vector<std::shared_ptr<const Module>> modules;
+  // Containers whose root cgroup was removed during the slice.
+  std::vector<std::shared_ptr<const Container>> gone;
   Attribution attribution;
   std::array<uint64_t, kStopCount> stops{};  // samples, by how their stack ended
 

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/control/agent.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "daemon/capture/capture.h"
+#include "daemon/control/http_sources.h"
+#include "daemon/control/metrics_feed.h"
+#include "daemon/export/exporter.h"
+#include "daemon/health/kernel_version.h"
+#include "daemon/pipeline/pipeline.h"
+#include "daemon/policy/policy_store.h"
+#include "query/api.h"
+#include "query/http_server.h"
+#include "store/verify.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr int64_t kFeedEveryNs = 5 * kNsPerSecond;
+
+// Eight characters that tell this run of the daemon from every other one.
+std::string NewRunId() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 8; ++i) id += "0123456789abcdefghijklmnopqrstuvwxyz"[random() % 36];
+  return id;
+}
+
+std::string WantedHierarchy(const CgroupHierarchy& wanted) {
+  switch (wanted.choice) {
+    case CgroupChoice::kAuto:
+      return "auto";
+    case CgroupChoice::kV2:
+      return "v2";
+    case CgroupChoice::kV1:
+      return "v1:" + wanted.controller;
+  }
+  return "auto";
+}
+
+LabelChoice LabelsOf(const SampleLabels& labels) {
+  return {labels.thread, labels.comm, labels.cpu};
+}
+
+PipelineOptions PipelineOptionsOf(const Config& config) {
+  PipelineOptions options;
+  options.slice_ns = config.slice_milliseconds * kNsPerMs;
+  options.window_ns = config.window_seconds * kNsPerSecond;
+  options.labels = LabelsOf(config.sample_labels);
+  return options;
+}
+
+ExportOptions ExportOptionsOf(const Config& config) {
+  ExportOptions options;
+  options.window = {config.node_name, config.window_seconds * kNsPerSecond,
+                    LabelsOf(config.sample_labels)};
+  options.cluster = config.cluster;
+  options.run = NewRunId();
+  options.retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
+  options.retention.max_bytes = static_cast<uint64_t>(config.retention_bytes);
+  return options;
+}
+
+class AgentImpl : public Agent {
+ public:
+  AgentImpl(const Config& config, const Clock& clock)
+      : config_(config),
+        clock_(clock),
+        cache_(static_cast<size_t>(config.symbol_cache_bytes)),
+        loader_(config.proc_root, cache_) {}
+
+  ~AgentImpl() override { Stop(); }
+
+  Status Start() {
+    ASSIGN_OR_RETURN(store_, store::OpenStore(config_.store_url));
+    if (!config_.policy_path.empty()) {
+      ASSIGN_OR_RETURN(PolicyStore policies, PolicyStore::Open(config_.policy_path, clock_));
+      policies_.emplace(std::move(policies));
+    }
+    RETURN_IF_ERROR(LoadKernelSide());
+    MakeStages();
+    RETURN_IF_ERROR(ServeHttp());
+    RETURN_IF_ERROR(StartStages());
+    sources_->SetReady(true);
+    LOG(kInfo, "sampling",
+        {{"hertz", frequency_hz_},
+         {"cgroups", hierarchy_.Name()},
+         {"store", store_->Describe()},
+         {"listen", http_->address()},
+         {"verified_instructions", sampler_->VerifiedInstructions()}});
+    return OkStatus();
+  }
+
+  void Run(int stop_fd) override {
+    int64_t next_feed_ns = 0;
+    for (;;) {
+      int64_t now_ns = clock_.MonotonicNs();
+      if (now_ns >= next_feed_ns) {
+        next_feed_ns = now_ns + kFeedEveryNs;
+        feed_->Update(capture_.get(), exporter_.get(), pipeline_.get(), frequency_hz_);
+      }
+      int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
+      pollfd fds[2] = {{stop_fd, POLLIN, 0}, {policies_ ? policies_->fd() : -1, POLLIN, 0}};
+      ::poll(fds, 2, static_cast<int>(std::max<int64_t>(wait_ns / kNsPerMs, 0) + 1));
+      if ((fds[0].revents & POLLIN) != 0) return;
+      if ((fds[1].revents & POLLIN) != 0 && policies_->Reload()) TakePolicies();
+      if (schedule_ && schedule_change_ns_ && clock_.WallNs() >= *schedule_change_ns_) {
+        ApplySchedule();
+      }
+    }
+  }
+
+  void Stop() override {
+    if (stopped_) return;
+    stopped_ = true;
+    if (sources_) sources_->SetReady(false);
+    if (capture_) capture_->Stop();
+    if (pipeline_) pipeline_->Finish();
+    if (exporter_) exporter_->Finish();
+    loader_.Stop();
+    if (http_) http_->Stop();
+  }
+
+  std::string url() const override { return http_ ? http_->url() : ""; }
+
+ private:
+  Status LoadKernelSide() {
+    ASSIGN_OR_RETURN(std::string mounts, ReadFile(config_.proc_root + "/self/mountinfo"));
+    ASSIGN_OR_RETURN(std::string self, ReadFile(config_.proc_root + "/self/cgroup"));
+    ASSIGN_OR_RETURN(hierarchy_, ChooseHierarchy(WantedHierarchy(config_.cgroup_hierarchy), mounts,
+                                                 self, config_.cgroup_root));
+    SamplerOptions options;
+    options.hierarchy = hierarchy_;
+    kernel_ = ReadKernelIdentity(config_.proc_root);
+    options.user_reads = UserReadsAllowed(kernel_);
+    if (!options.user_reads) {
+      LOG(kWarn, "user stacks are off: BPF reads of user memory can freeze this kernel",
+          {{"kernel", kernel_.release}});
+    }
+    options.ring_bytes = static_cast<size_t>(config_.sample_ring_bytes);
+    frequency_hz_ = static_cast<uint32_t>(config_.default_frequency_hertz);
+    options.frequency_hz = frequency_hz_;
+    Result<std::unique_ptr<BpfSampler>> sampler = BpfSampler::Load(options);
+    if (!sampler) return Explain(sampler.error(), PrivilegedCall::kBpf);
+    sampler_ = *std::move(sampler);
+    user_reads_ = options.user_reads;
+    return OkStatus();
+  }
+
+  // EPERM and EACCES come from a missing capability: which one?
+  static Error Explain(const Error& error, PrivilegedCall call) {
+    if (error.code() != ErrorCode::kPermission) return error;
+    return CapabilityError(error.sys_errno(), error.message(), call);
+  }
+
+  void MakeStages() {
+    cgroups_ = std::make_unique<CgroupTree>(hierarchy_.mount);
+    processes_ = std::make_unique<ProcessTable>(modules_, ProcFs(config_.proc_root), clock_);
+    HotspotTracker::Options hotspots;
+    hotspots.top_functions = static_cast<size_t>(config_.metrics_top_functions);
+    hotspots.max_series = static_cast<size_t>(config_.metrics_max_series);
+    feed_ = std::make_unique<MetricsFeed>(
+        MetricsFeed::Parts{*sampler_, registry_, clock_, config_.proc_root, hotspots});
+    registry_.SetInfo(MetricId::kBuildInfo, {FIRETOWER_VERSION});
+    registry_.SetInfo(MetricId::kFeatureInfo,
+                      {kernel_.release, hierarchy_.mode + "/" + hierarchy_.Name(),
+                       user_reads_ ? "frame-pointer" : "kernel-only"});
+    registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
+    exporter_ = std::make_unique<Exporter>(*store_, loader_, cache_, config_.proc_root, *feed_,
+                                           clock_, ExportOptionsOf(config_));
+    pipeline_ =
+        std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_, clock_,
+                                   PipelineOptionsOf(config_), [this] { exporter_->Notify(); });
+  }
+
+  Status ServeHttp() {
+    DoctorInput doctor;
+    doctor.proc_root = config_.proc_root;
+    doctor.sys_root = config_.sys_root;
+    doctor.sideband_ring_bytes = config_.sideband_ring_bytes;
+    doctor.cgroup = [this] { return CgroupFacts{hierarchy_.mode, hierarchy_.Name(), ""}; };
+    doctor.store = [this] { return StoreFactsNow(); };
+    sources_ = std::make_unique<HttpSources>(*exporter_, registry_, std::move(doctor));
+    query::ApiParts parts{*store_, *sources_, *sources_, *sources_, *sources_, authorizer_};
+    api_ = std::make_unique<query::Api>(parts);
+    query::HttpServerOptions options;
+    const std::string& host = config_.listen.host;
+    bool v6 = host.find(':') != std::string::npos;
+    options.listen =
+        fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", config_.listen.port);
+    ASSIGN_OR_RETURN(http_,
+                     query::HttpServer::Start(options, [this](const query::HttpRequest& request) {
+                       return api_->Serve(request);
+                     }));
+    return OkStatus();
+  }
+
+  StoreFacts StoreFactsNow() const {
+    StoreFacts facts;
+    facts.url = store_->Describe();
+    Result<store::VerifyResult> verified = store::VerifyStore(*store_);
+    if (!verified) {
+      facts.error = verified.error().message();
+      return facts;
+    }
+    for (const store::DamagedObject& damaged : verified->damaged) {
+      facts.damaged.push_back(fmt::format("{}{}{}: {}", damaged.key,
+                                          damaged.entry.empty() ? "" : " ", damaged.entry,
+                                          damaged.reason));
+    }
+    constexpr std::string_view kProbe = "v1/.probe";
+    Status written = store_->Put(kProbe, "");
+    if (written) written = store_->Delete(kProbe);
+    if (!written) facts.error = written.error().message();
+    return facts;
+  }
+
+  Status StartStages() {
+    CaptureOptions options;
+    options.sideband_ring_bytes = static_cast<size_t>(config_.sideband_ring_bytes);
+    options.sys_root = config_.sys_root;
+    ASSIGN_OR_RETURN(capture_,
+                     Capture::Create(*sampler_, options, clock_, [this] { pipeline_->Notify(); }));
+    // Streams first, then the state there already is: nothing falls between the two.
+    Status opened = capture_->OpenSideband();
+    if (!opened) return Explain(opened.error(), PrivilegedCall::kPerfEventOpen);
+    Status attached = sampler_->AttachCgroups();
+    if (!attached) return Explain(attached.error(), PrivilegedCall::kBpf);
+    if (Status scanned = cgroups_->Scan(); !scanned) {
+      LOG(kWarn, "not all cgroups read", {{"error", scanned.error().message()}});
+    }
+    processes_->Scan();
+    loader_.Start();
+    TakePolicies();
+    exporter_->Start(*pipeline_);
+    pipeline_->Start(*capture_);
+    Status started = capture_->Start();
+    if (!started) return Explain(started.error(), PrivilegedCall::kPerfEventOpen);
+    return OkStatus();
+  }
+
+  void TakePolicies() {
+    if (!policies_) {
+      pipeline_->SetSelection(SelectEverything(frequency_hz_));
+      return;
+    }
+    for (const k8s::PolicyError& error : policies_->errors()) {
+      LOG(kWarn, "policy refused", {{"error", error.ToString()}});
+    }
+    schedule_.emplace(policies_->policies(), static_cast<uint32_t>(config_.max_frequency_hertz));
+    for (const std::string& warning : schedule_->Warnings()) {
+      LOG(kWarn, "policy", {{"warning", warning}});
+    }
+    LOG(kInfo, "policies", {{"path", config_.policy_path}, {"accepted", schedule_->size()}});
+    FeedPolicyMetrics();
+    ApplySchedule();
+  }
+
+  void FeedPolicyMetrics() {
+    double kinds[2] = {0, 0};
+    for (const LoadedPolicy& loaded : policies_->policies()) ++kinds[loaded.policy.cluster ? 1 : 0];
+    registry_.Set(MetricId::kPolicies, kinds[0], {"ProfilingPolicy", "accepted"});
+    registry_.Set(MetricId::kPolicies, kinds[1], {"ClusterProfilingPolicy", "accepted"});
+    registry_.Set(MetricId::kPolicies, static_cast<double>(policies_->errors().size()),
+                  {"unknown", "refused"});
+  }
+
+  void ApplySchedule() {
+    int64_t now_ns = clock_.WallNs();
+    std::shared_ptr<const Selection> selection = schedule_->At(now_ns);
+    schedule_change_ns_ = schedule_->NextChange(now_ns);
+    frequency_hz_ = selection->frequency_hz();
+    pipeline_->SetSelection(std::move(selection));
+  }
+
+  int64_t UntilScheduleNs() const {
+    if (!schedule_change_ns_) return kFeedEveryNs;
+    return std::max<int64_t>(*schedule_change_ns_ - clock_.WallNs(), 0);
+  }
+
+  Config config_;
+  const Clock& clock_;
+  std::unique_ptr<store::ObjectStore> store_;
+  symbolizer::SymbolCache cache_;
+  SymbolLoader loader_;
+  MetricsRegistry registry_;
+  ChosenHierarchy hierarchy_;
+  KernelIdentity kernel_;
+  bool user_reads_ = true;
+  uint32_t frequency_hz_ = 97;
+  std::unique_ptr<BpfSampler> sampler_;
+  ModuleRegistry modules_;
+  std::unique_ptr<CgroupTree> cgroups_;
+  std::unique_ptr<ProcessTable> processes_;
+  std::unique_ptr<MetricsFeed> feed_;
+  std::unique_ptr<Exporter> exporter_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<Capture> capture_;
+  std::optional<PolicyStore> policies_;
+  std::optional<PolicySchedule> schedule_;
+  std::optional<int64_t> schedule_change_ns_;
+  query::AllowAll authorizer_;
+  std::unique_ptr<HttpSources> sources_;
+  std::unique_ptr<query::Api> api_;
+  std::unique_ptr<query::HttpServer> http_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Agent>> Agent::Start(const Config& config, const Clock& clock) {
+  auto agent = std::make_unique<AgentImpl>(config, clock);
+  RETURN_IF_ERROR(agent->Start());
+  return std::unique_ptr<Agent>(std::move(agent));
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "daemon/export/exporter.h"
+#include "daemon/health/doctor.h"
+#include "daemon/metrics/metrics_registry.h"
+#include "query/sources.h"
+
+namespace firetower::daemon {
+
+// What the HTTP API asks of the daemon; called on HTTP threads. Everything is borrowed and outlives
+// the server.
+class HttpSources : public query::LiveSource,
+                    public query::MetricsSource,
+                    public query::DoctorSource,
+                    public query::ReadySource {
+ public:
+  HttpSources(Exporter& exporter, const MetricsRegistry& registry, DoctorInput doctor)
+      : exporter_(exporter), registry_(registry), doctor_(std::move(doctor)) {}
+
+  void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
+
+  std::vector<store::OpenProfile> OpenProfiles() const override;
+  Page Render(std::string_view accept) const override;
+  std::vector<query::Check> Checks() const override;
+  std::vector<std::string> NotReadyReasons() const override;
+
+ private:
+  Exporter& exporter_;
+  const MetricsRegistry& registry_;
+  DoctorInput doctor_;
+  std::atomic<bool> ready_{false};
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/control/metrics_feed.h"
+
+#include <iterator>
+
+#include "base/file.h"
+
+namespace firetower::daemon {
+namespace {
+
+// Idle time has a resolution of 10 ms a CPU: a minute makes that small.
+constexpr int64_t kSkippedEveryNs = 60 * kNsPerSecond;
+
+struct Loss {
+  ft_counter counter;
+  const char* reason;
+};
+
+// Counters that are losses; the others say why something was not sampled on purpose.
+constexpr Loss kLosses[] = {
+    {FT_COUNT_RING_FULL, "ring_full"},
+    {FT_COUNT_STACK_RING_FULL, "stack_ring_full"},
+    {FT_COUNT_CGROUP_RING_FULL, "cgroup_ring_full"},
+    {FT_COUNT_NO_CGROUP, "no_cgroup"},
+    {FT_COUNT_EXEC, "exec"},
+};
+
+}  // namespace
+
+MetricsFeed::MetricsFeed(const Parts& parts)
+    : sampler_(parts.sampler),
+      registry_(parts.registry),
+      clock_(parts.clock),
+      proc_root_(parts.proc_root),
+      hotspots_(parts.hotspots),
+      overhead_(parts.proc_root) {
+  for (const Loss& loss : kLosses) registry_.Declare(MetricId::kSamplesLost, {loss.reason});
+  for (const char* reason : {"skipped", "sideband", "stack_unknown"}) {
+    registry_.Declare(MetricId::kSamplesLost, {reason});
+  }
+  for (uint8_t stop = 0; stop < kStopCount; ++stop) {
+    if (!StopReason(stop).empty()) {
+      registry_.Declare(MetricId::kUnwindFailures, {StopReason(stop)});
+    }
+  }
+}
+
+void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) {
+  std::vector<ContainerSlice> shown;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (slice.containers[i].decision.to_metrics) shown.push_back(containers[i]);
+  }
+  int64_t now_ns = clock_.MonotonicNs();
+  hotspots_.AddSlice(now_ns, shown);
+  for (const auto& gone : slice.gone) {
+    const k8s::PathLabels& labels = gone->labels;
+    hotspots_.ContainerGone(now_ns, {labels.namespace_name, labels.pod, labels.container});
+  }
+  registry_.PublishHotspots(hotspots_.Snapshot());
+
+  registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.container),
+                {"container"});
+  registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.host), {"host"});
+  registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.unknown),
+                {"unknown"});
+  for (uint8_t stop = 0; stop < kStopCount; ++stop) {
+    if (StopReason(stop).empty() || slice.stops[stop] == 0) continue;
+    registry_.Add(MetricId::kUnwindFailures, static_cast<double>(slice.stops[stop]),
+                  {StopReason(stop)});
+  }
+  registry_.Add(MetricId::kSamplesLost, static_cast<double>(slice.stops[kStopStackLost]),
+                {"stack_unknown"});
+}
+
+void MetricsFeed::OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) {
+  registry_.ObserveStoreOperation(operation, static_cast<double>(duration_ns) / 1e9, !ok);
+}
+
+void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz) {
+  for (const Loss& loss : kLosses) {
+    registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(counters.value[loss.counter]),
+                       {loss.reason});
+  }
+  int64_t now_ns = clock_.MonotonicNs();
+  if (now_ns < next_skipped_ns_) return;
+  next_skipped_ns_ = now_ns + kSkippedEveryNs;
+  SkippedTicks::Reading reading;
+  reading.counted_ns = sampler_.CountedNs();
+  reading.idle_ns = IdleNs(ReadFile(proc_root_ + "/stat").value_or(""));
+  reading.runs = counters.value[FT_COUNT_RUNS];
+  reading.period_ns = static_cast<uint64_t>(kNsPerSecond) / frequency_hz;
+  skipped_total_ = skipped_.Add(reading);
+  registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(skipped_total_), {"skipped"});
+}
+
+void MetricsFeed::Update(const Capture* capture, const Exporter* exporter, const Pipeline* pipeline,
+                         uint32_t frequency_hz) {
+  ft_counters counters = sampler_.Counters();
+  registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
+  FeedLosses(counters, frequency_hz);
+  if (capture != nullptr) {
+    registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(capture->lost_sideband()),
+                       {"sideband"});
+  }
+  if (pipeline != nullptr) {
+    registry_.SetTotal(MetricId::kAttribution, static_cast<double>(pipeline->pending_samples()),
+                       {"pending"});
+  }
+  if (exporter != nullptr) {
+    registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_hits()),
+                       {"named"});
+    registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_misses()),
+                       {"unnamed"});
+  }
+  registry_.SetOverhead(overhead_.Read());
+  registry_.SetBpfCost(static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]),
+                       static_cast<int64_t>(sampler_.MapBytes()));
+}
+
+}  // namespace firetower::daemon

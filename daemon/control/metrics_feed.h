@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "daemon/capture/bpf_sampler.h"
+#include "daemon/capture/capture.h"
+#include "daemon/control/skipped_ticks.h"
+#include "daemon/export/exporter.h"
+#include "daemon/health/overhead.h"
+#include "daemon/metrics/hotspot_tracker.h"
+#include "daemon/metrics/metrics_registry.h"
+
+namespace firetower::daemon {
+
+// Keeps /metrics up to date: hotspots with each slice (export thread), the counters of the kernel
+// side and the daemon's own cost every few seconds (control thread).
+class MetricsFeed : public ExportObserver {
+ public:
+  struct Parts {
+    BpfSampler& sampler;
+    MetricsRegistry& registry;
+    const Clock& clock;
+    std::string proc_root;
+    HotspotTracker::Options hotspots;
+  };
+  explicit MetricsFeed(const Parts& parts);
+
+  // Export thread.
+  void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) override;
+  void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
+
+  // Control thread. `capture` and `exporter` may be null while they are not there.
+  void Update(const Capture* capture, const Exporter* exporter, const Pipeline* pipeline,
+              uint32_t frequency_hz);
+
+ private:
+  void FeedLosses(const ft_counters& counters, uint32_t frequency_hz);
+
+  BpfSampler& sampler_;
+  MetricsRegistry& registry_;
+  const Clock& clock_;
+  std::string proc_root_;
+  HotspotTracker hotspots_;
+  OverheadMeter overhead_;
+  SkippedTicks skipped_;
+  uint64_t skipped_total_ = 0;
+  int64_t next_skipped_ns_ = 0;
+};
+
+}  // namespace firetower::daemon

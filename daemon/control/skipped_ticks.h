@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace firetower::daemon {
+
+// Estimates the samples the kernel skipped: a tick that falls into a bpf() call on its CPU runs no
+// program and is counted nowhere (kernel/events/core.c, bpf_overflow_handler). What is missing is
+// what the events counted, less idle time, less the runs.
+//
+// Idle time comes from /proc/stat in hundredths of a second, and interrupts during idle blur it:
+// only a shortfall above 2 % of an interval counts, so the figure errs to the low side.
+class SkippedTicks {
+ public:
+  // One reading: time counted by the events and idle time, both ns over all CPUs since some
+  // beginning; programs run; and the period of a tick.
+  struct Reading {
+    uint64_t counted_ns = 0;
+    uint64_t idle_ns = 0;
+    uint64_t runs = 0;
+    uint64_t period_ns = 0;
+  };
+
+  // Takes a reading about once a minute; returns the total so far. A reading that does not continue
+  // the last one (a CPU went, the period changed) starts over and adds nothing.
+  uint64_t Add(const Reading& reading);
+
+ private:
+  Reading last_;
+  uint64_t total_ = 0;
+};
+
+// Idle and I/O-wait time of all CPUs in the text of /proc/stat (proc_stat(5)), ns. Hundredths of a
+// second: USER_HZ is 100 on every architecture we run on.
+uint64_t IdleNs(std::string_view proc_stat);
+
+}  // namespace firetower::daemon

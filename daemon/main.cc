@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// firetowerd: samples stacks, attributes them to containers, names them, writes pprof.
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "daemon/config/command_line.h"
+#include "daemon/control/agent.h"
+
+namespace firetower::daemon {
+namespace {
+
+// A flush that takes longer hangs on something that will not come back; the supervisor's own limit
+// is about to be reached.
+constexpr unsigned kStopSeconds = 20;
+
+int Fail(const Error& error) {
+  std::fprintf(stderr, "firetowerd: %s\n", error.message().c_str());
+  return error.code() == ErrorCode::kInvalid ? 2 : 1;
+}
+
+int RunAgent(const Config& config) {
+  SetLogLevel(config.log_level);
+  SetLogFormat(config.log_format);
+  SetThreadName("control");
+  sigset_t stop_signals;
+  sigemptyset(&stop_signals);
+  sigaddset(&stop_signals, SIGTERM);
+  sigaddset(&stop_signals, SIGINT);
+  // Blocked before any thread starts, so that only the descriptor sees them.
+  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  UniqueFd stop_fd(::signalfd(-1, &stop_signals, SFD_CLOEXEC));
+  if (!stop_fd) return Fail(ErrnoError("signalfd"));
+  Result<std::unique_ptr<Agent>> agent = Agent::Start(config, Clock::System());
+  if (!agent) return Fail(agent.error());
+  (*agent)->Run(stop_fd.get());
+  LOG(kInfo, "stopping", {});
+  ::alarm(kStopSeconds);
+  (*agent)->Stop();
+  LOG(kInfo, "stopped", {});
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  Result<CommandLine> command_line = ParseCommandLine(arguments);
+  if (!command_line) return Fail(command_line.error());
+  switch (command_line->action) {
+    case CommandAction::kHelp:
+      std::fputs(HelpText().c_str(), stdout);
+      return 0;
+    case CommandAction::kHelpMarkdown:
+      std::fputs(ConfigurationMarkdown().c_str(), stdout);
+      return 0;
+    case CommandAction::kVersion:
+      std::puts("firetowerd " FIRETOWER_VERSION);
+      return 0;
+    case CommandAction::kRun:
+      break;
+  }
+  return RunAgent(command_line->config);
+}
+
+}  // namespace
+}  // namespace firetower::daemon
+
+int main(int argc, char** argv) { return firetower::daemon::Main(argc, argv); }
