@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "profile/top.h"
+#include "profile/pprof.h"
+#include "query/function_sums.h"
+#include "store/find.h"
 
 namespace firetower::query {
 namespace {
@@ -30,6 +33,10 @@ struct Catalog {
   double observed_seconds = 0;
   store::SkippedList skipped;
 };
+
+ContainerKey KeyOf(const store::CatalogRow& row) {
+  return {row.namespace_name, row.pod, row.container};
+}
 
 // How much of a row's time lies in the range.
 double PartInRange(const store::CatalogRow& row, const TimeRange& range) {
@@ -61,7 +68,7 @@ Result<Catalog> ReadCatalog(const store::ObjectStore& store, const Question& que
   std::map<ContainerKey, ContainerSum> sums;
   Catalog catalog;
   for (const store::CatalogRow& row : list.rows) {
-    ContainerKey key(row.namespace_name, row.pod, row.container);
+    ContainerKey key = KeyOf(row);
     ContainerSum& sum = sums.try_emplace(key, ContainerSum{key, 0, 0}).first->second;
     double part = PartInRange(row, question.range);
     sum.value += part * static_cast<double>(row.value);
@@ -76,19 +83,6 @@ Result<Catalog> ReadCatalog(const store::ObjectStore& store, const Question& que
   return catalog;
 }
 
-Result<store::Query> OnlyContainer(const store::Query& query, const ContainerKey& key) {
-  const auto& [namespace_name, pod, container] = key;
-  store::Query only = query;
-  const std::pair<const char*, const std::string*> labels[] = {
-      {"namespace", &namespace_name}, {"pod", &pod}, {"container", &container}};
-  for (const auto& [label, value] : labels) {
-    ASSIGN_OR_RETURN(profile::Matcher matcher,
-                     profile::Matcher::Create(label, profile::MatchOp::kEqual, *value));
-    only.selector = only.selector.With(std::move(matcher));
-  }
-  return only;
-}
-
 TopReply BeginReply(std::string_view by, const Question& question, const Catalog& catalog) {
   TopReply reply;
   reply.by = by;
@@ -101,86 +95,82 @@ TopReply BeginReply(std::string_view by, const Question& question, const Catalog
   return reply;
 }
 
-double Percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
-
 // Index of the asked value; kUnsupported when these profiles have no such value.
 Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& sample_type) {
-  if (sample_type.empty()) return profile.DefaultValueIndex();
-  uint32_t index = profile.FindValueIndex(sample_type);
+  uint32_t index =
+      sample_type.empty() ? profile.DefaultValueIndex() : profile.FindValueIndex(sample_type);
   if (index < profile.sample_types().size()) return index;
   return Error(ErrorCode::kUnsupported,
                fmt::format("these profiles have no value '{}'", sample_type));
 }
 
-// Functions summed over several profiles.
-class FunctionSums {
- public:
-  void Add(const profile::TopResult& top, const std::string& container) {
-    total_ = profile::SaturatingAdd(total_, top.total);
-    unit_ = top.value_type.unit;
-    for (const profile::TopRow& row : top.rows) {
-      Sum& sum = sums_[{row.function, row.mapping}];
-      sum.self = profile::SaturatingAdd(sum.self, row.self);
-      sum.total = profile::SaturatingAdd(sum.total, row.total);
-      if (!container.empty()) sum.containers.emplace_back(row.self, row.total, container);
+// Calls `visit` with each profile that matches, stored ones first, within the limits of one answer.
+Status ForEachProfile(
+    const store::ObjectStore& store, const Question& question,
+    std::span<const store::OpenProfile> open,
+    const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
+  store::QueryLimits limits;
+  store::SkippedList skipped;  // told by whoever listed the same rows
+  uint64_t read_bytes = 0;
+  auto visit_stored = [&](const store::FoundProfile& found) -> Status {
+    read_bytes += found.bytes();
+    if (read_bytes > limits.max_read_bytes) {
+      return Error(ErrorCode::kExhausted,
+                   fmt::format("the answer needs more than {} bytes of profiles: narrow the "
+                               "selector or the time range",
+                               limits.max_read_bytes));
     }
-  }
-
-  void Finish(size_t k, TopReply& reply) && {
-    reply.total = total_;
-    if (!unit_.empty()) reply.unit = unit_;
-    reply.total_rows = static_cast<int64_t>(sums_.size());
-    std::vector<std::pair<const Name*, Sum*>> order;
-    for (auto& [name, sum] : sums_) order.emplace_back(&name, &sum);
-    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.second->self, a.second->total) >
-             std::pair(b.second->self, b.second->total);
-    });
-    if (order.size() > k) order.resize(k);
-    for (auto& [name, sum] : order) reply.functions.push_back(Row(*name, *sum));
-  }
-
- private:
-  using Name = std::pair<std::string, std::string>;
-  struct Sum {
-    int64_t self = 0;
-    int64_t total = 0;
-    std::vector<std::tuple<int64_t, int64_t, std::string>> containers;
+    Result<std::string> bytes = found.Read(store);
+    if (!bytes) return OkStatus();
+    Result<profile::Profile> profile = profile::DecodePprof(*bytes);
+    return profile ? visit(*found.row, *profile) : OkStatus();
   };
-
-  TopFunction Row(const Name& name, Sum& sum) const {
-    TopFunction row;
-    row.function = name.first;
-    row.module = name.second;
-    row.self = sum.self;
-    row.self_percent = Percent(static_cast<double>(sum.self), static_cast<double>(total_));
-    row.total = sum.total;
-    row.total_percent = Percent(static_cast<double>(sum.total), static_cast<double>(total_));
-    std::sort(sum.containers.rbegin(), sum.containers.rend());
-    for (auto& container : sum.containers) row.containers.push_back(std::get<2>(container));
-    return row;
+  RETURN_IF_ERROR(store::FindProfiles(store, question.query, limits, &skipped, visit_stored));
+  for (const store::OpenProfile& one : open) {
+    if (one.profile == nullptr || !store::IsAsked(question.query, one.row)) continue;
+    RETURN_IF_ERROR(visit(one.row, *one.profile));
   }
+  return OkStatus();
+}
 
-  std::map<Name, Sum> sums_;
-  int64_t total_ = 0;
-  std::string unit_;
-};
+// The sums of those containers that are in `wanted`, which has them empty.
+Status SumFunctions(const store::ObjectStore& store, const Question& question,
+                    std::span<const store::OpenProfile> open,
+                    std::map<ContainerKey, FunctionSums>& wanted) {
+  auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
+    auto at = wanted.find(KeyOf(row));
+    if (at == wanted.end()) return OkStatus();
+    ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
+    at->second.Add(profile, value, "");
+    return OkStatus();
+  };
+  return ForEachProfile(store, question, open, visit);
+}
 
-Result<profile::TopResult> TopOf(const store::ObjectStore& store, const store::Query& query,
-                                 const std::string& sample_type,
-                                 std::span<const store::OpenProfile> open, size_t limit) {
-  ASSIGN_OR_RETURN(store::MergeResult merged, store::MergeProfiles(store, query, open));
-  if (merged.profiles == 0) return profile::TopResult{};
-  ASSIGN_OR_RETURN(uint32_t value, ValueIndex(merged.profile, sample_type));
-  return profile::Top(merged.profile, value, limit);
+TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool is_cpu,
+                          const FunctionSums& functions) {
+  TopContainer row;
+  std::tie(row.namespace_name, row.pod, row.container) = sum.key;
+  row.share_percent = catalog.value > 0 ? 100 * sum.value / catalog.value : 0;
+  if (is_cpu && catalog.observed_seconds > 0) {
+    row.cores = sum.value / kNsPerSecond / catalog.observed_seconds;
+  }
+  row.samples = std::llround(sum.samples);
+  row.value = std::llround(sum.value);
+  for (const TopFunction& hottest : functions.Top(1)) {
+    row.hottest_function = hottest.function;
+    row.hottest_module = hottest.module;
+    row.hottest_percent = hottest.self_percent;
+  }
+  return row;
 }
 
 }  // namespace
 
 Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& question,
                                std::span<const store::OpenProfile> open, size_t k) {
-  if (!question.sample_type.empty() &&
-      question.sample_type != question.query.type->SampleTypes().back().type) {
+  const profile::ProfileType& type = *question.query.type;
+  if (!question.sample_type.empty() && question.sample_type != type.SampleTypes().back().type) {
     return Error(ErrorCode::kUnsupported,
                  fmt::format("containers are ordered by the main value of a type, not by '{}'; ask "
                              "for by=functions",
@@ -188,27 +178,15 @@ Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& 
   }
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(store, question, open));
   TopReply reply = BeginReply("containers", question, catalog);
-  reply.total = static_cast<int64_t>(catalog.value);
+  reply.total = std::llround(catalog.value);
   reply.total_rows = static_cast<int64_t>(catalog.containers.size());
   if (catalog.containers.size() > k) catalog.containers.resize(k);
-  bool is_cpu = question.query.type->kind == profile::TypeKind::kCpu;
+  std::map<ContainerKey, FunctionSums> functions;
+  for (const ContainerSum& sum : catalog.containers) functions[sum.key];
+  RETURN_IF_ERROR(SumFunctions(store, question, open, functions));
   for (const ContainerSum& sum : catalog.containers) {
-    TopContainer row;
-    std::tie(row.namespace_name, row.pod, row.container) = sum.key;
-    row.share_percent = Percent(sum.value, catalog.value);
-    if (is_cpu && catalog.observed_seconds > 0) {
-      row.cores = sum.value / kNsPerSecond / catalog.observed_seconds;
-    }
-    row.samples = std::llround(sum.samples);
-    row.value = static_cast<int64_t>(sum.value);
-    ASSIGN_OR_RETURN(store::Query only, OnlyContainer(question.query, sum.key));
-    ASSIGN_OR_RETURN(profile::TopResult top, TopOf(store, only, question.sample_type, open, 1));
-    if (!top.rows.empty()) {
-      row.hottest_function = top.rows[0].function;
-      row.hottest_module = top.rows[0].mapping;
-      row.hottest_percent = top.rows[0].self_percent;
-    }
-    reply.containers.push_back(std::move(row));
+    reply.containers.push_back(
+        ContainerRow(sum, catalog, type.kind == profile::TypeKind::kCpu, functions[sum.key]));
   }
   return reply;
 }
@@ -218,19 +196,16 @@ Result<TopReply> TopFunctions(const store::ObjectStore& store, const Question& q
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(store, question, open));
   TopReply reply = BeginReply("functions", question, catalog);
   FunctionSums sums;
-  if (catalog.containers.size() > kMaxContainersToldApart) {
-    ASSIGN_OR_RETURN(profile::TopResult top,
-                     TopOf(store, question.query, question.sample_type, open, 0));
-    sums.Add(top, "");
-  } else {
-    for (const ContainerSum& sum : catalog.containers) {
-      ASSIGN_OR_RETURN(store::Query only, OnlyContainer(question.query, sum.key));
-      ASSIGN_OR_RETURN(profile::TopResult top, TopOf(store, only, question.sample_type, open, 0));
-      const auto& [namespace_name, pod, container] = sum.key;
-      sums.Add(top, fmt::format("{}/{}/{}", namespace_name, pod, container));
-    }
-  }
-  std::move(sums).Finish(k, reply);
+  auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
+    ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
+    reply.unit = profile.sample_types()[value].unit;
+    sums.Add(profile, value, fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(ForEachProfile(store, question, open, visit));
+  reply.total = sums.total();
+  reply.total_rows = static_cast<int64_t>(sums.functions());
+  reply.functions = sums.Top(k);
   return reply;
 }
 

@@ -11,16 +11,15 @@
 
 namespace firetower::query {
 
-// Beyond this many containers the functions of all are summed at once, and TopFunction::containers
-// stays empty: telling them apart reads the store once a container.
-inline constexpr size_t kMaxContainersToldApart = 64;
+// Both read each profile that matches once, one at a time, and hold sums only. kExhausted past
+// store::QueryLimits.
 
 // The `k` containers with the most of the type's main value. A window that lies partly in the range
-// counts for that part.
+// counts for that part; the hottest function is that of whole windows.
 Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& question,
                                std::span<const store::OpenProfile> open, size_t k);
 
-// The `k` functions with the most self value, over all that matches.
+// The `k` functions with the most self value, over whole windows.
 Result<TopReply> TopFunctions(const store::ObjectStore& store, const Question& question,
                               std::span<const store::OpenProfile> open, size_t k);
 

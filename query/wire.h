@@ -37,7 +37,7 @@ struct TopFunction {
   double self_percent = 0;
   int64_t total = 0;
   double total_percent = 0;
-  // "namespace/pod/container", largest first; empty when there were too many to tell apart.
+  // "namespace/pod/container", by the function's total, falling.
   std::vector<std::string> containers;
 };
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/query/fixture.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/check.h"
+#include "profile/builder.h"
+#include "profile/pprof.h"
+#include "store/bundle.h"
+#include "store/key.h"
+
+namespace firetower::query {
+namespace {
+
+constexpr int64_t kMinuteNs = 60 * kNsPerSecond;
+constexpr int64_t kSampleNs = 10 * kNsPerMs;
+
+struct Stack {
+  std::vector<const char*> frames;  // root first
+  int64_t samples;
+};
+
+struct Container {
+  const char* namespace_name;
+  const char* pod;
+  const char* container;
+  const char* binary;
+  std::vector<Stack> stacks;
+};
+
+const std::vector<Container>& Containers() {
+  static const std::vector<Container> containers = {
+      {"shop",
+       "web-0",
+       "web",
+       "/usr/bin/web",
+       {{{"main", "Serve", "Parse"}, 60},
+        {{"main", "Serve", "Encode"}, 30},
+        {{"main", "Idle"}, 10}}},
+      {"shop", "web-0", "sidecar", "/usr/bin/sidecar", {{{"main", "Log"}, 20}}},
+      {"-", "-", "sshd.service", "/usr/sbin/sshd", {{{"main", "Select"}, 5}}},
+  };
+  return containers;
+}
+
+store::OpenProfile Make(const Container& container, int64_t start_ns) {
+  profile::ProfileBuilder builder(profile::CpuMeta(100, start_ns, kMinuteNs));
+  profile::Mapping mapping;
+  mapping.memory_start = 0x400000;
+  mapping.memory_limit = 0x500000;
+  mapping.filename = builder.AddString(container.binary);
+  mapping.flags = profile::Mapping::kHasFunctions;
+  uint32_t binary = builder.AddMapping(mapping);
+  for (const Stack& stack : container.stacks) {
+    std::vector<uint32_t> locations;
+    for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
+      profile::Line line;
+      line.function = builder.AddFunction(*frame, *frame, "");
+      // Any address that is the function's own.
+      locations.push_back(builder.AddLocation(binary, 0x400000 + line.function * 16, {&line, 1}));
+    }
+    int64_t values[] = {stack.samples, stack.samples * kSampleNs};
+    CHECK(builder.AddSample(locations, values));
+  }
+  auto made = std::make_shared<profile::Profile>(std::move(builder).Build());
+  store::OpenProfile open;
+  open.row.namespace_name = container.namespace_name;
+  open.row.pod = container.pod;
+  open.row.container = container.container;
+  open.row.node = "node-1";
+  open.row.type = "cpu";
+  open.row.start_ns = start_ns;
+  open.row.duration_ns = kMinuteNs;
+  open.row.samples = made->Total(0);
+  open.row.value = made->Total(1);
+  open.row.unit = "nanoseconds";
+  open.profile = made;
+  return open;
+}
+
+}  // namespace
+
+class Fixture::Sources : public LiveSource,
+                         public MetricsSource,
+                         public DoctorSource,
+                         public ReadySource,
+                         public Authorizer {
+ public:
+  explicit Sources(const Fixture& fixture) : fixture_(fixture) {}
+
+  std::vector<store::OpenProfile> OpenProfiles() const override {
+    std::vector<store::OpenProfile> open;
+    for (const Container& container : Containers()) {
+      open.push_back(Make(container, kNowNs - kMinuteNs));
+    }
+    return open;
+  }
+  Page Render(std::string_view accept) const override {
+    return {"text/plain; version=0.0.4", "# accept " + std::string(accept) + "\n"};
+  }
+  std::vector<Check> Checks() const override { return fixture_.checks; }
+  std::vector<std::string> NotReadyReasons() const override { return fixture_.not_ready; }
+  Result<profile::Selector> Narrow(const HttpRequest&,
+                                   const profile::Selector& asked) const override {
+    RETURN_IF_ERROR(fixture_.refusal);
+    if (fixture_.only_namespace.empty()) return asked;
+    ASSIGN_OR_RETURN(
+        profile::Matcher only,
+        profile::Matcher::Create("namespace", profile::MatchOp::kEqual, fixture_.only_namespace));
+    return asked.With(std::move(only));
+  }
+
+ private:
+  const Fixture& fixture_;
+};
+
+Fixture::Fixture() {
+  char folder[] = "/tmp/firetower-query-XXXXXX";
+  CHECK(::mkdtemp(folder) != nullptr);
+  folder_ = folder;
+  auto store = store::DirStore::Open(folder_);
+  CHECK(store);
+  store_ = *std::move(store);
+  FillStore();
+  checks = {{"kernel", CheckStatus::kOk, "6.1.0, BTF there", ""},
+            {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
+  sources_ = std::make_unique<Sources>(*this);
+  api_ = std::make_unique<Api>(
+      ApiParts{*store_, *sources_, *sources_, *sources_, *sources_, *sources_, clock_});
+}
+
+Fixture::~Fixture() {
+  server_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+void Fixture::FillStore() {
+  for (int64_t minute = 3; minute >= 2; --minute) {
+    int64_t start_ns = kNowNs - minute * kMinuteNs;
+    store::BundleWriter bundle(start_ns);
+    for (const Container& container : Containers()) {
+      store::OpenProfile one = Make(container, start_ns);
+      CHECK(bundle.Add(one.row, profile::EncodePprof(*one.profile)));
+    }
+    store::BundleKey key;
+    key.cluster = "local";
+    key.start_s = start_ns / kNsPerSecond;
+    key.seconds = 60;
+    key.node = "node-1";
+    key.run = "abcd1234";
+    auto name = store::BuildKey(key);
+    auto bytes = std::move(bundle).Finish();
+    CHECK(name && bytes && store_->Put(*name, *bytes));
+  }
+}
+
+std::string Fixture::Serve() {
+  HttpServerOptions options;
+  options.listen = "127.0.0.1:0";
+  auto server = HttpServer::Start(
+      options, [this](const HttpRequest& request) { return api_->Serve(request); });
+  CHECK(server);
+  server_ = *std::move(server);
+  return server_->url();
+}
+
+}  // namespace firetower::query

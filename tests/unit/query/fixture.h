@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "query/api.h"
+#include "query/http_server.h"
+#include "store/dir_store.h"
+
+namespace firetower::query {
+
+// The answering side with known content. At 100 Hz, so a sample is 10 ms, each of the minutes
+// 09:57, 09:58 (stored) and 09:59 (open) of 2026-07-01 holds
+//   shop/web-0/web        main;Serve;Parse 60  main;Serve;Encode 30  main;Idle 10
+//   shop/web-0/sidecar    main;Log 20
+//   -/-/sshd.service      main;Select 5
+// and the server's clock stands at 10:00:00. So of 375 samples, 3.75 s, web has 80 %, sidecar 16 %,
+// sshd.service 4 %; web used 3 s of 180 s, 0.0167 cores; Parse is 180 of 375, 48 %, of all.
+class Fixture {
+ public:
+  static constexpr int64_t kNowNs = 1782900000 * kNsPerSecond;
+
+  Fixture();
+  ~Fixture();
+  Fixture(const Fixture&) = delete;
+  Fixture& operator=(const Fixture&) = delete;
+
+  Api& api() { return *api_; }
+  store::ObjectStore& store() { return *store_; }
+  // Starts a server on a port of its own; stopped with the fixture.
+  std::string Serve();
+  void StopServing() { server_.reset(); }
+
+  std::vector<Check> checks;
+  std::vector<std::string> not_ready;
+  Status refusal;              // what the authorizer says, when an error
+  std::string only_namespace;  // what the authorizer narrows to, when not empty
+
+ private:
+  class Sources;
+  void FillStore();
+
+  std::string folder_;
+  FakeClock clock_{0, kNowNs};
+  std::unique_ptr<store::DirStore> store_;
+  std::unique_ptr<Sources> sources_;
+  std::unique_ptr<Api> api_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace firetower::query
