@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/app.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "cli/args/help.h"
+#include "cli/args/parse.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/common.h"
+#include "cli/term/interrupt.h"
+
+namespace firetower::cli {
+namespace {
+
+constexpr std::string_view kDefaultServer = "http://127.0.0.1:7070";
+
+using ServerCommand = Outcome<int> (*)(const Context&);
+
+constexpr std::pair<std::string_view, ServerCommand> kServerCommands[] = {
+    {"top", RunTop},     {"get", RunGet},       {"doctor", RunDoctor},
+    {"types", RunTypes}, {"labels", RunLabels}, {"series", RunSeries},
+};
+
+int Tell(const Failure& failure, const std::string& program) {
+  std::fputs(failure.Text(program).c_str(), stderr);
+  return failure.exit_code;
+}
+
+Outcome<int> Version(const Args& args) {
+  if (args.Get("output") != "json") return Emit("firetower " FIRETOWER_VERSION "\n", ExitCode::kOk);
+  return Emit("{\"name\":\"firetower\",\"version\":\"" FIRETOWER_VERSION "\"}\n", ExitCode::kOk);
+}
+
+Outcome<int> Help(const Args& args, const std::string& program) {
+  if (args.Has("markdown")) return Emit(HelpMarkdown(), ExitCode::kOk);
+  if (args.positionals.empty()) return Emit(HelpText(program), ExitCode::kOk);
+  const std::string& name = args.positionals[0];
+  const CommandSpec* command = FindCommand(name);
+  if (command != nullptr) return Emit(HelpText(program, *command), ExitCode::kOk);
+  std::vector<std::string_view> names;
+  for (const CommandSpec& known : Commands()) names.push_back(known.name);
+  Error error(ErrorCode::kInvalid,
+              fmt::format("unknown command '{}'{}", name, DidYouMean(name, names)));
+  return UsageFailure(error, program, "");
+}
+
+Outcome<int> Completion(const Args& args, const std::string& program) {
+  if (!args.positionals.empty()) return Emit(CompletionScript(args.positionals[0]), ExitCode::kOk);
+  return UsageFailure(Error(ErrorCode::kInvalid, "'completion' needs a shell: bash or zsh"),
+                      program, "completion");
+}
+
+Outcome<int> RunOnServer(ServerCommand run, const Args& args, const std::string& program) {
+  const char* environment = std::getenv("FIRETOWER_SERVER");
+  std::string server = args.Get("server");
+  if (server.empty() && environment != nullptr) server = environment;
+  if (server.empty()) server = kDefaultServer;
+  Result<ServerUrl> url = ParseServerUrl(server);
+  if (!url) return UsageFailure(url.error(), program, args.command->name);
+
+  int64_t timeout_ns = 60 * kNsPerSecond;
+  if (args.Has("timeout")) {
+    Result<int64_t> given = ParseDurationNs(args.Get("timeout"));
+    if (given && (*given < kNsPerMs || *given > 3600 * kNsPerSecond)) {
+      given = Error(ErrorCode::kInvalid, "it must be from 1ms to 1h");
+    }
+    if (!given) {
+      return UsageFailure(Error(given.error()).Context("--timeout"), program, args.command->name);
+    }
+    timeout_ns = *given;
+  }
+  InterruptGuard interrupt;
+  Context context{args, program, ReadTerminal(args.Get("color")),
+                  HttpClient(*std::move(url), timeout_ns, args.Has("verbose")), interrupt};
+  return run(context);
+}
+
+Outcome<int> Dispatch(const Args& args, const std::string& program) {
+  if (args.command == nullptr) return Emit(HelpText(program), ExitCode::kOk);
+  std::string_view name = args.command->name;
+  if (args.Has("help")) return Emit(HelpText(program, *args.command), ExitCode::kOk);
+  if (name == "version") return Version(args);
+  if (name == "help") return Help(args, program);
+  if (name == "completion") return Completion(args, program);
+  for (const auto& [command, run] : kServerCommands) {
+    if (command == name) return RunOnServer(run, args, program);
+  }
+  return Failure{ExitCode::kFailure, fmt::format("'{}' is not built in", name), "", ""};
+}
+
+}  // namespace
+
+int RunCli(const std::string& argv0, const std::vector<std::string>& arguments) {
+  std::string program = ProgramName(argv0);
+  Result<Args> args = ParseArgs(arguments);
+  if (!args) return Tell(UsageFailure(args.error(), program, ""), program);
+  Outcome<int> outcome = Dispatch(*args, program);
+  return outcome ? *outcome : Tell(outcome.failure(), program);
+}
+
+}  // namespace firetower::cli

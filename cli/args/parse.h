@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/args/spec.h"
+
+namespace firetower::cli {
+
+// A command line that fits the table.
+struct Args {
+  const CommandSpec* command = nullptr;           // nullptr: none given
+  std::map<std::string_view, std::string> flags;  // by name; a switch has "true"
+  std::vector<std::string> positionals;
+
+  bool Has(std::string_view flag) const { return flags.contains(flag); }
+  // "" when absent.
+  std::string Get(std::string_view flag) const {
+    auto at = flags.find(flag);
+    return at == flags.end() ? "" : at->second;
+  }
+};
+
+// `arguments` without the program's name. Takes --name VALUE, --name=VALUE, -n VALUE, -nVALUE and
+// --; global flags also before the command. kInvalid says what is wrong and what was perhaps meant.
+// With --help nothing else is checked.
+Result<Args> ParseArgs(const std::vector<std::string>& arguments);
+
+}  // namespace firetower::cli

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/args/spec.h"
+
+namespace firetower::cli {
+namespace {
+
+using Text = std::string_view;
+
+constexpr Text kColors[] = {"auto", "always", "never"};
+constexpr FlagSpec kGlobal[] = {
+    {"server", 0, "URL",
+     "where the API is (default $FIRETOWER_SERVER, else http://127.0.0.1:7070)"},
+    {"timeout", 0, "DURATION", "how long to wait for an answer (default 60s)"},
+    {"color", 0, "WHEN", "auto, always or never (default auto: on a terminal; see NO_COLOR)",
+     kColors},
+    {"verbose", 'v', "", "write each request to standard error"},
+    {"help", 'h', "", "show help"},
+};
+
+constexpr FlagSpec kQueryFlag = {"query", 'q', "SELECTOR",
+                                 "PromQL label matchers, as {namespace=\"shop\",pod=~\"web.*\"}"};
+constexpr FlagSpec kTypeFlag = {"type", 't', "TYPE",
+                                "cpu, offcpu, lock, memory or event:NAME (default cpu)"};
+constexpr FlagSpec kSinceFlag = {"since", 0, "DURATION",
+                                 "from that long ago until now (default 15m)"};
+constexpr FlagSpec kFromFlag = {"from", 0, "TIME",
+                                "start: RFC 3339, epoch in s, ms, us or ns, now-1h, or 15m ago"};
+constexpr FlagSpec kToFlag = {"to", 0, "TIME", "end, in the same forms (default now)"};
+constexpr FlagSpec kNoHeadersFlag = {"no-headers", 0, "", "leave the header line out"};
+
+constexpr Text kTopOutputs[] = {"table", "wide", "json", "name"};
+constexpr Text kTopBy[] = {"containers", "functions"};
+constexpr FlagSpec kTopSelection[] = {
+    kQueryFlag,
+    kTypeFlag,
+    {"since", 0, "DURATION", "from that long ago until now (default 15m, with --watch 1m)"},
+    kFromFlag,
+    kToFlag,
+    {"limit", 'k', "N", "how many rows, 1 to 1000 (default 10)"},
+};
+constexpr FlagSpec kTopOutput[] = {
+    {"output", 'o', "FORMAT", "table, wide (not cut to the terminal), json or name (default table)",
+     kTopOutputs},
+    kNoHeadersFlag,
+    {"watch", 'w', "", "every 2 s anew on a terminal, else a table every 5 s, until Ctrl-C"},
+};
+constexpr FlagGroup kTopGroups[] = {{"Selection", kTopSelection}, {"Output", kTopOutput}};
+constexpr Example kTopExamples[] = {
+    {"The containers that burn most CPU", "top"},
+    {"The hottest functions of one namespace in the last hour",
+     "top functions -q '{namespace=\"shop\"}' --since 1h"},
+    {"Live", "top --watch"},
+    {"For a script", "top containers -k 3 -o name"},
+};
+
+constexpr Text kGetOutputs[] = {"pprof", "folded", "json"};
+constexpr FlagSpec kGetSelection[] = {kTypeFlag, kSinceFlag, kFromFlag, kToFlag};
+constexpr FlagSpec kGetOutput[] = {
+    {"output", 'o', "FORMAT",
+     "pprof, folded or json (default: by the file's extension, else pprof)", kGetOutputs},
+    {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
+    {"force", 0, "", "overwrite FILE if it exists"},
+};
+constexpr FlagGroup kGetGroups[] = {{"Selection", kGetSelection}, {"Output", kGetOutput}};
+constexpr Example kGetExamples[] = {
+    {"One container's CPU profile of the last 15 minutes, for go tool pprof",
+     "get '{container=\"web\"}' -f web.pb.gz"},
+    {"Folded stacks for a flame graph",
+     "get '{pod=\"web-0\"}' --from now-2h --to now-1h -o folded > web.folded"},
+};
+
+constexpr Text kTableOrJson[] = {"table", "json"};
+constexpr FlagSpec kDoctorOutput[] = {
+    {"output", 'o', "FORMAT", "table or json (default table)", kTableOrJson},
+};
+constexpr FlagGroup kDoctorGroups[] = {{"Output", kDoctorOutput}};
+constexpr Example kDoctorExamples[] = {
+    {"What works here, what does not, and what to do about it", "doctor"},
+    {"Only what is wrong", "doctor -o json | jq '.checks[] | select(.status != \"ok\")'"},
+};
+
+constexpr Text kListOutputs[] = {"table", "json", "name"};
+constexpr FlagSpec kListOutput[] = {
+    {"output", 'o', "FORMAT", "table, json or name (default table)", kListOutputs},
+    kNoHeadersFlag,
+};
+constexpr FlagSpec kTypesSelection[] = {kQueryFlag, kSinceFlag, kFromFlag, kToFlag};
+constexpr FlagGroup kTypesGroups[] = {{"Selection", kTypesSelection}, {"Output", kListOutput}};
+constexpr Example kTypesExamples[] = {
+    {"Which profile types were recorded today", "types --since 24h"}};
+
+constexpr FlagSpec kLabelsSelection[] = {
+    kQueryFlag,
+    {"type", 't', "TYPE", "cpu, offcpu, lock, memory or event:NAME (default: all)"},
+    kSinceFlag,
+    kFromFlag,
+    kToFlag};
+constexpr FlagGroup kLabelsGroups[] = {{"Selection", kLabelsSelection}, {"Output", kListOutput}};
+constexpr Example kLabelsExamples[] = {
+    {"The label names", "labels"},
+    {"The pods of one namespace", "labels pod -q '{namespace=\"shop\"}'"},
+};
+
+constexpr FlagSpec kSeriesSelection[] = {
+    kQueryFlag,
+    kTypeFlag,
+    kSinceFlag,
+    kFromFlag,
+    kToFlag,
+    {"by", 0, "LABELS", "add up by these, comma-separated (default namespace,pod,container)"},
+    {"step", 0, "DURATION", "one point a step instead of one total; json shows them"},
+};
+constexpr FlagGroup kSeriesGroups[] = {{"Selection", kSeriesSelection}, {"Output", kListOutput}};
+constexpr Example kSeriesExamples[] = {
+    {"What there is", "series"},
+    {"CPU by namespace, minute by minute", "series --by namespace --step 1m -o json"},
+};
+
+constexpr Text kVersionOutputs[] = {"text", "json"};
+constexpr FlagSpec kVersionOutput[] = {
+    {"output", 'o', "FORMAT", "text or json (default text)", kVersionOutputs}};
+constexpr FlagGroup kVersionGroups[] = {{"Output", kVersionOutput}};
+constexpr Example kVersionExamples[] = {{"", "version"}};
+
+constexpr Text kShells[] = {"bash", "zsh"};
+constexpr Example kCompletionExamples[] = {
+    {"For this shell", "completion bash > /etc/bash_completion.d/firetower"},
+};
+constexpr FlagSpec kHelpOutput[] = {
+    {"markdown", 0, "", "every command as one Markdown page, docs/reference/cli.md"}};
+constexpr FlagGroup kHelpGroups[] = {{"Output", kHelpOutput}};
+constexpr Example kHelpExamples[] = {{"", "help top"}};
+
+constexpr CommandSpec kCommands[] = {
+    {"top", "Show the hottest containers or functions",
+     "Containers are ordered by the value of the profile type, for cpu the CPU time; CPU% is the\n"
+     "share of all that matches, CORES the average over the time that was observed. Functions are\n"
+     "ordered by self value.",
+     "[containers|functions]", kTopBy, 1, kTopExamples, kTopGroups},
+    {"get",
+     "Fetch one merged profile",
+     "The sum of everything that matches, from the store and the window that is still open. A "
+     "file\n"
+     "is never overwritten without --force and never left half written; pprof is not written to a\n"
+     "terminal.",
+     "[SELECTOR]",
+     {},
+     1,
+     kGetExamples,
+     kGetGroups},
+    {"doctor",
+     "Check the kernel, capabilities, cgroups and the store",
+     "Asks the daemon what works and what does not. A check that warns or fails says what to do.\n"
+     "Exits 1 when a check fails.",
+     "",
+     {},
+     0,
+     kDoctorExamples,
+     kDoctorGroups},
+    {"types",
+     "List the profile types that were recorded",
+     "",
+     "",
+     {},
+     0,
+     kTypesExamples,
+     kTypesGroups},
+    {"labels",
+     "List label names, or the values of one label",
+     "",
+     "[NAME]",
+     {},
+     1,
+     kLabelsExamples,
+     kLabelsGroups},
+    {"series", "List label sets with their totals", "", "", {}, 0, kSeriesExamples, kSeriesGroups},
+    {"version", "Print the version", "", "", {}, 0, kVersionExamples, kVersionGroups},
+    {"completion",
+     "Print a completion script for a shell",
+     "",
+     "bash|zsh",
+     kShells,
+     1,
+     kCompletionExamples,
+     {}},
+    {"help", "Show help for a command", "", "[COMMAND]", {}, 1, kHelpExamples, kHelpGroups},
+};
+
+constexpr ExitCodeSpec kExitCodes[] = {
+    {ExitCode::kOk, "it went well"},
+    {ExitCode::kFailure, "it failed, or a doctor check fails"},
+    {ExitCode::kUsage, "the command line is wrong"},
+    {ExitCode::kThreshold, "a threshold was passed"},
+    {ExitCode::kNoData, "nothing matches"},
+    {ExitCode::kUnreachable, "the server cannot be reached, is not ready or refuses"},
+    {ExitCode::kInterrupted, "interrupted"},
+};
+
+}  // namespace
+
+std::span<const CommandSpec> Commands() { return kCommands; }
+std::span<const FlagSpec> GlobalFlags() { return kGlobal; }
+std::span<const ExitCodeSpec> ExitCodes() { return kExitCodes; }
+
+const CommandSpec* FindCommand(std::string_view name) {
+  for (const CommandSpec& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+}  // namespace firetower::cli

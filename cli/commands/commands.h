@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands that ask a server. Each writes data to standard output and returns the exit code, or
+// the Failure to tell.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/args/parse.h"
+#include "cli/failure.h"
+#include "cli/http_client.h"
+#include "cli/term/interrupt.h"
+#include "cli/term/terminal.h"
+
+namespace firetower::cli {
+
+struct Context {
+  const Args& args;
+  std::string program;
+  Terminal terminal;
+  HttpClient client;
+  InterruptGuard& interrupt;
+};
+
+Outcome<int> RunTop(const Context& context);
+Outcome<int> RunGet(const Context& context);
+Outcome<int> RunDoctor(const Context& context);
+Outcome<int> RunTypes(const Context& context);
+Outcome<int> RunLabels(const Context& context);
+Outcome<int> RunSeries(const Context& context);
+
+}  // namespace firetower::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cli/commands/commands.h"
+#include "cli/failure.h"
+#include "query/http/message.h"
+
+namespace firetower::cli {
+
+// The parameters q, type, from and to of the API from the flags of the same meaning. Times are
+// checked here and read by the server's clock, so a skewed one does no harm.
+Outcome<query::NamedValues> SelectionParams(const Context& context, std::string_view default_since);
+
+// Failure for a flag's value that the table cannot check.
+Failure BadFlag(const Context& context, const Error& error);
+
+// Writes data; a reader that went away is no error to talk about.
+Outcome<int> Emit(std::string_view text, int exit_code);
+
+// Tells on standard error that the server left something out.
+void WarnSkipped(const Context& context, int64_t skipped);
+
+// "no data": the answer is fine and empty.
+Failure NoData(const Context& context);
+
+// A value for people: "12.3s", "4.0 MiB", "1,234".
+std::string FormatValue(double value, std::string_view unit);
+std::string FormatCount(int64_t count);
+
+}  // namespace firetower::cli

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// types, labels and series: a list each, as a table, as names or as the server's JSON.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/common.h"
+#include "cli/term/table.h"
+#include "query/wire.h"
+
+namespace firetower::cli {
+namespace {
+
+Failure Unreadable(const Error& error) {
+  return {ExitCode::kFailure, "the server's answer cannot be read", error.message(),
+          "see that --server names a firetowerd of this version"};
+}
+
+struct Listing {
+  Table table;
+  std::string names;  // one a line
+  size_t rows = 0;
+  int64_t skipped = 0;
+};
+
+// What the three have in common: fetch, read, and write in the form that was asked for.
+template <typename Reply, typename Read, typename Build>
+Outcome<int> RunListing(const Context& context, std::string_view path,
+                        const query::NamedValues& params, const Read& read, const Build& build) {
+  Outcome<HttpReply> reply = context.client.Get(path, params);
+  if (!reply) return reply.failure();
+  Result<Reply> parsed = read(reply->body);
+  if (!parsed) return Unreadable(parsed.error());
+  Listing listing = build(*parsed);
+  WarnSkipped(context, std::max(listing.skipped, reply->skipped));
+  std::string output = context.args.Get("output");
+  if (output == "json") {
+    return Emit(reply->body, listing.rows > 0 ? ExitCode::kOk : ExitCode::kNoData);
+  }
+  if (listing.rows == 0) return NoData(context);
+  if (output == "name") return Emit(listing.names, ExitCode::kOk);
+  bool headers = !context.args.Has("no-headers");
+  return Emit(listing.table.Render(context.terminal, headers, false), ExitCode::kOk);
+}
+
+// {namespace="shop",pod="web-0"}: what -q takes.
+std::string SelectorText(const std::map<std::string, std::string>& labels) {
+  std::string out;
+  for (const auto& [name, value] : labels) {
+    std::string escaped;
+    for (char c : value) {
+      if (c == '"' || c == '\\') escaped += '\\';
+      escaped += c;
+    }
+    out += (out.empty() ? "" : ",") + name + "=\"" + escaped + "\"";
+  }
+  return "{" + out + "}";
+}
+
+Listing SeriesListing(const query::SeriesReply& reply, const Terminal& terminal) {
+  std::set<std::string> names;
+  for (const auto& series : reply.series) {
+    for (const auto& label : series.labels) names.insert(label.first);
+  }
+  // As people know containers, before what else was asked for.
+  std::vector<std::string> order;
+  for (const char* known : {"namespace", "pod", "container"}) {
+    if (names.erase(known) > 0) order.emplace_back(known);
+  }
+  order.insert(order.end(), names.begin(), names.end());
+
+  std::vector<std::string> headers = order;
+  std::vector<Column> columns;
+  for (std::string& header : headers) {
+    std::transform(header.begin(), header.end(), header.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    columns.push_back({header, false, true});
+  }
+  columns.push_back({"TOTAL", true});
+  Listing listing{Table(columns), "", reply.series.size(), reply.skipped};
+  for (const auto& series : reply.series) {
+    std::vector<Cell> row;
+    for (const std::string& name : order) {
+      auto at = series.labels.find(name);
+      row.emplace_back(at == series.labels.end() || at->second.empty() ? "-" : at->second);
+    }
+    row.emplace_back(FormatValue(series.total, reply.unit));
+    listing.table.AddRow(std::move(row));
+    listing.names += Printable(SelectorText(series.labels), terminal.utf8) + "\n";
+  }
+  return listing;
+}
+
+}  // namespace
+
+Outcome<int> RunTypes(const Context& context) {
+  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  if (!params) return params.failure();
+  return RunListing<query::TypesReply>(
+      context, "/api/v1/types", *params, query::TypesReplyFromJson,
+      [&](const query::TypesReply& reply) {
+        Listing listing{Table({{"TYPE"}, {"UNIT"}, {"PYROSCOPE ID", false, true}}), "",
+                        reply.types.size()};
+        for (const auto& type : reply.types) {
+          listing.table.AddRow({type.name, type.unit, type.id});
+          listing.names += Printable(type.name, context.terminal.utf8) + "\n";
+        }
+        return listing;
+      });
+}
+
+Outcome<int> RunLabels(const Context& context) {
+  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  if (!params) return params.failure();
+  if (!context.args.positionals.empty()) params->emplace_back("name", context.args.positionals[0]);
+  return RunListing<query::LabelsReply>(
+      context, "/api/v1/labels", *params, query::LabelsReplyFromJson,
+      [&](const query::LabelsReply& reply) {
+        Listing listing{Table({{reply.name.empty() ? "LABEL" : "VALUE"}}), "", reply.values.size()};
+        for (const std::string& value : reply.values) {
+          listing.table.AddRow({value});
+          listing.names += Printable(value, context.terminal.utf8) + "\n";
+        }
+        return listing;
+      });
+}
+
+Outcome<int> RunSeries(const Context& context) {
+  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  if (!params) return params.failure();
+  for (const char* name : {"by", "step"}) {
+    if (context.args.Has(name)) params->emplace_back(name, context.args.Get(name));
+  }
+  return RunListing<query::SeriesReply>(
+      context, "/api/v1/series", *params, query::SeriesReplyFromJson,
+      [&](const query::SeriesReply& reply) { return SeriesListing(reply, context.terminal); });
+}
+
+}  // namespace firetower::cli

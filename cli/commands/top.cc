@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/common.h"
+#include "cli/term/table.h"
+#include "query/wire.h"
+
+namespace firetower::cli {
+namespace {
+
+constexpr auto kRedraw = std::chrono::seconds(2);
+constexpr auto kPrintAgain = std::chrono::seconds(5);
+constexpr const char* kHideCursor = "\033[?25l\033[2J";
+constexpr const char* kShowCursor = "\033[?25h\n";
+
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// "42.1%"; what is not nothing does not look like nothing.
+std::string Percent(double percent) {
+  if (percent > 0 && percent < 0.05) return "<0.1%";
+  return fmt::format("{:.1f}%", percent);
+}
+
+std::string RenderContainers(const query::TopReply& reply, const Terminal& terminal, bool headers,
+                             bool wide) {
+  bool cpu = reply.type == "cpu";
+  std::vector<Column> columns = {{"NAMESPACE", false, true},       {"POD", false, true},
+                                 {"CONTAINER", false, true},       {cpu ? "CPU%" : "SHARE", true},
+                                 {cpu ? "CORES" : "VALUE", true},  {"SAMPLES", true},
+                                 {"HOTTEST FUNCTION", false, true}};
+  if (wide) columns.push_back({"MODULE"});
+  Table table(std::move(columns));
+  for (const query::TopContainer& row : reply.containers) {
+    std::string hottest =
+        row.hottest_function.empty()
+            ? "-"
+            : fmt::format("{} ({})", row.hottest_function, Percent(row.hottest_percent));
+    std::vector<Cell> cells = {row.namespace_name,
+                               row.pod,
+                               row.container,
+                               Cell(Percent(row.share_percent), Style::kBold),
+                               cpu ? fmt::format("{:.3f}", row.cores)
+                                   : FormatValue(static_cast<double>(row.value), reply.unit),
+                               FormatCount(row.samples),
+                               hottest};
+    if (wide) cells.emplace_back(row.hottest_module.empty() ? "-" : row.hottest_module);
+    table.AddRow(std::move(cells));
+  }
+  return table.Render(terminal, headers, wide);
+}
+
+// "web" when a function runs in one container, "web +2" when in more.
+std::string ContainersCell(const std::vector<std::string>& containers, bool wide) {
+  if (containers.empty()) return "-";
+  if (!wide) {
+    std::string out = BaseName(containers[0]);
+    return containers.size() == 1 ? out : fmt::format("{} +{}", out, containers.size() - 1);
+  }
+  std::string out;
+  for (const std::string& container : containers) out += (out.empty() ? "" : ",") + container;
+  return out;
+}
+
+std::string RenderFunctions(const query::TopReply& reply, const Terminal& terminal, bool headers,
+                            bool wide) {
+  Table table({{"SELF%", true},
+               {"SELF", true},
+               {"TOTAL%", true},
+               {"FUNCTION", false, true},
+               {"MODULE", false, true},
+               {"CONTAINER(S)", false, true}});
+  for (const query::TopFunction& row : reply.functions) {
+    std::string module = wide ? row.module : BaseName(row.module);
+    table.AddRow({Cell(Percent(row.self_percent), Style::kBold),
+                  FormatValue(static_cast<double>(row.self), reply.unit),
+                  Percent(row.total_percent), row.function, module.empty() ? "-" : module,
+                  ContainersCell(row.containers, wide)});
+  }
+  return table.Render(terminal, headers, wide);
+}
+
+std::string RenderNames(const query::TopReply& reply, const Terminal& terminal) {
+  std::string out;
+  for (const query::TopContainer& row : reply.containers) {
+    out += fmt::format("{}/{}/{}\n", row.namespace_name, row.pod, row.container);
+  }
+  for (const query::TopFunction& row : reply.functions) {
+    out += Printable(row.function, terminal.utf8) + "\n";
+  }
+  return out;
+}
+
+class TopCommand {
+ public:
+  TopCommand(const Context& context, query::NamedValues params)
+      : context_(context), params_(std::move(params)), output_(context.args.Get("output")) {}
+
+  Outcome<int> Once() {
+    Outcome<std::string> page = Page();
+    if (!page) return page.failure();
+    if (rows_ > 0) return Emit(*page, ExitCode::kOk);
+    if (output_ == "json") return Emit(*page, ExitCode::kNoData);
+    return NoData(context_);
+  }
+
+  // Until the server's first refusal, or a signal; a server that goes away later may come back.
+  Outcome<int> Watch() {
+    bool redraw = context_.terminal.is_tty && output_ != "json" && output_ != "name";
+    Outcome<std::string> page = Page();
+    if (!page) return page.failure();
+    if (redraw) {
+      context_.interrupt.SetFarewell(kShowCursor);
+      if (!WriteOut(kHideCursor)) return ExitCode::kFailure;
+    }
+    while (true) {
+      std::string text = page ? *page : page.failure().Text(context_.program);
+      if (!page && !redraw) std::fputs(text.c_str(), stderr);
+      if (redraw) text = Frame(text);
+      // On a pipe tables are apart by an empty line.
+      if (!redraw && output_ != "json" && output_ != "name") text += "\n";
+      if ((page || redraw) && !WriteOut(text)) return ExitCode::kFailure;
+      std::this_thread::sleep_for(redraw ? kRedraw : kPrintAgain);
+      page = Page();
+    }
+  }
+
+ private:
+  Outcome<std::string> Page() {
+    Outcome<HttpReply> reply = context_.client.Get("/api/v1/top", params_);
+    if (!reply) return reply.failure();
+    Result<query::TopReply> top = query::TopReplyFromJson(reply->body);
+    if (!top) {
+      return Failure{ExitCode::kFailure, "the server's answer cannot be read",
+                     top.error().message(), "see that --server names a firetowerd of this version"};
+    }
+    if (!std::exchange(warned_, true)) WarnSkipped(context_, top->skipped);
+    rows_ = top->containers.size() + top->functions.size();
+    if (output_ == "json") return std::move(reply->body);
+    if (output_ == "name") return RenderNames(*top, context_.terminal);
+    bool headers = !context_.args.Has("no-headers");
+    bool wide = output_ == "wide";
+    return top->by == "functions" ? RenderFunctions(*top, context_.terminal, headers, wide)
+                                  : RenderContainers(*top, context_.terminal, headers, wide);
+  }
+
+  // One screen: a line on what is shown, then as much of `text` as fits.
+  std::string Frame(const std::string& text) const {
+    std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    std::string title =
+        fmt::format("{}  {:02}:{:02}:{:02}  every 2 s, Ctrl-C ends", context_.client.server().text,
+                    local.tm_hour, local.tm_min, local.tm_sec);
+    std::string out = "\033[H" + Styled(context_.terminal, Style::kDim, title) + "\033[K\r\n";
+    if (rows_ == 0) out += "no samples yet\033[K\r\n";
+    size_t lines = context_.terminal.rows > 2 ? context_.terminal.rows - 2 : 1;
+    for (size_t at = 0; at < text.size() && lines > 0; --lines) {
+      size_t end = text.find('\n', at);
+      out += text.substr(at, end - at) + "\033[K\r\n";
+      at = end == std::string::npos ? text.size() : end + 1;
+    }
+    return out + "\033[J";
+  }
+
+  const Context& context_;
+  query::NamedValues params_;
+  std::string output_;
+  size_t rows_ = 0;
+  bool warned_ = false;
+};
+
+}  // namespace
+
+Outcome<int> RunTop(const Context& context) {
+  bool watch = context.args.Has("watch");
+  Outcome<query::NamedValues> params = SelectionParams(context, watch ? "1m" : "15m");
+  if (!params) return params.failure();
+  std::string limit = context.args.Get("limit");
+  int k = 0;
+  auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), k);
+  if (!limit.empty() &&
+      (error != std::errc() || end != limit.data() + limit.size() || k < 1 || k > 1000)) {
+    return BadFlag(
+        context, Error(ErrorCode::kInvalid,
+                       fmt::format("--limit is '{}': it must be a number from 1 to 1000", limit)));
+  }
+  if (!limit.empty()) params->emplace_back("k", limit);
+  if (!context.args.positionals.empty()) params->emplace_back("by", context.args.positionals[0]);
+  TopCommand top(context, std::move(*params));
+  return watch ? top.Watch() : top.Once();
+}
+
+}  // namespace firetower::cli

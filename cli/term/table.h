@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/term/terminal.h"
+
+namespace firetower::cli {
+
+struct Column {
+  std::string_view header;
+  bool right = false;     // numbers
+  bool flexible = false;  // may be cut when the terminal is narrow
+};
+
+struct Cell {
+  Cell(std::string cell_text,
+       Style cell_style = Style::kPlain)  // NOLINT(google-explicit-constructor)
+      : text(std::move(cell_text)), style(cell_style) {}
+  std::string text;
+  Style style;
+};
+
+// Text as a terminal may be given it: control characters, which a hostile symbol name could use to
+// write anywhere on the screen, become '?', and so does what is not UTF-8, or not ASCII if `utf8`
+// is false.
+std::string Printable(std::string_view text, bool utf8);
+
+// Aligned columns, two spaces apart.
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // One cell a column.
+  void AddRow(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+
+  // `wide`: never cut, else flexible columns shrink and lines end at the terminal's edge.
+  std::string Render(const Terminal& terminal, bool headers, bool wide) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace firetower::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "cli/args/help.h"
+#include "cli/args/parse.h"
+#include "cli/http_client.h"
+
+namespace firetower::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ParseArgs, TakesEverySpellingOfAFlag) {
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"top", "functions", "--limit", "5", "--type", "cpu"},
+        {"top", "functions", "--limit=5", "--type=cpu"},
+        {"top", "-k", "5", "-t", "cpu", "functions"},
+        {"top", "-k5", "-tcpu", "--", "functions"},
+        {"top", "-k=5", "functions", "-t=cpu"}}) {
+    auto args = ParseArgs(line);
+    ASSERT_TRUE(args) << args.error().message();
+    EXPECT_EQ(args->command->name, "top");
+    EXPECT_EQ(args->Get("limit"), "5");
+    EXPECT_EQ(args->Get("type"), "cpu");
+    EXPECT_THAT(args->positionals, ElementsAre("functions"));
+  }
+}
+
+TEST(ParseArgs, TakesGlobalFlagsBeforeAndAfterTheCommand) {
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"--server", "http://x", "-v", "doctor"},
+        {"doctor", "-v", "--server=http://x"}}) {
+    auto args = ParseArgs(line);
+    ASSERT_TRUE(args) << args.error().message();
+    EXPECT_EQ(args->Get("server"), "http://x");
+    EXPECT_TRUE(args->Has("verbose"));
+  }
+}
+
+TEST(ParseArgs, KeepsASelectorThatLooksLikeNothingElse) {
+  auto args = ParseArgs({"get", "{a=\"--b\"}", "-f", "-"});
+  ASSERT_TRUE(args) << args.error().message();
+  EXPECT_THAT(args->positionals, ElementsAre("{a=\"--b\"}"));
+  EXPECT_EQ(args->Get("file"), "-");
+}
+
+TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
+  struct Row {
+    std::vector<std::string> line;
+    const char* says;
+  } rows[] = {
+      {{"docter"}, "unknown command 'docter'; did you mean 'doctor'?"},
+      {{"top", "--limt", "3"}, "unknown flag '--limt' for 'top'; did you mean '--limit'?"},
+      {{"top", "-x"}, "unknown flag '-x' for 'top'"},
+      {{"--limit", "3", "top"}, "unknown flag '--limit'"},
+      {{"top", "--limit"}, "--limit needs a value: N"},
+      {{"top", "--watch=yes"}, "--watch takes no value"},
+      {{"top", "-wk"}, "-w takes no value"},
+      {{"top", "-o", "jsn"}, "did you mean 'json'?"},
+      {{"top", "-k", "1", "-k", "2"}, "--limit is given twice"},
+      {{"top", "function"}, "did you mean 'functions'?"},
+      {{"top", "containers", "functions"}, "one argument too many"},
+      {{"doctor", "now"}, "'now' is one argument too many for 'doctor'"},
+      {{"--color", "yes", "top"}, "must be one of auto, always, never"},
+  };
+  for (const Row& row : rows) {
+    auto args = ParseArgs(row.line);
+    ASSERT_FALSE(args) << row.says;
+    EXPECT_THAT(args.error().message(), HasSubstr(row.says));
+  }
+}
+
+TEST(ParseArgs, HelpWinsOverWhateverIsWrong) {
+  auto args = ParseArgs({"top", "--nope", "--help"});
+  ASSERT_TRUE(args);
+  EXPECT_TRUE(args->Has("help"));
+  EXPECT_EQ(args->command->name, "top");
+  EXPECT_FALSE(ParseArgs({"get", "--", "--help", "b"}));
+}
+
+TEST(Commands, HaveNoFlagTwice) {
+  for (const CommandSpec& command : Commands()) {
+    std::set<std::string_view> names;
+    std::set<char> letters;
+    auto check = [&](const FlagSpec& flag) {
+      EXPECT_TRUE(names.insert(flag.name).second) << command.name << " --" << flag.name;
+      if (flag.letter != 0) {
+        EXPECT_TRUE(letters.insert(flag.letter).second) << command.name << " -" << flag.letter;
+      }
+    };
+    for (const FlagGroup& group : command.groups) {
+      for (const FlagSpec& flag : group.flags) check(flag);
+    }
+    for (const FlagSpec& flag : GlobalFlags()) check(flag);
+    EXPECT_FALSE(command.examples.empty()) << command.name;
+  }
+}
+
+TEST(ProgramName, IsKubectlsWhenInstalledAsAPlugin) {
+  EXPECT_EQ(ProgramName("/usr/bin/firetower"), "firetower");
+  EXPECT_EQ(ProgramName("./kubectl-firetower"), "kubectl firetower");
+  EXPECT_EQ(ProgramName(""), "firetower");
+}
+
+TEST(ParseServerUrl, TakesHostPortAndPrefix) {
+  auto url = ParseServerUrl("http://[::1]:8080/a/b/");
+  ASSERT_TRUE(url) << url.error().message();
+  EXPECT_EQ(url->host, "::1");
+  EXPECT_EQ(url->port, 8080);
+  EXPECT_EQ(url->path, "/a/b");
+  url = ParseServerUrl("http://node-1");
+  ASSERT_TRUE(url);
+  EXPECT_EQ(url->host, "node-1");
+  EXPECT_EQ(url->port, 7070);
+  EXPECT_EQ(url->path, "");
+}
+
+TEST(ParseServerUrl, RefusesTheRestAndShowsTheForm) {
+  for (const char* text :
+       {"", "127.0.0.1:7070", "https://x", "http://", "http://:80", "http://x:0", "http://x:y",
+        "http://x:99999", "http://a@b", "http://x/?q", "ftp://x"}) {
+    auto url = ParseServerUrl(text);
+    ASSERT_FALSE(url) << text;
+    EXPECT_THAT(url.error().message(), HasSubstr("http://127.0.0.1:7070"));
+  }
+  EXPECT_EQ(ParseServerUrl("https://x").error().code(), ErrorCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace firetower::cli

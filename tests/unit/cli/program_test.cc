@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real binary against a server with known content (tests/unit/query/fixture.h).
+#include "tests/unit/cli/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "cli/args/help.h"
+#include "cli/args/spec.h"
+#include "profile/pprof.h"
+#include "tests/unit/query/fixture.h"
+
+namespace firetower::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// The content's quarter of an hour, whatever the time is here.
+const std::vector<std::string> kRange = {"--from", "2026-07-01T09:45:00Z", "--to",
+                                         "2026-07-01T10:00:00Z"};
+
+class FiretowerTest : public ::testing::Test {
+ protected:
+  FiretowerTest() : url_(fixture_.Serve()) {
+    char folder[] = "/tmp/firetower-cli-XXXXXX";
+    EXPECT_NE(::mkdtemp(folder), nullptr);
+    folder_ = folder;
+  }
+  ~FiretowerTest() override { std::filesystem::remove_all(folder_); }
+
+  Ran Run(std::vector<std::string> arguments, RunOptions options = {}) {
+    options.environment.push_back("FIRETOWER_SERVER=" + url_);
+    return RunFiretower(arguments, options);
+  }
+  Ran RunInRange(std::vector<std::string> arguments, RunOptions options = {}) {
+    arguments.insert(arguments.end(), kRange.begin(), kRange.end());
+    return Run(std::move(arguments), std::move(options));
+  }
+  std::string InFolder(const std::string& name) const { return folder_ + "/" + name; }
+
+  query::Fixture fixture_;
+  std::string url_;
+  std::string folder_;
+};
+
+TEST(FiretowerHelp, MatchesItsGoldens) {
+  ExpectGolden("help.txt", RunFiretower({"--help"}).out);
+  for (const CommandSpec& command : Commands()) {
+    std::string name(command.name);
+    Ran ran = RunFiretower({name, "--help"});
+    EXPECT_EQ(ran.exit_code, 0) << name;
+    EXPECT_EQ(ran.err, "") << name;
+    ExpectGolden("help-" + name + ".txt", ran.out);
+    EXPECT_EQ(RunFiretower({"help", name}).out, ran.out);
+  }
+}
+
+TEST(FiretowerHelp, ReferencePageIsUpToDate) {
+  auto page = ReadFile(FIRETOWER_SOURCE_DIR "/docs/reference/cli.md");
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_EQ(RunFiretower({"help", "--markdown"}).out, *page)
+      << "run: firetower help --markdown > docs/reference/cli.md";
+}
+
+TEST(FiretowerHelp, IsKubectlsInAPlugin) {
+  RunOptions plugin;
+  plugin.argv0 = "/usr/local/bin/kubectl-firetower";
+  EXPECT_THAT(RunFiretower({"top", "--help"}, plugin).out, HasSubstr("kubectl firetower top"));
+  EXPECT_THAT(RunFiretower({"tpo"}, plugin).err, StartsWith("kubectl firetower: "));
+}
+
+TEST(FiretowerCompletion, OffersCommandsFlagsAndValues) {
+  Ran script = RunFiretower({"completion", "bash"});
+  ASSERT_EQ(script.exit_code, 0);
+  char file[] = "/tmp/firetower-completion-XXXXXX";
+  int fd = ::mkstemp(file);
+  ASSERT_GE(fd, 0);
+  ASSERT_TRUE(WriteFileAtomic(file, script.out));
+  auto offered = [&](const std::string& words, int at) {
+    std::string command = "bash -c 'source " + std::string(file) + "; COMP_WORDS=(" + words +
+                          "); COMP_CWORD=" + std::to_string(at) +
+                          "; _firetower; echo ${COMPREPLY[@]}'";
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    char buffer[4096] = "";
+    size_t n = pipe == nullptr ? 0 : std::fread(buffer, 1, sizeof(buffer) - 1, pipe);
+    if (pipe != nullptr) ::pclose(pipe);
+    return std::string(buffer, n);
+  };
+  EXPECT_EQ(offered("firetower d", 1), "doctor\n");
+  EXPECT_EQ(offered("firetower top f", 2), "functions\n");
+  EXPECT_EQ(offered("firetower top -o w", 3), "wide\n");
+  EXPECT_EQ(offered("firetower --color n", 2), "never\n");
+  EXPECT_EQ(offered("firetower get --fr", 2), "--from\n");
+  std::filesystem::remove(file);
+  EXPECT_THAT(RunFiretower({"completion", "zsh"}).out, StartsWith("#compdef firetower\n"));
+  EXPECT_EQ(RunFiretower({"completion"}).exit_code, 2);
+  EXPECT_EQ(RunFiretower({"completion", "fish"}).exit_code, 2);
+}
+
+TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
+  struct Row {
+    const char* golden;
+    std::vector<std::string> arguments;
+  } rows[] = {
+      {"top-containers.txt", {"top"}},
+      {"top-containers-wide.txt", {"top", "containers", "-o", "wide", "--no-headers"}},
+      {"top-containers-name.txt", {"top", "-o", "name", "-k", "2"}},
+      {"top-functions.txt", {"top", "functions", "-q", "{namespace=\"shop\"}"}},
+      {"top-functions-wide.txt", {"top", "functions", "-k", "2", "-o", "wide"}},
+      {"types.txt", {"types"}},
+      {"labels.txt", {"labels"}},
+      {"labels-container.txt", {"labels", "container", "-q", "{pod=\"web-0\"}"}},
+      {"series.txt", {"series"}},
+      {"series-name.txt", {"series", "--by", "namespace", "-o", "name"}},
+      {"top-containers.json", {"top", "-o", "json"}},
+      {"get.folded", {"get", "{container=\"web\"}", "-o", "folded"}},
+  };
+  for (const Row& row : rows) {
+    Ran ran = RunInRange(row.arguments);
+    EXPECT_EQ(ran.exit_code, 0) << row.golden;
+    EXPECT_EQ(ran.err, "") << row.golden;
+    ExpectGolden(row.golden, ran.out);
+  }
+}
+
+TEST_F(FiretowerTest, DoctorSaysWhatToDoAndFailsWhenACheckFails) {
+  Ran ran = Run({"doctor"});
+  EXPECT_EQ(ran.exit_code, 0);
+  ExpectGolden("doctor.txt", ran.out);
+  fixture_.checks.push_back({"bpf", query::CheckStatus::kFail, "CAP_BPF is missing", "grant it"});
+  EXPECT_EQ(Run({"doctor"}).exit_code, 1);
+  Ran json = Run({"doctor", "-o", "json"});
+  EXPECT_EQ(json.exit_code, 1);
+  EXPECT_THAT(json.out, HasSubstr("\"status\":\"fail\""));
+}
+
+TEST_F(FiretowerTest, NoDataIsExitCode4) {
+  for (const char* command : {"top", "series", "labels", "types"}) {
+    Ran ran = RunInRange({command, "-q", "{namespace=\"nope\"}"});
+    EXPECT_EQ(ran.exit_code, 4) << command;
+    EXPECT_EQ(ran.out, "") << command;
+    EXPECT_THAT(ran.err, HasSubstr("firetower: no data\n  why: ")) << command;
+    EXPECT_THAT(ran.err, HasSubstr("\n  fix: ")) << command;
+  }
+  Ran get = RunInRange({"get", "{namespace=\"nope\"}", "-o", "folded"});
+  EXPECT_EQ(get.exit_code, 4);
+  EXPECT_THAT(get.err, HasSubstr("no profile matches cpu{namespace=\"nope\"}"));
+  // JSON is an answer all the same.
+  Ran json = RunInRange({"top", "-q", "{namespace=\"nope\"}", "-o", "json"});
+  EXPECT_EQ(json.exit_code, 4);
+  EXPECT_THAT(json.out, HasSubstr("\"rows\":[]"));
+}
+
+TEST_F(FiretowerTest, UsageErrorsAreExitCode2InThreeLines) {
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"tpo"},
+                                               {"top", "--since", "yesterday"},
+                                               {"top", "--from", "now", "--to", "now-1h"},
+                                               {"top", "--since", "1h", "--from", "now-2h"},
+                                               {"top", "-k", "0"},
+                                               {"top", "-q", "{pod="},
+                                               {"top", "--type", "cpo"},
+                                               {"top", "--timeout", "0s"},
+                                               {"--server", "nonsense", "top"},
+                                               {"get", "-f", "profile.xyz"},
+                                               {"help", "nope"}}) {
+    Ran ran = Run(line);
+    EXPECT_EQ(ran.exit_code, 2) << line[0] << " " << line.back() << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 3) << ran.err;
+  }
+}
+
+TEST_F(FiretowerTest, AServerThatIsNotThereIsExitCode5AndSaysWhatToDo) {
+  fixture_.StopServing();
+  for (const char* command : {"top", "get", "doctor", "types", "labels", "series"}) {
+    Ran ran = Run({command});
+    EXPECT_EQ(ran.exit_code, 5) << command;
+    EXPECT_EQ(ran.err, "firetower: cannot reach " + url_ +
+                           "\n  why: connection refused: nothing listens there\n  fix: start "
+                           "firetowerd, or name its address with --server URL or "
+                           "FIRETOWER_SERVER\n");
+  }
+  Ran host = Run({"--server", "http://no.such.host.invalid", "doctor"});
+  EXPECT_EQ(host.exit_code, 5);
+  EXPECT_THAT(host.err, HasSubstr("no.such.host.invalid"));
+}
+
+TEST_F(FiretowerTest, ARefusalIsExitCode5) {
+  fixture_.refusal = Error(ErrorCode::kPermission, "profilingpolicies/profiles: get");
+  Ran ran = Run({"top"});
+  EXPECT_EQ(ran.exit_code, 5);
+  EXPECT_THAT(ran.err, HasSubstr("profilingpolicies/profiles"));
+}
+
+TEST_F(FiretowerTest, FlagsWinOverTheEnvironment) {
+  RunOptions wrong;
+  wrong.environment = {"FIRETOWER_SERVER=http://127.0.0.1:1"};
+  EXPECT_EQ(RunFiretower({"doctor", "--server", url_}, wrong).exit_code, 0);
+}
+
+TEST_F(FiretowerTest, GetWritesTheFormatOfTheExtensionAndNeverOverwrites) {
+  std::string file = InFolder("web.pb.gz");
+  Ran ran = RunInRange({"get", "{container=\"web\"}", "-f", file});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  auto bytes = ReadFile(file);
+  ASSERT_TRUE(bytes);
+  auto profile = profile::DecodePprof(*bytes);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->Total(0), 300);
+
+  Ran again = RunInRange({"get", "-f", file});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("--force"));
+  EXPECT_EQ(ReadFile(file).value(), *bytes);
+  EXPECT_EQ(RunInRange({"get", "-f", file, "--force"}).exit_code, 0);
+  EXPECT_NE(ReadFile(file).value(), *bytes);
+
+  ASSERT_EQ(RunInRange({"get", "-f", InFolder("a.folded")}).exit_code, 0);
+  EXPECT_THAT(ReadFile(InFolder("a.folded")).value(), HasSubstr("main;Serve;Parse 1800000000\n"));
+  ASSERT_EQ(RunInRange({"get", "-f", InFolder("a.json")}).exit_code, 0);
+  EXPECT_THAT(ReadFile(InFolder("a.json")).value(), StartsWith("{"));
+  EXPECT_EQ(RunInRange({"get", "-f", InFolder("no/such/folder.pb.gz")}).exit_code, 1);
+  // Nothing but what was asked for is left behind.
+  EXPECT_EQ(ListDirectory(folder_).value().size(), 3u);
+}
+
+TEST_F(FiretowerTest, GetWritesPprofToAPipeButNotToATerminal) {
+  Ran pipe = RunInRange({"get"});
+  EXPECT_EQ(pipe.exit_code, 0);
+  EXPECT_TRUE(profile::DecodePprof(pipe.out));
+  RunOptions terminal;
+  terminal.terminal_columns = 100;
+  Ran tty = RunInRange({"get"}, terminal);
+  EXPECT_EQ(tty.exit_code, 2);
+  EXPECT_THAT(tty.out, HasSubstr("-f FILE.pb.gz"));
+}
+
+TEST_F(FiretowerTest, ColoursOnlyWhereTheyAreWanted) {
+  RunOptions terminal;
+  terminal.terminal_columns = 200;
+  EXPECT_THAT(RunInRange({"top"}, terminal).out, HasSubstr("\033[1m"));
+  EXPECT_THAT(RunInRange({"top", "--color", "never"}, terminal).out, Not(HasSubstr("\033[")));
+  RunOptions no_color = terminal;
+  no_color.environment = {"NO_COLOR=1"};
+  EXPECT_THAT(RunInRange({"top"}, no_color).out, Not(HasSubstr("\033[")));
+  RunOptions force;
+  force.environment = {"CLICOLOR_FORCE=1"};
+  EXPECT_THAT(RunInRange({"top"}, force).out, HasSubstr("\033[1m"));
+  EXPECT_THAT(RunInRange({"top", "--color=always"}).out, HasSubstr("\033[1m"));
+}
+
+TEST_F(FiretowerTest, CutsTablesToTheTerminalUnlessWide) {
+  RunOptions narrow;
+  narrow.terminal_columns = 60;
+  narrow.environment = {"NO_COLOR=1", "LC_ALL=C"};
+  Ran ran = RunInRange({"top"}, narrow);
+  EXPECT_EQ(ran.exit_code, 0);
+  for (size_t at = 0; at < ran.out.size();) {
+    size_t end = ran.out.find("\r\n", at);
+    EXPECT_LE(end - at, 60u) << ran.out;
+    at = end + 2;
+  }
+  EXPECT_THAT(RunInRange({"top", "-o", "wide"}, narrow).out, HasSubstr("/usr/bin/sidecar"));
+}
+
+TEST_F(FiretowerTest, WatchEndsWith130AndGivesTheCursorBack) {
+  RunOptions terminal;
+  terminal.terminal_columns = 100;
+  terminal.interrupt_at = "sshd.service";
+  std::vector<std::string> watch = {"top", "--watch"};
+  Ran tty = RunInRange(watch, terminal);
+  EXPECT_EQ(tty.exit_code, 130);
+  EXPECT_THAT(tty.out, HasSubstr("\033[?25l"));
+  EXPECT_TRUE(tty.out.ends_with("\033[?25h\r\n")) << tty.out;
+  RunOptions pipe;
+  pipe.interrupt_at = "sshd.service";
+  Ran plain = RunInRange(watch, pipe);
+  EXPECT_EQ(plain.exit_code, 130);
+  EXPECT_THAT(plain.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(FiretowerTest, WarnsWhenStoredProfilesCouldNotBeRead) {
+  auto listed = fixture_.store().List("v1/", "");
+  ASSERT_TRUE(listed && !listed->empty());
+  ASSERT_TRUE(fixture_.store().Put(listed->front().key, "half a fi"));
+  for (const char* command : {"top", "series"}) {
+    Ran ran = RunInRange({command});
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_THAT(ran.err, HasSubstr("1 stored profiles could not be read")) << command;
+  }
+}
+
+TEST_F(FiretowerTest, VerboseShowsTheRequest) {
+  EXPECT_THAT(Run({"doctor", "-v"}).err, HasSubstr("/api/v1/doctor\n"));
+}
+
+}  // namespace
+}  // namespace firetower::cli
