@@ -48,6 +48,7 @@ class CaptureImpl : public Capture {
     Watch(sampler_.ring_fd());
     for (auto& [cpu, ring] : sideband_) RETURN_IF_ERROR(sampler_.AttachCpu(cpu));
     next_cpu_check_ns_ = clock_.MonotonicNs() + kCpuCheckNs;
+    started_ = true;
     thread_ = NamedThread("capture", [this](std::stop_token stop, WakeFd& wake) {
       Watch(wake.fd());
       while (!stop.stop_requested()) {
@@ -64,8 +65,12 @@ class CaptureImpl : public Capture {
   }
 
   void Stop() override {
+    if (stopped_) return;
+    stopped_ = true;
     thread_.RequestStop();
     thread_.Join();
+    // The reader waits for a last round, also when sampling never began.
+    if (!started_) TakeRound(std::numeric_limits<int64_t>::max());
   }
 
   std::unique_ptr<Round> TryPop() override {
@@ -79,9 +84,7 @@ class CaptureImpl : public Capture {
   }
 
   uint64_t stalls() const override { return stalls_.load(std::memory_order_relaxed); }
-  uint64_t lost_sideband() const override {
-    return lost_sideband_.load(std::memory_order_relaxed);
-  }
+  uint64_t lost_sideband() const override { return lost_sideband_.load(std::memory_order_relaxed); }
   bool build_ids() const override { return build_ids_; }
 
  private:
@@ -175,6 +178,8 @@ class CaptureImpl : public Capture {
   std::map<int, PerfRing> sideband_;
   RoundBuilder builder_;
   bool build_ids_ = false;
+  bool started_ = false;
+  bool stopped_ = false;
   int64_t next_cpu_check_ns_ = 0;
   std::atomic<uint64_t> stalls_{0};
   std::atomic<uint64_t> lost_sideband_{0};

@@ -105,7 +105,7 @@ class AgentImpl : public Agent {
       int64_t now_ns = clock_.MonotonicNs();
       if (now_ns >= next_feed_ns) {
         next_feed_ns = now_ns + kFeedEveryNs;
-        feed_->Update(capture_.get(), exporter_.get(), pipeline_.get(), frequency_hz_);
+        feed_->Update(capture_.get(), exporter_.get(), frequency_hz_);
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
       pollfd fds[2] = {{stop_fd, POLLIN, 0}, {policies_ ? policies_->fd() : -1, POLLIN, 0}};

@@ -81,6 +81,10 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(counters.value[loss.counter]),
                        {loss.reason});
   }
+  registry_.SetTotal(MetricId::kUnwindFailures,
+                     static_cast<double>(counters.value[FT_COUNT_KERNEL_STACK]), {"kernel_stack"});
+  registry_.SetTotal(MetricId::kUnwindFailures,
+                     static_cast<double>(counters.value[FT_COUNT_NO_REGISTERS]), {"no_registers"});
   int64_t now_ns = clock_.MonotonicNs();
   if (now_ns < next_skipped_ns_) return;
   next_skipped_ns_ = now_ns + kSkippedEveryNs;
@@ -93,18 +97,13 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
   registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(skipped_total_), {"skipped"});
 }
 
-void MetricsFeed::Update(const Capture* capture, const Exporter* exporter, const Pipeline* pipeline,
-                         uint32_t frequency_hz) {
+void MetricsFeed::Update(const Capture* capture, const Exporter* exporter, uint32_t frequency_hz) {
   ft_counters counters = sampler_.Counters();
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters, frequency_hz);
   if (capture != nullptr) {
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(capture->lost_sideband()),
                        {"sideband"});
-  }
-  if (pipeline != nullptr) {
-    registry_.SetTotal(MetricId::kAttribution, static_cast<double>(pipeline->pending_samples()),
-                       {"pending"});
   }
   if (exporter != nullptr) {
     registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_hits()),

@@ -35,8 +35,7 @@ class MetricsFeed : public ExportObserver {
   void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
 
   // Control thread. `capture` and `exporter` may be null while they are not there.
-  void Update(const Capture* capture, const Exporter* exporter, const Pipeline* pipeline,
-              uint32_t frequency_hz);
+  void Update(const Capture* capture, const Exporter* exporter, uint32_t frequency_hz);
 
  private:
   void FeedLosses(const ft_counters& counters, uint32_t frequency_hz);

@@ -8,23 +8,29 @@ namespace {
 constexpr size_t kHeadWords = sizeof(ft_stack) / sizeof(uint64_t);
 }
 
-StackStore::Generation& StackStore::GenerationOf(uint32_t epoch) {
+StackStore::Generation* StackStore::GenerationOf(uint32_t epoch) {
   for (Generation& generation : generations_) {
-    if (generation.epoch == epoch) return generation;
+    if (generation.epoch == epoch) return &generation;
   }
+  if (epoch < generations_[newest_].epoch) return nullptr;
   newest_ = 1 - newest_;
   Generation& fresh = generations_[newest_];
   fresh.epoch = epoch;
   fresh.words.clear();
   fresh.bodies.Clear();
-  return fresh;
+  return &fresh;
 }
 
 void StackStore::Add(const Round& round) {
   for (uint32_t begin : round.body_begins) {
     ft_stack head;
     std::memcpy(&head, round.bodies.data() + begin, sizeof(head));
-    Generation& generation = GenerationOf(head.epoch);
+    Generation* of_epoch = GenerationOf(head.epoch);
+    if (of_epoch == nullptr) {
+      ++refused_;
+      continue;
+    }
+    Generation& generation = *of_epoch;
     size_t frames = size_t{head.kernel_frames} + head.user_frames;
     if (generation.words.size() + frames > kMaxWords) {
       ++refused_;

@@ -47,7 +47,8 @@ class StackStore {
     FlatMap<Body> bodies;
   };
 
-  Generation& GenerationOf(uint32_t epoch);
+  // Nullptr for an epoch that is over.
+  Generation* GenerationOf(uint32_t epoch);
 
   Generation generations_[2];
   int newest_ = 0;
