@@ -2,6 +2,7 @@
 #include "daemon/control/agent.h"
 
 #include <fmt/core.h>
+#include <malloc.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -90,6 +91,8 @@ class AgentImpl : public Agent {
     RETURN_IF_ERROR(ServeHttp());
     RETURN_IF_ERROR(StartStages());
     sources_->SetReady(true);
+    // Loading takes the kernel's BTF apart, some 10 MB that are free now: the node gets them back.
+    ::malloc_trim(0);
     LOG(kInfo, "sampling",
         {{"hertz", frequency_hz_},
          {"cgroups", hierarchy_.Name()},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/exporter.h"
 
+#include <malloc.h>
+
 #include <utility>
 
 #include "base/log.h"
@@ -126,6 +128,9 @@ void Exporter::Flush() {
     std::lock_guard lock(window_mutex_);
     sealed_.clear();
   }
+  profiles.clear();
+  // A window's memory peaks while it is encoded; most nodes need that room elsewhere for a minute.
+  ::malloc_trim(0);
   Retain();
 }
 
