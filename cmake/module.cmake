@@ -53,8 +53,14 @@ function(unit_test name)
   add_executable(${name} ${T_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_compile_definitions(${name} PRIVATE
-    FIRETOWER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FIRETOWER_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  # Where the tree is, only for the files that ask: their objects cannot be shared between clones.
+  foreach(source ${T_SOURCES})
+    file(READ ${source} text)
+    if(text MATCHES "FIRETOWER_(SOURCE|BINARY)_DIR")
+      set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS
+        "FIRETOWER_SOURCE_DIR=\"${CMAKE_SOURCE_DIR}\";FIRETOWER_BINARY_DIR=\"${CMAKE_BINARY_DIR}\"")
+    endif()
+  endforeach()
   target_link_libraries(${name} PRIVATE ${T_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   firetower_target(${name})
   if(T_LABEL MATCHES "^(unit|bpf)$")
