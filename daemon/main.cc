@@ -69,6 +69,11 @@ int Main(int argc, char** argv) {
     case CommandAction::kRun:
       break;
   }
+  if (!command_line->config.standalone) {
+    return Fail({ErrorCode::kInvalid,
+                 "nothing to do without --standalone: this version profiles one machine, and does "
+                 "not read policies from an API server yet; start it with --standalone"});
+  }
   return RunAgent(command_line->config);
 }
 
