@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/json_escape.h"
+#include "daemon/metrics/label_text.h"
+
+// Whatever a symbol table holds, the label is short valid UTF-8, and its quoted form stays one line
+// inside its quotes.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string_view name(reinterpret_cast<const char*>(data), size);
+  std::string label = firetower::daemon::FunctionLabel(name);
+  CHECK(label.size() <= firetower::daemon::kMaxFunctionLabelBytes);
+  CHECK(firetower::ToValidUtf8(label) == label);
+  std::string quoted;
+  firetower::daemon::AppendLabelValue(quoted, name);
+  CHECK(quoted.find('\n') == std::string::npos);
+  size_t quotes = static_cast<size_t>(std::count(name.begin(), name.end(), '"'));
+  CHECK(static_cast<size_t>(std::count(quoted.begin(), quoted.end(), '"')) == quotes);
+  for (size_t i = 0; i < quoted.size(); ++i) {
+    CHECK(quoted[i] != '"');
+    if (quoted[i] == '\\') ++i;  // the escaped one
+  }
+  return 0;
+}
