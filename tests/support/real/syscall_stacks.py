@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What toy_syscall's stacks must look like: its system call's kernel frames in their order above its own."""
+
+USER = ("_start", "main", "hot_read")
+ENTRY = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64")
+
+
+def judge(case, tally, least):
+    """`tally` is samples by stack of names, root first."""
+    reads = {stack: n for stack, n in tally.items() if "hot_read" in stack}
+    total = sum(reads.values())
+    case.at_least("samples below hot_read", total, least)
+    inside = in_call = exact = 0
+    strange = {}
+    for stack, n in reads.items():
+        kernel = stack[stack.index("hot_read") + 1:]
+        inside += n * bool(kernel)
+        in_call += n * (kernel[:2] == ENTRY)
+        exact += n * (stack[:3] == USER and kernel[:2] == ENTRY and "vfs_read" in kernel[2:])
+        # Else an interrupt came between two instructions of the loop: its entry is an asm_ function.
+        if stack[:3] != USER or kernel and kernel[:2] != ENTRY and not kernel[0].startswith("asm_"):
+            strange[stack] = n
+    case.at_least("share of hot_read inside the kernel", inside / max(total, 1), 0.8)
+    case.at_least(f"share of system calls with exactly {' '.join(USER + ENTRY)} … vfs_read", exact / max(in_call, 1), 0.8)
+    case.check("hot_read shows no stack that it cannot have", sum(strange.values()) <= 0.01 * total,
+               [f"{n} × {' '.join(stack)}" for stack, n in strange.items()][:3] or "")
+    if reads:
+        case.figure("the stack seen most often", " ".join(max(reads, key=reads.get)))
