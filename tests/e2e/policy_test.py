@@ -45,14 +45,16 @@ def samples(daemon, container):
 
 
 def gains(daemon, containers, seconds=5):
-    before = [samples(daemon, c) for c in containers]
+    """Of each container's CPU in the next seconds, the part that became samples."""
+    before = [(samples(daemon, c), c.usage_seconds()) for c in containers]
     time.sleep(seconds)
-    return [samples(daemon, c) - was for c, was in zip(containers, before)]
+    return [(samples(daemon, c) - count) / 97 / (c.usage_seconds() - usage)
+            for c, (count, usage) in zip(containers, before)]
 
 
 def judge_reload(case, daemon, folder, one, two):
     first, second = gains(daemon, (one, two))
-    case.at_least("samples of both containers under matchLabels {}", min(first, second), 100)
+    case.at_least("part of their CPU sampled under matchLabels {}, both", min(first, second), 0.75)
 
     write(folder, "bad", POLICY.format(name="bad", containers="", general="schedule: Continuous").replace(
         "  mode: General\n", "  mode: General\n  colour: red\n"))
@@ -62,13 +64,13 @@ def judge_reload(case, daemon, folder, one, two):
     case.check("and the line", any("bad.yaml:7" in line or "\"line\":7" in line or "line 7" in line or "line=7" in line
                                    for line in named), named[:1])
     first, second = gains(daemon, (one, two))
-    case.at_least("samples of both with the bad file there", min(first, second), 100)
+    case.at_least("part of their CPU sampled with the bad file there, both", min(first, second), 0.75)
 
     write(folder, "good", POLICY.format(name="good", containers=INCLUDE.format(one.name), general="schedule: Continuous"))
     time.sleep(3)
     first, second = gains(daemon, (one, two))
-    case.at_least("samples of the container that is included", first, 100)
-    case.at_most("samples of the one that is not", second, 0)
+    case.at_least("part sampled of the container that is included", first, 0.75)
+    case.at_most("part sampled of the one that is not", second, 0)
 
 
 def judge_periodic(case, daemon, folder, one):
@@ -83,9 +85,9 @@ def judge_periodic(case, daemon, folder, one):
         start = profile.time_nanos / 1e9
         if name == one.name and begin <= start < begin + 60:
             seconds[int(start - begin)] = profile.total("samples")
-    on = [at for at, count in seconds.items() if count > 40]
-    case.check("Periodic, 10 s of 60, samples for about 10 of 60 seconds", 8 <= len(on) <= 12,
-               f"{sorted(on)}, {sum(seconds.values())} samples")
+    on = sorted(at for at, count in seconds.items() if count > 0)
+    case.check("Periodic, 10 s of 60, samples in about 10 of 60 seconds", 8 <= len(on) <= 12,
+               f"{on}, {sum(seconds.values())} samples")
 
 
 def main():

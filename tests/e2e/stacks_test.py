@@ -16,8 +16,8 @@ import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
 
+import known_stacks
 import pprof
-import syscall_stacks
 from case import Case, run
 from containers import Engine
 from daemon import TOYS, Daemon
@@ -35,21 +35,15 @@ def add_libraries(image):
             shutil.copy(word, target)
 
 
-def counts(profile):
-    tally = {}
-    for sample in profile.samples:
-        key = tuple(sample.names)
-        tally[key] = tally.get(key, 0) + sample.values[0]
-    return tally
-
-
-def judge(case, what, profile, exact, whole=True, share=0.95):
+def judge(case, what, profile, exact, whole=True, share=0.97):
     """Of the samples that show the last function of `exact`, how many show exactly this stack."""
-    tally = counts(profile)
+    tally = known_stacks.counts(profile)
     those = {stack: n for stack, n in tally.items() if exact[-1] in stack}
     total = sum(those.values())
-    good = sum(n for stack, n in those.items()
-               if (stack if whole else stack[-len(exact):]) == exact)
+    good = 0
+    for stack, n in those.items():
+        begin = stack.index(exact[0]) if not whole and exact[0] in stack else 0
+        good += n * known_stacks.is_exactly(stack[begin:], exact)
     case.at_least(f"{what}: samples of {exact[-1]}", total, 30)
     case.at_least(f"{what}: share of them with exactly {' '.join(exact)}", good / max(total, 1), share)
     other = sum(tally.values()) - total
@@ -59,10 +53,11 @@ def judge(case, what, profile, exact, whole=True, share=0.95):
 
 
 def judge_syscalls(case, profile):
-    tally = counts(profile)
-    syscall_stacks.judge(case, tally, 30)
+    tally = known_stacks.counts(profile)
+    known_stacks.judge_syscalls(case, tally, 30)
     known = {line.split()[2] for line in pathlib.Path("/proc/kallsyms").read_text().splitlines()}
-    strange = {name for stack in tally if stack[:3] == syscall_stacks.USER for name in stack[3:] if name.split("+")[0] not in known}
+    kernel = {name for stack in tally if stack[:3] == known_stacks.USER for name in stack[3:]}
+    strange = {name for name in kernel if name not in known}
     case.check("system calls: every kernel frame is in kallsyms", not strange, strange or "")
 
 
@@ -116,8 +111,8 @@ def main():
             metrics = daemon.metrics()
             daemon.stop()
 
-            judge(case, "static", seen["static"], ("_start", *CHAIN), share=0.97)
-            judge(case, "static-pie on overlay", seen["static-pie"], ("_start", *CHAIN), share=0.97)
+            judge(case, "static", seen["static"], ("_start", *CHAIN))
+            judge(case, "static-pie on overlay", seen["static-pie"], ("_start", *CHAIN))
             judge(case, "dynamic on overlay", seen["dynamic"], CHAIN, whole=False)
             judge(case, "deleted", seen["deleted"], ("_start", "main", "deleted_work"))
             judge(case, "replaced on overlay", seen["replaced"], ("_start", "main", "deleted_work"))

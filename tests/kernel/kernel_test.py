@@ -22,13 +22,12 @@ sys.path.insert(0, str(HERE.parent / "support" / "real"))
 
 import containers
 import daemon
+import known_stacks
 import pprof
-import syscall_stacks
 from case import Case, run
 from metrics import Metrics
 
 CHAIN = ("_start", "main", "alpha", "beta", "gamma")
-INTERRUPTS = ("asm_", "irq_", "ret_from_intr", "common_interrupt")
 OWN_NAMES = ("alpha", "beta", "gamma", "hot_read", "hot_getppid", "only_in_")
 
 
@@ -103,31 +102,19 @@ def profile_of(found, name):
     return pprof.parse(body) if body else pprof.Profile()
 
 
-def counts(profile):
-    """Samples by stack of names, root first."""
-    tally = {}
-    for sample in profile.samples:
-        key = tuple(sample.names)
-        tally[key] = tally.get(key, 0) + sample.values[0]
-    return tally
-
-
 def judge_chain(case, profile):
     """main, and so its caller, also asks for the time; an interrupt may come on top of anything."""
-    tally = counts(profile)
+    tally = known_stacks.counts(profile)
     total = sum(tally.values())
-    exact = above = 0
+    exact = 0
     strange = {}
     for stack, n in tally.items():
-        user = stack[:len(CHAIN)]
-        kernel = stack[len(CHAIN):]
-        exact += n * (stack == CHAIN)
-        above += n * (user == CHAIN and bool(kernel) and kernel[0].startswith(INTERRUPTS))
+        exact += n * known_stacks.is_exactly(stack, CHAIN)
         # A function's first instruction has no frame of its own yet, so its caller may be missing.
-        if not (user == CHAIN or stack[:2] == CHAIN[:2] and "gamma" not in stack[:3]):
+        if not (stack[:5] == CHAIN or stack[:2] == CHAIN[:2] and "gamma" not in stack[:3]):
             strange[" ".join(stack)] = n
     case.at_least("samples of toy_stack", total, 50)
-    case.at_least(f"share of exactly {' '.join(CHAIN)}, or that under an interrupt", (exact + above) / max(total, 1), 0.97)
+    case.at_least(f"share of exactly {' '.join(CHAIN)}, or that under an interrupt", exact / max(total, 1), 0.97)
     case.check("toy_stack shows no stack that it cannot have", sum(strange.values()) <= 0.01 * total, strange or "")
     rest = {stack: n for stack, n in tally.items() if stack != CHAIN}
     for stack in sorted(rest, key=rest.get, reverse=True)[:2]:
@@ -138,13 +125,13 @@ def judge_containers(case, found, plan):
     right = wrong = 0
     for function, name in plan.unique.items():
         mine = 0
-        for stack, n in counts(profile_of(found, name)).items():
+        for stack, n in known_stacks.counts(profile_of(found, name)).items():
             foreign = any(frame.startswith(OWN_NAMES) and frame != function for frame in stack)
             mine += n * (function in stack)
             wrong += n * foreign
         case.at_least(f"samples of {function} in its own container", mine, 10)
         right += mine
-    for stack, n in counts(profile_of(found, "others")).items():
+    for stack, n in known_stacks.counts(profile_of(found, "others")).items():
         wrong += n * any(frame.startswith(OWN_NAMES) for frame in stack)
     case.check("every sample carries its container", wrong == 0 and right > 0, f"{right} right, {wrong} wrong")
 
@@ -162,7 +149,7 @@ def main():
         case.finish()
     case.figure("kernel", found["uname"].decode().strip())
     judge_chain(case, profile_of(found, plan.stack))
-    syscall_stacks.judge(case, counts(profile_of(found, plan.syscall)), 20)
+    known_stacks.judge_syscalls(case, known_stacks.counts(profile_of(found, plan.syscall)), 20)
     judge_containers(case, found, plan)
     metrics = Metrics(found["metrics"].decode())
     case.figure("samples lost by reason", metrics.lost() or "none")

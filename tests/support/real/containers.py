@@ -28,10 +28,13 @@ def cgroup_root(hierarchy):
     return None
 
 
-def hierarchies():
-    """The forms that this machine can show: v2 where it is mounted, and one controller of v1."""
-    forms = [form for form in ("v2", "v1:cpuacct") if cgroup_root(form)]
-    return forms
+def cgroup_usage_seconds(folder):
+    """CPU that the kernel accounted to a cgroup, of v1's cpuacct or of v2."""
+    v1 = folder / "cpuacct.usage"
+    if v1.exists():
+        return int(v1.read_text()) / 1e9
+    stat = (folder / "cpu.stat").read_text()
+    return int(dict(line.split() for line in stat.splitlines())["usage_usec"]) / 1e6
 
 
 class Container:
@@ -86,11 +89,7 @@ class Container:
 
     def usage_seconds(self):
         """CPU that the kernel accounted to the container's cgroup."""
-        account = cgroup_root("v1:cpuacct")
-        if account is not None:
-            return int((account / self.path[1:] / "cpuacct.usage").read_text()) / 1e9
-        stat = (cgroup_root("v2") / self.path[1:] / "cpu.stat").read_text()
-        return int(dict(line.split() for line in stat.splitlines())["usage_usec"]) / 1e6
+        return cgroup_usage_seconds((cgroup_root("v1:cpuacct") or cgroup_root("v2")) / self.path[1:])
 
     def is_running(self):
         state = run(*self.engine.runc, "state", self.id, check=False)

@@ -1,12 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What toy_syscall's stacks must look like: its system call's kernel frames in their order above its own."""
+"""What the toys' stacks must look like, with what the kernel may put above them."""
 
 USER = ("_start", "main", "hot_read")
 ENTRY = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64")
+# What an interrupt or its return is entered by; it may come on top of anything.
+INTERRUPTS = ("asm_", "irq_", "ret_from_intr", "common_interrupt")
 
 
-def judge(case, tally, least):
-    """`tally` is samples by stack of names, root first."""
+def counts(profile):
+    """Samples by stack of names, root first."""
+    tally = {}
+    for sample in profile.samples:
+        key = tuple(sample.names)
+        tally[key] = tally.get(key, 0) + sample.values[0]
+    return tally
+
+
+def is_exactly(stack, wanted):
+    """`wanted` and nothing else, but for an interrupt on top."""
+    above = stack[len(wanted):]
+    return stack[:len(wanted)] == wanted and (not above or above[0].startswith(INTERRUPTS))
+
+
+def judge_syscalls(case, tally, least):
+    """toy_syscall: its system call's kernel frames in their order above its own."""
     reads = {stack: n for stack, n in tally.items() if "hot_read" in stack}
     total = sum(reads.values())
     case.at_least("samples below hot_read", total, least)
@@ -17,8 +34,8 @@ def judge(case, tally, least):
         inside += n * bool(kernel)
         in_call += n * (kernel[:2] == ENTRY)
         exact += n * (stack[:3] == USER and kernel[:2] == ENTRY and "vfs_read" in kernel[2:])
-        # Else an interrupt came between two instructions of the loop: its entry is an asm_ function.
-        if stack[:3] != USER or kernel and kernel[:2] != ENTRY and not kernel[0].startswith("asm_"):
+        # Else an interrupt came between two instructions of the loop: that is right too.
+        if stack[:3] != USER or kernel and kernel[:2] != ENTRY and not kernel[0].startswith(INTERRUPTS):
             strange[stack] = n
     case.at_least("share of hot_read inside the kernel", inside / max(total, 1), 0.8)
     case.at_least(f"share of system calls with exactly {' '.join(USER + ENTRY)} … vfs_read", exact / max(in_call, 1), 0.8)
