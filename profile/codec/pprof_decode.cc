@@ -328,7 +328,7 @@ class Decoder {
       ASSIGN_OR_RETURN(to.string_value, String(from.str(), "label of sample", number));
       ASSIGN_OR_RETURN(to.unit, String(from.num_unit(), "label of sample", number));
       // On the wire the empty text is the same as the number 0 without a unit.
-      if (from.str() == 0 && from.num() == 0 && from.num_unit() == 0) to.is_number = 0;
+      if (to.number == 0 && to.unit == 0) to.is_number = 0;
       if (to.is_number == 0) to.number = 0, to.unit = 0;
       labels_.push_back(to);
     }
