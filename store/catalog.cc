@@ -8,14 +8,14 @@
 
 #include "base/clock.h"
 #include "profile/type.h"
+#include "store/key.h"
 
 namespace firetower::store {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Wider than any window and any clock; a value beyond is damage.
-constexpr double kMaxStartSeconds = 1e10;
+// Wider than any window; a value beyond is damage.
 constexpr double kMaxDurationSeconds = 86'400;
 constexpr size_t kMaxFieldBytes = 1024;
 
@@ -154,7 +154,7 @@ Result<CatalogRow> CatalogRowFromJson(std::string_view text) {
     row.*field.member = found->get<std::string>();
   }
   if (row.type.empty()) return Corrupt("\"type\" is missing");
-  RETURN_IF_ERROR(ReadSeconds(json, "start", kMaxStartSeconds, &row.start_ns));
+  RETURN_IF_ERROR(ReadSeconds(json, "start", static_cast<double>(kMaxStartSeconds), &row.start_ns));
   RETURN_IF_ERROR(ReadSeconds(json, "seconds", kMaxDurationSeconds, &row.duration_ns));
   RETURN_IF_ERROR(ReadInteger(json, "samples", &row.samples));
   RETURN_IF_ERROR(ReadInteger(json, "value", &row.value));

@@ -11,8 +11,7 @@
 namespace firetower::store {
 namespace {
 
-constexpr int64_t kMaxStart = 9'999'999'999;  // ten digits, the year 2286
-constexpr size_t kMaxComponentBytes = 253;    // a DNS name
+constexpr size_t kMaxComponentBytes = 253;  // a DNS name
 constexpr std::string_view kBundleSuffix = ".zip";
 constexpr std::string_view kCaptureSuffix = ".pb.gz";
 
@@ -33,9 +32,9 @@ Status CheckComponent(std::string_view what, std::string_view text) {
 }
 
 Status CheckTimes(int64_t start_s, int64_t seconds) {
-  if (start_s < 0 || start_s > kMaxStart) {
+  if (start_s < 0 || start_s > kMaxStartSeconds) {
     return Error(ErrorCode::kInvalid,
-                 fmt::format("key: start {} is not in 0..{}", start_s, kMaxStart));
+                 fmt::format("key: start {} is not in 0..{}", start_s, kMaxStartSeconds));
   }
   if (seconds < 0 || seconds > kMaxWindowSeconds) {
     return Error(ErrorCode::kInvalid,
@@ -126,7 +125,7 @@ std::string DateOf(int64_t unix_s) {
 }
 
 std::string BundleTimePath(int64_t start_s) {
-  start_s = std::clamp<int64_t>(start_s, 0, kMaxStart);
+  start_s = std::clamp<int64_t>(start_s, 0, kMaxStartSeconds);
   return fmt::format("{}/{:02}/{:010}", DateOf(start_s), UtcOf(start_s).tm_hour, start_s);
 }
 

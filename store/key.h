@@ -22,6 +22,8 @@ std::string_view RetentionClassName(RetentionClass retention);  // "short", "sta
 Result<RetentionClass> ParseRetentionClass(std::string_view text);
 
 inline constexpr size_t kMaxKeyBytes = 1024;
+// In 2261: ten digits, and nanoseconds still fit 63 bits.
+inline constexpr int64_t kMaxStartSeconds = 9'200'000'000;
 inline constexpr int64_t kMaxWindowSeconds = 3600;  // a query looks this far back for an overlap
 
 struct BundleKey {

@@ -52,7 +52,7 @@ Status WalkBundles(const ObjectStore& store, RetentionClass retention, const std
 Status WalkPod(const ObjectStore& store, RetentionClass retention, const std::string& prefix,
                const WalkRange& range, const Visit& visit) {
   int64_t first = std::max<int64_t>(range.from_s - kMaxWindowSeconds - 1, 0);
-  return ForEachListed(store, prefix, prefix + DateOf(std::min(first, int64_t{9'999'999'999})),
+  return ForEachListed(store, prefix, prefix + DateOf(std::min(first, kMaxStartSeconds)),
                        [&](const ObjectInfo& info) -> Result<bool> {
                          Result<CaptureKey> key = ParseCaptureKey(info.key);
                          if (!key) return true;

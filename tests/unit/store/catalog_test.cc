@@ -57,6 +57,9 @@ TEST(CatalogRow, SaysWhatIsWrong) {
   EXPECT_THAT(error(R"({"type":"cpu","seconds":1})"), HasSubstr("\"start\" is missing"));
   EXPECT_THAT(error(R"({"type":"cpu","start":1e300,"seconds":1})"),
               HasSubstr("\"start\" is not in"));
+  EXPECT_THAT(
+      error(R"({"type":"cpu","start":9763700000,"seconds":60})"),  // overflows in nanoseconds
+      HasSubstr("\"start\" is not in"));
   EXPECT_THAT(error(R"({"type":"cpu","start":1,"seconds":1,"samples":"x"})"),
               HasSubstr("\"samples\" is not an integer"));
   EXPECT_THAT(error(R"({"type":"cpu","start":1,"seconds":1,"value":18446744073709551615})"),

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// pprof_bench generate FOLDER: one profile of 100,000 stacks and a hundred of 2,000 that overlap.
+// pprof_bench encode FILE OUT | merge OUT FILE…: prints `<CPU ms> <bytes> <peak KiB>` of the
+// encoding alone (decoded before), or of reading, merging and writing.
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/file.h"
+#include "profile/builder.h"
+#include "profile/merge.h"
+#include "profile/pprof.h"
+
+namespace firetower::profile {
+namespace {
+
+double CpuMs(const rusage& usage) {
+  auto ms = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) / 1e3;
+  };
+  return ms(usage.ru_utime) + ms(usage.ru_stime);
+}
+rusage Usage() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage;
+}
+
+// Stacks of 10 to 40 frames that share their roots, over 5,000 functions in 20 binaries.
+Profile Generate(uint32_t stacks, uint32_t seed, uint32_t shared_seed) {
+  constexpr uint32_t kFunctions = 5000;
+  constexpr uint32_t kBinaries = 20;
+  ProfileBuilder builder(CpuMeta(99, 1'700'000'000'000'000'000, 60'000'000'000));
+  std::vector<uint32_t> locations;
+  for (uint32_t i = 0; i < kFunctions; ++i) {
+    uint64_t start = 0x7f0000000000 + uint64_t{i % kBinaries} * 0x1000000;
+    uint32_t mapping = builder.AddMapping(
+        {.memory_start = start,
+         .memory_limit = start + 0x1000000,
+         .filename = builder.AddString(fmt::format("/usr/lib/library{}.so", i % kBinaries)),
+         .build_id = builder.AddString(fmt::format("{:040x}", i % kBinaries)),
+         .flags = Mapping::kHasFunctions});
+    std::string name = fmt::format("module{}::Class{}::Method{}", i % kBinaries, i % 317, i);
+    Line line{.function = builder.AddFunction(name, name, "")};
+    locations.push_back(builder.AddLocation(mapping, start + uint64_t{i} * 0x40, {&line, 1}));
+  }
+  std::mt19937 shared(shared_seed);
+  std::mt19937 own(seed);
+  std::vector<uint32_t> stack;
+  while (builder.sample_count() < stacks) {
+    // Every second stack comes from what all profiles share.
+    std::mt19937& random = builder.sample_count() % 2 == 0 ? shared : own;
+    size_t keep = stack.empty() ? 0 : random() % std::min<size_t>(stack.size(), 12);
+    stack.erase(stack.begin(), stack.end() - static_cast<ptrdiff_t>(keep));
+    size_t depth = 10 + random() % 31;
+    while (stack.size() < depth) stack.insert(stack.begin(), locations[random() % kFunctions]);
+    int64_t count = 1 + static_cast<int64_t>(random() % 50);
+    int64_t values[] = {count, count * 10'101'010};
+    builder.AddSample(stack, values);
+  }
+  return std::move(builder).Build();
+}
+
+int GenerateAll(const std::string& folder) {
+  CHECK(WriteFileAtomic(folder + "/big.pb.gz", EncodePprof(Generate(100'000, 1, 2))));
+  for (uint32_t i = 0; i < 100; ++i) {
+    Profile part = Generate(2000, 100 + i, 3);
+    CHECK(WriteFileAtomic(fmt::format("{}/part{:02}.pb.gz", folder, i), EncodePprof(part)));
+  }
+  return 0;
+}
+
+Profile Read(const std::string& path) {
+  auto bytes = ReadFile(path);
+  CHECK(bytes);
+  auto profile = DecodePprof(*bytes);
+  CHECK(profile);
+  return *std::move(profile);
+}
+
+void Print(const rusage& before, size_t bytes) {
+  rusage after = Usage();
+  fmt::print("{:.3f} {} {}\n", CpuMs(after) - CpuMs(before), bytes, after.ru_maxrss);
+}
+
+int Encode(const std::string& in, const std::string& out) {
+  Profile profile = Read(in);
+  rusage before = Usage();
+  std::string bytes = EncodePprof(profile);
+  Print(before, bytes.size());
+  CHECK(WriteFileAtomic(out, bytes));
+  return 0;
+}
+
+int MergeFiles(const std::string& out, const std::vector<std::string>& files) {
+  rusage before = Usage();
+  Merger merger;
+  for (const std::string& file : files) CHECK(merger.Add(Read(file)));
+  std::string bytes = EncodePprof(std::move(merger).Finish());
+  Print(before, bytes.size());
+  CHECK(WriteFileAtomic(out, bytes));
+  return 0;
+}
+
+}  // namespace
+}  // namespace firetower::profile
+
+int main(int argc, char** argv) {
+  std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.size() == 2 && args[0] == "generate") return firetower::profile::GenerateAll(args[1]);
+  if (args.size() == 3 && args[0] == "encode") return firetower::profile::Encode(args[1], args[2]);
+  if (args.size() > 2 && args[0] == "merge") {
+    return firetower::profile::MergeFiles(args[1], {args.begin() + 2, args.end()});
+  }
+  fmt::print(stderr, "usage: pprof_bench generate FOLDER | encode FILE OUT | merge OUT FILE…\n");
+  return 2;
+}

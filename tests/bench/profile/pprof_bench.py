@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pprof_bench.py PROGRAM: encoding and merging beside Go's pprof library; pairs in one run, medians.
+
+Lines: `metric value limit verdict`. Both sides decode the same files first; CPU time, not wall.
+"""
+
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+GOCODE = "/usr/share/gocode"
+PAIRS = 5
+
+
+def skip(reason):
+    print(f"SKIP bench.pprof: {reason}")
+    sys.exit(77)
+
+
+def build_peer(folder):
+    if not pathlib.Path(GOCODE, "src/github.com/google/pprof/profile").is_dir():
+        skip("golang-github-google-pprof-dev is not installed")
+    env = {**os.environ, "GO111MODULE": "off", "GOPATH": GOCODE}
+    peer = folder / "peer"
+    try:
+        subprocess.run(["go", "build", "-o", peer, HERE / "go_peer/main.go"], env=env, check=True)
+    except FileNotFoundError:
+        skip("no go on PATH")
+    return peer
+
+
+def measure(program, *arguments):
+    out = subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+    return [float(word) for word in out.split()]
+
+
+def top(path):
+    """What go tool pprof says, without the header that names the file's own times."""
+    command = ["go", "tool", "pprof", "-top", "-nodecount=200", path]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return re.sub(r"(?s)^.*?Showing nodes", "", text)
+
+
+def compare(name, ours, theirs, limits):
+    """Medians of the pairwise ratios, each against its limit."""
+    good = True
+    for part, (what, limit) in enumerate(limits):
+        ratios = [a[part] / b[part] for a, b in zip(ours, theirs)]
+        ratio = statistics.median(ratios)
+        holds = ratio <= limit
+        good = good and holds
+        print(
+            f"{name}_{what}_ratio {ratio:.4f} <={limit} {'ok' if holds else 'FAIL'}"
+            f"  (min {min(ratios):.4f} max {max(ratios):.4f};"
+            f" ours {statistics.median(a[part] for a in ours):.0f},"
+            f" go {statistics.median(b[part] for b in theirs):.0f})"
+        )
+    return good
+
+
+def main(program):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        peer = build_peer(folder)
+        subprocess.run([program, "generate", folder], check=True)
+        parts = sorted(folder.glob("part*.pb.gz"))
+        encoded, merged = ([], []), ([], [])
+        for _ in range(PAIRS):
+            for side, tool in enumerate((program, peer)):
+                encoded[side].append(measure(tool, "encode", folder / "big.pb.gz", folder / f"e{side}.gz"))
+                merged[side].append(measure(tool, "merge", folder / f"m{side}.gz", *parts))
+        good = compare("pprof_encode", *encoded, [("cpu", 0.33), ("bytes", 1.0), ("rss", 0.15)])
+        good &= compare("pprof_merge", *merged, [("cpu", 0.10), ("bytes", 1.0), ("rss", 0.15)])
+        for name in "em":
+            same = top(folder / f"{name}0.gz") == top(folder / f"{name}1.gz")
+            print(f"pprof_top_agrees_{name} {int(same)} >=1 {'ok' if same else 'FAIL'}")
+            good &= same
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
