@@ -27,6 +27,17 @@ StringId ProfileBuilder::AddString(std::string_view text) {
   return strings_.Intern(std::span<const char>(valid.data(), valid.size()));
 }
 
+void ProfileBuilder::Reserve(size_t strings, size_t functions, size_t locations, size_t samples) {
+  samples = std::min<size_t>(samples, limits_.max_samples);
+  strings_.Reserve(strings, 0);
+  functions_.Reserve(functions, functions);
+  lines_.Reserve(locations, locations);
+  locations_.Reserve(locations, locations);
+  stacks_.Reserve(samples, 0);
+  samples_.Reserve(samples, samples);
+  values_.reserve(samples * meta_.sample_types.size());
+}
+
 std::string_view ProfileBuilder::string(StringId id) const {
   std::span<const char> text = strings_.pool().Get(id);
   return {text.data(), text.size()};

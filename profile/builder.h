@@ -33,6 +33,9 @@ class ProfileBuilder {
   explicit ProfileBuilder(Meta meta);
   ProfileBuilder(Meta meta, Limits limits);
 
+  // Room for about as many entries, made at once instead of by growing.
+  void Reserve(size_t strings, size_t functions, size_t locations, size_t samples);
+
   // May be changed until Build(), but not the number of sample types once there are samples.
   Meta& meta() { return meta_; }
 

@@ -97,12 +97,15 @@ Status Merger::AddSamples(const Profile& profile) {
   for (uint32_t i = 0; i < mappings.size(); ++i) {
     mappings[i].first = MapMapping(profile, i, &mappings[i].second);
   }
+  std::vector<StringId> strings(profile.string_count());
+  for (StringId i = 0; i < strings.size(); ++i) strings[i] = builder_->AddString(profile.string(i));
   std::vector<uint32_t> functions(profile.function_count());
   for (uint32_t i = 0; i < functions.size(); ++i) {
-    const Function& from = profile.function(i);
-    functions[i] =
-        builder_->AddFunction(profile.string(from.name), profile.string(from.system_name),
-                              profile.string(from.filename), from.start_line);
+    Function from = profile.function(i);
+    from.name = strings[from.name];
+    from.system_name = strings[from.system_name];
+    from.filename = strings[from.filename];
+    functions[i] = builder_->AddFunction(from);
   }
   std::vector<uint32_t> locations(profile.location_count());
   std::vector<Line> lines;
@@ -122,9 +125,9 @@ Status Merger::AddSamples(const Profile& profile) {
     for (uint32_t location : from.locations) stack.push_back(locations[location]);
     labels.assign(from.labels.begin(), from.labels.end());
     for (Label& label : labels) {
-      label.key = builder_->AddString(profile.string(label.key));
-      label.string_value = builder_->AddString(profile.string(label.string_value));
-      label.unit = builder_->AddString(profile.string(label.unit));
+      label.key = strings[label.key];
+      label.string_value = strings[label.string_value];
+      label.unit = strings[label.unit];
     }
     if (!builder_->AddSample(stack, from.values, labels)) {
       return Error(ErrorCode::kExhausted,

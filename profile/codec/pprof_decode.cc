@@ -81,6 +81,8 @@ class Decoder {
   Result<Profile> Decode() {
     RETURN_IF_ERROR(WalkFields(raw_, [this](const WireField& field) { return Head(field); }));
     RETURN_IF_ERROR(ResolveMeta());
+    auto seen = [this](Field field) { return std::min<size_t>(seen_[field], limits_.max_entries); };
+    builder_.Reserve(strings_.size(), seen(kFunction), seen(kLocation), seen(kSample));
     RETURN_IF_ERROR(WalkFields(raw_, [this](const WireField& field) -> Status {
       if (field.number == kMapping) return AddMapping(field);
       if (field.number == kFunction) return AddFunction(field);
@@ -131,6 +133,11 @@ class Decoder {
   Status Head(const WireField& field) {
     auto value = static_cast<int64_t>(field.number_value);
     switch (field.number) {
+      case kSample:
+      case kLocation:
+      case kFunction:
+        ++seen_[field.number];
+        return OkStatus();
       case kString:
         return AddString(field);
       case kSampleType:
@@ -348,6 +355,7 @@ class Decoder {
   IdMap mapping_ids_;
   IdMap function_ids_;
   IdMap location_ids_;
+  size_t seen_[kDocUrl + 1] = {};  // entries of each kind
   size_t samples_ = 0;
   // Reused for each entry.
   wire::Mapping mapping_;

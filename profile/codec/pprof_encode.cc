@@ -20,6 +20,7 @@ class Encoder {
   }
 
   std::string Encode() {
+    out_.reserve(profile_.bytes());  // about: ids take fewer bytes on the wire, tags some more
     AddMeta();
     for (uint32_t i = 0; i < profile_.sample_count(); ++i) AddSample(i);
     for (uint32_t i = 0; i < profile_.mapping_count(); ++i) AddMapping(i);
