@@ -164,7 +164,9 @@ class TopCommand {
                     local.tm_hour, local.tm_min, local.tm_sec);
     std::string out = "\033[H" + Styled(context_.terminal, Style::kDim, title) + "\033[K\r\n";
     if (rows_ == 0) out += "no samples yet\033[K\r\n";
-    size_t lines = context_.terminal.rows > 2 ? context_.terminal.rows - 2 : 1;
+    // A terminal that does not tell its size (a serial line) is taken for the classic 24 rows.
+    size_t rows = context_.terminal.rows == 0 ? 24 : context_.terminal.rows;
+    size_t lines = rows > 2 ? rows - 2 : 1;
     for (size_t at = 0; at < text.size() && lines > 0; --lines) {
       size_t end = text.find('\n', at);
       out += text.substr(at, end - at) + "\033[K\r\n";

@@ -152,9 +152,9 @@ std::vector<Window::Finished> Window::Take() {
   std::vector<Finished> out;
   for (auto& [container, open] : profiles_) {
     open->builder.meta() = MetaOf(*open);
-    out.push_back({{RowOf(*open),
-                    std::make_shared<const profile::Profile>(std::move(open->builder).Build())},
-                   open->retention});
+    out.push_back(
+        {{RowOf(*open), std::make_shared<const profile::Profile>(std::move(open->builder).Build())},
+         open->retention});
   }
   profiles_.clear();
   return out;
