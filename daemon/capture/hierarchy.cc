@@ -25,6 +25,13 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
+// At component borders: /sys/fs/cgroup2 is not below /sys/fs/cgroup.
+bool IsAtOrBelow(std::string_view path, std::string_view root) {
+  while (!root.empty() && root.back() == '/') root.remove_suffix(1);
+  return path.substr(0, root.size()) == root &&
+         (path.size() == root.size() || path[root.size()] == '/');
+}
+
 // Cgroup mounts below `root`; the first of a hierarchy wins (bind mounts come later). Format:
 // proc_pid_mountinfo(5). Points with octal escapes do not occur below /sys/fs/cgroup.
 std::vector<Mount> CgroupMounts(std::string_view mountinfo, std::string_view root) {
@@ -36,7 +43,7 @@ std::vector<Mount> CgroupMounts(std::string_view mountinfo, std::string_view roo
     auto after = Split(line.substr(dash + 3), ' ');
     if (before.size() < 5 || after.size() < 3) continue;
     if (after[0] != "cgroup" && after[0] != "cgroup2") continue;
-    if (before[4].substr(0, root.size()) != root) continue;
+    if (!IsAtOrBelow(before[4], root)) continue;
     Mount mount;
     mount.point = before[4];
     mount.v2 = after[0] == "cgroup2";
