@@ -118,7 +118,9 @@ TEST_F(SamplerBpf, WalksFramePointersExactly) {
     exact += pcs.size() > 3 && Within(pcs[1], Middle) && Within(pcs[2], Outer);
   }
   EXPECT_GT(total, 50);
-  EXPECT_EQ(exact, total);
+  // Between a function's first instruction and its frame the caller is invisible to frame pointers:
+  // Leaf is entered once, so that at most a tick or two can fall there.
+  EXPECT_GE(exact, total - 2);
   std::printf("%d of %d stacks exact, %u instructions verified\n", exact, total,
               sampler_->VerifiedInstructions());
 }
