@@ -28,6 +28,9 @@ struct ApiParts {
 class Api {
  public:
   explicit Api(const ApiParts& parts);
+  // Its routes point back at it.
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
   HttpResponse Serve(const HttpRequest& request) const { return router_.Serve(request); }
 
  private:

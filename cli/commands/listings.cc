@@ -71,12 +71,11 @@ Listing SeriesListing(const query::SeriesReply& reply, const Terminal& terminal)
   }
   order.insert(order.end(), names.begin(), names.end());
 
-  std::vector<std::string> headers = order;
   std::vector<Column> columns;
-  for (std::string& header : headers) {
+  for (std::string header : order) {
     std::transform(header.begin(), header.end(), header.begin(),
                    [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    columns.push_back({header, false, true});
+    columns.push_back({std::move(header), false, true});
   }
   columns.push_back({"TOTAL", true});
   Listing listing{Table(columns), "", reply.series.size(), reply.skipped};

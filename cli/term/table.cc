@@ -74,8 +74,7 @@ std::string Table::Render(const Terminal& terminal, bool headers, bool wide) con
   std::vector<std::vector<Cell>> lines;
   if (headers) {
     std::vector<Cell>& head = lines.emplace_back();
-    for (const Column& column : columns_)
-      head.emplace_back(std::string(column.header), Style::kBold);
+    for (const Column& column : columns_) head.emplace_back(column.header, Style::kBold);
   }
   for (const std::vector<Cell>& row : rows_) {
     std::vector<Cell>& line = lines.emplace_back();

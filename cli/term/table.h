@@ -11,7 +11,7 @@
 namespace firetower::cli {
 
 struct Column {
-  std::string_view header;
+  std::string header;
   bool right = false;     // numbers
   bool flexible = false;  // may be cut when the terminal is narrow
 };
