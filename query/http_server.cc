@@ -5,6 +5,7 @@
 
 #include "base/thread.h"
 #include "query/http/connection_loop.h"
+#include "query/http/engine.h"
 #include "query/http/listener.h"
 
 namespace firetower::query {
@@ -44,6 +45,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options,
     return Error(ErrorCode::kInvalid, "an HTTP server needs at least one worker and connection");
   }
   ASSIGN_OR_RETURN(Listener listener, Listen(options.listen));
+  // httplib fills tables of its own at the first request: here, before there are threads.
+  (void)HttpEngine(handler).Serve("GET\r\n\r\n", "", true);
   auto impl = std::make_unique<Impl>(std::move(options), std::move(handler), std::move(listener));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }

@@ -134,7 +134,9 @@ TEST_F(FiretowerTest, DoctorSaysWhatToDoAndFailsWhenACheckFails) {
   Ran ran = Run({"doctor"});
   EXPECT_EQ(ran.exit_code, 0);
   ExpectGolden("doctor.txt", ran.out);
-  fixture_.checks.push_back({"bpf", query::CheckStatus::kFail, "CAP_BPF is missing", "grant it"});
+  fixture_.Change([](query::Fixture::Answers& answers) {
+    answers.checks.push_back({"bpf", query::CheckStatus::kFail, "CAP_BPF is missing", "grant it"});
+  });
   EXPECT_EQ(Run({"doctor"}).exit_code, 1);
   Ran json = Run({"doctor", "-o", "json"});
   EXPECT_EQ(json.exit_code, 1);
@@ -193,7 +195,9 @@ TEST_F(FiretowerTest, AServerThatIsNotThereIsExitCode5AndSaysWhatToDo) {
 }
 
 TEST_F(FiretowerTest, ARefusalIsExitCode5) {
-  fixture_.refusal = Error(ErrorCode::kPermission, "profilingpolicies/profiles: get");
+  fixture_.Change([](query::Fixture::Answers& answers) {
+    answers.refusal = Error(ErrorCode::kPermission, "profilingpolicies/profiles: get");
+  });
   Ran ran = Run({"top"});
   EXPECT_EQ(ran.exit_code, 5);
   EXPECT_THAT(ran.err, HasSubstr("profilingpolicies/profiles"));

@@ -79,7 +79,7 @@ TEST_F(ApiTest, TakesGetAndHeadOnly) {
 TEST_F(ApiTest, ProbesSayWhatIsMissing) {
   EXPECT_EQ(Get("/livez").body, "ok\n");
   EXPECT_EQ(Get("/readyz").body, "ok\n");
-  fixture_.not_ready = {"no sample yet"};
+  fixture_.Change([](Fixture::Answers& answers) { answers.not_ready = {"no sample yet"}; });
   EXPECT_EQ(Get("/readyz?verbose").status, 503);
   EXPECT_EQ(Get("/readyz").body, "not ready: no sample yet\n");
 }
@@ -273,11 +273,13 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
 }
 
 TEST_F(ApiTest, TheAuthorizerRefusesOrNarrows) {
-  fixture_.only_namespace = "-";
+  fixture_.Change([](Fixture::Answers& answers) { answers.only_namespace = "-"; });
   EXPECT_EQ(Profile("").Total(0), 15);
   EXPECT_EQ(Top("").containers.size(), 1u);
   EXPECT_EQ(Get("/api/v1/profile?q={namespace=\"shop\"}").status, 404);
-  fixture_.refusal = Error(ErrorCode::kPermission, "you may not get profilingpolicies/profiles");
+  fixture_.Change([](Fixture::Answers& answers) {
+    answers.refusal = Error(ErrorCode::kPermission, "you may not get profilingpolicies/profiles");
+  });
   for (const char* path :
        {"/api/v1/profile", "/api/v1/top", "/api/v1/series", "/api/v1/labels", "/api/v1/types"}) {
     HttpResponse response = Get(path);

@@ -99,15 +99,16 @@ class Fixture::Sources : public LiveSource,
   Page Render(std::string_view accept) const override {
     return {"text/plain; version=0.0.4", "# accept " + std::string(accept) + "\n"};
   }
-  std::vector<Check> Checks() const override { return fixture_.checks; }
-  std::vector<std::string> NotReadyReasons() const override { return fixture_.not_ready; }
+  std::vector<Check> Checks() const override { return fixture_.Current().checks; }
+  std::vector<std::string> NotReadyReasons() const override { return fixture_.Current().not_ready; }
   Result<profile::Selector> Narrow(const HttpRequest&,
                                    const profile::Selector& asked) const override {
-    RETURN_IF_ERROR(fixture_.refusal);
-    if (fixture_.only_namespace.empty()) return asked;
+    Answers answers = fixture_.Current();
+    RETURN_IF_ERROR(answers.refusal);
+    if (answers.only_namespace.empty()) return asked;
     ASSIGN_OR_RETURN(
         profile::Matcher only,
-        profile::Matcher::Create("namespace", profile::MatchOp::kEqual, fixture_.only_namespace));
+        profile::Matcher::Create("namespace", profile::MatchOp::kEqual, answers.only_namespace));
     return asked.With(std::move(only));
   }
 
@@ -123,8 +124,9 @@ Fixture::Fixture() {
   CHECK(store);
   store_ = *std::move(store);
   FillStore();
-  checks = {{"kernel", CheckStatus::kOk, "6.1.0, BTF there", ""},
-            {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
+  answers_.checks = {
+      {"kernel", CheckStatus::kOk, "6.1.0, BTF there", ""},
+      {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
   sources_ = std::make_unique<Sources>(*this);
   api_ = std::make_unique<Api>(
       ApiParts{*store_, *sources_, *sources_, *sources_, *sources_, *sources_, clock_});
@@ -153,6 +155,16 @@ void Fixture::FillStore() {
     auto bytes = std::move(bundle).Finish();
     CHECK(name && bytes && store_->Put(*name, *bytes));
   }
+}
+
+void Fixture::Change(const std::function<void(Answers&)>& change) {
+  std::lock_guard lock(mutex_);
+  change(answers_);
+}
+
+Fixture::Answers Fixture::Current() const {
+  std::lock_guard lock(mutex_);
+  return answers_;
 }
 
 std::string Fixture::Serve() {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,15 +36,22 @@ class Fixture {
   std::string Serve();
   void StopServing() { server_.reset(); }
 
-  std::vector<Check> checks;
-  std::vector<std::string> not_ready;
-  Status refusal;              // what the authorizer says, when an error
-  std::string only_namespace;  // what the authorizer narrows to, when not empty
+  // What the sources answer; a server may be asking for it.
+  struct Answers {
+    std::vector<Check> checks;
+    std::vector<std::string> not_ready;
+    Status refusal;              // what the authorizer says, when an error
+    std::string only_namespace;  // what the authorizer narrows to, when not empty
+  };
+  void Change(const std::function<void(Answers&)>& change);
 
  private:
   class Sources;
   void FillStore();
+  Answers Current() const;
 
+  mutable std::mutex mutex_;
+  Answers answers_;
   std::string folder_;
   FakeClock clock_{0, kNowNs};
   std::unique_ptr<store::DirStore> store_;

@@ -66,6 +66,13 @@ TEST(HttpServer, HeadHasTheLengthAndNoBody) {
   EXPECT_EQ(BodyOf(response), "");
 }
 
+TEST(HttpServer, IgnoresRanges) {
+  auto server = StartEcho();
+  EXPECT_EQ(BodyOf(Fetch(server->url(), "/abcdef", "RANGE: bytes=0-1\r\n")), "GET /abcdef");
+  std::string long_range = "Range: bytes=" + std::string(8000, '1') + "-\r\n";
+  EXPECT_THAT(Fetch(server->url(), "/", long_range), StartsWith("HTTP/1.1 200"));
+}
+
 TEST(HttpServer, KeepsAConnectionAndAnswersPipelinedRequestsInOrder) {
   auto server = StartEcho();
   RawClient client(server->url());
