@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -11,6 +12,8 @@ class Case:
     def __init__(self, name):
         self.name = name
         self.failed = 0
+        # Whoever ends us wants the containers and cgroups gone as well.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     def check(self, what, holds, seen=""):
         """States `what`, says what was seen, and remembers a failure."""
