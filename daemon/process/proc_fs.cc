@@ -32,11 +32,7 @@ bool ParseLine(std::string_view line, MapsLine& out) {
   }
   out.device = major << 32 | minor;
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (line.size() >= kDeleted.size() && line.substr(line.size() - kDeleted.size()) == kDeleted) {
-    line.remove_suffix(kDeleted.size());
-  }
-  out.path = line;
+  out.path = WithoutDeleted(line);
   return out.start < out.end;
 }
 
@@ -46,6 +42,14 @@ std::string WithoutNewline(std::string text) {
 }
 
 }  // namespace
+
+std::string_view WithoutDeleted(std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (path.size() >= kDeleted.size() && path.substr(path.size() - kDeleted.size()) == kDeleted) {
+    path.remove_suffix(kDeleted.size());
+  }
+  return path;
+}
 
 std::vector<MapsLine> ParseMaps(std::string_view text) {
   std::vector<MapsLine> lines;

@@ -20,6 +20,9 @@ struct MapsLine {
   std::string path;  // without " (deleted)"; empty for anonymous memory
 };
 
+// A mapped file's path less the " (deleted)" that the kernel puts behind one that was unlinked.
+std::string_view WithoutDeleted(std::string_view path);
+
 // Executable mappings of a maps file. Lines that make no sense are left out: another process's
 // path may hold anything.
 std::vector<MapsLine> ParseMaps(std::string_view text);

@@ -3,8 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace firetower::daemon {
+namespace {
+
+uint32_t HashOf(std::string_view path) {
+  return static_cast<uint32_t>(std::hash<std::string_view>()(path));
+}
+
+}  // namespace
 
 Comm ToComm(std::string_view text) {
   Comm comm{};
@@ -67,12 +75,12 @@ void ProcessTable::ReadMappings(Process& process) {
   std::vector<ProcessMapping> fresh;
   fresh.reserve(lines->size());
   for (const MapsLine& line : *lines) {
-    ProcessMapping mapping{line.start, line.end, line.file_offset, ModuleRegistry::kUnknown};
+    ProcessMapping mapping{line.start, line.end, line.file_offset, ModuleRegistry::kUnknown,
+                           HashOf(line.path)};
     // A mapping known with its build id keeps it: the maps file cannot tell it.
     const ProcessMapping* known = FindMapping(process, line.start);
     bool same = known != nullptr && known->start == line.start && known->end == line.end &&
-                known->file_offset == line.file_offset &&
-                modules_.Get(known->module)->path == line.path;
+                known->file_offset == line.file_offset && known->path_hash == mapping.path_hash;
     mapping.module =
         same ? known->module : modules_.Intern({line.path, {}, line.device, line.inode});
     fresh.push_back(mapping);
@@ -139,10 +147,12 @@ void ProcessTable::Exit(const SidebandEvent& event) {
 
 void ProcessTable::Map(const SidebandEvent& event, std::string_view path) {
   Process& process = Insert(event.pid);
+  if (&process == &overflow_) return;  // It stands for many, and has no mappings.
+  path = WithoutDeleted(path);
   std::span<const uint8_t> build_id(event.build_id.data(), event.build_id_size);
   uint32_t module = modules_.Intern({path, build_id, event.device, event.inode});
-  InsertMapping(Writable(process),
-                {event.start, event.start + event.size_bytes, event.file_offset, module});
+  InsertMapping(Writable(process), {event.start, event.start + event.size_bytes, event.file_offset,
+                                    module, HashOf(path)});
 }
 
 void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
@@ -159,6 +169,7 @@ void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
     case SidebandKind::kExec: {
       // exec ends the other threads and starts from an empty address space.
       Process& process = Insert(event.pid);
+      if (&process == &overflow_) break;
       process.thread_comms.clear();
       process.threads = 1;
       process.comm = ToComm(text);
@@ -168,6 +179,7 @@ void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
     }
     case SidebandKind::kComm: {
       Process& process = Insert(event.pid);
+      if (&process == &overflow_) break;
       if (event.tid == event.pid) {
         process.comm = ToComm(text);
       } else if (process.thread_comms.size() < 65536) {

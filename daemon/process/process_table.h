@@ -24,6 +24,7 @@ struct ProcessMapping {
   uint64_t end = 0;
   uint64_t file_offset = 0;
   uint32_t module = ModuleRegistry::kUnknown;
+  uint32_t path_hash = 0;  // of the path its process sees; its module may have been named elsewhere
 };
 
 struct Process {

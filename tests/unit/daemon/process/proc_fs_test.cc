@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/process/proc_fs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_proc.h"
+
+namespace firetower::daemon {
+namespace {
+
+using ::firetower::testing::FakeProc;
+using ::testing::ElementsAre;
+
+// proc_pid_maps(5): address, permissions, offset, device, inode, padding, path.
+const std::string kMaps =
+    "55d0c8a00000-55d0c8a21000 r--p 00000000 fe:01 1049                       /usr/bin/app\n"
+    "55d0c8a21000-55d0c8b00000 r-xp 00021000 fe:01 1049                       /usr/bin/app\n"
+    "55d0c9000000-55d0c9100000 rw-p 00000000 00:00 0                          [heap]\n"
+    "7f0000000000-7f0000010000 rwxp 00000000 00:00 0 \n"
+    "7f1000000000-7f1000010000 r-xp 00010000 103:02 77                        /opt/my app/lib "
+    "x.so\n"
+    "7f2000000000-7f2000010000 r-xs 00000000 00:05 88                         /memfd:jit "
+    "(deleted)\n"
+    "7f3000000000-7f3000001000 r-xp 00000000 fe:01 99                         /tmp/gone (deleted)\n"
+    "7ffc00000000-7ffc00002000 r-xp 00000000 00:00 0                          [vdso]\n"
+    "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
+
+std::vector<std::string> Paths(const std::vector<MapsLine>& lines) {
+  std::vector<std::string> paths;
+  for (const MapsLine& line : lines) paths.push_back(line.path);
+  return paths;
+}
+
+TEST(ParseMaps, TakesExecutableLinesOnly) {
+  EXPECT_THAT(Paths(ParseMaps(kMaps)),
+              ElementsAre("/usr/bin/app", "", "/opt/my app/lib x.so", "/memfd:jit", "/tmp/gone",
+                          "[vdso]", "[vsyscall]"));
+}
+
+TEST(ParseMaps, ReadsEveryField) {
+  std::vector<MapsLine> lines = ParseMaps(kMaps);
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_EQ(lines[0].start, 0x55d0c8a21000u);
+  EXPECT_EQ(lines[0].end, 0x55d0c8b00000u);
+  EXPECT_EQ(lines[0].file_offset, 0x21000u);
+  EXPECT_EQ(lines[0].device, uint64_t{0xfe} << 32 | 1);
+  EXPECT_EQ(lines[0].inode, 1049u);
+  EXPECT_EQ(lines[2].device, uint64_t{0x103} << 32 | 2);
+  EXPECT_EQ(lines[6].end, 0xffffffffff601000u);
+}
+
+TEST(ParseMaps, KeepsAPathThatOnlyLooksOdd) {
+  std::vector<MapsLine> lines = ParseMaps(
+      "1000-2000 r-xp 00000000 fe:01 5   /tmp/a\\012b (deleted) (deleted)\n"
+      "3000-4000 r-xp 00000000 fe:01 5   /tmp/ends in blanks  \n"
+      "5000-6000 r-xp 00000000 fe:01 5   /tmp/\xff\xfe\n");
+  EXPECT_THAT(Paths(lines),
+              ElementsAre("/tmp/a\\012b (deleted)", "/tmp/ends in blanks  ", "/tmp/\xff\xfe"));
+}
+
+TEST(ParseMaps, LeavesOutLinesThatMakeNoSense) {
+  std::vector<MapsLine> lines = ParseMaps(
+      "\n"
+      "not a mapping\n"
+      "2000-1000 r-xp 00000000 fe:01 5   /backwards\n"
+      "1000-1000 r-xp 00000000 fe:01 5   /empty\n"
+      "1000-2000\n"
+      "1000-2000 r-x\n"
+      "1000-2000 r-xp 0000000g fe:01 5   /offset\n"
+      "1000-2000 r-xp 00000000 fe-01 5   /device\n"
+      "1000-2000 r-xp 00000000 fe:01 x   /inode\n"
+      "11112222333344445-2000 r-xp 00000000 fe:01 5 /long\n"
+      "7000-8000 r-xp 00000000 fe:01 5   /good");
+  EXPECT_THAT(Paths(lines), ElementsAre("/good"));
+}
+
+TEST(ParseMaps, SurvivesEveryPrefix) {
+  const std::vector<MapsLine> whole = ParseMaps(kMaps);
+  for (size_t size = 0; size <= kMaps.size(); ++size) {
+    std::vector<MapsLine> lines = ParseMaps(std::string_view(kMaps).substr(0, size));
+    ASSERT_LE(lines.size(), whole.size());
+    // All but the last, which may be cut, are those of the whole text.
+    for (size_t i = 0; i + 1 < lines.size(); ++i) {
+      EXPECT_EQ(lines[i].start, whole[i].start);
+      EXPECT_EQ(lines[i].path, whole[i].path);
+    }
+  }
+}
+
+TEST(ProcFs, ReadsWhatAProcessIs) {
+  FakeProc fake;
+  fake.SetProcess(42, "fifteen_letters", 7, 3, kMaps);
+  fake.SetThread(42, 43, "worker 1");
+  ProcFs proc(fake.root());
+  EXPECT_EQ(*proc.Comm(42), "fifteen_letters");
+  EXPECT_EQ(*proc.ThreadComm(42, 43), "worker 1");
+  EXPECT_EQ(proc.Threads(42), 3u);
+  EXPECT_EQ(proc.Parent(42), 7u);
+  EXPECT_EQ(proc.Maps(42)->size(), 7u);
+}
+
+TEST(ProcFs, ListsNumericFoldersOnly) {
+  FakeProc fake;
+  for (uint32_t pid : {1, 22, 4194303}) fake.SetProcess(pid, "x", 0, 1, "");
+  for (const char* other : {"self", "sys", "1x", "-2", "99999999999"}) {
+    testing::WriteText(fake.root() + "/" + other + "/comm", "x");
+  }
+  EXPECT_THAT(ProcFs(fake.root()).Pids(), ::testing::UnorderedElementsAre(1, 22, 4194303));
+}
+
+TEST(ProcFs, AnswersForAProcessThatIsGone) {
+  FakeProc fake;
+  ProcFs proc(fake.root());
+  EXPECT_FALSE(proc.Maps(42));
+  EXPECT_FALSE(proc.Comm(42));
+  EXPECT_FALSE(proc.ThreadComm(42, 43));
+  EXPECT_EQ(proc.Threads(42), 0u);
+  EXPECT_EQ(proc.Parent(42), 0u);
+  EXPECT_TRUE(ProcFs(fake.root() + "/nowhere").Pids().empty());
+}
+
+TEST(ProcFs, AgreesWithTheKernelAboutThisProcess) {
+  ProcFs proc("/proc");
+  auto pid = static_cast<uint32_t>(::getpid());
+  EXPECT_EQ(proc.Parent(pid), static_cast<uint32_t>(::getppid()));
+  EXPECT_GE(proc.Threads(pid), 1u);
+  auto here = reinterpret_cast<uint64_t>(&ParseMaps);
+  Result<std::vector<MapsLine>> lines = proc.Maps(pid);
+  ASSERT_TRUE(lines);
+  EXPECT_TRUE(std::any_of(lines->begin(), lines->end(), [&](const MapsLine& line) {
+    return line.start <= here && here < line.end && line.inode != 0;
+  }));
+}
+
+}  // namespace
+}  // namespace firetower::daemon

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the table reads from /proc, and when.
+#include <gtest/gtest.h>
+
+#include "daemon/process/process_table.h"
+#include "tests/support/fake_proc.h"
+
+namespace firetower::daemon {
+namespace {
+
+using ::firetower::testing::FakeProc;
+
+std::string MapsOf(const std::string& path) {
+  return "10000-20000 r-xp 00002000 fe:01 42                  " + path + "\n";
+}
+
+class ProcessTableProcTest : public ::testing::Test {
+ protected:
+  void Map(uint32_t pid, std::string_view path, std::span<const uint8_t> build_id) {
+    SidebandEvent event;
+    event.kind = SidebandKind::kMmap;
+    event.pid = event.tid = pid;
+    event.start = 0x10000;
+    event.size_bytes = 0x10000;
+    event.file_offset = 0x2000;
+    event.build_id_size = static_cast<uint8_t>(build_id.size());
+    std::copy(build_id.begin(), build_id.end(), event.build_id.begin());
+    table_.Apply(event, path);
+  }
+  const Module* ModuleAt(uint32_t pid, uint64_t address) {
+    const ProcessMapping* mapping = ProcessTable::FindMapping(table_.Get(pid), address);
+    return mapping == nullptr ? nullptr : modules_.Get(mapping->module).get();
+  }
+
+  FakeProc fake_;
+  FakeClock clock_{kNsPerSecond, 0};
+  ModuleRegistry modules_;
+  ProcessTable table_{modules_, ProcFs(fake_.root()), clock_};
+  const std::vector<uint8_t> id_ = {1, 2, 3, 4};
+};
+
+TEST_F(ProcessTableProcTest, ScansWhatIsAlive) {
+  fake_.SetProcess(10, "app", 1, 4, MapsOf("/bin/app"));
+  fake_.SetProcess(2, "kthreadd", 0, 1, "");
+  fake_.SetThread(10, 12, "worker");
+  table_.Scan();
+  EXPECT_EQ(table_.size(), 2u);
+  Process& app = table_.Get(10);
+  EXPECT_EQ(ToText(app.comm), "app");
+  EXPECT_EQ(app.parent, 1u);
+  EXPECT_EQ(app.threads, 4);
+  ASSERT_NE(ModuleAt(10, 0x18000), nullptr);
+  EXPECT_EQ(ModuleAt(10, 0x18000)->path, "/bin/app");
+  EXPECT_EQ(ToText(table_.ThreadComm(app, 12)), "worker");
+  EXPECT_EQ(ToText(table_.ThreadComm(app, 13)), "app") << "gone by now";
+}
+
+TEST_F(ProcessTableProcTest, ReadsAProcessNobodyToldOf) {
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/app"));
+  EXPECT_EQ(ToText(table_.Get(10).comm), "app");
+  ASSERT_NE(ModuleAt(10, 0x10000), nullptr);
+  EXPECT_EQ(table_.Get(11).mappings->size(), 0u);
+}
+
+TEST_F(ProcessTableProcTest, RefreshesAProcessOnceASecond) {
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/app"));
+  Process& app = table_.Get(10);
+  fake_.SetMaps(10, MapsOf("/bin/app") + "30000-40000 r-xp 00000000 fe:01 43 /lib/new\n");
+  EXPECT_TRUE(table_.Refresh(app));
+  EXPECT_NE(ModuleAt(10, 0x30000), nullptr);
+  EXPECT_FALSE(table_.Refresh(app));
+  clock_.Advance(kNsPerSecond - 1);
+  EXPECT_FALSE(table_.Refresh(app));
+  clock_.Advance(1);
+  EXPECT_TRUE(table_.Refresh(app));
+  EXPECT_EQ(table_.refreshes(), 2u);
+}
+
+TEST_F(ProcessTableProcTest, ReadsAtMostFiftyProcessesASecond) {
+  for (uint32_t pid = 1; pid <= 120; ++pid) {
+    fake_.SetProcess(pid, "app", 0, 1, MapsOf("/bin/app"));
+  }
+  auto read = [&](uint32_t first) {
+    int known = 0;
+    for (uint32_t pid = first; pid < first + 60; ++pid) {
+      known += table_.Get(pid).mappings->empty() ? 0 : 1;
+    }
+    return known;
+  };
+  EXPECT_EQ(read(1), 50);
+  EXPECT_FALSE(table_.Refresh(table_.Get(1)));
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(read(61), 50);
+  clock_.Advance(kNsPerSecond);
+  EXPECT_TRUE(table_.Refresh(table_.Get(1)));
+}
+
+TEST_F(ProcessTableProcTest, DoesNotReadTheDead) {
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/app"));
+  Process& app = table_.Get(10);
+  SidebandEvent exit;
+  exit.kind = SidebandKind::kExit;
+  exit.pid = exit.tid = 10;
+  table_.Apply(exit, "");
+  EXPECT_FALSE(table_.Refresh(app)) << "the pid may be another's by now";
+}
+
+TEST_F(ProcessTableProcTest, KeepsWhatItKnowsWhenTheProcessIsGone) {
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/app"));
+  Process& app = table_.Get(10);
+  fake_.End(10);
+  EXPECT_TRUE(table_.Refresh(app));
+  EXPECT_NE(ModuleAt(10, 0x10000), nullptr);
+}
+
+TEST_F(ProcessTableProcTest, KeepsTheBuildIdOfAMappingReadAgain) {
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/app"));
+  Map(10, "/bin/app", id_);
+  const Module* told = ModuleAt(10, 0x10000);
+  ASSERT_EQ(told->build_id, "01020304");
+  EXPECT_TRUE(table_.Refresh(table_.Get(10)));
+  EXPECT_EQ(ModuleAt(10, 0x10000), told);
+}
+
+TEST_F(ProcessTableProcTest, KeepsTheBuildIdUnderEachPathOfOneFile) {
+  // Two containers with the same library in different places: one module, by its build id.
+  Map(10, "/lib/libc.so.6", id_);
+  Map(20, "/usr/lib/libc.so.6", id_);
+  const Module* told = ModuleAt(20, 0x10000);
+  ASSERT_EQ(ModuleAt(10, 0x10000), told);
+  fake_.SetProcess(20, "app", 1, 1, MapsOf("/usr/lib/libc.so.6"));
+  EXPECT_TRUE(table_.Refresh(table_.Get(20)));
+  EXPECT_EQ(ModuleAt(20, 0x10000), told);
+}
+
+TEST_F(ProcessTableProcTest, KeepsTheBuildIdOfADeletedFile) {
+  Map(10, "/tmp/app (deleted)", id_);
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/tmp/app (deleted)"));
+  const Module* told = ModuleAt(10, 0x10000);
+  EXPECT_EQ(told->path, "/tmp/app");
+  EXPECT_TRUE(table_.Refresh(table_.Get(10)));
+  EXPECT_EQ(ModuleAt(10, 0x10000), told);
+}
+
+TEST_F(ProcessTableProcTest, TakesAnotherFileInTheSamePlaceForAnother) {
+  Map(10, "/bin/app", id_);
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/other"));
+  EXPECT_TRUE(table_.Refresh(table_.Get(10)));
+  EXPECT_EQ(ModuleAt(10, 0x10000)->path, "/bin/other");
+  EXPECT_EQ(ModuleAt(10, 0x10000)->build_id, "");
+}
+
+TEST_F(ProcessTableProcTest, ReadsEverythingAgainAfterALoss) {
+  fake_.SetProcess(10, "old", 1, 1, MapsOf("/bin/old"));
+  fake_.SetProcess(11, "ended", 1, 1, MapsOf("/bin/ended"));
+  table_.Scan();
+  fake_.SetProcess(10, "new", 1, 2, MapsOf("/bin/new"));
+  fake_.End(11);
+  table_.DistrustAll();
+  EXPECT_EQ(table_.size(), 1u);
+  EXPECT_EQ(ToText(table_.Get(10).comm), "new");
+  EXPECT_EQ(table_.Get(10).threads, 2);
+  EXPECT_EQ(ModuleAt(10, 0x10000)->path, "/bin/new");
+}
+
+TEST_F(ProcessTableProcTest, SweepsProcessesWhoseEndWasMissed) {
+  fake_.SetProcess(10, "app", 1, 3, MapsOf("/bin/app"));
+  fake_.SetProcess(11, "app", 1, 1, MapsOf("/bin/app"));
+  table_.Scan();
+  fake_.End(10);
+  table_.Sweep();
+  EXPECT_EQ(table_.size(), 1u);
+  EXPECT_NE(ModuleAt(11, 0x10000), nullptr);
+}
+
+}  // namespace
+}  // namespace firetower::daemon
