@@ -9,6 +9,7 @@ sampler exceeds 2σ in one run of eight, hence the pooling.
 import math
 import subprocess
 import sys
+import time
 
 import bench
 from daemon import TOYS, Daemon
@@ -26,6 +27,7 @@ def probability(chi_square, freedom):
 def one_run(seconds):
     with Daemon("--default-frequency-hertz", "99") as daemon:
         told = subprocess.run([str(TOYS / "toy_shares"), str(seconds)], capture_output=True, text=True, check=True)
+        time.sleep(1.5)  # The slice that holds the last samples must end first.
         profile = daemon.profile('{container=~".+"}')
         lost = sum(daemon.metrics().lost().values())
     spent = {name: int(ns) for name, ns in (row.split() for row in told.stdout.splitlines())}
