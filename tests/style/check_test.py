@@ -81,10 +81,12 @@ CASES = {
             {"base/a.cc": "\n" + CC},
             {"hack/x": "#!/bin/sh\necho\n"},
             {"bpf/a.bpf.c": CC},
+            {"tests/bench/a.bpf.c": CC},
             {"base/CMakeLists.txt": "module(base)\n"},
             {"base/a.cc": ""},
         ],
-        [{"base/a.cc": CC}, {"hack/x": "#!/bin/sh\n" + CC.replace("//", "#")}, {"bpf/a.bpf.c": BPF}],
+        [{"base/a.cc": CC}, {"hack/x": "#!/bin/sh\n" + CC.replace("//", "#")}, {"bpf/a.bpf.c": BPF},
+         {"tests/bench/a.bpf.c": BPF}],
     ),
     "pragma-once": (
         [{"base/a.h": "#ifndef A\n#define A\n"}, {"bpf/a.h": "#ifndef A\n"}],

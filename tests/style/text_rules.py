@@ -26,7 +26,7 @@ def licence(sources):
         line = source.lines[1:2] if source.text.startswith("#!") else source.lines[:1]
         first = line[0] if line else ""
         wanted = LICENCE
-        if source.module == "bpf" and source.is_cpp:
+        if source.path.endswith(".bpf.c") or source.module == "bpf" and source.is_cpp:
             wanted = BPF_LICENCE
         if not first.endswith((wanted, f"{wanted} */")):
             yield source.path, f'the first line is not "{wanted}"'
