@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bpf/bpf.h>
+#include <sys/stat.h>
+
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "bpf/abi/record.h"
+#include "daemon/capture/bpf_sampler.h"
+#include "tests/bench/bpf/contender.h"
+
+namespace firetower::bench {
+namespace {
+
+constexpr std::string_view kProgram = "ft_sample_cpu";
+// Cgroups of a node with some containers.
+constexpr uint64_t kOtherCgroups = 300;
+
+// The id of this process's cgroup, which the load has inherited: the inode of its folder.
+Result<uint64_t> OwnCgroup(const daemon::ChosenHierarchy& hierarchy) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile("/proc/self/cgroup"));
+  std::istringstream lines(text);
+  std::string prefix = std::to_string(hierarchy.hierarchy_id) + ":";
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(prefix)) continue;
+    std::string path = hierarchy.mount + line.substr(line.find(':', prefix.size()) + 1);
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) return ErrnoError(path);
+    return found.st_ino;
+  }
+  return Error(ErrorCode::kNotFound, "no line of hierarchy " + prefix + " in /proc/self/cgroup");
+}
+
+// A descriptor of this process that holds the sampler's program; the product does not show it.
+int FindProgram() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry.path(), gone).string().find("bpf-prog") ==
+        std::string::npos) {
+      continue;
+    }
+    std::string number = entry.path().filename();
+    int fd = -1;
+    std::from_chars(number.data(), number.data() + number.size(), fd);
+    bpf_prog_info info{};
+    uint32_t size = sizeof(info);
+    if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && info.name == kProgram) return fd;
+  }
+  return -1;
+}
+
+class SamplerContender : public Contender, private daemon::BpfSampler::Sink {
+ public:
+  SamplerContender(const Load& load, std::unique_ptr<daemon::BpfSampler> sampler, int program)
+      : load_(load), sampler_(std::move(sampler)), program_(program) {}
+
+  Status Attach(const std::vector<int>& cpus, uint32_t frequency_hz) override {
+    sampler_->SetEpoch(++epoch_);
+    RETURN_IF_ERROR(sampler_->SetFrequency(frequency_hz));
+    for (int cpu : cpus) RETURN_IF_ERROR(sampler_->AttachCpu(cpu));
+    return OkStatus();
+  }
+  void Detach(const std::vector<int>& cpus) override {
+    for (int cpu : cpus) sampler_->DetachCpu(cpu);
+  }
+  void Drain() override { sampler_->Drain(*this); }
+
+  RunTime run_time() const override {
+    bpf_prog_info info{};
+    uint32_t size = sizeof(info);
+    bpf_obj_get_info_by_fd(program_, &info, &size);
+    return {info.run_time_ns, info.run_cnt};
+  }
+  Seen seen() const override { return seen_; }
+
+ private:
+  void OnRecord(std::span<const std::byte> record) noexcept override {
+    ft_sample sample;
+    std::memcpy(&sample, record.data(), sizeof(sample));
+    if (sample.kind == FT_KIND_STACK) {
+      ft_stack head;
+      std::memcpy(&head, record.data(), sizeof(head));
+      frames_[head.stack_hash] = head.user_frames;
+    }
+    if (sample.kind != FT_KIND_SAMPLE) return;
+    ++seen_.samples;
+    if (sample.tgid != load_.pid) return;
+    ++seen_.of_load;
+    auto found = frames_.find(sample.stack_hash);
+    seen_.of_load_at_depth += found != frames_.end() && found->second >= load_.frames;
+  }
+
+  Load load_;
+  std::unique_ptr<daemon::BpfSampler> sampler_;
+  int program_;
+  uint32_t epoch_ = 0;
+  std::unordered_map<uint64_t, uint16_t> frames_;
+  Seen seen_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Contender>> LoadSampler(const Load& load,
+                                               const daemon::ChosenHierarchy& hierarchy) {
+  daemon::SamplerOptions options;
+  options.hierarchy = hierarchy;
+  ASSIGN_OR_RETURN(std::unique_ptr<daemon::BpfSampler> sampler, daemon::BpfSampler::Load(options));
+  ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL, 1};
+  sampler->SetFallback(all);
+  ASSIGN_OR_RETURN(uint64_t own, OwnCgroup(hierarchy));
+  RETURN_IF_ERROR(sampler->SetVerdict(own, all));
+  for (uint64_t i = 1; i <= kOtherCgroups; ++i) {
+    RETURN_IF_ERROR(sampler->SetVerdict(own + i, all));
+  }
+  int program = FindProgram();
+  if (program < 0) return Error(ErrorCode::kNotFound, "no program ft_sample_cpu in this process");
+  return std::unique_ptr<Contender>(
+      std::make_unique<SamplerContender>(load, std::move(sampler), program));
+}
+
+}  // namespace firetower::bench
