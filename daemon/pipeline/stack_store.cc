@@ -31,14 +31,15 @@ void StackStore::Add(const Round& round) {
       continue;
     }
     Generation& generation = *of_epoch;
+    // Two CPUs, or a collision in the kernel's table, sent it again.
+    if (generation.bodies.Find(head.stack_hash) != nullptr) continue;
     size_t frames = size_t{head.kernel_frames} + head.user_frames;
-    if (generation.words.size() + frames > kMaxWords) {
+    if (generation.words.size() + frames > kMaxWords || generation.bodies.size() >= kMaxBodies) {
       ++refused_;
       continue;
     }
     bool inserted = false;
     Body& body = generation.bodies.Insert(head.stack_hash, &inserted);
-    if (!inserted) continue;  // Two CPUs, or a collision in the kernel's table, sent it again.
     body.begin = static_cast<uint32_t>(generation.words.size());
     body.user_frames = head.user_frames;
     body.kernel_frames = head.kernel_frames;

@@ -13,10 +13,14 @@ namespace firetower::daemon {
 // The stack bodies of two epochs, by hash. The kernel side sends a body once an epoch; samples name
 // it from then on. A turn of the epoch drops the bodies of the one before the last.
 //
-// Bounded by kMaxWords a generation (16 MiB): bodies beyond it are counted and their stacks lost.
+// Bounded by kMaxWords (16 MiB) and kMaxBodies a generation: bodies beyond them are counted and
+// their stacks lost.
 class StackStore {
  public:
   static constexpr size_t kMaxWords = 2u << 20;
+  // Entries weigh about 50 bytes: as much as the words when stacks are 16 deep, and a bound for
+  // storms of processes that live for one sample.
+  static constexpr size_t kMaxBodies = 128u << 10;
 
   struct Body {
     uint32_t begin = 0;  // first address, in words
