@@ -87,7 +87,7 @@ void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
     case FT_CGROUP_MKDIR:
     case FT_CGROUP_RENAME: {
       if (event.path_cut) {
-        next_scan_ns_ = 0;  // The mounted tree has the whole path.
+        scan_wanted_ = true;  // The mounted tree has the whole path.
         return;
       }
       if (event.change == FT_CGROUP_RENAME) decisions_.clear();  // Its container is another one.
@@ -156,18 +156,20 @@ uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Pro
 
 uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop) {
   StackStore::Body* body = stacks_.Find(sample.stack_hash);
-  if (body == nullptr || (sample.flags & FT_SAMPLE_NO_STACK) != 0) {
+  if (body == nullptr) {
     *stop = kStopStackLost;
     return builder_.AddStack({}, kStopStackLost);
   }
   ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
-  if (body->slice_serial == builder_.serial() && body->mapping_generation == process.generation) {
+  if (body->slice_serial == builder_.serial() && body->parts == parts &&
+      body->mapping_generation == process.generation) {
     *stop = builder_.slice().stacks[body->slice_stack].stop;
     return body->slice_stack;
   }
   *stop = Resolve(*body, process, parts);
   body->slice_stack = builder_.AddStack(frames_, *stop);
   body->slice_serial = builder_.serial();
+  body->parts = parts;
   body->mapping_generation = process.generation;
   return body->slice_stack;
 }
@@ -231,39 +233,60 @@ void Resolver::Defer(const ft_sample& sample) {
   StackStore::Body* body = stacks_.Find(sample.stack_hash);
   if (body != nullptr) {
     pending.stop = Resolve(*body, processes_.Get(sample.tgid), StackParts::kUserAndKernel);
+    pending.kernel_frames = body->kernel_frames;
     pending.frames = frames_;
   } else {
     pending.stop = kStopStackLost;
   }
   if (pending_.size() >= kMaxPending) {  // The bound is reached: this one is unknown at once.
-    AddSample(unknown_node_, builder_.AddStack(pending.frames, pending.stop),
-              builder_.AddLabel(pending.label), pending.value, pending.stop);
+    AddPending(pending, unknown_node_, StackParts::kUserAndKernel);
     return;
   }
   pending_.push_back(std::move(pending));
 }
 
+void Resolver::AddPending(const Pending& pending, const CgroupNode& node, StackParts parts) {
+  std::span<const Frame> frames = pending.frames;
+  uint8_t stop = pending.stop;
+  if (stop != kStopStackLost && parts == StackParts::kUser) {
+    frames = frames.subspan(pending.kernel_frames);
+  } else if (stop != kStopStackLost && parts == StackParts::kKernel) {
+    frames = frames.first(pending.kernel_frames);
+    stop = FT_STOP_NO_USER;
+  }
+  AddSample(node, builder_.AddStack(frames, stop), builder_.AddLabel(pending.label), pending.value,
+            stop);
+}
+
+void Resolver::ScanCgroups(int64_t now_ns) {
+  if (now_ns < next_scan_ns_) return;
+  next_scan_ns_ = now_ns + kScanEveryNs;
+  scan_wanted_ = false;
+  Status scanned = cgroups_.Scan();
+  if (!scanned) LOG(kWarn, "cgroups not read", {{"error", scanned.error().message()}});
+  decisions_.clear();  // A cgroup may have become another container's.
+  if (!selection_->everything()) GateAll();
+}
+
 void Resolver::Tick(bool last) {
   int64_t now = clock_.MonotonicNs();
-  if (!pending_.empty() && now >= next_scan_ns_) {
-    next_scan_ns_ = now + kScanEveryNs;
-    Status scanned = cgroups_.Scan();
-    if (!scanned) LOG(kWarn, "cgroups not read", {{"error", scanned.error().message()}});
-  }
-  auto keep = pending_.begin();
-  for (Pending& pending : pending_) {
+  if (scan_wanted_ || !pending_.empty()) ScanCgroups(now);
+  // Removes what is settled, in place; the rest keeps its order.
+  std::erase_if(pending_, [&](const Pending& pending) {
     const CgroupNode* node = cgroups_.Find(pending.cgroup_id);
-    bool expired = last || pending.since_ns + kPendingNs <= now;
-    if (node == nullptr && !expired) {
-      *keep++ = std::move(pending);
-      continue;
+    if (node == nullptr) {
+      bool expired = last || pending.since_ns + kPendingNs <= now;
+      if (expired) AddPending(pending, unknown_node_, StackParts::kUserAndKernel);
+      return expired;
     }
-    if (node != nullptr && !DecisionOf(*node).sampled) continue;
-    AddSample(node != nullptr ? *node : unknown_node_,
-              builder_.AddStack(pending.frames, pending.stop), builder_.AddLabel(pending.label),
-              pending.value, pending.stop);
-  }
-  pending_.erase(keep, pending_.end());
+    const Decision& decision = DecisionOf(*node);
+    if (decision.sampled) {
+      AddPending(pending, *node, decision.stacks);
+    } else {
+      ++not_selected_;
+    }
+    return true;
+  });
   if (now >= next_sweep_ns_) {
     next_sweep_ns_ = now + kSweepEveryNs;
     cgroups_.Sweep(now);

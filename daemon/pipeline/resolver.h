@@ -69,6 +69,7 @@ class Resolver {
     uint64_t value = 0;
     TaskLabel label;
     uint8_t stop = 0;
+    uint8_t kernel_frames = 0;  // the first of `frames`
     std::vector<Frame> frames;
   };
   struct Known {
@@ -89,6 +90,9 @@ class Resolver {
   uint32_t StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop);
   TaskLabel LabelOf(const ft_sample& sample);
   void Defer(const ft_sample& sample);
+  void AddPending(const Pending& pending, const CgroupNode& node, StackParts parts);
+  // Reads the mounted tree again, at most once a second.
+  void ScanCgroups(int64_t now_ns);
 
   ModuleRegistry& modules_;
   ProcessTable& processes_;
@@ -107,6 +111,7 @@ class Resolver {
   CgroupNode unknown_node_;
   uint64_t not_selected_ = 0;
   int64_t slice_end_ns_ = 0;
+  bool scan_wanted_ = false;  // a path did not fit its record
   int64_t next_scan_ns_ = 0;
   int64_t next_sweep_ns_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "base/flat_map.h"
 #include "daemon/capture/round.h"
+#include "daemon/policy/selection.h"
 
 namespace firetower::daemon {
 
@@ -29,7 +30,9 @@ class StackStore {
     uint8_t stop = 0;
     uint8_t generation = 0;
     uint32_t pid = 0;
-    // Cache of the resolver: valid for one slice and one state of the process's mappings.
+    // Cache of the resolver: valid for one slice, one state of the process's mappings and the parts
+    // that were asked for.
+    StackParts parts = StackParts::kUserAndKernel;
     uint32_t slice_serial = 0;
     uint32_t mapping_generation = 0;
     uint32_t slice_stack = 0;

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A resolver whose neighbours are all fakes: an empty /proc, a cgroup tree in a scratch folder, a
+// clock that stands still, peers that remember what they were asked.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/pipeline/resolver.h"
+#include "tests/support/fake_proc.h"
+#include "tests/support/rounds.h"
+
+namespace firetower::daemon {
+
+inline const std::string kPodUid = "12345678-1234-1234-1234-123456789abc";
+inline const std::string kPodPath = "/kubepods/burstable/pod" + kPodUid;
+inline const std::string kAppPath = kPodPath + "/" + std::string(64, 'a');
+inline const std::string kSidecarPath = kPodPath + "/" + std::string(64, 'b');
+inline const std::string kCronPath = "/system.slice/cron.service";
+
+class FakePeers : public ResolverPeers {
+ public:
+  struct Gate {
+    Decision decision;
+    bool is_container = false;
+  };
+
+  void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
+                   const ProcessMapping& mapping) override {
+    wanted.push_back({module->path, process.pid, mapping.start});
+    module->symbols = Module::kAsked;
+  }
+  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container) override {
+    gates[cgroup_id] = {decision, is_container};
+  }
+  int64_t EndSlice(int64_t time_ns) override {
+    ended.push_back(time_ns);
+    slices.push_back(builder->Take(nullptr));
+    return next_end_ns;
+  }
+
+  struct Wanted {
+    std::string path;
+    uint32_t pid = 0;
+    uint64_t start = 0;
+    bool operator==(const Wanted&) const = default;
+  };
+  std::vector<Wanted> wanted;
+  std::map<uint64_t, Gate> gates;
+  std::vector<int64_t> ended;
+  std::vector<std::unique_ptr<Slice>> slices;
+  SliceBuilder* builder = nullptr;
+  int64_t next_end_ns = std::numeric_limits<int64_t>::max();
+};
+
+// Answers by the container's label; the rest is not sampled.
+class LabelSelection : public Selection {
+ public:
+  explicit LabelSelection(std::map<std::string, Decision> by_label)
+      : by_label_(std::move(by_label)) {}
+  Decision Decide(const Container& container) const override {
+    auto found = by_label_.find(container.labels.container);
+    return found == by_label_.end() ? Decision{} : found->second;
+  }
+  uint32_t frequency_hz() const override { return 97; }
+  bool everything() const override { return false; }
+
+ private:
+  std::map<std::string, Decision> by_label_;
+};
+
+inline Decision Sampled(StackParts parts = StackParts::kUserAndKernel) {
+  Decision decision;
+  decision.sampled = true;
+  decision.frequency_hz = 97;
+  decision.stacks = parts;
+  return decision;
+}
+
+class ResolverTest : public ::testing::Test {
+ protected:
+  static constexpr int64_t kStartNs = 1000 * kNsPerSecond;
+  static constexpr uint64_t kApp = 11, kSidecar = 12, kCron = 13, kRoot = 1;
+
+  ResolverTest() {
+    peers_.builder = &resolver_.builder();
+    resolver_.SetSliceEnd(std::numeric_limits<int64_t>::max());
+    cgroups_.Add(kRoot, "/");
+    cgroups_.Add(kApp, kAppPath);
+    cgroups_.Add(kSidecar, kSidecarPath);
+    cgroups_.Add(kCron, kCronPath);
+  }
+
+  // Hands on what round_ holds.
+  void Process() {
+    resolver_.Process(round_);
+    round_.Clear();
+  }
+  void Sample(uint64_t hash, uint64_t cgroup_id, uint32_t pid, uint64_t value = 10) {
+    round_.samples.push_back(testing::SampleOf(kStartNs, hash, cgroup_id, pid, value));
+  }
+  // A process with code of /bin/app at [0x10000, 0x20000), file offset 0x3000.
+  void Start(uint32_t pid) {
+    testing::AddTask(round_, kStartNs - 20, SidebandKind::kFork, pid, 1);
+    testing::AddMap(round_, kStartNs - 19, {pid, 0x10000, 0x10000, 0x3000, "/bin/app"});
+  }
+  const Slice& slice() { return resolver_.builder().slice(); }
+  // Label of the container of each row, in order.
+  std::vector<std::string> RowContainers() {
+    std::vector<std::string> labels;
+    for (const Slice::Row& row : slice().rows) {
+      labels.push_back(slice().containers[row.container].container->labels.container);
+    }
+    return labels;
+  }
+  std::vector<Frame> FramesOfRow(size_t row) {
+    const Slice::Stack& stack = slice().stacks[slice().rows.at(row).stack];
+    return {slice().frames.begin() + stack.begin,
+            slice().frames.begin() + stack.begin + stack.size};
+  }
+  uint8_t StopOfRow(size_t row) { return slice().stacks[slice().rows.at(row).stack].stop; }
+  std::string PathOf(const Frame& frame) { return modules_.Get(frame.module)->path; }
+  void Select(std::map<std::string, Decision> by_label) {
+    resolver_.SetSelection(std::make_shared<LabelSelection>(std::move(by_label)));
+  }
+
+  testing::FakeProc proc_;
+  testing::ScratchFolder mount_;
+  FakeClock clock_{kStartNs, 1'700'000'000 * kNsPerSecond};
+  ModuleRegistry modules_;
+  ProcessTable processes_{modules_, ProcFs(proc_.root()), clock_};
+  CgroupTree cgroups_{mount_.path()};
+  FakePeers peers_;
+  Resolver resolver_{modules_, processes_, cgroups_, peers_, clock_, {}};
+  Round round_;
+
+  // The labels the paths above must get (docs/architecture.md, Faces).
+  const std::string app_label_ = std::string(12, 'a');
+  const std::string sidecar_label_ = std::string(12, 'b');
+};
+
+}  // namespace firetower::daemon

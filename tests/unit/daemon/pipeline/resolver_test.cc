@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/pipeline/resolver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/daemon/pipeline/resolver_fixture.h"
+
+namespace firetower::daemon {
+namespace {
+
+using ::firetower::testing::AddBody;
+using ::firetower::testing::AddCgroup;
+using ::firetower::testing::AddMap;
+using ::firetower::testing::AddTask;
+using ::firetower::testing::SampleOf;
+using ::testing::ElementsAre;
+
+TEST_F(ResolverTest, AttributesToContainerUnitAndHost) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10000}});
+  Sample(1, kApp, 7);
+  Sample(1, kCron, 7);
+  Sample(1, kRoot, 7);
+  Sample(1, kApp, 7, 5);
+  Process();
+  EXPECT_THAT(RowContainers(), ElementsAre(app_label_, "cron.service", "host"));
+  EXPECT_EQ(slice().rows[0].count, 2u);
+  EXPECT_EQ(slice().rows[0].value, 15u);
+  EXPECT_EQ(slice().attribution.container, 2u);
+  EXPECT_EQ(slice().attribution.host, 2u);
+  EXPECT_EQ(slice().attribution.unknown, 0u);
+  EXPECT_EQ(slice().containers[0].container->labels.pod, kPodUid);
+}
+
+TEST_F(ResolverTest, TakesOneFromReturnAddressesOnly) {
+  Start(7);
+  AddBody(round_, {.hash = 1,
+                   .tgid = 7,
+                   .kernel = {0xffffffff81000100, 0xffffffff81000200},
+                   .user = {0x10000, 0x10500, 0x20000}});
+  Sample(1, kApp, 7);
+  Process();
+  uint32_t app = slice().frames.at(2).module;
+  EXPECT_EQ(PathOf(slice().frames[2]), "/bin/app");
+  // 0x20000 - 1 lies in the last byte of the code, where its call is: the return address does not.
+  EXPECT_THAT(FramesOfRow(0),
+              ElementsAre(Frame{ModuleRegistry::kKernel, 0, 0xffffffff81000100},
+                          Frame{ModuleRegistry::kKernel, 0, 0xffffffff810001ff},
+                          Frame{app, 0, 0x3000}, Frame{app, 0, 0x34ff}, Frame{app, 0, 0x12fff}));
+  EXPECT_EQ(StopOfRow(0), FT_STOP_ROOT);
+}
+
+TEST_F(ResolverTest, CutsAStackAtACallerOutsideOfAllCode) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10000, 0x10500, 0x90000, 0x10700}});
+  Sample(1, kApp, 7);
+  Process();
+  EXPECT_EQ(FramesOfRow(0).size(), 2u);
+  EXPECT_EQ(StopOfRow(0), kStopNoMapping);
+  EXPECT_EQ(slice().stops[kStopNoMapping], 1u);
+}
+
+TEST_F(ResolverTest, KeepsALeafOutsideOfAllCodeAsUnknown) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x90000, 0x10500}, .stop = FT_STOP_PAGE});
+  Sample(1, kApp, 7);
+  Process();
+  EXPECT_EQ(FramesOfRow(0)[0], (Frame{ModuleRegistry::kUnknown, 0, 0x90000}));
+  EXPECT_EQ(PathOf(FramesOfRow(0)[1]), "/bin/app");
+  EXPECT_EQ(StopOfRow(0), FT_STOP_PAGE);
+}
+
+TEST_F(ResolverTest, ReadsMappingsAgainForALeafOutsideOfAllCode) {
+  Start(7);
+  proc_.SetProcess(7, "app", 1, 1,
+                   "10000-20000 r-xp 00003000 00:00 42 /bin/app\n"
+                   "90000-91000 r-xp 00000000 fe:01 43 /lib/moved\n");
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x90010}});
+  Sample(1, kApp, 7);
+  Process();
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/lib/moved");
+  EXPECT_EQ(FramesOfRow(0)[0].offset, 0x10u);
+}
+
+TEST_F(ResolverTest, SaysWhenAStackIsLost) {
+  Start(7);
+  Sample(1, kApp, 7);
+  Sample(2, kApp, 7);
+  Process();
+  ASSERT_EQ(slice().rows.size(), 1u);
+  EXPECT_EQ(slice().rows[0].count, 2u);
+  EXPECT_TRUE(FramesOfRow(0).empty());
+  EXPECT_EQ(StopOfRow(0), kStopStackLost);
+  EXPECT_EQ(slice().stops[kStopStackLost], 2u);
+  EXPECT_EQ(slice().attribution.container, 2u) << "its time is known all the same";
+}
+
+TEST_F(ResolverTest, FindsAStackThatCameWithALaterSample) {
+  Start(7);
+  ft_sample first = SampleOf(kStartNs, 1, kApp, 7);
+  first.flags = FT_SAMPLE_NO_STACK;  // Its body found no room; the next sample's did.
+  round_.samples.push_back(first);
+  round_.samples.push_back(SampleOf(kStartNs + 1, 1, kApp, 7));
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10000}});
+  Process();
+  EXPECT_EQ(slice().stops[kStopStackLost], 0u);
+  ASSERT_EQ(slice().rows.size(), 1u);
+  EXPECT_EQ(slice().rows[0].count, 2u);
+}
+
+TEST_F(ResolverTest, MarksAnonymousCodeWithItsProcess) {
+  for (uint32_t pid : {7u, 8u}) {
+    Start(pid);
+    AddMap(round_, kStartNs - 10, {pid, 0x50000, 0x1000, 0, "//anon", 0});
+    AddBody(round_, {.hash = pid, .tgid = pid, .user = {0x50010}});
+    Sample(pid, kApp, pid);
+  }
+  Process();
+  ASSERT_EQ(slice().rows.size(), 2u);
+  EXPECT_THAT(FramesOfRow(0), ElementsAre(Frame{ModuleRegistry::kJit, 7, 0x50010}));
+  EXPECT_THAT(FramesOfRow(1), ElementsAre(Frame{ModuleRegistry::kJit, 8, 0x50010}));
+}
+
+TEST_F(ResolverTest, FindsTheVdsoByItsOffset) {
+  Start(7);
+  AddMap(round_, kStartNs - 10, {7, 0x7ff000, 0x2000, 0, "[vdso]", 0});
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x7ff6d0}});
+  Sample(1, kApp, 7);
+  Process();
+  EXPECT_THAT(FramesOfRow(0), ElementsAre(Frame{ModuleRegistry::kVdso, 0, 0x6d0}));
+}
+
+TEST_F(ResolverTest, AsksForSymbolsOfFilesOnce) {
+  Start(7);
+  AddMap(round_, kStartNs - 10, {7, 0x50000, 0x1000, 0, "//anon", 0});
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010, 0x10020, 0x50010}});
+  AddBody(round_, {.hash = 2, .tgid = 7, .user = {0x10030}});
+  Sample(1, kApp, 7);
+  Sample(2, kApp, 7);
+  Process();
+  EXPECT_THAT(peers_.wanted, ElementsAre(FakePeers::Wanted{"/bin/app", 7, 0x10000}));
+}
+
+TEST_F(ResolverTest, ResolvesALateSampleOfAnEndedProcess) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10000}});
+  AddTask(round_, kStartNs + 1, SidebandKind::kExit, 7);
+  Process();
+  // Samples reach us up to two rounds after the exit's record.
+  for (uint64_t round = 0; round < ProcessTable::kKeepDeadRounds; ++round) {
+    Sample(1, kApp, 7);
+    Process();
+  }
+  ASSERT_EQ(slice().rows.size(), 1u);
+  EXPECT_EQ(slice().rows[0].count, ProcessTable::kKeepDeadRounds);
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/app");
+}
+
+TEST_F(ResolverTest, AppliesExecAndItsMappingsByTime) {
+  Start(7);
+  AddTask(round_, kStartNs, SidebandKind::kExec, 7, 0, "next");
+  AddMap(round_, kStartNs + 1, {7, 0x40000, 0x1000, 0, "/bin/next", 43});
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  AddBody(round_, {.hash = 2, .tgid = 7, .user = {0x40010, 0x10020}});
+  round_.samples.push_back(SampleOf(kStartNs - 1, 1, kApp, 7));
+  round_.samples.push_back(SampleOf(kStartNs + 2, 2, kApp, 7));
+  Process();
+  ASSERT_EQ(slice().rows.size(), 2u);
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/app");
+  EXPECT_EQ(PathOf(FramesOfRow(1)[0]), "/bin/next");
+  EXPECT_EQ(FramesOfRow(1).size(), 1u) << "code from before exec is no code";
+  EXPECT_EQ(StopOfRow(1), kStopNoMapping);
+  EXPECT_EQ(ToText(slice().labels[slice().rows[1].label].comm), "next");
+}
+
+TEST_F(ResolverTest, ResolvesAgainWhenMappingsChanged) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  round_.samples.push_back(SampleOf(kStartNs, 1, kApp, 7));
+  AddMap(round_, kStartNs + 1, {7, 0x10000, 0x10000, 0, "/lib/over", 43});
+  round_.samples.push_back(SampleOf(kStartNs + 2, 1, kApp, 7));
+  Process();
+  ASSERT_EQ(slice().rows.size(), 2u);
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/app");
+  EXPECT_EQ(PathOf(FramesOfRow(1)[0]), "/lib/over");
+}
+
+TEST_F(ResolverTest, EndsASliceOnceForTheSamplesOfTheNext) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  for (int64_t time : {-2, -1, 0, 1, 2}) {
+    round_.samples.push_back(SampleOf(kStartNs + time, 1, kApp, 7));
+  }
+  resolver_.SetSliceEnd(kStartNs);
+  peers_.next_end_ns = kStartNs + 5 * kNsPerSecond;
+  Process();
+  round_.samples.push_back(SampleOf(kStartNs + 3, 1, kApp, 7));
+  Process();
+  EXPECT_THAT(peers_.ended, ElementsAre(kStartNs));
+  ASSERT_EQ(peers_.slices.size(), 1u);
+  ASSERT_EQ(peers_.slices[0]->rows.size(), 1u);
+  EXPECT_EQ(peers_.slices[0]->rows[0].count, 2u);
+  ASSERT_EQ(slice().rows.size(), 1u);
+  EXPECT_EQ(slice().rows[0].count, 4u);
+  // The stack is resolved into the new slice, not named by an index of the old one.
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/app");
+}
+
+TEST_F(ResolverTest, FollowsCgroupsByTime) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  AddCgroup(round_, kStartNs - 5, FT_CGROUP_MKDIR, 50, kCronPath + "/job");
+  AddCgroup(round_, kStartNs + 5, FT_CGROUP_RENAME, 50, kSidecarPath);
+  AddCgroup(round_, kStartNs + 7, FT_CGROUP_RMDIR, 50, kSidecarPath);
+  for (int64_t time : {-4, 6, 8}) {
+    round_.samples.push_back(SampleOf(kStartNs + time, 1, 50, 7));
+  }
+  Process();
+  EXPECT_THAT(RowContainers(), ElementsAre("cron.service", sidecar_label_));
+  EXPECT_EQ(slice().rows[1].count, 2u) << "a sample on its way when the cgroup went";
+  EXPECT_EQ(resolver_.pending(), 0u);
+}
+
+TEST_F(ResolverTest, TellsOfContainersThatAreGone) {
+  AddCgroup(round_, kStartNs, FT_CGROUP_MKDIR, 50, kAppPath + "/init");
+  AddCgroup(round_, kStartNs + 1, FT_CGROUP_RMDIR, 50, kAppPath + "/init");
+  Process();
+  EXPECT_TRUE(slice().gone.empty()) << "only a part of it went";
+  AddCgroup(round_, kStartNs + 2, FT_CGROUP_RMDIR, kApp, kAppPath);
+  Process();
+  ASSERT_EQ(slice().gone.size(), 1u);
+  EXPECT_EQ(slice().gone[0]->labels.container, app_label_);
+}
+
+TEST_F(ResolverTest, NamesThreadAndProcess) {
+  AddTask(round_, kStartNs - 30, SidebandKind::kFork, 7, 1);
+  AddTask(round_, kStartNs - 29, SidebandKind::kExec, 7, 0, "server");
+  SidebandEvent clone;
+  clone.time_ns = kStartNs - 28;
+  clone.kind = SidebandKind::kFork;
+  clone.pid = clone.parent_pid = clone.parent_tid = 7;
+  clone.tid = 8;
+  round_.sideband.push_back(clone);
+  AddTask(round_, kStartNs - 27, SidebandKind::kComm, 7, 0, "pool");
+  round_.sideband.back().tid = 8;
+  AddBody(round_, {.hash = 1, .tgid = 7});
+  ft_sample of_thread = SampleOf(kStartNs, 1, kApp, 7);
+  of_thread.tid = 8;
+  of_thread.cpu = 3;
+  round_.samples.push_back(of_thread);
+  Process();
+  const TaskLabel& label = slice().labels[slice().rows.at(0).label];
+  EXPECT_EQ(ToText(label.comm), "server");
+  EXPECT_EQ(ToText(label.thread), "pool");
+  EXPECT_EQ(label.cpu, -1) << "not asked for";
+}
+
+TEST_F(ResolverTest, ReadsProcessesAgainAfterLostRecords) {
+  Start(7);
+  Process();
+  proc_.SetProcess(7, "app", 1, 1, "10000-20000 r-xp 00000000 fe:01 99 /bin/other\n");
+  round_.lost_sideband = 3;
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  Sample(1, kApp, 7);
+  Process();
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/other");
+}
+
+}  // namespace
+}  // namespace firetower::daemon
