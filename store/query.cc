@@ -4,12 +4,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "profile/merge.h"
 #include "profile/pprof.h"
+#include "store/bundle.h"
 #include "store/find.h"
 
 namespace firetower::store {
@@ -19,16 +22,44 @@ auto SortKey(const CatalogRow& row) {
   return std::tie(row.start_ns, row.namespace_name, row.pod, row.container, row.type);
 }
 
+// The open profiles that are not in the store. One that got there after they were listed is read
+// there, whole, and must not count twice: a name holds the container, the type and the start.
+class Unstored {
+ public:
+  explicit Unstored(std::span<const OpenProfile> open) : open_(open) {
+    for (const OpenProfile& profile : open) names_.emplace(BundleEntryName(profile.row), false);
+  }
+  void Found(const FoundProfile& found) {
+    if (found.entry == nullptr) return;
+    auto name = names_.find(found.entry->name);
+    if (name != names_.end()) name->second = true;
+  }
+  template <typename Visit>
+  Status ForEach(Visit visit) const {
+    for (const OpenProfile& profile : open_) {
+      if (names_.at(BundleEntryName(profile.row))) continue;
+      RETURN_IF_ERROR(visit(profile));
+    }
+    return OkStatus();
+  }
+
+ private:
+  std::span<const OpenProfile> open_;
+  std::map<std::string, bool, std::less<>> names_;  // true: in the store
+};
+
 // Rows of store and open windows alike.
 Status ForEachRow(const ObjectStore& store, const Query& query, std::span<const OpenProfile> open,
                   const QueryLimits& limits, SkippedList* skipped,
                   const std::function<Status(const CatalogRow& row)>& visit) {
-  RETURN_IF_ERROR(FindProfiles(store, query, limits, skipped,
-                               [&](const FoundProfile& found) { return visit(*found.row); }));
-  for (const OpenProfile& profile : open) {
-    if (IsAsked(query, profile.row)) RETURN_IF_ERROR(visit(profile.row));
-  }
-  return OkStatus();
+  Unstored unstored(open);
+  RETURN_IF_ERROR(FindProfiles(store, query, limits, skipped, [&](const FoundProfile& found) {
+    unstored.Found(found);
+    return visit(*found.row);
+  }));
+  return unstored.ForEach([&](const OpenProfile& profile) {
+    return IsAsked(query, profile.row) ? visit(profile.row) : OkStatus();
+  });
 }
 
 class StoreMerger {
@@ -115,12 +146,16 @@ Result<ListResult> ListProfiles(const ObjectStore& store, const Query& query,
 Result<MergeResult> MergeProfiles(const ObjectStore& store, const Query& query,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
   StoreMerger merger(store, limits);
-  RETURN_IF_ERROR(FindProfiles(store, query, limits, merger.skipped(),
-                               [&](const FoundProfile& found) { return merger.AddStored(found); }));
-  for (const OpenProfile& profile : open) {
-    if (profile.profile == nullptr || !IsAsked(query, profile.row)) continue;
-    RETURN_IF_ERROR(merger.AddProfile(profile.row, *profile.profile));
-  }
+  Unstored unstored(open);
+  RETURN_IF_ERROR(
+      FindProfiles(store, query, limits, merger.skipped(), [&](const FoundProfile& found) {
+        unstored.Found(found);
+        return merger.AddStored(found);
+      }));
+  RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
+    if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
+    return merger.AddProfile(profile.row, *profile.profile);
+  }));
   return std::move(merger).Finish();
 }
 

@@ -74,6 +74,27 @@ TEST_F(StoreQuery, MergesWhatTheSelectorMatches) {
   EXPECT_EQ(MergeProfiles(store(), query)->profiles, 0u);
 }
 
+TEST_F(StoreQuery, CountsAWindowOnceThatWasStoredAfterItWasListed) {
+  // As it was when it was listed: still with fewer samples, and below the millisecond a row keeps.
+  CatalogRow open_row = Row("shop", "web-1", "web", kFirstWindow + 180, 7);
+  open_row.start_ns += 123'456;
+  CatalogRow stored_row = open_row;
+  stored_row.samples = 9;
+  stored_row.value = 90'000'000;
+  // Two units with one name: equal but for the profile.
+  OpenProfile open[] = {
+      {.row = open_row, .profile = std::make_shared<const profile::Profile>(ProfileOf(open_row))},
+      {.row = open_row, .profile = std::make_shared<const profile::Profile>(ProfileOf(open_row))},
+      {.row = Row("shop", "web-2", "web", kFirstWindow + 180, 5),
+       .profile = std::make_shared<const profile::Profile>(
+           ProfileOf(Row("shop", "web-2", "web", kFirstWindow + 180, 5)))}};
+  Query query = Between(kFirstWindow + 180, kFirstWindow + 999);
+  EXPECT_EQ(Folded(*MergeProfiles(store(), query, open)), "main;web 19\n");
+  folder_.PutBundle({stored_row, stored_row});
+  EXPECT_EQ(Folded(*MergeProfiles(store(), query, open)), "main;web 23\n");
+  EXPECT_EQ(ListProfiles(store(), query, open)->rows.size(), 3u);
+}
+
 TEST_F(StoreQuery, AddsTheOpenWindow) {
   CatalogRow row = Row("shop", "web-1", "web", kFirstWindow + 180, 7);
   OpenProfile open[] = {
