@@ -103,4 +103,15 @@ class FlatMap {
   size_t size_ = 0;
 };
 
+// For a map from hashes to places in a list: the entry with `hash` for which `equal(place)` holds,
+// else a new one. Two different things with one 64-bit hash are told apart by looking, at the price
+// of one more probe.
+template <typename Equal>
+uint32_t& FindOrInsert(FlatMap<uint32_t>& map, uint64_t hash, Equal equal, bool* inserted) {
+  for (;; ++hash) {
+    uint32_t& place = map.Insert(hash, inserted);
+    if (*inserted || equal(place)) return place;
+  }
+}
+
 }  // namespace firetower

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "profile/pprof.h"
 #include "store/bundle.h"
@@ -29,6 +30,17 @@ store::RetentionClass StoreClass(k8s::RetentionClass retention) {
   return store::RetentionClass::kStandard;
 }
 
+// Another run's name, made from this one's.
+std::string RunAfter(std::string_view run) {
+  uint64_t hash = kHashSeed;
+  for (char c : run) hash = HashWord(hash, static_cast<unsigned char>(c));
+  std::string next;
+  for (; next.size() < run.size(); hash /= 36) {
+    next += "0123456789abcdefghijklmnopqrstuvwxyz"[hash % 36];
+  }
+  return next;
+}
+
 }  // namespace
 
 Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
@@ -45,8 +57,8 @@ Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::
 
 Exporter::~Exporter() { Finish(); }
 
-void Exporter::Start(Pipeline& pipeline) {
-  pipeline_ = &pipeline;
+void Exporter::Start(SliceSource& slices) {
+  slices_ = &slices;
   thread_ = NamedThread("export", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
 }
 
@@ -54,10 +66,10 @@ void Exporter::Finish() { thread_.Join(); }
 
 void Exporter::Run(std::stop_token, WakeFd& wake) {
   for (;;) {
-    bool last = pipeline_->finished();
-    while (std::unique_ptr<Slice> slice = pipeline_->TryPop()) {
+    bool last = slices_->finished();
+    while (std::unique_ptr<Slice> slice = slices_->TryPop()) {
       TakeSlice(*slice);
-      pipeline_->Recycle(std::move(slice));
+      slices_->Recycle(std::move(slice));
     }
     if (last) break;
     wake.Wait(-1);
@@ -81,20 +93,20 @@ void Exporter::TakeSlice(Slice& slice) {
 }
 
 Result<Exporter::Bundle> Exporter::Encode(const std::vector<Window::Finished>& profiles,
-                                          k8s::RetentionClass retention, int64_t start_s) const {
+                                          k8s::RetentionClass retention) const {
   store::BundleKey key;
   key.retention = StoreClass(retention);
   key.cluster = store::ToKeyComponent(options_.cluster);
-  key.start_s = start_s;
+  key.start_s = start_s_;
   key.seconds = options_.window.window_ns / kNsPerSecond;
   key.node = store::ToKeyComponent(options_.window.node);
   key.run = options_.run;
-  store::BundleWriter writer(start_s * kNsPerSecond);
+  store::BundleWriter writer(start_s_ * kNsPerSecond);
   for (const Window::Finished& finished : profiles) {
     if (finished.retention != retention) continue;
     RETURN_IF_ERROR(writer.Add(finished.open.row, profile::EncodePprof(*finished.open.profile)));
   }
-  Bundle bundle;
+  Bundle bundle{windows_, retention, "", ""};
   if (writer.entries() == 0) return bundle;
   ASSIGN_OR_RETURN(bundle.key, store::BuildKey(key));
   ASSIGN_OR_RETURN(bundle.bytes, std::move(writer).Finish());
@@ -102,20 +114,23 @@ Result<Exporter::Bundle> Exporter::Encode(const std::vector<Window::Finished>& p
 }
 
 void Exporter::Flush() {
-  int64_t start_s = window_.start_ns() / kNsPerSecond;
-  // A wall clock set back must not make a window overwrite an earlier one of this run.
-  if (start_s <= last_start_s_) start_s = last_start_s_ + 1;
+  ++windows_;
+  if (!window_.empty()) {
+    int64_t last_s = std::exchange(start_s_, window_.start_ns() / kNsPerSecond);
+    // The wall clock was set back: names under another run never meet those written before, and
+    // each window still stands under its own time, where queries look for it.
+    if (start_s_ <= last_s) options_.run = RunAfter(options_.run);
+  }
   std::vector<Window::Finished> profiles;
   {
     // Readers see a sealed window until it is in the store.
     std::lock_guard lock(window_mutex_);
     profiles = window_.Take();
-    for (const Window::Finished& finished : profiles) sealed_.push_back(finished.open);
+    sealed_ = profiles;
   }
-  if (!profiles.empty()) last_start_s_ = start_s;
   for (k8s::RetentionClass retention :
        {k8s::RetentionClass::kShort, k8s::RetentionClass::kStandard, k8s::RetentionClass::kLong}) {
-    Result<Bundle> bundle = Encode(profiles, retention, start_s);
+    Result<Bundle> bundle = Encode(profiles, retention);
     if (!bundle) {
       dropped_bundles_.fetch_add(1, std::memory_order_relaxed);
       LOG(kError, "window not encoded", {{"error", bundle.error().message()}});
@@ -144,6 +159,7 @@ void Exporter::Send() {
           {{"store", store_.Describe()}, {"error", status.error().message()}});
       break;
     }
+    Unseal(unsent_.front());
     unsent_.pop_front();
   }
   while (unsent_.size() > kMaxUnsent) {
@@ -151,6 +167,14 @@ void Exporter::Send() {
     dropped_bundles_.fetch_add(1, std::memory_order_relaxed);
     unsent_.pop_front();
   }
+}
+
+void Exporter::Unseal(const Bundle& bundle) {
+  if (bundle.window != windows_) return;
+  std::lock_guard lock(window_mutex_);
+  std::erase_if(sealed_, [&](const Window::Finished& finished) {
+    return finished.retention == bundle.retention;
+  });
 }
 
 void Exporter::Retain() {
@@ -173,7 +197,7 @@ void Exporter::Retain() {
 std::vector<store::OpenProfile> Exporter::OpenProfiles() {
   std::lock_guard lock(window_mutex_);
   std::vector<store::OpenProfile> open = window_.Snapshot();
-  open.insert(open.end(), sealed_.begin(), sealed_.end());
+  for (const Window::Finished& finished : sealed_) open.push_back(finished.open);
   return open;
 }
 

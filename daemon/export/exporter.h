@@ -14,7 +14,7 @@
 #include "daemon/export/frame_namer.h"
 #include "daemon/export/slice_self.h"
 #include "daemon/export/window.h"
-#include "daemon/pipeline/pipeline.h"
+#include "daemon/pipeline/slice.h"
 #include "store/retention.h"
 #include "store/store.h"
 
@@ -23,7 +23,9 @@ namespace firetower::daemon {
 struct ExportOptions {
   WindowOptions window;
   std::string cluster = "standalone";
-  std::string run;  // eight of [0-9a-z], new with each start of the daemon
+  // Eight of [0-9a-z], new with each start of the daemon; another one is made of it each time the
+  // wall clock is found set back.
+  std::string run;
   store::RetentionPolicy retention;
 };
 
@@ -39,7 +41,8 @@ class ExportObserver {
 // writes the window as one bundle into the store.
 //
 // A bundle the store refuses is kept and tried again with the next window, kMaxUnsent of them; the
-// oldest beyond that are dropped and counted.
+// oldest beyond that are dropped and counted. What waits so is neither open nor stored: queries
+// miss it.
 class Exporter {
  public:
   static constexpr size_t kMaxUnsent = 8;
@@ -49,9 +52,10 @@ class Exporter {
            const ExportOptions& options);
   ~Exporter();
 
-  void Start(Pipeline& pipeline);
+  void Start(SliceSource& slices);
+  // To be called when a slice is ready, and when none comes any more.
   void Notify() { thread_.Notify(); }
-  // Waits until the pipeline's last slice is written. The pipeline must have finished.
+  // Waits until the last slice is written. The source must have finished.
   void Finish();
 
   // The open window's profiles, copied. Any thread.
@@ -63,6 +67,8 @@ class Exporter {
 
  private:
   struct Bundle {
+    uint64_t window = 0;  // number of the Flush that made it
+    k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
     std::string key;
     std::string bytes;
   };
@@ -70,10 +76,12 @@ class Exporter {
   void Run(std::stop_token stop, WakeFd& wake);
   void TakeSlice(Slice& slice);
   void Flush();
-  // One bundle of the profiles of one retention class.
+  // One bundle of the profiles of one retention class; no bytes if there are none.
   Result<Bundle> Encode(const std::vector<Window::Finished>& profiles,
-                        k8s::RetentionClass retention, int64_t start_s) const;
+                        k8s::RetentionClass retention) const;
   void Send();
+  // Readers find it in the store from now on.
+  void Unseal(const Bundle& bundle);
   void Retain();
 
   store::ObjectStore& store_;
@@ -81,15 +89,16 @@ class Exporter {
   ExportObserver& observer_;
   const Clock& clock_;
   ExportOptions options_;
-  Pipeline* pipeline_ = nullptr;
+  SliceSource* slices_ = nullptr;
   FrameNamer namer_;
   SliceSelf self_;
   // The HTTP threads copy the open window while this thread fills it.
   std::mutex window_mutex_;
   Window window_;
-  std::vector<store::OpenProfile> sealed_;  // a window on its way into the store
+  std::vector<Window::Finished> sealed_;  // the part of a window still on its way into the store
   std::deque<Bundle> unsent_;
-  int64_t last_start_s_ = 0;
+  uint64_t windows_ = 0;
+  int64_t start_s_ = 0;  // of the last window
   int64_t next_retention_ns_ = 0;
   std::atomic<uint64_t> symbol_hits_{0};
   std::atomic<uint64_t> symbol_misses_{0};

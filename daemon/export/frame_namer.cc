@@ -12,6 +12,10 @@ std::string_view Basename(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+std::string_view NameWithoutFrames(uint8_t stop) {
+  return stop == kStopStackLost ? "[stack lost]" : "[no frames]";
+}
+
 FrameNamer::FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root)
     : loader_(loader), cache_(cache), proc_root_(std::move(proc_root)) {}
 

@@ -68,6 +68,10 @@ class FrameNamer {
   uint64_t misses_ = 0;
 };
 
+// What stands for a stack without frames: it is lost, or what the sample showed has no frames of
+// the kind that was asked for (user code, with a policy for kernel stacks).
+std::string_view NameWithoutFrames(uint8_t stop);
+
 // The part of a path after the last slash.
 std::string_view Basename(std::string_view path);
 

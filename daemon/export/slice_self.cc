@@ -14,7 +14,7 @@ uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack) {
   uint32_t& top = top_of_stack_[stack];
   if (top != kNotYet) return top;
   const Slice::Stack& frames = slice.stacks[stack];
-  Function function{"[stack lost]", ""};
+  Function function{std::string(NameWithoutFrames(frames.stop)), ""};
   if (frames.size > 0) {
     const Frame& leaf = slice.frames[frames.begin];
     function.binary = Basename(namer_.ModuleOf(leaf).path);

@@ -27,10 +27,12 @@ Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& s
     open =
         std::make_unique<Open>(profile::CpuMeta(std::max(entry.decision.frequency_hz, 1u), 0, 0));
     open->container = entry.container;
-    open->begin_ns = slice.begin_wall_ns;
+    open->begin_ns = open->end_ns = slice.begin_wall_ns;
   }
+  // The wall clock may be set back within a window: the profile covers all that it went over.
+  open->begin_ns = std::min(open->begin_ns, slice.begin_wall_ns);
+  open->end_ns = std::max(open->end_ns, slice.end_wall_ns);
   open->frequency_hz = std::max(open->frequency_hz, entry.decision.frequency_hz);
-  open->end_ns = slice.end_wall_ns;
   open->retention = std::max(open->retention, entry.decision.retention);
   for (const std::string& policy : entry.decision.policies) AddUnique(open->policies, policy);
   return *open;
@@ -53,12 +55,17 @@ uint32_t Window::MappingOf(Open& open, const Frame& frame) {
 
 uint32_t Window::LocationOf(Open& open, const Frame& frame) {
   bool inserted = false;
-  uint32_t& location = open.locations.Insert(HashOf(frame), &inserted);
-  if (!inserted) return location;
+  uint32_t& place = FindOrInsert(
+      open.places, HashOf(frame), [&](uint32_t i) { return open.locations[i].first == frame; },
+      &inserted);
+  if (!inserted) return open.locations[place].second;
+  place = static_cast<uint32_t>(open.locations.size());
   FrameName name = namer_.Name(frame);
   profile::Line line;
   line.function = open.builder.AddFunction(name.name, name.system_name, "");
-  return location = open.builder.AddLocation(MappingOf(open, frame), name.address, {&line, 1});
+  uint32_t location = open.builder.AddLocation(MappingOf(open, frame), name.address, {&line, 1});
+  open.locations.emplace_back(frame, location);
+  return location;
 }
 
 void Window::AddRow(Open& open, const Slice& slice, const Slice::Row& row) {
@@ -68,8 +75,9 @@ void Window::AddRow(Open& open, const Slice& slice, const Slice::Row& row) {
     stack_.push_back(LocationOf(open, slice.frames[stack.begin + i]));
   }
   if (stack_.empty()) {
+    std::string_view name = NameWithoutFrames(stack.stop);
     profile::Line line;
-    line.function = open.builder.AddFunction("[stack lost]", "[stack lost]", "");
+    line.function = open.builder.AddFunction(name, name, "");
     stack_.push_back(open.builder.AddLocation(profile::kNoMapping, 0, {&line, 1}));
   }
   const TaskLabel& task = slice.labels[row.label];

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -54,7 +55,8 @@ class Window {
     std::vector<std::string> policies;
     profile::ProfileBuilder builder;
     std::map<uint32_t, uint32_t> mappings;  // by module id
-    FlatMap<uint32_t> locations;            // by hash of the frame
+    FlatMap<uint32_t> places;               // in `locations`, by hash of the frame
+    std::vector<std::pair<Frame, uint32_t>> locations;
     std::vector<std::string> build_ids;
 
     explicit Open(profile::Meta meta) : builder(std::move(meta)) {}

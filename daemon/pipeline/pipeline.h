@@ -33,14 +33,14 @@ class SymbolRequests {
 // turns.
 //
 // When the reader is behind, the open slice simply grows: nothing is dropped here.
-class Pipeline {
+class Pipeline : public SliceSource {
  public:
   static constexpr size_t kSlicesInFlight = 16;
 
   Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& processes,
            ModuleRegistry& modules, SymbolRequests& symbols, const Clock& clock,
            const PipelineOptions& options, std::function<void()> on_slice);
-  ~Pipeline();
+  ~Pipeline() override;
 
   // `capture` must outlive the thread.
   void Start(Capture& capture);
@@ -52,9 +52,9 @@ class Pipeline {
   // handed on. Capture must have been told to stop.
   void Finish();
 
-  std::unique_ptr<Slice> TryPop();
-  void Recycle(std::unique_ptr<Slice> slice);
-  bool finished() const { return finished_.load(std::memory_order_acquire); }
+  std::unique_ptr<Slice> TryPop() override;
+  void Recycle(std::unique_ptr<Slice> slice) override;
+  bool finished() const override { return finished_.load(std::memory_order_acquire); }
   uint64_t pending_samples() const { return pending_.load(std::memory_order_relaxed); }
 
  private:

@@ -88,4 +88,16 @@ struct Slice {
   void Clear();
 };
 
+// Where finished slices wait; one thread reads.
+class SliceSource {
+ public:
+  virtual ~SliceSource() = default;
+  // Nullptr while none waits.
+  virtual std::unique_ptr<Slice> TryPop() = 0;
+  // Gives a slice's memory back.
+  virtual void Recycle(std::unique_ptr<Slice> slice) = 0;
+  // True: after those that wait now no slice comes any more.
+  virtual bool finished() const = 0;
+};
+
 }  // namespace firetower::daemon

@@ -7,19 +7,6 @@
 #include "base/hash.h"
 
 namespace firetower::daemon {
-namespace {
-
-// The entry with `hash` for which `equal` holds, else a new one: two different things with one
-// 64-bit hash are told apart by looking, at the price of one more probe.
-template <typename Equal>
-uint32_t& FindOrInsert(FlatMap<uint32_t>& map, uint64_t hash, Equal equal, bool* inserted) {
-  for (;; ++hash) {
-    uint32_t& id = map.Insert(hash, inserted);
-    if (*inserted || equal(id)) return id;
-  }
-}
-
-}  // namespace
 
 uint32_t SliceBuilder::AddStack(std::span<const Frame> frames, uint8_t stop) {
   uint64_t hash = HashWord(kHashSeed, stop);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace firetower {
 namespace {
@@ -32,6 +34,27 @@ TEST(FlatMap, BehavesLikeTheStandardMapUnderRandomWork) {
     if (found == nullptr) continue;
     EXPECT_EQ(*found, expected->second);
   }
+}
+
+TEST(FindOrInsert, TellsThingsWithOneHashApart) {
+  FlatMap<uint32_t> map;
+  std::vector<std::string> list;
+  auto place = [&](const std::string& item, uint64_t hash) {
+    bool inserted = false;
+    uint32_t& at = FindOrInsert(
+        map, hash, [&](uint32_t i) { return list[i] == item; }, &inserted);
+    if (inserted) {
+      at = static_cast<uint32_t>(list.size());
+      list.push_back(item);
+    }
+    return at;
+  };
+  EXPECT_EQ(place("a", 7), 0u);
+  EXPECT_EQ(place("b", 7), 1u);
+  EXPECT_EQ(place("c", 8), 2u) << "its hash is taken by b";
+  EXPECT_EQ(place("a", 7), 0u);
+  EXPECT_EQ(place("b", 7), 1u);
+  EXPECT_EQ(place("c", 8), 2u);
 }
 
 TEST(FlatMap, ClearForgetsAllAndKeepsWorking) {

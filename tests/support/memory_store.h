@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store in memory whose Put can be made to fail, or to be looked at while it happens.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "store/store.h"
+
+namespace firetower::testing {
+
+class MemoryStore : public store::ObjectStore {
+ public:
+  Status Put(std::string_view key, std::string_view bytes) override {
+    ++puts;
+    if (on_put) on_put(std::string(key));
+    if (refuse > 0) {
+      --refuse;
+      return Error(ErrorCode::kUnavailable, "no space left");
+    }
+    overwritten += objects.count(std::string(key));
+    objects[std::string(key)] = bytes;
+    return OkStatus();
+  }
+  Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override {
+    auto found = objects.find(std::string(key));
+    if (found == objects.end()) return Error(ErrorCode::kNotFound, std::string(key));
+    if (found->second.size() > max_bytes) return Error(ErrorCode::kExhausted, std::string(key));
+    return found->second;
+  }
+  Result<std::string> GetRange(std::string_view key, uint64_t offset,
+                               uint64_t length) const override {
+    ASSIGN_OR_RETURN(std::string all, store::ObjectStore::Get(key));
+    if (offset + length > all.size()) return Error(ErrorCode::kCorrupt, "beyond the end");
+    return all.substr(offset, length);
+  }
+  Result<uint64_t> Size(std::string_view key) const override {
+    ASSIGN_OR_RETURN(std::string all, store::ObjectStore::Get(key));
+    return uint64_t{all.size()};
+  }
+  Result<std::vector<store::ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
+                                              size_t limit) const override {
+    std::vector<store::ObjectInfo> listed;
+    for (const auto& [key, bytes] : objects) {
+      if (listed.size() >= limit) break;
+      if (key.starts_with(prefix) && key > start_after) listed.push_back({key, bytes.size()});
+    }
+    return listed;
+  }
+  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
+    std::vector<std::string> folders;
+    for (const auto& [key, bytes] : objects) {
+      size_t end = key.find('/', prefix.size());
+      if (!key.starts_with(prefix) || end == std::string::npos) continue;
+      std::string folder = key.substr(prefix.size(), end - prefix.size());
+      if (folders.empty() || folders.back() != folder) folders.push_back(folder);
+    }
+    return folders;
+  }
+  Status Delete(std::string_view key) override {
+    objects.erase(std::string(key));
+    return OkStatus();
+  }
+  std::string Describe() const override { return "memory"; }
+
+  std::map<std::string, std::string> objects;
+  int puts = 0;
+  size_t overwritten = 0;
+  int refuse = 0;  // so many of the next Puts fail
+  std::function<void(const std::string& key)> on_put;
+};
+
+}  // namespace firetower::testing

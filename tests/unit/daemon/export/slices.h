@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slices of containers whose functions are known, and what is needed to name them.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/export/exporter.h"
+#include "daemon/pipeline/slice_builder.h"
+#include "symbolizer/symbol_table.h"
+
+namespace firetower::daemon {
+
+inline constexpr int64_t kWindowNs = 60 * kNsPerSecond;
+inline constexpr int64_t kFirstWindowNs = 1'763'700'000 * kNsPerSecond;  // 2025-11-21 04:40:00 UTC
+
+inline std::shared_ptr<const Container> ContainerCalled(const std::string& name) {
+  auto container = std::make_shared<Container>();
+  container->labels = {"-", "pod-1", name};
+  container->path.pod_uid = "pod-1";
+  container->path.container_id = name + "-id";
+  container->root_path = "/kubepods/pod-1/" + name;
+  return container;
+}
+
+// Slices that wait from the start; nothing comes after them.
+class ListedSlices : public SliceSource {
+ public:
+  std::unique_ptr<Slice> TryPop() override {
+    if (slices.empty()) return nullptr;
+    std::unique_ptr<Slice> slice = std::move(slices.front());
+    slices.pop_front();
+    return slice;
+  }
+  void Recycle(std::unique_ptr<Slice>) override { ++recycled; }
+  bool finished() const override { return true; }
+
+  std::deque<std::unique_ptr<Slice>> slices;
+  int recycled = 0;
+};
+
+// Modules 4 and on, each with the functions it is given; sixteen bytes of code a function.
+class KnownCode {
+ public:
+  explicit KnownCode(symbolizer::SymbolCache& cache) : cache_(cache) {}
+
+  uint32_t AddModule(const std::string& path, const std::vector<std::string>& functions) {
+    uint32_t id = modules_.Intern({path, {}, 1, modules_.size()});
+    std::vector<symbolizer::SymbolTable::Range> ranges;
+    std::string names;
+    for (uint32_t i = 0; i < functions.size(); ++i) {
+      ranges.push_back({i * 16, 16, static_cast<uint32_t>(names.size()), i * 16});
+      names += functions[i] + '\0';
+    }
+    if (!functions.empty()) {
+      std::vector<symbolizer::LoadSegment> segments = {{0, kVaddr, 0x10000, true}};
+      cache_.Insert(modules_.Get(id)->cache_key,
+                    std::make_shared<symbolizer::SymbolTable>(kVaddr, segments, ranges, names));
+    }
+    return id;
+  }
+  // All modules, as the first slice tells them.
+  void TellModules(Slice& slice) const {
+    for (uint32_t id = 0; id < modules_.size(); ++id) slice.modules.push_back(modules_.Get(id));
+  }
+  const Module& module(uint32_t id) const { return *modules_.Get(id); }
+
+  static constexpr uint64_t kVaddr = 0x400000;
+
+ private:
+  symbolizer::SymbolCache& cache_;
+  ModuleRegistry modules_;
+};
+
+inline Decision ToBoth(k8s::RetentionClass retention = k8s::RetentionClass::kStandard) {
+  Decision decision;
+  decision.sampled = true;
+  decision.frequency_hz = 100;
+  decision.retention = retention;
+  return decision;
+}
+
+struct RowOf {
+  std::shared_ptr<const Container> container;
+  std::vector<Frame> frames = {};
+  uint64_t count = 1;
+  uint8_t stop = FT_STOP_ROOT;
+  Decision decision = ToBoth();
+  TaskLabel label = {};
+};
+
+inline std::unique_ptr<Slice> SliceOf(int64_t begin_ns, int64_t end_ns,
+                                      const std::vector<RowOf>& rows, bool ends_window = false) {
+  SliceBuilder builder;
+  for (const RowOf& row : rows) {
+    uint32_t container = builder.AddContainer(row.container, [&] { return row.decision; });
+    uint32_t stack = builder.AddStack(row.frames, row.stop);
+    for (uint64_t i = 0; i < row.count; ++i) {
+      builder.AddSample(container, stack, builder.AddLabel(row.label), FT_TYPE_CPU, 10'000'000);
+    }
+    builder.slice().stops[row.stop] += row.count;
+    builder.slice().attribution.container += row.count;
+  }
+  std::unique_ptr<Slice> slice = builder.Take(nullptr);
+  slice->begin_wall_ns = begin_ns;
+  slice->end_wall_ns = end_ns;
+  slice->window_start_ns = begin_ns - begin_ns % kWindowNs;
+  slice->ends_window = ends_window;
+  return slice;
+}
+
+}  // namespace firetower::daemon
