@@ -152,16 +152,10 @@ class AgentImpl : public Agent {
     frequency_hz_ = static_cast<uint32_t>(config_.default_frequency_hertz);
     options.frequency_hz = frequency_hz_;
     Result<std::unique_ptr<BpfSampler>> sampler = BpfSampler::Load(options);
-    if (!sampler) return Explain(sampler.error(), PrivilegedCall::kBpf);
+    if (!sampler) return CapabilityError(sampler.error(), PrivilegedCall::kBpf);
     sampler_ = *std::move(sampler);
     user_reads_ = options.user_reads;
     return OkStatus();
-  }
-
-  // EPERM and EACCES come from a missing capability: which one?
-  static Error Explain(const Error& error, PrivilegedCall call) {
-    if (error.code() != ErrorCode::kPermission) return error;
-    return CapabilityError(error.sys_errno(), error.message(), call);
   }
 
   void MakeStages() {
@@ -234,9 +228,9 @@ class AgentImpl : public Agent {
                      Capture::Create(*sampler_, options, clock_, [this] { pipeline_->Notify(); }));
     // Streams first, then the state there already is: nothing falls between the two.
     Status opened = capture_->OpenSideband();
-    if (!opened) return Explain(opened.error(), PrivilegedCall::kPerfEventOpen);
+    if (!opened) return CapabilityError(opened.error(), PrivilegedCall::kPerfEventOpen);
     Status attached = sampler_->AttachCgroups();
-    if (!attached) return Explain(attached.error(), PrivilegedCall::kBpf);
+    if (!attached) return CapabilityError(attached.error(), PrivilegedCall::kBpf);
     if (Status scanned = cgroups_->Scan(); !scanned) {
       LOG(kWarn, "not all cgroups read", {{"error", scanned.error().message()}});
     }
@@ -246,7 +240,7 @@ class AgentImpl : public Agent {
     exporter_->Start(*pipeline_);
     pipeline_->Start(*capture_);
     Status started = capture_->Start();
-    if (!started) return Explain(started.error(), PrivilegedCall::kPerfEventOpen);
+    if (!started) return CapabilityError(started.error(), PrivilegedCall::kPerfEventOpen);
     return OkStatus();
   }
 

@@ -143,17 +143,15 @@ std::vector<Check> CapabilityChecks(const Privileges& privileges) {
   return checks;
 }
 
-Error CapabilityError(int sys_errno, std::string_view what, PrivilegedCall call,
-                      const Privileges& privileges) {
-  Error plain = ErrnoError(what, sys_errno);
-  if (sys_errno != EPERM && sys_errno != EACCES) return plain;
-  std::string message = plain.message() + ": ";
+Error CapabilityError(Error error, PrivilegedCall call, const Privileges& privileges) {
+  if (error.code() != ErrorCode::kPermission) return error;
+  std::string message = error.message() + ": ";
   for (Capability capability : NeededFor(call)) {
     if (privileges.Has(capability)) continue;
     const CapabilityUse& use = UseOf(capability);
     message +=
         fmt::format("{} is missing ({}); {}", use.name, use.lost_without, HowToGrant(use.name));
-    return Error(ErrorCode::kPermission, std::move(message), sys_errno);
+    return {ErrorCode::kPermission, std::move(message), error.sys_errno()};
   }
   if (privileges.seccomp_filter) {
     message +=
@@ -162,13 +160,12 @@ Error CapabilityError(int sys_errno, std::string_view what, PrivilegedCall call,
   } else {
     message += OtherReason(call);
   }
-  return Error(ErrorCode::kPermission, std::move(message), sys_errno);
+  return {ErrorCode::kPermission, std::move(message), error.sys_errno()};
 }
 
-Error CapabilityError(int sys_errno, std::string_view what, PrivilegedCall call) {
+Error CapabilityError(Error error, PrivilegedCall call) {
   auto privileges = ReadPrivileges("/proc");
-  if (!privileges) return ErrnoError(what, sys_errno);
-  return CapabilityError(sys_errno, what, call, *privileges);
+  return privileges ? CapabilityError(std::move(error), call, *privileges) : error;
 }
 
 }  // namespace firetower::daemon

@@ -52,12 +52,10 @@ std::vector<Check> CapabilityChecks(const Privileges& privileges);
 // The kind of call that was refused: it decides which capabilities are looked at.
 enum class PrivilegedCall { kBpf, kPerfEventOpen, kReadProcess, kKernelSymbols, kMapFiles };
 
-// An Error for a failed call. EPERM and EACCES become kPermission and name the missing capability,
-// else the seccomp filter, else the limits that also answer EPERM; any other errno stays plain.
-// `what` says what was tried: "load program cpu_sample".
-Error CapabilityError(int sys_errno, std::string_view what, PrivilegedCall call,
-                      const Privileges& privileges);
+// `error`, and if the call was refused (kPermission) also why: the capability that is missing, else
+// the seccomp filter, else the limits that answer EPERM too.
+Error CapabilityError(Error error, PrivilegedCall call, const Privileges& privileges);
 // The same with the privileges of the calling process.
-Error CapabilityError(int sys_errno, std::string_view what, PrivilegedCall call);
+Error CapabilityError(Error error, PrivilegedCall call);
 
 }  // namespace firetower::daemon

@@ -62,34 +62,49 @@ TEST(CapabilityChecks, SysAdminStandsForThoseSplitFromIt) {
 }
 
 TEST(CapabilityError, NamesTheMissingCapability) {
-  Error bpf = CapabilityError(EPERM, "load program cpu_sample", PrivilegedCall::kBpf,
+  Error bpf = CapabilityError(ErrnoError("load program cpu_sample", EPERM), PrivilegedCall::kBpf,
                               {kSix & ~Bit(CAP_BPF), true});
   EXPECT_EQ(bpf.code(), ErrorCode::kPermission);
   EXPECT_EQ(bpf.sys_errno(), EPERM);
   EXPECT_THAT(bpf.message(), HasSubstr("load program cpu_sample"));
   EXPECT_THAT(bpf.message(), HasSubstr("CAP_BPF is missing"));
-  EXPECT_THAT(CapabilityError(EPERM, "x", PrivilegedCall::kBpf, {kSix & ~Bit(CAP_PERFMON), false})
+  EXPECT_THAT(CapabilityError(ErrnoError("x", EPERM), PrivilegedCall::kBpf,
+                              {kSix & ~Bit(CAP_PERFMON), false})
                   .message(),
               HasSubstr("CAP_PERFMON is missing"));
-  EXPECT_THAT(CapabilityError(EACCES, "x", PrivilegedCall::kPerfEventOpen, {0, false}).message(),
+  EXPECT_THAT(CapabilityError(ErrnoError("x", EACCES), PrivilegedCall::kPerfEventOpen, {0, false})
+                  .message(),
               HasSubstr("CAP_PERFMON is missing"));
-  EXPECT_THAT(CapabilityError(EACCES, "x", PrivilegedCall::kReadProcess, {0, false}).message(),
-              HasSubstr("CAP_SYS_PTRACE is missing"));
-  EXPECT_THAT(CapabilityError(EPERM, "x", PrivilegedCall::kKernelSymbols, {0, false}).message(),
-              HasSubstr("CAP_SYSLOG is missing"));
-  EXPECT_THAT(CapabilityError(EPERM, "x", PrivilegedCall::kMapFiles, {0, false}).message(),
-              HasSubstr("CAP_CHECKPOINT_RESTORE is missing"));
+  EXPECT_THAT(
+      CapabilityError(ErrnoError("x", EACCES), PrivilegedCall::kReadProcess, {0, false}).message(),
+      HasSubstr("CAP_SYS_PTRACE is missing"));
+  EXPECT_THAT(
+      CapabilityError(ErrnoError("x", EPERM), PrivilegedCall::kKernelSymbols, {0, false}).message(),
+      HasSubstr("CAP_SYSLOG is missing"));
+  EXPECT_THAT(
+      CapabilityError(ErrnoError("x", EPERM), PrivilegedCall::kMapFiles, {0, false}).message(),
+      HasSubstr("CAP_CHECKPOINT_RESTORE is missing"));
+}
+
+TEST(CapabilityError, SaysOnceWhatFailed) {
+  std::string message = CapabilityError(ErrnoError("load program cpu_sample", EPERM),
+                                        PrivilegedCall::kBpf, {0, false})
+                            .message();
+  size_t refused = message.find("Operation not permitted");
+  ASSERT_NE(refused, std::string::npos) << message;
+  EXPECT_EQ(message.find("Operation not permitted", refused + 1), std::string::npos) << message;
 }
 
 TEST(CapabilityError, NamesSeccompWhenNoCapabilityIsMissing) {
-  EXPECT_THAT(CapabilityError(EPERM, "x", PrivilegedCall::kBpf, {kSix, true}).message(),
+  EXPECT_THAT(CapabilityError(ErrnoError("x", EPERM), PrivilegedCall::kBpf, {kSix, true}).message(),
               HasSubstr("seccomp filter is on"));
-  EXPECT_THAT(CapabilityError(EPERM, "x", PrivilegedCall::kPerfEventOpen, {kSix, false}).message(),
+  EXPECT_THAT(CapabilityError(ErrnoError("x", EPERM), PrivilegedCall::kPerfEventOpen, {kSix, false})
+                  .message(),
               HasSubstr("kernel.perf_event_mlock_kb"));
 }
 
 TEST(CapabilityError, LeavesOtherFailuresPlain) {
-  Error error = CapabilityError(ENOENT, "open x", PrivilegedCall::kBpf, {0, true});
+  Error error = CapabilityError(ErrnoError("open x", ENOENT), PrivilegedCall::kBpf, {0, true});
   EXPECT_EQ(error.code(), ErrorCode::kNotFound);
   EXPECT_THAT(error.message(), Not(HasSubstr("missing")));
 }
