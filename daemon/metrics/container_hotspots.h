@@ -10,7 +10,8 @@
 
 namespace firetower::daemon {
 
-// One function's share of a container's slice. `function` is a label as FunctionLabel() makes it.
+// One function's share of a container's slice. `function` is a name as
+// symbolizer::SimplifyName() makes it: short, and without template arguments.
 struct FunctionSelf {
   std::string_view function;
   std::string_view binary;
