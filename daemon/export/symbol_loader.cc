@@ -71,12 +71,13 @@ void SymbolLoader::Want(const std::shared_ptr<const Module>& module, const Proce
 
 void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
   while (!stop.stop_requested()) {
-    wake.Wait(-1);
     while (auto request = requests_.TryPop()) {
       Load(*request);
       if (open_requests_.fetch_sub(1, std::memory_order_acq_rel) == 1) idle_.Notify();
+      if (stop.stop_requested()) return;
     }
     if (kernel_miss_.exchange(false)) LoadKernel();
+    wake.Wait(-1);
   }
 }
 

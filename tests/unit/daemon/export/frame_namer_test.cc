@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/export/frame_namer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_proc.h"
+#include "tests/unit/daemon/export/slices.h"
+
+namespace firetower::daemon {
+namespace {
+
+using ::firetower::testing::FakeProc;
+using ::firetower::testing::WriteText;
+
+class FrameNamerTest : public ::testing::Test {
+ protected:
+  FrameNamerTest() { app_ = code_.AddModule("/usr/bin/app", {"main", "_ZN4shop5ServeEi"}); }
+
+  void Begin() {
+    Slice slice;
+    code_.TellModules(slice);
+    namer_.LearnModules(slice);
+    namer_.BeginSlice();
+  }
+  // A process in a pid namespace of its own, where it is number 1.
+  void WritePerfMap(uint32_t pid, const std::string& text) {
+    WriteText(proc_.Of(pid) + "/status", "Name:\tnode\nPid:\t" + std::to_string(pid) +
+                                             "\nNSpid:\t" + std::to_string(pid) + "\t1\n");
+    WriteText(proc_.Of(pid) + "/root/tmp/perf-1.map", text);
+  }
+
+  FakeProc proc_;
+  symbolizer::SymbolCache cache_;
+  KnownCode code_{cache_};
+  SymbolLoader loader_{proc_.root(), cache_};
+  FrameNamer namer_{loader_, cache_, proc_.root()};
+  uint32_t app_ = 0;
+};
+
+TEST_F(FrameNamerTest, NamesAFunctionOfAFile) {
+  Begin();
+  FrameName name = namer_.Name({app_, 0, 16 + 3});
+  EXPECT_TRUE(name.named);
+  EXPECT_EQ(name.name, "shop::Serve(int)");
+  EXPECT_EQ(name.system_name, "_ZN4shop5ServeEi");
+  EXPECT_EQ(name.address, KnownCode::kVaddr + 16 + 3);
+  EXPECT_EQ(namer_.hits(), 1u);
+}
+
+TEST_F(FrameNamerTest, NamesNothingBeyondASymbolsEnd) {
+  Begin();
+  FrameName name = namer_.Name({app_, 0, 32});
+  EXPECT_FALSE(name.named);
+  EXPECT_EQ(name.name, "[app]+0x20");
+  EXPECT_EQ(name.address, KnownCode::kVaddr + 32);
+  EXPECT_EQ(namer_.misses(), 1u);
+}
+
+TEST_F(FrameNamerTest, AsksAgainForATableThatWasEvicted) {
+  code_.module(app_).symbols = Module::kLoaded;
+  cache_.Erase(code_.module(app_).cache_key);
+  Begin();
+  EXPECT_FALSE(namer_.Name({app_, 0, 3}).named);
+  EXPECT_EQ(code_.module(app_).symbols, Module::kWanted);
+}
+
+TEST_F(FrameNamerTest, DoesNotAskAgainForAFileWithoutSymbols) {
+  code_.module(app_).symbols = Module::kLoaded;
+  cache_.InsertNegative(code_.module(app_).cache_key);
+  Begin();
+  EXPECT_FALSE(namer_.Name({app_, 0, 3}).named);
+  EXPECT_EQ(code_.module(app_).symbols, Module::kLoaded);
+}
+
+TEST_F(FrameNamerTest, SeesATableInTheNextSlice) {
+  uint32_t late = code_.AddModule("/usr/lib/late.so", {});
+  Begin();
+  EXPECT_FALSE(namer_.Name({late, 0, 3}).named);
+  std::vector<symbolizer::LoadSegment> segments = {{0, 0, 0x1000, true}};
+  std::vector<symbolizer::SymbolTable::Range> ranges = {{0, 16, 0, 0}};
+  cache_.Insert(
+      code_.module(late).cache_key,
+      std::make_shared<symbolizer::SymbolTable>(0, segments, ranges, std::string("late_one\0", 9)));
+  namer_.BeginSlice();
+  EXPECT_EQ(namer_.Name({late, 0, 3}).name, "late_one");
+}
+
+TEST_F(FrameNamerTest, NamesCompiledCodeByItsProcessesOwnMap) {
+  WritePerfMap(7, "1000 100 JS:~serve /app.js\n");
+  WritePerfMap(8, "1000 100 JS:~other /app.js\n");
+  Begin();
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name, "JS:~serve /app.js");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 8, 0x1010}).name, "JS:~other /app.js");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 8, 0x9000}).name, "[jit]+0x9000");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 9, 0x1010}).name, "[jit]+0x1010") << "no process";
+}
+
+TEST_F(FrameNamerTest, ReadsAGrownMapWithTheNextSlice) {
+  WritePerfMap(7, "1000 100 first\n");
+  Begin();
+  EXPECT_FALSE(namer_.Name({ModuleRegistry::kJit, 7, 0x2010}).named);
+  WritePerfMap(7, "1000 100 first\n2000 100 second\n");
+  namer_.BeginSlice();
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x2010}).name, "second");
+}
+
+TEST_F(FrameNamerTest, KeepsTheMapOfAProcessThatIsGone) {
+  WritePerfMap(7, "1000 100 first\n");
+  Begin();
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name, "first");
+  proc_.End(7);
+  namer_.BeginSlice();
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name, "first");
+}
+
+TEST(Basename, IsWhatFollowsTheLastSlash) {
+  EXPECT_EQ(Basename("/usr/bin/app"), "app");
+  EXPECT_EQ(Basename("app"), "app");
+  EXPECT_EQ(Basename("/usr/bin/"), "");
+  EXPECT_EQ(Basename(""), "");
+}
+
+}  // namespace
+}  // namespace firetower::daemon
