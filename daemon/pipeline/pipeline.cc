@@ -76,7 +76,7 @@ Pipeline::Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& proce
       on_slice_(std::move(on_slice)),
       peers_(std::make_unique<Peers>(*this, sampler, symbols)),
       resolver_(modules, processes, cgroups, *peers_, clock, options.labels),
-      full_(kSlicesInFlight),
+      full_(kSlicesInFlight + 1),  // The last slice always finds room.
       free_(kSlicesInFlight) {}
 
 Pipeline::~Pipeline() { Finish(); }
@@ -122,7 +122,6 @@ void Pipeline::Run(std::stop_token, WakeFd& wake) {
     if (int64_t now = clock_.MonotonicNs(); now >= next_tick_ns_) {
       next_tick_ns_ = now + kNsPerSecond;
       resolver_.Tick();
-      pending_.store(resolver_.pending(), std::memory_order_relaxed);
     }
     EndSliceIfDue();
   }

@@ -55,7 +55,6 @@ class Pipeline : public SliceSource {
   std::unique_ptr<Slice> TryPop() override;
   void Recycle(std::unique_ptr<Slice> slice) override;
   bool finished() const override { return finished_.load(std::memory_order_acquire); }
-  uint64_t pending_samples() const { return pending_.load(std::memory_order_relaxed); }
 
  private:
   class Peers;
@@ -80,7 +79,6 @@ class Pipeline : public SliceSource {
   SpscQueue<std::unique_ptr<Slice>> full_;
   SpscQueue<std::unique_ptr<Slice>> free_;
   std::atomic<bool> finished_{false};
-  std::atomic<uint64_t> pending_{0};
   // Handed over by the control thread, a few times an hour: a lock is simplest.
   std::mutex selection_mutex_;
   std::shared_ptr<const Selection> next_selection_;

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel side as its users see it: remembers what it was told, answers what it is given.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "daemon/capture/bpf_sampler.h"
+
+namespace firetower::testing {
+
+class FakeSampler : public daemon::BpfSampler {
+ public:
+  Status AttachCgroups() override { return OkStatus(); }
+  Status AttachCpu(int) override { return OkStatus(); }
+  void DetachCpu(int) override {}
+  Status SetFrequency(uint32_t frequency_hz) override {
+    if (refuse_frequency) return Error(ErrorCode::kPermission, "no");
+    frequencies.push_back(frequency_hz);
+    return OkStatus();
+  }
+  int ring_fd() const override { return -1; }
+  void Drain(Sink&) override {}
+  void SetEpoch(uint32_t epoch) override { epochs.push_back(epoch); }
+  void SetFallback(const ft_verdict& verdict) override { fallback = verdict; }
+  Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
+    verdicts[cgroup_id] = verdict;
+    return OkStatus();
+  }
+  void RemoveVerdict(uint64_t cgroup_id) override { verdicts.erase(cgroup_id); }
+  ft_counters Counters() const override { return counters; }
+  uint64_t CountedNs() const override { return counted_ns; }
+  uint64_t MapBytes() const override { return map_bytes; }
+  uint32_t VerifiedInstructions() const override { return 0; }
+
+  bool refuse_frequency = false;
+  std::vector<uint32_t> frequencies;
+  std::vector<uint32_t> epochs;
+  std::map<uint64_t, ft_verdict> verdicts;
+  ft_verdict fallback{};
+  ft_counters counters{};
+  uint64_t counted_ns = 0;
+  uint64_t map_bytes = 0;
+};
+
+}  // namespace firetower::testing
