@@ -35,7 +35,7 @@ MetricsFeed::MetricsFeed(const Parts& parts)
       hotspots_(parts.hotspots),
       overhead_(parts.proc_root) {
   for (const Loss& loss : kLosses) registry_.Declare(MetricId::kSamplesLost, {loss.reason});
-  for (const char* reason : {"skipped", "sideband", "stack_unknown"}) {
+  for (const char* reason : {"skipped", "sideband", "stack_unknown", "store"}) {
     registry_.Declare(MetricId::kSamplesLost, {reason});
   }
   for (uint8_t stop = 0; stop < kStopCount; ++stop) {
@@ -63,6 +63,8 @@ void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> co
   registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.host), {"host"});
   registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.unknown),
                 {"unknown"});
+  registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.pending),
+                {"pending"});
   for (uint8_t stop = 0; stop < kStopCount; ++stop) {
     if (StopReason(stop).empty() || slice.stops[stop] == 0) continue;
     registry_.Add(MetricId::kUnwindFailures, static_cast<double>(slice.stops[stop]),
@@ -110,6 +112,8 @@ void MetricsFeed::Update(const Capture* capture, const Exporter* exporter, uint3
                        {"named"});
     registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_misses()),
                        {"unnamed"});
+    registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(exporter->dropped_samples()),
+                       {"store"});
   }
   registry_.SetOverhead(overhead_.Read());
   registry_.SetBpfCost(static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]),

@@ -27,6 +27,7 @@ uint64_t IdleNs(std::string_view proc_stat) {
   // The first line: cpu user nice system idle iowait …
   unsigned long long idle = 0, iowait = 0;
   std::string line(proc_stat.substr(0, proc_stat.find('\n')));
+  if (!line.starts_with("cpu ")) return 0;
   if (std::sscanf(line.c_str(), "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2) return 0;
   return (idle + iowait) * 10'000'000;
 }

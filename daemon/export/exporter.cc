@@ -92,10 +92,9 @@ void Exporter::TakeSlice(Slice& slice) {
   if (slice.ends_window) Flush();
 }
 
-Result<Exporter::Bundle> Exporter::Encode(const std::vector<Window::Finished>& profiles,
-                                          k8s::RetentionClass retention) const {
+Status Exporter::Encode(const std::vector<Window::Finished>& profiles, Bundle& bundle) const {
   store::BundleKey key;
-  key.retention = StoreClass(retention);
+  key.retention = StoreClass(bundle.retention);
   key.cluster = store::ToKeyComponent(options_.cluster);
   key.start_s = start_s_;
   key.seconds = options_.window.window_ns / kNsPerSecond;
@@ -103,14 +102,14 @@ Result<Exporter::Bundle> Exporter::Encode(const std::vector<Window::Finished>& p
   key.run = options_.run;
   store::BundleWriter writer(start_s_ * kNsPerSecond);
   for (const Window::Finished& finished : profiles) {
-    if (finished.retention != retention) continue;
+    if (finished.retention != bundle.retention) continue;
+    bundle.samples += static_cast<uint64_t>(finished.open.row.samples);
     RETURN_IF_ERROR(writer.Add(finished.open.row, profile::EncodePprof(*finished.open.profile)));
   }
-  Bundle bundle{windows_, retention, "", ""};
-  if (writer.entries() == 0) return bundle;
+  if (writer.entries() == 0) return OkStatus();
   ASSIGN_OR_RETURN(bundle.key, store::BuildKey(key));
   ASSIGN_OR_RETURN(bundle.bytes, std::move(writer).Finish());
-  return bundle;
+  return OkStatus();
 }
 
 void Exporter::Flush() {
@@ -130,12 +129,12 @@ void Exporter::Flush() {
   }
   for (k8s::RetentionClass retention :
        {k8s::RetentionClass::kShort, k8s::RetentionClass::kStandard, k8s::RetentionClass::kLong}) {
-    Result<Bundle> bundle = Encode(profiles, retention);
-    if (!bundle) {
-      dropped_bundles_.fetch_add(1, std::memory_order_relaxed);
-      LOG(kError, "window not encoded", {{"error", bundle.error().message()}});
-    } else if (!bundle->bytes.empty()) {
-      unsent_.push_back(*std::move(bundle));
+    Bundle bundle{windows_, retention, 0, "", ""};
+    if (Status encoded = Encode(profiles, bundle); !encoded) {
+      dropped_samples_.fetch_add(bundle.samples, std::memory_order_relaxed);
+      LOG(kError, "window not encoded", {{"error", encoded.error().message()}});
+    } else if (!bundle.bytes.empty()) {
+      unsent_.push_back(std::move(bundle));
     }
   }
   Send();
@@ -164,7 +163,7 @@ void Exporter::Send() {
   }
   while (unsent_.size() > kMaxUnsent) {
     LOG(kError, "window dropped: the store does not take it", {{"key", unsent_.front().key}});
-    dropped_bundles_.fetch_add(1, std::memory_order_relaxed);
+    dropped_samples_.fetch_add(unsent_.front().samples, std::memory_order_relaxed);
     unsent_.pop_front();
   }
 }

@@ -63,12 +63,14 @@ class Exporter {
 
   uint64_t symbol_hits() const { return symbol_hits_.load(std::memory_order_relaxed); }
   uint64_t symbol_misses() const { return symbol_misses_.load(std::memory_order_relaxed); }
-  uint64_t dropped_bundles() const { return dropped_bundles_.load(std::memory_order_relaxed); }
+  // In windows that the store never took.
+  uint64_t dropped_samples() const { return dropped_samples_.load(std::memory_order_relaxed); }
 
  private:
   struct Bundle {
     uint64_t window = 0;  // number of the Flush that made it
     k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
+    uint64_t samples = 0;
     std::string key;
     std::string bytes;
   };
@@ -76,9 +78,8 @@ class Exporter {
   void Run(std::stop_token stop, WakeFd& wake);
   void TakeSlice(Slice& slice);
   void Flush();
-  // One bundle of the profiles of one retention class; no bytes if there are none.
-  Result<Bundle> Encode(const std::vector<Window::Finished>& profiles,
-                        k8s::RetentionClass retention) const;
+  // Key and bytes of the profiles of the bundle's retention class; no bytes if there are none.
+  Status Encode(const std::vector<Window::Finished>& profiles, Bundle& bundle) const;
   void Send();
   // Readers find it in the store from now on.
   void Unseal(const Bundle& bundle);
@@ -102,7 +103,7 @@ class Exporter {
   int64_t next_retention_ns_ = 0;
   std::atomic<uint64_t> symbol_hits_{0};
   std::atomic<uint64_t> symbol_misses_{0};
-  std::atomic<uint64_t> dropped_bundles_{0};
+  std::atomic<uint64_t> dropped_samples_{0};
   NamedThread thread_;
 };
 

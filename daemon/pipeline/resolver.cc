@@ -242,6 +242,7 @@ void Resolver::Defer(const ft_sample& sample) {
     AddPending(pending, unknown_node_, StackParts::kUserAndKernel);
     return;
   }
+  ++builder_.slice().attribution.pending;
   pending_.push_back(std::move(pending));
 }
 

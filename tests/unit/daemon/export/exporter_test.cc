@@ -142,7 +142,7 @@ TEST_F(ExporterTest, WritesNothingForAnEmptyWindow) {
   Window(kFirstWindowNs, std::vector<RowOf>{});
   Run();
   EXPECT_EQ(store_.puts, 0);
-  EXPECT_EQ(exporter_->dropped_bundles(), 0u);
+  EXPECT_EQ(exporter_->dropped_samples(), 0u);
 }
 
 TEST_F(ExporterTest, WritesABundleForEachRetentionClass) {
@@ -182,17 +182,19 @@ TEST_F(ExporterTest, TriesARefusedBundleAgainWithTheNextWindow) {
   EXPECT_EQ(stored[1].samples, 4);
   EXPECT_EQ(observer_.failed_puts, 1);
   EXPECT_EQ(observer_.puts, 2);
-  EXPECT_EQ(exporter_->dropped_bundles(), 0u);
+  EXPECT_EQ(exporter_->dropped_samples(), 0u);
 }
 
 TEST_F(ExporterTest, DropsTheOldestBeyondItsBoundAndCountsThem) {
   constexpr int kDropped = 3;
   const int windows = static_cast<int>(Exporter::kMaxUnsent) + kDropped;
   store_.refuse = windows;
-  for (int i = 0; i <= windows; ++i) Window(kFirstWindowNs + i * kWindowNs);
+  for (int i = 0; i <= windows; ++i) {
+    Window(kFirstWindowNs + i * kWindowNs, static_cast<uint64_t>(i) + 1);
+  }
   Run();
   // The store comes back with the last window: it takes that and all that were kept.
-  EXPECT_EQ(exporter_->dropped_bundles(), static_cast<uint64_t>(kDropped));
+  EXPECT_EQ(exporter_->dropped_samples(), 1u + 2 + 3);
   std::vector<Stored> stored = ReadStore();
   ASSERT_THAT(stored, SizeIs(Exporter::kMaxUnsent + 1));
   EXPECT_EQ(stored[0].start_ns, kFirstWindowNs + kDropped * kWindowNs);

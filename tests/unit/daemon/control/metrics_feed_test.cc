@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/control/metrics_feed.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "tests/support/fake_proc.h"
+#include "tests/support/fake_sampler.h"
+
+namespace firetower::daemon {
+namespace {
+
+using ::firetower::testing::FakeProc;
+using ::firetower::testing::FakeSampler;
+using ::firetower::testing::WriteText;
+
+class MetricsFeedTest : public ::testing::Test {
+ protected:
+  // One container a name; what it ran is in the list of functions.
+  struct Ran {
+    std::string container;
+    std::vector<FunctionSelf> functions;
+    bool to_metrics = true;
+  };
+
+  MetricsFeedTest() { sampler_.counters = {}; }
+
+  void Feed(const std::vector<Ran>& all, const std::function<void(Slice&)>& change = {}) {
+    Slice slice;
+    std::vector<ContainerSlice> containers;
+    for (const Ran& ran : all) {
+      auto container = std::make_shared<Container>();
+      container->labels = {"-", "pod-1", ran.container};
+      Decision decision;
+      decision.to_metrics = ran.to_metrics;
+      slice.containers.push_back({container, decision});
+      ContainerSlice one{{"-", "pod-1", ran.container}, ran.functions, 0};
+      for (const FunctionSelf& function : ran.functions) one.total_ns += function.value_ns;
+      containers.push_back(one);
+    }
+    if (change) change(slice);
+    clock_.Advance(5 * kNsPerSecond);
+    feed_.OnSlice(slice, containers);
+  }
+  void Update(uint32_t frequency_hz = 100) { feed_.Update(nullptr, nullptr, frequency_hz); }
+
+  // The value of one series; NaN if it is not shown.
+  double Value(const std::string& series) {
+    std::istringstream lines(registry_.Render(ExpositionFormat::kText));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(series + " ")) return std::stod(line.substr(series.size() + 1));
+    }
+    return std::nan("");
+  }
+  // Sum over the series that start so.
+  double Sum(const std::string& start) {
+    double sum = 0;
+    std::istringstream lines(registry_.Render(ExpositionFormat::kText));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(start)) sum += std::stod(line.substr(line.rfind(' ')));
+    }
+    return sum;
+  }
+  double Lost(const std::string& reason) {
+    return Value("firetower_samples_lost_total{reason=\"" + reason + "\"}");
+  }
+  double Cut(const std::string& reason) {
+    return Value("firetower_unwind_failures_total{reason=\"" + reason + "\"}");
+  }
+  double Cpu(const std::string& container) {
+    return Value("firetower_cpu_seconds_total{namespace=\"-\",pod=\"pod-1\",container=\"" +
+                 container + "\"}");
+  }
+  double Hotspots(const std::string& container) {
+    return Sum("firetower_hotspot_cpu_seconds_total{namespace=\"-\",pod=\"pod-1\",container=\"" +
+               container + "\"");
+  }
+
+  FakeProc proc_;
+  FakeSampler sampler_;
+  MetricsRegistry registry_;
+  FakeClock clock_{1000 * kNsPerSecond, 0};
+  MetricsFeed feed_{{sampler_, registry_, clock_, proc_.root(), {}}};
+};
+
+TEST_F(MetricsFeedTest, AddsHotspotsUpToTheContainersCpu) {
+  std::vector<FunctionSelf> many;
+  std::vector<std::string> names;
+  for (int i = 0; i < 40; ++i) names.push_back("function_" + std::to_string(i));
+  int64_t total_ns = 0;
+  for (int i = 0; i < 40; ++i) {
+    many.push_back({names[static_cast<size_t>(i)], "app", (i + 1) * 10'000'000, i + 1});
+    total_ns += many.back().value_ns;
+  }
+  for (int slice = 0; slice < 30; ++slice) {
+    Feed({{"web", many}, {"db", {{"main", "db", 1'000'000'000, 100}}}});
+  }
+  EXPECT_NEAR(Cpu("web"), 30 * static_cast<double>(total_ns) / 1e9, 1e-6);
+  EXPECT_NEAR(Hotspots("web"), Cpu("web"), 1e-6);
+  EXPECT_NEAR(Cpu("db"), 30.0, 1e-6);
+  EXPECT_NEAR(Hotspots("db"), 30.0, 1e-6);
+}
+
+TEST_F(MetricsFeedTest, LeavesOutWhatIsNotForMetrics) {
+  Feed({{"web", {{"main", "app", 1'000'000'000, 100}}, false},
+        {"db", {{"main", "db", 2'000'000'000, 200}}, true}});
+  EXPECT_TRUE(std::isnan(Cpu("web")));
+  EXPECT_EQ(Cpu("db"), 2.0);
+}
+
+TEST_F(MetricsFeedTest, EndsTheSeriesOfAContainerThatIsGone) {
+  auto web_is_gone = [](Slice& slice) {
+    auto container = std::make_shared<Container>();
+    container->labels = {"-", "pod-1", "web"};
+    slice.gone.push_back(container);
+  };
+  Feed({{"web", {{"main", "app", 1'000'000'000, 100}}}}, web_is_gone);
+  EXPECT_EQ(Cpu("web"), 1.0) << "a scraper has yet to see its last value";
+  clock_.Advance(HotspotTracker::kGoneKeepNs);
+  Feed({});
+  EXPECT_TRUE(std::isnan(Cpu("web")));
+}
+
+TEST_F(MetricsFeedTest, CountsAttributionAndCuts) {
+  auto counts = [](Slice& slice) {
+    slice.attribution = {.container = 70, .host = 20, .unknown = 3, .pending = 5};
+    slice.stops[FT_STOP_ROOT] = 60;
+    slice.stops[FT_STOP_PAGE] = 4;
+    slice.stops[kStopNoMapping] = 2;
+    slice.stops[kStopStackLost] = 1;
+  };
+  Feed({}, counts);
+  Feed({}, counts);
+  auto attributed = [&](const std::string& result) {
+    return Value("firetower_attribution_total{result=\"" + result + "\"}");
+  };
+  EXPECT_EQ(attributed("container"), 140);
+  EXPECT_EQ(attributed("host"), 40);
+  EXPECT_EQ(attributed("unknown"), 6);
+  EXPECT_EQ(attributed("pending"), 10);
+  EXPECT_EQ(Cut("page"), 8);
+  EXPECT_EQ(Cut("no_mapping"), 4);
+  EXPECT_EQ(Cut("frame_pointer"), 0) << "shown from the start";
+  EXPECT_EQ(Sum("firetower_unwind_failures_total"), 8 + 4 + 2);
+  EXPECT_EQ(Lost("stack_unknown"), 2);
+}
+
+TEST_F(MetricsFeedTest, CountsStoreOperations) {
+  feed_.OnStoreOperation("put", true, 20'000'000);
+  feed_.OnStoreOperation("put", false, 30'000'000);
+  EXPECT_EQ(Value("firetower_objectstore_operations_total{operation=\"put\"}"), 2);
+  EXPECT_EQ(Value("firetower_objectstore_failures_total{operation=\"put\"}"), 1);
+  EXPECT_NEAR(Value("firetower_objectstore_duration_seconds_sum{operation=\"put\"}"), 0.05, 1e-9);
+}
+
+TEST_F(MetricsFeedTest, ShowsEveryLossFromTheStart) {
+  for (const char* reason : {"ring_full", "stack_ring_full", "cgroup_ring_full", "no_cgroup",
+                             "exec", "skipped", "sideband", "stack_unknown", "store"}) {
+    EXPECT_EQ(Lost(reason), 0) << reason;
+  }
+}
+
+TEST_F(MetricsFeedTest, TakesTheKernelSidesCounters) {
+  sampler_.counters.value[FT_COUNT_SAMPLES] = 5820;
+  sampler_.counters.value[FT_COUNT_RING_FULL] = 7;
+  sampler_.counters.value[FT_COUNT_STACK_RING_FULL] = 8;
+  sampler_.counters.value[FT_COUNT_EXEC] = 9;
+  sampler_.counters.value[FT_COUNT_REFUSED] = 1000;
+  sampler_.counters.value[FT_COUNT_KERNEL_STACK] = 2;
+  sampler_.counters.value[FT_COUNT_NO_REGISTERS] = 3;
+  sampler_.counters.value[FT_COUNT_RUN_NS] = 1'500'000'000;
+  sampler_.map_bytes = 4096;
+  Update();
+  EXPECT_EQ(Value("firetower_samples_total"), 5820);
+  EXPECT_EQ(Lost("ring_full"), 7);
+  EXPECT_EQ(Lost("stack_ring_full"), 8);
+  EXPECT_EQ(Lost("exec"), 9);
+  EXPECT_EQ(Sum("firetower_samples_lost_total"), 7 + 8 + 9) << "a policy's no is no loss";
+  EXPECT_EQ(Cut("kernel_stack"), 2);
+  EXPECT_EQ(Cut("no_registers"), 3);
+  EXPECT_EQ(Value("firetower_bpf_run_seconds_total"), 1.5);
+  EXPECT_EQ(Value("firetower_bpf_map_bytes"), 4096);
+}
+
+TEST_F(MetricsFeedTest, LooksForSkippedTicksOnceAMinute) {
+  auto read = [&](uint64_t counted_s, uint64_t runs, int idle_hundredths) {
+    sampler_.counted_ns = counted_s * static_cast<uint64_t>(kNsPerSecond);
+    sampler_.counters.value[FT_COUNT_RUNS] = runs;
+    WriteText(proc_.root() + "/stat",
+              "cpu  0 0 0 " + std::to_string(idle_hundredths) + " 0 0 0 0 0 0\n");
+    Update(100);
+  };
+  read(0, 0, 0);
+  clock_.Advance(60 * kNsPerSecond);
+  read(120, 9'000, 2'000);  // Two CPUs, 20 s idle: 10,000 ticks due, 1,000 missing.
+  EXPECT_EQ(Lost("skipped"), 1'000);
+  clock_.Advance(30 * kNsPerSecond);
+  read(180, 9'000, 2'000);
+  EXPECT_EQ(Lost("skipped"), 1'000) << "too soon";
+  clock_.Advance(30 * kNsPerSecond);
+  read(240, 21'000, 2'000);
+  EXPECT_EQ(Lost("skipped"), 1'000);
+}
+
+}  // namespace
+}  // namespace firetower::daemon
