@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both sides see is compiled twice, for BPF and for this machine: the layout that the built
+// objects tell of in their BTF must be that of our C++.
+#include <bpf/btf.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bpf/abi/config.h"
+#include "bpf/abi/counters.h"
+#include "bpf/abi/record.h"
+
+namespace firetower {
+namespace {
+
+struct Member {
+  std::string name;
+  size_t offset = 0;
+  size_t size = 0;
+  bool operator==(const Member&) const = default;
+};
+void PrintTo(const Member& member, std::ostream* out) {
+  *out << member.name << " at " << member.offset << ", " << member.size << " bytes";
+}
+
+template <typename Struct, typename Type>
+Member Of(const char* name, Type Struct::*member) {
+  Struct object{};
+  auto begin = reinterpret_cast<const char*>(&object);
+  auto at = reinterpret_cast<const char*>(&(object.*member));
+  return {name, static_cast<size_t>(at - begin), sizeof(Type)};
+}
+
+struct Layout {
+  std::string name;
+  size_t size = 0;
+  std::vector<Member> members;
+};
+
+// Every member of every struct of bpf/abi.
+std::vector<Layout> OurLayouts() {
+  using S = ft_sample;
+  using K = ft_stack;
+  using G = ft_cgroup_event;
+  using V = ft_verdict;
+  using L = ft_load_config;
+  return {
+      {"ft_sample",
+       sizeof(S),
+       {Of("time_ns", &S::time_ns), Of("stack_hash", &S::stack_hash),
+        Of("cgroup_id", &S::cgroup_id), Of("value", &S::value), Of("tgid", &S::tgid),
+        Of("tid", &S::tid), Of("cpu", &S::cpu), Of("kind", &S::kind), Of("type", &S::type),
+        Of("stop", &S::stop), Of("flags", &S::flags), Of("pad", &S::pad)}},
+      {"ft_stack",
+       sizeof(K),
+       {Of("time_ns", &K::time_ns), Of("stack_hash", &K::stack_hash), Of("start_ns", &K::start_ns),
+        Of("tgid", &K::tgid), Of("exec_id", &K::exec_id), Of("epoch", &K::epoch),
+        Of("pad0", &K::pad0), Of("user_frames", &K::user_frames), Of("kind", &K::kind),
+        Of("stop", &K::stop), Of("kernel_frames", &K::kernel_frames), Of("pad1", &K::pad1),
+        Of("pad2", &K::pad2)}},
+      {"ft_cgroup_event",
+       sizeof(G),
+       {Of("time_ns", &G::time_ns), Of("cgroup_id", &G::cgroup_id), Of("parent_id", &G::parent_id),
+        Of("pad0", &G::pad0), Of("pad1", &G::pad1), Of("pad2", &G::pad2),
+        Of("path_bytes", &G::path_bytes), Of("kind", &G::kind), Of("change", &G::change),
+        Of("path_cut", &G::path_cut), Of("pad3", &G::pad3), Of("pad4", &G::pad4)}},
+      {"ft_verdict",
+       sizeof(V),
+       {Of("kind", &V::kind), Of("child", &V::child), Of("pad", &V::pad), Of("keep", &V::keep),
+        Of("value", &V::value)}},
+      {"ft_config",
+       sizeof(ft_config),
+       {Of("fallback", &ft_config::fallback), Of("epoch", &ft_config::epoch),
+        Of("pad", &ft_config::pad)}},
+      {"ft_load_config",
+       sizeof(L),
+       {Of("use_v2", &L::use_v2), Of("v1_subsystem", &L::v1_subsystem),
+        Of("hierarchy_id", &L::hierarchy_id), Of("user_reads", &L::user_reads),
+        Of("thread_size", &L::thread_size), Of("wake_bytes", &L::wake_bytes)}},
+      {"ft_counters",
+       sizeof(ft_counters),
+       {Of("value", &ft_counters::value), Of("stop", &ft_counters::stop)}},
+  };
+}
+
+using Btf = std::unique_ptr<btf, decltype(&btf__free)>;
+
+Btf ParseObject(const std::string& name) {
+  std::string path = std::string(FIRETOWER_BINARY_DIR "/") + name;
+  Btf parsed(btf__parse(path.c_str(), nullptr), btf__free);
+  EXPECT_TRUE(parsed) << path;
+  return parsed;
+}
+
+std::vector<Member> MembersOf(const btf* types, const btf_type* type) {
+  std::vector<Member> members;
+  for (__u32 i = 0; i < btf_vlen(type); ++i) {
+    const btf_member& member = btf_members(type)[i];
+    EXPECT_EQ(btf_member_bitfield_size(type, i), 0u) << "bit fields lie as each compiler likes";
+    members.push_back({btf__name_by_offset(types, member.name_off),
+                       btf_member_bit_offset(type, i) / 8,
+                       static_cast<size_t>(btf__resolve_size(types, member.type))});
+  }
+  return members;
+}
+
+// Compares every struct that the object knows; returns which those are.
+std::vector<std::string> Compare(const std::string& object) {
+  Btf types = ParseObject(object);
+  std::vector<std::string> compared;
+  if (!types) return compared;
+  for (const Layout& layout : OurLayouts()) {
+    __s32 id = btf__find_by_name_kind(types.get(), layout.name.c_str(), BTF_KIND_STRUCT);
+    if (id < 0) continue;
+    const btf_type* type = btf__type_by_id(types.get(), static_cast<__u32>(id));
+    EXPECT_EQ(type->size, layout.size) << object << ": " << layout.name;
+    EXPECT_EQ(MembersOf(types.get(), type), layout.members) << object << ": " << layout.name;
+    compared.push_back(layout.name);
+  }
+  return compared;
+}
+
+TEST(AbiLayout, IsTheSameForBpf) {
+  EXPECT_EQ(Compare("tests/unit/bpf/abi_types.bpf.o").size(), OurLayouts().size());
+}
+
+TEST(AbiLayout, IsTheSameInTheSamplersObject) {
+  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
+            (std::vector<std::string>{"ft_stack", "ft_verdict", "ft_config", "ft_load_config",
+                                      "ft_counters"}));
+}
+
+TEST(AbiLayout, IsTheSameInTheCgroupProgramsObject) {
+  EXPECT_EQ(Compare("bpf/ft_cgroup.bpf.o"),
+            (std::vector<std::string>{"ft_cgroup_event", "ft_verdict", "ft_config",
+                                      "ft_load_config", "ft_counters"}));
+}
+
+TEST(AbiLayout, LeavesNoHole) {
+  // Padding that nobody named would cross the ring with whatever was there.
+  for (const Layout& layout : OurLayouts()) {
+    size_t end = 0;
+    for (const Member& member : layout.members) {
+      EXPECT_EQ(member.offset, end) << layout.name << "." << member.name;
+      end = member.offset + member.size;
+    }
+    EXPECT_EQ(end, layout.size) << layout.name;
+  }
+}
+
+}  // namespace
+}  // namespace firetower

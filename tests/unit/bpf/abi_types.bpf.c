@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+/*
+ * Every struct of bpf/abi as the BPF compiler lays it out. The real objects tell only of types that
+ * a map or a function of theirs names: a sample is neither.
+ */
+
+#include "bpf/abi/config.h"
+#include "bpf/abi/counters.h"
+#include "bpf/abi/record.h"
+
+struct {
+  struct ft_sample sample;
+  struct ft_stack stack;
+  struct ft_cgroup_event cgroup_event;
+  struct ft_verdict verdict;
+  struct ft_config config;
+  struct ft_load_config load_config;
+  struct ft_counters counters;
+} abi_types;
