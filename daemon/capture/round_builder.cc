@@ -26,21 +26,27 @@ int64_t TimeOf(const Event& event) {
   return event.time_ns;
 }
 
-// Sorts by time and returns where the events after `horizon_ns` begin. Stable: two events of one
-// task in one nanosecond stay in their ring's order.
+}  // namespace
+
+// Stable: two events of one task in one nanosecond stay in their ring's order. std::stable_sort
+// would allocate in every round.
 template <typename Event>
-size_t SortAndSplit(std::vector<Event>& events, int64_t horizon_ns) {
+size_t RoundBuilder::SortAndSplit(std::vector<Event>& events, std::vector<Event>& scratch,
+                                  int64_t horizon_ns) {
   auto earlier = [](const Event& a, const Event& b) { return TimeOf(a) < TimeOf(b); };
   if (!std::is_sorted(events.begin(), events.end(), earlier)) {
-    std::stable_sort(events.begin(), events.end(), earlier);
+    order_.clear();
+    for (uint32_t i = 0; i < events.size(); ++i) order_.emplace_back(TimeOf(events[i]), i);
+    std::sort(order_.begin(), order_.end());
+    scratch.clear();
+    for (auto [time_ns, place] : order_) scratch.push_back(events[place]);
+    events.swap(scratch);
   }
   auto split =
       std::upper_bound(events.begin(), events.end(), horizon_ns,
                        [](int64_t horizon, const Event& event) { return horizon < TimeOf(event); });
   return static_cast<size_t>(split - events.begin());
 }
-
-}  // namespace
 
 void RoundBuilder::Begin(Round& round) {
   round_ = &round;
@@ -110,16 +116,16 @@ void RoundBuilder::OnSideband(std::span<const std::byte> record) {
 void RoundBuilder::Finish(int64_t horizon_ns) {
   Round& round = *round_;
   round.horizon_ns = horizon_ns;
-  size_t samples = SortAndSplit(round.samples, horizon_ns);
+  size_t samples = SortAndSplit(round.samples, scratch_.samples, horizon_ns);
   left_.samples.assign(round.samples.begin() + static_cast<ptrdiff_t>(samples),
                        round.samples.end());
   round.samples.resize(samples);
-  size_t sideband = SortAndSplit(round.sideband, horizon_ns);
+  size_t sideband = SortAndSplit(round.sideband, scratch_.sideband, horizon_ns);
   for (size_t i = sideband; i < round.sideband.size(); ++i) {
     CopyWithText(round.sideband[i], round, left_.sideband, left_);
   }
   round.sideband.resize(sideband);
-  size_t cgroups = SortAndSplit(round.cgroup_events, horizon_ns);
+  size_t cgroups = SortAndSplit(round.cgroup_events, scratch_.cgroup_events, horizon_ns);
   for (size_t i = cgroups; i < round.cgroup_events.size(); ++i) {
     CopyWithText(round.cgroup_events[i], round, left_.cgroup_events, left_);
   }

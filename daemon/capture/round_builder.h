@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/round.h"
@@ -25,9 +28,14 @@ class RoundBuilder : public BpfSampler::Sink {
  private:
   void AppendStack(std::span<const std::byte> record);
   void AppendCgroup(std::span<const std::byte> record);
+  // Sorts by time; returns where the events after `horizon_ns` begin.
+  template <typename Event>
+  size_t SortAndSplit(std::vector<Event>& events, std::vector<Event>& scratch, int64_t horizon_ns);
 
   Round* round_ = nullptr;
-  Round left_;  // newer than the last horizon
+  Round left_;                                       // newer than the last horizon
+  Round scratch_;                                    // sorted lists, before they are swapped in
+  std::vector<std::pair<int64_t, uint32_t>> order_;  // scratch: time and place
 };
 
 }  // namespace firetower::daemon
