@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace firetower::symbolizer {
+
+// Register numbers of DWARF on x86-64 (System V ABI, AMD64 supplement, figure 3.36).
+inline constexpr uint8_t kDwarfRbp = 6;
+inline constexpr uint8_t kDwarfRsp = 7;
+inline constexpr uint8_t kDwarfReturnAddress = 16;
+
+// How to step from a frame to its caller, as far as a stack walk needs it: the canonical frame
+// address (CFA, which is the caller's stack pointer), the caller's RBP and the return address.
+struct UnwindRule {
+  enum class Cfa : uint8_t {
+    kNone,    // no rule covers this code: a gap between functions
+    kRegister,  // register + offset
+    kDeref,   // *(register + offset) + addend: a realigned stack (DRAP), a signal frame
+    kPlt,     // RSP + 8, and 8 more from byte 11 of each 16-byte PLT entry on
+    kUnsupported,  // an expression of no known shape
+  };
+  // Where the caller's value of a register is.
+  enum class Place : uint8_t {
+    kSame,       // not changed
+    kCfa,        // *(CFA + offset)
+    kRegister,   // in another register: vfork keeps its return address in RDI
+    kDeref,      // *(register + offset): signal frames, realigned frames
+    kUndefined,  // lost; for the return address: this is the thread's first frame
+    kUnsupported,
+  };
+
+  Cfa cfa = Cfa::kNone;
+  uint8_t cfa_register = kDwarfRsp;
+  Place return_address = Place::kCfa;
+  uint8_t return_address_register = 0;  // kRegister, kDeref
+  Place rbp = Place::kSame;
+  uint8_t rbp_register = 0;  // kRegister, kDeref
+  // The frame was made by the kernel for a signal: its caller's address is where it was
+  // interrupted, not behind a call.
+  bool signal_frame = false;
+  int32_t cfa_offset = 0;
+  int32_t cfa_addend = 0;  // kDeref
+  int32_t return_address_offset = -8;
+  int32_t rbp_offset = 0;
+
+  bool operator==(const UnwindRule&) const = default;
+};
+
+// The rule holds from here to the next row.
+struct UnwindRow {
+  uint64_t elf_vaddr = 0;
+  UnwindRule rule;
+};
+
+// Takes the rows of a file in rising order of address, each address once, equal neighbours merged.
+// Code that no FDE covers comes as a row of kNone.
+class UnwindRowSink {
+ public:
+  virtual ~UnwindRowSink() = default;
+  virtual void OnRow(const UnwindRow& row) = 0;
+};
+
+}  // namespace firetower::symbolizer
