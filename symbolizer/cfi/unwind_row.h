@@ -14,10 +14,10 @@ inline constexpr uint8_t kDwarfReturnAddress = 16;
 // address (CFA, which is the caller's stack pointer), the caller's RBP and the return address.
 struct UnwindRule {
   enum class Cfa : uint8_t {
-    kNone,    // no rule covers this code: a gap between functions
-    kRegister,  // register + offset
-    kDeref,   // *(register + offset) + addend: a realigned stack (DRAP), a signal frame
-    kPlt,     // RSP + 8, and 8 more from byte 11 of each 16-byte PLT entry on
+    kNone,         // no rule covers this code: a gap between functions
+    kRegister,     // register + offset
+    kDeref,        // *(register + offset) + addend: a realigned stack (DRAP), a signal frame
+    kPlt,          // RSP + 8, and 8 more from byte 11 of each 16-byte PLT entry on
     kUnsupported,  // an expression of no known shape
   };
   // Where the caller's value of a register is.

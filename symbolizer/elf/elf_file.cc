@@ -61,6 +61,7 @@ Result<ElfFile> ElfFile::Open(const RandomAccess& source) {
 
   ElfFile file(source);
   file.type_ = header.e_type;
+  file.machine_ = header.e_machine;
   // Section 0 holds the counts that do not fit into the header (gABI, "Section Header").
   Elf64_Shdr first{};
   if (header.e_shoff != 0 && Fits(source, header.e_shoff, sizeof(first))) {

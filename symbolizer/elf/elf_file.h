@@ -27,6 +27,7 @@ class ElfFile {
 
   const RandomAccess& source() const { return *source_; }
   uint16_t type() const { return type_; }
+  uint16_t machine() const { return machine_; }
   const std::vector<Elf64_Phdr>& program_headers() const { return program_headers_; }
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }
   // The first section of that name with bytes in the file; null if there is none.
@@ -41,6 +42,7 @@ class ElfFile {
 
   const RandomAccess* source_;
   uint16_t type_ = 0;
+  uint16_t machine_ = 0;
   std::vector<Elf64_Phdr> program_headers_;
   std::vector<Elf64_Shdr> sections_;
   std::string section_names_;

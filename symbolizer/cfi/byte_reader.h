@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace firetower::symbolizer {
+
+// Reads little-endian numbers from bytes it does not own. A read beyond the end yields 0 and sets
+// failed(), once and for all: a parser looks at it where it draws a conclusion, not at each number.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  bool failed() const { return failed_; }
+  size_t position() const { return position_; }
+  size_t remaining() const { return bytes_.size() - position_; }
+
+  template <typename T>
+  T Fixed() {
+    T value{};
+    if (remaining() < sizeof(T)) {
+      Fail();
+      return value;
+    }
+    std::memcpy(&value, bytes_.data() + position_, sizeof(T));
+    position_ += sizeof(T);
+    return value;
+  }
+  uint8_t U8() { return Fixed<uint8_t>(); }
+
+  // DWARF 5, 7.6. Numbers of more than 64 bits fail.
+  uint64_t Uleb() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const uint8_t byte = U8();
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if ((byte & 0x80) == 0) return value;
+    }
+    Fail();
+    return 0;
+  }
+  int64_t Sleb() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const uint8_t byte = U8();
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if ((byte & 0x80) != 0) continue;
+      if ((byte & 0x40) != 0 && shift + 7 < 64) value |= ~uint64_t{0} << (shift + 7);
+      return static_cast<int64_t>(value);
+    }
+    Fail();
+    return 0;
+  }
+
+  std::span<const std::byte> Bytes(uint64_t count) {
+    if (count > remaining()) {
+      Fail();
+      return {};
+    }
+    auto result = bytes_.subspan(position_, static_cast<size_t>(count));
+    position_ += static_cast<size_t>(count);
+    return result;
+  }
+
+ private:
+  void Fail() {
+    failed_ = true;
+    position_ = bytes_.size();
+  }
+
+  std::span<const std::byte> bytes_;
+  size_t position_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace firetower::symbolizer {
+
+// One FDE in 16 bytes: what it covers and where it stands.
+struct FdeRange {
+  uint64_t begin_elf_vaddr = 0;
+  uint32_t bytes = 0;
+  uint32_t rank = 0;  // its record, in the order of the file: the lower one wins an address
+  uint64_t end_elf_vaddr() const { return begin_elf_vaddr + bytes; }
+};
+
+// A stretch of addresses that one FDE describes.
+struct FdePiece {
+  uint64_t begin_elf_vaddr = 0;
+  uint64_t end_elf_vaddr = 0;
+  FdeRange fde;
+  bool first = true;  // of this FDE's
+};
+
+// Walks FDEs, which may overlap, in order of address. Memory: 16 bytes an FDE, and 24 for each that
+// covers the current address. FDEs of real files do not overlap, or are the same twice.
+class FdeSweep {
+ public:
+  // Only a hostile file cuts an FDE more often; each piece costs a run of its program.
+  static constexpr uint32_t kMaxPieces = 16;
+
+  // Ranges must not wrap around.
+  explicit FdeSweep(std::vector<FdeRange> fdes);
+
+  bool Next(FdePiece& piece);
+  // FDEs whose rest was given up after kMaxPieces.
+  uint64_t given_up() const { return given_up_; }
+
+ private:
+  struct Active {
+    FdeRange fde;
+    uint32_t pieces = 0;
+  };
+  static bool Later(const Active& a, const Active& b) { return a.fde.rank > b.fde.rank; }
+  void Push(const FdeRange& fde);
+  void Pop();
+  // Where the best FDE's piece ends: its end, or where a better one begins.
+  uint64_t PieceEnd();
+
+  std::vector<FdeRange> fdes_;
+  size_t next_ = 0;             // the first that is not yet in active_
+  std::vector<Active> active_;  // a heap, the best first
+  uint64_t elf_vaddr_ = 0;      // all before it is done
+  uint64_t given_up_ = 0;
+};
+
+}  // namespace firetower::symbolizer

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbolizer/cfi/frame_program.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "symbolizer/cfi/cfa_expression.h"
+#include "symbolizer/cfi/encoded_pointer.h"
+
+namespace firetower::symbolizer {
+
+namespace {
+
+using Cfa = UnwindRule::Cfa;
+using Place = UnwindRule::Place;
+
+// DW_CFA_*, DWARF 5, 7.24. The first three have their operand in the low six bits.
+enum Instruction : uint8_t {
+  kAdvanceLoc = 0x40,
+  kOffset = 0x80,
+  kRestore = 0xc0,
+  kPrimaryMask = 0xc0,
+  kNop = 0x00,
+  kSetLoc = 0x01,
+  kAdvanceLoc1 = 0x02,
+  kAdvanceLoc2 = 0x03,
+  kAdvanceLoc4 = 0x04,
+  kOffsetExtended = 0x05,
+  kRestoreExtended = 0x06,
+  kUndefined = 0x07,
+  kSameValue = 0x08,
+  kRegister = 0x09,
+  kRememberState = 0x0a,
+  kRestoreState = 0x0b,
+  kDefCfa = 0x0c,
+  kDefCfaRegister = 0x0d,
+  kDefCfaOffset = 0x0e,
+  kDefCfaExpression = 0x0f,
+  kExpression = 0x10,
+  kOffsetExtendedSf = 0x11,
+  kDefCfaSf = 0x12,
+  kDefCfaOffsetSf = 0x13,
+  kValOffset = 0x14,
+  kValOffsetSf = 0x15,
+  kValExpression = 0x16,
+  kGnuArgsSize = 0x2e,
+  kGnuNegativeOffsetExtended = 0x2f,
+};
+
+// One rule for all that cannot be followed, so that they merge.
+constexpr UnwindRule kUnsupportedRule = {
+    .cfa = Cfa::kUnsupported, .return_address = Place::kUnsupported, .return_address_offset = 0};
+
+}  // namespace
+
+CfiFault FrameProgram::Run(const Instructions& instructions, const Cie& cie,
+                           uint64_t function_elf_vaddr, const CodeRange& wanted) {
+  Start(instructions, cie);
+  location_ = function_elf_vaddr;
+  wanted_ = wanted;
+  while (reader_.remaining() > 0 && fault_ == CfiFault::kNone && location_ < wanted_.end) Step();
+  if (reader_.failed()) fault_ = CfiFault::kTruncated;
+  if (location_ >= wanted_.end) return CfiFault::kNone;
+  if (fault_ != CfiFault::kNone) {
+    rows_->Add(std::max(location_, wanted_.begin), UnwindRule{});
+  } else {
+    Emit(wanted_.end);
+  }
+  return fault_;
+}
+
+CfiFault FrameProgram::RunInitial(const Instructions& instructions, Cie& cie) {
+  FrameProgram program;
+  program.Start(instructions, cie);
+  while (program.reader_.remaining() > 0 && program.fault_ == CfiFault::kNone) program.Step();
+  if (program.reader_.failed()) return CfiFault::kTruncated;
+  cie.initial = program.rule_;
+  return program.fault_;
+}
+
+void FrameProgram::Start(const Instructions& instructions, const Cie& cie) {
+  reader_ = ByteReader(instructions.bytes);
+  instructions_elf_vaddr_ = instructions.elf_vaddr;
+  cie_ = &cie;
+  rule_ = cie.initial;
+  fault_ = CfiFault::kNone;
+  states_ = 0;
+}
+
+void FrameProgram::Step() {
+  const uint8_t opcode = reader_.U8();
+  const uint8_t operand = opcode & static_cast<uint8_t>(~kPrimaryMask);
+  switch (opcode & kPrimaryMask) {
+    case kAdvanceLoc:
+      return Advance(operand);
+    case kOffset:
+      return SetPlace(operand, Place::kCfa, Scaled(reader_.Uleb()));
+    case kRestore:
+      return RestoreInitial(operand);
+    default:
+      return StepExtended(opcode);
+  }
+}
+
+void FrameProgram::StepExtended(uint8_t opcode) {
+  switch (opcode) {
+    case kNop:
+      return;
+    case kSetLoc:
+      return SetLocation();
+    case kAdvanceLoc1:
+      return Advance(reader_.Fixed<uint8_t>());
+    case kAdvanceLoc2:
+      return Advance(reader_.Fixed<uint16_t>());
+    case kAdvanceLoc4:
+      return Advance(reader_.Fixed<uint32_t>());
+    case kRememberState:
+      return RememberState();
+    case kRestoreState:
+      return RestoreState();
+    case kDefCfa:
+    case kDefCfaSf:
+    case kDefCfaRegister:
+    case kDefCfaOffset:
+    case kDefCfaOffsetSf:
+    case kDefCfaExpression:
+      return StepCfa(opcode);
+    case kGnuArgsSize:
+      // The bytes of arguments pushed; only exception landing needs them.
+      reader_.Uleb();
+      return;
+    default:
+      return StepRegister(opcode);
+  }
+}
+
+void FrameProgram::StepCfa(uint8_t opcode) {
+  switch (opcode) {
+    case kDefCfa: {
+      const uint64_t number = reader_.Uleb();
+      return SetCfa(number, static_cast<int64_t>(reader_.Uleb()));
+    }
+    case kDefCfaSf: {
+      const uint64_t number = reader_.Uleb();
+      return SetCfa(number, Scaled(static_cast<uint64_t>(reader_.Sleb())));
+    }
+    case kDefCfaRegister:
+      return SetCfaRegister(reader_.Uleb());
+    case kDefCfaOffset:
+      return SetCfaOffset(static_cast<int64_t>(reader_.Uleb()));
+    case kDefCfaOffsetSf:
+      return SetCfaOffset(Scaled(static_cast<uint64_t>(reader_.Sleb())));
+    default:
+      return RecogniseCfaExpression(reader_.Bytes(reader_.Uleb()), rule_);
+  }
+}
+
+void FrameProgram::StepRegister(uint8_t opcode) {
+  if (opcode > kValExpression && opcode != kGnuNegativeOffsetExtended) {
+    fault_ = CfiFault::kOpcode;
+    return;
+  }
+  const uint64_t number = reader_.Uleb();
+  switch (opcode) {
+    case kOffsetExtended:
+      return SetPlace(number, Place::kCfa, Scaled(reader_.Uleb()));
+    case kOffsetExtendedSf:
+      return SetPlace(number, Place::kCfa, Scaled(static_cast<uint64_t>(reader_.Sleb())));
+    case kGnuNegativeOffsetExtended:
+      return SetPlace(number, Place::kCfa, Scaled(0 - reader_.Uleb()));
+    case kRestoreExtended:
+      return RestoreInitial(number);
+    case kUndefined:
+      return SetPlace(number, Place::kUndefined);
+    case kSameValue:
+      return SetPlace(number, Place::kSame);
+    case kRegister:
+      return SetPlace(number, Place::kRegister, 0, reader_.Uleb());
+    case kExpression: {
+      const SavedPlace saved = RecogniseSavedExpression(reader_.Bytes(reader_.Uleb()));
+      return SetPlace(number, saved.place, saved.offset, saved.base_register);
+    }
+    case kValExpression:
+      reader_.Bytes(reader_.Uleb());
+      return SetPlace(number, Place::kUnsupported);
+    case kValOffset:
+    case kValOffsetSf:
+      reader_.Uleb();  // as long as an SLEB128
+      return SetPlace(number, Place::kUnsupported);
+    default:
+      fault_ = CfiFault::kOpcode;
+  }
+}
+
+void FrameProgram::Advance(uint64_t delta) {
+  // At most 2^32 by 255: no overflow in the product.
+  const uint64_t bytes = delta * cie_->code_alignment;
+  if (bytes > UINT64_MAX - location_) {
+    fault_ = CfiFault::kAddress;
+    return;
+  }
+  MoveTo(location_ + bytes);
+}
+
+void FrameProgram::MoveTo(uint64_t elf_vaddr) {
+  if (rows_ == nullptr) {
+    fault_ = CfiFault::kOpcode;  // a CIE has no locations
+  } else if (elf_vaddr < location_) {
+    fault_ = CfiFault::kAddress;
+  } else if (elf_vaddr > location_ && !reader_.failed()) {
+    Emit(std::min(elf_vaddr, wanted_.end));
+    location_ = elf_vaddr;
+  }
+}
+
+void FrameProgram::SetLocation() {
+  const std::optional<uint64_t> elf_vaddr =
+      ReadEncodedPointer(reader_, cie_->pointer_encoding, {instructions_elf_vaddr_, {}});
+  if (!elf_vaddr) {
+    fault_ = CfiFault::kEncoding;
+    return;
+  }
+  if (!reader_.failed()) MoveTo(*elf_vaddr);
+}
+
+void FrameProgram::RememberState() {
+  if (states_ == kMaxStates) {
+    fault_ = CfiFault::kState;
+    return;
+  }
+  remembered_[states_++] = rule_;
+}
+
+void FrameProgram::RestoreState() {
+  if (states_ == 0) {
+    fault_ = CfiFault::kState;
+    return;
+  }
+  rule_ = remembered_[--states_];
+}
+
+void FrameProgram::SetCfa(uint64_t number, int64_t offset) {
+  rule_.cfa = Cfa::kRegister;
+  rule_.cfa_addend = 0;
+  SetCfaRegister(number);
+  SetCfaOffset(offset);
+}
+
+// The CFA is a register and an offset, or this instruction may not be here (DWARF 5, 6.4.2.2).
+void FrameProgram::SetCfaRegister(uint64_t number) {
+  if (rule_.cfa != Cfa::kRegister) {
+    fault_ = CfiFault::kState;
+  } else if (number > kLastGeneralRegister) {
+    rule_.cfa = Cfa::kUnsupported;
+  } else {
+    rule_.cfa_register = static_cast<uint8_t>(number);
+  }
+}
+
+void FrameProgram::SetCfaOffset(int64_t offset) {
+  if (rule_.cfa != Cfa::kRegister) {
+    fault_ = CfiFault::kState;
+  } else if (!FitsOffset(offset)) {
+    rule_.cfa = Cfa::kUnsupported;
+  } else {
+    rule_.cfa_offset = static_cast<int32_t>(offset);
+  }
+}
+
+void FrameProgram::SetPlace(uint64_t number, Place place, int64_t offset, uint64_t base_register) {
+  if (number != kDwarfRbp && number != cie_->return_address_register) return;
+  if (!FitsOffset(offset) || base_register > kLastGeneralRegister) {
+    place = Place::kUnsupported;
+    offset = 0;
+    base_register = 0;
+  }
+  if (number == kDwarfRbp) {
+    rule_.rbp = place;
+    rule_.rbp_offset = static_cast<int32_t>(offset);
+    rule_.rbp_register = static_cast<uint8_t>(base_register);
+  } else {
+    rule_.return_address = place;
+    rule_.return_address_offset = static_cast<int32_t>(offset);
+    rule_.return_address_register = static_cast<uint8_t>(base_register);
+  }
+}
+
+void FrameProgram::RestoreInitial(uint64_t number) {
+  const UnwindRule& initial = cie_->initial;
+  if (number == kDwarfRbp) {
+    rule_.rbp = initial.rbp;
+    rule_.rbp_offset = initial.rbp_offset;
+    rule_.rbp_register = initial.rbp_register;
+  } else if (number == cie_->return_address_register) {
+    rule_.return_address = initial.return_address;
+    rule_.return_address_offset = initial.return_address_offset;
+    rule_.return_address_register = initial.return_address_register;
+  }
+}
+
+// Offsets are factored by the CIE's data alignment; what overflows there is no offset of a frame.
+int64_t FrameProgram::Scaled(uint64_t factored) const {
+  return static_cast<int64_t>(factored * static_cast<uint64_t>(cie_->data_alignment));
+}
+
+// The rule holds from here to `end`, as far as that is wanted.
+void FrameProgram::Emit(uint64_t end) {
+  const uint64_t begin = std::max(location_, wanted_.begin);
+  if (begin >= end) return;
+  ++stats_->raw_rows;
+  const bool supported =
+      rule_.cfa != Cfa::kUnsupported && rule_.return_address != Place::kUnsupported;
+  if (!supported) ++stats_->unsupported_rows;
+  rows_->Add(begin, supported ? rule_ : kUnsupportedRule);
+}
+
+}  // namespace firetower::symbolizer

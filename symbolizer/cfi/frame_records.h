@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "symbolizer/cfi/cfi_stats.h"
+#include "symbolizer/cfi/cie.h"
+#include "symbolizer/cfi/fde_sweep.h"
+#include "symbolizer/cfi/frame_bytes.h"
+#include "symbolizer/cfi/frame_program.h"
+#include "symbolizer/cfi/frame_section.h"
+
+namespace firetower::symbolizer {
+
+// The records of one section: finds its FDEs, then runs them in any order. A record that cannot be
+// read is counted and left out; only what hides where the next one begins ends the section.
+class FrameRecords {
+ public:
+  // More FDEs than this are refused (kExhausted): the largest browsers have a million.
+  static constexpr size_t kMaxFdes = 4u << 20;
+
+  FrameRecords(const RandomAccess& source, const FrameSection& section, CfiStats& stats)
+      : section_(section), bytes_(source, section.file_offset, section.size), stats_(&stats) {}
+
+  // Adds the FDEs of the section to `fdes`.
+  Status Scan(std::vector<FdeRange>& fdes);
+  // Whether the piece's FDE is of this section.
+  bool Owns(const FdePiece& piece) const { return (piece.fde.rank & kDebugFrameRank) == Rank(0); }
+  Status Run(const FdePiece& piece, FrameProgram& program);
+
+ private:
+  // Above every offset: .debug_frame gives way to .eh_frame, which programs live on.
+  static constexpr uint32_t kDebugFrameRank = 1u << 31;
+  static_assert(kMaxFrameSectionBytes < kDebugFrameRank);
+
+  enum class Kind : uint8_t { kCie, kFde, kZero, kShort, kBroken };
+  struct Record {
+    Kind kind = Kind::kBroken;
+    uint64_t body = 0;  // offset behind the id
+    uint64_t end = 0;   // offset of the next record
+    uint64_t cie = 0;   // kFde: offset of its CIE
+  };
+  struct Fde {
+    CfiFault fault = CfiFault::kNone;  // of the range
+    uint64_t begin_elf_vaddr = 0;
+    uint64_t bytes = 0;
+    bool has_program = false;
+    FrameProgram::Instructions instructions;
+  };
+  struct CachedCie {
+    uint64_t key = 0;  // offset + 1
+    Cie cie;
+  };
+
+  uint32_t Rank(uint64_t offset) const {
+    const bool debug = section_.format == FrameSection::Format::kDebugFrame;
+    return static_cast<uint32_t>(offset) | (debug ? kDebugFrameRank : 0);
+  }
+  Record ReadRecord(uint64_t offset);
+  CfiFault ScanFde(uint64_t offset, const Record& record, std::vector<FdeRange>& fdes);
+  const Cie& FindCie(uint64_t offset);
+  Cie ReadCie(uint64_t offset);
+  // Of a record's first `length` bytes behind its id.
+  Fde ReadFde(const Record& record, const Cie& cie, uint64_t length);
+
+  FrameSection section_;
+  FrameBytes bytes_;
+  CfiStats* stats_;
+  // FDEs come after their CIE, and few CIEs are in use at a time. One that lost its slot is read
+  // again.
+  std::array<CachedCie, 64> cies_;
+};
+
+}  // namespace firetower::symbolizer
