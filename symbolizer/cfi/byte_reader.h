@@ -33,6 +33,13 @@ class ByteReader {
 
   // DWARF 5, 7.6. Numbers of more than 64 bits fail.
   uint64_t Uleb() {
+    // Nearly all fit a byte.
+    if (remaining() > 0 && bytes_[position_] < std::byte{0x80}) {
+      return static_cast<uint8_t>(bytes_[position_++]);
+    }
+    return LongUleb();
+  }
+  uint64_t LongUleb() {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
       const uint8_t byte = U8();

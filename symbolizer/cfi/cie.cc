@@ -50,7 +50,8 @@ CfiFault ReadAugmentation(std::string_view letters, ByteReader& reader, uint64_t
         const uint8_t encoding = data.U8();
         const bool aligned = (encoding & kPointerBaseMask) == kPointerAligned;
         const auto form = static_cast<uint8_t>(encoding & (aligned ? 0x7f : kPointerFormMask));
-        if (!ReadEncodedPointer(data, form, {data_elf_vaddr, {}})) return CfiFault::kEncoding;
+        if (!IsCodePointerEncoding(form)) return CfiFault::kEncoding;
+        ReadEncodedPointer(data, form, {.reader_elf_vaddr = data_elf_vaddr});
         break;
       }
       case 'S':
@@ -62,7 +63,8 @@ CfiFault ReadAugmentation(std::string_view letters, ByteReader& reader, uint64_t
         return CfiFault::kAugmentation;
     }
   }
-  return data.failed() ? CfiFault::kCie : CfiFault::kNone;
+  if (data.failed()) return CfiFault::kCie;
+  return IsCodePointerEncoding(cie.pointer_encoding) ? CfiFault::kNone : CfiFault::kEncoding;
 }
 
 CfiFault Parse(std::span<const std::byte> body, uint64_t elf_vaddr, Cie& cie) {

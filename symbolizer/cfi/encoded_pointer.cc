@@ -5,7 +5,7 @@ namespace firetower::symbolizer {
 
 namespace {
 
-std::optional<uint64_t> ReadForm(ByteReader& reader, uint8_t form) {
+uint64_t ReadForm(ByteReader& reader, uint8_t form) {
   auto extended = [](int64_t value) { return static_cast<uint64_t>(value); };
   switch (form) {
     case kPointerAbsolute:
@@ -25,39 +25,38 @@ std::optional<uint64_t> ReadForm(ByteReader& reader, uint8_t form) {
     case kPointerSdata4:
       return extended(reader.Fixed<int32_t>());
     default:
-      return std::nullopt;
+      return 0;
   }
 }
 
 }  // namespace
 
-std::optional<uint64_t> ReadEncodedPointer(ByteReader& reader, uint8_t encoding,
-                                           const PointerBase& base) {
-  if ((encoding & kPointerIndirect) != 0) return std::nullopt;
+bool IsCodePointerEncoding(uint8_t encoding) {
+  if (encoding == kPointerAligned) return true;
+  const uint8_t form = encoding & kPointerFormMask;
+  const bool known = form <= kPointerUdata8 || (form >= kPointerSleb128 && form <= kPointerSdata8);
+  const int relative = encoding & ~kPointerFormMask;  // also the bit for indirect
+  return known && (relative == kPointerAbsolute || relative == kPointerPcRelative);
+}
+
+uint64_t ReadAnyEncodedPointer(ByteReader& reader, uint8_t encoding, const PointerBase& base) {
   const uint64_t field_elf_vaddr = base.reader_elf_vaddr + reader.position();
-  uint64_t origin = 0;
-  switch (encoding & kPointerBaseMask) {
-    case kPointerAbsolute:
-      break;
-    case kPointerPcRelative:
-      origin = field_elf_vaddr;
-      break;
-    case kPointerDataRelative:
-      if (!base.data_elf_vaddr) return std::nullopt;
-      origin = *base.data_elf_vaddr;
-      break;
-    case kPointerAligned:
-      // A plain address at the next multiple of its size.
-      if (encoding != kPointerAligned) return std::nullopt;
-      reader.Bytes((0 - field_elf_vaddr) % sizeof(uint64_t));
-      return reader.Fixed<uint64_t>();
-    default:
-      return std::nullopt;
+  if (encoding == kPointerAligned) {
+    // A plain address at the next multiple of its size.
+    reader.Bytes((0 - field_elf_vaddr) % sizeof(uint64_t));
+    return reader.Fixed<uint64_t>();
   }
-  std::optional<uint64_t> value = ReadForm(reader, encoding & kPointerFormMask);
+  const uint64_t value = ReadForm(reader, encoding & kPointerFormMask);
   // As in the C++ runtime, a stored 0 is the null pointer, whatever it is relative to.
-  if (value && *value != 0) *value += origin;
-  return value;
+  if (value == 0) return 0;
+  switch (encoding & kPointerBaseMask) {
+    case kPointerPcRelative:
+      return field_elf_vaddr + value;
+    case kPointerDataRelative:
+      return base.data_elf_vaddr + value;
+    default:
+      return value;
+  }
 }
 
 }  // namespace firetower::symbolizer

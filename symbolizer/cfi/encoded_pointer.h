@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "symbolizer/cfi/byte_reader.h"
 
@@ -31,13 +30,26 @@ enum PointerEncoding : uint8_t {
 
 // What a pointer may be relative to.
 struct PointerBase {
-  uint64_t reader_elf_vaddr = 0;           // of the reader's first byte
-  std::optional<uint64_t> data_elf_vaddr;  // .eh_frame_hdr's, inside of it
+  uint64_t reader_elf_vaddr = 0;  // of the reader's first byte
+  uint64_t data_elf_vaddr = 0;    // of .eh_frame_hdr, inside of it
 };
 
-// Null for an encoding that is not supported: text and function relative, indirect, unknown forms.
-// Bytes that end early show in the reader.
-std::optional<uint64_t> ReadEncodedPointer(ByteReader& reader, uint8_t encoding,
-                                           const PointerBase& base);
+// Whether addresses of functions can be read so. Not: text, data and function relative ones, which
+// x86-64 has no use for there, indirect ones and unknown forms.
+bool IsCodePointerEncoding(uint8_t encoding);
+
+// 0 for an unknown form. Bytes that end early show in the reader.
+uint64_t ReadAnyEncodedPointer(ByteReader& reader, uint8_t encoding, const PointerBase& base);
+
+inline uint64_t ReadEncodedPointer(ByteReader& reader, uint8_t encoding, const PointerBase& base) {
+  // What all compilers for x86-64 write for addresses and, relative to nothing, for lengths.
+  if ((encoding & ~kPointerPcRelative) != kPointerSdata4) {
+    return ReadAnyEncodedPointer(reader, encoding, base);
+  }
+  const uint64_t field_elf_vaddr = base.reader_elf_vaddr + reader.position();
+  const auto value = static_cast<uint64_t>(int64_t{reader.Fixed<int32_t>()});
+  const bool relative = (encoding & kPointerPcRelative) != 0 && value != 0;
+  return relative ? field_elf_vaddr + value : value;
+}
 
 }  // namespace firetower::symbolizer

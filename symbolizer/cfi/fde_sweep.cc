@@ -2,22 +2,35 @@
 #include "symbolizer/cfi/fde_sweep.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace firetower::symbolizer {
 
+// FDEs come in the order of their rank, so a stable sort keeps the better one of two that begin
+// together before the other. (std::sort falls back to sorting by heap on libLLVM's order.)
 FdeSweep::FdeSweep(std::vector<FdeRange> fdes) : fdes_(std::move(fdes)) {
   auto before = [](const FdeRange& a, const FdeRange& b) {
-    return std::tie(a.begin_elf_vaddr, a.rank) < std::tie(b.begin_elf_vaddr, b.rank);
+    return a.begin_elf_vaddr < b.begin_elf_vaddr;
   };
-  // Linkers often leave them in order.
-  if (!std::is_sorted(fdes_.begin(), fdes_.end(), before)) {
-    std::sort(fdes_.begin(), fdes_.end(), before);
-  }
+  std::stable_sort(fdes_.begin(), fdes_.end(), before);
 }
 
 bool FdeSweep::Next(FdePiece& piece) {
+  if (active_.empty() && next_ < fdes_.size()) {
+    const FdeRange& fde = fdes_[next_];
+    const bool alone =
+        next_ + 1 == fdes_.size() || fdes_[next_ + 1].begin_elf_vaddr >= fde.end_elf_vaddr();
+    if (alone && fde.begin_elf_vaddr >= elf_vaddr_) {
+      ++next_;
+      elf_vaddr_ = fde.end_elf_vaddr();
+      piece = {fde.begin_elf_vaddr, elf_vaddr_, fde, true};
+      return true;
+    }
+  }
+  return NextOfOverlap(piece);
+}
+
+bool FdeSweep::NextOfOverlap(FdePiece& piece) {
   while (true) {
     while (!active_.empty() && active_.front().fde.end_elf_vaddr() <= elf_vaddr_) Pop();
     if (active_.empty()) {

@@ -23,14 +23,15 @@ struct FdePiece {
   bool first = true;  // of this FDE's
 };
 
-// Walks FDEs, which may overlap, in order of address. Memory: 16 bytes an FDE, and 24 for each that
-// covers the current address. FDEs of real files do not overlap, or are the same twice.
+// Walks FDEs, which may overlap, in order of address. Memory: 16 bytes an FDE (24 while
+// they are sorted), and 24 for each that covers the current address. FDEs of real files do not
+// overlap, or are the same twice.
 class FdeSweep {
  public:
   // Only a hostile file cuts an FDE more often; each piece costs a run of its program.
   static constexpr uint32_t kMaxPieces = 16;
 
-  // Ranges must not wrap around.
+  // In rising order of rank. Ranges must not wrap around.
   explicit FdeSweep(std::vector<FdeRange> fdes);
 
   bool Next(FdePiece& piece);
@@ -43,6 +44,7 @@ class FdeSweep {
     uint32_t pieces = 0;
   };
   static bool Later(const Active& a, const Active& b) { return a.fde.rank > b.fde.rank; }
+  bool NextOfOverlap(FdePiece& piece);
   void Push(const FdeRange& fde);
   void Pop();
   // Where the best FDE's piece ends: its end, or where a better one begins.

@@ -33,7 +33,11 @@ class FrameBytes {
   static constexpr size_t kMaxSlots = 128;
 
   bool Load(uint64_t chunk);
-  size_t SlotOf(uint64_t chunk) const { return static_cast<size_t>(chunk % chunk_in_slot_.size()); }
+  size_t SlotOf(uint64_t chunk) const {
+    const size_t slots = chunk_in_slot_.size();
+    // Most sections have a slot for each chunk; a division would show.
+    return static_cast<size_t>(chunk < slots ? chunk : chunk % slots);
+  }
 
   const RandomAccess* source_;
   uint64_t file_offset_;

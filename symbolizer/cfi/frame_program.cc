@@ -2,7 +2,6 @@
 #include "symbolizer/cfi/frame_program.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "symbolizer/cfi/cfa_expression.h"
 #include "symbolizer/cfi/encoded_pointer.h"
@@ -53,18 +52,57 @@ constexpr UnwindRule kUnsupportedRule = {
 
 }  // namespace
 
+// The instructions that compilers write for every push and pop are here, and what they work on is
+// local, in registers: a large library has two million of them.
 CfiFault FrameProgram::Run(const Instructions& instructions, const Cie& cie,
                            uint64_t function_elf_vaddr, const CodeRange& wanted) {
   Start(instructions, cie);
-  location_ = function_elf_vaddr;
   wanted_ = wanted;
-  while (reader_.remaining() > 0 && fault_ == CfiFault::kNone && location_ < wanted_.end) Step();
-  if (reader_.failed()) fault_ = CfiFault::kTruncated;
-  if (location_ >= wanted_.end) return CfiFault::kNone;
+  ByteReader reader = reader_;
+  uint64_t location = function_elf_vaddr;
+  while (reader.remaining() > 0 && fault_ == CfiFault::kNone && location < wanted.end) {
+    const uint8_t opcode = reader.U8();
+    const uint8_t operand = opcode & static_cast<uint8_t>(~kPrimaryMask);
+    uint64_t delta = 0;
+    switch ((opcode & kPrimaryMask) != 0 ? opcode & kPrimaryMask : opcode) {
+      case kAdvanceLoc:
+        delta = operand;
+        break;
+      case kAdvanceLoc1:
+        delta = reader.Fixed<uint8_t>();
+        break;
+      case kAdvanceLoc2:
+        delta = reader.Fixed<uint16_t>();
+        break;
+      case kNop:
+        continue;
+      case kDefCfaOffset:
+        SetCfaOffset(static_cast<int64_t>(reader.Uleb()));
+        continue;
+      case kOffset:
+        SetPlace(operand, Place::kCfa, Scaled(reader.Uleb()));
+        continue;
+      default:
+        reader_ = reader;
+        location_ = location;
+        Step(opcode);
+        reader = reader_;
+        location = location_;
+        continue;
+    }
+    const uint64_t next = location + delta * cie.code_alignment;
+    if (next < location) fault_ = CfiFault::kAddress;
+    if (next <= location || reader.failed()) continue;
+    Emit(location, std::min(next, wanted.end));
+    location = next;
+  }
+  location_ = location;
+  if (reader.failed()) fault_ = CfiFault::kTruncated;
+  if (location >= wanted.end) return CfiFault::kNone;
   if (fault_ != CfiFault::kNone) {
-    rows_->Add(std::max(location_, wanted_.begin), UnwindRule{});
+    rows_->Add(std::max(location, wanted.begin), UnwindRule{});
   } else {
-    Emit(wanted_.end);
+    Emit(location, wanted.end);
   }
   return fault_;
 }
@@ -72,7 +110,9 @@ CfiFault FrameProgram::Run(const Instructions& instructions, const Cie& cie,
 CfiFault FrameProgram::RunInitial(const Instructions& instructions, Cie& cie) {
   FrameProgram program;
   program.Start(instructions, cie);
-  while (program.reader_.remaining() > 0 && program.fault_ == CfiFault::kNone) program.Step();
+  while (program.reader_.remaining() > 0 && program.fault_ == CfiFault::kNone) {
+    program.Step(program.reader_.U8());
+  }
   if (program.reader_.failed()) return CfiFault::kTruncated;
   cie.initial = program.rule_;
   return program.fault_;
@@ -87,12 +127,11 @@ void FrameProgram::Start(const Instructions& instructions, const Cie& cie) {
   states_ = 0;
 }
 
-void FrameProgram::Step() {
-  const uint8_t opcode = reader_.U8();
+void FrameProgram::Step(uint8_t opcode) {
   const uint8_t operand = opcode & static_cast<uint8_t>(~kPrimaryMask);
   switch (opcode & kPrimaryMask) {
     case kAdvanceLoc:
-      return Advance(operand);
+      return MoveBy(operand);
     case kOffset:
       return SetPlace(operand, Place::kCfa, Scaled(reader_.Uleb()));
     case kRestore:
@@ -109,11 +148,11 @@ void FrameProgram::StepExtended(uint8_t opcode) {
     case kSetLoc:
       return SetLocation();
     case kAdvanceLoc1:
-      return Advance(reader_.Fixed<uint8_t>());
+      return MoveBy(reader_.Fixed<uint8_t>());
     case kAdvanceLoc2:
-      return Advance(reader_.Fixed<uint16_t>());
+      return MoveBy(reader_.Fixed<uint16_t>());
     case kAdvanceLoc4:
-      return Advance(reader_.Fixed<uint32_t>());
+      return MoveBy(reader_.Fixed<uint32_t>());
     case kRememberState:
       return RememberState();
     case kRestoreState:
@@ -192,14 +231,9 @@ void FrameProgram::StepRegister(uint8_t opcode) {
   }
 }
 
-void FrameProgram::Advance(uint64_t delta) {
-  // At most 2^32 by 255: no overflow in the product.
-  const uint64_t bytes = delta * cie_->code_alignment;
-  if (bytes > UINT64_MAX - location_) {
-    fault_ = CfiFault::kAddress;
-    return;
-  }
-  MoveTo(location_ + bytes);
+void FrameProgram::MoveBy(uint64_t delta) {
+  // At most 2^32 by 255: only the sum can wrap, to a place before.
+  MoveTo(location_ + delta * cie_->code_alignment);
 }
 
 void FrameProgram::MoveTo(uint64_t elf_vaddr) {
@@ -208,19 +242,15 @@ void FrameProgram::MoveTo(uint64_t elf_vaddr) {
   } else if (elf_vaddr < location_) {
     fault_ = CfiFault::kAddress;
   } else if (elf_vaddr > location_ && !reader_.failed()) {
-    Emit(std::min(elf_vaddr, wanted_.end));
+    Emit(location_, std::min(elf_vaddr, wanted_.end));
     location_ = elf_vaddr;
   }
 }
 
 void FrameProgram::SetLocation() {
-  const std::optional<uint64_t> elf_vaddr =
-      ReadEncodedPointer(reader_, cie_->pointer_encoding, {instructions_elf_vaddr_, {}});
-  if (!elf_vaddr) {
-    fault_ = CfiFault::kEncoding;
-    return;
-  }
-  if (!reader_.failed()) MoveTo(*elf_vaddr);
+  const uint64_t elf_vaddr = ReadEncodedPointer(reader_, cie_->pointer_encoding,
+                                                {.reader_elf_vaddr = instructions_elf_vaddr_});
+  if (!reader_.failed()) MoveTo(elf_vaddr);
 }
 
 void FrameProgram::RememberState() {
@@ -303,15 +333,17 @@ int64_t FrameProgram::Scaled(uint64_t factored) const {
   return static_cast<int64_t>(factored * static_cast<uint64_t>(cie_->data_alignment));
 }
 
-// The rule holds from here to `end`, as far as that is wanted.
-void FrameProgram::Emit(uint64_t end) {
-  const uint64_t begin = std::max(location_, wanted_.begin);
+// The rule holds from `begin` to `end`, as far as that is wanted.
+void FrameProgram::Emit(uint64_t begin, uint64_t end) {
+  begin = std::max(begin, wanted_.begin);
   if (begin >= end) return;
   ++stats_->raw_rows;
-  const bool supported =
-      rule_.cfa != Cfa::kUnsupported && rule_.return_address != Place::kUnsupported;
-  if (!supported) ++stats_->unsupported_rows;
-  rows_->Add(begin, supported ? rule_ : kUnsupportedRule);
+  if (rule_.cfa != Cfa::kUnsupported && rule_.return_address != Place::kUnsupported) {
+    rows_->Add(begin, rule_);
+    return;
+  }
+  ++stats_->unsupported_rows;
+  rows_->Add(begin, kUnsupportedRule);
 }
 
 }  // namespace firetower::symbolizer

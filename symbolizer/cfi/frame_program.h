@@ -48,11 +48,11 @@ class FrameProgram {
 
   FrameProgram() = default;
   void Start(const Instructions& instructions, const Cie& cie);
-  void Step();
+  void Step(uint8_t opcode);
   void StepExtended(uint8_t opcode);
   void StepCfa(uint8_t opcode);
   void StepRegister(uint8_t opcode);
-  void Advance(uint64_t delta);
+  void MoveBy(uint64_t delta);
   void MoveTo(uint64_t elf_vaddr);
   void SetLocation();
   void RememberState();
@@ -64,7 +64,7 @@ class FrameProgram {
                 uint64_t base_register = 0);
   void RestoreInitial(uint64_t number);
   int64_t Scaled(uint64_t factored) const;
-  void Emit(uint64_t end);
+  void Emit(uint64_t begin, uint64_t end);
 
   RowWriter* rows_ = nullptr;  // null in a CIE, where there is no code
   CfiStats* stats_ = nullptr;

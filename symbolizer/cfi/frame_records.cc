@@ -88,7 +88,7 @@ CfiFault FrameRecords::ScanFde(uint64_t offset, const Record& record, std::vecto
   const Cie& cie = FindCie(record.cie);
   if (cie.fault != CfiFault::kNone) return cie.fault;
   const Fde fde = ReadFde(record, cie, kMaxFdeRangeBytes);
-  if (fde.fault != CfiFault::kNone) return fde.fault;
+  if (!fde.has_range) return CfiFault::kTruncated;
   if (IsDiscarded(fde.begin_elf_vaddr) || fde.bytes == 0) {
     ++stats_->discarded_fdes;
     return CfiFault::kNone;
@@ -142,17 +142,12 @@ FrameRecords::Fde FrameRecords::ReadFde(const Record& record, const Cie& cie, ui
   length = std::min(length, record.end - record.body);
   const uint64_t elf_vaddr = section_.elf_vaddr + record.body;
   ByteReader reader(bytes_.Get(record.body, static_cast<size_t>(length)));
-  const auto begin = ReadEncodedPointer(reader, cie.pointer_encoding, {elf_vaddr, {}});
-  // How long the code is has the same form, but is relative to nothing.
-  const auto bytes = ReadEncodedPointer(reader, cie.pointer_encoding & kPointerFormMask, {});
   Fde fde;
-  if (!begin || !bytes) {
-    fde.fault = CfiFault::kEncoding;
-    return fde;
-  }
-  fde.begin_elf_vaddr = *begin;
-  fde.bytes = *bytes;
-  if (reader.failed()) fde.fault = CfiFault::kTruncated;
+  fde.begin_elf_vaddr =
+      ReadEncodedPointer(reader, cie.pointer_encoding, {.reader_elf_vaddr = elf_vaddr});
+  // How long the code is has the same form, but is relative to nothing.
+  fde.bytes = ReadEncodedPointer(reader, cie.pointer_encoding & kPointerFormMask, {});
+  fde.has_range = !reader.failed();
   if (cie.has_augmentation_data) reader.Bytes(reader.Uleb());
   fde.instructions.elf_vaddr = elf_vaddr + reader.position();
   fde.instructions.bytes = reader.Bytes(reader.remaining());

@@ -47,10 +47,10 @@ class FrameRecords {
     uint64_t cie = 0;   // kFde: offset of its CIE
   };
   struct Fde {
-    CfiFault fault = CfiFault::kNone;  // of the range
+    bool has_range = false;
+    bool has_program = false;
     uint64_t begin_elf_vaddr = 0;
     uint64_t bytes = 0;
-    bool has_program = false;
     FrameProgram::Instructions instructions;
   };
   struct CachedCie {

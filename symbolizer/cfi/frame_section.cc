@@ -58,9 +58,9 @@ std::optional<FrameSection> FromEhFrameHeader(const ElfFile& file) {
   reader.Fixed<uint16_t>();
   const PointerBase base = {.reader_elf_vaddr = segment->p_vaddr,
                             .data_elf_vaddr = segment->p_vaddr};
-  const std::optional<uint64_t> elf_vaddr = ReadEncodedPointer(reader, encoding, base);
-  if (version != 1 || !elf_vaddr || reader.failed()) return std::nullopt;
-  return LoadedFrom(file, *elf_vaddr);
+  const uint64_t elf_vaddr = ReadEncodedPointer(reader, encoding, base);
+  if (version != 1 || elf_vaddr == 0 || reader.failed()) return std::nullopt;
+  return LoadedFrom(file, elf_vaddr);
 }
 
 Status CheckSize(const std::optional<FrameSection>& section) {
