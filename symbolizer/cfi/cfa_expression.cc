@@ -26,6 +26,7 @@ enum Operation : uint8_t {
   kOpConsts = 0x11,
   kOpAnd = 0x1a,
   kOpMinus = 0x1c,
+  kOpMul = 0x1e,
   kOpPlus = 0x22,
   kOpPlusUconst = 0x23,
   kOpShl = 0x24,
@@ -39,11 +40,20 @@ enum Operation : uint8_t {
 
 // What stands on the expression's stack, as far as a rule can say it.
 struct Value {
-  enum class Kind : uint8_t { kConstant, kRegister, kCfa, kDeref };
+  enum class Kind : uint8_t {
+    kConstant,      // offset
+    kRegister,      // register + offset
+    kCfa,           // CFA + offset
+    kDeref,         // *(register + offset) + addend
+    kScaled,        // 8 * index register
+    kIndexed,       // register + 8 * index register + offset
+    kIndexedDeref,  // *(register + 8 * index register + offset) + addend
+  };
   Kind kind = Kind::kConstant;
-  uint8_t base_register = 0;  // kRegister, kDeref
-  int64_t offset = 0;         // the constant; what is added to register, CFA or, in kDeref, inside
-  int64_t addend = 0;         // kDeref: what is added outside
+  uint8_t base_register = 0;
+  uint8_t index_register = 0;
+  int64_t offset = 0;
+  int64_t addend = 0;
 };
 
 // Additions wrap as the machine's do; what does not fit a row is refused at the end.
@@ -54,6 +64,8 @@ int64_t Negated(int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_
 
 class Recogniser {
  public:
+  using Kind = Value::Kind;
+
   explicit Recogniser(std::span<const std::byte> expression) : reader_(expression) {}
 
   void Push(const Value& value) {
@@ -106,6 +118,8 @@ class Recogniser {
         return Add(false);
       case kOpMinus:
         return Add(true);
+      case kOpMul:
+        return Multiply();
       case kOpDeref:
         return Deref();
       default:
@@ -116,34 +130,63 @@ class Recogniser {
   void PushConstant(int64_t constant) { Push({.offset = constant}); }
   void PushRegister(uint64_t number) {
     if (number > kLastGeneralRegister) unknown_ = true;
-    Push({.kind = Value::Kind::kRegister,
+    Push({.kind = Kind::kRegister,
           .base_register = static_cast<uint8_t>(number),
           .offset = reader_.Sleb()});
   }
 
-  // Of the two on top one must be a constant; what is subtracted always.
-  void Add(bool negate) {
+  // The two values on top become one; false, and unknown, if there are none.
+  bool PopSecond(Value& second) {
     if (depth_ < 2) {
       unknown_ = true;
+      return false;
+    }
+    second = stack_[--depth_];
+    return true;
+  }
+
+  void Add(bool negate) {
+    Value second;
+    if (!PopSecond(second)) return;
+    Value& first = stack_[depth_ - 1];
+    if (first.kind == Kind::kRegister && second.kind == Kind::kScaled && !negate) {
+      first.kind = Kind::kIndexed;
+      first.index_register = second.index_register;
       return;
     }
-    Value second = stack_[--depth_];
-    Value& first = stack_[depth_ - 1];
-    if (second.kind != Value::Kind::kConstant && !negate) std::swap(first, second);
-    if (second.kind != Value::Kind::kConstant) {
+    // Else one must be a constant; what is subtracted always.
+    if (second.kind != Kind::kConstant && !negate) std::swap(first, second);
+    if (second.kind != Kind::kConstant || first.kind == Kind::kScaled) {
       unknown_ = true;
       return;
     }
-    int64_t& sum = first.kind == Value::Kind::kDeref ? first.addend : first.offset;
+    const bool outside = first.kind == Kind::kDeref || first.kind == Kind::kIndexedDeref;
+    int64_t& sum = outside ? first.addend : first.offset;
     sum = Sum(sum, negate ? Negated(second.offset) : second.offset);
   }
 
-  void Deref() {
-    if (depth_ == 0 || stack_[depth_ - 1].kind != Value::Kind::kRegister) {
+  // Only a register by the size of a pointer.
+  void Multiply() {
+    Value second;
+    if (!PopSecond(second)) return;
+    Value& first = stack_[depth_ - 1];
+    if (first.kind != Kind::kRegister || first.offset != 0 || second.kind != Kind::kConstant ||
+        second.offset != 8) {
       unknown_ = true;
       return;
     }
-    stack_[depth_ - 1].kind = Value::Kind::kDeref;
+    first = {.kind = Kind::kScaled, .index_register = first.base_register};
+  }
+
+  void Deref() {
+    Kind* kind = depth_ > 0 ? &stack_[depth_ - 1].kind : nullptr;
+    if (kind != nullptr && *kind == Kind::kRegister) {
+      *kind = Kind::kDeref;
+    } else if (kind != nullptr && *kind == Kind::kIndexed) {
+      *kind = Kind::kIndexedDeref;
+    } else {
+      unknown_ = true;
+    }
   }
 
   ByteReader reader_;
@@ -169,23 +212,36 @@ bool IsPltExpression(std::span<const std::byte> expression, uint8_t& pushed_at) 
 }  // namespace
 
 void RecogniseCfaExpression(std::span<const std::byte> expression, UnwindRule& rule) {
-  rule.cfa = UnwindRule::Cfa::kUnsupported;
+  using Cfa = UnwindRule::Cfa;
+  rule.cfa = Cfa::kUnsupported;
   rule.cfa_register = kDwarfRsp;
+  rule.cfa_index_register = 0;
   rule.cfa_offset = 0;
   rule.cfa_addend = 0;
   uint8_t pushed_at = 0;
   if (IsPltExpression(expression, pushed_at)) {
-    rule.cfa = UnwindRule::Cfa::kPlt;
+    rule.cfa = Cfa::kPlt;
     rule.cfa_offset = 8;
     rule.cfa_addend = pushed_at;
     return;
   }
   const std::optional<Value> value = Recogniser(expression).Run();
   if (!value) return;
-  if (value->kind != Value::Kind::kRegister && value->kind != Value::Kind::kDeref) return;
-  rule.cfa =
-      value->kind == Value::Kind::kDeref ? UnwindRule::Cfa::kDeref : UnwindRule::Cfa::kRegister;
+  switch (value->kind) {
+    case Value::Kind::kRegister:
+      rule.cfa = Cfa::kRegister;
+      break;
+    case Value::Kind::kDeref:
+      rule.cfa = Cfa::kDeref;
+      break;
+    case Value::Kind::kIndexedDeref:
+      rule.cfa = Cfa::kIndexedDeref;
+      break;
+    default:
+      return;
+  }
   rule.cfa_register = value->base_register;
+  rule.cfa_index_register = value->index_register;
   rule.cfa_offset = static_cast<int32_t>(value->offset);
   rule.cfa_addend = static_cast<int32_t>(value->addend);
 }

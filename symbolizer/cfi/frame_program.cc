@@ -271,6 +271,7 @@ void FrameProgram::RestoreState() {
 
 void FrameProgram::SetCfa(uint64_t number, int64_t offset) {
   rule_.cfa = Cfa::kRegister;
+  rule_.cfa_index_register = 0;
   rule_.cfa_addend = 0;
   SetCfaRegister(number);
   SetCfaOffset(offset);

@@ -14,10 +14,14 @@ inline constexpr uint8_t kDwarfReturnAddress = 16;
 // address (CFA, which is the caller's stack pointer), the caller's RBP and the return address.
 struct UnwindRule {
   enum class Cfa : uint8_t {
-    kNone,         // no rule covers this code: a gap between functions
-    kRegister,     // register + offset
-    kDeref,        // *(register + offset) + addend: a realigned stack (DRAP), a signal frame
-    kPlt,          // RSP + 8, and 8 more from byte 11 of each 16-byte PLT entry on
+    kNone,      // no rule covers this code: a gap between functions
+    kRegister,  // register + offset
+    kDeref,     // *(register + offset) + addend: a realigned stack (DRAP), a signal frame
+    // RSP + 8, and 8 more from byte `addend` of each 16-byte PLT entry on: behind its push, at 11,
+    // or at 9 in entries for branch tracking.
+    kPlt,
+    // *(register + 8 * index register + offset) + addend: OpenSSL's Montgomery multiplication
+    kIndexedDeref,
     kUnsupported,  // an expression of no known shape
   };
   // Where the caller's value of a register is.
@@ -32,6 +36,7 @@ struct UnwindRule {
 
   Cfa cfa = Cfa::kNone;
   uint8_t cfa_register = kDwarfRsp;
+  uint8_t cfa_index_register = 0;  // kIndexedDeref
   Place return_address = Place::kCfa;
   uint8_t return_address_register = 0;  // kRegister, kDeref
   Place rbp = Place::kSame;
@@ -40,7 +45,7 @@ struct UnwindRule {
   // interrupted, not behind a call.
   bool signal_frame = false;
   int32_t cfa_offset = 0;
-  int32_t cfa_addend = 0;  // kDeref
+  int32_t cfa_addend = 0;  // kDeref, kIndexedDeref, kPlt
   int32_t return_address_offset = -8;
   int32_t rbp_offset = 0;
 
