@@ -50,6 +50,11 @@ enum Instruction : uint8_t {
 constexpr UnwindRule kUnsupportedRule = {
     .cfa = Cfa::kUnsupported, .return_address = Place::kUnsupported, .return_address_offset = 0};
 
+// Beyond 63 bits a number is no offset of a frame; the largest one is not either, and is refused.
+int64_t Clamped(uint64_t number) {
+  return static_cast<int64_t>(std::min<uint64_t>(number, INT64_MAX));
+}
+
 }  // namespace
 
 // The instructions that compilers write for every push and pop are here, and what they work on is
@@ -77,10 +82,10 @@ CfiFault FrameProgram::Run(const Instructions& instructions, const Cie& cie,
       case kNop:
         continue;
       case kDefCfaOffset:
-        SetCfaOffset(static_cast<int64_t>(reader.Uleb()));
+        SetCfaOffset(Clamped(reader.Uleb()));
         continue;
       case kOffset:
-        SetPlace(operand, Place::kCfa, Scaled(reader.Uleb()));
+        SetPlace(operand, Place::kCfa, Scaled(Clamped(reader.Uleb())));
         continue;
       default:
         reader_ = reader;
@@ -133,7 +138,7 @@ void FrameProgram::Step(uint8_t opcode) {
     case kAdvanceLoc:
       return MoveBy(operand);
     case kOffset:
-      return SetPlace(operand, Place::kCfa, Scaled(reader_.Uleb()));
+      return SetPlace(operand, Place::kCfa, Scaled(Clamped(reader_.Uleb())));
     case kRestore:
       return RestoreInitial(operand);
     default:
@@ -177,18 +182,18 @@ void FrameProgram::StepCfa(uint8_t opcode) {
   switch (opcode) {
     case kDefCfa: {
       const uint64_t number = reader_.Uleb();
-      return SetCfa(number, static_cast<int64_t>(reader_.Uleb()));
+      return SetCfa(number, Clamped(reader_.Uleb()));
     }
     case kDefCfaSf: {
       const uint64_t number = reader_.Uleb();
-      return SetCfa(number, Scaled(static_cast<uint64_t>(reader_.Sleb())));
+      return SetCfa(number, Scaled(reader_.Sleb()));
     }
     case kDefCfaRegister:
       return SetCfaRegister(reader_.Uleb());
     case kDefCfaOffset:
-      return SetCfaOffset(static_cast<int64_t>(reader_.Uleb()));
+      return SetCfaOffset(Clamped(reader_.Uleb()));
     case kDefCfaOffsetSf:
-      return SetCfaOffset(Scaled(static_cast<uint64_t>(reader_.Sleb())));
+      return SetCfaOffset(Scaled(reader_.Sleb()));
     default:
       return RecogniseCfaExpression(reader_.Bytes(reader_.Uleb()), rule_);
   }
@@ -202,11 +207,11 @@ void FrameProgram::StepRegister(uint8_t opcode) {
   const uint64_t number = reader_.Uleb();
   switch (opcode) {
     case kOffsetExtended:
-      return SetPlace(number, Place::kCfa, Scaled(reader_.Uleb()));
+      return SetPlace(number, Place::kCfa, Scaled(Clamped(reader_.Uleb())));
     case kOffsetExtendedSf:
-      return SetPlace(number, Place::kCfa, Scaled(static_cast<uint64_t>(reader_.Sleb())));
+      return SetPlace(number, Place::kCfa, Scaled(reader_.Sleb()));
     case kGnuNegativeOffsetExtended:
-      return SetPlace(number, Place::kCfa, Scaled(0 - reader_.Uleb()));
+      return SetPlace(number, Place::kCfa, Scaled(-Clamped(reader_.Uleb())));
     case kRestoreExtended:
       return RestoreInitial(number);
     case kUndefined:
@@ -329,9 +334,10 @@ void FrameProgram::RestoreInitial(uint64_t number) {
   }
 }
 
-// Offsets are factored by the CIE's data alignment; what overflows there is no offset of a frame.
-int64_t FrameProgram::Scaled(uint64_t factored) const {
-  return static_cast<int64_t>(factored * static_cast<uint64_t>(cie_->data_alignment));
+// Offsets are factored by the CIE's data alignment.
+int64_t FrameProgram::Scaled(int64_t factored) const {
+  int64_t offset = 0;
+  return __builtin_mul_overflow(factored, cie_->data_alignment, &offset) ? INT64_MAX : offset;
 }
 
 // The rule holds from `begin` to `end`, as far as that is wanted.

@@ -63,7 +63,7 @@ class FrameProgram {
   void SetPlace(uint64_t number, UnwindRule::Place place, int64_t offset = 0,
                 uint64_t base_register = 0);
   void RestoreInitial(uint64_t number);
-  int64_t Scaled(uint64_t factored) const;
+  int64_t Scaled(int64_t factored) const;
   void Emit(uint64_t begin, uint64_t end);
 
   RowWriter* rows_ = nullptr;  // null in a CIE, where there is no code
