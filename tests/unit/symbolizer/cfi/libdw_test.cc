@@ -107,6 +107,9 @@ SavedRegister Saved(Dwarf_Frame* frame, int number) {
   return {};
 }
 
+struct CfiDeleter {
+  void operator()(Dwarf_CFI* cfi) const { ::dwarf_cfi_end(cfi); }
+};
 struct DwarfDeleter {
   void operator()(Dwarf* dwarf) const { ::dwarf_end(dwarf); }
 };
@@ -154,7 +157,7 @@ class LibdwComparison {
   // False when libdw knows no FDE there.
   bool Compare(uint64_t elf_vaddr, const UnwindRow& row, uint64_t& end) {
     Dwarf_Frame* raw = nullptr;
-    if (dwarf_cfi_addrframe(eh_frame_, elf_vaddr, &raw) != 0) {
+    if (dwarf_cfi_addrframe(eh_frame_.get(), elf_vaddr, &raw) != 0) {
       if (debug_frame_ == nullptr || dwarf_cfi_addrframe(debug_frame_, elf_vaddr, &raw) != 0) {
         return false;
       }
@@ -192,9 +195,9 @@ class LibdwComparison {
   }
 
   const std::vector<UnwindRow>& rows_;
-  Dwarf_CFI* eh_frame_;
+  std::unique_ptr<Dwarf_CFI, CfiDeleter> eh_frame_;
   std::unique_ptr<Dwarf, DwarfDeleter> dwarf_;
-  Dwarf_CFI* debug_frame_;  // may be null
+  Dwarf_CFI* debug_frame_;  // dwarf_'s; may be null
   uint64_t covered_until_ = 0;
   uint64_t compared_ = 0;
   uint64_t of_debug_frame_ = 0;
