@@ -35,7 +35,7 @@ class SpscQueue {
   std::optional<T> TryPop() {
     size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail == head_.load(std::memory_order_acquire)) return std::nullopt;
-    std::optional<T> item = std::move(slots_[tail]);
+    std::optional<T> item(std::in_place, *std::move(slots_[tail]));
     slots_[tail].reset();
     tail_.store(Next(tail), std::memory_order_release);
     return item;

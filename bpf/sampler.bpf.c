@@ -11,22 +11,11 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/lib/cgroup.h"
-#include "bpf/lib/user_stack.h"
+#include "bpf/lib/cold.h"
+#include "bpf/lib/user_registers.h"
+#include "bpf/lib/user_walk.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-struct stack_scratch {
-	struct ft_stack head;
-	__u64 address[FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES];
-	__u64 tick; /* ticks of this CPU, for thinning */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct stack_scratch);
-} ft_scratch SEC(".maps");
 
 /* Hashes whose body has been submitted; a collision only sends a body again. */
 struct {
@@ -36,116 +25,50 @@ struct {
 	__type(value, __u64);
 } ft_seen SEC(".maps");
 
-/* One caller's frame, as the x86-64 ABI lays it out at the frame pointer. */
-struct frame_record {
-	__u64 next;
-	__u64 return_address;
-};
-
-static __always_inline __u64 mix(__u64 hash, __u64 word)
-{
-	/* Murmur-style multiply and fold: two dependent instructions a frame. */
-	hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
-	return hash ^ (hash >> 32);
-}
-
 /*
- * One frame-pointer step: reads the record at `frame_pointer` into slot `index` and returns the
- * next frame pointer; 0 when the walk ends, with the reason in the scratch head. Global, not
- * static: the verifier then checks it once, not once a frame (5.10 takes scalars only).
+ * Fills the user part; its head says why it ended. Returns 1 if the walk met code whose table is
+ * not here: it stands at that frame.
  */
-__attribute__((noinline)) __u64 frame_pointer_step(__u64 frame_pointer, __u32 index)
-{
-	struct stack_scratch *scratch;
-	struct frame_record record;
-	__u32 zero = 0;
-
-	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
-	if (!scratch || index >= FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
-		return 0;
-	if (bpf_probe_read_user(&record, sizeof(record), (void *)frame_pointer)) {
-		scratch->head.stop = FT_STOP_PAGE;
-		return 0;
-	}
-	if (!record.return_address) {
-		scratch->head.stop = FT_STOP_ROOT;
-		return 0;
-	}
-	if (!is_user_address(record.return_address)) {
-		scratch->head.stop = FT_STOP_RETURN;
-		return 0;
-	}
-	scratch->address[index] = record.return_address;
-	scratch->head.user_frames++;
-	scratch->head.stack_hash = mix(scratch->head.stack_hash, record.return_address);
-	if (!record.next) {
-		scratch->head.stop = FT_STOP_ROOT;
-		return 0;
-	}
-	if (record.next <= frame_pointer || (record.next & 7)) {
-		scratch->head.stop = FT_STOP_FRAME_POINTER;
-		return 0;
-	}
-	return record.next;
-}
-
-static __always_inline void walk_user(struct stack_scratch *scratch, struct user_registers *regs)
-{
-	__u32 slot = scratch->head.kernel_frames & 127;
-	__u64 frame_pointer = regs->bp;
-
-	scratch->address[slot] = regs->ip;
-	scratch->head.user_frames = 1;
-	scratch->head.stack_hash = mix(scratch->head.stack_hash, regs->ip);
-	if (!frame_pointer) {
-		scratch->head.stop = FT_STOP_ROOT;
-		return;
-	}
-	/* The frame of a caller lies above the stack pointer: anything else is a plain register. */
-	if (frame_pointer < regs->sp || (frame_pointer & 7)) {
-		scratch->head.stop = FT_STOP_FRAME_POINTER;
-		return;
-	}
-	scratch->head.stop = FT_STOP_DEPTH;
-	for (__u32 i = 1; i < FT_MAX_USER_FRAMES; i++) {
-		frame_pointer = frame_pointer_step(frame_pointer, slot + i);
-		if (!frame_pointer)
-			break;
-	}
-}
-
-/* Fills the user part; its head says why it ended. */
-static __always_inline void user_stack(struct bpf_perf_event_data *ctx, struct task_struct *task,
-				       struct stack_scratch *scratch, struct ft_counters *counters)
+static __always_inline int user_stack(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				      struct stack_scratch *scratch, struct ft_counters *counters)
 {
 	struct user_registers regs = {};
 	__u32 flags = BPF_CORE_READ(task, flags);
+	int step;
 
 	scratch->head.user_frames = 0;
 	if ((flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) || !BPF_CORE_READ(task, mm)) {
 		scratch->head.stop = FT_STOP_NO_USER;
-		return;
+		return 0;
 	}
 	if (!load_config.user_reads) {
 		scratch->head.stop = FT_STOP_REFUSED;
-		return;
+		return 0;
 	}
 	if (bpf_core_field_exists(task->in_execve) &&
 	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve)) {
 		scratch->head.stop = FT_STOP_EXEC;
 		FT_COUNT(counters, EXEC);
-		return;
+		return 0;
 	}
 	if ((ctx->regs.cs & 3) == 3) {
 		regs.ip = ctx->regs.rip;
 		regs.sp = ctx->regs.rsp;
 		regs.bp = ctx->regs.rbp;
+		/* The kernel's own context begins with a pointer to them. */
+		bpf_probe_read_kernel(&regs.kernel_address, sizeof(regs.kernel_address), ctx);
 	} else if (entry_registers(task, &regs)) {
 		scratch->head.stop = FT_STOP_PAGE;
 		FT_COUNT(counters, NO_REGISTERS);
-		return;
+		return 0;
 	}
-	walk_user(scratch, &regs);
+	scratch->walk.ip = regs.ip;
+	scratch->walk.sp = regs.sp;
+	scratch->walk.bp = regs.bp;
+	scratch->registers = regs.kernel_address;
+	step = walk_user(scratch);
+	scratch->head.stop = step == FT_STEP_COLD ? FT_STOP_COLD : (__u8)scratch->walk.stop;
+	return step == FT_STEP_COLD;
 }
 
 static __always_inline void kernel_stack(struct bpf_perf_event_data *ctx,
@@ -200,7 +123,7 @@ static __always_inline int submit_body(struct stack_scratch *scratch, struct ft_
 	frames = scratch->head.kernel_frames + scratch->head.user_frames;
 	if (frames > FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
 		frames = FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES;
-	if (bpf_ringbuf_output(&ft_ring, scratch, sizeof(scratch->head) + frames * 8,
+	if (bpf_ringbuf_output(&ft_ring, &scratch->head, sizeof(scratch->head) + frames * 8,
 			       BPF_RB_NO_WAKEUP)) {
 		FT_COUNT(counters, STACK_RING_FULL);
 		return -1;
@@ -210,15 +133,9 @@ static __always_inline int submit_body(struct stack_scratch *scratch, struct ft_
 	return 0;
 }
 
-static __always_inline void submit_sample(struct stack_scratch *scratch, __u64 cgroup, __u64 value,
-					  int no_stack, struct ft_counters *counters)
+static __always_inline void fill_sample(struct ft_sample *sample, struct stack_scratch *scratch,
+					__u64 cgroup, __u64 value, int no_stack)
 {
-	struct ft_sample *sample = bpf_ringbuf_reserve(&ft_ring, sizeof(*sample), 0);
-
-	if (!sample) {
-		FT_COUNT(counters, RING_FULL);
-		return;
-	}
 	sample->time_ns = scratch->head.time_ns;
 	sample->stack_hash = scratch->head.stack_hash;
 	sample->cgroup_id = cgroup;
@@ -230,9 +147,48 @@ static __always_inline void submit_sample(struct stack_scratch *scratch, __u64 c
 	sample->type = FT_TYPE_CPU;
 	sample->stop = scratch->head.stop;
 	sample->flags = no_stack ? FT_SAMPLE_NO_STACK : 0;
-	sample->pad = 0;
+	sample->cold = 0;
+}
+
+static __always_inline void submit_sample(struct stack_scratch *scratch, __u64 cgroup, __u64 value,
+					  int no_stack, struct ft_counters *counters)
+{
+	struct ft_sample *sample = bpf_ringbuf_reserve(&ft_ring, sizeof(*sample), 0);
+
+	if (!sample) {
+		FT_COUNT(counters, RING_FULL);
+		return;
+	}
+	fill_sample(sample, scratch, cgroup, value, no_stack);
 	bpf_ringbuf_submit(sample, wake_flag());
 	FT_COUNT(counters, SAMPLES);
+}
+
+/*
+ * Sends a cold sample: its body so far, then what user space needs to go on. Returns 0; -1 if it
+ * may not be sent, and then nothing was.
+ */
+static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgroup, __u64 value,
+				       struct ft_counters *counters)
+{
+	struct ft_cold *cold;
+
+	if (!cold_due(scratch))
+		return -1;
+	cold = bpf_ringbuf_reserve(&ft_ring, sizeof(*cold), 0);
+	if (!cold)
+		return -1;
+	if (submit_body(scratch, counters)) {
+		bpf_ringbuf_discard(cold, BPF_RB_NO_WAKEUP);
+		return -1;
+	}
+	fill_sample(&cold->sample, scratch, cgroup, value, 0);
+	cold->sample.kind = FT_KIND_COLD;
+	fill_cold(cold, scratch);
+	bpf_ringbuf_submit(cold, wake_flag());
+	FT_COUNT(counters, SAMPLES);
+	FT_COUNT(counters, COLD);
+	return 0;
 }
 
 /* 1: this tick is a sample, and *value says what it stands for. */
@@ -300,7 +256,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ft_co
 	struct ft_config *config;
 	__u64 cgroup = 0, value = 0;
 	__u32 zero = 0;
-	int no_stack;
+	int cold, no_stack;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	config = bpf_map_lookup_elem(&ft_config, &zero);
@@ -310,8 +266,14 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ft_co
 		return;
 	identify(scratch, task, config);
 	kernel_stack(ctx, scratch, counters);
-	user_stack(ctx, task, scratch, counters);
-	counters->stop[scratch->head.stop & 7]++;
+	cold = user_stack(ctx, task, scratch, counters);
+	if (cold && !submit_cold(scratch, cgroup, value, counters))
+		return;
+	if (cold) {
+		FT_COUNT(counters, COLD_LIMITED);
+		walk_frame_pointers(scratch);
+	}
+	counters->stop[scratch->head.stop & 15]++;
 	no_stack = submit_body(scratch, counters);
 	submit_sample(scratch, cgroup, value, no_stack, counters);
 }

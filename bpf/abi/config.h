@@ -7,12 +7,14 @@
 
 /* Fixed at load (rodata): the verifier drops what is not used. */
 struct ft_load_config {
-	__u32 use_v2;       /* cgroup ids by helper from the v2 hierarchy */
-	__u32 v1_subsystem; /* else: index of the controller in task->cgroups->subsys */
-	__u32 hierarchy_id; /* of the chosen hierarchy, as in /proc/self/cgroup; v2 is 0 */
-	__u32 user_reads;   /* 0 on kernels whose nofault user reads can freeze the host */
-	__u32 thread_size;  /* bytes of a kernel stack, for kernels without bpf_task_pt_regs */
-	__u32 wake_bytes;   /* the reader is woken when this much waits in the ring */
+	__u32 use_v2;           /* cgroup ids by helper from the v2 hierarchy */
+	__u32 v1_subsystem;     /* else: index of the controller in task->cgroups->subsys */
+	__u32 hierarchy_id;     /* of the chosen hierarchy, as in /proc/self/cgroup; v2 is 0 */
+	__u32 user_reads;       /* 0 on kernels whose nofault user reads can freeze the host */
+	__u32 thread_size;      /* bytes of a kernel stack, for kernels without bpf_task_pt_regs */
+	__u32 wake_bytes;       /* the reader is woken when this much waits in the ring */
+	__u32 cold_interval_ns; /* between two walks left to user space, on each CPU */
+	__u32 cold_burst_ns;    /* how far ahead of that they may come */
 };
 
 enum ft_verdict_kind {

@@ -21,6 +21,8 @@
 	X(NO_CGROUP, no_cgroup)               /* the cgroup id could not be read */        \
 	X(GATE_FULL, gate_full)               /* a new cgroup found no room in the gate */ \
 	X(CGROUP_RING_FULL, cgroup_ring_full) /* a birth or death not told */              \
+	X(COLD, cold)                         /* walks left to user space: not a loss */   \
+	X(COLD_LIMITED, cold_limited)         /* stack cut: too many of them at once */    \
 	X(CGROUP_EVENTS, cgroup_events)
 
 enum ft_counter {
@@ -32,7 +34,7 @@ enum ft_counter {
 
 struct ft_counters {
 	__u64 value[FT_COUNTER_MAX];
-	__u64 stop[8]; /* user walks by enum ft_stop */
+	__u64 stop[16]; /* user walks by enum ft_stop */
 };
 
 /* The sampler times itself on every run whose number is a multiple of this. */

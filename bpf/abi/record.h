@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * What crosses the sample ring. Both sides include this file: fixed-width fields only, explicit
- * padding, no pointers. All three records have their kind in the same byte.
+ * padding, no pointers. All records have their kind in the same byte.
  */
 #ifndef FIRETOWER_BPF_ABI_RECORD_H
 #define FIRETOWER_BPF_ABI_RECORD_H
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 1
+#define FT_ABI_VERSION 2
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -18,8 +18,11 @@
 
 /* Kernel frames: what the kernel's own stack walk is asked for at most (its sysctl default). */
 #define FT_MAX_KERNEL_FRAMES 127
-/* User frames: deep recursions of real programs fit; the body stays below 10 KiB. */
-#define FT_MAX_USER_FRAMES 1024
+/*
+ * User frames: compilers and parsers recurse some thousand deep. With the kernel's they just fit a
+ * per-CPU map's value, which has 32 KiB at most (PCPU_MIN_UNIT_SIZE).
+ */
+#define FT_MAX_USER_FRAMES 3840
 /* A cgroup path of a nested Kubernetes node is about 320 bytes; longer ones are flagged cut. */
 #define FT_CGROUP_PATH_BYTES 1024
 
@@ -27,6 +30,7 @@ enum ft_kind {
 	FT_KIND_SAMPLE = 1,
 	FT_KIND_STACK = 2,
 	FT_KIND_CGROUP = 3,
+	FT_KIND_COLD = 4, /* a sample whose walk user space finishes */
 };
 
 enum ft_type {
@@ -38,12 +42,13 @@ enum ft_stop {
 	FT_STOP_ROOT = 0,    /* frame pointer or return address zero: the thread's first frame */
 	FT_STOP_NO_USER = 1, /* a kernel thread has no user part; complete as well */
 	FT_STOP_PAGE = 2,    /* the frame's page is not resident, or is no memory at all */
-	FT_STOP_FRAME_POINTER = 3, /* the chain does not rise or is not aligned */
+	FT_STOP_FRAME_POINTER = 3, /* no unwind row, and no chain of frame pointers either */
 	FT_STOP_RETURN = 4,        /* a return address outside of user space */
 	FT_STOP_DEPTH = 5,         /* more than FT_MAX_USER_FRAMES */
 	FT_STOP_EXEC = 6,          /* inside execve: the old image is half gone */
 	FT_STOP_REFUSED = 7,       /* user reads are off on this kernel */
-	FT_STOP_COUNT = 8,
+	FT_STOP_COLD = 8, /* code whose table was not there, and no room to send its stack */
+	FT_STOP_COUNT = 9,
 };
 
 enum ft_sample_flag {
@@ -62,7 +67,7 @@ struct ft_sample {
 	__u8 type;
 	__u8 stop; /* enum ft_stop */
 	__u8 flags;
-	__u16 pad;
+	__u16 cold; /* user space's own: which of a round's cold stacks is this sample's */
 };
 
 /* Followed by kernel_frames, then user_frames addresses of 8 bytes, each part leaf first. */
@@ -81,6 +86,29 @@ struct ft_stack {
 	__u8 pad1;
 	__u16 pad2;
 };
+
+/* Four pages of stack from the frame's stack pointer on, as far as they are resident. */
+#define FT_COLD_STACK_BYTES 16384
+
+/*
+ * A sample of FT_KIND_COLD: its stack_hash names a body that ends at the frame described here, and
+ * user space goes on from there.
+ */
+struct ft_cold {
+	struct ft_sample sample;
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u32 returned;      /* ip is a return address */
+	__u32 stack_bytes;   /* valid in `stack`, from sp on */
+	__u64 registers[15]; /* the leaf's, in the order of struct pt_regs; else zero */
+	__u64 pad;
+	__u8 stack[FT_COLD_STACK_BYTES];
+};
+
+/* Where a DWARF register is in `registers`: a nibble each, from RAX = 0 up. RSP is not there. */
+#define FT_REGISTER_SLOTS 0x0123678904ed5bcaULL
+#define FT_REGISTER_SLOT(number) ((FT_REGISTER_SLOTS >> (((number)&15) * 4)) & 15)
 
 enum ft_cgroup_change {
 	FT_CGROUP_MKDIR = 1,
@@ -106,6 +134,7 @@ struct ft_cgroup_event {
 
 FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");
 FT_STATIC_ASSERT(sizeof(struct ft_stack) == 48, "all records have a 48-byte head");
+FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128 + FT_COLD_STACK_BYTES, "no gaps");
 FT_STATIC_ASSERT(sizeof(struct ft_cgroup_event) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_sample, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_stack, kind) == 42, "kind is at byte 42");

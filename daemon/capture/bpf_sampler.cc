@@ -19,11 +19,18 @@
 #include "bpf/abi/record.h"
 #include "daemon/capture/bpf_log.h"
 #include "daemon/capture/perf_event.h"
+#include "daemon/capture/unwind_maps.h"
 #include "ft_cgroup.skel.h"
 #include "ft_sampler.skel.h"
 
 namespace firetower::daemon {
 namespace {
+
+// Walks left to user space, on each CPU: each costs a copy of 16 KiB. More than one for every
+// sample at the default rate, so that a wave of new programs is whole; a tenth of the highest
+// rate's.
+constexpr uint32_t kColdPerSecond = 200;
+constexpr uint32_t kColdBurst = 50;
 
 constexpr uint64_t kThreadSizeBytes = 16384;  // x86-64 without KASAN
 
@@ -73,6 +80,8 @@ Result<ft_load_config> LoadConfig(const SamplerOptions& options) {
   config.user_reads = options.user_reads ? 1 : 0;
   config.thread_size = kThreadSizeBytes;
   config.wake_bytes = static_cast<uint32_t>(options.ring_bytes / 4);
+  config.cold_interval_ns = kNsPerSecond / kColdPerSecond;
+  config.cold_burst_ns = kColdBurst * config.cold_interval_ns;
   return config;
 }
 
@@ -117,6 +126,9 @@ class Sampler : public BpfSampler {
     RETURN_IF_ERROR(ShareMaps());
     RETURN_IF_ERROR(LoadCgroupPrograms(log));
     RETURN_IF_ERROR(MapConfig());
+    RETURN_IF_ERROR(unwind_.Open(bpf_map__fd(sampler_->maps.ft_slabs),
+                                 bpf_map__fd(sampler_->maps.ft_modules),
+                                 bpf_map__fd(sampler_->maps.ft_processes)));
     ring_.reset(ring_buffer__new(bpf_map__fd(sampler_->maps.ft_ring), OnRingRecord, this, nullptr));
     if (!ring_) return ErrnoError("map the sample ring");
     return OkStatus();
@@ -178,6 +190,8 @@ class Sampler : public BpfSampler {
     bpf_map_delete_elem(bpf_map__fd(sampler_->maps.ft_gate), &cgroup_id);
   }
 
+  UnwindMemory& unwind_memory() override { return unwind_; }
+
   ft_counters Counters() const override {
     auto cpus = static_cast<size_t>(std::max(libbpf_num_possible_cpus(), 1));
     std::vector<ft_counters> each(cpus);
@@ -205,7 +219,8 @@ class Sampler : public BpfSampler {
 
   uint64_t MapBytes() const override {
     // The cgroup object shares the big maps; its own are a few pages.
-    return ObjectMapBytes(sampler_->obj) + MemlockBytes(bpf_map__fd(cgroup_->maps.ft_cg_scratch));
+    return ObjectMapBytes(sampler_->obj) + unwind_.SlabBytes() +
+           MemlockBytes(bpf_map__fd(cgroup_->maps.ft_cg_scratch));
   }
 
   uint32_t VerifiedInstructions() const override {
@@ -259,6 +274,7 @@ class Sampler : public BpfSampler {
 
   SamplerSkeleton sampler_;
   CgroupSkeleton cgroup_;
+  UnwindMaps unwind_;
   std::unique_ptr<ring_buffer, RingDeleter> ring_;
   // CPUs come and go on the capture thread; rates change on another one, a few times an hour.
   mutable std::mutex cpus_mutex_;

@@ -11,6 +11,7 @@
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
 #include "daemon/capture/hierarchy.h"
+#include "daemon/capture/unwind_memory.h"
 
 namespace firetower::daemon {
 
@@ -54,6 +55,9 @@ class BpfSampler {
   virtual void SetFallback(const ft_verdict& verdict) = 0;
   virtual Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
   virtual void RemoveVerdict(uint64_t cgroup_id) = 0;
+
+  // What the kernel side's walk of user stacks reads; of the resolve thread.
+  virtual UnwindMemory& unwind_memory() = 0;
 
   // Summed over CPUs since load.
   virtual ft_counters Counters() const = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,17 @@ struct SidebandEvent {
   uint32_t text_size = 0;
 };
 
+// Where the walk of a cold sample stands, and the memory to go on with (bpf/abi/record.h, ft_cold).
+struct ColdStack {
+  uint64_t ip = 0;
+  uint64_t sp = 0;
+  uint64_t bp = 0;
+  bool returned = false;
+  std::array<uint64_t, 15> registers{};
+  uint32_t begin = 0;  // of its stack bytes in Round::cold_bytes; they are those from sp on
+  uint32_t size = 0;
+};
+
 struct CgroupEvent {
   int64_t time_ns = 0;
   uint64_t cgroup_id = 0;
@@ -50,6 +63,8 @@ struct Round {
   std::vector<ft_sample> samples;
   std::vector<uint64_t> bodies;       // ft_stack heads (6 words) followed by their addresses
   std::vector<uint32_t> body_begins;  // word index of each head in `bodies`
+  std::vector<ColdStack> cold;        // of samples of FT_KIND_COLD, by ft_sample::cold
+  std::vector<std::byte> cold_bytes;
   std::vector<CgroupEvent> cgroup_events;
   std::vector<SidebandEvent> sideband;
   std::string text;
@@ -59,8 +74,13 @@ struct Round {
   std::string_view Text(uint32_t begin, uint32_t size) const {
     return std::string_view(text).substr(begin, size);
   }
+  std::span<const std::byte> Stack(const ColdStack& stack) const {
+    return std::span(cold_bytes).subspan(stack.begin, stack.size);
+  }
   void Clear() {
     samples.clear();
+    cold.clear();
+    cold_bytes.clear();
     bodies.clear();
     body_begins.clear();
     cgroup_events.clear();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "daemon/capture/sideband_record.h"
 
@@ -65,6 +66,9 @@ void RoundBuilder::OnRecord(std::span<const std::byte> record) noexcept {
       std::memcpy(&sample, record.data(), sizeof(sample));
       break;
     }
+    case FT_KIND_COLD:
+      AppendCold(record);
+      break;
     case FT_KIND_STACK:
       AppendStack(record);
       break;
@@ -89,6 +93,33 @@ void RoundBuilder::AppendStack(std::span<const std::byte> record) {
   round_->body_begins.push_back(static_cast<uint32_t>(begin));
   round_->bodies.resize(begin + words);
   std::memcpy(round_->bodies.data() + begin, record.data(), words * sizeof(uint64_t));
+}
+
+void RoundBuilder::AppendCold(std::span<const std::byte> record) {
+  constexpr size_t kHeadBytes = offsetof(ft_cold, stack);
+  // Where more wait than a sample can name, the reader has not run for minutes.
+  if (record.size() < kHeadBytes || round_->cold.size() > std::numeric_limits<uint16_t>::max()) {
+    ++round_->bad_records;
+    return;
+  }
+  ft_cold head;
+  std::memcpy(&head, record.data(), kHeadBytes);
+  if (head.stack_bytes > record.size() - kHeadBytes) {
+    ++round_->bad_records;
+    return;
+  }
+  ft_sample& sample = round_->samples.emplace_back(head.sample);
+  sample.cold = static_cast<uint16_t>(round_->cold.size());
+  ColdStack& stack = round_->cold.emplace_back();
+  stack.ip = head.ip;
+  stack.sp = head.sp;
+  stack.bp = head.bp;
+  stack.returned = head.returned != 0;
+  std::copy(std::begin(head.registers), std::end(head.registers), stack.registers.begin());
+  stack.begin = static_cast<uint32_t>(round_->cold_bytes.size());
+  stack.size = head.stack_bytes;
+  auto bytes = record.subspan(kHeadBytes, head.stack_bytes);
+  round_->cold_bytes.insert(round_->cold_bytes.end(), bytes.begin(), bytes.end());
 }
 
 void RoundBuilder::AppendCgroup(std::span<const std::byte> record) {
@@ -120,6 +151,15 @@ void RoundBuilder::Finish(int64_t horizon_ns) {
   left_.samples.assign(round.samples.begin() + static_cast<ptrdiff_t>(samples),
                        round.samples.end());
   round.samples.resize(samples);
+  for (ft_sample& sample : left_.samples) {
+    if (sample.kind != FT_KIND_COLD) continue;
+    ColdStack stack = round.cold[sample.cold];
+    std::span<const std::byte> bytes = round.Stack(stack);
+    stack.begin = static_cast<uint32_t>(left_.cold_bytes.size());
+    left_.cold_bytes.insert(left_.cold_bytes.end(), bytes.begin(), bytes.end());
+    sample.cold = static_cast<uint16_t>(left_.cold.size());
+    left_.cold.push_back(stack);
+  }
   size_t sideband = SortAndSplit(round.sideband, scratch_.sideband, horizon_ns);
   for (size_t i = sideband; i < round.sideband.size(); ++i) {
     CopyWithText(round.sideband[i], round, left_.sideband, left_);

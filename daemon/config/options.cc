@@ -82,6 +82,10 @@ void AddSampling(std::vector<Option>& rows) {
   rows.push_back(Row("symbol-cache-bytes", kSampling, "BYTES",
                      "Budget for symbol tables; the least recently used leave first.",
                      BytesValue(&Config::symbol_cache_bytes, kMi, 4 * kGi, ByteShape::kAny)));
+  rows.push_back(
+      Row("unwind-table-bytes", kSampling, "BYTES",
+          "Budget for unwind tables in BPF memory; the least recently used leave first.",
+          BytesValue(&Config::unwind_table_bytes, kMi, kGi - 16 * kMi, ByteShape::kAny)));
 }
 
 void AddStorage(std::vector<Option>& rows) {

@@ -56,6 +56,7 @@ PipelineOptions PipelineOptionsOf(const Config& config) {
   options.slice_ns = config.slice_milliseconds * kNsPerMs;
   options.window_ns = config.window_seconds * kNsPerSecond;
   options.labels = LabelsOf(config.sample_labels);
+  options.unwind.table_bytes = static_cast<uint64_t>(config.unwind_table_bytes);
   return options;
 }
 
@@ -108,7 +109,7 @@ class AgentImpl : public Agent {
       int64_t now_ns = clock_.MonotonicNs();
       if (now_ns >= next_feed_ns) {
         next_feed_ns = now_ns + kFeedEveryNs;
-        feed_->Update(capture_.get(), exporter_.get(), frequency_hz_);
+        feed_->Update(capture_.get(), pipeline_.get(), exporter_.get(), frequency_hz_);
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
       pollfd fds[2] = {{stop_fd, POLLIN, 0}, {policies_ ? policies_->fd() : -1, POLLIN, 0}};
@@ -169,13 +170,13 @@ class AgentImpl : public Agent {
     registry_.SetInfo(MetricId::kBuildInfo, {FIRETOWER_VERSION});
     registry_.SetInfo(MetricId::kFeatureInfo,
                       {kernel_.release, hierarchy_.mode + "/" + hierarchy_.Name(),
-                       user_reads_ ? "frame-pointer" : "kernel-only"});
+                       user_reads_ ? "unwind-tables" : "kernel-only"});
     registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
     exporter_ = std::make_unique<Exporter>(*store_, loader_, cache_, config_.proc_root, *feed_,
                                            clock_, ExportOptionsOf(config_));
-    pipeline_ =
-        std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_, clock_,
-                                   PipelineOptionsOf(config_), [this] { exporter_->Notify(); });
+    pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
+                                           loader_, clock_, PipelineOptionsOf(config_),
+                                           [this] { exporter_->Notify(); });
   }
 
   Status ServeHttp() {
@@ -235,7 +236,7 @@ class AgentImpl : public Agent {
       LOG(kWarn, "not all cgroups read", {{"error", scanned.error().message()}});
     }
     processes_->Scan();
-    loader_.Start();
+    loader_.Start([this] { pipeline_->Notify(); });
     TakePolicies();
     exporter_->Start(*pipeline_);
     pipeline_->Start(*capture_);

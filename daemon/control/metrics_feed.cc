@@ -99,13 +99,22 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
   registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(skipped_total_), {"skipped"});
 }
 
-void MetricsFeed::Update(const Capture* capture, const Exporter* exporter, uint32_t frequency_hz) {
+void MetricsFeed::Update(const Capture* capture, const Pipeline* pipeline, const Exporter* exporter,
+                         uint32_t frequency_hz) {
   ft_counters counters = sampler_.Counters();
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters, frequency_hz);
   if (capture != nullptr) {
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(capture->lost_sideband()),
                        {"sideband"});
+  }
+  registry_.SetTotal(MetricId::kColdSamples, static_cast<double>(counters.value[FT_COUNT_COLD]),
+                     {"sent"});
+  registry_.SetTotal(MetricId::kColdSamples,
+                     static_cast<double>(counters.value[FT_COUNT_COLD_LIMITED]), {"limited"});
+  if (pipeline != nullptr) {
+    registry_.Set(MetricId::kUnwindTables, static_cast<double>(pipeline->unwind_tables()));
+    registry_.Set(MetricId::kUnwindTableBytes, static_cast<double>(pipeline->unwind_table_bytes()));
   }
   if (exporter != nullptr) {
     registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_hits()),

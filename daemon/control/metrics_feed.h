@@ -34,8 +34,9 @@ class MetricsFeed : public ExportObserver {
   void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) override;
   void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
 
-  // Control thread. `capture` and `exporter` may be null while they are not there.
-  void Update(const Capture* capture, const Exporter* exporter, uint32_t frequency_hz);
+  // Control thread. What is not there yet may be null.
+  void Update(const Capture* capture, const Pipeline* pipeline, const Exporter* exporter,
+              uint32_t frequency_hz);
 
  private:
   void FeedLosses(const ft_counters& counters, uint32_t frequency_hz);

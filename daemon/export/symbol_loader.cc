@@ -1,51 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/symbol_loader.h"
 
-#include <fcntl.h>
-#include <fmt/core.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "base/check.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
-#include "daemon/process/proc_fs.h"
-#include "symbolizer/elf/build_id.h"
+#include "daemon/unwind/load_table.h"
 #include "symbolizer/kernel/vdso.h"
-#include "symbolizer/random_access.h"
 
 namespace firetower::daemon {
 namespace {
 
 constexpr int64_t kKernelReadEveryNs = 60 * kNsPerSecond;
-constexpr int kMaxAncestors = 4;
-
-// Opens `path` inside `root`, whose owner may have planted links: none leads out (openat2(2)).
-UniqueFd OpenInRoot(const std::string& root, const std::string& path) {
-  UniqueFd dir(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!dir) return UniqueFd();
-  open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  long fd = ::syscall(SYS_openat2, dir.get(), path.c_str(), &how, sizeof(how));
-  return UniqueFd(static_cast<int>(fd));
-}
-
-bool SameInode(int fd, uint64_t inode) {
-  struct stat info {};
-  return ::fstat(fd, &info) == 0 && info.st_ino == inode;
-}
 
 }  // namespace
 
 SymbolLoader::SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache)
-    : proc_root_(std::move(proc_root)), cache_(cache), requests_(kMaxRequests) {}
+    : proc_root_(std::move(proc_root)),
+      cache_(cache),
+      requests_(kMaxRequests),
+      table_requests_(kMaxRequests),
+      tables_(kMaxRequests) {}
 
 SymbolLoader::~SymbolLoader() { Stop(); }
 
-void SymbolLoader::Start() {
+void SymbolLoader::Start(std::function<void()> on_table) {
+  on_table_ = std::move(on_table);
   if (auto vdso = symbolizer::LoadOwnVdso()) vdso_ = vdso->symbols;
   LoadKernel();
   thread_ = NamedThread("tables", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
@@ -60,8 +39,7 @@ void SymbolLoader::Want(const std::shared_ptr<const Module>& module, const Proce
                         const ProcessMapping& mapping) {
   module->symbols.store(Module::kAsked, std::memory_order_relaxed);
   open_requests_.fetch_add(1, std::memory_order_relaxed);
-  Request request{module, process.pid, process.parent, mapping.start, mapping.end};
-  if (!requests_.TryPush(std::move(request))) {
+  if (!requests_.TryPush(MappedModule(module, process, mapping))) {
     open_requests_.fetch_sub(1, std::memory_order_relaxed);
     module->symbols.store(Module::kWanted, std::memory_order_relaxed);
     return;
@@ -69,16 +47,37 @@ void SymbolLoader::Want(const std::shared_ptr<const Module>& module, const Proce
   thread_.Notify();
 }
 
+bool SymbolLoader::WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
+                             const Process& process, const ProcessMapping& mapping) {
+  if (unanswered_ >= kMaxRequests) return false;
+  ++unanswered_;
+  CHECK(table_requests_.TryPush({module_id, MappedModule(module, process, mapping)}));
+  thread_.Notify();
+  return true;
+}
+
+std::optional<LoadedTable> SymbolLoader::TryPopTable() {
+  std::optional<LoadedTable> table = tables_.TryPop();
+  if (table) --unanswered_;
+  return table;
+}
+
 void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
   while (!stop.stop_requested()) {
+    LoadTables();
     while (auto request = requests_.TryPop()) {
       Load(*request);
+      LoadTables();
       if (open_requests_.fetch_sub(1, std::memory_order_acq_rel) == 1) idle_.Notify();
       if (stop.stop_requested()) return;
     }
     if (kernel_miss_.exchange(false)) LoadKernel();
     wake.Wait(-1);
   }
+}
+
+void SymbolLoader::LoadTables() {
+  while (auto request = table_requests_.TryPop()) LoadTable(*request);
 }
 
 void SymbolLoader::WaitIdle(int timeout_ms) {
@@ -111,17 +110,15 @@ std::shared_ptr<const symbolizer::Kallsyms> SymbolLoader::Kernel() {
   return kernel_;
 }
 
-bool SymbolLoader::LoadFrom(const Request& request, UniqueFd fd, bool must_verify) {
-  if (!fd) return false;
+void SymbolLoader::Load(const MappedModule& request) {
   const Module& module = *request.module;
-  if (must_verify && module.build_id.empty() && !SameInode(fd.get(), module.inode)) return false;
-  Result<symbolizer::FileSource> source = symbolizer::FileSource::FromFd(std::move(fd));
-  if (!source) return false;
-  Result<std::string> build_id = symbolizer::ReadBuildId(*source);
-  if (must_verify && !module.build_id.empty() && (!build_id || *build_id != module.build_id)) {
-    return false;
+  Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request);
+  if (!source) {
+    bool give_up = module.failures.fetch_add(1, std::memory_order_relaxed) + 1 >= kMaxFailures;
+    if (give_up) failed_.fetch_add(1, std::memory_order_relaxed);
+    module.symbols.store(give_up ? Module::kFailed : Module::kWanted, std::memory_order_release);
+    return;
   }
-  if (build_id && module.build_id.empty()) module.SetFoundBuildId(*build_id);
   auto table = symbolizer::LoadElfSymbols(*source);
   if (table) {
     cache_.Insert(module.cache_key, *std::move(table));
@@ -132,25 +129,29 @@ bool SymbolLoader::LoadFrom(const Request& request, UniqueFd fd, bool must_verif
     failed_.fetch_add(1, std::memory_order_relaxed);
   }
   module.symbols.store(Module::kLoaded, std::memory_order_release);
-  return true;
 }
 
-void SymbolLoader::Load(const Request& request) {
-  const Module& module = *request.module;
-  std::string mapped =
-      fmt::format("{}/{}/map_files/{:x}-{:x}", proc_root_, request.pid, request.start, request.end);
-  Result<UniqueFd> fd = OpenReadOnly(mapped, O_NONBLOCK | O_NOCTTY);
-  if (fd && LoadFrom(request, *std::move(fd), false)) return;
-  ProcFs proc(proc_root_);
-  uint32_t pid = request.pid;
-  for (int i = 0; i < kMaxAncestors && pid != 0; ++i) {
-    std::string root = fmt::format("{}/{}/root", proc_root_, pid);
-    if (LoadFrom(request, OpenInRoot(root, module.path), true)) return;
-    pid = i == 0 ? request.parent : proc.Parent(pid);
+void SymbolLoader::LoadTable(const TableRequest& request) {
+  LoadedTable loaded;
+  loaded.module = request.module_id;
+  Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request.mapped);
+  if (source) {
+    Result<PackedTable> table = LoadUnwindTable(*source);
+    bool usable = table && !table->empty();
+    loaded.outcome = usable ? LoadedTable::Outcome::kTable : LoadedTable::Outcome::kNone;
+    if (usable) loaded.table = *std::move(table);
+    if (!table) {
+      LOG(kDebug, "no unwind table",
+          {{"file", request.mapped.module->path}, {"error", table.error().message()}});
+    }
   }
-  bool give_up = module.failures.fetch_add(1, std::memory_order_relaxed) + 1 >= kMaxFailures;
-  if (give_up) failed_.fetch_add(1, std::memory_order_relaxed);
-  module.symbols.store(give_up ? Module::kFailed : Module::kWanted, std::memory_order_release);
+  Deliver(std::move(loaded));
+}
+
+void SymbolLoader::Deliver(LoadedTable loaded) {
+  // As long as the queue of requests, so that there is room for every answer.
+  CHECK(tables_.TryPush(std::move(loaded)));
+  if (on_table_) on_table_();
 }
 
 }  // namespace firetower::daemon

@@ -3,28 +3,30 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/pipeline/pipeline.h"
+#include "daemon/unwind/module_file.h"
 #include "symbolizer/kernel/kallsyms.h"
 #include "symbolizer/symbol_cache.h"
 #include "symbolizer/symbol_table.h"
 
 namespace firetower::daemon {
 
-// The `tables` thread: reads symbols off the sampling path, as soon as a module shows up in a stack
-// and while a process that maps it is still there. Tables go to the cache, where the export thread
-// finds them.
+// The `tables` thread: reads unwind tables and symbols off the sampling path, as soon as a sampled
+// process maps a module or it shows up in a stack, and while a process that maps it is still there.
+// Unwind tables come first, for stacks wait for them; they go back to the resolve thread. Symbols
+// go to the cache, where the export thread finds them.
 //
-// A file is opened where its process sees it: /proc/<pid>/map_files (deleted and replaced files
-// too), else its path inside the root of the process or of one of its parents, whose build id or
-// inode must then be the one mapped. At most kMaxRequests wait; a module refused for lack of room
-// asks again with its next stack.
-class SymbolLoader : public SymbolRequests {
+// At most kMaxRequests of each kind wait; a module refused for lack of room asks again with its
+// next stack.
+class SymbolLoader : public SymbolRequests, public TableSource {
  public:
   static constexpr size_t kMaxRequests = 1024;
   // A process may be gone before its file is opened; another one may map the same file later.
@@ -33,12 +35,16 @@ class SymbolLoader : public SymbolRequests {
   SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache);
   ~SymbolLoader() override;
 
-  void Start();
+  // `on_table` is called on the tables thread when TryPopTable has something.
+  void Start(std::function<void()> on_table = {});
   void Stop();
 
   // Resolve thread.
   void Want(const std::shared_ptr<const Module>& module, const Process& process,
             const ProcessMapping& mapping) override;
+  bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
+                 const Process& process, const ProcessMapping& mapping) override;
+  std::optional<LoadedTable> TryPopTable() override;
 
   // Waits until nothing is asked for any more, at most `timeout_ms`. Export thread.
   void WaitIdle(int timeout_ms);
@@ -52,22 +58,25 @@ class SymbolLoader : public SymbolRequests {
   uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
-  struct Request {
-    std::shared_ptr<const Module> module;
-    uint32_t pid = 0;
-    uint32_t parent = 0;
-    uint64_t start = 0;
-    uint64_t end = 0;
+  struct TableRequest {
+    uint32_t module_id = 0;
+    MappedModule mapped;
   };
 
   void Run(std::stop_token stop, WakeFd& wake);
-  void Load(const Request& request);
+  void Load(const MappedModule& request);
+  void LoadTables();
+  void LoadTable(const TableRequest& request);
+  void Deliver(LoadedTable loaded);
   void LoadKernel();
-  bool LoadFrom(const Request& request, UniqueFd fd, bool must_verify);
 
   std::string proc_root_;
   symbolizer::SymbolCache& cache_;
-  SpscQueue<Request> requests_;
+  SpscQueue<MappedModule> requests_;
+  SpscQueue<TableRequest> table_requests_;
+  SpscQueue<LoadedTable> tables_;
+  size_t unanswered_ = 0;  // of the resolve thread: requests on their way, there or back
+  std::function<void()> on_table_;
   std::atomic<uint32_t> open_requests_{0};
   WakeFd idle_;
   std::shared_ptr<const symbolizer::SymbolTable> vdso_;  // set before the thread starts

@@ -28,6 +28,13 @@ constexpr FamilySpec kFamilies[] = {
      "Samples by what they were attributed to; those that had to wait for it are pending too."},
     {MetricId::kUnwindFailures, "firetower_unwind_failures_total", kCounter, "reason", "", 16,
      "User stacks that were cut, by reason."},
+    {MetricId::kColdSamples, "firetower_cold_samples_total", kCounter, "result", "sent,limited", 2,
+     "Samples in code whose unwind table was not there yet: sent to be finished by the daemon, or "
+     "cut because there were too many of them."},
+    {MetricId::kUnwindTables, "firetower_unwind_tables", kGauge, "", "", 1,
+     "Binaries whose unwind table is in BPF memory."},
+    {MetricId::kUnwindTableBytes, "firetower_unwind_table_bytes", kGauge, "", "", 1,
+     "Size of these tables."},
     {MetricId::kSymbolLookups, "firetower_symbol_lookups_total", kCounter, "result", "", 16,
      "Frames by how they were named."},
     {MetricId::kPolicies, "firetower_policies", kGauge, "kind,state", "", 18,

@@ -18,6 +18,9 @@ enum class MetricId {
   kSamplesLost,
   kAttribution,
   kUnwindFailures,
+  kColdSamples,
+  kUnwindTables,
+  kUnwindTableBytes,
   kSymbolLookups,
   kPolicies,
   kStoreOperations,
@@ -38,7 +41,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 25;
+inline constexpr size_t kMetricCount = 28;
 
 struct FamilySpec {
   MetricId id;

@@ -67,15 +67,18 @@ class Pipeline::Peers : public ResolverPeers {
 };
 
 Pipeline::Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& processes,
-                   ModuleRegistry& modules, SymbolRequests& symbols, const Clock& clock,
-                   const PipelineOptions& options, std::function<void()> on_slice)
+                   ModuleRegistry& modules, SymbolRequests& symbols, TableSource& tables,
+                   const Clock& clock, const PipelineOptions& options,
+                   std::function<void()> on_slice)
     : sampler_(sampler),
       modules_(modules),
       clock_(clock),
       options_(options),
       on_slice_(std::move(on_slice)),
       peers_(std::make_unique<Peers>(*this, sampler, symbols)),
-      resolver_(modules, processes, cgroups, *peers_, clock, options.labels),
+      tables_(tables),
+      unwinder_(sampler.unwind_memory(), processes, modules, tables, clock, options.unwind),
+      resolver_(modules, processes, cgroups, unwinder_, *peers_, clock, options.labels),
       full_(kSlicesInFlight + 1),  // The last slice always finds room.
       free_(kSlicesInFlight) {}
 
@@ -118,10 +121,13 @@ void Pipeline::Run(std::stop_token, WakeFd& wake) {
     int64_t until_slice_ms = (slice_end_ns_ + kSliceGraceNs - clock_.MonotonicNs()) / kNsPerMs;
     wake.Wait(static_cast<int>(std::clamp<int64_t>(until_slice_ms + 1, 1, 1000)));
     TakeSelection();
+    TakeTables();
     last = TakeRounds();
     if (int64_t now = clock_.MonotonicNs(); now >= next_tick_ns_) {
       next_tick_ns_ = now + kNsPerSecond;
       resolver_.Tick();
+      unwind_tables_.store(unwinder_.tables().size(), std::memory_order_relaxed);
+      unwind_table_bytes_.store(unwinder_.tables().bytes(), std::memory_order_relaxed);
     }
     EndSliceIfDue();
   }
@@ -129,6 +135,12 @@ void Pipeline::Run(std::stop_token, WakeFd& wake) {
   CloseSlice(clock_.WallNs(), true);
   finished_.store(true, std::memory_order_release);
   on_slice_();
+}
+
+void Pipeline::TakeTables() {
+  while (std::optional<LoadedTable> table = tables_.TryPopTable()) {
+    resolver_.TakeTable(*std::move(table));
+  }
 }
 
 bool Pipeline::TakeRounds() {

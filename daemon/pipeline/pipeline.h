@@ -18,6 +18,7 @@ struct PipelineOptions {
   int64_t slice_ns = 5 * kNsPerSecond;  // divides the window
   int64_t window_ns = 60 * kNsPerSecond;
   LabelChoice labels;
+  Unwinder::Options unwind;
 };
 
 // Where symbols are asked for; called on the resolve thread, returns at once.
@@ -38,8 +39,8 @@ class Pipeline : public SliceSource {
   static constexpr size_t kSlicesInFlight = 16;
 
   Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& processes,
-           ModuleRegistry& modules, SymbolRequests& symbols, const Clock& clock,
-           const PipelineOptions& options, std::function<void()> on_slice);
+           ModuleRegistry& modules, SymbolRequests& symbols, TableSource& tables,
+           const Clock& clock, const PipelineOptions& options, std::function<void()> on_slice);
   ~Pipeline() override;
 
   // `capture` must outlive the thread.
@@ -55,12 +56,17 @@ class Pipeline : public SliceSource {
   std::unique_ptr<Slice> TryPop() override;
   void Recycle(std::unique_ptr<Slice> slice) override;
   bool finished() const override { return finished_.load(std::memory_order_acquire); }
+  uint64_t unwind_tables() const { return unwind_tables_.load(std::memory_order_relaxed); }
+  uint64_t unwind_table_bytes() const {
+    return unwind_table_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
   class Peers;
 
   void Run(std::stop_token stop, WakeFd& wake);
   bool TakeRounds();
+  void TakeTables();
   void TakeSelection();
   // Opens the slice that holds the present; returns its end on the monotonic clock.
   int64_t OpenSlice();
@@ -74,11 +80,15 @@ class Pipeline : public SliceSource {
   PipelineOptions options_;
   std::function<void()> on_slice_;
   std::unique_ptr<Peers> peers_;
+  TableSource& tables_;
+  Unwinder unwinder_;
   Resolver resolver_;
   Capture* capture_ = nullptr;
   SpscQueue<std::unique_ptr<Slice>> full_;
   SpscQueue<std::unique_ptr<Slice>> free_;
   std::atomic<bool> finished_{false};
+  std::atomic<uint64_t> unwind_tables_{0};
+  std::atomic<uint64_t> unwind_table_bytes_{0};
   // Handed over by the control thread, a few times an hour: a lock is simplest.
   std::mutex selection_mutex_;
   std::shared_ptr<const Selection> next_selection_;

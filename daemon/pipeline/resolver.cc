@@ -21,10 +21,12 @@ std::shared_ptr<const Container> UnknownContainer() {
 }  // namespace
 
 Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree& cgroups,
-                   ResolverPeers& peers, const Clock& clock, LabelChoice labels)
+                   Unwinder& unwinder, ResolverPeers& peers, const Clock& clock, LabelChoice labels)
     : modules_(modules),
       processes_(processes),
       cgroups_(cgroups),
+      unwinder_(unwinder),
+      cold_(unwinder, processes, clock),
       peers_(peers),
       clock_(clock),
       label_choice_(labels),
@@ -64,7 +66,7 @@ void Resolver::Process(const Round& round) {
   auto samples_before = [&](int64_t time_ns) {
     for (; sample != round.samples.end() && static_cast<int64_t>(sample->time_ns) < time_ns;
          ++sample) {
-      OnSample(*sample);
+      OnSample(*sample, round);
     }
   };
   auto all_before = [&](int64_t time_ns) {
@@ -80,6 +82,15 @@ void Resolver::Process(const Round& round) {
   }
   all_before(std::numeric_limits<int64_t>::max());
   processes_.EndRound();
+  unwinder_.EndRound();
+  cold_.Retry();
+  TakeFinished();
+}
+
+void Resolver::TakeTable(LoadedTable table) {
+  unwinder_.Take(std::move(table));
+  cold_.Retry();
+  TakeFinished();
 }
 
 void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
@@ -111,27 +122,48 @@ void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
   }
 }
 
-bool Resolver::ResolveUser(uint64_t address, ::firetower::daemon::Process& process) {
-  const ProcessMapping* mapping = ProcessTable::FindMapping(process, address);
+bool Resolver::ResolveUser(uint64_t address, const std::vector<ProcessMapping>& mappings,
+                           uint32_t pid, const ::firetower::daemon::Process* process) {
+  const ProcessMapping* mapping = FindMapping(mappings, address);
   if (mapping == nullptr) return false;
   Frame frame;
   frame.module = mapping->module;
-  switch (modules_.Get(mapping->module)->kind) {
+  const std::shared_ptr<const Module>& module = modules_.Get(mapping->module);
+  switch (module->kind) {
     case ModuleKind::kFile:
     case ModuleKind::kVdso:
       frame.offset = address - mapping->start + mapping->file_offset;
       break;
     default:
       frame.offset = address;
-      frame.pid = process.pid;
+      frame.pid = pid;
   }
-  const std::shared_ptr<const Module>& module = modules_.Get(mapping->module);
   if (module->symbols.load(std::memory_order_relaxed) == Module::kWanted &&
-      module->kind == ModuleKind::kFile) {
-    peers_.WantSymbols(module, process, *mapping);
+      module->kind == ModuleKind::kFile && process != nullptr) {
+    peers_.WantSymbols(module, *process, *mapping);
   }
+  if (frames_.empty() || frames_.back().module != frame.module) unwinder_.Touch(frame.module);
   frames_.push_back(frame);
   return true;
+}
+
+uint8_t Resolver::ResolveUserPart(std::span<const uint64_t> addresses, uint8_t stop,
+                                  const std::vector<ProcessMapping>& mappings, uint32_t pid,
+                                  ::firetower::daemon::Process* process) {
+  const std::vector<ProcessMapping>* known = &mappings;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    // The innermost user address is where the task ran or left for the kernel; the others are
+    // return addresses, and the call lies before them.
+    uint64_t address = addresses[i] - (i > 0 ? 1 : 0);
+    if (ResolveUser(address, *known, pid, process)) continue;
+    if (i > 0) return kStopNoMapping;  // Not a return address after all: what follows is chance.
+    if (process != nullptr && processes_.Refresh(*process)) {
+      known = process->mappings.get();
+      if (ResolveUser(address, *known, pid, process)) continue;
+    }
+    frames_.push_back({ModuleRegistry::kUnknown, 0, address});
+  }
+  return stop;
 }
 
 uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
@@ -142,16 +174,8 @@ uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Pro
     frames_.push_back({ModuleRegistry::kKernel, 0, addresses[i] - (i > 0 ? 1 : 0)});
   }
   if (parts == StackParts::kKernel) return FT_STOP_NO_USER;
-  for (size_t i = 0; i < body.user_frames; ++i) {
-    // The innermost user address is where the task ran or left for the kernel; the others are
-    // return addresses, and the call lies before them.
-    uint64_t address = addresses[body.kernel_frames + i] - (i > 0 ? 1 : 0);
-    if (ResolveUser(address, process)) continue;
-    if (i > 0) return kStopNoMapping;  // Not a return address after all: what follows is chance.
-    if (processes_.Refresh(process) && ResolveUser(address, process)) continue;
-    frames_.push_back({ModuleRegistry::kUnknown, 0, address});
-  }
-  return body.stop;
+  return ResolveUserPart(addresses.subspan(body.kernel_frames), body.stop, *process.mappings,
+                         process.pid, &process);
 }
 
 uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop) {
@@ -200,9 +224,58 @@ void Resolver::AddSample(const CgroupNode& node, uint32_t stack, uint32_t label,
   }
 }
 
-void Resolver::OnSample(const ft_sample& sample) {
+void Resolver::OnCold(const ft_sample& sample, const StackStore::Body& body, const Round& round) {
+  ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
+  FinishedStack start;
+  start.sample = sample;
+  start.label = LabelOf(sample);
+  std::span<const uint64_t> addresses = stacks_.Addresses(body);
+  start.addresses.assign(addresses.begin(), addresses.end());
+  start.kernel_frames = body.kernel_frames;
+  start.mappings = process.mappings;
+  start.space = unwinder_.Meet(process, body.identity);
+  const ColdStack& cold = round.cold[sample.cold];
+  cold_.Add(std::move(start), cold, round.Stack(cold));
+  TakeFinished();
+}
+
+void Resolver::TakeFinished() {
+  for (FinishedStack& stack : cold_.finished()) {
+    frames_.clear();
+    for (size_t i = 0; i < stack.kernel_frames; ++i) {
+      frames_.push_back({ModuleRegistry::kKernel, 0, stack.addresses[i] - (i > 0 ? 1 : 0)});
+    }
+    Pending pending;
+    pending.cgroup_id = stack.sample.cgroup_id;
+    pending.since_ns = clock_.MonotonicNs();
+    pending.value = stack.sample.value;
+    pending.label = stack.label;
+    pending.kernel_frames = static_cast<uint8_t>(stack.kernel_frames);
+    pending.stop = ResolveUserPart(std::span(stack.addresses).subspan(stack.kernel_frames),
+                                   stack.stop, *stack.mappings, stack.sample.tgid,
+                                   processes_.FindAlive(stack.sample.tgid));
+    pending.frames = frames_;
+    const CgroupNode* node = cgroups_.Find(stack.sample.cgroup_id);
+    if (node == nullptr) {
+      Defer(std::move(pending));
+    } else if (const Decision& decision = DecisionOf(*node); decision.sampled) {
+      AddPending(pending, *node, decision.stacks);
+    } else {
+      ++not_selected_;
+    }
+  }
+  cold_.finished().clear();
+}
+
+void Resolver::OnSample(const ft_sample& sample, const Round& round) {
   if (static_cast<int64_t>(sample.time_ns) >= slice_end_ns_) {
     slice_end_ns_ = peers_.EndSlice(static_cast<int64_t>(sample.time_ns));
+  }
+  if (sample.kind == FT_KIND_COLD && sample.cold < round.cold.size()) {
+    if (const StackStore::Body* body = stacks_.Find(sample.stack_hash)) {
+      OnCold(sample, *body, round);
+      return;
+    }
   }
   const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
   if (node == nullptr) {
@@ -238,6 +311,10 @@ void Resolver::Defer(const ft_sample& sample) {
   } else {
     pending.stop = kStopStackLost;
   }
+  Defer(std::move(pending));
+}
+
+void Resolver::Defer(Pending pending) {
   if (pending_.size() >= kMaxPending) {  // The bound is reached: this one is unknown at once.
     AddPending(pending, unknown_node_, StackParts::kUserAndKernel);
     return;
@@ -271,6 +348,8 @@ void Resolver::ScanCgroups(int64_t now_ns) {
 
 void Resolver::Tick(bool last) {
   int64_t now = clock_.MonotonicNs();
+  cold_.Retry(last);
+  TakeFinished();
   if (scan_wanted_ || !pending_.empty()) ScanCgroups(now);
   // Removes what is settled, in place; the rest keeps its order.
   std::erase_if(pending_, [&](const Pending& pending) {
@@ -292,6 +371,7 @@ void Resolver::Tick(bool last) {
     next_sweep_ns_ = now + kSweepEveryNs;
     cgroups_.Sweep(now);
     processes_.Sweep();
+    unwinder_.Sweep();
     decisions_.clear();  // Containers come and go; the rest is decided again in no time.
   }
 }

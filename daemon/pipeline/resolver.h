@@ -8,12 +8,14 @@
 
 #include "base/clock.h"
 #include "daemon/capture/round.h"
+#include "daemon/pipeline/cold_stacks.h"
 #include "daemon/pipeline/slice_builder.h"
 #include "daemon/pipeline/stack_store.h"
 #include "daemon/policy/selection.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/module.h"
 #include "daemon/process/process_table.h"
+#include "daemon/unwind/unwinder.h"
 
 namespace firetower::daemon {
 
@@ -49,12 +51,14 @@ class Resolver {
   static constexpr size_t kMaxPending = 20000;
 
   Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree& cgroups,
-           ResolverPeers& peers, const Clock& clock, LabelChoice labels);
+           Unwinder& unwinder, ResolverPeers& peers, const Clock& clock, LabelChoice labels);
 
   void SetSelection(std::shared_ptr<const Selection> selection);
   void Process(const Round& round);
   // Samples from then on (monotonic) go to the next slice.
   void SetSliceEnd(int64_t time_ns) { slice_end_ns_ = time_ns; }
+  // An unwind table that was asked for, or that there is none.
+  void TakeTable(LoadedTable table);
   // Retries pending samples; call about once a second. `last`: nothing can wait any longer.
   void Tick(bool last = false);
 
@@ -77,7 +81,10 @@ class Resolver {
     uint32_t version = 0;
   };
 
-  void OnSample(const ft_sample& sample);
+  void OnSample(const ft_sample& sample, const Round& round);
+  // A sample whose walk the kernel side left to us.
+  void OnCold(const ft_sample& sample, const StackStore::Body& body, const Round& round);
+  void TakeFinished();
   void OnCgroup(const CgroupEvent& event, std::string_view path);
   void AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
                  uint8_t stop);
@@ -86,10 +93,15 @@ class Resolver {
   // Resolves into frames_; returns how the stack ended.
   uint8_t Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
                   StackParts parts);
-  bool ResolveUser(uint64_t address, ::firetower::daemon::Process& process);
+  uint8_t ResolveUserPart(std::span<const uint64_t> addresses, uint8_t stop,
+                          const std::vector<ProcessMapping>& mappings, uint32_t pid,
+                          ::firetower::daemon::Process* process);
+  bool ResolveUser(uint64_t address, const std::vector<ProcessMapping>& mappings, uint32_t pid,
+                   const ::firetower::daemon::Process* process);
   uint32_t StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop);
   TaskLabel LabelOf(const ft_sample& sample);
   void Defer(const ft_sample& sample);
+  void Defer(Pending pending);
   void AddPending(const Pending& pending, const CgroupNode& node, StackParts parts);
   // Reads the mounted tree again, at most once a second.
   void ScanCgroups(int64_t now_ns);
@@ -97,6 +109,8 @@ class Resolver {
   ModuleRegistry& modules_;
   ProcessTable& processes_;
   CgroupTree& cgroups_;
+  Unwinder& unwinder_;
+  ColdStacks cold_;
   ResolverPeers& peers_;
   const Clock& clock_;
   LabelChoice label_choice_;

@@ -20,6 +20,8 @@ std::string_view StopReason(uint8_t stop) {
       return "exec";
     case FT_STOP_REFUSED:
       return "user_reads_refused";
+    case FT_STOP_COLD:
+      return "cold";
     case kStopNoMapping:
       return "no_mapping";
     case kStopStackLost:

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "bpf/abi/unwind.h"
+
 namespace firetower::daemon {
 namespace {
 constexpr size_t kHeadWords = sizeof(ft_stack) / sizeof(uint64_t);
@@ -46,6 +48,7 @@ void StackStore::Add(const Round& round) {
     body.stop = head.stop;
     body.generation = static_cast<uint8_t>(&generation - generations_);
     body.pid = head.tgid;
+    body.identity = ft_identity(head.start_ns, head.exec_id);
     auto first = round.bodies.begin() + begin + kHeadWords;
     generation.words.insert(generation.words.end(), first, first + static_cast<ptrdiff_t>(frames));
   }

@@ -30,6 +30,7 @@ class StackStore {
     uint8_t stop = 0;
     uint8_t generation = 0;
     uint32_t pid = 0;
+    uint32_t identity = 0;  // ft_identity() of the process's image
     // Cache of the resolver: valid for one slice, one state of the process's mappings and the parts
     // that were asked for.
     StackParts parts = StackParts::kUserAndKernel;

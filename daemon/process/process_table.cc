@@ -45,6 +45,15 @@ void InsertMapping(std::vector<ProcessMapping>& mappings, const ProcessMapping& 
   mappings.insert(at, pieces, pieces + count);
 }
 
+const ProcessMapping* FindMapping(const std::vector<ProcessMapping>& mappings, uint64_t address) {
+  auto after = std::upper_bound(
+      mappings.begin(), mappings.end(), address,
+      [](uint64_t value, const ProcessMapping& mapping) { return value < mapping.start; });
+  if (after == mappings.begin()) return nullptr;
+  const ProcessMapping& mapping = *(after - 1);
+  return address < mapping.end ? &mapping : nullptr;
+}
+
 ProcessTable::ProcessTable(ModuleRegistry& modules, ProcFs proc, const Clock& clock)
     : modules_(modules), proc_(std::move(proc)), clock_(clock) {
   overflow_.mappings = std::make_shared<std::vector<ProcessMapping>>();
@@ -64,8 +73,37 @@ std::vector<ProcessMapping>& ProcessTable::Writable(Process& process) {
   if (process.mappings.use_count() > 1) {
     process.mappings = std::make_shared<std::vector<ProcessMapping>>(*process.mappings);
   }
-  ++process.generation;
+  Change(process);
   return *process.mappings;
+}
+
+void ProcessTable::Change(Process& process) {
+  ++process.generation;
+  if (process.met && (changed_.empty() || changed_.back() != process.pid)) {
+    changed_.push_back(process.pid);
+  }
+}
+
+void ProcessTable::Erase(std::unordered_map<uint32_t, Process>::iterator process) {
+  if (process->second.met) changed_.push_back(process->first);
+  processes_.erase(process);
+}
+
+void ProcessTable::Meet(Process& process, uint32_t identity) {
+  if (&process == &overflow_) return;
+  process.met = true;
+  process.identity = identity;
+}
+
+const Process* ProcessTable::Find(uint32_t pid) const {
+  auto found = processes_.find(pid);
+  return found == processes_.end() ? nullptr : &found->second;
+}
+
+Process* ProcessTable::FindAlive(uint32_t pid) {
+  auto found = processes_.find(pid);
+  bool alive = found != processes_.end() && found->second.dead_since_round == 0;
+  return alive ? &found->second : nullptr;
 }
 
 void ProcessTable::ReadMappings(Process& process) {
@@ -125,7 +163,8 @@ void ProcessTable::Fork(const SidebandEvent& event) {
     mappings = parent->second.mappings;
     parent_generation = parent->second.generation;
   }
-  processes_.erase(event.pid);  // The pid's last owner, if we missed its exit.
+  // The pid's last owner, if we missed its exit.
+  if (auto last = processes_.find(event.pid); last != processes_.end()) Erase(last);
   Process& child = Insert(event.pid);
   if (&child == &overflow_) return;
   child.parent = event.parent_pid;
@@ -142,6 +181,7 @@ void ProcessTable::Exit(const SidebandEvent& event) {
   // A leader that exits early leaves its threads running: the process dies with its last thread.
   if (--process.threads > 0) return;
   process.dead_since_round = round_;
+  if (process.met) changed_.push_back(process.pid);
   dying_.emplace_back(round_, event.pid);
 }
 
@@ -174,7 +214,9 @@ void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
       process.threads = 1;
       process.comm = ToComm(text);
       process.mappings = std::make_shared<std::vector<ProcessMapping>>();
-      ++process.generation;
+      // The kernel counts execs, and the count is the identity's last term.
+      ++process.identity;
+      Change(process);
       break;
     }
     case SidebandKind::kComm: {
@@ -200,7 +242,7 @@ void ProcessTable::EndRound() {
     auto found = processes_.find(pid);
     // The pid may belong to a new process by now.
     if (found != processes_.end() && found->second.dead_since_round == round) {
-      processes_.erase(found);
+      Erase(found);
     }
   }
   dying_.erase(keep, dying_.end());
@@ -209,16 +251,20 @@ void ProcessTable::EndRound() {
 
 void ProcessTable::Sweep() {
   for (auto it = processes_.begin(); it != processes_.end();) {
-    bool missed = it->second.dead_since_round == 0 && proc_.Threads(it->first) == 0;
-    it = missed ? processes_.erase(it) : std::next(it);
+    auto process = it++;
+    bool missed = process->second.dead_since_round == 0 && proc_.Threads(process->first) == 0;
+    if (missed) Erase(process);
   }
 }
 
 void ProcessTable::DistrustAll() {
   for (auto it = processes_.begin(); it != processes_.end();) {
-    bool gone = proc_.Threads(it->first) == 0;
-    if (!gone) ReadProcess(it->second);
-    it = gone ? processes_.erase(it) : std::next(it);
+    auto process = it++;
+    if (proc_.Threads(process->first) == 0) {
+      Erase(process);
+    } else {
+      ReadProcess(process->second);
+    }
   }
 }
 
@@ -228,16 +274,6 @@ Process& ProcessTable::Get(uint32_t pid) {
   Process& process = Insert(pid);
   if (&process != &overflow_ && TakeReadToken()) ReadProcess(process);
   return process;
-}
-
-const ProcessMapping* ProcessTable::FindMapping(const Process& process, uint64_t address) {
-  const std::vector<ProcessMapping>& mappings = *process.mappings;
-  auto after = std::upper_bound(
-      mappings.begin(), mappings.end(), address,
-      [](uint64_t value, const ProcessMapping& mapping) { return value < mapping.start; });
-  if (after == mappings.begin()) return nullptr;
-  const ProcessMapping& mapping = *(after - 1);
-  return address < mapping.end ? &mapping : nullptr;
 }
 
 bool ProcessTable::TakeReadToken() {

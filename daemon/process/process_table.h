@@ -34,6 +34,8 @@ struct Process {
   uint32_t generation = 0;
   int32_t threads = 1;
   uint64_t dead_since_round = 0;  // 0: alive
+  bool met = false;               // a sample of it has come, which told its identity
+  uint32_t identity = 0;          // ft_identity() of its present image
   bool from_proc = false;         // its threads' names were not told, but can be read
   int64_t next_read_ns = 0;       // /proc is not read again before
   Comm comm{};
@@ -41,6 +43,9 @@ struct Process {
   std::shared_ptr<std::vector<ProcessMapping>> mappings;
   std::unordered_map<uint32_t, Comm> thread_comms;  // threads called otherwise than the process
 };
+
+// The mapping that holds `address`, or nullptr.
+const ProcessMapping* FindMapping(const std::vector<ProcessMapping>& mappings, uint64_t address);
 
 // The processes of the machine and their executable mappings, told by the kernel's stream; /proc is
 // read for what was alive before, and to mend what records do not say. Owned by the resolve thread.
@@ -66,10 +71,26 @@ class ProcessTable {
   // After lost records: every table is read again when it is next needed.
   void DistrustAll();
 
+  // A sample told which image of the process runs; from now on its changes are listed.
+  void Meet(Process& process, uint32_t identity);
+  // Processes met whose mappings have changed or that have gone since the last call, each at least
+  // once.
+  const std::vector<uint32_t>& changed() const { return changed_; }
+  void ClearChanged() { changed_.clear(); }
+  // Nullptr if there is none; reads nothing.
+  const Process* Find(uint32_t pid) const;
+  // The same, but nullptr too for a process that has ended.
+  Process* FindAlive(uint32_t pid);
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [pid, process] : processes_) visit(process);
+  }
+
   // Never null: a process nobody told of is read from /proc, and is empty if that fails.
   Process& Get(uint32_t pid);
-  // The mapping that holds `address`, or nullptr.
-  static const ProcessMapping* FindMapping(const Process& process, uint64_t address);
+  static const ProcessMapping* FindMapping(const Process& process, uint64_t address) {
+    return ::firetower::daemon::FindMapping(*process.mappings, address);
+  }
   // Reads the process's mappings again, at most once a second for each and kReadsPerSecond in all.
   // False if it was not done.
   bool Refresh(Process& process);
@@ -83,6 +104,8 @@ class ProcessTable {
   static constexpr uint32_t kReadsPerSecond = 50;
 
   Process& Insert(uint32_t pid);
+  void Change(Process& process);
+  void Erase(std::unordered_map<uint32_t, Process>::iterator process);
   void ReadProcess(Process& process);
   void ReadMappings(Process& process);
   bool TakeReadToken();
@@ -96,6 +119,7 @@ class ProcessTable {
   const Clock& clock_;
   std::unordered_map<uint32_t, Process> processes_;
   std::vector<std::pair<uint64_t, uint32_t>> dying_;  // (round, pid)
+  std::vector<uint32_t> changed_;
   Process overflow_;
   uint64_t round_ = 1;
   uint64_t refreshes_ = 0;

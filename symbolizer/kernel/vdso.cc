@@ -41,14 +41,19 @@ Result<Vdso> LoadVdso(std::span<const std::byte> image) {
   return vdso;
 }
 
-Result<Vdso> LoadOwnVdso() {
+Result<std::span<const std::byte>> OwnVdsoImage() {
   const uint64_t start = ::getauxval(AT_SYSINFO_EHDR);
   if (start == 0) return Error(ErrorCode::kNotFound, "this kernel maps no vdso");
   ASSIGN_OR_RETURN(uint64_t end, VdsoEnd(start));
   // The kernel maps it for the life of the process and nobody can write to it.
   const auto* bytes =
       reinterpret_cast<const std::byte*>(start);  // NOLINT(performance-no-int-to-ptr)
-  return LoadVdso({bytes, static_cast<size_t>(end - start)});
+  return std::span(bytes, static_cast<size_t>(end - start));
+}
+
+Result<Vdso> LoadOwnVdso() {
+  ASSIGN_OR_RETURN(std::span<const std::byte> image, OwnVdsoImage());
+  return LoadVdso(image);
 }
 
 }  // namespace firetower::symbolizer

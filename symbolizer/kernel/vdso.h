@@ -18,7 +18,9 @@ struct Vdso {
   std::string build_id;  // hex, may be empty
 };
 Result<Vdso> LoadVdso(std::span<const std::byte> image);
-// Our own image: getauxval(AT_SYSINFO_EHDR). kNotFound when the kernel runs without (vdso=0).
+// Our own image: getauxval(AT_SYSINFO_EHDR), for the life of the process. kNotFound when the kernel
+// runs without (vdso=0).
+Result<std::span<const std::byte>> OwnVdsoImage();
 Result<Vdso> LoadOwnVdso();
 
 }  // namespace firetower::symbolizer

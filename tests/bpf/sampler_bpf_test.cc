@@ -12,6 +12,9 @@
 #include "base/file.h"
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/capture.h"
+#include "daemon/unwind/load_table.h"
+#include "daemon/unwind/module_file.h"
+#include "daemon/unwind/unwinder.h"
 
 namespace firetower::daemon {
 namespace {
@@ -29,6 +32,30 @@ __attribute__((noipa)) uint64_t Leaf(uint64_t rounds) {
 }
 __attribute__((noipa)) uint64_t Middle(uint64_t rounds) { return Leaf(rounds) + 1; }
 __attribute__((noipa)) uint64_t Outer(uint64_t rounds) { return Middle(rounds) + 2; }
+
+// Tables read at once, where a daemon has a thread for it; or none, so that frame pointers decide.
+class Tables : public TableRequests {
+ public:
+  explicit Tables(bool read) : read_(read) {}
+  bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
+                 const Process& process, const ProcessMapping& mapping) override {
+    LoadedTable& loaded = ready.emplace_back();
+    loaded.module = module_id;
+    loaded.outcome = LoadedTable::Outcome::kNone;
+    if (!read_) return true;
+    auto source = OpenModuleFile("/proc", MappedModule(module, process, mapping));
+    if (!source) return true;
+    auto table = LoadUnwindTable(*source);
+    if (!table || table->empty()) return true;
+    loaded.outcome = LoadedTable::Outcome::kTable;
+    loaded.table = *std::move(table);
+    return true;
+  }
+  std::vector<LoadedTable> ready;
+
+ private:
+  bool read_;
+};
 
 struct Collected {
   std::map<uint64_t, std::vector<uint64_t>> user_stacks;  // by hash
@@ -73,25 +100,45 @@ class SamplerBpf : public ::testing::Test {
     capture_ = *Capture::Create(*sampler_, CaptureOptions{}, Clock::System(), [] {});
   }
 
-  // Runs `load` while everything is sampled.
-  Collected During(const std::function<void()>& load) {
+  // Runs `load` while everything is sampled, and tells the kernel side of this process as soon as a
+  // sample tells us which it is.
+  Collected During(const std::function<void()>& load, bool read_tables = false) {
     Collected out;
     EXPECT_TRUE(sampler_->AttachCgroups());
     Status opened = capture_->OpenSideband();
     EXPECT_TRUE(opened) << opened.error().message();
     Status started = capture_->Start();
     EXPECT_TRUE(started) << started.error().message();
+    std::jthread pump([&] { Pump(out, read_tables); });
     load();
-    std::jthread stopper([&] { capture_->Stop(); });
-    while (true) {
-      auto round = capture_->TryPop();
-      if (!round) continue;
-      Collect(*round, out);
-      bool last = round->horizon_ns == std::numeric_limits<int64_t>::max();
-      capture_->Recycle(std::move(round));
-      if (last) break;
-    }
+    capture_->Stop();
+    pump.join();
     return out;
+  }
+
+  void Pump(Collected& out, bool read_tables) {
+    ModuleRegistry modules;
+    ProcessTable processes(modules, ProcFs("/proc"), Clock::System());
+    Tables tables(read_tables);
+    Unwinder unwinder(sampler_->unwind_memory(), processes, modules, tables, Clock::System(), {});
+    for (bool last = false; !last;) {
+      auto round = capture_->TryPop();
+      if (!round) {
+        std::this_thread::yield();
+        continue;
+      }
+      Collect(*round, out);
+      for (uint32_t begin : round->body_begins) {
+        ft_stack head;
+        std::memcpy(&head, round->bodies.data() + begin, sizeof(head));
+        if (head.tgid != static_cast<uint32_t>(getpid()) || head.stop != FT_STOP_COLD) continue;
+        unwinder.Meet(processes.Get(head.tgid), ft_identity(head.start_ns, head.exec_id));
+      }
+      for (LoadedTable& table : std::exchange(tables.ready, {})) unwinder.Take(std::move(table));
+      unwinder.EndRound();
+      last = round->horizon_ns == std::numeric_limits<int64_t>::max();
+      capture_->Recycle(std::move(round));
+    }
   }
 
   std::unique_ptr<BpfSampler> sampler_;
@@ -99,30 +146,80 @@ class SamplerBpf : public ::testing::Test {
   std::string cgroup_root_;
 };
 
+// The same functions as above, without frame pointers, and with RBP put to other use.
+namespace bare {
+#define BARE __attribute__((noipa, optimize("omit-frame-pointer", "no-optimize-sibling-calls")))
+BARE uint64_t Seed(uint64_t rounds) { return rounds & 1; }
+BARE uint64_t Leaf(uint64_t rounds) {
+  uint64_t sum = Seed(rounds);
+  for (uint64_t i = 0; i < rounds; ++i) {
+    sum += i * sum + 7;
+    asm volatile("xor %%rbp, %%rbp" : "+r"(sum) : : "rbp");
+  }
+  return sum;
+}
+BARE uint64_t Middle(uint64_t rounds) { return Leaf(rounds) + 1; }
+BARE uint64_t Outer(uint64_t rounds) { return Middle(rounds) + 2; }
+#undef BARE
+}  // namespace bare
+
 bool Within(uint64_t address, uint64_t (*function)(uint64_t)) {
   auto begin = reinterpret_cast<uint64_t>(function);
   return address > begin && address < begin + 128;
 }
 
+// Of the samples of this thread in Leaf: how many there were, and how many had exactly its callers.
+struct Exactness {
+  int exact = 0;
+  int total = 0;
+  int cold = 0;
+};
+
+Exactness JudgeLeaf(Collected& got, uint64_t (*leaf)(uint64_t), uint64_t (*middle)(uint64_t),
+                    uint64_t (*outer)(uint64_t)) {
+  Exactness judged;
+  for (const ft_sample& sample : got.samples) {
+    if (sample.tid != static_cast<uint32_t>(gettid())) continue;
+    const auto& pcs = got.user_stacks[sample.stack_hash];
+    if (pcs.empty() || !Within(pcs[0], leaf)) continue;
+    if (sample.stop == FT_STOP_COLD) {
+      ++judged.cold;
+      continue;
+    }
+    ++judged.total;
+    judged.exact += pcs.size() > 3 && Within(pcs[1], middle) && Within(pcs[2], outer);
+  }
+  return judged;
+}
+
 TEST_F(SamplerBpf, WalksFramePointersExactly) {
   uint64_t rounds = 400'000'000;
   Collected got = During([&] { EXPECT_NE(Outer(rounds), 0u); });
-  int exact = 0, total = 0;
-  for (const ft_sample& sample : got.samples) {
-    if (sample.tid != static_cast<uint32_t>(gettid())) continue;
-    auto stack = got.user_stacks.find(sample.stack_hash);
-    ASSERT_NE(stack, got.user_stacks.end());
-    const auto& pcs = stack->second;
-    if (pcs.empty() || !Within(pcs[0], Leaf)) continue;
-    ++total;
-    exact += pcs.size() > 3 && Within(pcs[1], Middle) && Within(pcs[2], Outer);
-  }
-  EXPECT_GT(total, 50);
+  Exactness judged = JudgeLeaf(got, Leaf, Middle, Outer);
+  EXPECT_GT(judged.total, 50);
   // Between a function's first instruction and its frame the caller is invisible to frame pointers:
   // Leaf is entered once, so that at most a tick or two can fall there.
-  EXPECT_GE(exact, total - 2);
-  std::printf("%d of %d stacks exact, %u instructions verified\n", exact, total,
-              sampler_->VerifiedInstructions());
+  EXPECT_GE(judged.exact, judged.total - 2);
+  std::printf("%d of %d stacks exact, %d cold before, %u instructions verified\n", judged.exact,
+              judged.total, judged.cold, sampler_->VerifiedInstructions());
+}
+
+TEST_F(SamplerBpf, WalksUnwindTablesExactlyToTheRoot) {
+  uint64_t rounds = 400'000'000;
+  Collected got = During([&] { EXPECT_NE(bare::Outer(rounds), 0u); }, true);
+  Exactness judged = JudgeLeaf(got, bare::Leaf, bare::Middle, bare::Outer);
+  EXPECT_GT(judged.total, 50);
+  EXPECT_EQ(judged.exact, judged.total);
+  int whole = 0;
+  int of = 0;
+  for (const ft_sample& sample : got.samples) {
+    if (sample.tid != static_cast<uint32_t>(gettid()) || sample.stop == FT_STOP_COLD) continue;
+    ++of;
+    whole += sample.stop == FT_STOP_ROOT;
+  }
+  EXPECT_GE(whole, of - 1);
+  std::printf("%d of %d stacks exact, %d of %d to the root, %d cold before\n", judged.exact,
+              judged.total, whole, of, judged.cold);
 }
 
 TEST_F(SamplerBpf, ShowsKernelFramesAboveUserFramesOfASyscallLoop) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/capture/bpf_sampler.h"
+#include "tests/support/fake_unwind_memory.h"
 
 namespace firetower::testing {
 
@@ -29,11 +30,13 @@ class FakeSampler : public daemon::BpfSampler {
     return OkStatus();
   }
   void RemoveVerdict(uint64_t cgroup_id) override { verdicts.erase(cgroup_id); }
+  daemon::UnwindMemory& unwind_memory() override { return unwind; }
   ft_counters Counters() const override { return counters; }
   uint64_t CountedNs() const override { return counted_ns; }
   uint64_t MapBytes() const override { return map_bytes; }
   uint32_t VerifiedInstructions() const override { return 0; }
 
+  FakeUnwindMemory unwind;
   bool refuse_frequency = false;
   std::vector<uint32_t> frequencies;
   std::vector<uint32_t> epochs;

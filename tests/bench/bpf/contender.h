@@ -22,6 +22,7 @@ struct Seen {
   uint64_t samples = 0;
   uint64_t of_load = 0;
   uint64_t of_load_at_depth = 0;  // at least as many user frames as the load has
+  uint64_t of_load_at_root = 0;   // that end where the thread began
 };
 
 // A sampling program that is attached to every CPU for a while. The caller drains it.
@@ -35,6 +36,9 @@ class Contender {
   virtual Seen seen() const = 0;
 };
 
+// By what the sampler walks the load's stacks: without unwind tables it has to use frame pointers.
+enum class WalkBy { kFramePointers, kTables };
+
 // `load` is the process whose stacks have `frames` user frames.
 struct Load {
   uint32_t pid = 0;
@@ -45,6 +49,7 @@ Result<std::unique_ptr<Contender>> LoadFloorRing(const Load& load);
 // The product's sampler as the daemon loads it, with the load's cgroup and some hundred others in
 // its gate.
 Result<std::unique_ptr<Contender>> LoadSampler(const Load& load,
-                                               const daemon::ChosenHierarchy& hierarchy);
+                                               const daemon::ChosenHierarchy& hierarchy,
+                                               WalkBy walk_by);
 
 }  // namespace firetower::bench

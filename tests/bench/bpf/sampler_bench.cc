@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// sampler_bench TOY_DEEP [PAIRS [SECONDS [KIB]]]: nanoseconds of BPF a sample, as the kernel counts
-// them, beside floor-ring's in the same run. The load is two threads, each 19 frame-pointer frames
-// deep and with KIB of data; cold (99 Hz) and warm (997 Hz), in each kind of cgroup hierarchy that
-// is mounted here.
+// sampler_bench TOY_DEEP TOY_DEEP_BARE [PAIRS [SECONDS [KIB]]]: nanoseconds of BPF a sample, as the
+// kernel counts them, beside floor-ring's in the same run. The load is two threads, each 19 frames
+// deep and with KIB of data; cold (99 Hz) and warm (997 Hz). With frame pointers in each kind of
+// cgroup hierarchy that is mounted here; without, by unwind tables, where floor-ring sees one frame;
+// and what each further frame costs, where floor-ring walks those of the load with frame pointers.
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <signal.h>
@@ -23,9 +24,14 @@
 namespace firetower::bench {
 namespace {
 
-constexpr double kMostTimesFloor = 1.5;
 constexpr uint32_t kFrames = 19;
-constexpr uint32_t kRates[] = {99, 997};
+constexpr uint32_t kDeepFrames = 63;
+constexpr uint32_t kColdHz = 99, kWarmHz = 997;
+// Times floor-ring, by frame pointers and by tables.
+constexpr double kMostByFramePointers = 1.5;
+constexpr double kMostByTablesCold = 2.0, kMostByTablesWarm = 2.5;
+// A frame by tables, times a frame of the kernel's own frame-pointer walk.
+constexpr double kMostSlope = 3.0;
 constexpr useconds_t kDrainEveryUs = 50'000;  // as the daemon does
 // A whole stack in fewer of the load's samples is a walk that misses frames. The others are ticks
 // in a function's first or last instructions, where a frame has no frame pointer.
@@ -35,6 +41,7 @@ constexpr double kLeastOfLoad = 0.9;
 
 struct Arguments {
   std::string toy;
+  std::string bare_toy;
   int pairs = 5;
   int seconds = 4;
   std::string kib = "4096";
@@ -47,9 +54,9 @@ int Skip(const std::string& why) {
 
 class LoadProcess {
  public:
-  explicit LoadProcess(const Arguments& arguments) {
-    std::string threads = std::to_string(2), frames = std::to_string(kFrames), seconds = "3600";
-    std::string toy = arguments.toy, kib = arguments.kib;
+  LoadProcess(std::string toy, uint32_t deep, const Arguments& arguments) {
+    std::string threads = std::to_string(2), frames = std::to_string(deep), seconds = "3600";
+    std::string kib = arguments.kib;
     char* argv[] = {toy.data(), seconds.data(), threads.data(), frames.data(), kib.data(), nullptr};
     posix_spawn_file_actions_t quiet;
     posix_spawn_file_actions_init(&quiet);
@@ -114,19 +121,31 @@ bool PrintSeen(const std::string& who, const std::vector<Seen>& all) {
   return holds;
 }
 
-Result<bool> Bench(const Arguments& arguments, const std::vector<int>& cpus,
-                   const std::string& hierarchy_name) {
-  LoadProcess load(arguments);
-  if (load.pid() < 0) return Error(ErrorCode::kNotFound, "cannot start " + arguments.toy);
-  Load stacks{static_cast<uint32_t>(load.pid()), kFrames};
+// What is compared: a load, and how its stacks are walked.
+struct Case {
+  std::string name;
+  std::string toy;
+  uint32_t frames = kFrames;
+  WalkBy walk_by = WalkBy::kFramePointers;
+  double most_cold = kMostByFramePointers;
+  double most_warm = kMostByFramePointers;
+};
+
+Result<daemon::ChosenHierarchy> Choose(const std::string& name) {
   ASSIGN_OR_RETURN(std::string mounts, ReadFile("/proc/self/mountinfo"));
   ASSIGN_OR_RETURN(std::string self, ReadFile("/proc/self/cgroup"));
-  ASSIGN_OR_RETURN(daemon::ChosenHierarchy hierarchy,
-                   daemon::ChooseHierarchy(hierarchy_name, mounts, self, "/sys/fs/cgroup"));
-  ASSIGN_OR_RETURN(std::unique_ptr<Contender> ours, LoadSampler(stacks, hierarchy));
+  return daemon::ChooseHierarchy(name, mounts, self, "/sys/fs/cgroup");
+}
+
+Result<bool> Bench(const Arguments& arguments, const Case& of, const std::vector<int>& cpus,
+                   const daemon::ChosenHierarchy& hierarchy) {
+  LoadProcess load(of.toy, of.frames, arguments);
+  if (load.pid() < 0) return Error(ErrorCode::kNotFound, "cannot start " + of.toy);
+  Load stacks{static_cast<uint32_t>(load.pid()), of.frames};
+  ASSIGN_OR_RETURN(std::unique_ptr<Contender> ours, LoadSampler(stacks, hierarchy, of.walk_by));
   ASSIGN_OR_RETURN(std::unique_ptr<Contender> floor, LoadFloorRing(stacks));
   bool holds = true;
-  for (uint32_t hz : kRates) {
+  for (uint32_t hz : {kColdHz, kWarmHz}) {
     Pairs pairs;
     std::vector<Seen> seen_ours, seen_floor;
     for (int pair = 0; pair < arguments.pairs; ++pair) {
@@ -141,12 +160,44 @@ Result<bool> Bench(const Arguments& arguments, const std::vector<int>& cpus,
       seen_ours.push_back(our_cost.seen);
       seen_floor.push_back(floor_cost.seen);
     }
-    std::string name = fmt::format("sampler_{}_{}hz", hierarchy.Name(), hz);
-    holds &= pairs.Print(name + "_ns", "floor_ring", kMostTimesFloor);
+    std::string name = fmt::format("sampler_{}_{}_{}hz", of.name, hierarchy.Name(), hz);
+    holds &= pairs.Print(name + "_ns", "floor_ring", hz == kColdHz ? of.most_cold : of.most_warm);
     holds &= PrintSeen(name, seen_ours);
-    holds &= PrintSeen("floor_ring", seen_floor);
+    // Without frame pointers floor-ring sees one frame, and is the cheaper for it.
+    if (of.walk_by == WalkBy::kFramePointers) holds &= PrintSeen("floor_ring", seen_floor);
   }
   return holds;
+}
+
+// Nanoseconds a sample of one contender on one load, warm.
+Result<double> WarmCost(const Arguments& arguments, const std::string& toy, uint32_t frames,
+                        const std::vector<int>& cpus, const daemon::ChosenHierarchy* hierarchy) {
+  LoadProcess load(toy, frames, arguments);
+  if (load.pid() < 0) return Error(ErrorCode::kNotFound, "cannot start " + toy);
+  Load stacks{static_cast<uint32_t>(load.pid()), frames};
+  std::unique_ptr<Contender> contender;
+  if (hierarchy != nullptr) {
+    ASSIGN_OR_RETURN(contender, LoadSampler(stacks, *hierarchy, WalkBy::kTables));
+  } else {
+    ASSIGN_OR_RETURN(contender, LoadFloorRing(stacks));
+  }
+  ASSIGN_OR_RETURN(Cost cost, Measure(*contender, cpus, kWarmHz, arguments.seconds));
+  return cost.ns_per_sample;
+}
+
+Result<bool> BenchSlope(const Arguments& arguments, const std::vector<int>& cpus,
+                        const daemon::ChosenHierarchy& hierarchy) {
+  Pairs pairs;
+  constexpr double kMore = kDeepFrames - kFrames;
+  for (int pair = 0; pair < arguments.pairs; ++pair) {
+    const std::string& bare = arguments.bare_toy;
+    ASSIGN_OR_RETURN(double ours, WarmCost(arguments, bare, kFrames, cpus, &hierarchy));
+    ASSIGN_OR_RETURN(double deep, WarmCost(arguments, bare, kDeepFrames, cpus, &hierarchy));
+    ASSIGN_OR_RETURN(double floor, WarmCost(arguments, arguments.toy, kFrames, cpus, nullptr));
+    ASSIGN_OR_RETURN(double below, WarmCost(arguments, arguments.toy, kDeepFrames, cpus, nullptr));
+    pairs.Add((deep - ours) / kMore, (below - floor) / kMore);
+  }
+  return pairs.Print("sampler_ns_a_frame_by_tables", "kernel_frame_pointer_walk", kMostSlope);
 }
 
 // v2 and the first v1 controller that containers have, as far as they are mounted.
@@ -171,10 +222,21 @@ int Main(const Arguments& arguments) {
   if (!online) return Skip(online.error().message());
   Result<std::vector<int>> cpus = daemon::ParseCpuList(*online);
   bool holds = cpus.has_value();
-  for (const std::string& hierarchy : Hierarchies()) {
-    Result<bool> one = Bench(arguments, *cpus, hierarchy);
-    if (!one) fmt::print("FAIL {}: {}\n", hierarchy, one.error().message());
+  auto take = [&](const Result<bool>& one) {
+    if (!one) fmt::print("FAIL {}\n", one.error().message());
     holds &= one && *one;
+  };
+  const Case by_frame_pointers{"fp", arguments.toy};
+  const Case by_tables{"tables",        arguments.bare_toy, kFrames,
+                       WalkBy::kTables, kMostByTablesCold,  kMostByTablesWarm};
+  bool first = true;
+  for (const std::string& name : Hierarchies()) {
+    Result<daemon::ChosenHierarchy> hierarchy = Choose(name);
+    if (!hierarchy) continue;
+    take(Bench(arguments, by_frame_pointers, *cpus, *hierarchy));
+    if (!std::exchange(first, false)) continue;
+    take(Bench(arguments, by_tables, *cpus, *hierarchy));
+    take(BenchSlope(arguments, *cpus, *hierarchy));
   }
   return holds ? 0 : 1;
 }
@@ -183,10 +245,11 @@ int Main(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   firetower::bench::Arguments arguments;
-  if (argc < 2) return 2;
+  if (argc < 3) return 2;
   arguments.toy = argv[1];
-  if (argc > 2) arguments.pairs = std::atoi(argv[2]);
-  if (argc > 3) arguments.seconds = std::atoi(argv[3]);
-  if (argc > 4) arguments.kib = argv[4];
+  arguments.bare_toy = argv[2];
+  if (argc > 3) arguments.pairs = std::atoi(argv[3]);
+  if (argc > 4) arguments.seconds = std::atoi(argv[4]);
+  if (argc > 5) arguments.kib = argv[5];
   return firetower::bench::Main(arguments);
 }

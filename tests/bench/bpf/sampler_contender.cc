@@ -12,6 +12,9 @@
 #include "base/file.h"
 #include "bpf/abi/record.h"
 #include "daemon/capture/bpf_sampler.h"
+#include "daemon/unwind/load_table.h"
+#include "daemon/unwind/module_file.h"
+#include "daemon/unwind/unwinder.h"
 #include "tests/bench/bpf/contender.h"
 
 namespace firetower::bench {
@@ -54,10 +57,39 @@ int FindProgram() {
   return -1;
 }
 
+// Read at once, where the daemon has a thread for it.
+class Tables : public daemon::TableRequests {
+ public:
+  explicit Tables(WalkBy walk_by) : read_(walk_by == WalkBy::kTables) {}
+  bool WantTable(uint32_t module_id, const std::shared_ptr<const daemon::Module>& module,
+                 const daemon::Process& process, const daemon::ProcessMapping& mapping) override {
+    daemon::LoadedTable& loaded = ready.emplace_back();
+    loaded.module = module_id;
+    loaded.outcome = daemon::LoadedTable::Outcome::kNone;
+    if (!read_) return true;
+    auto source = OpenModuleFile("/proc", daemon::MappedModule(module, process, mapping));
+    if (!source) return true;
+    if (auto table = daemon::LoadUnwindTable(*source); table && !table->empty()) {
+      loaded.outcome = daemon::LoadedTable::Outcome::kTable;
+      loaded.table = *std::move(table);
+    }
+    return true;
+  }
+  std::vector<daemon::LoadedTable> ready;
+
+ private:
+  bool read_;
+};
+
 class SamplerContender : public Contender, private daemon::BpfSampler::Sink {
  public:
-  SamplerContender(const Load& load, std::unique_ptr<daemon::BpfSampler> sampler, int program)
-      : load_(load), sampler_(std::move(sampler)), program_(program) {}
+  SamplerContender(const Load& load, std::unique_ptr<daemon::BpfSampler> sampler, int program,
+                   WalkBy walk_by)
+      : load_(load),
+        sampler_(std::move(sampler)),
+        program_(program),
+        tables_(walk_by),
+        unwinder_(sampler_->unwind_memory(), processes_, modules_, tables_, Clock::System(), {}) {}
 
   Status Attach(const std::vector<int>& cpus, uint32_t frequency_hz) override {
     sampler_->SetEpoch(++epoch_);
@@ -68,7 +100,13 @@ class SamplerContender : public Contender, private daemon::BpfSampler::Sink {
   void Detach(const std::vector<int>& cpus) override {
     for (int cpu : cpus) sampler_->DetachCpu(cpu);
   }
-  void Drain() override { sampler_->Drain(*this); }
+  void Drain() override {
+    sampler_->Drain(*this);
+    if (identity_ != 0) unwinder_.Meet(processes_.Get(load_.pid), std::exchange(identity_, 0));
+    for (daemon::LoadedTable& table : std::exchange(tables_.ready, {})) {
+      unwinder_.Take(std::move(table));
+    }
+  }
 
   RunTime run_time() const override {
     bpf_prog_info info{};
@@ -86,10 +124,14 @@ class SamplerContender : public Contender, private daemon::BpfSampler::Sink {
       ft_stack head;
       std::memcpy(&head, record.data(), sizeof(head));
       frames_[head.stack_hash] = head.user_frames;
+      if (head.tgid == load_.pid && head.stop == FT_STOP_COLD) {
+        identity_ = ft_identity(head.start_ns, head.exec_id);
+      }
     }
     if (sample.kind != FT_KIND_SAMPLE) return;
     ++seen_.samples;
     if (sample.tgid != load_.pid) return;
+    seen_.of_load_at_root += sample.stop == FT_STOP_ROOT;
     ++seen_.of_load;
     auto found = frames_.find(sample.stack_hash);
     seen_.of_load_at_depth += found != frames_.end() && found->second >= load_.frames;
@@ -99,6 +141,11 @@ class SamplerContender : public Contender, private daemon::BpfSampler::Sink {
   std::unique_ptr<daemon::BpfSampler> sampler_;
   int program_;
   uint32_t epoch_ = 0;
+  uint32_t identity_ = 0;  // of the load, while the kernel side waits for its mappings
+  daemon::ModuleRegistry modules_;
+  daemon::ProcessTable processes_{modules_, daemon::ProcFs("/proc"), Clock::System()};
+  Tables tables_;
+  daemon::Unwinder unwinder_;
   std::unordered_map<uint64_t, uint16_t> frames_;
   Seen seen_;
 };
@@ -106,7 +153,8 @@ class SamplerContender : public Contender, private daemon::BpfSampler::Sink {
 }  // namespace
 
 Result<std::unique_ptr<Contender>> LoadSampler(const Load& load,
-                                               const daemon::ChosenHierarchy& hierarchy) {
+                                               const daemon::ChosenHierarchy& hierarchy,
+                                               WalkBy walk_by) {
   daemon::SamplerOptions options;
   options.hierarchy = hierarchy;
   ASSIGN_OR_RETURN(std::unique_ptr<daemon::BpfSampler> sampler, daemon::BpfSampler::Load(options));
@@ -120,7 +168,7 @@ Result<std::unique_ptr<Contender>> LoadSampler(const Load& load,
   int program = FindProgram();
   if (program < 0) return Error(ErrorCode::kNotFound, "no program ft_sample_cpu in this process");
   return std::unique_ptr<Contender>(
-      std::make_unique<SamplerContender>(load, std::move(sampler), program));
+      std::make_unique<SamplerContender>(load, std::move(sampler), program, walk_by));
 }
 
 }  // namespace firetower::bench

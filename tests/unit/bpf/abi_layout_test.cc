@@ -12,6 +12,7 @@
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
 #include "bpf/abi/record.h"
+#include "bpf/abi/unwind.h"
 
 namespace firetower {
 namespace {
@@ -47,13 +48,18 @@ std::vector<Layout> OurLayouts() {
   using G = ft_cgroup_event;
   using V = ft_verdict;
   using L = ft_load_config;
+  using C = ft_cold;
+  using R = ft_rule;
+  using M = ft_module;
+  using P = ft_mapping;
+  using T = ft_process;
   return {
       {"ft_sample",
        sizeof(S),
        {Of("time_ns", &S::time_ns), Of("stack_hash", &S::stack_hash),
         Of("cgroup_id", &S::cgroup_id), Of("value", &S::value), Of("tgid", &S::tgid),
         Of("tid", &S::tid), Of("cpu", &S::cpu), Of("kind", &S::kind), Of("type", &S::type),
-        Of("stop", &S::stop), Of("flags", &S::flags), Of("pad", &S::pad)}},
+        Of("stop", &S::stop), Of("flags", &S::flags), Of("cold", &S::cold)}},
       {"ft_stack",
        sizeof(K),
        {Of("time_ns", &K::time_ns), Of("stack_hash", &K::stack_hash), Of("start_ns", &K::start_ns),
@@ -79,7 +85,32 @@ std::vector<Layout> OurLayouts() {
        sizeof(L),
        {Of("use_v2", &L::use_v2), Of("v1_subsystem", &L::v1_subsystem),
         Of("hierarchy_id", &L::hierarchy_id), Of("user_reads", &L::user_reads),
-        Of("thread_size", &L::thread_size), Of("wake_bytes", &L::wake_bytes)}},
+        Of("thread_size", &L::thread_size), Of("wake_bytes", &L::wake_bytes),
+        Of("cold_interval_ns", &L::cold_interval_ns), Of("cold_burst_ns", &L::cold_burst_ns)}},
+      {"ft_cold",
+       sizeof(C),
+       {Of("sample", &C::sample), Of("ip", &C::ip), Of("sp", &C::sp), Of("bp", &C::bp),
+        Of("returned", &C::returned), Of("stack_bytes", &C::stack_bytes),
+        Of("registers", &C::registers), Of("pad", &C::pad), Of("stack", &C::stack)}},
+      {"ft_rule",
+       sizeof(R),
+       {Of("cfa", &R::cfa), Of("flags", &R::flags), Of("reg", &R::reg), Of("bp_from", &R::bp_from),
+        Of("steps", &R::steps), Of("extra", &R::extra), Of("cfa_offset", &R::cfa_offset),
+        Of("bp_offset", &R::bp_offset)}},
+      {"ft_module",
+       sizeof(M),
+       {Of("blocks", &M::blocks), Of("rows", &M::rows), Of("rules", &M::rules),
+        Of("first_block", &M::first_block), Of("block_count", &M::block_count),
+        Of("state", &M::state)}},
+      {"ft_mapping",
+       sizeof(P),
+       {Of("end", &P::end), Of("bias", &P::bias), Of("module", &P::module), Of("pad", &P::pad),
+        Of("pad2", &P::pad2)}},
+      {"ft_process",
+       sizeof(T),
+       {Of("tgid", &T::tgid), Of("identity", &T::identity), Of("mappings", &T::mappings),
+        Of("pad", &T::pad)}},
+      {"ft_process_bucket", sizeof(ft_process_bucket), {Of("way", &ft_process_bucket::way)}},
       {"ft_counters",
        sizeof(ft_counters),
        {Of("value", &ft_counters::value), Of("stop", &ft_counters::stop)}},
@@ -128,9 +159,10 @@ TEST(AbiLayout, IsTheSameForBpf) {
 }
 
 TEST(AbiLayout, IsTheSameInTheSamplersObject) {
-  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
-            (std::vector<std::string>{"ft_stack", "ft_verdict", "ft_config", "ft_load_config",
-                                      "ft_counters"}));
+  EXPECT_EQ(
+      Compare("bpf/ft_sampler.bpf.o"),
+      (std::vector<std::string>{"ft_stack", "ft_verdict", "ft_config", "ft_load_config",
+                                "ft_module", "ft_process", "ft_process_bucket", "ft_counters"}));
 }
 
 TEST(AbiLayout, IsTheSameInTheCgroupProgramsObject) {

@@ -7,6 +7,7 @@
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
 #include "bpf/abi/record.h"
+#include "bpf/abi/unwind.h"
 
 struct {
   struct ft_sample sample;
@@ -16,4 +17,10 @@ struct {
   struct ft_config config;
   struct ft_load_config load_config;
   struct ft_counters counters;
+  struct ft_cold cold;
+  struct ft_rule rule;
+  struct ft_module module;
+  struct ft_mapping mapping;
+  struct ft_process process;
+  struct ft_process_bucket bucket;
 } abi_types;

@@ -45,6 +45,7 @@ class NoSamples : public daemon::BpfSampler {
   void RemoveVerdict(uint64_t) override {}
   ft_counters Counters() const override { return {}; }
   uint64_t CountedNs() const override { return 0; }
+  daemon::UnwindMemory& unwind_memory() override { std::abort(); }
   uint64_t MapBytes() const override { return 0; }
   uint32_t VerifiedInstructions() const override { return 0; }
 

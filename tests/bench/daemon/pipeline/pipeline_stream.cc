@@ -9,6 +9,8 @@
 
 #include "base/check.h"
 #include "daemon/pipeline/resolver.h"
+#include "tests/support/fake_unwind_memory.h"
+#include "tests/support/no_tables.h"
 #include "tests/support/sample_stream.h"
 
 namespace firetower::daemon {
@@ -61,7 +63,10 @@ int Main(uint32_t slices, uint32_t stacks) {
     cgroups.Add(SampleStream::kFirstCgroup + i, SampleStream::PathOf(i));
   }
   Peers peers;
-  Resolver resolver(modules, processes, cgroups, peers, clock, {});
+  firetower::testing::FakeUnwindMemory memory;
+  firetower::testing::NoTables tables;
+  Unwinder unwinder(memory, processes, modules, tables, clock, {});
+  Resolver resolver(modules, processes, cgroups, unwinder, peers, clock, {});
   Round rounds[2];
   stream.AddProcesses(rounds[0], kStartNs - 1);
   resolver.Process(rounds[0]);

@@ -70,6 +70,7 @@ TEST(Options, HoldTheirBounds) {
       {"retention-age", "1h", "59s"},
       {"retention-bytes", "1Ti", "1Mi"},
       {"symbol-cache-bytes", "1Mi", "1Ki"},
+      {"unwind-table-bytes", "1Mi", "1Ki"},
       {"sample-ring-bytes", "64Ki", "96Ki"},
       {"sideband-ring-bytes", "16Ki", "8Ki"},
       {"metrics-top-functions", "0", "21"},

@@ -8,6 +8,8 @@
 
 #include "daemon/capture/round_builder.h"
 #include "tests/support/allocations.h"
+#include "tests/support/fake_unwind_memory.h"
+#include "tests/support/no_tables.h"
 #include "tests/support/sample_stream.h"
 #include "tests/unit/daemon/pipeline/resolver_fixture.h"
 
@@ -90,7 +92,10 @@ class AllocationTest : public ::testing::Test {
   ProcessTable processes_{modules_, ProcFs(proc_.root()), clock_};
   CgroupTree cgroups_{"/nonexistent"};
   RecyclingPeers peers_;
-  Resolver resolver_{modules_, processes_, cgroups_, peers_, clock_, {true, true, true}};
+  testing::FakeUnwindMemory unwind_memory_;
+  testing::NoTables tables_;
+  Unwinder unwinder_{unwind_memory_, processes_, modules_, tables_, clock_, {}};
+  Resolver resolver_{modules_, processes_, cgroups_, unwinder_, peers_, clock_, {true, true, true}};
   RoundBuilder ring_;
   Round rounds_[2];
 };

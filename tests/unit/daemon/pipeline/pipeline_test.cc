@@ -9,6 +9,7 @@
 
 #include "tests/support/fake_proc.h"
 #include "tests/support/fake_sampler.h"
+#include "tests/support/no_tables.h"
 #include "tests/support/rounds.h"
 
 namespace firetower::daemon {
@@ -129,6 +130,7 @@ class PipelineTest : public ::testing::Test {
   ModuleRegistry modules_;
   ProcessTable processes_{modules_, ProcFs(proc_.root()), clock_};
   NoSymbols symbols_;
+  testing::NoTables tables_;
   ListedRounds capture_{clock_};
   int told_ = 0;
   Pipeline pipeline_{sampler_,
@@ -136,8 +138,9 @@ class PipelineTest : public ::testing::Test {
                      processes_,
                      modules_,
                      symbols_,
+                     tables_,
                      clock_,
-                     {kSliceNs, kWindowNs, {}},
+                     {kSliceNs, kWindowNs, {}, {}},
                      [this] { ++told_; }};
   std::vector<std::unique_ptr<Slice>> slices_;
 };
@@ -248,8 +251,8 @@ TEST_F(PipelineTest, SetsRateAndVerdicts) {
 TEST_F(PipelineTest, KeepsSumsWhateverTheShare) {
   for (uint32_t hertz : {1u, 3u, 19u, 97u, 100u, 199u}) {
     testing::FakeSampler sampler;
-    Pipeline pipeline(sampler, cgroups_, processes_, modules_, symbols_, clock_,
-                      {kSliceNs, kWindowNs, {}}, [] {});
+    Pipeline pipeline(sampler, cgroups_, processes_, modules_, symbols_, tables_, clock_,
+                      {kSliceNs, kWindowNs, {}, {}}, [] {});
     pipeline.SetSelection(std::make_shared<Rates>(
         std::map<std::string, uint32_t>{{std::string(12, 'a'), hertz}}, 199));
     ListedRounds capture(clock_);

@@ -13,6 +13,7 @@
 
 #include "daemon/pipeline/resolver.h"
 #include "tests/support/fake_proc.h"
+#include "tests/support/fake_unwind_memory.h"
 #include "tests/support/rounds.h"
 
 namespace firetower::daemon {
@@ -56,6 +57,17 @@ class FakePeers : public ResolverPeers {
   std::vector<std::unique_ptr<Slice>> slices;
   SliceBuilder* builder = nullptr;
   int64_t next_end_ns = std::numeric_limits<int64_t>::max();
+};
+
+// Remembers which tables were asked for.
+class FakeTables : public TableRequests {
+ public:
+  bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>&, const Process&,
+                 const ProcessMapping&) override {
+    wanted.push_back(module_id);
+    return true;
+  }
+  std::vector<uint32_t> wanted;
 };
 
 // Answers by the container's label; the rest is not sampled.
@@ -136,7 +148,10 @@ class ResolverTest : public ::testing::Test {
   ProcessTable processes_{modules_, ProcFs(proc_.root()), clock_};
   CgroupTree cgroups_{mount_.path()};
   FakePeers peers_;
-  Resolver resolver_{modules_, processes_, cgroups_, peers_, clock_, {}};
+  testing::FakeUnwindMemory unwind_memory_;
+  FakeTables tables_;
+  Unwinder unwinder_{unwind_memory_, processes_, modules_, tables_, clock_, {}};
+  Resolver resolver_{modules_, processes_, cgroups_, unwinder_, peers_, clock_, {}};
   Round round_;
 
   // The labels the paths above must get (docs/architecture.md, Faces).

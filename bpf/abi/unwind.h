@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Unwind tables and address spaces, as user space lays them out and the walk reads them.
+ *
+ *   ft_processes   tgid -> where its executable mappings are listed
+ *   arena          per process: count, starts[count], ft_mapping[count]
+ *                  per module:  blocks[count + 1], rows[], rules[]
+ *   ft_modules     slot -> where the module's table is
+ *
+ * A position is a byte offset into the arena, which is made of slabs: array maps of one value each,
+ * written through their memory mapping. Position 0 holds nothing.
+ */
+#ifndef FIRETOWER_BPF_ABI_UNWIND_H
+#define FIRETOWER_BPF_ABI_UNWIND_H
+
+#include "bpf/abi/record.h"
+
+/* 1 MiB: 5.10 takes array values up to 4 MiB, and a small node needs few. */
+#define FT_SLAB_SHIFT 20
+#define FT_SLAB_BYTES (1u << FT_SLAB_SHIFT)
+#define FT_MAX_SLABS 1024
+
+/*
+ * A table is cut into blocks of 1 KiB of file, which hold some ten rows: the two words of the block
+ * index, the rows and the rule are one cache line each.
+ */
+#define FT_BLOCK_SHIFT 10
+#define FT_BLOCK_BYTES (1u << FT_BLOCK_SHIFT)
+
+/* A row: the offset in its block in the low bits, the index of its rule above. */
+#define FT_ROW_OFFSET(row) ((row) & (FT_BLOCK_BYTES - 1))
+#define FT_ROW_RULE(row) ((row) >> FT_BLOCK_SHIFT)
+#define FT_MAX_RULES (1u << (32 - FT_BLOCK_SHIFT))
+
+enum ft_cfa {
+	FT_CFA_NONE = 0,        /* no rule here: a gap, or one we cannot express */
+	FT_CFA_SP = 1,          /* RSP + offset */
+	FT_CFA_BP = 2,          /* RBP + offset */
+	FT_CFA_PLT = 3,         /* RSP + 8, + 16 from byte `extra` of a 16-byte entry on */
+	FT_CFA_SP_AT = 4,       /* *(RSP + offset) + extra */
+	FT_CFA_BP_AT = 5,       /* *(RBP + offset) + extra */
+	FT_CFA_REG = 6,         /* another register + offset: in a leaf only */
+	FT_CFA_ROOT = 7,        /* the return address is undefined: the thread's first frame */
+	FT_CFA_SP_INDEX_AT = 8, /* *(RSP + 8 * register + offset) + extra: in a leaf only */
+};
+
+enum ft_rule_flag {
+	FT_RULE_BP_CFA = 1,   /* the caller's RBP is at CFA + bp_offset */
+	FT_RULE_BP_SP = 2,    /* … at RSP + bp_offset */
+	FT_RULE_BP_BP = 4,    /* … at RBP + bp_offset */
+	FT_RULE_BP_UNTIL = 8, /* saved before bp_from, and not from it on */
+	FT_RULE_RA_SP = 16,   /* the return address is at RSP + extra, else at CFA - 8 */
+	FT_RULE_RA_REG = 32,  /* … in register `reg`: in a leaf only */
+	FT_RULE_POPS = 64,    /* each step takes 8 from the CFA offset instead of adding 8 */
+	FT_RULE_SIGNAL = 128, /* a signal frame: its caller was interrupted, it made no call */
+};
+
+/*
+ * How to step from a frame to its caller. Runs of pushes or pops are one rule: bit n of `steps`
+ * moves the CFA offset by 8 from n + 1 bytes behind the row on.
+ */
+struct ft_rule {
+	__u8 cfa;     /* enum ft_cfa */
+	__u8 flags;   /* enum ft_rule_flag */
+	__u8 reg;     /* DWARF number, for FT_CFA_REG, FT_CFA_SP_INDEX_AT and FT_RULE_RA_REG */
+	__u8 bp_from; /* bytes behind the row from which on RBP is saved */
+	__u16 steps;
+	__s16 extra;
+	__s32 cfa_offset;
+	__s32 bp_offset;
+};
+
+enum ft_module_state {
+	FT_MODULE_COLD = 0,     /* its table is not there yet */
+	FT_MODULE_NO_TABLE = 1, /* it has none: frame pointers */
+	FT_MODULE_TABLE = 2,
+};
+
+/* Slots of modules whose tables are or were wanted. Slot 0 is code without a table. */
+#define FT_MAX_MODULES 16384
+
+struct ft_module {
+	__u32 blocks; /* position of __u32[block_count + 1]: index of each block's first row */
+	__u32 rows;   /* position of __u32[] */
+	__u32 rules;  /* position of struct ft_rule[] */
+	__u32 first_block;
+	__u32 block_count;
+	__u32 state; /* enum ft_module_state */
+};
+
+/* One executable mapping; its start is in the array before. */
+struct ft_mapping {
+	__u64 end;
+	__u64 bias; /* address - bias = offset in the file */
+	__u32 module;
+	__u32 pad;
+	__u64 pad2;
+};
+
+/* Mappings searched at most, 2^13 - 1; the largest processes seen have some 3,000. */
+#define FT_MAPPING_STEPS 13
+#define FT_MAX_MAPPINGS ((1u << FT_MAPPING_STEPS) - 1)
+
+/*
+ * A process's list never changes: a new one takes its place. It begins with a word that holds the
+ * count, then come the starts in rising order, then, from the next cache line on, the mappings.
+ */
+#define FT_STARTS_BYTES(count) ((((__u64)(count)*8) + 8 + 63) & ~63ULL)
+
+/*
+ * A process and its exec generation; anything else of that tgid is somebody we have not met yet.
+ * Four to a cache line: a bucket.
+ */
+struct ft_process {
+	__u32 tgid;     /* 0: free */
+	__u32 identity; /* ft_identity() */
+	__u32 mappings; /* position */
+	__u32 pad;
+};
+
+#define FT_PROCESS_WAYS 4
+#define FT_PROCESS_BUCKETS 4096
+
+struct ft_process_bucket {
+	struct ft_process way[FT_PROCESS_WAYS];
+};
+
+/* Which image of which process: the start time tells owners of a pid apart, the exec id images. */
+static inline __u32 ft_identity(__u64 start_ns, __u32 exec_id)
+{
+	return (__u32)(start_ns >> 12) * 2654435761u + exec_id;
+}
+
+/* The two buckets a process may be in. */
+static inline __u32 ft_bucket(__u32 tgid, __u32 choice)
+{
+	__u32 hash = (tgid + choice * 0x9e3779b9u) * 2654435761u;
+
+	return (hash >> 16) & (FT_PROCESS_BUCKETS - 1);
+}
+
+FT_STATIC_ASSERT(sizeof(struct ft_rule) == 16, "a rule never crosses a slab");
+FT_STATIC_ASSERT(sizeof(struct ft_mapping) == 32, "a mapping never crosses a slab");
+FT_STATIC_ASSERT(sizeof(struct ft_process_bucket) == 64, "a bucket is a cache line");
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* What a walk that met cold code leaves to user space. */
+#ifndef FIRETOWER_BPF_LIB_COLD_H
+#define FIRETOWER_BPF_LIB_COLD_H
+
+#include "bpf/lib/scratch.h"
+
+#define FT_PAGE_BYTES 4096
+
+/* Whether this CPU may send another one: so many a second, and a burst on top. */
+static __always_inline int cold_due(struct stack_scratch *scratch)
+{
+	__u64 due = scratch->cold_due_ns, now = scratch->head.time_ns;
+
+	if (due < now)
+		due = now;
+	if (due > now + load_config.cold_burst_ns)
+		return 0;
+	scratch->cold_due_ns = due + load_config.cold_interval_ns;
+	return 1;
+}
+
+/* Page by page: one read across the stack's end would fail as a whole. */
+static __always_inline __u32 copy_stack(struct ft_cold *cold, __u64 sp)
+{
+	__u32 copied = 0;
+
+	for (int page = 0; page < FT_COLD_STACK_BYTES / FT_PAGE_BYTES; page++) {
+		__u32 size = FT_PAGE_BYTES - ((sp + copied) & (FT_PAGE_BYTES - 1));
+
+		if (copied > FT_COLD_STACK_BYTES - FT_PAGE_BYTES || size > FT_PAGE_BYTES)
+			break;
+		if (bpf_probe_read_user(cold->stack + copied, size, (void *)(sp + copied)))
+			break;
+		copied += size;
+	}
+	return copied;
+}
+
+static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch *scratch)
+{
+	struct ft_walk *walk = &scratch->walk;
+
+	cold->ip = walk->ip;
+	cold->sp = walk->sp;
+	cold->bp = walk->bp;
+	cold->returned = walk->returned;
+	cold->pad = 0;
+	if (scratch->head.user_frames > 1 || !scratch->registers ||
+	    bpf_probe_read_kernel(cold->registers, sizeof(cold->registers),
+				  (void *)scratch->registers))
+		__builtin_memset(cold->registers, 0, sizeof(cold->registers));
+	cold->stack_bytes = copy_stack(cold, walk->sp);
+}
+
+#endif

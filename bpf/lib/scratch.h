@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* What the sampler builds a record in: one for each CPU, and of the sampler's family alone. */
+#ifndef FIRETOWER_BPF_LIB_SCRATCH_H
+#define FIRETOWER_BPF_LIB_SCRATCH_H
+
+#include "bpf/lib/maps.h"
+#include "bpf/lib/walk_state.h"
+
+#define FT_MAX_FRAMES (FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
+
+struct stack_scratch {
+	/* What a step touches lies together. */
+	struct ft_walk walk;
+	__u64 registers; /* kernel address of the leaf's struct pt_regs */
+	__u64 tick;      /* ticks of this CPU, for thinning */
+	__u64 cold_due_ns;
+	struct ft_stack head;
+	__u64 address[FT_MAX_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stack_scratch);
+} ft_scratch SEC(".maps");
+
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	/* Murmur-style multiply and fold: two dependent instructions a frame. */
+	hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
+	return hash ^ (hash >> 32);
+}
+
+#endif

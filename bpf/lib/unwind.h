@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * One step of a user stack walk, from a frame to its caller: by the row of the module's unwind
+ * table, else by the frame pointer. Compiled for the kernel and, the same text, for user space,
+ * which finishes the walks the kernel side could not (docs/architecture.md, "Cold code").
+ *
+ * Who includes this gives, for an `env` of its choice:
+ *   FT_ARENA(env, position, align)    pointer to arena bytes there, or 0; `align` is a power of
+ *                                     two that the position is a multiple of
+ *   FT_MODULE(env, slot)              struct ft_module *, or 0
+ *   FT_READ_USER(env, to, size, address)   0, or an error if any byte is not resident
+ *   FT_REGISTER(env, number, to)      the leaf's register of that DWARF number; 0 or an error
+ */
+#ifndef FIRETOWER_BPF_LIB_UNWIND_H
+#define FIRETOWER_BPF_LIB_UNWIND_H
+
+#include "bpf/lib/unwind_table.h"
+
+/* How many of the 16 steps lie before `behind`. */
+static __always_inline __u32 ft_steps_before(__u32 steps, __u32 behind)
+{
+	if (behind < 16)
+		steps &= (1u << behind) - 1;
+	steps = steps - ((steps >> 1) & 0x5555);
+	steps = (steps & 0x3333) + ((steps >> 2) & 0x3333);
+	steps = (steps + (steps >> 4)) & 0x0f0f;
+	return (steps + (steps >> 8)) & 0x1f;
+}
+
+static __always_inline int ft_cfa_of(void *env, struct ft_walk *walk, struct ft_rule *rule,
+				     __u32 behind, __u64 *cfa)
+{
+	__u64 base;
+
+	switch (rule->cfa) {
+	case FT_CFA_SP:
+		*cfa = walk->sp + (__s64)rule->cfa_offset;
+		if (rule->steps) {
+			__u64 moved = ft_steps_before(rule->steps, behind) * 8;
+
+			*cfa += rule->flags & FT_RULE_POPS ? -moved : moved;
+		}
+		return 0;
+	case FT_CFA_BP:
+		*cfa = walk->bp + (__s64)rule->cfa_offset;
+		return 0;
+	case FT_CFA_PLT:
+		*cfa = walk->sp + 8 + ((__s64)(walk->ip & 15) >= rule->extra ? 8 : 0);
+		return 0;
+	case FT_CFA_SP_AT:
+		base = walk->sp;
+		break;
+	case FT_CFA_BP_AT:
+		base = walk->bp;
+		break;
+	case FT_CFA_SP_INDEX_AT:
+		if (walk->returned || FT_REGISTER(env, rule->reg, &base))
+			return -1;
+		base = walk->sp + base * 8;
+		break;
+	case FT_CFA_REG:
+		if (walk->returned || FT_REGISTER(env, rule->reg, &base))
+			return -1;
+		*cfa = base + (__s64)rule->cfa_offset;
+		return 0;
+	default:
+		return -1;
+	}
+	if (FT_READ_USER(env, cfa, 8, base + (__s64)rule->cfa_offset))
+		return -1;
+	if (!(rule->flags & FT_RULE_RA_SP))
+		*cfa += (__s64)rule->extra;
+	return 0;
+}
+
+struct ft_return {
+	__u64 bp;
+	__u64 ip;
+};
+
+/* The caller's RBP and the return address of a frame whose CFA is known. */
+static __always_inline int ft_read_return(void *env, struct ft_walk *walk, struct ft_rule *rule,
+					  __u32 behind, __u64 cfa, struct ft_return *to)
+{
+	int saved = rule->flags & (FT_RULE_BP_CFA | FT_RULE_BP_SP | FT_RULE_BP_BP);
+	int until = rule->flags & FT_RULE_BP_UNTIL ? 1 : 0;
+	__u64 base = cfa;
+
+	if (saved && (behind >= rule->bp_from) == until)
+		saved = 0;
+	/* Nearly every function that saves RBP pushes it first: one read for both. */
+	if (saved == FT_RULE_BP_CFA && rule->bp_offset == -16 &&
+	    !(rule->flags & (FT_RULE_RA_SP | FT_RULE_RA_REG)))
+		return FT_READ_USER(env, to, 16, cfa - 16);
+	to->bp = walk->bp;
+	if (saved) {
+		if (saved == FT_RULE_BP_SP)
+			base = walk->sp;
+		else if (saved == FT_RULE_BP_BP)
+			base = walk->bp;
+		if (FT_READ_USER(env, &to->bp, 8, base + (__s64)rule->bp_offset))
+			return -1;
+	}
+	if (rule->flags & FT_RULE_RA_REG)
+		return walk->returned ? -1 : FT_REGISTER(env, rule->reg, &to->ip);
+	if (rule->flags & FT_RULE_RA_SP)
+		return FT_READ_USER(env, &to->ip, 8, walk->sp + (__s64)rule->extra);
+	return FT_READ_USER(env, &to->ip, 8, cfa - 8);
+}
+
+static __always_inline int ft_end(struct ft_walk *walk, __u32 stop)
+{
+	walk->stop = stop;
+	return FT_STEP_ENDED;
+}
+
+/* The caller by the ABI's frame record: RBP points at {caller's RBP, return address}. */
+static __always_inline int ft_step_frame_pointer(void *env, struct ft_walk *walk)
+{
+	struct ft_return record;
+
+	if (!walk->bp)
+		return ft_end(walk, FT_STOP_ROOT);
+	/* A caller's frame lies above the stack pointer: anything else is a plain register. */
+	if (walk->bp < walk->sp || (walk->bp & 7))
+		return ft_end(walk, FT_STOP_FRAME_POINTER);
+	if (FT_READ_USER(env, &record, 16, walk->bp))
+		return ft_end(walk, FT_STOP_PAGE);
+	if (!record.ip)
+		return ft_end(walk, FT_STOP_ROOT);
+	if (!ft_is_user_address(record.ip))
+		return ft_end(walk, FT_STOP_RETURN);
+	walk->sp = walk->bp + 16;
+	walk->bp = record.bp;
+	walk->ip = record.ip;
+	walk->returned = 1;
+	walk->guessed = 1;
+	return FT_STEP_CALLER;
+}
+
+static __always_inline int ft_step_rule(void *env, struct ft_walk *walk, struct ft_rule *rule,
+					__u32 behind)
+{
+	struct ft_return caller;
+	__u64 cfa;
+
+	if (rule->cfa == FT_CFA_ROOT)
+		return ft_end(walk, FT_STOP_ROOT);
+	if (ft_cfa_of(env, walk, rule, behind, &cfa) ||
+	    ft_read_return(env, walk, rule, behind, cfa, &caller))
+		return ft_end(walk, FT_STOP_PAGE);
+	if (!caller.ip)
+		return ft_end(walk, FT_STOP_ROOT);
+	if (!ft_is_user_address(caller.ip))
+		return ft_end(walk, FT_STOP_RETURN);
+	/* Stacks grow down; only a signal's handler may run on another one. */
+	if (cfa <= walk->sp && !(rule->flags & (FT_RULE_SIGNAL | FT_RULE_RA_REG)))
+		return ft_end(walk, FT_STOP_FRAME_POINTER);
+	walk->sp = cfa;
+	walk->bp = caller.bp;
+	walk->ip = caller.ip;
+	walk->returned = rule->flags & FT_RULE_SIGNAL ? 0 : 1;
+	walk->guessed = 0;
+	return FT_STEP_CALLER;
+}
+
+/* One step. The caller's own address is looked up where its call is, one byte before. */
+static __always_inline int ft_step(void *env, struct ft_walk *walk)
+{
+	__u64 pc = walk->ip - walk->returned;
+	struct ft_rule *rule;
+	__u32 behind = 0;
+
+	if ((pc < walk->begin || pc >= walk->end) && ft_find_mapping(env, walk, pc)) {
+		walk->begin = walk->end = 0;
+		/* A register that was no frame pointer leads anywhere; a rule only to code. */
+		return walk->guessed ? ft_end(walk, FT_STOP_RETURN) : FT_STEP_COLD;
+	}
+	if (walk->module.state == FT_MODULE_COLD)
+		return FT_STEP_COLD;
+	if (walk->module.state != FT_MODULE_TABLE)
+		return ft_step_frame_pointer(env, walk);
+	rule = ft_find_rule(env, walk, pc - walk->bias, &behind);
+	if (!rule || rule->cfa == FT_CFA_NONE)
+		return ft_step_frame_pointer(env, walk);
+	return ft_step_rule(env, walk, rule, behind);
+}
+
+#endif

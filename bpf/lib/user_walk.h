@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The walk of a user stack on the kernel side: bpf/lib/unwind.h over our maps, with bounded nofault
+ * reads; never by the kernel's user-callchain code.
+ */
+#ifndef FIRETOWER_BPF_LIB_USER_WALK_H
+#define FIRETOWER_BPF_LIB_USER_WALK_H
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/abi/unwind.h"
+#include "bpf/lib/kernel_types.h"
+#include "bpf/lib/scratch.h"
+
+struct slab_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, FT_SLAB_BYTES);
+};
+
+/* Filled by user space as the arena grows, up to its budget. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, FT_MAX_SLABS);
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct slab_map);
+} ft_slabs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, FT_MAX_MODULES);
+	__type(key, __u32);
+	__type(value, struct ft_module);
+} ft_modules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, FT_PROCESS_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct ft_process_bucket);
+} ft_processes SEC(".maps");
+
+static __always_inline void *arena_at(__u32 position, __u32 align)
+{
+	__u32 slab = position >> FT_SLAB_SHIFT, zero = 0;
+	void *map = bpf_map_lookup_elem(&ft_slabs, &slab);
+	__u8 *bytes;
+
+	if (!map)
+		return NULL;
+	bytes = bpf_map_lookup_elem(map, &zero);
+	if (!bytes)
+		return NULL;
+	return bytes + (position & (FT_SLAB_BYTES - 1) & ~(align - 1));
+}
+
+static __always_inline struct ft_module *module_at(__u32 slot)
+{
+	return bpf_map_lookup_elem(&ft_modules, &slot);
+}
+
+static __always_inline int register_at(__u64 registers, __u32 number, __u64 *to)
+{
+	if (!registers || number == 7 || number > 15)
+		return -1;
+	return bpf_probe_read_kernel(to, 8, (void *)(registers + FT_REGISTER_SLOT(number) * 8));
+}
+
+#define FT_ARENA(env, position, align) arena_at(position, align)
+#define FT_MODULE(env, slot) module_at(slot)
+#define FT_READ_USER(env, to, size, address) bpf_probe_read_user(to, size, (void *)(address))
+#define FT_REGISTER(env, number, to) \
+	register_at(((struct stack_scratch *)(env))->registers, number, to)
+
+#include "bpf/lib/unwind.h"
+
+/* Puts the process's list of mappings into the walk; 0, or -1 if user space has not given one. */
+static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 identity)
+{
+	__u64 *count;
+
+	for (__u32 choice = 0; choice < 2; choice++) {
+		__u32 index = ft_bucket(tgid, choice);
+		struct ft_process_bucket *bucket = bpf_map_lookup_elem(&ft_processes, &index);
+
+		if (!bucket)
+			return -1;
+		for (int i = 0; i < FT_PROCESS_WAYS; i++) {
+			if (bucket->way[i].tgid != tgid || bucket->way[i].identity != identity)
+				continue;
+			walk->mappings = bucket->way[i].mappings;
+			count = arena_at(walk->mappings, 8);
+			if (!count)
+				return -1;
+			walk->mapping_count = *count;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static __always_inline void keep_caller(struct stack_scratch *scratch, __u32 slot)
+{
+	/* Who reads an address takes one off for the call; an interrupted frame made none. */
+	__u64 address = scratch->walk.ip + !scratch->walk.returned;
+
+	scratch->address[slot] = address;
+	scratch->head.user_frames++;
+	scratch->head.stack_hash = mix(scratch->head.stack_hash, address);
+}
+
+/*
+ * One step, and the caller's address into `slot`. Global, not static: the verifier then checks it
+ * once, not once a frame; 5.10 takes scalars only. Returns enum ft_step.
+ */
+__attribute__((noinline)) int unwind_step(__u32 slot)
+{
+	struct stack_scratch *scratch;
+	__u32 zero = 0;
+	int step;
+
+	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
+	if (!scratch || slot >= FT_MAX_FRAMES)
+		return FT_STEP_ENDED;
+	step = ft_step(scratch, &scratch->walk);
+	if (step == FT_STEP_CALLER)
+		keep_caller(scratch, slot);
+	return step;
+}
+
+/* The same by frame pointers alone: for what is cold and may not be sent. */
+__attribute__((noinline)) int frame_pointer_step(__u32 slot)
+{
+	struct stack_scratch *scratch;
+	__u32 zero = 0;
+	int step;
+
+	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
+	if (!scratch || slot >= FT_MAX_FRAMES)
+		return FT_STEP_ENDED;
+	step = ft_step_frame_pointer(scratch, &scratch->walk);
+	if (step == FT_STEP_CALLER)
+		keep_caller(scratch, slot);
+	return step;
+}
+
+/* Walks from the leaf's registers in scratch->walk; returns enum ft_step of the last step. */
+static __always_inline int walk_user(struct stack_scratch *scratch)
+{
+	struct ft_walk *walk = &scratch->walk;
+	__u32 slot = scratch->head.kernel_frames & 127;
+	int step = FT_STEP_COLD;
+
+	scratch->address[slot] = walk->ip;
+	scratch->head.user_frames = 1;
+	scratch->head.stack_hash = mix(scratch->head.stack_hash, walk->ip);
+	walk->begin = walk->end = 0;
+	walk->returned = 0;
+	walk->guessed = 0;
+	walk->stop = FT_STOP_DEPTH;
+	if (find_process(walk, scratch->head.tgid,
+			 ft_identity(scratch->head.start_ns, scratch->head.exec_id)))
+		return step;
+	for (__u32 i = 1; i < FT_MAX_USER_FRAMES; i++) {
+		step = unwind_step(slot + i);
+		if (step != FT_STEP_CALLER)
+			break;
+	}
+	return step;
+}
+
+/* What is left of a cold walk by frame pointers, as far as they go. */
+static __always_inline void walk_frame_pointers(struct stack_scratch *scratch)
+{
+	__u32 slot = (scratch->head.kernel_frames + scratch->head.user_frames) & 4095;
+
+	for (__u32 i = 0; i < FT_MAX_USER_FRAMES; i++) {
+		if (frame_pointer_step(slot + i) != FT_STEP_CALLER)
+			break;
+	}
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* Where the walk of a user stack stands. Both sides include this file. */
+#ifndef FIRETOWER_BPF_LIB_WALK_STATE_H
+#define FIRETOWER_BPF_LIB_WALK_STATE_H
+
+#include "bpf/abi/unwind.h"
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+/* arch/x86/include/asm/page_64_types.h: user space ends below this with five-level paging too. */
+#define FT_USER_END 0x00ffffffffffffffULL
+#define FT_USER_BEGIN 0x1000ULL
+
+static __always_inline int ft_is_user_address(__u64 address)
+{
+	return address >= FT_USER_BEGIN && address <= FT_USER_END;
+}
+
+/* Where a walk stands: the registers of a frame and the mapping its code is in. */
+struct ft_walk {
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u64 begin; /* the mapping in hand: begin <= pc < end */
+	__u64 end;
+	__u64 bias;
+	struct ft_module module;
+	__u32 mappings; /* the process's list; 0 if it has none here */
+	__u32 mapping_count;
+	__u32 low; /* of the search that is going on */
+	__u32 high;
+	__u32 returned; /* 1: ip is a return address, the call lies before it */
+	__u32 guessed;  /* the last step was by frame pointer: ip need not be code */
+	__u32 stop;     /* enum ft_stop, once the walk has ended */
+};
+
+enum ft_step {
+	FT_STEP_ENDED = 0,  /* walk->stop says why */
+	FT_STEP_CALLER = 1, /* the registers are the caller's now */
+	FT_STEP_COLD =
+		2, /* what is needed to go on is not here yet: the registers are the frame's */
+};
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "daemon/capture/round.h"
+#include "daemon/pipeline/slice.h"
+#include "daemon/unwind/unwinder.h"
+
+namespace firetower::daemon {
+
+// A cold sample with as much of its stack as there will ever be.
+struct FinishedStack {
+  ft_sample sample{};
+  TaskLabel label;
+  std::vector<uint64_t> addresses;  // kernel_frames of the kernel, then the user's, leaf first
+  uint32_t kernel_frames = 0;
+  uint8_t stop = 0;
+  std::shared_ptr<const std::vector<ProcessMapping>> mappings;  // of its process at that time
+  std::shared_ptr<const AddressSpace> space;  // null: there was no room for them in the arena
+};
+
+// Cold samples whose walk waits for an unwind table that is being read. One waits kMaxWaitNs at
+// most, and kMaxWaiting of them; then its stack stays cut, with the reason "cold".
+//
+// Owned by the resolve thread. Memory: some 20 KiB for each that waits.
+class ColdStacks {
+ public:
+  static constexpr size_t kMaxWaiting = 512;
+  static constexpr int64_t kMaxWaitNs = 3 * kNsPerSecond;
+
+  ColdStacks(Unwinder& unwinder, ProcessTable& processes, const Clock& clock)
+      : unwinder_(unwinder), processes_(processes), clock_(clock) {}
+
+  // Walks on; finished ones go to finished(). `start.addresses` is the part the kernel side walked.
+  void Add(FinishedStack start, const ColdStack& cold, std::span<const std::byte> stack);
+  // Walks on where a table has come since. `last`: nothing can wait any longer.
+  void Retry(bool last = false);
+
+  std::vector<FinishedStack>& finished() { return finished_; }
+  size_t waiting() const { return waiting_.size(); }
+
+ private:
+  struct Waiting {
+    FinishedStack stack;
+    ColdStack cold;
+    std::vector<std::byte> bytes;
+    int64_t since_ns = 0;
+  };
+
+  bool WalkOn(FinishedStack& stack, const ColdStack& cold, std::span<const std::byte> bytes);
+
+  Unwinder& unwinder_;
+  ProcessTable& processes_;
+  const Clock& clock_;
+  std::deque<Waiting> waiting_;
+  std::vector<FinishedStack> finished_;
+  uint64_t tables_seen_ = 0;
+};
+
+}  // namespace firetower::daemon

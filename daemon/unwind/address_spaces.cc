@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/unwind/address_spaces.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace firetower::daemon {
+namespace {
+
+// The kernel side reads these while we write.
+void Store(uint32_t& to, uint32_t value) { __atomic_store_n(&to, value, __ATOMIC_RELEASE); }
+
+}  // namespace
+
+std::shared_ptr<const AddressSpace> AddressSpaces::Write(const Process& process) {
+  const std::vector<ProcessMapping>& mappings = *process.mappings;
+  auto count = static_cast<uint32_t>(std::min<size_t>(mappings.size(), FT_MAX_MAPPINGS));
+  uint64_t starts_bytes = FT_STARTS_BYTES(count);
+  std::optional<uint32_t> position =
+      arena_.Allocate(starts_bytes + uint64_t{count} * sizeof(ft_mapping));
+  if (!position) return nullptr;
+  auto* words = reinterpret_cast<uint64_t*>(arena_.At(*position));
+  auto* out = reinterpret_cast<ft_mapping*>(arena_.At(*position) + starts_bytes);
+  words[0] = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ProcessMapping& mapping = mappings[i];
+    words[1 + i] = mapping.start;
+    out[i] = {mapping.end, mapping.start - mapping.file_offset, mapping.module, 0, 0};
+  }
+  auto give_back = [this](const AddressSpace* space) {
+    arena_.Free(space->position, clock_.MonotonicNs());
+    delete space;
+  };
+  return {new AddressSpace{*position, count, process.mappings}, give_back};
+}
+
+ft_process* AddressSpaces::FreeWay(uint32_t pid) {
+  for (uint32_t choice = 0; choice < 2; ++choice) {
+    for (ft_process& way : memory_.processes()[ft_bucket(pid, choice)].way) {
+      if (way.tgid == 0) return &way;
+    }
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const AddressSpace> AddressSpaces::Publish(const Process& process) {
+  auto [it, inserted] = published_.try_emplace(process.pid);
+  Entry& entry = it->second;
+  if (inserted) entry.way = FreeWay(process.pid);
+  bool stale = entry.way != nullptr && (!entry.space || entry.generation != process.generation);
+  std::shared_ptr<const AddressSpace> space = stale ? Write(process) : entry.space;
+  if (!space) {
+    ++refused_;
+    Withdraw(process.pid);
+    return nullptr;
+  }
+  entry.generation = process.generation;
+  // The old list stays valid for a grace after this: a walk may be in it.
+  Store(entry.way->mappings, space->position);
+  Store(entry.way->identity, process.identity);
+  Store(entry.way->tgid, process.pid);
+  entry.space = space;
+  return space;
+}
+
+void AddressSpaces::Withdraw(uint32_t pid) {
+  auto found = published_.find(pid);
+  if (found == published_.end()) return;
+  if (found->second.way != nullptr) Store(found->second.way->tgid, 0);
+  published_.erase(found);
+}
+
+}  // namespace firetower::daemon

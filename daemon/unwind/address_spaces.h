@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "daemon/process/process_table.h"
+#include "daemon/unwind/arena.h"
+
+namespace firetower::daemon {
+
+// One state of a process's executable mappings, in the arena for as long as somebody holds it.
+struct AddressSpace {
+  uint32_t position = 0;  // of the list that the walk searches
+  uint32_t count = 0;
+  std::shared_ptr<const std::vector<ProcessMapping>> mappings;  // the same, with modules
+};
+
+// Tells the kernel side which mappings the processes have whose samples it has sent us. A process
+// is told of with its first sample and again whenever its mappings change; what cannot be told
+// (kMaxProcesses, the arena's budget) is unwound by user space, as far as that is allowed.
+//
+// Owned by the resolve thread; must not outlive the arena.
+class AddressSpaces {
+ public:
+  static constexpr size_t kMaxProcesses = size_t{FT_PROCESS_BUCKETS} * FT_PROCESS_WAYS;
+
+  AddressSpaces(UnwindMemory& memory, Arena& arena, const Clock& clock)
+      : memory_(memory), arena_(arena), clock_(clock) {}
+
+  // Makes the kernel side see `process` as it is now. Null if there was no room.
+  std::shared_ptr<const AddressSpace> Publish(const Process& process);
+  // The process is gone, or another image.
+  void Withdraw(uint32_t pid);
+
+  size_t size() const { return published_.size(); }
+  uint64_t refused() const { return refused_; }
+
+ private:
+  struct Entry {
+    ft_process* way = nullptr;
+    uint32_t generation = 0;
+    std::shared_ptr<const AddressSpace> space;
+  };
+
+  std::shared_ptr<const AddressSpace> Write(const Process& process);
+  ft_process* FreeWay(uint32_t pid);
+
+  UnwindMemory& memory_;
+  Arena& arena_;
+  const Clock& clock_;
+  std::unordered_map<uint32_t, Entry> published_;  // by pid
+  uint64_t refused_ = 0;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/unwind/load_table.h"
+
+#include "daemon/unwind/table_packer.h"
+#include "symbolizer/cfi/load_unwind_rows.h"
+#include "symbolizer/elf/elf_file.h"
+#include "symbolizer/kernel/vdso.h"
+
+namespace firetower::daemon {
+Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
+  ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
+  TablePacker packer(file.program_headers());
+  RETURN_IF_ERROR(symbolizer::LoadUnwindRows(file, packer));
+  return packer.Finish();
+}
+
+Result<PackedTable> LoadVdsoTable() {
+  ASSIGN_OR_RETURN(std::span<const std::byte> image, symbolizer::OwnVdsoImage());
+  symbolizer::MemorySource source(image);
+  return LoadUnwindTable(source);
+}
+
+}  // namespace firetower::daemon

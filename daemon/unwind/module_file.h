@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "daemon/process/process_table.h"
+#include "symbolizer/random_access.h"
+
+namespace firetower::daemon {
+
+// A module and a process that has it mapped: enough to open its file from any thread.
+struct MappedModule {
+  std::shared_ptr<const Module> module;
+  uint32_t pid = 0;
+  uint32_t parent = 0;
+  uint64_t start = 0;
+  uint64_t end = 0;
+
+  MappedModule() = default;
+  MappedModule(std::shared_ptr<const Module> of, const Process& process,
+               const ProcessMapping& mapping)
+      : module(std::move(of)),
+        pid(process.pid),
+        parent(process.parent),
+        start(mapping.start),
+        end(mapping.end) {}
+};
+
+// Opens a module's file where its process sees it: /proc/<pid>/map_files (deleted and replaced
+// files too), else its path inside the root of the process or of one of its parents, whose build id
+// or inode must then be the one mapped. A build id nobody knew yet is told to the module. Errors:
+// kNotFound when none of these opens or is the right file.
+Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
+                                              const MappedModule& mapped);
+
+}  // namespace firetower::daemon

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/unwind/module_tables.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace firetower::daemon {
+namespace {
+
+constexpr uint64_t AlignToLine(uint64_t bytes) {
+  return (bytes + Arena::kUnitBytes - 1) / Arena::kUnitBytes * Arena::kUnitBytes;
+}
+
+// Last, so that a walk that sees the state sees what it stands for.
+void Publish(ft_module& slot, uint32_t state) {
+  __atomic_store_n(&slot.state, state, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+ModuleTables::ModuleTables(UnwindMemory& memory, Arena& arena, uint64_t budget_bytes,
+                           const Clock& clock)
+    : memory_(memory), arena_(arena), clock_(clock), budget_bytes_(budget_bytes) {
+  for (uint32_t module : {ModuleRegistry::kUnknown, ModuleRegistry::kKernel, ModuleRegistry::kJit,
+                          ModuleRegistry::kVdso}) {
+    SetNone(module);
+  }
+}
+
+ModuleTables::State& ModuleTables::StateOf(uint32_t module) {
+  if (module >= states_.size()) states_.resize(module + 64, State::kWanted);
+  return states_[module];
+}
+
+ModuleTables::State ModuleTables::Get(uint32_t module) const {
+  if (module >= FT_MAX_MODULES) return State::kNone;
+  return module < states_.size() ? states_[module] : State::kWanted;
+}
+
+void ModuleTables::SetNone(uint32_t module) {
+  StateOf(module) = State::kNone;
+  if (module < FT_MAX_MODULES) Publish(memory_.modules()[module], FT_MODULE_NO_TABLE);
+}
+
+bool ModuleTables::Insert(uint32_t module, const PackedTable& table) {
+  uint64_t blocks_bytes = AlignToLine(table.blocks.size() * sizeof(uint32_t));
+  uint64_t rows_bytes = AlignToLine(table.rows.size() * sizeof(uint32_t));
+  uint64_t rules_bytes = table.rules.size() * sizeof(ft_rule);
+  uint64_t bytes = blocks_bytes + rows_bytes + rules_bytes;
+  if (module >= FT_MAX_MODULES || table.empty() || bytes > budget_bytes_ / kLargestShare) {
+    if (!table.empty()) ++refused_;
+    SetNone(module);
+    return false;
+  }
+  Drop(module);
+  while (bytes_ + bytes > budget_bytes_ && EvictOldest()) {
+  }
+  std::optional<uint32_t> position = arena_.Allocate(bytes);
+  if (!position) {
+    // What is evicted comes free after a grace: the module's next stack tries again.
+    EvictOldest();
+    StateOf(module) = State::kWanted;
+    return false;
+  }
+  std::byte* to = arena_.At(*position);
+  std::memcpy(to, table.blocks.data(), table.blocks.size() * sizeof(uint32_t));
+  std::memcpy(to + blocks_bytes, table.rows.data(), table.rows.size() * sizeof(uint32_t));
+  std::memcpy(to + blocks_bytes + rows_bytes, table.rules.data(), rules_bytes);
+  ft_module& slot = memory_.modules()[module];
+  slot.blocks = *position;
+  slot.rows = static_cast<uint32_t>(*position + blocks_bytes);
+  slot.rules = static_cast<uint32_t>(*position + blocks_bytes + rows_bytes);
+  slot.first_block = table.first_block;
+  slot.block_count = static_cast<uint32_t>(table.blocks.size() - 1);
+  Publish(slot, FT_MODULE_TABLE);
+  StateOf(module) = State::kTable;
+  tables_[module] = {*position, static_cast<uint32_t>(bytes), clock_.MonotonicNs()};
+  bytes_ += bytes;
+  return true;
+}
+
+void ModuleTables::Touch(uint32_t module) {
+  auto found = tables_.find(module);
+  if (found != tables_.end()) found->second.used_ns = clock_.MonotonicNs();
+}
+
+void ModuleTables::Drop(uint32_t module) {
+  auto found = tables_.find(module);
+  if (found == tables_.end()) return;
+  Publish(memory_.modules()[module], FT_MODULE_COLD);
+  StateOf(module) = State::kWanted;
+  arena_.Free(found->second.position, clock_.MonotonicNs());
+  bytes_ -= found->second.bytes;
+  tables_.erase(found);
+}
+
+bool ModuleTables::EvictOldest() {
+  auto oldest = std::min_element(tables_.begin(), tables_.end(), [](const auto& a, const auto& b) {
+    return a.second.used_ns < b.second.used_ns;
+  });
+  if (oldest == tables_.end()) return false;
+  ++evicted_;
+  Drop(oldest->first);
+  return true;
+}
+
+void ModuleTables::DropUnmapped(const std::vector<bool>& mapped) {
+  std::vector<uint32_t> gone;
+  for (const auto& [module, table] : tables_) {
+    if (module >= mapped.size() || !mapped[module]) gone.push_back(module);
+  }
+  for (uint32_t module : gone) Drop(module);
+}
+
+}  // namespace firetower::daemon

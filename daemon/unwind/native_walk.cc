@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/unwind/native_walk.h"
+
+#include <cstring>
+
+namespace firetower::daemon {
+namespace {
+
+const WalkMemory& Memory(const void* env) { return *static_cast<const WalkMemory*>(env); }
+
+// The largest thing read at once is a mapping or a rule; each is aligned to its size.
+void* ArenaAt(const void* env, uint32_t position, uint32_t align) {
+  const WalkMemory& memory = Memory(env);
+  uint64_t at = position & ~uint64_t{align - 1};
+  if (at + align > memory.arena_bytes) return nullptr;
+  // The walk does not write; the kernel side's maps have no const.
+  return const_cast<std::byte*>(memory.arena + at);
+}
+
+ft_module* ModuleAt(const void* env, uint32_t slot) {
+  return slot < FT_MAX_MODULES ? const_cast<ft_module*>(Memory(env).modules + slot) : nullptr;
+}
+
+int ReadStack(const void* env, void* to, uint64_t size, uint64_t address) {
+  const WalkMemory& memory = Memory(env);
+  uint64_t at = address - memory.stack_begin;  // wraps to a large number below it
+  if (at >= memory.stack.size() || memory.stack.size() - at < size) return -1;
+  std::memcpy(to, memory.stack.data() + at, size);
+  return 0;
+}
+
+int RegisterAt(const void* env, uint32_t number, void* to) {
+  uint64_t slot = FT_REGISTER_SLOT(number);
+  if (number == 7 || number > 15 || slot >= Memory(env).registers.size()) return -1;
+  std::memcpy(to, &Memory(env).registers[slot], sizeof(uint64_t));
+  return 0;
+}
+
+}  // namespace
+}  // namespace firetower::daemon
+
+#define FT_ARENA(env, position, align) ::firetower::daemon::ArenaAt(env, position, align)
+#define FT_MODULE(env, slot) ::firetower::daemon::ModuleAt(env, slot)
+#define FT_READ_USER(env, to, size, address) ::firetower::daemon::ReadStack(env, to, size, address)
+#define FT_REGISTER(env, number, to) ::firetower::daemon::RegisterAt(env, number, to)
+
+// The kernel side's integer conversions are its own.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "bpf/lib/unwind.h"
+#pragma GCC diagnostic pop
+
+namespace firetower::daemon {
+
+int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
+           std::vector<uint64_t>& addresses) {
+  void* env = const_cast<WalkMemory*>(&memory);
+  for (size_t i = 0; i < max_frames; ++i) {
+    int step = ft_step(env, &walk);
+    if (step != FT_STEP_CALLER) return step;
+    addresses.push_back(walk.ip + (walk.returned != 0 ? 0 : 1));
+  }
+  walk.stop = FT_STOP_DEPTH;
+  return FT_STEP_ENDED;
+}
+
+}  // namespace firetower::daemon

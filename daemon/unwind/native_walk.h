@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bpf/lib/walk_state.h"
+
+namespace firetower::daemon {
+
+// What a walk in user space reads instead of the kernel's maps and a live process. Views: valid
+// during the walk.
+struct WalkMemory {
+  const std::byte* arena = nullptr;
+  uint64_t arena_bytes = 0;
+  const ft_module* modules = nullptr;  // [FT_MAX_MODULES]
+  uint64_t stack_begin = 0;            // address of stack[0]
+  std::span<const std::byte> stack;
+  std::span<const uint64_t> registers;  // the leaf's, in the order of struct pt_regs; may be empty
+};
+
+// Goes on with a walk: one step after the other of bpf/lib/unwind.h, the text that the kernel side
+// runs. Appends each caller's address to `addresses` in the form of bpf/abi/record.h, at most
+// `max_frames` of them. Returns enum ft_step of the last step; FT_STEP_ENDED with walk.stop set,
+// or FT_STEP_COLD where a table is missing still: the walk then stands at that frame.
+int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
+           std::vector<uint64_t>& addresses);
+
+}  // namespace firetower::daemon

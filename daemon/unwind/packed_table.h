@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bpf/abi/unwind.h"
+
+namespace firetower::daemon {
+
+// The unwind table of one file in the form the walk reads (bpf/abi/unwind.h), not yet in the arena.
+// Keyed by file offset, so that every process that maps the file shares it.
+struct PackedTable {
+  uint32_t first_block = 0;
+  std::vector<uint32_t> blocks;  // for each block the index of its first row; one more at the end
+  std::vector<uint32_t> rows;
+  std::vector<ft_rule> rules;
+
+  bool empty() const { return rows.empty(); }
+  size_t bytes() const {
+    return blocks.size() * sizeof(uint32_t) + rows.size() * sizeof(uint32_t) +
+           rules.size() * sizeof(ft_rule);
+  }
+};
+
+}  // namespace firetower::daemon

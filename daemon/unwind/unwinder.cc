@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/unwind/unwinder.h"
+
+#include <algorithm>
+
+namespace firetower::daemon {
+namespace {
+
+// The arena beyond the tables' budget: lists of mappings, and what waits for its grace to end.
+constexpr uint64_t kArenaExtraBytes = uint64_t{16} << 20;
+// A file that could not be opened this often counts as one without a table.
+constexpr uint8_t kMaxFailures = 3;
+
+}  // namespace
+
+Unwinder::Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry& modules,
+                   TableRequests& requests, const Clock& clock, Options options)
+    : memory_(memory),
+      processes_(processes),
+      modules_(modules),
+      requests_(requests),
+      clock_(clock),
+      arena_(memory, options.table_bytes + kArenaExtraBytes),
+      spaces_(memory, arena_, clock),
+      tables_(memory, arena_, options.table_bytes, clock) {}
+
+std::shared_ptr<const AddressSpace> Unwinder::Meet(Process& process, uint32_t identity) {
+  processes_.Meet(process, identity);
+  AskForTables(process);
+  return spaces_.Publish(process);
+}
+
+void Unwinder::AskForTables(const Process& process) {
+  for (const ProcessMapping& mapping : *process.mappings) {
+    if (tables_.Get(mapping.module) != ModuleTables::State::kWanted) continue;
+    const std::shared_ptr<const Module>& module = modules_.Get(mapping.module);
+    if (module->kind != ModuleKind::kFile) {
+      tables_.SetNone(mapping.module);
+    } else if (requests_.WantTable(mapping.module, module, process, mapping)) {
+      tables_.SetAsked(mapping.module);
+    }
+  }
+}
+
+bool Unwinder::Awaited(const AddressSpace& space, Process* process, uint64_t pc) {
+  const ProcessMapping* mapping = FindMapping(*space.mappings, pc);
+  if (mapping == nullptr) return false;
+  if (tables_.Get(mapping->module) == ModuleTables::State::kWanted && process != nullptr) {
+    AskForTables(*process);
+  }
+  return tables_.Get(mapping->module) == ModuleTables::State::kAsked;
+}
+
+Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte> stack,
+                                const AddressSpace& space, Process* process, size_t max_frames,
+                                std::vector<uint64_t>& addresses, uint8_t* stop) {
+  WalkMemory memory;
+  memory.arena = arena_.At(0);
+  memory.arena_bytes = uint64_t{memory_.max_slabs()} * FT_SLAB_BYTES;
+  memory.modules = memory_.modules();
+  memory.stack_begin = cold.sp;
+  memory.stack = stack;
+  memory.registers = cold.registers;
+  ft_walk walk{};
+  walk.ip = cold.ip;
+  walk.sp = cold.sp;
+  walk.bp = cold.bp;
+  walk.returned = cold.returned ? 1 : 0;
+  walk.mappings = space.position;
+  walk.mapping_count = space.count;
+  size_t before = addresses.size();
+  if (WalkOn(memory, walk, max_frames, addresses) != FT_STEP_COLD) {
+    // What was not copied is not known to be absent.
+    *stop = walk.stop == FT_STOP_PAGE ? uint8_t{FT_STOP_COLD} : static_cast<uint8_t>(walk.stop);
+    return Walk::kEnded;
+  }
+  if (Awaited(space, process, walk.ip - walk.returned)) {
+    addresses.resize(before);
+    return Walk::kWaiting;
+  }
+  // In no mapping: the last address is no code. Or its table cannot be had just now.
+  *stop = FindMapping(*space.mappings, walk.ip - walk.returned) == nullptr ? FT_STOP_RETURN
+                                                                           : FT_STOP_COLD;
+  return Walk::kEnded;
+}
+
+void Unwinder::Take(LoadedTable loaded) {
+  ++tables_taken_;
+  switch (loaded.outcome) {
+    case LoadedTable::Outcome::kTable:
+      tables_.Insert(loaded.module, loaded.table);
+      break;
+    case LoadedTable::Outcome::kNone:
+      tables_.SetNone(loaded.module);
+      break;
+    case LoadedTable::Outcome::kFailed:
+      if (loaded.module >= failures_.size()) failures_.resize(loaded.module + 64, 0);
+      if (++failures_[loaded.module] >= kMaxFailures) {
+        tables_.SetNone(loaded.module);
+      } else {
+        tables_.SetWanted(loaded.module);
+      }
+      break;
+  }
+}
+
+void Unwinder::EndRound() {
+  for (uint32_t pid : processes_.changed()) {
+    const Process* process = processes_.Find(pid);
+    if (process == nullptr || process->dead_since_round != 0 || !process->met) {
+      spaces_.Withdraw(pid);
+      continue;
+    }
+    AskForTables(*process);
+    spaces_.Publish(*process);
+  }
+  processes_.ClearChanged();
+  arena_.Reclaim(clock_.MonotonicNs());
+}
+
+void Unwinder::Sweep() {
+  std::vector<bool> mapped(modules_.size(), false);
+  mapped[ModuleRegistry::kVdso] = true;
+  processes_.ForEach([&](const Process& process) {
+    for (const ProcessMapping& mapping : *process.mappings) mapped[mapping.module] = true;
+  });
+  tables_.DropUnmapped(mapped);
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "daemon/capture/round.h"
+#include "daemon/process/process_table.h"
+#include "daemon/unwind/address_spaces.h"
+#include "daemon/unwind/module_tables.h"
+#include "daemon/unwind/native_walk.h"
+
+namespace firetower::daemon {
+
+// Where unwind tables are asked for; called on the resolve thread, returns at once. False: no room,
+// ask again later.
+class TableRequests {
+ public:
+  virtual ~TableRequests() = default;
+  virtual bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
+                         const Process& process, const ProcessMapping& mapping) = 0;
+};
+
+// What came of a request.
+struct LoadedTable {
+  enum class Outcome : uint8_t {
+    kTable,
+    kNone,    // the file was read and has none: frame pointers
+    kFailed,  // the file could not be opened this time
+  };
+  uint32_t module = 0;
+  Outcome outcome = Outcome::kFailed;
+  PackedTable table;
+};
+
+class TableSource : public TableRequests {
+ public:
+  // What came of a request; nullopt while nothing is ready. Resolve thread.
+  virtual std::optional<LoadedTable> TryPopTable() = 0;
+};
+
+// Keeps the kernel side able to walk user stacks: mappings of sampled processes, tables of what
+// they map; and finishes the walks that it had to leave. Owned by the resolve thread.
+class Unwinder {
+ public:
+  struct Options {
+    uint64_t table_bytes = uint64_t{64} << 20;
+  };
+
+  Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry& modules,
+           TableRequests& requests, const Clock& clock, Options options);
+
+  // A sample told which image of `process` runs. Publishes its mappings and asks for its tables.
+  // Null if there is no room for it.
+  std::shared_ptr<const AddressSpace> Meet(Process& process, uint32_t identity);
+
+  enum class Walk : uint8_t { kEnded, kWaiting };
+  // Goes on with a walk that the kernel side left and appends the callers' addresses. kWaiting: a
+  // table is on its way, call again with the same arguments when tables_taken() has changed.
+  Walk Finish(const ColdStack& cold, std::span<const std::byte> stack, const AddressSpace& space,
+              Process* process, size_t max_frames, std::vector<uint64_t>& addresses, uint8_t* stop);
+
+  void Take(LoadedTable loaded);
+  // A stack went through the module.
+  void Touch(uint32_t module) { tables_.Touch(module); }
+  // Call once a round: tells the kernel side what has changed.
+  void EndRound();
+  // Call about once a minute: drops tables of files that nobody maps.
+  void Sweep();
+
+  uint64_t tables_taken() const { return tables_taken_; }
+  const ModuleTables& tables() const { return tables_; }
+  const AddressSpaces& spaces() const { return spaces_; }
+  uint64_t arena_bytes() const { return arena_.slab_bytes(); }
+
+ private:
+  void AskForTables(const Process& process);
+  // True if a table of the code at `pc` is or can be on its way.
+  bool Awaited(const AddressSpace& space, Process* process, uint64_t pc);
+
+  UnwindMemory& memory_;
+  ProcessTable& processes_;
+  ModuleRegistry& modules_;
+  TableRequests& requests_;
+  const Clock& clock_;
+  Arena arena_;
+  AddressSpaces spaces_;
+  ModuleTables tables_;
+  std::vector<uint8_t> failures_;  // by module
+  uint64_t tables_taken_ = 0;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of bpf/lib/unwind.h on stacks made by hand, with tables made by hand.
+#include "daemon/unwind/native_walk.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "daemon/process/module.h"
+#include "daemon/unwind/address_spaces.h"
+#include "daemon/unwind/module_tables.h"
+#include "tests/support/fake_unwind_memory.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr uint32_t kApp = 9;
+constexpr uint32_t kCold = 10;
+constexpr uint64_t kAppStart = 0x555555000000;
+constexpr uint64_t kJitStart = 0x7f0000000000;
+constexpr uint64_t kColdStart = 0x7f1000000000;
+constexpr uint64_t kStack = 0x7ffd00000000;
+
+class NativeWalk : public ::testing::Test {
+ protected:
+  NativeWalk() : stack_(512) {
+    Process process;
+    process.pid = 42;
+    process.mappings = std::make_shared<std::vector<ProcessMapping>>(
+        std::vector<ProcessMapping>{{kAppStart, kAppStart + 0x1000, 0, kApp, 0},
+                                    {kJitStart, kJitStart + 0x1000, 0, ModuleRegistry::kJit, 0},
+                                    {kColdStart, kColdStart + 0x1000, 0, kCold, 0}});
+    space_ = spaces_.Publish(process);
+    walk_.mappings = space_->position;
+    walk_.mapping_count = space_->count;
+    walk_.sp = kStack;
+  }
+
+  // One rule for the first block of the app from `offset` on.
+  void SetRule(uint32_t offset, ft_rule rule) {
+    PackedTable table;
+    table.blocks = {0, 2};
+    table.rows = {0u, offset | 1u << FT_BLOCK_SHIFT};
+    table.rules = {ft_rule{}, rule};
+    tables_.Insert(kApp, table);
+  }
+  static ft_rule FromSp(int32_t offset) {
+    ft_rule rule{};
+    rule.cfa = FT_CFA_SP;
+    rule.cfa_offset = offset;
+    return rule;
+  }
+  void Put(uint64_t address, uint64_t value) { stack_.at((address - kStack) / 8) = value; }
+  int Step(size_t frames = 1) {
+    WalkMemory memory;
+    memory.arena = memory_.arena();
+    memory.arena_bytes = uint64_t{memory_.max_slabs()} * FT_SLAB_BYTES;
+    memory.modules = memory_.modules();
+    memory.stack_begin = kStack;
+    memory.stack = std::as_bytes(std::span(stack_));
+    memory.registers = registers_;
+    return WalkOn(memory, walk_, frames, addresses_);
+  }
+
+  testing::FakeUnwindMemory memory_;
+  FakeClock clock_{1, 1};
+  Arena arena_{memory_, 4u << 20};
+  AddressSpaces spaces_{memory_, arena_, clock_};
+  ModuleTables tables_{memory_, arena_, 4u << 20, clock_};
+  std::shared_ptr<const AddressSpace> space_;
+  std::vector<uint64_t> stack_;
+  std::vector<uint64_t> registers_ = std::vector<uint64_t>(15);
+  std::vector<uint64_t> addresses_;
+  ft_walk walk_{};
+};
+
+TEST_F(NativeWalk, AStepByARowGivesTheCallersRegisters) {
+  ft_rule rule = FromSp(32);
+  rule.flags = FT_RULE_BP_CFA;
+  rule.bp_offset = -16;
+  SetRule(0x10, rule);
+  Put(kStack + 24, kAppStart + 0x234);
+  Put(kStack + 16, 0xb0b0);
+  walk_.ip = kAppStart + 0x20;
+  Step();
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kAppStart + 0x234}));
+  EXPECT_EQ(walk_.sp, kStack + 32);
+  EXPECT_EQ(walk_.bp, 0xb0b0u);
+  EXPECT_EQ(walk_.returned, 1u);
+}
+
+TEST_F(NativeWalk, AReturnAddressIsLookedUpInItsCall) {
+  SetRule(0x20, FromSp(8));
+  Put(kStack, kAppStart + 0x234);
+  walk_.ip = kAppStart + 0x20;  // behind the end of the code that has no rule
+  walk_.returned = 1;
+  walk_.bp = 0;
+  EXPECT_EQ(Step(), FT_STEP_ENDED);
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_ROOT}) << "by frame pointer: no rule at 0x1f";
+  walk_.returned = 0;
+  addresses_.clear();
+  Step();
+  EXPECT_EQ(addresses_.size(), 1u);
+}
+
+TEST_F(NativeWalk, InsideARunOfPushesEachStepCounts) {
+  ft_rule rule = FromSp(8);
+  rule.steps = 1u << 0 | 1u << 2;  // behind 1 and behind 3 bytes
+  SetRule(0x10, rule);
+  const std::pair<uint64_t, uint64_t> cases[] = {
+      {0x10, 8}, {0x11, 16}, {0x12, 16}, {0x13, 24}, {0x100, 24}};
+  for (auto [at, cfa] : cases) {
+    Put(kStack + cfa - 8, kAppStart + 0x400 + at);
+    walk_.ip = kAppStart + at;
+    walk_.sp = kStack;
+    walk_.returned = 0;
+    addresses_.clear();
+    Step();
+    EXPECT_EQ(walk_.sp, kStack + cfa) << at;
+    EXPECT_EQ(addresses_.front(), kAppStart + 0x400 + at);
+  }
+}
+
+TEST_F(NativeWalk, AnUndefinedReturnAddressIsTheRoot) {
+  ft_rule rule{};
+  rule.cfa = FT_CFA_ROOT;
+  SetRule(0x10, rule);
+  walk_.ip = kAppStart + 0x10;
+  EXPECT_EQ(Step(), FT_STEP_ENDED);
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_ROOT});
+}
+
+TEST_F(NativeWalk, AnInterruptedFrameIsNotLookedUpBeforeItself) {
+  ft_rule rule{};
+  rule.cfa = FT_CFA_SP_AT;
+  rule.cfa_offset = 160;
+  rule.extra = 168;
+  rule.bp_offset = 120;
+  rule.flags = FT_RULE_RA_SP | FT_RULE_BP_SP | FT_RULE_SIGNAL;
+  SetRule(0x10, rule);
+  Put(kStack + 160, kStack + 1024);
+  Put(kStack + 168, kAppStart + 0x300);
+  Put(kStack + 120, 0xb0b0);
+  walk_.ip = kAppStart + 0x10;
+  Step();
+  EXPECT_EQ(walk_.sp, kStack + 1024);
+  EXPECT_EQ(walk_.bp, 0xb0b0u);
+  EXPECT_EQ(walk_.returned, 0u);
+  // One more than where it was interrupted: who reads addresses takes one off.
+  EXPECT_EQ(addresses_.front(), kAppStart + 0x301);
+}
+
+TEST_F(NativeWalk, ALeafMayNeedAnotherRegister) {
+  ft_rule rule{};
+  rule.cfa = FT_CFA_REG;
+  rule.reg = 10;  // r10, while a function realigns its stack
+  rule.cfa_offset = 0;
+  SetRule(0x10, rule);
+  registers_[7] = kStack + 64;  // r10 in struct pt_regs
+  Put(kStack + 56, kAppStart + 0x234);
+  walk_.ip = kAppStart + 0x10;
+  Step();
+  EXPECT_EQ(walk_.sp, kStack + 64);
+  walk_.ip = kAppStart + 0x11;
+  walk_.returned = 1;
+  EXPECT_EQ(Step(), FT_STEP_ENDED) << "a caller's r10 is not known";
+}
+
+TEST_F(NativeWalk, CodeWithoutATableIsWalkedByFramePointers) {
+  walk_.ip = kJitStart + 0x10;
+  walk_.bp = kStack + 16;
+  Put(kStack + 16, kStack + 64);
+  Put(kStack + 24, kJitStart + 0x99);
+  Put(kStack + 64, 0);
+  Put(kStack + 72, 0);
+  EXPECT_EQ(Step(5), FT_STEP_ENDED);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kJitStart + 0x99}));
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_ROOT});
+}
+
+TEST_F(NativeWalk, ARegisterThatIsNoFramePointerEndsTheWalk) {
+  walk_.ip = kJitStart + 0x10;
+  for (uint64_t bp : {uint64_t{0x1234}, kStack - 8, kStack + 4}) {
+    walk_.bp = bp;
+    EXPECT_EQ(Step(), FT_STEP_ENDED);
+    EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_FRAME_POINTER});
+  }
+}
+
+TEST_F(NativeWalk, ColdCodeStopsTheWalkWhereItStands) {
+  SetRule(0x10, FromSp(8));
+  Put(kStack, kColdStart + 0x50);
+  walk_.ip = kAppStart + 0x10;
+  EXPECT_EQ(Step(5), FT_STEP_COLD);
+  EXPECT_EQ(addresses_.size(), 1u);
+  EXPECT_EQ(walk_.ip, kColdStart + 0x50);
+  EXPECT_EQ(walk_.sp, kStack + 8);
+}
+
+TEST_F(NativeWalk, ACallerOutsideOfAllCodeIsColdByRuleAndTheEndByFramePointer) {
+  SetRule(0x10, FromSp(8));
+  Put(kStack, 0x123456);
+  walk_.ip = kAppStart + 0x10;
+  EXPECT_EQ(Step(5), FT_STEP_COLD) << "a library that was mapped a moment ago";
+  walk_.ip = kJitStart;
+  walk_.returned = 0;
+  walk_.sp = kStack;
+  walk_.bp = kStack;
+  Put(kStack, kStack + 64);
+  Put(kStack + 8, 0x123456);
+  EXPECT_EQ(Step(5), FT_STEP_ENDED);
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_RETURN});
+}
+
+TEST_F(NativeWalk, AStackThatDoesNotGrowDownIsRefused) {
+  SetRule(0x10, FromSp(0));
+  Put(kStack, kAppStart + 0x50);
+  walk_.sp = kStack + 8;
+  ft_rule rule = FromSp(-8);
+  SetRule(0x10, rule);
+  walk_.ip = kAppStart + 0x10;
+  EXPECT_EQ(Step(), FT_STEP_ENDED);
+  EXPECT_NE(walk_.stop, uint32_t{FT_STOP_ROOT});
+}
+
+TEST_F(NativeWalk, WhatIsNotInTheCopyIsAnAbsentPage) {
+  SetRule(0x10, FromSp(8 + 512 * 8));
+  walk_.ip = kAppStart + 0x10;
+  EXPECT_EQ(Step(), FT_STEP_ENDED);
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_PAGE});
+}
+
+TEST_F(NativeWalk, DepthIsBounded) {
+  SetRule(0x10, FromSp(8));
+  for (size_t i = 0; i < 100; ++i) Put(kStack + i * 8, kAppStart + 0x50);
+  walk_.ip = kAppStart + 0x10;
+  EXPECT_EQ(Step(20), FT_STEP_ENDED);
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_DEPTH});
+  EXPECT_EQ(addresses_.size(), 20u);
+}
+
+TEST_F(NativeWalk, MappingsAreFoundAmongThousands) {
+  Process process;
+  process.pid = 43;
+  process.mappings = std::make_shared<std::vector<ProcessMapping>>();
+  constexpr uint64_t kCount = 5000;
+  for (uint64_t i = 0; i < kCount; ++i) {
+    process.mappings->push_back(
+        {0x100000 + i * 0x2000, 0x101000 + i * 0x2000, 0, ModuleRegistry::kJit, 0});
+  }
+  auto space = spaces_.Publish(process);
+  ASSERT_NE(space, nullptr);
+  walk_.mappings = space->position;
+  walk_.mapping_count = space->count;
+  walk_.bp = 0;
+  for (uint64_t i : {uint64_t{0}, uint64_t{1}, uint64_t{2500}, kCount - 1}) {
+    walk_.begin = walk_.end = 0;
+    walk_.ip = 0x100000 + i * 0x2000 + 0x800;
+    EXPECT_EQ(Step(), FT_STEP_ENDED) << i;
+    walk_.begin = walk_.end = 0;
+    walk_.ip = 0x101000 + i * 0x2000;  // the gap behind it
+    EXPECT_EQ(Step(), FT_STEP_COLD) << i;
+  }
+}
+
+}  // namespace
+}  // namespace firetower::daemon
