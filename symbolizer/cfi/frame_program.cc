@@ -130,6 +130,7 @@ void FrameProgram::Start(const Instructions& instructions, const Cie& cie) {
   rule_ = cie.initial;
   fault_ = CfiFault::kNone;
   states_ = 0;
+  register_offset_.reset();
 }
 
 void FrameProgram::Step(uint8_t opcode) {
@@ -195,6 +196,7 @@ void FrameProgram::StepCfa(uint8_t opcode) {
     case kDefCfaOffsetSf:
       return SetCfaOffset(Scaled(reader_.Sleb()));
     default:
+      if (rule_.cfa == Cfa::kRegister) register_offset_ = rule_.cfa_offset;
       return RecogniseCfaExpression(reader_.Bytes(reader_.Uleb()), rule_);
   }
 }
@@ -282,15 +284,21 @@ void FrameProgram::SetCfa(uint64_t number, int64_t offset) {
   SetCfaOffset(offset);
 }
 
-// The CFA is a register and an offset, or this instruction may not be here (DWARF 5, 6.4.2.2).
+// DWARF 5, 6.4.2.2, wants a CFA of a register and an offset here. Behind an expression, assembly
+// (libgcrypt's) means the offset of before, as the C++ runtime and gdb take it.
 void FrameProgram::SetCfaRegister(uint64_t number) {
   if (rule_.cfa != Cfa::kRegister) {
-    fault_ = CfiFault::kState;
-  } else if (number > kLastGeneralRegister) {
-    rule_.cfa = Cfa::kUnsupported;
-  } else {
-    rule_.cfa_register = static_cast<uint8_t>(number);
+    if (!register_offset_) {
+      fault_ = CfiFault::kState;
+      return;
+    }
+    rule_.cfa_index_register = 0;
+    rule_.cfa_offset = *register_offset_;
+    rule_.cfa_addend = 0;
   }
+  const bool general = number <= kLastGeneralRegister;
+  rule_.cfa = general ? Cfa::kRegister : Cfa::kUnsupported;
+  rule_.cfa_register = general ? static_cast<uint8_t>(number) : kDwarfRsp;
 }
 
 void FrameProgram::SetCfaOffset(int64_t offset) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "symbolizer/cfi/byte_reader.h"
@@ -75,6 +76,7 @@ class FrameProgram {
   uint64_t location_ = 0;
   CfiFault fault_ = CfiFault::kNone;
   UnwindRule rule_;
+  std::optional<int32_t> register_offset_;  // of the CFA before the last expression
   size_t states_ = 0;
   std::array<UnwindRule, kMaxStates> remembered_;
 };

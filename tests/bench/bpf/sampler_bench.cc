@@ -2,8 +2,9 @@
 // sampler_bench TOY_DEEP TOY_DEEP_BARE [PAIRS [SECONDS [KIB]]]: nanoseconds of BPF a sample, as the
 // kernel counts them, beside floor-ring's in the same run. The load is two threads, each 19 frames
 // deep and with KIB of data; cold (99 Hz) and warm (997 Hz). With frame pointers in each kind of
-// cgroup hierarchy that is mounted here; without, by unwind tables, where floor-ring sees one frame;
-// and what each further frame costs, where floor-ring walks those of the load with frame pointers.
+// cgroup hierarchy that is mounted here; without, by unwind tables, where floor-ring sees one
+// frame; and what each further frame costs, where floor-ring walks those of the load with frame
+// pointers.
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <signal.h>

@@ -45,7 +45,9 @@ class MetricsFeedTest : public ::testing::Test {
     clock_.Advance(5 * kNsPerSecond);
     feed_.OnSlice(slice, containers);
   }
-  void Update(uint32_t frequency_hz = 100) { feed_.Update(nullptr, nullptr, frequency_hz); }
+  void Update(uint32_t frequency_hz = 100) {
+    feed_.Update(nullptr, nullptr, nullptr, frequency_hz);
+  }
 
   // The value of one series; NaN if it is not shown.
   double Value(const std::string& series) {

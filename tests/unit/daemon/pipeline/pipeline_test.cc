@@ -133,14 +133,8 @@ class PipelineTest : public ::testing::Test {
   testing::NoTables tables_;
   ListedRounds capture_{clock_};
   int told_ = 0;
-  Pipeline pipeline_{sampler_,
-                     cgroups_,
-                     processes_,
-                     modules_,
-                     symbols_,
-                     tables_,
-                     clock_,
-                     {kSliceNs, kWindowNs, {}, {}},
+  Pipeline pipeline_{sampler_,           cgroups_, processes_, modules_,
+                     symbols_,           tables_,  clock_,     {kSliceNs, kWindowNs, {}, {}},
                      [this] { ++told_; }};
   std::vector<std::unique_ptr<Slice>> slices_;
 };
