@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 
@@ -79,6 +80,14 @@ Status SyncDirectory(const std::string& path) {
   return OkStatus();
 }
 
+constexpr std::string_view kTemporaryMark = ".tmp-";
+
+template <typename T>
+bool IsNumber(std::string_view text, T* out) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 Status WriteAndSync(const std::string& path, std::string_view contents, unsigned mode) {
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd) return ErrnoError("create " + path);
@@ -89,9 +98,21 @@ Status WriteAndSync(const std::string& path, std::string_view contents, unsigned
 
 }  // namespace
 
+std::optional<pid_t> TemporaryFileOwner(std::string_view name) {
+  size_t mark = name.rfind(kTemporaryMark);
+  if (mark == 0 || mark == std::string_view::npos) return std::nullopt;
+  std::string_view tail = name.substr(mark + kTemporaryMark.size());
+  size_t dash = tail.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  pid_t pid = 0;
+  unsigned serial = 0;
+  bool ours = IsNumber(tail.substr(0, dash), &pid) && IsNumber(tail.substr(dash + 1), &serial);
+  return ours && pid > 0 ? std::optional(pid) : std::nullopt;
+}
+
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode) {
   static std::atomic<unsigned> serial{0};
-  std::string temporary = fmt::format("{}.tmp-{}-{}", path, ::getpid(), ++serial);
+  std::string temporary = fmt::format("{}{}{}-{}", path, kTemporaryMark, ::getpid(), ++serial);
   Status status = WriteAndSync(temporary, contents, mode);
   if (status && ::rename(temporary.c_str(), path.c_str()) != 0) {
     status = ErrnoError("rename to " + path);

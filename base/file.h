@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +28,11 @@ Status ReadExactAt(int fd, uint64_t offset, std::span<std::byte> out);
 // Replaces `path` so that a reader sees the old file or the whole new one, never a part, also
 // after a power cut: temporary file beside it, fsync, rename, fsync of the folder.
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode = 0644);
+
+// The temporary file of WriteFileAtomic is <name>.tmp-<pid>-<serial>. The pid if `name` is such a
+// name, so that what a crash left behind can be told from a file that somebody called similarly.
+std::optional<pid_t> TemporaryFileOwner(std::string_view name);
+inline constexpr size_t kMaxTemporarySuffixBytes = 26;  // two numbers of ten digits
 
 // Creates the folder and its parents (mode 0755); fine when it exists.
 Status MakeDirectories(const std::string& path);

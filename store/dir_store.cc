@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -23,19 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What WriteFileAtomic calls a file that is not finished: <name>.tmp-<pid>-<serial>.
-constexpr std::string_view kTemporaryMark = ".tmp-";
 // No Put takes this long; covers a pid that was given out again (in a container it is always 1).
 constexpr time_t kAbandonedAfterSeconds = 60;
 
-bool IsTemporary(std::string_view name) { return name.find(kTemporaryMark) != std::string::npos; }
-
-bool IsAbandoned(const std::string& path, std::string_view name) {
-  std::string_view tail = name.substr(name.rfind(kTemporaryMark) + kTemporaryMark.size());
-  pid_t pid = 0;
-  std::from_chars(tail.data(), tail.data() + tail.size(), pid);
-  if (pid <= 0) return false;  // not a name of ours
-  if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
+bool IsAbandoned(const std::string& path, pid_t writer) {
+  if (::kill(writer, 0) != 0 && errno == ESRCH) return true;
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 &&
          info.st_mtime < ::time(nullptr) - kAbandonedAfterSeconds;
@@ -56,7 +48,8 @@ Result<std::vector<DirEntry>> ReadSorted(const std::string& path) {
     std::error_code ignored;
     fs::file_type type = at->symlink_status(ignored).type();
     if (type == fs::file_type::directory) entries.push_back({name + '/', true});
-    if (type == fs::file_type::regular && !IsTemporary(name)) entries.push_back({name, false});
+    if (type == fs::file_type::regular && !TemporaryFileOwner(name))
+      entries.push_back({name, false});
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     return ErrnoError("list " + path, error.value());
@@ -123,10 +116,10 @@ size_t Sweep(const std::string& root) {
   fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     std::error_code ignored;
-    std::string name = at->path().filename().string();
-    if (!IsTemporary(name) || !at->is_regular_file(ignored)) continue;
+    std::optional<pid_t> writer = TemporaryFileOwner(at->path().filename().string());
+    if (!writer || !at->is_regular_file(ignored)) continue;
     std::string path = at->path().string();
-    if (IsAbandoned(path, name) && ::unlink(path.c_str()) == 0) ++removed;
+    if (IsAbandoned(path, *writer) && ::unlink(path.c_str()) == 0) ++removed;
   }
   return removed;
 }

@@ -8,10 +8,14 @@
 #include <ctime>
 #include <vector>
 
+#include "base/file.h"
+
 namespace firetower::store {
 namespace {
 
 constexpr size_t kMaxComponentBytes = 253;  // a DNS name
+constexpr size_t kMaxMadeComponentBytes = 128;
+constexpr size_t kMaxNameBytes = 255;  // NAME_MAX of Linux's file systems
 constexpr std::string_view kBundleSuffix = ".zip";
 constexpr std::string_view kCaptureSuffix = ".pb.gz";
 
@@ -43,10 +47,14 @@ Status CheckTimes(int64_t start_s, int64_t seconds) {
   return OkStatus();
 }
 
-Result<std::string> Bounded(std::string key) {
-  if (key.size() <= kMaxKeyBytes) return key;
-  return Error(ErrorCode::kInvalid,
-               fmt::format("key of {} bytes, at most {}", key.size(), kMaxKeyBytes));
+// Components may each be fine and too long together.
+Result<std::string> Checked(std::string key) {
+  RETURN_IF_ERROR(CheckKey(key));
+  return key;
+}
+
+std::string TooLong(std::string_view name, size_t limit) {
+  return fmt::format("a name of {} bytes, at most {}", name.size(), limit);
 }
 
 std::tm UtcOf(int64_t unix_s) {
@@ -144,7 +152,7 @@ Result<std::string> BuildKey(const BundleKey& key) {
   if (key.run.size() != 8 || !std::ranges::all_of(key.run, IsAlphanumeric)) {
     return Error(ErrorCode::kInvalid, fmt::format("key: run \"{}\" must be 8 of a-z 0-9", key.run));
   }
-  return Bounded(fmt::format("{}{}-{}/{}/{}-{}{}", BundlePrefix(key.retention, key.cluster),
+  return Checked(fmt::format("{}{}-{}/{}/{}-{}{}", BundlePrefix(key.retention, key.cluster),
                              BundleTimePath(key.start_s), key.seconds, key.scope, key.node, key.run,
                              kBundleSuffix));
 }
@@ -162,7 +170,7 @@ Result<std::string> BuildKey(const CaptureKey& key) {
   if (key.id.size() != 12 || !std::ranges::all_of(key.id, IsHex)) {
     return Error(ErrorCode::kInvalid, fmt::format("key: id \"{}\" must be 12 of 0-9 a-f", key.id));
   }
-  return Bounded(fmt::format("{}{}/{}/{}/{:010}-{}-{}-{}-{}{}",
+  return Checked(fmt::format("{}{}/{}/{}/{:010}-{}-{}-{}-{}{}",
                              CapturePrefix(key.retention, key.cluster), key.namespace_name, key.pod,
                              DateOf(key.start_s), key.start_s, key.seconds, key.container, key.type,
                              key.id, kCaptureSuffix));
@@ -210,7 +218,7 @@ Result<CaptureKey> ParseCaptureKey(std::string_view text) {
 }
 
 std::string ToKeyComponent(std::string_view text) {
-  std::string out(text.substr(0, kMaxComponentBytes));
+  std::string out(text.substr(0, kMaxMadeComponentBytes));
   for (char& c : out) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (!IsComponentByte(c)) c = '-';
@@ -233,11 +241,12 @@ Status CheckKey(std::string_view key) {
   for (std::string_view part : Split(key, '/')) {
     if (part.empty()) return bad("must be relative and hold no empty component");
     if (part == "." || part == "..") return bad("must hold no . or .. component");
-    if (part.size() > 255) return bad("a component has more than 255 bytes");
-    // Names WriteFileAtomic gives to unfinished files.
-    if (part.find(".tmp-") != std::string_view::npos)
-      return bad("\".tmp-\" marks unfinished files");
+    if (part.size() > kMaxNameBytes) return bad(TooLong(part, kMaxNameBytes));
   }
+  std::string_view name = key.substr(key.rfind('/') + 1);
+  constexpr size_t kMaxFileNameBytes = kMaxNameBytes - kMaxTemporarySuffixBytes;
+  if (name.size() > kMaxFileNameBytes) return bad(TooLong(name, kMaxFileNameBytes));
+  if (TemporaryFileOwner(name)) return bad("names an unfinished file");
   return OkStatus();
 }
 

@@ -56,8 +56,8 @@ Result<std::string> BuildKey(const CaptureKey& key);
 Result<BundleKey> ParseBundleKey(std::string_view text);
 Result<CaptureKey> ParseCaptureKey(std::string_view text);
 
-// `text` as a component: lower case, what may not stand there becomes '-', cut to 253 bytes; "-"
-// when nothing is left.
+// `text` as a component: lower case, what may not stand there becomes '-', cut to 128 bytes so that
+// it fits beside the rest of a file's name; "-" when nothing is left.
 std::string ToKeyComponent(std::string_view text);
 
 // "v1/<class>/<cluster>/bundle/" and below: "<date>/<hour>/<start>" for start-after listings.
@@ -66,7 +66,8 @@ std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
 std::string BundleTimePath(int64_t start_s);  // "2026-11-21/05/1795239711"
 std::string DateOf(int64_t unix_s);           // "2026-11-21"
 
-// Any key a store may hold: relative, no empty, "." or ".." component, printable ASCII, bounded.
+// Any key a store may hold: relative, no empty, "." or ".." component, printable ASCII, bounded,
+// and not the name of a file that WriteFileAtomic has not finished.
 Status CheckKey(std::string_view key);
 
 }  // namespace firetower::store

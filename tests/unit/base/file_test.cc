@@ -33,6 +33,21 @@ TEST_F(FileTest, AtomicWriteFailsWithThePathWhenTheFolderIsAbsent) {
   EXPECT_NE(status.error().message().find(dir_), std::string::npos);
 }
 
+TEST(TemporaryFileOwner, KnowsOnlyWholeNamesOfUnfinishedFiles) {
+  EXPECT_EQ(TemporaryFileOwner("a.zip.tmp-4711-2"), 4711);
+  EXPECT_EQ(TemporaryFileOwner("a.tmp-b.tmp-1-99"), 1);
+  for (const char* name :
+       {"", "a", ".tmp-", "a.tmp-", "a.tmp-1", "a.tmp-1-", "a.tmp--1", "a.tmp-x-1", "a.tmp-1-x",
+        "a.tmp-1-1.zip", "a.tmp-0-1", "a.tmp-1-1-1", "tmp-1-1", "a.tmp-99999999999-1"}) {
+    EXPECT_FALSE(TemporaryFileOwner(name)) << name;
+  }
+}
+
+TEST_F(FileTest, AtomicWriteHasRoomForItsTemporaryName) {
+  EXPECT_EQ(kMaxTemporarySuffixBytes, std::string(".tmp-2147483647-4294967295").size());
+  EXPECT_TRUE(WriteFileAtomic(dir_ + "/" + std::string(255 - kMaxTemporarySuffixBytes, 'a'), "x"));
+}
+
 TEST_F(FileTest, ReadFileRefusesMoreThanItsBound) {
   ASSERT_TRUE(WriteFileAtomic(dir_ + "/a", "12345"));
   EXPECT_EQ(ReadFile(dir_ + "/a", 4).error().code(), ErrorCode::kExhausted);

@@ -121,6 +121,15 @@ TEST(DirStore, NeverServesUnfinishedFilesAndSweepsThem) {
   EXPECT_FALSE(std::filesystem::exists(dead));
   EXPECT_TRUE(std::filesystem::exists(alive));  // its writer may be at work
   EXPECT_THAT(Keys(**store, ""), ElementsAre());
+  // An object whose name only looks similar is served, listed and never swept.
+  std::string similar = "a.tmp-1-1/side.tmp-car.pb.gz";
+  ASSERT_TRUE((*store)->Put(similar, "whole"));
+  std::filesystem::last_write_time(
+      root + "/" + similar,
+      std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5));
+  EXPECT_EQ((*DirStore::Open(root))->swept_files(), 0u);
+  EXPECT_EQ(*(*store)->Get(similar), "whole");
+  EXPECT_THAT(Keys(**store, ""), ElementsAre(similar));
   // In a container every daemon is pid 1: age tells then.
   std::filesystem::last_write_time(
       alive, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5));

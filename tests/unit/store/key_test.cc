@@ -120,12 +120,44 @@ TEST(Key, MakesAComponentOfAnyText) {
   }
 }
 
+TEST(Key, ThatIsBuiltIsOneThatAnyStoreTakes) {
+  // Only a file's whole name is ever that of an unfinished file, and ours end otherwise.
+  CaptureKey capture = Capture();
+  for (const char* odd : {"a.tmp-b", "a.tmp-1-2", ".tmp-1-2"}) {
+    capture.pod = ToKeyComponent(odd);
+    capture.container = ToKeyComponent(odd);
+    auto key = BuildKey(capture);
+    ASSERT_TRUE(key) << odd << ": " << key.error().message();
+    EXPECT_TRUE(CheckKey(*key)) << *key;
+    EXPECT_EQ(*ParseCaptureKey(*key), capture);
+  }
+  capture = Capture();
+  capture.type = "event.page.tmp-_faults";  // its '-' is what is wrong with it
+  EXPECT_THAT(BuildKey(capture).error().message(), HasSubstr("must hold no '-'"));
+}
+
+TEST(Key, HasNamesThatAFileSystemTakes) {
+  // NAME_MAX is 255, and the unfinished file has a longer name than the finished one.
+  BundleKey bundle = Bundle();
+  bundle.node = std::string(253, 'n');
+  EXPECT_THAT(BuildKey(bundle).error().message(), HasSubstr("name of 266 bytes"));
+  CaptureKey capture = Capture();
+  capture.container = std::string(253, 'c');
+  EXPECT_FALSE(BuildKey(capture));
+  // What was made a component fits beside all else in a name.
+  bundle.node = ToKeyComponent(std::string(1000, 'n'));
+  capture.container = bundle.node;
+  EXPECT_TRUE(BuildKey(bundle)) << BuildKey(bundle).error().message();
+  EXPECT_TRUE(BuildKey(capture)) << BuildKey(capture).error().message();
+}
+
 TEST(Key, OfAStoreStaysInside) {
   for (const char* key : {"", "/etc/passwd", "a//b", "../x", "a/../b", "a/.", "a/", "a b", "a\nb",
                           "v1/x.zip.tmp-1-2"}) {
     EXPECT_FALSE(CheckKey(key)) << key;
   }
   EXPECT_TRUE(CheckKey("v1/a..b/..c"));
+  EXPECT_TRUE(CheckKey("v1/x.tmp-1-2/y.tmp-z"));  // folders, and names that only look similar
   EXPECT_FALSE(CheckKey(std::string(1025, 'a')));
   EXPECT_FALSE(CheckKey(std::string(256, 'a')));
 }
