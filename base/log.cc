@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "base/json_escape.h"
+#include "base/json.h"
 
 namespace firetower {
 namespace {

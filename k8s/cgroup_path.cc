@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/json_escape.h"
+#include "base/json.h"
 #include "k8s/cgroup_name.h"
 
 namespace firetower::k8s {

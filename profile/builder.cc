@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/json_escape.h"
+#include "base/json.h"
 
 namespace firetower::profile {
 namespace {

@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "profile/type.h"
 #include "store/key.h"
 
@@ -63,10 +65,9 @@ Error Corrupt(std::string_view why) {
 Status ReadInteger(const Json& json, const char* name, int64_t* out) {
   auto found = json.find(name);
   if (found == json.end()) return OkStatus();
-  bool fits = found->is_number_integer() &&
-              (!found->is_number_unsigned() || found->get<uint64_t>() <= INT64_MAX);
-  if (!fits) return Corrupt(fmt::format("\"{}\" is not an integer", name));
-  *out = found->get<int64_t>();
+  std::optional<int64_t> integer = JsonInteger(*found);
+  if (!integer) return Corrupt(fmt::format("\"{}\" is not an integer", name));
+  *out = *integer;
   return OkStatus();
 }
 

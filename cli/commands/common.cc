@@ -73,8 +73,9 @@ Failure NoData(const Context& context) {
 }
 
 std::string FormatCount(int64_t count) {
-  std::string digits = std::to_string(std::llabs(count));
+  std::string digits = std::to_string(count);
   std::string out = count < 0 ? "-" : "";
+  digits.erase(0, out.size());
   for (size_t i = 0; i < digits.size(); ++i) {
     if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
     out += digits[i];
@@ -106,6 +107,7 @@ std::string FormatValue(double value, std::string_view unit) {
     }
     return fmt::format("{:.0f} B", value);
   }
+  if (std::fabs(value) >= 0x1p63) return fmt::format("{:.3g}", value);  // no integer to round to
   return FormatCount(std::llround(value));
 }
 

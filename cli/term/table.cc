@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/json_escape.h"
+#include "base/json.h"
 
 namespace firetower::cli {
 namespace {

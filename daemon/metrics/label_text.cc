@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/metrics/label_text.h"
 
-#include "base/json_escape.h"
+#include "base/json.h"
 
 namespace firetower::daemon {
 

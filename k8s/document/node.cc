@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json_escape.h"
+#include "base/json.h"
 
 namespace firetower::k8s {
 namespace {

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/json_escape.h"
+#include "base/json.h"
 
 namespace firetower::k8s {
 namespace {

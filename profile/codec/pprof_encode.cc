@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_escape.h"
+#include "base/json.h"
 #include "profile/codec/gzip.h"
 #include "profile/codec/profile.pb.h"
 #include "profile/pprof.h"

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "base/json_escape.h"
+#include "base/json.h"
 
 namespace firetower::query {
 namespace {

@@ -75,6 +75,9 @@ TEST(FormatValue, UsesUnitsPeopleRead) {
   EXPECT_EQ(FormatValue(1234567, "count"), "1,234,567");
   EXPECT_EQ(FormatCount(-999), "-999");
   EXPECT_EQ(FormatCount(-1000), "-1,000");
+  EXPECT_EQ(FormatCount(INT64_MIN), "-9,223,372,036,854,775,808");
+  EXPECT_EQ(FormatValue(1e63, "count"), "1e+63");
+  EXPECT_EQ(FormatValue(-1e63, "count"), "-1e+63");
 }
 
 }  // namespace

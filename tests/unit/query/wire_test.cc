@@ -57,5 +57,39 @@ TEST(Wire, NoPrefixOfAnAnswerIsAnAnswerAndNoneThrows) {
   EXPECT_EQ(ErrorMessageFromJson("no json"), "");
 }
 
+TEST(Wire, RefusesNumbersThatAreNoIntegersOfOurs) {
+  TopReply top;
+  top.by = "functions";
+  top.total = 7;
+  std::string json = ToJson(top);
+  SeriesReply series;
+  series.series.push_back({{{"a", "b"}}, 1, {{7, 0.5}}});
+  std::string with_points = ToJson(series);
+  auto with = [](std::string text, std::string_view member, std::string_view number) {
+    size_t at = text.find(member);
+    EXPECT_NE(at, std::string::npos);
+    return text.replace(at + member.size(), 1, number);
+  };
+  // Beyond 2^63 in either direction, and fractions: RFC 8259 allows them all.
+  for (const char* number : {"1e63", "-1e63", "9223372036854775808", "-9223372036854775809",
+                             "18446744073709551616", "7.5", "null", "\"7\"", "true"}) {
+    auto reply = TopReplyFromJson(with(json, "\"total\":", number));
+    ASSERT_FALSE(reply) << number;
+    EXPECT_THAT(reply.error().message(), ::testing::HasSubstr("integer")) << number;
+    EXPECT_FALSE(SeriesReplyFromJson(with(with_points, "\"points\":[[", number))) << number;
+  }
+  EXPECT_EQ(TopReplyFromJson(with(json, "\"total\":", "9223372036854775807"))->total, INT64_MAX);
+  EXPECT_EQ(TopReplyFromJson(with(json, "\"total\":", "-9223372036854775808"))->total, INT64_MIN);
+  EXPECT_EQ(
+      SeriesReplyFromJson(with(with_points, "\"points\":[[", "-8"))->series[0].points[0].first, -8);
+  for (const char* points : {"[7,1,2]", "[7]", "{}", "7"}) {
+    EXPECT_FALSE(SeriesReplyFromJson(R"({"type":"","unit":"","from_ms":1,"to_ms":1,)"
+                                     R"("step_seconds":1,"series":[{"labels":{},"total":1,)"
+                                     R"("points":[)" +
+                                     std::string(points) + "]}]}"))
+        << points;
+  }
+}
+
 }  // namespace
 }  // namespace firetower::query

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/json_escape.h"
+#include "base/json.h"
 #include "daemon/metrics/label_text.h"
 
 // Whatever a symbol table holds, its quoted form is valid UTF-8 and stays one line inside its

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_escape.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

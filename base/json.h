@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace firetower {
+
+// The inside of a JSON string literal (RFC 8259 §7). Bytes that are not UTF-8 become U+FFFD, so the
+// result is always valid JSON: symbol names and comms are hostile input.
+std::string JsonEscape(std::string_view text);
+
+// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
+std::string ToValidUtf8(std::string_view text);
+
+// The integer that a JSON value is, or nothing: 1e63 and 2^63 have no int64_t, and nlohmann's own
+// conversion of the former is undefined behaviour. `Json` is nlohmann's basic_json, which stays out
+// of this header.
+template <typename Json>
+std::optional<int64_t> JsonInteger(const Json& json) {
+  if (!json.is_number_integer()) return std::nullopt;
+  if (json.is_number_unsigned() && json.template get<uint64_t>() > INT64_MAX) return std::nullopt;
+  return json.template get<int64_t>();
+}
+
+}  // namespace firetower
