@@ -128,7 +128,8 @@ class SamplerContender : public Contender, private daemon::BpfSampler::Sink {
         identity_ = ft_identity(head.start_ns, head.exec_id);
       }
     }
-    if (sample.kind != FT_KIND_SAMPLE) return;
+    // The body of a cold one ends where user space goes on: it counts as not whole.
+    if (sample.kind != FT_KIND_SAMPLE && sample.kind != FT_KIND_COLD) return;
     ++seen_.samples;
     if (sample.tgid != load_.pid) return;
     seen_.of_load_at_root += sample.stop == FT_STOP_ROOT;
