@@ -29,7 +29,11 @@ def kernel_bpf_seconds(pid):
     """Run time of the programs that a process holds, as the kernel counts it."""
     programs = {}
     for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-        rows = dict(row.split(":", 1) for row in info.read_text().splitlines() if ":" in row)
+        try:
+            text = info.read_text()
+        except FileNotFoundError:
+            continue  # A file that was being read is closed by now; programs stay.
+        rows = dict(row.split(":", 1) for row in text.splitlines() if ":" in row)
         if "prog_id" in rows and "run_time_ns" in rows:
             programs[rows["prog_id"]] = int(rows["run_time_ns"])
     return sum(programs.values()) / 1e9
