@@ -22,6 +22,8 @@ namespace {
 constexpr unsigned kStopSeconds = 20;
 // Each thread would get a heap of its own, with its own free pages; ours allocate little.
 constexpr int kHeaps = 2;
+// What is freed goes back to the node at once: tables and windows come as large pieces, and go.
+constexpr int kKeepFreeBytes = 64 << 10;
 
 int Fail(const Error& error) {
   std::fprintf(stderr, "firetowerd: %s\n", error.message().c_str());
@@ -33,6 +35,8 @@ int RunAgent(const Config& config) {
   SetLogFormat(config.log_format);
   SetThreadName("control");
   ::mallopt(M_ARENA_MAX, kHeaps);
+  ::mallopt(M_MMAP_THRESHOLD, kKeepFreeBytes);
+  ::mallopt(M_TRIM_THRESHOLD, kKeepFreeBytes);
   sigset_t stop_signals;
   sigemptyset(&stop_signals);
   sigaddset(&stop_signals, SIGTERM);

@@ -57,7 +57,7 @@ struct Config {
 
   int64_t symbol_cache_bytes = int64_t{32} << 20;
   int64_t unwind_table_bytes = int64_t{64} << 20;
-  int64_t sample_ring_bytes = int64_t{2} << 20;      // One ring for the machine.
+  int64_t sample_ring_bytes = 0;                     // One ring for the machine; 0: by its CPUs.
   int64_t sideband_ring_bytes = int64_t{512} << 10;  // One ring a CPU.
 
   int metrics_top_functions = 5;

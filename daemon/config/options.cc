@@ -74,6 +74,7 @@ void AddSampling(std::vector<Option>& rows) {
       Row("sample-ring-bytes", kSampling, "BYTES",
           "Ring buffer between the kernel programs and the daemon, one for the machine.",
           BytesValue(&Config::sample_ring_bytes, 64 * kKi, 64 * kMi, ByteShape::kPowerOfTwo)));
+  rows.back().default_text = "128Ki for each CPU, at least 512Ki";
   rows.push_back(
       Row("sideband-ring-bytes", kSampling, "BYTES",
           "Ring for process and mapping records, one a CPU. 512Ki fits the memory that "

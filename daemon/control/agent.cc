@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 #include <malloc.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <random>
 
@@ -58,6 +60,14 @@ PipelineOptions PipelineOptionsOf(const Config& config) {
   options.labels = LabelsOf(config.sample_labels);
   options.unwind.table_bytes = static_cast<uint64_t>(config.unwind_table_bytes);
   return options;
+}
+
+// As configured; else room for what each CPU can send between two rounds, cold stacks included.
+size_t SampleRingBytes(int64_t configured) {
+  if (configured > 0) return static_cast<size_t>(configured);
+  constexpr uint64_t kEach = 128u << 10, kLeast = 512u << 10, kMost = 16u << 20;
+  auto cpus = static_cast<uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+  return std::bit_ceil(std::clamp<uint64_t>(cpus * kEach, kLeast, kMost));
 }
 
 ExportOptions ExportOptionsOf(const Config& config) {
@@ -149,7 +159,7 @@ class AgentImpl : public Agent {
       LOG(kWarn, "user stacks are off: BPF reads of user memory can freeze this kernel",
           {{"kernel", kernel_.release}});
     }
-    options.ring_bytes = static_cast<size_t>(config_.sample_ring_bytes);
+    options.ring_bytes = SampleRingBytes(config_.sample_ring_bytes);
     frequency_hz_ = static_cast<uint32_t>(config_.default_frequency_hertz);
     options.frequency_hz = frequency_hz_;
     Result<std::unique_ptr<BpfSampler>> sampler = BpfSampler::Load(options);
