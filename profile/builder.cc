@@ -43,9 +43,24 @@ std::string_view ProfileBuilder::string(StringId id) const {
   return {text.data(), text.size()};
 }
 
-uint32_t ProfileBuilder::AddMapping(const Mapping& mapping) {
+void ProfileBuilder::CheckMapping(const Mapping& mapping) const {
   CHECK(mapping.filename < strings_.size() && mapping.build_id < strings_.size());
+}
+
+uint32_t ProfileBuilder::AddMapping(const Mapping& mapping) {
+  CheckMapping(mapping);
   return mappings_.Intern(mapping);
+}
+
+uint32_t ProfileBuilder::AddOpenMapping(const Mapping& mapping) {
+  CheckMapping(mapping);
+  return mappings_.AddOpen(mapping);
+}
+
+void ProfileBuilder::SetMapping(uint32_t open_mapping, const Mapping& mapping) {
+  CHECK(open_mapping < mappings_.size());
+  CheckMapping(mapping);
+  mappings_.Replace(open_mapping, mapping);
 }
 
 uint32_t ProfileBuilder::AddFunction(const Function& function) {
@@ -62,14 +77,29 @@ uint32_t ProfileBuilder::AddFunction(std::string_view name, std::string_view sys
                               .start_line = start_line});
 }
 
-uint32_t ProfileBuilder::AddLocation(uint32_t mapping, uint64_t address,
-                                     std::span<const Line> lines, bool is_folded) {
+Profile::LocationRecord ProfileBuilder::RecordOf(uint32_t mapping, uint64_t address,
+                                                 std::span<const Line> lines, bool is_folded) {
   CHECK(mapping == kNoMapping || mapping < mappings_.size());
   for (const Line& line : lines) CHECK(line.function < functions_.size());
-  return locations_.Intern(Profile::LocationRecord{.address = address,
-                                                   .mapping = mapping,
-                                                   .lines = lines_.Intern(lines),
-                                                   .is_folded = is_folded ? 1u : 0u});
+  return {.address = address,
+          .mapping = mapping,
+          .lines = lines_.Intern(lines),
+          .is_folded = is_folded ? 1u : 0u};
+}
+
+uint32_t ProfileBuilder::AddLocation(uint32_t mapping, uint64_t address,
+                                     std::span<const Line> lines, bool is_folded) {
+  return locations_.Intern(RecordOf(mapping, address, lines, is_folded));
+}
+
+uint32_t ProfileBuilder::AddOpenLocation() {
+  return locations_.AddOpen(RecordOf(kNoMapping, 0, {}, false));
+}
+
+void ProfileBuilder::SetLocation(uint32_t open_location, uint32_t mapping, uint64_t address,
+                                 std::span<const Line> lines) {
+  CHECK(open_location < locations_.size());
+  locations_.Replace(open_location, RecordOf(mapping, address, lines, false));
 }
 
 Label ProfileBuilder::StringLabel(std::string_view key, std::string_view value) {

@@ -52,6 +52,13 @@ class ProfileBuilder {
   uint32_t AddLocation(uint32_t mapping, uint64_t address, std::span<const Line> lines,
                        bool is_folded = false);
 
+  // For what is not known yet: never made one with an equal one, and may be set until Build().
+  uint32_t AddOpenMapping(const Mapping& mapping);
+  void SetMapping(uint32_t open_mapping, const Mapping& mapping);
+  uint32_t AddOpenLocation();
+  void SetLocation(uint32_t open_location, uint32_t mapping, uint64_t address,
+                   std::span<const Line> lines);
+
   Label StringLabel(std::string_view key, std::string_view value);
   Label NumberLabel(std::string_view key, int64_t number, std::string_view unit);
 
@@ -67,6 +74,9 @@ class ProfileBuilder {
   Profile Build() &&;
 
  private:
+  void CheckMapping(const Mapping& mapping) const;
+  Profile::LocationRecord RecordOf(uint32_t mapping, uint64_t address, std::span<const Line> lines,
+                                   bool is_folded);
   bool HasRoomFor(std::span<const uint32_t> locations) const;
 
   Meta meta_;

@@ -31,6 +31,8 @@ class Pool {
     ends_.push_back(items_.size());
     return size() - 1;
   }
+  // Arrays keep their lengths.
+  void Replace(uint32_t id, const T& item) { items_[id == 0 ? 0 : ends_[id - 1]] = item; }
   void Reserve(size_t arrays, size_t items) {
     ends_.reserve(arrays);
     items_.reserve(items);
@@ -109,6 +111,10 @@ class Interner {
   // IdSet::kNone when it was never interned.
   uint32_t Find(std::span<const T> items) const { return FindHashed(items, HashOf(items)); }
   uint32_t Intern(const T& item) { return Intern(std::span<const T>(&item, 1)); }
+
+  // An id of its own that Find and Intern never give, so that it may be replaced.
+  uint32_t AddOpen(const T& item) { return pool_.Append(std::span<const T>(&item, 1)); }
+  void Replace(uint32_t id, const T& item) { pool_.Replace(id, item); }
 
   const Pool<T>& pool() const { return pool_; }
   Pool<T> TakePool() && { return std::move(pool_); }

@@ -14,8 +14,11 @@
 namespace firetower::daemon {
 namespace {
 
-// A slice whose modules are still being read waits this long for their names.
+// A slice whose modules are still being read waits this long for their names, for the metrics: in
+// the window's profiles they may come later. The window's end waits for as long as a large
+// executable takes to be read on a busy machine.
 constexpr int kSymbolWaitMs = 200;
+constexpr int kWindowSymbolWaitMs = 2000;
 constexpr int64_t kRetentionEveryNs = 60 * kNsPerSecond;
 
 store::RetentionClass StoreClass(k8s::RetentionClass retention) {
@@ -119,6 +122,10 @@ void Exporter::Flush() {
     // The wall clock was set back: names under another run never meet those written before, and
     // each window still stands under its own time, where queries look for it.
     if (start_s_ <= last_s) options_.run = RunAfter(options_.run);
+  }
+  if (window_.waits_for_names()) {
+    loader_.WaitIdle(kWindowSymbolWaitMs);
+    namer_.BeginSlice();
   }
   std::vector<Window::Finished> profiles;
   {

@@ -47,28 +47,32 @@ FrameName FrameNamer::Named(std::string_view mangled, uint64_t address) {
   return name;
 }
 
-FrameName FrameNamer::Unnamed(const Frame& frame, const Module& module, uint64_t address) {
+FrameName FrameNamer::Unnamed(const Frame& frame, const Module& module, uint64_t address,
+                              bool settled) {
   ++misses_;
   FrameName name;
   name.name = symbolizer::FormatUnknown(Basename(module.path), frame.offset);
   name.system_name = name.name;
   name.address = address;
+  name.settled = settled;
   return name;
 }
 
 FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
   auto [entry, inserted] = tables_.try_emplace(frame.module);
-  if (inserted) {
-    symbolizer::SymbolCache::Found found = cache_.Find(module.cache_key);
-    entry->second = found.table;
+  symbolizer::SymbolCache::Found& found = entry->second;
+  if (inserted) found = cache_.Find(module.cache_key);
+  bool missing = found.state == symbolizer::SymbolCache::State::kMiss;
+  if (inserted && missing) {
     // Evicted: the next stack that shows the module asks for its symbols again.
-    if (found.state == symbolizer::SymbolCache::State::kMiss) {
-      uint8_t loaded = Module::kLoaded;
-      module.symbols.compare_exchange_strong(loaded, Module::kWanted);
-    }
+    uint8_t loaded = Module::kLoaded;
+    module.symbols.compare_exchange_strong(loaded, Module::kWanted);
   }
-  const symbolizer::SymbolTable* table = entry->second.get();
-  if (table == nullptr) return Unnamed(frame, module, frame.offset);
+  const symbolizer::SymbolTable* table = found.table.get();
+  if (table == nullptr) {
+    bool settled = !missing || module.symbols.load(std::memory_order_relaxed) == Module::kFailed;
+    return Unnamed(frame, module, frame.offset, settled);
+  }
   uint64_t address = table->FileOffsetToVaddr(frame.offset).value_or(frame.offset);
   if (auto symbol = table->Find(frame.offset)) return Named(symbol->name, address);
   return Unnamed(frame, module, address);
@@ -79,7 +83,7 @@ FrameName FrameNamer::NameKernel(const Frame& frame) {
     if (auto symbol = kernel_->Find(frame.offset)) return Named(symbol->name, frame.offset);
     loader_.KernelMiss();
   }
-  return Unnamed(frame, *modules_[ModuleRegistry::kKernel], frame.offset);
+  return Unnamed(frame, *modules_[ModuleRegistry::kKernel], frame.offset, false);
 }
 
 const symbolizer::PerfMap* FrameNamer::PerfMapOf(uint32_t pid) {
@@ -99,10 +103,19 @@ const symbolizer::PerfMap* FrameNamer::PerfMapOf(uint32_t pid) {
 }
 
 FrameName FrameNamer::NameJit(const Frame& frame, const Module& module) {
-  if (const symbolizer::PerfMap* map = PerfMapOf(frame.pid)) {
+  const symbolizer::PerfMap* map = PerfMapOf(frame.pid);
+  if (map != nullptr) {
     if (auto symbol = map->Find(frame.offset)) return Named(symbol->name, frame.offset);
   }
-  return Unnamed(frame, module, frame.offset);
+  // Runtimes write their maps behind a buffer.
+  return Unnamed(frame, module, frame.offset, map == nullptr);
+}
+
+FrameName FrameNamer::NameAgain(const Frame& frame) {
+  uint64_t misses = misses_;
+  FrameName name = Name(frame);
+  misses_ = misses;
+  return name;
 }
 
 FrameName FrameNamer::Name(const Frame& frame) {

@@ -19,6 +19,7 @@ struct FrameName {
   std::string name;         // demangled; "[module]+0xoffset" where nothing covers the address
   std::string system_name;  // as in the file
   bool named = false;
+  bool settled = true;   // false: looking again later may find a name
   uint64_t address = 0;  // in the object's own address space where it is known
 };
 
@@ -38,6 +39,8 @@ class FrameNamer {
   // Call before naming a slice's frames: looks at tables and perf-maps afresh.
   void BeginSlice();
   FrameName Name(const Frame& frame);
+  // For a frame that was not settled: no further miss is counted.
+  FrameName NameAgain(const Frame& frame);
 
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }
@@ -52,15 +55,17 @@ class FrameNamer {
   FrameName NameKernel(const Frame& frame);
   FrameName NameJit(const Frame& frame, const Module& module);
   FrameName Named(std::string_view mangled, uint64_t address);
-  FrameName Unnamed(const Frame& frame, const Module& module, uint64_t address);
+  FrameName Unnamed(const Frame& frame, const Module& module, uint64_t address,
+                    bool settled = true);
   const symbolizer::PerfMap* PerfMapOf(uint32_t pid);
 
   SymbolLoader& loader_;
   symbolizer::SymbolCache& cache_;
   std::string proc_root_;
   std::vector<std::shared_ptr<const Module>> modules_;
-  // Tables found in this slice, by module id; held so that an eviction cannot pull them away.
-  std::unordered_map<uint32_t, std::shared_ptr<const symbolizer::SymbolTable>> tables_;
+  // What the cache said in this slice, by module id; tables are held so that an eviction cannot
+  // pull them away.
+  std::unordered_map<uint32_t, symbolizer::SymbolCache::Found> tables_;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   std::unordered_map<uint32_t, PerfMapSlot> perf_maps_;
   std::unordered_map<std::string, std::string> demangled_;

@@ -40,17 +40,46 @@ Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& s
 
 uint32_t Window::MappingOf(Open& open, const Frame& frame) {
   auto [entry, inserted] = open.mappings.try_emplace(frame.module);
-  if (!inserted) return entry->second;
-  const Module& module = namer_.ModuleOf(frame);
+  if (!inserted) return entry->second.id;
+  entry->second.id = open.builder.AddOpenMapping({});
+  TellBuildId(open, frame.module, entry->second);
+  return entry->second.id;
+}
+
+// The build id may be found only when the file is read.
+void Window::TellBuildId(Open& open, uint32_t module_id, OpenMapping& open_mapping) {
+  const Module& module = namer_.ModuleOf({.module = module_id});
+  std::string_view build_id = module.BuildId();
   profile::Mapping mapping;
   // Addresses are the object's own, the same for every process: a mapping that spans everything
   // tells readers not to move them (pprof's elfexec.GetBase).
   mapping.memory_limit = ~uint64_t{0};
   mapping.filename = open.builder.AddString(module.path);
-  mapping.build_id = open.builder.AddString(module.BuildId());
+  mapping.build_id = open.builder.AddString(build_id);
   mapping.flags = profile::Mapping::kHasFunctions;
-  AddUnique(open.build_ids, module.BuildId());
-  return entry->second = open.builder.AddMapping(mapping);
+  open.builder.SetMapping(open_mapping.id, mapping);
+  AddUnique(open.build_ids, build_id);
+  open_mapping.has_build_id = !build_id.empty();
+}
+
+void Window::SetName(profile::ProfileBuilder& builder, const Open& open, const LateFrame& late) {
+  profile::Line line;
+  line.function = builder.AddFunction(late.name.name, late.name.system_name, "");
+  builder.SetLocation(late.location, open.mappings.at(late.frame.module).id, late.name.address,
+                      {&line, 1});
+}
+
+void Window::LookAgain(Open& open) {
+  for (auto& [module, mapping] : open.mappings) {
+    if (!mapping.has_build_id) TellBuildId(open, module, mapping);
+  }
+  std::erase_if(open.late, [&](LateFrame& late) {
+    FrameName name = namer_.NameAgain(late.frame);
+    if (!name.settled) return false;
+    late.name = std::move(name);
+    SetName(open.builder, open, late);
+    return true;
+  });
 }
 
 uint32_t Window::LocationOf(Open& open, const Frame& frame) {
@@ -60,10 +89,17 @@ uint32_t Window::LocationOf(Open& open, const Frame& frame) {
       &inserted);
   if (!inserted) return open.locations[place].second;
   place = static_cast<uint32_t>(open.locations.size());
+  uint32_t mapping = MappingOf(open, frame);
   FrameName name = namer_.Name(frame);
-  profile::Line line;
-  line.function = open.builder.AddFunction(name.name, name.system_name, "");
-  uint32_t location = open.builder.AddLocation(MappingOf(open, frame), name.address, {&line, 1});
+  uint32_t location = 0;
+  if (name.settled) {
+    profile::Line line;
+    line.function = open.builder.AddFunction(name.name, name.system_name, "");
+    location = open.builder.AddLocation(mapping, name.address, {&line, 1});
+  } else {
+    location = open.builder.AddOpenLocation();
+    open.late.push_back({frame, location, std::move(name)});
+  }
   open.locations.emplace_back(frame, location);
   return location;
 }
@@ -101,10 +137,15 @@ void Window::AddRow(Open& open, const Slice& slice, const Slice::Row& row) {
 
 void Window::Add(const Slice& slice) {
   if (profiles_.empty()) start_ns_ = slice.window_start_ns;
+  for (auto& [container, open] : profiles_) LookAgain(*open);
   for (const Slice::Row& row : slice.rows) {
     if (!slice.containers[row.container].decision.to_store) continue;
     AddRow(OpenFor(slice.containers[row.container], slice), slice, row);
   }
+}
+
+bool Window::waits_for_names() const {
+  return std::ranges::any_of(profiles_, [](const auto& it) { return !it.second->late.empty(); });
 }
 
 profile::Meta Window::MetaOf(const Open& open) const {
@@ -150,6 +191,7 @@ std::vector<store::OpenProfile> Window::Snapshot() const {
   for (const auto& [container, open] : profiles_) {
     profile::ProfileBuilder copy = open->builder;
     copy.meta() = MetaOf(*open);
+    for (const LateFrame& late : open->late) SetName(copy, *open, late);
     out.push_back(
         {RowOf(*open), std::make_shared<const profile::Profile>(std::move(copy).Build())});
   }
@@ -159,6 +201,8 @@ std::vector<store::OpenProfile> Window::Snapshot() const {
 std::vector<Window::Finished> Window::Take() {
   std::vector<Finished> out;
   for (auto& [container, open] : profiles_) {
+    LookAgain(*open);
+    for (const LateFrame& late : open->late) SetName(open->builder, *open, late);
     open->builder.meta() = MetaOf(*open);
     out.push_back(
         {{RowOf(*open), std::make_shared<const profile::Profile>(std::move(open->builder).Build())},

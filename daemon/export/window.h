@@ -23,8 +23,10 @@ struct WindowOptions {
   LabelChoice labels;
 };
 
-// One window's profiles, one for each container and type, filled slice by slice with named frames.
-// Owned by the export thread.
+// One window's profiles, one for each container and type, filled slice by slice. A frame is named
+// when it is first seen, once for each profile; one whose symbols are not there yet is looked at
+// again with each slice and at the end, so that symbols that come within the window name all its
+// samples, the earlier ones too. Owned by the export thread.
 class Window {
  public:
   Window(const WindowOptions& options, FrameNamer& namer) : options_(options), namer_(namer) {}
@@ -32,6 +34,8 @@ class Window {
   bool empty() const { return profiles_.empty(); }
   int64_t start_ns() const { return start_ns_; }
   void Add(const Slice& slice);
+  // Some frame has no name and may still get one.
+  bool waits_for_names() const;
 
   // The window's rows and profiles, as they are now; the window goes on.
   std::vector<store::OpenProfile> Snapshot() const;
@@ -39,10 +43,20 @@ class Window {
     store::OpenProfile open;
     k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
   };
-  // The same, and the window is empty afterwards.
+  // The same, after a last look for names; the window is empty afterwards.
   std::vector<Finished> Take();
 
  private:
+  struct OpenMapping {
+    uint32_t id = 0;
+    bool has_build_id = false;
+  };
+  // A frame whose symbols may still come, under the name it has until then.
+  struct LateFrame {
+    Frame frame;
+    uint32_t location = 0;
+    FrameName name;
+  };
   struct Open {
     std::shared_ptr<const Container> container;
     uint32_t frequency_hz = 0;
@@ -54,9 +68,10 @@ class Window {
     uint64_t cut = 0;  // samples whose stack is not whole
     std::vector<std::string> policies;
     profile::ProfileBuilder builder;
-    std::map<uint32_t, uint32_t> mappings;  // by module id
-    FlatMap<uint32_t> places;               // in `locations`, by hash of the frame
+    std::map<uint32_t, OpenMapping> mappings;  // by module id
+    FlatMap<uint32_t> places;                  // in `locations`, by hash of the frame
     std::vector<std::pair<Frame, uint32_t>> locations;
+    std::vector<LateFrame> late;  // at most as many as locations
     std::vector<std::string> build_ids;
 
     explicit Open(profile::Meta meta) : builder(std::move(meta)) {}
@@ -65,6 +80,9 @@ class Window {
   Open& OpenFor(const Slice::ContainerEntry& entry, const Slice& slice);
   uint32_t LocationOf(Open& open, const Frame& frame);
   uint32_t MappingOf(Open& open, const Frame& frame);
+  void TellBuildId(Open& open, uint32_t module, OpenMapping& mapping);
+  void LookAgain(Open& open);
+  static void SetName(profile::ProfileBuilder& builder, const Open& open, const LateFrame& late);
   void AddRow(Open& open, const Slice& slice, const Slice::Row& row);
   store::CatalogRow RowOf(const Open& open) const;
   profile::Meta MetaOf(const Open& open) const;

@@ -73,6 +73,29 @@ TEST(ProfileBuilder, CountsWhatPassesTheLimit) {
   EXPECT_EQ(builder.sample_count(), 2u);
 }
 
+TEST(ProfileBuilder, SetsWhatWasLeftOpen) {
+  ProfileBuilder builder(CpuMeta(100, 0, 0));
+  int64_t one[] = {1, 1};
+  uint32_t mapping = builder.AddOpenMapping({});
+  Line line{.function = builder.AddFunction("main", "main", "")};
+  uint32_t known = builder.AddLocation(mapping, 0x10, {&line, 1});
+  uint32_t first = builder.AddOpenLocation(), second = builder.AddOpenLocation();
+  EXPECT_NE(first, second);
+  for (uint32_t leaf : {known, first, second, first}) builder.AddSample({&leaf, 1}, one);
+  builder.SetLocation(first, mapping, 0x20, {&line, 1});
+  builder.SetLocation(second, mapping, 0x10, {&line, 1});
+  builder.SetMapping(mapping, {.filename = builder.AddString("/app")});
+  // What is set is not found by those who add the same: it might be set again.
+  EXPECT_NE(builder.AddLocation(mapping, 0x20, {&line, 1}), first);
+  Profile profile = std::move(builder).Build();
+  ASSERT_EQ(profile.sample_count(), 3u);
+  EXPECT_EQ(profile.sample(1).values[0], 2);
+  EXPECT_EQ(profile.location(profile.sample(1).locations[0]).address, 0x20u);
+  EXPECT_EQ(profile.location(profile.sample(2).locations[0]).address, 0x10u);
+  EXPECT_EQ(profile.FrameName(profile.location(first), 0), "main");
+  EXPECT_EQ(profile.string(profile.mapping(mapping).filename), "/app");
+}
+
 TEST(Profile, NamesFramesWithoutAFunctionByModuleAndFileOffset) {
   ProfileBuilder builder(CpuMeta(100, 0, 0));
   uint32_t lib = builder.AddMapping({.memory_start = 0x7f0000000000,

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 
 #include "profile/pprof.h"
@@ -26,10 +27,12 @@ class Observer : public ExportObserver {
     for (const ContainerSlice& container : containers)
       totals[container.labels.container] += container.total_ns;
     samples += slice.attribution.container;
+    if (on_slice) on_slice();
   }
   void OnStoreOperation(std::string_view operation, bool ok, int64_t) override {
     if (operation == "put") ++(ok ? puts : failed_puts);
   }
+  std::function<void()> on_slice;
   std::map<std::string, int64_t> totals;
   uint64_t samples = 0;
   int puts = 0, failed_puts = 0;
@@ -61,6 +64,21 @@ class ExporterTest : public ::testing::Test {
   void Run() {
     exporter_->Start(source_);
     exporter_->Finish();
+  }
+  // Leaf of each stored sample.
+  std::vector<std::string> StoredLeaves() {
+    std::vector<std::string> leaves;
+    for (const auto& [key, bytes] : store_.objects) {
+      auto index = store::ReadBundleIndex(store_, key);
+      for (const store::BundleEntry& entry : index->entries) {
+        auto profile = profile::DecodePprof(*store::ReadBundleEntry(store_, key, entry));
+        for (uint32_t i = 0; i < profile->sample_count(); ++i) {
+          leaves.push_back(
+              profile->FrameName(profile->location(profile->sample(i).locations[0]), 0));
+        }
+      }
+    }
+    return leaves;
   }
 
   struct Stored {
@@ -136,6 +154,15 @@ TEST_F(ExporterTest, WritesTheOpenWindowAtItsEnd) {
   ASSERT_THAT(ReadStore(), SizeIs(1));
   EXPECT_EQ(ReadStore()[0].start_ns, begin_ns);
   EXPECT_THAT(exporter_->OpenProfiles(), IsEmpty());
+}
+
+TEST_F(ExporterTest, StoresTheNamesThatCameAfterTheWindowsLastSlice) {
+  uint32_t slow = code_.AddModule("/usr/bin/slow", {});
+  observer_.on_slice = [&] { code_.Load(slow, {"late"}); };
+  Add(SliceOf(kFirstWindowNs, kFirstWindowNs + 1,
+              {{.container = web_, .frames = {Frame{slow, 0, 4}}}}, true));
+  Run();
+  EXPECT_THAT(StoredLeaves(), ElementsAre("late"));
 }
 
 TEST_F(ExporterTest, WritesNothingForAnEmptyWindow) {

@@ -49,18 +49,20 @@ class KnownCode {
 
   uint32_t AddModule(const std::string& path, const std::vector<std::string>& functions) {
     uint32_t id = modules_.Intern({path, {}, 1, modules_.size()});
+    if (!functions.empty()) Load(id, functions);
+    return id;
+  }
+  // As the loader does, maybe only when the module's frames have been seen for a while.
+  void Load(uint32_t id, const std::vector<std::string>& functions) {
     std::vector<symbolizer::SymbolTable::Range> ranges;
     std::string names;
     for (uint32_t i = 0; i < functions.size(); ++i) {
       ranges.push_back({i * 16, 16, static_cast<uint32_t>(names.size()), i * 16});
       names += functions[i] + '\0';
     }
-    if (!functions.empty()) {
-      std::vector<symbolizer::LoadSegment> segments = {{0, kVaddr, 0x10000, true}};
-      cache_.Insert(modules_.Get(id)->cache_key,
-                    std::make_shared<symbolizer::SymbolTable>(kVaddr, segments, ranges, names));
-    }
-    return id;
+    std::vector<symbolizer::LoadSegment> segments = {{0, kVaddr, 0x10000, true}};
+    cache_.Insert(modules_.Get(id)->cache_key,
+                  std::make_shared<symbolizer::SymbolTable>(kVaddr, segments, ranges, names));
   }
   // All modules, as the first slice tells them.
   void TellModules(Slice& slice) const {

@@ -192,6 +192,59 @@ TEST_F(WindowTest, NamesNothingItDoesNotKnow) {
   EXPECT_EQ(namer_.hits(), 0u);
 }
 
+TEST_F(WindowTest, NamesAllItsSamplesWhenSymbolsComeWithinIt) {
+  Frame leaf{bare_, 0, 16 + 4}, caller{bare_, 0, 4};
+  Add({{.container = web_, .frames = {leaf, caller}, .count = 2}});
+  EXPECT_THAT(Names(*window_.Snapshot().at(0).profile, 0),
+              ElementsAre("[libbare.so]+0x14", "[libbare.so]+0x4"));
+  code_.Load(bare_, {"open_it", "_ZN4bare4ReadEv"});
+  Add({{.container = web_, .frames = {leaf, caller}, .count = 3},
+       {.container = web_, .frames = {caller}}});
+  EXPECT_THAT(Names(*window_.Snapshot().at(0).profile, 0), ElementsAre("bare::Read()", "open_it"));
+  auto profile = window_.Take().at(0).open.profile;
+  ASSERT_EQ(profile->sample_count(), 2u);
+  EXPECT_EQ(profile->sample(0).values[0], 5);
+  EXPECT_THAT(Names(*profile, 0), ElementsAre("bare::Read()", "open_it"));
+  EXPECT_THAT(Names(*profile, 1), ElementsAre("open_it"));
+  // As if it had been named at once: the object's own address, and no function of its old name.
+  EXPECT_EQ(profile->location(profile->sample(0).locations[0]).address, KnownCode::kVaddr + 16 + 4);
+  EXPECT_EQ(profile->function_count(), 2u);
+  EXPECT_EQ(namer_.misses(), 2u) << "looking again is no further miss";
+  EXPECT_EQ(namer_.hits(), 2u);
+}
+
+TEST_F(WindowTest, NamesWhatIsStillOpenWhenItIsTaken) {
+  Add({{.container = web_, .frames = {Frame{bare_, 0, 4}}}});
+  EXPECT_TRUE(window_.waits_for_names());
+  code_.Load(bare_, {"open_it"});
+  namer_.BeginSlice();
+  EXPECT_THAT(Names(*window_.Take().at(0).open.profile, 0), ElementsAre("open_it"));
+  EXPECT_FALSE(window_.waits_for_names());
+}
+
+TEST_F(WindowTest, AsksNoMoreForCodeWithoutASymbol) {
+  // Its table is there and says nothing of the place: what comes later cannot name it either.
+  Add({{.container = web_, .frames = {Frame{app_, 0, 0x9999}}}});
+  EXPECT_FALSE(window_.waits_for_names());
+}
+
+TEST_F(WindowTest, KeepsNamesWhoseTableWentWithinIt) {
+  Add({{.container = web_, .frames = {InApp(1)}}});
+  cache_.Erase(code_.module(app_).cache_key);
+  Add({{.container = web_, .frames = {InApp(1)}}});
+  EXPECT_THAT(Names(*window_.Take().at(0).open.profile, 0), ElementsAre("shop::Serve(int)"));
+}
+
+TEST_F(WindowTest, TellsABuildIdThatIsFoundLater) {
+  Add({{.container = web_, .frames = {Frame{bare_, 0, 4}}}});
+  EXPECT_THAT(window_.Snapshot().at(0).row.build_ids, IsEmpty());
+  code_.module(bare_).SetFoundBuildId("abcd12");
+  Window::Finished finished = window_.Take().at(0);
+  EXPECT_THAT(finished.open.row.build_ids, ElementsAre("abcd12"));
+  const profile::Profile& profile = *finished.open.profile;
+  EXPECT_EQ(profile.string(profile.mapping(0).build_id), "abcd12");
+}
+
 TEST_F(WindowTest, GivesAddressesOfTheObjectItself) {
   Add({{.container = web_, .frames = {InApp(2)}}});
   auto profile = window_.Take().at(0).open.profile;
