@@ -6,9 +6,10 @@
 // frame; and what each further frame costs, where floor-ring walks those of the load with frame
 // pointers.
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,11 +60,17 @@ class LoadProcess {
     std::string threads = std::to_string(2), frames = std::to_string(deep), seconds = "3600";
     std::string kib = arguments.kib;
     char* argv[] = {toy.data(), seconds.data(), threads.data(), frames.data(), kib.data(), nullptr};
-    posix_spawn_file_actions_t quiet;
-    posix_spawn_file_actions_init(&quiet);
-    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", 1 /* O_WRONLY */, 0);
-    if (posix_spawn(&pid_, toy.c_str(), &quiet, nullptr, argv, environ) != 0) pid_ = -1;
-    posix_spawn_file_actions_destroy(&quiet);
+    pid_t parent = ::getpid();
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    // However this bench ends, its load ends with it.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    int quiet = ::open("/dev/null", O_WRONLY);
+    ::dup2(quiet, STDOUT_FILENO);
+    ::close_range(3, ~0u, 0);
+    ::execv(toy.c_str(), argv);
+    ::_exit(127);
   }
   ~LoadProcess() {
     if (pid_ <= 0) return;
