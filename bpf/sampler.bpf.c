@@ -111,11 +111,13 @@ static __always_inline __u64 wake_flag(void)
  */
 static __always_inline int submit_body(struct stack_scratch *scratch, struct ft_counters *counters)
 {
-	__u64 hash = scratch->head.stack_hash;
+	/* How a walk ended is part of what it is: the same frames may be whole or cut. */
+	__u64 hash = mix(scratch->head.stack_hash, scratch->head.stop);
 	__u32 slot = hash & (FT_SEEN_ENTRIES - 1);
 	__u64 *seen = bpf_map_lookup_elem(&ft_seen, &slot);
 	__u32 frames;
 
+	scratch->head.stack_hash = hash;
 	if (!seen)
 		return -1;
 	if (*seen == hash)
