@@ -37,7 +37,11 @@ def cpu_seconds(pid):
 
 
 def rss_bytes(pid):
-    for row in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if row.startswith("VmRSS:"):
-            return int(row.split()[1]) * 1024
-    return 0
+    """Resident memory without the BPF maps that a process has mapped: the kernel accounts for those by themselves."""
+    total, is_map = 0, False
+    for row in pathlib.Path(f"/proc/{pid}/smaps").read_text().splitlines():
+        if row.startswith("Rss:"):
+            total += 0 if is_map else int(row.split()[1]) * 1024
+        elif "-" in row.split(" ", 1)[0]:
+            is_map = row.endswith("anon_inode:bpf-map")
+    return total
