@@ -3,6 +3,7 @@
 // bpf/abi/record.h for the sample ring.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -103,7 +104,7 @@ inline Bytes PerfMmapId(const PerfMmap& mmap, std::span<const uint8_t> build_id)
   Bytes body = internal::MmapHead(mmap);
   uint8_t identity[24] = {};
   identity[0] = static_cast<uint8_t>(build_id.size());
-  std::memcpy(identity + 4, build_id.data(), build_id.size());
+  std::ranges::copy(build_id, identity + 4);
   Append(body, identity);
   return internal::MmapRest(mmap, kPerfMmapBuildId, std::move(body));
 }
