@@ -24,6 +24,8 @@ def prefix(capabilities):
 
 def judge_six(case, engine):
     container = engine.container("/bin/toy_stack", 12).start()
+    # toy_stack never leaves user space: on a quiet machine only this one has kernel frames to name.
+    engine.container("/bin/toy_syscall", 12).start()
     with Daemon(prefix=prefix(SIX)) as daemon:
         status = pathlib.Path(f"/proc/{daemon.process.pid}/status").read_text()
         held = bin(int(re.search(r"CapEff:\s*(\w+)", status).group(1), 16)).count("1")
@@ -39,7 +41,7 @@ def judge_six(case, engine):
         case.at_least("share of them named to the last frame", exact / max(total, 1), 0.95)
         everything = daemon.profile('{container=~".+"}')
         kernel = sum(s.values[0] for s in everything.samples if "do_syscall_64" in s.names)
-        case.at_least("samples with kernel names", kernel, 1)
+        case.at_least("samples with kernel names", kernel, 50)
         doctor = daemon.cli("doctor", check=False).stdout
         named = [name for name in SIX if re.search(rf"(fail|warn).*\b(CAP_)?{name}\b", doctor, re.IGNORECASE)]
         case.check("doctor misses none of the six", not named, named or "")
