@@ -26,6 +26,10 @@ SymbolLoader::~SymbolLoader() { Stop(); }
 void SymbolLoader::Start(std::function<void()> on_table) {
   on_table_ = std::move(on_table);
   if (auto vdso = symbolizer::LoadOwnVdso()) vdso_ = vdso->symbols;
+  if (auto table = LoadVdsoTable()) {
+    ++unanswered_;
+    Deliver({ModuleRegistry::kVdso, LoadedTable::Outcome::kTable, *std::move(table)});
+  }
   LoadKernel();
   thread_ = NamedThread("tables", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
 }
