@@ -81,6 +81,11 @@ ExportOptions ExportOptionsOf(const Config& config) {
   return options;
 }
 
+// Open windows, and slices on their way to them, hold frames by module id.
+int64_t ForgetModulesAfterNs(const Config& config) {
+  return std::max(ModuleRegistry::kForgetAfterNs, 2 * config.window_seconds * kNsPerSecond);
+}
+
 class AgentImpl : public Agent {
  public:
   AgentImpl(const Config& config, const Clock& clock)
@@ -305,7 +310,7 @@ class AgentImpl : public Agent {
   bool user_reads_ = true;
   uint32_t frequency_hz_ = 97;
   std::unique_ptr<BpfSampler> sampler_;
-  ModuleRegistry modules_;
+  ModuleRegistry modules_{ForgetModulesAfterNs(config_)};
   std::unique_ptr<CgroupTree> cgroups_;
   std::unique_ptr<ProcessTable> processes_;
   std::unique_ptr<MetricsFeed> feed_;

@@ -20,10 +20,9 @@ FrameNamer::FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std
     : loader_(loader), cache_(cache), proc_root_(std::move(proc_root)) {}
 
 void FrameNamer::LearnModules(const Slice& slice) {
-  for (size_t i = 0; i < slice.modules.size(); ++i) {
-    size_t id = slice.first_module + i;
-    if (id >= modules_.size()) modules_.resize(id + 1);
-    modules_[id] = slice.modules[i];
+  for (const NumberedModule& numbered : slice.modules) {
+    if (numbered.id >= modules_.size()) modules_.resize(numbered.id + 1);
+    modules_[numbered.id] = numbered.module;
   }
 }
 

@@ -158,7 +158,6 @@ int64_t Pipeline::OpenSlice() {
   Slice& slice = resolver_.builder().slice();
   slice.begin_wall_ns = now_wall_ns;
   slice.window_start_ns = now_wall_ns - now_wall_ns % options_.window_ns;
-  slice.first_module = modules_told_;
   slice_end_wall_ns_ = NextMultiple(now_wall_ns, options_.slice_ns);
   // The wall clock may be stepped: each slice looks anew how far away its end is.
   slice_end_ns_ = clock_.MonotonicNs() + (slice_end_wall_ns_ - now_wall_ns);
@@ -169,9 +168,7 @@ void Pipeline::CloseSlice(int64_t end_wall_ns, bool ends_window) {
   Slice& slice = resolver_.builder().slice();
   slice.end_wall_ns = end_wall_ns;
   slice.ends_window = ends_window;
-  for (; modules_told_ < modules_.size(); ++modules_told_) {
-    slice.modules.push_back(modules_.Get(modules_told_));
-  }
+  modules_.TakeNew(slice.modules);
   auto next = free_.TryPop();
   std::unique_ptr<Slice> done =
       resolver_.builder().Take(next ? *std::move(next) : std::make_unique<Slice>());

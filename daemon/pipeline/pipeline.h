@@ -93,7 +93,6 @@ class Pipeline : public SliceSource {
   std::mutex selection_mutex_;
   std::shared_ptr<const Selection> next_selection_;
   uint32_t epoch_ = 1;
-  uint32_t modules_told_ = 0;
   int64_t slice_end_wall_ns_ = 0;
   int64_t slice_end_ns_ = 0;
   int64_t next_tick_ns_ = 0;

@@ -78,9 +78,8 @@ struct Slice {
   std::vector<Row> rows;
   std::vector<TaskLabel> labels;
   std::vector<ContainerEntry> containers;
-  // Modules first seen since the last slice; ids go on from there.
-  uint32_t first_module = 0;
-  std::vector<std::shared_ptr<const Module>> modules;
+  // What ids stand for since the last slice: ids that are new, and ids that stand for another file.
+  std::vector<NumberedModule> modules;
   // Containers whose root cgroup was removed during the slice.
   std::vector<std::shared_ptr<const Container>> gone;
   Attribution attribution;

@@ -29,7 +29,7 @@ std::string HexOf(std::span<const uint8_t> bytes) {
   return text;
 }
 
-ModuleRegistry::ModuleRegistry() {
+ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forget_after_ns) {
   Add(ModuleKind::kUnknown, {"[unknown]", {}, 0, 0}, "unknown");
   Add(ModuleKind::kKernel, {"[kernel.kallsyms]", {}, 0, 0}, "kernel");
   Add(ModuleKind::kJit, {"[jit]", {}, 0, 0}, "jit");
@@ -38,14 +38,23 @@ ModuleRegistry::ModuleRegistry() {
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string key) {
   auto id = static_cast<uint32_t>(modules_.size());
+  if (free_.empty()) {
+    modules_.emplace_back();
+    unmapped_since_ns_.push_back(kMapped);
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
   auto module = std::make_shared<Module>();
   module->kind = kind;
   module->path = file.path;
   module->build_id = HexOf(file.build_id);
   module->cache_key = key;
   module->inode = file.inode;
-  modules_.push_back(std::move(module));
+  modules_[id] = std::move(module);
+  unmapped_since_ns_[id] = kMapped;
   ids_.emplace(std::move(key), id);
+  new_.push_back(id);
   return id;
 }
 
@@ -56,11 +65,35 @@ uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
                                : "b:" + HexOf(file.build_id);
   auto found = ids_.find(key_);
   if (found != ids_.end()) return found->second;
-  if (modules_.size() >= kMaxModules) {
+  if (modules_.size() >= kMaxModules && free_.empty()) {
     ++refused_;
     return kUnknown;
   }
   return Add(ModuleKind::kFile, file, key_);
+}
+
+void ModuleRegistry::TakeNew(std::vector<NumberedModule>& to) {
+  for (uint32_t id : new_) to.push_back({id, modules_[id]});
+  new_.clear();
+}
+
+std::vector<uint32_t> ModuleRegistry::Forget(const std::vector<bool>& mapped, int64_t now_ns) {
+  std::vector<uint32_t> forgotten;
+  for (uint32_t id = kVdso + 1; id < modules_.size(); ++id) {
+    int64_t& since_ns = unmapped_since_ns_[id];
+    if (since_ns == kForgotten) continue;
+    if (id < mapped.size() && mapped[id]) {
+      since_ns = kMapped;
+    } else if (since_ns == kMapped) {
+      since_ns = now_ns;
+    } else if (now_ns - since_ns >= forget_after_ns_) {
+      since_ns = kForgotten;
+      ids_.erase(modules_[id]->cache_key);
+      free_.push_back(id);
+      forgotten.push_back(id);
+    }
+  }
+  return forgotten;
 }
 
 }  // namespace firetower::daemon

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace firetower::daemon {
 
 enum class ModuleKind : uint8_t {
@@ -55,6 +57,11 @@ struct Module {
   mutable std::atomic<const std::string*> found_build_id_{nullptr};
 };
 
+struct NumberedModule {
+  uint32_t id = 0;
+  std::shared_ptr<const Module> module;
+};
+
 // What a mapping says of its file.
 struct FileIdentity {
   std::string_view path;
@@ -63,8 +70,9 @@ struct FileIdentity {
   uint64_t inode = 0;
 };
 
-// Every module seen, by a dense id. Owned by the resolve thread; modules themselves are shared.
-// Bounded by kMaxModules: files beyond it count as unknown code.
+// Every module in use, by a dense id. Owned by the resolve thread; modules themselves are shared.
+// Bounded by kMaxModules: files beyond it count as unknown code. The id of a file that nobody has
+// mapped for long enough goes to another file.
 class ModuleRegistry {
  public:
   static constexpr uint32_t kUnknown = 0;
@@ -72,18 +80,33 @@ class ModuleRegistry {
   static constexpr uint32_t kJit = 2;
   static constexpr uint32_t kVdso = 3;
   static constexpr size_t kMaxModules = 16384;
+  static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 
-  ModuleRegistry();
+  // `forget_after_ns` must be longer than anything that holds frames by id lives: a window.
+  explicit ModuleRegistry(int64_t forget_after_ns = kForgetAfterNs);
 
   uint32_t Intern(const FileIdentity& file);
   const std::shared_ptr<const Module>& Get(uint32_t id) const { return modules_[id]; }
+  // Ids are below this.
   size_t size() const { return modules_.size(); }
+  // Appends what was interned since the last call, with its id.
+  void TakeNew(std::vector<NumberedModule>& to);
+  // Call about once a minute with what is mapped, by id. Returns the ids that stand for nothing any
+  // more; Intern gives them out again.
+  std::vector<uint32_t> Forget(const std::vector<bool>& mapped, int64_t now_ns);
   uint64_t refused() const { return refused_; }
 
  private:
+  static constexpr int64_t kMapped = -1;
+  static constexpr int64_t kForgotten = -2;
+
   uint32_t Add(ModuleKind kind, const FileIdentity& file, std::string key);
 
+  int64_t forget_after_ns_;
   std::vector<std::shared_ptr<const Module>> modules_;
+  std::vector<int64_t> unmapped_since_ns_;  // by id; kMapped, kForgotten
+  std::vector<uint32_t> free_;
+  std::vector<uint32_t> new_;
   std::unordered_map<std::string, uint32_t> ids_;
   std::string key_;  // scratch
   uint64_t refused_ = 0;

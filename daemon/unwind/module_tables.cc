@@ -74,7 +74,7 @@ bool ModuleTables::Insert(uint32_t module, const PackedTable& table) {
   slot.block_count = static_cast<uint32_t>(table.blocks.size() - 1);
   Publish(slot, FT_MODULE_TABLE);
   StateOf(module) = State::kTable;
-  tables_[module] = {*position, static_cast<uint32_t>(bytes), clock_.MonotonicNs()};
+  tables_[module] = {*position, static_cast<uint32_t>(bytes), clock_.MonotonicNs(), false};
   bytes_ += bytes;
   return true;
 }
@@ -95,10 +95,13 @@ void ModuleTables::Drop(uint32_t module) {
 }
 
 bool ModuleTables::EvictOldest() {
-  auto oldest = std::min_element(tables_.begin(), tables_.end(), [](const auto& a, const auto& b) {
-    return a.second.used_ns < b.second.used_ns;
-  });
-  if (oldest == tables_.end()) return false;
+  auto age = [](const auto& table) {
+    // The vDSO is in no file to read it from again.
+    return table.first == ModuleRegistry::kVdso ? INT64_MAX : table.second.used_ns;
+  };
+  auto oldest = std::min_element(tables_.begin(), tables_.end(),
+                                 [&](const auto& a, const auto& b) { return age(a) < age(b); });
+  if (oldest == tables_.end() || oldest->first == ModuleRegistry::kVdso) return false;
   ++evicted_;
   Drop(oldest->first);
   return true;
@@ -106,10 +109,19 @@ bool ModuleTables::EvictOldest() {
 
 void ModuleTables::DropUnmapped(const std::vector<bool>& mapped) {
   std::vector<uint32_t> gone;
-  for (const auto& [module, table] : tables_) {
-    if (module >= mapped.size() || !mapped[module]) gone.push_back(module);
+  for (auto& [module, table] : tables_) {
+    if (module == ModuleRegistry::kVdso) continue;  // every process maps it
+    bool unmapped = module >= mapped.size() || !mapped[module];
+    if (unmapped && table.unmapped) gone.push_back(module);
+    table.unmapped = unmapped;
   }
   for (uint32_t module : gone) Drop(module);
+}
+
+void ModuleTables::Forget(uint32_t module) {
+  Drop(module);
+  StateOf(module) = State::kWanted;
+  if (module < FT_MAX_MODULES) Publish(memory_.modules()[module], FT_MODULE_COLD);
 }
 
 }  // namespace firetower::daemon

@@ -34,8 +34,11 @@ class ModuleTables {
   bool Insert(uint32_t module, const PackedTable& table);
   // A stack went through it.
   void Touch(uint32_t module);
-  // Drops tables of modules for which `mapped` is false.
+  // Drops tables of modules for which `mapped` is false for the second time in a row: a compiler or
+  // a cron job that runs again finds its own still there.
   void DropUnmapped(const std::vector<bool>& mapped);
+  // The id stands for another file from now on.
+  void Forget(uint32_t module);
 
   size_t size() const { return tables_.size(); }
   uint64_t bytes() const { return bytes_; }
@@ -47,6 +50,7 @@ class ModuleTables {
     uint32_t position = 0;
     uint32_t bytes = 0;
     int64_t used_ns = 0;
+    bool unmapped = false;  // when it was looked for last
   };
 
   State& StateOf(uint32_t module);

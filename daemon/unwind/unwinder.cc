@@ -120,11 +120,18 @@ void Unwinder::EndRound() {
 
 void Unwinder::Sweep() {
   std::vector<bool> mapped(modules_.size(), false);
-  mapped[ModuleRegistry::kVdso] = true;
   processes_.ForEach([&](const Process& process) {
     for (const ProcessMapping& mapping : *process.mappings) mapped[mapping.module] = true;
   });
+  // What is asked for is waited for: its answer comes by this id.
+  for (uint32_t id = 0; id < mapped.size(); ++id) {
+    if (tables_.Get(id) == ModuleTables::State::kAsked) mapped[id] = true;
+  }
   tables_.DropUnmapped(mapped);
+  for (uint32_t id : modules_.Forget(mapped, clock_.MonotonicNs())) {
+    tables_.Forget(id);
+    if (id < failures_.size()) failures_[id] = 0;
+  }
 }
 
 }  // namespace firetower::daemon

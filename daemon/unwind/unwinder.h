@@ -67,7 +67,7 @@ class Unwinder {
   void Touch(uint32_t module) { tables_.Touch(module); }
   // Call once a round: tells the kernel side what has changed.
   void EndRound();
-  // Call about once a minute: drops tables of files that nobody maps.
+  // Call about once a minute: drops tables of files that nobody maps, and forgets the files.
   void Sweep();
 
   uint64_t tables_taken() const { return tables_taken_; }

@@ -66,7 +66,8 @@ class KnownCode {
   }
   // All modules, as the first slice tells them.
   void TellModules(Slice& slice) const {
-    for (uint32_t id = 0; id < modules_.size(); ++id) slice.modules.push_back(modules_.Get(id));
+    for (uint32_t id = 0; id < modules_.size(); ++id)
+      slice.modules.push_back({id, modules_.Get(id)});
   }
   const Module& module(uint32_t id) const { return *modules_.Get(id); }
 

@@ -199,7 +199,7 @@ TEST(Slice, ClearsEverything) {
   slice.rows.push_back({});
   slice.labels.push_back({});
   slice.containers.push_back({});
-  slice.modules.push_back(nullptr);
+  slice.modules.push_back({});
   slice.gone.push_back(nullptr);
   slice.attribution.unknown = 3;
   slice.stops[kStopStackLost] = 2;

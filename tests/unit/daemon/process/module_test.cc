@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/process/module.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace firetower::daemon {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 const std::vector<uint8_t> kId = {0xde, 0xad, 0xbe, 0xef, 0x01};
 
@@ -64,6 +68,70 @@ TEST(ModuleRegistry, StopsAtItsCap) {
   EXPECT_EQ(modules.Intern({"/f", kId, 0, 0}), ModuleRegistry::kUnknown);
   EXPECT_EQ(modules.refused(), 2u);
   EXPECT_NE(modules.Intern({"/f", {}, 1, 1}), ModuleRegistry::kUnknown) << "known before";
+  EXPECT_EQ(modules.size(), ModuleRegistry::kMaxModules);
+}
+
+std::vector<uint32_t> IdsOf(ModuleRegistry& modules) {
+  std::vector<NumberedModule> news;
+  modules.TakeNew(news);
+  std::vector<uint32_t> ids;
+  for (const NumberedModule& numbered : news) ids.push_back(numbered.id);
+  return ids;
+}
+
+TEST(ModuleRegistry, TellsWhatIsNewOnce) {
+  ModuleRegistry modules;
+  uint32_t app = modules.Intern({"/app", {}, 1, 7});
+  EXPECT_THAT(IdsOf(modules), ElementsAre(0, 1, 2, 3, app));
+  modules.Intern({"/app", {}, 1, 7});
+  EXPECT_THAT(IdsOf(modules), IsEmpty());
+}
+
+constexpr int64_t kForgetNs = 100;
+
+TEST(ModuleRegistry, GivesTheIdOfAForgottenFileToAnother) {
+  ModuleRegistry modules(kForgetNs);
+  uint32_t app = modules.Intern({"/app", {}, 1, 7});
+  uint32_t lib = modules.Intern({"/lib", {}, 1, 8});
+  IdsOf(modules);
+  std::vector<bool> mapped(modules.size(), false);
+  mapped[lib] = true;
+  EXPECT_THAT(modules.Forget(mapped, 1000), IsEmpty());
+  EXPECT_THAT(modules.Forget(mapped, 1000 + kForgetNs - 1), IsEmpty());
+  EXPECT_EQ(modules.Intern({"/app", {}, 1, 7}), app) << "still known";
+  EXPECT_THAT(modules.Forget(mapped, 1000 + kForgetNs), ElementsAre(app));
+  EXPECT_THAT(modules.Forget(mapped, 1000 + 9 * kForgetNs), IsEmpty()) << "once";
+  EXPECT_EQ(modules.Intern({"/lib", {}, 1, 8}), lib);
+  EXPECT_EQ(modules.Intern({"/new", {}, 1, 9}), app);
+  EXPECT_EQ(modules.Get(app)->path, "/new");
+  EXPECT_THAT(IdsOf(modules), ElementsAre(app)) << "told again, for it stands for something else";
+  uint32_t again = modules.Intern({"/app", {}, 1, 7});
+  EXPECT_NE(again, app);
+  EXPECT_EQ(modules.Get(again)->path, "/app");
+}
+
+TEST(ModuleRegistry, AFileMappedAgainIsNotForgotten) {
+  ModuleRegistry modules(kForgetNs);
+  uint32_t app = modules.Intern({"/app", {}, 1, 7});
+  std::vector<bool> none(modules.size(), false);
+  std::vector<bool> all(modules.size(), true);
+  modules.Forget(none, 1000);
+  modules.Forget(all, 1050);
+  EXPECT_THAT(modules.Forget(none, 1000 + kForgetNs), IsEmpty()) << "its time begins anew";
+  EXPECT_THAT(modules.Forget(none, 1000 + 2 * kForgetNs), ElementsAre(app));
+}
+
+TEST(ModuleRegistry, TheIdsOfForgottenFilesMakeRoomAtTheCap) {
+  ModuleRegistry modules(kForgetNs);
+  while (modules.size() < ModuleRegistry::kMaxModules) {
+    modules.Intern({"/f", {}, 1, modules.size() + 1});
+  }
+  std::vector<bool> none(modules.size(), false);
+  modules.Forget(none, 1000);
+  size_t forgotten = modules.Forget(none, 1000 + kForgetNs).size();
+  EXPECT_EQ(forgotten, ModuleRegistry::kMaxModules - 4) << "the places that are no file stay";
+  EXPECT_NE(modules.Intern({"/g", {}, 1, 1}), ModuleRegistry::kUnknown);
+  EXPECT_EQ(modules.Intern({"[vdso]", {}, 0, 0}), ModuleRegistry::kVdso);
   EXPECT_EQ(modules.size(), ModuleRegistry::kMaxModules);
 }
 

@@ -94,9 +94,23 @@ TEST_F(ModuleTablesTest, TablesThatNobodyMapsAreDropped) {
   std::vector<bool> mapped(11, false);
   mapped[10] = true;
   tables_.DropUnmapped(mapped);
+  EXPECT_EQ(tables_.Get(9), State::kTable) << "not the first time";
+  tables_.DropUnmapped(mapped);
   EXPECT_EQ(tables_.Get(9), State::kWanted);
   EXPECT_EQ(tables_.Get(10), State::kTable);
   EXPECT_EQ(tables_.size(), 1u);
+}
+
+TEST_F(ModuleTablesTest, TheVdsoStays) {
+  constexpr size_t kRows = kBudget / 4 / 4 - 64;
+  ASSERT_TRUE(tables_.Insert(ModuleRegistry::kVdso, TableOf(10)));
+  tables_.DropUnmapped({});
+  tables_.DropUnmapped({});
+  for (uint32_t module = 9; tables_.evicted() < 3; ++module) {
+    clock_.Advance(1);
+    ASSERT_TRUE(tables_.Insert(module, TableOf(kRows)));
+  }
+  EXPECT_EQ(tables_.Get(ModuleRegistry::kVdso), State::kTable);
 }
 
 }  // namespace

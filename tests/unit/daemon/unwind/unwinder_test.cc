@@ -165,7 +165,37 @@ TEST_F(UnwinderTest, SweepDropsTablesOfFilesThatNobodyMaps) {
   EXPECT_EQ(unwinder_.tables().size(), 1u);
   Task(SidebandKind::kExec, 42);  // an empty address space
   unwinder_.Sweep();
+  EXPECT_EQ(unwinder_.tables().size(), 1u) << "it may run again soon";
+  unwinder_.Sweep();
   EXPECT_EQ(unwinder_.tables().size(), 0u);
+}
+
+TEST_F(UnwinderTest, TheIdOfAForgottenFileStartsAnew) {
+  unwinder_.Meet(processes_.Get(42), 77);
+  for (int i = 0; i < 2; ++i) unwinder_.Take({module_, LoadedTable::Outcome::kFailed, {}});
+  unwinder_.Take({module_, LoadedTable::Outcome::kNone, {}});
+  Task(SidebandKind::kExec, 42);
+  unwinder_.Sweep();
+  clock_.Advance(ModuleRegistry::kForgetAfterNs);
+  unwinder_.Sweep();
+  Map(42, kStart, "/bin/another");
+  ASSERT_EQ((*processes_.Get(42).mappings)[0].module, module_);
+  EXPECT_EQ(memory_.modules()[module_].state, uint32_t{FT_MODULE_COLD});
+  unwinder_.Meet(processes_.Get(42), 78);
+  ASSERT_EQ(tables_.wanted.size(), 2u) << "asked for again, under the same id";
+  unwinder_.Take({module_, LoadedTable::Outcome::kFailed, {}});
+  unwinder_.Meet(processes_.Get(42), 78);
+  EXPECT_EQ(tables_.wanted.size(), 3u) << "failures of the file before do not count";
+}
+
+TEST_F(UnwinderTest, AFileWhoseTableIsOnItsWayIsNotForgotten) {
+  unwinder_.Meet(processes_.Get(42), 77);
+  Task(SidebandKind::kExec, 42);
+  unwinder_.Sweep();
+  clock_.Advance(ModuleRegistry::kForgetAfterNs);
+  unwinder_.Sweep();
+  Map(42, kStart, "/bin/another");
+  EXPECT_NE((*processes_.Get(42).mappings)[0].module, module_);
 }
 
 TEST_F(UnwinderTest, WhatWasNotCopiedIsNotCalledAbsent) {
