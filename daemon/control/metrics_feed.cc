@@ -48,7 +48,10 @@ MetricsFeed::MetricsFeed(const Parts& parts)
 void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) {
   std::vector<ContainerSlice> shown;
   for (size_t i = 0; i < containers.size(); ++i) {
-    if (slice.containers[i].decision.to_metrics) shown.push_back(containers[i]);
+    const Decision& decision = slice.containers[i].decision;
+    if (!decision.to_metrics) continue;
+    shown.push_back(containers[i]);
+    shown.back().top_functions = decision.top_functions;
   }
   int64_t now_ns = clock_.MonotonicNs();
   hotspots_.AddSlice(now_ns, shown);

@@ -29,6 +29,8 @@ void HotspotTracker::ContainerGone(int64_t now_ns, const ContainerLabels& labels
 
 void HotspotTracker::Account(int64_t now_ns, const ContainerSlice& slice, Container& container) {
   used_series_ -= SeriesOf(container);
+  container.top_functions = slice.top_functions > 0 ? slice.top_functions : options_.top_functions;
+  container.hotspots->Shrink(container.top_functions);
   size_t free_slots = 0;
   size_t refused_slots = 0;  // free but for the cap
   if (shows_functions()) {
@@ -37,7 +39,7 @@ void HotspotTracker::Account(int64_t now_ns, const ContainerSlice& slice, Contai
       ++dropped_hotspots_;
     } else {
       size_t residents = container.hotspots->residents().size();
-      size_t wanted = options_.top_functions - std::min(residents, options_.top_functions);
+      size_t wanted = container.top_functions - residents;
       size_t allowed = fallback_ ? 1 : Room() - 1;  // one is for `other`
       free_slots = std::min(wanted, allowed - std::min(residents, allowed));
       refused_slots = wanted - free_slots;
@@ -75,10 +77,10 @@ bool HotspotTracker::MakeRoom(size_t series) {
 }
 
 void HotspotTracker::LeaveFallback() {
-  if (fallback_ &&
-      containers_.size() * (options_.top_functions + 1) * 5 <= options_.max_series * 4) {
-    fallback_ = false;
-  }
+  if (!fallback_) return;
+  size_t wanted = 0;
+  for (const auto& [labels, container] : containers_) wanted += container.top_functions + 1;
+  if (wanted * 5 <= options_.max_series * 4) fallback_ = false;
 }
 
 void HotspotTracker::TurnWindow(int64_t now_ns) {

@@ -19,6 +19,7 @@ struct ContainerSlice {
   ContainerLabels labels;
   std::span<const FunctionSelf> functions;
   int64_t total_ns = 0;
+  size_t top_functions = 0;  // function series at most; 0: as many as Options says
 };
 
 // One counter series in seconds: the line of the exposition up to the value, and the value.
@@ -49,7 +50,7 @@ class HotspotTracker {
   static constexpr int64_t kIdleEvictNs = 600'000'000'000;  // only when max_containers is reached
 
   struct Options {
-    size_t top_functions = 5;  // 0: no function series
+    size_t top_functions = 5;  // of a container that does not say itself; 0: no function series
     size_t max_series = 300;   // function series of the node; 0: none
     size_t max_containers = 1024;
     int64_t window_ns = 60'000'000'000;
@@ -70,6 +71,7 @@ class HotspotTracker {
   struct Container {
     std::unique_ptr<ContainerHotspots> hotspots;
     bool shown = false;  // has function series
+    size_t top_functions = 0;
     int64_t last_seen_ns = 0;
     std::optional<int64_t> gone_ns;
   };

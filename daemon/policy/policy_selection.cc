@@ -126,6 +126,10 @@ class PolicySelection : public Selection {
       decision.frequency_hz = std::max(decision.frequency_hz, RateOf(policy));
       decision.to_metrics |= metrics;
       decision.to_store |= store;
+      if (metrics) {
+        decision.top_functions =
+            std::max(decision.top_functions, static_cast<size_t>(out.metrics.top_functions));
+      }
       if (store)
         decision.retention = std::max(decision.retention, out.object_store.retention_class);
       decision.policies.push_back(policy.cluster ? policy.name

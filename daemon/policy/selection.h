@@ -21,6 +21,7 @@ struct Decision {
   StackParts stacks = StackParts::kUserAndKernel;
   bool to_metrics = true;
   bool to_store = true;
+  size_t top_functions = 0;  // the most asked for; 0: nobody said
   k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest asked for
   std::vector<std::string> policies;                               // names of those that asked
 

@@ -313,6 +313,10 @@ TEST(PolicyLoad, SaysWhatIsNotServedYet) {
   EXPECT_EQ(served("  profiles: [{type: CPU}, {type: Lock}]\n"),
             (ServedReport{true, {"profile type Lock is not served by this version yet"}}));
   EXPECT_FALSE(served("  profiles: [{type: OffCPU}]\n").served);
+  EXPECT_EQ(served("  limits: {cpu: 100m}\n"),
+            (ServedReport{true, {"limits.cpu is not enforced by this version yet"}}));
+  EXPECT_THAT(served("  export: {objectStore: {isolation: Namespace}}\n").messages,
+              ElementsAre(HasSubstr("isolation Namespace is not served by this version yet")));
   EXPECT_FALSE(served("  filter: {cpus: \"0\"}\n").served);
   std::string filter = kMinimal + "  filter: {cpus: \"0\"}\n";
   filter.replace(filter.find("General"), 7, "Filter");

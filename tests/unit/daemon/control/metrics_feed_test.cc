@@ -24,6 +24,7 @@ class MetricsFeedTest : public ::testing::Test {
     std::string container;
     std::vector<FunctionSelf> functions;
     bool to_metrics = true;
+    size_t top_functions = 0;
   };
 
   MetricsFeedTest() { sampler_.counters = {}; }
@@ -36,6 +37,7 @@ class MetricsFeedTest : public ::testing::Test {
       container->labels = {"-", "pod-1", ran.container};
       Decision decision;
       decision.to_metrics = ran.to_metrics;
+      decision.top_functions = ran.top_functions;
       slice.containers.push_back({container, decision});
       ContainerSlice one{{"-", "pod-1", ran.container}, ran.functions, 0};
       for (const FunctionSelf& function : ran.functions) one.total_ns += function.value_ns;
@@ -111,6 +113,21 @@ TEST_F(MetricsFeedTest, LeavesOutWhatIsNotForMetrics) {
         {"db", {{"main", "db", 2'000'000'000, 200}}, true}});
   EXPECT_TRUE(std::isnan(Cpu("web")));
   EXPECT_EQ(Cpu("db"), 2.0);
+}
+
+TEST_F(MetricsFeedTest, ShowsAsManyFunctionsAsThePolicySays) {
+  std::vector<FunctionSelf> three = {{"a", "app", 3'000'000'000, 300},
+                                     {"b", "app", 2'000'000'000, 200},
+                                     {"c", "app", 1'000'000'000, 100}};
+  Feed({{"web", three, true, 1}, {"db", three, true, 2}});
+  auto value = [&](const std::string& container, const std::string& function) {
+    return Sum("firetower_hotspot_cpu_seconds_total{namespace=\"-\",pod=\"pod-1\",container=\"" +
+               container + "\",function=\"" + function + "\"");
+  };
+  EXPECT_EQ(value("web", "a"), 3.0);
+  EXPECT_EQ(value("web", "other"), 3.0);
+  EXPECT_EQ(value("db", "b"), 2.0);
+  EXPECT_EQ(value("db", "other"), 1.0);
 }
 
 TEST_F(MetricsFeedTest, EndsTheSeriesOfAContainerThatIsGone) {

@@ -35,7 +35,7 @@ class Node {
         functions.back().push_back({name, "bin", ms * kMs, std::max<int64_t>(1, ms / 10)});
         total += ms * kMs;
       }
-      slices.push_back({Labels(container), functions.back(), total});
+      slices.push_back({Labels(container), functions.back(), total, asked_});
     }
     tracker_.AddSlice(now_, slices);
   }
@@ -45,6 +45,8 @@ class Node {
     for (int64_t i = 0; i < kWindow / kSlice; ++i) Slice(functions);
   }
   void Idle(int64_t ns) { now_ += ns; }
+  // Function series of each container from the next slice on; 0: as many as the node gives.
+  void AskFor(size_t top_functions) { asked_ = top_functions; }
 
   static ContainerLabels Labels(const std::string& container) { return {"ns", "pod", container}; }
   std::set<std::string> Residents(const std::string& container = "c") const {
@@ -68,6 +70,7 @@ class Node {
  private:
   HotspotTracker tracker_;
   int64_t now_ = 0;
+  size_t asked_ = 0;
 };
 
 TEST(HotspotTracker, FillsFreeSlotsAtTheEndOfTheFirstSlice) {
@@ -80,6 +83,24 @@ TEST(HotspotTracker, FillsFreeSlotsAtTheEndOfTheFirstSlice) {
   EXPECT_EQ(node.Residents(), (std::set<std::string>{"hot0", "hot1", "hot2", "hot3", "hot4"}));
   EXPECT_EQ(node.Shown("hot0"), 190);
   EXPECT_EQ(node.Other(), 50) << "5 % of the container, below the 10 % that is promised";
+}
+
+TEST(HotspotTracker, AContainerMayAskForMoreOrFewerFunctions) {
+  Node node;
+  Node::Functions functions;
+  for (int i = 0; i < 9; ++i) functions["hot" + std::to_string(i)] = 100 + i;
+  node.AskFor(7);
+  node.Slice(functions);
+  EXPECT_EQ(node.Residents().size(), 7u);
+  node.AskFor(2);
+  node.Slice(functions);
+  EXPECT_EQ(node.Residents(), (std::set<std::string>{"hot7", "hot8"})) << "the largest stay";
+  node.AskFor(0);
+  node.Slice(functions);
+  EXPECT_EQ(node.Residents().size(), 5u) << "the node's own number";
+  auto snapshot = node.tracker().Snapshot();
+  EXPECT_EQ(snapshot->hotspots.size(), 6u);
+  EXPECT_EQ(snapshot->dropped_hotspots, 0u) << "nothing was refused for lack of room";
 }
 
 TEST(HotspotTracker, GivesNoSlotToChanceFinds) {

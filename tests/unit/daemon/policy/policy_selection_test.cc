@@ -127,6 +127,17 @@ TEST(PolicySelection, JoinsPoliciesThatOverlap) {
   EXPECT_THAT(decision.policies, ::testing::UnorderedElementsAre("default/slow", "default/fast"));
 }
 
+TEST(PolicySelection, ShowsTheMostFunctionsThatAreAskedFor) {
+  std::string few = General("few", kAllPods + ", export: {metrics: {topFunctions: 3}}");
+  std::string many = General("many", kAllPods + ", export: {metrics: {topFunctions: 12}}");
+  std::string none =
+      General("none", kAllPods + ", export: {metrics: {mode: Disabled, topFunctions: 20}}");
+  EXPECT_EQ(Decide(few, kInPod).top_functions, 3u);
+  EXPECT_EQ(Decide(few + many, kInPod).top_functions, 12u);
+  EXPECT_EQ(Decide(few + none, kInPod).top_functions, 3u);
+  EXPECT_EQ(Decide(General("default", kAllPods), kInPod).top_functions, 5u) << "the CRD's default";
+}
+
 TEST(PolicySelection, TakesTheLongestRetentionOfThoseThatStore) {
   auto retention = [](const char* first, const char* second) {
     std::string text;
