@@ -37,25 +37,29 @@ def main():
         case.at_least("processes a second", int(output.read_text()) / SECONDS, 30)
 
         right = elsewhere = unknown = 0
-        strange = {}
+        strange, astray = {}, {}
         for namespace, pod, name, profile in pprof.read_store(daemon.store):
             mine = (namespace, pod, name) == ("-", container.uid, container.name)
             for sample in profile.samples:
                 count = sample.values[0]
+                stack = " ".join(frame.name or hex(frame.address) for frame in sample.stack)
                 if not mine:
-                    elsewhere += count * any(engine.mark in frame.module for frame in sample.stack)
+                    if any(engine.mark in frame.module for frame in sample.stack):
+                        elsewhere += count
+                        key = f"{namespace}/{pod}/{name}: {stack}"
+                        astray[key] = astray.get(key, 0) + count
                 elif any(not frame.module and not frame.is_named for frame in sample.stack):
                     unknown += count
-                    key = " ".join(frame.name or hex(frame.address) for frame in sample.stack)
-                    strange[key] = strange.get(key, 0) + count
+                    strange[stack] = strange.get(stack, 0) + count
                 else:
                     right += count
         total = right + elsewhere + unknown
         case.at_least("samples of the storm", total, 500)
         case.at_least("share attributed with its mappings known", right / max(total, 1), 0.99)
         case.figure("right, elsewhere, unknown", (right, elsewhere, unknown))
-        for key in sorted(strange, key=strange.get, reverse=True)[:5]:
-            case.figure("unknown frames", f"{strange[key]} × {key}")
+        for what, found in (("unknown frames", strange), ("elsewhere", astray)):
+            for key in sorted(found, key=found.get, reverse=True)[:5]:
+                case.figure(what, f"{found[key]} × {key}")
         case.at_least("CPU in samples ÷ CPU of the cgroup", total / 97 / usage, 0.95)
         case.check("no sample was lost at 97 Hz", not metrics.lost(), metrics.lost() or "none")
         case.figure("in exec", metrics.sum("firetower_samples_lost_total", reason="exec"))
