@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""start_bench.py: from the daemon's start to its first whole stack of a program that was running already.
+
+The load has no frame pointers, so its table has to be read first. CPU is the daemon's own, the kernel's verification of
+its programs included, when /metrics shows that a stack was sampled and a profile holds it whole; beside it the CPU that
+bpftrace needs to start and leave.
+"""
+
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import bench
+from daemon import TOYS, Daemon
+
+ROUNDS = 7
+FRAMES = 30
+MOST_CPU_SECONDS = 0.25
+WHOLE = ["_start", "main", "window", *["level"] * (FRAMES - 3), "leaf"]
+BPFTRACE = "profile:hz:99 { @[kstack, ustack, comm] = count(); } interval:ms:1 { exit(); }"
+
+
+def children_cpu():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def start_of_daemon():
+    """CPU and wall seconds from exec to the first whole stack in an answer."""
+    daemon = Daemon("--default-frequency-hertz", "99")
+    begin = time.monotonic()
+    daemon.start()
+    try:
+        while time.monotonic() < begin + 20:
+            cpu, wall = bench.cpu_seconds(daemon.process.pid), time.monotonic() - begin
+            found = daemon.profile('{container=~".+"}')
+            if any(sample.names == WHOLE and "cut" not in sample.labels for sample in found.samples):
+                return cpu, wall
+            time.sleep(0.02)
+        raise RuntimeError("no whole stack within 20 s")
+    finally:
+        daemon.__exit__(None, None, None)
+
+
+def start_of_bpftrace():
+    before, begin = children_cpu(), time.monotonic()
+    subprocess.run(["bpftrace", "-e", BPFTRACE], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    return children_cpu() - before, time.monotonic() - begin
+
+
+def main():
+    peer = shutil.which("bpftrace") is not None
+    load = subprocess.Popen([str(TOYS / "toy_gap"), "3600", str(FRAMES)], stdout=subprocess.DEVNULL)
+    ours, peers, ratios = [], [], []
+    try:
+        for _ in range(ROUNDS):
+            ours.append(start_of_daemon())
+            if peer:
+                peers.append(start_of_bpftrace())
+                ratios.append(ours[-1][0] / peers[-1][0])
+    finally:
+        load.kill()
+        load.wait()
+    cpu = [seconds for seconds, _ in ours]
+    bench.line("start_cpu_seconds_min", min(cpu))
+    bench.line("start_cpu_seconds_max", max(cpu))
+    bench.at_most("start_cpu_seconds", statistics.median(cpu), MOST_CPU_SECONDS)
+    bench.line("start_wall_seconds", statistics.median(wall for _, wall in ours))
+    if not peer:
+        print("SKIP bench.start: bpftrace, the peer, is not installed (hack/bootstrap --tests)")
+        sys.exit(77 if cpu and statistics.median(cpu) <= MOST_CPU_SECONDS else 1)
+    bench.line("start_cpu_seconds_bpftrace", statistics.median(seconds for seconds, _ in peers))
+    bench.line("start_wall_seconds_bpftrace", statistics.median(wall for _, wall in peers))
+    bench.at_most("start_cpu_to_bpftrace", statistics.median(ratios), 1.0)
+    bench.finish()
+
+
+if __name__ == "__main__":
+    main()
