@@ -6,6 +6,9 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support" / "real"))
 
+# What the product does where nobody says otherwise; tests take shorter slices, to wait less.
+DEFAULT_SLICE_MS = 5000
+
 _failed = []
 
 

@@ -64,7 +64,8 @@ def main():
         timer, _, share = window()
         without.append(timer)
         busy.append(share)
-        with Daemon("--default-frequency-hertz", "97", window_seconds=60) as daemon:
+        with Daemon("--default-frequency-hertz", "97", window_seconds=60,
+                    slice_milliseconds=bench.DEFAULT_SLICE_MS) as daemon:
             time.sleep(3)  # Start-up is not the idle state.
             timer, by_thread, _ = window(daemon.process.pid)
         with_daemon.append(timer)

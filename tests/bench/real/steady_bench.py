@@ -91,7 +91,7 @@ def main():
     load = [subprocess.Popen(["sleep", "3600"]) for _ in range(100)]
     load += [subprocess.Popen([str(TOYS / "toy_stack"), "3600"], stdout=subprocess.DEVNULL) for _ in range(2)]
     try:
-        with Daemon("--default-frequency-hertz", "99") as daemon:
+        with Daemon("--default-frequency-hertz", "99", slice_milliseconds=bench.DEFAULT_SLICE_MS) as daemon:
             time.sleep(12)  # Start-up and the first bundle are not the steady state.
             steady_cost(daemon)
             kernel_view(daemon)
