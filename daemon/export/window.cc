@@ -119,10 +119,12 @@ void Window::AddRow(Open& open, const Slice& slice, const Slice::Row& row) {
   const TaskLabel& task = slice.labels[row.label];
   profile::Label labels[4];
   size_t count = 0;
-  if (options_.labels.comm) labels[count++] = open.builder.StringLabel("comm", ToText(task.comm));
-  if (options_.labels.thread) {
-    labels[count++] = open.builder.StringLabel("thread", ToText(task.thread));
-  }
+  // A process that is gone before anyone told its name has none; a label without a value is none.
+  auto add_name = [&](bool wanted, std::string_view key, const Comm& name) {
+    if (wanted && name[0] != 0) labels[count++] = open.builder.StringLabel(key, ToText(name));
+  };
+  add_name(options_.labels.comm, "comm", task.comm);
+  add_name(options_.labels.thread, "thread", task.thread);
   if (options_.labels.cpu) labels[count++] = open.builder.NumberLabel("cpu", task.cpu, "");
   std::string_view reason = StopReason(stack.stop);
   if (!reason.empty()) {

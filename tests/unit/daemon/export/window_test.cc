@@ -126,6 +126,11 @@ TEST_F(WindowTest, TellsTasksApart) {
   EXPECT_THAT(Labels(*profile, 0), UnorderedElementsAre("comm=app", "thread=pool", "cpu=3"));
 }
 
+TEST_F(WindowTest, ATaskWhoseNameNobodyKnowsHasNoLabelOfIt) {
+  Add({{.container = web_, .frames = {InApp(0)}, .label = {Comm{}, Comm{}, 3}}});
+  EXPECT_THAT(Labels(*window_.Take().at(0).open.profile, 0), UnorderedElementsAre("cpu=3"));
+}
+
 TEST_F(WindowTest, LeavesOutLabelsNobodyWants) {
   WindowOptions bare{"node-1", kWindowNs, {false, false, false}};
   Window window(bare, namer_);
