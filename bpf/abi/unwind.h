@@ -42,6 +42,7 @@ enum ft_cfa {
 	FT_CFA_REG = 6,         /* another register + offset: in a leaf only */
 	FT_CFA_ROOT = 7,        /* the return address is undefined: the thread's first frame */
 	FT_CFA_SP_INDEX_AT = 8, /* *(RSP + 8 * register + offset) + extra: in a leaf only */
+	FT_CFA_BP_OTHER = 9,    /* RBP + offset, on another stack: it may lie below RSP */
 };
 
 enum ft_rule_flag {

@@ -42,6 +42,7 @@ static __always_inline int ft_cfa_of(void *env, struct ft_walk *walk, struct ft_
 		}
 		return 0;
 	case FT_CFA_BP:
+	case FT_CFA_BP_OTHER:
 		*cfa = walk->bp + (__s64)rule->cfa_offset;
 		return 0;
 	case FT_CFA_PLT:
@@ -153,8 +154,9 @@ static __always_inline int ft_step_rule(void *env, struct ft_walk *walk, struct 
 		return ft_end(walk, FT_STOP_ROOT);
 	if (!ft_is_user_address(caller.ip))
 		return ft_end(walk, FT_STOP_RETURN);
-	/* Stacks grow down; only a signal's handler may run on another one. */
-	if (cfa <= walk->sp && !(rule->flags & (FT_RULE_SIGNAL | FT_RULE_RA_REG)))
+	/* Stacks grow down; only a signal's handler and Go's runtime run on another one. */
+	if (cfa <= walk->sp && rule->cfa != FT_CFA_BP_OTHER &&
+	    !(rule->flags & (FT_RULE_SIGNAL | FT_RULE_RA_REG)))
 		return ft_end(walk, FT_STOP_FRAME_POINTER);
 	walk->sp = cfa;
 	walk->bp = caller.bp;

@@ -48,6 +48,9 @@ bool PackCfa(const UnwindRule& rule, ft_rule& out) {
       out.reg = rule.cfa_index_register;
       out.extra = static_cast<int16_t>(rule.cfa_addend);
       return FitsExtra(rule.cfa_addend);
+    case UnwindRule::Cfa::kOtherStack:
+      out.cfa = FT_CFA_BP_OTHER;
+      return rule.cfa_register == kDwarfRbp;
     case UnwindRule::Cfa::kNone:
     case UnwindRule::Cfa::kUnsupported:
       return false;

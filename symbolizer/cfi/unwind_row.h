@@ -22,6 +22,9 @@ struct UnwindRule {
     kPlt,
     // *(register + 8 * index register + offset) + addend: OpenSSL's Montgomery multiplication
     kIndexedDeref,
+    // register + offset, on another stack than the stack pointer's: the caller's frame may lie
+    // below. Go's runtime goes to the thread's stack for what needs much of it.
+    kOtherStack,
     kUnsupported,  // an expression of no known shape
   };
   // Where the caller's value of a register is.

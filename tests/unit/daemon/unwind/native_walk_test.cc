@@ -121,6 +121,38 @@ TEST_F(NativeWalk, InsideARunOfPushesEachStepCounts) {
   }
 }
 
+// RBP points below RSP, as at a goroutine's frame while the thread's own stack is in use.
+TEST_F(NativeWalk, AChangeOfStacksMayGoDown) {
+  Put(kStack + 32, 0xb0b0);
+  Put(kStack + 40, kAppStart + 0x234);
+  ft_rule rule{};
+  rule.cfa = FT_CFA_BP_OTHER;
+  rule.cfa_offset = 16;
+  rule.flags = FT_RULE_BP_CFA;
+  rule.bp_offset = -16;
+  SetRule(0x10, rule);
+  walk_.ip = kAppStart + 0x20;
+  walk_.sp = kStack + 1024;
+  walk_.bp = kStack + 32;
+  Step();
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kAppStart + 0x234}));
+  EXPECT_EQ(walk_.sp, kStack + 48);
+  EXPECT_EQ(walk_.bp, 0xb0b0u);
+}
+
+TEST_F(NativeWalk, NoOtherCallerLiesBelow) {
+  Put(kStack + 40, kAppStart + 0x234);
+  ft_rule rule{};
+  rule.cfa = FT_CFA_BP;
+  rule.cfa_offset = 16;
+  SetRule(0x10, rule);
+  walk_.ip = kAppStart + 0x20;
+  walk_.sp = kStack + 1024;
+  walk_.bp = kStack + 32;
+  EXPECT_EQ(Step(), FT_STEP_ENDED);
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_FRAME_POINTER});
+}
+
 TEST_F(NativeWalk, AnUndefinedReturnAddressIsTheRoot) {
   ft_rule rule{};
   rule.cfa = FT_CFA_ROOT;

@@ -118,6 +118,17 @@ TEST(PackRule, UndefinedReturnAddressIsTheRoot) {
   EXPECT_EQ(PackRule(rule).cfa, FT_CFA_ROOT);
 }
 
+TEST(PackRule, AnotherStackIsReachedByRbpOnly) {
+  UnwindRule rule;
+  rule.cfa = UnwindRule::Cfa::kOtherStack;
+  rule.cfa_register = symbolizer::kDwarfRbp;
+  rule.cfa_offset = 16;
+  EXPECT_EQ(PackRule(rule).cfa, FT_CFA_BP_OTHER);
+  EXPECT_EQ(PackRule(rule).cfa_offset, 16);
+  rule.cfa_register = symbolizer::kDwarfRsp;
+  EXPECT_EQ(PackRule(rule).cfa, FT_CFA_NONE);
+}
+
 TEST(PackRule, SignalFramesReadEverythingFromTheContext) {
   // glibc's __restore_rt: CFA = *(rsp+160), rip at rsp+168, rbp at rsp+120.
   UnwindRule rule;
