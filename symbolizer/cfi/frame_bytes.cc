@@ -8,12 +8,13 @@
 
 namespace firetower::symbolizer {
 
-FrameBytes::FrameBytes(const RandomAccess& source, uint64_t file_offset, uint64_t size)
+FrameBytes::FrameBytes(const RandomAccess& source, uint64_t file_offset, uint64_t size,
+                       size_t max_chunks)
     : source_(&source),
       file_offset_(file_offset),
       size_(size),
       chunk_in_slot_(static_cast<size_t>(
-          std::clamp<uint64_t>((size + kChunkBytes - 1) / kChunkBytes, 1, kMaxSlots))),
+          std::clamp<uint64_t>((size + kChunkBytes - 1) / kChunkBytes, 1, max_chunks))),
       // Not initialised: a file's size is a promise, and pages that are not read cost nothing.
       slots_(std::make_unique_for_overwrite<std::byte[]>(chunk_in_slot_.size() * kChunkBytes)) {}
 

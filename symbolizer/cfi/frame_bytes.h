@@ -18,8 +18,12 @@ namespace firetower::symbolizer {
 class FrameBytes {
  public:
   static constexpr size_t kMaxLength = 1u << 20;  // of one Get
+  static constexpr size_t kChunkBytes = 64u << 10;
+  static constexpr size_t kMaxChunks = 128;
 
-  FrameBytes(const RandomAccess& source, uint64_t file_offset, uint64_t size);
+  // Keeps at most `max_chunks`: a part that is read once, from front to back, needs two.
+  FrameBytes(const RandomAccess& source, uint64_t file_offset, uint64_t size,
+             size_t max_chunks = kMaxChunks);
 
   uint64_t size() const { return size_; }
   // Up to `length` bytes from `offset`: fewer at the part's end, none when reading failed. They
@@ -29,9 +33,6 @@ class FrameBytes {
   const Status& status() const { return status_; }
 
  private:
-  static constexpr size_t kChunkBytes = 64u << 10;
-  static constexpr size_t kMaxSlots = 128;
-
   bool Load(uint64_t chunk);
   size_t SlotOf(uint64_t chunk) const {
     const size_t slots = chunk_in_slot_.size();
