@@ -27,11 +27,13 @@ std::string_view CfiFaultName(CfiFault fault);
 
 // What became of a file's call frame information.
 struct CfiStats {
-  uint64_t fdes = 0;                    // that describe code, the bad ones among them
-  uint64_t discarded_fdes = 0;          // of sections that the linker threw away
-  uint64_t raw_rows = 0;                // before equal neighbours merged
-  uint64_t rows = 0;                    // handed to the sink
-  uint64_t unsupported_rows = 0;        // raw ones whose CFA or return address has no known shape
+  uint64_t fdes = 0;              // that describe code, the bad ones among them
+  uint64_t discarded_fdes = 0;    // of sections that the linker threw away
+  uint64_t raw_rows = 0;          // before equal neighbours merged
+  uint64_t rows = 0;              // handed to the sink
+  uint64_t unsupported_rows = 0;  // raw ones whose CFA or return address has no known shape
+  uint64_t go_functions = 0;      // of .gopclntab, the damaged ones among them
+  uint64_t bad_go_functions = 0;
   bool compressed_debug_frame = false;  // there is one; it was not read
   std::array<uint64_t, static_cast<size_t>(CfiFault::kCount)> faults{};  // FDEs by reason
 
