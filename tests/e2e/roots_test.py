@@ -14,19 +14,31 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
 
 import loads
-from case import Case
+from case import Case, run
 from daemon import Daemon
 
 SECONDS = 12
 SHARE = 0.995
 KERNEL = "[kernel.kallsyms]"
-# Where threads begin: the C start files, libc's clone, the Go runtime's entries and goroutines. Stripped libraries
-# have no name for theirs; then only the product's own word counts, and how many those are is printed.
-FIRST = {"_start", "__clone", "__clone3", "clone3", "clone", "thread_start", "runtime.goexit", "runtime.goexit.abi0",
-         "runtime.mstart", "runtime.mstart.abi0", "runtime.rt0_go", "runtime.rt0_go.abi0", "_rt0_amd64_linux"}
+# Where threads begin: the C start files, libc's clone, the Go runtime's entries and goroutines, and where Go gives up
+# a goroutine for good and uses the thread's own stack, as `go tool pprof` shows its own profiles, too. Stripped
+# libraries have no name for theirs; then only the product's own word counts, and how many those are is printed.
+FIRST = {"_start", "__clone", "__clone3", "clone3", "clone", "thread_start", "_rt0_amd64_linux",
+         *(f"runtime.{name}{abi}" for name in ("goexit", "mstart", "rt0_go", "mcall", "morestack")
+           for abi in ("", ".abi0"))}
+# Before Go 1.21 nothing leads from there to the goroutine that called it.
+FIRST_OF_OLD_GO = {"runtime.systemstack", "runtime.systemstack.abi0"}
+
+
+def firsts_of(name):
+    if name != "go":
+        return FIRST
+    version = run("go", "env", "GOVERSION").stdout.strip()
+    return FIRST | FIRST_OF_OLD_GO if int(version.split(".")[1]) < 21 else FIRST
 
 
 def judge(case, name, profile, comms):
+    firsts = firsts_of(name)
     total = whole = unnamed = frames = 0
     why = collections.Counter()
     for sample in profile.samples:
@@ -41,7 +53,7 @@ def judge(case, name, profile, comms):
         first = sample.stack[0]
         if cut:
             why[f"cut: {cut}"] += count
-        elif first.is_named and first.name not in FIRST:
+        elif first.is_named and first.name not in firsts:
             why[f"begins with {first.name}"] += count
         else:
             whole += count
