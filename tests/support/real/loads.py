@@ -96,6 +96,26 @@ fn main() {
 # Compiled again and again: headers that keep cc1plus busy for seconds.
 SOURCE = "#include <regex>\n#include <map>\n#include <string>\nstd::regex word(\"[a-z]+\");\nint main() { return std::regex_match(std::string(\"a\"), word) ? 0 : 1; }\n"
 
+PERL = """
+while (1) {
+  my %count;
+  for my $i (1 .. 1000) { $count{"key" . $i % 100} .= substr("abc$i", 0, 2); }
+  my $text = join(",", sort { $count{$a} cmp $count{$b} } keys %count);
+  $text =~ s/key(\\d)/[$1]/g;
+}
+"""
+
+# Compiled at run time by V8; its own code keeps frame pointers, what it calls in C++ does not.
+NODE = """
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+const thing = {a: [...Array(100).keys()], b: {x: [...Array(50).keys()].map(String)}};
+for (let sum = 0; ; ) {
+  sum += fib(18) + "abcabc".replace(/[a-c]/g, "x").length;
+  JSON.parse(JSON.stringify(thing));
+  [3, 1, 2].sort((a, b) => a - b);
+}
+"""
+
 NGINX = """daemon off; pid {work}/nginx.pid; error_log {work}/error.log; worker_processes 1;
 events {{ worker_connections 128; }}
 http {{ access_log off; client_body_temp_path {work}/b; proxy_temp_path {work}/p; fastcgi_temp_path {work}/f;
@@ -143,6 +163,18 @@ def start_gcc(work):
     return running(["sh", "-c", loop], cwd=work), {"cc1plus"}
 
 
+def start_perl(work):
+    return running(["/usr/bin/perl", "-e", PERL]), {"perl"}
+
+
+def start_node(work):
+    return running(["node", "-e", NODE]), {"node"}
+
+
+def start_stress(work):
+    return running(["stress-ng", "--cpu", "1", "--cpu-method", "all", "--timeout", "600"]), {"stress-ng-cpu"}
+
+
 def start_nginx(work):
     port = free_port()
     (work / "www").mkdir(mode=0o755)
@@ -181,4 +213,7 @@ LOADS = {
     "nginx": Load(start_nginx, ("nginx", "curl")),
     "go": Load(start_go, ("go",)),
     "rust": Load(start_rust, ("rustc",)),
+    "perl": Load(start_perl, ("/usr/bin/perl",)),
+    "node": Load(start_node, ("node",)),
+    "stress": Load(start_stress, ("stress-ng",)),
 }
