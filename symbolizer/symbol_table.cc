@@ -58,10 +58,22 @@ std::optional<uint64_t> SymbolTable::FileOffsetToVaddr(uint64_t file_offset) con
   return std::nullopt;
 }
 
+bool SymbolTable::FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) const {
+  const size_t before = out.size();
+  if (source_) source_->Find(elf_vaddr, out);
+  std::optional<Symbol> symbol = FindVaddr(elf_vaddr);
+  if (symbol) {
+    if (out.size() == before) out.emplace_back();
+    out.back().name = symbol->name;
+  }
+  return out.size() > before;
+}
+
 size_t SymbolTable::bytes() const {
-  return sizeof(*this) + segments_.capacity() * sizeof(LoadSegment) +
-         starts_.capacity() * sizeof(uint32_t) + bodies_.capacity() * sizeof(Body) +
-         continued_.capacity() * sizeof(continued_[0]) + names_.capacity() + 1;
+  return (source_ ? source_->bytes() : 0) + sizeof(*this) +
+         segments_.capacity() * sizeof(LoadSegment) + starts_.capacity() * sizeof(uint32_t) +
+         bodies_.capacity() * sizeof(Body) + continued_.capacity() * sizeof(continued_[0]) +
+         names_.capacity() + 1;
 }
 
 std::string FormatUnknown(std::string_view module_basename, uint64_t offset) {

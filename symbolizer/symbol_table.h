@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "symbolizer/random_access.h"
+#include "symbolizer/source_frames.h"
 
 namespace firetower::symbolizer {
 
@@ -60,6 +61,14 @@ class SymbolTable {
   // Executable segments first: where two segments share a page of the file, a pc is in the code.
   std::optional<uint64_t> FileOffsetToVaddr(uint64_t file_offset) const;
 
+  // What tells of the source; before the table is shared. Null: nothing does.
+  void Attach(std::shared_ptr<const SourceFrames> source) { source_ = std::move(source); }
+  const SourceFrames* source() const { return source_.get(); }
+  // Appends the frames at an address, innermost first: of the source if it tells, else the
+  // function. The outermost is the symbol's in any case, so that a function has one name with and
+  // without its source. False if there is none.
+  bool FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) const;
+
   size_t range_count() const { return starts_.size(); }
   // Everything this table holds on the heap, and itself.
   size_t bytes() const;
@@ -77,13 +86,14 @@ class SymbolTable {
   // (index of a range, its function_start), sorted: only the ranges where the two differ.
   std::vector<std::pair<uint32_t, uint32_t>> continued_;
   std::string names_;
+  std::shared_ptr<const SourceFrames> source_;
 };
 
 // Reads .symtab, .dynsym and .gnu_debugdata of a 64-bit little-endian ELF file. Pure: touches
 // nothing but `source`. A file without any function symbol gives an empty table.
 // kUnsupported: not such a file. kCorrupt: damaged. kExhausted: a limit was reached.
-Result<std::shared_ptr<const SymbolTable>> LoadElfSymbols(const RandomAccess& source,
-                                                          const LoadLimits& limits = {});
+Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
+                                                    const LoadLimits& limits = {});
 
 // How a frame without a name reads, everywhere: "[libssl.so.3]+0x1f2a0". `offset` is the file
 // offset (for the kernel: the distance from the region's start).

@@ -35,23 +35,32 @@ void FrameNamer::BeginSlice() {
 }
 
 FrameName FrameNamer::Named(std::string_view mangled, uint64_t address) {
+  frames_.assign(1, {.name = mangled});
+  return Named(frames_, address);
+}
+
+FrameName FrameNamer::Named(const std::vector<symbolizer::SourceFrame>& frames, uint64_t address) {
   ++hits_;
   FrameName name;
-  name.system_name = mangled;
   name.named = true;
   name.address = address;
-  auto [memo, inserted] = demangled_.try_emplace(name.system_name);
-  if (inserted) memo->second = symbolizer::Demangle(mangled);
-  name.name = memo->second;
+  for (const symbolizer::SourceFrame& frame : frames) {
+    FrameLine line{"",           std::string(frame.name), std::string(frame.file), frame.line,
+                   frame.column, frame.start_line};
+    auto [memo, inserted] = demangled_.try_emplace(line.system_name);
+    if (inserted) memo->second = symbolizer::Demangle(frame.name);
+    line.name = memo->second;
+    name.lines.push_back(std::move(line));
+  }
   return name;
 }
 
 FrameName FrameNamer::Unnamed(const Frame& frame, const Module& module, uint64_t address,
                               bool settled) {
   ++misses_;
+  std::string text = symbolizer::FormatUnknown(Basename(module.path), frame.offset);
   FrameName name;
-  name.name = symbolizer::FormatUnknown(Basename(module.path), frame.offset);
-  name.system_name = name.name;
+  name.lines.push_back({.name = text, .system_name = text});
   name.address = address;
   name.settled = settled;
   return name;
@@ -72,9 +81,10 @@ FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
     bool settled = !missing || module.symbols.load(std::memory_order_relaxed) == Module::kFailed;
     return Unnamed(frame, module, frame.offset, settled);
   }
-  uint64_t address = table->FileOffsetToVaddr(frame.offset).value_or(frame.offset);
-  if (auto symbol = table->Find(frame.offset)) return Named(symbol->name, address);
-  return Unnamed(frame, module, address);
+  std::optional<uint64_t> address = table->FileOffsetToVaddr(frame.offset);
+  frames_.clear();
+  if (address && table->FindFrames(*address, frames_)) return Named(frames_, *address);
+  return Unnamed(frame, module, address.value_or(frame.offset));
 }
 
 FrameName FrameNamer::NameKernel(const Frame& frame) {

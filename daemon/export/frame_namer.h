@@ -15,12 +15,24 @@
 
 namespace firetower::daemon {
 
+// A function at an address; one of several where calls were inlined.
+struct FrameLine {
+  std::string name = {};         // demangled; "[module]+0xoffset" where nothing covers the address
+  std::string system_name = {};  // as in the file
+  std::string file = {};         // of its source; empty: not known, as are zeros below
+  uint32_t line = 0;
+  uint32_t column = 0;
+  uint32_t start_line = 0;
+};
+
 struct FrameName {
-  std::string name;         // demangled; "[module]+0xoffset" where nothing covers the address
-  std::string system_name;  // as in the file
+  std::vector<FrameLine> lines;  // innermost first, one at least
   bool named = false;
   bool settled = true;   // false: looking again later may find a name
   uint64_t address = 0;  // in the object's own address space where it is known
+
+  const std::string& name() const { return lines.front().name; }
+  const std::string& system_name() const { return lines.front().system_name; }
 };
 
 // Names frames for the export thread. Demangled names are kept between calls, bounded by
@@ -55,6 +67,7 @@ class FrameNamer {
   FrameName NameKernel(const Frame& frame);
   FrameName NameJit(const Frame& frame, const Module& module);
   FrameName Named(std::string_view mangled, uint64_t address);
+  FrameName Named(const std::vector<symbolizer::SourceFrame>& frames, uint64_t address);
   FrameName Unnamed(const Frame& frame, const Module& module, uint64_t address,
                     bool settled = true);
   const symbolizer::PerfMap* PerfMapOf(uint32_t pid);
@@ -69,6 +82,7 @@ class FrameNamer {
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   std::unordered_map<uint32_t, PerfMapSlot> perf_maps_;
   std::unordered_map<std::string, std::string> demangled_;
+  std::vector<symbolizer::SourceFrame> frames_;  // scratch
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
 };

@@ -20,7 +20,7 @@ uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack) {
     function.binary = Basename(namer_.ModuleOf(leaf).path);
     FrameName name = namer_.Name(leaf);
     bool bare = name.named || function.binary.substr(0, 1) == "[";
-    function.function = name.named ? symbolizer::SimplifyName(name.name)
+    function.function = name.named ? symbolizer::SimplifyName(name.name())
                         : bare     ? function.binary
                                    : "[" + function.binary + "]";
   }

@@ -19,6 +19,18 @@ void AddUnique(std::vector<std::string>& list, std::string_view item) {
   list.emplace_back(item);
 }
 
+// Innermost first, as the profile has them.
+std::vector<profile::Line> LinesOf(profile::ProfileBuilder& builder, const FrameName& name) {
+  std::vector<profile::Line> lines;
+  lines.reserve(name.lines.size());
+  for (const FrameLine& from : name.lines) {
+    uint32_t function =
+        builder.AddFunction(from.name, from.system_name, from.file, from.start_line);
+    lines.push_back({.function = function, .column = from.column, .line = from.line});
+  }
+  return lines;
+}
+
 }  // namespace
 
 Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& slice) {
@@ -57,16 +69,25 @@ void Window::TellBuildId(Open& open, uint32_t module_id, OpenMapping& open_mappi
   mapping.filename = open.builder.AddString(module.path);
   mapping.build_id = open.builder.AddString(build_id);
   mapping.flags = profile::Mapping::kHasFunctions;
+  if (open_mapping.has_lines) {
+    mapping.flags |= profile::Mapping::kHasFilenames | profile::Mapping::kHasLineNumbers |
+                     profile::Mapping::kHasInlineFrames;
+  }
   open.builder.SetMapping(open_mapping.id, mapping);
   AddUnique(open.build_ids, build_id);
   open_mapping.has_build_id = !build_id.empty();
 }
 
 void Window::SetName(profile::ProfileBuilder& builder, const Open& open, const LateFrame& late) {
-  profile::Line line;
-  line.function = builder.AddFunction(late.name.name, late.name.system_name, "");
   builder.SetLocation(late.location, open.mappings.at(late.frame.module).id, late.name.address,
-                      {&line, 1});
+                      LinesOf(builder, late.name));
+}
+
+void Window::TellLines(Open& open, const Frame& frame, const FrameName& name) {
+  OpenMapping& mapping = open.mappings.at(frame.module);
+  if (mapping.has_lines || name.lines.front().file.empty()) return;
+  mapping.has_lines = true;
+  TellBuildId(open, frame.module, mapping);
 }
 
 void Window::LookAgain(Open& open) {
@@ -77,6 +98,7 @@ void Window::LookAgain(Open& open) {
     FrameName name = namer_.NameAgain(late.frame);
     if (!name.settled) return false;
     late.name = std::move(name);
+    TellLines(open, late.frame, late.name);
     SetName(open.builder, open, late);
     return true;
   });
@@ -93,9 +115,8 @@ uint32_t Window::LocationOf(Open& open, const Frame& frame) {
   FrameName name = namer_.Name(frame);
   uint32_t location = 0;
   if (name.settled) {
-    profile::Line line;
-    line.function = open.builder.AddFunction(name.name, name.system_name, "");
-    location = open.builder.AddLocation(mapping, name.address, {&line, 1});
+    TellLines(open, frame, name);
+    location = open.builder.AddLocation(mapping, name.address, LinesOf(open.builder, name));
   } else {
     location = open.builder.AddOpenLocation();
     open.late.push_back({frame, location, std::move(name)});

@@ -50,6 +50,7 @@ class Window {
   struct OpenMapping {
     uint32_t id = 0;
     bool has_build_id = false;
+    bool has_lines = false;  // some frame has a place in a source file
   };
   // A frame whose symbols may still come, under the name it has until then.
   struct LateFrame {
@@ -83,6 +84,8 @@ class Window {
   void TellBuildId(Open& open, uint32_t module, OpenMapping& mapping);
   void LookAgain(Open& open);
   static void SetName(profile::ProfileBuilder& builder, const Open& open, const LateFrame& late);
+  // What is told of a mapping when one of its frames is named.
+  void TellLines(Open& open, const Frame& frame, const FrameName& name);
   void AddRow(Open& open, const Slice& slice, const Slice::Row& row);
   store::CatalogRow RowOf(const Open& open) const;
   profile::Meta MetaOf(const Open& open) const;

@@ -125,8 +125,8 @@ Result<std::string> ReadNames(const std::vector<NamedRange>& named, const LoadLi
 
 }  // namespace
 
-Result<std::shared_ptr<const SymbolTable>> LoadElfSymbols(const RandomAccess& source,
-                                                          const LoadLimits& limits) {
+Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
+                                                    const LoadLimits& limits) {
   ASSIGN_OR_RETURN(ElfFile file, ElfFile::Open(source));
   std::vector<LoadSegment> segments = Segments(file);
   AddressWindow window(segments);
@@ -136,8 +136,7 @@ Result<std::shared_ptr<const SymbolTable>> LoadElfSymbols(const RandomAccess& so
   std::vector<NamedRange> named = ResolveOverlaps(loading.symbols);
   std::vector<SymbolTable::Range> ranges;
   ASSIGN_OR_RETURN(std::string names, ReadNames(named, limits, loading, ranges));
-  return std::make_shared<const SymbolTable>(window.base(), std::move(segments), ranges,
-                                             std::move(names));
+  return std::make_shared<SymbolTable>(window.base(), std::move(segments), ranges, std::move(names));
 }
 
 }  // namespace firetower::symbolizer

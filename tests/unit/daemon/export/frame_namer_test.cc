@@ -41,8 +41,8 @@ TEST_F(FrameNamerTest, NamesAFunctionOfAFile) {
   Begin();
   FrameName name = namer_.Name({app_, 0, 16 + 3});
   EXPECT_TRUE(name.named);
-  EXPECT_EQ(name.name, "shop::Serve(int)");
-  EXPECT_EQ(name.system_name, "_ZN4shop5ServeEi");
+  EXPECT_EQ(name.name(), "shop::Serve(int)");
+  EXPECT_EQ(name.system_name(), "_ZN4shop5ServeEi");
   EXPECT_EQ(name.address, KnownCode::kVaddr + 16 + 3);
   EXPECT_EQ(namer_.hits(), 1u);
 }
@@ -51,7 +51,7 @@ TEST_F(FrameNamerTest, NamesNothingBeyondASymbolsEnd) {
   Begin();
   FrameName name = namer_.Name({app_, 0, 32});
   EXPECT_FALSE(name.named);
-  EXPECT_EQ(name.name, "[app]+0x20");
+  EXPECT_EQ(name.name(), "[app]+0x20");
   EXPECT_EQ(name.address, KnownCode::kVaddr + 32);
   EXPECT_EQ(namer_.misses(), 1u);
 }
@@ -82,17 +82,17 @@ TEST_F(FrameNamerTest, SeesATableInTheNextSlice) {
       code_.module(late).cache_key,
       std::make_shared<symbolizer::SymbolTable>(0, segments, ranges, std::string("late_one\0", 9)));
   namer_.BeginSlice();
-  EXPECT_EQ(namer_.Name({late, 0, 3}).name, "late_one");
+  EXPECT_EQ(namer_.Name({late, 0, 3}).name(), "late_one");
 }
 
 TEST_F(FrameNamerTest, NamesCompiledCodeByItsProcessesOwnMap) {
   WritePerfMap(7, "1000 100 JS:~serve /app.js\n");
   WritePerfMap(8, "1000 100 JS:~other /app.js\n");
   Begin();
-  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name, "JS:~serve /app.js");
-  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 8, 0x1010}).name, "JS:~other /app.js");
-  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 8, 0x9000}).name, "[jit]+0x9000");
-  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 9, 0x1010}).name, "[jit]+0x1010") << "no process";
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name(), "JS:~serve /app.js");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 8, 0x1010}).name(), "JS:~other /app.js");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 8, 0x9000}).name(), "[jit]+0x9000");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 9, 0x1010}).name(), "[jit]+0x1010") << "no process";
 }
 
 TEST_F(FrameNamerTest, ReadsAGrownMapWithTheNextSlice) {
@@ -101,16 +101,16 @@ TEST_F(FrameNamerTest, ReadsAGrownMapWithTheNextSlice) {
   EXPECT_FALSE(namer_.Name({ModuleRegistry::kJit, 7, 0x2010}).named);
   WritePerfMap(7, "1000 100 first\n2000 100 second\n");
   namer_.BeginSlice();
-  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x2010}).name, "second");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x2010}).name(), "second");
 }
 
 TEST_F(FrameNamerTest, KeepsTheMapOfAProcessThatIsGone) {
   WritePerfMap(7, "1000 100 first\n");
   Begin();
-  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name, "first");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name(), "first");
   proc_.End(7);
   namer_.BeginSlice();
-  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name, "first");
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name(), "first");
 }
 
 TEST(Basename, IsWhatFollowsTheLastSlash) {

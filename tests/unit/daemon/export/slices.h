@@ -42,6 +42,23 @@ class ListedSlices : public SliceSource {
   int recycled = 0;
 };
 
+// The same frames in a stretch of code, and none elsewhere.
+class FramesAt : public symbolizer::SourceFrames {
+ public:
+  FramesAt(uint64_t begin, uint64_t end, std::vector<symbolizer::SourceFrame> frames)
+      : begin_(begin), end_(end), frames_(std::move(frames)) {}
+  void Find(uint64_t elf_vaddr, std::vector<symbolizer::SourceFrame>& out) const override {
+    if (elf_vaddr < begin_ || elf_vaddr >= end_) return;
+    out.insert(out.end(), frames_.begin(), frames_.end());
+  }
+  size_t bytes() const override { return sizeof(*this); }
+
+ private:
+  uint64_t begin_;
+  uint64_t end_;
+  std::vector<symbolizer::SourceFrame> frames_;
+};
+
 // Modules 4 and on, each with the functions it is given; sixteen bytes of code a function.
 class KnownCode {
  public:
@@ -53,7 +70,8 @@ class KnownCode {
     return id;
   }
   // As the loader does, maybe only when the module's frames have been seen for a while.
-  void Load(uint32_t id, const std::vector<std::string>& functions) {
+  void Load(uint32_t id, const std::vector<std::string>& functions,
+            std::shared_ptr<const symbolizer::SourceFrames> source = nullptr) {
     std::vector<symbolizer::SymbolTable::Range> ranges;
     std::string names;
     for (uint32_t i = 0; i < functions.size(); ++i) {
@@ -61,8 +79,9 @@ class KnownCode {
       names += functions[i] + '\0';
     }
     std::vector<symbolizer::LoadSegment> segments = {{0, kVaddr, 0x10000, true}};
-    cache_.Insert(modules_.Get(id)->cache_key,
-                  std::make_shared<symbolizer::SymbolTable>(kVaddr, segments, ranges, names));
+    auto table = std::make_shared<symbolizer::SymbolTable>(kVaddr, segments, ranges, names);
+    table->Attach(std::move(source));
+    cache_.Insert(modules_.Get(id)->cache_key, std::move(table));
   }
   // All modules, as the first slice tells them.
   void TellModules(Slice& slice) const {

@@ -96,6 +96,34 @@ TEST_F(WindowTest, MakesAProfileAContainer) {
   EXPECT_EQ(finished[1].open.row.samples, 2);
 }
 
+TEST_F(WindowTest, HasALineForEachInlinedCall) {
+  std::vector<symbolizer::SourceFrame> frames = {
+      {.name = "_ZN4shop5PriceEv", .file = "/src/price.h", .line = 7, .start_line = 5},
+      {.name = "_ZN4shop5ServeEi", .file = "/src/serve.cc", .line = 30, .column = 9}};
+  code_.Load(app_, {"main", "_ZN4shop5ServeEi"},
+             std::make_shared<FramesAt>(KnownCode::kVaddr + 16, KnownCode::kVaddr + 32, frames));
+  Add({{.container = web_, .frames = {InApp(1), InApp(0)}}});
+  std::vector<Window::Finished> finished = window_.Take();
+  const profile::Profile& web = *finished.at(0).open.profile;
+  const profile::Location leaf = web.location(web.sample(0).locations[0]);
+  ASSERT_EQ(leaf.lines.size(), 2u);
+  EXPECT_EQ(web.FrameName(leaf, 0), "shop::Price()");
+  EXPECT_EQ(web.FrameName(leaf, 1), "shop::Serve(int)");
+  const profile::Function& price = web.function(leaf.lines[0].function);
+  EXPECT_EQ(web.string(price.filename), "/src/price.h");
+  EXPECT_EQ(web.string(price.system_name), "_ZN4shop5PriceEv");
+  EXPECT_EQ(price.start_line, 5);
+  EXPECT_EQ(leaf.lines[0].line, 7);
+  EXPECT_EQ(leaf.lines[1].line, 30);
+  EXPECT_EQ(leaf.lines[1].column, 9u);
+  const uint64_t told = profile::Mapping::kHasFunctions | profile::Mapping::kHasFilenames |
+                        profile::Mapping::kHasLineNumbers | profile::Mapping::kHasInlineFrames;
+  EXPECT_EQ(web.mapping(leaf.mapping).flags, told);
+  const profile::Location root = web.location(web.sample(0).locations[1]);
+  ASSERT_EQ(root.lines.size(), 1u) << "no source there, so its symbol";
+  EXPECT_EQ(web.FrameName(root, 0), "main");
+}
+
 TEST_F(WindowTest, IsEmptyAfterTake) {
   EXPECT_TRUE(window_.empty());
   Add({{.container = web_, .frames = {InApp(0)}}});

@@ -12,8 +12,7 @@ namespace {
 constexpr uint64_t kCode = 0x401000;
 constexpr uint64_t kOffset = ElfBuilder::kCodeFileOffset;
 
-Result<std::shared_ptr<const SymbolTable>> Load(const std::string& bytes,
-                                                const LoadLimits& limits = {}) {
+Result<std::shared_ptr<SymbolTable>> Load(const std::string& bytes, const LoadLimits& limits = {}) {
   return LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes))), limits);
 }
 
