@@ -90,10 +90,12 @@ class SymbolTable {
 };
 
 // Reads .symtab, .dynsym and .gnu_debugdata of a 64-bit little-endian ELF file. Pure: touches
-// nothing but `source`. A file without any function symbol gives an empty table.
+// nothing but `source` and, if there is one, the file's separate debug file, whose .symtab is then
+// the file's. A file without any function symbol gives an empty table.
 // kUnsupported: not such a file. kCorrupt: damaged. kExhausted: a limit was reached.
 Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
-                                                    const LoadLimits& limits = {});
+                                                    const LoadLimits& limits = {},
+                                                    const RandomAccess* debug_file = nullptr);
 
 // How a frame without a name reads, everywhere: "[libssl.so.3]+0x1f2a0". `offset` is the file
 // offset (for the kernel: the distance from the region's start).

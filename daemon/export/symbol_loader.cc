@@ -123,7 +123,7 @@ void SymbolLoader::Load(const MappedModule& request) {
     module.symbols.store(give_up ? Module::kFailed : Module::kWanted, std::memory_order_release);
     return;
   }
-  auto table = symbolizer::LoadElfSymbols(*source);
+  auto table = LoadSymbols(*source, request);
   if (table) {
     cache_.Insert(module.cache_key, *std::move(table));
     loaded_.fetch_add(1, std::memory_order_relaxed);
@@ -133,6 +133,16 @@ void SymbolLoader::Load(const MappedModule& request) {
     failed_.fetch_add(1, std::memory_order_relaxed);
   }
   module.symbols.store(Module::kLoaded, std::memory_order_release);
+}
+
+Result<std::shared_ptr<symbolizer::SymbolTable>> SymbolLoader::LoadSymbols(
+    const symbolizer::FileSource& source, const MappedModule& request) const {
+  ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
+  if (symbolizer::HasFullSymbols(file)) return symbolizer::LoadElfSymbols(source);
+  auto debug_file =
+      symbolizer::FindDebugFile(file, request.module->path, ProcessFiles(proc_root_, request));
+  if (!debug_file) return symbolizer::LoadElfSymbols(source);
+  return symbolizer::LoadElfSymbols(source, {}, &*debug_file);
 }
 
 void SymbolLoader::LoadTable(const TableRequest& request) {

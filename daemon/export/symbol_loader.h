@@ -65,6 +65,8 @@ class SymbolLoader : public SymbolRequests, public TableSource {
 
   void Run(std::stop_token stop, WakeFd& wake);
   void Load(const MappedModule& request);
+  Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(const symbolizer::FileSource& source,
+                                                               const MappedModule& request) const;
   void LoadTables();
   void LoadTable(const TableRequest& request);
   void Deliver(LoadedTable loaded);

@@ -62,16 +62,30 @@ Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
   if (Result<UniqueFd> fd = OpenReadOnly(mapping, O_NONBLOCK | O_NOCTTY)) {
     if (auto source = Accept(module, *std::move(fd), false)) return *std::move(source);
   }
-  ProcFs proc(proc_root);
-  uint32_t pid = mapped.pid;
-  for (int i = 0; i < kMaxAncestors && pid != 0; ++i) {
-    std::string root = fmt::format("{}/{}/root", proc_root, pid);
+  const ProcessFiles files(proc_root, mapped);
+  for (const std::string& root : files.roots()) {
     if (auto source = Accept(module, OpenInRoot(root, module.path), true)) {
       return *std::move(source);
     }
-    pid = i == 0 ? mapped.parent : proc.Parent(pid);
   }
   return Error(ErrorCode::kNotFound, "neither its process nor a parent shows " + module.path);
+}
+
+ProcessFiles::ProcessFiles(const std::string& proc_root, const MappedModule& mapped) {
+  ProcFs proc(proc_root);
+  uint32_t pid = mapped.pid;
+  for (int i = 0; i < kMaxAncestors && pid != 0; ++i) {
+    roots_.push_back(fmt::format("{}/{}/root", proc_root, pid));
+    pid = i == 0 ? mapped.parent : proc.Parent(pid);
+  }
+}
+
+Result<symbolizer::FileSource> ProcessFiles::Open(const std::string& path) const {
+  for (const std::string& root : roots_) {
+    UniqueFd fd = OpenInRoot(root, path);
+    if (fd) return symbolizer::FileSource::FromFd(std::move(fd));
+  }
+  return Error(ErrorCode::kNotFound, "neither its process nor a parent shows " + path);
 }
 
 }  // namespace firetower::daemon

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "daemon/process/process_table.h"
+#include "symbolizer/elf/debug_file.h"
 #include "symbolizer/random_access.h"
 
 namespace firetower::daemon {
@@ -35,5 +37,18 @@ struct MappedModule {
 // kNotFound when none of these opens or is the right file.
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
                                               const MappedModule& mapped);
+
+// The files that a process or one of its parents sees, by path; no link leads out of their roots.
+class ProcessFiles : public symbolizer::FileTree {
+ public:
+  ProcessFiles(const std::string& proc_root, const MappedModule& mapped);
+  Result<symbolizer::FileSource> Open(const std::string& path) const override;
+
+  // The process's own root first.
+  const std::vector<std::string>& roots() const { return roots_; }
+
+ private:
+  std::vector<std::string> roots_;
+};
 
 }  // namespace firetower::daemon

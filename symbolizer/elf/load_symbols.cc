@@ -27,6 +27,7 @@ struct Loading {
   std::vector<std::byte> debugdata;
   std::optional<MemorySource> debugdata_source;
   std::optional<ElfFile> debugdata_file;
+  std::optional<ElfFile> debug_file;
 };
 
 std::vector<LoadSegment> Segments(const ElfFile& file) {
@@ -67,10 +68,16 @@ Status AddDebugdata(const ElfFile& file, const AddressWindow& window, const Load
   return AddSection(*section, window, limits, loading);
 }
 
-// elfutils' choice: .symtab alone if there is one, else .dynsym and .gnu_debugdata together.
+// elfutils' choice: .symtab alone if there is one, here or in the separate debug file, else .dynsym
+// and .gnu_debugdata together.
 Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const LoadLimits& limits,
                       Loading& loading) {
   auto full = FindSymbolSection(file, SHT_SYMTAB);
+  if (!full && loading.debug_file) {
+    // A damaged one is left out, too.
+    auto separate = FindSymbolSection(*loading.debug_file, SHT_SYMTAB);
+    if (separate) full = *separate;
+  }
   auto dynamic = FindSymbolSection(file, SHT_DYNSYM);
   for (const auto* section : {&full, &dynamic}) {
     if (!*section && section->error().code() != ErrorCode::kNotFound) return section->error();
@@ -126,17 +133,22 @@ Result<std::string> ReadNames(const std::vector<NamedRange>& named, const LoadLi
 }  // namespace
 
 Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
-                                                    const LoadLimits& limits) {
+                                                    const LoadLimits& limits,
+                                                    const RandomAccess* debug_file) {
   ASSIGN_OR_RETURN(ElfFile file, ElfFile::Open(source));
   std::vector<LoadSegment> segments = Segments(file);
   AddressWindow window(segments);
   Loading loading;
+  if (debug_file != nullptr) {
+    if (auto opened = ElfFile::Open(*debug_file)) loading.debug_file = *std::move(opened);
+  }
   if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
 
   std::vector<NamedRange> named = ResolveOverlaps(loading.symbols);
   std::vector<SymbolTable::Range> ranges;
   ASSIGN_OR_RETURN(std::string names, ReadNames(named, limits, loading, ranges));
-  return std::make_shared<SymbolTable>(window.base(), std::move(segments), ranges, std::move(names));
+  return std::make_shared<SymbolTable>(window.base(), std::move(segments), ranges,
+                                       std::move(names));
 }
 
 }  // namespace firetower::symbolizer

@@ -157,6 +157,19 @@ TEST_F(SymbolLoaderTest, FollowsNoLinkOutOfTheRoot) {
   }
 }
 
+TEST_F(SymbolLoaderTest, NamesAStrippedFileByItsDebugFile) {
+  ElfBuilder stripped;
+  stripped.AddCode(0x401000, 0x100);
+  stripped.AddSection(".note.gnu.build-id", SHT_NOTE,
+                      symbolizer::MakeNote("GNU", NT_GNU_BUILD_ID, "\x01\x02\x03"));
+  WriteMapped(7, stripped.Build());
+  WriteText(InRoot(7, "/usr/lib/debug/.build-id/01/0203.debug"), Program("kept", "\x01\x02\x03"));
+  loader_.Start();
+  auto module = MakeModule("/bin/app", "010203");
+  WantAndWait(module);
+  EXPECT_EQ(FunctionOf(*module), "kept");
+}
+
 TEST_F(SymbolLoaderTest, TellsTheBuildIdItFound) {
   WriteMapped(7, Program("f", "\xab\xcd"));
   loader_.Start();
