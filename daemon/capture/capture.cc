@@ -54,7 +54,9 @@ class CaptureImpl : public Capture {
       while (!stop.stop_requested()) {
         epoll_event events[8];
         ::epoll_wait(epoll_.get(), events, 8, options_.round_ms);
-        TakeRound(clock_.MonotonicNs() - kSettleNs);
+        // While no round is free the rings stay readable: epoll would return at once, again and
+        // again.
+        if (!TakeRound(clock_.MonotonicNs() - kSettleNs)) wake.Wait(options_.round_ms);
         CheckCpus();
       }
       for (auto& [cpu, ring] : sideband_) sampler_.DetachCpu(cpu);
@@ -162,6 +164,8 @@ class CaptureImpl : public Capture {
     if (status) {
       LOG(kInfo, "CPU came online", {{"cpu", cpu}});
     } else {
+      // Not in the list, it is tried again with the next look.
+      sideband_.erase(cpu);
       LOG(kWarn, "CPU came online but cannot be sampled",
           {{"cpu", cpu}, {"error", status.error().message()}});
     }
