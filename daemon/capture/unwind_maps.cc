@@ -61,6 +61,7 @@ Status UnwindMaps::AddSlab(uint32_t slab) {
     return error;
   }
   slabs_[slab] = std::move(fd);
+  slab_count_.store(slabs_.size(), std::memory_order_relaxed);
   return OkStatus();
 }
 
@@ -70,6 +71,7 @@ void UnwindMaps::RemoveSlab(uint32_t slab) {
   ::mmap(arena_ + size_t{slab} * FT_SLAB_BYTES, FT_SLAB_BYTES, PROT_NONE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   slabs_.erase(slab);
+  slab_count_.store(slabs_.size(), std::memory_order_relaxed);
 }
 
 }  // namespace firetower::daemon

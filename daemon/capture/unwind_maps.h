@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <map>
 
 #include "base/result.h"
@@ -28,8 +29,8 @@ class UnwindMaps : public UnwindMemory {
   ft_module* modules() override { return modules_; }
   ft_process_bucket* processes() override { return processes_; }
 
-  // Kernel memory of the slabs, as the kernel accounts it.
-  uint64_t SlabBytes() const { return slabs_.size() * FT_SLAB_BYTES; }
+  // Kernel memory of the slabs, as the kernel accounts it. Any thread.
+  uint64_t SlabBytes() const { return slab_count_.load(std::memory_order_relaxed) * FT_SLAB_BYTES; }
 
  private:
   int slabs_fd_ = -1;
@@ -37,6 +38,7 @@ class UnwindMaps : public UnwindMemory {
   ft_module* modules_ = nullptr;
   ft_process_bucket* processes_ = nullptr;
   std::map<uint32_t, UniqueFd> slabs_;
+  std::atomic<uint64_t> slab_count_{0};
 };
 
 }  // namespace firetower::daemon
