@@ -56,13 +56,13 @@ int64_t ThreadCpuNs(const std::string& task, std::string_view stat) {
   return TicksToNs(NumberOf(StatField(stat, 14)) + NumberOf(StatField(stat, 15)));
 }
 
-// The component of a thread "(http-3)"; nothing for a thread of no known name.
+// The component of a thread "(http-worker)"; nothing for a thread of no known name.
 std::optional<std::string_view> ComponentOf(std::string_view stat) {
   size_t open = stat.find('(');
   size_t close = stat.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
   std::string_view name = stat.substr(open + 1, close - open - 1);
-  name = name.substr(0, name.find_last_not_of("0123456789-") + 1);
+  name = name.substr(0, name.find('-'));
   auto known = std::find(kOverheadComponents.begin(), kOverheadComponents.end(), name);
   if (known == kOverheadComponents.end() || *known == "bpf" || *known == "other") return {};
   return *known;

@@ -64,8 +64,8 @@ TEST(OverheadMeter, TellsThreadsApartAndLosesNothing) {
   int64_t process_ns = 100 * kMs;
   OverheadMeter meter(proc.root(), [&] { return process_ns; });
   proc.Thread("1", "capture", 30 * kMs);
-  proc.Thread("2", "http-0", 10 * kMs);
-  proc.Thread("3", "http-1", 5 * kMs);
+  proc.Thread("2", "http-loop", 10 * kMs);
+  proc.Thread("3", "http-worker", 5 * kMs);
   proc.Thread("4", "stranger) x", 20 * kMs);
   OverheadReading reading = meter.Read();
   EXPECT_EQ(Cpu(reading, "capture"), 30 * kMs);
