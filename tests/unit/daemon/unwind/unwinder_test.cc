@@ -117,6 +117,19 @@ TEST_F(UnwinderTest, AFileThatCannotBeOpenedIsAskedForThreeTimes) {
   EXPECT_EQ(memory_.modules()[module_].state, uint32_t{FT_MODULE_NO_TABLE});
 }
 
+TEST_F(UnwinderTest, AMinuteLaterItIsAskedForAgain) {
+  unwinder_.Meet(processes_.Get(42), 77);
+  for (int i = 0; i < 3; ++i) unwinder_.Take({module_, LoadedTable::Outcome::kFailed, {}});
+  size_t before = tables_.wanted.size();
+  unwinder_.Meet(processes_.Get(42), 77);
+  ASSERT_EQ(tables_.wanted.size(), before);
+  unwinder_.Sweep();
+  unwinder_.Meet(processes_.Get(42), 77);
+  EXPECT_EQ(tables_.wanted.size(), before + 1);
+  unwinder_.Take(Loaded());
+  EXPECT_EQ(memory_.modules()[module_].state, uint32_t{FT_MODULE_TABLE});
+}
+
 TEST_F(UnwinderTest, WhereNothingCanBeAskedForTheStackIsCutAndSaysSo) {
   tables_.full = true;
   auto space = unwinder_.Meet(processes_.Get(42), 77);
