@@ -113,6 +113,10 @@ void ProcessTable::ReadMappings(Process& process) {
   std::vector<ProcessMapping> fresh;
   fresh.reserve(lines->size());
   for (const MapsLine& line : *lines) {
+    if (fresh.size() >= kMaxMappings) {
+      refused_mappings_ += lines->size() - fresh.size();
+      break;
+    }
     ProcessMapping mapping{line.start, line.end, line.file_offset, ModuleRegistry::kUnknown,
                            HashOf(line.path)};
     // A mapping known with its build id keeps it: the maps file cannot tell it.
@@ -190,6 +194,10 @@ void ProcessTable::Map(const SidebandEvent& event, std::string_view path) {
   if (&process == &overflow_) return;  // It stands for many, and has no mappings.
   path = WithoutDeleted(path);
   std::span<const uint8_t> build_id(event.build_id.data(), event.build_id_size);
+  if (process.mappings->size() >= kMaxMappings) {
+    ++refused_mappings_;
+    return;
+  }
   uint32_t module = modules_.Intern({path, build_id, event.device, event.inode});
   InsertMapping(Writable(process), {event.start, event.start + event.size_bytes, event.file_offset,
                                     module, HashOf(path)});

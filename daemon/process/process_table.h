@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "bpf/abi/unwind.h"
 #include "daemon/capture/round.h"
 #include "daemon/process/module.h"
 #include "daemon/process/proc_fs.h"
@@ -50,11 +51,14 @@ const ProcessMapping* FindMapping(const std::vector<ProcessMapping>& mappings, u
 // The processes of the machine and their executable mappings, told by the kernel's stream; /proc is
 // read for what was alive before, and to mend what records do not say. Owned by the resolve thread.
 //
-// Bounded by kMaxProcesses: a machine's pid_max is below it by default. A process that does not fit
-// has no mappings, and its frames count as unknown.
+// Bounded by kMaxProcesses: more than a node runs. A process that does not fit has no mappings, and
+// its frames count as unknown.
 class ProcessTable {
  public:
   static constexpr size_t kMaxProcesses = 131072;
+  // Executable mappings of one process; the kernel side takes as many. What is mapped beyond them
+  // counts as unknown code.
+  static constexpr size_t kMaxMappings = FT_MAX_MAPPINGS;
   // Samples of a process reach us after its exit record; two rounds later none can.
   static constexpr uint64_t kKeepDeadRounds = 2;
 
@@ -99,6 +103,7 @@ class ProcessTable {
   const ProcFs& proc() const { return proc_; }
   size_t size() const { return processes_.size(); }
   uint64_t refreshes() const { return refreshes_; }
+  uint64_t refused_mappings() const { return refused_mappings_; }
 
  private:
   static constexpr uint32_t kReadsPerSecond = 50;
@@ -123,6 +128,7 @@ class ProcessTable {
   Process overflow_;
   uint64_t round_ = 1;
   uint64_t refreshes_ = 0;
+  uint64_t refused_mappings_ = 0;
   int64_t read_second_ = 0;
   uint32_t reads_this_second_ = 0;
 };

@@ -181,6 +181,16 @@ TEST_F(ProcessTableTest, CutsNamesAsTheKernelDoes) {
   EXPECT_EQ(CommOf(10, 10), "sixteen_letters");
 }
 
+TEST_F(ProcessTableTest, AProcessCannotHaveMoreMappingsThanTheKernelSideTakes) {
+  Fork(10, 1);
+  for (uint64_t i = 0; i < ProcessTable::kMaxMappings + 3; ++i) {
+    Map(10, 0x10000 + i * 0x2000, 0x1000, "/lib/x");
+  }
+  EXPECT_EQ(table_.Get(10).mappings->size(), ProcessTable::kMaxMappings);
+  EXPECT_EQ(table_.refused_mappings(), 3u);
+  EXPECT_EQ(PathAt(10, 0x10000), "/lib/x");
+}
+
 TEST_F(ProcessTableTest, StopsAtItsCap) {
   for (uint32_t pid = 1; pid <= ProcessTable::kMaxProcesses + 5; ++pid) Fork(pid, 0);
   EXPECT_EQ(table_.size(), ProcessTable::kMaxProcesses);
