@@ -175,6 +175,10 @@ static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgro
 {
 	struct ft_cold *cold;
 
+	/* These are large: whole samples must never find the ring full for their sake. */
+	if (bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >
+	    bpf_ringbuf_query(&ft_ring, BPF_RB_RING_SIZE) / 2)
+		return -1;
 	if (!cold_due(scratch))
 		return -1;
 	cold = bpf_ringbuf_reserve(&ft_ring, sizeof(*cold), 0);
