@@ -82,7 +82,7 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   std::atomic<uint32_t> open_requests_{0};
   WakeFd idle_;
   std::shared_ptr<const symbolizer::SymbolTable> vdso_;  // set before the thread starts
-  // Swapped about once an hour, read once a slice.
+  // Swapped at most once a minute, read once a slice.
   std::mutex kernel_mutex_;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   std::atomic<bool> kernel_miss_{false};

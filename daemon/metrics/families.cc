@@ -22,12 +22,13 @@ constexpr FamilySpec kFamilies[] = {
      "The rates add up to that of firetower_cpu_seconds_total."},
     {MetricId::kSamples, "firetower_samples_total", kCounter, "", "", 1, "Samples taken."},
     {MetricId::kSamplesLost, "firetower_samples_lost_total", kCounter, "reason", "", 16,
-     "Samples, stack bodies and records that were lost, by reason."},
+     "Samples, stack bodies and records that were lost, by reason; those of exec and no_cgroup are "
+     "kept, without a user stack or a container."},
     {MetricId::kAttribution, "firetower_attribution_total", kCounter, "result",
      "container,host,pending,unknown", 4,
      "Samples by what they were attributed to; those that had to wait for it are pending too."},
     {MetricId::kUnwindFailures, "firetower_unwind_failures_total", kCounter, "reason", "", 16,
-     "User stacks that were cut, by reason."},
+     "Stacks that were cut, by reason; those of no_registers are among those of page."},
     {MetricId::kColdSamples, "firetower_cold_samples_total", kCounter, "result", "sent,limited", 2,
      "Samples in code whose unwind table was not there yet: sent to be finished by the daemon, or "
      "cut because there were too many of them."},
@@ -50,7 +51,7 @@ constexpr FamilySpec kFamilies[] = {
      "CPU time the daemon itself costs, by its threads; bpf is what its programs cost the sampled "
      "CPUs."},
     {MetricId::kBpfRunSeconds, "firetower_bpf_run_seconds_total", kCounter, "", "", 1,
-     "Run time of the BPF programs, as they measure it on every 16th run."},
+     "Run time of the sampling program, as it measures it on every 16th run."},
     {MetricId::kBpfMapBytes, "firetower_bpf_map_bytes", kGauge, "", "", 1,
      "Memory of the BPF maps."},
     {MetricId::kMetricSeries, "firetower_metric_series", kGauge, "family",
