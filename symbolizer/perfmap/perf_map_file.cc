@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbolizer/perfmap/perf_map_file.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -13,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "symbolizer/foreign_file.h"
 #include "symbolizer/perfmap/perf_map_builder.h"
 
 namespace firetower::symbolizer {
@@ -69,33 +67,14 @@ Result<PerfMapFile> PerfMapFile::ForProcess(const std::string& proc_root, pid_t 
   return PerfMapFile(folder + "/root", fmt::format("tmp/perf-{}.map", inner));
 }
 
-Result<UniqueFd> PerfMapFile::OpenInRoot() const {
-  // Our own path up to `root`, which in /proc is a link into the process's mount namespace.
-  UniqueFd root(::open(root_path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return ErrnoError("open " + root_path_);
-  open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  long fd = ::syscall(SYS_openat2, root.get(), inner_path_.c_str(), &how, sizeof(how));
-  if (fd < 0) return ErrnoError("open " + root_path_ + "/" + inner_path_);
-  return UniqueFd(static_cast<int>(fd));
-}
-
 Result<bool> PerfMapFile::Refresh() {
-  ASSIGN_OR_RETURN(UniqueFd fd, OpenInRoot());
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenForeignBelow(root_path_, inner_path_, PerfMap::kMaxFileBytes,
+                                                 LastLink::kRefuse));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoError("fstat " + inner_path_);
-  if (!S_ISREG(info.st_mode)) {
-    return Error(ErrorCode::kInvalid, inner_path() + ": not a regular file");
-  }
   Version version{info.st_dev, info.st_ino, info.st_size,
                   info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec};
   if (version == version_) return false;
-  if (static_cast<uint64_t>(info.st_size) > PerfMap::kMaxFileBytes) {
-    return Error(ErrorCode::kExhausted,
-                 fmt::format("{}: {} bytes, at most {} are read", inner_path(), info.st_size,
-                             PerfMap::kMaxFileBytes));
-  }
   ASSIGN_OR_RETURN(PerfMap map, ReadMap(fd.get(), static_cast<uint64_t>(info.st_size)));
   map_ = std::make_shared<const PerfMap>(std::move(map));
   version_ = version;

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "symbolizer/perfmap/perf_map.h"
 
 namespace firetower::symbolizer {
@@ -16,9 +15,8 @@ namespace firetower::symbolizer {
 // The perf-map file of one process, found where the process sees it: /tmp/perf-N.map in its own
 // mount namespace, N its pid in its own (innermost) pid namespace. Owned by one thread.
 //
-// The profiled controls that file system: the path is resolved inside the process's root
-// (openat2 RESOLVE_IN_ROOT, Linux 5.6), a link in the file's place is refused, only a regular file
-// of at most PerfMap::kMaxFileBytes is read.
+// The profiled controls that file system: see OpenForeignBelow. A link in the file's place is
+// refused, and a file of more than PerfMap::kMaxFileBytes.
 class PerfMapFile {
  public:
   // Looks up N once. kNotFound: no such process.
@@ -43,7 +41,6 @@ class PerfMapFile {
   };
   PerfMapFile(std::string root_path, std::string inner_path)
       : root_path_(std::move(root_path)), inner_path_(std::move(inner_path)) {}
-  Result<UniqueFd> OpenInRoot() const;
 
   std::string root_path_;   // <proc_root>/<pid>/root
   std::string inner_path_;  // relative to it

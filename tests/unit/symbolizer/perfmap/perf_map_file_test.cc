@@ -3,15 +3,19 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "base/file.h"
+#include "tests/support/open_watch.h"
 
 namespace firetower::symbolizer {
 namespace {
+
+using ::firetower::testing::OpenWatch;
 
 // A tree in the shape of /proc: process 4242, whose pid in its container is 7, and its root.
 class PerfMapFileTest : public ::testing::Test {
@@ -95,6 +99,16 @@ TEST_F(PerfMapFileTest, OnlyARegularFileOfBoundedSizeIsRead) {
   Write(tmp_ + "/perf-7.map", "");
   std::filesystem::resize_file(tmp_ + "/perf-7.map", PerfMap::kMaxFileBytes + 1);
   EXPECT_EQ(Open().Refresh().error().code(), ErrorCode::kExhausted);
+}
+
+TEST_F(PerfMapFileTest, ADeviceInItsPlaceIsNotOpened) {
+  // Major 1, minor 3 is null, whose open does no harm where this fails; a watchdog's would.
+  if (::mknod((tmp_ + "/perf-7.map").c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) {
+    GTEST_SKIP() << "mknod needs CAP_MKNOD";
+  }
+  OpenWatch watch(tmp_);
+  EXPECT_FALSE(Open().Refresh());
+  EXPECT_FALSE(watch.Opened());
 }
 
 TEST_F(PerfMapFileTest, AFileWithoutLineEndsCostsNoMemory) {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/unwind/module_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "tests/support/fake_proc.h"
+#include "tests/support/open_watch.h"
+
+namespace firetower::daemon {
+namespace {
+
+using ::firetower::testing::FakeProc;
+using ::firetower::testing::OpenWatch;
+using ::firetower::testing::WriteText;
+
+// Process 7, which has mapped /lib/x.so at 0x1000.
+class ModuleFileTest : public ::testing::Test {
+ protected:
+  ModuleFileTest() {
+    for (const std::string& folder : {lib_, maps_}) std::filesystem::create_directories(folder);
+    module_->kind = ModuleKind::kFile;
+    module_->path = "/lib/x.so";
+    mapped_.module = module_;
+    mapped_.pid = 7;
+    mapped_.start = 0x1000;
+    mapped_.end = 0x2000;
+  }
+  static uint64_t InodeOf(const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+  }
+  ErrorCode Refusal() const {
+    auto source = OpenModuleFile(proc_.root(), mapped_);
+    return source ? ErrorCode::kInternal : source.error().code();
+  }
+
+  FakeProc proc_;
+  const std::string lib_ = proc_.Of(7) + "/root/lib";
+  const std::string maps_ = proc_.Of(7) + "/map_files";
+  std::shared_ptr<Module> module_ = std::make_shared<Module>();
+  MappedModule mapped_;
+};
+
+TEST_F(ModuleFileTest, IsTheMappedOneFirst) {
+  WriteText(proc_.root() + "/deleted", "four");
+  std::filesystem::create_symlink(proc_.root() + "/deleted", maps_ + "/1000-2000");
+  WriteText(lib_ + "/x.so", "another");
+  auto source = OpenModuleFile(proc_.root(), mapped_);
+  ASSERT_TRUE(source) << source.error().message();
+  EXPECT_EQ(source->size(), 4u);
+}
+
+TEST_F(ModuleFileTest, ElseItsPathInTheProcessesRootIfTheInodeIsTheMappedOne) {
+  WriteText(lib_ + "/x.so", "four");
+  module_->inode = InodeOf(lib_ + "/x.so") + 1;
+  EXPECT_EQ(Refusal(), ErrorCode::kNotFound);
+  --module_->inode;
+  EXPECT_TRUE(OpenModuleFile(proc_.root(), mapped_));
+}
+
+TEST_F(ModuleFileTest, ADeviceInItsPlaceIsNotOpened) {
+  // Major 1, minor 3 is null, whose open does no harm where this fails; a tape's would.
+  if (::mknod((lib_ + "/x.so").c_str(), S_IFCHR | 0666, makedev(1, 3)) != 0) {
+    GTEST_SKIP() << "mknod needs CAP_MKNOD";
+  }
+  module_->inode = InodeOf(lib_ + "/x.so");
+  std::filesystem::create_symlink(lib_ + "/x.so", maps_ + "/1000-2000");
+  OpenWatch watch(lib_);
+  EXPECT_EQ(Refusal(), ErrorCode::kNotFound);
+  EXPECT_FALSE(watch.Opened());
+}
+
+}  // namespace
+}  // namespace firetower::daemon
