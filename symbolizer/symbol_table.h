@@ -89,10 +89,11 @@ class SymbolTable {
   std::shared_ptr<const SourceFrames> source_;
 };
 
-// Reads .symtab, .dynsym and .gnu_debugdata of a 64-bit little-endian ELF file. Pure: touches
-// nothing but `source` and, if there is one, the file's separate debug file, whose .symtab is then
-// the file's. A file without any function symbol gives an empty table.
-// kUnsupported: not such a file. kCorrupt: damaged. kExhausted: a limit was reached.
+// Reads .symtab, .dynsym and .gnu_debugdata of a 64-bit little-endian ELF file, and .gopclntab of a
+// Go program without .symtab. Pure: touches nothing but `source` and, if there is one, the file's
+// separate debug file, whose .symtab is then the file's. A file without any function symbol gives
+// an empty table. kUnsupported: not such a file. kCorrupt: damaged. kExhausted: a limit was
+// reached.
 Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
                                                     const LoadLimits& limits = {},
                                                     const RandomAccess* debug_file = nullptr);

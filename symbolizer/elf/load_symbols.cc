@@ -8,6 +8,7 @@
 #include "symbolizer/elf/overlap.h"
 #include "symbolizer/elf/string_table.h"
 #include "symbolizer/elf/symbol_reader.h"
+#include "symbolizer/go/go_symbols.h"
 #include "symbolizer/string_pool.h"
 #include "symbolizer/symbol_table.h"
 
@@ -68,8 +69,18 @@ Status AddDebugdata(const ElfFile& file, const AddressWindow& window, const Load
   return AddSection(*section, window, limits, loading);
 }
 
+// The functions of a Go program, which carries their names however it was stripped.
+Status AddGoFunctions(const ElfFile& file, const AddressWindow& window, const LoadLimits& limits,
+                      Loading& loading) {
+  const auto string_table = static_cast<uint8_t>(loading.strings.size());
+  ASSIGN_OR_RETURN(const std::optional<Elf64_Shdr> names,
+                   ReadGoSymbols(file, window, string_table, limits.max_symbols, loading.symbols));
+  if (names) loading.strings.emplace_back(file.source(), *names);
+  return OkStatus();
+}
+
 // elfutils' choice: .symtab alone if there is one, here or in the separate debug file, else .dynsym
-// and .gnu_debugdata together.
+// and .gnu_debugdata together; and in a stripped Go program its function table.
 Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const LoadLimits& limits,
                       Loading& loading) {
   auto full = FindSymbolSection(file, SHT_SYMTAB);
@@ -94,6 +105,7 @@ Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const Lo
     dynamic->string_table = kMainStrings;
     RETURN_IF_ERROR(AddSection(*dynamic, window, limits, loading));
   }
+  RETURN_IF_ERROR(AddGoFunctions(file, window, limits, loading));
   return AddDebugdata(file, window, limits, loading);
 }
 
