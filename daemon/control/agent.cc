@@ -53,11 +53,14 @@ LabelChoice LabelsOf(const SampleLabels& labels) {
   return {labels.thread, labels.comm, labels.cpu};
 }
 
+size_t CpuCount() { return static_cast<size_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L)); }
+
 PipelineOptions PipelineOptionsOf(const Config& config) {
   PipelineOptions options;
   options.slice_ns = config.slice_milliseconds * kNsPerMs;
   options.window_ns = config.window_seconds * kNsPerSecond;
   options.labels = LabelsOf(config.sample_labels);
+  options.stack_words = StackStore::WordsFor(CpuCount());
   options.unwind.table_bytes = static_cast<uint64_t>(config.unwind_table_bytes);
   return options;
 }
@@ -66,8 +69,7 @@ PipelineOptions PipelineOptionsOf(const Config& config) {
 size_t SampleRingBytes(int64_t configured) {
   if (configured > 0) return static_cast<size_t>(configured);
   constexpr uint64_t kEach = 128u << 10, kLeast = 512u << 10, kMost = 16u << 20;
-  auto cpus = static_cast<uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
-  return std::bit_ceil(std::clamp<uint64_t>(cpus * kEach, kLeast, kMost));
+  return std::bit_ceil(std::clamp<uint64_t>(CpuCount() * kEach, kLeast, kMost));
 }
 
 ExportOptions ExportOptionsOf(const Config& config) {

@@ -78,7 +78,8 @@ Pipeline::Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& proce
       peers_(std::make_unique<Peers>(*this, sampler, symbols)),
       tables_(tables),
       unwinder_(sampler.unwind_memory(), processes, modules, tables, clock, options.unwind),
-      resolver_(modules, processes, cgroups, unwinder_, *peers_, clock, options.labels),
+      resolver_(modules, processes, cgroups, unwinder_, *peers_, clock, options.labels,
+                options.stack_words),
       full_(kSlicesInFlight + 1),  // The last slice always finds room.
       free_(kSlicesInFlight) {}
 
@@ -146,6 +147,10 @@ void Pipeline::TakeTables() {
 bool Pipeline::TakeRounds() {
   while (std::unique_ptr<Round> round = capture_->TryPop()) {
     resolver_.Process(*round);
+    if (resolver_.stacks().WantsTurn(epoch_)) {
+      TurnEpoch();
+      early_epoch_ = epoch_;
+    }
     bool last = round->horizon_ns == std::numeric_limits<int64_t>::max();
     capture_->Recycle(std::move(round));
     if (last) return true;
@@ -174,8 +179,12 @@ void Pipeline::CloseSlice(int64_t end_wall_ns, bool ends_window) {
       resolver_.builder().Take(next ? *std::move(next) : std::make_unique<Slice>());
   full_.TryPush(std::move(done));
   on_slice_();
-  if (ends_window) sampler_.SetEpoch(++epoch_);
+  // Two turns while nothing has come of the first would drop bodies of samples in flight.
+  bool turning = epoch_ == early_epoch_ && resolver_.stacks().epoch() != epoch_;
+  if (ends_window && !turning) TurnEpoch();
 }
+
+void Pipeline::TurnEpoch() { sampler_.SetEpoch(++epoch_); }
 
 int64_t Pipeline::EndSlice() {
   if (full_.size() >= kSlicesInFlight) {

@@ -18,6 +18,7 @@ struct PipelineOptions {
   int64_t slice_ns = 5 * kNsPerSecond;  // divides the window
   int64_t window_ns = 60 * kNsPerSecond;
   LabelChoice labels;
+  size_t stack_words = StackStore::kMaxWords;
   Unwinder::Options unwind;
 };
 
@@ -31,7 +32,7 @@ class SymbolRequests {
 
 // The `resolve` thread: takes rounds from capture, hands slices on. Slices end at multiples of
 // their length on the wall clock, and so do windows; with each window the kernel side's epoch
-// turns.
+// turns, and earlier where the stacks of a window need more room than there is.
 //
 // When the reader is behind, the open slice simply grows: nothing is dropped here.
 class Pipeline : public SliceSource {
@@ -72,6 +73,8 @@ class Pipeline : public SliceSource {
   int64_t OpenSlice();
   void CloseSlice(int64_t end_wall_ns, bool ends_window);
   int64_t EndSlice();
+  // Every stack is sent anew from here on.
+  void TurnEpoch();
   void EndSliceIfDue();
 
   BpfSampler& sampler_;
@@ -93,6 +96,7 @@ class Pipeline : public SliceSource {
   std::mutex selection_mutex_;
   std::shared_ptr<const Selection> next_selection_;
   uint32_t epoch_ = 1;
+  uint32_t early_epoch_ = 0;  // the last one that did not begin with a window
   int64_t slice_end_wall_ns_ = 0;
   int64_t slice_end_ns_ = 0;
   int64_t next_tick_ns_ = 0;

@@ -21,7 +21,8 @@ std::shared_ptr<const Container> UnknownContainer() {
 }  // namespace
 
 Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree& cgroups,
-                   Unwinder& unwinder, ResolverPeers& peers, const Clock& clock, LabelChoice labels)
+                   Unwinder& unwinder, ResolverPeers& peers, const Clock& clock, LabelChoice labels,
+                   size_t stack_words)
     : modules_(modules),
       processes_(processes),
       cgroups_(cgroups),
@@ -30,6 +31,7 @@ Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree&
       peers_(peers),
       clock_(clock),
       label_choice_(labels),
+      stacks_(stack_words),
       unknown_(UnknownContainer()) {
   unknown_node_.container = unknown_;
   unknown_node_.path = "?";

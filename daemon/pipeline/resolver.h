@@ -51,7 +51,8 @@ class Resolver {
   static constexpr size_t kMaxPending = 20000;
 
   Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree& cgroups,
-           Unwinder& unwinder, ResolverPeers& peers, const Clock& clock, LabelChoice labels);
+           Unwinder& unwinder, ResolverPeers& peers, const Clock& clock, LabelChoice labels,
+           size_t stack_words = StackStore::kMaxWords);
 
   void SetSelection(std::shared_ptr<const Selection> selection);
   void Process(const Round& round);
@@ -63,6 +64,7 @@ class Resolver {
   void Tick(bool last = false);
 
   SliceBuilder& builder() { return builder_; }
+  const StackStore& stacks() const { return stacks_; }
   size_t pending() const { return pending_.size(); }
   uint64_t not_selected() const { return not_selected_; }
 

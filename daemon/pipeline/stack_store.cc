@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/pipeline/stack_store.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bpf/abi/unwind.h"
@@ -8,6 +9,16 @@
 namespace firetower::daemon {
 namespace {
 constexpr size_t kHeadWords = sizeof(ft_stack) / sizeof(uint64_t);
+}
+
+size_t StackStore::WordsFor(size_t cpus) {
+  return std::clamp(cpus * kWordsPerCpu, kLeastWords, kMaxWords);
+}
+
+bool StackStore::WantsTurn(uint32_t epoch) const {
+  const Generation& newest = generations_[newest_];
+  return newest.epoch == epoch &&
+         (newest.words.size() >= max_words_ / 2 || newest.bodies.size() >= max_bodies_ / 2);
 }
 
 StackStore::Generation* StackStore::GenerationOf(uint32_t epoch) {
@@ -36,7 +47,7 @@ void StackStore::Add(const Round& round) {
     // Two CPUs, or a collision in the kernel's table, sent it again.
     if (generation.bodies.Find(head.stack_hash) != nullptr) continue;
     size_t frames = size_t{head.kernel_frames} + head.user_frames;
-    if (generation.words.size() + frames > kMaxWords || generation.bodies.size() >= kMaxBodies) {
+    if (generation.words.size() + frames > max_words_ || generation.bodies.size() >= max_bodies_) {
       ++refused_;
       continue;
     }

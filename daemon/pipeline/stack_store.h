@@ -14,14 +14,18 @@ namespace firetower::daemon {
 // The stack bodies of two epochs, by hash. The kernel side sends a body once an epoch; samples name
 // it from then on. A turn of the epoch drops the bodies of the one before the last.
 //
-// Bounded by kMaxWords (16 MiB) and kMaxBodies a generation: bodies beyond them are counted and
-// their stacks lost.
+// Bounded by its words and bodies a generation: what is beyond them is counted and its stack lost
+// until the epoch turns. So the epoch has to turn when WantsTurn() says so, half-way: the other
+// half is for what is in flight by then.
 class StackStore {
  public:
-  static constexpr size_t kMaxWords = 2u << 20;
+  static constexpr size_t kMaxWords = 2u << 20;  // 16 MiB a generation
+  static constexpr size_t kLeastWords = kMaxWords / 4;
+  // Half of it holds what waits in eight rounds and their ring, all of it bodies (128 KiB a CPU).
+  static constexpr size_t kWordsPerCpu = 256u << 10;
   // Entries weigh about 50 bytes: as much as the words when stacks are 16 deep, and a bound for
   // storms of processes that live for one sample.
-  static constexpr size_t kMaxBodies = 128u << 10;
+  static constexpr size_t kWordsPerBody = 16;
 
   struct Body {
     uint32_t begin = 0;  // first address, in words
@@ -39,12 +43,22 @@ class StackStore {
     uint32_t slice_stack = 0;
   };
 
+  explicit StackStore(size_t max_words = kMaxWords)
+      : max_words_(max_words), max_bodies_(max_words / kWordsPerBody) {}
+  static size_t WordsFor(size_t cpus);
+
   // Takes the bodies of a round.
   void Add(const Round& round);
   // Nullptr if the body is not here: it was lost, or its epoch is over.
   Body* Find(uint64_t hash);
   std::span<const uint64_t> Addresses(const Body& body) const;
 
+  // True once the bodies of `epoch` fill half a generation; false while there are none of it yet.
+  bool WantsTurn(uint32_t epoch) const;
+  // Of the newest bodies.
+  uint32_t epoch() const { return generations_[newest_].epoch; }
+  size_t max_words() const { return max_words_; }
+  size_t max_bodies() const { return max_bodies_; }
   uint64_t refused() const { return refused_; }
   size_t bytes() const;
 
@@ -58,6 +72,8 @@ class StackStore {
   // Nullptr for an epoch that is over.
   Generation* GenerationOf(uint32_t epoch);
 
+  size_t max_words_;
+  size_t max_bodies_;
   Generation generations_[2];
   int newest_ = 0;
   uint64_t refused_ = 0;

@@ -86,6 +86,13 @@ class Rates : public Selection {
   uint32_t base_hz_;
 };
 
+PipelineOptions Options() {
+  PipelineOptions options;
+  options.slice_ns = kSliceNs;
+  options.window_ns = kWindowNs;
+  return options;
+}
+
 class PipelineTest : public ::testing::Test {
  protected:
   static constexpr uint64_t kApp = 11, kCron = 13;
@@ -135,9 +142,8 @@ class PipelineTest : public ::testing::Test {
   testing::NoTables tables_;
   ListedRounds capture_{clock_};
   int told_ = 0;
-  Pipeline pipeline_{sampler_,           cgroups_, processes_, modules_,
-                     symbols_,           tables_,  clock_,     {kSliceNs, kWindowNs, {}, {}},
-                     [this] { ++told_; }};
+  Pipeline pipeline_{sampler_, cgroups_, processes_, modules_,           symbols_,
+                     tables_,  clock_,   Options(),  [this] { ++told_; }};
   std::vector<std::unique_ptr<Slice>> slices_;
 };
 
@@ -169,6 +175,48 @@ TEST_F(PipelineTest, EndsTheWindowWithItsLastSlice) {
   EXPECT_TRUE(slices_[2]->ends_window) << "the last one ends its window whenever it comes";
   EXPECT_EQ(slices_[2]->window_start_ns, kWallNs + kWindowNs);
   EXPECT_THAT(sampler_.epochs, ElementsAre(1, 2, 3)) << "stacks are sent anew in each window";
+}
+
+// As the kernel side does it: a stack is sent with its first sample in each epoch.
+class FreshStacks : public ListedRounds {
+ public:
+  FreshStacks(FakeClock& clock, const testing::FakeSampler& sampler, int count)
+      : ListedRounds(clock), sampler_(sampler), left_(count) {}
+  std::unique_ptr<Round> TryPop() override {
+    if (left_ == 0) return ListedRounds::TryPop();
+    --left_;
+    auto round = std::make_unique<Round>();
+    AddBody(*round, {.hash = ++hash_,
+                     .tgid = 7,
+                     .user = std::vector<uint64_t>(100, 0x1000),
+                     .epoch = sampler_.epochs.back()});
+    round->samples.push_back(SampleOf(kMonotonicNs, hash_, 11, 7));
+    return round;
+  }
+
+ private:
+  const testing::FakeSampler& sampler_;
+  int left_;
+  uint64_t hash_ = 0;
+};
+
+TEST_F(PipelineTest, LosesNoStackOfABusyWindow) {
+  // 1,000 stacks of 100 frames within one window, in a store for 160 of them.
+  FreshStacks capture(clock_, sampler_, 1000);
+  PipelineOptions options = Options();
+  options.stack_words = 16384;
+  Pipeline pipeline(sampler_, cgroups_, processes_, modules_, symbols_, tables_, clock_, options,
+                    [] {});
+  capture.rounds.push_back({0, 0, std::make_unique<daemon::Round>()});
+  capture.rounds.back().round->horizon_ns = std::numeric_limits<int64_t>::max();
+  pipeline.Start(capture);
+  pipeline.Notify();
+  pipeline.Finish();
+  std::unique_ptr<Slice> slice = pipeline.TryPop();
+  ASSERT_NE(slice, nullptr);
+  EXPECT_EQ(SamplesOf(*slice), 1000u);
+  EXPECT_EQ(slice->stops[kStopStackLost], 0u);
+  EXPECT_GT(sampler_.epochs.size(), 1000u / 160);
 }
 
 TEST_F(PipelineTest, TellsEachModuleOnce) {
@@ -249,8 +297,8 @@ TEST_F(PipelineTest, SetsRateAndVerdicts) {
 TEST_F(PipelineTest, KeepsSumsWhateverTheShare) {
   for (uint32_t hertz : {1u, 3u, 19u, 97u, 100u, 199u}) {
     testing::FakeSampler sampler;
-    Pipeline pipeline(sampler, cgroups_, processes_, modules_, symbols_, tables_, clock_,
-                      {kSliceNs, kWindowNs, {}, {}}, [] {});
+    Pipeline pipeline(sampler, cgroups_, processes_, modules_, symbols_, tables_, clock_, Options(),
+                      [] {});
     pipeline.SetSelection(std::make_shared<Rates>(
         std::map<std::string, uint32_t>{{std::string(12, 'a'), hertz}}, 199));
     ListedRounds capture(clock_);

@@ -125,13 +125,40 @@ TEST(StackStore, CountsBodiesBeyondItsWords) {
 TEST(StackStore, CountsBodiesBeyondItsNumber) {
   // Stacks of a frame or two, each a process of its own: few words, many entries.
   StackStore store;
-  for (uint64_t hash = 1; hash <= StackStore::kMaxBodies; ++hash) Add(store, Body(hash, 1));
+  for (uint64_t hash = 1; hash <= store.max_bodies(); ++hash) Add(store, Body(hash, 1));
   EXPECT_EQ(store.refused(), 0u);
-  Add(store, Body(StackStore::kMaxBodies + 1, 1));
+  Add(store, Body(store.max_bodies() + 1, 1));
   EXPECT_EQ(store.refused(), 1u);
-  EXPECT_EQ(store.Find(StackStore::kMaxBodies + 1), nullptr);
+  EXPECT_EQ(store.Find(store.max_bodies() + 1), nullptr);
   Add(store, Body(1, 1));
   EXPECT_EQ(store.refused(), 1u) << "one that is known needs no room";
+}
+
+TEST(StackStore, WantsATurnWhenHalfOfItIsFull) {
+  std::vector<uint64_t> deep(64, 0x1000);
+  StackStore words(1024);
+  for (uint64_t hash = 1; hash <= 7; ++hash) Add(words, Body(hash, 1, deep));
+  EXPECT_FALSE(words.WantsTurn(1));
+  Add(words, Body(8, 1, deep));  // 512 words of 1024
+  EXPECT_TRUE(words.WantsTurn(1));
+  EXPECT_FALSE(words.WantsTurn(2)) << "asked for already: what still comes has the other half";
+  Add(words, Body(9, 2, deep));
+  EXPECT_FALSE(words.WantsTurn(2));
+  EXPECT_FALSE(words.WantsTurn(1));
+  EXPECT_NE(words.Find(1), nullptr) << "samples taken before the turn still have their stacks";
+
+  StackStore bodies(1024);
+  for (uint64_t hash = 1; hash < bodies.max_bodies() / 2; ++hash) Add(bodies, Body(hash, 1));
+  EXPECT_FALSE(bodies.WantsTurn(1));
+  Add(bodies, Body(1000, 1));
+  EXPECT_TRUE(bodies.WantsTurn(1));
+}
+
+TEST(StackStore, GrowsWithTheMachineUpToACap) {
+  // A generation is 4 MiB of addresses at least, 16 MiB at most.
+  EXPECT_EQ(StackStore::WordsFor(1) * sizeof(uint64_t), 4u << 20);
+  EXPECT_EQ(StackStore::WordsFor(4) * sizeof(uint64_t), 8u << 20);
+  EXPECT_EQ(StackStore::WordsFor(256) * sizeof(uint64_t), 16u << 20);
 }
 
 }  // namespace
