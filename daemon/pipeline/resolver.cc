@@ -62,7 +62,6 @@ const Decision& Resolver::DecisionOf(const CgroupNode& node) {
 
 void Resolver::Process(const Round& round) {
   stacks_.Add(round);
-  if (round.lost_sideband > 0) processes_.DistrustAll();
   auto sample = round.samples.begin();
   auto cgroup = round.cgroup_events.begin();
   auto samples_before = [&](int64_t time_ns) {
@@ -83,6 +82,7 @@ void Resolver::Process(const Round& round) {
     processes_.Apply(event, round.Text(event.text_begin, event.text_size));
   }
   all_before(std::numeric_limits<int64_t>::max());
+  if (round.lost_sideband > 0) processes_.DistrustAll();
   processes_.EndRound();
   unwinder_.EndRound();
   cold_.Retry();

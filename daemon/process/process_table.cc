@@ -139,7 +139,10 @@ void ProcessTable::Scan() {
 }
 
 void ProcessTable::ReadProcess(Process& process) {
-  if (Result<std::string> comm = proc_.Comm(process.pid)) process.comm = ToComm(*comm);
+  process.losses = losses_;
+  Result<std::string> comm = proc_.Comm(process.pid);
+  if (!comm) return;  // Gone: what we know stays.
+  process.comm = ToComm(*comm);
   process.threads = static_cast<int32_t>(std::max(proc_.Threads(process.pid), 1u));
   process.parent = proc_.Parent(process.pid);
   process.from_proc = true;
@@ -160,12 +163,14 @@ void ProcessTable::Fork(const SidebandEvent& event) {
   Comm comm{};
   std::shared_ptr<std::vector<ProcessMapping>> mappings;
   uint32_t parent_generation = 0;
+  uint64_t parent_losses = 0;
   auto parent = processes_.find(event.parent_pid);
   if (parent != processes_.end()) {
     auto forker = parent->second.thread_comms.find(event.parent_tid);
     comm = forker == parent->second.thread_comms.end() ? parent->second.comm : forker->second;
     mappings = parent->second.mappings;
     parent_generation = parent->second.generation;
+    parent_losses = parent->second.losses;
   }
   // The pid's last owner, if we missed its exit.
   if (auto last = processes_.find(event.pid); last != processes_.end()) Erase(last);
@@ -174,6 +179,7 @@ void ProcessTable::Fork(const SidebandEvent& event) {
   child.parent = event.parent_pid;
   child.comm = comm;
   child.generation = parent_generation + 1;
+  child.losses = parent_losses;  // It has what its parent had, and lacks what that lacked.
   if (mappings) child.mappings = std::move(mappings);
 }
 
@@ -184,9 +190,13 @@ void ProcessTable::Exit(const SidebandEvent& event) {
   process.thread_comms.erase(event.tid);
   // A leader that exits early leaves its threads running: the process dies with its last thread.
   if (--process.threads > 0) return;
+  End(process);
+}
+
+void ProcessTable::End(Process& process) {
   process.dead_since_round = round_;
   if (process.met) changed_.push_back(process.pid);
-  dying_.emplace_back(round_, event.pid);
+  dying_.emplace_back(round_, process.pid);
 }
 
 void ProcessTable::Map(const SidebandEvent& event, std::string_view path) {
@@ -220,6 +230,7 @@ void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
       if (&process == &overflow_) break;
       process.thread_comms.clear();
       process.threads = 1;
+      process.losses = losses_;
       process.comm = ToComm(text);
       process.mappings = std::make_shared<std::vector<ProcessMapping>>();
       // The kernel counts execs, and the count is the identity's last term.
@@ -258,29 +269,20 @@ void ProcessTable::EndRound() {
 }
 
 void ProcessTable::Sweep() {
-  for (auto it = processes_.begin(); it != processes_.end();) {
-    auto process = it++;
-    bool missed = process->second.dead_since_round == 0 && proc_.Threads(process->first) == 0;
-    if (missed) Erase(process);
-  }
-}
-
-void ProcessTable::DistrustAll() {
-  for (auto it = processes_.begin(); it != processes_.end();) {
-    auto process = it++;
-    if (proc_.Threads(process->first) == 0) {
-      Erase(process);
-    } else {
-      ReadProcess(process->second);
-    }
+  for (auto& [pid, process] : processes_) {
+    if (process.dead_since_round == 0 && proc_.Threads(pid) == 0) End(process);
   }
 }
 
 Process& ProcessTable::Get(uint32_t pid) {
   auto found = processes_.find(pid);
-  if (found != processes_.end()) return found->second;
-  Process& process = Insert(pid);
-  if (&process != &overflow_ && TakeReadToken()) ReadProcess(process);
+  Process& process = found != processes_.end() ? found->second : Insert(pid);
+  // One that has ended is as we knew it: its pid may be another's by now.
+  if (process.losses == losses_ || process.dead_since_round != 0) return process;
+  int64_t now = clock_.MonotonicNs();
+  if (&process == &overflow_ || now < process.next_read_ns || !TakeReadToken()) return process;
+  if (process.losses != 0) process.next_read_ns = now + kNsPerSecond;
+  ReadProcess(process);
   return process;
 }
 

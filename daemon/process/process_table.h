@@ -37,6 +37,7 @@ struct Process {
   uint64_t dead_since_round = 0;  // 0: alive
   bool met = false;               // a sample of it has come, which told its identity
   uint32_t identity = 0;          // ft_identity() of its present image
+  uint64_t losses = 0;            // of records (the table's count) before it was last known whole
   bool from_proc = false;         // its threads' names were not told, but can be read
   int64_t next_read_ns = 0;       // /proc is not read again before
   Comm comm{};
@@ -69,11 +70,13 @@ class ProcessTable {
   void Apply(const SidebandEvent& event, std::string_view text);
   // Call once a round: forgets processes that have been dead for long enough.
   void EndRound();
-  // Forgets processes whose end we missed (a thread counted twice while /proc was read). Costs one
-  // look at /proc for each process: call it about once a minute.
+  // Ends processes whose end we missed (a thread counted twice while /proc was read); like others
+  // they are kept for two rounds. Costs one look at /proc for each process: call it about once a
+  // minute.
   void Sweep();
-  // After lost records: every table is read again when it is next needed.
-  void DistrustAll();
+  // After lost records, once those that did come are applied: every process alive is read again
+  // when a sample next needs it, under the limits of Refresh. Costs nothing by itself.
+  void DistrustAll() { ++losses_; }
 
   // A sample told which image of the process runs; from now on its changes are listed.
   void Meet(Process& process, uint32_t identity);
@@ -90,7 +93,9 @@ class ProcessTable {
     for (const auto& [pid, process] : processes_) visit(process);
   }
 
-  // Never null: a process nobody told of is read from /proc, and is empty if that fails.
+  // Never null: a process nobody told of is read from /proc, and is empty if that fails. So is one
+  // whose records were not all told; until there is time for it, and if it fails, it stays as
+  // known.
   Process& Get(uint32_t pid);
   static const ProcessMapping* FindMapping(const Process& process, uint64_t address) {
     return ::firetower::daemon::FindMapping(*process.mappings, address);
@@ -109,6 +114,7 @@ class ProcessTable {
   static constexpr uint32_t kReadsPerSecond = 50;
 
   Process& Insert(uint32_t pid);
+  void End(Process& process);
   void Change(Process& process);
   void Erase(std::unordered_map<uint32_t, Process>::iterator process);
   void ReadProcess(Process& process);
@@ -127,6 +133,7 @@ class ProcessTable {
   std::vector<uint32_t> changed_;
   Process overflow_;
   uint64_t round_ = 1;
+  uint64_t losses_ = 1;  // of records, and one: a process that no record began has 0
   uint64_t refreshes_ = 0;
   uint64_t refused_mappings_ = 0;
   int64_t read_second_ = 0;

@@ -261,10 +261,24 @@ TEST_F(ResolverTest, ReadsProcessesAgainAfterLostRecords) {
   Process();
   proc_.SetProcess(7, "app", 1, 1, "10000-20000 r-xp 00000000 fe:01 99 /bin/other\n");
   round_.lost_sideband = 3;
+  Process();
   AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
   Sample(1, kApp, 7);
   Process();
   EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/other");
+}
+
+TEST_F(ResolverTest, MistrustsWhatTheRoundOfALossTold) {
+  // The exec was told, what the new program maps was not.
+  Start(7);
+  AddTask(round_, kStartNs, SidebandKind::kExec, 7, 0, "next");
+  round_.lost_sideband = 3;
+  Process();
+  proc_.SetProcess(7, "next", 1, 1, "10000-20000 r-xp 00000000 fe:01 99 /bin/next\n");
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  Sample(1, kApp, 7);
+  Process();
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/next");
 }
 
 }  // namespace

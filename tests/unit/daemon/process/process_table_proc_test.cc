@@ -150,17 +150,81 @@ TEST_F(ProcessTableProcTest, TakesAnotherFileInTheSamePlaceForAnother) {
   EXPECT_EQ(ModuleAt(10, 0x10000)->build_id, "");
 }
 
-TEST_F(ProcessTableProcTest, ReadsEverythingAgainAfterALoss) {
+TEST_F(ProcessTableProcTest, ReadsAProcessAgainAfterALossWhenItIsNeeded) {
   fake_.SetProcess(10, "old", 1, 1, MapsOf("/bin/old"));
-  fake_.SetProcess(11, "ended", 1, 1, MapsOf("/bin/ended"));
+  fake_.SetProcess(11, "other", 1, 1, MapsOf("/bin/old"));
   table_.Scan();
   fake_.SetProcess(10, "new", 1, 2, MapsOf("/bin/new"));
-  fake_.End(11);
   table_.DistrustAll();
-  EXPECT_EQ(table_.size(), 1u);
+  EXPECT_EQ(ToText(table_.Find(10)->comm), "old") << "nobody needs it yet";
+  fake_.SetProcess(11, "later", 1, 1, MapsOf("/bin/later"));
   EXPECT_EQ(ToText(table_.Get(10).comm), "new");
   EXPECT_EQ(table_.Get(10).threads, 2);
   EXPECT_EQ(ModuleAt(10, 0x10000)->path, "/bin/new");
+  EXPECT_EQ(ModuleAt(11, 0x10000)->path, "/bin/later");
+}
+
+TEST_F(ProcessTableProcTest, ReadsAfterALossAtTheRateOfOthers) {
+  for (uint32_t pid = 1; pid <= 120; ++pid) {
+    fake_.SetProcess(pid, "old", 0, 1, MapsOf("/bin/app"));
+  }
+  table_.Scan();
+  for (uint32_t pid = 1; pid <= 120; ++pid) {
+    fake_.SetProcess(pid, "new", 0, 1, MapsOf("/bin/app"));
+  }
+  auto read_again = [&] {
+    int again = 0;
+    for (uint32_t pid = 1; pid <= 120; ++pid) again += ToText(table_.Get(pid).comm) == "new";
+    return again;
+  };
+  table_.DistrustAll();
+  EXPECT_EQ(read_again(), 50);
+  EXPECT_EQ(read_again(), 50);
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(read_again(), 100);
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(read_again(), 120);
+}
+
+TEST_F(ProcessTableProcTest, ReadsAProcessAtMostOnceASecondHoweverMuchIsLost) {
+  fake_.SetProcess(10, "old", 1, 1, MapsOf("/bin/app"));
+  table_.Scan();
+  table_.DistrustAll();
+  table_.Get(10);
+  fake_.SetProcess(10, "new", 1, 1, MapsOf("/bin/app"));
+  table_.DistrustAll();
+  EXPECT_EQ(ToText(table_.Get(10).comm), "old");
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(ToText(table_.Get(10).comm), "new");
+}
+
+TEST_F(ProcessTableProcTest, KeepsTheEndedThroughALoss) {
+  fake_.SetProcess(10, "told", 1, 1, MapsOf("/bin/told"));
+  fake_.SetProcess(11, "lost", 1, 1, MapsOf("/bin/lost"));
+  table_.Scan();
+  SidebandEvent exit;
+  exit.kind = SidebandKind::kExit;
+  exit.pid = exit.tid = 10;
+  table_.Apply(exit, "");
+  fake_.SetProcess(10, "next", 1, 1, MapsOf("/bin/next"));  // The pid is another's.
+  fake_.End(11);
+  table_.DistrustAll();
+  table_.EndRound();
+  EXPECT_EQ(ModuleAt(10, 0x10000)->path, "/bin/told") << "its last samples may still come";
+  EXPECT_EQ(ModuleAt(11, 0x10000)->path, "/bin/lost");
+}
+
+TEST_F(ProcessTableProcTest, ReadsTheChildOfAProcessItMistrusts) {
+  fake_.SetProcess(10, "parent", 1, 1, MapsOf("/bin/old"));
+  table_.Scan();
+  table_.DistrustAll();
+  SidebandEvent fork;
+  fork.kind = SidebandKind::kFork;
+  fork.pid = fork.tid = 11;
+  fork.parent_pid = fork.parent_tid = 10;
+  table_.Apply(fork, "");
+  fake_.SetProcess(11, "child", 10, 1, MapsOf("/bin/new"));
+  EXPECT_EQ(ModuleAt(11, 0x10000)->path, "/bin/new");
 }
 
 TEST_F(ProcessTableProcTest, SweepsProcessesWhoseEndWasMissed) {
@@ -169,6 +233,8 @@ TEST_F(ProcessTableProcTest, SweepsProcessesWhoseEndWasMissed) {
   table_.Scan();
   fake_.End(10);
   table_.Sweep();
+  EXPECT_NE(ModuleAt(10, 0x10000), nullptr) << "its last samples may still come";
+  for (uint64_t round = 0; round <= ProcessTable::kKeepDeadRounds + 1; ++round) table_.EndRound();
   EXPECT_EQ(table_.size(), 1u);
   EXPECT_NE(ModuleAt(11, 0x10000), nullptr);
 }
