@@ -187,6 +187,8 @@ uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* s
     return builder_.AddStack({}, kStopStackLost);
   }
   ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
+  // Within execve the count of execs is the old image's, and the mappings are the new one's.
+  if (body->stop != FT_STOP_EXEC) processes_.Identify(process, body->identity);
   if (body->slice_serial == builder_.serial() && body->parts == parts &&
       body->mapping_generation == process.generation) {
     *stop = builder_.slice().stacks[body->slice_stack].stop;

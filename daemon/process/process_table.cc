@@ -91,8 +91,22 @@ void ProcessTable::Erase(std::unordered_map<uint32_t, Process>::iterator process
 
 void ProcessTable::Meet(Process& process, uint32_t identity) {
   if (&process == &overflow_) return;
+  Identify(process, identity);
   process.met = true;
   process.identity = identity;
+}
+
+void ProcessTable::Identify(Process& process, uint32_t identity) {
+  if (!process.met || process.identity == identity) return;
+  process.identity = identity;
+  process.dead_since_round = 0;
+  process.threads = 1;
+  process.comm = {};
+  process.thread_comms.clear();
+  process.mappings = std::make_shared<std::vector<ProcessMapping>>();
+  process.losses = 0;
+  Change(process);
+  ReadIfLossy(process);
 }
 
 const Process* ProcessTable::Find(uint32_t pid) const {
@@ -277,13 +291,17 @@ void ProcessTable::Sweep() {
 Process& ProcessTable::Get(uint32_t pid) {
   auto found = processes_.find(pid);
   Process& process = found != processes_.end() ? found->second : Insert(pid);
+  ReadIfLossy(process);
+  return process;
+}
+
+void ProcessTable::ReadIfLossy(Process& process) {
   // One that has ended is as we knew it: its pid may be another's by now.
-  if (process.losses == losses_ || process.dead_since_round != 0) return process;
+  if (process.losses == losses_ || process.dead_since_round != 0) return;
   int64_t now = clock_.MonotonicNs();
-  if (&process == &overflow_ || now < process.next_read_ns || !TakeReadToken()) return process;
+  if (&process == &overflow_ || now < process.next_read_ns || !TakeReadToken()) return;
   if (process.losses != 0) process.next_read_ns = now + kNsPerSecond;
   ReadProcess(process);
-  return process;
 }
 
 bool ProcessTable::TakeReadToken() {

@@ -80,6 +80,10 @@ class ProcessTable {
 
   // A sample told which image of the process runs; from now on its changes are listed.
   void Meet(Process& process, uint32_t identity);
+  // A sample told the same of a process that may not be met. Where the image is another one than
+  // the records said, its fork or exec was lost: nothing known of the last one is true any more,
+  // and it is read again.
+  void Identify(Process& process, uint32_t identity);
   // Processes met whose mappings have changed or that have gone since the last call, each at least
   // once.
   const std::vector<uint32_t>& changed() const { return changed_; }
@@ -118,6 +122,7 @@ class ProcessTable {
   void Change(Process& process);
   void Erase(std::unordered_map<uint32_t, Process>::iterator process);
   void ReadProcess(Process& process);
+  void ReadIfLossy(Process& process);
   void ReadMappings(Process& process);
   bool TakeReadToken();
   void Fork(const SidebandEvent& event);

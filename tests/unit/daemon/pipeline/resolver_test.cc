@@ -268,6 +268,17 @@ TEST_F(ResolverTest, ReadsProcessesAgainAfterLostRecords) {
   EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/other");
 }
 
+TEST_F(ResolverTest, ReadsAPidThatIsAnothersWithoutARecord) {
+  Start(7);
+  Process();
+  processes_.Meet(processes_.Get(7), ft_identity(1'000'000, 1));  // what a cold sample told
+  proc_.SetProcess(7, "other", 1, 1, "10000-20000 r-xp 00000000 fe:01 99 /bin/other\n");
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});  // started at 0, no exec
+  Sample(1, kApp, 7);
+  Process();
+  EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/other");
+}
+
 TEST_F(ResolverTest, MistrustsWhatTheRoundOfALossTold) {
   // The exec was told, what the new program maps was not.
   Start(7);

@@ -2,6 +2,7 @@
 // What the table reads from /proc, and when.
 #include <gtest/gtest.h>
 
+#include "bpf/abi/unwind.h"
 #include "daemon/process/process_table.h"
 #include "tests/support/fake_proc.h"
 
@@ -225,6 +226,42 @@ TEST_F(ProcessTableProcTest, ReadsTheChildOfAProcessItMistrusts) {
   table_.Apply(fork, "");
   fake_.SetProcess(11, "child", 10, 1, MapsOf("/bin/new"));
   EXPECT_EQ(ModuleAt(11, 0x10000)->path, "/bin/new");
+}
+
+TEST_F(ProcessTableProcTest, ReadsAPidThatIsAnothersWithoutARecord) {
+  fake_.SetProcess(10, "first", 1, 1, MapsOf("/bin/first"));
+  table_.Meet(table_.Get(10), 1000);
+  table_.ClearChanged();
+  fake_.SetProcess(10, "second", 2, 1, "50000-60000 r-xp 00000000 fe:01 43 /bin/second\n");
+  table_.Meet(table_.Get(10), 2000);
+  EXPECT_EQ(ToText(table_.Get(10).comm), "second");
+  EXPECT_EQ(table_.Get(10).parent, 2u);
+  EXPECT_EQ(ModuleAt(10, 0x10000), nullptr);
+  EXPECT_EQ(ModuleAt(10, 0x50000)->path, "/bin/second");
+  EXPECT_FALSE(table_.changed().empty()) << "the kernel side has the last one's mappings";
+}
+
+TEST_F(ProcessTableProcTest, GivesNoMappingsOfTheLastOwnerWhenThereIsNoTimeToRead) {
+  fake_.SetProcess(10, "first", 1, 1, MapsOf("/bin/first"));
+  table_.Meet(table_.Get(10), 1000);
+  for (uint32_t pid = 100; pid < 160; ++pid) table_.Get(pid);  // This second's reads are spent.
+  fake_.SetProcess(10, "second", 1, 1, MapsOf("/bin/second"));
+  table_.Meet(table_.Get(10), 2000);
+  EXPECT_EQ(ModuleAt(10, 0x10000), nullptr);
+  clock_.Advance(kNsPerSecond);
+  EXPECT_EQ(ModuleAt(10, 0x10000)->path, "/bin/second");
+}
+
+TEST_F(ProcessTableProcTest, DoesNotReadAProcessWhoseExecWasTold) {
+  fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/app"));
+  table_.Meet(table_.Get(10), 1000);
+  SidebandEvent exec;
+  exec.kind = SidebandKind::kExec;
+  exec.pid = exec.tid = 10;
+  table_.Apply(exec, "next");
+  Map(10, "/bin/next", id_);
+  table_.Meet(table_.Get(10), ft_identity(0, 1) - ft_identity(0, 0) + 1000);
+  EXPECT_EQ(ModuleAt(10, 0x10000)->build_id, "01020304") << "as told";
 }
 
 TEST_F(ProcessTableProcTest, SweepsProcessesWhoseEndWasMissed) {
