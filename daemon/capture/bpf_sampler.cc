@@ -179,11 +179,11 @@ class Sampler : public BpfSampler {
   void SetFallback(const ft_verdict& verdict) override { config_->fallback = verdict; }
 
   Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
-    int map = bpf_map__fd(sampler_->maps.ft_gate);
-    if (bpf_map_update_elem(map, &cgroup_id, &verdict, BPF_ANY) != 0) {
-      return ErrnoError(fmt::format("verdict of cgroup {}", cgroup_id));
-    }
-    return OkStatus();
+    return UpdateGate(cgroup_id, verdict, BPF_ANY);
+  }
+
+  Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
+    return UpdateGate(cgroup_id, verdict, BPF_EXIST);
   }
 
   void RemoveVerdict(uint64_t cgroup_id) override {
@@ -238,6 +238,14 @@ class Sampler : public BpfSampler {
 
   static size_t PageBytes() { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
   uint64_t PeriodNs() const { return static_cast<uint64_t>(kNsPerSecond) / frequency_hz_; }
+
+  Status UpdateGate(uint64_t cgroup_id, const ft_verdict& verdict, uint64_t flags) {
+    int map = bpf_map__fd(sampler_->maps.ft_gate);
+    if (bpf_map_update_elem(map, &cgroup_id, &verdict, flags) != 0) {
+      return ErrnoError(fmt::format("verdict of cgroup {}", cgroup_id));
+    }
+    return OkStatus();
+  }
 
   static int OnRingRecord(void* self, void* data, size_t size) noexcept {
     static_cast<Sampler*>(self)->sink_->OnRecord({static_cast<const std::byte*>(data), size});

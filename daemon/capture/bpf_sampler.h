@@ -54,6 +54,9 @@ class BpfSampler {
   virtual void SetEpoch(uint32_t epoch) = 0;
   virtual void SetFallback(const ft_verdict& verdict) = 0;
   virtual Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
+  // The same for a cgroup that has a verdict, as newborns get one in the kernel; kNotFound if it
+  // has none (any more), so that the dead do not come back.
+  virtual Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
   virtual void RemoveVerdict(uint64_t cgroup_id) = 0;
 
   // What the kernel side's walk of user stacks reads; of the resolve thread.

@@ -26,14 +26,21 @@ class Pipeline::Peers : public ResolverPeers {
     symbols_.Want(module, process, mapping);
   }
 
-  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container) override {
+  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
+               bool told) override {
     ft_verdict verdict = VerdictOf(decision, is_container);
-    if (Status status = sampler_.SetVerdict(cgroup_id, verdict); !status) {
+    Status status =
+        told ? sampler_.ChangeVerdict(cgroup_id, verdict) : sampler_.SetVerdict(cgroup_id, verdict);
+    if (!status && status.error().code() != ErrorCode::kNotFound) {
       // The gate is full: the kernel side falls back to an ancestor, and what is sampled too much
       // is sorted out by the resolver.
       LOG(kDebug, "no verdict set", {{"error", status.error().message()}});
     }
   }
+
+  void RemoveGate(uint64_t cgroup_id) override { sampler_.RemoveVerdict(cgroup_id); }
+
+  uint64_t UntoldCgroups() override { return sampler_.Counters().value[FT_COUNT_CGROUP_RING_FULL]; }
 
   int64_t EndSlice(int64_t) override { return pipeline_.EndSlice(); }
 

@@ -47,7 +47,7 @@ void Resolver::SetSelection(std::shared_ptr<const Selection> selection) {
 void Resolver::GateAll() {
   cgroups_.ForEach([&](const CgroupNode& node) {
     if (node.removed_ns != 0) return;
-    peers_.SetGate(node.id, DecisionOf(node), node.container->InContainer());
+    peers_.SetGate(node.id, DecisionOf(node), node.container->InContainer(), false);
   });
 }
 
@@ -108,20 +108,24 @@ void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
       if (selection_->everything()) return;
       const CgroupNode* node = cgroups_.Find(event.cgroup_id);
       if (node == nullptr) return;
-      peers_.SetGate(node->id, DecisionOf(*node), node->container->InContainer());
+      peers_.SetGate(node->id, DecisionOf(*node), node->container->InContainer(), true);
       return;
     }
-    case FT_CGROUP_RMDIR: {
-      const CgroupNode* node = cgroups_.Find(event.cgroup_id);
-      if (node != nullptr && node->path == node->container->root_path) {
-        builder_.slice().gone.push_back(node->container);
-      }
-      cgroups_.Remove(event.cgroup_id, clock_.MonotonicNs());
+    case FT_CGROUP_RMDIR:
+      OnRemoved(event.cgroup_id, clock_.MonotonicNs());
       return;
-    }
     default:
       return;
   }
+}
+
+void Resolver::OnRemoved(uint64_t cgroup_id, int64_t now_ns) {
+  // The kernel side did so itself; but a verdict for all cgroups may have been on its way.
+  peers_.RemoveGate(cgroup_id);
+  const CgroupNode* node = cgroups_.Find(cgroup_id);
+  if (node == nullptr || node->removed_ns != 0) return;
+  if (node->path == node->container->root_path) builder_.slice().gone.push_back(node->container);
+  cgroups_.Remove(cgroup_id, now_ns);
 }
 
 bool Resolver::ResolveUser(uint64_t address, const std::vector<ProcessMapping>& mappings,
@@ -344,9 +348,14 @@ void Resolver::ScanCgroups(int64_t now_ns) {
   if (now_ns < next_scan_ns_) return;
   next_scan_ns_ = now_ns + kScanEveryNs;
   scan_wanted_ = false;
+  uint64_t untold = peers_.UntoldCgroups();
   Status scanned = cgroups_.Scan();
   if (!scanned) LOG(kWarn, "cgroups not read", {{"error", scanned.error().message()}});
   decisions_.clear();  // A cgroup may have become another container's.
+  if (untold != untold_cgroups_) {
+    untold_cgroups_ = untold;
+    for (uint64_t id : cgroups_.Missing()) OnRemoved(id, now_ns);
+  }
   if (!selection_->everything()) GateAll();
 }
 
@@ -354,7 +363,8 @@ void Resolver::Tick(bool last) {
   int64_t now = clock_.MonotonicNs();
   cold_.Retry(last);
   TakeFinished();
-  if (scan_wanted_ || !pending_.empty()) ScanCgroups(now);
+  bool untold = peers_.UntoldCgroups() != untold_cgroups_;
+  if (scan_wanted_ || untold || !pending_.empty()) ScanCgroups(now);
   // Removes what is settled, in place; the rest keeps its order.
   std::erase_if(pending_, [&](const Pending& pending) {
     const CgroupNode* node = cgroups_.Find(pending.cgroup_id);
@@ -373,7 +383,7 @@ void Resolver::Tick(bool last) {
   });
   if (now >= next_sweep_ns_) {
     next_sweep_ns_ = now + kSweepEveryNs;
-    cgroups_.Sweep(now);
+    for (uint64_t id : cgroups_.Sweep(now)) peers_.RemoveGate(id);
     processes_.Sweep();
     unwinder_.Sweep();
     decisions_.clear();  // Containers come and go; the rest is decided again in no time.

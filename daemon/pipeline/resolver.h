@@ -27,8 +27,14 @@ class ResolverPeers {
   virtual void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
                            const ProcessMapping& mapping) = 0;
   // The kernel side shall gate this cgroup so. Containers pass their decision to their children;
-  // below anything else new cgroups stay undecided.
-  virtual void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container) = 0;
+  // below anything else new cgroups stay undecided. `told`: of its birth, by a record; it may have
+  // gone since, and what the kernel side no longer gates stays so.
+  virtual void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
+                       bool told) = 0;
+  // The cgroup is gone; the kernel side has no more to do with it.
+  virtual void RemoveGate(uint64_t cgroup_id) = 0;
+  // Births and deaths that the kernel side could not tell, so far.
+  virtual uint64_t UntoldCgroups() = 0;
   // A sample of `time_ns` (monotonic) belongs to the next slice: hand on the builder's. Returns
   // when the next one ends.
   virtual int64_t EndSlice(int64_t time_ns) = 0;
@@ -107,6 +113,7 @@ class Resolver {
   void AddPending(const Pending& pending, const CgroupNode& node, StackParts parts);
   // Reads the mounted tree again, at most once a second.
   void ScanCgroups(int64_t now_ns);
+  void OnRemoved(uint64_t cgroup_id, int64_t now_ns);
 
   ModuleRegistry& modules_;
   ProcessTable& processes_;
@@ -129,6 +136,7 @@ class Resolver {
   int64_t slice_end_ns_ = 0;
   bool scan_wanted_ = false;  // a path did not fit its record
   int64_t next_scan_ns_ = 0;
+  uint64_t untold_cgroups_ = 0;  // as of the last scan
   int64_t next_sweep_ns_ = 0;
 };
 

@@ -49,6 +49,17 @@ void CgroupTree::Remove(uint64_t id, int64_t now_ns) {
   if (found != nodes_.end()) found->second->removed_ns = now_ns;
 }
 
+std::vector<uint64_t> CgroupTree::Missing() const {
+  std::vector<uint64_t> missing;
+  for (const auto& [id, node] : nodes_) {
+    if (node->removed_ns != 0) continue;
+    struct stat info {};
+    bool there = ::stat((mount_ + node->path).c_str(), &info) == 0 && info.st_ino == id;
+    if (!there) missing.push_back(id);
+  }
+  return missing;
+}
+
 std::vector<uint64_t> CgroupTree::Sweep(int64_t now_ns) {
   std::vector<uint64_t> swept;
   for (auto it = nodes_.begin(); it != nodes_.end();) {

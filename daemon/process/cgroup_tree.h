@@ -47,6 +47,8 @@ class CgroupTree {
   void Add(uint64_t id, std::string_view path);
   void Rename(uint64_t id, std::string_view path) { Add(id, path); }
   void Remove(uint64_t id, int64_t now_ns);
+  // Ids whose folder is not there any more though nobody said so: one look at each.
+  std::vector<uint64_t> Missing() const;
   // Drops what was removed for long enough. Returns the ids.
   std::vector<uint64_t> Sweep(int64_t now_ns);
 

@@ -29,6 +29,10 @@ class FakeSampler : public daemon::BpfSampler {
     verdicts[cgroup_id] = verdict;
     return OkStatus();
   }
+  Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
+    if (verdicts.count(cgroup_id) == 0) return Error(ErrorCode::kNotFound, "gone");
+    return SetVerdict(cgroup_id, verdict);
+  }
   void RemoveVerdict(uint64_t cgroup_id) override { verdicts.erase(cgroup_id); }
   daemon::UnwindMemory& unwind_memory() override { return unwind; }
   ft_counters Counters() const override { return counters; }

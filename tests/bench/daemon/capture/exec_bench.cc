@@ -42,6 +42,7 @@ class NoSamples : public daemon::BpfSampler {
   void SetEpoch(uint32_t) override {}
   void SetFallback(const ft_verdict&) override {}
   Status SetVerdict(uint64_t, const ft_verdict&) override { return OkStatus(); }
+  Status ChangeVerdict(uint64_t, const ft_verdict&) override { return OkStatus(); }
   void RemoveVerdict(uint64_t) override {}
   ft_counters Counters() const override { return {}; }
   uint64_t CountedNs() const override { return 0; }

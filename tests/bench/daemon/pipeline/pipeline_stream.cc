@@ -27,7 +27,9 @@ class Peers : public ResolverPeers {
                    const ProcessMapping&) override {
     module->symbols = Module::kAsked;
   }
-  void SetGate(uint64_t, const Decision&, bool) override {}
+  void SetGate(uint64_t, const Decision&, bool, bool) override {}
+  void RemoveGate(uint64_t) override {}
+  uint64_t UntoldCgroups() override { return 0; }
   int64_t EndSlice(int64_t) override {
     Count();
     return end_ns += slice_ns;

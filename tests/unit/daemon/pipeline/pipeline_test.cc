@@ -294,6 +294,20 @@ TEST_F(PipelineTest, SetsRateAndVerdicts) {
   EXPECT_EQ(cron.child, FT_VERDICT_PENDING);
 }
 
+TEST_F(PipelineTest, SetsNoVerdictForACgroupThatDiedBeforeItWasTold) {
+  pipeline_.SetSelection(
+      std::make_shared<Rates>(std::map<std::string, uint32_t>{{std::string(12, 'a'), 50}}, 200));
+  auto round = std::make_unique<daemon::Round>();
+  const std::string born = "/docker/" + std::string(64, 'a') + "/born";
+  testing::AddCgroup(*round, kMonotonicNs, FT_CGROUP_MKDIR, 50, born);
+  testing::AddCgroup(*round, kMonotonicNs + 1, FT_CGROUP_MKDIR, 51, born + "2");
+  sampler_.verdicts[51] = {};  // as the kernel side does at its birth
+  capture_.rounds.push_back({0, 0, std::move(round)});
+  Run();
+  EXPECT_EQ(sampler_.verdicts.count(50), 0u);
+  EXPECT_EQ(sampler_.verdicts.at(51).kind, FT_VERDICT_YES);
+}
+
 TEST_F(PipelineTest, KeepsSumsWhateverTheShare) {
   for (uint32_t hertz : {1u, 3u, 19u, 97u, 100u, 199u}) {
     testing::FakeSampler sampler;

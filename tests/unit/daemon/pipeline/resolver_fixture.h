@@ -29,6 +29,7 @@ class FakePeers : public ResolverPeers {
   struct Gate {
     Decision decision;
     bool is_container = false;
+    bool told = false;
   };
 
   void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
@@ -36,9 +37,15 @@ class FakePeers : public ResolverPeers {
     wanted.push_back({module->path, process.pid, mapping.start});
     module->symbols = Module::kAsked;
   }
-  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container) override {
-    gates[cgroup_id] = {decision, is_container};
+  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
+               bool told) override {
+    gates[cgroup_id] = {decision, is_container, told};
   }
+  void RemoveGate(uint64_t cgroup_id) override {
+    gates.erase(cgroup_id);
+    ungated.push_back(cgroup_id);
+  }
+  uint64_t UntoldCgroups() override { return untold; }
   int64_t EndSlice(int64_t time_ns) override {
     ended.push_back(time_ns);
     slices.push_back(builder->Take(nullptr));
@@ -53,6 +60,8 @@ class FakePeers : public ResolverPeers {
   };
   std::vector<Wanted> wanted;
   std::map<uint64_t, Gate> gates;
+  std::vector<uint64_t> ungated;
+  uint64_t untold = 0;
   std::vector<int64_t> ended;
   std::vector<std::unique_ptr<Slice>> slices;
   SliceBuilder* builder = nullptr;

@@ -2,6 +2,9 @@
 // What the policies in force make of samples and gates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "tests/unit/daemon/pipeline/resolver_fixture.h"
 
@@ -137,6 +140,54 @@ TEST_F(ResolverPolicyTest, LeavesNewbornCgroupsToTheKernelWithoutPolicies) {
   Process();
   EXPECT_THAT(peers_.gates, IsEmpty());
   EXPECT_EQ(slice().attribution.container, 1u);
+}
+
+// The record of a birth comes up to a round later: the kernel side knows who has died since.
+TEST_F(ResolverPolicyTest, LeavesToTheKernelWhetherAToldCgroupIsStillThere) {
+  Select({{app_label_, Sampled()}});
+  AddCgroup(round_, kStartNs - 1, FT_CGROUP_MKDIR, 50, kAppPath + "/x");
+  Process();
+  EXPECT_TRUE(peers_.gates.at(50).told);
+  EXPECT_FALSE(peers_.gates.at(kApp).told) << "read from the tree: the kernel side has none of it";
+}
+
+TEST_F(ResolverPolicyTest, TakesTheRemovedOutOfTheGate) {
+  Select({{app_label_, Sampled()}});
+  AddCgroup(round_, kStartNs - 2, FT_CGROUP_RMDIR, kApp, kAppPath);
+  AddCgroup(round_, kStartNs - 1, FT_CGROUP_RMDIR, 99, "/died/before/it/was/told");
+  Process();
+  EXPECT_THAT(peers_.ungated, ElementsAre(kApp, 99));
+  EXPECT_EQ(peers_.gates.count(kApp), 0u);
+  peers_.ungated.clear();
+  clock_.Advance(CgroupTree::kKeepRemovedNs);
+  resolver_.Tick();
+  EXPECT_THAT(peers_.ungated, ElementsAre(kApp)) << "and once more when it is forgotten";
+}
+
+TEST_F(ResolverPolicyTest, FindsOutWhatDiedUntold) {
+  Select({{app_label_, Sampled()}});
+  resolver_.Tick();
+  EXPECT_THAT(peers_.ungated, IsEmpty());
+  // All but the root is gone from the mounted tree, and so are the records that said so.
+  std::filesystem::create_directories(mount_.path() + kCronPath);
+  struct stat info {};
+  ASSERT_EQ(::stat((mount_.path() + kCronPath).c_str(), &info), 0);
+  peers_.untold = 3;
+  clock_.Advance(kNsPerSecond);
+  resolver_.Tick();
+  EXPECT_EQ(peers_.gates.count(kApp), 0u);
+  EXPECT_NE(cgroups_.Find(kApp)->removed_ns, 0);
+  EXPECT_EQ(slice().gone.size(), 4u) << "app, sidecar, root, and the cron that had another id";
+  EXPECT_EQ(cgroups_.Find(info.st_ino)->removed_ns, 0);
+  EXPECT_TRUE(peers_.gates.count(info.st_ino)) << "and what was born untold is found";
+  size_t looked = peers_.ungated.size();
+  clock_.Advance(kNsPerSecond);
+  resolver_.Tick();
+  EXPECT_EQ(peers_.ungated.size(), looked) << "once for each loss";
+  // A record that comes all the same changes nothing.
+  AddCgroup(round_, kStartNs, FT_CGROUP_RMDIR, kApp, kAppPath);
+  Process();
+  EXPECT_EQ(slice().gone.size(), 4u);
 }
 
 TEST_F(ResolverPolicyTest, TellsTheDecisionWithTheContainer) {

@@ -16,6 +16,7 @@ namespace {
 using ::firetower::testing::ScratchFolder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 const std::string kDigits(64, 'a');
 const std::string kPod =
@@ -85,6 +86,21 @@ TEST(CgroupTree, KeepsARemovedCgroupForAMinute) {
   EXPECT_THAT(tree.Sweep(removed_ns + 60 * kNsPerSecond), ElementsAre(1));
   EXPECT_EQ(tree.Find(1), nullptr);
   EXPECT_NE(tree.Find(2), nullptr);
+}
+
+TEST(CgroupTree, FindsWhatIsGoneWithoutARecord) {
+  ScratchFolder mount;
+  std::filesystem::create_directories(mount.path() + "/a.service/deep");
+  std::filesystem::create_directories(mount.path() + "/b.service");
+  CgroupTree tree(mount.path());
+  ASSERT_TRUE(tree.Scan());
+  EXPECT_THAT(tree.Missing(), IsEmpty());
+  tree.Add(~uint64_t{1}, "/a.service");  // another cgroup has its path by now
+  tree.Add(~uint64_t{2}, "/never.service");
+  tree.Remove(~uint64_t{2}, 1);
+  uint64_t deep = InodeOf(mount.path() + "/a.service/deep");
+  std::filesystem::remove(mount.path() + "/a.service/deep");
+  EXPECT_THAT(tree.Missing(), UnorderedElementsAre(deep, ~uint64_t{1}));
 }
 
 TEST(CgroupTree, KeepsACgroupThatIsThereAgain) {
