@@ -66,6 +66,7 @@ int BPF_PROG(ft_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 	struct ft_counters *counters;
 	struct ft_config *config;
 	__u32 zero = 0;
+	long error;
 	__u64 id;
 
 	counters = bpf_map_lookup_elem(&ft_counters, &zero);
@@ -79,7 +80,8 @@ int BPF_PROG(ft_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 	newborn.kind = inherited->child;
 	newborn.child = inherited->child;
 	id = cgroup_id(cgroup);
-	if (bpf_map_update_elem(&ft_gate, &id, &newborn, BPF_NOEXIST) == -7 /* E2BIG */)
+	error = bpf_map_update_elem(&ft_gate, &id, &newborn, BPF_NOEXIST);
+	if (error && error != -17 /* EEXIST */)
 		FT_COUNT(counters, GATE_FULL);
 	tell(cgroup, path, FT_CGROUP_MKDIR, counters);
 	return 0;

@@ -126,7 +126,8 @@ class AgentImpl : public Agent {
       int64_t now_ns = clock_.MonotonicNs();
       if (now_ns >= next_feed_ns) {
         next_feed_ns = now_ns + kFeedEveryNs;
-        feed_->Update(capture_.get(), pipeline_.get(), exporter_.get(), frequency_hz_);
+        PipelineFigures figures = pipeline_->figures();
+        feed_->Update(capture_.get(), &figures, exporter_.get(), frequency_hz_);
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
       pollfd fds[2] = {{stop_fd, POLLIN, 0}, {policies_ ? policies_->fd() : -1, POLLIN, 0}};

@@ -2,6 +2,7 @@
 #include "daemon/control/metrics_feed.h"
 
 #include <iterator>
+#include <utility>
 
 #include "base/file.h"
 
@@ -90,6 +91,8 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
                      static_cast<double>(counters.value[FT_COUNT_KERNEL_STACK]), {"kernel_stack"});
   registry_.SetTotal(MetricId::kUnwindFailures,
                      static_cast<double>(counters.value[FT_COUNT_NO_REGISTERS]), {"no_registers"});
+  registry_.SetTotal(MetricId::kRefused, static_cast<double>(counters.value[FT_COUNT_GATE_FULL]),
+                     {"gate_full"});
   int64_t now_ns = clock_.MonotonicNs();
   if (now_ns < next_skipped_ns_) return;
   next_skipped_ns_ = now_ns + kSkippedEveryNs;
@@ -102,23 +105,36 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
   registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(skipped_total_), {"skipped"});
 }
 
-void MetricsFeed::Update(const Capture* capture, const Pipeline* pipeline, const Exporter* exporter,
-                         uint32_t frequency_hz) {
+void MetricsFeed::FeedPipeline(const PipelineFigures& figures) {
+  registry_.Set(MetricId::kUnwindTables, static_cast<double>(figures.unwind_tables));
+  registry_.Set(MetricId::kUnwindTableBytes, static_cast<double>(figures.unwind_table_bytes));
+  const std::pair<const char*, uint64_t> refused[] = {
+      {"bad_records", figures.bad_records},       {"stack_bodies", figures.refused_stacks},
+      {"cgroups", figures.refused_cgroups},       {"modules", figures.refused_modules},
+      {"mappings", figures.refused_mappings},     {"unwind_tables", figures.refused_tables},
+      {"address_spaces", figures.refused_spaces},
+  };
+  for (const auto& [reason, count] : refused) {
+    registry_.SetTotal(MetricId::kRefused, static_cast<double>(count), {reason});
+  }
+}
+
+void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline,
+                         const Exporter* exporter, uint32_t frequency_hz) {
   ft_counters counters = sampler_.Counters();
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters, frequency_hz);
   if (capture != nullptr) {
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(capture->lost_sideband()),
                        {"sideband"});
+    registry_.SetTotal(MetricId::kRefused, static_cast<double>(capture->stalls()),
+                       {"capture_stalls"});
   }
   registry_.SetTotal(MetricId::kColdSamples, static_cast<double>(counters.value[FT_COUNT_COLD]),
                      {"sent"});
   registry_.SetTotal(MetricId::kColdSamples,
                      static_cast<double>(counters.value[FT_COUNT_COLD_LIMITED]), {"limited"});
-  if (pipeline != nullptr) {
-    registry_.Set(MetricId::kUnwindTables, static_cast<double>(pipeline->unwind_tables()));
-    registry_.Set(MetricId::kUnwindTableBytes, static_cast<double>(pipeline->unwind_table_bytes()));
-  }
+  if (pipeline != nullptr) FeedPipeline(*pipeline);
   if (exporter != nullptr) {
     registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_hits()),
                        {"named"});

@@ -35,10 +35,11 @@ class MetricsFeed : public ExportObserver {
   void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
 
   // Control thread. What is not there yet may be null.
-  void Update(const Capture* capture, const Pipeline* pipeline, const Exporter* exporter,
+  void Update(const Capture* capture, const PipelineFigures* pipeline, const Exporter* exporter,
               uint32_t frequency_hz);
 
  private:
+  void FeedPipeline(const PipelineFigures& figures);
   void FeedLosses(const ft_counters& counters, uint32_t frequency_hz);
 
   BpfSampler& sampler_;

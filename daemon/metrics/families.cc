@@ -24,6 +24,16 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kSamplesLost, "firetower_samples_lost_total", kCounter, "reason", "", 16,
      "Samples, stack bodies and records that were lost, by reason; those of exec and no_cgroup are "
      "kept, without a user stack or a container."},
+    {MetricId::kRefused, "firetower_refused_total", kCounter, "reason",
+     "address_spaces,bad_records,capture_stalls,cgroups,gate_full,mappings,modules,stack_bodies,"
+     "unwind_tables",
+     9,
+     "What met a bound: mappings of a process without room in BPF memory (address_spaces), records "
+     "that made no sense (bad_records), times the rings had to wait for the daemon "
+     "(capture_stalls), cgroups beyond those it keeps (cgroups) or that can have a verdict of "
+     "their own (gate_full), mappings beyond those kept of a process (mappings), files whose code "
+     "counts as unknown (modules), stacks that were lost (stack_bodies), tables too large "
+     "(unwind_tables)."},
     {MetricId::kAttribution, "firetower_attribution_total", kCounter, "result",
      "container,host,pending,unknown", 4,
      "Samples by what they were attributed to; those that had to wait for it are pending too."},

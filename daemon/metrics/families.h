@@ -16,6 +16,7 @@ enum class MetricId {
   kHotspotCpuSeconds,
   kSamples,
   kSamplesLost,
+  kRefused,
   kAttribution,
   kUnwindFailures,
   kColdSamples,
@@ -41,7 +42,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 28;
+inline constexpr size_t kMetricCount = 29;
 
 struct FamilySpec {
   MetricId id;

@@ -78,6 +78,8 @@ Pipeline::Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& proce
                    const Clock& clock, const PipelineOptions& options,
                    std::function<void()> on_slice)
     : sampler_(sampler),
+      cgroups_(cgroups),
+      processes_(processes),
       modules_(modules),
       clock_(clock),
       options_(options),
@@ -134,15 +136,35 @@ void Pipeline::Run(std::stop_token, WakeFd& wake) {
     if (int64_t now = clock_.MonotonicNs(); now >= next_tick_ns_) {
       next_tick_ns_ = now + kNsPerSecond;
       resolver_.Tick();
-      unwind_tables_.store(unwinder_.tables().size(), std::memory_order_relaxed);
-      unwind_table_bytes_.store(unwinder_.tables().bytes(), std::memory_order_relaxed);
+      TellFigures();
     }
     EndSliceIfDue();
   }
   resolver_.Tick(true);
+  TellFigures();
   CloseSlice(clock_.WallNs(), true);
   finished_.store(true, std::memory_order_release);
   on_slice_();
+}
+
+void Pipeline::TellFigures() {
+  PipelineFigures figures;
+  figures.unwind_tables = unwinder_.tables().size();
+  figures.unwind_table_bytes = unwinder_.tables().bytes();
+  figures.bad_records = resolver_.bad_records();
+  figures.refused_stacks = resolver_.stacks().refused();
+  figures.refused_cgroups = cgroups_.refused();
+  figures.refused_mappings = processes_.refused_mappings();
+  figures.refused_modules = modules_.refused();
+  figures.refused_tables = unwinder_.tables().refused();
+  figures.refused_spaces = unwinder_.spaces().refused();
+  std::lock_guard lock(figures_mutex_);
+  figures_ = figures;
+}
+
+PipelineFigures Pipeline::figures() {
+  std::lock_guard lock(figures_mutex_);
+  return figures_;
 }
 
 void Pipeline::TakeTables() {

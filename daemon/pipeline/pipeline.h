@@ -22,6 +22,19 @@ struct PipelineOptions {
   Unwinder::Options unwind;
 };
 
+// What the resolve thread counts, as of its last second; refused are losses since the start.
+struct PipelineFigures {
+  uint64_t unwind_tables = 0;
+  uint64_t unwind_table_bytes = 0;
+  uint64_t bad_records = 0;
+  uint64_t refused_stacks = 0;
+  uint64_t refused_cgroups = 0;
+  uint64_t refused_mappings = 0;
+  uint64_t refused_modules = 0;
+  uint64_t refused_tables = 0;
+  uint64_t refused_spaces = 0;
+};
+
 // Where symbols are asked for; called on the resolve thread, returns at once.
 class SymbolRequests {
  public:
@@ -57,10 +70,7 @@ class Pipeline : public SliceSource {
   std::unique_ptr<Slice> TryPop() override;
   void Recycle(std::unique_ptr<Slice> slice) override;
   bool finished() const override { return finished_.load(std::memory_order_acquire); }
-  uint64_t unwind_tables() const { return unwind_tables_.load(std::memory_order_relaxed); }
-  uint64_t unwind_table_bytes() const {
-    return unwind_table_bytes_.load(std::memory_order_relaxed);
-  }
+  PipelineFigures figures();
 
  private:
   class Peers;
@@ -76,8 +86,11 @@ class Pipeline : public SliceSource {
   // Every stack is sent anew from here on.
   void TurnEpoch();
   void EndSliceIfDue();
+  void TellFigures();
 
   BpfSampler& sampler_;
+  const CgroupTree& cgroups_;
+  const ProcessTable& processes_;
   ModuleRegistry& modules_;
   const Clock& clock_;
   PipelineOptions options_;
@@ -90,11 +103,12 @@ class Pipeline : public SliceSource {
   SpscQueue<std::unique_ptr<Slice>> full_;
   SpscQueue<std::unique_ptr<Slice>> free_;
   std::atomic<bool> finished_{false};
-  std::atomic<uint64_t> unwind_tables_{0};
-  std::atomic<uint64_t> unwind_table_bytes_{0};
   // Handed over by the control thread, a few times an hour: a lock is simplest.
   std::mutex selection_mutex_;
   std::shared_ptr<const Selection> next_selection_;
+  // Handed to the control thread, once a second.
+  std::mutex figures_mutex_;
+  PipelineFigures figures_;
   uint32_t epoch_ = 1;
   uint32_t early_epoch_ = 0;  // the last one that did not begin with a window
   int64_t slice_end_wall_ns_ = 0;

@@ -62,6 +62,7 @@ const Decision& Resolver::DecisionOf(const CgroupNode& node) {
 
 void Resolver::Process(const Round& round) {
   stacks_.Add(round);
+  bad_records_ += round.bad_records;
   auto sample = round.samples.begin();
   auto cgroup = round.cgroup_events.begin();
   auto samples_before = [&](int64_t time_ns) {

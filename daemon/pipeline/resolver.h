@@ -73,6 +73,8 @@ class Resolver {
   const StackStore& stacks() const { return stacks_; }
   size_t pending() const { return pending_.size(); }
   uint64_t not_selected() const { return not_selected_; }
+  // Records of rounds that made no sense.
+  uint64_t bad_records() const { return bad_records_; }
 
  private:
   struct Pending {
@@ -133,6 +135,7 @@ class Resolver {
   std::shared_ptr<const Container> unknown_;
   CgroupNode unknown_node_;
   uint64_t not_selected_ = 0;
+  uint64_t bad_records_ = 0;
   int64_t slice_end_ns_ = 0;
   bool scan_wanted_ = false;  // a path did not fit its record
   int64_t next_scan_ns_ = 0;

@@ -34,7 +34,10 @@ std::shared_ptr<const Container> CgroupTree::ContainerOf(std::string_view path) 
 void CgroupTree::Add(uint64_t id, std::string_view path) {
   auto found = nodes_.find(id);
   if (found == nodes_.end()) {
-    if (nodes_.size() >= kMaxNodes) return;
+    if (nodes_.size() >= kMaxNodes) {
+      ++refused_;
+      return;
+    }
     found = nodes_.emplace(id, std::make_unique<CgroupNode>()).first;
   }
   CgroupNode& node = *found->second;

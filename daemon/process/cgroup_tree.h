@@ -54,6 +54,8 @@ class CgroupTree {
 
   const CgroupNode* Find(uint64_t id) const;
   size_t size() const { return nodes_.size(); }
+  // Cgroups that found no room.
+  uint64_t refused() const { return refused_; }
 
   template <typename Visit>
   void ForEach(Visit visit) const {
@@ -64,6 +66,7 @@ class CgroupTree {
   std::shared_ptr<const Container> ContainerOf(std::string_view path);
 
   std::string mount_;
+  uint64_t refused_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<CgroupNode>> nodes_;
   std::unordered_map<std::string, std::weak_ptr<const Container>> containers_;  // by root path
 };

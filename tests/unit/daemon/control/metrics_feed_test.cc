@@ -17,6 +17,18 @@ using ::firetower::testing::FakeProc;
 using ::firetower::testing::FakeSampler;
 using ::firetower::testing::WriteText;
 
+class StalledCapture : public Capture {
+ public:
+  Status OpenSideband() override { return OkStatus(); }
+  Status Start() override { return OkStatus(); }
+  void Stop() override {}
+  std::unique_ptr<Round> TryPop() override { return nullptr; }
+  void Recycle(std::unique_ptr<Round>) override {}
+  uint64_t stalls() const override { return 8; }
+  uint64_t lost_sideband() const override { return 0; }
+  bool build_ids() const override { return true; }
+};
+
 class MetricsFeedTest : public ::testing::Test {
  protected:
   // One container a name; what it ran is in the list of functions.
@@ -180,6 +192,37 @@ TEST_F(MetricsFeedTest, ShowsEveryLossFromTheStart) {
                              "exec", "skipped", "sideband", "stack_unknown", "store"}) {
     EXPECT_EQ(Lost(reason), 0) << reason;
   }
+}
+
+TEST_F(MetricsFeedTest, ShowsWhatMetABound) {
+  auto refused = [&](const std::string& reason) {
+    return Value("firetower_refused_total{reason=\"" + reason + "\"}");
+  };
+  for (const char* reason : {"address_spaces", "bad_records", "capture_stalls", "cgroups",
+                             "gate_full", "mappings", "modules", "stack_bodies", "unwind_tables"}) {
+    EXPECT_EQ(refused(reason), 0) << reason << ", from the start";
+  }
+  StalledCapture capture;
+  PipelineFigures figures;
+  figures.bad_records = 1;
+  figures.refused_stacks = 2;
+  figures.refused_cgroups = 3;
+  figures.refused_modules = 4;
+  figures.refused_mappings = 9;
+  figures.refused_tables = 5;
+  figures.refused_spaces = 6;
+  sampler_.counters.value[FT_COUNT_GATE_FULL] = 7;
+  feed_.Update(&capture, &figures, nullptr, 100);
+  EXPECT_EQ(refused("bad_records"), 1);
+  EXPECT_EQ(refused("stack_bodies"), 2);
+  EXPECT_EQ(refused("cgroups"), 3);
+  EXPECT_EQ(refused("modules"), 4);
+  EXPECT_EQ(refused("mappings"), 9);
+  EXPECT_EQ(refused("unwind_tables"), 5);
+  EXPECT_EQ(refused("address_spaces"), 6);
+  EXPECT_EQ(refused("gate_full"), 7);
+  EXPECT_EQ(refused("capture_stalls"), 8);
+  EXPECT_EQ(Sum("firetower_samples_lost_total"), 0) << "no samples";
 }
 
 TEST_F(MetricsFeedTest, TakesTheKernelSidesCounters) {

@@ -272,6 +272,18 @@ TEST_F(PipelineTest, CountsWhatStillWaitsAtTheEnd) {
   EXPECT_TRUE(pipeline_.finished());
 }
 
+TEST_F(PipelineTest, CountsWhatItRefuses) {
+  auto round = std::make_unique<daemon::Round>();
+  round->bad_records = 3;
+  std::vector<uint64_t> deep(StackStore::kMaxWords / 64, 0x1000);
+  for (uint64_t hash = 1; hash <= 66; ++hash)
+    AddBody(*round, {.hash = hash, .tgid = 7, .user = deep});
+  capture_.rounds.push_back({0, 0, std::move(round)});
+  Run();
+  EXPECT_EQ(pipeline_.figures().bad_records, 3u);
+  EXPECT_EQ(pipeline_.figures().refused_stacks, 2u);
+}
+
 TEST_F(PipelineTest, SetsRateAndVerdicts) {
   pipeline_.SetSelection(
       std::make_shared<Rates>(std::map<std::string, uint32_t>{{std::string(12, 'a'), 50}}, 200));

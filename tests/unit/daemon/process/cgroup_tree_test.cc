@@ -140,6 +140,7 @@ TEST(CgroupTree, StopsAtItsCap) {
     tree.Add(~id, "/g" + std::to_string(id % 3) + ".service");
   }
   EXPECT_EQ(tree.size(), CgroupTree::kMaxNodes);
+  EXPECT_EQ(tree.refused(), 10u);
   EXPECT_EQ(tree.Find(~(CgroupTree::kMaxNodes + 1)), nullptr);
   tree.Add(~uint64_t{1}, kContainer);  // One that is known may still change.
   EXPECT_TRUE(tree.Find(~uint64_t{1})->container->InContainer());
