@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 2
+#define FT_ABI_VERSION 3
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -101,8 +101,8 @@ struct ft_cold {
 	__u64 bp;
 	__u32 returned;      /* ip is a return address */
 	__u32 stack_bytes;   /* valid in `stack`, from sp on */
-	__u64 registers[15]; /* the leaf's, in the order of struct pt_regs; else zero */
-	__u64 pad;
+	__u64 registers[15]; /* as in struct pt_regs, of the leaf or its caller; else zero */
+	__u64 stack_start;   /* the process's first word of stack (argc) */
 	__u8 stack[FT_COLD_STACK_BYTES];
 };
 

@@ -4,6 +4,7 @@
 #define FIRETOWER_BPF_LIB_COLD_H
 
 #include "bpf/lib/scratch.h"
+#include "bpf/lib/user_walk.h"
 
 #define FT_PAGE_BYTES 4096
 
@@ -45,8 +46,8 @@ static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch
 	cold->sp = walk->sp;
 	cold->bp = walk->bp;
 	cold->returned = walk->returned;
-	cold->pad = 0;
-	if (scratch->head.user_frames > 1 || !scratch->registers ||
+	cold->stack_start = stack_start();
+	if (scratch->head.user_frames > 1 + walk->returned || !scratch->registers ||
 	    bpf_probe_read_kernel(cold->registers, sizeof(cold->registers),
 				  (void *)scratch->registers))
 		__builtin_memset(cold->registers, 0, sizeof(cold->registers));

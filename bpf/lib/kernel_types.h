@@ -35,7 +35,9 @@ struct css_set {
 	struct cgroup_subsys_state *subsys[1];
 };
 
-struct mm_struct;
+struct mm_struct {
+	__u64 start_stack;
+};
 
 struct task_struct {
 	unsigned int flags;

@@ -9,12 +9,19 @@
  *                                     two that the position is a multiple of
  *   FT_MODULE(env, slot)              struct ft_module *, or 0
  *   FT_READ_USER(env, to, size, address)   0, or an error if any byte is not resident
- *   FT_REGISTER(env, number, to)      the leaf's register of that DWARF number; 0 or an error
+ *   FT_REGISTER(env, number, to)      the frame's register of that DWARF number; 0 or an error.
+ *                                     Known of the leaf, and taken over for its direct caller: what
+ *                                     calls with its frame in such a register is assembly whose
+ *                                     helpers keep it (OpenSSL's AES-GCM)
+ *   FT_STACK_START(env)               where the process's stack began (argc), or 0
  */
 #ifndef FIRETOWER_BPF_LIB_UNWIND_H
 #define FIRETOWER_BPF_LIB_UNWIND_H
 
 #include "bpf/lib/unwind_table.h"
+
+/* How far below the process's first word of stack the frame of main's caller may begin. */
+#define FT_START_BYTES 128
 
 /* How many of the 16 steps lie before `behind`. */
 static __always_inline __u32 ft_steps_before(__u32 steps, __u32 behind)
@@ -55,12 +62,12 @@ static __always_inline int ft_cfa_of(void *env, struct ft_walk *walk, struct ft_
 		base = walk->bp;
 		break;
 	case FT_CFA_SP_INDEX_AT:
-		if (walk->returned || FT_REGISTER(env, rule->reg, &base))
+		if (FT_REGISTER(env, rule->reg, &base))
 			return -1;
 		base = walk->sp + base * 8;
 		break;
 	case FT_CFA_REG:
-		if (walk->returned || FT_REGISTER(env, rule->reg, &base))
+		if (FT_REGISTER(env, rule->reg, &base))
 			return -1;
 		*cfa = base + (__s64)rule->cfa_offset;
 		return 0;
@@ -139,6 +146,37 @@ static __always_inline int ft_step_frame_pointer(void *env, struct ft_walk *walk
 	return FT_STEP_CALLER;
 }
 
+/*
+ * main's caller in a C library without call frame information (musl): what its _start called begins
+ * right below the stack's first word, and so does the address it returns to.
+ */
+static __always_inline int ft_step_start(void *env, struct ft_walk *walk)
+{
+	__u64 start = FT_STACK_START(env), ip;
+
+	if (walk->sp >= start || start - walk->sp > FT_START_BYTES)
+		return ft_end(walk, FT_STOP_FRAME_POINTER);
+	if (FT_READ_USER(env, &ip, 8, start - 8) || ft_find_mapping(env, walk, ip - 1))
+		return ft_end(walk, FT_STOP_FRAME_POINTER);
+	walk->sp = start;
+	walk->bp = 0;
+	walk->ip = ip;
+	walk->returned = 1;
+	walk->guessed = 1;
+	return FT_STEP_CALLER;
+}
+
+/* Code without a rule: by its frame pointer, or as the process's first function. */
+static __always_inline int ft_step_without_rule(void *env, struct ft_walk *walk)
+{
+	int rule_before = walk->returned && !walk->guessed;
+	int step = ft_step_frame_pointer(env, walk);
+
+	if (step == FT_STEP_ENDED && walk->stop == FT_STOP_FRAME_POINTER && rule_before)
+		return ft_step_start(env, walk);
+	return step;
+}
+
 static __always_inline int ft_step_rule(void *env, struct ft_walk *walk, struct ft_rule *rule,
 					__u32 behind)
 {
@@ -180,11 +218,11 @@ static __always_inline int ft_step(void *env, struct ft_walk *walk)
 	}
 	if (walk->module.state == FT_MODULE_COLD)
 		return FT_STEP_COLD;
-	if (walk->module.state != FT_MODULE_TABLE)
-		return ft_step_frame_pointer(env, walk);
-	rule = ft_find_rule(env, walk, pc - walk->bias, &behind);
+	rule = walk->module.state == FT_MODULE_TABLE ?
+		       ft_find_rule(env, walk, pc - walk->bias, &behind) :
+		       0;
 	if (!rule || rule->cfa == FT_CFA_NONE)
-		return ft_step_frame_pointer(env, walk);
+		return ft_step_without_rule(env, walk);
 	return ft_step_rule(env, walk, rule, behind);
 }
 

@@ -63,18 +63,29 @@ static __always_inline struct ft_module *module_at(__u32 slot)
 	return bpf_map_lookup_elem(&ft_modules, &slot);
 }
 
-static __always_inline int register_at(__u64 registers, __u32 number, __u64 *to)
+static __always_inline int register_at(struct stack_scratch *scratch, __u32 number, __u64 *to)
 {
-	if (!registers || number == 7 || number > 15)
+	/* What a signal interrupted made no call: its registers are not the handler's. */
+	if (!scratch->registers || scratch->head.user_frames > 1 + scratch->walk.returned)
 		return -1;
-	return bpf_probe_read_kernel(to, 8, (void *)(registers + FT_REGISTER_SLOT(number) * 8));
+	if (number == 7 || number > 15)
+		return -1;
+	return bpf_probe_read_kernel(to, 8,
+				     (void *)(scratch->registers + FT_REGISTER_SLOT(number) * 8));
+}
+
+static __always_inline __u64 stack_start(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, mm, start_stack);
 }
 
 #define FT_ARENA(env, position, align) arena_at(position, align)
 #define FT_MODULE(env, slot) module_at(slot)
 #define FT_READ_USER(env, to, size, address) bpf_probe_read_user(to, size, (void *)(address))
-#define FT_REGISTER(env, number, to) \
-	register_at(((struct stack_scratch *)(env))->registers, number, to)
+#define FT_REGISTER(env, number, to) register_at(env, number, to)
+#define FT_STACK_START(env) stack_start()
 
 #include "bpf/lib/unwind.h"
 

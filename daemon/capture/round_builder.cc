@@ -115,6 +115,7 @@ void RoundBuilder::AppendCold(std::span<const std::byte> record) {
   stack.sp = head.sp;
   stack.bp = head.bp;
   stack.returned = head.returned != 0;
+  stack.stack_start = head.stack_start;
   std::copy(std::begin(head.registers), std::end(head.registers), stack.registers.begin());
   stack.begin = static_cast<uint32_t>(round_->cold_bytes.size());
   stack.size = head.stack_bytes;

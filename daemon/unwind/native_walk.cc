@@ -44,6 +44,8 @@ int RegisterAt(const void* env, uint32_t number, void* to) {
 #define FT_READ_USER(env, to, size, address) ::firetower::daemon::ReadStack(env, to, size, address)
 #define FT_REGISTER(env, number, to) ::firetower::daemon::RegisterAt(env, number, to)
 
+#define FT_STACK_START(env) (::firetower::daemon::Memory(env).stack_start)
+
 // The kernel side's integer conversions are its own.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -55,9 +57,12 @@ namespace firetower::daemon {
 
 int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
            std::vector<uint64_t>& addresses) {
-  void* env = const_cast<WalkMemory*>(&memory);
+  WalkMemory env = memory;
+  const uint32_t first_returned = walk.returned;
   for (size_t i = 0; i < max_frames; ++i) {
-    int step = ft_step(env, &walk);
+    // The leaf's registers are its direct caller's, too; not those of what a signal interrupted.
+    if (i > 0 && (i + first_returned > 1 || walk.returned == 0)) env.registers = {};
+    int step = ft_step(&env, &walk);
     if (step != FT_STEP_CALLER) return step;
     addresses.push_back(walk.ip + (walk.returned != 0 ? 0 : 1));
   }

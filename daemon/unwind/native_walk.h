@@ -17,7 +17,8 @@ struct WalkMemory {
   const ft_module* modules = nullptr;  // [FT_MAX_MODULES]
   uint64_t stack_begin = 0;            // address of stack[0]
   std::span<const std::byte> stack;
-  std::span<const uint64_t> registers;  // the leaf's, in the order of struct pt_regs; may be empty
+  uint64_t stack_start = 0;             // the process's first word of stack; 0: not known
+  std::span<const uint64_t> registers;  // as in ft_cold; may be empty
 };
 
 // Goes on with a walk: one step after the other of bpf/lib/unwind.h, the text that the kernel side

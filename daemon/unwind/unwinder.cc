@@ -61,7 +61,11 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   memory.modules = memory_.modules();
   memory.stack_begin = cold.sp;
   memory.stack = stack;
-  memory.registers = cold.registers;
+  memory.stack_start = cold.stack_start;
+  // All zero: the frame is neither the leaf nor its caller, and they are not known.
+  if (std::ranges::any_of(cold.registers, [](uint64_t value) { return value != 0; })) {
+    memory.registers = cold.registers;
+  }
   ft_walk walk{};
   walk.ip = cold.ip;
   walk.sp = cold.sp;

@@ -59,6 +59,7 @@ class NativeWalk : public ::testing::Test {
     memory.stack_begin = kStack;
     memory.stack = std::as_bytes(std::span(stack_));
     memory.registers = registers_;
+    memory.stack_start = stack_start_;
     return WalkOn(memory, walk_, frames, addresses_);
   }
 
@@ -71,6 +72,7 @@ class NativeWalk : public ::testing::Test {
   std::vector<uint64_t> stack_;
   std::vector<uint64_t> registers_ = std::vector<uint64_t>(15);
   std::vector<uint64_t> addresses_;
+  uint64_t stack_start_ = 0;
   ft_walk walk_{};
 };
 
@@ -193,9 +195,43 @@ TEST_F(NativeWalk, ALeafMayNeedAnotherRegister) {
   walk_.ip = kAppStart + 0x10;
   Step();
   EXPECT_EQ(walk_.sp, kStack + 64);
-  walk_.ip = kAppStart + 0x11;
-  walk_.returned = 1;
-  EXPECT_EQ(Step(), FT_STEP_ENDED) << "a caller's r10 is not known";
+}
+
+// OpenSSL's AES-GCM keeps its frame in RAX and calls helpers that leave it alone.
+TEST_F(NativeWalk, ALeafsRegistersAreItsDirectCallersToo) {
+  PackedTable table;
+  table.blocks = {0, 2};
+  table.rows = {0x10u, 0x40u | 1u << FT_BLOCK_SHIFT};
+  table.rules = {FromSp(8), ft_rule{}};
+  table.rules[1].cfa = FT_CFA_REG;
+  table.rules[1].reg = 0;
+  table.rules[1].cfa_offset = 8;
+  tables_.Insert(kApp, table);
+  registers_[10] = kStack + 120;  // rax in struct pt_regs
+  Put(kStack, kAppStart + 0x50);
+  Put(kStack + 120, kAppStart + 0x60);
+  walk_.ip = kAppStart + 0x20;
+  EXPECT_EQ(Step(3), FT_STEP_ENDED);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kAppStart + 0x50, kAppStart + 0x60}));
+  EXPECT_EQ(walk_.sp, kStack + 128) << "whose own caller's RAX is another matter";
+}
+
+TEST_F(NativeWalk, ARegisterOfWhatASignalInterruptedIsNotTheHandlers) {
+  PackedTable table;
+  table.blocks = {0, 2};
+  table.rows = {0x10u, 0x40u | 1u << FT_BLOCK_SHIFT};
+  table.rules = {FromSp(8), ft_rule{}};
+  table.rules[0].flags = FT_RULE_SIGNAL;
+  table.rules[1].cfa = FT_CFA_REG;
+  table.rules[1].reg = 0;
+  tables_.Insert(kApp, table);
+  registers_[10] = kStack + 128;
+  Put(kStack, kAppStart + 0x50);
+  Put(kStack + 120, kAppStart + 0x60);
+  walk_.ip = kAppStart + 0x20;
+  EXPECT_EQ(Step(3), FT_STEP_ENDED);
+  EXPECT_EQ(addresses_.size(), 1u);
+  EXPECT_NE(walk_.stop, uint32_t{FT_STOP_ROOT});
 }
 
 TEST_F(NativeWalk, CodeWithoutATableIsWalkedByFramePointers) {
@@ -217,6 +253,41 @@ TEST_F(NativeWalk, ARegisterThatIsNoFramePointerEndsTheWalk) {
     EXPECT_EQ(Step(), FT_STEP_ENDED);
     EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_FRAME_POINTER});
   }
+}
+
+// musl has no call frame information: main's caller keeps argc in RBP, and what called that is
+// named by the word below the stack's first one.
+TEST_F(NativeWalk, MainsCallerWithoutARuleIsWalkedToTheProcesssStart) {
+  SetRule(0x10, FromSp(8));
+  stack_start_ = kStack + 56;
+  Put(kStack, kJitStart + 0x20);
+  Put(kStack + 48, kJitStart + 0x80);
+  walk_.ip = kAppStart + 0x10;
+  walk_.bp = 2;
+  EXPECT_EQ(Step(5), FT_STEP_ENDED);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kJitStart + 0x20, kJitStart + 0x80}));
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_ROOT});
+}
+
+TEST_F(NativeWalk, AwayFromTheProcesssStartNothingIsGuessed) {
+  SetRule(0x10, FromSp(8));
+  Put(kStack, kJitStart + 0x20);
+  Put(kStack + 248, kJitStart + 0x80);
+  auto stop_with = [&](uint64_t stack_start) {
+    stack_start_ = stack_start;
+    walk_ = ft_walk{};
+    walk_.mappings = space_->position;
+    walk_.mapping_count = space_->count;
+    walk_.sp = kStack;
+    walk_.ip = kAppStart + 0x10;
+    walk_.bp = 2;
+    EXPECT_EQ(Step(5), FT_STEP_ENDED);
+    return walk_.stop;
+  };
+  EXPECT_EQ(stop_with(kStack + 256), uint32_t{FT_STOP_FRAME_POINTER}) << "too far from it";
+  EXPECT_EQ(stop_with(kStack + 8), uint32_t{FT_STOP_FRAME_POINTER}) << "at it";
+  EXPECT_EQ(stop_with(kStack + 64), uint32_t{FT_STOP_FRAME_POINTER}) << "no code there";
+  EXPECT_EQ(stop_with(0), uint32_t{FT_STOP_FRAME_POINTER}) << "not known";
 }
 
 TEST_F(NativeWalk, ColdCodeStopsTheWalkWhereItStands) {
