@@ -2,6 +2,7 @@
 #include "daemon/unwind/load_table.h"
 
 #include "daemon/unwind/table_packer.h"
+#include "symbolizer/cfi/bare_code.h"
 #include "symbolizer/cfi/load_unwind_rows.h"
 #include "symbolizer/elf/elf_file.h"
 #include "symbolizer/kernel/vdso.h"
@@ -10,7 +11,9 @@ namespace firetower::daemon {
 Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
   ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
   TablePacker packer(file.program_headers());
-  RETURN_IF_ERROR(symbolizer::LoadUnwindRows(file, packer));
+  symbolizer::BareCodeRows rows(file, packer);
+  RETURN_IF_ERROR(symbolizer::LoadUnwindRows(file, rows));
+  rows.Finish();
   return packer.Finish();
 }
 
