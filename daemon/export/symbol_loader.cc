@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/symbol_loader.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -114,9 +117,18 @@ std::shared_ptr<const symbolizer::Kallsyms> SymbolLoader::Kernel() {
   return kernel_;
 }
 
+// A file that its process took along may be had from the next one that maps it.
+bool SymbolLoader::IsGone(uint32_t pid) const {
+  return ::access(fmt::format("{}/{}", proc_root_, pid).c_str(), F_OK) != 0;
+}
+
 void SymbolLoader::Load(const MappedModule& request) {
   const Module& module = *request.module;
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request);
+  if (!source && IsGone(request.pid)) {
+    module.symbols.store(Module::kWanted, std::memory_order_release);
+    return;
+  }
   if (!source) {
     bool give_up = module.failures.fetch_add(1, std::memory_order_relaxed) + 1 >= kMaxFailures;
     if (give_up) failed_.fetch_add(1, std::memory_order_relaxed);
@@ -149,6 +161,7 @@ void SymbolLoader::LoadTable(const TableRequest& request) {
   LoadedTable loaded;
   loaded.module = request.module_id;
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request.mapped);
+  if (!source && IsGone(request.mapped.pid)) loaded.outcome = LoadedTable::Outcome::kGone;
   if (source) {
     Result<PackedTable> table = LoadUnwindTable(*source);
     bool usable = table && !table->empty();

@@ -98,6 +98,10 @@ void Unwinder::Take(LoadedTable loaded) {
     case LoadedTable::Outcome::kNone:
       tables_.SetNone(loaded.module);
       break;
+    case LoadedTable::Outcome::kGone:
+      // Says nothing of the file: short processes end faster than a library is read.
+      tables_.SetWanted(loaded.module);
+      break;
     case LoadedTable::Outcome::kFailed:
       if (loaded.module >= failures_.size()) failures_.resize(loaded.module + 64, 0);
       if (++failures_[loaded.module] >= kMaxFailures) {

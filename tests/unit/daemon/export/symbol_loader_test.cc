@@ -179,6 +179,7 @@ TEST_F(SymbolLoaderTest, TellsTheBuildIdItFound) {
 }
 
 TEST_F(SymbolLoaderTest, GivesUpAfterItsNumberOfFailures) {
+  proc_.SetProcess(7, "app", 1, 1, "");
   loader_.Start();
   auto module = MakeModule("/bin/gone", "0102");
   for (int i = 1; i < SymbolLoader::kMaxFailures; ++i) {
@@ -190,6 +191,20 @@ TEST_F(SymbolLoaderTest, GivesUpAfterItsNumberOfFailures) {
   EXPECT_EQ(module->symbols, Module::kFailed);
   EXPECT_EQ(loader_.failed(), 1u);
   EXPECT_EQ(loader_.loaded(), 0u);
+}
+
+// In a storm of short processes many end before their libraries are read.
+TEST_F(SymbolLoaderTest, ProcessesThatEndTooEarlySayNothingOfTheirFiles) {
+  loader_.Start();
+  auto module = MakeModule("/lib/shared.so", "\x01\x02");
+  for (uint32_t pid = 20; pid < 20 + 2 * SymbolLoader::kMaxFailures; ++pid) {
+    WantAndWait(module, pid);
+    EXPECT_EQ(module->symbols, Module::kWanted);
+  }
+  EXPECT_EQ(loader_.failed(), 0u);
+  WriteMapped(8, Program("shared", "\x01\x02"));
+  WantAndWait(module, 8);
+  EXPECT_EQ(FunctionOf(*module), "shared");
 }
 
 TEST_F(SymbolLoaderTest, FindsAFileThatAnotherProcessStillHas) {

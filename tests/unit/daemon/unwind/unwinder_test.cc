@@ -130,6 +130,15 @@ TEST_F(UnwinderTest, AMinuteLaterItIsAskedForAgain) {
   EXPECT_EQ(memory_.modules()[module_].state, uint32_t{FT_MODULE_TABLE});
 }
 
+TEST_F(UnwinderTest, AFileWhoseProcessesEndTooEarlyIsAskedForAgainAndAgain) {
+  for (size_t tries = 1; tries <= 20; ++tries) {
+    unwinder_.Meet(processes_.Get(42), 77);
+    ASSERT_EQ(tables_.wanted.size(), tries);
+    unwinder_.Take({module_, LoadedTable::Outcome::kGone, {}});
+  }
+  EXPECT_EQ(memory_.modules()[module_].state, uint32_t{FT_MODULE_COLD});
+}
+
 TEST_F(UnwinderTest, WhereNothingCanBeAskedForTheStackIsCutAndSaysSo) {
   tables_.full = true;
   auto space = unwinder_.Meet(processes_.Get(42), 77);
