@@ -87,8 +87,21 @@ struct ft_stack {
 	__u16 pad2;
 };
 
-/* Four pages of stack from the frame's stack pointer on, as far as they are resident. */
+/* Four pages of stack from ft_cold_begin() of the frame on, as far as they are resident. */
 #define FT_COLD_STACK_BYTES 16384
+
+/*
+ * Rules of a leaf may read the red zone, 128 bytes below RSP (System V ABI, AMD64 supplement,
+ * 3.2.2): what a function has popped already. Its page may be another one, and absent: then it goes
+ * without.
+ */
+#define FT_RED_ZONE_BYTES 128
+static inline __u64 ft_cold_begin(__u64 sp)
+{
+	__u64 in_page = sp & 4095;
+
+	return sp - (in_page < FT_RED_ZONE_BYTES ? in_page : FT_RED_ZONE_BYTES);
+}
 
 /*
  * A sample of FT_KIND_COLD: its stack_hash names a body that ends at the frame described here, and
@@ -100,7 +113,7 @@ struct ft_cold {
 	__u64 sp;
 	__u64 bp;
 	__u32 returned;      /* ip is a return address */
-	__u32 stack_bytes;   /* valid in `stack`, from sp on */
+	__u32 stack_bytes;   /* valid in `stack`, from ft_cold_begin(sp) on */
 	__u64 registers[15]; /* as in struct pt_regs, of the leaf or its caller; else zero */
 	__u64 stack_start;   /* the process's first word of stack (argc) */
 	__u8 stack[FT_COLD_STACK_BYTES];

@@ -22,16 +22,16 @@ static __always_inline int cold_due(struct stack_scratch *scratch)
 }
 
 /* Page by page: one read across the stack's end would fail as a whole. */
-static __always_inline __u32 copy_stack(struct ft_cold *cold, __u64 sp)
+static __always_inline __u32 copy_stack(struct ft_cold *cold, __u64 begin)
 {
 	__u32 copied = 0;
 
 	for (int page = 0; page < FT_COLD_STACK_BYTES / FT_PAGE_BYTES; page++) {
-		__u32 size = FT_PAGE_BYTES - ((sp + copied) & (FT_PAGE_BYTES - 1));
+		__u32 size = FT_PAGE_BYTES - ((begin + copied) & (FT_PAGE_BYTES - 1));
 
 		if (copied > FT_COLD_STACK_BYTES - FT_PAGE_BYTES || size > FT_PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user(cold->stack + copied, size, (void *)(sp + copied)))
+		if (bpf_probe_read_user(cold->stack + copied, size, (void *)(begin + copied)))
 			break;
 		copied += size;
 	}
@@ -51,7 +51,7 @@ static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch
 	    bpf_probe_read_kernel(cold->registers, sizeof(cold->registers),
 				  (void *)scratch->registers))
 		__builtin_memset(cold->registers, 0, sizeof(cold->registers));
-	cold->stack_bytes = copy_stack(cold, walk->sp);
+	cold->stack_bytes = copy_stack(cold, ft_cold_begin(walk->sp));
 }
 
 #endif

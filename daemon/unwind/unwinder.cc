@@ -59,7 +59,7 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   memory.arena = arena_.At(0);
   memory.arena_bytes = uint64_t{memory_.max_slabs()} * FT_SLAB_BYTES;
   memory.modules = memory_.modules();
-  memory.stack_begin = cold.sp;
+  memory.stack_begin = ft_cold_begin(cold.sp);
   memory.stack = stack;
   memory.stack_start = cold.stack_start;
   // All zero: the frame is neither the leaf nor its caller, and they are not known.

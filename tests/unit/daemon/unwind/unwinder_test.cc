@@ -106,6 +106,31 @@ TEST_F(UnwinderTest, AFileWithoutATableIsWalkedByFramePointersAtOnce) {
   EXPECT_EQ(stop_, FT_STOP_ROOT);  // its RBP is zero
 }
 
+// Behind its pops a function's rule says still where RBP was, which is below RSP by then (GCC
+// writes no DW_CFA_restore in epilogues).
+TEST_F(UnwinderTest, ALeafsRedZoneIsPartOfAColdStack) {
+  auto space = unwinder_.Meet(processes_.Get(42), 77);
+  LoadedTable loaded = Loaded();
+  loaded.table.rules[0].flags = FT_RULE_BP_CFA;
+  loaded.table.rules[0].bp_offset = -48;
+  unwinder_.Take(std::move(loaded));
+  ColdStack cold;
+  cold.ip = kStart + 0x20;
+  cold.sp = kStackAddress + 0x200;
+  ASSERT_EQ(ft_cold_begin(cold.sp), cold.sp - 128);
+  std::vector<uint64_t> stack(32);
+  stack[128 / 8] = kStart + 0x100;
+  unwinder_.Finish(cold, std::as_bytes(std::span(stack)), *space, processes_.FindAlive(42), 1,
+                   addresses_, &stop_);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kStart + 0x100}));
+}
+
+TEST_F(UnwinderTest, AColdStackBeginsOnThePageOfItsStackPointer) {
+  EXPECT_EQ(ft_cold_begin(kStackAddress), kStackAddress) << "what is below may not be there";
+  EXPECT_EQ(ft_cold_begin(kStackAddress + 16), kStackAddress);
+  EXPECT_EQ(ft_cold_begin(kStackAddress + 4095), kStackAddress + 4095 - 128);
+}
+
 TEST_F(UnwinderTest, AFileThatCannotBeOpenedIsAskedForThreeTimes) {
   for (size_t tries = 1; tries <= 3; ++tries) {
     unwinder_.Meet(processes_.Get(42), 77);
