@@ -106,8 +106,15 @@ static __always_inline int ft_read_return(void *env, struct ft_walk *walk, struc
 			base = walk->sp;
 		else if (saved == FT_RULE_BP_BP)
 			base = walk->bp;
-		if (FT_READ_USER(env, &to->bp, 8, base + (__s64)rule->bp_offset))
-			return -1;
+		if (FT_READ_USER(env, &to->bp, 8, base + (__s64)rule->bp_offset)) {
+			/*
+			 * Between the pop of RBP and the return GCC's rule for a realigned frame
+			 * says still that RBP points at what it has: it has it.
+			 */
+			if (saved != FT_RULE_BP_BP || walk->returned)
+				return -1;
+			to->bp = walk->bp;
+		}
 	}
 	if (rule->flags & FT_RULE_RA_REG)
 		return walk->returned ? -1 : FT_REGISTER(env, rule->reg, &to->ip);

@@ -197,6 +197,23 @@ TEST_F(NativeWalk, ALeafMayNeedAnotherRegister) {
   EXPECT_EQ(walk_.sp, kStack + 64);
 }
 
+// The rows of such a frame as GCC 12 writes them at -Os: CFA in R10, RBP saved where RBP points, up
+// to the return, though RBP has been popped by then.
+TEST_F(NativeWalk, ARealignedFramesEpilogueHasRbpBack) {
+  ft_rule rule{};
+  rule.cfa = FT_CFA_REG;
+  rule.reg = 10;
+  rule.flags = FT_RULE_BP_BP;
+  SetRule(0x10, rule);
+  registers_[7] = kStack + 64;
+  Put(kStack + 56, kAppStart + 0x234);
+  walk_.ip = kAppStart + 0x10;
+  walk_.bp = 7;  // the caller's, which is no pointer
+  Step();
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kAppStart + 0x234}));
+  EXPECT_EQ(walk_.bp, 7u);
+}
+
 // OpenSSL's AES-GCM keeps its frame in RAX and calls helpers that leave it alone.
 TEST_F(NativeWalk, ALeafsRegistersAreItsDirectCallersToo) {
   PackedTable table;
