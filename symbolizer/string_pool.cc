@@ -2,6 +2,7 @@
 #include "symbolizer/string_pool.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -14,9 +15,9 @@ constexpr size_t kFirstSlots = 256;  // a power of two, as every later size
 
 }  // namespace
 
-StringPool::StringPool(size_t max_bytes)
+StringPool::StringPool(size_t max_bytes, size_t names)
     : max_bytes_(std::min<size_t>(max_bytes, std::numeric_limits<uint32_t>::max() - 1)),
-      slots_(kFirstSlots) {}
+      slots_(std::max(kFirstSlots, std::bit_ceil(2 * names + 1))) {}
 
 std::optional<uint32_t> StringPool::Add(std::string_view name) {
   name = name.substr(0, name.find('\0'));

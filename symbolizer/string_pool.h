@@ -14,7 +14,8 @@ namespace firetower::symbolizer {
 // a name beside the blob; Take() leaves the blob alone.
 class StringPool {
  public:
-  explicit StringPool(size_t max_bytes);
+  // Room for about `names` is made at once: growing looks at every name again.
+  explicit StringPool(size_t max_bytes, size_t names = 0);
 
   // The name's offset in the blob, or nothing when it would not fit. Cut at an embedded NUL.
   std::optional<uint32_t> Add(std::string_view name);

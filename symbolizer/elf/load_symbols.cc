@@ -127,7 +127,7 @@ Result<std::string> ReadNames(const std::vector<NamedRange>& named, const LoadLi
     return std::tie(a.string_table, a.name) < std::tie(b.string_table, b.name);
   });
 
-  StringPool pool(limits.max_name_bytes);
+  StringPool pool(limits.max_name_bytes, named.size());
   ranges.resize(named.size());
   for (const Wanted& want : wanted) {
     const NamedRange& range = named[want.range];
