@@ -27,6 +27,8 @@ class SourceFrames {
   virtual void Find(uint64_t elf_vaddr, std::vector<SourceFrame>& out) const = 0;
   // Whether Find() has its answer at hand; else it reads the file first, for milliseconds.
   virtual bool IsReady(uint64_t) const { return true; }
+  // Gives back what made reading faster, after some look-ups.
+  virtual void Forget() const {}
   // Everything it holds on the heap for as long as it is there, and itself.
   virtual size_t bytes() const = 0;
 };

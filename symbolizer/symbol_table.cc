@@ -66,6 +66,8 @@ bool SymbolTable::FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) 
     if (out.size() == before) out.emplace_back();
     out.back().name = symbol->name;
   }
+  // A line of padding, or of assembly that was stripped.
+  if (out.size() == before + 1 && out.back().name.empty()) out.pop_back();
   return out.size() > before;
 }
 

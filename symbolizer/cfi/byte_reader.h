@@ -17,6 +17,7 @@ class ByteReader {
   bool failed() const { return failed_; }
   size_t position() const { return position_; }
   size_t remaining() const { return bytes_.size() - position_; }
+  std::span<const std::byte> Rest() const { return bytes_.subspan(position_); }
 
   template <typename T>
   T Fixed() {

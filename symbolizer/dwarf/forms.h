@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "symbolizer/cfi/byte_reader.h"
+
+namespace firetower::symbolizer::dwarf {
+
+// How a unit writes its numbers.
+struct UnitFormat {
+  uint8_t version = 0;
+  uint8_t address_size = 8;
+  uint8_t offset_size = 4;  // 8 in the 64-bit format
+  bool operator==(const UnitFormat&) const = default;
+};
+
+struct AttributeShape {
+  uint16_t name = 0;
+  uint16_t form = 0;
+  int64_t implicit = 0;  // the value of DW_FORM_implicit_const
+};
+
+// An attribute's value: a number, offset or index by its form. For DW_FORM_string it is where the
+// text begins in the unit's bytes.
+struct Value {
+  uint16_t form = 0;  // 0: the attribute is not there
+  uint64_t number = 0;
+  bool has() const { return form != 0; }
+};
+
+// Bytes of a form whose values are all equally long; -1 for others, and for forms nobody knows.
+int FixedSize(uint16_t form, UnitFormat format);
+
+// Reads a value; an unknown form fails the reader.
+Value ReadValue(ByteReader& reader, const AttributeShape& shape, UnitFormat format);
+void SkipValue(ByteReader& reader, uint16_t form, UnitFormat format);
+
+// A number of 1 to 8 bytes.
+uint64_t ReadSized(ByteReader& reader, unsigned bytes);
+
+}  // namespace firetower::symbolizer::dwarf

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "symbolizer/dwarf/unit.h"
+
+namespace firetower::symbolizer::dwarf {
+
+// The header of a line number program (DWARF 5, 6.2.4).
+struct LineHeader {
+  UnitFormat format;
+  uint8_t instruction_bytes = 1;
+  int8_t line_base = 0;
+  uint8_t line_range = 1;  // never 0
+  uint8_t opcode_base = 10;
+  std::array<uint8_t, 256> operands{};  // of each standard opcode
+  std::vector<std::string> files;       // paths, by the number that the program uses
+  std::vector<std::string> folders;
+  // For DW_LNE_define_file.
+  std::string Path(std::string_view file, uint64_t folder) const;
+  size_t program_at = 0;  // in the bytes
+
+  static constexpr size_t kMaxFiles = 65534;
+};
+
+// `bytes` are all of the program, `comp_dir` the unit's folder. kCorrupt, kUnsupported.
+Result<LineHeader> ReadLineHeader(std::span<const std::byte> bytes, std::string_view comp_dir,
+                                  Units& units, const Unit& unit);
+
+}  // namespace firetower::symbolizer::dwarf

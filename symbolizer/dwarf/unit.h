@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "symbolizer/dwarf/abbrevs.h"
+#include "symbolizer/dwarf/entry.h"
+#include "symbolizer/dwarf/sections.h"
+
+namespace firetower::symbolizer::dwarf {
+
+// Where a unit is in .debug_info, and how it is written.
+struct UnitHeader {
+  uint64_t offset = 0;
+  uint64_t end = 0;
+  uint64_t abbrev_offset = 0;
+  uint32_t header_bytes = 0;
+  UnitFormat format;
+  uint8_t type = 0;
+};
+
+struct AddressRange {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// A unit with the values that its other entries refer to.
+struct Unit {
+  UnitHeader header;
+  std::shared_ptr<const AbbrevTable> abbrevs;
+  Entry root;
+  uint64_t low_pc = 0;
+  uint64_t str_offsets_base = 0;
+  uint64_t addr_base = 0;
+  uint64_t rnglists_base = 0;
+};
+
+// The units of one file, and what in them is said by reference. Every number is checked where it is
+// used; what cannot be read is missing. Belongs to one thread.
+class Units {
+ public:
+  static Result<Units> Open(Sections sections, const DwarfLimits& limits);
+
+  Sections& sections() { return sections_; }
+  const std::vector<UnitHeader>& headers() const { return headers_; }
+  // The unit that holds an offset of .debug_info.
+  std::optional<size_t> Find(uint64_t info_offset) const;
+
+  // Reads the shapes and the first entry of a unit.
+  Result<Unit> Read(size_t index);
+  // Adds the code of an entry.
+  void AddRanges(const Unit& unit, const Entry& entry, std::vector<AddressRange>& ranges);
+  // A text; `unit_bytes` are those from the unit's first, for texts that stand among them.
+  std::string_view Text(const Unit& unit, const Value& value,
+                        std::span<const std::byte> unit_bytes);
+  // The offset in .debug_info that a reference means; 0 for those that lead out of it.
+  static uint64_t Reference(const Unit& unit, const Value& value);
+
+  size_t bytes() const { return headers_.capacity() * sizeof(UnitHeader) + sections_.held_bytes(); }
+  // Gives back what reading was made faster with.
+  void Forget();
+
+ private:
+  static constexpr size_t kMaxTables = 64;
+
+  Units(Sections sections, const DwarfLimits& limits)
+      : sections_(std::move(sections)), limits_(limits) {}
+  Status ReadHeaders();
+  Result<std::shared_ptr<const AbbrevTable>> Abbrevs(const UnitHeader& header);
+  std::optional<uint64_t> Address(const Unit& unit, const Value& value);
+  std::optional<uint64_t> AddressAt(const Unit& unit, uint64_t index);
+  void AddOldRanges(const Unit& unit, uint64_t offset, std::vector<AddressRange>& ranges);
+  void AddNewRanges(const Unit& unit, uint64_t offset, std::vector<AddressRange>& ranges);
+
+  Sections sections_;
+  DwarfLimits limits_;
+  std::vector<UnitHeader> headers_;
+  std::unordered_map<uint64_t, std::shared_ptr<const AbbrevTable>> tables_;  // by offset
+};
+
+}  // namespace firetower::symbolizer::dwarf
