@@ -98,6 +98,11 @@ Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
                                                     const LoadLimits& limits = {},
                                                     const RandomAccess* debug_file = nullptr);
 
+// The same of a separate debug file alone. Such a file says where code is in memory, and mostly not
+// where it is in its object: then the table has no FileOffsetToVaddr.
+Result<std::shared_ptr<SymbolTable>> LoadDebugFileSymbols(const RandomAccess& debug_file,
+                                                          const LoadLimits& limits = {});
+
 // How a frame without a name reads, everywhere: "[libssl.so.3]+0x1f2a0". `offset` is the file
 // offset (for the kernel: the distance from the region's start).
 std::string FormatUnknown(std::string_view module_basename, uint64_t offset);

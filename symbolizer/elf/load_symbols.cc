@@ -45,6 +45,19 @@ std::vector<LoadSegment> Segments(const ElfFile& file) {
   return segments;
 }
 
+// Where the code is in memory, whether its bytes are in the file or not.
+std::vector<LoadSegment> SegmentsInMemory(const ElfFile& file) {
+  std::vector<LoadSegment> segments;
+  for (const Elf64_Phdr& header : file.program_headers()) {
+    uint64_t end = 0;
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0 && header.p_memsz != 0 &&
+        !__builtin_add_overflow(header.p_vaddr, header.p_memsz, &end)) {
+      segments.push_back({header.p_offset, header.p_vaddr, header.p_memsz, true});
+    }
+  }
+  return segments;
+}
+
 Status AddSection(SymbolSection section, const AddressWindow& window, const LoadLimits& limits,
                   Loading& loading) {
   loading.strings.emplace_back(section.file->source(), *section.strings);
@@ -142,6 +155,18 @@ Result<std::string> ReadNames(const std::vector<NamedRange>& named, const LoadLi
   return pool.Take();
 }
 
+// `segments` are what the table has; the window may be another one's.
+Result<std::shared_ptr<SymbolTable>> LoadFrom(const ElfFile& file, const AddressWindow& window,
+                                              std::vector<LoadSegment> segments,
+                                              const LoadLimits& limits, Loading& loading) {
+  if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
+  std::vector<NamedRange> named = ResolveOverlaps(loading.symbols);
+  std::vector<SymbolTable::Range> ranges;
+  ASSIGN_OR_RETURN(std::string names, ReadNames(named, limits, loading, ranges));
+  return std::make_shared<SymbolTable>(window.base(), std::move(segments), ranges,
+                                       std::move(names));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
@@ -154,13 +179,20 @@ Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
   if (debug_file != nullptr) {
     if (auto opened = ElfFile::Open(*debug_file)) loading.debug_file = *std::move(opened);
   }
-  if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
+  return LoadFrom(file, window, std::move(segments), limits, loading);
+}
 
-  std::vector<NamedRange> named = ResolveOverlaps(loading.symbols);
-  std::vector<SymbolTable::Range> ranges;
-  ASSIGN_OR_RETURN(std::string names, ReadNames(named, limits, loading, ranges));
-  return std::make_shared<SymbolTable>(window.base(), std::move(segments), ranges,
-                                       std::move(names));
+Result<std::shared_ptr<SymbolTable>> LoadDebugFileSymbols(const RandomAccess& debug_file,
+                                                          const LoadLimits& limits) {
+  ASSIGN_OR_RETURN(ElfFile file, ElfFile::Open(debug_file));
+  std::vector<LoadSegment> segments = Segments(file);
+  // objcopy takes the segments' bytes away and moves what is left; eu-strip leaves the numbers.
+  const bool has_code = std::any_of(segments.begin(), segments.end(),
+                                    [](const LoadSegment& segment) { return segment.executable; });
+  if (!has_code) segments.clear();
+  AddressWindow window(has_code ? segments : SegmentsInMemory(file));
+  Loading loading;
+  return LoadFrom(file, window, std::move(segments), limits, loading);
 }
 
 }  // namespace firetower::symbolizer

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "symbolizer/load_object.h"
+
+namespace firetower::symbolizer {
+
+struct DebuginfodOptions {
+  std::vector<std::string> urls;  // asked in turn
+  std::string cache_folder;       // made when first needed
+  uint64_t max_cache_bytes = 1ull << 30;
+  uint64_t max_file_bytes = 512ull << 20;
+  int64_t timeout_ns = 90 * kNsPerSecond;    // of one question, all servers together
+  int64_t negative_ns = 600 * kNsPerSecond;  // what nobody had is not asked for again before
+};
+
+// "http://a https://b/path", apart by spaces or commas as in DEBUGINFOD_URLS; kInvalid says which
+// is none.
+Result<std::vector<std::string>> ParseDebuginfodUrls(std::string_view text);
+
+// Fetches files by build id from debuginfod servers (debuginfod(8), "WEBAPI") into a folder, laid
+// out as elfutils' own client has it: <build id>/debuginfo, <build id>/executable. An empty file
+// says that nobody has it. A file is kept only if it has the build id; the folder is held to its
+// size, the longest unused going first. Calls wait for the network: never on a sampling thread.
+class DebuginfodClient : public DebugServer {
+ public:
+  DebuginfodClient(DebuginfodOptions options, const Clock& clock)
+      : options_(std::move(options)), clock_(clock) {}
+
+  Result<FileSource> DebugFile(std::string_view build_id_hex) override;
+  Result<FileSource> Executable(std::string_view build_id_hex) override;
+
+ private:
+  enum class Cached { kNo, kYes, kNobodyHasIt };
+
+  Result<FileSource> Get(std::string_view build_id_hex, std::string_view what);
+  Cached LookAt(const std::string& path) const;
+  Status Fetch(std::string_view build_id_hex, std::string_view what, const std::string& to);
+  void HoldToSize(const std::string& keep) const;
+
+  DebuginfodOptions options_;
+  const Clock& clock_;
+};
+
+}  // namespace firetower::symbolizer

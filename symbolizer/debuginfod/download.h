@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace firetower::symbolizer {
+
+// Writes the body of GET `url` to `fd`. kNotFound: the server has no such thing. kExhausted: it is
+// longer than `max_bytes`. kUnavailable: no answer, a broken or late one, or another status.
+Status Download(const std::string& url, int fd, uint64_t max_bytes, int64_t timeout_ns);
+
+// Whether Download can ask there: "http://host[:port][/path]", or https.
+bool IsHttpUrl(std::string_view url);
+
+}  // namespace firetower::symbolizer

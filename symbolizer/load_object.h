@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "symbolizer/dwarf/sections.h"
+#include "symbolizer/dwarf/unit_cache.h"
+#include "symbolizer/elf/debug_file.h"
+#include "symbolizer/symbol_table.h"
+
+namespace firetower::symbolizer {
+
+// How much is read of an object.
+struct ObjectOptions {
+  // Where lines and inlined calls are kept; null: symbols only. Must outlive the tables.
+  dwarf::UnitCache* lines = nullptr;
+  dwarf::DwarfLimits limits = {};
+};
+
+// Debug files from elsewhere than the folders of a machine.
+class DebugServer {
+ public:
+  virtual ~DebugServer() = default;
+  // kNotFound: nobody has it. Others: it may be there another time.
+  virtual Result<FileSource> DebugFile(std::string_view build_id_hex) = 0;
+  virtual Result<FileSource> Executable(std::string_view build_id_hex) = 0;
+};
+
+// Whether an object leaves something to its separate debug file.
+bool WantsDebugFile(const ElfFile& object, const ObjectOptions& options);
+
+// The symbols of an object and its debug file, one of which may be missing; with their lines, which
+// come from whichever has DWARF. Damaged DWARF costs only itself.
+Result<std::shared_ptr<SymbolTable>> LoadObject(std::optional<FileSource> object,
+                                                std::optional<FileSource> debug_file,
+                                                const ObjectOptions& options);
+
+// Finds objects by build id, and keeps what it found: on a machine that may have the file or its
+// debug file in their places, else on a server. Belongs to one thread.
+class ObjectFinder {
+ public:
+  // `server` may be null. All must outlive this.
+  ObjectFinder(const FileTree& files, DebugServer* server, const ObjectOptions& options)
+      : files_(files), server_(server), options_(options) {}
+
+  // Null if there is none. `needs_file_offsets`: a table without FileOffsetToVaddr is of no use.
+  const SymbolTable* Find(std::string_view build_id_hex, const std::string& path,
+                          bool needs_file_offsets);
+
+ private:
+  std::shared_ptr<const SymbolTable> Load(std::string_view build_id_hex, const std::string& path,
+                                          bool needs_file_offsets);
+
+  const FileTree& files_;
+  DebugServer* server_;
+  ObjectOptions options_;
+  std::map<std::pair<std::string, bool>, std::shared_ptr<const SymbolTable>> found_;
+};
+
+}  // namespace firetower::symbolizer
