@@ -28,6 +28,16 @@ constexpr FlagSpec kFromFlag = {"from", 0, "TIME",
 constexpr FlagSpec kToFlag = {"to", 0, "TIME", "end, in the same forms (default now)"};
 constexpr FlagSpec kNoHeadersFlag = {"no-headers", 0, "", "leave the header line out"};
 
+constexpr Text kSymbols[] = {"names", "full"};
+constexpr FlagSpec kNaming[] = {
+    {"symbols", 0, "WHAT",
+     "name frames here, by this machine's files: those that the daemon left to it (names), or all, "
+     "with lines and inlined calls (full)",
+     kSymbols},
+    {"debuginfod", 0, "URLS",
+     "ask these servers for debug files, apart by commas or spaces, as in DEBUGINFOD_URLS"},
+};
+
 constexpr Text kTopOutputs[] = {"table", "wide", "json", "name"};
 constexpr Text kTopBy[] = {"containers", "functions"};
 constexpr FlagSpec kTopSelection[] = {
@@ -44,7 +54,8 @@ constexpr FlagSpec kTopOutput[] = {
     kNoHeadersFlag,
     {"watch", 'w', "", "every 2 s anew on a terminal, else a table every 5 s, until Ctrl-C"},
 };
-constexpr FlagGroup kTopGroups[] = {{"Selection", kTopSelection}, {"Output", kTopOutput}};
+constexpr FlagGroup kTopGroups[] = {
+    {"Selection", kTopSelection}, {"Symbols", kNaming}, {"Output", kTopOutput}};
 constexpr Example kTopExamples[] = {
     {"The containers that burn most CPU", "top"},
     {"The hottest functions of one namespace in the last hour",
@@ -61,12 +72,15 @@ constexpr FlagSpec kGetOutput[] = {
     {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
     {"force", 0, "", "overwrite FILE if it exists"},
 };
-constexpr FlagGroup kGetGroups[] = {{"Selection", kGetSelection}, {"Output", kGetOutput}};
+constexpr FlagGroup kGetGroups[] = {
+    {"Selection", kGetSelection}, {"Symbols", kNaming}, {"Output", kGetOutput}};
 constexpr Example kGetExamples[] = {
     {"One container's CPU profile of the last 15 minutes, for go tool pprof",
      "get '{container=\"web\"}' -f web.pb.gz"},
     {"Folded stacks for a flame graph",
      "get '{pod=\"web-0\"}' --from now-2h --to now-1h -o folded > web.folded"},
+    {"With lines and inlined calls, from debug files of this machine or a server",
+     "get '{pod=\"web-0\"}' --symbols full --debuginfod \"$DEBUGINFOD_URLS\" -f web.pb.gz"},
 };
 
 constexpr Text kTableOrJson[] = {"table", "json"};

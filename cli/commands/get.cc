@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
+#include "cli/commands/naming.h"
 #include "profile/export.h"
 #include "profile/pprof.h"
 
@@ -60,13 +61,20 @@ Outcome<int> CheckTarget(const Context& context, const std::string& file,
                  "give --force, or another name with -f"};
 }
 
-Outcome<std::string> Convert(std::string pprof, const std::string& format) {
-  if (format == "pprof") return pprof;
+Outcome<std::string> Convert(const Context& context, std::string pprof, const std::string& format) {
+  const bool names = context.args.Has("symbols");
+  if (format == "pprof" && !names) return pprof;
   Result<profile::Profile> profile = profile::DecodePprof(pprof);
   if (!profile) {
     return Failure{ExitCode::kFailure, "the server's profile cannot be read",
                    profile.error().message(), "fetch it with -o pprof to look at it"};
   }
+  if (names) {
+    Outcome<profile::Profile> named = NameHere(context, *profile);
+    if (!named) return named.failure();
+    *profile = std::move(*named);
+  }
+  if (format == "pprof") return profile::EncodePprof(*profile);
   if (format == "json") return profile::ToJson(*profile);
   return profile::ToFolded(*profile, profile->DefaultValueIndex());
 }
@@ -87,7 +95,7 @@ Outcome<int> RunGet(const Context& context) {
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();
   WarnSkipped(context, reply->skipped);
-  Outcome<std::string> data = Convert(std::move(reply->body), *format);
+  Outcome<std::string> data = Convert(context, std::move(reply->body), *format);
   if (!data) return data.failure();
   if (file == "-") return Emit(*data, ExitCode::kOk);
   Status written = WriteFileAtomic(file, *data);

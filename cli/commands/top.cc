@@ -13,7 +13,10 @@
 #include "base/clock.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
+#include "cli/commands/naming.h"
 #include "cli/term/table.h"
+#include "profile/pprof.h"
+#include "query/function_sums.h"
 #include "query/wire.h"
 
 namespace firetower::cli {
@@ -103,8 +106,11 @@ std::string RenderNames(const query::TopReply& reply, const Terminal& terminal) 
 
 class TopCommand {
  public:
-  TopCommand(const Context& context, query::NamedValues params)
-      : context_(context), params_(std::move(params)), output_(context.args.Get("output")) {}
+  TopCommand(const Context& context, query::NamedValues params, size_t limit)
+      : context_(context),
+        params_(std::move(params)),
+        limit_(limit),
+        output_(context.args.Get("output")) {}
 
   Outcome<int> Once() {
     Outcome<std::string> page = Page();
@@ -136,7 +142,7 @@ class TopCommand {
   }
 
  private:
-  Outcome<std::string> Page() {
+  Outcome<query::TopReply> Ask(std::string* body) {
     Outcome<HttpReply> reply = context_.client.Get("/api/v1/top", params_);
     if (!reply) return reply.failure();
     Result<query::TopReply> top = query::TopReplyFromJson(reply->body);
@@ -144,9 +150,45 @@ class TopCommand {
       return Failure{ExitCode::kFailure, "the server's answer cannot be read",
                      top.error().message(), "see that --server names a firetowerd of this version"};
     }
+    *body = std::move(reply->body);
+    return *std::move(top);
+  }
+
+  // The server's own order of functions is by the names it has: ours comes from the profile.
+  Outcome<query::TopReply> NameAndSum(std::string* body) {
+    Outcome<query::TopReply> top = Ask(body);
+    if (!top || top->functions.empty()) return top;
+    query::NamedValues params = params_;
+    std::erase_if(params,
+                  [](const auto& param) { return param.first == "by" || param.first == "k"; });
+    Outcome<HttpReply> reply = context_.client.Get("/api/v1/profile", params);
+    if (!reply) return reply.failure();
+    Result<profile::Profile> profile = profile::DecodePprof(reply->body);
+    if (!profile) {
+      return Failure{ExitCode::kFailure, "the server's profile cannot be read",
+                     profile.error().message(), ""};
+    }
+    Outcome<profile::Profile> named = NameHere(context_, *profile);
+    if (!named) return named.failure();
+    query::FunctionSums sums;
+    sums.Add(*named, named->DefaultValueIndex(), "");
+    top->total = sums.total();
+    top->total_rows = static_cast<int64_t>(sums.functions());
+    top->functions = sums.Top(limit_);
+    // A merged profile does not say where a function ran.
+    for (query::TopFunction& row : top->functions) row.containers.clear();
+    *body = query::ToJson(*top);
+    return top;
+  }
+
+  Outcome<std::string> Page() {
+    std::string body;
+    const bool names = context_.args.Has("symbols");
+    Outcome<query::TopReply> top = names ? NameAndSum(&body) : Ask(&body);
+    if (!top) return top.failure();
     if (!std::exchange(warned_, true)) WarnSkipped(context_, top->skipped);
     rows_ = top->containers.size() + top->functions.size();
-    if (output_ == "json") return std::move(reply->body);
+    if (output_ == "json") return body;
     if (output_ == "name") return RenderNames(*top, context_.terminal);
     bool headers = !context_.args.Has("no-headers");
     bool wide = output_ == "wide";
@@ -177,6 +219,7 @@ class TopCommand {
 
   const Context& context_;
   query::NamedValues params_;
+  size_t limit_;
   std::string output_;
   size_t rows_ = 0;
   bool warned_ = false;
@@ -199,7 +242,13 @@ Outcome<int> RunTop(const Context& context) {
   }
   if (!limit.empty()) params->emplace_back("k", limit);
   if (!context.args.positionals.empty()) params->emplace_back("by", context.args.positionals[0]);
-  TopCommand top(context, std::move(*params));
+  const bool functions =
+      !context.args.positionals.empty() && context.args.positionals[0] == "functions";
+  if (context.args.Has("symbols") && !functions) {
+    return BadFlag(context, Error(ErrorCode::kInvalid, "--symbols is for 'top functions'"));
+  }
+  constexpr size_t kDefaultLimit = 10;  // the server's
+  TopCommand top(context, std::move(*params), k > 0 ? static_cast<size_t>(k) : kDefaultLimit);
   return watch ? top.Watch() : top.Once();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 
@@ -27,6 +28,10 @@ struct CgroupHierarchy {
   CgroupChoice choice = CgroupChoice::kAuto;
   std::string controller;  // kV1 only: "cpu", "memory", "name=systemd", …
 };
+
+// What is said of a frame: its function; also its line and the calls inlined there; or, for files
+// with a build id, only where it is, for who reads the profile to name.
+enum class SymbolMode { kNames, kFull, kRemote };
 
 // What firetowerd was told: the defaults here, overridden by the configuration file, overridden by
 // flags. Built by ParseCommandLine (which has checked every bound), immutable afterwards. Each
@@ -55,6 +60,10 @@ struct Config {
   int64_t retention_age_ns = 14 * 86400 * int64_t{1'000'000'000};
   int64_t retention_bytes = int64_t{2} << 30;
 
+  SymbolMode symbols = SymbolMode::kNames;
+  std::vector<std::string> debuginfod_urls;  // Empty: nothing is asked for.
+  std::string debuginfod_cache = "/var/cache/firetower/debuginfod";
+  int64_t debuginfod_cache_bytes = int64_t{1} << 30;
   int64_t symbol_cache_bytes = int64_t{32} << 20;
   int64_t unwind_table_bytes = int64_t{64} << 20;
   int64_t sample_ring_bytes = 0;                     // One ring for the machine; 0: by its CPUs.

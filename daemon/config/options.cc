@@ -16,6 +16,7 @@ constexpr int64_t kDayNs = 24 * 3600 * kNsPerSecond;
 
 constexpr std::string_view kServing = "Serving";
 constexpr std::string_view kSampling = "Sampling";
+constexpr std::string_view kSymbols = "Symbols";
 constexpr std::string_view kStorage = "Storage";
 constexpr std::string_view kMetrics = "Metrics";
 constexpr std::string_view kHost = "Host";
@@ -80,13 +81,32 @@ void AddSampling(std::vector<Option>& rows) {
           "Ring for process and mapping records, one a CPU. 512Ki fits the memory that "
           "the kernel lets perf users lock; a refused size is halved.",
           BytesValue(&Config::sideband_ring_bytes, 16 * kKi, 16 * kMi, ByteShape::kPowerOfTwo)));
-  rows.push_back(Row("symbol-cache-bytes", kSampling, "BYTES",
-                     "Budget for symbol tables; the least recently used leave first.",
-                     BytesValue(&Config::symbol_cache_bytes, kMi, 4 * kGi, ByteShape::kAny)));
   rows.push_back(
       Row("unwind-table-bytes", kSampling, "BYTES",
           "Budget for unwind tables in BPF memory; the least recently used leave first.",
           BytesValue(&Config::unwind_table_bytes, kMi, kGi - 16 * kMi, ByteShape::kAny)));
+}
+
+void AddSymbols(std::vector<Option>& rows) {
+  rows.push_back(Row("symbols", kSymbols, "WHAT",
+                     "What is said of a frame: its function (names); also file, line and the calls "
+                     "inlined there, where there is debug information (full); or only build id and "
+                     "offset, which `firetower get --symbols` names later (remote).",
+                     SymbolsValue()));
+  rows.push_back(Row("debuginfod-urls", kSymbols, "URLS",
+                     "debuginfod servers to ask for debug files that are not on this machine.",
+                     DebuginfodValue()));
+  rows.back().is_list = true;
+  rows.push_back(Row("debuginfod-cache", kSymbols, "DIR", "Where fetched debug files are kept.",
+                     AbsolutePathValue(&Config::debuginfod_cache)));
+  rows.push_back(
+      Row("debuginfod-cache-bytes", kSymbols, "BYTES",
+          "Size that folder is held to; the longest unused files leave first.",
+          BytesValue(&Config::debuginfod_cache_bytes, 16 * kMi, 1024 * kGi, ByteShape::kAny)));
+  rows.push_back(Row("symbol-cache-bytes", kSymbols, "BYTES",
+                     "Budget for symbol tables, and as much again for lines with --symbols=full; "
+                     "the least recently used leave first.",
+                     BytesValue(&Config::symbol_cache_bytes, kMi, 4 * kGi, ByteShape::kAny)));
 }
 
 void AddStorage(std::vector<Option>& rows) {
@@ -142,6 +162,7 @@ std::vector<Option> ConfigOptions() {
   std::vector<Option> rows;
   AddServing(rows);
   AddSampling(rows);
+  AddSymbols(rows);
   AddStorage(rows);
   AddMetrics(rows);
   AddHost(rows);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/units.h"
+#include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
 namespace {
@@ -203,6 +204,35 @@ ValueType CgroupHierarchyValue() {
                 return "v1:" + config.cgroup_hierarchy.controller;
             }
             return "auto";
+          }};
+}
+
+ValueType SymbolsValue() {
+  static constexpr std::string_view kNames[] = {"names", "full", "remote"};
+  return {"names, full or remote",
+          [](Config& config, std::string_view text) -> Status {
+            const auto* found = std::find(std::begin(kNames), std::end(kNames), text);
+            if (found == std::end(kNames)) return Refused("there is no such choice");
+            config.symbols = static_cast<SymbolMode>(found - std::begin(kNames));
+            return OkStatus();
+          },
+          [](const Config& config) {
+            return std::string(kNames[static_cast<size_t>(config.symbols)]);
+          }};
+}
+
+ValueType DebuginfodValue() {
+  return {"http:// or https:// URLs, apart by commas or spaces; empty for none",
+          [](Config& config, std::string_view text) -> Status {
+            ASSIGN_OR_RETURN(config.debuginfod_urls, symbolizer::ParseDebuginfodUrls(text));
+            return OkStatus();
+          },
+          [](const Config& config) {
+            std::string all;
+            for (const std::string& url : config.debuginfod_urls) {
+              all += (all.empty() ? "" : ",") + url;
+            }
+            return all;
           }};
 }
 

@@ -32,6 +32,8 @@ ValueType StoreValue();
 ValueType ListenValue();
 ValueType SampleLabelsValue();
 ValueType CgroupHierarchyValue();
+ValueType SymbolsValue();
+ValueType DebuginfodValue();
 ValueType LogLevelValue();
 ValueType LogFormatValue();
 

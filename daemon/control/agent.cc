@@ -23,6 +23,7 @@
 #include "query/api.h"
 #include "query/http_server.h"
 #include "store/verify.h"
+#include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
 namespace {
@@ -88,13 +89,26 @@ int64_t ForgetModulesAfterNs(const Config& config) {
   return std::max(ModuleRegistry::kForgetAfterNs, 2 * config.window_seconds * kNsPerSecond);
 }
 
+symbolizer::DebuginfodOptions DebuginfodOptionsOf(const Config& config) {
+  symbolizer::DebuginfodOptions options;
+  options.urls = config.debuginfod_urls;
+  options.cache_folder = config.debuginfod_cache;
+  options.max_cache_bytes = static_cast<uint64_t>(config.debuginfod_cache_bytes);
+  // A stopping daemon waits for the answer under way.
+  options.timeout_ns = 10 * kNsPerSecond;
+  return options;
+}
+
 class AgentImpl : public Agent {
  public:
   AgentImpl(const Config& config, const Clock& clock)
       : config_(config),
         clock_(clock),
+        lines_(static_cast<size_t>(config.symbol_cache_bytes)),
         cache_(static_cast<size_t>(config.symbol_cache_bytes)),
-        loader_(config.proc_root, cache_) {}
+        debuginfod_(DebuginfodOptionsOf(config), clock),
+        fetcher_(debuginfod_, cache_, ObjectOptionsOf()),
+        loader_(config.proc_root, cache_, SymbolOptionsOf()) {}
 
   ~AgentImpl() override { Stop(); }
 
@@ -148,12 +162,27 @@ class AgentImpl : public Agent {
     if (pipeline_) pipeline_->Finish();
     if (exporter_) exporter_->Finish();
     loader_.Stop();
+    fetcher_.Stop();
     if (http_) http_->Stop();
   }
 
   std::string url() const override { return http_ ? http_->url() : ""; }
 
  private:
+  symbolizer::ObjectOptions ObjectOptionsOf() {
+    symbolizer::ObjectOptions options;
+    if (config_.symbols == SymbolMode::kFull) options.lines = &lines_;
+    return options;
+  }
+
+  SymbolOptions SymbolOptionsOf() {
+    SymbolOptions options;
+    options.remote = config_.symbols == SymbolMode::kRemote;
+    options.object = ObjectOptionsOf();
+    if (!config_.debuginfod_urls.empty()) options.fetcher = &fetcher_;
+    return options;
+  }
+
   Status LoadKernelSide() {
     ASSIGN_OR_RETURN(std::string mounts, ReadFile(config_.proc_root + "/self/mountinfo"));
     ASSIGN_OR_RETURN(std::string self, ReadFile(config_.proc_root + "/self/cgroup"));
@@ -254,6 +283,7 @@ class AgentImpl : public Agent {
       LOG(kWarn, "not all cgroups read", {{"error", scanned.error().message()}});
     }
     processes_->Scan();
+    if (!config_.debuginfod_urls.empty()) fetcher_.Start();
     loader_.Start([this] { pipeline_->Notify(); });
     TakePolicies();
     exporter_->Start(*pipeline_);
@@ -305,7 +335,11 @@ class AgentImpl : public Agent {
   Config config_;
   const Clock& clock_;
   std::unique_ptr<store::ObjectStore> store_;
+  // Before the cache, whose tables have lines in it.
+  symbolizer::dwarf::UnitCache lines_;
   symbolizer::SymbolCache cache_;
+  symbolizer::DebuginfodClient debuginfod_;
+  DebugFetcher fetcher_;
   SymbolLoader loader_;
   MetricsRegistry registry_;
   ChosenHierarchy hierarchy_;

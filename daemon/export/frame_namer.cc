@@ -16,8 +16,9 @@ std::string_view NameWithoutFrames(uint8_t stop) {
   return stop == kStopStackLost ? "[stack lost]" : "[no frames]";
 }
 
-FrameNamer::FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root)
-    : loader_(loader), cache_(cache), proc_root_(std::move(proc_root)) {}
+FrameNamer::FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root,
+                       const Clock& clock)
+    : loader_(loader), cache_(cache), proc_root_(std::move(proc_root)), clock_(clock) {}
 
 void FrameNamer::LearnModules(const Slice& slice) {
   for (const NumberedModule& numbered : slice.modules) {
@@ -27,11 +28,15 @@ void FrameNamer::LearnModules(const Slice& slice) {
 }
 
 void FrameNamer::BeginSlice() {
+  for (const auto& [module, found] : tables_) {
+    if (found.table && found.table->source() != nullptr) found.table->source()->Forget();
+  }
   tables_.clear();
   kernel_ = loader_.Kernel();
   if (perf_maps_.size() > kMaxPerfMaps) perf_maps_.clear();
   for (auto& [pid, slot] : perf_maps_) slot.fresh = false;
-  if (demangled_.size() > kMaxMemo) demangled_.clear();
+  demangled_.Trim(kMaxMemo);
+  read_ns_ = 0;
 }
 
 FrameName FrameNamer::Named(std::string_view mangled, uint64_t address) {
@@ -45,11 +50,12 @@ FrameName FrameNamer::Named(const std::vector<symbolizer::SourceFrame>& frames, 
   name.named = true;
   name.address = address;
   for (const symbolizer::SourceFrame& frame : frames) {
-    FrameLine line{"",           std::string(frame.name), std::string(frame.file), frame.line,
-                   frame.column, frame.start_line};
-    auto [memo, inserted] = demangled_.try_emplace(line.system_name);
-    if (inserted) memo->second = symbolizer::Demangle(frame.name);
-    line.name = memo->second;
+    FrameLine line{demangled_.Demangled(frame.name),
+                   std::string(frame.name),
+                   std::string(frame.file),
+                   frame.line,
+                   frame.column,
+                   frame.start_line};
     name.lines.push_back(std::move(line));
   }
   return name;
@@ -66,7 +72,29 @@ FrameName FrameNamer::Unnamed(const Frame& frame, const Module& module, uint64_t
   return name;
 }
 
+FrameName FrameNamer::NameAt(const symbolizer::SymbolTable& table, uint64_t elf_vaddr,
+                             const Frame& frame, const Module& module) {
+  frames_.clear();
+  const bool ready = table.source() == nullptr || table.source()->IsReady(elf_vaddr);
+  if (!ready && read_ns_ >= kMaxReadNs) {
+    std::optional<symbolizer::Symbol> symbol = table.FindVaddr(elf_vaddr);
+    FrameName name = symbol ? Named(symbol->name, elf_vaddr) : Unnamed(frame, module, elf_vaddr);
+    name.settled = false;
+    return name;
+  }
+  const int64_t begin_ns = ready ? 0 : clock_.MonotonicNs();
+  const bool found = table.FindFrames(elf_vaddr, frames_);
+  if (!ready) read_ns_ += clock_.MonotonicNs() - begin_ns;
+  return found ? Named(frames_, elf_vaddr) : Unnamed(frame, module, elf_vaddr);
+}
+
 FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
+  if (loader_.IsRemote(module)) {
+    FrameName name;
+    name.remote = true;
+    name.address = frame.offset;
+    return name;
+  }
   auto [entry, inserted] = tables_.try_emplace(frame.module);
   symbolizer::SymbolCache::Found& found = entry->second;
   if (inserted) found = cache_.Find(module.cache_key);
@@ -82,9 +110,8 @@ FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
     return Unnamed(frame, module, frame.offset, settled);
   }
   std::optional<uint64_t> address = table->FileOffsetToVaddr(frame.offset);
-  frames_.clear();
-  if (address && table->FindFrames(*address, frames_)) return Named(frames_, *address);
-  return Unnamed(frame, module, address.value_or(frame.offset));
+  if (!address) return Unnamed(frame, module, frame.offset);
+  return NameAt(*table, *address, frame, module);
 }
 
 FrameName FrameNamer::NameKernel(const Frame& frame) {

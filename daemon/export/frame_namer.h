@@ -8,8 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
 #include "daemon/export/symbol_loader.h"
 #include "daemon/pipeline/slice.h"
+#include "symbolizer/name_memo.h"
 #include "symbolizer/perfmap/perf_map_file.h"
 #include "symbolizer/symbol_cache.h"
 
@@ -26,8 +28,9 @@ struct FrameLine {
 };
 
 struct FrameName {
-  std::vector<FrameLine> lines;  // innermost first, one at least
+  std::vector<FrameLine> lines;  // innermost first; none if `remote`
   bool named = false;
+  bool remote = false;   // `address` is a file offset, for somebody else to name
   bool settled = true;   // false: looking again later may find a name
   uint64_t address = 0;  // in the object's own address space where it is known
 
@@ -35,18 +38,22 @@ struct FrameName {
   const std::string& system_name() const { return lines.front().system_name; }
 };
 
-// Names frames for the export thread. Demangled names are kept between calls, bounded by
-// kMaxMemo; perf-maps of at most kMaxPerfMaps processes stay open.
+// Names frames for the export thread. Reading lines takes kMaxReadNs a slice and one unit at most:
+// what is beyond has its function's name until a later slice. Demangled names are kept between
+// calls, bounded by kMaxMemo; perf-maps of at most kMaxPerfMaps processes stay open.
 class FrameNamer {
  public:
   static constexpr size_t kMaxMemo = 20000;
   static constexpr size_t kMaxPerfMaps = 64;
+  static constexpr int64_t kMaxReadNs = 200 * kNsPerMs;
 
-  FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root);
+  FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root,
+             const Clock& clock = Clock::System());
 
   // Modules by the ids that slices use; grows as slices tell of new ones.
   void LearnModules(const Slice& slice);
   const Module& ModuleOf(const Frame& frame) const { return *modules_[frame.module]; }
+  bool IsRemote(uint32_t module) const { return loader_.IsRemote(*modules_[module]); }
 
   // Call before naming a slice's frames: looks at tables and perf-maps afresh.
   void BeginSlice();
@@ -64,6 +71,8 @@ class FrameNamer {
   };
 
   FrameName NameFile(const Frame& frame, const Module& module);
+  FrameName NameAt(const symbolizer::SymbolTable& table, uint64_t elf_vaddr, const Frame& frame,
+                   const Module& module);
   FrameName NameKernel(const Frame& frame);
   FrameName NameJit(const Frame& frame, const Module& module);
   FrameName Named(std::string_view mangled, uint64_t address);
@@ -81,8 +90,10 @@ class FrameNamer {
   std::unordered_map<uint32_t, symbolizer::SymbolCache::Found> tables_;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   std::unordered_map<uint32_t, PerfMapSlot> perf_maps_;
-  std::unordered_map<std::string, std::string> demangled_;
+  symbolizer::NameMemo demangled_;
   std::vector<symbolizer::SourceFrame> frames_;  // scratch
+  const Clock& clock_;
+  int64_t read_ns_ = 0;  // spent on reading lines in this slice
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
 };

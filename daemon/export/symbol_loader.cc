@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/symbol_loader.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -17,9 +18,11 @@ constexpr int64_t kKernelReadEveryNs = 60 * kNsPerSecond;
 
 }  // namespace
 
-SymbolLoader::SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache)
+SymbolLoader::SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache,
+                           const SymbolOptions& options)
     : proc_root_(std::move(proc_root)),
       cache_(cache),
+      options_(options),
       requests_(kMaxRequests),
       table_requests_(kMaxRequests),
       tables_(kMaxRequests) {}
@@ -124,6 +127,10 @@ bool SymbolLoader::IsGone(uint32_t pid) const {
 
 void SymbolLoader::Load(const MappedModule& request) {
   const Module& module = *request.module;
+  if (IsRemote(module)) {
+    module.symbols.store(Module::kLoaded, std::memory_order_release);
+    return;
+  }
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request);
   if (!source && IsGone(request.pid)) {
     module.symbols.store(Module::kWanted, std::memory_order_release);
@@ -135,7 +142,7 @@ void SymbolLoader::Load(const MappedModule& request) {
     module.symbols.store(give_up ? Module::kFailed : Module::kWanted, std::memory_order_release);
     return;
   }
-  auto table = LoadSymbols(*source, request);
+  auto table = LoadSymbols(*std::move(source), request);
   if (table) {
     cache_.Insert(module.cache_key, *std::move(table));
     loaded_.fetch_add(1, std::memory_order_relaxed);
@@ -148,13 +155,24 @@ void SymbolLoader::Load(const MappedModule& request) {
 }
 
 Result<std::shared_ptr<symbolizer::SymbolTable>> SymbolLoader::LoadSymbols(
-    const symbolizer::FileSource& source, const MappedModule& request) const {
+    symbolizer::FileSource source, const MappedModule& request) const {
   ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
-  if (symbolizer::HasFullSymbols(file)) return symbolizer::LoadElfSymbols(source);
+  symbolizer::ObjectOptions object = options_.object;
+  if (object.lines != nullptr && object.lines->files() >= kMaxLineFiles) object.lines = nullptr;
+  if (!symbolizer::WantsDebugFile(file, object)) {
+    return symbolizer::LoadObject(std::move(source), std::nullopt, object);
+  }
   auto debug_file =
       symbolizer::FindDebugFile(file, request.module->path, ProcessFiles(proc_root_, request));
-  if (!debug_file) return symbolizer::LoadElfSymbols(source);
-  return symbolizer::LoadElfSymbols(source, {}, &*debug_file);
+  if (debug_file) {
+    return symbolizer::LoadObject(std::move(source), *std::move(debug_file), object);
+  }
+  if (options_.fetcher != nullptr) {
+    UniqueFd copy(::fcntl(source.fd(), F_DUPFD_CLOEXEC, 0));
+    auto kept = symbolizer::FileSource::FromFd(std::move(copy));
+    if (kept) options_.fetcher->Want(request.module, *std::move(kept));
+  }
+  return symbolizer::LoadObject(std::move(source), std::nullopt, object);
 }
 
 void SymbolLoader::LoadTable(const TableRequest& request) {

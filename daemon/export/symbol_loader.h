@@ -11,13 +11,25 @@
 
 #include "base/spsc_queue.h"
 #include "base/thread.h"
+#include "daemon/export/debug_fetcher.h"
 #include "daemon/pipeline/pipeline.h"
 #include "daemon/unwind/module_file.h"
 #include "symbolizer/kernel/kallsyms.h"
+#include "symbolizer/load_object.h"
 #include "symbolizer/symbol_cache.h"
 #include "symbolizer/symbol_table.h"
 
 namespace firetower::daemon {
+
+// What is made of files. All pointers may be null and must outlive the loader.
+struct SymbolOptions {
+  // Files with a build id are not named here: who reads the profile does it.
+  bool remote = false;
+  // Lines and inlined calls of at most kMaxLineFiles files, each of which stays open.
+  symbolizer::ObjectOptions object = {};
+  // Where debug files come from that are not on this machine.
+  DebugFetcher* fetcher = nullptr;
+};
 
 // The `tables` thread: reads unwind tables and symbols off the sampling path, as soon as a sampled
 // process maps a module or it shows up in a stack, and while a process that maps it is still there.
@@ -32,7 +44,10 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   // A process may be gone before its file is opened; another one may map the same file later.
   static constexpr uint8_t kMaxFailures = 5;
 
-  SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache);
+  static constexpr size_t kMaxLineFiles = 256;
+
+  SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache,
+               const SymbolOptions& options = {});
   ~SymbolLoader() override;
 
   // `on_table` is called on the tables thread when TryPopTable has something.
@@ -54,6 +69,11 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   void KernelMiss() { kernel_miss_.store(true, std::memory_order_relaxed); }
   std::shared_ptr<const symbolizer::SymbolTable> Vdso() const { return vdso_; }
 
+  // Whether somebody else names this module's frames, by build id and file offset.
+  bool IsRemote(const Module& module) const {
+    return options_.remote && module.kind == ModuleKind::kFile && !module.BuildId().empty();
+  }
+
   uint64_t loaded() const { return loaded_.load(std::memory_order_relaxed); }
   uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
@@ -65,7 +85,7 @@ class SymbolLoader : public SymbolRequests, public TableSource {
 
   void Run(std::stop_token stop, WakeFd& wake);
   void Load(const MappedModule& request);
-  Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(const symbolizer::FileSource& source,
+  Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(symbolizer::FileSource source,
                                                                const MappedModule& request) const;
   bool IsGone(uint32_t pid) const;
   void LoadTables();
@@ -75,6 +95,7 @@ class SymbolLoader : public SymbolRequests, public TableSource {
 
   std::string proc_root_;
   symbolizer::SymbolCache& cache_;
+  SymbolOptions options_;
   SpscQueue<MappedModule> requests_;
   SpscQueue<TableRequest> table_requests_;
   SpscQueue<LoadedTable> tables_;

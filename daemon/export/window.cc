@@ -19,6 +19,10 @@ void AddUnique(std::vector<std::string>& list, std::string_view item) {
   list.emplace_back(item);
 }
 
+// The end of a mapping whose addresses are offsets in its file: as far as any file goes. pprof's
+// readers then find the object's own addresses by its program headers.
+constexpr uint64_t kFileOffsets = uint64_t{1} << 62;
+
 // Innermost first, as the profile has them.
 std::vector<profile::Line> LinesOf(profile::ProfileBuilder& builder, const FrameName& name) {
   std::vector<profile::Line> lines;
@@ -65,10 +69,10 @@ void Window::TellBuildId(Open& open, uint32_t module_id, OpenMapping& open_mappi
   profile::Mapping mapping;
   // Addresses are the object's own, the same for every process: a mapping that spans everything
   // tells readers not to move them (pprof's elfexec.GetBase).
-  mapping.memory_limit = ~uint64_t{0};
+  mapping.memory_limit = namer_.IsRemote(module_id) ? kFileOffsets : ~uint64_t{0};
   mapping.filename = open.builder.AddString(module.path);
   mapping.build_id = open.builder.AddString(build_id);
-  mapping.flags = profile::Mapping::kHasFunctions;
+  if (!namer_.IsRemote(module_id)) mapping.flags = profile::Mapping::kHasFunctions;
   if (open_mapping.has_lines) {
     mapping.flags |= profile::Mapping::kHasFilenames | profile::Mapping::kHasLineNumbers |
                      profile::Mapping::kHasInlineFrames;
@@ -85,7 +89,7 @@ void Window::SetName(profile::ProfileBuilder& builder, const Open& open, const L
 
 void Window::TellLines(Open& open, const Frame& frame, const FrameName& name) {
   OpenMapping& mapping = open.mappings.at(frame.module);
-  if (mapping.has_lines || name.lines.front().file.empty()) return;
+  if (mapping.has_lines || name.lines.empty() || name.lines.front().file.empty()) return;
   mapping.has_lines = true;
   TellBuildId(open, frame.module, mapping);
 }

@@ -104,6 +104,26 @@ TEST(FiretowerCompletion, OffersCommandsFlagsAndValues) {
   EXPECT_EQ(RunFiretower({"completion", "fish"}).exit_code, 2);
 }
 
+// Nothing in the content has a build id, so that every name stays as it is.
+TEST_F(FiretowerTest, NamesOnlyWhatItCanFind) {
+  const Ran plain = RunInRange({"get", "-o", "folded"});
+  const Ran named = RunInRange({"get", "-o", "folded", "--symbols", "full"});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_EQ(named.err, "");
+  EXPECT_EQ(named.out, plain.out);
+  const Ran top = RunInRange({"top", "functions", "-o", "name"});
+  const Ran named_top = RunInRange({"top", "functions", "-o", "name", "--symbols", "names"});
+  EXPECT_EQ(named_top.exit_code, 0) << named_top.err;
+  EXPECT_EQ(named_top.out, top.out);
+  const Ran containers = RunInRange({"top", "--symbols", "names"});
+  EXPECT_EQ(containers.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(containers.err, HasSubstr("top functions"));
+  const Ran bad =
+      RunInRange({"get", "-o", "folded", "--symbols", "full", "--debuginfod", "ftp://x"});
+  EXPECT_EQ(bad.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(bad.err, HasSubstr("ftp://x"));
+}
+
 TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
   struct Row {
     const char* golden;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/support/fake_proc.h"
 #include "tests/unit/daemon/export/slices.h"
 
@@ -111,6 +113,44 @@ TEST_F(FrameNamerTest, KeepsTheMapOfAProcessThatIsGone) {
   proc_.End(7);
   namer_.BeginSlice();
   EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name(), "first");
+}
+
+// Lines that have to be read first, which takes some time of the clock.
+class SlowFrames : public symbolizer::SourceFrames {
+ public:
+  SlowFrames(FakeClock& clock, int64_t each_ns) : clock_(clock), each_ns_(each_ns) {}
+  void Find(uint64_t elf_vaddr, std::vector<symbolizer::SourceFrame>& out) const override {
+    if (read_.insert(elf_vaddr).second) clock_.Advance(each_ns_);
+    out.push_back({.file = "/src/app.cc", .line = static_cast<uint32_t>(elf_vaddr & 0xff)});
+  }
+  bool IsReady(uint64_t elf_vaddr) const override { return read_.contains(elf_vaddr); }
+  size_t bytes() const override { return 0; }
+
+ private:
+  FakeClock& clock_;
+  int64_t each_ns_;
+  mutable std::set<uint64_t> read_;
+};
+
+TEST_F(FrameNamerTest, ReadsLinesForSoLongASliceAndGoesOnWithTheNext) {
+  FakeClock clock(0, 0);
+  FrameNamer namer{loader_, cache_, proc_.root(), clock};
+  code_.Load(app_, {"main"}, std::make_shared<SlowFrames>(clock, FrameNamer::kMaxReadNs / 2));
+  Slice slice;
+  code_.TellModules(slice);
+  namer.LearnModules(slice);
+  namer.BeginSlice();
+  EXPECT_EQ(namer.Name({app_, 0, 1}).lines.at(0).line, 1u);
+  EXPECT_EQ(namer.Name({app_, 0, 2}).lines.at(0).line, 2u);
+  FrameName late = namer.Name({app_, 0, 3});
+  EXPECT_FALSE(late.settled);
+  EXPECT_EQ(late.name(), "main") << "its symbol until then";
+  EXPECT_EQ(late.lines.at(0).line, 0u);
+  EXPECT_TRUE(namer.Name({app_, 0, 2}).settled) << "what was read is there";
+  namer.BeginSlice();
+  late = namer.NameAgain({app_, 0, 3});
+  EXPECT_TRUE(late.settled);
+  EXPECT_EQ(late.lines.at(0).line, 3u);
 }
 
 TEST(Basename, IsWhatFollowsTheLastSlash) {

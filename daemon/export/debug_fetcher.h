@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "base/spsc_queue.h"
+#include "base/thread.h"
+#include "daemon/process/module.h"
+#include "symbolizer/load_object.h"
+#include "symbolizer/symbol_cache.h"
+
+namespace firetower::daemon {
+
+// The `fetch` thread: asks a server for the debug files of objects that came without, and puts the
+// better symbols into the cache, where the next slice's frames find them. The network may take
+// minutes: nothing waits for it.
+//
+// At most kMaxWaiting objects wait, each with its file held open, since its process may go; others
+// stay without.
+class DebugFetcher {
+ public:
+  static constexpr size_t kMaxWaiting = 64;
+
+  DebugFetcher(symbolizer::DebugServer& server, symbolizer::SymbolCache& cache,
+               const symbolizer::ObjectOptions& options);
+  ~DebugFetcher();
+
+  void Start();
+  // Waits for the download under way, at most as long as the server's own limit.
+  void Stop();
+  // Tables thread.
+  void Want(const std::shared_ptr<const Module>& module, symbolizer::FileSource object);
+
+  uint64_t fetched() const { return fetched_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Request {
+    std::shared_ptr<const Module> module;
+    symbolizer::FileSource object;
+  };
+  void Run(std::stop_token stop, WakeFd& wake);
+  void Fetch(Request& request);
+
+  symbolizer::DebugServer& server_;
+  symbolizer::SymbolCache& cache_;
+  symbolizer::ObjectOptions options_;
+  SpscQueue<Request> requests_;
+  std::atomic<uint64_t> fetched_{0};
+  NamedThread thread_;
+};
+
+}  // namespace firetower::daemon

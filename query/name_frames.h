@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "profile/profile.h"
+#include "symbolizer/load_object.h"
+
+namespace firetower::query {
+
+// What naming came to, by mapping.
+struct NamedProfile {
+  profile::Profile profile;
+  uint32_t mappings_named = 0;
+  uint32_t mappings_missing = 0;  // neither the file nor its debug file was found
+};
+
+// Names the frames of a profile as the daemon would have: those of mappings without functions, and
+// with `lines` also those of mappings without lines. Frames that cannot be named stay as they are.
+NamedProfile NameFrames(const profile::Profile& from, symbolizer::ObjectFinder& objects,
+                        bool lines);
+
+}  // namespace firetower::query
