@@ -33,6 +33,7 @@ Result<AbbrevTable> AbbrevTable::Parse(std::span<const std::byte> bytes, UnitFor
     table.by_code_[code] = abbrev;
   }
   if (reader.failed()) return Error(ErrorCode::kCorrupt, "DWARF abbreviations end too early");
+  table.parsed_bytes_ = reader.position();
   return table;
 }
 

@@ -33,6 +33,8 @@ class AbbrevTable {
   // before it.
   static Result<AbbrevTable> Parse(std::span<const std::byte> bytes, UnitFormat format);
 
+  // How long they were.
+  size_t parsed_bytes() const { return parsed_bytes_; }
   // Null for a code that was not declared.
   const Abbrev* Find(uint64_t code) const {
     return code < by_code_.size() && by_code_[code].tag != 0 ? &by_code_[code] : nullptr;
@@ -46,6 +48,7 @@ class AbbrevTable {
 
   std::vector<Abbrev> by_code_;
   std::vector<AttributeShape> attributes_;
+  size_t parsed_bytes_ = 0;
 };
 
 }  // namespace firetower::symbolizer::dwarf

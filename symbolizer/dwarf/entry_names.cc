@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kMaxReferences = 8;  // from a copy to the name; compilers need 3
 constexpr size_t kEntryBytes = 4096;
+constexpr size_t kMaxParsedBytes = 64u << 20;  // of other units' shapes, for one unit's names
 
 }  // namespace
 
@@ -26,6 +27,8 @@ std::optional<EntryNames::Place> EntryNames::PlaceOf(uint64_t info_offset) {
   std::optional<size_t> index = units_.Find(info_offset);
   if (!index) return std::nullopt;
   if (other_index_ != index) {
+    // Each entry may lead to another unit with shapes of its own.
+    if (units_.parsed_bytes() - parsed_before_ > kMaxParsedBytes) return std::nullopt;
     Result<Unit> other = units_.Read(*index);
     if (!other) return std::nullopt;
     other_ = *std::move(other);

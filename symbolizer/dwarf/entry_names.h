@@ -23,7 +23,11 @@ class EntryNames {
 
   EntryNames(Units& units, const Unit& unit, std::span<const std::byte> unit_bytes,
              StringPool& pool)
-      : units_(units), unit_(unit), unit_bytes_(unit_bytes), pool_(pool) {}
+      : units_(units),
+        unit_(unit),
+        unit_bytes_(unit_bytes),
+        pool_(pool),
+        parsed_before_(units.parsed_bytes()) {}
 
   // Who the entry at an offset of .debug_info is; once for each.
   Named Find(uint64_t info_offset);
@@ -43,6 +47,7 @@ class EntryNames {
   std::span<const std::byte> unit_bytes_;
   StringPool& pool_;
   std::unordered_map<uint64_t, Named> known_;
+  size_t parsed_before_ = 0;
   std::optional<size_t> other_index_;
   Unit other_;
 };

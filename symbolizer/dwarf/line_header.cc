@@ -34,8 +34,7 @@ void ReadOldTables(ByteReader& reader, LineHeader& header) {
   while (!reader.failed() && header.folders.size() < LineHeader::kMaxFiles) {
     const std::string_view folder = ReadText(reader);
     if (folder.empty()) break;
-    header.folders.push_back(folder.starts_with('/') ? std::string(folder)
-                                                     : Join(header.folders.front(), folder));
+    header.AddFolder(folder, std::string(header.folders.front()));
   }
   header.files.emplace_back();
   while (!reader.failed() && header.files.size() < LineHeader::kMaxFiles) {
@@ -44,7 +43,7 @@ void ReadOldTables(ByteReader& reader, LineHeader& header) {
     const uint64_t folder = reader.Uleb();
     reader.Uleb();  // time
     reader.Uleb();  // size
-    header.files.push_back(header.Path(file, folder));
+    header.AddFile(file, folder);
   }
 }
 
@@ -65,12 +64,15 @@ std::optional<std::vector<NewEntry>> ReadNewTable(ByteReader& reader, UnitFormat
   const uint64_t count = reader.Uleb();
   if (reader.failed() || count > LineHeader::kMaxFiles) return std::nullopt;
   std::vector<NewEntry> entries;
+  size_t text_bytes = 0;
   for (uint64_t i = 0; i < count && !reader.failed(); ++i) {
     NewEntry entry;
     for (const auto& [content, form] : shape) {
       const Value value = ReadValue(reader, {0, form, 0}, format);
       if (reader.failed()) return std::nullopt;
       if (content == kLinePath) entry.path = units.Text(unit, value, bytes);
+      text_bytes += entry.path.size();
+      if (text_bytes > LineHeader::kMaxPathBytes) return std::nullopt;
       if (content == kLineDirectoryIndex) entry.folder = value.number;
     }
     entries.push_back(std::move(entry));
@@ -84,13 +86,10 @@ bool ReadNewTables(ByteReader& reader, LineHeader& header, Units& units, const U
   if (!folders) return false;
   const std::string comp_dir = std::move(header.folders.front());
   header.folders.clear();
-  for (const NewEntry& folder : *folders) {
-    header.folders.push_back(folder.path.starts_with('/') ? folder.path
-                                                          : Join(comp_dir, folder.path));
-  }
+  for (const NewEntry& folder : *folders) header.AddFolder(folder.path, comp_dir);
   auto files = ReadNewTable(reader, header.format, units, unit, bytes);
   if (!files) return false;
-  for (const NewEntry& file : *files) header.files.push_back(header.Path(file.path, file.folder));
+  for (const NewEntry& file : *files) header.AddFile(file.path, file.folder);
   return true;
 }
 
@@ -128,9 +127,20 @@ Status ReadFormat(ByteReader& reader, LineHeader& header) {
 
 }  // namespace
 
-std::string LineHeader::Path(std::string_view file, uint64_t folder) const {
-  if (file.starts_with('/') || folder >= folders.size()) return std::string(file);
-  return Join(folders[folder], file);
+void LineHeader::AddFolder(std::string_view folder, const std::string& comp_dir) {
+  const bool whole = folder.starts_with('/') || path_bytes > kMaxPathBytes;
+  folders.push_back(whole ? std::string(folder) : Join(comp_dir, folder));
+  path_bytes += folders.back().size();
+}
+
+void LineHeader::AddFile(std::string_view file, uint64_t folder) {
+  std::string path;
+  if (path_bytes <= kMaxPathBytes) {
+    const bool whole = file.starts_with('/') || folder >= folders.size();
+    path = whole ? std::string(file) : Join(folders[folder], file);
+  }
+  path_bytes += path.size();
+  files.push_back(std::move(path));
 }
 
 Result<LineHeader> ReadLineHeader(std::span<const std::byte> bytes, std::string_view comp_dir,

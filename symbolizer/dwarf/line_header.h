@@ -22,11 +22,16 @@ struct LineHeader {
   std::array<uint8_t, 256> operands{};  // of each standard opcode
   std::vector<std::string> files;       // paths, by the number that the program uses
   std::vector<std::string> folders;
-  // For DW_LNE_define_file.
-  std::string Path(std::string_view file, uint64_t folder) const;
   size_t program_at = 0;  // in the bytes
+  size_t path_bytes = 0;  // of all files and folders
+
+  // A path is its folder's and its name. Beyond the bound it is a shorter or the empty one: many
+  // files may share one long folder.
+  void AddFile(std::string_view file, uint64_t folder);
+  void AddFolder(std::string_view folder, const std::string& comp_dir);
 
   static constexpr size_t kMaxFiles = 65534;
+  static constexpr size_t kMaxPathBytes = 16u << 20;
 };
 
 // `bytes` are all of the program, `comp_dir` the unit's folder. kCorrupt, kUnsupported.

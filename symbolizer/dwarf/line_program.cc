@@ -105,7 +105,7 @@ class Machine {
     const size_t end = text.find('\0');
     if (end == std::string_view::npos || header_.files.size() >= LineHeader::kMaxFiles) return;
     body.Bytes(end + 1);
-    header_.files.push_back(header_.Path(text.substr(0, end), body.Uleb()));
+    header_.AddFile(text.substr(0, end), body.Uleb());
   }
 
   void AddRow() {

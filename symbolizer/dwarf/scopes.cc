@@ -48,7 +48,8 @@ class Walk {
   void Run() {
     ByteReader reader(bytes_);
     reader.Bytes(unit_.header.header_bytes);
-    while (reader.remaining() > 0 && tree_.scopes.size() < limits_.max_scopes) {
+    while (reader.remaining() > 0 &&
+           std::max(tree_.scopes.size(), ranges_read_) < limits_.max_scopes) {
       const uint64_t at = reader.position();
       const uint64_t code = reader.Uleb();
       if (code == 0) {
@@ -132,6 +133,8 @@ class Walk {
   uint32_t AddScope(const Abbrev& abbrev, uint64_t at, const Entry& entry) {
     ranges_.clear();
     units_.AddRanges(unit_, entry, ranges_);
+    // Many entries may share one long list, so that not the unit's size bounds this.
+    ranges_read_ += ranges_.size();
     // What the linker threw away is at 0; llvm's marks such code with the highest addresses.
     std::erase_if(ranges_, [](const AddressRange& range) { return range.begin == 0; });
     if (ranges_.empty()) return Parent();
@@ -194,6 +197,7 @@ class Walk {
   std::vector<uint32_t> parents_;  // the scope around the entries of each depth
   std::vector<Interval> intervals_;
   std::vector<AddressRange> ranges_;  // scratch
+  size_t ranges_read_ = 0;
 };
 
 }  // namespace

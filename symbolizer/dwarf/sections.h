@@ -21,7 +21,7 @@ struct DwarfLimits {
   uint64_t max_unpacked_bytes = 16u << 20;  // compressed sections are held unpacked: all together
   uint64_t max_unit_bytes = 256u << 20;  // of .debug_info or .debug_line: larger ones are left out
   uint32_t max_units = 1u << 20;         // 40 bytes each
-  uint32_t max_scopes = 1u << 22;        // functions and inlined calls of a unit: 24 bytes each
+  uint32_t max_scopes = 1u << 21;        // functions and inlined calls of a unit, and their ranges
   uint32_t max_rows = 1u << 24;          // lines of a unit: 12 bytes each
 };
 

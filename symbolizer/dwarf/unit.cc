@@ -102,7 +102,11 @@ Result<std::shared_ptr<const AbbrevTable>> Units::Abbrevs(const UnitHeader& head
     table = AbbrevTable::Parse(section.Peek(header.abbrev_offset, FrameBytes::kMaxLength),
                                header.format);
   }
-  if (!table) return table.error();
+  if (!table) {
+    parsed_bytes_ += FrameBytes::kMaxLength;
+    return table.error();
+  }
+  parsed_bytes_ += table->parsed_bytes();
   if (tables_.size() >= kMaxTables) tables_.clear();
   auto shared = std::make_shared<const AbbrevTable>(*std::move(table));
   tables_.emplace(key, shared);

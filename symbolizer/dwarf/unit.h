@@ -63,6 +63,8 @@ class Units {
   // The offset in .debug_info that a reference means; 0 for those that lead out of it.
   static uint64_t Reference(const Unit& unit, const Value& value);
 
+  // Of .debug_abbrev, so far.
+  size_t parsed_bytes() const { return parsed_bytes_; }
   size_t bytes() const { return headers_.capacity() * sizeof(UnitHeader) + sections_.held_bytes(); }
   // Gives back what reading was made faster with.
   void Forget();
@@ -82,6 +84,7 @@ class Units {
   Sections sections_;
   DwarfLimits limits_;
   std::vector<UnitHeader> headers_;
+  size_t parsed_bytes_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<const AbbrevTable>> tables_;  // by offset
 };
 

@@ -10,6 +10,8 @@ namespace firetower::symbolizer::dwarf {
 
 namespace {
 
+constexpr size_t kMaxUnitRanges = 1u << 20;  // 24 bytes each, and twice that while they are sorted
+
 // One set of .debug_aranges (DWARF 5, 6.1.2) at `offset`, which is set behind it. False ends the
 // section.
 bool AddSet(Units& units, uint64_t& offset, std::vector<bool>& told,
@@ -32,7 +34,7 @@ bool AddSet(Units& units, uint64_t& offset, std::vector<bool>& told,
   if (version != 2 || selectors != 0 || (size != 8 && size != 4) || !unit) return true;
   told[*unit] = true;
   uint64_t at = begin + (header.position() + 2 * size - 1) / (2 * size) * (2 * size);
-  for (; at + 2 * size <= end; at += 2 * size) {
+  for (; at + 2 * size <= end && ranges.size() < kMaxUnitRanges; at += 2 * size) {
     ByteReader pair(section.Peek(at, 2 * size));
     const uint64_t address = ReadSized(pair, size);
     const uint64_t bytes = ReadSized(pair, size);
@@ -89,10 +91,11 @@ std::vector<UnitRange> ReadUnitRanges(Units& units) {
   std::vector<bool> told(headers.size());
   std::vector<UnitRange> ranges;
   const uint64_t size = units.sections().aranges.size();
-  for (uint64_t offset = 0; offset < size && AddSet(units, offset, told, ranges);) {
+  for (uint64_t offset = 0; offset < size && ranges.size() < kMaxUnitRanges;) {
+    if (!AddSet(units, offset, told, ranges)) break;
   }
   std::vector<AddressRange> of_root;
-  for (size_t i = 0; i < headers.size(); ++i) {
+  for (size_t i = 0; i < headers.size() && ranges.size() < kMaxUnitRanges; ++i) {
     if (told[i] || headers[i].type != kUnitCompile) continue;
     Result<Unit> unit = units.Read(i);
     if (!unit) continue;
