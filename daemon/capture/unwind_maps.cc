@@ -45,7 +45,9 @@ Status UnwindMaps::Open(int slabs_fd, int modules_fd, int processes_fd) {
 }
 
 Status UnwindMaps::AddSlab(uint32_t slab) {
-  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  bpf_map_create_opts options{};
+  options.sz = sizeof(options);
+  options.map_flags = BPF_F_MMAPABLE;
   UniqueFd fd(::bpf_map_create(BPF_MAP_TYPE_ARRAY, "ft_slab", sizeof(uint32_t), FT_SLAB_BYTES, 1,
                                &options));
   if (!fd) return ErrnoError("create a BPF map of 1 MiB for unwind tables");

@@ -16,23 +16,10 @@
 #include "daemon/unwind/load_table.h"
 #include "daemon/unwind/module_file.h"
 #include "daemon/unwind/unwinder.h"
+#include "tests/bpf/known_frames.h"
 
 namespace firetower::daemon {
 namespace {
-
-// Noinline and with work after the call, so that each is a frame of its own.
-// The compiler leaves frame pointers out of functions that call nothing: Leaf calls this once.
-__attribute__((noipa)) uint64_t Seed(uint64_t rounds) { return rounds & 1; }
-__attribute__((noipa)) uint64_t Leaf(uint64_t rounds) {
-  uint64_t sum = Seed(rounds);
-  for (uint64_t i = 0; i < rounds; ++i) {
-    sum += i * sum + 7;
-    asm volatile("" : "+r"(sum));
-  }
-  return sum;
-}
-__attribute__((noipa)) uint64_t Middle(uint64_t rounds) { return Leaf(rounds) + 1; }
-__attribute__((noipa)) uint64_t Outer(uint64_t rounds) { return Middle(rounds) + 2; }
 
 // Tables read at once, where a daemon has a thread for it; or none, so that frame pointers decide.
 class Tables : public TableRequests {
@@ -159,29 +146,13 @@ class SamplerBpf : public ::testing::Test {
   std::string cgroup_root_;
 };
 
-// The same functions as above, without frame pointers, and with RBP put to other use.
-namespace bare {
-#define BARE __attribute__((noipa, optimize("omit-frame-pointer", "no-optimize-sibling-calls")))
-BARE uint64_t Seed(uint64_t rounds) { return rounds & 1; }
-BARE uint64_t Leaf(uint64_t rounds) {
-  uint64_t sum = Seed(rounds);
-  for (uint64_t i = 0; i < rounds; ++i) {
-    sum += i * sum + 7;
-    asm volatile("xor %%rbp, %%rbp" : "+r"(sum) : : "rbp");
-  }
-  return sum;
-}
-BARE uint64_t Middle(uint64_t rounds) { return Leaf(rounds) + 1; }
-BARE uint64_t Outer(uint64_t rounds) { return Middle(rounds) + 2; }
-#undef BARE
-}  // namespace bare
-
 bool Within(uint64_t address, uint64_t (*function)(uint64_t)) {
   auto begin = reinterpret_cast<uint64_t>(function);
   return address > begin && address < begin + 128;
 }
 
-// Of the samples of this thread in Leaf: how many there were, and how many had exactly its callers.
+// Of the samples of this thread in a leaf: how many there were, and how many had exactly its
+// callers.
 struct Exactness {
   int exact = 0;
   int total = 0;
@@ -207,11 +178,11 @@ Exactness JudgeLeaf(Collected& got, uint64_t (*leaf)(uint64_t), uint64_t (*middl
 
 TEST_F(SamplerBpf, WalksFramePointersExactly) {
   uint64_t rounds = 100'000'000;
-  Collected got = During([&] { UntilTold([&] { EXPECT_NE(Outer(rounds), 0u); }); });
-  Exactness judged = JudgeLeaf(got, Leaf, Middle, Outer);
+  Collected got = During([&] { UntilTold([&] { EXPECT_NE(known_outer(rounds), 0u); }); });
+  Exactness judged = JudgeLeaf(got, known_leaf, known_middle, known_outer);
   EXPECT_GT(judged.total, 50);
   // Between a function's first instruction and its frame the caller is invisible to frame pointers:
-  // Leaf is entered once, so that at most a tick or two can fall there.
+  // the leaf is entered once, so that at most a tick or two can fall there.
   EXPECT_GE(judged.exact, judged.total * 99 / 100 - 2);
   std::printf("%d of %d stacks exact, %d cold before, %u instructions verified\n", judged.exact,
               judged.total, judged.cold, sampler_->VerifiedInstructions());
@@ -219,8 +190,8 @@ TEST_F(SamplerBpf, WalksFramePointersExactly) {
 
 TEST_F(SamplerBpf, WalksUnwindTablesExactlyToTheRoot) {
   uint64_t rounds = 100'000'000;
-  Collected got = During([&] { UntilTold([&] { EXPECT_NE(bare::Outer(rounds), 0u); }); }, true);
-  Exactness judged = JudgeLeaf(got, bare::Leaf, bare::Middle, bare::Outer);
+  Collected got = During([&] { UntilTold([&] { EXPECT_NE(bare_outer(rounds), 0u); }); }, true);
+  Exactness judged = JudgeLeaf(got, bare_leaf, bare_middle, bare_outer);
   EXPECT_GT(judged.total, 50);
   EXPECT_EQ(judged.exact, judged.total);
   int whole = 0;
@@ -253,7 +224,7 @@ TEST_F(SamplerBpf, ShowsKernelFramesAboveUserFramesOfASyscallLoop) {
 }
 
 TEST_F(SamplerBpf, SendsABodyOnceAndASampleForEachTick) {
-  Collected got = During([&] { EXPECT_NE(Outer(300'000'000), 0u); });
+  Collected got = During([&] { EXPECT_NE(known_outer(300'000'000), 0u); });
   ft_counters counters = sampler_->Counters();
   EXPECT_EQ(counters.value[FT_COUNT_SAMPLES], got.samples.size());
   EXPECT_LT(counters.value[FT_COUNT_STACKS], counters.value[FT_COUNT_SAMPLES]);
@@ -276,7 +247,7 @@ TEST_F(SamplerBpf, TellsBirthAndDeathOfACgroupAndGatesTheNewborn) {
 
 TEST_F(SamplerBpf, RefusesWhatAPolicyRefuses) {
   sampler_->SetFallback(ft_verdict{FT_VERDICT_NO, FT_VERDICT_NO, 0, FT_KEEP_ALL, 1});
-  Collected got = During([&] { EXPECT_NE(Outer(100'000'000), 0u); });
+  Collected got = During([&] { EXPECT_NE(known_outer(100'000'000), 0u); });
   EXPECT_TRUE(got.samples.empty());
   EXPECT_GT(sampler_->Counters().value[FT_COUNT_REFUSED], 20u);
 }
@@ -284,7 +255,7 @@ TEST_F(SamplerBpf, RefusesWhatAPolicyRefuses) {
 TEST_F(SamplerBpf, ThinsEvenlyToTheShareAsked) {
   sampler_->SetFallback(
       ft_verdict{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL / 10, 10'030'090});
-  Collected got = During([&] { EXPECT_NE(Outer(400'000'000), 0u); });
+  Collected got = During([&] { EXPECT_NE(known_outer(400'000'000), 0u); });
   ft_counters counters = sampler_->Counters();
   double share =
       static_cast<double>(counters.value[FT_COUNT_SAMPLES]) /

@@ -48,7 +48,7 @@ TEST(RoundBuilder, OrdersEachListAcrossCpus) {
   RoundBuilder builder;
   Round round;
   builder.Begin(round);
-  for (uint64_t time : {30, 50, 10, 40, 20}) builder.OnRecord(SampleAt(time));
+  for (uint64_t time : {30u, 50u, 10u, 40u, 20u}) builder.OnRecord(SampleAt(time));
   // One ring a CPU, drained one after the other.
   builder.OnSideband(t::PerfComm(1, 1, "third", false, 30));
   builder.OnSideband(t::PerfComm(1, 1, "fourth", false, 40));

@@ -121,7 +121,7 @@ TEST(SidebandRecord, AddsUpWhatWasLost) {
 TEST(SidebandRecord, LeavesOutKindsItDoesNotKnow) {
   Round round;
   t::Bytes body;
-  for (uint64_t word : {1, 2, 3}) t::Append(body, word);
+  for (uint64_t word : {1u, 2u, 3u}) t::Append(body, word);
   for (uint32_t type : {t::kPerfThrottle, 1u, 9u, 14u, 21u, 250u, 0xffffffffu}) {
     EXPECT_TRUE(AppendSidebandRecord(t::PerfRecord(type, 0, body, kTime), round)) << type;
   }

@@ -133,7 +133,7 @@ TEST_F(PendingTest, KeepThePartsThatThePoliciesAskFor) {
   Select({{app_label_, Sampled(StackParts::kKernel)},
           {sidecar_label_, Sampled(StackParts::kUser)},
           {"cron.service", Sampled()}});
-  for (uint64_t stray : {101, 102, 103}) Sample(1, stray, 7);
+  for (uint64_t stray : {101u, 102u, 103u}) Sample(1, stray, 7);
   Process();
   cgroups_.Add(101, kAppPath);
   cgroups_.Add(102, kSidecarPath);

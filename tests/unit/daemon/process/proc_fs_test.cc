@@ -102,7 +102,7 @@ TEST(ProcFs, ReadsWhatAProcessIs) {
 
 TEST(ProcFs, ListsNumericFoldersOnly) {
   FakeProc fake;
-  for (uint32_t pid : {1, 22, 4194303}) fake.SetProcess(pid, "x", 0, 1, "");
+  for (uint32_t pid : {1u, 22u, 4194303u}) fake.SetProcess(pid, "x", 0, 1, "");
   for (const char* other : {"self", "sys", "1x", "-2", "99999999999"}) {
     testing::WriteText(fake.root() + "/" + other + "/comm", "x");
   }

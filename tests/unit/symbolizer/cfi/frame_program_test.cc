@@ -272,7 +272,7 @@ TEST(FrameProgram, RestoresTheOffsetForANewRegister) {
 
 TEST(FrameProgram, RemembersSixteenStates) {
   auto program = Program();
-  for (int i = 0; i < 16; ++i) {
+  for (uint64_t i = 0; i < 16; ++i) {
     program.U8(DW_CFA_remember_state).U8(DW_CFA_def_cfa_offset).Uleb(16 + 8 * i);
   }
   auto deeper = program;

@@ -274,7 +274,7 @@ TEST(FrameRecords, AnFdeNeedsItsCie) {
 TEST(FrameRecords, ReadsMoreCiesThanItKeeps) {
   FrameBuilder frames(Format::kEhFrame, FrameFile::kEhFrame);
   std::vector<uint64_t> cies;
-  for (int i = 0; i < 200; ++i) {
+  for (uint64_t i = 0; i < 200; ++i) {
     TestCie cie;
     cie.augmentation_data = CfiBytes().U8(DW_EH_PE_udata4);
     cie.initial = CfiBytes().U8(DW_CFA_def_cfa).Uleb(7).Uleb(8 + 8 * i).Raw("\x90\x01");

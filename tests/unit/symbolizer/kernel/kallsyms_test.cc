@@ -150,10 +150,9 @@ TEST(Kallsyms, LoadsPieceByPieceWhatParseReads) {
   std::string folder = ::testing::TempDir() + "/kallsyms-test";
   ASSERT_TRUE(MakeDirectories(folder));
   std::string text;
-  for (int i = 0; i < 10'000; ++i) {
+  for (unsigned i = 0; i < 10'000; ++i) {
     char line[64];
-    std::snprintf(line, sizeof(line), "%016llx t function_%d\n", 0xffffffff81000000ull + i * 16u,
-                  i);
+    std::snprintf(line, sizeof(line), "%016llx t function_%u\n", 0xffffffff81000000ull + i * 16, i);
     text += line;
   }
   std::ofstream(folder + "/kallsyms") << text;
