@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -14,6 +15,22 @@ inline double Median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size()) / 2,
                    values.end());
   return values[values.size() / 2];
+}
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+// Where the median of what `values` were drawn from lies with 95 % confidence, whatever their
+// distribution: the number of them below it is binomial (n, 1/2), here by its normal approximation.
+inline Interval MedianInterval(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const double n = static_cast<double>(values.size());
+  const double half = 0.98 * std::sqrt(n);
+  const auto low = static_cast<size_t>(std::max(0.0, std::floor(n / 2 - half)));
+  const auto high = static_cast<size_t>(std::min(n - 1, std::ceil(n / 2 + half)));
+  return {values[low], values[high]};
 }
 
 // One figure of ours beside a peer's, measured in turn in one run. The machine's own mood is in
@@ -29,16 +46,34 @@ class Pairs {
   // `metric ours peer ratio [min, max] limit verdict`; false if the median ratio is above `limit`.
   bool Print(const std::string& metric, const std::string& peer, double limit) const {
     auto [least, most] = std::minmax_element(ratios_.begin(), ratios_.end());
-    double ratio = Median(ratios_);
-    bool holds = ratio <= limit;
-    fmt::print("{} {:.0f} {} {:.0f} ratio {:.3f} [{:.3f}, {:.3f}] <={:g} {}\n", metric,
-               Median(ours_), peer, Median(peer_), ratio, *least, *most, limit,
-               holds ? "ok" : "FAIL");
-    std::fflush(stdout);
+    bool holds = Median(ratios_) <= limit;
+    PrintLine(metric, peer, {*least, *most}, limit, holds ? "ok" : "FAIL");
+    return holds;
+  }
+
+  // For many short pairs, of which no single one says much: where the median lies, and whether all
+  // of that is on one side of `limit`.
+  Interval interval() const { return MedianInterval(ratios_); }
+  bool Decided(double limit) const { return interval().high <= limit || interval().low > limit; }
+
+  // As Print, with the median's 95 % interval in brackets.
+  bool PrintInterval(const std::string& metric, const std::string& peer, double limit) const {
+    bool holds = Median(ratios_) <= limit;
+    std::string verdict = holds ? "ok" : "FAIL";
+    if (!Decided(limit)) verdict += " (the limit is inside the interval)";
+    PrintLine(metric, peer, interval(), limit, verdict);
     return holds;
   }
 
  private:
+  void PrintLine(const std::string& metric, const std::string& peer, Interval interval,
+                 double limit, const std::string& verdict) const {
+    fmt::print("{} {:.0f} {} {:.0f} ratio {:.3f} [{:.3f}, {:.3f}] <={:g} {}\n", metric,
+               Median(ours_), peer, Median(peer_), Median(ratios_), interval.low, interval.high,
+               limit, verdict);
+    std::fflush(stdout);
+  }
+
   std::vector<double> ours_;
   std::vector<double> peer_;
   std::vector<double> ratios_;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// exec_bench TOY_STORM TOY_SHORT [PAIRS [SECONDS]]: CPU of one fork, exec, exit and wait of a small
-// static program while the daemon's capture thread reads the task and mapping stream, over the same
-// without anybody listening. What the reader itself spends is beside it.
+// exec_bench EXEC_STORM PROGRAM [ROUNDS [EXECS]]: CPU of one fork, exec, exit and wait of a small
+// static program while the daemon's capture thread reads the task and mapping stream, and while the
+// kernel writes that stream and nobody reads it, both over the same without any listener. The three
+// take turns every EXECS programs, some 30 ms, so that what the machine does beside is in all of
+// them; the storm has a CPU to itself, the reader runs on the others.
 #include <fmt/core.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -22,12 +25,14 @@ namespace firetower::bench {
 namespace {
 
 constexpr double kMostTimesWithout = 1.08;
-constexpr uint64_t kLeastExecs = 500;  // in one measure, or the figure is noise
+constexpr int kMostTimesRounds = 4;
+constexpr int64_t kWarmUpExecs = 10;  // After each change: caches and branch predictors settle.
+constexpr int kReaderBlocks = 60;     // About two seconds in which the reader's own CPU is taken.
 
 struct Arguments {
   std::string storm, program;
-  int pairs = 25;
-  int seconds = 1;
+  int rounds = 400;
+  int64_t execs = 100;
 };
 
 // A kernel side without samples: what is left of Capture is the sideband.
@@ -54,94 +59,180 @@ class NoSamples : public daemon::BpfSampler {
   UniqueFd never_{::eventfd(0, EFD_CLOEXEC)};
 };
 
-struct Storm {
-  double ns_per_exec = 0;
-  uint64_t execs = 0;
+// The storm's process, alone on the first CPU that this one may use.
+class Storm {
+ public:
+  static Result<Storm> Start(const Arguments& arguments) {
+    cpu_set_t all, first;
+    CPU_ZERO(&first);
+    if (::sched_getaffinity(0, sizeof(all), &all) != 0) return ErrnoError("sched_getaffinity");
+    for (int cpu = 0; CPU_COUNT(&first) == 0; ++cpu) {
+      if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &first);
+    }
+    int in[2], out[2];
+    if (::pipe(in) != 0 || ::pipe(out) != 0) return ErrnoError("pipe");
+    pid_t pid = ::fork();
+    if (pid < 0) return ErrnoError("fork");
+    if (pid == 0) {
+      ::sched_setaffinity(0, sizeof(first), &first);
+      ::dup2(in[0], 0);
+      ::dup2(out[1], 1);
+      for (int fd : {in[0], in[1], out[0], out[1]}) ::close(fd);
+      ::execl(arguments.storm.c_str(), arguments.storm.c_str(), arguments.program.c_str(), "0",
+              nullptr);
+      ::_exit(127);
+    }
+    ::close(in[0]);
+    ::close(out[1]);
+    // Threads made from here on inherit it.
+    if (CPU_COUNT(&all) > 1) {
+      CPU_XOR(&all, &all, &first);
+      ::sched_setaffinity(0, sizeof(all), &all);
+    }
+    return Storm(UniqueFd(in[1]), UniqueFd(out[0]));
+  }
+
+  // CPU ns an exec, over `execs` of them.
+  Result<double> Run(int64_t execs) {
+    int64_t used_ns = -1;
+    if (::write(ask_.get(), &execs, sizeof(execs)) != sizeof(execs) ||
+        ::read(answer_.get(), &used_ns, sizeof(used_ns)) != sizeof(used_ns) || used_ns <= 0) {
+      return Error(ErrorCode::kUnavailable, "the storm did not start its programs");
+    }
+    return static_cast<double>(used_ns) / static_cast<double>(execs);
+  }
+
+ private:
+  Storm(UniqueFd ask, UniqueFd answer) : ask_(std::move(ask)), answer_(std::move(answer)) {}
+
+  UniqueFd ask_;  // The storm ends when it is closed.
+  UniqueFd answer_;
 };
 
-int64_t CpuNs(int who) {
-  rusage used{};
-  getrusage(who, &used);
-  auto ns = [](const timeval& time) { return time.tv_sec * kNsPerSecond + time.tv_usec * 1000; };
-  return ns(used.ru_utime) + ns(used.ru_stime);
-}
+enum class Listener { kNone, kRing, kReader };
 
-// CPU of the storm and all its children over the number of programs it started.
-Result<Storm> RunStorm(const Arguments& arguments) {
-  std::string command =
-      fmt::format("exec {} {} 1 0 {} 0", arguments.storm, arguments.seconds, arguments.program);
-  int64_t before = CpuNs(RUSAGE_CHILDREN);
-  std::FILE* told = ::popen(command.c_str(), "r");
-  if (told == nullptr) return ErrnoError("start " + command);
-  Storm storm;
-  int fields = std::fscanf(told, "%lu", &storm.execs);
-  if (::pclose(told) != 0 || fields != 1 || storm.execs < kLeastExecs) {
-    return Error(ErrorCode::kUnavailable, command + " started too few programs");
-  }
-  storm.ns_per_exec =
-      static_cast<double>(CpuNs(RUSAGE_CHILDREN) - before) / static_cast<double>(storm.execs);
-  return storm;
-}
-
-// What the capture thread handed on.
+// What the rings held, or the capture thread handed on.
 struct Heard {
   uint64_t events = 0;
   uint64_t lost = 0;
-  double reader_ns_per_exec = 0;
 };
 
-Result<Storm> RunHeard(const Arguments& arguments, Heard& heard) {
-  NoSamples no_samples;
-  ASSIGN_OR_RETURN(
-      std::unique_ptr<daemon::Capture> capture,
-      daemon::Capture::Create(no_samples, daemon::CaptureOptions{}, Clock::System(), [] {}));
-  RETURN_IF_ERROR(capture->OpenSideband());
-  RETURN_IF_ERROR(capture->Start());
-  uint64_t events = 0;
-  std::thread reader([&] {
-    for (bool last = false; !last; ::usleep(20'000)) {
-      while (std::unique_ptr<daemon::Round> round = capture->TryPop()) {
-        events += round->sideband.size();
-        last = round->horizon_ns == std::numeric_limits<int64_t>::max();
-        capture->Recycle(std::move(round));
-      }
-    }
-  });
-  int64_t before = CpuNs(RUSAGE_SELF);
-  Result<Storm> storm = RunStorm(arguments);
-  int64_t own_ns = CpuNs(RUSAGE_SELF) - before;
-  capture->Stop();
-  reader.join();
-  if (!storm) return storm;
-  heard.events += events;
-  heard.lost += capture->lost_sideband();
-  heard.reader_ns_per_exec = static_cast<double>(own_ns) / static_cast<double>(storm->execs);
-  return storm;
-}
-
-Result<bool> Bench(const Arguments& arguments) {
-  Pairs pairs;
-  Heard heard;
-  uint64_t execs = 0;
-  std::vector<double> reader_ns;
-  for (int pair = 0; pair < arguments.pairs; ++pair) {
-    // Either goes first in turn: what drifts during a pair favours neither.
-    Result<Storm> alone = pair % 2 == 0 ? RunStorm(arguments) : Storm{};
-    ASSIGN_OR_RETURN(Storm with, RunHeard(arguments, heard));
-    if (pair % 2 == 1) alone = RunStorm(arguments);
-    if (!alone) return alone.error();
-    pairs.Add(with.ns_per_exec, alone->ns_per_exec);
-    reader_ns.push_back(heard.reader_ns_per_exec);
-    execs += with.execs;
+// The stream as the daemon has it, from construction until Stop.
+class Listening {
+ public:
+  static Result<std::unique_ptr<Listening>> Begin(Listener listener) {
+    auto listening = std::make_unique<Listening>();
+    ASSIGN_OR_RETURN(listening->capture_,
+                     daemon::Capture::Create(listening->no_samples_, daemon::CaptureOptions{},
+                                             Clock::System(), [] {}));
+    RETURN_IF_ERROR(listening->capture_->OpenSideband());
+    if (listener == Listener::kReader) RETURN_IF_ERROR(listening->capture_->Start());
+    return listening;
   }
-  bool holds = pairs.Print("exec_with_sideband_ns", "without", kMostTimesWithout);
-  fmt::print("exec_reader_ns {:.0f} - -\n", Median(reader_ns));
-  // Fork, comm, mapping and exit at least: a stream that nobody wrote costs nothing.
-  double records = static_cast<double>(heard.events) / static_cast<double>(execs);
-  fmt::print("exec_records_an_exec {:.2f} >=4 {}\n", records, records >= 4 ? "ok" : "FAIL");
-  fmt::print("exec_records_lost {} <=0 {}\n", heard.lost, heard.lost == 0 ? "ok" : "FAIL");
-  return holds && records >= 4 && heard.lost == 0;
-}
+
+  // To be called until the last round was taken.
+  bool TakeRounds() {
+    bool last = false;
+    while (std::unique_ptr<daemon::Round> round = capture_->TryPop()) {
+      heard_.events += round->sideband.size();
+      last = round->horizon_ns == std::numeric_limits<int64_t>::max();
+      capture_->Recycle(std::move(round));
+    }
+    return last;
+  }
+
+  Heard Stop() {
+    capture_->Stop();
+    while (!TakeRounds()) ::usleep(100);
+    heard_.lost = capture_->lost_sideband();
+    return heard_;
+  }
+
+ private:
+  NoSamples no_samples_;
+  std::unique_ptr<daemon::Capture> capture_;
+  Heard heard_;
+};
+
+class Bench {
+ public:
+  Bench(const Arguments& arguments, Storm storm)
+      : arguments_(arguments), storm_(std::move(storm)) {}
+
+  Result<bool> Run() {
+    Pairs read, written;
+    int rounds = arguments_.rounds;
+    for (int round = 0; round < rounds; ++round) {
+      // There and back: what drifts during two rounds favours none.
+      std::vector<Listener> order{Listener::kNone, Listener::kRing, Listener::kReader};
+      if (round % 2 == 1) std::reverse(order.begin(), order.end());
+      double ns[3] = {};
+      for (Listener listener : order) {
+        ASSIGN_OR_RETURN(ns[static_cast<int>(listener)], Block(listener));
+      }
+      written.Add(ns[1], ns[0]);
+      read.Add(ns[2], ns[0]);
+      // Near the limit it takes more of them to tell the side.
+      bool more = round + 1 == rounds && rounds < kMostTimesRounds * arguments_.rounds;
+      if (more && !read.Decided(kMostTimesWithout)) rounds += arguments_.rounds;
+    }
+    RETURN_IF_ERROR(TakeReader());
+    bool holds = read.PrintInterval("exec_with_sideband_ns", "without", kMostTimesWithout);
+    written.PrintInterval("exec_with_unread_rings_ns", "without", kMostTimesWithout);
+    fmt::print("exec_rounds {} - -\n", rounds);
+    fmt::print("exec_reader_ns {:.0f} - -\n", reader_ns_);
+    // Fork, comm, mapping and exit at least: a stream that nobody wrote costs nothing.
+    double records = static_cast<double>(heard_.events) / static_cast<double>(heard_execs_);
+    fmt::print("exec_records_an_exec {:.2f} >=4 {}\n", records, records >= 4 ? "ok" : "FAIL");
+    fmt::print("exec_records_lost {} <=0 {}\n", heard_.lost, heard_.lost == 0 ? "ok" : "FAIL");
+    return holds && records >= 4 && heard_.lost == 0;
+  }
+
+ private:
+  Result<double> Block(Listener listener) {
+    std::unique_ptr<Listening> listening;
+    if (listener != Listener::kNone) {
+      ASSIGN_OR_RETURN(listening, Listening::Begin(listener));
+    }
+    Result<double> ns = storm_.Run(kWarmUpExecs);
+    if (ns) ns = storm_.Run(arguments_.execs);
+    if (listening) Account(listening->Stop(), kWarmUpExecs + arguments_.execs);
+    return ns;
+  }
+
+  // The reader's own CPU, in one stretch: opening and closing the rings is not its work.
+  Status TakeReader() {
+    ASSIGN_OR_RETURN(std::unique_ptr<Listening> listening, Listening::Begin(Listener::kReader));
+    int64_t before_ns = OwnCpuNs();
+    for (int block = 0; block < kReaderBlocks; ++block) {
+      RETURN_IF_ERROR(storm_.Run(arguments_.execs));
+      listening->TakeRounds();
+    }
+    const int64_t execs = kReaderBlocks * arguments_.execs;
+    reader_ns_ = static_cast<double>(OwnCpuNs() - before_ns) / static_cast<double>(execs);
+    Account(listening->Stop(), execs);
+    return OkStatus();
+  }
+
+  void Account(Heard heard, int64_t execs) {
+    heard_.events += heard.events;
+    heard_.lost += heard.lost;
+    heard_execs_ += execs;
+  }
+
+  static int64_t OwnCpuNs() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    auto ns = [](const timeval& time) { return time.tv_sec * kNsPerSecond + time.tv_usec * 1000; };
+    return ns(used.ru_utime) + ns(used.ru_stime);
+  }
+
+  Arguments arguments_;
+  Storm storm_;
+  Heard heard_;
+  int64_t heard_execs_ = 0;
+  double reader_ns_ = 0;
+};
 
 }  // namespace
 
@@ -150,7 +241,8 @@ int Main(const Arguments& arguments) {
     fmt::print("SKIP bench.exec: needs root\n");
     return 77;
   }
-  Result<bool> held = Bench(arguments);
+  Result<Storm> storm = Storm::Start(arguments);
+  Result<bool> held = storm ? Bench(arguments, *std::move(storm)).Run() : storm.error();
   if (!held) fmt::print("FAIL bench.exec: {}\n", held.error().message());
   return held && *held ? 0 : 1;
 }
@@ -162,7 +254,7 @@ int main(int argc, char** argv) {
   firetower::bench::Arguments arguments;
   arguments.storm = argv[1];
   arguments.program = argv[2];
-  if (argc > 3) arguments.pairs = std::atoi(argv[3]);
-  if (argc > 4) arguments.seconds = std::atoi(argv[4]);
+  if (argc > 3) arguments.rounds = std::atoi(argv[3]);
+  if (argc > 4) arguments.execs = std::atoi(argv[4]);
   return firetower::bench::Main(arguments);
 }
