@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server on a loopback port that answers as a test says, with every fault a peer can have.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/unique_fd.h"
+#include "tests/support/k8s/certificates.h"
+
+struct ssl_st;
+struct ssl_ctx_st;
+
+namespace firetower::k8s {
+
+// One connection, seen from the server.
+class FakePeer {
+ public:
+  FakePeer(UniqueFd socket, ssl_st* tls);
+  ~FakePeer();
+  FakePeer(const FakePeer&) = delete;
+  FakePeer& operator=(const FakePeer&) = delete;
+
+  // The head and body of the next request, "" when the peer is gone.
+  std::string ReadRequest();
+  bool Write(std::string_view bytes);
+  // "HTTP/1.1 200 OK" with a Content-Length.
+  bool Reply(std::string_view status, std::string_view body, std::string_view headers = "");
+  // Until the client closes or the server is destroyed.
+  void AwaitClose();
+  // The subject of the client's certificate, "" without one.
+  std::string ClientName() const;
+
+ private:
+  UniqueFd socket_;
+  ssl_st* tls_;
+};
+
+// Handles one connection after the other on a thread of its own. `handler` gets each request and
+// says whether the connection stays open.
+class FakeHttpServer {
+ public:
+  using Handler = std::function<bool(FakePeer&, const std::string& request)>;
+
+  struct Options {
+    bool ipv6 = false;
+    const TestCertificate* certificate = nullptr;       // TLS with it
+    const TestCertificate* client_authority = nullptr;  // and client certificates of that one
+  };
+
+  FakeHttpServer(Options options, Handler handler);
+  explicit FakeHttpServer(Handler handler) : FakeHttpServer(Options{}, std::move(handler)) {}
+  ~FakeHttpServer();
+
+  uint16_t port() const { return port_; }
+  int connections() const { return connections_; }
+
+ private:
+  void Run();
+
+  const Handler handler_;
+  ssl_ctx_st* context_ = nullptr;
+  UniqueFd listener_;
+  uint16_t port_ = 0;
+  std::atomic<int> connections_ = 0;
+  std::atomic<int> current_ = -1;
+  std::atomic<bool> stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace firetower::k8s
