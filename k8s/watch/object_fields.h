@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "k8s/document/node.h"
+
+namespace firetower::k8s {
+
+// Which fields of an object to keep: paths such as "metadata.name". What lies below a path is kept
+// with it; lists are passed through, so "status.containerStatuses.containerID" keeps that field of
+// every element.
+class FieldSet {
+ public:
+  FieldSet() : nodes_(1) {}
+  FieldSet(std::initializer_list<std::string_view> paths);
+  // `keys` one below the other; a key may hold dots here.
+  void Keep(const std::vector<std::string_view>& keys);
+  // Every path of `fields`, below `key`.
+  void KeepBelow(std::string_view key, const FieldSet& fields);
+
+  // A position in the set while an object is walked. `whole`: everything below is kept.
+  struct Cursor {
+    size_t node = 0;
+    bool whole = false;
+  };
+  Cursor root() const { return {0, nodes_[0].whole}; }
+  // Where `key` leads; false when it is not kept.
+  bool Descend(Cursor from, std::string_view key, Cursor& to) const;
+
+ private:
+  size_t ChildOf(size_t node, std::string_view key);
+  void Copy(const FieldSet& from, size_t from_node, size_t to_node);
+  struct Child {
+    std::string key;
+    size_t node;
+  };
+  struct TrieNode {
+    bool whole = false;
+    std::vector<Child> children;
+  };
+  std::vector<TrieNode> nodes_;
+};
+
+// An object has no more values than this after the fields were chosen, and no map more keys.
+inline constexpr size_t kMaxObjectNodes = 50000;
+inline constexpr size_t kMaxObjectKeys = 2000;
+
+// One JSON object as a tree of only those fields; lines are 0. kCorrupt when it is no JSON (or not
+// UTF-8, or a key is doubled), kExhausted above the bounds.
+Result<Node> ParseObject(std::string_view json, const FieldSet& fields);
+
+}  // namespace firetower::k8s
