@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps an ObjectConsumer equal to one resource of the API server: a list, then watches from the
+// list's version, for ever. The rules are those of "Kubernetes API concepts" (resource versions,
+// watches, bookmarks, streaming lists) and of client-go's reflector, which servers are tested with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "k8s/client/api_client.h"
+#include "k8s/watch/backoff.h"
+#include "k8s/watch/object_consumer.h"
+#include "k8s/watch/object_fields.h"
+
+namespace firetower::k8s {
+
+class ListSink;
+class WatchSink;
+
+struct Resource {
+  std::string name;            // "pods": in metrics and messages
+  std::string path;            // "/api/v1/pods"
+  std::string field_selector;  // "spec.nodeName=node-1"
+  std::string label_selector;
+  FieldSet fields;  // what of each object to keep, besides its identity
+};
+
+enum class ReflectorHealth {
+  kStarting,   // no whole set yet
+  kSynced,     // a whole set, and the last exchange went well
+  kFailing,    // the server is away or refuses for a while: what there is stays as it was
+  kForbidden,  // a right is missing: tried again every minute
+  kAbsent,     // the server has no such resource: tried again every minute
+};
+
+struct ReflectorState {
+  ReflectorHealth health = ReflectorHealth::kStarting;
+  bool has_synced = false;        // a whole set was there once
+  int64_t last_sync_wall_ns = 0;  // of the last whole set, event or bookmark
+  std::string message;            // why it is not well
+};
+
+// Counts, on the reflector's thread; the names of reasons are constants of reflector.cc.
+class ReflectorMetrics {
+ public:
+  virtual ~ReflectorMetrics() = default;
+  // `status` is 0 when there was no reply. `verb`: list or watch.
+  virtual void OnRequest(std::string_view resource, std::string_view verb, int status) = 0;
+  // A watch was begun anew, or (`relist`) the whole set was asked for again.
+  virtual void OnRestart(std::string_view resource, std::string_view reason, bool relist) = 0;
+  virtual void OnSkipped(std::string_view resource, std::string_view reason) = 0;
+};
+
+struct ReflectorOptions {
+  bool watch_list = true;                       // ask for a streaming list first
+  size_t page_size = 500;                       // client-go's
+  size_t max_object_bytes = size_t{8} << 20;    // five times what etcd takes
+  int64_t min_watch_ns = 300 * kNsPerSecond;    // a watch is asked for this long to twice as long,
+                                                // so that nodes do not come back together
+  int64_t slow_retry_ns = 60 * kNsPerSecond;    // after 403 and 404
+  int64_t initial_idle_ns = 10 * kNsPerSecond;  // a streaming list silent for longer is not spoken
+};
+
+// Belongs to one thread, but for state(). Memory: one object's text and what the consumer keeps.
+class Reflector {
+ public:
+  // All references outlive this; `seed` differs from node to node.
+  Reflector(ApiServer& server, Resource resource, ObjectConsumer& consumer,
+            ReflectorMetrics& metrics, const Clock& clock, uint64_t seed,
+            ReflectorOptions options = {});
+
+  // One list, or one watch until it ends. How long to wait before the next step: more than nothing
+  // whenever this one failed or ended within a second.
+  int64_t StepNs();
+
+  // Any thread.
+  std::shared_ptr<const ReflectorState> state() const { return state_.Get(); }
+
+ private:
+  // How a step ended.
+  enum class End { kWell, kExpired, kNoStreaming, kForbidden, kAbsent, kFailed };
+  struct Outcome {
+    End end = End::kWell;
+    std::string_view reason = "ended";
+    std::string message;
+    int64_t retry_after_ns = 0;
+  };
+  Outcome List();
+  Outcome ListPage(const std::string& token, ListSink& sink);
+  Outcome Watch(bool streaming_list);
+  Outcome WatchEnded(const Result<ApiReply>& reply, const WatchSink& sink, bool streaming_list);
+  // What a refusal or a failed exchange means.
+  static Outcome Judge(const Result<ApiReply>& reply);
+  static Outcome Refused(const ApiReply& reply);
+  // Takes an outcome into what is known of the resource.
+  void Learn(const Outcome& outcome);
+  int64_t WaitNs(const Outcome& outcome, int64_t began_ns, bool listed);
+  void Publish(ReflectorHealth health, std::string message);
+  void Synced(const std::string& version);
+  std::string Target(std::string_view query) const;
+
+  ApiServer& server_;
+  const Resource resource_;
+  ObjectConsumer& consumer_;
+  ReflectorMetrics& metrics_;
+  const Clock& clock_;
+  const ReflectorOptions options_;
+  FieldSet list_fields_;
+  FieldSet watch_fields_;
+  Backoff backoff_;
+  bool streaming_;           // until the server turns out not to know it
+  bool has_set_ = false;     // a set was whole and its version has not expired
+  bool paginate_ = true;     // until a continue token expired
+  bool any_version_ = true;  // a list may be answered from the server's cache
+  int absences_ = 0;         // 404s in a row
+  std::string version_;      // opaque; "" before the first set
+  ReflectorState now_;
+  SnapshotCell<ReflectorState> state_;
+};
+
+}  // namespace firetower::k8s
