@@ -92,8 +92,8 @@ std::optional<size_t> Units::Find(uint64_t info_offset) const {
 
 Result<std::shared_ptr<const AbbrevTable>> Units::Abbrevs(const UnitHeader& header) {
   // Units of one table and different formats are not seen in practice, and only read wrongly.
-  const uint64_t key =
-      header.abbrev_offset << 8 | header.format.offset_size << 4 | (header.format.version & 15u);
+  const uint64_t key = header.abbrev_offset << 8 | uint64_t{header.format.offset_size} << 4 |
+                       (header.format.version & 15u);
   auto known = tables_.find(key);
   if (known != tables_.end()) return known->second;
   Section& section = sections_.abbrev;
