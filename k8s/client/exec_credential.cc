@@ -91,7 +91,7 @@ Result<ExecCredential> ParseExecCredential(std::string_view json) {
 std::optional<int64_t> ParseTimestampNs(std::string_view text) {
   // 2006-01-02T15:04:05[.fraction](Z|±hh:mm)
   if (text.size() < 20 || text.size() > 40) return std::nullopt;
-  for (const size_t at : {0, 2, 5, 8, 11, 14, 17}) {
+  for (const size_t at : {0u, 2u, 5u, 8u, 11u, 14u, 17u}) {
     if (!Digits(text, at, 2)) return std::nullopt;
   }
   if (text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != 't') || text[13] != ':' ||
