@@ -9,10 +9,7 @@ namespace firetower::symbolizer {
 
 PerfMap PerfMap::Parse(std::string_view text) {
   PerfMapBuilder builder;
-  for (size_t end; (end = text.find('\n')) != std::string_view::npos;) {
-    builder.AddLine(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
+  builder.AddText(text);
   return std::move(builder).Finish();
 }
 

@@ -17,7 +17,8 @@ namespace firetower::symbolizer {
 // where they overlap: the JIT has reused the memory. Immutable.
 //
 // The file belongs to the profiled program: every line may lie, and lines that make no sense or
-// exceed a bound are counted as dropped and skipped. A last line without newline is still being
+// exceed a bound are counted as dropped and skipped; after kMaxDroppedLines of them, or a line that
+// begins with a zero byte, the rest is left unread. A last line without newline is still being
 // written and is left for the next read.
 class PerfMap {
  public:
@@ -25,6 +26,7 @@ class PerfMap {
   static constexpr size_t kMaxEntries = 400'000;
   static constexpr size_t kMaxNamesBytes = 16u << 20;
   static constexpr size_t kMaxNameBytes = 1024;  // longer names are cut
+  static constexpr size_t kMaxDroppedLines = 100'000;
 
   static PerfMap Parse(std::string_view text);
 

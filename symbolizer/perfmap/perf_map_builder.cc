@@ -13,6 +13,9 @@ namespace {
 // A function of more than this is a lie: it would name half the address space.
 constexpr uint64_t kMaxFunctionBytes = 256u << 20;
 
+// What is kept of a line: two numbers and a name. The rest would be cut off the name.
+constexpr size_t kMaxLineBytes = PerfMap::kMaxNameBytes + 64;
+
 // Takes a hex number, with or without 0x, and the blanks after it.
 bool TakeHex(std::string_view& line, uint64_t& value) {
   if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
@@ -26,6 +29,31 @@ bool TakeHex(std::string_view& line, uint64_t& value) {
 }
 
 }  // namespace
+
+bool PerfMapBuilder::AddText(std::string_view text) {
+  while (!ended_ && !text.empty()) {
+    if (pending_.empty() && text[0] == '\0') {
+      ended_ = true;
+      break;
+    }
+    size_t end = text.find('\n');
+    std::string_view part = text.substr(0, end);
+    part = part.substr(0, kMaxLineBytes - pending_.size());
+    if (end == std::string_view::npos) {
+      pending_.append(part);
+      break;
+    }
+    if (pending_.empty()) {
+      AddLine(part);
+    } else {
+      AddLine(pending_.append(part));
+      pending_.clear();
+    }
+    text.remove_prefix(end + 1);
+    if (dropped_lines_ > PerfMap::kMaxDroppedLines) ended_ = true;
+  }
+  return !ended_;
+}
 
 void PerfMapBuilder::AddLine(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);

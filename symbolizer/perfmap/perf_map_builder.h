@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,8 +16,11 @@ class PerfMapBuilder {
  public:
   PerfMapBuilder() : names_(PerfMap::kMaxNamesBytes) {}
 
-  // One line without its newline.
-  void AddLine(std::string_view line);
+  // The file's next bytes, cut anywhere; each costs the same, whatever they are. False when no more
+  // of the file is wanted: its text has ended in zeros, as where a writer made room in advance, or
+  // it is no perf-map.
+  bool AddText(std::string_view text);
+  // What was not ended by a newline is left out.
   PerfMap Finish() &&;
 
  private:
@@ -27,9 +31,12 @@ class PerfMapBuilder {
     uint32_t line;  // a later line wins
     uint64_t end() const { return start + size_bytes; }
   };
+  void AddLine(std::string_view line);
   void Append(PerfMap& map, const Entry& entry, uint64_t from, uint64_t to) const;
 
   StringPool names_;
+  std::string pending_;  // a line's beginning, at most kMaxLineBytes
+  bool ended_ = false;
   std::vector<Entry> entries_;
   uint64_t dropped_lines_ = 0;
 };

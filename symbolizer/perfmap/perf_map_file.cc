@@ -20,23 +20,19 @@ namespace {
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kMaxStatusBytes = 64 * 1024;
 
-// Reads at most `size` bytes line by line; what the program appends meanwhile is for the next time.
-Result<PerfMap> ReadMap(int fd, uint64_t size) {
+// Reads at most `size` bytes; what the program appends meanwhile is for the next time. `read_bytes`
+// grows by what it read.
+Result<PerfMap> ReadMap(int fd, uint64_t size, uint64_t* read_bytes) {
   PerfMapBuilder builder;
   std::vector<char> buffer(kReadBytes);
-  std::string pending;
   for (uint64_t left = size; left > 0;) {
     ssize_t got = ::read(fd, buffer.data(), std::min<uint64_t>(left, buffer.size()));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoError("read");
     if (got == 0) break;
     left -= static_cast<uint64_t>(got);
-    pending.append(buffer.data(), static_cast<size_t>(got));
-    size_t begin = 0;
-    for (size_t end; (end = pending.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      builder.AddLine(std::string_view(pending).substr(begin, end - begin));
-    }
-    pending.erase(0, begin);
+    *read_bytes += static_cast<uint64_t>(got);
+    if (!builder.AddText({buffer.data(), static_cast<size_t>(got)})) break;
   }
   return std::move(builder).Finish();
 }
@@ -75,7 +71,8 @@ Result<bool> PerfMapFile::Refresh() {
   Version version{info.st_dev, info.st_ino, info.st_size,
                   info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec};
   if (version == version_) return false;
-  ASSIGN_OR_RETURN(PerfMap map, ReadMap(fd.get(), static_cast<uint64_t>(info.st_size)));
+  ASSIGN_OR_RETURN(PerfMap map,
+                   ReadMap(fd.get(), static_cast<uint64_t>(info.st_size), &read_bytes_));
   map_ = std::make_shared<const PerfMap>(std::move(map));
   version_ = version;
   return true;

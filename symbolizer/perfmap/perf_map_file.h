@@ -28,6 +28,8 @@ class PerfMapFile {
 
   // Null until a Refresh() succeeded; the last good one after a failed Refresh().
   std::shared_ptr<const PerfMap> map() const { return map_; }
+  // Of all reads so far: what they cost.
+  uint64_t read_bytes() const { return read_bytes_; }
   // As the process names it: "/tmp/perf-1.map".
   std::string inner_path() const { return "/" + inner_path_; }
 
@@ -45,6 +47,7 @@ class PerfMapFile {
   std::string root_path_;   // <proc_root>/<pid>/root
   std::string inner_path_;  // relative to it
   Version version_;
+  uint64_t read_bytes_ = 0;
   std::shared_ptr<const PerfMap> map_;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -111,12 +112,39 @@ TEST_F(PerfMapFileTest, ADeviceInItsPlaceIsNotOpened) {
   EXPECT_FALSE(watch.Opened());
 }
 
-TEST_F(PerfMapFileTest, AFileWithoutLineEndsCostsNoMemory) {
+TEST_F(PerfMapFileTest, AFileThatGoesOnAsAHoleIsNotReadToItsEnd) {
   Write(tmp_ + "/perf-7.map", "1000 10 one\n");
   std::filesystem::resize_file(tmp_ + "/perf-7.map", PerfMap::kMaxFileBytes);
   PerfMapFile file = Open();
   ASSERT_TRUE(file.Refresh().value());
   EXPECT_EQ(file.map()->range_count(), 1u);
+  EXPECT_LT(file.read_bytes(), 1u << 20);
+}
+
+TEST_F(PerfMapFileTest, AFileOfNonsenseIsNotReadToItsEnd) {
+  Write(tmp_ + "/perf-7.map", "1000 10 one\n" + std::string(8u << 20, '\n'));
+  PerfMapFile file = Open();
+  ASSERT_TRUE(file.Refresh().value());
+  EXPECT_EQ(file.map()->range_count(), 1u);
+  EXPECT_LT(file.read_bytes(), 1u << 20);
+}
+
+TEST_F(PerfMapFileTest, ALineWithoutEndCostsTimeByItsLengthOnly) {
+  // CPU time, so that a busy machine does not count. Reading these bytes takes some 20 ms; looking
+  // at all of them again for each chunk that is read took 0.8 s.
+  auto seconds = [this](size_t size) {
+    Write(tmp_ + "/perf-7.map", std::string(size, 'x') + "\n1000 10 one\n");
+    PerfMapFile file = Open();
+    timespec begin{}, end{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    EXPECT_TRUE(file.Refresh().value());
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    EXPECT_EQ(file.map()->range_count(), 1u);
+    EXPECT_EQ(file.map()->dropped_lines(), 1u);
+    return static_cast<double>(end.tv_sec - begin.tv_sec) +
+           static_cast<double>(end.tv_nsec - begin.tv_nsec) * 1e-9;
+  };
+  EXPECT_LT(seconds(32u << 20), 0.35);
 }
 
 TEST_F(PerfMapFileTest, OfNoProcessIsNotFound) {

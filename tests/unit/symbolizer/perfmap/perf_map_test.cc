@@ -6,6 +6,8 @@
 #include <map>
 #include <random>
 
+#include "symbolizer/perfmap/perf_map_builder.h"
+
 namespace firetower::symbolizer {
 namespace {
 
@@ -24,6 +26,36 @@ TEST(PerfMap, NamesWithBlanksAndHexWithAndWithoutPrefix) {
   EXPECT_EQ(At(map, 0x7f0000000fff), "-");
   EXPECT_EQ(At(map, 0x7f0000002001), "Builtin:Add+1");
   EXPECT_EQ(map.dropped_lines(), 0u);
+}
+
+TEST(PerfMapBuilder, ReadsTheSameHoweverTheTextIsCut) {
+  const std::string text = "1000 10 one\r\n2000 20 two\nnonsense\n\n3000 30 " +
+                           std::string(3000, 'n') + "\n4000 40 four\n5000 50 unfinished";
+  const PerfMap whole = PerfMap::Parse(text);
+  EXPECT_EQ(whole.range_count(), 4u);
+  EXPECT_EQ(At(whole, 0x3000), std::string(PerfMap::kMaxNameBytes, 'n') + "+0");
+  for (size_t step : {1u, 2u, 3u, 7u, 64u, 1000u}) {
+    PerfMapBuilder builder;
+    for (size_t at = 0; at < text.size(); at += step) {
+      EXPECT_TRUE(builder.AddText(std::string_view(text).substr(at, step)));
+    }
+    PerfMap map = std::move(builder).Finish();
+    EXPECT_EQ(map.range_count(), whole.range_count()) << step;
+    EXPECT_EQ(map.dropped_lines(), whole.dropped_lines()) << step;
+    for (uint64_t address : {0x1000, 0x201f, 0x3001, 0x4000, 0x5000}) {
+      EXPECT_EQ(At(map, address), At(whole, address)) << step;
+    }
+  }
+}
+
+TEST(PerfMapBuilder, WantsNoMoreAfterZerosOrNonsense) {
+  PerfMapBuilder zeros;
+  EXPECT_TRUE(zeros.AddText("1000 10 one\n"));
+  EXPECT_FALSE(zeros.AddText(std::string(10, '\0')));
+  EXPECT_FALSE(zeros.AddText("2000 10 two\n"));
+  EXPECT_EQ(std::move(zeros).Finish().range_count(), 1u);
+  PerfMapBuilder nonsense;
+  EXPECT_FALSE(nonsense.AddText(std::string(PerfMap::kMaxDroppedLines + 1, '\n')));
 }
 
 TEST(PerfMap, ALaterLineOverridesWhereItOverlaps) {
