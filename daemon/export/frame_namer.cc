@@ -18,7 +18,7 @@ std::string_view NameWithoutFrames(uint8_t stop) {
 
 FrameNamer::FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root,
                        const Clock& clock)
-    : loader_(loader), cache_(cache), proc_root_(std::move(proc_root)), clock_(clock) {}
+    : loader_(loader), cache_(cache), perf_maps_(std::move(proc_root)), clock_(clock) {}
 
 void FrameNamer::LearnModules(const Slice& slice) {
   for (const NumberedModule& numbered : slice.modules) {
@@ -33,8 +33,7 @@ void FrameNamer::BeginSlice() {
   }
   tables_.clear();
   kernel_ = loader_.Kernel();
-  if (perf_maps_.size() > kMaxPerfMaps) perf_maps_.clear();
-  for (auto& [pid, slot] : perf_maps_) slot.fresh = false;
+  perf_maps_.BeginSlice();
   demangled_.Trim(kMaxMemo);
   read_ns_ = 0;
 }
@@ -122,29 +121,13 @@ FrameName FrameNamer::NameKernel(const Frame& frame) {
   return Unnamed(frame, *modules_[ModuleRegistry::kKernel], frame.offset, false);
 }
 
-const symbolizer::PerfMap* FrameNamer::PerfMapOf(uint32_t pid) {
-  PerfMapSlot& slot = perf_maps_[pid];
-  if (!slot.fresh) {
-    slot.fresh = true;
-    if (!slot.file) {
-      auto file = symbolizer::PerfMapFile::ForProcess(proc_root_, static_cast<pid_t>(pid));
-      if (file) slot.file = std::make_unique<symbolizer::PerfMapFile>(*std::move(file));
-    }
-    if (slot.file) {
-      // No file is the common case; the last good map stays when the process is gone.
-      [[maybe_unused]] Result<bool> changed = slot.file->Refresh();
-    }
-  }
-  return slot.file ? slot.file->map().get() : nullptr;
-}
-
 FrameName FrameNamer::NameJit(const Frame& frame, const Module& module) {
-  const symbolizer::PerfMap* map = PerfMapOf(frame.pid);
-  if (map != nullptr) {
-    if (auto symbol = map->Find(frame.offset)) return Named(symbol->name, frame.offset);
+  const symbolizer::PerfMapCache::Found found = perf_maps_.Load(static_cast<pid_t>(frame.pid));
+  if (found.map != nullptr) {
+    if (auto symbol = found.map->Find(frame.offset)) return Named(symbol->name, frame.offset);
   }
   // Runtimes write their maps behind a buffer.
-  return Unnamed(frame, module, frame.offset, map == nullptr);
+  return Unnamed(frame, module, frame.offset, !found.later);
 }
 
 FrameName FrameNamer::NameAgain(const Frame& frame) {

@@ -12,7 +12,7 @@
 #include "daemon/export/symbol_loader.h"
 #include "daemon/pipeline/slice.h"
 #include "symbolizer/name_memo.h"
-#include "symbolizer/perfmap/perf_map_file.h"
+#include "symbolizer/perfmap/perf_map_cache.h"
 #include "symbolizer/symbol_cache.h"
 
 namespace firetower::daemon {
@@ -40,11 +40,10 @@ struct FrameName {
 
 // Names frames for the export thread. Reading lines takes kMaxReadNs a slice and one unit at most:
 // what is beyond has its function's name until a later slice. Demangled names are kept between
-// calls, bounded by kMaxMemo; perf-maps of at most kMaxPerfMaps processes stay open.
+// calls, bounded by kMaxMemo; perf-maps by their cache.
 class FrameNamer {
  public:
   static constexpr size_t kMaxMemo = 20000;
-  static constexpr size_t kMaxPerfMaps = 64;
   static constexpr int64_t kMaxReadNs = 200 * kNsPerMs;
 
   FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root,
@@ -65,11 +64,6 @@ class FrameNamer {
   uint64_t misses() const { return misses_; }
 
  private:
-  struct PerfMapSlot {
-    std::unique_ptr<symbolizer::PerfMapFile> file;  // null: the process has none
-    bool fresh = false;                             // looked at in this slice
-  };
-
   FrameName NameFile(const Frame& frame, const Module& module);
   FrameName NameAt(const symbolizer::SymbolTable& table, uint64_t elf_vaddr, const Frame& frame,
                    const Module& module);
@@ -79,17 +73,15 @@ class FrameNamer {
   FrameName Named(const std::vector<symbolizer::SourceFrame>& frames, uint64_t address);
   FrameName Unnamed(const Frame& frame, const Module& module, uint64_t address,
                     bool settled = true);
-  const symbolizer::PerfMap* PerfMapOf(uint32_t pid);
 
   SymbolLoader& loader_;
   symbolizer::SymbolCache& cache_;
-  std::string proc_root_;
   std::vector<std::shared_ptr<const Module>> modules_;
   // What the cache said in this slice, by module id; tables are held so that an eviction cannot
   // pull them away.
   std::unordered_map<uint32_t, symbolizer::SymbolCache::Found> tables_;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
-  std::unordered_map<uint32_t, PerfMapSlot> perf_maps_;
+  symbolizer::PerfMapCache perf_maps_;
   symbolizer::NameMemo demangled_;
   std::vector<symbolizer::SourceFrame> frames_;  // scratch
   const Clock& clock_;

@@ -56,6 +56,28 @@ Result<pid_t> InnermostPid(std::string_view status_text) {
   return pid;
 }
 
+Result<uint64_t> StartTicks(std::string_view stat_text) {
+  // The second field is the command in brackets and may hold any byte; no field after it can.
+  static constexpr int kFieldsBetween = 22 - 2;
+  size_t at = stat_text.rfind(')');
+  for (int i = 0; i < kFieldsBetween && at != std::string_view::npos; ++i) {
+    at = stat_text.find(' ', at + 1);
+  }
+  uint64_t ticks = 0;
+  if (at != std::string_view::npos) {
+    std::string_view number = stat_text.substr(at + 1);
+    auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ticks);
+    if (error == std::errc() && end != number.data() + number.size() && *end == ' ') return ticks;
+  }
+  return Error(ErrorCode::kCorrupt, "no start time in stat");
+}
+
+Result<uint64_t> ReadStartTicks(const std::string& proc_root, pid_t pid) {
+  ASSIGN_OR_RETURN(std::string stat,
+                   ReadFile(fmt::format("{}/{}/stat", proc_root, pid), kMaxStatusBytes));
+  return StartTicks(stat);
+}
+
 Result<PerfMapFile> PerfMapFile::ForProcess(const std::string& proc_root, pid_t pid) {
   std::string folder = fmt::format("{}/{}", proc_root, pid);
   ASSIGN_OR_RETURN(std::string status, ReadFile(folder + "/status", kMaxStatusBytes));
@@ -63,16 +85,17 @@ Result<PerfMapFile> PerfMapFile::ForProcess(const std::string& proc_root, pid_t 
   return PerfMapFile(folder + "/root", fmt::format("tmp/perf-{}.map", inner));
 }
 
-Result<bool> PerfMapFile::Refresh() {
+Result<bool> PerfMapFile::Refresh(bool may_read) {
   ASSIGN_OR_RETURN(UniqueFd fd, OpenForeignBelow(root_path_, inner_path_, PerfMap::kMaxFileBytes,
                                                  LastLink::kRefuse));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoError("fstat " + inner_path_);
+  size_bytes_ = static_cast<uint64_t>(info.st_size);
   Version version{info.st_dev, info.st_ino, info.st_size,
                   info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec};
   if (version == version_) return false;
-  ASSIGN_OR_RETURN(PerfMap map,
-                   ReadMap(fd.get(), static_cast<uint64_t>(info.st_size), &read_bytes_));
+  if (!may_read) return Error(ErrorCode::kUnavailable, inner_path() + ": not read now");
+  ASSIGN_OR_RETURN(PerfMap map, ReadMap(fd.get(), size_bytes_, &read_bytes_));
   map_ = std::make_shared<const PerfMap>(std::move(map));
   version_ = version;
   return true;

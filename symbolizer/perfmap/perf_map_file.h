@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "symbolizer/perfmap/perf_map.h"
@@ -23,11 +24,14 @@ class PerfMapFile {
   static Result<PerfMapFile> ForProcess(const std::string& proc_root, pid_t pid);
 
   // Reads the file if it is new or its size, inode or mtime changed since the last read. True when
-  // map() is another one now. kNotFound when there is no file, the common case; costs two opens.
-  Result<bool> Refresh();
+  // map() is another one now. kNotFound when there is no file, the common case; kUnavailable when
+  // there is something to read, but it may not be read now. Costs two or three opens.
+  Result<bool> Refresh(bool may_read = true);
 
   // Null until a Refresh() succeeded; the last good one after a failed Refresh().
   std::shared_ptr<const PerfMap> map() const { return map_; }
+  // Of the file when it was last looked at.
+  uint64_t size_bytes() const { return size_bytes_; }
   // Of all reads so far: what they cost.
   uint64_t read_bytes() const { return read_bytes_; }
   // As the process names it: "/tmp/perf-1.map".
@@ -47,6 +51,7 @@ class PerfMapFile {
   std::string root_path_;   // <proc_root>/<pid>/root
   std::string inner_path_;  // relative to it
   Version version_;
+  uint64_t size_bytes_ = 0;
   uint64_t read_bytes_ = 0;
   std::shared_ptr<const PerfMap> map_;
 };
@@ -54,5 +59,10 @@ class PerfMapFile {
 // The pid a process has in its innermost pid namespace: the last number of `NSpid:` in the text of
 // /proc/<pid>/status. kCorrupt when there is no such line (kernels before 4.1).
 Result<pid_t> InnermostPid(std::string_view status_text);
+
+// When a process began, in clock ticks since the machine did: with its pid, what tells it from any
+// other. Field 22 of /proc/<pid>/stat (proc_pid_stat(5)). kNotFound: no such process.
+Result<uint64_t> ReadStartTicks(const std::string& proc_root, pid_t pid);
+Result<uint64_t> StartTicks(std::string_view stat_text);
 
 }  // namespace firetower::symbolizer

@@ -33,6 +33,12 @@ class FakeProc {
   void SetThread(uint32_t pid, uint32_t tid, const std::string& comm) const {
     WriteText(Of(pid) + "/task/" + std::to_string(tid) + "/comm", comm + "\n");
   }
+  // As proc_pid_stat(5) has it: the command may hold anything, the start time is field 22.
+  void SetStat(uint32_t pid, uint64_t start_ticks) const {
+    WriteText(Of(pid) + "/stat", std::to_string(pid) +
+                                     " (a) b (c)) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 " +
+                                     std::to_string(start_ticks) + " 0 0 18446744073709551615\n");
+  }
   void End(uint32_t pid) const { std::filesystem::remove_all(Of(pid)); }
 
  private:

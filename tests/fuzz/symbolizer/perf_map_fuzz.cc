@@ -16,5 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   map.Find(UINT64_MAX);
   auto pid = symbolizer::InnermostPid(text);
   if (pid && *pid <= 0) std::abort();
+  [[maybe_unused]] auto start_ticks = symbolizer::StartTicks(text);
   return 0;
 }

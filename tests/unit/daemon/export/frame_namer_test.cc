@@ -25,7 +25,8 @@ class FrameNamerTest : public ::testing::Test {
     namer_.BeginSlice();
   }
   // A process in a pid namespace of its own, where it is number 1.
-  void WritePerfMap(uint32_t pid, const std::string& text) {
+  void WritePerfMap(uint32_t pid, const std::string& text, uint64_t start_ticks = 1000) {
+    proc_.SetStat(pid, start_ticks);
     WriteText(proc_.Of(pid) + "/status", "Name:\tnode\nPid:\t" + std::to_string(pid) +
                                              "\nNSpid:\t" + std::to_string(pid) + "\t1\n");
     WriteText(proc_.Of(pid) + "/root/tmp/perf-1.map", text);
@@ -151,6 +152,16 @@ TEST_F(FrameNamerTest, ReadsLinesForSoLongASliceAndGoesOnWithTheNext) {
   late = namer.NameAgain({app_, 0, 3});
   EXPECT_TRUE(late.settled);
   EXPECT_EQ(late.lines.at(0).line, 3u);
+}
+
+TEST_F(FrameNamerTest, NamesNothingByTheMapOfAnotherProcessThatHadThePid) {
+  WritePerfMap(7, "1000 100 first\n", 1000);
+  Begin();
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name(), "first");
+  proc_.End(7);
+  proc_.SetStat(7, 2000);
+  namer_.BeginSlice();
+  EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name(), "[jit]+0x1010");
 }
 
 TEST(Basename, IsWhatFollowsTheLastSlash) {
