@@ -103,7 +103,8 @@ TEST_F(UnwinderTest, AFileWithoutATableIsWalkedByFramePointersAtOnce) {
   auto space = unwinder_.Meet(processes_.Get(42), 77);
   unwinder_.Take({module_, LoadedTable::Outcome::kNone, {}});
   EXPECT_EQ(Finish(*space), Unwinder::Walk::kEnded);
-  EXPECT_EQ(stop_, FT_STOP_ROOT);  // its RBP is zero
+  // Its RBP is zero: no frame record, and no word that this is the thread's first function.
+  EXPECT_EQ(stop_, FT_STOP_FRAME_POINTER);
 }
 
 // Behind its pops a function's rule says still where RBP was, which is below RSP by then (GCC
