@@ -134,7 +134,8 @@ static __always_inline int ft_step_frame_pointer(void *env, struct ft_walk *walk
 {
 	struct ft_return record;
 
-	/* Zero ends a chain of frame records; in interrupted code without any it is just a number. */
+	/* Zero ends a chain of frame records; in interrupted code without any it is just a number.
+	 */
 	if (!walk->bp)
 		return ft_end(walk, walk->returned ? FT_STOP_ROOT : FT_STOP_FRAME_POINTER);
 	/* A caller's frame lies above the stack pointer: anything else is a plain register. */

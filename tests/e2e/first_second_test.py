@@ -17,34 +17,17 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
 
+import distinct
 from case import Case, run
-from daemon import ROOT, Daemon
+from daemon import Daemon
 from statements import Statements
 from whole import KERNEL, has_user_part, why_not_whole
 
-SOURCES = ROOT / "tests" / "programs" / "truth"
 NEW = 200
 SHORT = 100
 SHORT_RUNS = 4
 LIFE_SECONDS = 0.4
 SHORT_SECONDS = 0.02  # With the start of a process less than 50 ms.
-
-
-def build(work, count, prefix):
-    """Binaries of one source, each with its code at a place of its own and so a build id of its own."""
-    objects = []
-    for source in ("main.c", "chain.c"):
-        objects.append(work / f"{source}.o")
-        run("gcc", "-O2", "-fomit-frame-pointer", f"-I{ROOT}", "-DSHAPE=kChain", '-DBUILD=""', "-c", SOURCES / source,
-            "-o", objects[-1])
-    files = []
-    for number in range(count):
-        files.append(work / f"{prefix}{number}")
-        padding = work / "padding.s"
-        padding.write_text(f".text\n.skip {16 * number + 16}, 0x90\n.section .rodata\n.ascii \"{prefix}{number}\"\n"
-                           ".section .note.GNU-stack\n")
-        run("gcc", "-o", files[-1], padding, *objects)
-    return files
 
 
 def build_ids(files):
@@ -85,7 +68,7 @@ def main():
     case.need("gcc", "readelf")
     with tempfile.TemporaryDirectory(prefix="firetower-first-") as folder:
         work = pathlib.Path(folder)
-        new, short = build(work, NEW, "new-"), build(work, SHORT, "short-")
+        new, short = distinct.build(work, NEW, "new-"), distinct.build(work, SHORT, "short-")
         case.check("each binary has a build id of its own", len(build_ids([*new, *short])) == NEW + SHORT)
         statements = Statements(run(new[0], "0").stdout)
         with Daemon(window_seconds=600) as daemon:

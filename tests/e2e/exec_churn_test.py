@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""exec_churn_test.py: an exec storm of 200 distinct binaries for minutes, with room for the tables of a part of them.
+
+Tables come and go all the time, their memory and their files' numbers are given to others. What must not happen then: a
+frame of the wrong program, memory above its budget, memory that grows. Programs whose only stack is known run all along.
+FIRETOWER_CHURN_SECONDS makes it longer.
+"""
+
+import collections
+import itertools
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench" / "real"))
+
+import bench
+import distinct
+import pprof
+from case import Case
+from daemon import TOYS, Daemon
+from statements import Statements
+from whole import KERNEL, has_user_part, why_not_whole
+
+SECONDS = int(os.environ.get("FIRETOWER_CHURN_SECONDS", "180"))
+BINARIES = 200
+AT_ONCE = 4
+LIFE_SECONDS = 0.02
+TABLE_BYTES = 1 << 20  # The C library's table alone takes a tenth of it.
+FRAMES = 30
+LEVELS = ["level"] * (FRAMES - 3)
+MOST_GROWTH = 1.05
+PREFIX = "churn-"
+
+
+def allowed_gap(names):
+    """toy_gap's stack, or a leading part of it."""
+    return names == (["_start", "main", "window", *LEVELS, "leaf"])[:len(names)]
+
+
+def allowed_toy(names):
+    return names == ["_start", "main", "alpha", "beta", "gamma"][:len(names)]
+
+
+class Storm:
+    """Starts the binaries one after the other, AT_ONCE at a time."""
+
+    def __init__(self, files):
+        self.files = itertools.cycle(files)
+        self.running = []
+        self.started = 0
+
+    def step(self):
+        self.running = [process for process in self.running if process.poll() is None]
+        while len(self.running) < AT_ONCE:
+            self.running.append(subprocess.Popen([next(self.files), str(LIFE_SECONDS)], stdout=subprocess.DEVNULL))
+            self.started += 1
+
+    def stop(self):
+        for process in self.running:
+            process.wait()
+
+
+def observe(daemon):
+    metrics = daemon.metrics()
+    return {"tables": metrics.sum("firetower_unwind_table_bytes"), "maps": metrics.sum("firetower_bpf_map_bytes"),
+            "rss": bench.rss_bytes(daemon.process.pid)}
+
+
+def churn(daemon, files):
+    storm, seen = Storm(files), []
+    begin = time.monotonic()
+    next_look = begin + 10
+    while time.monotonic() < begin + SECONDS:
+        storm.step()
+        if time.monotonic() >= next_look:
+            seen.append(observe(daemon))
+            next_look += 5
+        time.sleep(0.005)
+    storm.stop()
+    return storm.started, seen
+
+
+def judge_stacks(case, store, statements):
+    right, wrong, total = collections.Counter(), collections.Counter(), collections.Counter()
+    whole = collections.Counter()
+    examples = collections.Counter()
+    for _, _, _, profile in pprof.read_store(store):
+        for sample in profile.samples:
+            comm = sample.labels.get("comm", "")
+            kind = "churn" if comm.startswith(PREFIX) else comm if comm in ("toy_gap", "toy_stack") else ""
+            if not kind or not has_user_part(sample) or sample.labels.get("cut") == "exec":
+                continue
+            count = sample.values[0]
+            total[kind] += count
+            names = [frame.name for frame in sample.stack if frame.module != KERNEL]
+            if why_not_whole(sample):
+                continue  # Cut, and said so: not wrong.
+            whole[kind] += count
+            allow = {"toy_gap": allowed_gap, "toy_stack": allowed_toy}.get(kind, statements.allow)
+            # The dynamic linker's and the C library's own work before main is nothing that the program states.
+            stated = kind != "churn" or statements.names.intersection(names) - {"_start"}
+            fits = not stated or allow(names)
+            (right if fits else wrong)[kind] += count
+            if kind == "churn" and pathlib.PurePath(sample.stack[0].module).name not in (comm, "ld-linux-x86-64.so.2"):
+                fits = False
+                wrong[kind] += count
+            if not fits:
+                examples[f"{comm}: {' '.join(names[-8:])} in {sample.stack[0].module}"] += count
+    for kind, least in (("toy_gap", SECONDS * 5), ("toy_stack", SECONDS * 5), ("churn", SECONDS * 10)):
+        case.at_least(f"{kind}: samples", total[kind], least)
+        case.check(f"{kind}: no wrong frame", wrong[kind] == 0, f"{wrong[kind]} of {total[kind]}")
+        case.figure(f"{kind}: share with the whole stack", f"{whole[kind] / max(total[kind], 1):.4f}")
+    for example, count in examples.most_common(5):
+        case.figure("wrong", f"{count} × {example}")
+    case.at_least("toy_gap: share with the whole stack", whole["toy_gap"] / max(total["toy_gap"], 1), 0.995)
+    case.at_least("toy_stack: share with the whole stack", whole["toy_stack"] / max(total["toy_stack"], 1), 0.995)
+
+
+def judge_memory(case, seen):
+    case.at_most("unwind tables, bytes at most", max(look["tables"] for look in seen), TABLE_BYTES)
+    third = len(seen) // 3
+    for what in ("maps", "rss"):
+        early = statistics.median(look[what] for look in seen[third:2 * third])
+        late = statistics.median(look[what] for look in seen[2 * third:])
+        case.figure(f"{what}, MB in the second and the last third", f"{early / 1e6:.1f}, {late / 1e6:.1f}")
+        case.at_most(f"{what}: growth in the last third", late / early, MOST_GROWTH)
+
+
+def main():
+    case = Case("e2e.exec-churn")
+    case.need("gcc", "readelf")
+    with tempfile.TemporaryDirectory(prefix="firetower-churn-") as folder:
+        files = distinct.build(pathlib.Path(folder), BINARIES, PREFIX)
+        statements = Statements(subprocess.run([files[0], "0"], capture_output=True, text=True, check=True).stdout)
+        toys = [subprocess.Popen([str(TOYS / "toy_gap"), "36000", str(FRAMES)], stdout=subprocess.DEVNULL),
+                subprocess.Popen([str(TOYS / "toy_stack"), "36000"], stdout=subprocess.DEVNULL)]
+        try:
+            with Daemon("--unwind-table-bytes", str(TABLE_BYTES), window_seconds=60) as daemon:
+                started, seen = churn(daemon, files)
+                metrics = daemon.metrics()
+                status, _ = daemon.stop()
+                case.at_least("programs started a second", started / SECONDS, 20)
+                case.check("no sample was lost", not metrics.lost(), metrics.lost() or "none")
+                case.figure("unwind tables now", metrics.sum("firetower_unwind_tables"))
+                case.check("the daemon left with 0", status == 0, status)
+                judge_stacks(case, daemon.store, statements)
+                judge_memory(case, seen)
+        finally:
+            for toy in toys:
+                toy.kill()
+                toy.wait()
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
