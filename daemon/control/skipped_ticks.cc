@@ -19,7 +19,7 @@ uint64_t SkippedTicks::Add(const Reading& reading) {
   uint64_t expected = (counted_ns - idle_ns) / reading.period_ns;
   uint64_t runs = reading.runs - last.runs;
   uint64_t all = counted_ns / reading.period_ns;
-  if (expected > runs && (expected - runs) * 50 > all) total_ += expected - runs;
+  if (expected > runs && (expected - runs) * 25 > all) total_ += expected - runs;
   return total_;
 }
 

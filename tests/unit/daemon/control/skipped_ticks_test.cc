@@ -33,9 +33,9 @@ TEST(SkippedTicks, ExpectsNothingOfIdleTime) {
 TEST(SkippedTicks, LeavesASmallShortfallAlone) {
   SkippedTicks ticks;
   ticks.Add(After(1, 0, 24'000));
-  // 2 % of a minute's 24,000 ticks are 480.
-  EXPECT_EQ(ticks.Add(After(2, 0, 24'000 + 24'000 - 480)), 0u);
-  EXPECT_EQ(ticks.Add(After(3, 0, 24'000 + 48'000 - 961)), 481u);
+  // 4 % of a minute's 24,000 ticks are 960.
+  EXPECT_EQ(ticks.Add(After(2, 0, 24'000 + 24'000 - 960)), 0u);
+  EXPECT_EQ(ticks.Add(After(3, 0, 24'000 + 48'000 - 960 - 961)), 961u);
 }
 
 TEST(SkippedTicks, TakesMoreRunsThanTicksForNone) {
