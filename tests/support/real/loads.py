@@ -93,8 +93,22 @@ fn main() {
 }
 """
 
-# Compiled again and again: headers that keep cc1plus busy for seconds.
-SOURCE = "#include <regex>\n#include <map>\n#include <string>\nstd::regex word(\"[a-z]+\");\nint main() { return std::regex_match(std::string(\"a\"), word) ? 0 : 1; }\n"
+# Compiled again and again. Small enough that gcc collects no garbage: its collector's recursion passes the 3,840 frames
+# that a stack may have (with <regex>: 11 samples of 2,028, cut as `depth`).
+SOURCE = """
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+int main() {
+  std::map<std::string, std::vector<int>> found;
+  for (std::string word; std::cin >> word;) found[word].push_back(static_cast<int>(word.size()));
+  std::vector<std::pair<std::string, std::vector<int>>> sorted(found.begin(), found.end());
+  std::sort(sorted.begin(), sorted.end());
+  for (auto& [word, sizes] : sorted) std::cout << word << sizes.size() << '\\n';
+}
+"""
 
 PERL = """
 while (1) {
