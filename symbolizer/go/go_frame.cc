@@ -49,6 +49,9 @@ constexpr int32_t kContextRbp = 40 + 10 * 8;
 constexpr int32_t kContextRsp = 40 + 15 * 8;
 constexpr int32_t kContextRip = 40 + 16 * 8;
 
+// Goroutines' stacks end at 1 GB (runtime/proc.go, maxstacksize).
+constexpr int32_t kMaxDepth = 1 << 30;
+
 UnwindRule SignalReturnRule() {
   UnwindRule rule;
   rule.cfa = UnwindRule::Cfa::kDeref;
@@ -165,7 +168,7 @@ UnwindRule GoRuleAt(const GoFrame& frame, uint64_t elf_vaddr, int32_t depth) {
   if (frame.use == GoStackUse::kRoot) return RootRule();
   if (frame.use == GoStackUse::kSignalReturn) return SignalReturnRule();
   UnwindRule rule;
-  if (depth < 0) return rule;
+  if (depth < 0 || depth > kMaxDepth) return rule;
   rule.signal_frame = frame.interrupts;
   if (depth > 0 && elf_vaddr >= frame.rbp_saved_elf_vaddr) {
     rule.rbp = UnwindRule::Place::kCfa;

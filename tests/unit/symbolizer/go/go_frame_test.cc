@@ -109,6 +109,7 @@ TEST(GoFrame, RulesFollowTheDepth) {
   EXPECT_EQ(body.rbp_offset, -16);
   EXPECT_EQ(GoRuleAt(frame, kAt + 40, 0).rbp, Place::kSame);
   EXPECT_EQ(GoRuleAt(frame, kAt, -8).cfa, Cfa::kNone);
+  EXPECT_EQ(GoRuleAt(frame, kAt, INT32_MAX - 7).cfa, Cfa::kNone);
 }
 
 TEST(GoFrame, CrossesToTheStackThatRbpPointsAt) {
