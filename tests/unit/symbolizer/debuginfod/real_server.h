@@ -30,22 +30,19 @@ class RealDebuginfod {
     posix_spawn_file_actions_adddup2(&actions, write_end.get(), 2);
     std::string words[] = {"debuginfod",          "-v", "-F",       "-p",
                            std::to_string(port_), "-d", ":memory:", folder};
-    char* argv[9] = {};
-    for (int i = 0; i < 8; ++i) argv[i] = words[i].data();
+    char* argv[std::size(words) + 1] = {};
+    for (size_t i = 0; i < std::size(words); ++i) argv[i] = words[i].data();
     const bool started = ::posix_spawnp(&pid_, argv[0], &actions, nullptr, argv, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     write_end = UniqueFd();
     if (!started) return;
-    // It says so when it has looked through the folder; it ends the pipe if it cannot serve.
-    char buffer[4096];
-    while (output_.find("groomed database") == std::string::npos) {
-      const ssize_t got = ::read(read_end.get(), buffer, sizeof buffer);
-      if (got <= 0) return;
-      output_.append(buffer, static_cast<size_t>(got));
-    }
     // Kept, or its next line would end it.
     output_fd_ = std::move(read_end);
-    ready_ = true;
+    // It has read every file when it has looked through the folder and then grooms, which it does
+    // when asked and, once, at its start, then as likely as not before it has looked.
+    if (!ReadUntil("fts traversed source paths") || !ReadUntil(kGroomed)) return;
+    output_.clear();
+    ready_ = ::kill(pid_, SIGUSR2) == 0 && ReadUntil(kGroomed);
   }
   ~RealDebuginfod() { Stop(); }
   RealDebuginfod(const RealDebuginfod&) = delete;
@@ -62,6 +59,19 @@ class RealDebuginfod {
   std::string url() const { return fmt::format("http://127.0.0.1:{}", port_); }
 
  private:
+  static constexpr char kGroomed[] = "groomed database";
+
+  // False if it ended the pipe first: it cannot serve.
+  bool ReadUntil(std::string_view words) {
+    char buffer[4096];
+    while (output_.find(words) == std::string::npos) {
+      const ssize_t got = ::read(output_fd_.get(), buffer, sizeof buffer);
+      if (got <= 0) return false;
+      output_.append(buffer, static_cast<size_t>(got));
+    }
+    return true;
+  }
+
   static int FreePort() {
     UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
