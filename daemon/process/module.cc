@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include "symbolizer/elf/build_id.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -18,16 +20,6 @@ bool IsAnonymous(std::string_view path) {
 }
 
 }  // namespace
-
-std::string HexOf(std::span<const uint8_t> bytes) {
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (uint8_t byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
 
 ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forget_after_ns) {
   Add(ModuleKind::kUnknown, {"[unknown]", {}, 0, 0}, "unknown");
@@ -48,7 +40,7 @@ uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::str
   auto module = std::make_shared<Module>();
   module->kind = kind;
   module->path = file.path;
-  module->build_id = HexOf(file.build_id);
+  module->build_id = symbolizer::BuildIdHex(file.build_id);
   module->cache_key = key;
   module->inode = file.inode;
   modules_[id] = std::move(module);
@@ -62,7 +54,7 @@ uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
   if (file.path == "[vdso]") return kVdso;
   if (IsAnonymous(file.path)) return kJit;
   key_ = file.build_id.empty() ? fmt::format("f:{:x}:{}:{}", file.device, file.inode, file.path)
-                               : "b:" + HexOf(file.build_id);
+                               : "b:" + symbolizer::BuildIdHex(file.build_id);
   auto found = ids_.find(key_);
   if (found != ids_.end()) return found->second;
   if (modules_.size() >= kMaxModules && free_.empty()) {

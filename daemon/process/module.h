@@ -112,6 +112,4 @@ class ModuleRegistry {
   uint64_t refused_ = 0;
 };
 
-std::string HexOf(std::span<const uint8_t> bytes);
-
 }  // namespace firetower::daemon
