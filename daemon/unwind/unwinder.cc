@@ -137,13 +137,12 @@ void Unwinder::Sweep() {
     if (tables_.Get(id) == ModuleTables::State::kAsked) mapped[id] = true;
   }
   tables_.DropUnmapped(mapped);
-  // Those whose file could not be opened were of processes that ended first, maybe: others map it.
+  // Why a file could not be opened may have passed: out of descriptors, a mount that hung.
   for (uint32_t id = 0; id < failures_.size(); ++id) {
     if (std::exchange(failures_[id], 0) >= kMaxFailures) tables_.Forget(id);
   }
   for (uint32_t id : modules_.Forget(mapped, clock_.MonotonicNs())) {
     tables_.Forget(id);
-    if (id < failures_.size()) failures_[id] = 0;
   }
 }
 
