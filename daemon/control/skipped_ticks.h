@@ -12,8 +12,8 @@ namespace firetower::daemon {
 //
 // Idle time comes from /proc/stat in hundredths of a second, and interrupts during idle blur it:
 // only a shortfall above 4 % of an interval counts, so the figure errs to the low side. A machine
-// that starts six containers a second and idles 41 % of the time shows 2.2 %, and perf record, which
-// runs no program that could be skipped, falls 1.9 % short of the same expectation beside it.
+// that starts six containers a second and idles 41 % of the time shows 2.2 %, and perf record,
+// which runs no program that could be skipped, falls 1.9 % short of the same expectation beside it.
 class SkippedTicks {
  public:
   // One reading: time counted by the events and idle time, both ns over all CPUs since some
