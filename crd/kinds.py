@@ -48,7 +48,8 @@ def policy_status():
 def policy_crd(cluster):
     root = obj(
         {**IDENTITY, "spec": policy.spec(cluster), "status": policy_status()}, ["spec"],
-        [("size(self.metadata.name) <= 63", "metadata.name must be at most 63 characters")],
+        [("size(self.metadata.name) <= 63",
+          "metadata.name must be at most 63 characters: it becomes the value of a label")],
         desc="Says which pods to profile, how and when.")
     programmed = '.status.conditions[?(@.type=="Programmed")]'
     columns = [

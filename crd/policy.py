@@ -66,7 +66,7 @@ def profile():
                                    desc="Samples per second and CPU, the period adapting.")},
         ["name"],
         [("has(self.period) != has(self.frequencyHertz)",
-          "exactly one of period and frequencyHertz")])
+          "an event needs exactly one of period and frequencyHertz")])
     return obj(
         {
             "type": enum("CPU", "OffCPU", "Lock", "Memory", "Event", desc="What is profiled."),
@@ -79,11 +79,12 @@ def profile():
         },
         ["type"],
         [("!has(self.frequencyHertz) || self.type == 'CPU'",
-          "frequencyHertz belongs to type CPU", ".frequencyHertz"),
+          "frequencyHertz belongs to type CPU: remove it from this entry", ".frequencyHertz"),
          ("!has(self.minBlockMicroseconds) || self.type in ['OffCPU', 'Lock']",
-          "minBlockMicroseconds belongs to types OffCPU and Lock", ".minBlockMicroseconds"),
+          "minBlockMicroseconds belongs to types OffCPU and Lock: remove it from this entry",
+          ".minBlockMicroseconds"),
          ("!has(self.sampleBytes) || self.type == 'Memory'",
-          "sampleBytes belongs to type Memory", ".sampleBytes"),
+          "sampleBytes belongs to type Memory: remove it from this entry", ".sampleBytes"),
          ("has(self.events) == (self.type == 'Event')",
           "events is required for type Event, and belongs to it alone", ".events")])
 
@@ -97,7 +98,8 @@ def general():
             "durationSeconds": integer(5, 3600, 60, "Periodic: how long a turn lasts."),
         },
         rules=[("self.schedule == 'Continuous' || self.durationSeconds <= self.periodSeconds",
-                "durationSeconds must not exceed periodSeconds", ".durationSeconds")],
+                "durationSeconds must not exceed periodSeconds: shorten it, or write schedule:"
+                " Continuous", ".durationSeconds")],
         desc="When to profile in mode General. Unset: its defaults.")
 
 
@@ -117,7 +119,7 @@ def trigger_target():
           "value is required for type Value, and belongs to it alone"),
          ("!has(self.value) || (type(self.value) == int ? int(self.value) > 0"
           " : quantity(string(self.value)).isGreaterThan(quantity('0')))",
-          "value must be above zero")],
+          "value must be above zero: every reading would be on one side of it")],
         desc="The threshold.")
 
 
@@ -132,19 +134,21 @@ def trigger_rule(cluster):
     }
     rules = [
         ("has(self.target) == (self.metric != 'OOMKill')",
-         "target is required, but not for OOMKill", ".target"),
+         "target is required, but for OOMKill, which has no threshold", ".target"),
         ("has(self.operator) == (self.metric != 'OOMKill')",
-         "operator is required, but not for OOMKill", ".operator"),
+         "operator is required, but for OOMKill, which has no threshold", ".operator"),
         ("!has(self.target) || self.target.type == 'Utilization'"
          " || !self.metric.endsWith('Pressure')",
-         "pressure is given in percent of time: type Utilization", ".target"),
+         "pressure is given in percent of time: write type: Utilization and utilizationPercent",
+         ".target"),
     ]
     if cluster:
         properties["cpus"] = enum(
             "Any", "All",
             desc="NodeCPUUser and NodeCPUSystem: any one CPU, or the whole node. Unset: All.")
         rules.append(("!has(self.cpus) || self.metric in ['NodeCPUUser', 'NodeCPUSystem']",
-                      "cpus belongs to NodeCPUUser and NodeCPUSystem", ".cpus"))
+                      "cpus belongs to NodeCPUUser and NodeCPUSystem: remove it from this rule",
+                      ".cpus"))
     return obj(properties, ["name", "metric"], rules)
 
 
@@ -170,9 +174,10 @@ def trigger(cluster):
         },
         ["rules"],
         [("self.capture.preTriggerSeconds == 0 || self.armedFrequencyHertz > 0",
-          "preTriggerSeconds above 0 needs armedFrequencyHertz above 0"),
+          "preTriggerSeconds above 0 needs armedFrequencyHertz above 0: nothing is sampled before"),
          ("self.combine == 'AnyOf' || !self.rules.exists(c, c.metric == 'OOMKill')",
-          "OOMKill is an instant: it cannot be combined by AllOf")],
+          "OOMKill is an instant, which AllOf cannot combine: write combine: AnyOf, or two"
+           " policies")],
         desc="Mode Trigger: on which thresholds, and what is captured then.")
 
 
@@ -189,11 +194,11 @@ def process_filter(cluster):
         any_of += " || has(self.pid)"
     return obj(
         properties,
-        rules=[(any_of, "an empty entry would match everything"),
+        rules=[(any_of, "an empty entry would match everything: name what a process must be"),
                ("!has(self.commandLineRegex)"
                 " || ''.matches(self.commandLineRegex) in [true, false]",
-                "commandLineRegex must be an RE2 expression", ".commandLineRegex")],
-        minProperties=1)
+                "commandLineRegex must be an RE2 expression, which has no backreference and no"
+                " lookaround", ".commandLineRegex")])
 
 
 def process_filters(cluster):
@@ -229,17 +234,20 @@ def export():
 
 
 SPEC_RULES = [
-    ("!has(self.general) || self.mode == 'General'", "general belongs to mode General", ".general"),
+    ("!has(self.general) || self.mode == 'General'",
+     "general belongs to mode General: remove it, or write mode: General", ".general"),
     ("has(self.trigger) == (self.mode == 'Trigger')",
      "trigger is required in mode Trigger, and belongs to it alone", ".trigger"),
     ("self.export.metrics.mode != 'Disabled' || self.export.objectStore.mode != 'Disabled'",
-     "export at least one of metrics and objectStore", ".export"),
+     "export at least one of metrics and objectStore: nobody would see the profiles", ".export"),
     ("!has(self.ttlSecondsAfterFinished) || has(self.activeDeadlineSeconds)",
-     "ttlSecondsAfterFinished needs activeDeadlineSeconds", ".ttlSecondsAfterFinished"),
-    ("has(self.filter) || self.mode != 'Filter'", "filter is required in mode Filter", ".filter"),
+     "ttlSecondsAfterFinished needs activeDeadlineSeconds: without it a policy never finishes",
+     ".ttlSecondsAfterFinished"),
+    ("has(self.filter) || self.mode != 'Filter'",
+     "filter is required in mode Filter: it says what is profiled", ".filter"),
     ("!has(self.nodeSelector) || has(self.nodeSelector.matchLabels)"
      " || has(self.nodeSelector.matchExpressions)",
-     "nodeSelector is a label selector: use matchLabels or matchExpressions", ".nodeSelector"),
+     "nodeSelector is a label selector: write matchLabels or matchExpressions", ".nodeSelector"),
 ]
 
 
@@ -248,7 +256,7 @@ def spec(cluster):
         {"cpu": quantity("50m", "What this policy may cost a node.")},
         rules=[("type(self.cpu) == int ? int(self.cpu) > 0"
                 " : quantity(string(self.cpu)).isGreaterThan(quantity('0'))",
-                "cpu must be above zero", ".cpu")],
+                "cpu must be above zero: to stop the policy write suspend: true", ".cpu")],
         desc="Bounds of the overhead.")
     return obj(
         {

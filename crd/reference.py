@@ -43,7 +43,8 @@ def page(namespaced, cluster):
         lines += rows + [""]
     lines += ["## Rules", "", "| object | rule |", "|---|---|"]
     lines += [f"| `{path}` | {message} |" for path, message in rules]
-    lines += ["| `metadata` | metadata.name must be at most 63 characters |"]
+    lines += ["| `metadata` | metadata.name must be at most 63 characters: it becomes the"
+              " value of a label |"]
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,9 @@ def integer(low, high, default=None, desc=None, fmt="int32"):
 
 
 def counter(fmt="int32", desc=None):
-    return _described({"type": "integer", "format": fmt, "minimum": 0}, None, desc)
+    # Bounds are doubles in a schema: 2^53 - 1 is the largest that stays what it is.
+    most = 2**31 - 1 if fmt == "int32" else 2**53 - 1
+    return integer(0, most, None, desc, fmt)
 
 
 def text(low, high, pattern=None, default=None, desc=None):
@@ -24,7 +26,7 @@ def text(low, high, pattern=None, default=None, desc=None):
 
 
 def time(desc=None):
-    return _described({"type": "string", "format": "date-time"}, None, desc)
+    return _described({"type": "string", "format": "date-time", "maxLength": 64}, None, desc)
 
 
 def enum(*values, default=None, desc=None):

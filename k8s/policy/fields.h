@@ -87,7 +87,7 @@ void Visit(V& v, EventSpec& e) {
   v.Integer("period", e.period, 1, 1000000000);
   v.Integer("frequencyHertz", e.frequency_hertz, 1, 999);
   v.Rule([&] { return e.period.has_value() != e.frequency_hertz.has_value(); },
-         "exactly one of period and frequencyHertz", "");
+         "an event needs exactly one of period and frequencyHertz", "");
 }
 
 template <typename V>
@@ -98,15 +98,16 @@ void Visit(V& v, ProfileSpec& p) {
   v.Integer("sampleBytes", p.sample_bytes, 1024, 1073741824);
   v.Objects("events", p.events, {8, 1, ListType::kMap, "name"});
   v.Rule([&] { return !p.frequency_hertz || p.type == ProfileType::kCpu; },
-         "frequencyHertz belongs to type CPU", ".frequencyHertz");
+         "frequencyHertz belongs to type CPU: remove it from this entry", ".frequencyHertz");
   v.Rule(
       [&] {
         return !p.min_block_microseconds || p.type == ProfileType::kOffCpu ||
                p.type == ProfileType::kLock;
       },
-      "minBlockMicroseconds belongs to types OffCPU and Lock", ".minBlockMicroseconds");
+      "minBlockMicroseconds belongs to types OffCPU and Lock: remove it from this entry",
+      ".minBlockMicroseconds");
   v.Rule([&] { return !p.sample_bytes || p.type == ProfileType::kMemory; },
-         "sampleBytes belongs to type Memory", ".sampleBytes");
+         "sampleBytes belongs to type Memory: remove it from this entry", ".sampleBytes");
   v.Rule([&] { return p.events.empty() != (p.type == ProfileType::kEvent); },
          "events is required for type Event, and belongs to it alone", ".events");
 }
@@ -118,13 +119,15 @@ void Visit(V& v, GeneralSpec& g) {
   v.Integer("durationSeconds", g.duration_seconds, 5, 3600);
   v.Rule(
       [&] { return g.schedule == Schedule::kContinuous || g.duration_seconds <= g.period_seconds; },
-      "durationSeconds must not exceed periodSeconds", ".durationSeconds");
+      "durationSeconds must not exceed periodSeconds: shorten it, or write schedule: Continuous",
+      ".durationSeconds");
 }
 
 template <typename V>
 void Visit(V& v, LimitsSpec& l) {
   v.Amount("cpu", l.cpu, "50m");
-  v.Rule([&] { return AboveZero(l.cpu); }, "cpu must be above zero", ".cpu");
+  v.Rule([&] { return AboveZero(l.cpu); },
+         "cpu must be above zero: to stop the policy write suspend: true", ".cpu");
 }
 
 template <typename V>
@@ -148,8 +151,8 @@ void Visit(V& v, ExportSpec& e) {
 
 template <typename V>
 void VisitSpecRules(V& v, PolicySpec& s) {
-  v.Rule([&] { return !s.general || s.mode == Mode::kGeneral; }, "general belongs to mode General",
-         ".general");
+  v.Rule([&] { return !s.general || s.mode == Mode::kGeneral; },
+         "general belongs to mode General: remove it, or write mode: General", ".general");
   v.Rule([&] { return s.trigger.has_value() == (s.mode == Mode::kTrigger); },
          "trigger is required in mode Trigger, and belongs to it alone", ".trigger");
   v.Rule(
@@ -157,13 +160,15 @@ void VisitSpecRules(V& v, PolicySpec& s) {
         return s.export_spec.metrics.mode != MetricsMode::kDisabled ||
                s.export_spec.object_store.mode != ObjectStoreMode::kDisabled;
       },
-      "export at least one of metrics and objectStore", ".export");
+      "export at least one of metrics and objectStore: nobody would see the profiles", ".export");
   v.Rule([&] { return !s.ttl_seconds_after_finished || s.active_deadline_seconds; },
-         "ttlSecondsAfterFinished needs activeDeadlineSeconds", ".ttlSecondsAfterFinished");
-  v.Rule([&] { return s.filter || s.mode != Mode::kFilter; }, "filter is required in mode Filter",
-         ".filter");
+         "ttlSecondsAfterFinished needs activeDeadlineSeconds: without it a policy never finishes",
+         ".ttlSecondsAfterFinished");
+  v.Rule([&] { return s.filter || s.mode != Mode::kFilter; },
+         "filter is required in mode Filter: it says what is profiled", ".filter");
   v.Rule([&] { return !s.node_selector || HasRequirements(s.node_selector); },
-         "nodeSelector is a label selector: use matchLabels or matchExpressions", ".nodeSelector");
+         "nodeSelector is a label selector: write matchLabels or matchExpressions",
+         ".nodeSelector");
 }
 
 template <typename V>

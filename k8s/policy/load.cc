@@ -41,7 +41,8 @@ void ReadMetadata(const Node& node, ProfilingPolicy& policy, ErrorList& errors) 
   reader.StringMap("labels", labels, kMaxMetadataLabels, kLabelValue);
   for (std::string_view name : kOtherMetadata) reader.Take(name);
   reader.Rule([&] { return policy.name.size() <= kMaxName; },
-              "metadata.name must be at most 63 characters", ".name");
+              "metadata.name must be at most 63 characters: it becomes the value of a label",
+              ".name");
   reader.Rule([&] { return !policy.cluster || !namespace_name; },
               "a ClusterProfilingPolicy has no namespace: remove it", ".namespace");
   reader.Finish();

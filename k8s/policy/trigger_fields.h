@@ -17,7 +17,8 @@ void Visit(V& v, TriggerTarget& t) {
          "utilizationPercent is required for type Utilization, and belongs to it alone", "");
   v.Rule([&] { return t.value.has_value() == (t.type == TargetType::kValue); },
          "value is required for type Value, and belongs to it alone", "");
-  v.Rule([&] { return !t.value || AboveZero(*t.value); }, "value must be above zero", "");
+  v.Rule([&] { return !t.value || AboveZero(*t.value); },
+         "value must be above zero: every reading would be on one side of it", "");
 }
 
 template <typename V>
@@ -30,21 +31,22 @@ void Visit(V& v, TriggerRule& r) {
   v.Integer("forSeconds", r.for_seconds, 0, 3600);
   if (v.cluster()) v.Choice("cpus", r.cpus);
   v.Rule([&] { return r.target.has_value() == (r.metric != Metric::kOomKill); },
-         "target is required, but not for OOMKill", ".target");
+         "target is required, but for OOMKill, which has no threshold", ".target");
   v.Rule([&] { return r.op.has_value() == (r.metric != Metric::kOomKill); },
-         "operator is required, but not for OOMKill", ".operator");
+         "operator is required, but for OOMKill, which has no threshold", ".operator");
   v.Rule(
       [&] {
         return !r.target || r.target->type == TargetType::kUtilization ||
                !EnumName(r.metric).ends_with("Pressure");
       },
-      "pressure is given in percent of time: type Utilization", ".target");
+      "pressure is given in percent of time: write type: Utilization and utilizationPercent",
+      ".target");
   if (!v.cluster()) return;
   v.Rule(
       [&] {
         return !r.cpus || r.metric == Metric::kNodeCpuUser || r.metric == Metric::kNodeCpuSystem;
       },
-      "cpus belongs to NodeCPUUser and NodeCPUSystem", ".cpus");
+      "cpus belongs to NodeCPUUser and NodeCPUSystem: remove it from this rule", ".cpus");
 }
 
 template <typename V>
@@ -66,7 +68,8 @@ void Visit(V& v, TriggerSpec& t) {
   v.Integer("resetPercent", t.reset_percent, 0, 100);
   v.Integer("maxCapturesPerHour", t.max_captures_per_hour, 1, 60);
   v.Rule([&] { return t.capture.pre_trigger_seconds == 0 || t.armed_frequency_hertz > 0; },
-         "preTriggerSeconds above 0 needs armedFrequencyHertz above 0", "");
+         "preTriggerSeconds above 0 needs armedFrequencyHertz above 0: nothing is sampled before",
+         "");
   v.Rule(
       [&] {
         if (t.combine == Combine::kAnyOf) return true;
@@ -75,7 +78,8 @@ void Visit(V& v, TriggerSpec& t) {
         }
         return true;
       },
-      "OOMKill is an instant: it cannot be combined by AllOf", "");
+      "OOMKill is an instant, which AllOf cannot combine: write combine: AnyOf, or two policies",
+      "");
 }
 
 template <typename V>
@@ -85,9 +89,10 @@ void Visit(V& v, ProcessFilter& p) {
   v.Text("commandLineRegex", p.command_line_regex, {1, 256});
   if (v.cluster()) v.Integer("pid", p.pid, 1, 4194304);
   v.Rule([&] { return p.comm || p.executable || p.command_line_regex || p.pid; },
-         "an empty entry would match everything", "");
+         "an empty entry would match everything: name what a process must be", "");
   v.Rule([&] { return !p.command_line_regex || RegexError(*p.command_line_regex).empty(); },
-         "commandLineRegex must be an RE2 expression", ".commandLineRegex");
+         "commandLineRegex must be an RE2 expression, which has no backreference and no lookaround",
+         ".commandLineRegex");
 }
 
 template <typename V>

@@ -61,20 +61,43 @@ void Walk(const Node& schema, const std::string& path, FieldTable& table) {
   }
 }
 
-FieldTable SchemaOf(const std::string& plural) {
+Node RootSchemaOf(const std::string& plural) {
   const std::string file =
       std::string(FIRETOWER_SOURCE_DIR) + "/crd/firetower.dev_" + plural + ".yaml";
   const std::vector<YamlDocument> documents = ParseYaml(ReadFile(file).value());
   EXPECT_EQ(documents.size(), 1u);
   EXPECT_TRUE(documents[0].errors.empty()) << documents[0].errors.at(0).message;
-  const Node* spec = &documents[0].root;
-  for (const char* step : {"spec", "versions"}) spec = spec->Find(step);
-  spec = &spec->items.at(0);
-  for (const char* step : {"schema", "openAPIV3Schema", "properties", "spec"})
-    spec = spec->Find(step);
+  const Node& version = documents[0].root.Find("spec")->Find("versions")->items.at(0);
+  return *version.Find("schema")->Find("openAPIV3Schema");
+}
+
+FieldTable SchemaOf(const std::string& plural) {
   FieldTable table;
-  Walk(*spec, "spec", table);
+  Walk(*RootSchemaOf(plural).Find("properties")->Find("spec"), "spec", table);
   return table;
+}
+
+// What an object may hold is bounded everywhere: etcd, watchers and the cost of rules rely on it.
+void ExpectBounded(const Node& schema, const std::string& path) {
+  const auto has = [&](const char* key) { return schema.Find(key) != nullptr; };
+  const std::string type = TypeOf(schema);
+  if (type == "string" || type == "quantity") {
+    EXPECT_TRUE(has("maxLength") || has("enum")) << path;
+  } else if (type == "integer") {
+    EXPECT_TRUE(has("minimum") && has("maximum")) << path;
+  } else if (type == "array") {
+    EXPECT_TRUE(has("maxItems") && has("x-kubernetes-list-type")) << path;
+    ExpectBounded(*schema.Find("items"), path + "[]");
+  } else if (type == "map") {
+    EXPECT_TRUE(has("maxProperties")) << path;
+    ExpectBounded(*schema.Find("additionalProperties"), path + "{}");
+  } else if (type == "object") {
+    ASSERT_TRUE(has("properties")) << path;
+    for (const NodeEntry& entry : schema.Find("properties")->entries)
+      ExpectBounded(entry.value, path + "." + entry.key);
+  } else {
+    EXPECT_EQ(type, "boolean") << path;
+  }
 }
 
 void ExpectSame(const FieldTable& parser, const FieldTable& schema) {
@@ -100,6 +123,17 @@ TEST(PolicySchema, EqualsTheParserForTheClusterKind) {
   const FieldTable schema = SchemaOf("clusterprofilingpolicies");
   EXPECT_GT(schema.size(), SchemaOf("profilingpolicies").size());
   ExpectSame(DescribePolicy(true), schema);
+}
+
+TEST(PolicySchema, BoundsEveryFieldOfEveryKind) {
+  for (const char* plural : {"profilingpolicies", "clusterprofilingpolicies", "profilingnodes"}) {
+    const Node root = RootSchemaOf(plural);
+    for (const NodeEntry& entry : root.Find("properties")->entries) {
+      // The API server's own.
+      if (entry.key == "apiVersion" || entry.key == "kind" || entry.key == "metadata") continue;
+      ExpectBounded(entry.value, std::string(plural) + "." + entry.key);
+    }
+  }
 }
 
 TEST(PolicySchema, GeneratedFilesAreUpToDate) {
