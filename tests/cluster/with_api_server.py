@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a command with FIRETOWER_TEST_KUBECONFIG naming a real API server of its own, and ends that."""
+"""Runs a command with FIRETOWER_TEST_KUBECONFIG naming a real API server of its own, and ends that.
+
+with_api_server.py NAME COMMAND…    NAME is the test's
+"""
 
 import glob
 import json
@@ -15,7 +18,7 @@ import tempfile
 import time
 import urllib.request
 
-NAME = "cluster.api-server"
+NAME = sys.argv[1]
 START_SECONDS = 90
 
 
@@ -123,8 +126,9 @@ def main():
     processes = []
     try:
         kubeconfig = start(binaries, folder, processes)
-        environment = {**os.environ, "FIRETOWER_TEST_KUBECONFIG": str(kubeconfig)}
-        return subprocess.run(sys.argv[1:], env=environment, check=False).returncode
+        environment = {**os.environ, "FIRETOWER_TEST_KUBECONFIG": str(kubeconfig),
+                       "FIRETOWER_TEST_BINARIES": binaries}
+        return subprocess.run(sys.argv[2:], env=environment, check=False).returncode
     finally:
         for process in reversed(processes):
             process.terminate()
