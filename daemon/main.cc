@@ -6,11 +6,15 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "base/thread.h"
+#include "daemon/cluster/access.h"
 #include "daemon/config/command_line.h"
 #include "daemon/control/agent.h"
 
@@ -30,7 +34,12 @@ int Fail(const Error& error) {
   return error.code() == ErrorCode::kInvalid ? 2 : 1;
 }
 
-int RunAgent(const Config& config) {
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int RunAgent(const Config& config, std::optional<k8s::ClientConfig> access) {
   SetLogLevel(config.log_level);
   SetLogFormat(config.log_format);
   SetThreadName("control");
@@ -46,7 +55,7 @@ int RunAgent(const Config& config) {
   signal(SIGPIPE, SIG_IGN);
   UniqueFd stop_fd(::signalfd(-1, &stop_signals, SFD_CLOEXEC));
   if (!stop_fd) return Fail(ErrnoError("signalfd"));
-  Result<std::unique_ptr<Agent>> agent = Agent::Start(config, Clock::System());
+  Result<std::unique_ptr<Agent>> agent = Agent::Start(config, std::move(access), Clock::System());
   if (!agent) return Fail(agent.error());
   (*agent)->Run(stop_fd.get());
   LOG(kInfo, "stopping", {});
@@ -58,7 +67,7 @@ int RunAgent(const Config& config) {
 
 int Main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  Result<CommandLine> command_line = ParseCommandLine(arguments);
+  Result<CommandLine> command_line = ParseCommandLine(arguments, Variable("NODE_NAME"));
   if (!command_line) return Fail(command_line.error());
   switch (command_line->action) {
     case CommandAction::kHelp:
@@ -73,12 +82,11 @@ int Main(int argc, char** argv) {
     case CommandAction::kRun:
       break;
   }
-  if (!command_line->config.standalone) {
-    return Fail({ErrorCode::kInvalid,
-                 "nothing to do without --standalone: this version profiles one machine, and does "
-                 "not read policies from an API server yet; start it with --standalone"});
-  }
-  return RunAgent(command_line->config);
+  Result<std::optional<k8s::ClientConfig>> access =
+      ClusterAccessOf(command_line->config, Variable("KUBERNETES_SERVICE_HOST"),
+                      Variable("KUBERNETES_SERVICE_PORT"));
+  if (!access) return Fail(access.error());
+  return RunAgent(command_line->config, *std::move(access));
 }
 
 }  // namespace

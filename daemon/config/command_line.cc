@@ -135,17 +135,19 @@ Status ApplyFlags(const Flags& flags, Config& config) {
   return OkStatus();
 }
 
-Status FillNodeName(const std::vector<Option>& options, Config& config) {
+Status FillNodeName(const std::vector<Option>& options, const std::string& told, Config& config) {
   if (!config.node_name.empty()) return OkStatus();
+  const Option& option = *FindOption(options, "node-name");
+  if (!told.empty()) return SetOption(option, config, told, "NODE_NAME");
   char name[256] = {};
   if (::gethostname(name, sizeof(name) - 1) != 0) return ErrnoError("gethostname");
-  return SetOption(*FindOption(options, "node-name"), config, name,
-                   "the host name cannot serve as --node-name, give one");
+  return SetOption(option, config, name, "the host name cannot serve as --node-name, give one");
 }
 
 }  // namespace
 
-Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
+Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
+                                     const std::string& node_name) {
   const std::vector<Option> options = ConfigOptions();
   ASSIGN_OR_RETURN(Flags flags, ReadFlags(options, arguments));
   CommandLine line;
@@ -158,7 +160,7 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
     RETURN_IF_ERROR(ApplyFile(options, line.config.config_path, line.config));
     RETURN_IF_ERROR(ApplyFlags(flags, line.config));
   }
-  RETURN_IF_ERROR(FillNodeName(options, line.config));
+  RETURN_IF_ERROR(FillNodeName(options, node_name, line.config));
   RETURN_IF_ERROR(CheckConfig(line.config));
   return line;
 }

@@ -21,7 +21,9 @@ struct CommandLine {
 // a flag given twice the last counts), then the configuration file they name. A flag wins over the
 // file, the file over the default. `arguments` is argv without the program's name. An error says
 // what is wrong, why, and what is allowed; it is meant for the person who started the program.
-Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
+// `node_name`: the variable NODE_NAME, which a pod gets from its Node.
+Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,
+                                     const std::string& node_name = "");
 
 // The text of --help and the page docs/reference/configuration.md, both from the table.
 std::string HelpText();

@@ -38,6 +38,7 @@ enum class SymbolMode { kNames, kFull, kRemote };
 // field is one row of the table in options.cc.
 struct Config {
   bool standalone = false;
+  std::string kubeconfig_path;  // Empty: as a pod, or none with --standalone.
   ListenAddress listen;
   std::string store_url = "file:///var/lib/firetower";
   std::string policy_path;  // A file or a folder; empty: profile everything.
@@ -54,7 +55,7 @@ struct Config {
   std::string sys_root = "/sys";
   std::string cgroup_root = "/sys/fs/cgroup";
 
-  std::string node_name;  // ParseCommandLine fills in the host name.
+  std::string node_name;  // ParseCommandLine fills in NODE_NAME, else the host name.
   std::string cluster = "standalone";
 
   int64_t retention_age_ns = 14 * 86400 * int64_t{1'000'000'000};

@@ -40,6 +40,11 @@ void AddServing(std::vector<Option>& rows) {
                      "Profile this machine without Kubernetes, and serve the query API from the "
                      "same process.",
                      SwitchValue(&Config::standalone)));
+  rows.push_back(Row("kubeconfig", kServing, "FILE",
+                     "How the API server is reached whose pods give samples their names, also with "
+                     "--standalone. Without one, and without --standalone, as a pod does: by its "
+                     "service account.",
+                     PathValue(&Config::kubeconfig_path, "a kubeconfig file; empty for none")));
   rows.push_back(
       Row("listen", kServing, "ADDRESS", "Where the HTTP server listens.", ListenValue()));
   rows.push_back(Row("config", kServing, "FILE",
@@ -117,9 +122,10 @@ void AddStorage(std::vector<Option>& rows) {
                      "Size the store is held to; the oldest profiles are deleted first.",
                      BytesValue(&Config::retention_bytes, 16 * kMi, kGi * kMi, ByteShape::kAny)));
   rows.push_back(Row(
-      "node-name", kStorage, "NAME", "Name of this machine in keys and labels.",
+      "node-name", kStorage, "NAME",
+      "Name of this machine in keys and labels; in a cluster that of its Node.",
       NameValue(&Config::node_name, "letters, digits, '.', '_' and '-', at most 253 characters")));
-  rows.back().default_text = "the host name";
+  rows.back().default_text = "$NODE_NAME, else the host name";
   rows.push_back(Row(
       "cluster", kStorage, "NAME", "Name of the cluster in keys.",
       NameValue(&Config::cluster, "letters, digits, '.', '_' and '-', at most 253 characters")));

@@ -14,6 +14,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/capture/capture.h"
+#include "daemon/cluster/cluster.h"
+#include "daemon/cluster/watch_checks.h"
 #include "daemon/control/http_sources.h"
 #include "daemon/control/metrics_feed.h"
 #include "daemon/export/exporter.h"
@@ -101,8 +103,9 @@ symbolizer::DebuginfodOptions DebuginfodOptionsOf(const Config& config) {
 
 class AgentImpl : public Agent {
  public:
-  AgentImpl(const Config& config, const Clock& clock)
+  AgentImpl(const Config& config, std::optional<k8s::ClientConfig> access, const Clock& clock)
       : config_(config),
+        access_(std::move(access)),
         clock_(clock),
         lines_(static_cast<size_t>(config.symbol_cache_bytes)),
         cache_(static_cast<size_t>(config.symbol_cache_bytes)),
@@ -120,6 +123,7 @@ class AgentImpl : public Agent {
     }
     RETURN_IF_ERROR(LoadKernelSide());
     MakeStages();
+    JoinCluster();
     RETURN_IF_ERROR(ServeHttp());
     RETURN_IF_ERROR(StartStages());
     sources_->SetReady(true);
@@ -142,6 +146,7 @@ class AgentImpl : public Agent {
         next_feed_ns = now_ns + kFeedEveryNs;
         PipelineFigures figures = pipeline_->figures();
         feed_->Update(capture_.get(), &figures, exporter_.get(), frequency_hz_);
+        if (cluster_) cluster_->UpdateMetrics();
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
       pollfd fds[2] = {{stop_fd, POLLIN, 0}, {policies_ ? policies_->fd() : -1, POLLIN, 0}};
@@ -163,6 +168,7 @@ class AgentImpl : public Agent {
     if (exporter_) exporter_->Finish();
     loader_.Stop();
     fetcher_.Stop();
+    if (cluster_) cluster_->Stop();
     if (http_) http_->Stop();
   }
 
@@ -226,6 +232,13 @@ class AgentImpl : public Agent {
                                            [this] { exporter_->Notify(); });
   }
 
+  // Every kind of object that is watched is named here, before anything asks how it stands.
+  void JoinCluster() {
+    if (!access_) return;
+    cluster_ = std::make_unique<Cluster>(*access_, config_.node_name, registry_, clock_);
+    cluster_->Start();
+  }
+
   Status ServeHttp() {
     DoctorInput doctor;
     doctor.proc_root = config_.proc_root;
@@ -233,7 +246,15 @@ class AgentImpl : public Agent {
     doctor.sideband_ring_bytes = config_.sideband_ring_bytes;
     doctor.cgroup = [this] { return CgroupFacts{hierarchy_.mode, hierarchy_.Name(), ""}; };
     doctor.store = [this] { return StoreFactsNow(); };
-    sources_ = std::make_unique<HttpSources>(*exporter_, registry_, std::move(doctor));
+    std::function<std::vector<std::string>()> awaited;
+    if (cluster_) {
+      doctor.cluster = [this] {
+        return WatchChecks(cluster_->watches(), cluster_->ServerText(), clock_.WallNs());
+      };
+      awaited = [this] { return AwaitedWatches(cluster_->watches()); };
+    }
+    sources_ =
+        std::make_unique<HttpSources>(*exporter_, registry_, std::move(doctor), std::move(awaited));
     query::ApiParts parts{*store_, *sources_, *sources_, *sources_, *sources_, authorizer_};
     api_ = std::make_unique<query::Api>(parts);
     query::HttpServerOptions options;
@@ -333,6 +354,7 @@ class AgentImpl : public Agent {
   }
 
   Config config_;
+  std::optional<k8s::ClientConfig> access_;
   const Clock& clock_;
   std::unique_ptr<store::ObjectStore> store_;
   // Before the cache, whose tables have lines in it.
@@ -357,6 +379,7 @@ class AgentImpl : public Agent {
   std::optional<PolicyStore> policies_;
   std::optional<PolicySchedule> schedule_;
   std::optional<int64_t> schedule_change_ns_;
+  std::unique_ptr<Cluster> cluster_;  // unset: no API server is known
   query::AllowAll authorizer_;
   std::unique_ptr<HttpSources> sources_;
   std::unique_ptr<query::Api> api_;
@@ -366,8 +389,10 @@ class AgentImpl : public Agent {
 
 }  // namespace
 
-Result<std::unique_ptr<Agent>> Agent::Start(const Config& config, const Clock& clock) {
-  auto agent = std::make_unique<AgentImpl>(config, clock);
+Result<std::unique_ptr<Agent>> Agent::Start(const Config& config,
+                                            std::optional<k8s::ClientConfig> access,
+                                            const Clock& clock) {
+  auto agent = std::make_unique<AgentImpl>(config, std::move(access), clock);
   RETURN_IF_ERROR(agent->Start());
   return std::unique_ptr<Agent>(std::move(agent));
 }

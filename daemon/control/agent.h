@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "daemon/config/config.h"
+#include "k8s/client/config.h"
 
 namespace firetower::daemon {
 
@@ -13,8 +15,11 @@ namespace firetower::daemon {
 // data, last stage first; Stop goes the other way, so that what was sampled gets through.
 class Agent {
  public:
-  // Errors are for the person who started it: what failed, why, and what to do.
-  static Result<std::unique_ptr<Agent>> Start(const Config& config, const Clock& clock);
+  // `access`: how the API server is reached; without one there is no cluster. Errors are for the
+  // person who started it: what failed, why, and what to do.
+  static Result<std::unique_ptr<Agent>> Start(const Config& config,
+                                              std::optional<k8s::ClientConfig> access,
+                                              const Clock& clock);
   virtual ~Agent() = default;
 
   // The control thread's work, until a descriptor of `stop_fd` is readable (a signalfd): policies,

@@ -39,8 +39,8 @@ std::vector<query::Check> HttpSources::Checks() const {
 }
 
 std::vector<std::string> HttpSources::NotReadyReasons() const {
-  if (ready_.load(std::memory_order_acquire)) return {};
-  return {"sampling has not started yet"};
+  if (!ready_.load(std::memory_order_acquire)) return {"sampling has not started yet"};
+  return awaited_ ? awaited_() : std::vector<std::string>();
 }
 
 }  // namespace firetower::daemon

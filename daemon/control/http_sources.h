@@ -20,8 +20,13 @@ class HttpSources : public query::LiveSource,
                     public query::DoctorSource,
                     public query::ReadySource {
  public:
-  HttpSources(Exporter& exporter, const MetricsRegistry& registry, DoctorInput doctor)
-      : exporter_(exporter), registry_(registry), doctor_(std::move(doctor)) {}
+  // `awaited` says what the daemon still waits for, from any thread; unset: nothing.
+  HttpSources(Exporter& exporter, const MetricsRegistry& registry, DoctorInput doctor,
+              std::function<std::vector<std::string>()> awaited = nullptr)
+      : exporter_(exporter),
+        registry_(registry),
+        doctor_(std::move(doctor)),
+        awaited_(std::move(awaited)) {}
 
   void SetReady(bool ready) { ready_.store(ready, std::memory_order_release); }
 
@@ -34,6 +39,7 @@ class HttpSources : public query::LiveSource,
   Exporter& exporter_;
   const MetricsRegistry& registry_;
   DoctorInput doctor_;
+  std::function<std::vector<std::string>()> awaited_;
   std::atomic<bool> ready_{false};
 };
 

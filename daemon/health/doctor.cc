@@ -40,6 +40,7 @@ std::vector<Check> RunDoctor(const DoctorInput& input) {
   if (input.cgroup) checks.push_back(CgroupCheck(input.cgroup()));
   checks.push_back(ClockCheck(ReadClockFacts()));
   if (input.store) checks.push_back(StoreCheck(input.store()));
+  if (input.cluster) Append(checks, input.cluster());
   return checks;
 }
 

@@ -14,8 +14,9 @@ struct DoctorInput {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   int64_t sideband_ring_bytes = 0;
-  std::function<CgroupFacts()> cgroup;  // unset: not checked
-  std::function<StoreFacts()> store;    // unset: not checked
+  std::function<CgroupFacts()> cgroup;               // unset: not checked
+  std::function<StoreFacts()> store;                 // unset: not checked
+  std::function<std::vector<Check>()> cluster = {};  // unset: there is none
 };
 
 // All checks, in the order they are shown. Any thread; reads a dozen small files. The callbacks

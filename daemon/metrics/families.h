@@ -24,6 +24,11 @@ enum class MetricId {
   kUnwindTableBytes,
   kSymbolLookups,
   kPolicies,
+  kKubeRequests,
+  kKubeWatchRestarts,
+  kKubeObjectsSkipped,
+  kKubeSynced,
+  kKubeLastSync,
   kStoreOperations,
   kStoreFailures,
   kStoreSeconds,
@@ -42,7 +47,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 29;
+inline constexpr size_t kMetricCount = 34;
 
 struct FamilySpec {
   MetricId id;

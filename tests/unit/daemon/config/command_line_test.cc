@@ -52,6 +52,16 @@ TEST(CommandLine, StartsWithTheDefaults) {
   EXPECT_EQ(config.node_name, host);
 }
 
+TEST(CommandLine, IsCalledAsItsNodeUnlessAFlagSaysOtherwise) {
+  const std::vector<std::string> none;
+  EXPECT_EQ(ParseCommandLine(none, "node-7")->config.node_name, "node-7");
+  const std::vector<std::string> flag = {"--node-name=box"};
+  EXPECT_EQ(ParseCommandLine(flag, "node-7")->config.node_name, "box");
+  auto bad = ParseCommandLine(none, "a/b");
+  ASSERT_FALSE(bad);
+  EXPECT_THAT(bad.error().message(), HasSubstr("NODE_NAME: 'a/b' is refused"));
+}
+
 TEST(CommandLine, TakesBothSpellings) {
   auto line = Parse({"--standalone", "--listen", "0.0.0.0:80", "--store=file:///tmp/x",
                      "--retention-age", "36h", "--sample-labels=cpu"});
