@@ -8,6 +8,7 @@
 #include "symbolizer/elf/overlap.h"
 #include "symbolizer/elf/string_table.h"
 #include "symbolizer/elf/symbol_reader.h"
+#include "symbolizer/go/go_inlines.h"
 #include "symbolizer/go/go_symbols.h"
 #include "symbolizer/string_pool.h"
 #include "symbolizer/symbol_table.h"
@@ -179,7 +180,10 @@ Result<std::shared_ptr<SymbolTable>> LoadElfSymbols(const RandomAccess& source,
   if (debug_file != nullptr) {
     if (auto opened = ElfFile::Open(*debug_file)) loading.debug_file = *std::move(opened);
   }
-  return LoadFrom(file, window, std::move(segments), limits, loading);
+  ASSIGN_OR_RETURN(std::shared_ptr<SymbolTable> table,
+                   LoadFrom(file, window, std::move(segments), limits, loading));
+  table->Attach(LoadGoInlines(file, *table));
+  return table;
 }
 
 Result<std::shared_ptr<SymbolTable>> LoadDebugFileSymbols(const RandomAccess& debug_file,

@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "symbolizer/cfi/load_unwind_rows.h"
+#include "symbolizer/go/go_inlines.h"
 #include "symbolizer/go/go_values.h"
 #include "symbolizer/go/pclntab.h"
 #include "tests/unit/symbolizer/support/go_builder.h"
@@ -49,6 +50,21 @@ void ReadTable(const ElfFile& file) {
   }
 }
 
+// Names and inlined calls.
+void ReadSymbols(const RandomAccess& source) {
+  const auto symbols = LoadElfSymbols(source);
+  if (!symbols) return;
+  std::vector<SourceFrame> frames;
+  for (uint64_t behind = 0; behind < 0x100; ++behind) {
+    frames.clear();
+    (*symbols)->FindFrames(TestGoFile::kCode - 0x400000 + behind, frames);
+    if (frames.size() > GoInlines::kMaxDepth + 1) std::abort();
+    for (const SourceFrame& frame : frames) {
+      if (frame.name.size() > Pclntab::kMaxNameBytes) std::abort();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace firetower::symbolizer
 
@@ -73,6 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto elf = symbolizer::ElfFile::Open(source);
   if (!elf) std::abort();
   symbolizer::ReadTable(*elf);
+  symbolizer::ReadSymbols(source);
   symbolizer::CheckingSink sink;
   [[maybe_unused]] auto stats = symbolizer::LoadUnwindRows(*elf, sink);
   return 0;

@@ -45,21 +45,23 @@ func recurse(depth int, visit func()) [64]int {
 }
 
 // Small enough to be inlined, each into the one before.
-func outer(visit func([]uintptr))  { middle(visit) }
-func middle(visit func([]uintptr)) { inner(visit) }
-func inner(visit func([]uintptr)) {
-	pcs := make([]uintptr, 16)
-	visit(pcs[:runtime.Callers(1, pcs)])
-}
+func middle(pcs []uintptr) int { return inner(pcs) }
+func inner(pcs []uintptr) int  { return runtime.Callers(1, pcs) }
 
 //go:noinline
-func callOuter(visit func([]uintptr)) { outer(visit) }
+func outer(pcs []uintptr) int { return middle(pcs) }
 
-// base is the lowest address of the executable's first mapping, whose file offset is 0.
+// base is the lowest address of the executable's mappings, whose file offset is 0.
 func base() uint64 {
-	text, _ := os.ReadFile("/proc/self/maps")
+	path, _ := os.Executable()
+	maps, _ := os.ReadFile("/proc/self/maps")
 	var start uint64
-	fmt.Sscanf(string(text), "%x", &start)
+	for _, line := range strings.Split(string(maps), "\n") {
+		if strings.HasSuffix(line, path) {
+			fmt.Sscanf(line, "%x", &start)
+			break
+		}
+	}
 	return start
 }
 
@@ -78,24 +80,29 @@ func printPcs(out *bufio.Writer) {
 			if function == nil {
 				break
 			}
-			// Frames take return addresses, and look one byte before.
+			// Frames take return addresses, and look one byte before, in the same function only.
+			next := runtime.FuncForPC(uintptr(pc) + 1)
+			if next == nil || next.Entry() != function.Entry() {
+				continue
+			}
 			frame, _ := runtime.CallersFrames([]uintptr{uintptr(pc) + 1}).Next()
-			printFrame(out, pc-start, frame)
+			// The runtime takes the name at offset 0 for none.
+			if frame.Function != "" {
+				printFrame(out, pc-start, frame)
+			}
 		}
 	}
 }
 
 func printCalls(out *bufio.Writer) {
-	callOuter(func(pcs []uintptr) {
-		frames := runtime.CallersFrames(pcs)
-		for {
-			frame, more := frames.Next()
-			printFrame(out, uint64(frame.PC)-base(), frame)
-			if !more {
-				return
-			}
-		}
-	})
+	start := base()
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:outer(pcs)])
+	for more := true; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		printFrame(out, uint64(frame.PC)-start, frame)
+	}
 }
 
 func main() {
