@@ -119,6 +119,8 @@ class Naming {
     } else if (!frames_.front().file.empty()) {
       target.value.flags |=
           Mapping::kHasFilenames | Mapping::kHasLineNumbers | Mapping::kHasInlineFrames;
+    } else if (frames_.size() > 1) {
+      target.value.flags |= Mapping::kHasInlineFrames;
     }
     return builder_.AddLocation(target.mapping, elf_vaddr.value_or(offset), lines_scratch_,
                                 from.is_folded);

@@ -35,6 +35,16 @@ std::vector<profile::Line> LinesOf(profile::ProfileBuilder& builder, const Frame
   return lines;
 }
 
+// Go's function tables tell inlined calls without their lines; DWARF tells both.
+uint64_t SourceFlags(const FrameName& name) {
+  using profile::Mapping;
+  if (name.lines.empty()) return 0;
+  if (!name.lines.front().file.empty()) {
+    return Mapping::kHasFilenames | Mapping::kHasLineNumbers | Mapping::kHasInlineFrames;
+  }
+  return name.lines.size() > 1 ? uint64_t{Mapping::kHasInlineFrames} : 0;
+}
+
 }  // namespace
 
 Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& slice) {
@@ -73,10 +83,7 @@ void Window::TellBuildId(Open& open, uint32_t module_id, OpenMapping& open_mappi
   mapping.filename = open.builder.AddString(module.path);
   mapping.build_id = open.builder.AddString(build_id);
   if (!namer_.IsRemote(module_id)) mapping.flags = profile::Mapping::kHasFunctions;
-  if (open_mapping.has_lines) {
-    mapping.flags |= profile::Mapping::kHasFilenames | profile::Mapping::kHasLineNumbers |
-                     profile::Mapping::kHasInlineFrames;
-  }
+  mapping.flags |= open_mapping.told;
   open.builder.SetMapping(open_mapping.id, mapping);
   AddUnique(open.build_ids, build_id);
   open_mapping.has_build_id = !build_id.empty();
@@ -87,10 +94,11 @@ void Window::SetName(profile::ProfileBuilder& builder, const Open& open, const L
                       LinesOf(builder, late.name));
 }
 
-void Window::TellLines(Open& open, const Frame& frame, const FrameName& name) {
+void Window::TellSource(Open& open, const Frame& frame, const FrameName& name) {
   OpenMapping& mapping = open.mappings.at(frame.module);
-  if (mapping.has_lines || name.lines.empty() || name.lines.front().file.empty()) return;
-  mapping.has_lines = true;
+  const uint64_t told = mapping.told | SourceFlags(name);
+  if (told == mapping.told) return;
+  mapping.told = told;
   TellBuildId(open, frame.module, mapping);
 }
 
@@ -102,7 +110,7 @@ void Window::LookAgain(Open& open) {
     FrameName name = namer_.NameAgain(late.frame);
     if (!name.settled) return false;
     late.name = std::move(name);
-    TellLines(open, late.frame, late.name);
+    TellSource(open, late.frame, late.name);
     SetName(open.builder, open, late);
     return true;
   });
@@ -119,7 +127,7 @@ uint32_t Window::LocationOf(Open& open, const Frame& frame) {
   FrameName name = namer_.Name(frame);
   uint32_t location = 0;
   if (name.settled) {
-    TellLines(open, frame, name);
+    TellSource(open, frame, name);
     location = open.builder.AddLocation(mapping, name.address, LinesOf(open.builder, name));
   } else {
     location = open.builder.AddOpenLocation();

@@ -50,7 +50,7 @@ class Window {
   struct OpenMapping {
     uint32_t id = 0;
     bool has_build_id = false;
-    bool has_lines = false;  // some frame has a place in a source file
+    uint64_t told = 0;  // profile::Mapping's flags of what some frame has beside its function
   };
   // A frame whose symbols may still come, under the name it has until then.
   struct LateFrame {
@@ -85,7 +85,7 @@ class Window {
   void LookAgain(Open& open);
   static void SetName(profile::ProfileBuilder& builder, const Open& open, const LateFrame& late);
   // What is told of a mapping when one of its frames is named.
-  void TellLines(Open& open, const Frame& frame, const FrameName& name);
+  void TellSource(Open& open, const Frame& frame, const FrameName& name);
   void AddRow(Open& open, const Slice& slice, const Slice::Row& row);
   store::CatalogRow RowOf(const Open& open) const;
   profile::Meta MetaOf(const Open& open) const;

@@ -124,6 +124,24 @@ TEST_F(WindowTest, HasALineForEachInlinedCall) {
   EXPECT_EQ(web.FrameName(root, 0), "main");
 }
 
+// As Go's function tables do.
+TEST_F(WindowTest, TellsOfInlinedCallsWithoutTheirLines) {
+  std::vector<symbolizer::SourceFrame> frames = {{.name = "main.price"}, {.name = "main.serve"}};
+  code_.Load(app_, {"main", "main.serve"},
+             std::make_shared<FramesAt>(KnownCode::kVaddr + 16, KnownCode::kVaddr + 32, frames));
+  Add({{.container = web_, .frames = {InApp(0)}}});
+  Add({{.container = web_, .frames = {InApp(1), InApp(0)}}});
+  std::vector<Window::Finished> finished = window_.Take();
+  const profile::Profile& web = *finished.at(0).open.profile;
+  ASSERT_EQ(web.sample_count(), 2u);
+  const profile::Location leaf = web.location(web.sample(1).locations[0]);
+  ASSERT_EQ(leaf.lines.size(), 2u);
+  EXPECT_EQ(web.FrameName(leaf, 0), "main.price");
+  EXPECT_EQ(web.FrameName(leaf, 1), "main.serve");
+  EXPECT_EQ(web.mapping(leaf.mapping).flags,
+            profile::Mapping::kHasFunctions | profile::Mapping::kHasInlineFrames);
+}
+
 TEST_F(WindowTest, IsEmptyAfterTake) {
   EXPECT_TRUE(window_.empty());
   Add({{.container = web_, .frames = {InApp(0)}}});
