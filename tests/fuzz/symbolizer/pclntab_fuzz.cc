@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using symbolizer::TestGoFile;
   if (size < 3) return 0;
   const std::string bytes(reinterpret_cast<const char*>(data) + 3, size - 3);
-  const size_t table_bytes = std::min<size_t>(data[1] | data[2] << 8, bytes.size());
+  const size_t table_bytes = std::min<size_t>(data[1] | size_t{data[2]} << 8, bytes.size());
   TestGoFile file(data[0] == '6'   ? TestGoFile::Version::kGo116
                   : data[0] == '8' ? TestGoFile::Version::kGo118
                                    : TestGoFile::Version::kGo120);
