@@ -106,6 +106,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
       return true;
     }
     node->kind = kind;
+    if (open_.size() == kMaxObjectDepth)
+      return Fail(ErrorCode::kExhausted, fmt::format("deeper than {} levels", kMaxObjectDepth));
     open_.push_back({node, cursor});
     return Count();
   }

@@ -47,9 +47,11 @@ class FieldSet {
   std::vector<TrieNode> nodes_;
 };
 
-// An object has no more values than this after the fields were chosen, and no map more keys.
+// An object has no more values than this after the fields were chosen, no map more keys, and what
+// is kept is no deeper: a tree is freed by recursion.
 inline constexpr size_t kMaxObjectNodes = 50000;
 inline constexpr size_t kMaxObjectKeys = 2000;
+inline constexpr size_t kMaxObjectDepth = 64;
 
 // One JSON object as a tree of only those fields; lines are 0. kCorrupt when it is no JSON (or not
 // UTF-8, or a key is doubled), kExhausted above the bounds.

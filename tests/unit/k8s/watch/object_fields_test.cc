@@ -89,5 +89,16 @@ TEST(ParseObject, BoundsWhatIsKeptButNotWhatIsNot) {
   EXPECT_EQ(all.error().code(), ErrorCode::kExhausted);
 }
 
+TEST(ParseObject, BoundsTheDepthOfWhatIsKept) {
+  const auto nested = [](size_t lists) {
+    return R"({"a":)" + std::string(lists, '[') + std::string(lists, ']') + "}";
+  };
+  EXPECT_TRUE(ParseObject(nested(kMaxObjectDepth - 1), {"a"}));
+  Result<Node> deeper = ParseObject(nested(kMaxObjectDepth), {"a"});
+  ASSERT_FALSE(deeper);
+  EXPECT_EQ(deeper.error().code(), ErrorCode::kExhausted);
+  EXPECT_TRUE(ParseObject(nested(kMaxObjectNodes * 2), {"b"})) << "not kept";
+}
+
 }  // namespace
 }  // namespace firetower::k8s
