@@ -74,18 +74,7 @@ void ReadObject(const Node& document, ProfilingPolicy& policy, ErrorList& errors
   if (document.kind != NodeKind::kMap)
     return errors.Add(document.line, "", "a policy is a map of fields, not " + Describe(document));
   Reader reader(document, "", false, errors);
-  if (!ReadKind(reader, policy)) return;
-  if (const Node* metadata = reader.Take("metadata", Need::kRequired))
-    ReadMetadata(*metadata, policy, errors);
-  const Node* spec = reader.Take("spec", Need::kRequired);
-  reader.Take("status");  // the hub writes it
-  reader.Finish();
-  if (spec == nullptr) return;
-  if (spec->kind != NodeKind::kMap)
-    return errors.Add(spec->line, "spec", "must be a map of fields, not " + Describe(*spec));
-  Reader fields(*spec, "spec", policy.cluster, errors);
-  Visit(fields, policy.spec);
-  fields.Finish();
+  if (ReadKind(reader, policy)) ReadPolicyBody(reader, policy, errors);
 }
 
 void Append(PolicyFileResult& result, PolicyFileResult other) {
@@ -153,6 +142,20 @@ std::string PolicyError::ToString() const {
   if (line > 0) text += fmt::format(":{}", line);
   if (!field.empty()) text += ": " + field;
   return text + ": " + message;
+}
+
+void ReadPolicyBody(Reader& reader, ProfilingPolicy& policy, ErrorList& errors) {
+  if (const Node* metadata = reader.Take("metadata", Need::kRequired))
+    ReadMetadata(*metadata, policy, errors);
+  const Node* spec = reader.Take("spec", Need::kRequired);
+  reader.Take("status");  // the hub writes it
+  reader.Finish();
+  if (spec == nullptr) return;
+  if (spec->kind != NodeKind::kMap)
+    return errors.Add(spec->line, "spec", "must be a map of fields, not " + Describe(*spec));
+  Reader fields(*spec, "spec", policy.cluster, errors);
+  Visit(fields, policy.spec);
+  fields.Finish();
 }
 
 PolicyFileResult ParsePolicy(const Node& document, const std::string& file) {

@@ -41,7 +41,7 @@ PolicyFileResult LoadPolicies(const std::string& file_or_dir);
 // As LoadPolicyFile, of text at hand; `file` is for the messages.
 PolicyFileResult ParsePolicies(std::string_view text, const std::string& file);
 
-// One object, as from a file or an API server.
+// One object of a file.
 PolicyFileResult ParsePolicy(const Node& document, const std::string& file);
 
 }  // namespace firetower::k8s

@@ -148,6 +148,10 @@ struct ProfilingPolicy {
   Labels labels;
   PolicySpec spec;
   std::string source;  // file it came from, with the line: "policies.yaml:12"; for messages
+  // Of an API server's object only.
+  std::string uid;
+  int64_t generation = 0;
+  int64_t created_ns = 0;  // Unix time
 };
 
 // "ProfilingPolicy default/checkout", "ClusterProfilingPolicy nodes": the identity, for messages.

@@ -79,6 +79,11 @@ void ErrorList::Add(int line, std::string field, std::string message) {
   errors_.push_back({file_, line, std::move(field), std::move(message)});
 }
 
+void ErrorList::AddUnknown(int line, std::string field, std::string message) {
+  if (unknown_ == UnknownFields::kRefuse) return Add(line, std::move(field), std::move(message));
+  if (ignored_.size() < kMaxErrorsPerDocument) ignored_.push_back(std::move(field));
+}
+
 Reader::Reader(const Node& object, std::string path, bool cluster, ErrorList& errors)
     : object_(object),
       path_(std::move(path)),
@@ -274,8 +279,8 @@ void Reader::RefuseUnknownFields() {
   for (const NodeEntry& entry : object_.entries) {
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
     const std::string hint = DidYouMean(entry.key, known_);
-    errors_.Add(entry.line, Path(entry.key),
-                fmt::format("unknown field{}; allowed here: {}", hint, Join(known_)));
+    errors_.AddUnknown(entry.line, Path(entry.key),
+                       fmt::format("unknown field{}; allowed here: {}", hint, Join(known_)));
   }
 }
 

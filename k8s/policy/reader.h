@@ -20,19 +20,29 @@
 
 namespace firetower::k8s {
 
+// Fields that are not known here: in a file they are slips of the pen, in an API server's object
+// those of a newer definition.
+enum class UnknownFields { kRefuse, kIgnore };
+
 // The errors of one document, at most kMaxErrorsPerDocument of them kept.
 class ErrorList {
  public:
-  explicit ErrorList(std::string file) : file_(std::move(file)) {}
+  explicit ErrorList(std::string file, UnknownFields unknown = UnknownFields::kRefuse)
+      : file_(std::move(file)), unknown_(unknown) {}
 
   void Add(int line, std::string field, std::string message);
-  size_t count() const { return count_; }  // of all that were added
+  void AddUnknown(int line, std::string field, std::string message);
+  size_t count() const { return count_; }  // of all errors that were added
   std::vector<PolicyError> Take() { return std::move(errors_); }
+  // The paths of unknown fields that were ignored, at most kMaxErrorsPerDocument.
+  std::vector<std::string> TakeIgnored() { return std::move(ignored_); }
 
  private:
   std::string file_;
+  UnknownFields unknown_;
   size_t count_ = 0;
   std::vector<PolicyError> errors_;
+  std::vector<std::string> ignored_;
 };
 
 class Reader {
@@ -146,5 +156,8 @@ class Reader {
   std::vector<std::string_view> known_;
   bool unknown_refused_ = false;
 };
+
+// Metadata and spec of the object that `reader` reads; its kind is known (policy.cluster).
+void ReadPolicyBody(Reader& reader, ProfilingPolicy& policy, ErrorList& errors);
 
 }  // namespace firetower::k8s
