@@ -16,6 +16,12 @@ the others count. Booleans are `true` and `false` alone (`yes` and `on` are bool
 version and text to another), integers plain decimal digits, and aliases, merge keys, tags and doubled keys
 are refused.
 
+With an API server (as a pod, or by `--kubeconfig`) and without `--standalone`, the daemon watches
+both kinds there as well. A policy counts until it is deleted, and the last known ones while the
+server is away. A field that this version does not know is ignored with a warning, a value that it
+does not know refuses the policy. Where a file and an object have the same kind, namespace and name,
+the file counts.
+
 This version serves mode `General` with profile type `CPU`. The other modes and types are read and
 checked, and the daemon says that it does not serve them yet; a policy with a `filter` is then not
 served at all. Without pod objects (`--standalone`), `podSelector: {matchLabels: {}}` takes every

@@ -21,7 +21,7 @@
 #include "daemon/export/exporter.h"
 #include "daemon/health/kernel_version.h"
 #include "daemon/pipeline/pipeline.h"
-#include "daemon/policy/policy_store.h"
+#include "daemon/policy/policy_set.h"
 #include "query/api.h"
 #include "query/http_server.h"
 #include "store/verify.h"
@@ -118,8 +118,8 @@ class AgentImpl : public Agent {
   Status Start() {
     ASSIGN_OR_RETURN(store_, store::OpenStore(config_.store_url));
     if (!config_.policy_path.empty()) {
-      ASSIGN_OR_RETURN(PolicyStore policies, PolicyStore::Open(config_.policy_path, clock_));
-      policies_.emplace(std::move(policies));
+      ASSIGN_OR_RETURN(PolicyStore files, PolicyStore::Open(config_.policy_path, clock_));
+      files_.emplace(std::move(files));
     }
     RETURN_IF_ERROR(LoadKernelSide());
     MakeStages();
@@ -149,10 +149,14 @@ class AgentImpl : public Agent {
         if (cluster_) cluster_->UpdateMetrics();
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
-      pollfd fds[2] = {{stop_fd, POLLIN, 0}, {policies_ ? policies_->fd() : -1, POLLIN, 0}};
-      ::poll(fds, 2, static_cast<int>(std::max<int64_t>(wait_ns / kNsPerMs, 0) + 1));
+      pollfd fds[3] = {{stop_fd, POLLIN, 0},
+                       {files_ ? files_->fd() : -1, POLLIN, 0},
+                       {objects_ ? objects_->fd() : -1, POLLIN, 0}};
+      ::poll(fds, 3, static_cast<int>(std::max<int64_t>(wait_ns / kNsPerMs, 0) + 1));
       if ((fds[0].revents & POLLIN) != 0) return;
-      if ((fds[1].revents & POLLIN) != 0 && policies_->Reload()) TakePolicies();
+      bool changed = (fds[1].revents & POLLIN) != 0 && files_->Reload();
+      changed |= (fds[2].revents & POLLIN) != 0 && objects_->Reload();
+      if (changed) TakePolicies();
       if (schedule_ && schedule_change_ns_ && clock_.WallNs() >= *schedule_change_ns_) {
         ApplySchedule();
       }
@@ -236,6 +240,11 @@ class AgentImpl : public Agent {
   void JoinCluster() {
     if (!access_) return;
     cluster_ = std::make_unique<Cluster>(*access_, config_.node_name, registry_, clock_);
+    if (!config_.standalone) {
+      objects_ = std::make_unique<PolicyObjects>(clock_);
+      for (const bool of_cluster : {false, true})
+        cluster_->Watch(PolicyObjects::ResourceOf(of_cluster), objects_->consumer(of_cluster));
+    }
     cluster_->Start();
   }
 
@@ -315,28 +324,29 @@ class AgentImpl : public Agent {
   }
 
   void TakePolicies() {
-    if (!policies_) {
+    if (!files_ && !objects_) {
       pipeline_->SetSelection(SelectEverything(frequency_hz_));
       return;
     }
-    for (const k8s::PolicyError& error : policies_->errors()) {
+    PolicySet set = MergePolicies(files_ ? &*files_ : nullptr, objects_.get());
+    for (const k8s::PolicyError& error : set.errors) {
       LOG(kWarn, "policy refused", {{"error", error.ToString()}});
     }
-    schedule_.emplace(policies_->policies(), static_cast<uint32_t>(config_.max_frequency_hertz));
-    for (const std::string& warning : schedule_->Warnings()) {
-      LOG(kWarn, "policy", {{"warning", warning}});
+    FeedPolicyMetrics(set);
+    schedule_.emplace(std::move(set.policies), static_cast<uint32_t>(config_.max_frequency_hertz));
+    for (const std::vector<std::string>& warnings : {set.warnings, schedule_->Warnings()}) {
+      for (const std::string& warning : warnings) LOG(kWarn, "policy", {{"warning", warning}});
     }
-    LOG(kInfo, "policies", {{"path", config_.policy_path}, {"accepted", schedule_->size()}});
-    FeedPolicyMetrics();
+    LOG(kInfo, "policies", {{"accepted", schedule_->size()}, {"refused", set.errors.size()}});
     ApplySchedule();
   }
 
-  void FeedPolicyMetrics() {
+  void FeedPolicyMetrics(const PolicySet& set) {
     double kinds[2] = {0, 0};
-    for (const LoadedPolicy& loaded : policies_->policies()) ++kinds[loaded.policy.cluster ? 1 : 0];
+    for (const LoadedPolicy& loaded : set.policies) ++kinds[loaded.policy.cluster ? 1 : 0];
     registry_.Set(MetricId::kPolicies, kinds[0], {"ProfilingPolicy", "accepted"});
     registry_.Set(MetricId::kPolicies, kinds[1], {"ClusterProfilingPolicy", "accepted"});
-    registry_.Set(MetricId::kPolicies, static_cast<double>(policies_->errors().size()),
+    registry_.Set(MetricId::kPolicies, static_cast<double>(set.errors.size()),
                   {"unknown", "refused"});
   }
 
@@ -376,7 +386,8 @@ class AgentImpl : public Agent {
   std::unique_ptr<Exporter> exporter_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Capture> capture_;
-  std::optional<PolicyStore> policies_;
+  std::optional<PolicyStore> files_;
+  std::unique_ptr<PolicyObjects> objects_;
   std::optional<PolicySchedule> schedule_;
   std::optional<int64_t> schedule_change_ns_;
   std::unique_ptr<Cluster> cluster_;  // unset: no API server is known

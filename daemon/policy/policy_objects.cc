@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/policy/policy_objects.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <utility>
+
+namespace firetower::daemon {
+
+// A store that tells of each new snapshot.
+class PolicyObjects::Kind final : public k8s::ObjectConsumer {
+ public:
+  Kind(bool cluster, WakeFd& changed)
+      : store_([cluster](const k8s::Node& node) { return k8s::ReadPolicyObject(node, cluster); },
+               kMaxOfAKind),
+        changed_(changed) {}
+
+  using Objects = k8s::ObjectStore<k8s::PolicyObject>::Objects;
+  std::shared_ptr<const Objects> Get() const { return store_.Get(); }
+  uint64_t left_out() const { return left_out_; }
+
+  void BeginSet() override { store_.BeginSet(); }
+  void AddToSet(const k8s::Node& object) override { store_.AddToSet(object); }
+  void RemoveFromSet(const k8s::Node& object) override { store_.RemoveFromSet(object); }
+  void AbandonSet() override { store_.AbandonSet(); }
+  void CommitSet() override {
+    store_.CommitSet();
+    Tell();
+  }
+  void Upsert(const k8s::Node& object) override { store_.Upsert(object); }
+  void Delete(const k8s::Node& object) override { store_.Delete(object); }
+  void Flush() override {
+    store_.Flush();
+    Tell();
+  }
+
+ private:
+  void Tell() {
+    left_out_ = store_.left_out();
+    changed_.Notify();
+  }
+
+  k8s::ObjectStore<k8s::PolicyObject> store_;
+  std::atomic<uint64_t> left_out_ = 0;
+  WakeFd& changed_;
+};
+
+PolicyObjects::PolicyObjects(const Clock& clock) : clock_(clock) {
+  for (size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = std::make_unique<Kind>(i == 1, changed_);
+}
+
+PolicyObjects::~PolicyObjects() = default;
+
+k8s::Resource PolicyObjects::ResourceOf(bool cluster) {
+  k8s::Resource resource;
+  resource.name = cluster ? "clusterprofilingpolicies" : "profilingpolicies";
+  resource.path = fmt::format("{}/{}", k8s::kPolicyApi, resource.name);
+  resource.fields = k8s::PolicyObjectFields();
+  return resource;
+}
+
+k8s::ObjectConsumer& PolicyObjects::consumer(bool cluster) { return *kinds_[cluster ? 1 : 0]; }
+
+bool PolicyObjects::Reload() {
+  changed_.Clear();
+  std::array<std::shared_ptr<const Kind::Objects>, 2> snapshots;
+  std::vector<Identity> identities;
+  uint64_t left_out = 0;
+  for (size_t i = 0; i < kinds_.size(); ++i) {
+    snapshots[i] = kinds_[i]->Get();
+    left_out += kinds_[i]->left_out();
+    if (snapshots[i] == nullptr) continue;
+    for (const auto& [key, entry] : *snapshots[i]) {
+      const k8s::PolicyObject& object = *entry.value;
+      identities.emplace_back(object.display_name, object.uid, object.generation,
+                              object.policy.has_value());
+    }
+  }
+  if (identities == identities_ && left_out == left_out_) return false;
+  identities_ = std::move(identities);
+  left_out_ = left_out;
+  const std::vector<LoadedPolicy> before = std::exchange(policies_, {});
+  errors_.clear();
+  warnings_.clear();
+  if (left_out_ > 0) {
+    warnings_.push_back(
+        fmt::format("{} policies of the API server found no room: {} of a kind are taken",
+                    left_out_, kMaxOfAKind));
+  }
+  for (const auto& snapshot : snapshots) {
+    if (snapshot == nullptr) continue;
+    for (const auto& [key, entry] : *snapshot) Take(*entry.value);
+  }
+  for (LoadedPolicy& loaded : policies_) {
+    if (loaded.policy.created_ns > 0) continue;
+    // A server that does not say when it was created: since it is known here.
+    loaded.since_ns = clock_.WallNs();
+    for (const LoadedPolicy& old : before)
+      if (old.policy.uid == loaded.policy.uid) loaded.since_ns = old.since_ns;
+  }
+  return true;
+}
+
+void PolicyObjects::Take(const k8s::PolicyObject& object) {
+  errors_.insert(errors_.end(), object.errors.begin(), object.errors.end());
+  if (!object.policy) return;
+  if (!object.ignored_fields.empty()) {
+    warnings_.push_back(fmt::format("{}: this version does not know {}: ignored",
+                                    object.display_name, fmt::join(object.ignored_fields, ", ")));
+  }
+  policies_.push_back({*object.policy, object.policy->created_ns});
+}
+
+}  // namespace firetower::daemon
