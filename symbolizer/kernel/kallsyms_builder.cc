@@ -9,6 +9,9 @@ namespace firetower::symbolizer {
 namespace {
 
 constexpr size_t kMaxNamesBytes = 64u << 20;
+// What a distribution's kernel with its modules has, about: room for these is made at once.
+constexpr size_t kUsualNames = 65'000;
+constexpr size_t kUsualSymbols = 128 * 1024;
 
 // nm(1): text, and weak symbols that are not objects. Upper case is global.
 bool IsFunctionType(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
@@ -19,10 +22,15 @@ bool EndsText(std::string_view name) {
   return name == "_etext" || name == "_einittext" || name == "_end" || name == "__end_rodata";
 }
 
-// Parts a line at blanks; the kernel writes a tab before the module.
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// Parts a line at blanks; the kernel writes a tab before the module. The fields are a few bytes
+// each, and searching for a set of characters looks at every byte with a call.
 std::string_view NextField(std::string_view& line) {
-  size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
-  size_t end = std::min(line.find_first_of(" \t", begin), line.size());
+  size_t begin = 0;
+  while (begin < line.size() && IsBlank(line[begin])) ++begin;
+  size_t end = begin;
+  while (end < line.size() && !IsBlank(line[end])) ++end;
   std::string_view field = line.substr(begin, end - begin);
   line.remove_prefix(end);
   return field;
@@ -30,7 +38,10 @@ std::string_view NextField(std::string_view& line) {
 
 }  // namespace
 
-KallsymsBuilder::KallsymsBuilder() : names_(kMaxNamesBytes), no_module_(*names_.Add("")) {}
+KallsymsBuilder::KallsymsBuilder()
+    : names_(kMaxNamesBytes, kUsualNames), no_module_(*names_.Add("")) {
+  symbols_.reserve(kUsualSymbols);
+}
 
 Status KallsymsBuilder::AddLine(std::string_view line) {
   std::string_view address = NextField(line);
@@ -71,11 +82,13 @@ Status KallsymsBuilder::AddLine(std::string_view line) {
 // tail of the first and needs no bytes of its own.
 std::optional<uint32_t> KallsymsBuilder::AddName(std::string_view name) {
   static constexpr std::string_view kPadding = "__pfx_";
-  if (last_padding_ && names_.Get(*last_padding_).substr(kPadding.size()) == name) {
-    return *last_padding_ + static_cast<uint32_t>(kPadding.size());
-  }
+  if (padded_bytes_ == name.size() && names_.Get(padded_) == name) return padded_;
   auto offset = names_.Add(name);
-  if (offset && name.starts_with(kPadding)) last_padding_ = offset;
+  padded_bytes_ = 0;
+  if (offset && name.starts_with(kPadding)) {
+    padded_ = *offset + static_cast<uint32_t>(kPadding.size());
+    padded_bytes_ = name.size() - kPadding.size();
+  }
   return offset;
 }
 

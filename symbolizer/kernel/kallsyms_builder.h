@@ -36,7 +36,9 @@ class KallsymsBuilder {
 
   StringPool names_;
   uint32_t no_module_;
-  std::optional<uint32_t> last_padding_;
+  // Where the name of the last padding goes on as its function's, and how long that is.
+  uint32_t padded_ = 0;
+  size_t padded_bytes_ = 0;
   std::vector<Raw> symbols_;
   uint64_t lines_ = 0;
   bool any_address_ = false;
