@@ -277,7 +277,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ft_co
 		return;
 	if (cold) {
 		FT_COUNT(counters, COLD_LIMITED);
-		walk_frame_pointers(scratch);
+		walk_frame_pointers();
 	}
 	counters->stop[scratch->head.stop & 15]++;
 	no_stack = submit_body(scratch, counters);

@@ -114,48 +114,89 @@ static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 
 	return -1;
 }
 
-static __always_inline void keep_caller(struct stack_scratch *scratch, __u32 slot)
+/* Keeps the step's caller, if there is one, and hands on which enum ft_step it was. */
+static __always_inline int keep_caller(struct stack_scratch *scratch, __u32 slot, int step)
 {
 	/* Who reads an address takes one off for the call; an interrupted frame made none. */
 	__u64 address = scratch->walk.ip + !scratch->walk.returned;
 
+	if (step != FT_STEP_CALLER)
+		return step;
 	scratch->address[slot] = address;
 	scratch->head.user_frames++;
 	scratch->head.stack_hash = mix(scratch->head.stack_hash, address);
-}
-
-/*
- * One step, and the caller's address into `slot`. Global, not static: the verifier then checks it
- * once, not once a frame; 5.10 takes scalars only. Returns enum ft_step.
- */
-__attribute__((noinline)) int unwind_step(__u32 slot)
-{
-	struct stack_scratch *scratch;
-	__u32 zero = 0;
-	int step;
-
-	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
-	if (!scratch || slot >= FT_MAX_FRAMES)
-		return FT_STEP_ENDED;
-	step = ft_step(scratch, &scratch->walk);
-	if (step == FT_STEP_CALLER)
-		keep_caller(scratch, slot);
 	return step;
 }
 
-/* The same by frame pointers alone: for what is cold and may not be sent. */
-__attribute__((noinline)) int frame_pointer_step(__u32 slot)
+/* Where the next frame goes; FT_MAX_FRAMES or more if there is no room for one. */
+static __always_inline __u32 next_slot(struct stack_scratch *scratch)
+{
+	if (scratch->head.user_frames >= FT_MAX_USER_FRAMES)
+		return FT_MAX_FRAMES;
+	return scratch->head.kernel_frames + scratch->head.user_frames;
+}
+
+/*
+ * One step. Global, not static: the verifier then checks it once, not once a frame. Returns enum
+ * ft_step.
+ */
+__attribute__((noinline)) int unwind_step(void)
 {
 	struct stack_scratch *scratch;
-	__u32 zero = 0;
-	int step;
+	__u32 zero = 0, slot;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
-	if (!scratch || slot >= FT_MAX_FRAMES)
+	if (!scratch)
 		return FT_STEP_ENDED;
-	step = ft_step_frame_pointer(scratch, &scratch->walk);
-	if (step == FT_STEP_CALLER)
-		keep_caller(scratch, slot);
+	slot = next_slot(scratch);
+	if (slot >= FT_MAX_FRAMES)
+		return FT_STEP_ENDED;
+	return keep_caller(scratch, slot, ft_step(scratch, &scratch->walk));
+}
+
+/* The same by frame pointers alone: for what is cold and may not be sent. */
+__attribute__((noinline)) int frame_pointer_step(void)
+{
+	struct stack_scratch *scratch;
+	__u32 zero = 0, slot;
+
+	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
+	if (!scratch)
+		return FT_STEP_ENDED;
+	slot = next_slot(scratch);
+	if (slot >= FT_MAX_FRAMES)
+		return FT_STEP_ENDED;
+	return keep_caller(scratch, slot, ft_step_frame_pointer(scratch, &scratch->walk));
+}
+
+/*
+ * Every turn of a loop is checked by itself, so the loop over the frames is two: the inner one is
+ * global, and checked once. With one loop of FT_MAX_USER_FRAMES turns its counting alone is nearly
+ * all that the verifier does.
+ */
+#define FT_STRIDE 64
+
+__attribute__((noinline)) int unwind_stride(void)
+{
+	int step = FT_STEP_ENDED;
+
+	for (int i = 0; i < FT_STRIDE; i++) {
+		step = unwind_step();
+		if (step != FT_STEP_CALLER)
+			break;
+	}
+	return step;
+}
+
+__attribute__((noinline)) int frame_pointer_stride(void)
+{
+	int step = FT_STEP_ENDED;
+
+	for (int i = 0; i < FT_STRIDE; i++) {
+		step = frame_pointer_step();
+		if (step != FT_STEP_CALLER)
+			break;
+	}
 	return step;
 }
 
@@ -176,8 +217,8 @@ static __always_inline int walk_user(struct stack_scratch *scratch)
 	if (find_process(walk, scratch->head.tgid,
 			 ft_identity(scratch->head.start_ns, scratch->head.exec_id)))
 		return step;
-	for (__u32 i = 1; i < FT_MAX_USER_FRAMES; i++) {
-		step = unwind_step(slot + i);
+	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {
+		step = unwind_stride();
 		if (step != FT_STEP_CALLER)
 			break;
 	}
@@ -185,12 +226,10 @@ static __always_inline int walk_user(struct stack_scratch *scratch)
 }
 
 /* What is left of a cold walk by frame pointers, as far as they go. */
-static __always_inline void walk_frame_pointers(struct stack_scratch *scratch)
+static __always_inline void walk_frame_pointers(void)
 {
-	__u32 slot = (scratch->head.kernel_frames + scratch->head.user_frames) & 4095;
-
-	for (__u32 i = 0; i < FT_MAX_USER_FRAMES; i++) {
-		if (frame_pointer_step(slot + i) != FT_STEP_CALLER)
+	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {
+		if (frame_pointer_stride() != FT_STEP_CALLER)
 			break;
 	}
 }
