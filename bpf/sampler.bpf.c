@@ -97,7 +97,7 @@ static __always_inline void kernel_stack(struct bpf_perf_event_data *ctx,
 	scratch->head.kernel_frames = frames;
 }
 
-/* The reader sleeps until its timer unless much is waiting. */
+/* The reader sleeps until its timer unless much is waiting, or a cold sample comes. */
 static __always_inline __u64 wake_flag(void)
 {
 	return bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >= load_config.wake_bytes ?
@@ -191,7 +191,8 @@ static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgro
 	fill_sample(&cold->sample, scratch, cgroup, value, 0);
 	cold->sample.kind = FT_KIND_COLD;
 	fill_cold(cold, scratch);
-	bpf_ringbuf_submit(cold, wake_flag());
+	/* The file that it waits for is gone with the process, if that ends soon: read it now. */
+	bpf_ringbuf_submit(cold, BPF_RB_FORCE_WAKEUP);
 	FT_COUNT(counters, SAMPLES);
 	FT_COUNT(counters, COLD);
 	return 0;

@@ -53,11 +53,10 @@ class CaptureImpl : public Capture {
       Watch(wake.fd());
       while (!stop.stop_requested()) {
         epoll_event events[8];
-        ::epoll_wait(epoll_.get(), events, 8, options_.round_ms);
-        // While no round is free the rings stay readable: epoll would return at once, again and
-        // again.
-        if (!TakeRound(clock_.MonotonicNs() - kSettleNs)) wake.Wait(options_.round_ms);
+        const bool pressed = ::epoll_wait(epoll_.get(), events, 8, options_.round_ms) > 0;
+        const bool taken = TakeRound(clock_.MonotonicNs() - kSettleNs);
         CheckCpus();
+        if (pressed || !taken) wake.Wait(options_.pressed_round_ms);
       }
       for (auto& [cpu, ring] : sideband_) sampler_.DetachCpu(cpu);
       // The reader is still draining: the last round needs a free one sooner or later.
@@ -98,7 +97,8 @@ class CaptureImpl : public Capture {
 
   void Watch(int fd) {
     epoll_event event{};
-    event.events = EPOLLIN;
+    // By edges: only what asks for the reader wakes it, not that something waits.
+    event.events = EPOLLIN | EPOLLET;
     event.data.fd = fd;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
   }

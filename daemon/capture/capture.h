@@ -17,7 +17,10 @@ namespace firetower::daemon {
 struct CaptureOptions {
   size_t sideband_ring_bytes = 512u << 10;
   std::string sys_root = "/sys";
-  int round_ms = 50;
+  // Rounds are this far apart when nothing presses. Each costs the machine a wake-up.
+  int round_ms = 200;
+  // And this far at least when something does: a stack waits for its table, a ring fills up.
+  int pressed_round_ms = 50;
 };
 
 // The `capture` thread: drains the sample ring and every CPU's sideband ring into rounds, and

@@ -9,7 +9,8 @@
 namespace firetower::daemon {
 namespace {
 
-// Rounds come every 50 ms while there is anything; a slice without one ends this much later.
+// Rounds come five times a second while there is anything; a slice without one ends this much
+// later.
 constexpr int64_t kSliceGraceNs = 300 * kNsPerMs;
 
 int64_t NextMultiple(int64_t time_ns, int64_t step_ns) { return (time_ns / step_ns + 1) * step_ns; }
