@@ -3,54 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <utility>
 
 namespace firetower::daemon {
 
-// A store that tells of each new snapshot.
-class PolicyObjects::Kind final : public k8s::ObjectConsumer {
- public:
-  Kind(bool cluster, WakeFd& changed)
-      : store_([cluster](const k8s::Node& node) { return k8s::ReadPolicyObject(node, cluster); },
-               kMaxOfAKind),
-        changed_(changed) {}
-
-  using Objects = k8s::ObjectStore<k8s::PolicyObject>::Objects;
-  std::shared_ptr<const Objects> Get() const { return store_.Get(); }
-  uint64_t left_out() const { return left_out_; }
-
-  void BeginSet() override { store_.BeginSet(); }
-  void AddToSet(const k8s::Node& object) override { store_.AddToSet(object); }
-  void RemoveFromSet(const k8s::Node& object) override { store_.RemoveFromSet(object); }
-  void AbandonSet() override { store_.AbandonSet(); }
-  void CommitSet() override {
-    store_.CommitSet();
-    Tell();
-  }
-  void Upsert(const k8s::Node& object) override { store_.Upsert(object); }
-  void Delete(const k8s::Node& object) override { store_.Delete(object); }
-  void Flush() override {
-    store_.Flush();
-    Tell();
-  }
-
- private:
-  void Tell() {
-    left_out_ = store_.left_out();
-    changed_.Notify();
-  }
-
-  k8s::ObjectStore<k8s::PolicyObject> store_;
-  std::atomic<uint64_t> left_out_ = 0;
-  WakeFd& changed_;
-};
-
 PolicyObjects::PolicyObjects(const Clock& clock) : clock_(clock) {
-  for (size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = std::make_unique<Kind>(i == 1, changed_);
+  for (const bool cluster : {false, true}) {
+    kinds_[cluster ? 1 : 0] = std::make_unique<Kind>(
+        [cluster](const k8s::Node& node) { return k8s::ReadPolicyObject(node, cluster); },
+        kMaxOfAKind, nullptr, [this] { changed_.Notify(); });
+  }
 }
-
-PolicyObjects::~PolicyObjects() = default;
 
 k8s::Resource PolicyObjects::ResourceOf(bool cluster) {
   k8s::Resource resource;

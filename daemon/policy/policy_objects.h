@@ -24,8 +24,10 @@ class PolicyObjects {
  public:
   static constexpr size_t kMaxOfAKind = 1000;
 
+  // `clock` outlives this.
   explicit PolicyObjects(const Clock& clock);
-  ~PolicyObjects();
+  PolicyObjects(const PolicyObjects&) = delete;
+  PolicyObjects& operator=(const PolicyObjects&) = delete;
 
   // What to watch, and who takes it: the namespaced kind, and the cluster kind.
   static k8s::Resource ResourceOf(bool cluster);
@@ -43,7 +45,7 @@ class PolicyObjects {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  class Kind;
+  using Kind = k8s::ObjectStore<k8s::PolicyObject>;
   // Display name, uid, generation, whether it is in force.
   using Identity = std::tuple<std::string, std::string, int64_t, bool>;
 

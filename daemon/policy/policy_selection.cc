@@ -7,12 +7,13 @@
 #include <limits>
 
 #include "base/clock.h"
-#include "base/hash.h"
+#include "k8s/policy/match.h"
 #include "k8s/policy/served.h"
 
 namespace firetower::daemon {
 namespace {
 
+using k8s::Match;
 using k8s::PathKind;
 using k8s::ProfilingPolicy;
 
@@ -29,17 +30,8 @@ bool Contains(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// A stable share of the pods, by uid: the same pods after a restart and on every node.
-bool InPercent(const Container& container, int64_t percent) {
-  if (percent >= 100) return true;
-  const std::string& identity =
-      container.path.pod_uid.empty() ? container.path.container_id : container.path.pod_uid;
-  uint64_t hash = kHashSeed;
-  for (char c : identity) hash = HashWord(hash, static_cast<unsigned char>(c));
-  return static_cast<int64_t>(hash % 100) < percent;
-}
-
-bool Matches(const ProfilingPolicy& policy, const Container& container) {
+// On a machine without an API server.
+bool MatchesAlone(const ProfilingPolicy& policy, const Container& container) {
   const k8s::Targets& targets = policy.spec.targets;
   if (NeedsLabels(policy.spec)) return false;
   bool in_pod = container.path.kind == PathKind::kContainer ||
@@ -55,7 +47,27 @@ bool Matches(const ProfilingPolicy& policy, const Container& container) {
     }
     if (Contains(targets.containers->exclude, name)) return false;
   }
-  return InPercent(container, targets.pod_percent);
+  const std::string& identity =
+      container.path.pod_uid.empty() ? container.path.container_id : container.path.pod_uid;
+  return k8s::InPercent(identity, targets.pod_percent);
+}
+
+// In a cluster, on a node that the policy takes.
+Match MatchesIn(const ClusterView& view, const ProfilingPolicy& policy, const Container& container,
+                const k8s::Pod* pod) {
+  const k8s::Targets& targets = policy.spec.targets;
+  const std::string& uid = container.path.pod_uid;
+  if (uid.empty()) {
+    const bool host = policy.cluster && targets.host_processes == k8s::HostProcesses::kInclude;
+    return host ? Match::kYes : Match::kNo;
+  }
+  const k8s::Labels* labels = pod == nullptr ? nullptr : view.NamespaceLabels(pod->namespace_name);
+  const Match taken = k8s::MatchPod(policy, pod, uid, labels).match;
+  if (taken == Match::kNo) return Match::kNo;
+  const std::string& id = container.path.container_id;
+  const Match named = k8s::MatchContainer(targets, pod, id).match;
+  if (taken == Match::kYes || named == Match::kNo) return named;
+  return Match::kOpen;
 }
 
 int64_t Deadline(const LoadedPolicy& loaded) {
@@ -97,43 +109,33 @@ StackParts PartsOf(k8s::Stacks stacks) {
 
 class PolicySelection : public Selection {
  public:
-  PolicySelection(std::vector<ProfilingPolicy> policies, uint32_t ceiling_hz)
-      : policies_(std::move(policies)), ceiling_hz_(ceiling_hz) {
+  // The policies lie in `owner`.
+  PolicySelection(std::shared_ptr<const std::vector<LoadedPolicy>> owner,
+                  std::vector<const ProfilingPolicy*> policies, uint32_t ceiling_hz,
+                  std::optional<ClusterView> view)
+      : owner_(std::move(owner)),
+        policies_(std::move(policies)),
+        ceiling_hz_(ceiling_hz),
+        view_(std::move(view)) {
     // Where two contradict, the first of these wins.
-    std::stable_sort(policies_.begin(), policies_.end(), [](const auto& a, const auto& b) {
-      if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority;
-      if (a.cluster != b.cluster) return !a.cluster;
-      return DisplayName(a) < DisplayName(b);
+    std::stable_sort(policies_.begin(), policies_.end(), [](const auto* a, const auto* b) {
+      if (a->spec.priority != b->spec.priority) return a->spec.priority > b->spec.priority;
+      if (a->cluster != b->cluster) return !a->cluster;
+      if (a->created_ns != b->created_ns) return a->created_ns < b->created_ns;
+      return DisplayName(*a) < DisplayName(*b);
     });
-    for (const ProfilingPolicy& policy : policies_) {
-      frequency_hz_ = std::max(frequency_hz_, RateOf(policy));
+    for (const ProfilingPolicy* policy : policies_) {
+      frequency_hz_ = std::max(frequency_hz_, RateOf(*policy));
     }
   }
 
   Decision Decide(const Container& container) const override {
+    std::shared_ptr<const k8s::Pod> pod;
+    if (view_ && view_->pods) pod = view_->pods->Find(container.path.pod_uid);
     Decision decision;
-    for (const ProfilingPolicy& policy : policies_) {
-      if (!Matches(policy, container)) continue;
-      const k8s::ExportSpec& out = policy.spec.export_spec;
-      bool metrics = out.metrics.mode != k8s::MetricsMode::kDisabled;
-      bool store = out.object_store.mode != k8s::ObjectStoreMode::kDisabled;
-      if (!decision.sampled) {
-        decision.sampled = true;
-        decision.stacks = PartsOf(policy.spec.stacks);
-        decision.to_metrics = decision.to_store = false;
-        decision.retention = k8s::RetentionClass::kShort;
-      }
-      decision.frequency_hz = std::max(decision.frequency_hz, RateOf(policy));
-      decision.to_metrics |= metrics;
-      decision.to_store |= store;
-      if (metrics) {
-        decision.top_functions =
-            std::max(decision.top_functions, static_cast<size_t>(out.metrics.top_functions));
-      }
-      if (store)
-        decision.retention = std::max(decision.retention, out.object_store.retention_class);
-      decision.policies.push_back(policy.cluster ? policy.name
-                                                 : policy.namespace_name + "/" + policy.name);
+    for (const ProfilingPolicy* policy : policies_) {
+      const Match match = MatchOf(*policy, container, pod.get());
+      if (match != Match::kNo) Add(*policy, match, decision);
     }
     return decision;
   }
@@ -142,26 +144,78 @@ class PolicySelection : public Selection {
   bool everything() const override { return false; }
 
  private:
+  Match MatchOf(const ProfilingPolicy& policy, const Container& container,
+                const k8s::Pod* pod) const {
+    if (!view_) return MatchesAlone(policy, container) ? Match::kYes : Match::kNo;
+    const Match match = MatchesIn(*view_, policy, container, pod);
+    if (match != Match::kOpen) return match;
+    // What is not there yet may come; but where not even a list came, nobody can tell.
+    return view_->pods && (pod == nullptr || view_->namespaces) ? Match::kOpen : Match::kNo;
+  }
+
+  void Add(const ProfilingPolicy& policy, Match match, Decision& decision) const {
+    const k8s::ExportSpec& out = policy.spec.export_spec;
+    const bool metrics = out.metrics.mode != k8s::MetricsMode::kDisabled;
+    const bool store = out.object_store.mode != k8s::ObjectStoreMode::kDisabled;
+    if (!decision.sampled) {
+      decision.sampled = decision.open = true;
+      decision.stacks = PartsOf(policy.spec.stacks);
+      decision.to_metrics = decision.to_store = false;
+      decision.retention = k8s::RetentionClass::kShort;
+    }
+    decision.frequency_hz = std::max(decision.frequency_hz, RateOf(policy));
+    decision.to_metrics |= metrics;
+    decision.to_store |= store;
+    if (metrics) {
+      decision.top_functions =
+          std::max(decision.top_functions, static_cast<size_t>(out.metrics.top_functions));
+    }
+    if (store) decision.retention = std::max(decision.retention, out.object_store.retention_class);
+    if (match != Match::kYes) return;
+    decision.open = false;
+    decision.policies.push_back(policy.cluster ? policy.name
+                                               : policy.namespace_name + "/" + policy.name);
+  }
+
   uint32_t RateOf(const ProfilingPolicy& policy) const {
     return std::min(static_cast<uint32_t>(k8s::CpuFrequencyHertz(policy.spec)), ceiling_hz_);
   }
 
-  std::vector<ProfilingPolicy> policies_;
-  uint32_t ceiling_hz_;
+  const std::shared_ptr<const std::vector<LoadedPolicy>> owner_;
+  std::vector<const ProfilingPolicy*> policies_;
+  const uint32_t ceiling_hz_;
+  const std::optional<ClusterView> view_;
   uint32_t frequency_hz_ = 1;
 };
 
 }  // namespace
 
 PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz)
-    : policies_(std::move(policies)), ceiling_hz_(ceiling_hz) {}
+    : policies_(std::make_shared<const std::vector<LoadedPolicy>>(std::move(policies))),
+      ceiling_hz_(ceiling_hz) {}
 
-std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns) const {
-  std::vector<ProfilingPolicy> in_force;
-  for (const LoadedPolicy& loaded : policies_) {
-    if (InForce(loaded, wall_ns)) in_force.push_back(loaded.policy);
+template <typename Wanted>
+std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
+                                                        std::optional<ClusterView> view) const {
+  const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
+  std::vector<const ProfilingPolicy*> chosen;
+  for (const LoadedPolicy& loaded : *policies_) {
+    if (!wanted(loaded)) continue;
+    if (view && k8s::MatchNode(loaded.policy.spec, node).match == Match::kNo) continue;
+    chosen.push_back(&loaded.policy);
   }
-  return std::make_shared<PolicySelection>(std::move(in_force), ceiling_hz_);
+  return std::make_shared<PolicySelection>(policies_, std::move(chosen), ceiling_hz_,
+                                           std::move(view));
+}
+
+std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
+                                                    std::optional<ClusterView> view) const {
+  return Select([&](const LoadedPolicy& loaded) { return InForce(loaded, wall_ns); },
+                std::move(view));
+}
+
+std::shared_ptr<const Selection> PolicySchedule::Whenever(const ClusterView& view) const {
+  return Select(Eligible, view);
 }
 
 std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
@@ -169,7 +223,7 @@ std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
   auto consider = [&](int64_t at_ns) {
     if (at_ns > wall_ns && (!next || at_ns < *next)) next = at_ns;
   };
-  for (const LoadedPolicy& loaded : policies_) {
+  for (const LoadedPolicy& loaded : *policies_) {
     if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) continue;
     if (loaded.policy.spec.active_deadline_seconds) consider(Deadline(loaded));
     k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
@@ -182,14 +236,15 @@ std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
   return next;
 }
 
-std::vector<std::string> PolicySchedule::Warnings() const {
+std::vector<std::string> PolicySchedule::Warnings(bool in_cluster) const {
   std::vector<std::string> warnings;
-  for (const LoadedPolicy& loaded : policies_) {
+  for (const LoadedPolicy& loaded : *policies_) {
     const ProfilingPolicy& policy = loaded.policy;
     auto warn = [&](std::string_view text) {
       warnings.push_back(fmt::format("{} ({}): {}", DisplayName(policy), policy.source, text));
     };
     for (const std::string& message : k8s::Served(policy).messages) warn(message);
+    if (in_cluster) continue;
     if (SelectsLabels(policy.spec.targets.pod_selector)) {
       warn(
           "podSelector asks for labels, which are not known without an API server: it matches no "

@@ -17,6 +17,8 @@ enum class StackParts : uint8_t { kUserAndKernel, kUser, kKernel };
 // What the policies in force say of one container.
 struct Decision {
   bool sampled = false;
+  // Whether any policy takes it is not known yet: what is sampled waits for the answer.
+  bool open = false;
   uint32_t frequency_hz = 0;  // the highest rate asked for, below the ceiling
   StackParts stacks = StackParts::kUserAndKernel;
   bool to_metrics = true;

@@ -16,7 +16,6 @@ constexpr size_t kMaxKindBytes = 63;
 constexpr size_t kMaxLabelKeyBytes = 253 + 1 + 63;
 constexpr size_t kMaxLabelValueBytes = 63;
 constexpr std::string_view kConfigHash = "kubernetes.io/config.hash";
-constexpr std::string_view kOptOut = "firetower.dev/profile";
 
 struct ContainerList {
   ContainerKind kind;
@@ -98,7 +97,7 @@ void ReadLabels(const Node& object, Pod& pod) {
     }
   }
   // Looked at by itself: it counts, however many labels there are.
-  pod.opted_out = TextAt(object, {"metadata", "labels", kOptOut}) == "false";
+  pod.opted_out = TextAt(object, {"metadata", "labels", kOptOutLabel}) == "false";
 }
 
 PodOwner OwnerOf(const Node& object) {
@@ -164,7 +163,9 @@ Result<Pod> PodOf(const Node& object) {
   pod.node = TextAt(object, {"spec", "nodeName"}).substr(0, kMaxNameBytes);
   pod.qos = QosOf(TextAt(object, {"status", "qosClass"}));
   ReadLabels(object, pod);
-  pod.workload = WorkloadOf(OwnerOf(object), pod.name, pod.labels,
+  const PodOwner owner = OwnerOf(object);
+  pod.owner = {std::string(owner.kind), std::string(owner.name)};
+  pod.workload = WorkloadOf(owner, pod.name, pod.labels,
                             ParseTimestampNs(TextAt(object, {"metadata", "creationTimestamp"})));
   ReadContainers(object, pod);
   ReadIds(object, pod);

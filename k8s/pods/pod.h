@@ -37,6 +37,9 @@ struct PodContainer {
   std::vector<std::string> ids;
 };
 
+// The label that takes a pod, or all pods of a namespace, out of every policy when it is "false".
+inline constexpr std::string_view kOptOutLabel = "firetower.dev/profile";
+
 struct Pod {
   std::string namespace_name;
   std::string name;
@@ -47,6 +50,7 @@ struct Pod {
   std::string node;
   Qos qos = Qos::kNone;
   Workload workload;
+  Workload owner;  // what controls it itself, such as a Deployment's ReplicaSet; empty: nothing
   Labels labels;
   bool labels_cut = false;  // there are more than kMaxPodLabels
   // The label firetower.dev/profile is "false": nothing of it is to be profiled.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,14 +42,19 @@ class ObjectStore final : public ObjectConsumer {
   using Objects = std::map<std::string, Entry>;
   using Convert = std::function<Result<T>(const Node&)>;
 
-  // `listener` may be null; otherwise it outlives this.
-  ObjectStore(Convert convert, size_t max_objects, ObjectListener<T>* listener = nullptr)
-      : convert_(std::move(convert)), max_objects_(max_objects), listener_(listener) {}
+  // `listener` may be null; otherwise it outlives this. `on_publish`, if any, is called on the
+  // reflector's thread after each new snapshot.
+  ObjectStore(Convert convert, size_t max_objects, ObjectListener<T>* listener = nullptr,
+              std::function<void()> on_publish = nullptr)
+      : convert_(std::move(convert)),
+        max_objects_(max_objects),
+        listener_(listener),
+        on_publish_(std::move(on_publish)) {}
 
   // nullptr before the first set was whole.
   std::shared_ptr<const Objects> Get() const { return snapshot_.Get(); }
-  // Reflector's thread only.
-  uint64_t left_out() const { return left_out_; }
+  // Any thread.
+  uint64_t left_out() const { return left_out_.load(std::memory_order_relaxed); }
 
   void BeginSet() override { set_.clear(); }
   void AddToSet(const Node& object) override { Put(object, set_, &objects_); }
@@ -90,6 +96,7 @@ class ObjectStore final : public ObjectConsumer {
     if (!changed_) return;
     changed_ = false;
     snapshot_.Publish(std::make_shared<const Objects>(objects_));
+    if (on_publish_) on_publish_();
   }
 
  private:
@@ -121,10 +128,11 @@ class ObjectStore final : public ObjectConsumer {
   const Convert convert_;
   const size_t max_objects_;
   ObjectListener<T>* const listener_;
+  const std::function<void()> on_publish_;
   Objects objects_;
   Objects set_;
   bool changed_ = false;
-  uint64_t left_out_ = 0;
+  std::atomic<uint64_t> left_out_ = 0;
   SnapshotCell<Objects> snapshot_;
 };
 
