@@ -11,11 +11,14 @@ namespace firetower::symbolizer {
 // A function as source code has it, and where in it an address is. Its texts stay until the next
 // look at the table they come from.
 struct SourceFrame {
-  std::string_view name = {};  // mangled as in the file
-  std::string_view file = {};  // empty: not known
-  uint32_t line = 0;           // 0: not known
-  uint32_t column = 0;         // 0: not known
-  uint32_t start_line = 0;     // where the function begins; 0: not known
+  static constexpr uint32_t kNoSymbol = UINT32_MAX;
+
+  std::string_view name = {};   // mangled as in the file
+  std::string_view file = {};   // empty: not known
+  uint32_t line = 0;            // 0: not known
+  uint32_t column = 0;          // 0: not known
+  uint32_t start_line = 0;      // where the function begins; 0: not known
+  uint32_t symbol = kNoSymbol;  // `name` in its SymbolTable, as a number; if it is from there
 };
 
 // What a file tells of its source beyond symbols: at one address several functions, where calls

@@ -7,8 +7,14 @@
 
 namespace firetower::symbolizer {
 
+namespace {
+
+constexpr size_t kRangesAStretch = 4;
+
+}  // namespace
+
 SymbolTable::SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
-                         const std::vector<Range>& ranges, std::string names)
+                         const std::vector<Range>& ranges, NameBlob names)
     : base_vaddr_(base_vaddr), segments_(std::move(segments)), names_(std::move(names)) {
   std::stable_partition(segments_.begin(), segments_.end(),
                         [](const LoadSegment& segment) { return segment.executable; });
@@ -23,6 +29,19 @@ SymbolTable::SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
     bodies_.push_back({range.size_bytes, range.name_offset});
   }
   continued_.shrink_to_fit();
+  IndexStretches();
+}
+
+void SymbolTable::IndexStretches() {
+  if (starts_.empty()) return;
+  const size_t last = starts_.back();
+  while (last >> stretch_bits_ > starts_.size() / kRangesAStretch) ++stretch_bits_;
+  stretches_.reserve((last >> stretch_bits_) + 2);
+  for (size_t i = 0; i < starts_.size(); ++i) {
+    const size_t stretch = size_t{starts_[i]} >> stretch_bits_;
+    while (stretches_.size() <= stretch) stretches_.push_back(static_cast<uint32_t>(i));
+  }
+  stretches_.push_back(static_cast<uint32_t>(starts_.size()));
 }
 
 std::optional<Symbol> SymbolTable::Find(uint64_t file_offset) const {
@@ -31,21 +50,31 @@ std::optional<Symbol> SymbolTable::Find(uint64_t file_offset) const {
   return FindVaddr(*elf_vaddr);
 }
 
+size_t SymbolTable::FindRange(uint64_t elf_vaddr) const {
+  if (elf_vaddr < base_vaddr_ || elf_vaddr - base_vaddr_ > UINT32_MAX || starts_.empty()) {
+    return kNotFound;
+  }
+  const auto relative = static_cast<uint32_t>(elf_vaddr - base_vaddr_);
+  // Behind the last start there is the last range only.
+  const size_t stretch = std::min(size_t{relative} >> stretch_bits_, stretches_.size() - 2);
+  const uint32_t* first = starts_.data() + stretches_[stretch];
+  const uint32_t* last = starts_.data() + stretches_[stretch + 1];
+  const uint32_t* above = std::upper_bound(first, last, relative);
+  if (above == starts_.data()) return kNotFound;
+  const auto index = static_cast<size_t>(above - starts_.data()) - 1;
+  return relative - starts_[index] < bodies_[index].size_bytes ? index : kNotFound;
+}
+
 std::optional<Symbol> SymbolTable::FindVaddr(uint64_t elf_vaddr) const {
-  if (elf_vaddr < base_vaddr_ || elf_vaddr - base_vaddr_ > UINT32_MAX) return std::nullopt;
-  auto relative = static_cast<uint32_t>(elf_vaddr - base_vaddr_);
-  auto above = std::upper_bound(starts_.begin(), starts_.end(), relative);
-  if (above == starts_.begin()) return std::nullopt;
-  auto index = static_cast<size_t>(above - starts_.begin()) - 1;
-  const Body& body = bodies_[index];
-  if (relative - starts_[index] >= body.size_bytes) return std::nullopt;
+  const size_t index = FindRange(elf_vaddr);
+  if (index == kNotFound) return std::nullopt;
   uint32_t function_start = starts_[index];
   auto continued = std::lower_bound(continued_.begin(), continued_.end(),
                                     std::pair<uint32_t, uint32_t>(static_cast<uint32_t>(index), 0));
   if (continued != continued_.end() && continued->first == index) {
     function_start = continued->second;
   }
-  return Symbol{names_.c_str() + body.name_offset, relative - function_start};
+  return Symbol{names_.At(bodies_[index].name_offset), elf_vaddr - base_vaddr_ - function_start};
 }
 
 std::optional<uint64_t> SymbolTable::FileOffsetToVaddr(uint64_t file_offset) const {
@@ -61,10 +90,11 @@ std::optional<uint64_t> SymbolTable::FileOffsetToVaddr(uint64_t file_offset) con
 bool SymbolTable::FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) const {
   const size_t before = out.size();
   if (source_) source_->Find(elf_vaddr, out);
-  std::optional<Symbol> symbol = FindVaddr(elf_vaddr);
-  if (symbol) {
+  const size_t range = FindRange(elf_vaddr);
+  if (range != kNotFound) {
     if (out.size() == before) out.emplace_back();
-    out.back().name = symbol->name;
+    out.back().symbol = bodies_[range].name_offset;
+    out.back().name = names_.At(bodies_[range].name_offset);
   }
   // A line of padding, or of assembly that was stripped.
   if (out.size() == before + 1 && out.back().name.empty()) out.pop_back();
@@ -73,9 +103,10 @@ bool SymbolTable::FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) 
 
 size_t SymbolTable::bytes() const {
   return (source_ ? source_->bytes() : 0) + sizeof(*this) +
-         segments_.capacity() * sizeof(LoadSegment) + starts_.capacity() * sizeof(uint32_t) +
+         segments_.capacity() * sizeof(LoadSegment) +
+         (starts_.capacity() + stretches_.capacity()) * sizeof(uint32_t) +
          bodies_.capacity() * sizeof(Body) + continued_.capacity() * sizeof(continued_[0]) +
-         names_.capacity() + 1;
+         names_.capacity();
 }
 
 std::string FormatUnknown(std::string_view module_basename, uint64_t offset) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "symbolizer/name_blob.h"
 #include "symbolizer/random_access.h"
 #include "symbolizer/source_frames.h"
 
@@ -53,7 +54,10 @@ class SymbolTable {
   // `ranges` sorted and disjoint; every name_offset is the start of a NUL-terminated name in
   // `names`. For the loaders of this module.
   SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
-              const std::vector<Range>& ranges, std::string names);
+              const std::vector<Range>& ranges, NameBlob names);
+  SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
+              const std::vector<Range>& ranges, std::string_view names)
+      : SymbolTable(base_vaddr, std::move(segments), ranges, NameBlob(names)) {}
 
   // The function at a byte of the file, as mappings tell it (pc - map start + map's file offset).
   std::optional<Symbol> Find(uint64_t file_offset) const;
@@ -74,6 +78,11 @@ class SymbolTable {
   size_t bytes() const;
 
  private:
+  static constexpr size_t kNotFound = SIZE_MAX;
+  // The range with an address, or kNotFound.
+  size_t FindRange(uint64_t elf_vaddr) const;
+  void IndexStretches();
+
   // Kept apart from `starts_`, which a lookup searches: the search touches 4 bytes an entry.
   struct Body {
     uint32_t size_bytes;
@@ -82,10 +91,14 @@ class SymbolTable {
   uint64_t base_vaddr_;
   std::vector<LoadSegment> segments_;
   std::vector<uint32_t> starts_;
+  // Of each stretch of 2^stretch_bits_ bytes, the first range that begins there or behind it, and
+  // one more: a lookup searches a few neighbours instead of all. A quarter as many as ranges.
+  std::vector<uint32_t> stretches_;
+  unsigned stretch_bits_ = 0;
   std::vector<Body> bodies_;
   // (index of a range, its function_start), sorted: only the ranges where the two differ.
   std::vector<std::pair<uint32_t, uint32_t>> continued_;
-  std::string names_;
+  NameBlob names_;
   std::shared_ptr<const SourceFrames> source_;
 };
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
-#include <tuple>
 
 #include "symbolizer/elf/debugdata.h"
 #include "symbolizer/elf/elf_file.h"
 #include "symbolizer/elf/overlap.h"
+#include "symbolizer/elf/radix_sort.h"
 #include "symbolizer/elf/string_table.h"
 #include "symbolizer/elf/symbol_reader.h"
 #include "symbolizer/go/go_inlines.h"
 #include "symbolizer/go/go_symbols.h"
-#include "symbolizer/string_pool.h"
+#include "symbolizer/name_blob.h"
 #include "symbolizer/symbol_table.h"
 
 namespace firetower::symbolizer {
@@ -123,37 +123,47 @@ Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const Lo
   return AddDebugdata(file, window, limits, loading);
 }
 
-// Reads the names that won an address, in the order of their place in the string tables.
-Result<std::string> ReadNames(const std::vector<NamedRange>& named, const LoadLimits& limits,
-                              Loading& loading, std::vector<SymbolTable::Range>& ranges) {
-  struct Wanted {
-    uint32_t string_table;
-    uint32_t name;
-    uint32_t range;
-  };
-  std::vector<Wanted> wanted;
+// The names of one string table that won an address, in the order of their place in it. A range
+// without a name keeps size 0.
+Status ReadNamesOf(uint8_t string_table, const std::vector<NamedRange>& named,
+                   const LoadLimits& limits, Loading& loading, NameBlob& names,
+                   std::vector<SymbolTable::Range>& ranges) {
+  std::vector<uint64_t> wanted;  // the name's place, and the range's
   wanted.reserve(named.size());
   for (size_t i = 0; i < named.size(); ++i) {
     const RawSymbol& symbol = loading.symbols[named[i].symbol];
-    wanted.push_back({symbol.string_table, symbol.name, static_cast<uint32_t>(i)});
+    if (symbol.string_table == string_table) wanted.push_back(uint64_t{symbol.name} << 32 | i);
   }
-  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
-    return std::tie(a.string_table, a.name) < std::tie(b.string_table, b.name);
-  });
+  SortByUpperHalf(wanted);
+  uint64_t last = UINT64_MAX;
+  uint32_t offset = 0;
+  for (uint64_t want : wanted) {
+    if (want >> 32 != last) {
+      auto name = loading.strings[string_table].Get(want >> 32);
+      if (!name || name->empty()) continue;
+      if (names.size() + name->size() >= limits.max_name_bytes) {
+        return Error(ErrorCode::kExhausted, "too many bytes of symbol names in one file");
+      }
+      offset = names.Add(*name);
+      last = want >> 32;
+    }
+    const NamedRange& range = named[static_cast<uint32_t>(want)];
+    ranges[static_cast<uint32_t>(want)] = {range.start, range.end - range.start, offset,
+                                           loading.symbols[range.symbol].start};
+  }
+  return OkStatus();
+}
 
-  StringPool pool(limits.max_name_bytes, named.size());
+Result<NameBlob> ReadNames(const std::vector<NamedRange>& named, const LoadLimits& limits,
+                           Loading& loading, std::vector<SymbolTable::Range>& ranges) {
+  NameBlob names;
   ranges.resize(named.size());
-  for (const Wanted& want : wanted) {
-    const NamedRange& range = named[want.range];
-    auto name = loading.strings[want.string_table].Get(want.name);
-    if (!name || name->empty()) continue;  // the range keeps size 0 and is dropped below
-    auto offset = pool.Add(*name);
-    if (!offset) return Error(ErrorCode::kExhausted, "too many bytes of symbol names in one file");
-    ranges[want.range] = {range.start, range.end - range.start, *offset,
-                          loading.symbols[range.symbol].start};
+  for (size_t i = 0; i < loading.strings.size(); ++i) {
+    RETURN_IF_ERROR(ReadNamesOf(static_cast<uint8_t>(i), named, limits, loading, names, ranges));
   }
   std::erase_if(ranges, [](const SymbolTable::Range& range) { return range.size_bytes == 0; });
-  return pool.Take();
+  names.ShrinkToFit();
+  return names;
 }
 
 // `segments` are what the table has; the window may be another one's.
@@ -163,7 +173,7 @@ Result<std::shared_ptr<SymbolTable>> LoadFrom(const ElfFile& file, const Address
   if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
   std::vector<NamedRange> named = ResolveOverlaps(loading.symbols);
   std::vector<SymbolTable::Range> ranges;
-  ASSIGN_OR_RETURN(std::string names, ReadNames(named, limits, loading, ranges));
+  ASSIGN_OR_RETURN(NameBlob names, ReadNames(named, limits, loading, ranges));
   return std::make_shared<SymbolTable>(window.base(), std::move(segments), ranges,
                                        std::move(names));
 }

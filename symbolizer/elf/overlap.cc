@@ -2,7 +2,8 @@
 #include "symbolizer/elf/overlap.h"
 
 #include <algorithm>
-#include <optional>
+
+#include "symbolizer/elf/radix_sort.h"
 
 namespace firetower::symbolizer {
 
@@ -82,6 +83,11 @@ bool Beats(const RawSymbol& other, const RawSymbol& best) {
   return best.start == other.start && best.end > other.end && best.binding <= other.binding;
 }
 
+// Whether `other`, which comes later in the search, names an address rather than `best`.
+bool Wins(const RawSymbol& other, const RawSymbol& best) {
+  return other.tier < best.tier || (other.tier == best.tier && Beats(other, best));
+}
+
 // The symbols that cover the sweep's current address, in search order.
 class Active {
  public:
@@ -106,11 +112,7 @@ class Active {
   uint32_t Winner() const {
     uint32_t best = indices_.front();
     for (uint32_t index : indices_) {
-      const RawSymbol& other = symbols_[index];
-      const RawSymbol& current = symbols_[best];
-      if (other.tier < current.tier || (other.tier == current.tier && Beats(other, current))) {
-        best = index;
-      }
+      if (Wins(symbols_[index], symbols_[best])) best = index;
     }
     return best;
   }
@@ -128,12 +130,51 @@ void Append(std::vector<NamedRange>& ranges, NamedRange range) {
   }
 }
 
+// The symbols of the next start, where they end together before another begins: one function, maybe
+// under several names, as most are. Moves `next` behind them.
+bool AppendAlone(const std::vector<RawSymbol>& symbols, size_t& next,
+                 std::vector<NamedRange>& ranges) {
+  const RawSymbol& first = symbols[next];
+  size_t best = next;
+  size_t last = next + 1;
+  for (; last < symbols.size() && symbols[last].start == first.start; ++last) {
+    if (symbols[last].end != first.end) return false;
+    if (Wins(symbols[last], symbols[best])) best = last;
+  }
+  if (last < symbols.size() && symbols[last].start < first.end) return false;
+  next = last;
+  if (first.end > first.start) {
+    Append(ranges, {first.start, first.end, static_cast<uint32_t>(best)});
+  }
+  return true;
+}
+
+// Those of one start stay in the table's order, which they come in. Leaves out what .dynsym
+// repeats, which is nearly all of it where there is a .symtab: a symbol of Tier::kFill below one
+// with a size.
+void SortByStart(std::vector<RawSymbol>& symbols) {
+  std::vector<uint64_t> keys;
+  keys.reserve(symbols.size());
+  for (size_t i = 0; i < symbols.size(); ++i) keys.push_back(uint64_t{symbols[i].start} << 32 | i);
+  SortByUpperHalf(keys);
+  std::vector<RawSymbol> sorted;
+  sorted.reserve(symbols.size());
+  uint32_t start = kNone;
+  uint32_t end = 0;  // of what has a size and is no kFill, at `start`
+  for (uint64_t key : keys) {
+    const RawSymbol& symbol = symbols[static_cast<uint32_t>(key)];
+    if (symbol.start != start) end = start = symbol.start;
+    if (symbol.tier == Tier::kFill && symbol.end <= end) continue;
+    if (symbol.tier != Tier::kFill && symbol.sized) end = std::max(end, symbol.end);
+    sorted.push_back(symbol);
+  }
+  symbols = std::move(sorted);
+}
+
 }  // namespace
 
 std::vector<NamedRange> ResolveOverlaps(std::vector<RawSymbol>& symbols) {
-  std::sort(symbols.begin(), symbols.end(), [](const RawSymbol& a, const RawSymbol& b) {
-    return a.start != b.start ? a.start < b.start : a.order < b.order;
-  });
+  SortByStart(symbols);
   SettleLabels(symbols);
 
   std::vector<NamedRange> ranges;
@@ -141,7 +182,10 @@ std::vector<NamedRange> ResolveOverlaps(std::vector<RawSymbol>& symbols) {
   Active active(symbols);
   uint32_t position = 0;
   for (size_t next = 0; next < symbols.size() || !active.empty();) {
-    if (active.empty()) position = symbols[next].start;
+    if (active.empty()) {
+      if (AppendAlone(symbols, next, ranges)) continue;
+      position = symbols[next].start;
+    }
     for (; next < symbols.size() && symbols[next].start <= position; ++next) {
       if (symbols[next].end > symbols[next].start) active.Add(static_cast<uint32_t>(next));
     }

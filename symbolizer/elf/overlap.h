@@ -16,9 +16,9 @@ struct NamedRange {
 };
 
 // Turns symbols that may overlap into disjoint ranges, sorted, each with the symbol that
-// `eu-addr2line -f` prints there. Reorders `symbols` and settles what their labels cover.
-// At most kMaxOverlap symbols contend for one address; further ones, which only a hostile file
-// has, are left out there, so the cost is linear.
+// `eu-addr2line -f` prints there. `symbols` come by `order`; reorders them and settles what their
+// labels cover. At most kMaxOverlap symbols contend for one address; further ones, which only a
+// hostile file has, are left out there, so the cost is linear.
 inline constexpr size_t kMaxOverlap = 64;
 std::vector<NamedRange> ResolveOverlaps(std::vector<RawSymbol>& symbols);
 

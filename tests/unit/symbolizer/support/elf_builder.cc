@@ -37,13 +37,17 @@ void ElfBuilder::AddSymbols(uint32_t type, const std::vector<TestSymbol>& symbol
   uint32_t first_global = 1;
   for (const TestSymbol& symbol : symbols) {
     Elf64_Sym raw{};
-    raw.st_name = static_cast<uint32_t>(strings.bytes.size());
+    // As linkers do, a name that is there already, be it as another one's end, is not added.
+    const std::string name = symbol.name + '\0';
+    const size_t known = strings.bytes.find(name);
+    if (known == std::string::npos) strings.bytes += name;
+    raw.st_name = static_cast<uint32_t>(
+        known == std::string::npos ? strings.bytes.size() - name.size() : known);
     raw.st_info = static_cast<unsigned char>(ELF64_ST_INFO(symbol.binding, symbol.type));
     raw.st_shndx = symbol.section;
     raw.st_value = symbol.value;
     raw.st_size = symbol.size;
     table.bytes += BytesOf(raw);
-    strings.bytes += symbol.name + '\0';
     if (symbol.binding == STB_LOCAL) ++first_global;
   }
   table.header.sh_type = type;
