@@ -66,7 +66,10 @@ bool IsHash(std::string_view element) {
 }  // namespace
 
 std::optional<std::string> DemangleRustLegacy(std::string_view mangled) {
-  if (!mangled.starts_with("_ZN")) return std::nullopt;
+  // The last element is a hash; most names are C++ and have none.
+  if (!mangled.starts_with("_ZN") || mangled.find("17h") == std::string_view::npos) {
+    return std::nullopt;
+  }
   mangled.remove_prefix(3);
   std::string out;
   std::string_view last;
