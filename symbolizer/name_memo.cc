@@ -5,14 +5,35 @@
 
 namespace firetower::symbolizer {
 
+uint32_t NameMemo::NumberOf(const std::shared_ptr<const SymbolTable>& table) {
+  auto [known, inserted] = tables_.try_emplace(table.get());
+  if (inserted) known->second = {table, static_cast<uint32_t>(tables_.size() - 1)};
+  return known->second.number;
+}
+
+const std::string& NameMemo::Demangled(uint32_t table, const SourceFrame& frame) {
+  if (frame.symbol == SourceFrame::kNoSymbol) return Demangled(frame.name);
+  bool inserted = false;
+  uint32_t& place = by_number_.Insert(uint64_t{table} << 32 | frame.symbol, &inserted);
+  if (inserted) {
+    place = static_cast<uint32_t>(names_.size());
+    names_.push_back(Demangle(frame.name));
+  }
+  return names_[place];
+}
+
 const std::string& NameMemo::Demangled(std::string_view mangled) {
-  auto known = names_.find(mangled);
-  if (known == names_.end()) known = names_.emplace(mangled, Demangle(mangled)).first;
+  auto known = by_text_.find(mangled);
+  if (known == by_text_.end()) known = by_text_.emplace(mangled, Demangle(mangled)).first;
   return known->second;
 }
 
 void NameMemo::Trim(size_t max_names) {
-  if (names_.size() > max_names) names_.clear();
+  if (size() <= max_names && tables_.size() <= kMaxTables) return;
+  tables_.clear();
+  names_.clear();
+  by_number_ = FlatMap<uint32_t>();
+  by_text_.clear();
 }
 
 }  // namespace firetower::symbolizer

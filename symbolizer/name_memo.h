@@ -2,29 +2,51 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/flat_map.h"
+#include "symbolizer/source_frames.h"
+#include "symbolizer/symbol_table.h"
+
 namespace firetower::symbolizer {
 
 // Demangled names, each made once: demangling costs microseconds, and the same functions are hot
-// all day. Belongs to one thread.
+// all day. A name that is a table's is found by its number there, others by their text. Belongs to
+// one thread.
 class NameMemo {
  public:
-  // A name as a programmer wrote it. Valid until the next Trim().
+  static constexpr size_t kMaxTables = 4096;
+
+  // A table's number among those seen since all was forgotten.
+  uint32_t NumberOf(const std::shared_ptr<const SymbolTable>& table);
+  // The name of a frame from the table with that number, as a programmer wrote it. Valid until the
+  // next Trim().
+  const std::string& Demangled(uint32_t table, const SourceFrame& frame);
   const std::string& Demangled(std::string_view mangled);
-  // Forgets all when there are more than `max_names`; to be called between answers.
+  // Forgets all, numbers too, when there are more than `max_names`, or more than kMaxTables
+  // tables; to be called between answers.
   void Trim(size_t max_names);
-  size_t size() const { return names_.size(); }
+  size_t size() const { return by_number_.size() + by_text_.size(); }
 
  private:
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
-  std::unordered_map<std::string, std::string, Hash, std::equal_to<>> names_;
+  struct Numbered {
+    std::weak_ptr<const void> table;  // while it is held, no other table is at that address
+    uint32_t number;
+  };
+  std::unordered_map<const SymbolTable*, Numbered> tables_;
+  std::deque<std::string> names_;  // those by number
+  FlatMap<uint32_t> by_number_;    // table and symbol to a place in names_
+  std::unordered_map<std::string, std::string, Hash, std::equal_to<>> by_text_;
 };
 
 }  // namespace firetower::symbolizer

@@ -28,8 +28,9 @@ void FrameNamer::LearnModules(const Slice& slice) {
 }
 
 void FrameNamer::BeginSlice() {
-  for (const auto& [module, found] : tables_) {
-    if (found.table && found.table->source() != nullptr) found.table->source()->Forget();
+  for (const auto& [module, table] : tables_) {
+    const symbolizer::SymbolTable* symbols = table.found.table.get();
+    if (symbols != nullptr && symbols->source() != nullptr) symbols->source()->Forget();
   }
   tables_.clear();
   kernel_ = loader_.Kernel();
@@ -40,16 +41,16 @@ void FrameNamer::BeginSlice() {
 
 FrameName FrameNamer::Named(std::string_view mangled, uint64_t address) {
   frames_.assign(1, {.name = mangled});
-  return Named(frames_, address);
+  return NamedFrames(0, address);
 }
 
-FrameName FrameNamer::Named(const std::vector<symbolizer::SourceFrame>& frames, uint64_t address) {
+FrameName FrameNamer::NamedFrames(uint32_t table, uint64_t address) {
   ++hits_;
   FrameName name;
   name.named = true;
   name.address = address;
-  for (const symbolizer::SourceFrame& frame : frames) {
-    FrameLine line{demangled_.Demangled(frame.name),
+  for (const symbolizer::SourceFrame& frame : frames_) {
+    FrameLine line{demangled_.Demangled(table, frame),
                    std::string(frame.name),
                    std::string(frame.file),
                    frame.line,
@@ -71,8 +72,9 @@ FrameName FrameNamer::Unnamed(const Frame& frame, const Module& module, uint64_t
   return name;
 }
 
-FrameName FrameNamer::NameAt(const symbolizer::SymbolTable& table, uint64_t elf_vaddr,
-                             const Frame& frame, const Module& module) {
+FrameName FrameNamer::NameAt(const Table& named_by, uint64_t elf_vaddr, const Frame& frame,
+                             const Module& module) {
+  const symbolizer::SymbolTable& table = *named_by.found.table;
   frames_.clear();
   const bool ready = table.source() == nullptr || table.source()->IsReady(elf_vaddr);
   if (!ready && read_ns_ >= kMaxReadNs) {
@@ -84,7 +86,7 @@ FrameName FrameNamer::NameAt(const symbolizer::SymbolTable& table, uint64_t elf_
   const int64_t begin_ns = ready ? 0 : clock_.MonotonicNs();
   const bool found = table.FindFrames(elf_vaddr, frames_);
   if (!ready) read_ns_ += clock_.MonotonicNs() - begin_ns;
-  return found ? Named(frames_, elf_vaddr) : Unnamed(frame, module, elf_vaddr);
+  return found ? NamedFrames(named_by.number, elf_vaddr) : Unnamed(frame, module, elf_vaddr);
 }
 
 FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
@@ -95,8 +97,11 @@ FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
     return name;
   }
   auto [entry, inserted] = tables_.try_emplace(frame.module);
-  symbolizer::SymbolCache::Found& found = entry->second;
-  if (inserted) found = cache_.Find(module.cache_key);
+  symbolizer::SymbolCache::Found& found = entry->second.found;
+  if (inserted) {
+    found = cache_.Find(module.cache_key);
+    if (found.table) entry->second.number = demangled_.NumberOf(found.table);
+  }
   bool missing = found.state == symbolizer::SymbolCache::State::kMiss;
   if (inserted && missing) {
     // Evicted: the next stack that shows the module asks for its symbols again.
@@ -110,7 +115,7 @@ FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
   }
   std::optional<uint64_t> address = table->FileOffsetToVaddr(frame.offset);
   if (!address) return Unnamed(frame, module, frame.offset);
-  return NameAt(*table, *address, frame, module);
+  return NameAt(entry->second, *address, frame, module);
 }
 
 FrameName FrameNamer::NameKernel(const Frame& frame) {

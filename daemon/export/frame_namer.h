@@ -65,12 +65,18 @@ class FrameNamer {
 
  private:
   FrameName NameFile(const Frame& frame, const Module& module);
-  FrameName NameAt(const symbolizer::SymbolTable& table, uint64_t elf_vaddr, const Frame& frame,
+  struct Table {
+    symbolizer::SymbolCache::Found found;
+    uint32_t number = 0;  // in demangled_
+  };
+  FrameName NameAt(const Table& table, uint64_t elf_vaddr, const Frame& frame,
                    const Module& module);
   FrameName NameKernel(const Frame& frame);
   FrameName NameJit(const Frame& frame, const Module& module);
+  // One function, by what is no table of a file.
   FrameName Named(std::string_view mangled, uint64_t address);
-  FrameName Named(const std::vector<symbolizer::SourceFrame>& frames, uint64_t address);
+  // What is in frames_, from the table with that number.
+  FrameName NamedFrames(uint32_t table, uint64_t address);
   FrameName Unnamed(const Frame& frame, const Module& module, uint64_t address,
                     bool settled = true);
 
@@ -79,7 +85,7 @@ class FrameNamer {
   std::vector<std::shared_ptr<const Module>> modules_;
   // What the cache said in this slice, by module id; tables are held so that an eviction cannot
   // pull them away.
-  std::unordered_map<uint32_t, symbolizer::SymbolCache::Found> tables_;
+  std::unordered_map<uint32_t, Table> tables_;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   symbolizer::PerfMapCache perf_maps_;
   symbolizer::NameMemo demangled_;

@@ -50,6 +50,7 @@ class Namer {
  public:
   Namer(const char* path, bool lines) : cache_(kCacheBytes) {
     table_ = LoadElfSymbols(FileSource::Open(path).value()).value();
+    number_ = memo_.NumberOf(table_);
     if (!lines) return;
     auto source = std::make_unique<FileSource>(FileSource::Open(path).value());
     dwarf::DwarfLimits limits;
@@ -62,7 +63,7 @@ class Namer {
     table_->FindFrames(elf_vaddr, frames_);
     size_t sum = 0;
     for (const SourceFrame& frame : frames_) {
-      sum += memo_.Demangled(frame.name).size() + frame.file.size() + frame.line;
+      sum += memo_.Demangled(number_, frame).size() + frame.file.size() + frame.line;
     }
     return sum;
   }
@@ -82,6 +83,7 @@ class Namer {
   std::shared_ptr<SymbolTable> table_;
   std::vector<SourceFrame> frames_;
   NameMemo memo_;
+  uint32_t number_ = 0;
 };
 
 // Ranks by Zipf's law with exponent 1: few addresses are most of a profile.
