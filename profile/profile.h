@@ -101,6 +101,8 @@ class Profile {
   Profile();
 
   const Meta& meta() const { return meta_; }
+  // Before anyone else has it: what is known only after it was built.
+  void SetComments(std::vector<std::string> comments) { meta_.comments = std::move(comments); }
   const std::vector<ValueType>& sample_types() const { return meta_.sample_types; }
 
   uint32_t sample_count() const { return samples_.size(); }

@@ -48,6 +48,7 @@ struct Config {
   int slice_milliseconds = 5000;  // Divides the window.
   int default_frequency_hertz = 97;
   int max_frequency_hertz = 999;
+  bool ignore_opt_out = false;
   SampleLabels sample_labels;
 
   CgroupHierarchy cgroup_hierarchy;

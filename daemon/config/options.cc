@@ -72,6 +72,11 @@ void AddSampling(std::vector<Option>& rows) {
   rows.push_back(Row("max-frequency-hertz", kSampling, "HERTZ",
                      "The highest rate a policy gets, whatever it asks.",
                      IntegerValue(&Config::max_frequency_hertz, 1, 999)));
+  rows.push_back(
+      Row("ignore-opt-out", kSampling, "",
+          "Show and store also pods with the label firetower.dev/profile: \"false\", which "
+          "are left out otherwise.",
+          SwitchValue(&Config::ignore_opt_out)));
   rows.push_back(Row("sample-labels", kSampling, "LIST",
                      "Labels that samples carry in a profile; each makes profiles larger.",
                      SampleLabelsValue()));

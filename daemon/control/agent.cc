@@ -22,6 +22,7 @@
 #include "daemon/health/kernel_version.h"
 #include "daemon/pipeline/pipeline.h"
 #include "daemon/policy/policy_set.h"
+#include "k8s/pods/pod_tracker.h"
 #include "query/api.h"
 #include "query/http_server.h"
 #include "store/verify.h"
@@ -81,6 +82,7 @@ ExportOptions ExportOptionsOf(const Config& config) {
                     LabelsOf(config.sample_labels)};
   options.cluster = config.cluster;
   options.run = NewRunId();
+  options.ignore_opt_out = config.ignore_opt_out;
   options.retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
   options.retention.max_bytes = static_cast<uint64_t>(config.retention_bytes);
   return options;
@@ -230,7 +232,7 @@ class AgentImpl : public Agent {
                        user_reads_ ? "unwind-tables" : "kernel-only"});
     registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
     exporter_ = std::make_unique<Exporter>(*store_, loader_, cache_, config_.proc_root, *feed_,
-                                           clock_, ExportOptionsOf(config_));
+                                           clock_, ExportOptionsOf(config_), PodsSource());
     pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
                                            loader_, clock_, PipelineOptionsOf(config_),
                                            [this] { exporter_->Notify(); });
@@ -240,12 +242,18 @@ class AgentImpl : public Agent {
   void JoinCluster() {
     if (!access_) return;
     cluster_ = std::make_unique<Cluster>(*access_, config_.node_name, registry_, clock_);
+    cluster_->Watch(k8s::PodsOf(config_.node_name), pods_);
     if (!config_.standalone) {
       objects_ = std::make_unique<PolicyObjects>(clock_);
       for (const bool of_cluster : {false, true})
         cluster_->Watch(PolicyObjects::ResourceOf(of_cluster), objects_->consumer(of_cluster));
     }
     cluster_->Start();
+  }
+
+  PodSource PodsSource() {
+    if (!access_) return nullptr;
+    return [this] { return pods_.index(); };
   }
 
   Status ServeHttp() {
@@ -390,6 +398,7 @@ class AgentImpl : public Agent {
   std::unique_ptr<PolicyObjects> objects_;
   std::optional<PolicySchedule> schedule_;
   std::optional<int64_t> schedule_change_ns_;
+  k8s::PodTracker pods_{clock_};
   std::unique_ptr<Cluster> cluster_;  // unset: no API server is known
   query::AllowAll authorizer_;
   std::unique_ptr<HttpSources> sources_;

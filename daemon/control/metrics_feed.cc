@@ -46,20 +46,11 @@ MetricsFeed::MetricsFeed(const Parts& parts)
   }
 }
 
-void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) {
-  std::vector<ContainerSlice> shown;
-  for (size_t i = 0; i < containers.size(); ++i) {
-    const Decision& decision = slice.containers[i].decision;
-    if (!decision.to_metrics) continue;
-    shown.push_back(containers[i]);
-    shown.back().top_functions = decision.top_functions;
-  }
+void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
+                          std::span<const ContainerLabels> gone) {
   int64_t now_ns = clock_.MonotonicNs();
-  hotspots_.AddSlice(now_ns, shown);
-  for (const auto& gone : slice.gone) {
-    const k8s::PathLabels& labels = gone->labels;
-    hotspots_.ContainerGone(now_ns, {labels.namespace_name, labels.pod, labels.container});
-  }
+  hotspots_.AddSlice(now_ns, containers);
+  for (const ContainerLabels& labels : gone) hotspots_.ContainerGone(now_ns, labels);
   registry_.PublishHotspots(hotspots_.Snapshot());
 
   registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.container),
@@ -142,6 +133,11 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
                        {"unnamed"});
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(exporter->dropped_samples()),
                        {"store"});
+    const Exporter::PodSamples pods = exporter->pod_samples();
+    registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.named), {"known"});
+    registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.late), {"late"});
+    registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.missing), {"missing"});
+    registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.opted_out), {"opted_out"});
   }
   registry_.SetOverhead(overhead_.Read());
   registry_.SetBpfCost(static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]),

@@ -31,7 +31,8 @@ class MetricsFeed : public ExportObserver {
   explicit MetricsFeed(const Parts& parts);
 
   // Export thread.
-  void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) override;
+  void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
+               std::span<const ContainerLabels> gone) override;
   void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
 
   // Control thread. What is not there yet may be null.

@@ -48,7 +48,7 @@ std::string RunAfter(std::string_view run) {
 
 Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
                    std::string proc_root, ExportObserver& observer, const Clock& clock,
-                   const ExportOptions& options)
+                   const ExportOptions& options, PodSource pods)
     : store_(store),
       loader_(loader),
       observer_(observer),
@@ -56,7 +56,8 @@ Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::
       options_(options),
       namer_(loader, cache, std::move(proc_root)),
       self_(namer_),
-      window_(options_.window, namer_) {}
+      names_(std::move(pods), clock, options_.ignore_opt_out),
+      window_(options_.window, namer_, names_) {}
 
 Exporter::~Exporter() { Finish(); }
 
@@ -77,34 +78,40 @@ void Exporter::Run(std::stop_token, WakeFd& wake) {
     if (last) break;
     wake.Wait(-1);
   }
-  Flush();
+  Flush(true);
 }
 
 void Exporter::TakeSlice(Slice& slice) {
   namer_.LearnModules(slice);
   loader_.WaitIdle(kSymbolWaitMs);
   namer_.BeginSlice();
-  if (!window_.empty() && slice.window_start_ns != window_.start_ns()) Flush();
+  names_.Refresh();
+  if (!window_.empty() && slice.window_start_ns != window_.start_ns()) Flush(false);
   {
     std::lock_guard lock(window_mutex_);
     window_.Add(slice);
   }
-  observer_.OnSlice(slice, self_.Compute(slice));
+  named_selves_.Take(slice, self_.Compute(slice));
+  observer_.OnSlice(slice, named_selves_.containers(), named_selves_.gone());
   symbol_hits_.store(namer_.hits(), std::memory_order_relaxed);
   symbol_misses_.store(namer_.misses(), std::memory_order_relaxed);
-  if (slice.ends_window) Flush();
+  if (slice.ends_window) {
+    Flush(false);
+  } else {
+    SendSealed(false);
+  }
 }
 
-Status Exporter::Encode(const std::vector<Window::Finished>& profiles, Bundle& bundle) const {
+Status Exporter::Encode(const Sealed& sealed, Bundle& bundle) const {
   store::BundleKey key;
   key.retention = StoreClass(bundle.retention);
   key.cluster = store::ToKeyComponent(options_.cluster);
-  key.start_s = start_s_;
+  key.start_s = sealed.start_s;
   key.seconds = options_.window.window_ns / kNsPerSecond;
   key.node = store::ToKeyComponent(options_.window.node);
-  key.run = options_.run;
-  store::BundleWriter writer(start_s_ * kNsPerSecond);
-  for (const Window::Finished& finished : profiles) {
+  key.run = sealed.run;
+  store::BundleWriter writer(sealed.start_s * kNsPerSecond);
+  for (const Window::Finished& finished : sealed.profiles) {
     if (finished.retention != bundle.retention) continue;
     bundle.samples += static_cast<uint64_t>(finished.open.row.samples);
     RETURN_IF_ERROR(writer.Add(finished.open.row, profile::EncodePprof(*finished.open.profile)));
@@ -115,44 +122,103 @@ Status Exporter::Encode(const std::vector<Window::Finished>& profiles, Bundle& b
   return OkStatus();
 }
 
-void Exporter::Flush() {
-  ++windows_;
-  if (!window_.empty()) {
-    int64_t last_s = std::exchange(start_s_, window_.start_ns() / kNsPerSecond);
-    // The wall clock was set back: names under another run never meet those written before, and
-    // each window still stands under its own time, where queries look for it.
-    if (start_s_ <= last_s) options_.run = RunAfter(options_.run);
-  }
+void Exporter::Flush(bool last) {
+  names_.Refresh();
+  if (!window_.empty()) Seal();
+  if (!SendSealed(last)) Send();  // what the store did not take before
+  Retain();
+}
+
+void Exporter::Seal() {
+  const int64_t last_s = std::exchange(start_s_, window_.start_ns() / kNsPerSecond);
+  // The wall clock was set back: names under another run never meet those written before, and
+  // each window still stands under its own time, where queries look for it.
+  if (start_s_ <= last_s) options_.run = RunAfter(options_.run);
   if (window_.waits_for_names()) {
     loader_.WaitIdle(kWindowSymbolWaitMs);
     namer_.BeginSlice();
   }
-  std::vector<Window::Finished> profiles;
-  {
-    // Readers see a sealed window until it is in the store.
-    std::lock_guard lock(window_mutex_);
-    profiles = window_.Take();
-    sealed_ = profiles;
+  // Readers see a sealed window until it is in the store.
+  std::lock_guard lock(window_mutex_);
+  sealed_.push_back({++windows_, start_s_, options_.run, window_.Take()});
+}
+
+bool Exporter::IsFull() const {
+  size_t bytes = 0;
+  for (const Sealed& sealed : sealed_) {
+    for (const Window::Finished& finished : sealed.profiles)
+      bytes += finished.open.profile->bytes();
   }
-  for (k8s::RetentionClass retention :
-       {k8s::RetentionClass::kShort, k8s::RetentionClass::kStandard, k8s::RetentionClass::kLong}) {
-    Bundle bundle{windows_, retention, 0, "", ""};
-    if (Status encoded = Encode(profiles, bundle); !encoded) {
-      dropped_samples_.fetch_add(bundle.samples, std::memory_order_relaxed);
-      LOG(kError, "window not encoded", {{"error", encoded.error().message()}});
-    } else if (!bundle.bytes.empty()) {
-      unsent_.push_back(std::move(bundle));
+  return sealed_.size() > kMaxSealed || bytes > kMaxSealedBytes;
+}
+
+bool Exporter::Settle(Sealed& sealed, bool last) {
+  bool settled = true;
+  // What it writes, readers do not see: profiles without a name.
+  std::lock_guard lock(window_mutex_);
+  std::erase_if(sealed.profiles, [&](Window::Finished& finished) {
+    if (last) names_.GiveUp(finished.container);
+    const NamedContainer& named = names_.NameOf(finished.container);
+    if (finished.unnamed && named.name) {
+      const auto samples = static_cast<uint64_t>(finished.open.row.samples);
+      if (named.name->opted_out) {
+        late_opted_out_ += samples;
+        return true;
+      }
+      window_.PutName(*named.name, finished);
     }
-  }
-  Send();
-  {
+    settled &= finished.unnamed == nullptr;
+    return false;
+  });
+  return settled;
+}
+
+bool Exporter::SendSealed(bool last) {
+  bool sent = false;
+  while (!sealed_.empty() && Settle(sealed_.front(), last || IsFull())) {
+    Sealed& sealed = sealed_.front();
+    CountPodSamples(sealed);
+    for (k8s::RetentionClass retention :
+         {k8s::RetentionClass::kShort, k8s::RetentionClass::kStandard,
+          k8s::RetentionClass::kLong}) {
+      Bundle bundle{sealed.number, retention, 0, "", ""};
+      if (Status encoded = Encode(sealed, bundle); !encoded) {
+        dropped_samples_.fetch_add(bundle.samples, std::memory_order_relaxed);
+        LOG(kError, "window not encoded", {{"error", encoded.error().message()}});
+      } else if (!bundle.bytes.empty()) {
+        unsent_.push_back(std::move(bundle));
+      }
+    }
+    Send();
     std::lock_guard lock(window_mutex_);
-    sealed_.clear();
+    sealed_.pop_front();
+    sent = true;
   }
-  profiles.clear();
   // A window's memory peaks while it is encoded; most nodes need that room elsewhere for a minute.
-  ::malloc_trim(0);
-  Retain();
+  if (sent) ::malloc_trim(0);
+  opted_out_samples_.store(window_.opted_out_samples() + late_opted_out_,
+                           std::memory_order_relaxed);
+  return sent;
+}
+
+void Exporter::CountPodSamples(const Sealed& sealed) {
+  for (const Window::Finished& finished : sealed.profiles) {
+    if (finished.container->path.pod_uid.empty()) continue;
+    const NamedContainer& named = names_.NameOf(finished.container);
+    auto& count = named.state == NameState::kMissing ? missing_samples_
+                  : named.late                       ? late_samples_
+                                                     : named_samples_;
+    count.fetch_add(static_cast<uint64_t>(finished.open.row.samples), std::memory_order_relaxed);
+  }
+}
+
+Exporter::PodSamples Exporter::pod_samples() const {
+  PodSamples samples;
+  samples.named = named_samples_.load(std::memory_order_relaxed);
+  samples.late = late_samples_.load(std::memory_order_relaxed);
+  samples.missing = missing_samples_.load(std::memory_order_relaxed);
+  samples.opted_out = opted_out_samples_.load(std::memory_order_relaxed);
+  return samples;
 }
 
 void Exporter::Send() {
@@ -176,9 +242,9 @@ void Exporter::Send() {
 }
 
 void Exporter::Unseal(const Bundle& bundle) {
-  if (bundle.window != windows_) return;
+  if (sealed_.empty() || bundle.window != sealed_.front().number) return;
   std::lock_guard lock(window_mutex_);
-  std::erase_if(sealed_, [&](const Window::Finished& finished) {
+  std::erase_if(sealed_.front().profiles, [&](const Window::Finished& finished) {
     return finished.retention == bundle.retention;
   });
 }
@@ -203,7 +269,11 @@ void Exporter::Retain() {
 std::vector<store::OpenProfile> Exporter::OpenProfiles() {
   std::lock_guard lock(window_mutex_);
   std::vector<store::OpenProfile> open = window_.Snapshot();
-  for (const Window::Finished& finished : sealed_) open.push_back(finished.open);
+  for (const Sealed& sealed : sealed_) {
+    for (const Window::Finished& finished : sealed.profiles) {
+      if (!finished.unnamed) open.push_back(finished.open);
+    }
+  }
   return open;
 }
 

@@ -11,7 +11,9 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "daemon/export/container_names.h"
 #include "daemon/export/frame_namer.h"
+#include "daemon/export/named_selves.h"
 #include "daemon/export/slice_self.h"
 #include "daemon/export/window.h"
 #include "daemon/pipeline/slice.h"
@@ -27,13 +29,17 @@ struct ExportOptions {
   // wall clock is found set back.
   std::string run;
   store::RetentionPolicy retention;
+  bool ignore_opt_out = false;
 };
 
 // Told of each slice and each store operation, on the export thread.
 class ExportObserver {
  public:
   virtual ~ExportObserver() = default;
-  virtual void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) = 0;
+  // `containers`: those to be shown whose names are known, with all their time since the first
+  // sample; `gone`: whose series end.
+  virtual void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
+                       std::span<const ContainerLabels> gone) = 0;
   virtual void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) = 0;
 };
 
@@ -43,13 +49,19 @@ class ExportObserver {
 // A bundle the store refuses is kept and tried again with the next window, kMaxUnsent of them; the
 // oldest beyond that are dropped and counted. What waits so is neither open nor stored: queries
 // miss it.
+//
+// A window with a container whose name is awaited is written when that came, or did not come in
+// time; the windows after it wait behind it, kMaxSealed of them and kMaxSealedBytes, then the first
+// goes without waiting.
 class Exporter {
  public:
   static constexpr size_t kMaxUnsent = 8;
+  static constexpr size_t kMaxSealed = 64;
+  static constexpr size_t kMaxSealedBytes = 64 << 20;
 
   Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
            std::string proc_root, ExportObserver& observer, const Clock& clock,
-           const ExportOptions& options);
+           const ExportOptions& options, PodSource pods = nullptr);
   ~Exporter();
 
   void Start(SliceSource& slices);
@@ -63,23 +75,47 @@ class Exporter {
 
   uint64_t symbol_hits() const { return symbol_hits_.load(std::memory_order_relaxed); }
   uint64_t symbol_misses() const { return symbol_misses_.load(std::memory_order_relaxed); }
+  // Samples of pods in windows that were handed to the store, by how their name came.
+  struct PodSamples {
+    uint64_t named = 0;
+    uint64_t late = 0;
+    uint64_t missing = 0;
+    uint64_t opted_out = 0;  // these are left out
+  };
+  PodSamples pod_samples() const;
   // In windows that the store never took.
   uint64_t dropped_samples() const { return dropped_samples_.load(std::memory_order_relaxed); }
 
  private:
   struct Bundle {
-    uint64_t window = 0;  // number of the Flush that made it
+    uint64_t window = 0;  // number of the one it was made of
     k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
     uint64_t samples = 0;
     std::string key;
     std::string bytes;
   };
 
+  // A window that has ended and is not in the store yet.
+  struct Sealed {
+    uint64_t number = 0;
+    int64_t start_s = 0;
+    std::string run;
+    std::vector<Window::Finished> profiles;
+  };
+
   void Run(std::stop_token stop, WakeFd& wake);
   void TakeSlice(Slice& slice);
-  void Flush();
+  void Flush(bool last);
+  void Seal();
+  // Hands windows to the store as far as their names are settled; `last`: as they are. Whether it
+  // sent any.
+  bool SendSealed(bool last);
+  // Puts names where they came. True when none is awaited any more.
+  bool Settle(Sealed& sealed, bool last);
+  bool IsFull() const;
+  void CountPodSamples(const Sealed& sealed);
   // Key and bytes of the profiles of the bundle's retention class; no bytes if there are none.
-  Status Encode(const std::vector<Window::Finished>& profiles, Bundle& bundle) const;
+  Status Encode(const Sealed& sealed, Bundle& bundle) const;
   void Send();
   // Readers find it in the store from now on.
   void Unseal(const Bundle& bundle);
@@ -93,17 +129,24 @@ class Exporter {
   SliceSource* slices_ = nullptr;
   FrameNamer namer_;
   SliceSelf self_;
+  ContainerNames names_;
+  NamedSelves named_selves_{names_};
   // The HTTP threads copy the open window while this thread fills it.
   std::mutex window_mutex_;
   Window window_;
-  std::vector<Window::Finished> sealed_;  // the part of a window still on its way into the store
+  std::deque<Sealed> sealed_;  // of the first maybe only what is not in the store yet
   std::deque<Bundle> unsent_;
   uint64_t windows_ = 0;
-  int64_t start_s_ = 0;  // of the last window
+  uint64_t late_opted_out_ = 0;  // samples of containers whose name came after their window
+  int64_t start_s_ = 0;          // of the last window
   int64_t next_retention_ns_ = 0;
   std::atomic<uint64_t> symbol_hits_{0};
   std::atomic<uint64_t> symbol_misses_{0};
   std::atomic<uint64_t> dropped_samples_{0};
+  std::atomic<uint64_t> named_samples_{0};
+  std::atomic<uint64_t> late_samples_{0};
+  std::atomic<uint64_t> missing_samples_{0};
+  std::atomic<uint64_t> opted_out_samples_{0};
   NamedThread thread_;
 };
 

@@ -23,6 +23,14 @@ void AddUnique(std::vector<std::string>& list, std::string_view item) {
 // readers then find the object's own addresses by its program headers.
 constexpr uint64_t kFileOffsets = uint64_t{1} << 62;
 
+void FillRow(const ContainerName& name, store::CatalogRow& row) {
+  row.namespace_name = name.labels.namespace_name;
+  row.pod = name.labels.pod;
+  row.container = name.labels.container;
+  row.pod_uid = name.pod_uid;
+  row.workload = name.workload.name;
+}
+
 // Innermost first, as the profile has them.
 std::vector<profile::Line> LinesOf(profile::ProfileBuilder& builder, const FrameName& name) {
   std::vector<profile::Line> lines;
@@ -54,6 +62,7 @@ Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& s
         std::make_unique<Open>(profile::CpuMeta(std::max(entry.decision.frequency_hz, 1u), 0, 0));
     open->container = entry.container;
     open->begin_ns = open->end_ns = slice.begin_wall_ns;
+    open->name = names_.NameOf(entry.container).name;
   }
   // The wall clock may be set back within a window: the profile covers all that it went over.
   open->begin_ns = std::min(open->begin_ns, slice.begin_wall_ns);
@@ -172,12 +181,22 @@ void Window::AddRow(Open& open, const Slice& slice, const Slice::Row& row) {
 
 void Window::Add(const Slice& slice) {
   if (profiles_.empty()) start_ns_ = slice.window_start_ns;
-  for (auto& [container, open] : profiles_) LookAgain(*open);
+  for (auto& [container, open] : profiles_) {
+    LookForName(*open);
+    LookAgain(*open);
+  }
   for (const Slice::Row& row : slice.rows) {
     if (!slice.containers[row.container].decision.to_store) continue;
+    const NamedContainer& named = names_.NameOf(slice.containers[row.container].container);
+    if (named.name && named.name->opted_out) {
+      opted_out_samples_ += row.count;
+      continue;
+    }
     AddRow(OpenFor(slice.containers[row.container], slice), slice, row);
   }
 }
+
+void Window::LookForName(Open& open) { open.name = names_.NameOf(open.container).name; }
 
 bool Window::waits_for_names() const {
   return std::ranges::any_of(profiles_, [](const auto& it) { return !it.second->late.empty(); });
@@ -186,10 +205,8 @@ bool Window::waits_for_names() const {
 profile::Meta Window::MetaOf(const Open& open) const {
   profile::Meta meta =
       profile::CpuMeta(std::max(open.frequency_hz, 1u), open.begin_ns, open.end_ns - open.begin_ns);
-  const k8s::PathLabels& labels = open.container->labels;
-  meta.comments.push_back(fmt::format("namespace={} pod={} container={} node={}",
-                                      labels.namespace_name, labels.pod, labels.container,
-                                      options_.node));
+  // The first comment: SetName puts it there when the name is not known yet.
+  meta.comments.push_back(open.name ? WhoseComment(*open.name) : "");
   meta.comments.push_back(fmt::format("cgroup={}", open.container->root_path));
   meta.comments.push_back(fmt::format(
       "firetower: on-CPU time, {} Hz, cpu-clock; addresses are the files' own", open.frequency_hz));
@@ -202,12 +219,23 @@ profile::Meta Window::MetaOf(const Open& open) const {
   return meta;
 }
 
+std::string Window::WhoseComment(const ContainerName& name) const {
+  return fmt::format("namespace={} pod={} container={} node={}{}{}", name.labels.namespace_name,
+                     name.labels.pod, name.labels.container, options_.node,
+                     name.workload.name.empty() ? "" : " workload=", name.workload.name);
+}
+
+void Window::PutName(const ContainerName& name, Finished& finished) const {
+  FillRow(name, finished.open.row);
+  std::vector<std::string> comments = finished.unnamed->meta().comments;
+  comments.front() = WhoseComment(name);
+  finished.unnamed->SetComments(std::move(comments));
+  finished.unnamed = nullptr;
+}
+
 store::CatalogRow Window::RowOf(const Open& open) const {
   store::CatalogRow row;
-  row.namespace_name = open.container->labels.namespace_name;
-  row.pod = open.container->labels.pod;
-  row.container = open.container->labels.container;
-  row.pod_uid = open.container->path.pod_uid;
+  if (open.name) FillRow(*open.name, row);
   row.container_id = open.container->path.container_id;
   row.node = options_.node;
   row.type = "cpu";
@@ -224,6 +252,7 @@ store::CatalogRow Window::RowOf(const Open& open) const {
 std::vector<store::OpenProfile> Window::Snapshot() const {
   std::vector<store::OpenProfile> out;
   for (const auto& [container, open] : profiles_) {
+    if (!open->name || open->name->opted_out) continue;
     profile::ProfileBuilder copy = open->builder;
     copy.meta() = MetaOf(*open);
     for (const LateFrame& late : open->late) SetName(copy, *open, late);
@@ -236,12 +265,18 @@ std::vector<store::OpenProfile> Window::Snapshot() const {
 std::vector<Window::Finished> Window::Take() {
   std::vector<Finished> out;
   for (auto& [container, open] : profiles_) {
+    LookForName(*open);
+    if (open->name && open->name->opted_out) {
+      opted_out_samples_ += static_cast<uint64_t>(open->samples);
+      continue;
+    }
     LookAgain(*open);
     for (const LateFrame& late : open->late) SetName(open->builder, *open, late);
     open->builder.meta() = MetaOf(*open);
-    out.push_back(
-        {{RowOf(*open), std::make_shared<const profile::Profile>(std::move(open->builder).Build())},
-         open->retention});
+    auto profile = std::make_shared<profile::Profile>(std::move(open->builder).Build());
+    Finished finished{{RowOf(*open), profile}, open->retention, open->container, nullptr};
+    if (!open->name) finished.unnamed = std::move(profile);
+    out.push_back(std::move(finished));
   }
   profiles_.clear();
   return out;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "daemon/export/container_names.h"
 #include "daemon/export/frame_namer.h"
 #include "daemon/pipeline/slice.h"
 #include "profile/builder.h"
@@ -26,10 +27,12 @@ struct WindowOptions {
 // One window's profiles, one for each container and type, filled slice by slice. A frame is named
 // when it is first seen, once for each profile; one whose symbols are not there yet is looked at
 // again with each slice and at the end, so that symbols that come within the window name all its
-// samples, the earlier ones too. Owned by the export thread.
+// samples, the earlier ones too. So is a container: while its name is awaited its profile is shown
+// to nobody; what has opted out is left out. Owned by the export thread.
 class Window {
  public:
-  Window(const WindowOptions& options, FrameNamer& namer) : options_(options), namer_(namer) {}
+  Window(const WindowOptions& options, FrameNamer& namer, ContainerNames& names)
+      : options_(options), namer_(namer), names_(names) {}
 
   bool empty() const { return profiles_.empty(); }
   int64_t start_ns() const { return start_ns_; }
@@ -37,14 +40,22 @@ class Window {
   // Some frame has no name and may still get one.
   bool waits_for_names() const;
 
-  // The window's rows and profiles, as they are now; the window goes on.
+  // The rows and profiles of containers with a name, as they are now; the window goes on.
   std::vector<store::OpenProfile> Snapshot() const;
   struct Finished {
     store::OpenProfile open;
     k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
+    std::shared_ptr<const Container> container;
+    // While the name is awaited, the same profile, to put it into; nobody else sees it yet.
+    std::shared_ptr<profile::Profile> unnamed;
   };
-  // The same, after a last look for names; the window is empty afterwards.
+  // All of them, after a last look for names; the window is empty afterwards.
   std::vector<Finished> Take();
+  // The awaited name came: `finished` is as if it had been known.
+  void PutName(const ContainerName& name, Finished& finished) const;
+
+  // Of containers that opted out, since the start.
+  uint64_t opted_out_samples() const { return opted_out_samples_; }
 
  private:
   struct OpenMapping {
@@ -60,6 +71,7 @@ class Window {
   };
   struct Open {
     std::shared_ptr<const Container> container;
+    std::shared_ptr<const ContainerName> name;  // as of the last slice; nullptr while awaited
     uint32_t frequency_hz = 0;
     int64_t begin_ns = 0;
     int64_t end_ns = 0;
@@ -89,9 +101,13 @@ class Window {
   void AddRow(Open& open, const Slice& slice, const Slice::Row& row);
   store::CatalogRow RowOf(const Open& open) const;
   profile::Meta MetaOf(const Open& open) const;
+  std::string WhoseComment(const ContainerName& name) const;
+  void LookForName(Open& open);
 
   const WindowOptions& options_;
   FrameNamer& namer_;
+  ContainerNames& names_;
+  uint64_t opted_out_samples_ = 0;
   int64_t start_ns_ = 0;
   std::map<const Container*, std::unique_ptr<Open>> profiles_;
   std::vector<uint32_t> stack_;  // scratch

@@ -20,6 +20,9 @@ constexpr FamilySpec kFamilies[] = {
      "namespace,pod,container,function,binary", "", 300,
      "CPU time of a container by the function on top of the stack; function=\"other\" is the rest. "
      "The rates add up to that of firetower_cpu_seconds_total."},
+    {MetricId::kWorkloadInfo, "firetower_workload_info", kInfo,
+     "namespace,pod,workload_kind,workload", "", 1024,
+     "What a pod of firetower_cpu_seconds_total belongs to; join it on namespace and pod."},
     {MetricId::kSamples, "firetower_samples_total", kCounter, "", "", 1, "Samples taken."},
     {MetricId::kSamplesLost, "firetower_samples_lost_total", kCounter, "reason", "", 16,
      "Samples, stack bodies and records that were lost, by reason; those of exec and no_cgroup are "
@@ -37,6 +40,10 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kAttribution, "firetower_attribution_total", kCounter, "result",
      "container,host,pending,unknown", 4,
      "Samples by what they were attributed to; those that had to wait for it are pending too."},
+    {MetricId::kPodSamples, "firetower_pod_samples_total", kCounter, "names",
+     "known,late,missing,opted_out", 4,
+     "Samples of pods in windows that ended, by their pod object: known in time, late (they "
+     "waited for it), missing (they are called after their cgroup), or opted out (left out)."},
     {MetricId::kUnwindFailures, "firetower_unwind_failures_total", kCounter, "reason", "", 16,
      "Stacks that were cut, by reason; those of no_registers are among those of page."},
     {MetricId::kColdSamples, "firetower_cold_samples_total", kCounter, "result", "sent,limited", 2,

@@ -14,10 +14,12 @@ namespace firetower::daemon {
 enum class MetricId {
   kCpuSeconds,
   kHotspotCpuSeconds,
+  kWorkloadInfo,
   kSamples,
   kSamplesLost,
   kRefused,
   kAttribution,
+  kPodSamples,
   kUnwindFailures,
   kColdSamples,
   kUnwindTables,
@@ -47,7 +49,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 34;
+inline constexpr size_t kMetricCount = 36;
 
 struct FamilySpec {
   MetricId id;

@@ -16,6 +16,8 @@ void HotspotTracker::AddSlice(int64_t now_ns, std::span<const ContainerSlice> co
       if (shows_functions()) ++dropped_hotspots_;
       continue;
     }
+    container->workload_kind = slice.workload_kind;
+    container->workload = slice.workload;
     container->last_seen_ns = now_ns;
     container->gone_ns.reset();
     Account(now_ns, slice, *container);
@@ -128,6 +130,14 @@ std::shared_ptr<const HotspotSnapshot> HotspotTracker::Snapshot() const {
   snapshot->totals.reserve(containers_.size());
   snapshot->hotspots.reserve(used_series_);
   for (const auto& [labels, container] : containers_) {
+    // Containers of a pod stand together.
+    const bool same_pod = !snapshot->workloads.empty() &&
+                          snapshot->workloads.back().ns == labels.ns &&
+                          snapshot->workloads.back().pod == labels.pod;
+    if (!same_pod && !container.workload.empty()) {
+      snapshot->workloads.push_back(
+          {labels.ns, labels.pod, container.workload_kind, container.workload});
+    }
     const ContainerHotspots& hotspots = *container.hotspots;
     snapshot->totals.push_back({hotspots.total_line(), hotspots.total_ns()});
     if (!container.shown) continue;

@@ -19,7 +19,9 @@ struct ContainerSlice {
   ContainerLabels labels;
   std::span<const FunctionSelf> functions;
   int64_t total_ns = 0;
-  size_t top_functions = 0;  // function series at most; 0: as many as Options says
+  size_t top_functions = 0;        // function series at most; 0: as many as Options says
+  std::string workload_kind = {};  // empty: not known
+  std::string workload = {};
 };
 
 // One counter series in seconds: the line of the exposition up to the value, and the value.
@@ -28,10 +30,19 @@ struct CounterSeries {
   int64_t value_ns = 0;
 };
 
-// The two per-container families at one moment; immutable once published.
+// What a pod belongs to: one series of firetower_workload_info.
+struct WorkloadInfo {
+  std::string ns;
+  std::string pod;
+  std::string kind;
+  std::string name;
+};
+
+// The per-container families at one moment; immutable once published.
 struct HotspotSnapshot {
   std::vector<CounterSeries> totals;    // firetower_cpu_seconds_total
   std::vector<CounterSeries> hotspots;  // firetower_hotspot_cpu_seconds_total
+  std::vector<WorkloadInfo> workloads;  // firetower_workload_info, of the pods shown
   uint64_t dropped_totals = 0;    // series refused or taken away because of a cap, since the start;
   uint64_t dropped_hotspots = 0;  // a series that stays refused counts once a slice
 };
@@ -70,6 +81,8 @@ class HotspotTracker {
  private:
   struct Container {
     std::unique_ptr<ContainerHotspots> hotspots;
+    std::string workload_kind;
+    std::string workload;
     bool shown = false;  // has function series
     size_t top_functions = 0;
     int64_t last_seen_ns = 0;

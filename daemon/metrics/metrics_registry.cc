@@ -113,6 +113,26 @@ MetricFamily FamilyOf(const prometheus::MetricFamily& family, const FamilySpec& 
   return out;
 }
 
+// Families of the HotspotSnapshot: no series of theirs is in the library's registry.
+bool IsFromSnapshot(MetricId id) {
+  return id == MetricId::kCpuSeconds || id == MetricId::kHotspotCpuSeconds ||
+         id == MetricId::kWorkloadInfo;
+}
+
+MetricFamily WorkloadFamily(const HotspotSnapshot& snapshot, const FamilySpec& spec) {
+  MetricFamily out{std::string(spec.name), std::string(spec.help), spec.kind, {}};
+  for (const WorkloadInfo& one : snapshot.workloads) {
+    if (out.points.size() >= spec.max_series) break;
+    MetricPoint& point = out.points.emplace_back();
+    point.value = 1;
+    point.labels = {{"namespace", one.ns},
+                    {"pod", one.pod},
+                    {"workload_kind", one.kind},
+                    {"workload", one.name}};
+  }
+  return out;
+}
+
 }  // namespace
 
 struct MetricsRegistry::Impl {
@@ -146,7 +166,7 @@ struct MetricsRegistry::Impl {
 
 MetricsRegistry::MetricsRegistry() : impl_(std::make_unique<Impl>()) {
   for (const FamilySpec& spec : MetricFamilies()) {
-    if (spec.id == MetricId::kCpuSeconds || spec.id == MetricId::kHotspotCpuSeconds) continue;
+    if (IsFromSnapshot(spec.id)) continue;
     auto& slot = impl_->series[static_cast<size_t>(spec.id)];
     auto show_known = [&spec](auto& series) {
       if (spec.labels.empty()) series.At({});
@@ -242,6 +262,8 @@ std::string MetricsRegistry::Render(ExpositionFormat format) const {
       writer.SecondsFamily(spec.name, spec.help, snapshot->totals);
     } else if (spec.id == MetricId::kHotspotCpuSeconds) {
       writer.SecondsFamily(spec.name, spec.help, snapshot->hotspots);
+    } else if (spec.id == MetricId::kWorkloadInfo) {
+      writer.Family(WorkloadFamily(*snapshot, spec));
     } else {
       // The library leaves families without series out; their heads still tell what there is.
       auto found = by_name.find(spec.name);

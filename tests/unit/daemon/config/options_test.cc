@@ -60,6 +60,7 @@ TEST(Options, HoldTheirBounds) {
       {"window-seconds", "60", "60s"},
       {"slice-milliseconds", "500", "499"},
       {"default-frequency-hertz", "1", "0"},
+      {"ignore-opt-out", "true", "yes"},
       {"max-frequency-hertz", "999", "1000"},
       {"sample-labels", "", "pid"},
       {"sample-labels", "thread,cpu", "thread,,cpu"},

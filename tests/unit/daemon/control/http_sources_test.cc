@@ -19,7 +19,8 @@ using ::testing::SizeIs;
 
 class Nobody : public ExportObserver {
  public:
-  void OnSlice(const Slice&, std::span<const ContainerSlice>) override {}
+  void OnSlice(const Slice&, std::span<const ContainerSlice>,
+               std::span<const ContainerLabels>) override {}
   void OnStoreOperation(std::string_view, bool, int64_t) override {}
 };
 

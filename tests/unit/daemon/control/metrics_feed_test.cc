@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "tests/support/fake_proc.h"
@@ -45,19 +46,26 @@ class MetricsFeedTest : public ::testing::Test {
     Slice slice;
     std::vector<ContainerSlice> containers;
     for (const Ran& ran : all) {
-      auto container = std::make_shared<Container>();
-      container->labels = {"-", "pod-1", ran.container};
+      const std::shared_ptr<const Container> container = Called(ran.container);
       Decision decision;
       decision.to_metrics = ran.to_metrics;
       decision.top_functions = ran.top_functions;
       slice.containers.push_back({container, decision});
-      ContainerSlice one{{"-", "pod-1", ran.container}, ran.functions, 0};
+      ContainerSlice one;
+      one.functions = ran.functions;
       for (const FunctionSelf& function : ran.functions) one.total_ns += function.value_ns;
       containers.push_back(one);
     }
     if (change) change(slice);
     clock_.Advance(5 * kNsPerSecond);
-    feed_.OnSlice(slice, containers);
+    named_.Take(slice, containers);
+    feed_.OnSlice(slice, named_.containers(), named_.gone());
+  }
+  std::shared_ptr<const Container> Called(const std::string& name) {
+    std::shared_ptr<Container>& container = containers_[name];
+    if (!container) container = std::make_shared<Container>();
+    container->labels = {"-", "pod-1", name};
+    return container;
   }
   void Update(uint32_t frequency_hz = 100) {
     feed_.Update(nullptr, nullptr, nullptr, frequency_hz);
@@ -99,6 +107,9 @@ class MetricsFeedTest : public ::testing::Test {
   FakeSampler sampler_;
   MetricsRegistry registry_;
   FakeClock clock_{1000 * kNsPerSecond, 0};
+  std::map<std::string, std::shared_ptr<Container>> containers_;
+  ContainerNames names_{nullptr, clock_};
+  NamedSelves named_{names_};
   MetricsFeed feed_{{sampler_, registry_, clock_, proc_.root(), {}}};
 };
 
@@ -143,11 +154,7 @@ TEST_F(MetricsFeedTest, ShowsAsManyFunctionsAsThePolicySays) {
 }
 
 TEST_F(MetricsFeedTest, EndsTheSeriesOfAContainerThatIsGone) {
-  auto web_is_gone = [](Slice& slice) {
-    auto container = std::make_shared<Container>();
-    container->labels = {"-", "pod-1", "web"};
-    slice.gone.push_back(container);
-  };
+  auto web_is_gone = [&](Slice& slice) { slice.gone.push_back(Called("web")); };
   Feed({{"web", {{"main", "app", 1'000'000'000, 100}}}}, web_is_gone);
   EXPECT_EQ(Cpu("web"), 1.0) << "a scraper has yet to see its last value";
   clock_.Advance(HotspotTracker::kGoneKeepNs);

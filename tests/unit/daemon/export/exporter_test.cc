@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 #include "profile/pprof.h"
 #include "store/bundle.h"
@@ -23,9 +24,12 @@ using ::testing::SizeIs;
 
 class Observer : public ExportObserver {
  public:
-  void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers) override {
-    for (const ContainerSlice& container : containers)
+  void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
+               std::span<const ContainerLabels>) override {
+    for (const ContainerSlice& container : containers) {
       totals[container.labels.container] += container.total_ns;
+      pods.insert(container.labels.pod);
+    }
     samples += slice.attribution.container;
     if (on_slice) on_slice();
   }
@@ -34,6 +38,7 @@ class Observer : public ExportObserver {
   }
   std::function<void()> on_slice;
   std::map<std::string, int64_t> totals;
+  std::set<std::string> pods;
   uint64_t samples = 0;
   int puts = 0, failed_puts = 0;
 };

@@ -57,7 +57,9 @@ class WindowTest : public ::testing::Test {
   SymbolLoader loader_{"/nonexistent", cache_};
   FrameNamer namer_{loader_, cache_, "/nonexistent"};
   WindowOptions options_{"node-1", kWindowNs, {true, true, true}};
-  Window window_{options_, namer_};
+  FakeClock clock_{kNsPerSecond, kFirstWindowNs};
+  ContainerNames names_{nullptr, clock_};
+  Window window_{options_, namer_, names_};
   std::shared_ptr<const Container> web_ = ContainerCalled("web");
   std::shared_ptr<const Container> db_ = ContainerCalled("db");
   uint32_t app_ = 0, bare_ = 0;
@@ -179,7 +181,7 @@ TEST_F(WindowTest, ATaskWhoseNameNobodyKnowsHasNoLabelOfIt) {
 
 TEST_F(WindowTest, LeavesOutLabelsNobodyWants) {
   WindowOptions bare{"node-1", kWindowNs, {false, false, false}};
-  Window window(bare, namer_);
+  Window window(bare, namer_, names_);
   std::unique_ptr<Slice> slice =
       SliceOf(kFirstWindowNs, kFirstWindowNs + 1, {{.container = web_, .frames = {InApp(0)}}});
   code_.TellModules(*slice);

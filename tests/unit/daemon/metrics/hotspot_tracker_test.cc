@@ -350,5 +350,28 @@ TEST(HotspotTracker, SeriesAreUniqueCappedAndOtherNeverFalls) {
   }
 }
 
+TEST(HotspotTracker, TellsAPodsWorkloadOnce) {
+  HotspotTracker tracker({});
+  FunctionSelf main{"main", "app", 10 * kMs, 1};
+  std::vector<ContainerSlice> slices;
+  for (const ContainerLabels& labels :
+       {ContainerLabels{"n", "p", "a"}, ContainerLabels{"n", "p", "b"},
+        ContainerLabels{"m", "p", "a"}, ContainerLabels{"-", "-", "host"}}) {
+    slices.push_back({labels, {&main, 1}, 10 * kMs});
+    if (labels.pod == "-") continue;
+    slices.back().workload_kind = "Deployment";
+    slices.back().workload = "of " + labels.ns;
+  }
+  tracker.AddSlice(kSlice, slices);
+  std::vector<std::string> told;
+  const auto snapshot = tracker.Snapshot();
+  for (const WorkloadInfo& one : snapshot->workloads)
+    told.push_back(one.ns + "/" + one.pod + " " + one.kind + " " + one.name);
+  EXPECT_EQ(told, (std::vector<std::string>{"m/p Deployment of m", "n/p Deployment of n"}));
+  tracker.ContainerGone(kSlice, {"m", "p", "a"});
+  tracker.AddSlice(kSlice + HotspotTracker::kGoneKeepNs, {});
+  EXPECT_EQ(tracker.Snapshot()->workloads.size(), 1u);
+}
+
 }  // namespace
 }  // namespace firetower::daemon

@@ -35,6 +35,8 @@ void Fill(MetricsRegistry& registry) {
   FunctionSelf functions[] = {{"main", "app", 1'500'000'000, 100},
                               {"a\\b\"c\nd", "lib\xff.so", 250'000'001, 20}};
   ContainerSlice slice{{"shop", "pod-1", "web"}, functions, 2'000'000'000};
+  slice.workload_kind = "Deployment";
+  slice.workload = "checkout";
   tracker.AddSlice(5'000'000'000, {&slice, 1});
   registry.PublishHotspots(tracker.Snapshot());
 }
@@ -165,6 +167,16 @@ TEST(MetricsRegistry, ReferenceParserReadsOpenMetrics) {
   EXPECT_EQ(status, 0) << out;
   EXPECT_EQ(out, std::to_string(kMetricCount) +
                      " ('main', 1.5) ('a\\\\b\"c\\nd', 0.250000001) ('other', 0.249999999)\n");
+}
+
+TEST(MetricsRegistry, TellsWhatAPodBelongsTo) {
+  MetricsRegistry registry;
+  Fill(registry);
+  for (const ExpositionFormat format : {ExpositionFormat::kText, ExpositionFormat::kOpenMetrics}) {
+    EXPECT_THAT(registry.Render(format),
+                HasSubstr("\nfiretower_workload_info{namespace=\"shop\",pod=\"pod-1\","
+                          "workload_kind=\"Deployment\",workload=\"checkout\"} 1\n"));
+  }
 }
 
 // To update the page: FIRETOWER_UPDATE_GOLDEN=1 <this test>.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/export/container_names.h"
+#include "daemon/metrics/hotspot_tracker.h"
+#include "daemon/pipeline/slice.h"
+
+namespace firetower::daemon {
+
+// Self times of containers under their names, for the metrics. While a container's name is awaited
+// its times are held and added up; with the name they go out at once, everything since the first
+// sample.
+//
+// Owned by the export thread; what it tells is valid until the next Take. Bounded: beyond kMaxHeld
+// containers wait no longer, and functions beyond kMaxHeldFunctions of one go to its `other`.
+class NamedSelves {
+ public:
+  static constexpr size_t kMaxHeld = 1024;
+  static constexpr size_t kMaxHeldFunctions = 128;
+
+  // `names` outlives this.
+  explicit NamedSelves(ContainerNames& names) : names_(names) {}
+
+  // `selves` has an element for each container of the slice.
+  void Take(const Slice& slice, std::span<const ContainerSlice> selves);
+
+  // Those to be shown; with views of what `selves` had.
+  std::span<const ContainerSlice> containers() const { return containers_; }
+  // Series that end.
+  std::span<const ContainerLabels> gone() const { return gone_; }
+
+ private:
+  struct Self {
+    int64_t value_ns = 0;
+    int64_t samples = 0;
+  };
+  struct Held {
+    std::shared_ptr<const Container> container;
+    std::map<std::pair<std::string, std::string>, Self> functions;  // by function and binary
+    int64_t total_ns = 0;
+    size_t top_functions = 0;
+    bool gone = false;
+    std::vector<FunctionSelf> released;  // views of `functions`
+  };
+
+  void TakeContainer(const Slice::ContainerEntry& entry, const ContainerSlice& self);
+  void Hold(const Slice::ContainerEntry& entry, const ContainerSlice& self);
+  void Release();
+  void End(const std::shared_ptr<const Container>& container);
+  void Show(const ContainerName& name, std::span<const FunctionSelf> functions, int64_t total_ns,
+            size_t top_functions);
+
+  ContainerNames& names_;
+  std::map<const Container*, std::unique_ptr<Held>> held_;
+  std::vector<std::unique_ptr<Held>> released_;
+  std::vector<ContainerSlice> containers_;
+  std::vector<ContainerLabels> gone_;
+};
+
+}  // namespace firetower::daemon
