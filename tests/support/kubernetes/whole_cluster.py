@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole Kubernetes with a kubelet and real pods, and ways to disturb how the daemon sees it."""
+
+import ctypes
+import json
+import os
+import pathlib
+import queue
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+from case import run
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
+NETWORK = "/run/netns/firetower-cluster"
+SERVER = ("10.213.0.1", 6443)
+
+
+def find_binaries():
+    """The folder with all of Kubernetes' programs, or None."""
+    cached = sorted(pathlib.Path("~/.cache/firetower-tests/kubernetes").expanduser().glob("*"))
+    for folder in [os.environ.get("KUBEBUILDER_ASSETS", "")] + [str(path) for path in cached[::-1]]:
+        if folder and all(os.access(f"{folder}/{name}", os.X_OK) for name in PROGRAMS):
+            return folder
+    return None
+
+
+class Cluster:
+    """One node, node-1. Use it in a `with`."""
+
+    def __init__(self, case):
+        case.need("containerd", "runc", "iptables", "conntrack", "nsenter", "ip", "openssl", "cc")
+        self.binaries = find_binaries()
+        if self.binaries is None:
+            case.skip("no kubelet and all the rest of Kubernetes: tests/support/kubernetes/build-kubernetes, or set "
+                      "KUBEBUILDER_ASSETS")
+        if not os.path.exists("/usr/lib/cni/bridge"):
+            case.skip("containernetworking-plugins is not installed")
+        if os.path.exists(NETWORK):
+            case.skip("another cluster runs here")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="firetower-cluster-"))
+
+    def script(self, verb, *arguments, timeout=300):
+        # Not captured by pipes: its servers would hold them open.
+        with open(self.folder.with_suffix(".log"), "ab") as log:
+            done = subprocess.run([HERE / "cluster", verb, self.folder, *map(str, arguments)], stdout=log, stderr=log,
+                                  stdin=subprocess.DEVNULL, timeout=timeout, check=False,
+                                  env={**os.environ, "KUBEBUILDER_ASSETS": self.binaries})
+        if done.returncode != 0:
+            raise RuntimeError(f"cluster {verb}: {self.folder.with_suffix('.log').read_text()[-3000:]}")
+
+    def kubectl(self, *arguments, text=None, check=True):
+        return run("nsenter", f"--net={NETWORK}", f"{self.binaries}/kubectl", "--kubeconfig",
+                   self.folder / "kubeconfig", *arguments, input=text, check=check, timeout=120).stdout
+
+    def apply(self, *objects):
+        self.kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+    def pods(self, namespace, *arguments):
+        return json.loads(self.kubectl("-n", namespace, "get", "pods", "-o", "json", *arguments))["items"]
+
+    def image(self, name, program):
+        """An image that holds one static program and runs it."""
+        root = pathlib.Path(tempfile.mkdtemp(prefix="firetower-image-"))
+        shutil.copy(program, root / "program")
+        self.script("image", name, root, "/program")
+        shutil.rmtree(root)
+
+    def __enter__(self):
+        try:
+            self.script("up")
+        except BaseException:
+            self.script("down")
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.script("down")
+        self.folder.with_suffix(".log").unlink()
+
+
+def wait_for(what, seconds=60, every=0.2):
+    """What `what` answers once that is true."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = what()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"nothing in {seconds} s")
+        time.sleep(every)
+
+
+class Proxy:
+    """From a port of this machine to the cluster's API server; what that says may come late, or not at all."""
+
+    def __init__(self):
+        self.delay_seconds = 0.0
+        self.closed = False
+        self._sockets = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._wanted = queue.Queue()
+        # A thread's network namespace is its own: the sockets it makes belong to the cluster's.
+        threading.Thread(target=self._connect, daemon=True).start()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def kubeconfig(self, folder):
+        path = pathlib.Path(folder) / "proxied.kubeconfig"
+        path.write_text(f"""clusters: [{{name: c, cluster: {{server: "https://127.0.0.1:{self.port}", insecure-skip-tls-verify: true}}}}]
+users: [{{name: admin, user: {{token: admin-token}}}}]
+contexts: [{{name: c, context: {{cluster: c, user: admin}}}}]
+current-context: c
+""")
+        return path
+
+    def close(self):
+        """The server is away: connections break, and new ones are not answered."""
+        self.closed = True
+        for one in self._sockets:
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def _connect(self):
+        with open(NETWORK, "rb") as network:
+            if ctypes.CDLL(None, use_errno=True).setns(network.fileno(), 0) != 0:
+                raise OSError(ctypes.get_errno(), "setns")
+        while True:
+            client = self._wanted.get()
+            try:
+                server = socket.create_connection(SERVER)
+            except OSError:
+                client.close()
+                continue
+            self._sockets += [client, server]
+            threading.Thread(target=self._copy, args=(client, server), daemon=True).start()
+            threading.Thread(target=self._copy_late, args=(server, client), daemon=True).start()
+
+    def _accept(self):
+        while True:
+            client, _ = self._listener.accept()
+            if self.closed:
+                client.close()
+            else:
+                self._wanted.put(client)
+
+    @staticmethod
+    def _copy(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def _copy_late(self, source, sink):
+        """Every byte waits `delay_seconds`, as that was when it came, and keeps its place."""
+        waiting = queue.Queue()
+
+        def deliver():
+            try:
+                while True:
+                    due, data = waiting.get()
+                    time.sleep(max(0.0, due - time.monotonic()))
+                    if not data:
+                        sink.shutdown(socket.SHUT_WR)
+                        return
+                    sink.sendall(data)
+            except OSError:
+                pass
+
+        threading.Thread(target=deliver, daemon=True).start()
+        try:
+            while data := source.recv(65536):
+                waiting.put((time.monotonic() + self.delay_seconds, data))
+        except OSError:
+            pass
+        waiting.put((time.monotonic(), b""))
