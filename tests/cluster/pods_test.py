@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pods_test.py: real pods of a real kubelet have their names from the first sample on.
+"""pods_test.py v1:<controller>|v2: real pods of a real kubelet have their names from the first sample on.
 
 A Deployment of two replicas beside another; a container that lives 300 ms; a pod whose object comes 20 s late; the
 last window of a deleted pod; a pod that opted out; and no API server at all.
@@ -196,14 +196,18 @@ def judge_names(case, daemon):
 
 
 def main():
-    case = Case("cluster.pods")
+    hierarchy = sys.argv[1]
+    case = Case(f"cluster.pods-{hierarchy[:2]}")
+    if cgroup_root(hierarchy) is None:
+        case.skip(f"{hierarchy} is not mounted")
     with Cluster(case) as cluster:
         burn = cluster.folder / "burn"
         run("cc", "-O1", "-static", "-fno-omit-frame-pointer", "-x", "c", "-o", burn, "-", input=BURN)
         cluster.image(IMAGE, burn)
         cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
         proxy, truth = Proxy(), Truth(cluster)
-        with Daemon("--kubeconfig", proxy.kubeconfig(cluster.folder), "--node-name", "node-1") as daemon:
+        with Daemon("--kubeconfig", proxy.kubeconfig(cluster.folder), "--node-name", "node-1",
+                    "--cgroup-hierarchy", hierarchy) as daemon:
             judge_brief(case, daemon, truth)
             judge_deployment(case, daemon, truth)
             judge_deleted(case, daemon, truth, judge_late(case, daemon, truth, proxy))
