@@ -63,7 +63,8 @@ class NameFramesTest : public ::testing::Test {
     loader.WaitIdle(kLongMs);
     daemon::FrameNamer namer(loader, cache, proc_.root());
     daemon::WindowOptions window_options{"node", daemon::kWindowNs, {true, true, true}};
-    daemon::Window window(window_options, namer);
+    daemon::ContainerNames names(nullptr, Clock::System());
+    daemon::Window window(window_options, namer, names);
     std::vector<daemon::RowOf> rows;
     for (const auto& stack : stacks_) rows.push_back({.container = container_, .frames = stack});
     auto slice = daemon::SliceOf(daemon::kFirstWindowNs, daemon::kFirstWindowNs + 1, rows);
