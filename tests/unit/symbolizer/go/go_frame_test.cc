@@ -119,7 +119,7 @@ TEST(GoFrame, CrossesToTheStackThatRbpPointsAt) {
   frame.rbp_set_elf_vaddr = kAt + 3;
   frame.switches_elf_vaddr = {kAt + 20};
   EXPECT_EQ(GoRuleAt(frame, kAt, 8).cfa, Cfa::kRegister);
-  for (uint64_t behind : {3, 30}) {
+  for (uint64_t behind : {3u, 30u}) {
     UnwindRule rule = GoRuleAt(frame, kAt + behind, 8);
     EXPECT_EQ(rule.cfa, Cfa::kOtherStack);
     EXPECT_EQ(rule.cfa_register, kDwarfRbp);

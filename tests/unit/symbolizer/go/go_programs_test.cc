@@ -198,7 +198,7 @@ TEST_P(GoProgram, EndsAndCrossesStacksWhereTheRuntimeDoes) {
   const char* signal_return = symbols.contains("runtime.sigreturn.abi0")
                                   ? "runtime.sigreturn.abi0"
                                   : "runtime.sigreturn__sigaction.abi0";
-  for (uint64_t behind : {-1, 0, 8}) {
+  for (uint64_t behind : {UINT64_MAX, uint64_t{0}, uint64_t{8}}) {
     const UnwindRule rule = rule_at(signal_return, behind);
     EXPECT_TRUE(rule.signal_frame);
     EXPECT_EQ(rule.return_address, Place::kDeref);

@@ -147,7 +147,7 @@ TEST_F(PerfMapCacheTest, ChangingFilesTakeTurns) {
   // Two slices' worth of bytes in four files that change all the time: each is read in its turn,
   // also the one that is always asked for last.
   const std::string text = "1000 10 f\n" + std::string(5u << 20, 'x') + "\n";
-  for (int slice = 0; slice < 16; ++slice) {
+  for (size_t slice = 0; slice < 16; ++slice) {
     for (pid_t pid : {1, 2, 3, 4}) {
       if (slice == 0) SetProcess(pid);
       SetMap(pid, fmt::format("2000 10 at{}\n", slice) + text + std::string(slice + 1, '\n'));

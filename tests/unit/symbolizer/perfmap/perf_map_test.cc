@@ -42,7 +42,7 @@ TEST(PerfMapBuilder, ReadsTheSameHoweverTheTextIsCut) {
     PerfMap map = std::move(builder).Finish();
     EXPECT_EQ(map.range_count(), whole.range_count()) << step;
     EXPECT_EQ(map.dropped_lines(), whole.dropped_lines()) << step;
-    for (uint64_t address : {0x1000, 0x201f, 0x3001, 0x4000, 0x5000}) {
+    for (uint64_t address : {0x1000u, 0x201fu, 0x3001u, 0x4000u, 0x5000u}) {
       EXPECT_EQ(At(map, address), At(whole, address)) << step;
     }
   }
