@@ -14,7 +14,8 @@ namespace {
 
 bool IsIpv6(const std::string& host) {
   in6_addr parsed{};
-  return ::inet_pton(AF_INET6, host.c_str(), &parsed) == 1;
+  // It reads up to a null character; what is behind would be carried into requests' heads.
+  return host.find('\0') == std::string::npos && ::inet_pton(AF_INET6, host.c_str(), &parsed) == 1;
 }
 
 bool IsHostName(std::string_view host) {

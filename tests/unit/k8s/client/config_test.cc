@@ -61,6 +61,8 @@ TEST(ServerUrl, SaysWhatIsWrong) {
     EXPECT_EQ(url.error().code(), ErrorCode::kInvalid) << text;
     EXPECT_THAT(url.error().message(), HasSubstr("write for example")) << text;
   }
+  // Nothing is overlooked behind a null character.
+  EXPECT_FALSE(ParseServerUrl(std::string_view("https://[::1\0\r\n]", 16)));
 }
 
 TEST(InClusterConfig, NamesTheMountedFiles) {
