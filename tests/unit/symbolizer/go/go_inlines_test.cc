@@ -233,21 +233,18 @@ class InlinedSubroutines {
     const auto found = units_.upper_bound(elf_vaddr);
     if (found == units_.end() || elf_vaddr < found->second.first) return {};
     Dwarf_Die unit = found->second.second;
-    Dwarf_Die* raw = nullptr;
-    // Of what was inlined this finds the scopes in the source; those in the code are around the
-    // innermost one.
-    if (dwarf_getscopes(&unit, elf_vaddr, &raw) <= 0) return {};
-    const std::unique_ptr<Dwarf_Die[], void (*)(void*)> innermost(raw, ::free);
-    const int count = dwarf_getscopes_die(&innermost[0], &raw);
-    if (count <= 0) return {};
-    const std::unique_ptr<Dwarf_Die[], void (*)(void*)> scopes(raw, ::free);
+    // Not by dwarf_getscopes: where an inlined function is another unit's, it finds nothing and
+    // forgets to free what it allocated.
     Names names;
-    for (int i = 0; i < count; ++i) {
-      const int tag = dwarf_tag(&scopes[static_cast<size_t>(i)]);
+    Dwarf_Die entry;
+    for (Dwarf_Die parent = unit; dwarf_child(&parent, &entry) == 0; parent = entry) {
+      while (dwarf_haspc(&entry, elf_vaddr) <= 0) {
+        if (dwarf_siblingof(&entry, &entry) != 0) return names;
+      }
+      const int tag = dwarf_tag(&entry);
       if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-      const char* name = dwarf_diename(&scopes[static_cast<size_t>(i)]);
-      names.emplace_back(name == nullptr ? "" : name);
-      if (tag == DW_TAG_subprogram) break;
+      const char* name = dwarf_diename(&entry);
+      names.insert(names.begin(), name == nullptr ? "" : name);
     }
     return names;
   }
