@@ -18,9 +18,10 @@ are refused.
 
 With an API server (as a pod, or by `--kubeconfig`) and without `--standalone`, the daemon watches
 both kinds there as well. A policy counts until it is deleted, and the last known ones while the
-server is away. A field that this version does not know is ignored with a warning, a value that it
-does not know refuses the policy. Where a file and an object have the same kind, namespace and name,
-the file counts.
+server is away. A pod whose object is not known yet is sampled where a policy may take it, and kept
+once one does; a `nodeSelector` takes no node whose labels are not known. A field that this version
+does not know is ignored with a warning, a value that it does not know refuses the policy. Where a
+file and an object have the same kind, namespace and name, the file counts.
 
 This version serves mode `General` with profile type `CPU`. The other modes and types are read and
 checked, and the daemon says that it does not serve them yet; a policy with a `filter` is then not

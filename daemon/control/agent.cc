@@ -32,6 +32,8 @@ namespace firetower::daemon {
 namespace {
 
 constexpr int64_t kFeedEveryNs = 5 * kNsPerSecond;
+// Pods change many at a time; each time every gate is set anew.
+constexpr int64_t kViewEveryNs = 200 * kNsPerMs;
 
 // Eight characters that tell this run of the daemon from every other one.
 std::string NewRunId() {
@@ -151,17 +153,23 @@ class AgentImpl : public Agent {
         if (cluster_) cluster_->UpdateMetrics();
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
-      pollfd fds[3] = {{stop_fd, POLLIN, 0},
+      if (view_due_ns_) wait_ns = std::min(wait_ns, *view_due_ns_ - now_ns);
+      pollfd fds[4] = {{stop_fd, POLLIN, 0},
                        {files_ ? files_->fd() : -1, POLLIN, 0},
-                       {objects_ ? objects_->fd() : -1, POLLIN, 0}};
-      ::poll(fds, 3, static_cast<int>(std::max<int64_t>(wait_ns / kNsPerMs, 0) + 1));
+                       {objects_ ? objects_->fd() : -1, POLLIN, 0},
+                       {labels_ ? view_changed_.fd() : -1, POLLIN, 0}};
+      ::poll(fds, 4, static_cast<int>(std::max<int64_t>(wait_ns / kNsPerMs, 0) + 1));
       if ((fds[0].revents & POLLIN) != 0) return;
       bool changed = (fds[1].revents & POLLIN) != 0 && files_->Reload();
       changed |= (fds[2].revents & POLLIN) != 0 && objects_->Reload();
       if (changed) TakePolicies();
-      if (schedule_ && schedule_change_ns_ && clock_.WallNs() >= *schedule_change_ns_) {
-        ApplySchedule();
+      if ((fds[3].revents & POLLIN) != 0) {
+        view_changed_.Clear();
+        if (!view_due_ns_) view_due_ns_ = clock_.MonotonicNs() + kViewEveryNs;
       }
+      const bool due = schedule_change_ns_ && clock_.WallNs() >= *schedule_change_ns_;
+      const bool view_due = view_due_ns_ && clock_.MonotonicNs() >= *view_due_ns_;
+      if (schedule_ && (due || view_due)) ApplySchedule();
     }
   }
 
@@ -232,7 +240,8 @@ class AgentImpl : public Agent {
                        user_reads_ ? "unwind-tables" : "kernel-only"});
     registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
     exporter_ = std::make_unique<Exporter>(*store_, loader_, cache_, config_.proc_root, *feed_,
-                                           clock_, ExportOptionsOf(config_), PodsSource());
+                                           clock_, ExportOptionsOf(config_), PodsSource(),
+                                           [this](const Container& one) { return Takes(one); });
     pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
                                            loader_, clock_, PipelineOptionsOf(config_),
                                            [this] { exporter_->Notify(); });
@@ -243,12 +252,35 @@ class AgentImpl : public Agent {
     if (!access_) return;
     cluster_ = std::make_unique<Cluster>(*access_, config_.node_name, registry_, clock_);
     cluster_->Watch(k8s::PodsOf(config_.node_name), pods_);
+    if (files_ || !config_.standalone) {
+      labels_ = std::make_unique<ClusterLabels>(config_.node_name, [this] { OnView(); });
+      cluster_->Watch(ClusterLabels::Namespaces(), labels_->namespaces());
+      cluster_->Watch(labels_->Node(), labels_->nodes());
+    }
     if (!config_.standalone) {
       objects_ = std::make_unique<PolicyObjects>(clock_);
       for (const bool of_cluster : {false, true})
         cluster_->Watch(PolicyObjects::ResourceOf(of_cluster), objects_->consumer(of_cluster));
     }
     cluster_->Start();
+  }
+
+  // The watches' threads.
+  void OnView() { view_changed_.Notify(); }
+
+  std::optional<ClusterView> View() const {
+    if (!labels_) return std::nullopt;
+    ClusterView view = labels_->View(pods_.index());
+    view.ignore_opt_out = config_.ignore_opt_out;
+    return view;
+  }
+
+  // Export thread: of what was sampled while that was open.
+  bool Takes(const Container& container) const {
+    const std::shared_ptr<const PolicySchedule> schedule = published_schedule_.Get();
+    if (!schedule || !labels_) return true;
+    const Decision decision = schedule->Whenever(*View())->Decide(container);
+    return decision.sampled && !decision.open;
   }
 
   PodSource PodsSource() {
@@ -341,8 +373,11 @@ class AgentImpl : public Agent {
       LOG(kWarn, "policy refused", {{"error", error.ToString()}});
     }
     FeedPolicyMetrics(set);
-    schedule_.emplace(std::move(set.policies), static_cast<uint32_t>(config_.max_frequency_hertz));
-    for (const std::vector<std::string>& warnings : {set.warnings, schedule_->Warnings()}) {
+    schedule_ = std::make_shared<const PolicySchedule>(
+        std::move(set.policies), static_cast<uint32_t>(config_.max_frequency_hertz));
+    published_schedule_.Publish(schedule_);
+    for (const std::vector<std::string>& warnings :
+         {set.warnings, schedule_->Warnings(labels_ != nullptr)}) {
       for (const std::string& warning : warnings) LOG(kWarn, "policy", {{"warning", warning}});
     }
     LOG(kInfo, "policies", {{"accepted", schedule_->size()}, {"refused", set.errors.size()}});
@@ -360,7 +395,8 @@ class AgentImpl : public Agent {
 
   void ApplySchedule() {
     int64_t now_ns = clock_.WallNs();
-    std::shared_ptr<const Selection> selection = schedule_->At(now_ns);
+    view_due_ns_.reset();
+    std::shared_ptr<const Selection> selection = schedule_->At(now_ns, View());
     schedule_change_ns_ = schedule_->NextChange(now_ns);
     frequency_hz_ = selection->frequency_hz();
     pipeline_->SetSelection(std::move(selection));
@@ -396,10 +432,14 @@ class AgentImpl : public Agent {
   std::unique_ptr<Capture> capture_;
   std::optional<PolicyStore> files_;
   std::unique_ptr<PolicyObjects> objects_;
-  std::optional<PolicySchedule> schedule_;
+  std::shared_ptr<const PolicySchedule> schedule_;
+  SnapshotCell<PolicySchedule> published_schedule_;  // the same, for the export thread
   std::optional<int64_t> schedule_change_ns_;
-  k8s::PodTracker pods_{clock_};
-  std::unique_ptr<Cluster> cluster_;  // unset: no API server is known
+  WakeFd view_changed_;
+  std::optional<int64_t> view_due_ns_;  // monotonic
+  k8s::PodTracker pods_{clock_, [this] { OnView(); }};
+  std::unique_ptr<ClusterLabels> labels_;  // unset: no policy asks for what the API server knows
+  std::unique_ptr<Cluster> cluster_;       // unset: no API server is known
   query::AllowAll authorizer_;
   std::unique_ptr<HttpSources> sources_;
   std::unique_ptr<query::Api> api_;

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kForgetEveryNs = 60 * kNsPerSecond;
 
 ContainerName NameByPath(const Container& container) {
-  return {container.labels, container.path.pod_uid, {}, false};
+  return {container.labels, container.path.pod_uid, {}, false, false};
 }
 
 }  // namespace
@@ -38,16 +38,32 @@ void ContainerNames::GiveUp(const std::shared_ptr<const Container>& container) {
   if (entry.named.state == NameState::kAwaited) Miss(entry);
 }
 
-ContainerNames::Entry& ContainerNames::EntryOf(const std::shared_ptr<const Container>& container) {
+void ContainerNames::Note(const std::shared_ptr<const Container>& container, bool open) {
+  Entry& entry = EntryOf(container, open);
+  if (open || !entry.open) return;
+  entry.open = false;
+  if (!entry.named.name || !entry.named.name->untaken) return;
+  ContainerName name = *entry.named.name;
+  name.untaken = false;
+  entry.named.name = std::make_shared<const ContainerName>(std::move(name));
+}
+
+void ContainerNames::Call(Entry& entry, NameState state, ContainerName name) const {
+  name.untaken = entry.open && answer_ && !answer_(*entry.container);
+  entry.named.state = state;
+  entry.named.name = std::make_shared<const ContainerName>(std::move(name));
+}
+
+ContainerNames::Entry& ContainerNames::EntryOf(const std::shared_ptr<const Container>& container,
+                                               bool open) {
   auto [found, inserted] = entries_.try_emplace(container.get());
   Entry& entry = found->second;
   if (inserted) {
     entry.container = container;
     entry.since_ns = now_ns_;
-    if (!pods_ || container->path.pod_uid.empty()) {
-      entry.named = {NameState::kKnown, false,
-                     std::make_shared<const ContainerName>(NameByPath(*container))};
-    }
+    entry.open = open;
+    if (!pods_ || container->path.pod_uid.empty())
+      Call(entry, NameState::kKnown, NameByPath(*container));
   }
   if (entry.named.state != NameState::kKnown) {
     Look(entry);
@@ -89,8 +105,7 @@ void ContainerNames::Look(Entry& entry) {
       pod == nullptr ? nullptr : pod->FindContainer(container.path.container_id);
   if (pod != nullptr && (found != nullptr || !container.InContainer())) {
     if (entry.named.name) retired_.push_back(entry.named.name->labels);
-    entry.named.state = NameState::kKnown;
-    entry.named.name = std::make_shared<const ContainerName>(NameByPod(container, *pod, found));
+    Call(entry, NameState::kKnown, NameByPod(container, *pod, found));
     return;
   }
   entry.named.late = true;
@@ -102,9 +117,8 @@ void ContainerNames::Miss(Entry& entry) {
   const Container& container = *entry.container;
   const std::shared_ptr<const k8s::Pod> pod =
       index_ ? index_->Find(container.path.pod_uid) : nullptr;
-  entry.named.state = NameState::kMissing;
-  entry.named.name = std::make_shared<const ContainerName>(
-      pod == nullptr ? NameByPath(container) : NameByPod(container, *pod, nullptr));
+  Call(entry, NameState::kMissing,
+       pod == nullptr ? NameByPath(container) : NameByPod(container, *pod, nullptr));
 }
 
 void ContainerNames::ForgetUnused(int64_t now_ns) {

@@ -18,12 +18,19 @@ namespace firetower::daemon {
 // server, and what a path says is all there is.
 using PodSource = std::function<std::shared_ptr<const k8s::PodIndex>()>;
 
+// Whether any policy takes a container, as far as is known now; any thread.
+using PolicyAnswer = std::function<bool(const Container&)>;
+
 // How a container is called. Immutable.
 struct ContainerName {
   k8s::PathLabels labels;
   std::string pod_uid;
   k8s::Workload workload;  // empty where no pod object tells
-  bool opted_out = false;  // nothing of it is to be shown or stored
+  bool opted_out = false;
+  bool untaken = false;  // it was sampled while that was open, and no policy takes it
+
+  // Nothing of it is to be shown or stored.
+  bool LeftOut() const { return opted_out || untaken; }
 };
 
 enum class NameState {
@@ -49,12 +56,20 @@ class ContainerNames {
  public:
   static constexpr int64_t kWaitNs = 45 * kNsPerSecond;
 
-  // `clock` outlives this. `ignore_opt_out`: nothing counts as opted out.
-  ContainerNames(PodSource pods, const Clock& clock, bool ignore_opt_out = false)
-      : pods_(std::move(pods)), clock_(clock), ignore_opt_out_(ignore_opt_out) {}
+  // `clock` outlives this. `ignore_opt_out`: nothing counts as opted out. `answer` is asked where a
+  // decision was open.
+  ContainerNames(PodSource pods, const Clock& clock, bool ignore_opt_out = false,
+                 PolicyAnswer answer = nullptr)
+      : pods_(std::move(pods)),
+        clock_(clock),
+        ignore_opt_out_(ignore_opt_out),
+        answer_(std::move(answer)) {}
 
   // Takes the pods of now; call it once a slice.
   void Refresh();
+  // A container of a slice, before its name is asked for. `open`: it was not known whether any
+  // policy takes it; that is answered with its name.
+  void Note(const std::shared_ptr<const Container>& container, bool open);
   // Valid until the next Refresh.
   const NamedContainer& NameOf(const std::shared_ptr<const Container>& container);
   // The same, without beginning to wait for it: nullptr if it was never asked for.
@@ -70,10 +85,12 @@ class ContainerNames {
     std::shared_ptr<const Container> container;
     NamedContainer named;
     int64_t since_ns = 0;
+    bool open = false;       // no policy was known to take it so far
     uint64_t looked_in = 0;  // generation
   };
 
-  Entry& EntryOf(const std::shared_ptr<const Container>& container);
+  Entry& EntryOf(const std::shared_ptr<const Container>& container, bool open = false);
+  void Call(Entry& entry, NameState state, ContainerName name) const;
   void Look(Entry& entry);
   void LookForOptOut(Entry& entry);
   void Miss(Entry& entry);
@@ -86,6 +103,7 @@ class ContainerNames {
   const PodSource pods_;
   const Clock& clock_;
   const bool ignore_opt_out_;
+  const PolicyAnswer answer_;
   std::shared_ptr<const k8s::PodIndex> index_;
   uint64_t generation_ = 0;  // of index_; 0: none
   int64_t now_ns_ = 0;

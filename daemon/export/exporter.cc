@@ -48,7 +48,7 @@ std::string RunAfter(std::string_view run) {
 
 Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
                    std::string proc_root, ExportObserver& observer, const Clock& clock,
-                   const ExportOptions& options, PodSource pods)
+                   const ExportOptions& options, PodSource pods, PolicyAnswer answer)
     : store_(store),
       loader_(loader),
       observer_(observer),
@@ -56,7 +56,7 @@ Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::
       options_(options),
       namer_(loader, cache, std::move(proc_root)),
       self_(namer_),
-      names_(std::move(pods), clock, options_.ignore_opt_out),
+      names_(std::move(pods), clock, options_.ignore_opt_out, std::move(answer)),
       window_(options_.window, namer_, names_) {}
 
 Exporter::~Exporter() { Finish(); }
@@ -86,6 +86,8 @@ void Exporter::TakeSlice(Slice& slice) {
   loader_.WaitIdle(kSymbolWaitMs);
   namer_.BeginSlice();
   names_.Refresh();
+  for (const Slice::ContainerEntry& entry : slice.containers)
+    names_.Note(entry.container, entry.decision.open);
   if (!window_.empty() && slice.window_start_ns != window_.start_ns()) Flush(false);
   {
     std::lock_guard lock(window_mutex_);
@@ -161,7 +163,7 @@ bool Exporter::Settle(Sealed& sealed, bool last) {
     const NamedContainer& named = names_.NameOf(finished.container);
     if (finished.unnamed && named.name) {
       const auto samples = static_cast<uint64_t>(finished.open.row.samples);
-      if (named.name->opted_out) {
+      if (named.name->LeftOut()) {
         late_opted_out_ += samples;
         return true;
       }

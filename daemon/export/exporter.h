@@ -61,7 +61,7 @@ class Exporter {
 
   Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
            std::string proc_root, ExportObserver& observer, const Clock& clock,
-           const ExportOptions& options, PodSource pods = nullptr);
+           const ExportOptions& options, PodSource pods = nullptr, PolicyAnswer answer = nullptr);
   ~Exporter();
 
   void Start(SliceSource& slices);
@@ -80,7 +80,7 @@ class Exporter {
     uint64_t named = 0;
     uint64_t late = 0;
     uint64_t missing = 0;
-    uint64_t opted_out = 0;  // these are left out
+    uint64_t opted_out = 0;  // left out, as is what no policy takes after all
   };
   PodSamples pod_samples() const;
   // In windows that the store never took.

@@ -188,7 +188,7 @@ void Window::Add(const Slice& slice) {
   for (const Slice::Row& row : slice.rows) {
     if (!slice.containers[row.container].decision.to_store) continue;
     const NamedContainer& named = names_.NameOf(slice.containers[row.container].container);
-    if (named.name && named.name->opted_out) {
+    if (named.name && named.name->LeftOut()) {
       opted_out_samples_ += row.count;
       continue;
     }
@@ -252,7 +252,7 @@ store::CatalogRow Window::RowOf(const Open& open) const {
 std::vector<store::OpenProfile> Window::Snapshot() const {
   std::vector<store::OpenProfile> out;
   for (const auto& [container, open] : profiles_) {
-    if (!open->name || open->name->opted_out) continue;
+    if (!open->name || open->name->LeftOut()) continue;
     profile::ProfileBuilder copy = open->builder;
     copy.meta() = MetaOf(*open);
     for (const LateFrame& late : open->late) SetName(copy, *open, late);
@@ -266,7 +266,7 @@ std::vector<Window::Finished> Window::Take() {
   std::vector<Finished> out;
   for (auto& [container, open] : profiles_) {
     LookForName(*open);
-    if (open->name && open->name->opted_out) {
+    if (open->name && open->name->LeftOut()) {
       opted_out_samples_ += static_cast<uint64_t>(open->samples);
       continue;
     }

@@ -43,7 +43,8 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kPodSamples, "firetower_pod_samples_total", kCounter, "names",
      "known,late,missing,opted_out", 4,
      "Samples of pods in windows that ended, by their pod object: known in time, late (they "
-     "waited for it), missing (they are called after their cgroup), or opted out (left out)."},
+     "waited for it), missing (they are called after their cgroup), or opted out (left out, as is "
+     "what no policy takes after all)."},
     {MetricId::kUnwindFailures, "firetower_unwind_failures_total", kCounter, "reason", "", 16,
      "Stacks that were cut, by reason; those of no_registers are among those of page."},
     {MetricId::kColdSamples, "firetower_cold_samples_total", kCounter, "result", "sent,limited", 2,

@@ -59,7 +59,7 @@ k8s::Resource ClusterLabels::Node() const {
 }
 
 ClusterView ClusterLabels::View(std::shared_ptr<const k8s::PodIndex> pods) const {
-  return {std::move(pods), namespaces_.Get(), nodes_.Get(), node_name_};
+  return {std::move(pods), namespaces_.Get(), nodes_.Get(), node_name_, false};
 }
 
 }  // namespace firetower::daemon

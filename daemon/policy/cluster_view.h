@@ -23,6 +23,7 @@ struct ClusterView {
   std::shared_ptr<const LabelStore::Objects> namespaces;
   std::shared_ptr<const LabelStore::Objects> nodes;  // this node alone
   std::string node_name;
+  bool ignore_opt_out = false;
 
   // nullptr while they are not known.
   const k8s::Labels* NamespaceLabels(std::string_view name) const;

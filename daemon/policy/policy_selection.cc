@@ -62,7 +62,8 @@ Match MatchesIn(const ClusterView& view, const ProfilingPolicy& policy, const Co
     return host ? Match::kYes : Match::kNo;
   }
   const k8s::Labels* labels = pod == nullptr ? nullptr : view.NamespaceLabels(pod->namespace_name);
-  const Match taken = k8s::MatchPod(policy, pod, uid, labels).match;
+  const auto opt_out = view.ignore_opt_out ? k8s::OptOut::kIgnored : k8s::OptOut::kHonoured;
+  const Match taken = k8s::MatchPod(policy, pod, uid, labels, opt_out).match;
   if (taken == Match::kNo) return Match::kNo;
   const std::string& id = container.path.container_id;
   const Match named = k8s::MatchContainer(targets, pod, id).match;

@@ -43,7 +43,7 @@ bool OptsOut(const Labels& labels) {
 }
 
 TargetMatch MatchPod(const ProfilingPolicy& policy, const Pod* pod, std::string_view cgroup_uid,
-                     const Labels* namespace_labels) {
+                     const Labels* namespace_labels, OptOut opt_out) {
   const Targets& targets = policy.spec.targets;
   if (!targets.pod_selector && targets.workload_refs.empty())
     return {Match::kNo, "the policy takes no pods"};
@@ -53,9 +53,10 @@ TargetMatch MatchPod(const ProfilingPolicy& policy, const Pod* pod, std::string_
     if (SelectsAll(policy)) return {Match::kYes, "the policy takes every pod"};
     return {Match::kOpen, "the pod's object is not known yet"};
   }
-  if (pod->opted_out)
+  const bool honoured = opt_out == OptOut::kHonoured;
+  if (honoured && pod->opted_out)
     return {Match::kNo, "the pod opts out: label firetower.dev/profile is \"false\""};
-  if (namespace_labels != nullptr && OptsOut(*namespace_labels))
+  if (honoured && namespace_labels != nullptr && OptsOut(*namespace_labels))
     return {Match::kNo, "the namespace opts out: label firetower.dev/profile is \"false\""};
   if (!policy.cluster && policy.namespace_name != pod->namespace_name)
     return {Match::kNo, "the pod is in another namespace"};

@@ -25,11 +25,13 @@ struct TargetMatch {
 // Whether the labels of a namespace take its pods out of every policy.
 bool OptsOut(const Labels& labels);
 
+enum class OptOut { kHonoured, kIgnored };
+
 // The pod alone, podPercent included, suspension and schedule left out. `pod` is nullptr while its
 // object is not known, `namespace_labels` while those of its namespace are not; the answer is kOpen
 // where they could change it.
 TargetMatch MatchPod(const ProfilingPolicy& policy, const Pod* pod, std::string_view cgroup_uid,
-                     const Labels* namespace_labels);
+                     const Labels* namespace_labels, OptOut opt_out = OptOut::kHonoured);
 
 // A container of a pod that matched, by the runtime's id; "" for what is in the pod's own cgroup.
 TargetMatch MatchContainer(const Targets& targets, const Pod* pod, std::string_view container_id);

@@ -67,6 +67,44 @@ TEST_F(ContainerNamesTest, AnIdThatComesLateNamesItToo) {
   EXPECT_EQ(Look().name->labels, kByPod);
 }
 
+// Sampled while it was open whether any policy takes it.
+TEST_F(ContainerNamesTest, WhatNoPolicyTakesAfterAllIsLeftOut) {
+  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return false; });
+  pods_.Publish();
+  names.Refresh();
+  names.Note(cart_, true);
+  EXPECT_EQ(names.NameOf(cart_).state, NameState::kAwaited);
+  pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
+  names.Refresh();
+  ASSERT_THAT(names.NameOf(cart_).name, NotNull());
+  EXPECT_TRUE(names.NameOf(cart_).name->LeftOut());
+  names.Note(cart_, true);
+  EXPECT_TRUE(names.NameOf(cart_).name->LeftOut());
+  names.Note(cart_, false);
+  EXPECT_FALSE(names.NameOf(cart_).name->LeftOut()) << "a policy that came later takes it";
+  EXPECT_EQ(names.NameOf(cart_).name->labels, kByPod);
+}
+
+TEST_F(ContainerNamesTest, WhatAPolicyTakesIsKeptFromTheFirstSample) {
+  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return true; });
+  names.Refresh();
+  names.Note(cart_, true);
+  pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
+  names.Refresh();
+  ASSERT_THAT(names.NameOf(cart_).name, NotNull());
+  EXPECT_FALSE(names.NameOf(cart_).name->LeftOut());
+}
+
+TEST_F(ContainerNamesTest, APolicyIsNotAskedWhereItHasDecided) {
+  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return false; });
+  names.Refresh();
+  names.Note(cart_, false);
+  pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
+  names.Refresh();
+  ASSERT_THAT(names.NameOf(cart_).name, NotNull());
+  EXPECT_FALSE(names.NameOf(cart_).name->LeftOut());
+}
+
 TEST_F(ContainerNamesTest, AfterAWhileThePathIsTheName) {
   pods_.Publish();
   Look();

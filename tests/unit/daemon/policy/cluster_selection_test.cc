@@ -125,6 +125,8 @@ TEST_F(ClusterSelection, NamespacesAreChosenByLabels) {
 TEST_F(ClusterSelection, ANamespaceOptsOut) {
   view_.namespaces = LabelsBy("/shop", {{"firetower.dev/profile", "false"}});
   EXPECT_FALSE(Decide(OfCluster(kAllPods), kCart).sampled);
+  view_.ignore_opt_out = true;
+  EXPECT_TRUE(Decide(OfCluster(kAllPods), kCart).sampled) << "the platform says so";
 }
 
 TEST_F(ClusterSelection, NodesAreChosenByLabels) {
