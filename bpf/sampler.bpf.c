@@ -12,6 +12,7 @@
 
 #include "bpf/lib/cgroup.h"
 #include "bpf/lib/cold.h"
+#include "bpf/lib/task_filter.h"
 #include "bpf/lib/user_registers.h"
 #include "bpf/lib/user_walk.h"
 
@@ -97,10 +98,14 @@ static __always_inline void kernel_stack(struct bpf_perf_event_data *ctx,
 	scratch->head.kernel_frames = frames;
 }
 
-/* The reader sleeps until its timer unless much is waiting, or a cold sample comes. */
-static __always_inline __u64 wake_flag(void)
+/*
+ * The reader sleeps until its timer unless much is waiting, or a sample that it has to look at the
+ * process for: a cold one, or one that only it can say is wanted.
+ */
+static __always_inline __u64 wake_flag(struct stack_scratch *scratch)
 {
-	return bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >= load_config.wake_bytes ?
+	return scratch->press || bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >=
+					 load_config.wake_bytes ?
 		       BPF_RB_FORCE_WAKEUP :
 		       BPF_RB_NO_WAKEUP;
 }
@@ -162,7 +167,7 @@ static __always_inline void submit_sample(struct stack_scratch *scratch, __u64 c
 		return;
 	}
 	fill_sample(sample, scratch, cgroup, value, no_stack);
-	bpf_ringbuf_submit(sample, wake_flag());
+	bpf_ringbuf_submit(sample, wake_flag(scratch));
 	FT_COUNT(counters, SAMPLES);
 }
 
@@ -198,12 +203,32 @@ static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgro
 	return 0;
 }
 
+/* 1: the verdict's filter leaves this tick out. Sets *undecided if only user space can tell. */
+static __always_inline int filtered(struct ft_verdict *verdict, struct ft_config *config,
+				    struct task_struct *task, int *undecided)
+{
+	__u32 kind;
+
+	if (verdict->cpus && !cpu_wanted(verdict->cpus))
+		return 1;
+	if (!verdict->tasks)
+		return 0;
+	kind = task_verdict(task, config->tasks_version);
+	*undecided = kind == FT_VERDICT_PENDING;
+	return kind == FT_VERDICT_NO;
+}
+
 /* 1: this tick is a sample, and *value says what it stands for. */
 static __always_inline int gate(struct ft_config *config, struct task_struct *task, __u64 *cgroup,
-				__u64 *value, __u64 tick, struct ft_counters *counters)
+				__u64 *value, struct stack_scratch *scratch,
+				struct ft_counters *counters)
 {
+	__u64 tick = scratch->tick++;
 	struct ft_verdict *verdict;
+	int undecided = 0;
 	__u8 kind;
+
+	scratch->press = 0;
 
 	if (load_config.use_v2) {
 		*cgroup = bpf_get_current_cgroup_id();
@@ -229,6 +254,13 @@ static __always_inline int gate(struct ft_config *config, struct task_struct *ta
 		FT_COUNT(counters, REFUSED);
 		return 0;
 	}
+	/* Newborns take the filter over from a container they are in, not from what is around it.
+	 */
+	if (kind == FT_VERDICT_YES && filtered(verdict, config, task, &undecided)) {
+		FT_COUNT(counters, FILTERED);
+		return 0;
+	}
+	scratch->press = undecided;
 	/* Evenly spread: tick n is kept when n * keep crosses a multiple of FT_KEEP_ALL. */
 	if (verdict->keep < FT_KEEP_ALL &&
 	    (tick * verdict->keep) / FT_KEEP_ALL == ((tick + 1) * verdict->keep) / FT_KEEP_ALL) {
@@ -269,7 +301,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ft_co
 	config = bpf_map_lookup_elem(&ft_config, &zero);
 	if (!scratch || !config)
 		return;
-	if (!gate(config, task, &cgroup, &value, scratch->tick++, counters))
+	if (!gate(config, task, &cgroup, &value, scratch, counters))
 		return;
 	identify(scratch, task, config);
 	kernel_stack(ctx, scratch, counters);

@@ -27,9 +27,10 @@ enum ft_verdict_kind {
 #define FT_KEEP_ALL 65536
 
 struct ft_verdict {
-	__u8 kind;  /* enum ft_verdict_kind, for the tasks in the cgroup itself */
-	__u8 child; /* the same for cgroups born below it, and below until one is known */
-	__u16 pad;
+	__u8 kind;   /* enum ft_verdict_kind, for the tasks in the cgroup itself */
+	__u8 child;  /* the same for cgroups born below it, and below until one is known */
+	__u8 tasks;  /* 1: not every task of it is wanted, see struct ft_task */
+	__u8 cpus;   /* the struct ft_cpu_set that is wanted of it; 0: all CPUs */
 	__u32 keep;  /* share of the ticks that become samples, of FT_KEEP_ALL */
 	__u64 value; /* what one kept sample stands for, ns */
 };
@@ -38,8 +39,35 @@ struct ft_verdict {
 struct ft_config {
 	struct ft_verdict fallback; /* where no ancestor is known */
 	__u32 epoch;                /* part of every stack hash; turns with the window */
-	__u32 pad;
+	__u32 tasks_version;        /* verdicts on tasks of another one do not count */
 };
+
+/*
+ * The verdict on one thread, where a policy names processes or threads. Found at ft_task_slot() of
+ * its id; another one may have taken its place there. A thread without one is sampled and the
+ * reader woken, who decides.
+ */
+struct ft_task {
+	__u32 tid;
+	__u32 identity; /* of its process's image, ft_identity() */
+	__u32 version;
+	__u32 kind; /* FT_VERDICT_YES or FT_VERDICT_NO */
+};
+#define FT_TASK_SLOTS 8192
+
+/* Fibonacci hashing: ids of threads started together lie together. */
+static inline __u32 ft_task_slot(__u32 tid)
+{
+	return (tid * 0x9e3779b9u) >> 19;
+}
+
+/* CPUs by number; the kernel has at most 8192 (CONFIG_NR_CPUS). */
+#define FT_CPU_WORDS 128
+struct ft_cpu_set {
+	__u64 word[FT_CPU_WORDS];
+};
+/* Different sets that policies may ask for at once; the first is not used. */
+#define FT_CPU_SETS 16
 
 /* Cgroups with a verdict at once; a node has a few hundred. */
 #define FT_GATE_ENTRIES 16384

@@ -6,23 +6,24 @@
 #include <linux/types.h>
 
 /* X(NAME, name): the name is the `reason` label where the counter is a loss. */
-#define FT_COUNTERS(X)                                                                     \
-	X(RUNS, runs)                         /* the sampler ran */                        \
-	X(RUN_NS, run_ns)                     /* its own time: every 16th run times 16 */  \
-	X(SAMPLES, samples)                   /* samples submitted */                      \
-	X(REFUSED, refused)                   /* a policy said no: not a loss */           \
-	X(THINNED, thinned)                   /* a policy asked for fewer: not a loss */   \
-	X(STACKS, stacks)                     /* stack bodies submitted */                 \
-	X(RING_FULL, ring_full)               /* lost: no room for the sample */           \
-	X(STACK_RING_FULL, stack_ring_full)   /* stack lost, its sample kept */            \
-	X(NO_REGISTERS, no_registers)         /* user stack lost */                        \
-	X(KERNEL_STACK, kernel_stack)         /* the kernel stack helper failed */         \
-	X(EXEC, exec)                         /* inside execve: kernel stack only */       \
-	X(NO_CGROUP, no_cgroup)               /* the cgroup id could not be read */        \
-	X(GATE_FULL, gate_full)               /* a new cgroup found no room in the gate */ \
-	X(CGROUP_RING_FULL, cgroup_ring_full) /* a birth or death not told */              \
-	X(COLD, cold)                         /* walks left to user space: not a loss */   \
-	X(COLD_LIMITED, cold_limited)         /* stack cut: too many of them at once */    \
+#define FT_COUNTERS(X)                                                                       \
+	X(RUNS, runs)                         /* the sampler ran */                          \
+	X(RUN_NS, run_ns)                     /* its own time: every 16th run times 16 */    \
+	X(SAMPLES, samples)                   /* samples submitted */                        \
+	X(REFUSED, refused)                   /* a policy said no: not a loss */             \
+	X(FILTERED, filtered)                 /* not a task or CPU of a filter's: no loss */ \
+	X(THINNED, thinned)                   /* a policy asked for fewer: not a loss */     \
+	X(STACKS, stacks)                     /* stack bodies submitted */                   \
+	X(RING_FULL, ring_full)               /* lost: no room for the sample */             \
+	X(STACK_RING_FULL, stack_ring_full)   /* stack lost, its sample kept */              \
+	X(NO_REGISTERS, no_registers)         /* user stack lost */                          \
+	X(KERNEL_STACK, kernel_stack)         /* the kernel stack helper failed */           \
+	X(EXEC, exec)                         /* inside execve: kernel stack only */         \
+	X(NO_CGROUP, no_cgroup)               /* the cgroup id could not be read */          \
+	X(GATE_FULL, gate_full)               /* a new cgroup found no room in the gate */   \
+	X(CGROUP_RING_FULL, cgroup_ring_full) /* a birth or death not told */                \
+	X(COLD, cold)                         /* walks left to user space: not a loss */     \
+	X(COLD_LIMITED, cold_limited)         /* stack cut: too many of them at once */      \
 	X(CGROUP_EVENTS, cgroup_events)
 
 enum ft_counter {

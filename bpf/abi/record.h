@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 3
+#define FT_ABI_VERSION 4
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert

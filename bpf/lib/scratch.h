@@ -14,6 +14,7 @@ struct stack_scratch {
 	__u64 registers; /* kernel address of the leaf's struct pt_regs */
 	__u64 tick;      /* ticks of this CPU, for thinning */
 	__u64 cold_due_ns;
+	__u64 press; /* the reader shall look at this sample at once */
 	struct ft_stack head;
 	__u64 address[FT_MAX_FRAMES];
 };

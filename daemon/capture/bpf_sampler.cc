@@ -19,6 +19,7 @@
 #include "bpf/abi/record.h"
 #include "daemon/capture/bpf_log.h"
 #include "daemon/capture/perf_event.h"
+#include "daemon/capture/task_maps.h"
 #include "daemon/capture/unwind_maps.h"
 #include "ft_cgroup.skel.h"
 #include "ft_sampler.skel.h"
@@ -129,6 +130,8 @@ class Sampler : public BpfSampler {
     RETURN_IF_ERROR(unwind_.Open(bpf_map__fd(sampler_->maps.ft_slabs),
                                  bpf_map__fd(sampler_->maps.ft_modules),
                                  bpf_map__fd(sampler_->maps.ft_processes)));
+    RETURN_IF_ERROR(
+        tasks_.Open(bpf_map__fd(sampler_->maps.ft_tasks), bpf_map__fd(sampler_->maps.ft_cpu_sets)));
     ring_.reset(ring_buffer__new(bpf_map__fd(sampler_->maps.ft_ring), OnRingRecord, this, nullptr));
     if (!ring_) return ErrnoError("map the sample ring");
     return OkStatus();
@@ -189,6 +192,13 @@ class Sampler : public BpfSampler {
   void RemoveVerdict(uint64_t cgroup_id) override {
     bpf_map_delete_elem(bpf_map__fd(sampler_->maps.ft_gate), &cgroup_id);
   }
+
+  void SetTasksVersion(uint32_t version) override {
+    __atomic_store_n(&config_->tasks_version, version, __ATOMIC_RELEASE);
+  }
+  void SetTask(const ft_task& verdict) override { tasks_.Set(verdict); }
+  void ForgetTask(uint32_t tid) override { tasks_.Forget(tid); }
+  void SetCpuSet(uint32_t index, const ft_cpu_set& cpus) override { tasks_.SetCpus(index, cpus); }
 
   UnwindMemory& unwind_memory() override { return unwind_; }
 
@@ -283,6 +293,7 @@ class Sampler : public BpfSampler {
   SamplerSkeleton sampler_;
   CgroupSkeleton cgroup_;
   UnwindMaps unwind_;
+  TaskMaps tasks_;
   std::unique_ptr<ring_buffer, RingDeleter> ring_;
   // CPUs come and go on the capture thread; rates change on another one, a few times an hour.
   mutable std::mutex cpus_mutex_;

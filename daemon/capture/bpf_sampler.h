@@ -59,6 +59,14 @@ class BpfSampler {
   virtual Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
   virtual void RemoveVerdict(uint64_t cgroup_id) = 0;
 
+  // Which tasks and CPUs of a cgroup count, where its verdict says that not all do; of the resolve
+  // thread. Verdicts on tasks count while their version is the one that was set last.
+  virtual void SetTasksVersion(uint32_t version) = 0;
+  virtual void SetTask(const ft_task& verdict) = 0;
+  virtual void ForgetTask(uint32_t tid) = 0;
+  // `index`: 1 to FT_CPU_SETS - 1, of a set that no verdict names yet.
+  virtual void SetCpuSet(uint32_t index, const ft_cpu_set& cpus) = 0;
+
   // What the kernel side's walk of user stacks reads; of the resolve thread.
   virtual UnwindMemory& unwind_memory() = 0;
 

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <mutex>
+#include <set>
 
 #include "base/file.h"
 #include "base/log.h"
-#include "daemon/capture/cpu_list.h"
 #include "daemon/capture/perf_event.h"
 #include "daemon/capture/round_builder.h"
 
@@ -44,10 +45,22 @@ class CaptureImpl : public Capture {
     return OkStatus();
   }
 
+  void SetCpus(std::optional<CpuSet> cpus) override {
+    {
+      std::lock_guard lock(wanted_mutex_);
+      wanted_ = std::move(cpus);
+    }
+    wanted_changed_.store(true, std::memory_order_release);
+    thread_.Notify();
+  }
+
   Status Start() override {
     Watch(sampler_.ring_fd());
-    for (auto& [cpu, ring] : sideband_) RETURN_IF_ERROR(sampler_.AttachCpu(cpu));
-    next_cpu_check_ns_ = clock_.MonotonicNs() + kCpuCheckNs;
+    for (auto& [cpu, ring] : sideband_) {
+      if (!Wanted(cpu)) continue;
+      RETURN_IF_ERROR(sampler_.AttachCpu(cpu));
+      sampled_.insert(cpu);
+    }
     started_ = true;
     thread_ = NamedThread("capture", [this](std::stop_token stop, WakeFd& wake) {
       Watch(wake.fd());
@@ -58,7 +71,7 @@ class CaptureImpl : public Capture {
         CheckCpus();
         if (pressed || !taken) wake.Wait(options_.pressed_round_ms);
       }
-      for (auto& [cpu, ring] : sideband_) sampler_.DetachCpu(cpu);
+      for (int cpu : sampled_) sampler_.DetachCpu(cpu);
       // The reader is still draining: the last round needs a free one sooner or later.
       while (!TakeRound(std::numeric_limits<int64_t>::max())) wake.Wait(1);
     });
@@ -126,6 +139,7 @@ class CaptureImpl : public Capture {
       spare_ = *std::move(free);
     }
     builder_.Begin(*spare_);
+    spare_->reopened = std::exchange(reopened_, false);
     sampler_.Drain(builder_);
     for (auto& [cpu, ring] : sideband_) {
       ring.Drain([&](std::span<const std::byte> record) { builder_.OnSideband(record); });
@@ -139,35 +153,57 @@ class CaptureImpl : public Capture {
     return true;
   }
 
+  bool Wanted(int cpu) {
+    std::lock_guard lock(wanted_mutex_);
+    return !wanted_ || wanted_->test(static_cast<size_t>(cpu));
+  }
+
+  bool AnyWanted() {
+    std::lock_guard lock(wanted_mutex_);
+    return !wanted_ || wanted_->any();
+  }
+
   void CheckCpus() {
     int64_t now = clock_.MonotonicNs();
-    if (now < next_cpu_check_ns_) return;
+    if (!wanted_changed_.exchange(false, std::memory_order_acquire) && now < next_cpu_check_ns_) {
+      return;
+    }
     next_cpu_check_ns_ = now + kCpuCheckNs;
     Result<std::vector<int>> online = OnlineCpus();
     if (!online) return;
+    if (!AnyWanted()) online->clear();
     for (auto it = sideband_.begin(); it != sideband_.end();) {
-      bool gone = !std::binary_search(online->begin(), online->end(), it->first);
-      if (gone) {
-        LOG(kInfo, "CPU went offline", {{"cpu", it->first}});
-        sampler_.DetachCpu(it->first);
+      const int cpu = it->first;
+      if (std::binary_search(online->begin(), online->end(), cpu)) {
+        ++it;
+        continue;
       }
-      it = gone ? sideband_.erase(it) : std::next(it);
+      StopSampling(cpu);
+      it = sideband_.erase(it);
     }
-    for (int cpu : *online) {
-      if (sideband_.count(cpu) == 0) AddCpu(cpu);
-    }
+    for (int cpu : *online) Follow(cpu);
   }
 
-  void AddCpu(int cpu) {
-    Status status = AddSideband(cpu);
-    if (status) status = sampler_.AttachCpu(cpu);
-    if (status) {
-      LOG(kInfo, "CPU came online", {{"cpu", cpu}});
-    } else {
-      // Not in the list, it is tried again with the next look.
-      sideband_.erase(cpu);
-      LOG(kWarn, "CPU came online but cannot be sampled",
-          {{"cpu", cpu}, {"error", status.error().message()}});
+  void StopSampling(int cpu) {
+    if (sampled_.erase(cpu) > 0) sampler_.DetachCpu(cpu);
+  }
+
+  // An online CPU as it is wanted. What fails is tried again with the next look.
+  void Follow(int cpu) {
+    const bool first = sideband_.empty();
+    Status status = OkStatus();
+    if (sideband_.count(cpu) == 0) {
+      status = AddSideband(cpu);
+      if (status && first) reopened_ = true;
+    }
+    if (!Wanted(cpu)) {
+      StopSampling(cpu);
+    } else if (status && sampled_.count(cpu) == 0) {
+      status = sampler_.AttachCpu(cpu);
+      if (status) sampled_.insert(cpu);
+    }
+    if (!status) {
+      LOG(kWarn, "a CPU cannot be sampled", {{"cpu", cpu}, {"error", status.error().message()}});
     }
   }
 
@@ -179,7 +215,13 @@ class CaptureImpl : public Capture {
   SpscQueue<std::unique_ptr<Round>> free_;
   std::unique_ptr<Round> spare_;  // The reader produces into free_, so an unused round stays here.
   UniqueFd epoll_;
-  std::map<int, PerfRing> sideband_;
+  std::map<int, PerfRing> sideband_;  // of every online CPU, or of none
+  std::set<int> sampled_;             // CPUs the sampler is attached to
+  bool reopened_ = false;             // since the last round there was no sideband for a time
+  // Told by another thread, a few times an hour.
+  std::mutex wanted_mutex_;
+  std::optional<CpuSet> wanted_;
+  std::atomic<bool> wanted_changed_{false};
   RoundBuilder builder_;
   bool build_ids_ = false;
   bool started_ = false;

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/capture/bpf_sampler.h"
+#include "daemon/capture/cpu_list.h"
 #include "daemon/capture/round.h"
 
 namespace firetower::daemon {
@@ -41,9 +43,13 @@ class Capture {
                                                  std::function<void()> on_round);
   virtual ~Capture() = default;
 
+  // The CPUs to sample from now on, unset: every one that is online. With none, no perf event is
+  // open, and processes are not followed either: the first round afterwards says so. Any thread.
+  virtual void SetCpus(std::optional<CpuSet> cpus) = 0;
+
   // Opens the sideband of every online CPU. The mapping stream flows before the first sample does.
   virtual Status OpenSideband() = 0;
-  // Attaches the sampler to every online CPU and starts the thread.
+  // Attaches the sampler to the CPUs that are wanted and starts the thread.
   virtual Status Start() = 0;
   // Stops sampling, drains a last time and ends the thread. The last round's horizon is infinite.
   virtual void Stop() = 0;

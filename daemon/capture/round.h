@@ -71,6 +71,7 @@ struct Round {
   std::string text;
   uint64_t lost_sideband = 0;  // records the kernel dropped: tables must be re-read
   uint64_t bad_records = 0;    // records that made no sense
+  bool reopened = false;       // no records were taken before it: tables must be read anew
 
   std::string_view Text(uint32_t begin, uint32_t size) const {
     return std::string_view(text).substr(begin, size);
@@ -90,6 +91,7 @@ struct Round {
     horizon_ns = 0;
     lost_sideband = 0;
     bad_records = 0;
+    reopened = false;
   }
 };
 

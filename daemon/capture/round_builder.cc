@@ -176,7 +176,8 @@ void RoundBuilder::Finish(int64_t horizon_ns) {
 
 bool RoundBuilder::IsEmpty(const Round& round) {
   return round.samples.empty() && round.sideband.empty() && round.cgroup_events.empty() &&
-         round.body_begins.empty() && round.lost_sideband == 0 && round.bad_records == 0;
+         round.body_begins.empty() && round.lost_sideband == 0 && round.bad_records == 0 &&
+         !round.reopened;
 }
 
 }  // namespace firetower::daemon

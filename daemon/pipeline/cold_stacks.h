@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace firetower::daemon {
 struct FinishedStack {
   ft_sample sample{};
   TaskLabel label;
+  std::optional<TaskFacts> facts;   // for a filter, if its container was not known yet
   std::vector<uint64_t> addresses;  // kernel_frames of the kernel, then the user's, leaf first
   uint32_t kernel_frames = 0;
   uint8_t stop = 0;

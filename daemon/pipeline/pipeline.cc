@@ -40,6 +40,9 @@ class Pipeline::Peers : public ResolverPeers {
   }
 
   void RemoveGate(uint64_t cgroup_id) override { sampler_.RemoveVerdict(cgroup_id); }
+  void SetTasksVersion(uint32_t version) override { sampler_.SetTasksVersion(version); }
+  void SetTask(const ft_task& verdict) override { sampler_.SetTask(verdict); }
+  void ForgetTask(uint32_t tid) override { sampler_.ForgetTask(tid); }
 
   uint64_t UntoldCgroups() override { return sampler_.Counters().value[FT_COUNT_CGROUP_RING_FULL]; }
 
@@ -47,17 +50,38 @@ class Pipeline::Peers : public ResolverPeers {
 
   void SetBaseFrequency(uint32_t frequency_hz) {
     base_hz_ = frequency_hz;
-    ft_verdict fallback{FT_VERDICT_PENDING, FT_VERDICT_PENDING, 0, FT_KEEP_ALL, PeriodNs()};
+    ft_verdict fallback{FT_VERDICT_PENDING, FT_VERDICT_PENDING, 0, 0, FT_KEEP_ALL, PeriodNs()};
     sampler_.SetFallback(fallback);
   }
 
  private:
   uint64_t PeriodNs() const { return static_cast<uint64_t>(kNsPerSecond) / base_hz_; }
 
-  ft_verdict VerdictOf(const Decision& decision, bool is_container) const {
+  // The number the kernel side has for a set of CPUs; 0, which is all, where it has too many: what
+  // is sampled too much is sorted out by the resolver. A number means the same for ever.
+  __u8 NumberOf(const CpuSet& cpus) {
+    auto known = std::find(cpu_sets_.begin(), cpu_sets_.end(), cpus);
+    const auto number = static_cast<uint32_t>(known - cpu_sets_.begin()) + 1;
+    if (number >= FT_CPU_SETS) return 0;
+    if (known == cpu_sets_.end()) {
+      ft_cpu_set set{};
+      for (size_t cpu = 0; cpu < cpus.size(); ++cpu) {
+        if (cpus.test(cpu)) set.word[cpu / 64] |= uint64_t{1} << cpu % 64;
+      }
+      sampler_.SetCpuSet(number, set);
+      cpu_sets_.push_back(cpus);
+    }
+    return static_cast<__u8>(number);
+  }
+
+  ft_verdict VerdictOf(const Decision& decision, bool is_container) {
     ft_verdict verdict{};
     verdict.kind = decision.sampled ? FT_VERDICT_YES : FT_VERDICT_NO;
     verdict.child = is_container ? verdict.kind : static_cast<__u8>(FT_VERDICT_PENDING);
+    if (decision.sampled && decision.filter) {
+      verdict.tasks = decision.filter->any_tasks() ? 1 : 0;
+      if (decision.filter->cpus()) verdict.cpus = NumberOf(*decision.filter->cpus());
+    }
     uint64_t keep = FT_KEEP_ALL;
     if (decision.sampled && decision.frequency_hz < base_hz_) {
       keep = std::max<uint64_t>(uint64_t{FT_KEEP_ALL} * decision.frequency_hz / base_hz_, 1);
@@ -72,6 +96,7 @@ class Pipeline::Peers : public ResolverPeers {
   BpfSampler& sampler_;
   SymbolRequests& symbols_;
   uint32_t base_hz_ = 97;
+  std::vector<CpuSet> cpu_sets_;  // number 1 and on
 };
 
 Pipeline::Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& processes,
@@ -123,7 +148,10 @@ void Pipeline::TakeSelection() {
     return;
   }
   peers_->SetBaseFrequency(next->frequency_hz());
+  const std::optional<CpuSet> cpus = next->cpus();
   resolver_.SetSelection(std::move(next));
+  // Verdicts first: what is sampled from now on is wanted.
+  capture_->SetCpus(cpus);
 }
 
 void Pipeline::Run(std::stop_token, WakeFd& wake) {

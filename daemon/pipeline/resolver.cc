@@ -2,6 +2,7 @@
 #include "daemon/pipeline/resolver.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 
@@ -32,6 +33,7 @@ Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree&
       clock_(clock),
       label_choice_(labels),
       stacks_(stack_words),
+      tasks_(processes, peers),
       unknown_(UnknownContainer()) {
   unknown_node_.container = unknown_;
   unknown_node_.path = "?";
@@ -44,23 +46,38 @@ void Resolver::SetSelection(std::shared_ptr<const Selection> selection) {
   GateAll();
 }
 
+void Resolver::DecideTasksAnew() {
+  tasks_.SetVersion(++tasks_version_);
+  peers_.SetTasksVersion(tasks_version_);
+}
+
 void Resolver::GateAll() {
   cgroups_.ForEach([&](const CgroupNode& node) {
     if (node.removed_ns != 0) return;
     peers_.SetGate(node.id, DecisionOf(node), node.container->InContainer(), false);
   });
+  // What the kernel side was told of a thread was by its container's last filter.
+  if (std::exchange(tasks_stale_, false)) DecideTasksAnew();
 }
 
 const Decision& Resolver::DecisionOf(const CgroupNode& node) {
   Known& known = decisions_[node.container.get()];
   if (known.version != selection_version_) {
     known.version = selection_version_;
-    known.decision = selection_->Decide(*node.container);
+    Decision decision = selection_->Decide(*node.container);
+    if (!TaskFilter::Same(known.decision.filter.get(), decision.filter.get())) {
+      tasks_stale_ = true;
+    }
+    known.decision = std::move(decision);
   }
   return known.decision;
 }
 
 void Resolver::Process(const Round& round) {
+  if (round.reopened) {
+    processes_.Rescan();
+    DecideTasksAnew();
+  }
   stacks_.Add(round);
   bad_records_ += round.bad_records;
   auto sample = round.samples.begin();
@@ -81,6 +98,7 @@ void Resolver::Process(const Round& round) {
   for (const SidebandEvent& event : round.sideband) {
     all_before(event.time_ns);
     processes_.Apply(event, round.Text(event.text_begin, event.text_size));
+    tasks_.Apply(event);
   }
   all_before(std::numeric_limits<int64_t>::max());
   if (round.lost_sideband > 0) processes_.DistrustAll();
@@ -238,6 +256,7 @@ void Resolver::OnCold(const ft_sample& sample, const StackStore::Body& body, con
   FinishedStack start;
   start.sample = sample;
   start.label = LabelOf(sample);
+  if (cgroups_.Find(sample.cgroup_id) == nullptr) start.facts = FactsOf(sample);
   std::span<const uint64_t> addresses = stacks_.Addresses(body);
   start.addresses.assign(addresses.begin(), addresses.end());
   start.kernel_frames = body.kernel_frames;
@@ -258,18 +277,24 @@ void Resolver::TakeFinished() {
     pending.cgroup_id = stack.sample.cgroup_id;
     pending.since_ns = clock_.MonotonicNs();
     pending.value = stack.sample.value;
+    pending.cpu = stack.sample.cpu;
     pending.label = stack.label;
     pending.kernel_frames = static_cast<uint8_t>(stack.kernel_frames);
     pending.stop = ResolveUserPart(std::span(stack.addresses).subspan(stack.kernel_frames),
                                    stack.stop, *stack.mappings, stack.sample.tgid,
                                    processes_.FindAlive(stack.sample.tgid));
     pending.frames = frames_;
+    const bool settled = !stack.facts;
+    if (stack.facts) pending.facts = *std::move(stack.facts);
     const CgroupNode* node = cgroups_.Find(stack.sample.cgroup_id);
     if (node == nullptr) {
       Defer(std::move(pending));
-    } else if (const Decision& decision = DecisionOf(*node); decision.sampled) {
+      continue;
+    }
+    const Decision& decision = DecisionOf(*node);
+    if (settled ? decision.sampled : Wants(decision, pending)) {
       AddPending(pending, *node, decision.stacks);
-    } else {
+    } else if (settled) {
       ++not_selected_;
     }
   }
@@ -280,34 +305,59 @@ void Resolver::OnSample(const ft_sample& sample, const Round& round) {
   if (static_cast<int64_t>(sample.time_ns) >= slice_end_ns_) {
     slice_end_ns_ = peers_.EndSlice(static_cast<int64_t>(sample.time_ns));
   }
+  const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
+  // While the verdict was on its way into the kernel, or below a parent nobody decided on.
+  StackParts parts = StackParts::kUserAndKernel;
+  if (node != nullptr && !selection_->everything()) {
+    const Decision& decision = DecisionOf(*node);
+    if (!Wants(decision, sample)) return;
+    parts = decision.stacks;
+  }
   if (sample.kind == FT_KIND_COLD && sample.cold < round.cold.size()) {
     if (const StackStore::Body* body = stacks_.Find(sample.stack_hash)) {
       OnCold(sample, *body, round);
       return;
     }
   }
-  const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
   if (node == nullptr) {
     Defer(sample);
     return;
-  }
-  // While the verdict was on its way into the kernel, or below a parent nobody decided on.
-  StackParts parts = StackParts::kUserAndKernel;
-  if (!selection_->everything()) {
-    const Decision& decision = DecisionOf(*node);
-    if (!decision.sampled) {
-      ++not_selected_;
-      return;
-    }
-    parts = decision.stacks;
   }
   uint8_t stop = 0;
   uint32_t stack = StackOf(sample, parts, &stop);
   AddSample(*node, stack, builder_.AddLabel(LabelOf(sample)), sample.value, stop);
 }
 
+bool Resolver::Wants(const Decision& decision, const ft_sample& sample) {
+  bool wanted = decision.sampled;
+  if (wanted && decision.filter) {
+    const StackStore::Body* body = stacks_.Find(sample.stack_hash);
+    wanted = tasks_.Wants(decision.filter, sample,
+                          body == nullptr ? std::nullopt : std::optional(body->identity));
+  }
+  if (!wanted) ++not_selected_;
+  return wanted;
+}
+
+bool Resolver::Wants(const Decision& decision, const Pending& pending) {
+  const bool wanted = decision.sampled &&
+                      (!decision.filter || decision.filter->Accepts(
+                                               decision.filter->Match(pending.facts), pending.cpu));
+  if (!wanted) ++not_selected_;
+  return wanted;
+}
+
+TaskFacts Resolver::FactsOf(const ft_sample& sample) {
+  if (!selection_->filters()) return {};
+  const StackStore::Body* body = stacks_.Find(sample.stack_hash);
+  return tasks_.FactsOf(sample.tgid, sample.tid,
+                        body == nullptr ? std::nullopt : std::optional(body->identity), true);
+}
+
 void Resolver::Defer(const ft_sample& sample) {
   Pending pending;
+  pending.cpu = sample.cpu;
+  pending.facts = FactsOf(sample);
   pending.cgroup_id = sample.cgroup_id;
   pending.since_ns = clock_.MonotonicNs();
   pending.value = sample.value;
@@ -375,11 +425,7 @@ void Resolver::Tick(bool last) {
       return expired;
     }
     const Decision& decision = DecisionOf(*node);
-    if (decision.sampled) {
-      AddPending(pending, *node, decision.stacks);
-    } else {
-      ++not_selected_;
-    }
+    if (Wants(decision, pending)) AddPending(pending, *node, decision.stacks);
     return true;
   });
   if (now >= next_sweep_ns_) {

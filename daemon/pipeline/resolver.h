@@ -11,6 +11,7 @@
 #include "daemon/pipeline/cold_stacks.h"
 #include "daemon/pipeline/slice_builder.h"
 #include "daemon/pipeline/stack_store.h"
+#include "daemon/pipeline/task_gate.h"
 #include "daemon/policy/selection.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/module.h"
@@ -20,9 +21,8 @@
 namespace firetower::daemon {
 
 // What the resolver asks of others; each call returns at once.
-class ResolverPeers {
+class ResolverPeers : public TaskVerdicts {
  public:
-  virtual ~ResolverPeers() = default;
   // Read the symbols of `module`, which `process` maps as `mapping`.
   virtual void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
                            const ProcessMapping& mapping) = 0;
@@ -33,6 +33,8 @@ class ResolverPeers {
                        bool told) = 0;
   // The cgroup is gone; the kernel side has no more to do with it.
   virtual void RemoveGate(uint64_t cgroup_id) = 0;
+  // Verdicts on tasks of earlier versions shall not count any more.
+  virtual void SetTasksVersion(uint32_t version) = 0;
   // Births and deaths that the kernel side could not tell, so far.
   virtual uint64_t UntoldCgroups() = 0;
   // A sample of `time_ns` (monotonic) belongs to the next slice: hand on the builder's. Returns
@@ -84,7 +86,9 @@ class Resolver {
     TaskLabel label;
     uint8_t stop = 0;
     uint8_t kernel_frames = 0;  // the first of `frames`
+    uint16_t cpu = 0;
     std::vector<Frame> frames;
+    TaskFacts facts;  // where a filter is in force
   };
   struct Known {
     Decision decision;
@@ -92,6 +96,11 @@ class Resolver {
   };
 
   void OnSample(const ft_sample& sample, const Round& round);
+  // Whether a sample of a container with that decision counts; where not, it is counted so.
+  bool Wants(const Decision& decision, const ft_sample& sample);
+  bool Wants(const Decision& decision, const Pending& pending);
+  // What a filter will want to know once the container is known.
+  TaskFacts FactsOf(const ft_sample& sample);
   // A sample whose walk the kernel side left to us.
   void OnCold(const ft_sample& sample, const StackStore::Body& body, const Round& round);
   void TakeFinished();
@@ -100,6 +109,7 @@ class Resolver {
                  uint8_t stop);
   const Decision& DecisionOf(const CgroupNode& node);
   void GateAll();
+  void DecideTasksAnew();
   // Resolves into frames_; returns how the stack ended.
   uint8_t Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
                   StackParts parts);
@@ -129,6 +139,9 @@ class Resolver {
   uint32_t selection_version_ = 0;
   std::unordered_map<const Container*, Known> decisions_;
   StackStore stacks_;
+  TaskGate tasks_;
+  uint32_t tasks_version_ = 0;
+  bool tasks_stale_ = false;  // a container has another filter than before
   SliceBuilder builder_;
   std::vector<Frame> frames_;  // scratch
   std::vector<Pending> pending_;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/clock.h"
+#include "daemon/capture/cpu_list.h"
 #include "k8s/policy/match.h"
 #include "k8s/policy/served.h"
 
@@ -90,6 +91,7 @@ bool Eligible(const LoadedPolicy& loaded) {
 
 bool InForce(const LoadedPolicy& loaded, int64_t wall_ns) {
   if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) return false;
+  if (loaded.policy.spec.mode == k8s::Mode::kFilter) return true;  // it is continuous
   k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
   if (!Periodic(general)) return true;
   // Periods are multiples on the wall clock, so that nodes profile the same minutes.
@@ -112,21 +114,23 @@ class PolicySelection : public Selection {
  public:
   // The policies lie in `owner`.
   PolicySelection(std::shared_ptr<const std::vector<LoadedPolicy>> owner,
-                  std::vector<const ProfilingPolicy*> policies, uint32_t ceiling_hz,
+                  std::vector<const LoadedPolicy*> policies, uint32_t ceiling_hz,
                   std::optional<ClusterView> view)
       : owner_(std::move(owner)),
         policies_(std::move(policies)),
         ceiling_hz_(ceiling_hz),
         view_(std::move(view)) {
     // Where two contradict, the first of these wins.
-    std::stable_sort(policies_.begin(), policies_.end(), [](const auto* a, const auto* b) {
-      if (a->spec.priority != b->spec.priority) return a->spec.priority > b->spec.priority;
-      if (a->cluster != b->cluster) return !a->cluster;
-      if (a->created_ns != b->created_ns) return a->created_ns < b->created_ns;
-      return DisplayName(*a) < DisplayName(*b);
+    std::stable_sort(policies_.begin(), policies_.end(), [](const auto* one, const auto* other) {
+      const ProfilingPolicy& a = one->policy;
+      const ProfilingPolicy& b = other->policy;
+      if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority;
+      if (a.cluster != b.cluster) return !a.cluster;
+      if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
+      return DisplayName(a) < DisplayName(b);
     });
-    for (const ProfilingPolicy* policy : policies_) {
-      frequency_hz_ = std::max(frequency_hz_, RateOf(*policy));
+    for (const LoadedPolicy* loaded : policies_) {
+      frequency_hz_ = std::max(frequency_hz_, RateOf(loaded->policy));
     }
   }
 
@@ -134,15 +138,35 @@ class PolicySelection : public Selection {
     std::shared_ptr<const k8s::Pod> pod;
     if (view_ && view_->pods) pod = view_->pods->Find(container.path.pod_uid);
     Decision decision;
-    for (const ProfilingPolicy* policy : policies_) {
-      const Match match = MatchOf(*policy, container, pod.get());
-      if (match != Match::kNo) Add(*policy, match, decision);
+    bool whole = false;
+    std::vector<std::shared_ptr<const PolicyFilter>> filters;
+    for (const LoadedPolicy* loaded : policies_) {
+      const Match match = MatchOf(loaded->policy, container, pod.get());
+      if (match == Match::kNo) continue;
+      Add(loaded->policy, match, decision);
+      whole |= loaded->filter == nullptr;
+      filters.push_back(loaded->filter);
     }
+    if (!whole) decision.filter = TaskFilter::Of(std::move(filters));
     return decision;
   }
 
   uint32_t frequency_hz() const override { return frequency_hz_; }
   bool everything() const override { return false; }
+
+  bool filters() const override {
+    return std::any_of(policies_.begin(), policies_.end(),
+                       [](const LoadedPolicy* loaded) { return loaded->filter != nullptr; });
+  }
+
+  std::optional<CpuSet> cpus() const override {
+    CpuSet any;
+    for (const LoadedPolicy* loaded : policies_) {
+      if (!loaded->filter || !loaded->filter->cpus()) return std::nullopt;
+      any |= *loaded->filter->cpus();
+    }
+    return any;
+  }
 
  private:
   Match MatchOf(const ProfilingPolicy& policy, const Container& container,
@@ -183,7 +207,7 @@ class PolicySelection : public Selection {
   }
 
   const std::shared_ptr<const std::vector<LoadedPolicy>> owner_;
-  std::vector<const ProfilingPolicy*> policies_;
+  std::vector<const LoadedPolicy*> policies_;
   const uint32_t ceiling_hz_;
   const std::optional<ClusterView> view_;
   uint32_t frequency_hz_ = 1;
@@ -192,18 +216,23 @@ class PolicySelection : public Selection {
 }  // namespace
 
 PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz)
-    : policies_(std::make_shared<const std::vector<LoadedPolicy>>(std::move(policies))),
-      ceiling_hz_(ceiling_hz) {}
+    : ceiling_hz_(ceiling_hz) {
+  for (LoadedPolicy& loaded : policies) {
+    const std::optional<k8s::FilterSpec>& filter = loaded.policy.spec.filter;
+    loaded.filter = filter ? std::make_shared<const PolicyFilter>(*filter) : nullptr;
+  }
+  policies_ = std::make_shared<const std::vector<LoadedPolicy>>(std::move(policies));
+}
 
 template <typename Wanted>
 std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
                                                         std::optional<ClusterView> view) const {
   const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
-  std::vector<const ProfilingPolicy*> chosen;
+  std::vector<const LoadedPolicy*> chosen;
   for (const LoadedPolicy& loaded : *policies_) {
     if (!wanted(loaded)) continue;
     if (view && k8s::MatchNode(loaded.policy.spec, node).match == Match::kNo) continue;
-    chosen.push_back(&loaded.policy);
+    chosen.push_back(&loaded);
   }
   return std::make_shared<PolicySelection>(policies_, std::move(chosen), ceiling_hz_,
                                            std::move(view));
@@ -227,6 +256,7 @@ std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
   for (const LoadedPolicy& loaded : *policies_) {
     if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) continue;
     if (loaded.policy.spec.active_deadline_seconds) consider(Deadline(loaded));
+    if (loaded.policy.spec.mode == k8s::Mode::kFilter) continue;
     k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
     if (!Periodic(general)) continue;
     int64_t period_ns = general.period_seconds * kNsPerSecond;
@@ -245,6 +275,10 @@ std::vector<std::string> PolicySchedule::Warnings(bool in_cluster) const {
       warnings.push_back(fmt::format("{} ({}): {}", DisplayName(policy), policy.source, text));
     };
     for (const std::string& message : k8s::Served(policy).messages) warn(message);
+    if (policy.spec.filter && policy.spec.filter->cpus) {
+      Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus);
+      if (!cpus) warn("filter.cpus: " + cpus.error().message() + ": it matches nothing");
+    }
     if (in_cluster) continue;
     if (SelectsLabels(policy.spec.targets.pod_selector)) {
       warn(

@@ -17,6 +17,7 @@ namespace firetower::daemon {
 struct LoadedPolicy {
   k8s::ProfilingPolicy policy;
   int64_t since_ns = 0;
+  std::shared_ptr<const PolicyFilter> filter = nullptr;  // PolicySchedule compiles it
 };
 
 // When and where policies are in force. With a view of the cluster, pods are matched as their

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "daemon/policy/task_filter.h"
 #include "daemon/process/cgroup_tree.h"
 #include "k8s/policy/enums.h"
 
@@ -23,6 +25,8 @@ struct Decision {
   StackParts stacks = StackParts::kUserAndKernel;
   bool to_metrics = true;
   bool to_store = true;
+  // Which of its tasks, on which CPUs; unset: all on all.
+  std::shared_ptr<const TaskFilter> filter;
   size_t top_functions = 0;  // the most asked for; 0: nobody said
   k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest asked for
   std::vector<std::string> policies;                               // names of those that asked
@@ -39,6 +43,10 @@ class Selection {
   virtual uint32_t frequency_hz() const = 0;
   // True if every container is sampled at frequency_hz(): nothing needs a verdict of its own.
   virtual bool everything() const = 0;
+  // True if any decision may have a filter.
+  virtual bool filters() const { return false; }
+  // The CPUs that any policy wants samples of; unset: all. None: nothing is sampled.
+  virtual std::optional<CpuSet> cpus() const { return std::nullopt; }
 };
 
 // Without a policy: everything, always, at one rate.

@@ -2,7 +2,9 @@
 #include "daemon/process/proc_fs.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/file.h"
@@ -92,6 +94,22 @@ Result<std::string> ProcFs::Comm(uint32_t pid) const {
 Result<std::string> ProcFs::ThreadComm(uint32_t pid, uint32_t tid) const {
   ASSIGN_OR_RETURN(std::string text, ReadFile(Path(pid, fmt::format("task/{}/comm", tid))));
   return WithoutNewline(std::move(text));
+}
+
+Result<std::string> ProcFs::Executable(uint32_t pid) const {
+  std::string target(4096, '\0');  // PATH_MAX, with its terminator
+  const ssize_t size = ::readlink(Path(pid, "exe").c_str(), target.data(), target.size());
+  if (size < 0) return ErrnoError(fmt::format("executable of process {}", pid));
+  target.resize(static_cast<size_t>(size));
+  return std::string(WithoutDeleted(target));
+}
+
+Result<std::string> ProcFs::CommandLine(uint32_t pid) const {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(Path(pid, "cmdline")));
+  text.resize(std::min(text.size(), kMaxCommandLine));
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
 }
 
 uint32_t ProcFs::StatusNumber(uint32_t pid, std::string_view field) const {

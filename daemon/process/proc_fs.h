@@ -31,6 +31,8 @@ std::vector<MapsLine> ParseMaps(std::string_view text);
 // gone: callers treat that as an expected loss.
 class ProcFs {
  public:
+  static constexpr size_t kMaxCommandLine = 64 << 10;
+
   explicit ProcFs(std::string root) : root_(std::move(root)) {}
 
   const std::string& root() const { return root_; }
@@ -39,6 +41,11 @@ class ProcFs {
   // Without the newline, at most 15 bytes.
   Result<std::string> Comm(uint32_t pid) const;
   Result<std::string> ThreadComm(uint32_t pid, uint32_t tid) const;
+  // The executable's path as the process itself sees it, without " (deleted)".
+  Result<std::string> Executable(uint32_t pid) const;
+  // The arguments with spaces between them, at most kMaxCommandLine bytes; empty for a kernel
+  // thread.
+  Result<std::string> CommandLine(uint32_t pid) const;
   // Number of threads; 0 if the process is gone.
   uint32_t Threads(uint32_t pid) const;
   uint32_t Parent(uint32_t pid) const;

@@ -152,6 +152,12 @@ void ProcessTable::Scan() {
   }
 }
 
+void ProcessTable::Rescan() {
+  Sweep();
+  DistrustAll();
+  Scan();
+}
+
 void ProcessTable::ReadProcess(Process& process) {
   process.losses = losses_;
   Result<std::string> comm = proc_.Comm(process.pid);

@@ -74,6 +74,8 @@ class ProcessTable {
   // they are kept for two rounds. Costs one look at /proc for each process: call it about once a
   // minute.
   void Sweep();
+  // After a time without records: like Scan(), and what is known is read again or ends.
+  void Rescan();
   // After lost records, once those that did come are applied: every process alive is read again
   // when a sample next needs it, under the limits of Refresh. Costs nothing by itself.
   void DistrustAll() { ++losses_; }

@@ -19,10 +19,22 @@ RE2::Options Quiet() {
 
 }  // namespace
 
+struct Pattern::Compiled {
+  explicit Compiled(std::string_view text) : expression(Piece(text), Quiet()) {}
+  RE2 expression;
+};
+
+Pattern::Pattern(std::string_view expression)
+    : compiled_(std::make_shared<const Compiled>(expression)) {
+  CHECK(compiled_->expression.ok());
+}
+
+bool Pattern::FoundIn(std::string_view text) const {
+  return RE2::PartialMatch(Piece(text), compiled_->expression);
+}
+
 bool MatchesPattern(std::string_view pattern, std::string_view text) {
-  const RE2 expression(Piece(pattern), Quiet());
-  CHECK(expression.ok());
-  return RE2::PartialMatch(Piece(text), expression);
+  return Pattern(pattern).FoundIn(text);
 }
 
 std::string RegexError(std::string_view expression) {

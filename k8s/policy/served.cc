@@ -11,13 +11,11 @@ ServedReport Served(const ProfilingPolicy& policy) {
     report.served = false;
     report.messages.push_back(std::move(message));
   };
-  if (policy.spec.mode != Mode::kGeneral) {
+  if (policy.spec.mode == Mode::kTrigger) {
     refuse(fmt::format("mode {} is not served by this version yet: the policy has no effect",
                        EnumName(policy.spec.mode)));
     return report;
   }
-  if (policy.spec.filter)
-    refuse("filter is not served by this version yet: the policy has no effect");
   for (const ProfileSpec& profile : policy.spec.profiles) {
     if (profile.type == ProfileType::kCpu) continue;
     report.messages.push_back(

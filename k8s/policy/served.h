@@ -16,8 +16,8 @@ struct ServedReport {
   bool operator==(const ServedReport&) const = default;
 };
 
-// Mode General of CPU profiles is served. A policy that narrows in a way not served yet (a filter)
-// is not served at all: it would take more than was asked for.
+// Modes General and Filter of CPU profiles are served. A policy in mode Trigger has no effect: it
+// would take more than was asked for.
 ServedReport Served(const ProfilingPolicy& policy);
 
 }  // namespace firetower::k8s

@@ -5,14 +5,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "base/file.h"
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/capture.h"
+#include "daemon/capture/cpu_list.h"
 #include "daemon/unwind/load_table.h"
 #include "daemon/unwind/module_file.h"
 #include "daemon/unwind/unwinder.h"
@@ -83,7 +86,7 @@ class SamplerBpf : public ::testing::Test {
     auto sampler = BpfSampler::Load(options);
     ASSERT_TRUE(sampler) << sampler.error().message();
     sampler_ = *std::move(sampler);
-    ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL, 1'000'000'000 / 997};
+    ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 1'000'000'000 / 997};
     sampler_->SetFallback(all);
     capture_ = *Capture::Create(*sampler_, CaptureOptions{}, Clock::System(), [] {});
   }
@@ -246,15 +249,74 @@ TEST_F(SamplerBpf, TellsBirthAndDeathOfACgroupAndGatesTheNewborn) {
 }
 
 TEST_F(SamplerBpf, RefusesWhatAPolicyRefuses) {
-  sampler_->SetFallback(ft_verdict{FT_VERDICT_NO, FT_VERDICT_NO, 0, FT_KEEP_ALL, 1});
+  sampler_->SetFallback(ft_verdict{FT_VERDICT_NO, FT_VERDICT_NO, 0, 0, FT_KEEP_ALL, 1});
   Collected got = During([&] { EXPECT_NE(known_outer(100'000'000), 0u); });
   EXPECT_TRUE(got.samples.empty());
   EXPECT_GT(sampler_->Counters().value[FT_COUNT_REFUSED], 20u);
 }
 
+// Which image of this process runs, as the kernel side tells it with a stack.
+class IdentityOfThis : public BpfSampler::Sink {
+ public:
+  void OnRecord(std::span<const std::byte> record) noexcept override {
+    ft_stack head;
+    if (record.size() < sizeof(head)) return;
+    std::memcpy(&head, record.data(), sizeof(head));
+    if (head.kind != FT_KIND_STACK || head.tgid != static_cast<uint32_t>(getpid())) return;
+    identity = ft_identity(head.start_ns, head.exec_id);
+  }
+  std::optional<uint32_t> identity;
+};
+
+TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
+  ft_verdict verdict{FT_VERDICT_YES, FT_VERDICT_YES, 1, 0, FT_KEEP_ALL, 1};
+  sampler_->SetFallback(verdict);
+  sampler_->SetTasksVersion(3);
+  const std::string online = *ReadFile("/sys/devices/system/cpu/online");
+  const std::vector<int> cpus = ParseCpuList(online).value();
+  for (int cpu : cpus) {
+    Status attached = sampler_->AttachCpu(cpu);
+    ASSERT_TRUE(attached) << attached.error().message();
+  }
+  // What the two counters gain in a spin, of ticks that are nearly all this thread's.
+  auto spin = [&] {
+    ft_counters before = sampler_->Counters();
+    EXPECT_NE(known_outer(200'000'000), 0u);
+    ft_counters after = sampler_->Counters();
+    return std::pair(after.value[FT_COUNT_SAMPLES] - before.value[FT_COUNT_SAMPLES],
+                     after.value[FT_COUNT_FILTERED] - before.value[FT_COUNT_FILTERED]);
+  };
+  IdentityOfThis sink;
+  auto [undecided, none] = spin();
+  EXPECT_GT(undecided, 20u) << "nobody has decided";
+  EXPECT_EQ(none, 0u);
+  sampler_->Drain(sink);
+  ASSERT_TRUE(sink.identity);
+  const auto tid = static_cast<uint32_t>(gettid());
+  auto left_out = [&](ft_task task) {
+    sampler_->SetTask(task);
+    return spin().second;
+  };
+  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO}), 20u);
+  EXPECT_EQ(left_out({tid, *sink.identity, 3, FT_VERDICT_YES}), 0u);
+  EXPECT_EQ(left_out({tid, *sink.identity + 1, 3, FT_VERDICT_NO}), 0u) << "another image";
+  EXPECT_EQ(left_out({tid, *sink.identity, 2, FT_VERDICT_NO}), 0u) << "of other policies";
+  sampler_->ForgetTask(tid);
+  EXPECT_EQ(spin().second, 0u);
+  // CPUs: none of a set that is empty, all of one that is full.
+  verdict.tasks = 0;
+  verdict.cpus = 5;
+  sampler_->SetFallback(verdict);
+  EXPECT_GT(spin().second, 20u);
+  ft_cpu_set all;
+  std::fill(std::begin(all.word), std::end(all.word), ~uint64_t{0});
+  sampler_->SetCpuSet(5, all);
+  EXPECT_EQ(spin().second, 0u);
+}
+
 TEST_F(SamplerBpf, ThinsEvenlyToTheShareAsked) {
   sampler_->SetFallback(
-      ft_verdict{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL / 10, 10'030'090});
+      ft_verdict{FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL / 10, 10'030'090});
   Collected got = During([&] { EXPECT_NE(known_outer(400'000'000), 0u); });
   ft_counters counters = sampler_->Counters();
   double share =

@@ -34,6 +34,10 @@ class FakeSampler : public daemon::BpfSampler {
     return SetVerdict(cgroup_id, verdict);
   }
   void RemoveVerdict(uint64_t cgroup_id) override { verdicts.erase(cgroup_id); }
+  void SetTasksVersion(uint32_t version) override { tasks_version = version; }
+  void SetTask(const ft_task& verdict) override { tasks[verdict.tid] = verdict; }
+  void ForgetTask(uint32_t tid) override { tasks.erase(tid); }
+  void SetCpuSet(uint32_t index, const ft_cpu_set& cpus) override { cpu_sets[index] = cpus; }
   daemon::UnwindMemory& unwind_memory() override { return unwind; }
   ft_counters Counters() const override { return counters; }
   uint64_t CountedNs() const override { return counted_ns; }
@@ -46,6 +50,9 @@ class FakeSampler : public daemon::BpfSampler {
   std::vector<uint32_t> epochs;
   std::map<uint64_t, ft_verdict> verdicts;
   ft_verdict fallback{};
+  uint32_t tasks_version = 0;
+  std::map<uint32_t, ft_task> tasks;
+  std::map<uint32_t, ft_cpu_set> cpu_sets;
   ft_counters counters{};
   uint64_t counted_ns = 0;
   uint64_t map_bytes = 0;

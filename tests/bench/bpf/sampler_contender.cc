@@ -159,7 +159,7 @@ Result<std::unique_ptr<Contender>> LoadSampler(const Load& load,
   daemon::SamplerOptions options;
   options.hierarchy = hierarchy;
   ASSIGN_OR_RETURN(std::unique_ptr<daemon::BpfSampler> sampler, daemon::BpfSampler::Load(options));
-  ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, FT_KEEP_ALL, 1};
+  ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 1};
   sampler->SetFallback(all);
   ASSIGN_OR_RETURN(uint64_t own, OwnCgroup(hierarchy));
   RETURN_IF_ERROR(sampler->SetVerdict(own, all));

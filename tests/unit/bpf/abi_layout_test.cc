@@ -75,12 +75,17 @@ std::vector<Layout> OurLayouts() {
         Of("path_cut", &G::path_cut), Of("pad3", &G::pad3), Of("pad4", &G::pad4)}},
       {"ft_verdict",
        sizeof(V),
-       {Of("kind", &V::kind), Of("child", &V::child), Of("pad", &V::pad), Of("keep", &V::keep),
-        Of("value", &V::value)}},
+       {Of("kind", &V::kind), Of("child", &V::child), Of("tasks", &V::tasks), Of("cpus", &V::cpus),
+        Of("keep", &V::keep), Of("value", &V::value)}},
       {"ft_config",
        sizeof(ft_config),
        {Of("fallback", &ft_config::fallback), Of("epoch", &ft_config::epoch),
-        Of("pad", &ft_config::pad)}},
+        Of("tasks_version", &ft_config::tasks_version)}},
+      {"ft_task",
+       sizeof(ft_task),
+       {Of("tid", &ft_task::tid), Of("identity", &ft_task::identity),
+        Of("version", &ft_task::version), Of("kind", &ft_task::kind)}},
+      {"ft_cpu_set", sizeof(ft_cpu_set), {Of("word", &ft_cpu_set::word)}},
       {"ft_load_config",
        sizeof(L),
        {Of("use_v2", &L::use_v2), Of("v1_subsystem", &L::v1_subsystem),
@@ -160,10 +165,10 @@ TEST(AbiLayout, IsTheSameForBpf) {
 }
 
 TEST(AbiLayout, IsTheSameInTheSamplersObject) {
-  EXPECT_EQ(
-      Compare("bpf/ft_sampler.bpf.o"),
-      (std::vector<std::string>{"ft_stack", "ft_verdict", "ft_config", "ft_load_config",
-                                "ft_module", "ft_process", "ft_process_bucket", "ft_counters"}));
+  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
+            (std::vector<std::string>{"ft_stack", "ft_verdict", "ft_config", "ft_task",
+                                      "ft_cpu_set", "ft_load_config", "ft_module", "ft_process",
+                                      "ft_process_bucket", "ft_counters"}));
 }
 
 TEST(AbiLayout, IsTheSameInTheCgroupProgramsObject) {

@@ -15,6 +15,8 @@ struct {
   struct ft_cgroup_event cgroup_event;
   struct ft_verdict verdict;
   struct ft_config config;
+  struct ft_task task;
+  struct ft_cpu_set cpu_set;
   struct ft_load_config load_config;
   struct ft_counters counters;
   struct ft_cold cold;

@@ -317,11 +317,11 @@ TEST(PolicyLoad, SaysWhatIsNotServedYet) {
             (ServedReport{true, {"limits.cpu is not enforced by this version yet"}}));
   EXPECT_THAT(served("  export: {objectStore: {isolation: Namespace}}\n").messages,
               ElementsAre(HasSubstr("isolation Namespace is not served by this version yet")));
-  EXPECT_FALSE(served("  filter: {cpus: \"0\"}\n").served);
-  std::string filter = kMinimal + "  filter: {cpus: \"0\"}\n";
-  filter.replace(filter.find("General"), 7, "Filter");
-  EXPECT_THAT(Served(Parse(filter).policies.at(0)).messages.at(0),
-              HasSubstr("mode Filter is not served by this version yet"));
+  EXPECT_EQ(served("  filter: {cpus: \"0\"}\n"), (ServedReport{true, {}}));
+  std::string trigger = kMinimal + "  trigger: {rules: [{name: killed, metric: OOMKill}]}\n";
+  trigger.replace(trigger.find("General"), 7, "Trigger");
+  EXPECT_THAT(Served(Parse(trigger).policies.at(0)).messages.at(0),
+              HasSubstr("mode Trigger is not served by this version yet"));
 }
 
 class PolicyFolder : public ::testing::Test {

@@ -49,6 +49,10 @@ class NoSamples : public daemon::BpfSampler {
   Status SetVerdict(uint64_t, const ft_verdict&) override { return OkStatus(); }
   Status ChangeVerdict(uint64_t, const ft_verdict&) override { return OkStatus(); }
   void RemoveVerdict(uint64_t) override {}
+  void SetTasksVersion(uint32_t) override {}
+  void SetTask(const ft_task&) override {}
+  void ForgetTask(uint32_t) override {}
+  void SetCpuSet(uint32_t, const ft_cpu_set&) override {}
   ft_counters Counters() const override { return {}; }
   uint64_t CountedNs() const override { return 0; }
   daemon::UnwindMemory& unwind_memory() override { std::abort(); }

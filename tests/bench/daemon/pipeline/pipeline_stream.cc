@@ -29,6 +29,9 @@ class Peers : public ResolverPeers {
   }
   void SetGate(uint64_t, const Decision&, bool, bool) override {}
   void RemoveGate(uint64_t) override {}
+  void SetTasksVersion(uint32_t) override {}
+  void SetTask(const ft_task&) override {}
+  void ForgetTask(uint32_t) override {}
   uint64_t UntoldCgroups() override { return 0; }
   int64_t EndSlice(int64_t) override {
     Count();

@@ -20,6 +20,7 @@ using ::firetower::testing::WriteText;
 
 class StalledCapture : public Capture {
  public:
+  void SetCpus(std::optional<CpuSet>) override {}
   Status OpenSideband() override { return OkStatus(); }
   Status Start() override { return OkStatus(); }
   void Stop() override {}

@@ -33,6 +33,7 @@ class ListedRounds : public Capture {
  public:
   explicit ListedRounds(FakeClock& clock) : clock_(clock) {}
 
+  void SetCpus(std::optional<CpuSet> wanted) override { cpus = std::move(wanted); }
   Status OpenSideband() override { return OkStatus(); }
   Status Start() override { return OkStatus(); }
   void Stop() override {}
@@ -56,6 +57,7 @@ class ListedRounds : public Capture {
   };
   std::deque<Coming> rounds;
   int recycled = 0;
+  std::optional<CpuSet> cpus;
 
  private:
   FakeClock& clock_;
@@ -69,21 +71,26 @@ class NoSymbols : public SymbolRequests {
 // Answers by the container's label.
 class Rates : public Selection {
  public:
-  Rates(std::map<std::string, uint32_t> by_label, uint32_t base_hz)
-      : by_label_(std::move(by_label)), base_hz_(base_hz) {}
+  Rates(std::map<std::string, uint32_t> by_label, uint32_t base_hz,
+        std::shared_ptr<const TaskFilter> filter = nullptr)
+      : by_label_(std::move(by_label)), base_hz_(base_hz), filter_(std::move(filter)) {}
   Decision Decide(const Container& container) const override {
     Decision decision;
     auto found = by_label_.find(container.labels.container);
     decision.sampled = found != by_label_.end();
     if (decision.sampled) decision.frequency_hz = found->second;
+    decision.filter = filter_;
     return decision;
   }
   uint32_t frequency_hz() const override { return base_hz_; }
   bool everything() const override { return false; }
+  bool filters() const override { return filter_ != nullptr; }
+  std::optional<CpuSet> cpus() const override { return filter_ ? filter_->cpus() : std::nullopt; }
 
  private:
   std::map<std::string, uint32_t> by_label_;
   uint32_t base_hz_;
+  std::shared_ptr<const TaskFilter> filter_;
 };
 
 PipelineOptions Options() {
@@ -304,6 +311,23 @@ TEST_F(PipelineTest, SetsRateAndVerdicts) {
   const ft_verdict& cron = sampler_.verdicts.at(kCron);
   EXPECT_EQ(cron.kind, FT_VERDICT_NO);
   EXPECT_EQ(cron.child, FT_VERDICT_PENDING);
+}
+
+TEST_F(PipelineTest, TellsTheKernelSideOfFilters) {
+  k8s::FilterSpec spec;
+  spec.threads = {"GC"};
+  spec.cpus = "1,64";
+  auto filter = TaskFilter::Of({std::make_shared<PolicyFilter>(spec)});
+  pipeline_.SetSelection(std::make_shared<Rates>(
+      std::map<std::string, uint32_t>{{std::string(12, 'a'), 50}}, 50, filter));
+  Run();
+  const ft_verdict& app = sampler_.verdicts.at(kApp);
+  EXPECT_EQ(app.tasks, 1);
+  ASSERT_EQ(app.cpus, 1);
+  EXPECT_EQ(sampler_.cpu_sets.at(1).word[0], uint64_t{2});
+  EXPECT_EQ(sampler_.cpu_sets.at(1).word[1], uint64_t{1});
+  EXPECT_NE(sampler_.tasks_version, 0u);
+  EXPECT_EQ(capture_.cpus, filter->cpus());
 }
 
 TEST_F(PipelineTest, SetsNoVerdictForACgroupThatDiedBeforeItWasTold) {

@@ -45,6 +45,9 @@ class FakePeers : public ResolverPeers {
     gates.erase(cgroup_id);
     ungated.push_back(cgroup_id);
   }
+  void SetTasksVersion(uint32_t version) override { tasks_version = version; }
+  void SetTask(const ft_task& verdict) override { tasks[verdict.tid] = verdict; }
+  void ForgetTask(uint32_t tid) override { tasks.erase(tid); }
   uint64_t UntoldCgroups() override { return untold; }
   int64_t EndSlice(int64_t time_ns) override {
     ended.push_back(time_ns);
@@ -61,6 +64,8 @@ class FakePeers : public ResolverPeers {
   std::vector<Wanted> wanted;
   std::map<uint64_t, Gate> gates;
   std::vector<uint64_t> ungated;
+  uint32_t tasks_version = 0;
+  std::map<uint32_t, ft_task> tasks;
   uint64_t untold = 0;
   std::vector<int64_t> ended;
   std::vector<std::unique_ptr<Slice>> slices;
@@ -90,6 +95,7 @@ class LabelSelection : public Selection {
   }
   uint32_t frequency_hz() const override { return 97; }
   bool everything() const override { return false; }
+  bool filters() const override { return true; }
 
  private:
   std::map<std::string, Decision> by_label_;

@@ -86,21 +86,44 @@ TEST(PolicySchedule, AnswersForTheNextOfSeveral) {
   EXPECT_EQ(schedule.NextChange(kSix + 120 * kSecond), kSix + 300 * kSecond);
 }
 
-TEST(PolicySchedule, DoesNotServeTriggersAndFilters) {
-  for (const char* spec :
-       {"mode: Trigger, targets: {podSelector: {matchLabels: {}}}, trigger: {rules: [{name: busy, "
-        "metric: ContainerCPU, operator: GreaterThan, target: {type: Utilization, "
-        "utilizationPercent: 80}}]}",
-        "mode: Filter, targets: {podSelector: {matchLabels: {}}}, filter: {processes: [{comm: "
-        "java}]}"}) {
-    PolicySchedule schedule = ScheduleOf(spec);
-    EXPECT_FALSE(On(schedule, kSix)) << spec;
-    EXPECT_EQ(schedule.NextChange(kSix), std::nullopt);
-    EXPECT_EQ(schedule.size(), 1u);
-    std::vector<std::string> warnings = schedule.Warnings();
-    ASSERT_FALSE(warnings.empty()) << spec;
-    EXPECT_THAT(warnings[0], HasSubstr("ProfilingPolicy default/p (p.yaml:1): "));
-  }
+TEST(PolicySchedule, DoesNotServeTriggers) {
+  PolicySchedule schedule = ScheduleOf(
+      "mode: Trigger, targets: {podSelector: {matchLabels: {}}}, trigger: {rules: [{name: busy, "
+      "metric: ContainerCPU, operator: GreaterThan, target: {type: Utilization, "
+      "utilizationPercent: 80}}]}");
+  EXPECT_FALSE(On(schedule, kSix));
+  EXPECT_EQ(schedule.NextChange(kSix), std::nullopt);
+  EXPECT_EQ(schedule.size(), 1u);
+  std::vector<std::string> warnings = schedule.Warnings();
+  ASSERT_FALSE(warnings.empty());
+  EXPECT_THAT(warnings[0], HasSubstr("ProfilingPolicy default/p (p.yaml:1): "));
+}
+
+TEST(PolicySchedule, FiltersAreContinuous) {
+  PolicySchedule schedule =
+      ScheduleOf("mode: Filter, targets: {podSelector: {matchLabels: {}}}, filter: {cpus: \"1\"}");
+  EXPECT_TRUE(On(schedule, kSix));
+  EXPECT_EQ(schedule.NextChange(kSix), std::nullopt);
+  std::optional<CpuSet> cpus = schedule.At(kSix)->cpus();
+  ASSERT_TRUE(cpus);
+  EXPECT_EQ(*cpus, CpuSet(2));
+  EXPECT_TRUE(schedule.Warnings().empty());
+}
+
+TEST(PolicySchedule, WithoutAPolicyInForceNoCpuIsWanted) {
+  PolicySchedule schedule =
+      ScheduleOf("mode: General, suspend: true, targets: {podSelector: {matchLabels: {}}}");
+  std::optional<CpuSet> cpus = schedule.At(kSix)->cpus();
+  ASSERT_TRUE(cpus);
+  EXPECT_TRUE(cpus->none());
+}
+
+TEST(PolicySchedule, AListOfCpusThatIsNoneIsSaid) {
+  PolicySchedule schedule =
+      ScheduleOf("mode: Filter, targets: {podSelector: {matchLabels: {}}}, filter: {cpus: 8-3}");
+  std::vector<std::string> warnings = schedule.Warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0], HasSubstr("filter.cpus"));
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* Which tasks and CPUs of a wanted cgroup are wanted. */
+#ifndef FIRETOWER_BPF_LIB_TASK_FILTER_H
+#define FIRETOWER_BPF_LIB_TASK_FILTER_H
+
+#include <bpf/bpf_core_read.h>
+
+#include "bpf/abi/unwind.h"
+#include "bpf/lib/kernel_types.h"
+#include "bpf/lib/maps.h"
+
+/* Both are written by user space through its memory mapping. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, FT_TASK_SLOTS);
+	__type(key, __u32);
+	__type(value, struct ft_task);
+} ft_tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, FT_CPU_SETS);
+	__type(key, __u32);
+	__type(value, struct ft_cpu_set);
+} ft_cpu_sets SEC(".maps");
+
+static __always_inline int cpu_wanted(__u32 index)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct ft_cpu_set *set = bpf_map_lookup_elem(&ft_cpu_sets, &index);
+
+	return !set || (set->word[(cpu >> 6) & (FT_CPU_WORDS - 1)] >> (cpu & 63) & 1);
+}
+
+/* The verdict on the current thread; FT_VERDICT_PENDING if there is none that counts. */
+static __always_inline __u32 task_verdict(struct task_struct *task, __u32 version)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), slot = ft_task_slot(tid);
+	struct ft_task *known = bpf_map_lookup_elem(&ft_tasks, &slot);
+
+	if (!known || known->tid != tid || known->version != version)
+		return FT_VERDICT_PENDING;
+	if (known->identity != ft_identity(BPF_CORE_READ(task, group_leader, start_time),
+					   (__u32)BPF_CORE_READ(task, self_exec_id)))
+		return FT_VERDICT_PENDING;
+	return known->kind;
+}
+
+#endif

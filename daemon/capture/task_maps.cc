@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/capture/task_maps.h"
+
+#include <sys/mman.h>
+
+#include "base/check.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr size_t kTasksBytes = sizeof(ft_task) * FT_TASK_SLOTS;
+constexpr size_t kCpuSetsBytes = sizeof(ft_cpu_set) * FT_CPU_SETS;
+
+// An array map's values, whose size is a multiple of 8 bytes, lie one behind the other
+// (kernel/bpf/arraymap.c).
+static_assert(sizeof(ft_task) % 8 == 0 && sizeof(ft_cpu_set) % 8 == 0);
+
+template <typename T>
+Status MapArray(int fd, size_t bytes, const char* what, T*& to) {
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return ErrnoError(what);
+  to = static_cast<T*>(at);
+  return OkStatus();
+}
+
+}  // namespace
+
+TaskMaps::~TaskMaps() {
+  if (tasks_ != nullptr) ::munmap(tasks_, kTasksBytes);
+  if (cpu_sets_ != nullptr) ::munmap(cpu_sets_, kCpuSetsBytes);
+}
+
+Status TaskMaps::Open(int tasks_fd, int cpu_sets_fd) {
+  RETURN_IF_ERROR(MapArray(tasks_fd, kTasksBytes, "map the verdicts on threads", tasks_));
+  return MapArray(cpu_sets_fd, kCpuSetsBytes, "map the sets of CPUs", cpu_sets_);
+}
+
+void TaskMaps::Set(const ft_task& verdict) {
+  ft_task& slot = tasks_[ft_task_slot(verdict.tid)];
+  // No thread has id 0: between the two nobody finds what is half written.
+  __atomic_store_n(&slot.tid, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&slot.identity, verdict.identity, __ATOMIC_RELEASE);
+  __atomic_store_n(&slot.version, verdict.version, __ATOMIC_RELEASE);
+  __atomic_store_n(&slot.kind, verdict.kind, __ATOMIC_RELEASE);
+  __atomic_store_n(&slot.tid, verdict.tid, __ATOMIC_RELEASE);
+}
+
+void TaskMaps::Forget(uint32_t tid) {
+  ft_task& slot = tasks_[ft_task_slot(tid)];
+  if (slot.tid == tid) __atomic_store_n(&slot.tid, 0, __ATOMIC_RELEASE);
+}
+
+void TaskMaps::SetCpus(uint32_t index, const ft_cpu_set& cpus) {
+  CHECK(index > 0 && index < FT_CPU_SETS);
+  cpu_sets_[index] = cpus;
+}
+
+}  // namespace firetower::daemon
