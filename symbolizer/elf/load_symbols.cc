@@ -108,6 +108,9 @@ Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const Lo
     if (!*section && section->error().code() != ErrorCode::kNotFound) return section->error();
   }
   if (full) {
+    // All at once: growing copies.
+    const uint64_t bytes = full->symbols->sh_size + (dynamic ? dynamic->symbols->sh_size : 0);
+    loading.symbols.reserve(std::min<uint64_t>(bytes / sizeof(Elf64_Sym), limits.max_symbols));
     full->string_table = kMainStrings;
     RETURN_IF_ERROR(AddSection(*full, window, limits, loading));
     if (!dynamic) return OkStatus();
@@ -123,47 +126,43 @@ Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const Lo
   return AddDebugdata(file, window, limits, loading);
 }
 
-// The names of one string table that won an address, in the order of their place in it. A range
-// without a name keeps size 0.
-Status ReadNamesOf(uint8_t string_table, const std::vector<NamedRange>& named,
-                   const LoadLimits& limits, Loading& loading, NameBlob& names,
-                   std::vector<SymbolTable::Range>& ranges) {
-  std::vector<uint64_t> wanted;  // the name's place, and the range's
-  wanted.reserve(named.size());
-  for (size_t i = 0; i < named.size(); ++i) {
-    const RawSymbol& symbol = loading.symbols[named[i].symbol];
-    if (symbol.string_table == string_table) wanted.push_back(uint64_t{symbol.name} << 32 | i);
+// The places of names in a string table (upper half), and the ranges that want them.
+using WantedNames = std::vector<uint64_t>;
+
+std::vector<WantedNames> NamesOf(const std::vector<SymbolTable::Range>& ranges,
+                                 const Loading& loading) {
+  std::vector<WantedNames> wanted(loading.strings.size());
+  if (!wanted.empty()) wanted.front().reserve(ranges.size());  // mostly all
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const RawSymbol& symbol = loading.symbols[ranges[i].name_offset];
+    wanted[symbol.string_table].push_back(uint64_t{symbol.name} << 32 | i);
   }
+  return wanted;
+}
+
+// In the order of their place. A range whose name is none gets size 0.
+Status ReadNames(WantedNames wanted, const LoadLimits& limits, StringTable& strings,
+                 NameBlob& names, std::vector<SymbolTable::Range>& ranges) {
   SortByUpperHalf(wanted);
   uint64_t last = UINT64_MAX;
   uint32_t offset = 0;
   for (uint64_t want : wanted) {
+    SymbolTable::Range& range = ranges[static_cast<uint32_t>(want)];
     if (want >> 32 != last) {
-      auto name = loading.strings[string_table].Get(want >> 32);
-      if (!name || name->empty()) continue;
+      auto name = strings.Get(want >> 32);
+      if (!name || name->empty()) {
+        range.size_bytes = 0;
+        continue;
+      }
       if (names.size() + name->size() >= limits.max_name_bytes) {
         return Error(ErrorCode::kExhausted, "too many bytes of symbol names in one file");
       }
       offset = names.Add(*name);
       last = want >> 32;
     }
-    const NamedRange& range = named[static_cast<uint32_t>(want)];
-    ranges[static_cast<uint32_t>(want)] = {range.start, range.end - range.start, offset,
-                                           loading.symbols[range.symbol].start};
+    range.name_offset = offset;
   }
   return OkStatus();
-}
-
-Result<NameBlob> ReadNames(const std::vector<NamedRange>& named, const LoadLimits& limits,
-                           Loading& loading, std::vector<SymbolTable::Range>& ranges) {
-  NameBlob names;
-  ranges.resize(named.size());
-  for (size_t i = 0; i < loading.strings.size(); ++i) {
-    RETURN_IF_ERROR(ReadNamesOf(static_cast<uint8_t>(i), named, limits, loading, names, ranges));
-  }
-  std::erase_if(ranges, [](const SymbolTable::Range& range) { return range.size_bytes == 0; });
-  names.ShrinkToFit();
-  return names;
 }
 
 // `segments` are what the table has; the window may be another one's.
@@ -171,9 +170,15 @@ Result<std::shared_ptr<SymbolTable>> LoadFrom(const ElfFile& file, const Address
                                               std::vector<LoadSegment> segments,
                                               const LoadLimits& limits, Loading& loading) {
   if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
-  std::vector<NamedRange> named = ResolveOverlaps(loading.symbols);
-  std::vector<SymbolTable::Range> ranges;
-  ASSIGN_OR_RETURN(NameBlob names, ReadNames(named, limits, loading, ranges));
+  std::vector<SymbolTable::Range> ranges = ResolveOverlaps(loading.symbols);
+  std::vector<WantedNames> wanted = NamesOf(ranges, loading);
+  loading.symbols = {};
+  NameBlob names;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    RETURN_IF_ERROR(ReadNames(std::move(wanted[i]), limits, loading.strings[i], names, ranges));
+  }
+  std::erase_if(ranges, [](const SymbolTable::Range& range) { return range.size_bytes == 0; });
+  names.ShrinkToFit();
   return std::make_shared<SymbolTable>(window.base(), std::move(segments), ranges,
                                        std::move(names));
 }

@@ -122,18 +122,23 @@ class Active {
   std::vector<uint32_t> indices_;
 };
 
-void Append(std::vector<NamedRange>& ranges, NamedRange range) {
-  if (!ranges.empty() && ranges.back().symbol == range.symbol && ranges.back().end == range.start) {
-    ranges.back().end = range.end;
-  } else {
-    ranges.push_back(range);
+// Names the addresses from `begin` to `end` by a symbol.
+void Append(std::vector<SymbolTable::Range>& ranges, const std::vector<RawSymbol>& symbols,
+            uint32_t begin, uint32_t end, uint32_t symbol) {
+  if (!ranges.empty()) {
+    SymbolTable::Range& last = ranges.back();
+    if (last.name_offset == symbol && last.start + last.size_bytes == begin) {
+      last.size_bytes = end - last.start;
+      return;
+    }
   }
+  ranges.push_back({begin, end - begin, symbol, symbols[symbol].start});
 }
 
 // The symbols of the next start, where they end together before another begins: one function, maybe
 // under several names, as most are. Moves `next` behind them.
 bool AppendAlone(const std::vector<RawSymbol>& symbols, size_t& next,
-                 std::vector<NamedRange>& ranges) {
+                 std::vector<SymbolTable::Range>& ranges) {
   const RawSymbol& first = symbols[next];
   size_t best = next;
   size_t last = next + 1;
@@ -144,7 +149,7 @@ bool AppendAlone(const std::vector<RawSymbol>& symbols, size_t& next,
   if (last < symbols.size() && symbols[last].start < first.end) return false;
   next = last;
   if (first.end > first.start) {
-    Append(ranges, {first.start, first.end, static_cast<uint32_t>(best)});
+    Append(ranges, symbols, first.start, first.end, static_cast<uint32_t>(best));
   }
   return true;
 }
@@ -173,11 +178,11 @@ void SortByStart(std::vector<RawSymbol>& symbols) {
 
 }  // namespace
 
-std::vector<NamedRange> ResolveOverlaps(std::vector<RawSymbol>& symbols) {
+std::vector<SymbolTable::Range> ResolveOverlaps(std::vector<RawSymbol>& symbols) {
   SortByStart(symbols);
   SettleLabels(symbols);
 
-  std::vector<NamedRange> ranges;
+  std::vector<SymbolTable::Range> ranges;
   ranges.reserve(symbols.size());
   Active active(symbols);
   uint32_t position = 0;
@@ -192,7 +197,7 @@ std::vector<NamedRange> ResolveOverlaps(std::vector<RawSymbol>& symbols) {
     if (active.empty()) continue;
     uint32_t stop = active.FirstEnd();
     if (next < symbols.size()) stop = std::min(stop, symbols[next].start);
-    Append(ranges, {position, stop, active.Winner()});
+    Append(ranges, symbols, position, stop, active.Winner());
     position = stop;
     active.DropEnded(position);
   }

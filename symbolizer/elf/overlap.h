@@ -8,18 +8,12 @@
 
 namespace firetower::symbolizer {
 
-// A stretch of addresses that one symbol names.
-struct NamedRange {
-  uint32_t start;
-  uint32_t end;     // exclusive
-  uint32_t symbol;  // index in the symbols handed to ResolveOverlaps
-};
-
 // Turns symbols that may overlap into disjoint ranges, sorted, each with the symbol that
-// `eu-addr2line -f` prints there. `symbols` come by `order`; reorders them and settles what their
-// labels cover. At most kMaxOverlap symbols contend for one address; further ones, which only a
-// hostile file has, are left out there, so the cost is linear.
+// `eu-addr2line -f` prints there: its index in the place of its name's offset. `symbols` come by
+// `order`; reorders them and settles what their labels cover. At most kMaxOverlap symbols contend
+// for one address; further ones, which only a hostile file has, are left out there, so the cost is
+// linear.
 inline constexpr size_t kMaxOverlap = 64;
-std::vector<NamedRange> ResolveOverlaps(std::vector<RawSymbol>& symbols);
+std::vector<SymbolTable::Range> ResolveOverlaps(std::vector<RawSymbol>& symbols);
 
 }  // namespace firetower::symbolizer

@@ -27,13 +27,12 @@ uint8_t BindingRank(unsigned char info) {
 // Everything that names an address, as elfutils has it: not only STT_FUNC and STT_GNU_IFUNC, since
 // hand-written assembly leaves its functions STT_NOTYPE and its tables inside the code STT_OBJECT.
 bool NamesCode(const Elf64_Sym& symbol, uint64_t names_size, const AddressWindow& window) {
-  if (symbol.st_name == 0 || symbol.st_name >= names_size) return false;
+  constexpr uint32_t kNoCode = 1u << STT_SECTION | 1u << STT_FILE | 1u << STT_TLS;
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS || symbol.st_shndx == SHN_COMMON) {
     return false;
   }
-  unsigned type = ELF64_ST_TYPE(symbol.st_info);
-  if (type == STT_SECTION || type == STT_FILE || type == STT_TLS) return false;
-  return window.Contains(symbol.st_value);
+  if ((kNoCode >> ELF64_ST_TYPE(symbol.st_info) & 1) != 0) return false;
+  return window.Contains(symbol.st_value) && symbol.st_name != 0 && symbol.st_name < names_size;
 }
 
 // A label without a size reaches to the end of its section at most; 0 when it is in no section.

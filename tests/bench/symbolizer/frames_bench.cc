@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -37,11 +38,11 @@ std::string PeakKib() {
 std::vector<uint64_t> ReadAddresses(const char* path) {
   std::vector<uint64_t> addresses;
   const std::string text = ReadFile(path).value();
-  for (size_t at = 0; at < text.size();) {
-    addresses.push_back(std::strtoull(text.c_str() + at, nullptr, 16));
-    const size_t end = text.find('\n', at);
-    if (end == std::string::npos) break;
-    at = end + 1;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); end - at > 2;) {
+    uint64_t address = 0;
+    at = std::from_chars(at + 2, end, address, 16).ptr + 1;  // behind "0x"
+    addresses.push_back(address);
   }
   return addresses;
 }
