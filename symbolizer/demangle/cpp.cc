@@ -9,6 +9,7 @@
 #include <libiberty/demangle.h>
 
 #include "symbolizer/demangle.h"
+#include "symbolizer/demangle/cpp_common.h"
 
 namespace firetower::symbolizer {
 
@@ -45,6 +46,7 @@ bool Run(const char* mangled, int options, Sink& sink) {
 
 std::optional<std::string> DemangleCpp(std::string_view mangled) {
   if (!mangled.starts_with("_Z") || mangled.size() > kMaxMangledBytes) return std::nullopt;
+  if (auto common = DemangleCommonCpp(mangled)) return common;
   const std::string terminated(mangled);
   int options = DMGL_PARAMS | DMGL_ANSI;
   if (terminated.size() > kDefaultLimitBytes) options |= DMGL_NO_RECURSE_LIMIT;
