@@ -7,15 +7,17 @@ namespace firetower::symbolizer {
 
 uint32_t NameMemo::NumberOf(const std::shared_ptr<const SymbolTable>& table) {
   auto [known, inserted] = tables_.try_emplace(table.get());
-  if (inserted) known->second = {table, static_cast<uint32_t>(tables_.size() - 1)};
+  if (inserted) {
+    known->second = {table, static_cast<uint32_t>(places_.size())};
+    places_.emplace_back().resize(table->range_count(), kNoPlace);
+  }
   return known->second.number;
 }
 
 const std::string& NameMemo::Demangled(uint32_t table, const SourceFrame& frame) {
   if (frame.symbol == SourceFrame::kNoSymbol) return Demangled(frame.name);
-  bool inserted = false;
-  uint32_t& place = by_number_.Insert(uint64_t{table} << 32 | frame.symbol, &inserted);
-  if (inserted) {
+  uint32_t& place = places_[table][frame.symbol];
+  if (place == kNoPlace) {
     place = static_cast<uint32_t>(names_.size());
     names_.push_back(Demangle(frame.name));
   }
@@ -29,10 +31,15 @@ const std::string& NameMemo::Demangled(std::string_view mangled) {
 }
 
 void NameMemo::Trim(size_t max_names) {
-  if (size() <= max_names && tables_.size() <= kMaxTables) return;
+  std::erase_if(tables_, [&](const auto& entry) {
+    const Numbered& numbered = entry.second;
+    if (numbered.table.expired()) places_[numbered.number] = {};
+    return numbered.table.expired();
+  });
+  if (size() <= max_names && places_.size() <= kMaxTables) return;
   tables_.clear();
   names_.clear();
-  by_number_ = FlatMap<uint32_t>();
+  places_.clear();
   by_text_.clear();
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
-#include "base/flat_map.h"
 #include "symbolizer/source_frames.h"
 #include "symbolizer/symbol_table.h"
 
@@ -29,12 +29,13 @@ class NameMemo {
   // next Trim().
   const std::string& Demangled(uint32_t table, const SourceFrame& frame);
   const std::string& Demangled(std::string_view mangled);
-  // Forgets all, numbers too, when there are more than `max_names`, or more than kMaxTables
-  // tables; to be called between answers.
+  // Forgets tables that are gone; and all, numbers too, when there are more than `max_names`, or
+  // were more than kMaxTables tables. To be called between answers.
   void Trim(size_t max_names);
-  size_t size() const { return by_number_.size() + by_text_.size(); }
+  size_t size() const { return names_.size() + by_text_.size(); }
 
  private:
+  static constexpr uint32_t kNoPlace = UINT32_MAX;
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
@@ -44,8 +45,10 @@ class NameMemo {
     uint32_t number;
   };
   std::unordered_map<const SymbolTable*, Numbered> tables_;
-  std::deque<std::string> names_;  // those by number
-  FlatMap<uint32_t> by_number_;    // table and symbol to a place in names_
+  // Of each table by number: of each range its name's place in names_, or kNoPlace. That is 4 bytes
+  // where a table itself has some 80.
+  std::vector<std::vector<uint32_t>> places_;
+  std::deque<std::string> names_;
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> by_text_;
 };
 

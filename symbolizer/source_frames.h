@@ -18,7 +18,7 @@ struct SourceFrame {
   uint32_t line = 0;            // 0: not known
   uint32_t column = 0;          // 0: not known
   uint32_t start_line = 0;      // where the function begins; 0: not known
-  uint32_t symbol = kNoSymbol;  // `name` in its SymbolTable, as a number; if it is from there
+  uint32_t symbol = kNoSymbol;  // the range of its SymbolTable that has the name
 };
 
 // What a file tells of its source beyond symbols: at one address several functions, where calls

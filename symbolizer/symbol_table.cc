@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace firetower::symbolizer {
 
@@ -26,7 +27,9 @@ SymbolTable::SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
       continued_.emplace_back(static_cast<uint32_t>(starts_.size()), range.function_start);
     }
     starts_.push_back(range.start);
-    bodies_.push_back({range.size_bytes, range.name_offset});
+    const size_t name_bytes =
+        range.name_bytes != 0 ? range.name_bytes : std::strlen(names_.At(range.name_offset));
+    bodies_.push_back({range.size_bytes, range.name_offset, static_cast<uint32_t>(name_bytes)});
   }
   continued_.shrink_to_fit();
   IndexStretches();
@@ -74,7 +77,7 @@ std::optional<Symbol> SymbolTable::FindVaddr(uint64_t elf_vaddr) const {
   if (continued != continued_.end() && continued->first == index) {
     function_start = continued->second;
   }
-  return Symbol{names_.At(bodies_[index].name_offset), elf_vaddr - base_vaddr_ - function_start};
+  return Symbol{NameOf(bodies_[index]), elf_vaddr - base_vaddr_ - function_start};
 }
 
 std::optional<uint64_t> SymbolTable::FileOffsetToVaddr(uint64_t file_offset) const {
@@ -93,8 +96,8 @@ bool SymbolTable::FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) 
   const size_t range = FindRange(elf_vaddr);
   if (range != kNotFound) {
     if (out.size() == before) out.emplace_back();
-    out.back().symbol = bodies_[range].name_offset;
-    out.back().name = names_.At(bodies_[range].name_offset);
+    out.back().symbol = static_cast<uint32_t>(range);
+    out.back().name = NameOf(bodies_[range]);
   }
   // A line of padding, or of assembly that was stripped.
   if (out.size() == before + 1 && out.back().name.empty()) out.pop_back();

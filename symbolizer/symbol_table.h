@@ -50,6 +50,7 @@ class SymbolTable {
     uint32_t size_bytes;
     uint32_t name_offset;
     uint32_t function_start;
+    uint16_t name_bytes = 0;  // 0: as far as its NUL
   };
   // `ranges` sorted and disjoint; every name_offset is the start of a NUL-terminated name in
   // `names`. For the loaders of this module.
@@ -87,7 +88,12 @@ class SymbolTable {
   struct Body {
     uint32_t size_bytes;
     uint32_t name_offset;
+    uint32_t name_bytes;  // so that the name itself is not looked at to find it
   };
+  std::string_view NameOf(const Body& body) const {
+    return {names_.At(body.name_offset), body.name_bytes};
+  }
+
   uint64_t base_vaddr_;
   std::vector<LoadSegment> segments_;
   std::vector<uint32_t> starts_;

@@ -146,6 +146,7 @@ Status ReadNames(WantedNames wanted, const LoadLimits& limits, StringTable& stri
   SortByUpperHalf(wanted);
   uint64_t last = UINT64_MAX;
   uint32_t offset = 0;
+  size_t bytes = 0;
   for (uint64_t want : wanted) {
     SymbolTable::Range& range = ranges[static_cast<uint32_t>(want)];
     if (want >> 32 != last) {
@@ -157,10 +158,12 @@ Status ReadNames(WantedNames wanted, const LoadLimits& limits, StringTable& stri
       if (names.size() + name->size() >= limits.max_name_bytes) {
         return Error(ErrorCode::kExhausted, "too many bytes of symbol names in one file");
       }
+      bytes = name->size();
       offset = names.Add(*name);
       last = want >> 32;
     }
     range.name_offset = offset;
+    range.name_bytes = static_cast<uint16_t>(bytes);  // at most StringTable::kMaxNameBytes
   }
   return OkStatus();
 }

@@ -132,7 +132,7 @@ void Append(std::vector<SymbolTable::Range>& ranges, const std::vector<RawSymbol
       return;
     }
   }
-  ranges.push_back({begin, end - begin, symbol, symbols[symbol].start});
+  ranges.push_back({begin, end - begin, symbol, symbols[symbol].start, 0});
 }
 
 // The symbols of the next start, where they end together before another begins: one function, maybe
