@@ -15,7 +15,9 @@ constexpr size_t kMaxNameBytes = 253;  // of any object (Kubernetes, "Object Nam
 constexpr size_t kMaxKindBytes = 63;
 constexpr size_t kMaxLabelKeyBytes = 253 + 1 + 63;
 constexpr size_t kMaxLabelValueBytes = 63;
+// Both are on the mirror of a static pod, with the same value (pkg/kubelet/pod/mirror_client.go).
 constexpr std::string_view kConfigHash = "kubernetes.io/config.hash";
+constexpr std::string_view kConfigMirror = "kubernetes.io/config.mirror";
 
 struct ContainerList {
   ContainerKind kind;
@@ -136,6 +138,7 @@ FieldSet PodFields() {
                      "spec.initContainers.restartPolicy",
                      "status.qosClass"};
   fields.Keep({"metadata", "annotations", kConfigHash});
+  fields.Keep({"metadata", "annotations", kConfigMirror});
   for (const ContainerList& list : kContainerLists) {
     fields.Keep({"spec", list.spec, "name"});
     fields.Keep({"status", list.status, "name"});
@@ -158,7 +161,10 @@ Result<Pod> PodOf(const Node& object) {
                    "Kubernetes allows");
   }
   const std::string_view hash = TextAt(object, {"metadata", "annotations", kConfigHash});
-  const bool is_static = !hash.empty() && hash.size() <= kMaxNameBytes;
+  // A uid has hyphens and kubelet's hash has none: no pod can pass for another one.
+  const bool is_static = !hash.empty() && hash.size() <= kMaxNameBytes &&
+                         hash.find('-') == std::string_view::npos &&
+                         TextAt(object, {"metadata", "annotations", kConfigMirror}) == hash;
   pod.cgroup_uid = is_static ? std::string(hash) : pod.uid;
   pod.node = TextAt(object, {"spec", "nodeName"}).substr(0, kMaxNameBytes);
   pod.qos = QosOf(TextAt(object, {"status", "qosClass"}));

@@ -50,7 +50,9 @@ void PodTracker::AddToSet(const Node& object) {
 void PodTracker::RemoveFromSet(const Node& object) {
   const std::shared_ptr<const Pod> pod = Read(object);
   if (pod == nullptr) return;
-  set_.erase(pod->cgroup_uid);
+  const auto found = set_.find(pod->cgroup_uid);
+  if (found != set_.end() && found->second->uid != pod->uid) return;  // an old mirror
+  if (found != set_.end()) set_.erase(found);
   Bury(pod);  // seen and gone within one list
 }
 

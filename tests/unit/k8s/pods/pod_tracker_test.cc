@@ -144,7 +144,8 @@ TEST_F(PodTrackerTest, EveryIdThatAContainerHadStaysItsOwn) {
 TEST_F(PodTrackerTest, AStaticPodOutlivesItsMirror) {
   const auto mirror = [](const char* uid) {
     return fmt::format(R"({{"metadata":{{"name":"etcd","namespace":"n","uid":"{}","annotations":)"
-                       R"({{"kubernetes.io/config.hash":"9dd3"}}}}}})",
+                       R"({{"kubernetes.io/config.hash":"9dd3",)"
+                       R"("kubernetes.io/config.mirror":"9dd3"}}}}}})",
                        uid);
   };
   Upsert(mirror("u1"));
@@ -154,6 +155,31 @@ TEST_F(PodTrackerTest, AStaticPodOutlivesItsMirror) {
   ASSERT_THAT(Find("9dd3"), NotNull());
   EXPECT_EQ(Find("9dd3")->uid, "u2");
   EXPECT_EQ(tracker_.index()->live().size(), 1u);
+  tracker_.BeginSet();
+  tracker_.AddToSet(Parsed(mirror("u3")));
+  tracker_.RemoveFromSet(Parsed(mirror("u2")));
+  tracker_.CommitSet();
+  ASSERT_THAT(Find("9dd3"), NotNull());
+  EXPECT_EQ(Find("9dd3")->uid, "u3");
+}
+
+// Annotations are free text: who writes another pod's uid there must not get its samples.
+TEST_F(PodTrackerTest, NoPodPassesForAnother) {
+  const auto impostor = [](const char* annotations) {
+    return fmt::format(R"({{"metadata":{{"name":"b","namespace":"evil","uid":"b-1","annotations":)"
+                       R"({{{}}}}}}})",
+                       annotations);
+  };
+  Upsert(R"({"metadata":{"name":"a","namespace":"n","uid":"a-1"}})");
+  for (const char* annotations :
+       {R"("kubernetes.io/config.hash":"a-1")",
+        R"("kubernetes.io/config.hash":"a-1","kubernetes.io/config.mirror":"a-1")",
+        R"("kubernetes.io/config.hash":"a-1","kubernetes.io/config.mirror":"x")"}) {
+    Upsert(impostor(annotations));
+    ASSERT_THAT(Find("a-1"), NotNull());
+    EXPECT_EQ(Find("a-1")->namespace_name, "n") << annotations;
+    EXPECT_THAT(Find("b-1"), NotNull());
+  }
 }
 
 TEST_F(PodTrackerTest, TellsOfEachIndexOnce) {
