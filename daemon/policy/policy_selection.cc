@@ -115,11 +115,12 @@ class PolicySelection : public Selection {
   // The policies lie in `owner`.
   PolicySelection(std::shared_ptr<const std::vector<LoadedPolicy>> owner,
                   std::vector<const LoadedPolicy*> policies, uint32_t ceiling_hz,
-                  std::optional<ClusterView> view)
+                  std::optional<ClusterView> view, bool settled)
       : owner_(std::move(owner)),
         policies_(std::move(policies)),
         ceiling_hz_(ceiling_hz),
-        view_(std::move(view)) {
+        view_(std::move(view)),
+        settled_(settled) {
     // Where two contradict, the first of these wins.
     std::stable_sort(policies_.begin(), policies_.end(), [](const auto* one, const auto* other) {
       const ProfilingPolicy& a = one->policy;
@@ -148,6 +149,7 @@ class PolicySelection : public Selection {
       filters.push_back(loaded->filter);
     }
     if (!whole) decision.filter = TaskFilter::Of(std::move(filters));
+    if (!settled_ && decision.sampled && MayOptOut(container, pod.get())) decision.open = true;
     return decision;
   }
 
@@ -169,6 +171,15 @@ class PolicySelection : public Selection {
   }
 
  private:
+  // Its pod, or its pod's namespace, is not known yet, and may ask not to be profiled.
+  bool MayOptOut(const Container& container, const k8s::Pod* pod) const {
+    if (!view_ || !view_->pods || view_->ignore_opt_out || container.path.pod_uid.empty()) {
+      return false;
+    }
+    return pod == nullptr ||
+           (view_->namespaces && view_->NamespaceLabels(pod->namespace_name) == nullptr);
+  }
+
   Match MatchOf(const ProfilingPolicy& policy, const Container& container,
                 const k8s::Pod* pod) const {
     if (!view_) return MatchesAlone(policy, container) ? Match::kYes : Match::kNo;
@@ -210,6 +221,7 @@ class PolicySelection : public Selection {
   std::vector<const LoadedPolicy*> policies_;
   const uint32_t ceiling_hz_;
   const std::optional<ClusterView> view_;
+  const bool settled_;  // no answer is left open for what may still come
   uint32_t frequency_hz_ = 1;
 };
 
@@ -226,7 +238,8 @@ PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceil
 
 template <typename Wanted>
 std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
-                                                        std::optional<ClusterView> view) const {
+                                                        std::optional<ClusterView> view,
+                                                        bool settled) const {
   const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
   std::vector<const LoadedPolicy*> chosen;
   for (const LoadedPolicy& loaded : *policies_) {
@@ -235,17 +248,17 @@ std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
     chosen.push_back(&loaded);
   }
   return std::make_shared<PolicySelection>(policies_, std::move(chosen), ceiling_hz_,
-                                           std::move(view));
+                                           std::move(view), settled);
 }
 
 std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
                                                     std::optional<ClusterView> view) const {
   return Select([&](const LoadedPolicy& loaded) { return InForce(loaded, wall_ns); },
-                std::move(view));
+                std::move(view), false);
 }
 
 std::shared_ptr<const Selection> PolicySchedule::Whenever(const ClusterView& view) const {
-  return Select(Eligible, view);
+  return Select(Eligible, view, true);
 }
 
 std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {

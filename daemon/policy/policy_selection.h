@@ -44,7 +44,8 @@ class PolicySchedule {
 
  private:
   template <typename Wanted>
-  std::shared_ptr<const Selection> Select(Wanted wanted, std::optional<ClusterView> view) const;
+  std::shared_ptr<const Selection> Select(Wanted wanted, std::optional<ClusterView> view,
+                                          bool settled) const;
 
   std::shared_ptr<const std::vector<LoadedPolicy>> policies_;
   uint32_t ceiling_hz_;

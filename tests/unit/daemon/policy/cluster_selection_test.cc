@@ -94,8 +94,21 @@ TEST_F(ClusterSelection, APodThatIsNotKnownYetIsSampledAndWaits) {
 TEST_F(ClusterSelection, OnePolicyThatTakesItIsEnough) {
   const Decision decision = Decide(Of("shop", kAllPods) + OfCluster(kAllPods), kUnknown);
   EXPECT_TRUE(decision.sampled);
-  EXPECT_FALSE(decision.open);
+  EXPECT_TRUE(decision.open) << "the pod may opt out";
   EXPECT_THAT(decision.policies, ElementsAre("c"));
+  const PolicySchedule schedule(Loaded(OfCluster(kAllPods)), 97);
+  EXPECT_FALSE(schedule.Whenever(view_)->Decide(kUnknown).open) << "it said nothing in time";
+  view_.ignore_opt_out = true;
+  EXPECT_FALSE(Decide(OfCluster(kAllPods), kUnknown).open);
+}
+
+TEST_F(ClusterSelection, APodOfANamespaceThatMayOptOutWaits) {
+  EXPECT_FALSE(Decide(OfCluster(kAllPods), kCart).open);
+  view_.namespaces = LabelsBy("/other", {});
+  EXPECT_TRUE(Decide(OfCluster(kAllPods), kCart).sampled);
+  EXPECT_TRUE(Decide(OfCluster(kAllPods), kCart).open);
+  view_.namespaces = nullptr;
+  EXPECT_FALSE(Decide(OfCluster(kAllPods), kCart).open) << "nobody will ever tell";
 }
 
 // No list ever came: the API server is away, or refuses. What needs it runs nowhere, the rest does.
