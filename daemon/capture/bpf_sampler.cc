@@ -146,7 +146,7 @@ class Sampler : public BpfSampler {
 
   Status AttachCpu(int cpu) override {
     std::lock_guard lock(cpus_mutex_);
-    ASSIGN_OR_RETURN(UniqueFd event, OpenCpuClock(cpu, PeriodNs()));
+    ASSIGN_OR_RETURN(UniqueFd event, OpenCpuClock(cpu, PeriodNs(frequency_hz_)));
     int fd = event.get();
     Link link(bpf_program__attach_perf_event(sampler_->progs.ft_sample_cpu, fd));
     if (!link) return ErrnoError(fmt::format("attach the sampler to CPU {}", cpu));
@@ -162,8 +162,10 @@ class Sampler : public BpfSampler {
 
   Status SetFrequency(uint32_t frequency_hz) override {
     std::lock_guard lock(cpus_mutex_);
+    // A period that is set begins anew, also where it is the one that was: that costs half a tick.
+    if (frequency_hz_ == frequency_hz) return OkStatus();
+    for (auto& [cpu, event] : cpus_) RETURN_IF_ERROR(SetPeriod(event.fd, PeriodNs(frequency_hz)));
     frequency_hz_ = frequency_hz;
-    for (auto& [cpu, event] : cpus_) RETURN_IF_ERROR(SetPeriod(event.fd, PeriodNs()));
     return OkStatus();
   }
 
@@ -247,7 +249,9 @@ class Sampler : public BpfSampler {
   };
 
   static size_t PageBytes() { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
-  uint64_t PeriodNs() const { return static_cast<uint64_t>(kNsPerSecond) / frequency_hz_; }
+  static uint64_t PeriodNs(uint32_t frequency_hz) {
+    return static_cast<uint64_t>(kNsPerSecond) / frequency_hz;
+  }
 
   Status UpdateGate(uint64_t cgroup_id, const ft_verdict& verdict, uint64_t flags) {
     int map = bpf_map__fd(sampler_->maps.ft_gate);

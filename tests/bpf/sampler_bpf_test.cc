@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -312,6 +313,25 @@ TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
   std::fill(std::begin(all.word), std::end(all.word), ~uint64_t{0});
   sampler_->SetCpuSet(5, all);
   EXPECT_EQ(spin().second, 0u);
+}
+
+// Pods that come and go have policies applied anew, several times a second.
+TEST_F(SamplerBpf, TheSameRateAgainCostsNoTick) {
+  const std::string online = *ReadFile("/sys/devices/system/cpu/online");
+  const std::vector<int> cpus = ParseCpuList(online).value();
+  for (int cpu : cpus) ASSERT_TRUE(sampler_->AttachCpu(cpu));
+  const uint64_t before = sampler_->Counters().value[FT_COUNT_RUNS];
+  {
+    std::jthread again([&](std::stop_token stop) {
+      while (!stop.stop_requested()) {
+        EXPECT_TRUE(sampler_->SetFrequency(997));
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+      }
+    });
+    EXPECT_NE(known_outer(400'000'000), 0u);
+  }
+  // A tick every 1.003 ms of this thread's 400 ms of CPU, but for those that emulation skips.
+  EXPECT_GT(sampler_->Counters().value[FT_COUNT_RUNS] - before, 200u);
 }
 
 TEST_F(SamplerBpf, ThinsEvenlyToTheShareAsked) {
