@@ -66,7 +66,10 @@ static inline __u32 ft_task_slot(__u32 tid)
 struct ft_cpu_set {
 	__u64 word[FT_CPU_WORDS];
 };
-/* Different sets that policies may ask for at once; the first is not used. */
+/*
+ * Different sets of CPUs that a daemon's policies may ask for in its life; the first is not used.
+ * Of a set beyond them user space sorts out what is sampled too much.
+ */
 #define FT_CPU_SETS 16
 
 /* Cgroups with a verdict at once; a node has a few hundred. */

@@ -37,6 +37,10 @@ Status TaskMaps::Open(int tasks_fd, int cpu_sets_fd) {
 
 void TaskMaps::Set(const ft_task& verdict) {
   ft_task& slot = tasks_[ft_task_slot(verdict.tid)];
+  if (slot.tid == verdict.tid && slot.identity == verdict.identity &&
+      slot.version == verdict.version && slot.kind == verdict.kind) {
+    return;  // A sample on its way while it was told.
+  }
   // No thread has id 0: between the two nobody finds what is half written.
   __atomic_store_n(&slot.tid, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.identity, verdict.identity, __ATOMIC_RELEASE);

@@ -101,7 +101,10 @@ void Resolver::Process(const Round& round) {
     tasks_.Apply(event);
   }
   all_before(std::numeric_limits<int64_t>::max());
-  if (round.lost_sideband > 0) processes_.DistrustAll();
+  if (round.lost_sideband > 0) {
+    processes_.DistrustAll();
+    tasks_lossy_ = true;
+  }
   processes_.EndRound();
   unwinder_.EndRound();
   cold_.Retry();
@@ -414,6 +417,8 @@ void Resolver::Tick(bool last) {
   int64_t now = clock_.MonotonicNs();
   cold_.Retry(last);
   TakeFinished();
+  // A name that was lost may have made another verdict; once a tick, or losses would make more.
+  if (std::exchange(tasks_lossy_, false)) DecideTasksAnew();
   bool untold = peers_.UntoldCgroups() != untold_cgroups_;
   if (scan_wanted_ || untold || !pending_.empty()) ScanCgroups(now);
   // Removes what is settled, in place; the rest keeps its order.

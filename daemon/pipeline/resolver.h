@@ -141,6 +141,7 @@ class Resolver {
   StackStore stacks_;
   TaskGate tasks_;
   uint32_t tasks_version_ = 0;
+  bool tasks_lossy_ = false;  // records were lost since the last tick
   bool tasks_stale_ = false;  // a container has another filter than before
   SliceBuilder builder_;
   std::vector<Frame> frames_;  // scratch

@@ -13,6 +13,23 @@ std::optional<std::string> ValueOf(Result<std::string> read) {
 void TaskGate::SetVersion(uint32_t version) {
   version_ = version;
   tasks_.clear();
+  threads_.clear();
+}
+
+void TaskGate::Tell(uint32_t tid, const Known& known) {
+  const uint32_t kind = known.match == 0 ? FT_VERDICT_NO : FT_VERDICT_YES;
+  verdicts_.SetTask({tid, known.identity, version_, kind});
+}
+
+void TaskGate::Remember(uint32_t tid, Known known) {
+  Forget(tid);
+  if (tasks_.size() >= kMaxTasks) {
+    for (const auto& [other, its] : tasks_) verdicts_.ForgetTask(other);
+    tasks_.clear();
+    threads_.clear();
+  }
+  threads_[known.tgid].insert(tid);
+  Tell(tid, tasks_.emplace(tid, std::move(known)).first->second);
 }
 
 bool TaskGate::Wants(const std::shared_ptr<const TaskFilter>& filter, const ft_sample& sample,
@@ -24,14 +41,11 @@ bool TaskGate::Wants(const std::shared_ptr<const TaskFilter>& filter, const ft_s
         TaskFilter::Same(known->second.filter.get(), filter.get()) &&
         known->second.tgid == sample.tgid && known->second.identity == *identity) {
       match = known->second.match;
+      // One more sample of it came: another thread may have taken its place there.
+      Tell(sample.tid, known->second);
     } else {
       match = filter->Match(FactsOf(sample.tgid, sample.tid, identity, filter->reads_process()));
-      if (identity) {
-        if (tasks_.size() >= kMaxTasks) tasks_.clear();
-        tasks_[sample.tid] = {filter, sample.tgid, *identity, match};
-        const uint32_t kind = match == 0 ? FT_VERDICT_NO : FT_VERDICT_YES;
-        verdicts_.SetTask({sample.tid, *identity, version_, kind});
-      }
+      if (identity) Remember(sample.tid, {filter, sample.tgid, *identity, match});
     }
   }
   return filter->Accepts(match, sample.cpu);
@@ -46,7 +60,7 @@ TaskFacts TaskGate::FactsOf(uint32_t tgid, uint32_t tid, std::optional<uint32_t>
   facts.thread = ToText(processes_.ThreadComm(process, tid));
   if (!reads_process) return facts;
   auto image = images_.find(tgid);
-  if (image == images_.end() || !identity || image->second.identity != *identity) {
+  if (image == images_.end() || (identity && image->second.identity != *identity)) {
     if (images_.size() >= kMaxImages) images_.clear();
     const ProcFs& proc = processes_.proc();
     image = images_
@@ -60,15 +74,23 @@ TaskFacts TaskGate::FactsOf(uint32_t tgid, uint32_t tid, std::optional<uint32_t>
 }
 
 void TaskGate::Forget(uint32_t tid) {
-  if (tasks_.erase(tid) > 0) verdicts_.ForgetTask(tid);
+  const auto known = tasks_.find(tid);
+  if (known == tasks_.end()) return;
+  const auto threads = threads_.find(known->second.tgid);
+  threads->second.erase(tid);
+  if (threads->second.empty()) threads_.erase(threads);
+  tasks_.erase(known);
+  verdicts_.ForgetTask(tid);
 }
 
 void TaskGate::ForgetProcess(uint32_t tgid) {
-  std::erase_if(tasks_, [&](const auto& task) {
-    if (task.second.tgid != tgid) return false;
-    verdicts_.ForgetTask(task.first);
-    return true;
-  });
+  const auto threads = threads_.find(tgid);
+  if (threads == threads_.end()) return;
+  for (const uint32_t tid : threads->second) {
+    tasks_.erase(tid);
+    verdicts_.ForgetTask(tid);
+  }
+  threads_.erase(threads);
 }
 
 void TaskGate::Apply(const SidebandEvent& event) {

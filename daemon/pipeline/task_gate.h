@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "bpf/abi/config.h"
 #include "daemon/capture/round.h"
@@ -61,14 +62,17 @@ class TaskGate {
     std::optional<std::string> command_line;
   };
 
+  void Remember(uint32_t tid, Known known);
+  void Tell(uint32_t tid, const Known& known);
   void Forget(uint32_t tid);
   void ForgetProcess(uint32_t tgid);
 
   ProcessTable& processes_;
   TaskVerdicts& verdicts_;
   uint32_t version_ = 0;
-  std::unordered_map<uint32_t, Known> tasks_;   // by thread id
-  std::unordered_map<uint32_t, Image> images_;  // by process id
+  std::unordered_map<uint32_t, Known> tasks_;                           // by thread id
+  std::unordered_map<uint32_t, std::unordered_set<uint32_t>> threads_;  // of tasks_, by process id
+  std::unordered_map<uint32_t, Image> images_;                          // by process id
 };
 
 }  // namespace firetower::daemon

@@ -166,6 +166,7 @@ void ProcessTable::ReadProcess(Process& process) {
   process.threads = static_cast<int32_t>(std::max(proc_.Threads(process.pid), 1u));
   process.parent = proc_.Parent(process.pid);
   process.from_proc = true;
+  process.thread_comms.clear();  // As old as the rest; they are read when they are asked for.
   ReadMappings(process);
 }
 

@@ -157,6 +157,30 @@ TEST_F(ResolverFilterTest, AnotherSelectionDecidesAnew) {
   EXPECT_EQ(Verdict(8), FT_VERDICT_YES);
 }
 
+TEST_F(ResolverFilterTest, LostRecordsMakeVerdictsUncertain) {
+  Select({{app_label_, Filtered(Comm("java"))}});
+  SampleOn(0, kApp, 8, 8);
+  Process();
+  const uint32_t version = peers_.tasks_version;
+  round_.lost_sideband = 1;
+  Process();
+  resolver_.Tick();
+  EXPECT_NE(peers_.tasks_version, version) << "it may be called java by now";
+  const uint32_t next = peers_.tasks_version;
+  resolver_.Tick();
+  EXPECT_EQ(peers_.tasks_version, next);
+}
+
+TEST_F(ResolverFilterTest, AThreadThatLostItsPlaceIsToldAgain) {
+  Select({{app_label_, Filtered(Comm("java"))}});
+  SampleOn(0, kApp, 8, 8);
+  Process();
+  peers_.tasks.clear();  // Another thread's verdict stands there now.
+  SampleOn(0, kApp, 8, 8);
+  Process();
+  EXPECT_EQ(Verdict(8), FT_VERDICT_NO);
+}
+
 TEST_F(ResolverFilterTest, HoldsWhatItCannotDecideUntilTheContainerIsKnown) {
   Select({{app_label_, Filtered(Comm("java"))}, {sidecar_label_, Sampled()}});
   SampleOn(0, kUnknown, 7, 7);
