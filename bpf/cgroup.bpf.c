@@ -103,6 +103,36 @@ int BPF_PROG(ft_cgroup_rmdir, struct cgroup *cgroup, const char *path)
 	return 0;
 }
 
+/*
+ * A task is chosen to be killed for memory: mm/oom_kill.c, mark_oom_victim(). Newer kernels pass
+ * the task, older ones its pid alone, which then has to be the one that asked for the memory: else
+ * nobody can say here whose it is, and the count in the cgroup's files has to do.
+ */
+SEC("raw_tp/mark_victim")
+int ft_oom_victim(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	struct ft_counters *counters;
+	struct cgroup *cgroup;
+	__u32 zero = 0;
+
+	counters = bpf_map_lookup_elem(&ft_counters, &zero);
+	if (!counters)
+		return 0;
+	if ((__s64)ctx->args[0] >= 0) {
+		__u64 current = bpf_get_current_pid_tgid();
+		__u32 pid = (__u32)ctx->args[0];
+
+		if (pid != (__u32)current && pid != current >> 32)
+			return 0;
+		task = (void *)bpf_get_current_task();
+	}
+	cgroup = load_config.use_v2 ? v2_cgroup(task) : v1_cgroup(task);
+	if (cgroup)
+		tell(cgroup, 0, FT_CGROUP_OOM_KILL, counters);
+	return 0;
+}
+
 SEC("tp_btf/cgroup_rename")
 int BPF_PROG(ft_cgroup_rename, struct cgroup *cgroup, const char *path)
 {

@@ -26,8 +26,8 @@ constexpr std::string_view kDefaultServer = "http://127.0.0.1:7070";
 using ServerCommand = Outcome<int> (*)(const Context&);
 
 constexpr std::pair<std::string_view, ServerCommand> kServerCommands[] = {
-    {"top", RunTop},     {"get", RunGet},       {"doctor", RunDoctor},
-    {"types", RunTypes}, {"labels", RunLabels}, {"series", RunSeries},
+    {"top", RunTop},       {"get", RunGet},       {"doctor", RunDoctor}, {"types", RunTypes},
+    {"labels", RunLabels}, {"series", RunSeries}, {"record", RunRecord}, {"policies", RunPolicies},
 };
 
 int Tell(const Failure& failure, const std::string& program) {

@@ -19,8 +19,9 @@ namespace firetower::cli {
 struct Failure {
   int exit_code = ExitCode::kFailure;
   std::string what;
-  std::string why;  // may be empty
-  std::string fix;  // may be empty
+  std::string why;      // may be empty
+  std::string fix;      // may be empty
+  int http_status = 0;  // of the server's refusal, where there was one
 
   std::string Text(const std::string& program) const;
 };

@@ -35,6 +35,7 @@ class HttpClient {
 
   Outcome<HttpReply> Get(std::string_view path, const query::NamedValues& params) const;
   const ServerUrl& server() const { return server_; }
+  int64_t timeout_ns() const { return timeout_ns_; }
 
  private:
   ServerUrl server_;

@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-# bpf_object(NAME SOURCE x.bpf.c): clang-compiled CO-RE object and its libbpf skeleton,
-# as an interface library NAME_skel (header NAME.skel.h) that depends on both.
+# bpf_object(NAME SOURCES x.bpf.c...): clang-compiled CO-RE object, of several sources linked into
+# one, and its libbpf skeleton, as an interface library NAME_skel (header NAME.skel.h) that depends
+# on both.
 find_program(BPF_CLANG NAMES clang-14 clang REQUIRED)
 find_program(BPF_TOOL NAMES bpftool PATHS /usr/sbin REQUIRED)
 
 function(bpf_object name)
-  cmake_parse_arguments(B "" "SOURCE" "" ${ARGN})
-  get_filename_component(source ${B_SOURCE} ABSOLUTE)
+  cmake_parse_arguments(B "" "" "SOURCES" ${ARGN})
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
   set(skeleton ${CMAKE_CURRENT_BINARY_DIR}/${name}.skel.h)
+  set(parts)
+  foreach(source ${B_SOURCES})
+    get_filename_component(path ${source} ABSOLUTE)
+    set(part ${CMAKE_CURRENT_BINARY_DIR}/${name}.${source}.o)
+    add_custom_command(OUTPUT ${part}
+      COMMAND ${BPF_CLANG} -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86
+              -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations
+              -I${CMAKE_SOURCE_DIR} -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
+              -MD -MF ${part}.d -MT ${part} -c ${path} -o ${part}
+      DEPENDS ${path} DEPFILE ${part}.d COMMENT "BPF ${source}" VERBATIM)
+    list(APPEND parts ${part})
+  endforeach()
   add_custom_command(OUTPUT ${object}
-    COMMAND ${BPF_CLANG} -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_x86
-            -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-declarations
-            -I${CMAKE_SOURCE_DIR} -idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}
-            -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
-    DEPENDS ${source} DEPFILE ${object}.d COMMENT "BPF ${name}" VERBATIM)
+    COMMAND ${BPF_TOOL} gen object ${object} ${parts}
+    DEPENDS ${parts} COMMENT "BPF ${name}" VERBATIM)
   add_custom_command(OUTPUT ${skeleton}
     COMMAND sh -c "${BPF_TOOL} gen skeleton ${object} name ${name}_bpf > ${skeleton}.new && mv ${skeleton}.new ${skeleton}"
     DEPENDS ${object} COMMENT "BPF skeleton ${name}" VERBATIM)

@@ -84,6 +84,7 @@ def node_crd():
             "pods": integer(0, 4096),
             "profiledPods": integer(0, 4096),
             "captures": integer(0, 2147483647),
+            "lastCapture": time(),
         },
         ["kind", "name", "uid", "generation", "state"])
     agent = obj(

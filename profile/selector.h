@@ -7,6 +7,7 @@
 // __name__ to the type's own spelling.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +66,11 @@ class Selector {
     return true;
   }
 
+  // Some matcher is about that label.
+  bool Mentions(std::string_view name) const {
+    return std::any_of(matchers_.begin(), matchers_.end(),
+                       [&](const Matcher& matcher) { return matcher.name() == name; });
+  }
   // The value when some matcher says name="value": lets a store narrow what it lists.
   std::optional<std::string> EqualTo(std::string_view name) const;
   // A selector that also has `matcher`; one without matchers on `name`.

@@ -53,6 +53,9 @@ std::string Dump(const CatalogRow& row) {
   json["seconds"] = SecondsJson(row.duration_ns);
   json["samples"] = row.samples;
   json["value"] = row.value;
+  if (!row.capture.empty()) json["capture"] = row.capture.substr(0, kMaxFieldBytes);
+  if (row.also_samples != 0) json["also_samples"] = row.also_samples;
+  if (row.also_value != 0) json["also_value"] = row.also_value;
   if (!row.policies.empty()) json["policies"] = row.policies;
   if (!row.build_ids.empty()) json["build_ids"] = row.build_ids;
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -99,9 +102,9 @@ Status ReadTexts(const Json& json, const char* name, std::vector<std::string>* o
 }  // namespace
 
 const std::vector<std::string>& CatalogLabelNames() {
-  static const std::vector<std::string> names{"container",    "container_id", "namespace",
-                                              "node",         "pod",          "pod_uid",
-                                              "service_name", "type",         "workload"};
+  static const std::vector<std::string> names{
+      "capture", "container", "container_id", "namespace", "node",
+      "pod",     "pod_uid",   "service_name", "type",      "workload"};
   return names;
 }
 
@@ -112,6 +115,7 @@ std::string LabelValueOf(const CatalogRow& row, std::string_view label) {
     return type ? type->PyroscopeId() : std::string();
   }
   if (label == "unit") return {};  // a field, not a label
+  if (label == "capture") return row.capture;
   if (label == "service_name" && row.service_name.empty()) {
     return row.workload.empty() ? row.container : row.workload;
   }
@@ -129,6 +133,7 @@ std::string ProfileId(const CatalogRow& row) {
   };
   for (const TextField& field : kTextFields) add(row.*field.member);
   add(std::to_string(row.start_ns));
+  if (!row.capture.empty()) add(row.capture);
   return fmt::format("{:012x}", (hash ^ hash >> 48) & 0xFFFF'FFFF'FFFFull);
 }
 
@@ -155,6 +160,12 @@ Result<CatalogRow> CatalogRowFromJson(std::string_view text) {
     row.*field.member = found->get<std::string>();
   }
   if (row.type.empty()) return Corrupt("\"type\" is missing");
+  if (auto capture = json.find("capture"); capture != json.end()) {
+    if (!capture->is_string()) return Corrupt("\"capture\" is not a text");
+    row.capture = capture->get<std::string>();
+  }
+  RETURN_IF_ERROR(ReadInteger(json, "also_samples", &row.also_samples));
+  RETURN_IF_ERROR(ReadInteger(json, "also_value", &row.also_value));
   RETURN_IF_ERROR(ReadSeconds(json, "start", static_cast<double>(kMaxStartSeconds), &row.start_ns));
   RETURN_IF_ERROR(ReadSeconds(json, "seconds", kMaxDurationSeconds, &row.duration_ns));
   RETURN_IF_ERROR(ReadInteger(json, "samples", &row.samples));

@@ -29,6 +29,11 @@ struct CatalogRow {
   std::string unit = {};    // of `value`
   std::vector<std::string> policies = {};
   std::vector<std::string> build_ids = {};
+  std::string capture = {};  // its id; empty: a window's profile
+  // Of a capture: what its container's windows hold too, which is under kAlsoLabel in the profile.
+  // Sums leave it out, but where captures are asked for.
+  int64_t also_samples = 0;
+  int64_t also_value = 0;
 
   int64_t end_ns() const { return start_ns + duration_ns; }
   bool Overlaps(int64_t from_ns, int64_t to_ns) const {
@@ -36,6 +41,10 @@ struct CatalogRow {
   }
   bool operator==(const CatalogRow&) const = default;
 };
+
+// A sample's label in captures, and its value where a window holds the sample too.
+inline constexpr std::string_view kAlsoLabel = "also";
+inline constexpr std::string_view kAlsoInWindow = "window";
 
 // Names LabelValueOf knows and people may ask for, sorted.
 const std::vector<std::string>& CatalogLabelNames();

@@ -64,12 +64,15 @@ Status ForEachRow(const ObjectStore& store, const Query& query, std::span<const 
 
 class StoreMerger {
  public:
-  StoreMerger(const ObjectStore& store, const QueryLimits& limits)
+  StoreMerger(const ObjectStore& store, const Query& query, const QueryLimits& limits)
       : store_(store),
         limits_(limits),
+        captures_(query.selector.Mentions("capture")),
         merger_({.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes}) {}
 
   Status AddStored(const FoundProfile& found) {
+    const CatalogRow& row = *found.row;
+    if (!captures_ && row.also_samples > 0 && row.also_samples >= row.samples) return OkStatus();
     read_bytes_ += found.bytes();
     if (read_bytes_ > limits_.max_read_bytes) {
       return Error(ErrorCode::kExhausted,
@@ -81,7 +84,8 @@ class StoreMerger {
     if (!bytes) return Skip(found, bytes.error());
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
     if (!profile) return Skip(found, profile.error());
-    return AddProfile(*found.row, *profile);
+    if (captures_ || row.also_samples == 0) return AddProfile(row, *profile);
+    return AddProfile(row, profile::FilterSamples(*profile, NotInWindows()));
   }
 
   Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
@@ -106,6 +110,12 @@ class StoreMerger {
   SkippedList* skipped() { return &result_.skipped; }
 
  private:
+  // Of a capture, what its container's windows do not hold.
+  static profile::Selector NotInWindows() {
+    return profile::Selector(
+        {*profile::Matcher::Create(std::string(kAlsoLabel), profile::MatchOp::kEqual, "")});
+  }
+
   Status Skip(const FoundProfile& found, const Error& error) {
     result_.skipped.Add(*found.key, found.entry == nullptr ? "" : found.entry->name,
                         error.message());
@@ -114,6 +124,7 @@ class StoreMerger {
 
   const ObjectStore& store_;
   QueryLimits limits_;
+  const bool captures_;  // asked for as such
   profile::Merger merger_;
   std::string type_;
   uint64_t read_bytes_ = 0;
@@ -145,7 +156,7 @@ Result<ListResult> ListProfiles(const ObjectStore& store, const Query& query,
 
 Result<MergeResult> MergeProfiles(const ObjectStore& store, const Query& query,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
-  StoreMerger merger(store, limits);
+  StoreMerger merger(store, query, limits);
   Unstored unstored(open);
   RETURN_IF_ERROR(
       FindProfiles(store, query, limits, merger.skipped(), [&](const FoundProfile& found) {

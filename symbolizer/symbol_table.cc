@@ -8,43 +8,25 @@
 
 namespace firetower::symbolizer {
 
-namespace {
-
-constexpr size_t kRangesAStretch = 4;
-
-}  // namespace
-
 SymbolTable::SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
                          const std::vector<Range>& ranges, NameBlob names)
-    : base_vaddr_(base_vaddr), segments_(std::move(segments)), names_(std::move(names)) {
+    : base_vaddr_(base_vaddr),
+      segments_(std::move(segments)),
+      starts_(StartIndex::Of(ranges)),
+      names_(std::move(names)) {
   std::stable_partition(segments_.begin(), segments_.end(),
                         [](const LoadSegment& segment) { return segment.executable; });
   segments_.shrink_to_fit();
-  starts_.reserve(ranges.size());
   bodies_.reserve(ranges.size());
   for (const Range& range : ranges) {
     if (range.function_start != range.start) {
-      continued_.emplace_back(static_cast<uint32_t>(starts_.size()), range.function_start);
+      continued_.emplace_back(static_cast<uint32_t>(bodies_.size()), range.function_start);
     }
-    starts_.push_back(range.start);
     const size_t name_bytes =
         range.name_bytes != 0 ? range.name_bytes : std::strlen(names_.At(range.name_offset));
     bodies_.push_back({range.size_bytes, range.name_offset, static_cast<uint32_t>(name_bytes)});
   }
   continued_.shrink_to_fit();
-  IndexStretches();
-}
-
-void SymbolTable::IndexStretches() {
-  if (starts_.empty()) return;
-  const size_t last = starts_.back();
-  while (last >> stretch_bits_ > starts_.size() / kRangesAStretch) ++stretch_bits_;
-  stretches_.reserve((last >> stretch_bits_) + 2);
-  for (size_t i = 0; i < starts_.size(); ++i) {
-    const size_t stretch = size_t{starts_[i]} >> stretch_bits_;
-    while (stretches_.size() <= stretch) stretches_.push_back(static_cast<uint32_t>(i));
-  }
-  stretches_.push_back(static_cast<uint32_t>(starts_.size()));
 }
 
 std::optional<Symbol> SymbolTable::Find(uint64_t file_offset) const {
@@ -54,24 +36,17 @@ std::optional<Symbol> SymbolTable::Find(uint64_t file_offset) const {
 }
 
 size_t SymbolTable::FindRange(uint64_t elf_vaddr) const {
-  if (elf_vaddr < base_vaddr_ || elf_vaddr - base_vaddr_ > UINT32_MAX || starts_.empty()) {
-    return kNotFound;
-  }
+  if (elf_vaddr < base_vaddr_ || elf_vaddr - base_vaddr_ > UINT32_MAX) return kNotFound;
   const auto relative = static_cast<uint32_t>(elf_vaddr - base_vaddr_);
-  // Behind the last start there is the last range only.
-  const size_t stretch = std::min(size_t{relative} >> stretch_bits_, stretches_.size() - 2);
-  const uint32_t* first = starts_.data() + stretches_[stretch];
-  const uint32_t* last = starts_.data() + stretches_[stretch + 1];
-  const uint32_t* above = std::upper_bound(first, last, relative);
-  if (above == starts_.data()) return kNotFound;
-  const auto index = static_cast<size_t>(above - starts_.data()) - 1;
-  return relative - starts_[index] < bodies_[index].size_bytes ? index : kNotFound;
+  const size_t index = starts_.FindAtOrBelow(relative);
+  if (index == kNotFound) return kNotFound;
+  return relative - starts_.start(index) < bodies_[index].size_bytes ? index : kNotFound;
 }
 
 std::optional<Symbol> SymbolTable::FindVaddr(uint64_t elf_vaddr) const {
   const size_t index = FindRange(elf_vaddr);
   if (index == kNotFound) return std::nullopt;
-  uint32_t function_start = starts_[index];
+  uint32_t function_start = starts_.start(index);
   auto continued = std::lower_bound(continued_.begin(), continued_.end(),
                                     std::pair<uint32_t, uint32_t>(static_cast<uint32_t>(index), 0));
   if (continued != continued_.end() && continued->first == index) {
@@ -106,8 +81,7 @@ bool SymbolTable::FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) 
 
 size_t SymbolTable::bytes() const {
   return (source_ ? source_->bytes() : 0) + sizeof(*this) +
-         segments_.capacity() * sizeof(LoadSegment) +
-         (starts_.capacity() + stretches_.capacity()) * sizeof(uint32_t) +
+         segments_.capacity() * sizeof(LoadSegment) + starts_.bytes() +
          bodies_.capacity() * sizeof(Body) + continued_.capacity() * sizeof(continued_[0]) +
          names_.capacity();
 }

@@ -13,6 +13,7 @@
 #include "symbolizer/name_blob.h"
 #include "symbolizer/random_access.h"
 #include "symbolizer/source_frames.h"
+#include "symbolizer/start_index.h"
 
 namespace firetower::symbolizer {
 
@@ -79,10 +80,9 @@ class SymbolTable {
   size_t bytes() const;
 
  private:
-  static constexpr size_t kNotFound = SIZE_MAX;
+  static constexpr size_t kNotFound = StartIndex::kNone;
   // The range with an address, or kNotFound.
   size_t FindRange(uint64_t elf_vaddr) const;
-  void IndexStretches();
 
   // Kept apart from `starts_`, which a lookup searches: the search touches 4 bytes an entry.
   struct Body {
@@ -96,11 +96,7 @@ class SymbolTable {
 
   uint64_t base_vaddr_;
   std::vector<LoadSegment> segments_;
-  std::vector<uint32_t> starts_;
-  // Of each stretch of 2^stretch_bits_ bytes, the first range that begins there or behind it, and
-  // one more: a lookup searches a few neighbours instead of all. A quarter as many as ranges.
-  std::vector<uint32_t> stretches_;
-  unsigned stretch_bits_ = 0;
+  StartIndex starts_;
   std::vector<Body> bodies_;
   // (index of a range, its function_start), sorted: only the ranges where the two differ.
   std::vector<std::pair<uint32_t, uint32_t>> continued_;

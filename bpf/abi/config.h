@@ -5,10 +5,34 @@
 
 #include <linux/types.h>
 
+/* X(name): controllers of v1 hierarchies, by the names in enum cgroup_subsys_id. */
+#define FT_CONTROLLERS(X) \
+	X(cpuset)         \
+	X(cpu)            \
+	X(cpuacct)        \
+	X(io)             \
+	X(memory)         \
+	X(devices)        \
+	X(freezer)        \
+	X(net_cls)        \
+	X(perf_event)     \
+	X(net_prio)       \
+	X(hugetlb)        \
+	X(pids)           \
+	X(rdma)           \
+	X(misc)           \
+	X(debug)
+
+enum ft_controller {
+#define FT_CONTROLLER(name) FT_CONTROLLER_##name,
+	FT_CONTROLLERS(FT_CONTROLLER)
+#undef FT_CONTROLLER
+};
+
 /* Fixed at load (rodata): the verifier drops what is not used. */
 struct ft_load_config {
 	__u32 use_v2;           /* cgroup ids by helper from the v2 hierarchy */
-	__u32 v1_subsystem;     /* else: index of the controller in task->cgroups->subsys */
+	__u32 v1_controller;    /* else: of which v1 controller, FT_CONTROLLER_* */
 	__u32 hierarchy_id;     /* of the chosen hierarchy, as in /proc/self/cgroup; v2 is 0 */
 	__u32 user_reads;       /* 0 on kernels whose nofault user reads can freeze the host */
 	__u32 thread_size;      /* bytes of a kernel stack, for kernels without bpf_task_pt_regs */

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 4
+#define FT_ABI_VERSION 5
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -127,6 +127,7 @@ enum ft_cgroup_change {
 	FT_CGROUP_MKDIR = 1,
 	FT_CGROUP_RMDIR = 2,
 	FT_CGROUP_RENAME = 3,
+	FT_CGROUP_OOM_KILL = 4, /* a task in it is killed for memory; no path follows */
 };
 
 /* Followed by path_bytes of the path, without a terminator. */

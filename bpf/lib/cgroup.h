@@ -8,13 +8,27 @@
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/maps.h"
 
+/*
+ * The controller's place in css_set, which depends on the kernel's configuration. Of the values
+ * that this kernel lacks none is reached: the verifier drops what was not chosen.
+ */
+static __always_inline __u64 v1_subsystem(void)
+{
+#define FT_PLACE(name)                                         \
+	if (load_config.v1_controller == FT_CONTROLLER_##name) \
+		return bpf_core_enum_value(enum cgroup_subsys_id, name##_cgrp_id);
+	FT_CONTROLLERS(FT_PLACE)
+#undef FT_PLACE
+	return 0;
+}
+
 /* The task's cgroup in the chosen v1 hierarchy; NULL if a read failed. */
 static __always_inline struct cgroup *v1_cgroup(struct task_struct *task)
 {
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
 	struct cgroup_subsys_state *css = NULL;
 	__u64 slot = (__u64)set + bpf_core_field_offset(struct css_set, subsys) +
-		     load_config.v1_subsystem * sizeof(void *);
+		     v1_subsystem() * sizeof(void *);
 
 	if (bpf_probe_read_kernel(&css, sizeof(css), (void *)slot) || !css)
 		return NULL;

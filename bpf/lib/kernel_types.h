@@ -8,6 +8,15 @@
 
 #include <linux/types.h>
 
+#include "bpf/abi/config.h"
+
+/* The values are the running kernel's (bpf_core_enum_value). */
+enum cgroup_subsys_id {
+#define FT_SUBSYSTEM(name) name##_cgrp_id,
+	FT_CONTROLLERS(FT_SUBSYSTEM)
+#undef FT_SUBSYSTEM
+};
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct kernfs_node {

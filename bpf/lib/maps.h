@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Maps that more than one program family uses; the loader makes them one. */
+/* Maps that more than one program family uses: weak, so that linking makes them one. */
 #ifndef FIRETOWER_BPF_LIB_MAPS_H
 #define FIRETOWER_BPF_LIB_MAPS_H
 
@@ -14,7 +14,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 21);
-} ft_ring SEC(".maps");
+} ft_ring __weak SEC(".maps");
 
 /*
  * cgroup id -> verdict. Preallocated: before 6.1 perf_event programs may not use another kind
@@ -25,14 +25,14 @@ struct {
 	__uint(max_entries, FT_GATE_ENTRIES);
 	__type(key, __u64);
 	__type(value, struct ft_verdict);
-} ft_gate SEC(".maps");
+} ft_gate __weak SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct ft_counters);
-} ft_counters SEC(".maps");
+} ft_counters __weak SEC(".maps");
 
 /* Written by user space through its memory mapping: a bpf() call would mask samples. */
 struct {
@@ -41,9 +41,9 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct ft_config);
-} ft_config SEC(".maps");
+} ft_config __weak SEC(".maps");
 
-const volatile struct ft_load_config load_config = {
+const volatile struct ft_load_config load_config __weak = {
 	.use_v2 = 1,
 	.user_reads = 1,
 	.thread_size = 16384,

@@ -32,8 +32,8 @@ void AppendFlagValues(std::string_view command, std::span<const FlagSpec> flags,
     if (flag.value.empty()) continue;
     out += fmt::format("    {}:--{}", command, flag.name);
     if (flag.letter != 0) out += fmt::format("|{}:-{}", command, flag.letter);
-    // A free value: nothing is offered but files, for --file.
-    if (flag.name == "file") {
+    // A free value: nothing is offered but files.
+    if (flag.name == "file" || flag.name == "kubeconfig") {
       out += ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n";
     } else {
       out += fmt::format(") words=\"{}\" ;;\n", fmt::join(flag.choices, " "));

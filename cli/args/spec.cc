@@ -83,6 +83,50 @@ constexpr Example kGetExamples[] = {
      "get '{pod=\"web-0\"}' --symbols full --debuginfod \"$DEBUGINFOD_URLS\" -f web.pb.gz"},
 };
 
+constexpr FlagSpec kKubeconfigFlag = {"kubeconfig", 0, "FILE",
+                                      "default $KUBECONFIG, else ~/.kube/config"};
+constexpr FlagSpec kContextFlag = {"context", 0, "NAME",
+                                   "of the kubeconfig (default: its current one)"};
+constexpr FlagSpec kNamespaceFlag = {"namespace", 'n', "NS", "default: the context's"};
+
+constexpr FlagSpec kRecordSelection[] = {
+    {"for", 0, "DURATION", "how long, 1m to 1d (default 1m)"},
+    {"frequency", 'F', "HERTZ", "samples a second on each CPU, 1 to 999 (default 97)"},
+};
+constexpr FlagSpec kRecordCluster[] = {kNamespaceFlag, kKubeconfigFlag, kContextFlag};
+constexpr FlagGroup kRecordGroups[] = {{"Recording", kRecordSelection},
+                                       {"Cluster", kRecordCluster},
+                                       {"Symbols", kNaming},
+                                       {"Output", kGetOutput}};
+constexpr Example kRecordExamples[] = {
+    {"A minute of a Deployment, for go tool pprof",
+     "record deployment/checkout -n shop -f checkout.pb.gz"},
+    {"Five minutes of what has a label, as folded stacks",
+     "record app=checkout --for 5m -F 199 -o folded > checkout.folded"},
+};
+
+constexpr Text kPoliciesOutputs[] = {"table", "wide", "json", "name"};
+constexpr FlagSpec kPoliciesSelection[] = {
+    {"pod", 'p', "POD", "what each policy does about this pod, and why"},
+};
+constexpr FlagSpec kPoliciesCluster[] = {
+    kNamespaceFlag,
+    {"all-namespaces", 'A', "", "those of every namespace"},
+    kKubeconfigFlag,
+    kContextFlag,
+};
+constexpr FlagSpec kPoliciesOutput[] = {
+    {"output", 'o', "FORMAT", "table, wide (not cut to the terminal), json or name (default table)",
+     kPoliciesOutputs},
+    kNoHeadersFlag,
+};
+constexpr FlagGroup kPoliciesGroups[] = {
+    {"Selection", kPoliciesSelection}, {"Cluster", kPoliciesCluster}, {"Output", kPoliciesOutput}};
+constexpr Example kPoliciesExamples[] = {
+    {"The policies of a namespace and of the cluster, with their status", "policies -n shop"},
+    {"Why is this pod not profiled?", "policies -n shop --pod checkout-7d9c-x2x8"},
+};
+
 constexpr Text kTableOrJson[] = {"table", "json"};
 constexpr FlagSpec kDoctorOutput[] = {
     {"output", 'o', "FORMAT", "table or json (default table)", kTableOrJson},
@@ -188,6 +232,25 @@ constexpr CommandSpec kCommands[] = {
      kLabelsExamples,
      kLabelsGroups},
     {"series", "List label sets with their totals", "", "", {}, 0, kSeriesExamples, kSeriesGroups},
+    {"record",
+     "Profile a workload of a cluster for a while",
+     "Makes a ProfilingPolicy that ends by itself, with your rights on the cluster, waits, and\n"
+     "fetches what --server has of those pods. Ctrl-C deletes the policy and keeps what there is.\n"
+     "WHAT is KIND/NAME (deployment/checkout, pod/web-0) or labels (app=checkout,tier=web).",
+     "WHAT",
+     {},
+     1,
+     kRecordExamples,
+     kRecordGroups},
+    {"policies",
+     "List profiling policies, or what they do about one pod",
+     "Reads ProfilingPolicies, ClusterProfilingPolicies and what the agents report of them, with\n"
+     "your rights on the cluster. With --pod: whether each profiles that pod, and why or why not.",
+     "",
+     {},
+     0,
+     kPoliciesExamples,
+     kPoliciesGroups},
     {"version", "Print the version", "", "", {}, 0, kVersionExamples, kVersionGroups},
     {"completion",
      "Print a completion script for a shell",

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/clock.h"
+
 namespace firetower::cli {
 namespace {
 
@@ -33,10 +35,21 @@ InterruptGuard::InterruptGuard()
           if ((waiting[0].revents & POLLIN) == 0) continue;
           signalfd_siginfo info{};
           if (::read(signals_.get(), &info, sizeof(info)) != sizeof(info)) continue;
+          const int code = 128 + static_cast<int>(info.ssi_signo);
+          if (holding_.exchange(false)) {
+            exit_code_ = code;
+            came_.Notify();
+            continue;
+          }
           const char* text = farewell_;
           [[maybe_unused]] ssize_t n = ::write(STDOUT_FILENO, text, std::strlen(text));
-          ::_exit(128 + static_cast<int>(info.ssi_signo));
+          ::_exit(code);
         }
       }) {}
+
+bool InterruptGuard::WaitNs(int64_t ns) {
+  if (exit_code_ == 0) came_.Wait(static_cast<int>(ns / kNsPerMs));
+  return exit_code_ != 0;
+}
 
 }  // namespace firetower::cli

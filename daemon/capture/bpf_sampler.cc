@@ -2,7 +2,6 @@
 #include "daemon/capture/bpf_sampler.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -12,16 +11,17 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "bpf/abi/record.h"
 #include "daemon/capture/bpf_log.h"
+#include "daemon/capture/map_array.h"
 #include "daemon/capture/perf_event.h"
 #include "daemon/capture/task_maps.h"
 #include "daemon/capture/unwind_maps.h"
-#include "ft_cgroup.skel.h"
 #include "ft_sampler.skel.h"
 
 namespace firetower::daemon {
@@ -41,8 +41,6 @@ struct SkeletonDeleter {
 };
 using SamplerSkeleton =
     std::unique_ptr<ft_sampler_bpf, SkeletonDeleter<ft_sampler_bpf, ft_sampler_bpf__destroy>>;
-using CgroupSkeleton =
-    std::unique_ptr<ft_cgroup_bpf, SkeletonDeleter<ft_cgroup_bpf, ft_cgroup_bpf__destroy>>;
 
 struct LinkDeleter {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
@@ -53,22 +51,17 @@ struct RingDeleter {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 };
 
-// The index of a v1 controller in task->cgroups->subsys: the kernel's enum cgroup_subsys_id.
-Result<uint32_t> SubsystemIndex(const std::string& controller) {
+Result<uint32_t> NumberOfController(const std::string& controller) {
+#define FT_NAME(name) #name,
+  static constexpr std::string_view kNames[] = {FT_CONTROLLERS(FT_NAME)};
+#undef FT_NAME
   // The controller is called blkio for users and io inside the kernel.
-  std::string wanted = (controller == "blkio" ? "io" : controller) + "_cgrp_id";
-  std::unique_ptr<btf, decltype(&btf__free)> kernel(btf__load_vmlinux_btf(), btf__free);
-  if (!kernel) return ErrnoError("read the kernel's BTF (/sys/kernel/btf/vmlinux)");
-  int id = btf__find_by_name_kind(kernel.get(), "cgroup_subsys_id", BTF_KIND_ENUM);
-  if (id < 0) return Error(ErrorCode::kUnsupported, "kernel BTF has no enum cgroup_subsys_id");
-  const btf_type* type = btf__type_by_id(kernel.get(), static_cast<uint32_t>(id));
-  const struct btf_enum* values = btf_enum(type);
-  for (uint16_t i = 0; i < btf_vlen(type); ++i) {
-    if (btf__name_by_offset(kernel.get(), values[i].name_off) == wanted) {
-      return static_cast<uint32_t>(values[i].val);
-    }
+  const std::string_view wanted = controller == "blkio" ? "io" : std::string_view(controller);
+  const auto* found = std::find(std::begin(kNames), std::end(kNames), wanted);
+  if (found == std::end(kNames)) {
+    return Error(ErrorCode::kUnsupported, "cgroup controller " + controller + " is not known");
   }
-  return Error(ErrorCode::kNotFound, "this kernel has no cgroup controller " + controller);
+  return static_cast<uint32_t>(found - std::begin(kNames));
 }
 
 Result<ft_load_config> LoadConfig(const SamplerOptions& options) {
@@ -76,7 +69,7 @@ Result<ft_load_config> LoadConfig(const SamplerOptions& options) {
   config.use_v2 = options.hierarchy.v2 ? 1 : 0;
   config.hierarchy_id = options.hierarchy.hierarchy_id;
   if (!options.hierarchy.v2) {
-    ASSIGN_OR_RETURN(config.v1_subsystem, SubsystemIndex(options.hierarchy.controller));
+    ASSIGN_OR_RETURN(config.v1_controller, NumberOfController(options.hierarchy.controller));
   }
   config.user_reads = options.user_reads ? 1 : 0;
   config.thread_size = kThreadSizeBytes;
@@ -111,21 +104,15 @@ class Sampler : public BpfSampler {
     ASSIGN_OR_RETURN(ft_load_config config, LoadConfig(options));
     BpfLog log;
     sampler_.reset(ft_sampler_bpf__open());
-    cgroup_.reset(ft_cgroup_bpf__open());
-    if (!sampler_ || !cgroup_) return log.Failure("open the BPF objects", errno);
+    if (!sampler_) return log.Failure("open the BPF object", errno);
     std::memcpy(const_cast<ft_load_config*>(&sampler_->rodata->load_config), &config,
                 sizeof(config));
-    std::memcpy(const_cast<ft_load_config*>(&cgroup_->rodata->load_config), &config,
-                sizeof(config));
     bpf_map__set_max_entries(sampler_->maps.ft_ring, static_cast<uint32_t>(options.ring_bytes));
-    bpf_map__set_max_entries(cgroup_->maps.ft_ring, static_cast<uint32_t>(options.ring_bytes));
-    // The programs attach to events opened later, one by one.
+    // The sampler attaches to events opened later, one by one.
     bpf_program__set_autoattach(sampler_->progs.ft_sample_cpu, false);
     if (int error = ft_sampler_bpf__load(sampler_.get())) {
-      return log.Failure("load the sampler", -error);
+      return log.Failure("load the BPF programs", -error);
     }
-    RETURN_IF_ERROR(ShareMaps());
-    RETURN_IF_ERROR(LoadCgroupPrograms(log));
     RETURN_IF_ERROR(MapConfig());
     RETURN_IF_ERROR(unwind_.Open(bpf_map__fd(sampler_->maps.ft_slabs),
                                  bpf_map__fd(sampler_->maps.ft_modules),
@@ -138,7 +125,10 @@ class Sampler : public BpfSampler {
   }
 
   Status AttachCgroups() override {
-    if (int error = ft_cgroup_bpf__attach(cgroup_.get())) {
+    // A kernel without this tracepoint tells of OOM kills in the cgroup's files alone.
+    bpf_program__set_autoattach(sampler_->progs.ft_oom_victim, false);
+    oom_.reset(bpf_program__attach_raw_tracepoint(sampler_->progs.ft_oom_victim, "mark_victim"));
+    if (int error = ft_sampler_bpf__attach(sampler_.get())) {
       return ErrnoError("attach the cgroup programs (tp_btf/cgroup_*)", -error);
     }
     return OkStatus();
@@ -229,11 +219,7 @@ class Sampler : public BpfSampler {
     return counted_ns;
   }
 
-  uint64_t MapBytes() const override {
-    // The cgroup object shares the big maps; its own are a few pages.
-    return ObjectMapBytes(sampler_->obj) + unwind_.SlabBytes() +
-           MemlockBytes(bpf_map__fd(cgroup_->maps.ft_cg_scratch));
-  }
+  uint64_t MapBytes() const override { return ObjectMapBytes(sampler_->obj) + unwind_.SlabBytes(); }
 
   uint32_t VerifiedInstructions() const override {
     bpf_prog_info info{};
@@ -266,36 +252,13 @@ class Sampler : public BpfSampler {
     return 0;
   }
 
-  Status ShareMaps() {
-    auto share = [](const bpf_map* from, bpf_map* to) {
-      return bpf_map__reuse_fd(to, bpf_map__fd(from));
-    };
-    int error = share(sampler_->maps.ft_ring, cgroup_->maps.ft_ring);
-    if (error == 0) error = share(sampler_->maps.ft_gate, cgroup_->maps.ft_gate);
-    if (error == 0) error = share(sampler_->maps.ft_counters, cgroup_->maps.ft_counters);
-    if (error == 0) error = share(sampler_->maps.ft_config, cgroup_->maps.ft_config);
-    if (error != 0) return ErrnoError("share maps between BPF objects", -error);
-    return OkStatus();
-  }
-
-  // Renames are told where the tracepoint can be attached to; births and deaths are a must.
-  Status LoadCgroupPrograms(BpfLog& log) {
-    if (int error = ft_cgroup_bpf__load(cgroup_.get())) {
-      return log.Failure("load the cgroup programs", -error);
-    }
-    return OkStatus();
-  }
-
   Status MapConfig() {
-    void* base = ::mmap(nullptr, PageBytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
-                        bpf_map__fd(sampler_->maps.ft_config), 0);
-    if (base == MAP_FAILED) return ErrnoError("map the sampler's configuration");
-    config_ = static_cast<ft_config*>(base);
-    return OkStatus();
+    return MapArray(bpf_map__fd(sampler_->maps.ft_config), PageBytes(),
+                    "map the sampler's configuration", config_);
   }
 
   SamplerSkeleton sampler_;
-  CgroupSkeleton cgroup_;
+  Link oom_;
   UnwindMaps unwind_;
   TaskMaps tasks_;
   std::unique_ptr<ring_buffer, RingDeleter> ring_;

@@ -202,7 +202,9 @@ class CaptureImpl : public Capture {
       status = sampler_.AttachCpu(cpu);
       if (status) sampled_.insert(cpu);
     }
-    if (!status) {
+    if (status) {
+      failing_.erase(cpu);
+    } else if (failing_.insert(cpu).second) {
       LOG(kWarn, "a CPU cannot be sampled", {{"cpu", cpu}, {"error", status.error().message()}});
     }
   }
@@ -217,6 +219,7 @@ class CaptureImpl : public Capture {
   UniqueFd epoll_;
   std::map<int, PerfRing> sideband_;  // of every online CPU, or of none
   std::set<int> sampled_;             // CPUs the sampler is attached to
+  std::set<int> failing_;             // CPUs that it cannot be attached to, which was said
   bool reopened_ = false;             // since the last round there was no sideband for a time
   // Told by another thread, a few times an hour.
   std::mutex wanted_mutex_;

@@ -3,17 +3,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
 namespace firetower::daemon {
 namespace {
-
-struct Mount {
-  std::string point;
-  bool v2 = false;
-  std::vector<std::string_view> controllers;  // v1: of its super block options
-};
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -32,45 +27,22 @@ bool IsAtOrBelow(std::string_view path, std::string_view root) {
          (path.size() == root.size() || path[root.size()] == '/');
 }
 
-// Cgroup mounts below `root`; the first of a hierarchy wins (bind mounts come later). Format:
-// proc_pid_mountinfo(5). Points with octal escapes do not occur below /sys/fs/cgroup.
-std::vector<Mount> CgroupMounts(std::string_view mountinfo, std::string_view root) {
-  std::vector<Mount> mounts;
-  for (std::string_view line : Split(mountinfo, '\n')) {
-    size_t dash = line.find(" - ");
-    if (dash == std::string_view::npos) continue;
-    auto before = Split(line.substr(0, dash), ' ');
-    auto after = Split(line.substr(dash + 3), ' ');
-    if (before.size() < 5 || after.size() < 3) continue;
-    if (after[0] != "cgroup" && after[0] != "cgroup2") continue;
-    if (!IsAtOrBelow(before[4], root)) continue;
-    Mount mount;
-    mount.point = before[4];
-    mount.v2 = after[0] == "cgroup2";
-    mount.controllers = Split(after[2], ',');
-    mounts.push_back(std::move(mount));
-  }
-  return mounts;
-}
-
-const Mount* FindController(const std::vector<Mount>& mounts, std::string_view controller) {
-  for (const Mount& mount : mounts) {
-    if (mount.v2) continue;
-    for (std::string_view name : mount.controllers) {
-      if (name == controller) return &mount;
-    }
+const CgroupMount* FindController(const std::vector<CgroupMount>& mounts,
+                                  std::string_view controller) {
+  for (const CgroupMount& mount : mounts) {
+    if (!mount.v2 && mount.Has(controller)) return &mount;
   }
   return nullptr;
 }
 
-const Mount* FindV2(const std::vector<Mount>& mounts) {
-  for (const Mount& mount : mounts) {
+const CgroupMount* FindV2(const std::vector<CgroupMount>& mounts) {
+  for (const CgroupMount& mount : mounts) {
     if (mount.v2) return &mount;
   }
   return nullptr;
 }
 
-bool AnyController(const std::vector<Mount>& mounts) {
+bool AnyController(const std::vector<CgroupMount>& mounts) {
   for (std::string_view name : {"memory", "pids", "cpu", "cpuacct", "cpuset", "devices"}) {
     if (FindController(mounts, name) != nullptr) return true;
   }
@@ -93,9 +65,9 @@ Result<uint32_t> HierarchyId(std::string_view self_cgroup, std::string_view cont
                fmt::format("controller {} is not in /proc/self/cgroup", controller));
 }
 
-Result<ChosenHierarchy> V1(const std::vector<Mount>& mounts, std::string_view self_cgroup,
+Result<ChosenHierarchy> V1(const std::vector<CgroupMount>& mounts, std::string_view self_cgroup,
                            std::string_view controller, std::string mode) {
-  const Mount* mount = FindController(mounts, controller);
+  const CgroupMount* mount = FindController(mounts, controller);
   if (mount == nullptr) {
     return Error(ErrorCode::kNotFound,
                  fmt::format("no v1 hierarchy with controller \"{}\" is mounted", controller));
@@ -106,13 +78,40 @@ Result<ChosenHierarchy> V1(const std::vector<Mount>& mounts, std::string_view se
 
 }  // namespace
 
+bool CgroupMount::Has(std::string_view controller) const {
+  return std::find(controllers.begin(), controllers.end(), controller) != controllers.end();
+}
+
+// Bind mounts of a hierarchy come after its own. Format: proc_pid_mountinfo(5). Points with octal
+// escapes do not occur below /sys/fs/cgroup.
+std::vector<CgroupMount> FindCgroupMounts(std::string_view mountinfo, std::string_view root) {
+  std::vector<CgroupMount> mounts;
+  for (std::string_view line : Split(mountinfo, '\n')) {
+    size_t dash = line.find(" - ");
+    if (dash == std::string_view::npos) continue;
+    auto before = Split(line.substr(0, dash), ' ');
+    auto after = Split(line.substr(dash + 3), ' ');
+    if (before.size() < 5 || after.size() < 3) continue;
+    if (after[0] != "cgroup" && after[0] != "cgroup2") continue;
+    if (!IsAtOrBelow(before[4], root)) continue;
+    CgroupMount mount;
+    mount.point = before[4];
+    mount.v2 = after[0] == "cgroup2";
+    if (!mount.v2) {
+      for (std::string_view name : Split(after[2], ',')) mount.controllers.emplace_back(name);
+    }
+    mounts.push_back(std::move(mount));
+  }
+  return mounts;
+}
+
 std::string ChosenHierarchy::Name() const { return v2 ? "v2" : "v1:" + controller; }
 
 Result<ChosenHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
                                         std::string_view self_cgroup,
                                         std::string_view cgroup_root) {
-  std::vector<Mount> mounts = CgroupMounts(mountinfo, cgroup_root);
-  const Mount* v2 = FindV2(mounts);
+  std::vector<CgroupMount> mounts = FindCgroupMounts(mountinfo, cgroup_root);
+  const CgroupMount* v2 = FindV2(mounts);
   bool v1 = AnyController(mounts);
   std::string mode = v2 == nullptr ? "v1" : v1 ? "hybrid" : "v2";
   if (wanted == "v2" || (wanted == "auto" && !v1)) {

@@ -4,10 +4,24 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
 namespace firetower::daemon {
+
+// A cgroup hierarchy where it is mounted.
+struct CgroupMount {
+  std::string point;
+  bool v2 = false;
+  std::vector<std::string> controllers;  // v1: of its super block options
+
+  bool Has(std::string_view controller) const;
+};
+
+// The cgroup mounts below `root`, from the text of <proc>/self/mountinfo; the first of a hierarchy
+// comes first.
+std::vector<CgroupMount> FindCgroupMounts(std::string_view mountinfo, std::string_view root);
 
 // The one cgroup hierarchy whose ids samples carry. Ids repeat across hierarchies, so there is one.
 struct ChosenHierarchy {

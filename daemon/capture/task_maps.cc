@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/capture/task_maps.h"
 
-#include <sys/mman.h>
-
 #include "base/check.h"
+#include "daemon/capture/map_array.h"
 
 namespace firetower::daemon {
 namespace {
@@ -11,17 +10,7 @@ namespace {
 constexpr size_t kTasksBytes = sizeof(ft_task) * FT_TASK_SLOTS;
 constexpr size_t kCpuSetsBytes = sizeof(ft_cpu_set) * FT_CPU_SETS;
 
-// An array map's values, whose size is a multiple of 8 bytes, lie one behind the other
-// (kernel/bpf/arraymap.c).
 static_assert(sizeof(ft_task) % 8 == 0 && sizeof(ft_cpu_set) % 8 == 0);
-
-template <typename T>
-Status MapArray(int fd, size_t bytes, const char* what, T*& to) {
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (at == MAP_FAILED) return ErrnoError(what);
-  to = static_cast<T*>(at);
-  return OkStatus();
-}
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <sys/mman.h>
 
+#include "daemon/capture/map_array.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -16,12 +18,6 @@ constexpr size_t ToPages(size_t bytes) {
 }
 constexpr size_t kModulesBytes = ToPages(sizeof(ft_module) * FT_MAX_MODULES);
 constexpr size_t kProcessesBytes = ToPages(sizeof(ft_process_bucket) * FT_PROCESS_BUCKETS);
-
-// Maps a whole array map; nullptr on failure, with errno set.
-void* MapArray(int fd, size_t bytes) {
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  return at == MAP_FAILED ? nullptr : at;
-}
 
 }  // namespace
 
@@ -37,11 +33,8 @@ Status UnwindMaps::Open(int slabs_fd, int modules_fd, int processes_fd) {
       ::mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) return ErrnoError("reserve addresses for unwind tables");
   arena_ = static_cast<std::byte*>(range);
-  modules_ = static_cast<ft_module*>(MapArray(modules_fd, kModulesBytes));
-  if (modules_ == nullptr) return ErrnoError("map the list of unwind tables");
-  processes_ = static_cast<ft_process_bucket*>(MapArray(processes_fd, kProcessesBytes));
-  if (processes_ == nullptr) return ErrnoError("map the list of processes");
-  return OkStatus();
+  RETURN_IF_ERROR(MapArray(modules_fd, kModulesBytes, "map the list of unwind tables", modules_));
+  return MapArray(processes_fd, kProcessesBytes, "map the list of processes", processes_);
 }
 
 Status UnwindMaps::AddSlab(uint32_t slab) {

@@ -4,24 +4,26 @@
 #include <fmt/core.h>
 #include <malloc.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <optional>
-#include <random>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/capture/capture.h"
 #include "daemon/cluster/cluster.h"
+#include "daemon/cluster/report_thread.h"
 #include "daemon/cluster/watch_checks.h"
+#include "daemon/control/agent_options.h"
 #include "daemon/control/http_sources.h"
 #include "daemon/control/metrics_feed.h"
+#include "daemon/control/trigger_desk.h"
 #include "daemon/export/exporter.h"
 #include "daemon/health/kernel_version.h"
 #include "daemon/pipeline/pipeline.h"
+#include "daemon/policy/policy_report.h"
 #include "daemon/policy/policy_set.h"
+#include "daemon/trigger/readings/kernel_metrics.h"
 #include "k8s/pods/pod_tracker.h"
 #include "query/api.h"
 #include "query/http_server.h"
@@ -34,76 +36,6 @@ namespace {
 constexpr int64_t kFeedEveryNs = 5 * kNsPerSecond;
 // Pods change many at a time; each time every gate is set anew.
 constexpr int64_t kViewEveryNs = 200 * kNsPerMs;
-
-// Eight characters that tell this run of the daemon from every other one.
-std::string NewRunId() {
-  std::random_device random;
-  std::string id;
-  for (int i = 0; i < 8; ++i) id += "0123456789abcdefghijklmnopqrstuvwxyz"[random() % 36];
-  return id;
-}
-
-std::string WantedHierarchy(const CgroupHierarchy& wanted) {
-  switch (wanted.choice) {
-    case CgroupChoice::kAuto:
-      return "auto";
-    case CgroupChoice::kV2:
-      return "v2";
-    case CgroupChoice::kV1:
-      return "v1:" + wanted.controller;
-  }
-  return "auto";
-}
-
-LabelChoice LabelsOf(const SampleLabels& labels) {
-  return {labels.thread, labels.comm, labels.cpu};
-}
-
-size_t CpuCount() { return static_cast<size_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L)); }
-
-PipelineOptions PipelineOptionsOf(const Config& config) {
-  PipelineOptions options;
-  options.slice_ns = config.slice_milliseconds * kNsPerMs;
-  options.window_ns = config.window_seconds * kNsPerSecond;
-  options.labels = LabelsOf(config.sample_labels);
-  options.stack_words = StackStore::WordsFor(CpuCount());
-  options.unwind.table_bytes = static_cast<uint64_t>(config.unwind_table_bytes);
-  return options;
-}
-
-// As configured; else room for what each CPU can send between two rounds, cold stacks included.
-size_t SampleRingBytes(int64_t configured) {
-  if (configured > 0) return static_cast<size_t>(configured);
-  constexpr uint64_t kEach = 128u << 10, kLeast = 512u << 10, kMost = 16u << 20;
-  return std::bit_ceil(std::clamp<uint64_t>(CpuCount() * kEach, kLeast, kMost));
-}
-
-ExportOptions ExportOptionsOf(const Config& config) {
-  ExportOptions options;
-  options.window = {config.node_name, config.window_seconds * kNsPerSecond,
-                    LabelsOf(config.sample_labels)};
-  options.cluster = config.cluster;
-  options.run = NewRunId();
-  options.ignore_opt_out = config.ignore_opt_out;
-  options.retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
-  options.retention.max_bytes = static_cast<uint64_t>(config.retention_bytes);
-  return options;
-}
-
-// Open windows, and slices on their way to them, hold frames by module id.
-int64_t ForgetModulesAfterNs(const Config& config) {
-  return std::max(ModuleRegistry::kForgetAfterNs, 2 * config.window_seconds * kNsPerSecond);
-}
-
-symbolizer::DebuginfodOptions DebuginfodOptionsOf(const Config& config) {
-  symbolizer::DebuginfodOptions options;
-  options.urls = config.debuginfod_urls;
-  options.cache_folder = config.debuginfod_cache;
-  options.max_cache_bytes = static_cast<uint64_t>(config.debuginfod_cache_bytes);
-  // A stopping daemon waits for the answer under way.
-  options.timeout_ns = 10 * kNsPerSecond;
-  return options;
-}
 
 class AgentImpl : public Agent {
  public:
@@ -151,9 +83,11 @@ class AgentImpl : public Agent {
         PipelineFigures figures = pipeline_->figures();
         feed_->Update(capture_.get(), &figures, exporter_.get(), frequency_hz_);
         if (cluster_) cluster_->UpdateMetrics();
+        Report();
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
       if (view_due_ns_) wait_ns = std::min(wait_ns, *view_due_ns_ - now_ns);
+      if (triggers_->armed()) wait_ns = std::min(wait_ns, next_triggers_ns_ - now_ns);
       pollfd fds[4] = {{stop_fd, POLLIN, 0},
                        {files_ ? files_->fd() : -1, POLLIN, 0},
                        {objects_ ? objects_->fd() : -1, POLLIN, 0},
@@ -169,7 +103,8 @@ class AgentImpl : public Agent {
       }
       const bool due = schedule_change_ns_ && clock_.WallNs() >= *schedule_change_ns_;
       const bool view_due = view_due_ns_ && clock_.MonotonicNs() >= *view_due_ns_;
-      if (schedule_ && (due || view_due)) ApplySchedule();
+      const bool captures = schedule_ && LookAtTriggers();
+      if (schedule_ && (due || view_due || captures)) ApplySchedule();
     }
   }
 
@@ -182,6 +117,7 @@ class AgentImpl : public Agent {
     if (exporter_) exporter_->Finish();
     loader_.Stop();
     fetcher_.Stop();
+    if (report_) report_->Stop();
     if (cluster_) cluster_->Stop();
     if (http_) http_->Stop();
   }
@@ -204,9 +140,9 @@ class AgentImpl : public Agent {
   }
 
   Status LoadKernelSide() {
-    ASSIGN_OR_RETURN(std::string mounts, ReadFile(config_.proc_root + "/self/mountinfo"));
+    ASSIGN_OR_RETURN(mounts_, ReadFile(config_.proc_root + "/self/mountinfo"));
     ASSIGN_OR_RETURN(std::string self, ReadFile(config_.proc_root + "/self/cgroup"));
-    ASSIGN_OR_RETURN(hierarchy_, ChooseHierarchy(WantedHierarchy(config_.cgroup_hierarchy), mounts,
+    ASSIGN_OR_RETURN(hierarchy_, ChooseHierarchy(WantedHierarchy(config_.cgroup_hierarchy), mounts_,
                                                  self, config_.cgroup_root));
     SamplerOptions options;
     options.hierarchy = hierarchy_;
@@ -241,10 +177,29 @@ class AgentImpl : public Agent {
     registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
     exporter_ = std::make_unique<Exporter>(*store_, loader_, cache_, config_.proc_root, *feed_,
                                            clock_, ExportOptionsOf(config_), PodsSource(),
-                                           [this](const Container& one) { return Takes(one); });
+                                           [this](const Container& one) { return Settled(one); });
     pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
                                            loader_, clock_, PipelineOptionsOf(config_),
                                            [this] { exporter_->Notify(); });
+    MakeTriggers();
+  }
+
+  void MakeTriggers() {
+    kernel_metrics_ = std::make_unique<KernelMetrics>(
+        config_.proc_root, CgroupRootsOf(mounts_, config_.cgroup_root), clock_);
+    triggers_ = std::make_unique<TriggerDesk>(TriggerDesk::Parts{
+        *kernel_metrics_, registry_, config_.node_name,
+        [this](CaptureOrder order) { exporter_->Order(std::move(order)); },
+        [this](const Firing& firing, const std::string& text) { TellFiring(firing, text); }});
+  }
+
+  // Of a policy of the API server.
+  void TellFiring(const Firing& firing, const std::string& text) {
+    if (!report_) return;
+    const std::shared_ptr<const k8s::PodIndex> pods = pods_.index();
+    std::shared_ptr<const k8s::Pod> pod;
+    if (pods && firing.container) pod = pods->Find(firing.container->path.pod_uid);
+    report_->PostFiring(*firing.policy, pod.get(), text);
   }
 
   // Every kind of object that is watched is named here, before anything asks how it stands.
@@ -261,8 +216,27 @@ class AgentImpl : public Agent {
       objects_ = std::make_unique<PolicyObjects>(clock_);
       for (const bool of_cluster : {false, true})
         cluster_->Watch(PolicyObjects::ResourceOf(of_cluster), objects_->consumer(of_cluster));
+      report_ = std::make_unique<ReportThread>(cluster_->NewClient(), config_.node_name, registry_,
+                                               clock_);
+      started_ns_ = clock_.WallNs();
+      report_->Start();
     }
     cluster_->Start();
+  }
+
+  // What this node's ProfilingNode says. Not before all is known: what is missing would be told as
+  // not being here.
+  void Report() {
+    if (!report_ || !AwaitedWatches(cluster_->watches()).empty()) return;
+    const std::optional<ClusterView> view = View();
+    k8s::NodeReport report;
+    report.node = config_.node_name;
+    report.node_uid = view->NodeUid();
+    report.agent = {FIRETOWER_VERSION, "", kernel_.release, hierarchy_.mode, {}};
+    report.conditions = {{"Ready", true, "Sampling", "", started_ns_}};
+    report.policies =
+        ReportPolicies(objects_->policies(), *view, clock_.WallNs(), triggers_->findings());
+    report_->Report(std::move(report));
   }
 
   // The watches' threads.
@@ -275,12 +249,9 @@ class AgentImpl : public Agent {
     return view;
   }
 
-  // Export thread: of what was sampled while that was open.
-  bool Takes(const Container& container) const {
-    const std::shared_ptr<const PolicySchedule> schedule = published_schedule_.Get();
-    if (!schedule || !labels_) return true;
-    const Decision decision = schedule->Whenever(*View())->Decide(container);
-    return decision.sampled && !decision.open;
+  // Export thread: of what was sampled while a decision was open, as far as is known by now.
+  Decision Settled(const Container& container) const {
+    return published_schedule_.Get()->Whenever(*View(), clock_.WallNs())->Decide(container);
   }
 
   PodSource PodsSource() {
@@ -298,7 +269,11 @@ class AgentImpl : public Agent {
     std::function<std::vector<std::string>()> awaited;
     if (cluster_) {
       doctor.cluster = [this] {
-        return WatchChecks(cluster_->watches(), cluster_->ServerText(), clock_.WallNs());
+        std::vector<Check> checks =
+            WatchChecks(cluster_->watches(), cluster_->ServerText(), clock_.WallNs());
+        if (std::optional<Check> check = report_ ? report_->GetCheck() : std::nullopt)
+          checks.push_back(*std::move(check));
+        return checks;
       };
       awaited = [this] { return AwaitedWatches(cluster_->watches()); };
     }
@@ -396,10 +371,34 @@ class AgentImpl : public Agent {
   void ApplySchedule() {
     int64_t now_ns = clock_.WallNs();
     view_due_ns_.reset();
-    std::shared_ptr<const Selection> selection = schedule_->At(now_ns, View());
+    Arm();
+    std::shared_ptr<const Selection> selection =
+        schedule_->At(now_ns, View(), triggers_->captures());
     schedule_change_ns_ = schedule_->NextChange(now_ns);
     frequency_hz_ = selection->frequency_hz();
     pipeline_->SetSelection(std::move(selection));
+    Report();
+  }
+
+  // Once a second; true if containers are to be sampled at another rate now.
+  bool LookAtTriggers() {
+    const int64_t now_ns = clock_.MonotonicNs();
+    const std::vector<OomKill> kills = pipeline_->TakeOomKills();
+    triggers_->NoteOomKills(kills);
+    if (now_ns < next_triggers_ns_) return false;
+    next_triggers_ns_ = now_ns + TriggerDesk::kEveryNs;
+    if (auto containers = pipeline_->containers(); containers && containers != armed_containers_) {
+      armed_containers_ = std::move(containers);
+      Arm();
+    }
+    return triggers_->armed() && triggers_->Evaluate(now_ns, clock_.WallNs());
+  }
+
+  void Arm() {
+    if (!armed_containers_) return;
+    const std::optional<ClusterView> view = View();
+    triggers_->Arm(schedule_->ArmedAt(clock_.WallNs(), view, *armed_containers_),
+                   view ? view->pods.get() : nullptr);
   }
 
   int64_t UntilScheduleNs() const {
@@ -418,6 +417,7 @@ class AgentImpl : public Agent {
   DebugFetcher fetcher_;
   SymbolLoader loader_;
   MetricsRegistry registry_;
+  std::string mounts_;  // /proc/self/mountinfo as of the start
   ChosenHierarchy hierarchy_;
   KernelIdentity kernel_;
   bool user_reads_ = true;
@@ -433,13 +433,19 @@ class AgentImpl : public Agent {
   std::optional<PolicyStore> files_;
   std::unique_ptr<PolicyObjects> objects_;
   std::shared_ptr<const PolicySchedule> schedule_;
-  SnapshotCell<PolicySchedule> published_schedule_;  // the same, for the export thread
+  std::unique_ptr<KernelMetrics> kernel_metrics_;
+  std::unique_ptr<TriggerDesk> triggers_;
+  std::shared_ptr<const Pipeline::Containers> armed_containers_;  // as they were armed last
+  int64_t next_triggers_ns_ = 0;                                  // monotonic
+  SnapshotCell<PolicySchedule> published_schedule_;               // the same, for the export thread
   std::optional<int64_t> schedule_change_ns_;
   WakeFd view_changed_;
   std::optional<int64_t> view_due_ns_;  // monotonic
   k8s::PodTracker pods_{clock_, [this] { OnView(); }};
   std::unique_ptr<ClusterLabels> labels_;  // unset: no policy asks for what the API server knows
   std::unique_ptr<Cluster> cluster_;       // unset: no API server is known
+  std::unique_ptr<ReportThread> report_;   // unset: policies are no API server's
+  int64_t started_ns_ = 0;                 // Unix time
   query::AllowAll authorizer_;
   std::unique_ptr<HttpSources> sources_;
   std::unique_ptr<query::Api> api_;

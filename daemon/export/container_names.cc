@@ -16,6 +16,7 @@ ContainerName NameByPath(const Container& container) {
 
 void ContainerNames::Refresh() {
   now_ns_ = clock_.MonotonicNs();
+  ++refresh_;
   std::shared_ptr<const k8s::PodIndex> index = pods_ ? pods_() : nullptr;
   if (index != index_) {
     index_ = std::move(index);
@@ -38,30 +39,39 @@ void ContainerNames::GiveUp(const std::shared_ptr<const Container>& container) {
   if (entry.named.state == NameState::kAwaited) Miss(entry);
 }
 
-void ContainerNames::Note(const std::shared_ptr<const Container>& container, bool open) {
-  Entry& entry = EntryOf(container, open);
-  if (open || !entry.open) return;
-  entry.open = false;
-  if (!entry.named.name || !entry.named.name->untaken) return;
+void ContainerNames::Note(const std::shared_ptr<const Container>& container,
+                          const Decision& decision) {
+  Entry& entry = EntryOf(container, &decision);
+  if (decision.open || !entry.open) return;
+  entry.open.reset();
+  if (!entry.named.name) return;
   ContainerName name = *entry.named.name;
   name.untaken = false;
+  name.to_metrics = name.to_store = true;
   entry.named.name = std::make_shared<const ContainerName>(std::move(name));
 }
 
 void ContainerNames::Call(Entry& entry, NameState state, ContainerName name) const {
-  name.untaken = entry.open && answer_ && !answer_(*entry.container);
+  if (entry.open && answer_) {
+    const Decision settled = answer_(*entry.container);
+    // What a filter leaves out is in what was sampled without it.
+    name.untaken = settled.policies.empty() ||
+                   !TaskFilter::Same(settled.filter.get(), entry.open->filter.get());
+    name.to_metrics = settled.to_metrics;
+    name.to_store = settled.to_store;
+  }
   entry.named.state = state;
   entry.named.name = std::make_shared<const ContainerName>(std::move(name));
 }
 
 ContainerNames::Entry& ContainerNames::EntryOf(const std::shared_ptr<const Container>& container,
-                                               bool open) {
+                                               const Decision* decision) {
   auto [found, inserted] = entries_.try_emplace(container.get());
   Entry& entry = found->second;
   if (inserted) {
     entry.container = container;
     entry.since_ns = now_ns_;
-    entry.open = open;
+    if (decision != nullptr && decision->open) entry.open = *decision;
     if (!pods_ || container->path.pod_uid.empty())
       Call(entry, NameState::kKnown, NameByPath(*container));
   }
@@ -96,20 +106,27 @@ void ContainerNames::LookForOptOut(Entry& entry) {
 }
 
 void ContainerNames::Look(Entry& entry) {
-  const bool looked = entry.looked_in == generation_;
+  // What policies wait for is no pod: they are asked again, once a slice.
+  const bool ask = entry.asked_in != 0 && entry.asked_in != refresh_;
+  const bool looked = entry.looked_in == generation_ && !ask;
   entry.looked_in = generation_;
   const Container& container = *entry.container;
   const std::shared_ptr<const k8s::Pod> pod =
       looked || !index_ ? nullptr : index_->Find(container.path.pod_uid);
   const k8s::PodContainer* found =
       pod == nullptr ? nullptr : pod->FindContainer(container.path.container_id);
+  const bool in_time = now_ns_ - entry.since_ns < kWaitNs;
   if (pod != nullptr && (found != nullptr || !container.InContainer())) {
+    if (entry.named.state == NameState::kAwaited && in_time && entry.open && answer_ &&
+        answer_(container).open) {
+      entry.asked_in = refresh_;
+      return;
+    }
     if (entry.named.name) retired_.push_back(entry.named.name->labels);
     Call(entry, NameState::kKnown, NameByPod(container, *pod, found));
     return;
   }
   entry.named.late = true;
-  const bool in_time = now_ns_ - entry.since_ns < kWaitNs;
   if (entry.named.state == NameState::kAwaited && !in_time) Miss(entry);
 }
 

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
+#include "daemon/policy/selection.h"
 #include "daemon/process/cgroup_tree.h"
 #include "k8s/pods/pod_index.h"
 
@@ -18,8 +20,8 @@ namespace firetower::daemon {
 // server, and what a path says is all there is.
 using PodSource = std::function<std::shared_ptr<const k8s::PodIndex>()>;
 
-// Whether any policy takes a container, as far as is known now; any thread.
-using PolicyAnswer = std::function<bool(const Container&)>;
+// What the policies say of a container for which a decision was open; it may still be. Any thread.
+using PolicyAnswer = std::function<Decision(const Container&)>;
 
 // How a container is called. Immutable.
 struct ContainerName {
@@ -27,10 +29,15 @@ struct ContainerName {
   std::string pod_uid;
   k8s::Workload workload;  // empty where no pod object tells
   bool opted_out = false;
-  bool untaken = false;  // it was sampled while that was open, and no policy takes it
+  // Of what was sampled while a decision was open: no policy takes it, or none that takes what was
+  // sampled; or none of those asks for metrics, or for the store.
+  bool untaken = false;
+  bool to_metrics = true;
+  bool to_store = true;
 
-  // Nothing of it is to be shown or stored.
   bool LeftOut() const { return opted_out || untaken; }
+  bool Shown() const { return !LeftOut() && to_metrics; }
+  bool Stored() const { return !LeftOut() && to_store; }
 };
 
 enum class NameState {
@@ -67,9 +74,8 @@ class ContainerNames {
 
   // Takes the pods of now; call it once a slice.
   void Refresh();
-  // A container of a slice, before its name is asked for. `open`: it was not known whether any
-  // policy takes it; that is answered with its name.
-  void Note(const std::shared_ptr<const Container>& container, bool open);
+  // A container of a slice, before its name is asked for. What was open is answered with its name.
+  void Note(const std::shared_ptr<const Container>& container, const Decision& decision);
   // Valid until the next Refresh.
   const NamedContainer& NameOf(const std::shared_ptr<const Container>& container);
   // The same, without beginning to wait for it: nullptr if it was never asked for.
@@ -85,11 +91,13 @@ class ContainerNames {
     std::shared_ptr<const Container> container;
     NamedContainer named;
     int64_t since_ns = 0;
-    bool open = false;       // no policy was known to take it so far
-    uint64_t looked_in = 0;  // generation
+    std::optional<Decision> open;  // the first, while no other than open ones came
+    uint64_t looked_in = 0;        // generation
+    uint64_t asked_in = 0;         // refresh in which the policies had no answer yet; 0: never
   };
 
-  Entry& EntryOf(const std::shared_ptr<const Container>& container, bool open = false);
+  Entry& EntryOf(const std::shared_ptr<const Container>& container,
+                 const Decision* decision = nullptr);
   void Call(Entry& entry, NameState state, ContainerName name) const;
   void Look(Entry& entry);
   void LookForOptOut(Entry& entry);
@@ -106,6 +114,7 @@ class ContainerNames {
   const PolicyAnswer answer_;
   std::shared_ptr<const k8s::PodIndex> index_;
   uint64_t generation_ = 0;  // of index_; 0: none
+  uint64_t refresh_ = 0;
   int64_t now_ns_ = 0;
   std::unordered_map<const Container*, Entry> entries_;
   std::vector<k8s::PathLabels> retired_;

@@ -3,12 +3,15 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "daemon/export/store_class.h"
 #include "profile/pprof.h"
 #include "store/bundle.h"
+#include "store/capture.h"
 #include "store/key.h"
 
 namespace firetower::daemon {
@@ -21,18 +24,6 @@ constexpr int kSymbolWaitMs = 200;
 constexpr int kWindowSymbolWaitMs = 2000;
 constexpr int64_t kRetentionEveryNs = 60 * kNsPerSecond;
 
-store::RetentionClass StoreClass(k8s::RetentionClass retention) {
-  switch (retention) {
-    case k8s::RetentionClass::kShort:
-      return store::RetentionClass::kShort;
-    case k8s::RetentionClass::kStandard:
-      return store::RetentionClass::kStandard;
-    case k8s::RetentionClass::kLong:
-      return store::RetentionClass::kLong;
-  }
-  return store::RetentionClass::kStandard;
-}
-
 // Another run's name, made from this one's.
 std::string RunAfter(std::string_view run) {
   uint64_t hash = kHashSeed;
@@ -42,6 +33,11 @@ std::string RunAfter(std::string_view run) {
     next += "0123456789abcdefghijklmnopqrstuvwxyz"[hash % 36];
   }
   return next;
+}
+
+bool ShowsKernel(const Slice& slice) {
+  return std::any_of(slice.frames.begin(), slice.frames.end(),
+                     [](const Frame& frame) { return frame.module == ModuleRegistry::kKernel; });
 }
 
 }  // namespace
@@ -57,7 +53,8 @@ Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::
       namer_(loader, cache, std::move(proc_root)),
       self_(namer_),
       names_(std::move(pods), clock, options_.ignore_opt_out, std::move(answer)),
-      window_(options_.window, namer_, names_) {}
+      window_(options_.window, namer_, names_),
+      captures_(options_.window.node, options_.window.labels, namer_, names_) {}
 
 Exporter::~Exporter() { Finish(); }
 
@@ -83,16 +80,21 @@ void Exporter::Run(std::stop_token, WakeFd& wake) {
 
 void Exporter::TakeSlice(Slice& slice) {
   namer_.LearnModules(slice);
-  loader_.WaitIdle(kSymbolWaitMs);
+  const bool reads_kernel = ShowsKernel(slice) && loader_.WantKernel();
+  loader_.WaitIdle(reads_kernel ? kWindowSymbolWaitMs : kSymbolWaitMs);
   namer_.BeginSlice();
   names_.Refresh();
   for (const Slice::ContainerEntry& entry : slice.containers)
-    names_.Note(entry.container, entry.decision.open);
+    names_.Note(entry.container, entry.decision);
   if (!window_.empty() && slice.window_start_ns != window_.start_ns()) Flush(false);
   {
     std::lock_guard lock(window_mutex_);
     window_.Add(slice);
   }
+  TakeOrders();
+  captures_.Take(slice);
+  recorder_.Take(slice);
+  SendCaptures(slice.end_ns, false);
   named_selves_.Take(slice, self_.Compute(slice));
   observer_.OnSlice(slice, named_selves_.containers(), named_selves_.gone());
   symbol_hits_.store(namer_.hits(), std::memory_order_relaxed);
@@ -102,6 +104,60 @@ void Exporter::TakeSlice(Slice& slice) {
   } else {
     SendSealed(false);
   }
+}
+
+void Exporter::Order(CaptureOrder order) {
+  std::lock_guard lock(orders_mutex_);
+  orders_.push_back(std::move(order));
+}
+
+void Exporter::TakeOrders() {
+  std::vector<CaptureOrder> orders;
+  {
+    std::lock_guard lock(orders_mutex_);
+    orders.swap(orders_);
+  }
+  for (CaptureOrder& order : orders) {
+    const std::string id = order.id;
+    if (captures_.Begin(std::move(order), recorder_)) continue;
+    LOG(kError, "no capture: too many are under way", {{"capture", id}});
+  }
+}
+
+Result<Exporter::Bundle> Exporter::EncodeCapture(const Captures::Finished& finished) const {
+  const store::CatalogRow& row = finished.row;
+  store::CaptureKey key;
+  key.retention = finished.retention;
+  key.cluster = store::ToKeyComponent(options_.cluster);
+  key.namespace_name = store::ToKeyComponent(row.namespace_name);
+  key.pod = store::ToKeyComponent(row.pod);
+  key.start_s = row.start_ns / kNsPerSecond;
+  key.seconds = (row.duration_ns + kNsPerSecond - 1) / kNsPerSecond;
+  key.container = store::ToKeyComponent(row.container);
+  key.type = row.type;
+  key.id = store::ProfileId(row);
+  Bundle capture;
+  capture.samples = static_cast<uint64_t>(row.samples);
+  ASSIGN_OR_RETURN(capture.key, store::BuildKey(key));
+  ASSIGN_OR_RETURN(capture.bytes,
+                   store::EncodeCapture(row, profile::EncodePprof(finished.profile)));
+  return capture;
+}
+
+void Exporter::SendCaptures(int64_t now_ns, bool last) {
+  std::vector<Captures::Finished> captures = captures_.TakeFinished(now_ns, last);
+  for (const Captures::Finished& finished : captures) {
+    Result<Bundle> capture = EncodeCapture(finished);
+    if (capture) {
+      LOG(kInfo, "capture", {{"key", capture->key}, {"samples", capture->samples}});
+      unsent_.push_back(*std::move(capture));
+    } else {
+      dropped_samples_.fetch_add(static_cast<uint64_t>(finished.row.samples),
+                                 std::memory_order_relaxed);
+      LOG(kError, "capture not encoded", {{"error", capture.error().message()}});
+    }
+  }
+  if (!captures.empty()) Send();
 }
 
 Status Exporter::Encode(const Sealed& sealed, Bundle& bundle) const {
@@ -126,6 +182,10 @@ Status Exporter::Encode(const Sealed& sealed, Bundle& bundle) const {
 
 void Exporter::Flush(bool last) {
   names_.Refresh();
+  if (last) {
+    TakeOrders();
+    SendCaptures(clock_.MonotonicNs(), true);
+  }
   if (!window_.empty()) Seal();
   if (!SendSealed(last)) Send();  // what the store did not take before
   Retain();
@@ -163,10 +223,8 @@ bool Exporter::Settle(Sealed& sealed, bool last) {
     const NamedContainer& named = names_.NameOf(finished.container);
     if (finished.unnamed && named.name) {
       const auto samples = static_cast<uint64_t>(finished.open.row.samples);
-      if (named.name->LeftOut()) {
-        late_opted_out_ += samples;
-        return true;
-      }
+      if (named.name->LeftOut()) late_opted_out_ += samples;
+      if (!named.name->Stored()) return true;
       window_.PutName(*named.name, finished);
     }
     settled &= finished.unnamed == nullptr;
@@ -236,11 +294,23 @@ void Exporter::Send() {
     Unseal(unsent_.front());
     unsent_.pop_front();
   }
-  while (unsent_.size() > kMaxUnsent) {
-    LOG(kError, "window dropped: the store does not take it", {{"key", unsent_.front().key}});
-    dropped_samples_.fetch_add(unsent_.front().samples, std::memory_order_relaxed);
-    unsent_.pop_front();
-  }
+  DropUnsent(false, kMaxUnsent);
+  DropUnsent(true, kMaxUnsentCaptures);
+}
+
+void Exporter::DropUnsent(bool captures, size_t most) {
+  const auto is_one = [&](const Bundle& bundle) { return (bundle.window == 0) == captures; };
+  auto left = static_cast<size_t>(std::ranges::count_if(unsent_, is_one));
+  std::erase_if(unsent_, [&](const Bundle& bundle) {
+    if (left <= most || !is_one(bundle)) return false;
+    --left;
+    LOG(kError,
+        captures ? "capture dropped: the store does not take it"
+                 : "window dropped: the store does not take it",
+        {{"key", bundle.key}});
+    dropped_samples_.fetch_add(bundle.samples, std::memory_order_relaxed);
+    return true;
+  });
 }
 
 void Exporter::Unseal(const Bundle& bundle) {

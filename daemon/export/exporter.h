@@ -11,12 +11,14 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "daemon/export/captures.h"
 #include "daemon/export/container_names.h"
 #include "daemon/export/frame_namer.h"
 #include "daemon/export/named_selves.h"
 #include "daemon/export/slice_self.h"
 #include "daemon/export/window.h"
 #include "daemon/pipeline/slice.h"
+#include "daemon/recorder/flight_recorder.h"
 #include "store/retention.h"
 #include "store/store.h"
 
@@ -47,8 +49,8 @@ class ExportObserver {
 // writes the window as one bundle into the store.
 //
 // A bundle the store refuses is kept and tried again with the next window, kMaxUnsent of them; the
-// oldest beyond that are dropped and counted. What waits so is neither open nor stored: queries
-// miss it.
+// oldest beyond that are dropped and counted; likewise kMaxUnsentCaptures captures. What waits so
+// is neither open nor stored: queries miss it.
 //
 // A window with a container whose name is awaited is written when that came, or did not come in
 // time; the windows after it wait behind it, kMaxSealed of them and kMaxSealedBytes, then the first
@@ -56,6 +58,7 @@ class ExportObserver {
 class Exporter {
  public:
   static constexpr size_t kMaxUnsent = 8;
+  static constexpr size_t kMaxUnsentCaptures = 128;
   static constexpr size_t kMaxSealed = 64;
   static constexpr size_t kMaxSealedBytes = 64 << 20;
 
@@ -70,6 +73,8 @@ class Exporter {
   // Waits until the last slice is written. The source must have finished.
   void Finish();
 
+  // A capture to be made; taken with the next slice. Any thread.
+  void Order(CaptureOrder order);
   // The open window's profiles, copied. Any thread.
   std::vector<store::OpenProfile> OpenProfiles();
 
@@ -87,8 +92,9 @@ class Exporter {
   uint64_t dropped_samples() const { return dropped_samples_.load(std::memory_order_relaxed); }
 
  private:
+  // An object on its way to the store.
   struct Bundle {
-    uint64_t window = 0;  // number of the one it was made of
+    uint64_t window = 0;  // number of the one it was made of; 0: a capture
     k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
     uint64_t samples = 0;
     std::string key;
@@ -105,6 +111,10 @@ class Exporter {
 
   void Run(std::stop_token stop, WakeFd& wake);
   void TakeSlice(Slice& slice);
+  void TakeOrders();
+  // Those that are over by then; `last`: all.
+  void SendCaptures(int64_t now_ns, bool last);
+  Result<Bundle> EncodeCapture(const Captures::Finished& finished) const;
   void Flush(bool last);
   void Seal();
   // Hands windows to the store as far as their names are settled; `last`: as they are. Whether it
@@ -117,6 +127,8 @@ class Exporter {
   // Key and bytes of the profiles of the bundle's retention class; no bytes if there are none.
   Status Encode(const Sealed& sealed, Bundle& bundle) const;
   void Send();
+  // Makes room: the oldest windows, or captures, beyond `most`.
+  void DropUnsent(bool captures, size_t most);
   // Readers find it in the store from now on.
   void Unseal(const Bundle& bundle);
   void Retain();
@@ -134,6 +146,10 @@ class Exporter {
   // The HTTP threads copy the open window while this thread fills it.
   std::mutex window_mutex_;
   Window window_;
+  FlightRecorder recorder_;
+  Captures captures_;
+  std::mutex orders_mutex_;  // the control thread's side, a few times an hour
+  std::vector<CaptureOrder> orders_;
   std::deque<Sealed> sealed_;  // of the first maybe only what is not in the store yet
   std::deque<Bundle> unsent_;
   uint64_t windows_ = 0;

@@ -31,7 +31,7 @@ void NamedSelves::TakeContainer(const Slice::ContainerEntry& entry, const Contai
   }
   if (named->state == NameState::kAwaited || is_held) {
     Hold(entry, self);
-  } else if (!named->name->LeftOut()) {
+  } else if (named->name->Shown()) {
     Show(*named->name, self.functions, self.total_ns, entry.decision.top_functions);
   }
 }
@@ -72,7 +72,7 @@ void NamedSelves::Release() {
       continue;
     }
     Held& held = *it->second;
-    if (!named.name->LeftOut()) {
+    if (named.name->Shown()) {
       for (const auto& [key, self] : held.functions)
         held.released.push_back({key.first, key.second, self.value_ns, self.samples});
       Show(*named.name, held.released, held.total_ns, held.top_functions);

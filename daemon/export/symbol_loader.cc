@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -36,7 +38,6 @@ void SymbolLoader::Start(std::function<void()> on_table) {
     ++unanswered_;
     Deliver({ModuleRegistry::kVdso, LoadedTable::Outcome::kTable, *std::move(table)});
   }
-  LoadKernel();
   thread_ = NamedThread("tables", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
 }
 
@@ -78,12 +79,28 @@ void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
     while (auto request = requests_.TryPop()) {
       Load(*request);
       LoadTables();
-      if (open_requests_.fetch_sub(1, std::memory_order_acq_rel) == 1) idle_.Notify();
+      Answered();
       if (stop.stop_requested()) return;
+    }
+    if (kernel_wanted_.exchange(false)) {
+      LoadKernel();
+      Answered();
     }
     if (kernel_miss_.exchange(false)) LoadKernel();
     wake.Wait(-1);
   }
+}
+
+void SymbolLoader::Answered() {
+  if (open_requests_.fetch_sub(1, std::memory_order_acq_rel) == 1) idle_.Notify();
+}
+
+bool SymbolLoader::WantKernel() {
+  if (std::exchange(kernel_asked_, true)) return false;
+  open_requests_.fetch_add(1, std::memory_order_relaxed);
+  kernel_wanted_.store(true);
+  thread_.Notify();
+  return true;
 }
 
 void SymbolLoader::LoadTables() {

@@ -63,8 +63,12 @@ class SymbolLoader : public SymbolRequests, public TableSource {
 
   // Waits until nothing is asked for any more, at most `timeout_ms`. Export thread.
   void WaitIdle(int timeout_ms);
-  // Nullptr if the kernel's symbols cannot be read. Read again when `miss_address` was asked for
-  // and the last reading is a minute old: modules and BPF programs come and go.
+  // The kernel's symbols are wanted: reading them costs 60 ms of CPU, most of it the kernel's,
+  // which a machine whose samples show no kernel code is spared. True the first time; WaitIdle
+  // waits for them, too. Export thread.
+  bool WantKernel();
+  // Nullptr before that, or if the kernel's symbols cannot be read. Read again when `miss_address`
+  // was asked for and the last reading is a minute old: modules and BPF programs come and go.
   std::shared_ptr<const symbolizer::Kallsyms> Kernel();
   void KernelMiss() { kernel_miss_.store(true, std::memory_order_relaxed); }
   std::shared_ptr<const symbolizer::SymbolTable> Vdso() const { return vdso_; }
@@ -92,6 +96,7 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   void LoadTable(const TableRequest& request);
   void Deliver(LoadedTable loaded);
   void LoadKernel();
+  void Answered();
 
   std::string proc_root_;
   symbolizer::SymbolCache& cache_;
@@ -108,6 +113,8 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   std::mutex kernel_mutex_;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   std::atomic<bool> kernel_miss_{false};
+  std::atomic<bool> kernel_wanted_{false};
+  bool kernel_asked_ = false;  // of the export thread
   int64_t kernel_read_ns_ = 0;
   std::atomic<uint64_t> loaded_{0};
   std::atomic<uint64_t> failed_{0};

@@ -26,6 +26,9 @@ enum class MetricId {
   kUnwindTableBytes,
   kSymbolLookups,
   kPolicies,
+  kTriggerEvaluations,
+  kTriggerCaptures,
+  kTriggerSuppressed,
   kKubeRequests,
   kKubeWatchRestarts,
   kKubeObjectsSkipped,
@@ -49,7 +52,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 36;
+inline constexpr size_t kMetricCount = 39;
 
 struct FamilySpec {
   MetricId id;

@@ -39,6 +39,12 @@ class Pipeline::Peers : public ResolverPeers {
     }
   }
 
+  void OnOomKill(const std::shared_ptr<const Container>& container, int64_t time_ns) override {
+    std::lock_guard lock(pipeline_.figures_mutex_);
+    if (pipeline_.oom_kills_.size() < kMaxOomKills) {
+      pipeline_.oom_kills_.push_back({container, time_ns});
+    }
+  }
   void RemoveGate(uint64_t cgroup_id) override { sampler_.RemoveVerdict(cgroup_id); }
   void SetTasksVersion(uint32_t version) override { sampler_.SetTasksVersion(version); }
   void SetTask(const ft_task& verdict) override { sampler_.SetTask(verdict); }
@@ -166,6 +172,7 @@ void Pipeline::Run(std::stop_token, WakeFd& wake) {
       next_tick_ns_ = now + kNsPerSecond;
       resolver_.Tick();
       TellFigures();
+      TellContainers();
     }
     EndSliceIfDue();
   }
@@ -189,6 +196,24 @@ void Pipeline::TellFigures() {
   figures.refused_spaces = unwinder_.spaces().refused();
   std::lock_guard lock(figures_mutex_);
   figures_ = figures;
+}
+
+void Pipeline::TellContainers() {
+  if (told_version_ == cgroups_.version()) return;
+  told_version_ = cgroups_.version();
+  auto containers = std::make_shared<Containers>();
+  cgroups_.ForEach([&](const CgroupNode& node) {
+    if (node.path == node.container->root_path) containers->push_back(node.container);
+  });
+  std::ranges::sort(*containers, {}, [](const auto& one) { return one->root_path; });
+  // A container that is made anew in the same place has another cgroup, and is the same.
+  containers->erase(std::unique(containers->begin(), containers->end()), containers->end());
+  containers_.Publish(std::move(containers));
+}
+
+std::vector<OomKill> Pipeline::TakeOomKills() {
+  std::lock_guard lock(figures_mutex_);
+  return std::exchange(oom_kills_, {});
 }
 
 PipelineFigures Pipeline::figures() {
@@ -219,17 +244,21 @@ bool Pipeline::TakeRounds() {
 int64_t Pipeline::OpenSlice() {
   int64_t now_wall_ns = clock_.WallNs();
   Slice& slice = resolver_.builder().slice();
+  const int64_t now_ns = clock_.MonotonicNs();
+  // The first sample of this slice may be older than this moment, which no sample of the last is.
+  slice.begin_ns = slice_end_ns_ != 0 ? std::min(slice_end_ns_, now_ns) : now_ns;
   slice.begin_wall_ns = now_wall_ns;
   slice.window_start_ns = now_wall_ns - now_wall_ns % options_.window_ns;
   slice_end_wall_ns_ = NextMultiple(now_wall_ns, options_.slice_ns);
   // The wall clock may be stepped: each slice looks anew how far away its end is.
-  slice_end_ns_ = clock_.MonotonicNs() + (slice_end_wall_ns_ - now_wall_ns);
+  slice_end_ns_ = now_ns + (slice_end_wall_ns_ - now_wall_ns);
   return slice_end_ns_;
 }
 
 void Pipeline::CloseSlice(int64_t end_wall_ns, bool ends_window) {
   Slice& slice = resolver_.builder().slice();
   slice.end_wall_ns = end_wall_ns;
+  slice.end_ns = std::min(slice_end_ns_, clock_.MonotonicNs());
   slice.ends_window = ends_window;
   modules_.TakeNew(slice.modules);
   auto next = free_.TryPop();

@@ -5,8 +5,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/snapshot.h"
 #include "base/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/capture/capture.h"
@@ -35,6 +38,12 @@ struct PipelineFigures {
   uint64_t refused_spaces = 0;
 };
 
+// A task of a container was killed for memory at that moment of the monotonic clock.
+struct OomKill {
+  std::shared_ptr<const Container> container;
+  int64_t time_ns = 0;
+};
+
 // Where symbols are asked for; called on the resolve thread, returns at once.
 class SymbolRequests {
  public:
@@ -51,6 +60,7 @@ class SymbolRequests {
 class Pipeline : public SliceSource {
  public:
   static constexpr size_t kSlicesInFlight = 16;
+  static constexpr size_t kMaxOomKills = 256;
 
   Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& processes,
            ModuleRegistry& modules, SymbolRequests& symbols, TableSource& tables,
@@ -71,6 +81,12 @@ class Pipeline : public SliceSource {
   void Recycle(std::unique_ptr<Slice> slice) override;
   bool finished() const override { return finished_.load(std::memory_order_acquire); }
   PipelineFigures figures();
+  using Containers = std::vector<std::shared_ptr<const Container>>;
+  // Those that exist or went within a minute, as of the last second, in the order of their paths.
+  // Nullptr until the first second is over. Any thread.
+  std::shared_ptr<const Containers> containers() const { return containers_.Get(); }
+  // Since the last call, kMaxOomKills of them. Any thread.
+  std::vector<OomKill> TakeOomKills();
 
  private:
   class Peers;
@@ -87,6 +103,7 @@ class Pipeline : public SliceSource {
   void TurnEpoch();
   void EndSliceIfDue();
   void TellFigures();
+  void TellContainers();
 
   BpfSampler& sampler_;
   const CgroupTree& cgroups_;
@@ -109,6 +126,9 @@ class Pipeline : public SliceSource {
   // Handed to the control thread, once a second.
   std::mutex figures_mutex_;
   PipelineFigures figures_;
+  std::vector<OomKill> oom_kills_;
+  SnapshotCell<Containers> containers_;
+  std::optional<uint64_t> told_version_;  // of the cgroup tree
   uint32_t epoch_ = 1;
   uint32_t early_epoch_ = 0;  // the last one that did not begin with a window
   int64_t slice_end_wall_ns_ = 0;

@@ -133,6 +133,11 @@ void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
       peers_.SetGate(node->id, DecisionOf(*node), node->container->InContainer(), true);
       return;
     }
+    case FT_CGROUP_OOM_KILL:
+      if (const CgroupNode* node = cgroups_.Find(event.cgroup_id)) {
+        peers_.OnOomKill(node->container, event.time_ns);
+      }
+      return;
     case FT_CGROUP_RMDIR:
       OnRemoved(event.cgroup_id, clock_.MonotonicNs());
       return;
@@ -240,10 +245,13 @@ TaskLabel Resolver::LabelOf(const ft_sample& sample) {
 }
 
 void Resolver::AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
-                         uint8_t stop) {
+                         int64_t time_ns, uint8_t stop) {
   uint32_t container = builder_.AddContainer(node.container, [&] { return DecisionOf(node); });
-  builder_.AddSample(container, stack, label, FT_TYPE_CPU, value);
+  const uint32_t row = builder_.AddSample(container, stack, label, FT_TYPE_CPU, value);
   Slice& slice = builder_.slice();
+  if (slice.containers[container].decision.record_ns > 0) {
+    slice.timed.push_back({time_ns, row, static_cast<uint32_t>(value)});
+  }
   ++slice.stops[stop < kStopCount ? stop : kStopNoMapping];
   if (node.container == unknown_) {
     ++slice.attribution.unknown;
@@ -279,6 +287,7 @@ void Resolver::TakeFinished() {
     Pending pending;
     pending.cgroup_id = stack.sample.cgroup_id;
     pending.since_ns = clock_.MonotonicNs();
+    pending.time_ns = static_cast<int64_t>(stack.sample.time_ns);
     pending.value = stack.sample.value;
     pending.cpu = stack.sample.cpu;
     pending.label = stack.label;
@@ -328,7 +337,8 @@ void Resolver::OnSample(const ft_sample& sample, const Round& round) {
   }
   uint8_t stop = 0;
   uint32_t stack = StackOf(sample, parts, &stop);
-  AddSample(*node, stack, builder_.AddLabel(LabelOf(sample)), sample.value, stop);
+  AddSample(*node, stack, builder_.AddLabel(LabelOf(sample)), sample.value,
+            static_cast<int64_t>(sample.time_ns), stop);
 }
 
 bool Resolver::Wants(const Decision& decision, const ft_sample& sample) {
@@ -363,6 +373,7 @@ void Resolver::Defer(const ft_sample& sample) {
   pending.facts = FactsOf(sample);
   pending.cgroup_id = sample.cgroup_id;
   pending.since_ns = clock_.MonotonicNs();
+  pending.time_ns = static_cast<int64_t>(sample.time_ns);
   pending.value = sample.value;
   pending.label = LabelOf(sample);
   StackStore::Body* body = stacks_.Find(sample.stack_hash);
@@ -395,7 +406,7 @@ void Resolver::AddPending(const Pending& pending, const CgroupNode& node, StackP
     stop = FT_STOP_NO_USER;
   }
   AddSample(node, builder_.AddStack(frames, stop), builder_.AddLabel(pending.label), pending.value,
-            stop);
+            pending.time_ns, stop);
 }
 
 void Resolver::ScanCgroups(int64_t now_ns) {

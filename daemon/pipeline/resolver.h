@@ -31,6 +31,8 @@ class ResolverPeers : public TaskVerdicts {
   // gone since, and what the kernel side no longer gates stays so.
   virtual void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
                        bool told) = 0;
+  // A task of that container was killed for memory.
+  virtual void OnOomKill(const std::shared_ptr<const Container>& container, int64_t time_ns) = 0;
   // The cgroup is gone; the kernel side has no more to do with it.
   virtual void RemoveGate(uint64_t cgroup_id) = 0;
   // Verdicts on tasks of earlier versions shall not count any more.
@@ -82,6 +84,7 @@ class Resolver {
   struct Pending {
     uint64_t cgroup_id = 0;
     int64_t since_ns = 0;
+    int64_t time_ns = 0;  // of the sample
     uint64_t value = 0;
     TaskLabel label;
     uint8_t stop = 0;
@@ -106,7 +109,7 @@ class Resolver {
   void TakeFinished();
   void OnCgroup(const CgroupEvent& event, std::string_view path);
   void AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
-                 uint8_t stop);
+                 int64_t time_ns, uint8_t stop);
   const Decision& DecisionOf(const CgroupNode& node);
   void GateAll();
   void DecideTasksAnew();

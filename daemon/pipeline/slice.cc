@@ -35,6 +35,7 @@ void Slice::Clear() {
   frames.clear();
   stacks.clear();
   rows.clear();
+  timed.clear();
   labels.clear();
   containers.clear();
   modules.clear();

@@ -58,6 +58,12 @@ struct Slice {
     uint64_t count = 0;
     uint64_t value = 0;
   };
+  // One sample of a container that is recorded.
+  struct Timed {
+    int64_t time_ns = 0;  // monotonic
+    uint32_t row = 0;
+    uint32_t value = 0;  // nanoseconds; one sample stands for a second at most
+  };
   struct ContainerEntry {
     std::shared_ptr<const Container> container;
     Decision decision;
@@ -69,6 +75,8 @@ struct Slice {
     uint64_t pending = 0;  // had to wait; they count once more for what they turn out to be
   };
 
+  int64_t begin_ns = 0;  // monotonic
+  int64_t end_ns = 0;
   int64_t begin_wall_ns = 0;
   int64_t end_wall_ns = 0;
   bool ends_window = false;
@@ -76,6 +84,7 @@ struct Slice {
   std::vector<Frame> frames;
   std::vector<Stack> stacks;
   std::vector<Row> rows;
+  std::vector<Timed> timed;  // in no order; what waited may be older than the slice
   std::vector<TaskLabel> labels;
   std::vector<ContainerEntry> containers;
   // What ids stand for since the last slice: ids that are new, and ids that stand for another file.

@@ -46,8 +46,8 @@ uint32_t SliceBuilder::AddLabel(const TaskLabel& label) {
   return id;
 }
 
-void SliceBuilder::AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type,
-                             uint64_t value) {
+uint32_t SliceBuilder::AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type,
+                                 uint64_t value) {
   uint64_t hash = HashWord(HashWord(kHashSeed, uint64_t{container} << 32 | stack),
                            uint64_t{label} << 32 | type);
   Slice& slice = *slice_;
@@ -64,6 +64,7 @@ void SliceBuilder::AddSample(uint32_t container, uint32_t stack, uint32_t label,
   }
   slice.rows[id].count += 1;
   slice.rows[id].value += value;
+  return id;
 }
 
 std::unique_ptr<Slice> SliceBuilder::Take(std::unique_ptr<Slice> next) {

@@ -29,7 +29,9 @@ class SliceBuilder {
     }
     return index;
   }
-  void AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type, uint64_t value);
+  // Index of its row.
+  uint32_t AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type,
+                     uint64_t value);
 
   Slice& slice() { return *slice_; }
   // Changes with every slice: what was cached for another one is stale.

@@ -43,6 +43,12 @@ const k8s::Labels* ClusterView::NamespaceLabels(std::string_view name) const {
   return Find(namespaces, name);
 }
 
+std::string ClusterView::NodeUid() const {
+  if (nodes == nullptr) return "";
+  const auto found = nodes->find(fmt::format("/{}", node_name));
+  return found == nodes->end() ? "" : found->second.uid;
+}
+
 const k8s::Labels* ClusterView::NodeLabels() const { return Find(nodes, node_name); }
 
 ClusterLabels::ClusterLabels(std::string node_name, const std::function<void()>& on_change)

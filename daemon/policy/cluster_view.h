@@ -28,6 +28,8 @@ struct ClusterView {
   // nullptr while they are not known.
   const k8s::Labels* NamespaceLabels(std::string_view name) const;
   const k8s::Labels* NodeLabels() const;
+  // "" while it is not known.
+  std::string NodeUid() const;
 };
 
 // The labels of namespaces and of this node, which watches tell on their threads. 10,000 namespaces

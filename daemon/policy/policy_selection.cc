@@ -8,69 +8,17 @@
 
 #include "base/clock.h"
 #include "daemon/capture/cpu_list.h"
-#include "k8s/policy/match.h"
+#include "daemon/policy/policy_match.h"
 #include "k8s/policy/served.h"
 
 namespace firetower::daemon {
 namespace {
 
 using k8s::Match;
-using k8s::PathKind;
 using k8s::ProfilingPolicy;
 
-bool SelectsLabels(const std::optional<k8s::LabelSelector>& selector) {
-  return selector.has_value() && !k8s::MatchesEverything(*selector);
-}
-
-// True if the policy can match nothing on a machine that knows no labels.
-bool NeedsLabels(const k8s::PolicySpec& spec) {
-  return SelectsLabels(spec.targets.namespace_selector) || SelectsLabels(spec.node_selector);
-}
-
-bool Contains(const std::vector<std::string>& list, const std::string& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-// On a machine without an API server.
-bool MatchesAlone(const ProfilingPolicy& policy, const Container& container) {
-  const k8s::Targets& targets = policy.spec.targets;
-  if (NeedsLabels(policy.spec)) return false;
-  bool in_pod = container.path.kind == PathKind::kContainer ||
-                container.path.kind == PathKind::kPodSandboxLevel;
-  if (!in_pod) {
-    return policy.cluster && targets.host_processes == k8s::HostProcesses::kInclude;
-  }
-  if (!targets.pod_selector.has_value() || SelectsLabels(targets.pod_selector)) return false;
-  if (targets.containers.has_value()) {
-    const std::string& name = container.labels.container;
-    if (!targets.containers->include.empty() && !Contains(targets.containers->include, name)) {
-      return false;
-    }
-    if (Contains(targets.containers->exclude, name)) return false;
-  }
-  const std::string& identity =
-      container.path.pod_uid.empty() ? container.path.container_id : container.path.pod_uid;
-  return k8s::InPercent(identity, targets.pod_percent);
-}
-
-// In a cluster, on a node that the policy takes.
-Match MatchesIn(const ClusterView& view, const ProfilingPolicy& policy, const Container& container,
-                const k8s::Pod* pod) {
-  const k8s::Targets& targets = policy.spec.targets;
-  const std::string& uid = container.path.pod_uid;
-  if (uid.empty()) {
-    const bool host = policy.cluster && targets.host_processes == k8s::HostProcesses::kInclude;
-    return host ? Match::kYes : Match::kNo;
-  }
-  const k8s::Labels* labels = pod == nullptr ? nullptr : view.NamespaceLabels(pod->namespace_name);
-  const auto opt_out = view.ignore_opt_out ? k8s::OptOut::kIgnored : k8s::OptOut::kHonoured;
-  const Match taken = k8s::MatchPod(policy, pod, uid, labels, opt_out).match;
-  if (taken == Match::kNo) return Match::kNo;
-  const std::string& id = container.path.container_id;
-  const Match named = k8s::MatchContainer(targets, pod, id).match;
-  if (taken == Match::kYes || named == Match::kNo) return named;
-  return Match::kOpen;
-}
+// A name may come that much later than the last sample of a policy whose deadline is over.
+constexpr int64_t kLateNs = 60 * kNsPerSecond;
 
 int64_t Deadline(const LoadedPolicy& loaded) {
   return loaded.policy.spec.active_deadline_seconds
@@ -91,7 +39,7 @@ bool Eligible(const LoadedPolicy& loaded) {
 
 bool InForce(const LoadedPolicy& loaded, int64_t wall_ns) {
   if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) return false;
-  if (loaded.policy.spec.mode == k8s::Mode::kFilter) return true;  // it is continuous
+  if (loaded.policy.spec.mode != k8s::Mode::kGeneral) return true;  // the others are continuous
   k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
   if (!Periodic(general)) return true;
   // Periods are multiples on the wall clock, so that nodes profile the same minutes.
@@ -115,11 +63,13 @@ class PolicySelection : public Selection {
   // The policies lie in `owner`.
   PolicySelection(std::shared_ptr<const std::vector<LoadedPolicy>> owner,
                   std::vector<const LoadedPolicy*> policies, uint32_t ceiling_hz,
-                  std::optional<ClusterView> view, bool settled)
+                  std::optional<ClusterView> view, std::vector<ActiveCapture> captures,
+                  bool settled)
       : owner_(std::move(owner)),
         policies_(std::move(policies)),
         ceiling_hz_(ceiling_hz),
         view_(std::move(view)),
+        captures_(std::move(captures)),
         settled_(settled) {
     // Where two contradict, the first of these wins.
     std::stable_sort(policies_.begin(), policies_.end(), [](const auto* one, const auto* other) {
@@ -130,8 +80,10 @@ class PolicySelection : public Selection {
       if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
       return DisplayName(a) < DisplayName(b);
     });
+    std::erase_if(policies_,
+                  [&](const LoadedPolicy* loaded) { return HighestRate(loaded->policy) == 0; });
     for (const LoadedPolicy* loaded : policies_) {
-      frequency_hz_ = std::max(frequency_hz_, RateOf(loaded->policy));
+      frequency_hz_ = std::max(frequency_hz_, HighestRate(loaded->policy));
     }
   }
 
@@ -139,16 +91,22 @@ class PolicySelection : public Selection {
     std::shared_ptr<const k8s::Pod> pod;
     if (view_ && view_->pods) pod = view_->pods->Find(container.path.pod_uid);
     Decision decision;
-    bool whole = false;
-    std::vector<std::shared_ptr<const PolicyFilter>> filters;
+    struct Filters {
+      bool whole = false;
+      std::vector<std::shared_ptr<const PolicyFilter>> of;
+    } others, triggers;
     for (const LoadedPolicy* loaded : policies_) {
       const Match match = MatchOf(loaded->policy, container, pod.get());
       if (match == Match::kNo) continue;
-      Add(loaded->policy, match, decision);
-      whole |= loaded->filter == nullptr;
-      filters.push_back(loaded->filter);
+      if (!Add(loaded->policy, container, match, decision)) continue;
+      Filters& filters = loaded->policy.spec.mode == k8s::Mode::kTrigger ? triggers : others;
+      filters.whole |= loaded->filter == nullptr;
+      filters.of.push_back(loaded->filter);
     }
-    if (!whole) decision.filter = TaskFilter::Of(std::move(filters));
+    // A trigger widens nobody's filter: what others store and show is theirs, and where they take a
+    // container, captures of it hold what they take.
+    Filters& filters = others.of.empty() ? triggers : others;
+    if (!filters.whole) decision.filter = TaskFilter::Of(std::move(filters.of));
     if (!settled_ && decision.sampled && MayOptOut(container, pod.get())) decision.open = true;
     return decision;
   }
@@ -182,24 +140,30 @@ class PolicySelection : public Selection {
 
   Match MatchOf(const ProfilingPolicy& policy, const Container& container,
                 const k8s::Pod* pod) const {
-    if (!view_) return MatchesAlone(policy, container) ? Match::kYes : Match::kNo;
-    const Match match = MatchesIn(*view_, policy, container, pod);
-    if (match != Match::kOpen) return match;
-    // What is not there yet may come; but where not even a list came, nobody can tell.
-    return view_->pods && (pod == nullptr || view_->namespaces) ? Match::kOpen : Match::kNo;
+    const bool node =
+        policy.spec.trigger && policy.spec.trigger->capture.scope == k8s::CaptureScope::kNode;
+    return node ? MatchNodeCapture(view_, container, pod)
+                : MatchTargets(view_, policy, container, pod);
   }
 
-  void Add(const ProfilingPolicy& policy, Match match, Decision& decision) const {
+  // False: it samples nothing of it now.
+  bool Add(const ProfilingPolicy& policy, const Container& container, Match match,
+           Decision& decision) const {
+    const bool trigger = policy.spec.mode == k8s::Mode::kTrigger;
+    const bool captured = trigger && IsCaptured(policy, container);
+    const uint32_t rate = trigger ? TriggerRate(policy, captured) : RateOf(policy);
+    if (rate == 0) return false;
     const k8s::ExportSpec& out = policy.spec.export_spec;
-    const bool metrics = out.metrics.mode != k8s::MetricsMode::kDisabled;
-    const bool store = out.object_store.mode != k8s::ObjectStoreMode::kDisabled;
+    // What a trigger has sampled goes to captures; while one is under way also to the metrics.
+    const bool metrics = out.metrics.mode != k8s::MetricsMode::kDisabled && (!trigger || captured);
+    const bool store = out.object_store.mode != k8s::ObjectStoreMode::kDisabled && !trigger;
     if (!decision.sampled) {
-      decision.sampled = decision.open = true;
+      decision.sampled = true;
       decision.stacks = PartsOf(policy.spec.stacks);
       decision.to_metrics = decision.to_store = false;
       decision.retention = k8s::RetentionClass::kShort;
     }
-    decision.frequency_hz = std::max(decision.frequency_hz, RateOf(policy));
+    decision.frequency_hz = std::max(decision.frequency_hz, rate);
     decision.to_metrics |= metrics;
     decision.to_store |= store;
     if (metrics) {
@@ -207,10 +171,39 @@ class PolicySelection : public Selection {
           std::max(decision.top_functions, static_cast<size_t>(out.metrics.top_functions));
     }
     if (store) decision.retention = std::max(decision.retention, out.object_store.retention_class);
-    if (match != Match::kYes) return;
-    decision.open = false;
-    decision.policies.push_back(policy.cluster ? policy.name
-                                               : policy.namespace_name + "/" + policy.name);
+    decision.open |= match == Match::kOpen;
+    if (trigger) {
+      const int64_t before_ns = policy.spec.trigger->capture.pre_trigger_seconds * kNsPerSecond;
+      decision.record_ns = std::max({decision.record_ns, before_ns, int64_t{1}});
+      decision.recorded_for.push_back(ShortName(policy));
+    }
+    if (match == Match::kYes && (!trigger || metrics)) {
+      decision.policies.push_back(ShortName(policy));
+    }
+    return true;
+  }
+
+  bool IsCaptured(const ProfilingPolicy& policy, const Container& container) const {
+    return std::any_of(captures_.begin(), captures_.end(), [&](const ActiveCapture& capture) {
+      return capture.policy == DisplayName(policy) && capture.whom.Takes(container);
+    });
+  }
+
+  uint32_t TriggerRate(const ProfilingPolicy& policy, bool captured) const {
+    const k8s::TriggerSpec& trigger = *policy.spec.trigger;
+    const int64_t armed_hz = trigger.armed_frequency_hertz;
+    const int64_t rate_hz =
+        captured ? std::max(trigger.capture.frequency_hertz, armed_hz) : armed_hz;
+    return std::min(static_cast<uint32_t>(rate_hz), ceiling_hz_);
+  }
+
+  // The highest it has for any container; 0: it samples nothing now.
+  uint32_t HighestRate(const ProfilingPolicy& policy) const {
+    if (policy.spec.mode != k8s::Mode::kTrigger) return RateOf(policy);
+    const bool capturing = std::any_of(
+        captures_.begin(), captures_.end(),
+        [&](const ActiveCapture& capture) { return capture.policy == DisplayName(policy); });
+    return TriggerRate(policy, capturing);
   }
 
   uint32_t RateOf(const ProfilingPolicy& policy) const {
@@ -221,11 +214,16 @@ class PolicySelection : public Selection {
   std::vector<const LoadedPolicy*> policies_;
   const uint32_t ceiling_hz_;
   const std::optional<ClusterView> view_;
+  const std::vector<ActiveCapture> captures_;
   const bool settled_;  // no answer is left open for what may still come
   uint32_t frequency_hz_ = 1;
 };
 
 }  // namespace
+
+std::string ShortName(const ProfilingPolicy& policy) {
+  return policy.cluster ? policy.name : policy.namespace_name + "/" + policy.name;
+}
 
 PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz)
     : ceiling_hz_(ceiling_hz) {
@@ -239,6 +237,7 @@ PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceil
 template <typename Wanted>
 std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
                                                         std::optional<ClusterView> view,
+                                                        std::vector<ActiveCapture> captures,
                                                         bool settled) const {
   const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
   std::vector<const LoadedPolicy*> chosen;
@@ -248,17 +247,44 @@ std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
     chosen.push_back(&loaded);
   }
   return std::make_shared<PolicySelection>(policies_, std::move(chosen), ceiling_hz_,
-                                           std::move(view), settled);
+                                           std::move(view), std::move(captures), settled);
 }
 
 std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
-                                                    std::optional<ClusterView> view) const {
+                                                    std::optional<ClusterView> view,
+                                                    std::vector<ActiveCapture> captures) const {
+  std::erase_if(captures,
+                [&](const ActiveCapture& capture) { return capture.until_wall_ns <= wall_ns; });
   return Select([&](const LoadedPolicy& loaded) { return InForce(loaded, wall_ns); },
-                std::move(view), false);
+                std::move(view), std::move(captures), false);
 }
 
-std::shared_ptr<const Selection> PolicySchedule::Whenever(const ClusterView& view) const {
-  return Select(Eligible, view, true);
+std::vector<PolicySchedule::Armed> PolicySchedule::ArmedAt(
+    int64_t wall_ns, const std::optional<ClusterView>& view,
+    std::span<const std::shared_ptr<const Container>> containers) const {
+  const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
+  std::vector<Armed> armed;
+  for (const LoadedPolicy& loaded : *policies_) {
+    const ProfilingPolicy& policy = loaded.policy;
+    if (policy.spec.mode != k8s::Mode::kTrigger || !InForce(loaded, wall_ns)) continue;
+    if (view && k8s::MatchNode(policy.spec, node).match == Match::kNo) continue;
+    armed.push_back({{policies_, &policy}, {}});
+    for (const std::shared_ptr<const Container>& container : containers) {
+      std::shared_ptr<const k8s::Pod> pod;
+      if (view && view->pods) pod = view->pods->Find(container->path.pod_uid);
+      if (MatchTargets(view, policy, *container, pod.get()) != Match::kYes) continue;
+      armed.back().targets.push_back(container);
+    }
+  }
+  return armed;
+}
+
+std::shared_ptr<const Selection> PolicySchedule::Whenever(const ClusterView& view,
+                                                          int64_t wall_ns) const {
+  const auto wanted = [&](const LoadedPolicy& loaded) {
+    return Eligible(loaded) && wall_ns - kLateNs < Deadline(loaded);
+  };
+  return Select(wanted, view, {}, true);
 }
 
 std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
@@ -269,7 +295,7 @@ std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
   for (const LoadedPolicy& loaded : *policies_) {
     if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) continue;
     if (loaded.policy.spec.active_deadline_seconds) consider(Deadline(loaded));
-    if (loaded.policy.spec.mode == k8s::Mode::kFilter) continue;
+    if (loaded.policy.spec.mode != k8s::Mode::kGeneral) continue;
     k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
     if (!Periodic(general)) continue;
     int64_t period_ns = general.period_seconds * kNsPerSecond;

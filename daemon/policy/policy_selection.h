@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,16 @@ struct LoadedPolicy {
   std::shared_ptr<const PolicyFilter> filter = nullptr;  // PolicySchedule compiles it
 };
 
+// "shop/spikes", or a cluster policy's name alone: as Decision::policies have it.
+std::string ShortName(const k8s::ProfilingPolicy& policy);
+
+// A capture of a policy in mode Trigger that is under way: what it holds is sampled at its rate.
+struct ActiveCapture {
+  std::string policy;  // DisplayName
+  CaptureSubject whom;
+  int64_t until_wall_ns = 0;
+};
+
 // When and where policies are in force. With a view of the cluster, pods are matched as their
 // objects say, and what is in no pod is a host process. Without one (no API server) no pod object
 // is known: a selector that asks for nothing takes every container, one that asks for labels none;
@@ -30,11 +41,21 @@ class PolicySchedule {
   PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz);
 
   // The policies in force at a moment of the wall clock.
+  // `captures`: those that are over by then do not count.
   std::shared_ptr<const Selection> At(int64_t wall_ns,
-                                      std::optional<ClusterView> view = std::nullopt) const;
-  // All that may ever be in force here, as if they were: whether a container that was sampled while
-  // that was open is any policy's.
-  std::shared_ptr<const Selection> Whenever(const ClusterView& view) const;
+                                      std::optional<ClusterView> view = std::nullopt,
+                                      std::vector<ActiveCapture> captures = {}) const;
+  // The policies in mode Trigger that are in force, with whom of `containers` their rules are about
+  // as far as is known.
+  struct Armed {
+    std::shared_ptr<const k8s::ProfilingPolicy> policy;
+    std::vector<std::shared_ptr<const Container>> targets;
+  };
+  std::vector<Armed> ArmedAt(int64_t wall_ns, const std::optional<ClusterView>& view,
+                             std::span<const std::shared_ptr<const Container>> containers) const;
+  // All that may have been in force here of late, as if they were: what becomes of a container that
+  // was sampled while a decision was open.
+  std::shared_ptr<const Selection> Whenever(const ClusterView& view, int64_t wall_ns) const;
   // The next moment after it at which At() gives another answer; nullopt if never.
   std::optional<int64_t> NextChange(int64_t wall_ns) const;
   // What a person should know: parts of policies that match nothing here, or are not served.
@@ -45,7 +66,7 @@ class PolicySchedule {
  private:
   template <typename Wanted>
   std::shared_ptr<const Selection> Select(Wanted wanted, std::optional<ClusterView> view,
-                                          bool settled) const;
+                                          std::vector<ActiveCapture> captures, bool settled) const;
 
   std::shared_ptr<const std::vector<LoadedPolicy>> policies_;
   uint32_t ceiling_hz_;

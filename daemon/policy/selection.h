@@ -27,11 +27,26 @@ struct Decision {
   bool to_store = true;
   // Which of its tasks, on which CPUs; unset: all on all.
   std::shared_ptr<const TaskFilter> filter;
+  // How far back the flight recorder keeps what is sampled of it, for captures; 0: it does not.
+  int64_t record_ns = 0;
+  // Those that have it recorded: a capture of another policy is none of theirs.
+  std::vector<std::string> recorded_for;
   size_t top_functions = 0;  // the most asked for; 0: nobody said
   k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest asked for
   std::vector<std::string> policies;                               // names of those that asked
 
   bool operator==(const Decision&) const = default;
+};
+
+// Whose samples a capture holds: those of one container, else of one pod, else of the node.
+struct CaptureSubject {
+  std::shared_ptr<const Container> container;
+  std::string pod_uid;
+
+  bool Takes(const Container& candidate) const {
+    if (container) return &candidate == container.get();
+    return pod_uid.empty() || candidate.path.pod_uid == pod_uid;
+  }
 };
 
 // The policies in force at one moment, made ready to be asked. Immutable; a change is a new one.

@@ -43,7 +43,9 @@ void CgroupTree::Add(uint64_t id, std::string_view path) {
   CgroupNode& node = *found->second;
   node.id = id;
   node.path = path.empty() ? "/" : path;
-  node.container = ContainerOf(node.path);
+  std::shared_ptr<const Container> container = ContainerOf(node.path);
+  if (container != node.container) ++version_;
+  node.container = std::move(container);
   node.removed_ns = 0;
 }
 
@@ -68,6 +70,7 @@ std::vector<uint64_t> CgroupTree::Sweep(int64_t now_ns) {
   for (auto it = nodes_.begin(); it != nodes_.end();) {
     bool old = it->second->removed_ns != 0 && it->second->removed_ns + kKeepRemovedNs <= now_ns;
     if (old) swept.push_back(it->first);
+    version_ += old ? 1 : 0;
     it = old ? nodes_.erase(it) : std::next(it);
   }
   for (auto it = containers_.begin(); it != containers_.end();) {

@@ -54,6 +54,8 @@ class CgroupTree {
 
   const CgroupNode* Find(uint64_t id) const;
   size_t size() const { return nodes_.size(); }
+  // Changes when a cgroup comes, goes for good, or becomes another container's.
+  uint64_t version() const { return version_; }
   // Cgroups that found no room.
   uint64_t refused() const { return refused_; }
 
@@ -67,6 +69,7 @@ class CgroupTree {
 
   std::string mount_;
   uint64_t refused_ = 0;
+  uint64_t version_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<CgroupNode>> nodes_;
   std::unordered_map<std::string, std::weak_ptr<const Container>> containers_;  // by root path
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "k8s/client/exec_plugin.h"
+#include "k8s/document/quantity.h"
 #include "k8s/watch/object_meta.h"
 
 namespace firetower::k8s {
@@ -60,6 +61,15 @@ PodContainer* FindByName(std::vector<PodContainer>& containers, std::string_view
   return found == containers.end() ? nullptr : &*found;
 }
 
+// 0 for what is no quantity. Upstream also knows exponents, and suffixes for amounts that no node
+// has.
+ContainerRequests RequestsOf(const Node& container) {
+  const auto amount = [&](std::string_view name) {
+    return ParseQuantity(TextAt(container, {"resources", "requests", name})).value_or(Quantity{});
+  };
+  return {amount("cpu").MilliRoundedUp(), amount("memory").RoundedUp()};
+}
+
 void ReadContainers(const Node& object, Pod& pod) {
   for (const ContainerList& list : kContainerLists) {
     for (const Node& one : At(object, {"spec", list.spec}).items) {
@@ -69,7 +79,7 @@ void ReadContainers(const Node& object, Pod& pod) {
       const bool sidecar =
           list.kind == ContainerKind::kInit && TextAt(one, {"restartPolicy"}) == "Always";
       pod.containers.push_back(
-          {std::string(name), sidecar ? ContainerKind::kSidecar : list.kind, {}});
+          {std::string(name), sidecar ? ContainerKind::kSidecar : list.kind, {}, RequestsOf(one)});
     }
   }
 }
@@ -141,6 +151,8 @@ FieldSet PodFields() {
   fields.Keep({"metadata", "annotations", kConfigMirror});
   for (const ContainerList& list : kContainerLists) {
     fields.Keep({"spec", list.spec, "name"});
+    fields.Keep({"spec", list.spec, "resources", "requests", "cpu"});
+    fields.Keep({"spec", list.spec, "resources", "requests", "memory"});
     fields.Keep({"status", list.status, "name"});
     fields.Keep({"status", list.status, "containerID"});
     fields.Keep({"status", list.status, "state", "terminated", "containerID"});

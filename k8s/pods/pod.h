@@ -2,6 +2,7 @@
 // A pod as samples need it: who it is, what runs it, and which container has which id.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,22 @@ enum class ContainerKind {
   kEphemeral,  // added by `kubectl debug`
 };
 
+// What a container asks for; 0: nothing, or in a form that nobody writes. What it may use at most
+// is in its cgroup.
+struct ContainerRequests {
+  int64_t cpu_millis = 0;
+  int64_t memory_bytes = 0;
+
+  bool operator==(const ContainerRequests&) const = default;
+};
+
 struct PodContainer {
   std::string name;
   ContainerKind kind = ContainerKind::kRegular;
   // Without the runtime's prefix ("containerd://"), the present one first. None before kubelet has
   // written one into the status, which it does some time after the container began to run.
   std::vector<std::string> ids;
+  ContainerRequests requests = {};
 };
 
 // The label that takes a pod, or all pods of a namespace, out of every policy when it is "false".

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "k8s/policy/object.h"
 
-#include <charconv>
-
 #include "k8s/client/exec_plugin.h"
 #include "k8s/policy/reader.h"
 #include "k8s/watch/object_meta.h"
 
 namespace firetower::k8s {
-namespace {
-
-int64_t IntegerAt(const Node& object, std::initializer_list<std::string_view> keys) {
-  const std::string_view text = TextAt(object, keys);
-  int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-}  // namespace
 
 FieldSet PolicyObjectFields() {
   return {"metadata.generation", "metadata.creationTimestamp", "metadata.deletionTimestamp",

@@ -62,6 +62,8 @@ struct TriggerTarget {
   TargetType type = TargetType::kUtilization;
   std::optional<int64_t> utilization_percent;
   std::optional<Quantity> value;
+
+  bool operator==(const TriggerTarget&) const = default;
 };
 
 struct TriggerRule {
@@ -71,6 +73,8 @@ struct TriggerRule {
   std::optional<TriggerTarget> target;
   std::optional<int64_t> for_seconds;  // kDefaultForSeconds
   std::optional<CpuScope> cpus;        // cluster kind; kAll
+
+  bool operator==(const TriggerRule&) const = default;
 };
 inline constexpr int64_t kDefaultForSeconds = 15;
 
@@ -79,6 +83,8 @@ struct CaptureSpec {
   int64_t duration_seconds = 60;
   int64_t frequency_hertz = 97;
   CaptureScope scope = CaptureScope::kPod;
+
+  bool operator==(const CaptureSpec&) const = default;
 };
 
 struct TriggerSpec {
@@ -89,6 +95,8 @@ struct TriggerSpec {
   int64_t cooldown_seconds = 600;
   int64_t reset_percent = 10;
   int64_t max_captures_per_hour = 6;
+
+  bool operator==(const TriggerSpec&) const = default;
 };
 
 struct ProcessFilter {

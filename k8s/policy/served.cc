@@ -11,11 +11,6 @@ ServedReport Served(const ProfilingPolicy& policy) {
     report.served = false;
     report.messages.push_back(std::move(message));
   };
-  if (policy.spec.mode == Mode::kTrigger) {
-    refuse(fmt::format("mode {} is not served by this version yet: the policy has no effect",
-                       EnumName(policy.spec.mode)));
-    return report;
-  }
   for (const ProfileSpec& profile : policy.spec.profiles) {
     if (profile.type == ProfileType::kCpu) continue;
     report.messages.push_back(

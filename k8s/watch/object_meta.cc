@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "k8s/watch/object_meta.h"
 
+#include <charconv>
+
 namespace firetower::k8s {
 
 std::string_view TextAt(const Node& object, std::initializer_list<std::string_view> keys) {
@@ -10,6 +12,13 @@ std::string_view TextAt(const Node& object, std::initializer_list<std::string_vi
     if (at == nullptr) return "";
   }
   return at->text;
+}
+
+int64_t IntegerAt(const Node& object, std::initializer_list<std::string_view> keys) {
+  const std::string_view text = TextAt(object, keys);
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 ObjectMeta MetaOf(const Node& object) {

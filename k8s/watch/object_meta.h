@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -18,5 +20,7 @@ ObjectMeta MetaOf(const Node& object);
 
 // The text at a path of keys, "" when there is none.
 std::string_view TextAt(const Node& object, std::initializer_list<std::string_view> keys);
+// The same of an integer; 0 when there is none.
+int64_t IntegerAt(const Node& object, std::initializer_list<std::string_view> keys);
 
 }  // namespace firetower::k8s

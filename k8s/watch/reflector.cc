@@ -18,6 +18,10 @@ constexpr int64_t kWatchGraceNs = 30 * kNsPerSecond;
 // A server that is starting may answer 404 for a resource whose definition it has not read yet:
 // only the second in a row, a minute later, empties the set.
 constexpr int kAbsencesToBelieve = 2;
+// And 403 to everyone, for the seconds until it has read its roles: a right is missing for good
+// only after that. Seen of kube-apiserver 1.36 when it was killed and started again.
+constexpr int kRefusalsToBelieve = 3;
+constexpr int64_t kRefusedAgainNs = 4 * kNsPerSecond;
 
 // RFC 3986 §2.3: what needs no escape in a query.
 std::string Escaped(std::string_view text) {
@@ -208,6 +212,7 @@ Reflector::Outcome Reflector::Refused(const ApiReply& reply) {
 
 void Reflector::Learn(const Outcome& outcome) {
   if (outcome.end != End::kAbsent) absences_ = 0;
+  if (outcome.end != End::kForbidden) refusals_ = 0;
   switch (outcome.end) {
     case End::kWell:
       if (now_.health != ReflectorHealth::kSynced) Publish(ReflectorHealth::kSynced, "");
@@ -222,6 +227,7 @@ void Reflector::Learn(const Outcome& outcome) {
       return;
     case End::kForbidden:
       has_set_ = false;
+      ++refusals_;
       return Publish(ReflectorHealth::kForbidden, outcome.message);
     case End::kAbsent:
       has_set_ = false;
@@ -240,6 +246,9 @@ int64_t Reflector::WaitNs(const Outcome& outcome, int64_t began_ns, bool listed)
   const int64_t now_ns = clock_.MonotonicNs();
   switch (outcome.end) {
     case End::kForbidden:
+      if (refusals_ < kRefusalsToBelieve)
+        return backoff_.Between(kRefusedAgainNs, 2 * kRefusedAgainNs);
+      [[fallthrough]];
     case End::kAbsent:
       return backoff_.Between(options_.slow_retry_ns, options_.slow_retry_ns * 5 / 4);
     case End::kFailed: {

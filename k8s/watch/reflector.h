@@ -33,7 +33,7 @@ enum class ReflectorHealth {
   kStarting,   // no whole set yet
   kSynced,     // a whole set, and the last exchange went well
   kFailing,    // the server is away or refuses for a while: what there is stays as it was
-  kForbidden,  // a right is missing: tried again every minute
+  kForbidden,  // a right is missing: tried again soon, then every minute
   kAbsent,     // the server has no such resource: tried again every minute
 };
 
@@ -117,6 +117,7 @@ class Reflector {
   bool paginate_ = true;     // until a continue token expired
   bool any_version_ = true;  // a list may be answered from the server's cache
   int absences_ = 0;         // 404s in a row
+  int refusals_ = 0;         // 403s in a row
   std::string version_;      // opaque; "" before the first set
   ReflectorState now_;
   SnapshotCell<ReflectorState> state_;

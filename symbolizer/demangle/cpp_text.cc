@@ -43,11 +43,13 @@ void CppText::Insert(uint16_t at, std::string_view text) {
   size_ = static_cast<uint16_t>(size_ + text.size());
   Shift(substitutions_, substitution_count_, at, text.size());
   Shift(arguments_, argument_count_, at, text.size());
+  Shift(elements_, element_count_, at, text.size());
 }
 
 void CppText::Shift(Parts& parts, size_t count, uint16_t at, size_t bytes) {
   for (size_t i = 0; i < count; ++i) {
     CppPart& part = parts[i];
+    if (part.kind == CppPart::Kind::kPack) continue;
     if (part.begin >= at) {
       part.begin = static_cast<uint16_t>(part.begin + bytes);
       part.end = static_cast<uint16_t>(part.end + bytes);

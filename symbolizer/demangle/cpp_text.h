@@ -15,6 +15,7 @@ struct CppPart {
     kFunction,  // "int (char)": a pointer to it adds "(*)" inside
     kArray,     // "int [3]": " (*)"
     kValue,     // no type: a template's argument
+    kPack,      // several arguments: `begin` to `end` of the elements
     kLost,      // has been written into since
   };
   // Without initial values: there are many of them, of which most names use a few.
@@ -33,7 +34,11 @@ class CppText {
  public:
   uint16_t size() const { return size_; }
   bool failed() const { return failed_; }
-  char last() const { return size_ == 0 ? '\0' : bytes_[size_ - 1]; }
+  // What was written last: where a comma was taken back, its blank, as libiberty has it.
+  char last() const {
+    if (size_ == taken_back_) return ' ';
+    return size_ == 0 ? '\0' : bytes_[size_ - 1];
+  }
   std::string_view View(uint16_t begin, uint16_t end) const {
     return {bytes_.data() + begin, static_cast<size_t>(end - begin)};
   }
@@ -54,12 +59,25 @@ class CppText {
     part.split = part.end = size_;
   }
 
+  // Goes back to `size`, behind which stands a comma.
+  void TakeBackComma(uint16_t size) { size_ = taken_back_ = size; }
+  // Goes back to `size`; the substitutions from `first` on were behind it.
+  void TakeBack(uint16_t size, size_t first) {
+    size_ = size;
+    for (; first < substitution_count_; ++first) substitutions_[first].kind = CppPart::Kind::kLost;
+  }
+
+  size_t substitution_count() const { return substitution_count_; }
   void AddSubstitution(const CppPart& part) { Add(part, substitutions_, substitution_count_); }
   const CppPart* Substitution(size_t index) const {
     return index < substitution_count_ ? &substitutions_[index] : nullptr;
   }
   void AddArgument(const CppPart& part) { Add(part, arguments_, argument_count_); }
-  void ClearArguments() { argument_count_ = 0; }
+  void ClearArguments() { argument_count_ = element_count_ = 0; }
+  // Of argument packs.
+  void AddElement(const CppPart& part) { Add(part, elements_, element_count_); }
+  uint16_t element_count() const { return static_cast<uint16_t>(element_count_); }
+  const CppPart* Element(size_t index) const { return &elements_[index]; }
   const CppPart* Argument(size_t index) const {
     return index < argument_count_ ? &arguments_[index] : nullptr;
   }
@@ -86,9 +104,12 @@ class CppText {
   std::array<char, kMaxBytes> bytes_;
   Parts substitutions_;
   Parts arguments_;
+  Parts elements_;
   size_t substitution_count_ = 0;
   size_t argument_count_ = 0;
+  size_t element_count_ = 0;
   uint16_t size_ = 0;
+  uint16_t taken_back_ = UINT16_MAX;
   bool failed_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include "symbolizer/elf/debugdata.h"
 #include "symbolizer/elf/elf_file.h"
+#include "symbolizer/elf/named_ranges.h"
 #include "symbolizer/elf/overlap.h"
 #include "symbolizer/elf/radix_sort.h"
 #include "symbolizer/elf/string_table.h"
@@ -17,11 +18,6 @@ namespace firetower::symbolizer {
 
 namespace {
 
-// The two places symbols may come from at once: the file and its .gnu_debugdata, or .symtab and
-// .dynsym of the file.
-constexpr uint8_t kMainStrings = 0;
-constexpr uint8_t kOtherStrings = 1;
-
 // Everything that must live while names are still offsets into string tables.
 struct Loading {
   std::vector<RawSymbol> symbols;
@@ -30,6 +26,8 @@ struct Loading {
   std::optional<MemorySource> debugdata_source;
   std::optional<ElfFile> debugdata_file;
   std::optional<ElfFile> debug_file;
+  // .dynsym beside a .symtab: names what the (perhaps stripped) .symtab does not.
+  std::optional<SymbolSection> rest;
 };
 
 std::vector<LoadSegment> Segments(const ElfFile& file) {
@@ -61,8 +59,9 @@ std::vector<LoadSegment> SegmentsInMemory(const ElfFile& file) {
 
 Status AddSection(SymbolSection section, const AddressWindow& window, const LoadLimits& limits,
                   Loading& loading) {
+  section.string_table = static_cast<uint8_t>(loading.strings.size());
   loading.strings.emplace_back(section.file->source(), *section.strings);
-  return ReadSymbols(section, window, limits.max_symbols, loading.symbols);
+  return ReadSymbols(section, window, limits.max_symbols, nullptr, loading.symbols);
 }
 
 // Symbols beside .dynsym. A damaged or oversized one is left out: .dynsym is good without it.
@@ -79,7 +78,6 @@ Status AddDebugdata(const ElfFile& file, const AddressWindow& window, const Load
   loading.debugdata_file = *std::move(inner);
   auto section = FindSymbolSection(*loading.debugdata_file, SHT_SYMTAB);
   if (!section) return OkStatus();
-  section->string_table = static_cast<uint8_t>(loading.strings.size());
   return AddSection(*section, window, limits, loading);
 }
 
@@ -109,21 +107,36 @@ Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const Lo
   }
   if (full) {
     // All at once: growing copies.
-    const uint64_t bytes = full->symbols->sh_size + (dynamic ? dynamic->symbols->sh_size : 0);
-    loading.symbols.reserve(std::min<uint64_t>(bytes / sizeof(Elf64_Sym), limits.max_symbols));
-    full->string_table = kMainStrings;
-    RETURN_IF_ERROR(AddSection(*full, window, limits, loading));
-    if (!dynamic) return OkStatus();
-    dynamic->string_table = kOtherStrings;
-    dynamic->fill = true;
-    return AddSection(*dynamic, window, limits, loading);
+    const uint64_t count = full->symbols->sh_size / sizeof(Elf64_Sym);
+    loading.symbols.reserve(std::min<uint64_t>(count, limits.max_symbols));
+    if (dynamic) loading.rest = *dynamic;
+    return AddSection(*full, window, limits, loading);
   }
-  if (dynamic) {
-    dynamic->string_table = kMainStrings;
-    RETURN_IF_ERROR(AddSection(*dynamic, window, limits, loading));
-  }
+  if (dynamic) RETURN_IF_ERROR(AddSection(*dynamic, window, limits, loading));
   RETURN_IF_ERROR(AddGoFunctions(file, window, limits, loading));
   return AddDebugdata(file, window, limits, loading);
+}
+
+// Of the rest, which mostly repeats what is there, only what names something still unnamed. Their
+// symbols come behind the others.
+Status AddRest(const AddressWindow& window, const LoadLimits& limits, Loading& loading,
+               std::vector<SymbolTable::Range>& ranges) {
+  if (!loading.rest) return OkStatus();
+  SymbolSection section = *loading.rest;
+  section.string_table = static_cast<uint8_t>(loading.strings.size());
+  const NamedRanges named(ranges);
+  std::vector<RawSymbol> missing;
+  const auto room = limits.max_symbols - static_cast<uint32_t>(loading.symbols.size());
+  RETURN_IF_ERROR(ReadSymbols(section, window, room, &named, missing));
+  if (missing.empty()) return OkStatus();
+  loading.strings.emplace_back(section.file->source(), *section.strings);
+  std::vector<SymbolTable::Range> others = ResolveOverlaps(missing);
+  for (SymbolTable::Range& range : others) {
+    range.name_offset += static_cast<uint32_t>(loading.symbols.size());
+  }
+  loading.symbols.insert(loading.symbols.end(), missing.begin(), missing.end());
+  ranges = FillGaps(ranges, others);
+  return OkStatus();
 }
 
 // The places of names in a string table (upper half), and the ranges that want them.
@@ -174,6 +187,7 @@ Result<std::shared_ptr<SymbolTable>> LoadFrom(const ElfFile& file, const Address
                                               const LoadLimits& limits, Loading& loading) {
   if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
   std::vector<SymbolTable::Range> ranges = ResolveOverlaps(loading.symbols);
+  RETURN_IF_ERROR(AddRest(window, limits, loading, ranges));
   std::vector<WantedNames> wanted = NamesOf(ranges, loading);
   loading.symbols = {};
   NameBlob names;

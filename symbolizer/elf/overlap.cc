@@ -9,7 +9,7 @@ namespace firetower::symbolizer {
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr size_t kNone = SIZE_MAX;
 
 // Where symbols below an address end, which decides how far back a label may be.
 struct Reach {
@@ -17,63 +17,58 @@ struct Reach {
   uint32_t globals = 0;
 };
 
-// The labels (symbols without a size) that start at one address.
-struct Labels {
-  uint32_t last_global = kNone;
-  uint32_t last_local = kNone;
-};
-
-// `first`..`last` are the symbols starting at one address. Labels that win nowhere get no extent.
-Labels CollectLabels(std::vector<RawSymbol>& symbols, size_t first, size_t last, Reach& reach) {
-  Labels labels;
-  for (size_t i = first; i < last; ++i) {
-    RawSymbol& symbol = symbols[i];
-    if (symbol.tier == Tier::kFill) {
-      if (!symbol.sized) symbol.end = symbol.start;
-      continue;
-    }
-    uint32_t end = symbol.sized ? symbol.end : symbol.start;
-    reach.all = std::max(reach.all, end);
-    if (symbol.tier == Tier::kGlobal) reach.globals = std::max(reach.globals, end);
-    if (!symbol.sized && symbol.end > symbol.start) {
-      auto& slot = symbol.tier == Tier::kGlobal ? labels.last_global : labels.last_local;
-      slot = static_cast<uint32_t>(i);
-    }
-  }
-  return labels;
+void Extend(Reach& reach, const RawSymbol& symbol) {
+  const uint32_t end = symbol.sized ? symbol.end : symbol.start;
+  reach.all = std::max(reach.all, end);
+  if (symbol.tier == Tier::kGlobal) reach.globals = std::max(reach.globals, end);
 }
 
-// A label names what no sized symbol does, from itself to the next symbol of any kind, within its
-// section, and only if every symbol below it has ended. Of several at one address the last one
-// searched wins: locals come after globals, but are not searched at the exact address of a global.
+// `first`..`last` are the symbols starting at one address, and in `reach`.
+void SettleLabelsOf(std::vector<RawSymbol>& symbols, size_t first, size_t last,
+                    const Reach& reach) {
+  const uint32_t start = symbols[first].start;
+  const uint32_t next_start = last < symbols.size() ? symbols[last].start : UINT32_MAX;
+  size_t last_global = kNone;
+  size_t last_local = kNone;
+  for (size_t i = first; i < last; ++i) {
+    const RawSymbol& symbol = symbols[i];
+    if (symbol.sized || symbol.end <= symbol.start) continue;
+    (symbol.tier == Tier::kGlobal ? last_global : last_local) = i;
+  }
+  size_t general = last_local != kNone ? last_local : last_global;
+  if (reach.all > start) general = kNone;
+  const size_t exact = reach.globals > start ? kNone : last_global;
+  for (size_t i = first; i < last; ++i) {
+    RawSymbol& symbol = symbols[i];
+    if (symbol.sized) continue;
+    if (i == general) {
+      symbol.tier = Tier::kLabel;
+      symbol.end = std::min(symbol.end, next_start);
+    } else if (i == exact) {
+      symbol.tier = Tier::kExactLabel;
+      symbol.end = start + 1;
+    } else {
+      symbol.end = start;
+    }
+  }
+}
+
+// A label (a symbol without a size) names what no sized symbol does, from itself to the next symbol
+// of any kind, within its section, and only if every symbol below it has ended. Of several at one
+// address the last one searched wins: locals come after globals, but are not searched at the exact
+// address of a global. Labels that win nowhere get no extent. There are few.
 void SettleLabels(std::vector<RawSymbol>& symbols) {
   Reach reach;
-  for (size_t first = 0; first < symbols.size();) {
-    const uint32_t start = symbols[first].start;
-    size_t last = first;
-    while (last < symbols.size() && symbols[last].start == start) ++last;
-    Labels labels = CollectLabels(symbols, first, last, reach);
-    size_t next = last;
-    while (next < symbols.size() && symbols[next].tier == Tier::kFill) ++next;
-    const uint32_t next_start = next < symbols.size() ? symbols[next].start : UINT32_MAX;
-
-    uint32_t general = labels.last_local != kNone ? labels.last_local : labels.last_global;
-    if (reach.all > start) general = kNone;
-    uint32_t exact = reach.globals > start ? kNone : labels.last_global;
-    for (size_t i = first; i < last; ++i) {
-      RawSymbol& symbol = symbols[i];
-      if (symbol.sized || symbol.tier == Tier::kFill) continue;
-      if (i == general) {
-        symbol.tier = Tier::kLabel;
-        symbol.end = std::min(symbol.end, next_start);
-      } else if (i == exact) {
-        symbol.tier = Tier::kExactLabel;
-        symbol.end = start + 1;
-      } else {
-        symbol.end = start;
-      }
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    Extend(reach, symbols[i]);
+    if (symbols[i].sized) continue;
+    const uint32_t start = symbols[i].start;
+    size_t first = i;
+    while (first > 0 && symbols[first - 1].start == start) --first;
+    for (; i + 1 < symbols.size() && symbols[i + 1].start == start; ++i) {
+      Extend(reach, symbols[i + 1]);
     }
-    first = last;
+    SettleLabelsOf(symbols, first, i + 1, reach);
   }
 }
 
@@ -149,14 +144,13 @@ bool AppendAlone(const std::vector<RawSymbol>& symbols, size_t& next,
   if (last < symbols.size() && symbols[last].start < first.end) return false;
   next = last;
   if (first.end > first.start) {
-    Append(ranges, symbols, first.start, first.end, static_cast<uint32_t>(best));
+    ranges.push_back(
+        {first.start, first.end - first.start, static_cast<uint32_t>(best), first.start, 0});
   }
   return true;
 }
 
-// Those of one start stay in the table's order, which they come in. Leaves out what .dynsym
-// repeats, which is nearly all of it where there is a .symtab: a symbol of Tier::kFill below one
-// with a size.
+// Those of one start stay in the table's order, which they come in.
 void SortByStart(std::vector<RawSymbol>& symbols) {
   std::vector<uint64_t> keys;
   keys.reserve(symbols.size());
@@ -164,15 +158,7 @@ void SortByStart(std::vector<RawSymbol>& symbols) {
   SortByUpperHalf(keys);
   std::vector<RawSymbol> sorted;
   sorted.reserve(symbols.size());
-  uint32_t start = kNone;
-  uint32_t end = 0;  // of what has a size and is no kFill, at `start`
-  for (uint64_t key : keys) {
-    const RawSymbol& symbol = symbols[static_cast<uint32_t>(key)];
-    if (symbol.start != start) end = start = symbol.start;
-    if (symbol.tier == Tier::kFill && symbol.end <= end) continue;
-    if (symbol.tier != Tier::kFill && symbol.sized) end = std::max(end, symbol.end);
-    sorted.push_back(symbol);
-  }
+  for (uint64_t key : keys) sorted.push_back(symbols[static_cast<uint32_t>(key)]);
   symbols = std::move(sorted);
 }
 

@@ -15,7 +15,6 @@ enum class Tier : uint8_t {
   kExactLabel,  // a global label beats locals at its very first byte, only there
   kLocal,
   kLabel,
-  kFill,  // .dynsym beside .symtab: names what the (perhaps stripped) .symtab does not
 };
 
 // One symbol of a symbol table while its file is loaded. Addresses are relative to the window.
@@ -39,11 +38,20 @@ class AddressWindow {
       code_.push_back(segment);
       if (code_.size() == 1 || segment.elf_vaddr < base_) base_ = segment.elf_vaddr;
     }
+    for (const LoadSegment& segment : code_) {
+      if (segment.file_size_bytes <= main_bytes_ || segment.file_size_bytes >= UINT32_MAX ||
+          segment.elf_vaddr - base_ >= UINT32_MAX - segment.file_size_bytes) {
+        continue;
+      }
+      main_ = segment.elf_vaddr;
+      main_bytes_ = segment.file_size_bytes;
+    }
   }
   uint64_t base() const { return base_; }
   bool empty() const { return code_.empty(); }
   // Whether a function may start here: in the code, within 4 GiB of its start.
   bool Contains(uint64_t elf_vaddr) const {
+    if (elf_vaddr - main_ < main_bytes_) return true;
     for (const LoadSegment& segment : code_) {
       if (elf_vaddr >= segment.elf_vaddr &&
           elf_vaddr - segment.elf_vaddr < segment.file_size_bytes) {
@@ -61,6 +69,9 @@ class AddressWindow {
  private:
   std::vector<LoadSegment> code_;
   uint64_t base_ = 0;
+  // The largest segment, where nearly all is; all of it within the window.
+  uint64_t main_ = 0;
+  uint64_t main_bytes_ = 0;
 };
 
 }  // namespace firetower::symbolizer

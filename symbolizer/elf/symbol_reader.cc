@@ -11,18 +11,8 @@ namespace {
 
 constexpr size_t kChunkSymbols = 2048;  // 48 KiB of a table at a time
 
-uint8_t BindingRank(unsigned char info) {
-  switch (ELF64_ST_BIND(info)) {
-    case STB_GLOBAL:
-      return 3;
-    case STB_WEAK:
-      return 2;
-    case STB_LOCAL:
-      return 1;
-    default:
-      return 0;
-  }
-}
+// By STB_LOCAL, STB_GLOBAL and STB_WEAK; others have 0.
+constexpr uint8_t kBindingRanks[16] = {1, 3, 2};
 
 // Everything that names an address, as elfutils has it: not only STT_FUNC and STT_GNU_IFUNC, since
 // hand-written assembly leaves its functions STT_NOTYPE and its tables inside the code STT_OBJECT.
@@ -45,7 +35,7 @@ uint64_t LabelEnd(const ElfFile& file, const Elf64_Sym& symbol) {
   return section.sh_addr + section.sh_size;
 }
 
-RawSymbol MakeRaw(const Elf64_Sym& symbol, const SymbolSection& section, bool local,
+RawSymbol MakeRaw(const Elf64_Sym& symbol, const SymbolSection& section, Tier tier,
                   const AddressWindow& window) {
   RawSymbol raw{};
   raw.start = window.Clamp(symbol.st_value);
@@ -59,8 +49,8 @@ RawSymbol MakeRaw(const Elf64_Sym& symbol, const SymbolSection& section, bool lo
   raw.end = window.Clamp(end);
   raw.name = symbol.st_name;
   raw.string_table = section.string_table;
-  raw.binding = BindingRank(symbol.st_info);
-  raw.tier = section.fill ? Tier::kFill : local ? Tier::kLocal : Tier::kGlobal;
+  raw.binding = kBindingRanks[ELF64_ST_BIND(symbol.st_info)];
+  raw.tier = tier;
   return raw;
 }
 
@@ -77,30 +67,34 @@ Result<SymbolSection> FindSymbolSection(const ElfFile& file, uint32_t type) {
     if (!file.SectionInFile(section) || !file.SectionInFile(strings)) {
       return Error(ErrorCode::kCorrupt, "ELF symbol table lies beyond the file's end");
     }
-    return SymbolSection{&file, &section, &strings, 0, false};
+    return SymbolSection{&file, &section, &strings, 0};
   }
   return Error(ErrorCode::kNotFound, "no such symbol table");
 }
 
 Status ReadSymbols(const SymbolSection& section, const AddressWindow& window, uint32_t max_symbols,
-                   std::vector<RawSymbol>& out) {
+                   const NamedRanges* named, std::vector<RawSymbol>& out) {
   const uint64_t count = section.symbols->sh_size / sizeof(Elf64_Sym);
+  // sh_info is the index of the first global symbol (gABI, "Symbol Table").
+  const uint64_t first_global = named == nullptr ? section.symbols->sh_info : 0;
   std::vector<Elf64_Sym> chunk;
   for (uint64_t first = 0; first < count; first += chunk.size()) {
     chunk.resize(std::min<uint64_t>(kChunkSymbols, count - first));
     RETURN_IF_ERROR(
         section.file->source().ReadAt(section.symbols->sh_offset + first * sizeof(Elf64_Sym),
                                       std::as_writable_bytes(std::span(chunk))));
-    for (size_t i = 0; i < chunk.size(); ++i) {
-      if (!NamesCode(chunk[i], section.strings->sh_size, window)) continue;
+    uint64_t number = first;
+    for (const Elf64_Sym& symbol : chunk) {
+      const bool local = number++ < first_global;
+      if (!NamesCode(symbol, section.strings->sh_size, window)) continue;
+      RawSymbol raw = MakeRaw(symbol, section, local ? Tier::kLocal : Tier::kGlobal, window);
+      if (named != nullptr && (!raw.sized || named->Cover(raw.start, raw.end))) continue;
       if (out.size() >= max_symbols) {
         return Error(ErrorCode::kExhausted,
                      fmt::format("more than {} symbols in one file", max_symbols));
       }
-      // sh_info is the index of the first global symbol (gABI, "Symbol Table").
-      bool local = first + i < section.symbols->sh_info;
-      out.push_back(MakeRaw(chunk[i], section, local, window));
-      out.back().order = static_cast<uint32_t>(out.size());
+      raw.order = static_cast<uint32_t>(out.size() + 1);
+      out.push_back(raw);
     }
   }
   return OkStatus();

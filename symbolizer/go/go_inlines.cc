@@ -90,7 +90,7 @@ class Loader {
   }
 
   void AddStretch(int32_t call, uint64_t code_bytes) {
-    AddUleb(tables_.stretches, static_cast<uint32_t>(call + 1));
+    AddUleb(tables_.stretches, static_cast<uint32_t>(call) + 1);  // INT32_MAX, too
     AddUleb(tables_.stretches, static_cast<uint32_t>(code_bytes));
   }
 

@@ -18,23 +18,22 @@ constexpr size_t kReadBytes = 64 * 1024;
 // A line longer than this is no symbol (KSYM_NAME_LEN is 512).
 constexpr size_t kMaxLineBytes = 4096;
 
-// Hands every whole line to the builder and leaves the rest in `pending`.
-Status AddLines(KallsymsBuilder& builder, std::string& pending) {
-  size_t begin = 0;
-  for (size_t end; (end = pending.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    RETURN_IF_ERROR(builder.AddLine(std::string_view(pending).substr(begin, end - begin)));
+// Hands every whole line to the builder, and returns what is left.
+Result<std::string_view> AddLines(KallsymsBuilder& builder, std::string_view text) {
+  for (size_t end; (end = text.find('\n')) != std::string_view::npos;) {
+    RETURN_IF_ERROR(builder.AddLine(text.substr(0, end)));
+    text.remove_prefix(end + 1);
   }
-  pending.erase(0, begin);
-  if (pending.size() > kMaxLineBytes) {
+  if (text.size() > kMaxLineBytes) {
     return Error(ErrorCode::kCorrupt, "kallsyms: a line without an end");
   }
-  return OkStatus();
+  return text;
 }
 
 }  // namespace
 
 Result<Kallsyms> Kallsyms::Parse(std::string_view text) {
-  KallsymsBuilder builder;
+  KallsymsBuilder builder(text.size());
   while (!text.empty()) {
     size_t end = std::min(text.find('\n'), text.size());
     RETURN_IF_ERROR(builder.AddLine(text.substr(0, end)));
@@ -47,17 +46,19 @@ Result<Kallsyms> Kallsyms::Load(const std::string& proc_root) {
   const std::string path = proc_root + "/kallsyms";
   ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path));
   KallsymsBuilder builder;
-  std::string pending;
-  std::vector<char> buffer(kReadBytes);
+  std::vector<char> buffer(kReadBytes + kMaxLineBytes);
+  size_t pending = 0;  // bytes of a line that goes on
   for (;;) {
-    ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+    ssize_t got = ::read(fd.get(), buffer.data() + pending, kReadBytes);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoError("read " + path);
     if (got == 0) break;
-    pending.append(buffer.data(), static_cast<size_t>(got));
-    RETURN_IF_ERROR(AddLines(builder, pending));
+    ASSIGN_OR_RETURN(const std::string_view rest,
+                     AddLines(builder, {buffer.data(), pending + static_cast<size_t>(got)}));
+    std::copy(rest.begin(), rest.end(), buffer.begin());
+    pending = rest.size();
   }
-  RETURN_IF_ERROR(builder.AddLine(pending));
+  RETURN_IF_ERROR(builder.AddLine({buffer.data(), pending}));
   return std::move(builder).Finish();
 }
 

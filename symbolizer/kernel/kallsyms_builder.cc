@@ -2,16 +2,18 @@
 #include "symbolizer/kernel/kallsyms_builder.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 
 namespace firetower::symbolizer {
 
 namespace {
 
 constexpr size_t kMaxNamesBytes = 64u << 20;
-// What a distribution's kernel with its modules has, about: room for these is made at once.
+// What a distribution's kernel with its modules has, about: room for these is made at once, or for
+// the lines of a text that is shorter.
 constexpr size_t kUsualNames = 65'000;
 constexpr size_t kUsualSymbols = 128 * 1024;
+constexpr size_t kShortestLineBytes = 21;  // "ffffffff81000000 T x\n"
 
 // nm(1): text, and weak symbols that are not objects. Upper case is global.
 bool IsFunctionType(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
@@ -22,10 +24,37 @@ bool EndsText(std::string_view name) {
   return name == "_etext" || name == "_einittext" || name == "_end" || name == "__end_rodata";
 }
 
+// By character: a hexadecimal digit's value, or kNoDigit.
+constexpr uint8_t kNoDigit = 0xff;
+constexpr std::array<uint8_t, 256> kDigits = [] {
+  std::array<uint8_t, 256> digits{};
+  digits.fill(kNoDigit);
+  for (uint8_t i = 0; i < 10; ++i) digits[static_cast<size_t>('0' + i)] = i;
+  for (uint8_t i = 0; i < 6; ++i) {
+    digits[static_cast<size_t>('a' + i)] = digits[static_cast<size_t>('A' + i)] =
+        static_cast<uint8_t>(10 + i);
+  }
+  return digits;
+}();
+constexpr size_t kMaxDigits = 16;
+
+std::optional<uint64_t> ParseHex(std::string_view text) {
+  if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
+  uint64_t value = 0;
+  uint8_t seen = 0;
+  for (const char c : text) {
+    const uint8_t digit = kDigits[static_cast<uint8_t>(c)];
+    seen |= digit;
+    value = value << 4 | (digit & 0xf);
+  }
+  if (seen > 0xf) return std::nullopt;
+  return value;
+}
+
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// Parts a line at blanks; the kernel writes a tab before the module. The fields are a few bytes
-// each, and searching for a set of characters looks at every byte with a call.
+// Parts a line at blanks; the fields are a few bytes each, and searching for a set of characters
+// looks at every byte with a call.
 std::string_view NextField(std::string_view& line) {
   size_t begin = 0;
   while (begin < line.size() && IsBlank(line[begin])) ++begin;
@@ -36,27 +65,48 @@ std::string_view NextField(std::string_view& line) {
   return field;
 }
 
+struct Line {
+  std::string_view address;
+  std::string_view type;
+  std::string_view name;
+  std::string_view module;
+};
+
+// As 64-bit kernels write it: "ffffffff81000000 T name", with a tab before the module; else as
+// fields.
+Line Part(std::string_view line) {
+  constexpr size_t kName = kMaxDigits + 3;
+  const bool is_usual = line.size() > kName && line[kMaxDigits] == ' ' &&
+                        line[kMaxDigits + 2] == ' ' && !IsBlank(line[kMaxDigits + 1]) &&
+                        !IsBlank(line[kName]) && line.find(' ', kName) == line.npos;
+  if (is_usual) {
+    const size_t tab = std::min(line.find('\t', kName), line.size());
+    std::string_view module = line.substr(tab);
+    return {line.substr(0, kMaxDigits), line.substr(kMaxDigits + 1, 1),
+            line.substr(kName, tab - kName), NextField(module)};
+  }
+  Line parts;
+  for (std::string_view* part : {&parts.address, &parts.type, &parts.name, &parts.module}) {
+    *part = NextField(line);
+  }
+  return parts;
+}
+
 }  // namespace
 
-KallsymsBuilder::KallsymsBuilder()
-    : names_(kMaxNamesBytes, kUsualNames), no_module_(*names_.Add("")) {
-  symbols_.reserve(kUsualSymbols);
+KallsymsBuilder::KallsymsBuilder(size_t bytes)
+    : names_(kMaxNamesBytes, std::min(kUsualNames, bytes / kShortestLineBytes)),
+      no_module_(*names_.Add("")) {
+  symbols_.reserve(std::min(kUsualSymbols, bytes / kShortestLineBytes));
 }
 
 Status KallsymsBuilder::AddLine(std::string_view line) {
-  std::string_view address = NextField(line);
-  std::string_view type = NextField(line);
-  std::string_view name = NextField(line);
-  std::string_view module = NextField(line);
-  uint64_t abs_addr = 0;
-  auto [end, error] =
-      std::from_chars(address.data(), address.data() + address.size(), abs_addr, 16);
-  if (error != std::errc() || end != address.data() + address.size() || type.size() != 1 ||
-      name.empty() || name[0] == '\0') {
-    return OkStatus();
-  }
+  auto [address, type, name, module] = Part(line);
+  const std::optional<uint64_t> parsed = ParseHex(address);
+  if (!parsed || type.size() != 1 || name.empty() || name[0] == '\0') return OkStatus();
   ++lines_;
   // 0 is a hidden address, or the offset of a per-CPU variable.
+  const uint64_t abs_addr = *parsed;
   if (abs_addr == 0) return OkStatus();
   any_address_ = true;
   if (symbols_.size() >= Kallsyms::kMaxSymbols) {
@@ -113,8 +163,11 @@ Result<Kallsyms> KallsymsBuilder::Finish() && {
                  "kernel.kptr_restrict to 0 or 1 and kernel.perf_event_paranoid to 1 or less");
   }
   // Stable: of several names at one address the kernel lists the one it prefers first.
-  std::stable_sort(symbols_.begin(), symbols_.end(),
-                   [](const Raw& a, const Raw& b) { return a.abs_addr < b.abs_addr; });
+  // All but the last few come sorted.
+  const auto below = [](const Raw& a, const Raw& b) { return a.abs_addr < b.abs_addr; };
+  const auto rest = std::is_sorted_until(symbols_.begin(), symbols_.end(), below);
+  std::stable_sort(rest, symbols_.end(), below);
+  std::inplace_merge(symbols_.begin(), rest, symbols_.end(), below);
   auto functions = static_cast<size_t>(std::count_if(
       symbols_.begin(), symbols_.end(), [](const Raw& symbol) { return symbol.function; }));
   Kallsyms table;

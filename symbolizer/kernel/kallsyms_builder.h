@@ -15,7 +15,8 @@ namespace firetower::symbolizer {
 // Collects the lines of /proc/kallsyms: "address type name[\t[module]]".
 class KallsymsBuilder {
  public:
-  KallsymsBuilder();
+  // For a text of `bytes`; without, for that of a distribution's kernel with its modules.
+  explicit KallsymsBuilder(size_t bytes = SIZE_MAX);
   // One line without its newline; one that is not a symbol is skipped. kExhausted beyond the
   // table's bounds.
   Status AddLine(std::string_view line);

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "bpf/abi/config.h"
-#include "ft_cgroup.skel.h"
 #include "ft_sampler.skel.h"
 
 namespace firetower {
@@ -38,7 +37,7 @@ struct ObjectDeleter {
 ft_load_config Config(bool use_v2) {
   ft_load_config config{};
   config.use_v2 = use_v2 ? 1 : 0;
-  config.v1_subsystem = 1;
+  config.v1_controller = FT_CONTROLLER_cpu;
   config.user_reads = 1;
   config.thread_size = 16384;
   config.wake_bytes = 1 << 19;
@@ -102,8 +101,6 @@ TEST_P(VerifierBudget, EveryProgramTakesLessThanHalfTheLimit) {
   std::map<std::string, uint64_t> processed;
   size_t size = 0;
   const void* elf = ft_sampler_bpf__elf_bytes(&size);
-  Load(elf, size, Config(GetParam()), processed);
-  elf = ft_cgroup_bpf__elf_bytes(&size);
   Load(elf, size, Config(GetParam()), processed);
   EXPECT_GE(processed.size(), 4u);
   for (const auto& [name, count] : processed) {

@@ -12,23 +12,15 @@
 #include "k8s/watch/object_store.h"
 #include "k8s/watch/reflector.h"
 #include "k8s/watch/stream_sinks.h"
+#include "tests/cluster/text_sink.h"
 
 namespace firetower::k8s {
 namespace {
 
+using ::firetower::testing::TextSink;
 using ::testing::HasSubstr;
 
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
-
-class TextSink : public BodySink {
- public:
-  bool OnBody(std::string_view bytes) override {
-    text.append(bytes);
-    return true;
-  }
-  int64_t idle_timeout_ns() const override { return 20 * kNsPerSecond; }
-  std::string text;
-};
 
 class QuietMetrics : public ReflectorMetrics {
  public:

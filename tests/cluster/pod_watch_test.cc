@@ -11,24 +11,16 @@
 #include "daemon/cluster/watch_checks.h"
 #include "k8s/pods/pod_tracker.h"
 #include "k8s/watch/object_meta.h"
+#include "tests/cluster/text_sink.h"
 
 namespace firetower::daemon {
 namespace {
 
+using ::firetower::testing::TextSink;
 using ::testing::HasSubstr;
 
 constexpr int kPods = 300;
 constexpr const char* kUrl = "/api/v1/namespaces/default/pods";
-
-class TextSink : public k8s::BodySink {
- public:
-  bool OnBody(std::string_view bytes) override {
-    text.append(bytes);
-    return true;
-  }
-  int64_t idle_timeout_ns() const override { return 20 * kNsPerSecond; }
-  std::string text;
-};
 
 class RealPods : public ::testing::Test {
  protected:

@@ -12,10 +12,12 @@
 #include "daemon/cluster/cluster.h"
 #include "daemon/policy/policy_objects.h"
 #include "k8s/watch/watch_thread.h"
+#include "tests/cluster/text_sink.h"
 
 namespace firetower::daemon {
 namespace {
 
+using ::firetower::testing::TextSink;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -23,12 +25,6 @@ constexpr const char* kPolicies =
     "/apis/firetower.dev/v1alpha1/namespaces/default/profilingpolicies";
 constexpr const char* kClusterPolicies = "/apis/firetower.dev/v1alpha1/clusterprofilingpolicies";
 constexpr const char* kMerge = "application/merge-patch+json";
-
-class TextSink : public k8s::BodySink {
- public:
-  bool OnBody(std::string_view) override { return true; }
-  int64_t idle_timeout_ns() const override { return 20 * kNsPerSecond; }
-};
 
 class PolicyWatch : public ::testing::Test {
  protected:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the system benches share: lines `metric value limit verdict`, and a process's own CPU to the nanosecond."""
 
+import contextlib
 import pathlib
 import sys
 
@@ -37,6 +38,32 @@ def cpu_seconds(pid):
     for schedstat in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
         total += int(schedstat.read_text().split()[0])
     return total / 1e9
+
+
+@contextlib.contextmanager
+def bpf_statistics():
+    """The kernel's run time statistics of BPF programs, which cost something, for a while."""
+    switch = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
+    before = switch.read_text()
+    switch.write_text("1")
+    try:
+        yield
+    finally:
+        switch.write_text(before)
+
+
+def bpf_programs(pid):
+    """(type, run time in ns, runs) of each program that a process holds, as the kernel counts."""
+    programs = {}
+    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        try:
+            text = info.read_text()
+        except FileNotFoundError:
+            continue  # A file that was being read is closed by now; programs stay.
+        rows = dict(row.split(":", 1) for row in text.splitlines() if ":" in row)
+        if "prog_id" in rows and "run_time_ns" in rows:
+            programs[rows["prog_id"]] = (int(rows["prog_type"]), int(rows["run_time_ns"]), int(rows["run_cnt"]))
+    return list(programs.values())
 
 
 def rss_bytes(pid):

@@ -6,9 +6,7 @@ Two threads burn in one container at 97 Hz; a filter by comm leaves all of its t
 kernel's statistics, in turn.
 """
 
-import pathlib
 import statistics
-import sys
 import time
 
 import bench
@@ -16,7 +14,7 @@ from containers import Engine
 from daemon import Daemon
 
 ROUNDS = 5
-STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
+PERF_EVENT = 7  # BPF_PROG_TYPE_PERF_EVENT (linux/bpf.h)
 POLICY = """apiVersion: firetower.dev/v1alpha1
 kind: ClusterProfilingPolicy
 metadata: {{name: only}}
@@ -29,15 +27,8 @@ spec:
 
 
 def sampler_cost(daemon):
-    """(run time in ns, runs) of the sampler, by the kernel's statistics."""
-    for info in pathlib.Path(f"/proc/{daemon.process.pid}/fdinfo").iterdir():
-        try:
-            rows = dict(row.split(":", 1) for row in info.read_text().splitlines() if ":" in row)
-        except FileNotFoundError:
-            continue  # It was being read.
-        if rows.get("prog_type", "").strip() == "7":  # BPF_PROG_TYPE_PERF_EVENT
-            return int(rows["run_time_ns"]), int(rows["run_cnt"])
-    raise RuntimeError("the daemon holds no perf_event program")
+    """(run time in ns, runs) of the sampler."""
+    return next((ns, runs) for kind, ns, runs in bench.bpf_programs(daemon.process.pid) if kind == PERF_EVENT)
 
 
 def a_run(daemon, policy, comm):
@@ -50,21 +41,16 @@ def a_run(daemon, policy, comm):
 
 
 def main():
-    before = STATISTICS.read_text()
-    STATISTICS.write_text("1")
-    try:
-        with Engine() as engine:
-            folder = engine.work / "policies"
-            folder.mkdir()
-            policy = folder / "only.yaml"
-            policy.write_text(POLICY.format(comm="toy_gap"))
-            burners = [engine.container("/bin/toy_gap", 3600, 30).start() for _ in range(2)]
-            with Daemon("--policy", folder) as daemon:
-                time.sleep(5)
-                pairs = [(a_run(daemon, policy, "nobody"), a_run(daemon, policy, "toy_gap")) for _ in range(ROUNDS)]
-            del burners
-    finally:
-        STATISTICS.write_text(before)
+    with bench.bpf_statistics(), Engine() as engine:
+        folder = engine.work / "policies"
+        folder.mkdir()
+        policy = folder / "only.yaml"
+        policy.write_text(POLICY.format(comm="toy_gap"))
+        for _ in range(2):
+            engine.container("/bin/toy_gap", 3600, 30).start()
+        with Daemon("--policy", folder) as daemon:
+            time.sleep(5)
+            pairs = [(a_run(daemon, policy, "nobody"), a_run(daemon, policy, "toy_gap")) for _ in range(ROUNDS)]
     ratios = [out / taken for out, taken in pairs]
     bench.line("filter_tick_left_out_ns", statistics.median(out for out, _ in pairs))
     bench.line("filter_tick_taken_ns", statistics.median(taken for _, taken in pairs))

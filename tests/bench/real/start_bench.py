@@ -5,7 +5,8 @@
 The load has no frame pointers, so its table has to be read first. CPU is the daemon's own, the kernel's verification of
 its programs included, when /metrics shows that a stack was sampled and a profile holds it whole; beside it the CPU that
 bpftrace needs until it has printed the stacks of its first 100 ms, with names, and the CPU of its start alone, with no
-stack to name.
+stack to name. What the daemon puts off until it is needed (the kernel's symbols, tables of what did not run) is in its
+CPU after ten seconds.
 """
 
 import resource
@@ -14,13 +15,17 @@ import statistics
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.parse
 
 import bench
+import pprof
 from daemon import TOYS, Daemon
 
 ROUNDS = 7
 FRAMES = 30
 MOST_CPU_SECONDS = 0.25
+SETTLED_SECONDS = 10
 WHOLE = ["_start", "main", "window", *["level"] * (FRAMES - 3), "leaf"]
 BPFTRACE = "profile:hz:99 {{ @[kstack, ustack, comm] = count(); }} interval:ms:{} {{ exit(); }}"
 
@@ -30,17 +35,27 @@ def children_cpu():
     return usage.ru_utime + usage.ru_stime
 
 
+def profile_of(daemon):
+    """Asked without the CLI: a program started for each question would be one more whose tables the daemon reads."""
+    question = urllib.parse.urlencode({"q": '{container=~".+"}', "from": "now-10m"})
+    try:
+        return pprof.parse(daemon.fetch(f"/api/v1/profile?{question}"))
+    except urllib.error.HTTPError:
+        return pprof.Profile()
+
+
 def start_of_daemon():
-    """CPU and wall seconds from exec to the first whole stack in an answer."""
+    """CPU and wall seconds from exec to the first whole stack in an answer, and CPU after SETTLED_SECONDS."""
     daemon = Daemon("--default-frequency-hertz", "99")
     begin = time.monotonic()
     daemon.start()
     try:
         while time.monotonic() < begin + 20:
             cpu, wall = bench.cpu_seconds(daemon.process.pid), time.monotonic() - begin
-            found = daemon.profile('{container=~".+"}')
+            found = profile_of(daemon)
             if any(sample.names == WHOLE and "cut" not in sample.labels for sample in found.samples):
-                return cpu, wall
+                time.sleep(max(0.0, begin + SETTLED_SECONDS - time.monotonic()))
+                return cpu, wall, bench.cpu_seconds(daemon.process.pid)
             time.sleep(0.02)
         raise RuntimeError("no whole stack within 20 s")
     finally:
@@ -76,11 +91,12 @@ def main():
     finally:
         load.kill()
         load.wait()
-    cpu = [seconds for seconds, _ in ours]
+    cpu = [one[0] for one in ours]
     bench.line("start_cpu_seconds_min", min(cpu))
     bench.line("start_cpu_seconds_max", max(cpu))
     bench.at_most("start_cpu_seconds", statistics.median(cpu), MOST_CPU_SECONDS)
-    bench.line("start_wall_seconds", statistics.median(wall for _, wall in ours))
+    bench.line("start_wall_seconds", statistics.median(one[1] for one in ours))
+    bench.line(f"start_cpu_seconds_after_{SETTLED_SECONDS}_s", statistics.median(one[2] for one in ours))
     if not peer:
         print("SKIP bench.start: bpftrace, the peer, is not installed (hack/bootstrap --tests)")
         sys.exit(77 if cpu and statistics.median(cpu) <= MOST_CPU_SECONDS else 1)

@@ -8,7 +8,6 @@ short processes in 60 s.
 """
 
 import os
-import pathlib
 import statistics
 import subprocess
 import time
@@ -18,7 +17,6 @@ from daemon import TOYS, Daemon
 
 WINDOWS = 5
 WINDOW_SECONDS = 9
-STATISTICS = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
 
 
 def bpf_seconds(daemon):
@@ -26,17 +24,7 @@ def bpf_seconds(daemon):
 
 
 def kernel_bpf_seconds(pid):
-    """Run time of the programs that a process holds, as the kernel counts it."""
-    programs = {}
-    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
-        try:
-            text = info.read_text()
-        except FileNotFoundError:
-            continue  # A file that was being read is closed by now; programs stay.
-        rows = dict(row.split(":", 1) for row in text.splitlines() if ":" in row)
-        if "prog_id" in rows and "run_time_ns" in rows:
-            programs[rows["prog_id"]] = int(rows["run_time_ns"])
-    return sum(programs.values()) / 1e9
+    return sum(ns for _, ns, _ in bench.bpf_programs(pid)) / 1e9
 
 
 def memory(daemon):
@@ -62,16 +50,12 @@ def steady_cost(daemon):
 
 def kernel_view(daemon):
     """The programs' own measure against the kernel's, over one window."""
-    before = STATISTICS.read_text()
-    STATISTICS.write_text("1")
-    try:
+    with bench.bpf_statistics():
         kernel, own = kernel_bpf_seconds(daemon.process.pid), bpf_seconds(daemon)
         time.sleep(WINDOW_SECONDS)
         kernel, own = kernel_bpf_seconds(daemon.process.pid) - kernel, bpf_seconds(daemon) - own
-        bench.line("steady_bpf_percent_by_kernel_statistics", 100 * kernel / WINDOW_SECONDS / os.cpu_count())
-        bench.line("steady_bpf_own_measure_to_kernel_statistics", own / kernel if kernel else 0)
-    finally:
-        STATISTICS.write_text(before)
+    bench.line("steady_bpf_percent_by_kernel_statistics", 100 * kernel / WINDOW_SECONDS / os.cpu_count())
+    bench.line("steady_bpf_own_measure_to_kernel_statistics", own / kernel if kernel else 0)
 
 
 def churn_growth(daemon):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole Kubernetes with a kubelet and real pods, and ways to disturb how the daemon sees it."""
 
+import base64
 import ctypes
 import json
 import os
@@ -9,9 +10,11 @@ import queue
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 from case import run
 
@@ -19,6 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl")
 NETWORK = "/run/netns/firetower-cluster"
 SERVER = ("10.213.0.1", 6443)
+ETCD = ("127.0.0.1", 2379)
+AGENT_IMAGE = "firetower.test/firetower:1"
 
 
 def find_binaries():
@@ -61,6 +66,26 @@ class Cluster:
     def apply(self, *objects):
         self.kubectl("apply", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
 
+    def namespace(self, name):
+        """Ready for pods: the API server refuses them until the controller manager has made their account."""
+        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        wait_for(lambda: self.kubectl("-n", name, "get", "serviceaccount", "default", check=False), 30)
+
+    def forget(self):
+        """Compacts etcd: no watch goes on from a version of before."""
+        revision = self._etcd("range", {"key": "AA=="})["header"]["revision"]
+        self._etcd("compaction", {"revision": revision, "physical": True})
+
+    def remove_behind(self, key):
+        """An object's record alone, as no API server would remove it."""
+        encoded = base64.b64encode(f"/registry/{key}".encode()).decode()
+        return int(self._etcd("deleterange", {"key": encoded}).get("deleted", 0))
+
+    def _etcd(self, what, question):
+        path = f"http://127.0.0.1:{Proxy(ETCD).port}/v3/kv/{what}"
+        with urllib.request.urlopen(path, json.dumps(question).encode(), timeout=10) as reply:
+            return json.load(reply)
+
     def pods(self, namespace, *arguments):
         return json.loads(self.kubectl("-n", namespace, "get", "pods", "-o", "json", *arguments))["items"]
 
@@ -70,6 +95,58 @@ class Cluster:
         shutil.copy(program, root / "program")
         self.script("image", name, root, "/program")
         shutil.rmtree(root)
+
+    def agent_image(self, build):
+        """Our own image, of the programs of a build."""
+        archive = self.folder / "firetower.tar"
+        run(sys.executable, HERE.parents[2] / "hack/image", "--build", build, "-o", archive, AGENT_IMAGE, timeout=120)
+        self.script("load", archive)
+        archive.unlink()
+
+    def manifest(self, name, *arguments):
+        """The objects of one of our manifests, with an image that no registry has, a store of this cluster and more
+        arguments for our programs."""
+        import yaml
+
+        objects = [one for one in yaml.safe_load_all((HERE.parents[2] / "k8s/manifests" / name).read_text()) if one]
+        for one in objects:
+            spec = one.get("spec", {}).get("template", {}).get("spec", {})
+            for container in spec.get("containers", []):
+                container.update(image=AGENT_IMAGE, imagePullPolicy="Never")
+                container.setdefault("args", []).extend(arguments)
+            for volume in spec.get("volumes", []):
+                if volume.get("hostPath", {}).get("path") == "/var/lib/firetower":
+                    volume["hostPath"]["path"] = str(self.folder / "firetower")
+        return objects
+
+    def install(self, *arguments):
+        """CRDs, rights and the DaemonSet, whose pod it waits for; returns that pod."""
+        self.agent_image(os.environ.get("FIRETOWER_BUILD", HERE.parents[2] / "build/dev"))
+        for definition in sorted((HERE.parents[2] / "crd").glob("firetower.dev_*.yaml")):
+            self.kubectl("apply", "-f", definition)
+        self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+        for name in ("00-namespace.yaml", "agent-rbac.yaml", "own-node.yaml"):
+            self.apply(*self.manifest(name))
+        self.apply(*self.manifest("agent.yaml", *arguments))
+        return self.agent_pod()
+
+    def agent_pod(self, but=""):
+        """The DaemonSet's pod once it is ready; not the one named."""
+
+        def ready():
+            for pod in self.pods("firetower", "-l", "app.kubernetes.io/component=agent"):
+                conditions = {one["type"]: one["status"] for one in pod["status"].get("conditions", [])}
+                if pod["metadata"]["name"] != but and conditions.get("Ready") == "True":
+                    return pod
+            return None
+
+        try:
+            return wait_for(ready, 90)
+        except TimeoutError:
+            told = self.kubectl("-n", "firetower", "describe", "pods")
+            logs = self.kubectl("-n", "firetower", "logs", "-l", "app.kubernetes.io/component=agent", "--tail=50",
+                                check=False)
+            raise RuntimeError(f"the agent's pod is not ready: {told}\n{logs}") from None
 
     def __enter__(self):
         try:
@@ -97,11 +174,14 @@ def wait_for(what, seconds=60, every=0.2):
 
 
 class Proxy:
-    """From a port of this machine to the cluster's API server; what that says may come late, or not at all."""
+    """From a port of this machine to a server in the cluster, its API server unless another is named; what that says
+    may come late, or not at all."""
 
-    def __init__(self):
+    def __init__(self, server=SERVER):
+        self.server = server
         self.delay_seconds = 0.0
         self.closed = False
+        self.connections = 0  # that were asked for, whether or not they came about
         self._sockets = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -110,11 +190,11 @@ class Proxy:
         threading.Thread(target=self._connect, daemon=True).start()
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def kubeconfig(self, folder):
-        path = pathlib.Path(folder) / "proxied.kubeconfig"
+    def kubeconfig(self, folder, name="proxied", token="admin-token"):
+        path = pathlib.Path(folder) / f"{name}.kubeconfig"
         path.write_text(f"""clusters: [{{name: c, cluster: {{server: "https://127.0.0.1:{self.port}", insecure-skip-tls-verify: true}}}}]
-users: [{{name: admin, user: {{token: admin-token}}}}]
-contexts: [{{name: c, context: {{cluster: c, user: admin}}}}]
+users: [{{name: one, user: {{token: "{token}"}}}}]
+contexts: [{{name: c, context: {{cluster: c, user: one}}}}]
 current-context: c
 """)
         return path
@@ -128,6 +208,9 @@ current-context: c
             except OSError:
                 pass
 
+    def open(self):
+        self.closed = False
+
     def _connect(self):
         with open(NETWORK, "rb") as network:
             if ctypes.CDLL(None, use_errno=True).setns(network.fileno(), 0) != 0:
@@ -135,7 +218,7 @@ current-context: c
         while True:
             client = self._wanted.get()
             try:
-                server = socket.create_connection(SERVER)
+                server = socket.create_connection(self.server)
             except OSError:
                 client.close()
                 continue
@@ -146,6 +229,7 @@ current-context: c
     def _accept(self):
         while True:
             client, _ = self._listener.accept()
+            self.connections += 1
             if self.closed:
                 client.close()
             else:

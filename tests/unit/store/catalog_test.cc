@@ -20,6 +20,9 @@ TEST(CatalogRow, ComesBackTheSame) {
   row.start_ns += 250'000'000;
   row.policies = {"p1", "p2"};
   row.build_ids = {"aa", "bb"};
+  row.capture = "f00d";
+  row.also_samples = 3;
+  row.also_value = 30;
   auto back = CatalogRowFromJson(CatalogRowToJson(row));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(*back, row);
@@ -102,6 +105,8 @@ TEST(ProfileId, TellsApartWhatTheRowTellsApart) {
   other = row;
   other.samples = 99;  // content is no identity: a retry has the same name
   EXPECT_EQ(ProfileId(row), ProfileId(other));
+  other.capture = "f00d";  // a capture may begin when a window does, and another capture
+  EXPECT_NE(ProfileId(row), ProfileId(other));
 }
 
 }  // namespace

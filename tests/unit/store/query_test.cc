@@ -127,6 +127,41 @@ TEST_F(StoreQuery, FindsCaptures) {
   EXPECT_EQ(ListProfiles(store(), Between(0, 9'000'000'000, "{pod=\"db-0\"}"))->rows.size(), 3u);
 }
 
+// Five of the capture's nine samples are in the window of that time as well.
+TEST_F(StoreQuery, CountsOnceWhatACaptureAndAWindowHold) {
+  CatalogRow row = Row("shop", "web-1", "web", kFirstWindow, 9);
+  row.capture = "f00d";
+  row.also_samples = 5;
+  row.also_value = 5 * 10'000'000;
+  profile::Profile profile = ::firetower::testing::StackBuilder(row.start_ns)
+                                 .Add({"main", "web"}, 5, {{kAlsoLabel, kAlsoInWindow}})
+                                 .Add({"main", "spike"}, 4)
+                                 .Build();
+  auto key = BuildKey(CaptureKey{.cluster = "home",
+                                 .namespace_name = "shop",
+                                 .pod = "web-1",
+                                 .start_s = kFirstWindow,
+                                 .seconds = 60,
+                                 .container = "web",
+                                 .type = "cpu",
+                                 .id = ProfileId(row)});
+  ASSERT_TRUE(store().Put(*key, *EncodeCapture(row, profile::EncodePprof(profile))));
+  auto folded = [&](std::string_view selector) {
+    return Folded(*MergeProfiles(store(), Between(kFirstWindow, kFirstWindow + 60, selector)));
+  };
+  EXPECT_EQ(folded("{pod=\"web-1\"}"), "main;spike 4\nmain;web 10\n");
+  EXPECT_EQ(folded("{capture=\"f00d\"}"), "main;spike 4\nmain;web 5\n");
+  EXPECT_EQ(folded("{pod=\"web-1\",capture=\"\"}"), "main;web 10\n");
+  auto total = [&](std::string_view selector) {
+    auto series = SeriesTotals(store(), Between(kFirstWindow, kFirstWindow + 60, selector),
+                               60 * kSecondNs, {});
+    return series->series.at(0).points.at(0).value;
+  };
+  EXPECT_DOUBLE_EQ(total("{pod=\"web-1\"}"), 14 * 1e7);
+  EXPECT_DOUBLE_EQ(total("{capture=\"f00d\"}"), 9 * 1e7);
+  EXPECT_THAT(LabelValues(store(), {}, "capture")->values, ElementsAre("f00d"));
+}
+
 TEST_F(StoreQuery, NamesWhatItHadToSkip) {
   std::string bytes = *store().Get(keys_[0]);
   ASSERT_TRUE(WriteFileAtomic(folder_.PathOf(keys_[0]), bytes.substr(0, bytes.size() / 2)));

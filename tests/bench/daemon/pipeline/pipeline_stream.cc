@@ -28,6 +28,7 @@ class Peers : public ResolverPeers {
     module->symbols = Module::kAsked;
   }
   void SetGate(uint64_t, const Decision&, bool, bool) override {}
+  void OnOomKill(const std::shared_ptr<const Container>&, int64_t) override {}
   void RemoveGate(uint64_t) override {}
   void SetTasksVersion(uint32_t) override {}
   void SetTask(const ft_task&) override {}

@@ -19,6 +19,18 @@ constexpr const char* kId = "0bf1a356c13995d18a9b5658bc5ebb30d09dd920912630dd01b
 const k8s::PathLabels kByPath = {"-", kUid, "0bf1a356c139"};
 const k8s::PathLabels kByPod = {"shop", "checkout-1", "cart"};
 
+// Of a policy, or of none: sampled all the same, while that is open.
+Decision By(std::vector<std::string> policies, bool open) {
+  Decision decision;
+  decision.sampled = true;
+  decision.open = open;
+  decision.policies = std::move(policies);
+  return decision;
+}
+const Decision kOpen = By({}, true);
+const Decision kTaken = By({"p"}, false);
+const Decision kUntaken;
+
 class ContainerNamesTest : public ::testing::Test {
  protected:
   const NamedContainer& Look() {
@@ -69,26 +81,26 @@ TEST_F(ContainerNamesTest, AnIdThatComesLateNamesItToo) {
 
 // Sampled while it was open whether any policy takes it.
 TEST_F(ContainerNamesTest, WhatNoPolicyTakesAfterAllIsLeftOut) {
-  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return false; });
+  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return kUntaken; });
   pods_.Publish();
   names.Refresh();
-  names.Note(cart_, true);
+  names.Note(cart_, kOpen);
   EXPECT_EQ(names.NameOf(cart_).state, NameState::kAwaited);
   pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
   names.Refresh();
   ASSERT_THAT(names.NameOf(cart_).name, NotNull());
   EXPECT_TRUE(names.NameOf(cart_).name->LeftOut());
-  names.Note(cart_, true);
+  names.Note(cart_, kOpen);
   EXPECT_TRUE(names.NameOf(cart_).name->LeftOut());
-  names.Note(cart_, false);
+  names.Note(cart_, kTaken);
   EXPECT_FALSE(names.NameOf(cart_).name->LeftOut()) << "a policy that came later takes it";
   EXPECT_EQ(names.NameOf(cart_).name->labels, kByPod);
 }
 
 TEST_F(ContainerNamesTest, WhatAPolicyTakesIsKeptFromTheFirstSample) {
-  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return true; });
+  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return kTaken; });
   names.Refresh();
-  names.Note(cart_, true);
+  names.Note(cart_, kOpen);
   pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
   names.Refresh();
   ASSERT_THAT(names.NameOf(cart_).name, NotNull());
@@ -96,13 +108,72 @@ TEST_F(ContainerNamesTest, WhatAPolicyTakesIsKeptFromTheFirstSample) {
 }
 
 TEST_F(ContainerNamesTest, APolicyIsNotAskedWhereItHasDecided) {
-  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return false; });
+  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return kUntaken; });
   names.Refresh();
-  names.Note(cart_, false);
+  names.Note(cart_, kTaken);
   pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
   names.Refresh();
   ASSERT_THAT(names.NameOf(cart_).name, NotNull());
   EXPECT_FALSE(names.NameOf(cart_).name->LeftOut());
+}
+
+// The labels of a namespace may come after its pods.
+TEST_F(ContainerNamesTest, WaitsWhileThePoliciesHaveNoAnswer) {
+  Decision answer = kOpen;
+  int asked = 0;
+  ContainerNames names(pods_.Source(), clock_, false, [&](const Container&) {
+    ++asked;
+    return answer;
+  });
+  pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
+  names.Refresh();
+  names.Note(cart_, kOpen);
+  for (int row = 0; row < 5; ++row) EXPECT_EQ(names.NameOf(cart_).state, NameState::kAwaited);
+  EXPECT_EQ(asked, 1) << "once a slice";
+  answer = kTaken;
+  names.Refresh();
+  EXPECT_EQ(names.NameOf(cart_).state, NameState::kKnown);
+  EXPECT_TRUE(names.NameOf(cart_).name->Stored());
+}
+
+TEST_F(ContainerNamesTest, WaitsForPoliciesNoLongerThanForNames) {
+  ContainerNames names(pods_.Source(), clock_, false, [](const Container&) { return kOpen; });
+  pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
+  names.Refresh();
+  names.Note(cart_, kOpen);
+  After(ContainerNames::kWaitNs);
+  names.Refresh();
+  ASSERT_THAT(names.NameOf(cart_).name, NotNull());
+  EXPECT_TRUE(names.NameOf(cart_).name->LeftOut()) << "no policy has taken it";
+}
+
+TEST_F(ContainerNamesTest, TheSettledDecisionSaysWhereTo) {
+  Decision answer = kTaken;
+  answer.to_store = false;
+  ContainerNames names(pods_.Source(), clock_, false, [&](const Container&) { return answer; });
+  pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
+  names.Refresh();
+  names.Note(cart_, kOpen);
+  EXPECT_TRUE(names.NameOf(cart_).name->Shown());
+  EXPECT_FALSE(names.NameOf(cart_).name->Stored());
+  EXPECT_FALSE(names.NameOf(cart_).name->LeftOut());
+}
+
+// Another policy that might have taken all of it had everything sampled.
+TEST_F(ContainerNamesTest, WhatAFilterWouldNotHaveTakenIsLeftOut) {
+  k8s::FilterSpec spec;
+  spec.cpus = "0";
+  Decision answer = kTaken;
+  answer.filter = TaskFilter::Of({std::make_shared<PolicyFilter>(spec)});
+  for (const bool filtered : {false, true}) {
+    ContainerNames names(pods_.Source(), clock_, false, [&](const Container&) { return answer; });
+    pods_.Add(PodCalled("checkout-1", kUid, {{"cart", kId}}));
+    names.Refresh();
+    Decision open = kOpen;
+    if (filtered) open.filter = answer.filter;
+    names.Note(cart_, open);
+    EXPECT_EQ(names.NameOf(cart_).name->LeftOut(), !filtered);
+  }
 }
 
 TEST_F(ContainerNamesTest, AfterAWhileThePathIsTheName) {

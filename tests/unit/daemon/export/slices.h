@@ -112,6 +112,8 @@ struct RowOf {
   uint8_t stop = FT_STOP_ROOT;
   Decision decision = ToBoth();
   TaskLabel label = {};
+  // Of its samples, where the decision says that they are recorded: since the first window began.
+  std::vector<int64_t> seconds = {};
 };
 
 inline std::unique_ptr<Slice> SliceOf(int64_t begin_ns, int64_t end_ns,
@@ -121,12 +123,17 @@ inline std::unique_ptr<Slice> SliceOf(int64_t begin_ns, int64_t end_ns,
     uint32_t container = builder.AddContainer(row.container, [&] { return row.decision; });
     uint32_t stack = builder.AddStack(row.frames, row.stop);
     for (uint64_t i = 0; i < row.count; ++i) {
-      builder.AddSample(container, stack, builder.AddLabel(row.label), FT_TYPE_CPU, 10'000'000);
+      const uint32_t index =
+          builder.AddSample(container, stack, builder.AddLabel(row.label), FT_TYPE_CPU, 10'000'000);
+      if (i >= row.seconds.size()) continue;
+      builder.slice().timed.push_back({row.seconds[i] * kNsPerSecond, index, 10'000'000});
     }
     builder.slice().stops[row.stop] += row.count;
     builder.slice().attribution.container += row.count;
   }
   std::unique_ptr<Slice> slice = builder.Take(nullptr);
+  slice->begin_ns = begin_ns - kFirstWindowNs;
+  slice->end_ns = end_ns - kFirstWindowNs;
   slice->begin_wall_ns = begin_ns;
   slice->end_wall_ns = end_ns;
   slice->window_start_ns = begin_ns - begin_ns % kWindowNs;

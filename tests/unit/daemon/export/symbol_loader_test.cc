@@ -256,6 +256,10 @@ TEST_F(SymbolLoaderTest, NamesTheKernel) {
             "ffffffff81000200 t helper\n"
             "ffffffff81000300 T _etext\n");
   loader_.Start();
+  EXPECT_EQ(loader_.Kernel(), nullptr);  // nobody has asked
+  EXPECT_TRUE(loader_.WantKernel());
+  EXPECT_FALSE(loader_.WantKernel());
+  loader_.WaitIdle(60'000);
   auto kernel = loader_.Kernel();
   ASSERT_NE(kernel, nullptr);
   auto symbol = kernel->Find(0xffffffff81000150);
@@ -266,6 +270,8 @@ TEST_F(SymbolLoaderTest, NamesTheKernel) {
 
 TEST_F(SymbolLoaderTest, WorksWithoutTheKernelsSymbols) {
   loader_.Start();
+  EXPECT_TRUE(loader_.WantKernel());
+  loader_.WaitIdle(60'000);
   EXPECT_EQ(loader_.Kernel(), nullptr);
 }
 

@@ -41,6 +41,9 @@ class FakePeers : public ResolverPeers {
                bool told) override {
     gates[cgroup_id] = {decision, is_container, told};
   }
+  void OnOomKill(const std::shared_ptr<const Container>& container, int64_t time_ns) override {
+    oom_kills.emplace_back(container->root_path, time_ns);
+  }
   void RemoveGate(uint64_t cgroup_id) override {
     gates.erase(cgroup_id);
     ungated.push_back(cgroup_id);
@@ -64,6 +67,7 @@ class FakePeers : public ResolverPeers {
   std::vector<Wanted> wanted;
   std::map<uint64_t, Gate> gates;
   std::vector<uint64_t> ungated;
+  std::vector<std::pair<std::string, int64_t>> oom_kills;
   uint32_t tasks_version = 0;
   std::map<uint32_t, ft_task> tasks;
   uint64_t untold = 0;

@@ -222,6 +222,33 @@ TEST_F(ResolverTest, FollowsCgroupsByTime) {
   EXPECT_EQ(resolver_.pending(), 0u);
 }
 
+TEST_F(ResolverTest, TellsWhoseTasksAreKilledForMemory) {
+  AddCgroup(round_, kStartNs, FT_CGROUP_MKDIR, 50, kAppPath + "/init");
+  AddCgroup(round_, kStartNs + 1, FT_CGROUP_OOM_KILL, 50, "");
+  AddCgroup(round_, kStartNs + 2, FT_CGROUP_OOM_KILL, 99, "");
+  Process();
+  EXPECT_THAT(peers_.oom_kills, ElementsAre(std::pair(kAppPath, kStartNs + 1)));
+}
+
+// What record_ns asks for goes to the recorder sample by sample.
+TEST_F(ResolverTest, KeepsTheTimesOfWhatIsRecorded) {
+  Decision recorded = Sampled();
+  recorded.record_ns = 1;
+  Select({{app_label_, recorded}, {"cron.service", Sampled()}});
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  Sample(1, kCron, 7);
+  Sample(1, kApp, 7);
+  Sample(1, kApp, 7);
+  Process();
+  ASSERT_EQ(slice().timed.size(), 2u);
+  const Slice::Timed& timed = slice().timed[1];
+  EXPECT_EQ(slice().containers[slice().rows[timed.row].container].container->labels.container,
+            app_label_);
+  EXPECT_EQ(timed.time_ns, kStartNs);
+  EXPECT_EQ(timed.value, 10u);
+}
+
 TEST_F(ResolverTest, TellsOfContainersThatAreGone) {
   AddCgroup(round_, kStartNs, FT_CGROUP_MKDIR, 50, kAppPath + "/init");
   AddCgroup(round_, kStartNs + 1, FT_CGROUP_RMDIR, 50, kAppPath + "/init");

@@ -97,7 +97,7 @@ TEST_F(ClusterSelection, OnePolicyThatTakesItIsEnough) {
   EXPECT_TRUE(decision.open) << "the pod may opt out";
   EXPECT_THAT(decision.policies, ElementsAre("c"));
   const PolicySchedule schedule(Loaded(OfCluster(kAllPods)), 97);
-  EXPECT_FALSE(schedule.Whenever(view_)->Decide(kUnknown).open) << "it said nothing in time";
+  EXPECT_FALSE(schedule.Whenever(view_, 0)->Decide(kUnknown).open) << "it said nothing in time";
   view_.ignore_opt_out = true;
   EXPECT_FALSE(Decide(OfCluster(kAllPods), kUnknown).open);
 }
@@ -190,7 +190,29 @@ TEST_F(ClusterSelection, WheneverLooksPastTheSchedule) {
           Document("s", "mode: General, suspend: true, " + kAllPods, "ClusterProfilingPolicy")),
       97);
   EXPECT_FALSE(schedule.At(100 * kNsPerSecond, view_)->Decide(kCart).sampled);
-  EXPECT_THAT(schedule.Whenever(view_)->Decide(kCart).policies, ElementsAre("c"));
+  EXPECT_THAT(schedule.Whenever(view_, 100 * kNsPerSecond)->Decide(kCart).policies,
+              ElementsAre("c"));
+}
+
+TEST_F(ClusterSelection, WheneverForgetsPoliciesWhoseDeadlineIsLongOver) {
+  const PolicySchedule schedule(
+      Loaded(Document("c", "mode: General, activeDeadlineSeconds: 60, " + kContinuous + kAllPods,
+                      "ClusterProfilingPolicy")),
+      97);
+  EXPECT_FALSE(schedule.At(70 * kNsPerSecond, view_)->Decide(kCart).sampled);
+  EXPECT_TRUE(schedule.Whenever(view_, 70 * kNsPerSecond)->Decide(kCart).sampled);
+  EXPECT_FALSE(schedule.Whenever(view_, 3600 * kNsPerSecond)->Decide(kCart).sampled);
+}
+
+// One takes it surely, another perhaps: whose settings count is not known yet.
+TEST_F(ClusterSelection, WhatAnyPolicyMayStillTakeIsOpen) {
+  pod_.containers[0].ids.clear();  // kubelet has not said it yet
+  SetPods();
+  const std::string by_name =
+      "targets: {podSelector: {matchLabels: {}}, containers: {include: [main]}}";
+  const Decision decision = Decide(Of("shop", by_name) + OfCluster(kAllPods), kCart);
+  EXPECT_TRUE(decision.open);
+  EXPECT_THAT(decision.policies, ElementsAre("c"));
 }
 
 // As watches tell: namespaces by their names, of the nodes this one alone.

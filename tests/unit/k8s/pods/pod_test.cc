@@ -157,6 +157,28 @@ TEST(Pod, HoldsNoMoreThanItsBounds) {
   EXPECT_THAT(pod->containers[1].ids, IsEmpty());
 }
 
+TEST(Pod, TellsWhatAContainerAsksFor) {
+  EXPECT_EQ(RealPod("db-0").containers.at(0).requests, (ContainerRequests{10, 20 << 20}));
+  EXPECT_EQ(RealPod("agent-").containers.at(0).requests, (ContainerRequests{0, 0}));
+  const auto requests = [](const std::string& amounts) {
+    const auto pod =
+        FromJson(fmt::format(R"({{"metadata":{{{}}},"spec":{{"initContainers":[{{"name":"c",)"
+                             R"("restartPolicy":"Always","resources":{{"limits":{{"cpu":"9"}},)"
+                             R"("requests":{}}}}}]}}}})",
+                             kMeta, amounts));
+    return pod->containers.at(0).requests;
+  };
+  EXPECT_EQ(requests(R"({"cpu":"1500m","memory":"1Gi"})"), (ContainerRequests{1500, 1 << 30}));
+  EXPECT_EQ(requests(R"({"cpu":"0.5","memory":"128974848"})"), (ContainerRequests{500, 128974848}));
+  EXPECT_EQ(requests(R"({"memory":"64M","ephemeral-storage":"1Gi"})"),
+            (ContainerRequests{0, 64000000}));
+  // What is no amount, or in a form that is not taken, asks for nothing.
+  EXPECT_EQ(requests(R"({"cpu":"-1","memory":"1e9"})"), (ContainerRequests{0, 0}));
+  EXPECT_EQ(requests(R"({"cpu":["1"],"memory":{"x":"1Gi"}})"), (ContainerRequests{0, 0}));
+  EXPECT_EQ(requests(R"({"cpu":"99999999999999999999","memory":""})"), (ContainerRequests{0, 0}));
+  EXPECT_EQ(requests("7"), (ContainerRequests{0, 0}));
+}
+
 // An object of another shape is a pod with less in it, or none.
 TEST(Pod, TakesEveryShape) {
   for (const char* json :

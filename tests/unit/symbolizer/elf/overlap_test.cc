@@ -69,24 +69,37 @@ std::vector<ElfBuilder::TestSymbol> RandomSymbols(std::mt19937& random, size_t c
   return symbols;
 }
 
-void ExpectLibdwflAgrees(const ElfBuilder& builder, const std::string& what) {
+// What libdwfl calls every address.
+std::vector<std::string> NamesByLibdwfl(const std::string& bytes) {
   char path[] = "/tmp/firetower-overlap-XXXXXX";
   ::close(mkstemp(path));
-  std::string bytes = builder.Build();
   std::ofstream(path, std::ios::binary) << bytes;
-  {
-    Dwfl1 judge(path);
-    ASSERT_TRUE(judge.ok()) << dwfl_errmsg(-1);
-    auto table = LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
-    for (uint64_t elf_vaddr = kCodeStart; elf_vaddr < kCodeEnd; ++elf_vaddr) {
-      // libdwfl counts the first byte after a section as part of it, for the sake of line tables.
-      if (elf_vaddr == kCodeStart + kFirstSize) continue;
-      auto symbol = table->FindVaddr(elf_vaddr);
-      std::string name = symbol ? std::string(symbol->name) : "??";
-      ASSERT_EQ(name, judge.NameOf(elf_vaddr)) << what << " at " << std::hex << elf_vaddr;
-    }
+  std::vector<std::string> names;
+  Dwfl1 judge(path);
+  EXPECT_TRUE(judge.ok()) << dwfl_errmsg(-1);
+  for (uint64_t elf_vaddr = kCodeStart; judge.ok() && elf_vaddr < kCodeEnd; ++elf_vaddr) {
+    names.push_back(judge.NameOf(elf_vaddr));
   }
   ::unlink(path);
+  return names;
+}
+
+void ExpectNames(const std::string& bytes, const std::vector<std::string>& expected,
+                 const std::string& what) {
+  ASSERT_EQ(expected.size(), kCodeEnd - kCodeStart);
+  auto table = LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
+  for (uint64_t elf_vaddr = kCodeStart; elf_vaddr < kCodeEnd; ++elf_vaddr) {
+    // libdwfl counts the first byte after a section as part of it, for the sake of line tables.
+    if (elf_vaddr == kCodeStart + kFirstSize) continue;
+    auto symbol = table->FindVaddr(elf_vaddr);
+    std::string name = symbol ? std::string(symbol->name) : "??";
+    ASSERT_EQ(name, expected[elf_vaddr - kCodeStart]) << what << " at " << std::hex << elf_vaddr;
+  }
+}
+
+void ExpectLibdwflAgrees(const ElfBuilder& builder, const std::string& what) {
+  const std::string bytes = builder.Build();
+  ExpectNames(bytes, NamesByLibdwfl(bytes), what);
 }
 
 TEST(SymbolOverlap, PicksTheSymbolThatLibdwflPicks) {
@@ -118,6 +131,47 @@ TEST(SymbolOverlap, PicksTheSymbolThatLibdwflPicksFromDynsymAndMiniDebuginfo) {
     ExpectLibdwflAgrees(outer, "round " + std::to_string(round));
     if (HasFatalFailure()) return;
   }
+}
+
+// libdwfl reads one of the two; each of them alone tells what it would say of it.
+TEST(SymbolOverlap, NamesFromDynsymOnlyWhatSymtabLeavesOut) {
+  std::mt19937 random(13);
+  size_t filled = 0;
+  for (int round = 0; round < 300; ++round) {
+    ElfBuilder both;
+    ElfBuilder full;
+    ElfBuilder dynamic;
+    for (ElfBuilder* builder : {&both, &full, &dynamic}) {
+      builder->AddCode(kCodeStart, kFirstSize);
+      builder->AddCode(kCodeStart + kFirstSize + kGap, 0x40);
+    }
+    const auto symbols = RandomSymbols(random, 1 + random() % 8);
+    auto others = RandomSymbols(random, 1 + random() % 8);
+    for (auto& other : others) {
+      other.name = "dynamic_" + other.name;
+      other.size += other.size == 0 ? 1 : 0;
+      if (other.binding == STB_LOCAL) other.binding = STB_GLOBAL;
+    }
+    // Some of them are the same, as all are where nothing was stripped.
+    for (size_t i = 0; i < others.size() && i < symbols.size(); i += 2) {
+      others[i].value = symbols[i].value;
+      others[i].size = std::max<uint64_t>(symbols[i].size, 1);
+    }
+    full.AddSymbols(SHT_SYMTAB, symbols);
+    both.AddSymbols(SHT_SYMTAB, symbols);
+    dynamic.AddSymbols(SHT_DYNSYM, others);
+    both.AddSymbols(SHT_DYNSYM, others);
+    std::vector<std::string> expected = NamesByLibdwfl(full.Build());
+    const std::vector<std::string> rest = NamesByLibdwfl(dynamic.Build());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (expected[i] != "??" || rest[i] == "??") continue;
+      expected[i] = rest[i];
+      ++filled;
+    }
+    ExpectNames(both.Build(), expected, "round " + std::to_string(round));
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(filled, 1000u);
 }
 
 TEST(SymbolOverlap, HandlesMoreContendersThanItTakes) {

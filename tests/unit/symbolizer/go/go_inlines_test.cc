@@ -117,6 +117,15 @@ TEST_P(GoInlinesTest, AreNothingWhereNothingTells) {
   EXPECT_EQ(Inlines(without.Build()).frames(), nullptr);
 }
 
+TEST_P(GoInlinesTest, AreNothingWhereNoTreeIsThatLong) {
+  TestGoFile file(GetParam());
+  file.Add({.name = "main.main",
+            .code = std::string(16, '\x90'),
+            .inlined = {{INT32_MAX / 2, 8}, {INT32_MAX, 8}},
+            .tree = {{.name = "main.f", .parent_pc = 5}}});
+  EXPECT_EQ(Inlines(file.Build()).frames(), nullptr);
+}
+
 TEST_P(GoInlinesTest, SurviveTruncation) {
   TestGoFile file(GetParam());
   const uint64_t begin = file.Add(WithCalls());
@@ -133,11 +142,7 @@ TEST_P(GoInlinesTest, SurviveTruncation) {
 INSTANTIATE_TEST_SUITE_P(Versions, GoInlinesTest,
                          ::testing::Values(TestGoFile::Version::kGo116, TestGoFile::Version::kGo118,
                                            TestGoFile::Version::kGo120),
-                         [](const auto& instance) {
-                           return std::string(instance.index == 0   ? "Go116"
-                                              : instance.index == 1 ? "Go118"
-                                                                    : "Go120");
-                         });
+                         VersionName);
 
 // As Go's runtime prints it: instances of a generic function are one.
 std::string ForPrint(std::string name) {

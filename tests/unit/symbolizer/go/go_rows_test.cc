@@ -166,11 +166,7 @@ TEST_P(GoRowsTest, SurviveATruncatedFile) {
 INSTANTIATE_TEST_SUITE_P(Versions, GoRowsTest,
                          ::testing::Values(TestGoFile::Version::kGo116, TestGoFile::Version::kGo118,
                                            TestGoFile::Version::kGo120),
-                         [](const auto& instance) {
-                           return std::string(instance.index == 0   ? "Go116"
-                                              : instance.index == 1 ? "Go118"
-                                                                    : "Go120");
-                         });
+                         VersionName);
 
 }  // namespace
 }  // namespace firetower::symbolizer

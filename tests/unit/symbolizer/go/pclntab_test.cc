@@ -171,11 +171,9 @@ TEST_P(PclntabTest, SurvivesTruncation) {
   EXPECT_GT(opened, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Versions, PclntabTest, ::testing::Values(Version::kGo116, Version::kGo118, Version::kGo120),
-    [](const auto& instance) {
-      return std::string(instance.index == 0 ? "Go116" : instance.index == 1 ? "Go118" : "Go120");
-    });
+INSTANTIATE_TEST_SUITE_P(Versions, PclntabTest,
+                         ::testing::Values(Version::kGo116, Version::kGo118, Version::kGo120),
+                         VersionName);
 
 TEST(Pclntab, RefusesWhatSaysNothingOfItsCode) {
   TestGoFile file = ThreeFunctions(Version::kGo120);

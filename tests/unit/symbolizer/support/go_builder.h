@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -83,5 +85,18 @@ class TestGoFile {
   bool module_data_ = true;
   bool text_start_ = true;
 };
+
+// For suites that run with each version: "Go118" behind a test's name.
+inline std::string VersionName(const ::testing::TestParamInfo<TestGoFile::Version>& instance) {
+  switch (instance.param) {
+    case TestGoFile::Version::kGo116:
+      return "Go116";
+    case TestGoFile::Version::kGo118:
+      return "Go118";
+    case TestGoFile::Version::kGo120:
+      return "Go120";
+  }
+  return "unknown";
+}
 
 }  // namespace firetower::symbolizer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/cluster/access.h"
+#include "cli/commands/commands.h"
+#include "k8s/client/api_client.h"
+#include "k8s/document/node.h"
+#include "k8s/watch/object_fields.h"
+
+namespace firetower::cli {
+
+// A kind of object as an API server and `kubectl auth can-i` call it.
+struct KubeResource {
+  std::string_view api;     // "/apis/firetower.dev/v1alpha1"
+  std::string_view plural;  // "profilingpolicies"
+  bool cluster = false;     // its objects are in no namespace
+};
+
+inline constexpr KubeResource kProfilingPolicies{"/apis/firetower.dev/v1alpha1",
+                                                 "profilingpolicies"};
+inline constexpr KubeResource kClusterProfilingPolicies{"/apis/firetower.dev/v1alpha1",
+                                                        "clusterprofilingpolicies", true};
+inline constexpr KubeResource kProfilingNodes{"/apis/firetower.dev/v1alpha1", "profilingnodes",
+                                              true};
+inline constexpr KubeResource kPods{"/api/v1", "pods"};
+inline constexpr KubeResource kNodes{"/api/v1", "nodes", true};
+inline constexpr KubeResource kNamespaces{"/api/v1", "namespaces", true};
+
+// Requests to the API server as a person makes them: each answers at once or becomes the Failure
+// that tells that person what is missing. A Failure has the reply's status, 0 without a reply.
+class KubeClient {
+ public:
+  // `clock` outlives this.
+  KubeClient(ClusterAccess access, int64_t timeout_ns, bool verbose, const Clock& clock);
+
+  // An empty namespace is that of the access; "*" is all.
+  Outcome<k8s::Node> Get(const KubeResource& resource, std::string_view name_space,
+                         std::string_view name, const k8s::FieldSet& fields);
+  // At most kMaxObjects, whatever the server has.
+  Outcome<std::vector<k8s::Node>> List(const KubeResource& resource, std::string_view name_space,
+                                       const k8s::FieldSet& fields);
+  Outcome<k8s::Node> Create(const KubeResource& resource, std::string_view name_space,
+                            const std::string& body, const k8s::FieldSet& fields, bool dry_run);
+  Outcome<int> Delete(const KubeResource& resource, std::string_view name_space,
+                      std::string_view name);
+
+  const std::string& namespace_name() const { return access_.namespace_name; }
+
+  static constexpr size_t kMaxObjects = 20000;
+
+ private:
+  struct Question {
+    std::string_view verb;
+    const KubeResource& resource;
+    std::string name_space;  // "" for all, or for what is in none
+    std::string name;
+    std::string query;  // with its '?'
+    std::string body;
+  };
+  Question Ask(std::string_view verb, const KubeResource& resource, std::string_view name_space,
+               std::string_view name) const;
+  Outcome<int> Send(const Question& question, k8s::BodySink& sink);
+  Outcome<k8s::Node> SendForOne(const Question& question, const k8s::FieldSet& fields);
+  Failure Refused(const Question& question, const k8s::ApiReply& reply) const;
+
+  const ClusterAccess access_;
+  const int64_t timeout_ns_;
+  const bool verbose_;
+  k8s::ApiClient client_;
+};
+
+// The cluster that a command's flags and the environment name. Nothing connects yet.
+Outcome<std::unique_ptr<KubeClient>> OpenCluster(const Context& context);
+
+}  // namespace firetower::cli

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// record: a ProfilingPolicy that ends by itself, made with the person's own rights, and what it
+// gave.
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/cluster/condition.h"
+#include "cli/cluster/kube_client.h"
+#include "cli/cluster/target.h"
+#include "cli/cluster/verdict.h"
+#include "cli/commands/common.h"
+#include "cli/commands/output.h"
+#include "cli/term/table.h"
+#include "k8s/policy/match.h"
+#include "k8s/watch/object_meta.h"
+
+namespace firetower::cli {
+namespace {
+
+// activeDeadlineSeconds is at least a minute; longer than a day is no recording but a policy.
+constexpr int64_t kLeastNs = 60 * kNsPerSecond;
+constexpr int64_t kMostNs = 24 * 3600 * kNsPerSecond;
+// Long enough to look at its status afterwards.
+constexpr int kTtlSeconds = 600;
+constexpr int64_t kLookEveryNs = 5 * kNsPerSecond;
+// What was sampled last takes a slice of the daemon, of 5 s, to be served.
+constexpr int64_t kSettleNs = 7 * kNsPerSecond;
+constexpr int64_t kFetchWithinNs = 30 * kNsPerSecond;
+constexpr int64_t kFetchAgainNs = 2 * kNsPerSecond;
+// More make a selector that no server takes.
+constexpr size_t kMaxPods = 500;
+
+struct Plan {
+  RecordTarget target;
+  int64_t for_ns = kLeastNs;
+  int64_t frequency_hertz = 97;
+
+  std::string Body() const {
+    return fmt::format(
+        R"({{"apiVersion":"firetower.dev/v1alpha1","kind":"ProfilingPolicy","metadata":)"
+        R"({{"generateName":"record-{}-","labels":{{"app.kubernetes.io/managed-by":"firetower"}}}},)"
+        R"("spec":{{"mode":"General","general":{{"schedule":"Continuous"}},"targets":{},)"
+        R"("profiles":[{{"type":"CPU","frequencyHertz":{}}}],"activeDeadlineSeconds":{},)"
+        R"("ttlSecondsAfterFinished":{}}}}})",
+        target.stem, target.targets, frequency_hertz, for_ns / kNsPerSecond, kTtlSeconds);
+  }
+};
+
+Outcome<Plan> ReadPlan(const Context& context) {
+  const Args& args = context.args;
+  Plan plan;
+  if (args.positionals.empty()) {
+    return BadFlag(context, Error(ErrorCode::kInvalid,
+                                  "'record' needs what to profile: deployment/checkout, pod/web-0 "
+                                  "or app=checkout"));
+  }
+  Result<RecordTarget> target = ParseTarget(args.positionals[0]);
+  if (!target) return BadFlag(context, target.error());
+  plan.target = *std::move(target);
+  if (args.Has("for")) {
+    Result<int64_t> length = ParseDurationNs(args.Get("for"));
+    if (length && (*length < kLeastNs || *length > kMostNs || *length % kNsPerSecond != 0))
+      length = Error(ErrorCode::kInvalid, "it must be whole seconds from 1m to 1d");
+    if (!length) return BadFlag(context, Error(length.error()).Context("--for"));
+    plan.for_ns = *length;
+  }
+  if (args.Has("frequency")) {
+    const std::string text = args.Get("frequency");
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, plan.frequency_hertz);
+    if (error != std::errc() || at != end || plan.frequency_hertz < 1 ||
+        plan.frequency_hertz > 999) {
+      return BadFlag(context,
+                     Error(ErrorCode::kInvalid,
+                           fmt::format("--frequency is '{}': it must be from 1 to 999", text)));
+    }
+  }
+  return plan;
+}
+
+// One recording, from its policy to its file.
+class Recorder {
+ public:
+  Recorder(const Context& context, KubeClient& kube, Plan plan)
+      : context_(context), kube_(kube), plan_(std::move(plan)) {}
+
+  // Everything that can be refused is, before anything is made.
+  Outcome<int> Prepare() {
+    Outcome<k8s::Node> made = kube_.Create(kProfilingPolicies, "", plan_.Body(),
+                                           k8s::PolicyObjectFields(), /*dry_run=*/true);
+    if (!made) return made.failure();
+    Result<k8s::PolicyObject> policy = k8s::ReadPolicyObject(*made, /*cluster=*/false);
+    if (!policy || !policy->policy) {
+      return Failure{ExitCode::kFailure, "the policy cannot be read back",
+                     policy ? policy->errors.front().ToString() : policy.error().message(),
+                     "see that the CustomResourceDefinitions are of this version"};
+    }
+    policy_ = *std::move(policy->policy);
+    // A namespace that may not be read is taken to have no label against it.
+    Outcome<k8s::Node> name_space =
+        kube_.Get(kNamespaces, "", kube_.namespace_name(), {"metadata.labels"});
+    if (name_space) namespace_labels_ = LabelsOf(*name_space);
+    Outcome<int> looked = LookForPods();
+    if (!looked) return looked;
+    if (pods_.empty()) {
+      return Failure{
+          ExitCode::kNoData,
+          fmt::format("{} takes no pod of namespace {}", plan_.target.text, kube_.namespace_name()),
+          why_none_, "see the namespace (-n); nothing was made"};
+    }
+    Outcome<HttpReply> ready = context_.client.Get("/readyz", {});
+    if (!ready) return ready.failure();
+    return ExitCode::kOk;
+  }
+
+  Outcome<int> Run() {
+    context_.interrupt.Hold();
+    Outcome<k8s::Node> made = kube_.Create(kProfilingPolicies, "", plan_.Body(),
+                                           k8s::PolicyObjectFields(), /*dry_run=*/false);
+    if (!made) return made.failure();
+    name_ = k8s::TextAt(*made, {"metadata", "name"});
+    began_ns_ = Clock::System().MonotonicNs();
+    Tell(fmt::format("recording {} ({} pods) for {} as ProfilingPolicy {}/{}; Ctrl-C ends it",
+                     plan_.target.text, pods_.size(), FormatDuration(plan_.for_ns),
+                     kube_.namespace_name(), name_));
+    while (!over_ && SinceBeganNs() < plan_.for_ns) {
+      if (context_.interrupt.WaitNs(std::min(kLookEveryNs, plan_.for_ns - SinceBeganNs())))
+        return ExitCode::kOk;
+      Look();
+    }
+    context_.interrupt.WaitNs(kSettleNs);
+    return ExitCode::kOk;
+  }
+
+  // Only what was interrupted: else it goes by itself.
+  void RemovePolicy() {
+    Outcome<int> deleted = kube_.Delete(kProfilingPolicies, "", name_);
+    if (deleted || deleted.failure().http_status == 404) {
+      Tell(fmt::format("deleted ProfilingPolicy {}/{}", kube_.namespace_name(), name_));
+      return;
+    }
+    Tell(fmt::format("could not delete ProfilingPolicy {}/{}: {}: {}; it ends by itself",
+                     kube_.namespace_name(), name_, deleted.failure().what, deleted.failure().why));
+  }
+
+  Outcome<HttpReply> Fetch() {
+    const int64_t began_ns = Clock::System().MonotonicNs();
+    for (;;) {
+      const int64_t back_seconds = SinceBeganNs() / kNsPerSecond + 1;
+      Outcome<HttpReply> reply =
+          context_.client.Get("/api/v1/profile", {{"type", "cpu"},
+                                                  {"q", Selector()},
+                                                  {"from", fmt::format("now-{}s", back_seconds)},
+                                                  {"to", "now"}});
+      if (reply || reply.failure().exit_code != ExitCode::kNoData) return reply;
+      const bool enough = Clock::System().MonotonicNs() - began_ns >= kFetchWithinNs;
+      if (enough || context_.interrupt.WaitNs(kFetchAgainNs)) {
+        return Failure{ExitCode::kNoData,
+                       fmt::format("{} has no profile of them", context_.client.server().text),
+                       "the pods did not run on a CPU meanwhile, or run on a node whose agent it "
+                       "is not",
+                       fmt::format("'{} policies -n {} --pod {}' says whether they are profiled",
+                                   context_.program, kube_.namespace_name(), *pods_.begin())};
+      }
+    }
+  }
+
+ private:
+  int64_t SinceBeganNs() const { return Clock::System().MonotonicNs() - began_ns_; }
+
+  void Tell(const std::string& text) const {
+    const std::string line = Printable(text, context_.terminal.utf8);
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+
+  // Adds to the pods those that there are now; those that went stay.
+  Outcome<int> LookForPods() {
+    Outcome<std::vector<k8s::Node>> objects = kube_.List(kPods, "", k8s::PodFields());
+    if (!objects) return objects.failure();
+    const k8s::Labels* labels = namespace_labels_ ? &*namespace_labels_ : nullptr;
+    for (const k8s::Node& object : *objects) {
+      Result<k8s::Pod> pod = k8s::PodOf(object);
+      if (!pod) continue;
+      const auto matches = [&](k8s::OptOut opt_out) {
+        return k8s::MatchPod(policy_, &*pod, pod->cgroup_uid, labels, opt_out);
+      };
+      if (matches(k8s::OptOut::kIgnored).match == k8s::Match::kNo) continue;
+      const k8s::TargetMatch taken = matches(k8s::OptOut::kHonoured);
+      if (taken.match == k8s::Match::kNo) {
+        why_none_ = taken.why;
+      } else if (pods_.size() < kMaxPods) {
+        pods_.insert(pod->name);
+      }
+    }
+    return ExitCode::kOk;
+  }
+
+  // A look at pods and policy that fails costs nothing but that look.
+  void Look() {
+    (void)LookForPods();
+    Outcome<k8s::Node> object = kube_.Get(kProfilingPolicies, "", name_, {"status"});
+    std::string news;
+    if (!object && object.failure().http_status == 404) {
+      over_ = true;
+      news = ", the policy was deleted";
+    } else if (object) {
+      const Condition programmed = ConditionOf(*object, "Programmed");
+      if (programmed.status == "False")
+        news = fmt::format(", not programmed: {} {}", programmed.reason, programmed.message);
+    }
+    const int64_t seconds = std::min(SinceBeganNs(), plan_.for_ns) / kNsPerSecond;
+    Tell(fmt::format("{}s of {}, {} pods{}", seconds, FormatDuration(plan_.for_ns), pods_.size(),
+                     news));
+  }
+
+  // Pods' names have no character that a regular expression minds but dots.
+  std::string Selector() const {
+    std::string names;
+    for (const std::string& pod : pods_) {
+      if (!names.empty()) names += '|';
+      for (const char c : pod) names += c == '.' ? "[.]" : std::string(1, c);
+    }
+    return fmt::format(R"({{namespace="{}",pod=~"{}"}})", kube_.namespace_name(), names);
+  }
+
+  const Context& context_;
+  KubeClient& kube_;
+  const Plan plan_;
+  k8s::ProfilingPolicy policy_;
+  std::optional<k8s::Labels> namespace_labels_;
+  std::set<std::string> pods_;
+  std::string why_none_ = "none is called or labelled so";
+  std::string name_;
+  int64_t began_ns_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace
+
+Outcome<int> RunRecord(const Context& context) {
+  Outcome<ProfileOutput> output = PickOutput(context);
+  if (!output) return output.failure();
+  Outcome<Plan> plan = ReadPlan(context);
+  if (!plan) return plan.failure();
+  Outcome<std::unique_ptr<KubeClient>> kube = OpenCluster(context);
+  if (!kube) return kube.failure();
+  Recorder recorder(context, **kube, *std::move(plan));
+  Outcome<int> ready = recorder.Prepare();
+  if (!ready) return ready.failure();
+  Outcome<int> ran = recorder.Run();
+  if (!ran) return ran.failure();
+  // What there is so far is kept.
+  const int interrupted = context.interrupt.exit_code();
+  if (interrupted != 0) recorder.RemovePolicy();
+  Outcome<HttpReply> reply = recorder.Fetch();
+  if (!reply) {
+    Failure failure = reply.failure();
+    if (interrupted != 0) failure.exit_code = interrupted;
+    return failure;
+  }
+  WarnSkipped(context, reply->skipped);
+  Outcome<int> written = WriteProfile(context, *output, std::move(reply->body));
+  if (!written || interrupted == 0) return written;
+  return interrupted;
+}
+
+}  // namespace firetower::cli

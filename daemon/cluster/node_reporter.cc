@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/cluster/node_reporter.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "k8s/policy/object.h"
+#include "k8s/status/aggregate.h"
+#include "k8s/status/api_call.h"
+#include "k8s/status/status_writer.h"
+#include "k8s/watch/object_meta.h"
+
+namespace firetower::daemon {
+namespace {
+
+using k8s::WriteEnd;
+
+constexpr int64_t kLongestWaitNs = 60 * kNsPerSecond;
+// A right or the definition is missing: somebody has to act.
+constexpr int64_t kRefusedNs = 60 * kNsPerSecond;
+constexpr int64_t kCountNodesNs = 3600 * kNsPerSecond;
+// What was written is told again, in case somebody deleted it; an apply that changes nothing is no
+// write to etcd, and wakes nobody.
+constexpr int64_t kAgainNs = 1800 * kNsPerSecond;
+
+uint64_t SeedOf(std::string_view node) {
+  uint64_t hash = HashWord(kHashSeed, 'r');
+  for (const char c : node) hash = HashWord(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+// Without the numbers that move by themselves.
+k8s::NodeReport Still(k8s::NodeReport report) {
+  for (k8s::PolicyRow& row : report.policies) {
+    row.pods = row.profiled_pods = row.captures = row.last_capture_ns = 0;
+  }
+  return report;
+}
+
+}  // namespace
+
+NodeReporter::NodeReporter(k8s::ApiServer& server, std::string node_name, MetricsRegistry& registry,
+                           const Clock& clock)
+    : server_(server),
+      node_(std::move(node_name)),
+      registry_(registry),
+      clock_(clock),
+      random_(SeedOf(node_)),
+      series_("firetower.dev/agent", node_) {}
+
+void NodeReporter::Report(k8s::NodeReport report) {
+  const std::shared_ptr<const k8s::NodeReport> before = wanted_.Get();
+  if (before && *before == report) return;
+  wanted_.Publish(std::make_shared<const k8s::NodeReport>(std::move(report)));
+}
+
+void NodeReporter::PostFiring(const k8s::ProfilingPolicy& policy, const k8s::Pod* pod,
+                              std::string text) {
+  // A policy of a file is no object that anybody could describe.
+  if (policy.uid.empty()) return;
+  k8s::Happening what;
+  what.regarding = {"firetower.dev/v1alpha1",
+                    policy.cluster ? "ClusterProfilingPolicy" : "ProfilingPolicy",
+                    policy.cluster ? "" : policy.namespace_name, policy.name, policy.uid};
+  if (pod != nullptr) what.related = {"v1", "Pod", pod->namespace_name, pod->name, pod->uid};
+  what.reason = "TriggerFired";
+  what.action = "Capture";
+  what.note = std::move(text);
+  events_.TryPush(std::move(what));
+}
+
+int64_t NodeReporter::StepNs() {
+  SendEvents();
+  const std::shared_ptr<const k8s::NodeReport> report = wanted_.Get();
+  if (report == nullptr) return kLongestWaitNs;
+  CountNodes();
+  Plan(report);
+  if (due_ns_ && clock_.MonotonicNs() >= *due_ns_) Write(*report);
+  if (!due_ns_) return kLongestWaitNs;
+  return std::clamp<int64_t>(*due_ns_ - clock_.MonotonicNs(), kNsPerMs, kLongestWaitNs);
+}
+
+void NodeReporter::Plan(const std::shared_ptr<const k8s::NodeReport>& report) {
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (report != planned_) {
+    planned_ = report;
+    const bool urgent = !written_ || Still(*written_) != Still(*report);
+    const int64_t after_ns = now_ns + random_.Between(0, k8s::ReportSpanNs(nodes_));
+    int64_t due_ns = urgent ? after_ns : std::max(after_ns, written_ns_ + kCountsNs);
+    // What waits already is not put off, or a report that changes all the time would never be told.
+    if (due_ns_) due_ns = std::min(due_ns, *due_ns_);
+    due_ns_ = std::max(due_ns, not_before_ns_);
+    if (written_ && *written_ == *report) due_ns_.reset();
+  }
+  if (!due_ns_) due_ns_ = written_ns_ + random_.Between(kAgainNs, 2 * kAgainNs);
+}
+
+void NodeReporter::Write(const k8s::NodeReport& report) {
+  k8s::ApiRequest request;
+  request.method = "PATCH";
+  request.target = fmt::format("{}/profilingnodes/{}?fieldManager=firetower-agent&force=true",
+                               k8s::kPolicyApi, node_);
+  request.body = k8s::NodeReportJson(report);
+  request.content_type = k8s::kApplyPatch;
+  const k8s::WriteOutcome outcome = k8s::OutcomeOf(k8s::Call(server_, request));
+  const int64_t now_ns = clock_.MonotonicNs();
+  registry_.Add(MetricId::kKubeRequests, 1,
+                {"apply", "profilingnodes", std::to_string(outcome.status)});
+  const bool written = outcome.end == WriteEnd::kWritten;
+  registry_.Set(MetricId::kKubeSynced, written ? 1 : 0, {"profilingnodes"});
+  const std::shared_ptr<const Outcome> before = outcome_.Get();
+  if (!written && (!before || before->status != outcome.status)) {
+    LOG(kWarn, "this node's report is not written",
+        {{"code", outcome.status}, {"error", outcome.message}});
+  }
+  outcome_.Publish(
+      std::make_shared<const Outcome>(Outcome{written, outcome.status, outcome.message}));
+  if (written) {
+    written_ = report;
+    written_ns_ = now_ns;
+    due_ns_.reset();
+    return;
+  }
+  const bool refused = outcome.end == WriteEnd::kRefused || outcome.end == WriteEnd::kGone;
+  const int64_t wait_ns = refused ? kRefusedNs + random_.Between(0, kRefusedNs)
+                                  : std::max(outcome.retry_after_ns, random_.NextNs(now_ns));
+  due_ns_ = not_before_ns_ = now_ns + wait_ns;
+}
+
+void NodeReporter::CountNodes() {
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (count_nodes_ns_ && now_ns < *count_nodes_ns_) return;
+  count_nodes_ns_ = now_ns + kCountNodesNs + random_.Between(0, kCountNodesNs);
+  k8s::ApiRequest request;
+  // A page of one says how many there are beyond it (Kubernetes API, ListMeta.remainingItemCount).
+  request.target = "/api/v1/nodes?limit=1";
+  const Result<k8s::ApiAnswer> answer = k8s::Call(server_, request);
+  registry_.Add(MetricId::kKubeRequests, 1,
+                {"list", "nodes", std::to_string(answer ? answer->status : 0)});
+  if (!answer || !answer->ok()) {
+    count_nodes_ns_ = now_ns + kRefusedNs;
+    return;
+  }
+  const Result<k8s::Node> list =
+      k8s::ParseObject(answer->body, {"metadata.remainingItemCount", "kind"});
+  if (list) nodes_ = 1 + k8s::IntegerAt(*list, {"metadata", "remainingItemCount"});
+}
+
+void NodeReporter::SendEvents() {
+  while (std::optional<k8s::Happening> what = events_.TryPop()) {
+    const auto request = series_.Take(*what, clock_.MonotonicNs(), clock_.WallNs());
+    if (!request) continue;
+    const Result<k8s::ApiAnswer> answer = k8s::Call(server_, *request);
+    registry_.Add(MetricId::kKubeRequests, 1,
+                  {"create", "events", std::to_string(answer ? answer->status : 0)});
+  }
+  const uint64_t dropped = events_.dropped();
+  if (dropped == told_dropped_) return;
+  registry_.SetTotal(MetricId::kKubeObjectsSkipped, static_cast<double>(dropped),
+                     {"events", "queue_full"});
+  told_dropped_ = dropped;
+}
+
+std::optional<Check> NodeReporter::GetCheck() const {
+  const std::shared_ptr<const Outcome> outcome = outcome_.Get();
+  if (outcome == nullptr) return std::nullopt;
+  Check check{"kube-report", CheckStatus::kOk, "", ""};
+  if (outcome->written) {
+    check.message = fmt::format("ProfilingNode {} says what runs here", node_);
+    return check;
+  }
+  check.status = CheckStatus::kWarn;
+  check.message = fmt::format(
+      "ProfilingNode {} is not written: {}; policies are followed, but their status does not count "
+      "this node",
+      node_, outcome->message);
+  check.fix = "look whether the API server runs and can be reached from here";
+  if (outcome->status == 403) {
+    check.fix =
+        "grant create and patch of profilingnodes to the daemon's account; it writes the object "
+        "that is called like its node, with the token of a pod of that node";
+  }
+  if (outcome->status == 404) check.fix = "install the CustomResourceDefinitions";
+  return check;
+}
+
+}  // namespace firetower::daemon

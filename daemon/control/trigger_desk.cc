@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/control/trigger_desk.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/log.h"
+
+namespace firetower::daemon {
+namespace {
+
+// Names a firing for ever: policy, node and moment.
+std::string IdOf(const Firing& firing, std::string_view node) {
+  uint64_t hash = HashWord(kHashSeed, static_cast<uint64_t>(firing.wall_ns));
+  for (const std::string& text :
+       {DisplayName(*firing.policy), firing.policy->uid, std::string(node)}) {
+    for (char c : text) hash = HashWord(hash, static_cast<unsigned char>(c));
+  }
+  // Of a pod's two containers that fire at once each may have a capture of its own.
+  if (firing.container) {
+    for (char c : firing.container->root_path) hash = HashWord(hash, static_cast<unsigned char>(c));
+  }
+  return fmt::format("{:012x}", hash & 0xFFFF'FFFF'FFFF);
+}
+
+CaptureSubject SubjectOf(const Firing& firing) {
+  if (firing.whole_node || !firing.container) return {};
+  const std::string& pod = firing.container->path.pod_uid;
+  if (firing.capture.scope == k8s::CaptureScope::kPod && !pod.empty()) return {nullptr, pod};
+  return {firing.container, ""};
+}
+
+}  // namespace
+
+TriggerDesk::TriggerDesk(Parts parts) : parts_(std::move(parts)), triggers_(parts_.source) {}
+
+void TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods) {
+  std::vector<ArmedPolicy> policies;
+  std::vector<WatchedContainer> watched;
+  std::unordered_map<const Container*, size_t> places;
+  for (const PolicySchedule::Armed& one : armed) {
+    for (const std::shared_ptr<const Container>& target : one.targets) {
+      auto [place, inserted] = places.try_emplace(target.get(), watched.size());
+      if (inserted) {
+        watched.push_back(
+            {target, pods == nullptr ? nullptr : pods->Find(target->path.pod_uid), {}});
+      }
+      watched[place->second].policies.push_back(policies.size());
+    }
+    policies.push_back(one.policy);
+  }
+  armed_ = policies.size();
+  triggers_.Arm(policies, watched);
+  // What a policy that is gone, or was changed to another mode, still captures goes on in the
+  // exporter; nothing is sampled for it any more.
+  std::erase_if(findings_, [&](const auto& finding) {
+    return std::ranges::none_of(
+        policies, [&](const ArmedPolicy& policy) { return policy->uid == finding.first; });
+  });
+  std::erase_if(captures_, [&](const ActiveCapture& capture) {
+    return std::ranges::none_of(policies, [&](const ArmedPolicy& policy) {
+      return DisplayName(*policy) == capture.policy;
+    });
+  });
+}
+
+void TriggerDesk::NoteOomKills(std::span<const OomKill> kills) {
+  for (const OomKill& kill : kills) {
+    triggers_.NoteOomKill(kill.container->root_path, kill.time_ns);
+  }
+}
+
+bool TriggerDesk::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
+  const size_t ended = std::erase_if(
+      captures_, [&](const ActiveCapture& capture) { return capture.until_wall_ns <= wall_ns; });
+  const std::vector<Firing> firings = triggers_.Evaluate(monotonic_ns, wall_ns);
+  for (const Firing& firing : firings) Fire(firing);
+  TellMetrics();
+  WarnOfUnserved();
+  return ended > 0 || !firings.empty();
+}
+
+void TriggerDesk::Fire(const Firing& firing) {
+  const k8s::ProfilingPolicy& policy = *firing.policy;
+  const int64_t before_ns = firing.capture.pre_trigger_seconds * kNsPerSecond;
+  const int64_t after_ns = firing.capture.duration_seconds * kNsPerSecond;
+  const std::string text = Describe(firing);
+  const CaptureSubject whom = SubjectOf(firing);
+  captures_.push_back({DisplayName(policy), whom, firing.wall_ns + after_ns});
+  CaptureOrder order;
+  order.id = IdOf(firing, parts_.node);
+  LOG(kInfo, "trigger fired",
+      {{"policy", DisplayName(policy)},
+       {"capture", order.id},
+       {"why", text},
+       {"container", firing.container ? firing.container->root_path : "node"}});
+  const k8s::ObjectStoreExport& store = policy.spec.export_spec.object_store;
+  if (store.mode != k8s::ObjectStoreMode::kDisabled) {
+    order.policy = ShortName(policy);
+    order.reason = text;
+    order.begin_ns = firing.monotonic_ns - before_ns;
+    order.end_ns = firing.monotonic_ns + after_ns;
+    order.begin_wall_ns = firing.wall_ns - before_ns;
+    order.retention = store.retention_class;
+    order.whom = whom;
+    parts_.order(std::move(order));
+  }
+  if (policy.uid.empty()) return;
+  PolicyFinding& finding = findings_[policy.uid];
+  ++finding.captures;
+  finding.last_capture_ns = firing.wall_ns;
+  if (parts_.tell) parts_.tell(firing, text);
+}
+
+void TriggerDesk::TellMetrics() {
+  for (const PolicyTriggerCounts& one : triggers_.Counts()) {
+    const std::string& name = one.policy->name;
+    const std::string space = one.policy->cluster ? "" : one.policy->namespace_name;
+    MetricsRegistry& registry = parts_.registry;
+    registry.SetTotal(MetricId::kTriggerEvaluations, static_cast<double>(one.counts.evaluations),
+                      {space, name});
+    registry.SetTotal(MetricId::kTriggerCaptures, static_cast<double>(one.counts.captures),
+                      {space, name});
+    for (size_t i = 0; i < kSuppressedNames.size(); ++i) {
+      registry.SetTotal(MetricId::kTriggerSuppressed, static_cast<double>(one.counts.suppressed[i]),
+                        {space, name, std::string(kSuppressedNames[i])});
+    }
+  }
+}
+
+void TriggerDesk::WarnOfUnserved() {
+  for (const UnservedRule& rule : triggers_.Unserved()) {
+    std::string key = DisplayName(*rule.policy) + " " + rule.rule;
+    if (std::ranges::find(warned_, key) != warned_.end()) continue;
+    LOG(kWarn, "a rule of a trigger cannot hold here",
+        {{"policy", DisplayName(*rule.policy)}, {"rule", rule.rule}, {"reason", rule.reason}});
+    warned_.push_back(std::move(key));
+  }
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/export/container_profile.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace firetower::daemon {
+namespace {
+
+uint64_t HashOf(const Frame& frame) {
+  return HashWord(HashWord(kHashSeed, uint64_t{frame.module} << 32 | frame.pid), frame.offset);
+}
+
+void AddUnique(std::vector<std::string>& list, std::string_view item) {
+  if (item.empty() || std::find(list.begin(), list.end(), item) != list.end()) return;
+  list.emplace_back(item);
+}
+
+// The end of a mapping whose addresses are offsets in its file: as far as any file goes. pprof's
+// readers then find the object's own addresses by its program headers.
+constexpr uint64_t kFileOffsets = uint64_t{1} << 62;
+
+void FillRow(const ContainerName& name, store::CatalogRow& row) {
+  row.namespace_name = name.labels.namespace_name;
+  row.pod = name.labels.pod;
+  row.container = name.labels.container;
+  row.pod_uid = name.pod_uid;
+  row.workload = name.workload.name;
+}
+
+// Innermost first, as the profile has them.
+std::vector<profile::Line> LinesOf(profile::ProfileBuilder& builder, const FrameName& name) {
+  std::vector<profile::Line> lines;
+  lines.reserve(name.lines.size());
+  for (const FrameLine& from : name.lines) {
+    uint32_t function =
+        builder.AddFunction(from.name, from.system_name, from.file, from.start_line);
+    lines.push_back({.function = function, .column = from.column, .line = from.line});
+  }
+  return lines;
+}
+
+// Go's function tables tell inlined calls without their lines; DWARF tells both.
+uint64_t SourceFlags(const FrameName& name) {
+  using profile::Mapping;
+  if (name.lines.empty()) return 0;
+  if (!name.lines.front().file.empty()) {
+    return Mapping::kHasFilenames | Mapping::kHasLineNumbers | Mapping::kHasInlineFrames;
+  }
+  return name.lines.size() > 1 ? uint64_t{Mapping::kHasInlineFrames} : 0;
+}
+
+std::string WhoseComment(const ContainerName& name, std::string_view node) {
+  return fmt::format("namespace={} pod={} container={} node={}{}{}", name.labels.namespace_name,
+                     name.labels.pod, name.labels.container, node,
+                     name.workload.name.empty() ? "" : " workload=", name.workload.name);
+}
+
+}  // namespace
+
+ContainerProfile::ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
+                                   std::shared_ptr<const Container> container, int64_t begin_ns)
+    : namer_(namer),
+      labels_(labels),
+      container_(std::move(container)),
+      begin_ns_(begin_ns),
+      end_ns_(begin_ns),
+      builder_(profile::CpuMeta(1, 0, 0)) {}
+
+// The wall clock may be set back meanwhile: the profile covers all that it went over.
+void ContainerProfile::Cover(int64_t begin_ns, int64_t end_ns) {
+  begin_ns_ = std::min(begin_ns_, begin_ns);
+  end_ns_ = std::max(end_ns_, end_ns);
+}
+
+void ContainerProfile::SetTime(int64_t begin_ns, int64_t end_ns) {
+  begin_ns_ = begin_ns;
+  end_ns_ = end_ns;
+}
+
+void ContainerProfile::NoteRate(uint32_t frequency_hz) {
+  frequency_hz_ = std::max(frequency_hz_, frequency_hz);
+}
+
+void ContainerProfile::NoteDecision(const Decision& decision) {
+  NoteRate(decision.frequency_hz);
+  for (const std::string& policy : decision.policies) NotePolicy(policy);
+}
+
+void ContainerProfile::NotePolicy(std::string_view policy) { AddUnique(policies_, policy); }
+
+void ContainerProfile::NoteComment(std::string comment) { comments_.push_back(std::move(comment)); }
+
+uint32_t ContainerProfile::MappingOf(const Frame& frame) {
+  auto [entry, inserted] = mappings_.try_emplace(frame.module);
+  if (!inserted) return entry->second.id;
+  entry->second.id = builder_.AddOpenMapping({});
+  TellBuildId(frame.module, entry->second);
+  return entry->second.id;
+}
+
+// The build id may be found only when the file is read.
+void ContainerProfile::TellBuildId(uint32_t module_id, OpenMapping& open_mapping) {
+  const Module& module = namer_.ModuleOf({.module = module_id});
+  std::string_view build_id = module.BuildId();
+  profile::Mapping mapping;
+  // Addresses are the object's own, the same for every process: a mapping that spans everything
+  // tells readers not to move them (pprof's elfexec.GetBase).
+  mapping.memory_limit = namer_.IsRemote(module_id) ? kFileOffsets : ~uint64_t{0};
+  mapping.filename = builder_.AddString(module.path);
+  mapping.build_id = builder_.AddString(build_id);
+  if (!namer_.IsRemote(module_id)) mapping.flags = profile::Mapping::kHasFunctions;
+  mapping.flags |= open_mapping.told;
+  builder_.SetMapping(open_mapping.id, mapping);
+  AddUnique(build_ids_, build_id);
+  open_mapping.has_build_id = !build_id.empty();
+}
+
+void ContainerProfile::SetName(profile::ProfileBuilder& builder, const LateFrame& late) const {
+  builder.SetLocation(late.location, mappings_.at(late.frame.module).id, late.name.address,
+                      LinesOf(builder, late.name));
+}
+
+void ContainerProfile::TellSource(const Frame& frame, const FrameName& name) {
+  OpenMapping& mapping = mappings_.at(frame.module);
+  const uint64_t told = mapping.told | SourceFlags(name);
+  if (told == mapping.told) return;
+  mapping.told = told;
+  TellBuildId(frame.module, mapping);
+}
+
+void ContainerProfile::LookAgain() {
+  for (auto& [module, mapping] : mappings_) {
+    if (!mapping.has_build_id) TellBuildId(module, mapping);
+  }
+  std::erase_if(late_, [&](LateFrame& late) {
+    FrameName name = namer_.NameAgain(late.frame);
+    if (!name.settled) return false;
+    late.name = std::move(name);
+    TellSource(late.frame, late.name);
+    SetName(builder_, late);
+    return true;
+  });
+}
+
+uint32_t ContainerProfile::LocationOf(const Frame& frame) {
+  bool inserted = false;
+  uint32_t& place = FindOrInsert(
+      places_, HashOf(frame), [&](uint32_t i) { return locations_[i].first == frame; }, &inserted);
+  if (!inserted) return locations_[place].second;
+  place = static_cast<uint32_t>(locations_.size());
+  uint32_t mapping = MappingOf(frame);
+  FrameName name = namer_.Name(frame);
+  uint32_t location = 0;
+  if (name.settled) {
+    TellSource(frame, name);
+    location = builder_.AddLocation(mapping, name.address, LinesOf(builder_, name));
+  } else {
+    location = builder_.AddOpenLocation();
+    late_.push_back({frame, location, std::move(name)});
+  }
+  locations_.emplace_back(frame, location);
+  return location;
+}
+
+void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, uint64_t count,
+                              uint64_t value, std::string_view also) {
+  const Slice::Stack& stack = slice.stacks[row.stack];
+  stack_.clear();
+  for (uint32_t i = 0; i < stack.size; ++i) {
+    stack_.push_back(LocationOf(slice.frames[stack.begin + i]));
+  }
+  if (stack_.empty()) {
+    std::string_view name = NameWithoutFrames(stack.stop);
+    profile::Line line;
+    line.function = builder_.AddFunction(name, name, "");
+    stack_.push_back(builder_.AddLocation(profile::kNoMapping, 0, {&line, 1}));
+  }
+  const TaskLabel& task = slice.labels[row.label];
+  profile::Label labels[5];
+  size_t used = 0;
+  // A process that is gone before anyone told its name has none; a label without a value is none.
+  auto add_name = [&](bool wanted, std::string_view key, const Comm& name) {
+    if (wanted && name[0] != 0) labels[used++] = builder_.StringLabel(key, ToText(name));
+  };
+  add_name(labels_.comm, "comm", task.comm);
+  add_name(labels_.thread, "thread", task.thread);
+  if (labels_.cpu) labels[used++] = builder_.NumberLabel("cpu", task.cpu, "");
+  std::string_view reason = StopReason(stack.stop);
+  if (!reason.empty()) {
+    labels[used++] = builder_.StringLabel("cut", reason);
+    cut_ += count;
+  }
+  if (!also.empty()) labels[used++] = builder_.StringLabel(store::kAlsoLabel, also);
+  int64_t values[2] = {static_cast<int64_t>(count), static_cast<int64_t>(value)};
+  builder_.AddSample(stack_, values, {labels, used});
+  samples_ += values[0];
+  value_ += values[1];
+}
+
+profile::Meta ContainerProfile::MetaOf(const ContainerName* name, std::string_view node) const {
+  profile::Meta meta =
+      profile::CpuMeta(std::max(frequency_hz_, 1u), begin_ns_, end_ns_ - begin_ns_);
+  // The first comment: SetName puts it there when the name is not known yet.
+  meta.comments.push_back(name != nullptr ? WhoseComment(*name, node) : "");
+  meta.comments.push_back(fmt::format("cgroup={}", container_->root_path));
+  meta.comments.push_back(fmt::format(
+      "firetower: on-CPU time, {} Hz, cpu-clock; addresses are the files' own", frequency_hz_));
+  if (samples_ > 0) {
+    meta.comments.push_back(
+        fmt::format("{:.1f}% of samples have a cut stack: their label `cut` says why",
+                    100.0 * static_cast<double>(cut_) / static_cast<double>(samples_)));
+  }
+  for (const std::string& policy : policies_) meta.comments.push_back("policy=" + policy);
+  for (const std::string& comment : comments_) meta.comments.push_back(comment);
+  return meta;
+}
+
+profile::Profile ContainerProfile::Copy(const ContainerName* name, std::string_view node) const {
+  profile::ProfileBuilder copy = builder_;
+  copy.meta() = MetaOf(name, node);
+  for (const LateFrame& late : late_) SetName(copy, late);
+  return std::move(copy).Build();
+}
+
+profile::Profile ContainerProfile::Build(const ContainerName* name, std::string_view node) {
+  for (const LateFrame& late : late_) SetName(builder_, late);
+  builder_.meta() = MetaOf(name, node);
+  return std::move(builder_).Build();
+}
+
+store::CatalogRow ContainerProfile::Row(const ContainerName* name, std::string_view node) const {
+  store::CatalogRow row;
+  if (name != nullptr) FillRow(*name, row);
+  row.container_id = container_->path.container_id;
+  row.node = node;
+  row.type = "cpu";
+  row.start_ns = begin_ns_;
+  row.duration_ns = end_ns_ - begin_ns_;
+  row.samples = samples_;
+  row.value = value_;
+  row.unit = "nanoseconds";
+  row.policies = policies_;
+  row.build_ids = build_ids_;
+  return row;
+}
+
+void PutName(const ContainerName& name, std::string_view node, store::CatalogRow& row,
+             profile::Profile& profile) {
+  FillRow(name, row);
+  std::vector<std::string> comments = profile.meta().comments;
+  comments.front() = WhoseComment(name, node);
+  profile.SetComments(std::move(comments));
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "daemon/export/container_names.h"
+#include "daemon/export/frame_namer.h"
+#include "daemon/pipeline/slice.h"
+#include "profile/builder.h"
+#include "store/catalog.h"
+
+namespace firetower::daemon {
+
+// One container's profile while it is filled. A frame is named when it is first seen; one whose
+// symbols are not there yet is looked at again until the end, so that symbols that come meanwhile
+// name all its samples, the earlier ones too. Owned by the export thread.
+class ContainerProfile {
+ public:
+  // `namer` outlives this.
+  ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
+                   std::shared_ptr<const Container> container, int64_t begin_ns);
+
+  // A row of `slice`, or `count` of its samples with `value` nanoseconds; `also`: who else has
+  // them.
+  void AddRow(const Slice& slice, const Slice::Row& row) {
+    AddRow(slice, row, row.count, row.value);
+  }
+  void AddRow(const Slice& slice, const Slice::Row& row, uint64_t count, uint64_t value,
+              std::string_view also = {});
+  // The profile is of that time too (wall clock).
+  void Cover(int64_t begin_ns, int64_t end_ns);
+  // Instead of all that it covers.
+  void SetTime(int64_t begin_ns, int64_t end_ns);
+  // Sampled at that rate among others, for these policies too.
+  void NoteDecision(const Decision& decision);
+  void NoteRate(uint32_t frequency_hz);
+  void NotePolicy(std::string_view policy);
+  void NoteComment(std::string comment);
+  // Asks again for names that have not come.
+  void LookAgain();
+  // Some frame has no name and may still get one.
+  bool waits_for_names() const { return !late_.empty(); }
+
+  // As it is now; it goes on. `name` is nullptr while it is awaited.
+  profile::Profile Copy(const ContainerName* name, std::string_view node) const;
+  // The profile is taken out: nothing else but the row is to be asked for afterwards.
+  profile::Profile Build(const ContainerName* name, std::string_view node);
+  store::CatalogRow Row(const ContainerName* name, std::string_view node) const;
+
+  const std::shared_ptr<const Container>& container() const { return container_; }
+  int64_t samples() const { return samples_; }
+
+ private:
+  struct OpenMapping {
+    uint32_t id = 0;
+    bool has_build_id = false;
+    uint64_t told = 0;  // profile::Mapping's flags of what some frame has beside its function
+  };
+  // A frame whose symbols may still come, under the name it has until then.
+  struct LateFrame {
+    Frame frame;
+    uint32_t location = 0;
+    FrameName name;
+  };
+
+  uint32_t LocationOf(const Frame& frame);
+  uint32_t MappingOf(const Frame& frame);
+  void TellBuildId(uint32_t module, OpenMapping& mapping);
+  void SetName(profile::ProfileBuilder& builder, const LateFrame& late) const;
+  // What is told of a mapping when one of its frames is named.
+  void TellSource(const Frame& frame, const FrameName& name);
+  profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
+
+  FrameNamer& namer_;
+  const LabelChoice labels_;
+  const std::shared_ptr<const Container> container_;
+  uint32_t frequency_hz_ = 0;
+  int64_t begin_ns_ = 0;
+  int64_t end_ns_ = 0;
+  int64_t samples_ = 0;
+  int64_t value_ = 0;
+  uint64_t cut_ = 0;  // samples whose stack is not whole
+  std::vector<std::string> policies_;
+  std::vector<std::string> comments_;
+  profile::ProfileBuilder builder_;
+  std::map<uint32_t, OpenMapping> mappings_;  // by module id
+  FlatMap<uint32_t> places_;                  // in `locations_`, by hash of the frame
+  std::vector<std::pair<Frame, uint32_t>> locations_;
+  std::vector<LateFrame> late_;  // at most as many as locations
+  std::vector<std::string> build_ids_;
+  std::vector<uint32_t> stack_;  // scratch
+};
+
+// Puts a name that came late into what was made without one: the row and the profile.
+void PutName(const ContainerName& name, std::string_view node, store::CatalogRow& row,
+             profile::Profile& profile);
+
+}  // namespace firetower::daemon

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/health/governor.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace firetower::daemon {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+uint32_t Governor::RateOf(const GovernedPolicy& policy, const Level& level) {
+  if (level.dropped || policy.frequency_hz == 0) return 0;
+  return std::max(policy.frequency_hz >> std::min(level.halvings, 31u), 1u);
+}
+
+std::vector<GovernedRate> Governor::Step(const std::vector<GovernedPolicy>& policies,
+                                         const OwnCost& cost, int64_t interval_ns) {
+  Forget(policies);
+  Order order;
+  budget_cores_ = 0;
+  for (const GovernedPolicy& policy : policies) {
+    order.push_back(&policy);
+    budget_cores_ += policy.limit_cores > 0 ? policy.limit_cores : kInfinity;
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto* one, const auto* other) {
+    return one->priority < other->priority;
+  });
+  state_ = BudgetState::kWithin;
+  if (cost.memory_max_bytes > 0 && cost.memory_bytes > cost.memory_max_bytes)
+    state_ = BudgetState::kOverMemory;
+  if (cost.cores > budget_cores_ && !policies.empty()) state_ = BudgetState::kOverCpu;
+
+  const bool over = state_ != BudgetState::kWithin;
+  since_rise_ns_ = std::min(since_rise_ns_ + interval_ns, kBlameRiseNs);
+  calm_ns_ = over || cost.cores > budget_cores_ * kRiseBelow ? 0 : calm_ns_ + interval_ns;
+  if (over && over_before_) Lower(order, cost.cores);
+  if (!over) Raise(order);
+  over_before_ = over;
+
+  std::vector<GovernedRate> rates;
+  lowered_ = false;
+  for (const GovernedPolicy& policy : policies) {
+    const uint32_t rate = RateOf(policy, levels_[policy.key]);
+    const double factor =
+        policy.frequency_hz == 0 ? 1 : static_cast<double>(rate) / policy.frequency_hz;
+    lowered_ |= rate < policy.frequency_hz;
+    rates.push_back({policy.key, factor, rate});
+  }
+  return rates;
+}
+
+void Governor::Forget(const std::vector<GovernedPolicy>& policies) {
+  std::unordered_map<std::string, Level> kept;
+  for (const GovernedPolicy& policy : policies) kept[policy.key] = levels_[policy.key];
+  levels_ = std::move(kept);
+}
+
+double Governor::TotalRate(const Order& order) const {
+  double total = 0;
+  for (const GovernedPolicy* policy : order) total += RateOf(*policy, levels_.at(policy->key));
+  return total;
+}
+
+bool Governor::LowerOnce(const Order& order) {
+  for (const GovernedPolicy* policy : order) {
+    Level& level = levels_[policy->key];
+    if (RateOf(*policy, level) <= 1) continue;
+    ++level.halvings;
+    return true;
+  }
+  for (const GovernedPolicy* policy : order) {
+    Level& level = levels_[policy->key];
+    if (RateOf(*policy, level) == 0) continue;
+    level.dropped = true;
+    return true;
+  }
+  return false;
+}
+
+// The last step first.
+bool Governor::RaiseOnce(const Order& order) {
+  for (auto policy = order.rbegin(); policy != order.rend(); ++policy) {
+    Level& level = levels_[(*policy)->key];
+    if (!level.dropped) continue;
+    level.dropped = false;
+    return true;
+  }
+  for (auto policy = order.rbegin(); policy != order.rend(); ++policy) {
+    Level& level = levels_[(*policy)->key];
+    if (level.halvings == 0) continue;
+    --level.halvings;
+    return true;
+  }
+  return false;
+}
+
+void Governor::Lower(const Order& order, double cores) {
+  if (since_rise_ns_ < kBlameRiseNs) rise_after_ns_ = std::min(rise_after_ns_ * 2, kMaxRiseAfterNs);
+  since_rise_ns_ = kBlameRiseNs;
+  const double before = TotalRate(order);
+  while (LowerOnce(order)) {
+    ++steps_down_;
+    if (cores * TotalRate(order) <= budget_cores_ * before) return;
+  }
+}
+
+void Governor::Raise(const Order& order) {
+  if (calm_ns_ < rise_after_ns_) return;
+  calm_ns_ = 0;
+  if (RaiseOnce(order)) {
+    since_rise_ns_ = 0;
+  } else {
+    rise_after_ns_ = kRiseAfterNs;  // All have what they asked for, and that went well for long.
+  }
+}
+
+}  // namespace firetower::daemon

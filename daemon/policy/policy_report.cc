@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/policy/policy_report.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/clock.h"
+#include "daemon/capture/cpu_list.h"
+#include "k8s/policy/match.h"
+#include "k8s/policy/served.h"
+
+namespace firetower::daemon {
+namespace {
+
+using k8s::Match;
+using k8s::PolicyState;
+using k8s::ProfilingPolicy;
+
+// One policy that may have a row.
+struct Candidate {
+  const ProfilingPolicy* policy;
+  bool on_this_node = true;  // nodeSelector takes it
+  int64_t pods = 0;
+  int64_t profiled = 0;
+  int64_t lost = 0;  // of those pods, where another decides which stacks are kept
+};
+
+// Of two that contradict each other the first of this order is followed, as in PolicySelection.
+bool ComesBefore(const ProfilingPolicy& a, const ProfilingPolicy& b) {
+  if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority;
+  if (a.cluster != b.cluster) return !a.cluster;
+  if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
+  return DisplayName(a) < DisplayName(b);
+}
+
+bool IsActive(const LoadedPolicy& loaded, int64_t wall_ns) {
+  const k8s::PolicySpec& spec = loaded.policy.spec;
+  if (loaded.policy.uid.empty() || spec.suspend || !k8s::Served(loaded.policy).served) return false;
+  return !spec.active_deadline_seconds ||
+         wall_ns < loaded.since_ns + *spec.active_deadline_seconds * kNsPerSecond;
+}
+
+// A container of it runs, or has run, that the policy takes.
+bool HasContainer(const k8s::Targets& targets, const k8s::Pod& pod) {
+  return std::any_of(
+      pod.containers.begin(), pod.containers.end(), [&](const k8s::PodContainer& container) {
+        return !container.ids.empty() &&
+               k8s::MatchContainer(targets, &pod, container.ids.front()).match == Match::kYes;
+      });
+}
+
+void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidate>& candidates) {
+  const k8s::Labels* labels = view.NamespaceLabels(pod.namespace_name);
+  const auto opt_out = view.ignore_opt_out ? k8s::OptOut::kIgnored : k8s::OptOut::kHonoured;
+  const ProfilingPolicy* first = nullptr;
+  for (Candidate& one : candidates) {
+    if (k8s::MatchPod(*one.policy, &pod, pod.cgroup_uid, labels, opt_out).match != Match::kYes)
+      continue;
+    ++one.pods;
+    if (!one.on_this_node) continue;
+    if (first == nullptr) first = one.policy;
+    if (first->spec.stacks != one.policy->spec.stacks) {
+      ++one.lost;
+    } else if (HasContainer(one.policy->spec.targets, pod)) {
+      ++one.profiled;
+    }
+  }
+}
+
+// What the policy's own text makes impossible here.
+PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& findings) {
+  const auto found = findings.find(policy.uid);
+  PolicyFinding finding = found == findings.end() ? PolicyFinding{} : found->second;
+  if (finding.failed || !policy.spec.filter || !policy.spec.filter->cpus) return finding;
+  if (Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus); !cpus) {
+    finding.failed = true;
+    finding.reason = "InvalidCPUList";
+    finding.message = "filter.cpus: " + cpus.error().message();
+  }
+  return finding;
+}
+
+k8s::PolicyRow RowOf(const Candidate& one, const PolicyFinding& finding) {
+  const ProfilingPolicy& policy = *one.policy;
+  k8s::PolicyRow row;
+  row.cluster = policy.cluster;
+  row.namespace_name = policy.cluster ? "" : policy.namespace_name;
+  row.name = policy.name;
+  row.uid = policy.uid;
+  row.generation = policy.generation;
+  row.reason = finding.reason;
+  row.message = finding.message;
+  row.pods = one.pods;
+  row.captures = finding.captures;
+  row.last_capture_ns = finding.last_capture_ns;
+  if (!one.on_this_node) {
+    row.state = PolicyState::kSkipped;
+    row.reason = "NodeSelector";
+    row.message = "nodeSelector does not take this node";
+    return row;
+  }
+  if (finding.failed) {
+    row.state = PolicyState::kFailed;
+    return row;
+  }
+  row.profiled_pods = one.profiled;
+  row.state = policy.spec.mode == k8s::Mode::kTrigger ? PolicyState::kArmed : PolicyState::kRunning;
+  if (one.lost > 0 && row.reason.empty()) {
+    row.reason = "Overridden";
+    row.message = "a policy of higher priority decides which stacks of its pods are kept";
+  }
+  if (one.lost > 0 && one.lost == one.pods) row.state = PolicyState::kOverridden;
+  return row;
+}
+
+}  // namespace
+
+std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& policies,
+                                           const ClusterView& view, int64_t wall_ns,
+                                           const PolicyFindings& findings) {
+  std::vector<k8s::PolicyRow> rows;
+  if (!view.pods) return rows;
+  std::vector<Candidate> candidates;
+  for (const LoadedPolicy& loaded : policies) {
+    if (!IsActive(loaded, wall_ns)) continue;
+    Candidate one{&loaded.policy};
+    one.on_this_node = k8s::MatchNode(loaded.policy.spec, view.NodeLabels()).match == Match::kYes;
+    candidates.push_back(one);
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return ComesBefore(*a.policy, *b.policy); });
+  for (const auto& pod : view.pods->live()) CountPod(view, *pod, candidates);
+  for (const Candidate& one : candidates) {
+    const bool host = one.policy->cluster && one.on_this_node &&
+                      one.policy->spec.targets.host_processes == k8s::HostProcesses::kInclude;
+    const PolicyFinding finding = FindingOf(*one.policy, findings);
+    // What is broken is told where it would run.
+    const bool fails = finding.failed && one.on_this_node;
+    if (one.pods > 0 || host || fails) rows.push_back(RowOf(one, finding));
+  }
+  std::sort(rows.begin(), rows.end(), [](const k8s::PolicyRow& a, const k8s::PolicyRow& b) {
+    return std::tie(a.cluster, a.namespace_name, a.name) <
+           std::tie(b.cluster, b.namespace_name, b.name);
+  });
+  return rows;
+}
+
+}  // namespace firetower::daemon

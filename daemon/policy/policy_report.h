@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/policy/cluster_view.h"
+#include "daemon/policy/policy_selection.h"
+#include "k8s/status/node_report.h"
+
+namespace firetower::daemon {
+
+// What happened to a policy here that its text does not say.
+struct PolicyFinding {
+  bool failed = false;
+  std::string reason;   // CamelCase: "MissingCapability"; "BudgetExceeded" while it still runs
+  std::string message;  // for people
+  int64_t captures = 0;
+  int64_t last_capture_ns = 0;  // Unix time; 0: none
+};
+using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
+
+// This node's rows of its ProfilingNode: policies of the API server that match something here, or
+// fail. Between the periods of a periodic policy nothing changes. Those that are suspended, over or
+// not served have no row: the hub says that from the object alone. None while it is not known which
+// pods there are.
+std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& policies,
+                                           const ClusterView& view, int64_t wall_ns,
+                                           const PolicyFindings& findings = {});
+
+}  // namespace firetower::daemon

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "daemon/process/cgroup_tree.h"
+#include "k8s/policy/enums.h"
+
+namespace firetower::daemon {
+
+// Why there is no reading.
+enum class NoReading : uint8_t {
+  kNone,        // there is one
+  kFirst,       // a rate needs two looks
+  kGone,        // the cgroup is not there (any more)
+  kUnreadable,  // the file could not be read, makes no sense, or its counter was set back
+  kNotServed,   // this kernel or hierarchy does not have it, and will not
+};
+
+// What a metric was found to be. A rate is the mean over from_ns..at_ns, two moments of the
+// monotonic clock; a level (memory, load) has from_ns == at_ns. docs/triggers.md has the units.
+struct MetricReading {
+  NoReading missing = NoReading::kNone;
+  double utilization_percent = 0;
+  double value = 0;  // OOMKill: kills since the container is watched
+  int64_t from_ns = 0;
+  int64_t at_ns = 0;
+
+  explicit operator bool() const { return missing == NoReading::kNone; }
+};
+
+// A container or systemd unit whose metrics are read.
+struct MeasuredContainer {
+  std::shared_ptr<const Container> container;
+  int64_t cpu_request_millis = 0;    // 0: none, or not known
+  int64_t memory_request_bytes = 0;  // likewise
+};
+
+// Where readings come from: the kernel's files, or a test's table. Of one moment, `now_ns`, a
+// metric is read once, whoever asks.
+class MetricSource {
+ public:
+  virtual ~MetricSource() = default;
+  // Which containers are asked for from now on, known by their root_path.
+  virtual void Watch(const std::vector<MeasuredContainer>& containers) = 0;
+  virtual MetricReading ReadContainer(const Container& container, k8s::Metric metric,
+                                      int64_t now_ns) = 0;
+  virtual MetricReading ReadNode(k8s::Metric metric, k8s::CpuScope cpus, int64_t now_ns) = 0;
+  // For people, after kNotServed: which file is missing, and what would bring it.
+  virtual std::string_view NotServedReason(k8s::Metric metric) const = 0;
+};
+
+}  // namespace firetower::daemon

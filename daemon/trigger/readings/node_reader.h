@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "daemon/trigger/metric_source.h"
+#include "daemon/trigger/readings/counter_file.h"
+#include "daemon/trigger/readings/kernel_text.h"
+#include "daemon/trigger/readings/rate.h"
+#include "k8s/policy/enums.h"
+
+namespace firetower::daemon {
+
+// The node's metrics, from files of /proc. A file that nobody asks for is never opened. Looks of
+// one `moment_ns` are one look.
+class NodeReader {
+ public:
+  NodeReader(const std::string& proc_root, const Clock& clock, ReadingBuffer& buffer);
+
+  MetricReading Read(k8s::Metric metric, k8s::CpuScope cpus, int64_t moment_ns);
+
+  // What a container without limit and request is measured by; looked at again after a minute.
+  // 0: not known.
+  double Cpus();
+  double MemoryBytes();
+
+ private:
+  static constexpr size_t kMetrics = k8s::kEnumNames<k8s::Metric>.size();
+  struct CpuLook {
+    std::vector<CpuTicks> ticks;
+    int64_t at_ns = 0;
+    int64_t moment_ns = 0;
+  };
+  struct Cached {
+    std::optional<int64_t> moment_ns;
+    MetricReading reading;
+  };
+  struct Size {
+    double number = 0;
+    std::optional<int64_t> read_ns;
+  };
+
+  MetricReading ReadAnew(k8s::Metric metric);
+  MetricReading ReadCpu(bool system, k8s::CpuScope cpus, int64_t moment_ns);
+  MetricReading ReadLoad();
+  MetricReading ReadPressure(size_t resource);
+  MetricReading ReadRunDelay();
+  bool IsOld(Size& size) const;
+
+  const Clock& clock_;
+  CounterFile stat_;
+  CounterFile load_;
+  std::array<CounterFile, 3> pressure_;  // cpu, memory, io
+  CounterFile schedstat_;
+  CounterFile meminfo_;
+  CpuLook last_look_;
+  CpuLook look_before_;
+  std::array<Rate, 3> pressure_rates_;
+  Rate wait_rate_;
+  Rate run_rate_;
+  Size cpus_;
+  Size memory_;
+  std::array<Cached, kMetrics> cached_;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/log.h"
+#include "base/result.h"
+
+namespace firetower::hub {
+
+// What firetower-hub was told; the defaults here, overridden by flags.
+struct Config {
+  std::string kubeconfig_path;  // empty: as a pod does
+  std::string listen = "127.0.0.1:7080";
+  std::string lease_namespace;  // empty: the service account's, else the kubeconfig's, else default
+  std::string lease_name = "firetower-hub";
+  std::string identity;  // empty: made up at start
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+};
+
+enum class CommandAction { kRun, kHelp, kVersion };
+
+struct CommandLine {
+  CommandAction action = CommandAction::kRun;
+  Config config;
+};
+
+// Flags "--name value" or "--name=value"; of one given twice the last counts. An error says what is
+// wrong and what is allowed; it is meant for the person who started the program.
+Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
+std::string HelpText();
+
+}  // namespace firetower::hub

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/hub.h"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <stop_token>
+#include <utility>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "hub/hub_metrics.h"
+#include "hub/readiness.h"
+#include "hub/status_keeper.h"
+#include "k8s/lease/lease_keeper.h"
+#include "k8s/policy/object.h"
+#include "k8s/watch/watch_set.h"
+#include "query/http_server.h"
+
+namespace firetower::hub {
+namespace {
+
+// A kind's share of etcd.
+constexpr size_t kMaxPolicies = 5000;
+// Reports come many at a time; what they change is looked at together.
+constexpr int64_t kGatherNs = 200 * kNsPerMs;
+// A write waits 10 s for its answer; a status thread that has not come round for longer hangs.
+constexpr int64_t kHungNs = 120 * kNsPerSecond;
+
+constexpr std::string_view kUserAgent = "firetower/" FIRETOWER_VERSION " (hub)";
+
+class HubImpl final : public Hub {
+ public:
+  HubImpl(const Config& config, k8s::ClientConfig access, const Clock& clock)
+      : config_(config),
+        clock_(clock),
+        watches_(std::move(access), std::string(kUserAgent), config.identity, metrics_, clock),
+        policies_(Policies(false)),
+        cluster_policies_(Policies(true)),
+        reports_([this] { status_.Notify(); }),
+        status_client_(watches_.NewClient()),
+        lease_client_(watches_.NewClient()),
+        lease_(*lease_client_, clock, config.lease_namespace, config.lease_name,
+               k8s::ElectionOptions{.identity = config.identity}) {}
+
+  ~HubImpl() override { Stop(); }
+
+  Status Start() {
+    watches_.Watch(ResourceOf("profilingpolicies", k8s::WatchedPolicyFields()), policies_);
+    watches_.Watch(ResourceOf("clusterprofilingpolicies", k8s::WatchedPolicyFields()),
+                   cluster_policies_);
+    watches_.Watch(ResourceOf(std::string(kReports), k8s::NodeReportFields()), reports_);
+    query::HttpServerOptions options;
+    options.listen = config_.listen;
+    ASSIGN_OR_RETURN(
+        http_, query::HttpServer::Start(
+                   options, [this](const query::HttpRequest& request) { return Answer(request); }));
+    looked_ns_ = clock_.MonotonicNs();
+    // The watches wake this thread: it is there before them.
+    status_ = NamedThread("status", [this](std::stop_token stop, WakeFd& wake) {
+      KeepStatus(std::move(stop), wake);
+    });
+    watches_.Start();
+    election_ = NamedThread("lease", [this](std::stop_token stop, WakeFd& wake) {
+      const std::stop_callback cancel(stop, [this] { lease_client_->Cancel(); });
+      while (!stop.stop_requested()) wake.Wait(Milliseconds(lease_.StepNs()));
+    });
+    return OkStatus();
+  }
+
+  void Stop() override {
+    if (std::exchange(stopped_, true)) return;
+    // What is written last is written while this one leads.
+    status_.RequestStop();
+    status_.Join();
+    election_.RequestStop();
+    election_.Join();
+    ReleaseLease();
+    watches_.Stop();
+    if (http_) http_->Stop();
+  }
+
+  std::string url() const override { return http_->url(); }
+
+ private:
+  static int Milliseconds(int64_t wait_ns) {
+    return static_cast<int>(std::clamp<int64_t>(wait_ns / kNsPerMs + 1, 1, INT_MAX));
+  }
+
+  static k8s::Resource ResourceOf(std::string name, k8s::FieldSet fields) {
+    k8s::Resource resource;
+    resource.path = std::string(k8s::kPolicyApi) + "/" + name;
+    resource.name = std::move(name);
+    resource.fields = std::move(fields);
+    return resource;
+  }
+
+  PolicyStore Policies(bool cluster) {
+    return PolicyStore(
+        [cluster](const k8s::Node& node) { return k8s::ReadWatchedPolicy(node, cluster); },
+        kMaxPolicies, nullptr, [this] { status_.Notify(); });
+  }
+
+  void KeepStatus(std::stop_token stop, WakeFd& wake) {
+    const std::stop_callback cancel(stop, [this] { status_client_->Cancel(); });
+    StatusKeeper keeper(
+        {*status_client_, clock_, metrics_, config_.identity, [this] { return lease_.Leads(); }});
+    bool acting = false;
+    while (!stop.stop_requested()) {
+      looked_ns_ = clock_.MonotonicNs();
+      keeper.Take({policies_.Get(), cluster_policies_.Get(), reports_.Take()});
+      // A term begins when everything was read once since; a watch that fails later does not end
+      // it.
+      const bool leads = lease_.Leads();
+      if (leads && !acting && MayWrite(watches_.watches())) {
+        keeper.Take({policies_.Get(), cluster_policies_.Get(), reports_.Take()});
+        keeper.BeginTerm();
+        acting = true;
+      }
+      if (acting && !leads) LOG(kInfo, "not leading any more", {{"as", config_.identity}});
+      acting &= leads;
+      const int64_t wait_ns = acting ? keeper.StepNs() : kNsPerSecond / 2;
+      if (wait_ns <= 0) continue;
+      // Each change would be looked at by itself otherwise; only stopping is not kept waiting.
+      if (wake.Wait(Milliseconds(wait_ns))) Gather(stop, wake);
+    }
+  }
+
+  void Gather(const std::stop_token& stop, WakeFd& wake) const {
+    const int64_t until_ns = clock_.MonotonicNs() + kGatherNs;
+    for (int64_t now_ns = clock_.MonotonicNs(); now_ns < until_ns && !stop.stop_requested();
+         now_ns = clock_.MonotonicNs()) {
+      wake.Wait(Milliseconds(until_ns - now_ns));
+    }
+  }
+
+  // The client of the election was cancelled with its thread; giving up takes one more request.
+  void ReleaseLease() {
+    if (!lease_.Leads()) return;
+    lease_.Release(*watches_.NewClient());
+    LOG(kInfo, "the lease is given up", {{"lease", config_.lease_name}});
+  }
+
+  query::HttpResponse Answer(const query::HttpRequest& request) const {
+    query::HttpResponse response;
+    if (request.method != "GET" && request.method != "HEAD")
+      return query::JsonError(405, "only GET is answered");
+    if (request.path == "/metrics") {
+      response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+      response.body = metrics_.Render(Now());
+      return response;
+    }
+    if (request.path == "/livez") {
+      const bool hangs = clock_.MonotonicNs() - looked_ns_.load() > kHungNs;
+      response.status = hangs ? 503 : 200;
+      response.body = hangs ? "the status thread does not come round\n" : "ok\n";
+      return response;
+    }
+    if (request.path != "/readyz")
+      return query::JsonError(404, "there are /metrics, /livez and /readyz");
+    response.body = "ok\n";
+    const std::string awaited = AwaitedText(watches_.watches());
+    if (awaited.empty()) return response;
+    response.status = 503;
+    response.body = awaited;
+    return response;
+  }
+
+  HubMetrics::Now Now() const {
+    HubMetrics::Now now;
+    now.leads = lease_.Leads();
+    now.terms = lease_.terms();
+    now.lease_failures = lease_.failures();
+    now.nodes = reports_.nodes();
+    if (const auto policies = policies_.Get()) now.policies = policies->size();
+    if (const auto policies = cluster_policies_.Get()) now.cluster_policies = policies->size();
+    now.watches = watches_.watches();
+    return now;
+  }
+
+  const Config config_;
+  const Clock& clock_;
+  HubMetrics metrics_;
+  k8s::WatchSet watches_;
+  NamedThread status_;
+  PolicyStore policies_;
+  PolicyStore cluster_policies_;
+  ReportFeed reports_;
+  std::unique_ptr<k8s::ApiClient> status_client_;
+  std::unique_ptr<k8s::ApiClient> lease_client_;
+  k8s::LeaseKeeper lease_;
+  std::atomic<int64_t> looked_ns_ = 0;
+  std::unique_ptr<query::HttpServer> http_;
+  NamedThread election_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Hub>> Hub::Start(const Config& config, k8s::ClientConfig access,
+                                        const Clock& clock) {
+  auto hub = std::make_unique<HubImpl>(config, std::move(access), clock);
+  RETURN_IF_ERROR(hub->Start());
+  return std::unique_ptr<Hub>(std::move(hub));
+}
+
+}  // namespace firetower::hub

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "hub/config.h"
+#include "k8s/client/config.h"
+
+namespace firetower::hub {
+
+// The whole hub, put together: watches, election, status, HTTP.
+//
+//   watch threads ──► snapshots ──► status thread ──► status of policies, Events
+//                                        ▲ leads?
+//                     lease thread ──────┘            http: /metrics /livez /readyz
+class Hub {
+ public:
+  // `config.identity` and `config.lease_namespace` are given.
+  static Result<std::unique_ptr<Hub>> Start(const Config& config, k8s::ClientConfig access,
+                                            const Clock& clock);
+  virtual ~Hub() = default;
+
+  // Ends every thread; gives the Lease up, so that another leads within seconds.
+  virtual void Stop() = 0;
+  virtual std::string url() const = 0;
+};
+
+}  // namespace firetower::hub

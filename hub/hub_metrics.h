@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "k8s/status/status_writer.h"
+#include "k8s/watch/reflector.h"
+#include "k8s/watch/watch_set.h"
+
+namespace firetower::hub {
+
+// What the hub's /metrics shows. Any thread. A mutex, since nothing here is on anybody's hot path:
+// a few requests a second are counted. Its series are bounded: by the verbs, watched kinds and HTTP
+// statuses that there are.
+class HubMetrics final : public k8s::ReflectorMetrics {
+ public:
+  void OnRequest(std::string_view resource, std::string_view verb, int status) override;
+  void OnRestart(std::string_view resource, std::string_view reason, bool relist) override;
+  void OnSkipped(std::string_view resource, std::string_view reason) override;
+
+  void OnStatusWrite(k8s::WriteEnd end, int status);
+  void OnDeletion(k8s::WriteEnd end, int status);
+  void OnEvent(k8s::WriteEnd end, int status);
+
+  struct Now {
+    bool leads = false;
+    uint64_t terms = 0;
+    uint64_t lease_failures = 0;
+    size_t nodes = 0;
+    size_t policies = 0;
+    size_t cluster_policies = 0;
+    std::vector<k8s::WatchState> watches;
+  };
+  // The Prometheus text format 0.0.4.
+  std::string Render(const Now& now) const;
+
+ private:
+  // Family, labels as they are written.
+  using Series = std::tuple<std::string_view, std::string>;
+  void Count(std::string_view family, std::string labels);
+  void CountWrite(std::string_view verb, std::string_view resource, k8s::WriteEnd end, int status);
+
+  mutable std::mutex mutex_;
+  std::map<Series, uint64_t> counts_;
+};
+
+}  // namespace firetower::hub

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "k8s/watch/watch_set.h"
+
+namespace firetower::hub {
+
+inline constexpr std::string_view kReports = "profilingnodes";
+
+// Whether enough is known to write status: the reports of nodes, and each kind of policy, are as
+// the server has them. A kind that is refused, or not installed, leaves the other alone; without
+// reports every policy would be told to run nowhere.
+bool MayWrite(const std::vector<k8s::WatchState>& watches);
+
+// What was never read and may still come, a line each; empty: the hub is ready.
+std::string AwaitedText(const std::vector<k8s::WatchState>& watches);
+
+}  // namespace firetower::hub

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "hub/hub_metrics.h"
+#include "hub/report_index.h"
+#include "k8s/client/api_client.h"
+#include "k8s/status/aggregate.h"
+#include "k8s/status/event.h"
+#include "k8s/status/status_writer.h"
+#include "k8s/status/write_budget.h"
+#include "k8s/watch/backoff.h"
+#include "k8s/watch/object_store.h"
+
+namespace firetower::hub {
+
+using PolicyStore = k8s::ObjectStore<k8s::WatchedPolicy>;
+
+// What the watches know: policies each whole, nullptr while they are not; reports as changes.
+struct HubView {
+  std::shared_ptr<const PolicyStore::Objects> policies;
+  std::shared_ptr<const PolicyStore::Objects> cluster_policies;
+  ReportChanges reports;
+};
+
+// Keeps the status of every policy what the nodes report, within the write budget; deletes those
+// whose time is over; posts an Event where one fails. Only the leader's writes anything, and every
+// write is conditional on the object's version: two that lead at once do no harm.
+//
+// Belongs to the `status` thread. Holds an entry a policy.
+class StatusKeeper {
+ public:
+  struct Parts {
+    k8s::ApiServer& server;
+    const Clock& clock;
+    HubMetrics& metrics;
+    std::string instance;         // of the Events
+    std::function<bool()> leads;  // asked before each write
+  };
+  explicit StatusKeeper(Parts parts);
+
+  void Take(const HubView& view);
+  // This one begins to lead: what it knew of writes and times is another leader's by now.
+  void BeginTerm();
+  // What is due: at most one write of a status, one deletion. How long until there may be more.
+  int64_t StepNs();
+
+ private:
+  struct Tracked {
+    std::shared_ptr<const k8s::WatchedPolicy> policy;
+    int64_t generation_since_ns = 0;         // monotonic; as seen here
+    std::optional<int64_t> without_rows_ns;  // since when no node tells of it
+    int64_t look_again_ns = 0;               // 0: now
+    // What was written on top of the version that the watch still shows.
+    std::string base_version;
+    std::string written_version;
+    k8s::PolicyStatus written;
+    int64_t delete_not_before_ns = 0;
+    // Captures that nodes told of: they go with their rows, and begin at 0 with an agent.
+    std::map<std::string, int64_t, std::less<>> captures;
+    std::optional<int64_t> captures_total;  // unset: nothing was looked at in this term
+  };
+  void TakeKind(const std::shared_ptr<const PolicyStore::Objects>& objects, bool cluster);
+  // The policy with the status that it has by now.
+  k8s::WatchedPolicy Current(const Tracked& tracked) const;
+  k8s::PolicyStatus Wanted(Tracked& tracked, const k8s::WatchedPolicy& current);
+  static int64_t CountCaptures(Tracked& tracked, const std::vector<k8s::ReportedRow>& rows,
+                               int64_t at_least);
+  void Judge(const std::string& uid, Tracked& tracked);
+  void WriteDue();
+  void Write(const std::string& uid, Tracked& tracked);
+  void DeleteIfDue(Tracked& tracked);
+  void Announce(const k8s::WatchedPolicy& before, const k8s::PolicyStatus& now);
+
+  Parts parts_;
+  ReportIndex index_;
+  std::shared_ptr<const PolicyStore::Objects> seen_[2];  // namespaced, cluster
+  std::map<std::string, Tracked> tracked_;               // by uid
+  k8s::WriteBudget budget_;
+  k8s::Backoff backoff_;
+  k8s::EventSeries events_;
+};
+
+}  // namespace firetower::hub

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "k8s/client/api_client.h"
+#include "k8s/lease/leader_election.h"
+
+namespace firetower::k8s {
+
+// Takes part in an election, step by step. Belongs to one thread, but for Leads and the counts,
+// which any thread may ask.
+class LeaseKeeper {
+ public:
+  // `server` and `clock` outlive this.
+  LeaseKeeper(ApiServer& server, const Clock& clock, std::string namespace_name, std::string name,
+              ElectionOptions options);
+
+  // One look at the lease, and one attempt to take or renew it when it is time. How long to wait
+  // before the next.
+  int64_t StepNs();
+  // Gives the lease up, through a server that need not be the one of the steps.
+  void Release(ApiServer& server);
+
+  bool Leads() const { return clock_.MonotonicNs() < leads_until_ns_.load(); }
+  // How often this one began to lead.
+  uint64_t terms() const { return terms_.load(); }
+  uint64_t failures() const { return failures_.load(); }
+
+ private:
+  // What the server has now; false when that cannot be told.
+  bool Look();
+  void Try(const LeaseRecord& wanted);
+  void Fail(const std::string& message);
+  void Publish();
+
+  ApiServer& server_;
+  const Clock& clock_;
+  const std::string namespace_;
+  const std::string name_;
+  LeaderElection election_;
+  bool failing_ = false;  // it was said once
+  std::atomic<int64_t> leads_until_ns_ = 0;
+  std::atomic<uint64_t> terms_ = 0;
+  std::atomic<uint64_t> failures_ = 0;
+};
+
+}  // namespace firetower::k8s

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// One request whose answer is small: what everything here that writes to the API server sends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "k8s/client/api_client.h"
+
+namespace firetower::k8s {
+
+// Of an answer; one object of ours is far below it, etcd takes no larger one.
+inline constexpr size_t kMaxAnswerBytes = 2 << 20;
+
+inline constexpr std::string_view kJson = "application/json";
+inline constexpr std::string_view kMergePatch = "application/merge-patch+json";
+inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
+
+struct ApiAnswer {
+  int status = 0;
+  std::string body;     // of a 2xx answer
+  std::string message;  // of a refusal: what the server says of it
+  int64_t retry_after_ns = 0;
+
+  bool ok() const { return status >= 200 && status < 300; }
+};
+
+// Errors as of ApiServer::Send; no answer within 10 s is one.
+Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request);
+
+// What metadata.resourceVersion an answer's object has; "" when none.
+std::string ResourceVersionOf(std::string_view body);
+
+}  // namespace firetower::k8s

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "k8s/client/api_client.h"
+#include "k8s/status/aggregate.h"
+
+namespace firetower::k8s {
+
+struct ApiAnswer;
+
+// How a write of one object ended.
+enum class WriteEnd : uint8_t {
+  kWritten,
+  kConflict,  // it changed meanwhile: what is to be written comes from its new state
+  kGone,      // it is not there any more
+  kRefused,   // the server will not take it, now or later: a right or the definition is missing
+  kFailed,    // the server is away or busy: again after `retry_after_ns`
+};
+
+struct WriteOutcome {
+  WriteEnd end = WriteEnd::kWritten;
+  int status = 0;                // of HTTP; 0: no answer
+  std::string message;           // why it was not written
+  std::string resource_version;  // of the object as written
+  int64_t retry_after_ns = 0;    // what the server asked for, 0 when nothing
+};
+
+// What an exchange means for what it was to write.
+WriteOutcome OutcomeOf(const Result<ApiAnswer>& answer);
+
+// "/apis/firetower.dev/v1alpha1/namespaces/shop/profilingpolicies/checkout"
+std::string PolicyPath(const WatchedPolicy& policy);
+
+WriteOutcome WriteStatus(ApiServer& server, const WatchedPolicy& policy,
+                         const PolicyStatus& status);
+// Only this object in this state: with its uid and version as preconditions.
+WriteOutcome DeletePolicy(ApiServer& server, const WatchedPolicy& policy);
+
+}  // namespace firetower::k8s

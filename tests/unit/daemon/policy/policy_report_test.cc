@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/policy/policy_report.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "tests/unit/daemon/policy/policies.h"
+
+namespace firetower::daemon {
+namespace {
+
+using k8s::PolicyState;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::shared_ptr<const LabelStore::Objects> LabelsBy(const std::string& key,
+                                                    const k8s::Labels& labels) {
+  LabelStore::Objects objects;
+  objects[key] = {"uid", std::make_shared<const k8s::Labels>(labels)};
+  return std::make_shared<const LabelStore::Objects>(objects);
+}
+
+// Two pods of shop, cart-0 and cart-1 (which has no container yet), and front/web-0; on node-1.
+class PolicyReport : public ::testing::Test {
+ protected:
+  PolicyReport() {
+    view_.node_name = "node-1";
+    view_.namespaces = LabelsBy("/shop", {{"team", "a"}});
+    view_.nodes = LabelsBy("/node-1", {{"pool", "batch"}});
+    Pods({PodOf("shop", "cart-0", true), PodOf("shop", "cart-1", false),
+          PodOf("front", "web-0", true)});
+  }
+  static std::shared_ptr<const k8s::Pod> PodOf(const std::string& space, const std::string& name,
+                                               bool runs) {
+    k8s::Pod pod;
+    pod.namespace_name = space;
+    pod.name = name;
+    pod.uid = pod.cgroup_uid = "uid-of-" + name;
+    pod.labels = {{"app", name.substr(0, name.find('-'))}};
+    pod.containers = {{"main", k8s::ContainerKind::kRegular, {}}};
+    if (runs) pod.containers[0].ids = {std::string(64, 'a')};
+    return std::make_shared<const k8s::Pod>(pod);
+  }
+  void Pods(k8s::PodIndex::Pods pods) {
+    view_.pods = std::make_shared<const k8s::PodIndex>(std::move(pods), k8s::PodIndex::Pods{});
+  }
+  // As of the API server: of the namespace shop, with a uid.
+  static LoadedPolicy Policy(const std::string& name, const std::string& spec,
+                             const std::string& kind = "ProfilingPolicy") {
+    LoadedPolicy loaded = Loaded(Document(name, spec, kind)).at(0);
+    loaded.policy.namespace_name = kind == "ProfilingPolicy" ? "shop" : "";
+    loaded.policy.uid = "uid-" + name;
+    loaded.policy.generation = 7;
+    return loaded;
+  }
+  std::vector<k8s::PolicyRow> Rows(const std::vector<LoadedPolicy>& policies,
+                                   const PolicyFindings& findings = {}) const {
+    return ReportPolicies(policies, view_, wall_ns_, findings);
+  }
+
+  ClusterView view_;
+  int64_t wall_ns_ = 100 * kNsPerSecond;
+};
+
+const std::string kCarts = "targets: {podSelector: {matchLabels: {app: cart}}}";
+
+TEST_F(PolicyReport, CountsThePodsThatItTakes) {
+  const auto rows = Rows({Policy("p", "mode: General, " + kCarts)});
+  ASSERT_THAT(rows, SizeIs(1));
+  k8s::PolicyRow expected;
+  expected.namespace_name = "shop";
+  expected.name = "p";
+  expected.uid = "uid-p";
+  expected.generation = 7;
+  expected.state = PolicyState::kRunning;
+  expected.pods = 2;
+  expected.profiled_pods = 1;
+  EXPECT_EQ(rows[0], expected);
+}
+
+// Periods are no news, or every node would write twice in five minutes.
+TEST_F(PolicyReport, IsTheSameWithinAndBetweenPeriods) {
+  const std::vector<LoadedPolicy> policies = {Policy("p", "mode: General, " + kCarts)};
+  wall_ns_ = 300 * kNsPerSecond;
+  const auto within = Rows(policies);
+  wall_ns_ += 100 * kNsPerSecond;
+  EXPECT_EQ(Rows(policies), within);
+}
+
+TEST_F(PolicyReport, TellsNothingOfWhatMatchesNothing) {
+  EXPECT_THAT(Rows({Policy("p", "mode: General, targets: {podSelector: {matchLabels: {a: b}}}"),
+                    Policy("q", "mode: General, suspend: true, " + kCarts),
+                    Policy("l", "mode: General, profiles: [{type: Lock}], " + kCarts)}),
+              IsEmpty());
+  LoadedPolicy of_file = Policy("f", "mode: General, " + kCarts);
+  of_file.policy.uid = "";
+  EXPECT_THAT(Rows({of_file}), IsEmpty());
+}
+
+TEST_F(PolicyReport, TellsNothingBeforePodsAreKnown) {
+  view_.pods = nullptr;
+  EXPECT_THAT(Rows({Policy("p", "mode: General, " + kCarts)}), IsEmpty());
+}
+
+TEST_F(PolicyReport, EndsWithTheDeadline) {
+  LoadedPolicy policy = Policy("p", "mode: General, activeDeadlineSeconds: 60, " + kCarts);
+  policy.since_ns = 50 * kNsPerSecond;
+  wall_ns_ = 110 * kNsPerSecond - 1;
+  EXPECT_THAT(Rows({policy}), SizeIs(1));
+  ++wall_ns_;
+  EXPECT_THAT(Rows({policy}), IsEmpty());
+}
+
+TEST_F(PolicyReport, ANodeThatIsNotTakenIsSkipped) {
+  const auto rows =
+      Rows({Policy("p", "mode: General, nodeSelector: {matchLabels: {pool: web}}, " + kCarts),
+            Policy("q",
+                   "mode: General, nodeSelector: {matchLabels: {pool: web}}, "
+                   "targets: {podSelector: {matchLabels: {a: b}}}")});
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].state, PolicyState::kSkipped);
+  EXPECT_EQ(rows[0].pods, 2);
+  EXPECT_EQ(rows[0].profiled_pods, 0);
+}
+
+TEST_F(PolicyReport, HostProcessesAreOnEveryNode) {
+  const auto rows = Rows(
+      {Policy("h", "mode: General, targets: {hostProcesses: Include}", "ClusterProfilingPolicy")});
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_TRUE(rows[0].cluster);
+  EXPECT_EQ(rows[0].namespace_name, "");
+  EXPECT_EQ(rows[0].pods, 0);
+}
+
+TEST_F(PolicyReport, WhatFailsIsToldWithItsReason) {
+  PolicyFindings findings;
+  findings["uid-p"] = {true, "MissingCapability", "BPF is refused", 0, 0};
+  findings["uid-q"] = {false, "BudgetExceeded", "at 12 Hz", 3, 9 * kNsPerSecond};
+  const auto rows = Rows(
+      {Policy("p", "mode: General, " + kCarts), Policy("q", "mode: General, " + kCarts)}, findings);
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].state, PolicyState::kFailed);
+  EXPECT_EQ(rows[0].reason, "MissingCapability");
+  EXPECT_EQ(rows[0].profiled_pods, 0);
+  EXPECT_EQ(rows[1].state, PolicyState::kRunning);
+  EXPECT_EQ(rows[1].reason, "BudgetExceeded");
+  EXPECT_EQ(rows[1].captures, 3);
+  EXPECT_EQ(rows[1].last_capture_ns, 9 * kNsPerSecond);
+}
+
+TEST_F(PolicyReport, WhoContradictsAHigherPriorityIsOverridden) {
+  const auto rows =
+      Rows({Policy("high",
+                   "mode: General, priority: 5, stacks: User, targets: {workloadRefs: "
+                   "[{kind: Pod, name: cart-0}]}"),
+            Policy("part", "mode: General, " + kCarts),
+            Policy("whole", "mode: General, targets: {workloadRefs: [{kind: Pod, name: cart-0}]}"),
+            Policy("agrees",
+                   "mode: General, stacks: User, targets: {workloadRefs: [{kind: Pod, "
+                   "name: cart-0}]}")});
+  ASSERT_THAT(rows, SizeIs(4));
+  const auto state = [&](const std::string& name) {
+    for (const k8s::PolicyRow& row : rows) {
+      if (row.name == name) return fmt::format("{}/{}", PolicyStateName(row.state), row.reason);
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(state("high"), "Running/");
+  EXPECT_EQ(state("part"), "Running/Overridden");
+  EXPECT_EQ(state("whole"), "Overridden/Overridden");
+  EXPECT_EQ(state("agrees"), "Running/");
+}
+
+TEST_F(PolicyReport, IsInOneOrder) {
+  const auto rows = Rows({Policy("b", "mode: General, priority: 1, " + kCarts),
+                          Policy("c", "mode: General, " + kAllPods, "ClusterProfilingPolicy"),
+                          Policy("a", "mode: General, " + kCarts)});
+  std::vector<std::string> names;
+  for (const k8s::PolicyRow& row : rows) names.push_back(row.name);
+  EXPECT_THAT(names, ElementsAre("a", "b", "c"));
+}
+
+}  // namespace
+}  // namespace firetower::daemon
