@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/clock.h"
 #include "daemon/capture/cpu_list.h"
 #include "k8s/policy/match.h"
-#include "k8s/policy/served.h"
 
 namespace firetower::daemon {
 namespace {
@@ -24,21 +22,6 @@ struct Candidate {
   int64_t profiled = 0;
   int64_t lost = 0;  // of those pods, where another decides which stacks are kept
 };
-
-// Of two that contradict each other the first of this order is followed, as in PolicySelection.
-bool ComesBefore(const ProfilingPolicy& a, const ProfilingPolicy& b) {
-  if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority;
-  if (a.cluster != b.cluster) return !a.cluster;
-  if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
-  return DisplayName(a) < DisplayName(b);
-}
-
-bool IsActive(const LoadedPolicy& loaded, int64_t wall_ns) {
-  const k8s::PolicySpec& spec = loaded.policy.spec;
-  if (loaded.policy.uid.empty() || spec.suspend || !k8s::Served(loaded.policy).served) return false;
-  return !spec.active_deadline_seconds ||
-         wall_ns < loaded.since_ns + *spec.active_deadline_seconds * kNsPerSecond;
-}
 
 // A container of it runs, or has run, that the policy takes.
 bool HasContainer(const k8s::Targets& targets, const k8s::Pod& pod) {
@@ -122,7 +105,8 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
   if (!view.pods) return rows;
   std::vector<Candidate> candidates;
   for (const LoadedPolicy& loaded : policies) {
-    if (!IsActive(loaded, wall_ns)) continue;
+    // A file's policy is no object that could have a status.
+    if (loaded.policy.uid.empty() || !IsActive(loaded, wall_ns)) continue;
     Candidate one{&loaded.policy};
     one.on_this_node = k8s::MatchNode(loaded.policy.spec, view.NodeLabels()).match == Match::kYes;
     candidates.push_back(one);

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "base/clock.h"
 #include "daemon/capture/cpu_list.h"
@@ -20,25 +19,13 @@ using k8s::ProfilingPolicy;
 // A name may come that much later than the last sample of a policy whose deadline is over.
 constexpr int64_t kLateNs = 60 * kNsPerSecond;
 
-int64_t Deadline(const LoadedPolicy& loaded) {
-  return loaded.policy.spec.active_deadline_seconds
-             ? loaded.since_ns + *loaded.policy.spec.active_deadline_seconds * kNsPerSecond
-             : std::numeric_limits<int64_t>::max();
-}
-
 bool Periodic(const k8s::GeneralSpec& general) {
   return general.schedule == k8s::Schedule::kPeriodic &&
          general.duration_seconds < general.period_seconds;
 }
 
-// Could ever be in force here.
-bool Eligible(const LoadedPolicy& loaded) {
-  const k8s::PolicySpec& spec = loaded.policy.spec;
-  return k8s::Served(loaded.policy).served && !spec.suspend && k8s::CpuFrequencyHertz(spec) > 0;
-}
-
 bool InForce(const LoadedPolicy& loaded, int64_t wall_ns) {
-  if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) return false;
+  if (!IsActive(loaded, wall_ns)) return false;
   if (loaded.policy.spec.mode != k8s::Mode::kGeneral) return true;  // the others are continuous
   k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
   if (!Periodic(general)) return true;
@@ -71,14 +58,8 @@ class PolicySelection : public Selection {
         view_(std::move(view)),
         captures_(std::move(captures)),
         settled_(settled) {
-    // Where two contradict, the first of these wins.
     std::stable_sort(policies_.begin(), policies_.end(), [](const auto* one, const auto* other) {
-      const ProfilingPolicy& a = one->policy;
-      const ProfilingPolicy& b = other->policy;
-      if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority;
-      if (a.cluster != b.cluster) return !a.cluster;
-      if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
-      return DisplayName(a) < DisplayName(b);
+      return ComesBefore(one->policy, other->policy);
     });
     std::erase_if(policies_,
                   [&](const LoadedPolicy* loaded) { return HighestRate(loaded->policy) == 0; });
@@ -282,7 +263,7 @@ std::vector<PolicySchedule::Armed> PolicySchedule::ArmedAt(
 std::shared_ptr<const Selection> PolicySchedule::Whenever(const ClusterView& view,
                                                           int64_t wall_ns) const {
   const auto wanted = [&](const LoadedPolicy& loaded) {
-    return Eligible(loaded) && wall_ns - kLateNs < Deadline(loaded);
+    return IsActive(loaded, wall_ns - kLateNs);
   };
   return Select(wanted, view, {}, true);
 }
@@ -293,8 +274,8 @@ std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {
     if (at_ns > wall_ns && (!next || at_ns < *next)) next = at_ns;
   };
   for (const LoadedPolicy& loaded : *policies_) {
-    if (!Eligible(loaded) || wall_ns >= Deadline(loaded)) continue;
-    if (loaded.policy.spec.active_deadline_seconds) consider(Deadline(loaded));
+    if (!IsActive(loaded, wall_ns)) continue;
+    if (loaded.policy.spec.active_deadline_seconds) consider(DeadlineNs(loaded));
     if (loaded.policy.spec.mode != k8s::Mode::kGeneral) continue;
     k8s::GeneralSpec general = k8s::EffectiveGeneral(loaded.policy.spec);
     if (!Periodic(general)) continue;

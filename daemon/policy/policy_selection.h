@@ -9,17 +9,11 @@
 #include <vector>
 
 #include "daemon/policy/cluster_view.h"
+#include "daemon/policy/loaded_policy.h"
 #include "daemon/policy/selection.h"
 #include "k8s/policy/policy.h"
 
 namespace firetower::daemon {
-
-// A policy and when this daemon first saw it (Unix time): what its deadline counts from.
-struct LoadedPolicy {
-  k8s::ProfilingPolicy policy;
-  int64_t since_ns = 0;
-  std::shared_ptr<const PolicyFilter> filter = nullptr;  // PolicySchedule compiles it
-};
 
 // "shop/spikes", or a cluster policy's name alone: as Decision::policies have it.
 std::string ShortName(const k8s::ProfilingPolicy& policy);
