@@ -20,33 +20,57 @@ struct Candidate {
   bool on_this_node = true;  // nodeSelector takes it
   int64_t pods = 0;
   int64_t profiled = 0;
-  int64_t lost = 0;  // of those pods, where another decides which stacks are kept
+  int64_t overridden_pods = 0;
+  bool overridden = false;  // in some container at least
 };
 
-// A container of it runs, or has run, that the policy takes.
-bool HasContainer(const k8s::Targets& targets, const k8s::Pod& pod) {
-  return std::any_of(
-      pod.containers.begin(), pod.containers.end(), [&](const k8s::PodContainer& container) {
-        return !container.ids.empty() &&
-               k8s::MatchContainer(targets, &pod, container.ids.front()).match == Match::kYes;
-      });
+bool Takes(const ProfilingPolicy& policy, const k8s::Pod& pod, const k8s::PodContainer& container) {
+  return k8s::MatchContainer(policy.spec.targets, &pod, container.ids.front()).match == Match::kYes;
+}
+
+// Armed without a rate it samples nothing until it fires: others decide which stacks are kept.
+bool Samples(const k8s::PolicySpec& spec) {
+  return !spec.trigger || spec.trigger->armed_frequency_hertz > 0;
+}
+
+// A policy in one pod.
+struct Share {
+  Candidate* of;
+  bool kept = false;        // in some container
+  bool overridden = false;  // in some container
+};
+
+// Who of them takes a container that runs, or has run, and whose stacks are kept of it: as
+// PolicySelection decides it, container by container.
+void JudgeContainers(const k8s::Pod& pod, std::vector<Share>& shares) {
+  for (const k8s::PodContainer& container : pod.containers) {
+    if (container.ids.empty()) continue;
+    const k8s::PolicySpec* first = nullptr;
+    for (Share& share : shares) {
+      const k8s::PolicySpec& spec = share.of->policy->spec;
+      if (!Takes(*share.of->policy, pod, container)) continue;
+      if (first == nullptr && Samples(spec)) first = &spec;
+      const bool kept = first == nullptr || first->stacks == spec.stacks;
+      (kept ? share.kept : share.overridden) = true;
+    }
+  }
 }
 
 void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidate>& candidates) {
   const k8s::Labels* labels = view.NamespaceLabels(pod.namespace_name);
   const auto opt_out = view.ignore_opt_out ? k8s::OptOut::kIgnored : k8s::OptOut::kHonoured;
-  const ProfilingPolicy* first = nullptr;
+  std::vector<Share> shares;
   for (Candidate& one : candidates) {
     if (k8s::MatchPod(*one.policy, &pod, pod.cgroup_uid, labels, opt_out).match != Match::kYes)
       continue;
     ++one.pods;
-    if (!one.on_this_node) continue;
-    if (first == nullptr) first = one.policy;
-    if (first->spec.stacks != one.policy->spec.stacks) {
-      ++one.lost;
-    } else if (HasContainer(one.policy->spec.targets, pod)) {
-      ++one.profiled;
-    }
+    if (one.on_this_node) shares.push_back({&one});
+  }
+  JudgeContainers(pod, shares);
+  for (const Share& share : shares) {
+    if (share.kept) ++share.of->profiled;
+    if (!share.kept && share.overridden) ++share.of->overridden_pods;
+    share.of->overridden |= share.overridden;
   }
 }
 
@@ -88,11 +112,13 @@ k8s::PolicyRow RowOf(const Candidate& one, const PolicyFinding& finding) {
   }
   row.profiled_pods = one.profiled;
   row.state = policy.spec.mode == k8s::Mode::kTrigger ? PolicyState::kArmed : PolicyState::kRunning;
-  if (one.lost > 0 && row.reason.empty()) {
+  if (one.overridden && row.reason.empty()) {
     row.reason = "Overridden";
-    row.message = "a policy of higher priority decides which stacks of its pods are kept";
+    row.message = "a policy that comes before it decides which stacks of some containers are kept";
   }
-  if (one.lost > 0 && one.lost == one.pods) row.state = PolicyState::kOverridden;
+  if (one.overridden_pods > 0 && one.overridden_pods == one.pods) {
+    row.state = PolicyState::kOverridden;
+  }
   return row;
 }
 

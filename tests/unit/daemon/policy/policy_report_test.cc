@@ -61,6 +61,14 @@ class PolicyReport : public ::testing::Test {
     return ReportPolicies(policies, view_, wall_ns_, findings);
   }
 
+  // Of the policy with this name: "Running/Overridden".
+  static std::string Says(const std::vector<k8s::PolicyRow>& rows, const std::string& name) {
+    for (const k8s::PolicyRow& row : rows) {
+      if (row.name == name) return fmt::format("{}/{}", PolicyStateName(row.state), row.reason);
+    }
+    return "none";
+  }
+
   ClusterView view_;
   int64_t wall_ns_ = 100 * kNsPerSecond;
 };
@@ -162,16 +170,46 @@ TEST_F(PolicyReport, WhoContradictsAHigherPriorityIsOverridden) {
                    "mode: General, stacks: User, targets: {workloadRefs: [{kind: Pod, "
                    "name: cart-0}]}")});
   ASSERT_THAT(rows, SizeIs(4));
-  const auto state = [&](const std::string& name) {
-    for (const k8s::PolicyRow& row : rows) {
-      if (row.name == name) return fmt::format("{}/{}", PolicyStateName(row.state), row.reason);
-    }
-    return std::string("none");
+  EXPECT_EQ(Says(rows, "high"), "Running/");
+  EXPECT_EQ(Says(rows, "part"), "Running/Overridden");
+  EXPECT_EQ(Says(rows, "whole"), "Overridden/Overridden");
+  EXPECT_EQ(Says(rows, "agrees"), "Running/");
+}
+
+// Which stacks are kept is decided for a container: policies that take different containers of a
+// pod do not contradict each other.
+TEST_F(PolicyReport, IsOverriddenByTheContainer) {
+  auto pod = std::make_shared<k8s::Pod>(*PodOf("shop", "cart-0", true));
+  pod->containers.push_back({"proxy", k8s::ContainerKind::kRegular, {std::string(64, 'b')}});
+  Pods({pod});
+  const auto containers = [](const std::string& include) {
+    return "targets: {podSelector: {matchLabels: {app: cart}}, containers: {include: [" + include +
+           "]}}";
   };
-  EXPECT_EQ(state("high"), "Running/");
-  EXPECT_EQ(state("part"), "Running/Overridden");
-  EXPECT_EQ(state("whole"), "Overridden/Overridden");
-  EXPECT_EQ(state("agrees"), "Running/");
+  const auto rows =
+      Rows({Policy("high", "mode: General, priority: 5, stacks: User, " + containers("main")),
+            Policy("other", "mode: General, " + containers("proxy")),
+            Policy("part", "mode: General, " + kCarts),
+            Policy("same", "mode: General, " + containers("main"))});
+  ASSERT_THAT(rows, SizeIs(4));
+  EXPECT_EQ(Says(rows, "high"), "Running/");
+  EXPECT_EQ(Says(rows, "other"), "Running/");
+  EXPECT_EQ(Says(rows, "part"), "Running/Overridden") << "in one container of two";
+  EXPECT_EQ(Says(rows, "same"), "Overridden/Overridden");
+  std::vector<int64_t> profiled;
+  for (const k8s::PolicyRow& row : rows) profiled.push_back(row.profiled_pods);
+  EXPECT_THAT(profiled, ElementsAre(1, 1, 1, 0)) << "in the order of the names";
+}
+
+// Until it fires, what is armed without a rate samples nothing, and decides nothing.
+TEST_F(PolicyReport, WhatSamplesNothingOverridesNobody) {
+  const auto rows =
+      Rows({Policy("idle", "mode: Trigger, priority: 5, stacks: User, " + kCarts +
+                               ", trigger: {rules: [{name: killed, metric: OOMKill}], "
+                               "armedFrequencyHertz: 0, capture: {preTriggerSeconds: 0}}"),
+            Policy("p", "mode: General, " + kCarts)});
+  EXPECT_EQ(Says(rows, "idle"), "Armed/");
+  EXPECT_EQ(Says(rows, "p"), "Running/");
 }
 
 TEST_F(PolicyReport, IsInOneOrder) {
