@@ -61,11 +61,17 @@ void TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s
     return std::ranges::none_of(
         policies, [&](const ArmedPolicy& policy) { return policy->uid == finding.first; });
   });
-  std::erase_if(captures_, [&](const ActiveCapture& capture) {
+  std::erase_if(captures_, [&](const Running& running) {
     return std::ranges::none_of(policies, [&](const ArmedPolicy& policy) {
-      return DisplayName(*policy) == capture.policy;
+      return DisplayName(*policy) == running.capture.policy;
     });
   });
+}
+
+std::vector<ActiveCapture> TriggerDesk::captures() const {
+  std::vector<ActiveCapture> captures;
+  for (const Running& running : captures_) captures.push_back(running.capture);
+  return captures;
 }
 
 void TriggerDesk::NoteOomKills(std::span<const OomKill> kills) {
@@ -76,7 +82,7 @@ void TriggerDesk::NoteOomKills(std::span<const OomKill> kills) {
 
 bool TriggerDesk::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
   const size_t ended = std::erase_if(
-      captures_, [&](const ActiveCapture& capture) { return capture.until_wall_ns <= wall_ns; });
+      captures_, [&](const Running& running) { return running.until_ns <= monotonic_ns; });
   const std::vector<Firing> firings = triggers_.Evaluate(monotonic_ns, wall_ns);
   for (const Firing& firing : firings) Fire(firing);
   TellMetrics();
@@ -90,7 +96,7 @@ void TriggerDesk::Fire(const Firing& firing) {
   const int64_t after_ns = firing.capture.duration_seconds * kNsPerSecond;
   const std::string text = Describe(firing);
   const CaptureSubject whom = SubjectOf(firing);
-  captures_.push_back({DisplayName(policy), whom, firing.wall_ns + after_ns});
+  captures_.push_back({{DisplayName(policy), whom}, firing.monotonic_ns + after_ns});
   CaptureOrder order;
   order.id = IdOf(firing, parts_.node);
   LOG(kInfo, "trigger fired",

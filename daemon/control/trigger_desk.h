@@ -48,9 +48,13 @@ class TriggerDesk {
   // Of policies of the API server that fired.
   const PolicyFindings& findings() const { return findings_; }
   // Those under way.
-  const std::vector<ActiveCapture>& captures() const { return captures_; }
+  std::vector<ActiveCapture> captures() const;
 
  private:
+  struct Running {
+    ActiveCapture capture;
+    int64_t until_ns = 0;  // monotonic: somebody may set the wall clock meanwhile
+  };
   void Fire(const Firing& firing);
   void TellMetrics();
   void WarnOfUnserved();
@@ -58,7 +62,7 @@ class TriggerDesk {
   Parts parts_;
   Triggers triggers_;
   size_t armed_ = 0;
-  std::vector<ActiveCapture> captures_;  // Triggers bounds them: one of a subject at a time
+  std::vector<Running> captures_;  // Triggers bounds them: one of a subject at a time
   PolicyFindings findings_;
   std::vector<std::string> warned_;  // of rules that cannot hold here
 };

@@ -234,8 +234,6 @@ std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
 std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
                                                     std::optional<ClusterView> view,
                                                     std::vector<ActiveCapture> captures) const {
-  std::erase_if(captures,
-                [&](const ActiveCapture& capture) { return capture.until_wall_ns <= wall_ns; });
   return Select([&](const LoadedPolicy& loaded) { return InForce(loaded, wall_ns); },
                 std::move(view), std::move(captures), false);
 }

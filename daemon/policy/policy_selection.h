@@ -22,7 +22,6 @@ std::string ShortName(const k8s::ProfilingPolicy& policy);
 struct ActiveCapture {
   std::string policy;  // DisplayName
   CaptureSubject whom;
-  int64_t until_wall_ns = 0;
 };
 
 // When and where policies are in force. With a view of the cluster, pods are matched as their
@@ -34,8 +33,7 @@ class PolicySchedule {
   // `ceiling_hz` caps every rate.
   PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz);
 
-  // The policies in force at a moment of the wall clock.
-  // `captures`: those that are over by then do not count.
+  // The policies in force at a moment of the wall clock, and what is captured then.
   std::shared_ptr<const Selection> At(int64_t wall_ns,
                                       std::optional<ClusterView> view = std::nullopt,
                                       std::vector<ActiveCapture> captures = {}) const;

@@ -28,13 +28,13 @@ class TriggerSelection : public ::testing::Test {
     return Document("spikes", spec + ", " + kAllPods);
   }
   Decision Decide(const std::string& documents, const Container& container,
-                  std::vector<ActiveCapture> captures = {}, int64_t wall_ns = 0) const {
+                  std::vector<ActiveCapture> captures = {}) const {
     return PolicySchedule(Loaded(documents), kCeilingHz)
-        .At(wall_ns, std::nullopt, std::move(captures))
+        .At(0, std::nullopt, std::move(captures))
         ->Decide(container);
   }
-  ActiveCapture CaptureOf(std::shared_ptr<const Container> container, int64_t until_s = 60) const {
-    return {"ProfilingPolicy default/spikes", {std::move(container), ""}, until_s * kNsPerSecond};
+  static ActiveCapture CaptureOf(std::shared_ptr<const Container> container) {
+    return {"ProfilingPolicy default/spikes", {std::move(container), ""}};
   }
 
   static constexpr uint32_t kCeilingHz = 199;
@@ -76,11 +76,6 @@ TEST_F(TriggerSelection, ACaptureRaisesTheRateOfWhomItTakes) {
   EXPECT_FALSE(Decide(Spikes(), *db_, {CaptureOf(web_)}).to_metrics);
 }
 
-TEST_F(TriggerSelection, ACaptureEnds) {
-  EXPECT_EQ(Decide(Spikes(), *web_, {CaptureOf(web_, 60)}, 59 * kNsPerSecond).frequency_hz, 97u);
-  EXPECT_EQ(Decide(Spikes(), *web_, {CaptureOf(web_, 60)}, 60 * kNsPerSecond).frequency_hz, 19u);
-}
-
 TEST_F(TriggerSelection, WithoutAnArmedRateNothingIsSampledUntilACapture) {
   const std::string documents = Spikes(Trigger("", 0));
   EXPECT_FALSE(Decide(documents, *web_).sampled);
@@ -118,7 +113,7 @@ TEST_F(TriggerSelection, ACaptureOfTheNodeTakesEverything) {
       Document("spikes", Trigger(", scope: Node") + ", " + kAllPods, "ClusterProfilingPolicy");
   const Container unit = ContainerAt("/system.slice/cron.service");
   EXPECT_EQ(Decide(documents, unit).frequency_hz, 19u);
-  const ActiveCapture node{"ClusterProfilingPolicy spikes", {}, 60 * kNsPerSecond};
+  const ActiveCapture node{"ClusterProfilingPolicy spikes", {}};
   EXPECT_EQ(Decide(documents, unit, {node}).frequency_hz, 97u);
   EXPECT_EQ(Decide(documents, *web_, {node}).frequency_hz, 97u);
 }
