@@ -372,8 +372,7 @@ class AgentImpl : public Agent {
     int64_t now_ns = clock_.WallNs();
     view_due_ns_.reset();
     Arm();
-    std::shared_ptr<const Selection> selection =
-        schedule_->At(now_ns, View(), triggers_->captures());
+    std::shared_ptr<const Selection> selection = schedule_->At(now_ns, View(), triggers_->moment());
     schedule_change_ns_ = schedule_->NextChange(now_ns);
     frequency_hz_ = selection->frequency_hz();
     pipeline_->SetSelection(std::move(selection));
@@ -387,18 +386,20 @@ class AgentImpl : public Agent {
     triggers_->NoteOomKills(kills);
     if (now_ns < next_triggers_ns_) return false;
     next_triggers_ns_ = now_ns + TriggerDesk::kEveryNs;
+    bool changed = false;
     if (auto containers = pipeline_->containers(); containers && containers != armed_containers_) {
       armed_containers_ = std::move(containers);
-      Arm();
+      changed = Arm();
     }
-    return triggers_->armed() && triggers_->Evaluate(now_ns, clock_.WallNs());
+    if (triggers_->armed()) changed |= triggers_->Evaluate(now_ns, clock_.WallNs());
+    return changed;
   }
 
-  void Arm() {
-    if (!armed_containers_) return;
+  bool Arm() {
+    if (!armed_containers_) return false;
     const std::optional<ClusterView> view = View();
-    triggers_->Arm(schedule_->ArmedAt(clock_.WallNs(), view, *armed_containers_),
-                   view ? view->pods.get() : nullptr);
+    return triggers_->Arm(schedule_->ArmedAt(clock_.WallNs(), view, *armed_containers_),
+                          view ? view->pods.get() : nullptr);
   }
 
   int64_t UntilScheduleNs() const {

@@ -38,7 +38,7 @@ CaptureSubject SubjectOf(const Firing& firing) {
 
 TriggerDesk::TriggerDesk(Parts parts) : parts_(std::move(parts)), triggers_(parts_.source) {}
 
-void TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods) {
+bool TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods) {
   std::vector<ArmedPolicy> policies;
   std::vector<WatchedContainer> watched;
   std::unordered_map<const Container*, size_t> places;
@@ -66,12 +66,35 @@ void TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s
       return DisplayName(*policy) == running.capture.policy;
     });
   });
+  return SetNodeWide(policies);
 }
 
-std::vector<ActiveCapture> TriggerDesk::captures() const {
-  std::vector<ActiveCapture> captures;
-  for (const Running& running : captures_) captures.push_back(running.capture);
-  return captures;
+bool TriggerDesk::SetNodeWide(const std::vector<ArmedPolicy>& policies) {
+  NameSet may;
+  for (const ArmedPolicy& policy : triggers_.MayFire()) may.insert(DisplayName(*policy));
+  // A capture goes on when whom it is about is gone, as after an OOM kill.
+  for (const Running& running : captures_) may.insert(running.capture.policy);
+  NameSet wide;
+  for (const ArmedPolicy& policy : policies) {
+    const bool is_wide = CapturesNode(policy->spec) && may.contains(DisplayName(*policy));
+    if (is_wide) wide.insert(DisplayName(*policy));
+    const auto finding = findings_.find(policy->uid);
+    if (is_wide && !policy->uid.empty()) {
+      findings_[policy->uid].node_wide = true;
+    } else if (finding != findings_.end()) {
+      finding->second.node_wide = false;
+    }
+  }
+  const bool changed = wide != node_wide_;
+  node_wide_ = std::move(wide);
+  return changed;
+}
+
+TriggerMoment TriggerDesk::moment() const {
+  TriggerMoment moment;
+  for (const Running& running : captures_) moment.captures.push_back(running.capture);
+  moment.node_wide = node_wide_;
+  return moment;
 }
 
 void TriggerDesk::NoteOomKills(std::span<const OomKill> kills) {

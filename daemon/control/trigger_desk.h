@@ -21,7 +21,7 @@ namespace firetower::daemon {
 
 // What the control thread does about policies in mode Trigger: once a second it asks whether they
 // fire, orders a capture of what did, and keeps the list of captures under way, whose containers
-// are sampled at their rate meanwhile.
+// are sampled at their rate meanwhile. It also says which policies have the whole node recorded.
 class TriggerDesk {
  public:
   static constexpr int64_t kEveryNs = kNsPerSecond;
@@ -38,8 +38,9 @@ class TriggerDesk {
   // What is referred to outlives it.
   explicit TriggerDesk(Parts parts);
 
-  // The policies in force with their targets; cheap where nothing changed.
-  void Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods);
+  // The policies in force with their targets; cheap where nothing changed. True if other policies
+  // than before have the whole node recorded: containers are to be sampled at another rate.
+  bool Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods);
   bool armed() const { return armed_ > 0; }
   void NoteOomKills(std::span<const OomKill> kills);
   // True if captures began or ended: containers are to be sampled at another rate.
@@ -47,14 +48,16 @@ class TriggerDesk {
 
   // Of policies of the API server that fired.
   const PolicyFindings& findings() const { return findings_; }
-  // Those under way.
-  std::vector<ActiveCapture> captures() const;
+  TriggerMoment moment() const;
 
  private:
+  using NameSet = decltype(TriggerMoment::node_wide);
   struct Running {
     ActiveCapture capture;
     int64_t until_ns = 0;  // monotonic: somebody may set the wall clock meanwhile
   };
+  // True if these are others than before.
+  bool SetNodeWide(const std::vector<ArmedPolicy>& policies);
   void Fire(const Firing& firing);
   void TellMetrics();
   void WarnOfUnserved();
@@ -63,6 +66,7 @@ class TriggerDesk {
   Triggers triggers_;
   size_t armed_ = 0;
   std::vector<Running> captures_;  // Triggers bounds them: one of a subject at a time
+  NameSet node_wide_;              // as TriggerMoment has it
   PolicyFindings findings_;
   std::vector<std::string> warned_;  // of rules that cannot hold here
 };

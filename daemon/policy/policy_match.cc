@@ -77,14 +77,19 @@ Match MatchTargets(const std::optional<ClusterView>& view, const ProfilingPolicy
   return view->pods && (pod == nullptr || view->namespaces) ? Match::kOpen : Match::kNo;
 }
 
+Match MatchNodeCapture(const ClusterView& view, const k8s::Pod& pod) {
+  if (view.ignore_opt_out) return Match::kYes;
+  if (k8s::OptsOut(pod.labels)) return Match::kNo;
+  const k8s::Labels* labels = view.NamespaceLabels(pod.namespace_name);
+  if (labels == nullptr) return view.namespaces ? Match::kOpen : Match::kNo;
+  return k8s::OptsOut(*labels) ? Match::kNo : Match::kYes;
+}
+
 Match MatchNodeCapture(const std::optional<ClusterView>& view, const Container& container,
                        const k8s::Pod* pod) {
   if (!view || view->ignore_opt_out || container.path.pod_uid.empty()) return Match::kYes;
   if (pod == nullptr) return view->pods ? Match::kOpen : Match::kNo;
-  if (k8s::OptsOut(pod->labels)) return Match::kNo;
-  const k8s::Labels* labels = view->NamespaceLabels(pod->namespace_name);
-  if (labels == nullptr) return view->namespaces ? Match::kOpen : Match::kNo;
-  return k8s::OptsOut(*labels) ? Match::kNo : Match::kYes;
+  return MatchNodeCapture(*view, *pod);
 }
 
 }  // namespace firetower::daemon

@@ -24,5 +24,7 @@ k8s::Match MatchTargets(const std::optional<ClusterView>& view, const k8s::Profi
 // The same for what a capture of scope Node takes: everything but what opted out.
 k8s::Match MatchNodeCapture(const std::optional<ClusterView>& view, const Container& container,
                             const k8s::Pod* pod);
+// The same for a pod as a whole.
+k8s::Match MatchNodeCapture(const ClusterView& view, const k8s::Pod& pod);
 
 }  // namespace firetower::daemon

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "daemon/capture/cpu_list.h"
+#include "daemon/policy/policy_match.h"
 #include "k8s/policy/match.h"
 
 namespace firetower::daemon {
@@ -18,6 +19,7 @@ using k8s::ProfilingPolicy;
 struct Candidate {
   const ProfilingPolicy* policy;
   bool on_this_node = true;  // nodeSelector takes it
+  bool node_wide = false;    // it has everything recorded, but for what opts out
   int64_t pods = 0;
   int64_t profiled = 0;
   int64_t overridden_pods = 0;
@@ -48,7 +50,7 @@ void JudgeContainers(const k8s::Pod& pod, std::vector<Share>& shares) {
     const k8s::PolicySpec* first = nullptr;
     for (Share& share : shares) {
       const k8s::PolicySpec& spec = share.of->policy->spec;
-      if (!Takes(*share.of->policy, pod, container)) continue;
+      if (!share.of->node_wide && !Takes(*share.of->policy, pod, container)) continue;
       if (first == nullptr && Samples(spec)) first = &spec;
       const bool kept = first == nullptr || first->stacks == spec.stacks;
       (kept ? share.kept : share.overridden) = true;
@@ -56,15 +58,22 @@ void JudgeContainers(const k8s::Pod& pod, std::vector<Share>& shares) {
   }
 }
 
+// A share in the pod, whose targets take it or not, here.
+bool HasShare(const Candidate& one, bool targeted, const ClusterView& view, const k8s::Pod& pod) {
+  if (!one.on_this_node) return false;
+  if (!CapturesNode(one.policy->spec)) return targeted;
+  return one.node_wide && MatchNodeCapture(view, pod) == Match::kYes;
+}
+
 void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidate>& candidates) {
   const k8s::Labels* labels = view.NamespaceLabels(pod.namespace_name);
   const auto opt_out = view.ignore_opt_out ? k8s::OptOut::kIgnored : k8s::OptOut::kHonoured;
   std::vector<Share> shares;
   for (Candidate& one : candidates) {
-    if (k8s::MatchPod(*one.policy, &pod, pod.cgroup_uid, labels, opt_out).match != Match::kYes)
-      continue;
-    ++one.pods;
-    if (one.on_this_node) shares.push_back({&one});
+    const bool targeted =
+        k8s::MatchPod(*one.policy, &pod, pod.cgroup_uid, labels, opt_out).match == Match::kYes;
+    if (targeted) ++one.pods;
+    if (HasShare(one, targeted, view, pod)) shares.push_back({&one});
   }
   JudgeContainers(pod, shares);
   for (const Share& share : shares) {
@@ -116,7 +125,7 @@ k8s::PolicyRow RowOf(const Candidate& one, const PolicyFinding& finding) {
     row.reason = "Overridden";
     row.message = "a policy that comes before it decides which stacks of some containers are kept";
   }
-  if (one.overridden_pods > 0 && one.overridden_pods == one.pods) {
+  if (one.overridden_pods > 0 && one.profiled == 0 && one.overridden_pods >= one.pods) {
     row.state = PolicyState::kOverridden;
   }
   return row;
@@ -135,6 +144,7 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
     if (loaded.policy.uid.empty() || !IsActive(loaded, wall_ns)) continue;
     Candidate one{&loaded.policy};
     one.on_this_node = k8s::MatchNode(loaded.policy.spec, view.NodeLabels()).match == Match::kYes;
+    one.node_wide = one.on_this_node && FindingOf(loaded.policy, findings).node_wide;
     candidates.push_back(one);
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -146,7 +156,7 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
     const PolicyFinding finding = FindingOf(*one.policy, findings);
     // What is broken is told where it would run.
     const bool fails = finding.failed && one.on_this_node;
-    if (one.pods > 0 || host || fails) rows.push_back(RowOf(one, finding));
+    if (one.pods > 0 || host || fails || one.node_wide) rows.push_back(RowOf(one, finding));
   }
   std::sort(rows.begin(), rows.end(), [](const k8s::PolicyRow& a, const k8s::PolicyRow& b) {
     return std::tie(a.cluster, a.namespace_name, a.name) <

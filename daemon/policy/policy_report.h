@@ -19,13 +19,14 @@ struct PolicyFinding {
   std::string message;  // for people
   int64_t captures = 0;
   int64_t last_capture_ns = 0;  // Unix time; 0: none
+  bool node_wide = false;       // it has the whole node recorded, also what is no target of it
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
 
-// This node's rows of its ProfilingNode: policies of the API server that match something here, or
-// fail. Between the periods of a periodic policy nothing changes. Those that are suspended, over or
-// not served have no row: the hub says that from the object alone. None while it is not known which
-// pods there are.
+// This node's rows of its ProfilingNode: policies of the API server that match something here, that
+// have the whole node recorded, or that fail. Between the periods of a periodic policy nothing
+// changes. Those that are suspended, over or not served have no row: the hub says that from the
+// object alone. None while it is not known which pods there are.
 std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& policies,
                                            const ClusterView& view, int64_t wall_ns,
                                            const PolicyFindings& findings = {});

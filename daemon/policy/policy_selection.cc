@@ -121,10 +121,8 @@ class PolicySelection : public Selection {
 
   Match MatchOf(const ProfilingPolicy& policy, const Container& container,
                 const k8s::Pod* pod) const {
-    const bool node =
-        policy.spec.trigger && policy.spec.trigger->capture.scope == k8s::CaptureScope::kNode;
-    return node ? MatchNodeCapture(view_, container, pod)
-                : MatchTargets(view_, policy, container, pod);
+    return CapturesNode(policy.spec) ? MatchNodeCapture(view_, container, pod)
+                                     : MatchTargets(view_, policy, container, pod);
   }
 
   // False: it samples nothing of it now.
@@ -233,9 +231,13 @@ std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
 
 std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
                                                     std::optional<ClusterView> view,
-                                                    std::vector<ActiveCapture> captures) const {
-  return Select([&](const LoadedPolicy& loaded) { return InForce(loaded, wall_ns); },
-                std::move(view), std::move(captures), false);
+                                                    TriggerMoment triggers) const {
+  const auto wanted = [&](const LoadedPolicy& loaded) {
+    if (!InForce(loaded, wall_ns)) return false;
+    return !CapturesNode(loaded.policy.spec) ||
+           triggers.node_wide.contains(DisplayName(loaded.policy));
+  };
+  return Select(wanted, std::move(view), std::move(triggers.captures), false);
 }
 
 std::vector<PolicySchedule::Armed> PolicySchedule::ArmedAt(

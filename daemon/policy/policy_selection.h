@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +26,14 @@ struct ActiveCapture {
   CaptureSubject whom;
 };
 
+// What the policies in mode Trigger make of this moment.
+struct TriggerMoment {
+  std::vector<ActiveCapture> captures;  // those under way
+  // By DisplayName those of capture.scope Node that have the whole node recorded: others of that
+  // scope can fire on nothing here, and sample nothing.
+  std::set<std::string, std::less<>> node_wide;
+};
+
 // When and where policies are in force. With a view of the cluster, pods are matched as their
 // objects say, and what is in no pod is a host process. Without one (no API server) no pod object
 // is known: a selector that asks for nothing takes every container, one that asks for labels none;
@@ -33,10 +43,10 @@ class PolicySchedule {
   // `ceiling_hz` caps every rate.
   PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz);
 
-  // The policies in force at a moment of the wall clock, and what is captured then.
+  // The policies in force at a moment of the wall clock.
   std::shared_ptr<const Selection> At(int64_t wall_ns,
                                       std::optional<ClusterView> view = std::nullopt,
-                                      std::vector<ActiveCapture> captures = {}) const;
+                                      TriggerMoment triggers = {}) const;
   // The policies in mode Trigger that are in force, with whom of `containers` their rules are about
   // as far as is known.
   struct Armed {

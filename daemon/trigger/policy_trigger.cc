@@ -60,6 +60,12 @@ bool PolicyTrigger::WantsKills() const {
                      [](const Rule& rule) { return rule.metric == k8s::Metric::kOomKill; });
 }
 
+bool PolicyTrigger::MayFire() const {
+  return !targets_.empty() ||
+         std::any_of(conditions_.begin(), conditions_.end(),
+                     [](const Condition& condition) { return condition.of_node; });
+}
+
 std::vector<Firing> PolicyTrigger::Evaluate(MetricSource& source, int64_t now_ns, int64_t wall_ns) {
   Read(source, now_ns);
   std::vector<Candidate> candidates;

@@ -43,6 +43,8 @@ class PolicyTrigger {
   const TriggerCounts& counts() const { return counts_; }
   const std::vector<Rule>& rules() const { return rules_; }
   bool WantsKills() const;
+  // Some of its rules are about the node, or somebody is there whom they are about.
+  bool MayFire() const;
   bool CapturedAfter(int64_t ns) const { return !captures_ns_.empty() && captures_ns_.back() > ns; }
   // Of the last Evaluate: a rule that no target here can ever have a reading of.
   bool Unserved(size_t rule) const { return unserved_[rule]; }

@@ -165,6 +165,14 @@ std::vector<PolicyTriggerCounts> Triggers::Counts() const {
   return counts;
 }
 
+std::vector<ArmedPolicy> Triggers::MayFire() const {
+  std::vector<ArmedPolicy> those;
+  for (const auto& policy : policies_) {
+    if (policy->MayFire()) those.push_back(policy->policy());
+  }
+  return those;
+}
+
 std::vector<UnservedRule> Triggers::Unserved() const {
   std::vector<UnservedRule> unserved;
   for (const auto& policy : policies_) {

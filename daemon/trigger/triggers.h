@@ -69,6 +69,8 @@ class Triggers {
   // Of the armed policies, in their order.
   std::vector<PolicyTriggerCounts> Counts() const;
   std::vector<UnservedRule> Unserved() const;
+  // Those that may fire here: a rule is about the node, or about somebody who is here.
+  std::vector<ArmedPolicy> MayFire() const;
   size_t policies_left_out() const { return policies_left_out_; }
   size_t containers_left_out() const { return containers_left_out_; }
 

@@ -50,16 +50,108 @@ TEST_F(TriggerDeskTest, ACaptureLastsAsLongAsItSaysWhateverTheWallClockDoes) {
     Arm({Hot()});
     wall_ns_ = kWallNs;
     EXPECT_TRUE(Second(90));
-    ASSERT_THAT(desk_.captures(), SizeIs(1)) << jump_ns;
+    ASSERT_THAT(desk_.moment().captures, SizeIs(1)) << jump_ns;
     wall_ns_ += jump_ns;
     for (int i = 1; i < 20; ++i) {
       EXPECT_FALSE(Second(0)) << jump_ns;
-      EXPECT_THAT(desk_.captures(), SizeIs(1)) << jump_ns << " after " << i << " s";
+      EXPECT_THAT(desk_.moment().captures, SizeIs(1)) << jump_ns << " after " << i << " s";
     }
     EXPECT_TRUE(Second(0)) << jump_ns;
-    EXPECT_THAT(desk_.captures(), IsEmpty()) << jump_ns;
+    EXPECT_THAT(desk_.moment().captures, IsEmpty()) << jump_ns;
     now_ns_ += 7200 * kSecond;
   }
+}
+
+class NodeWideTest : public TriggerDeskTest {
+ protected:
+  static ArmedPolicy Policy(const std::string& trigger) {
+    k8s::ProfilingPolicy policy =
+        *TriggerPolicy("wide", trigger + ", capture: {scope: Node, durationSeconds: 20}",
+                       "ClusterProfilingPolicy");
+    policy.uid = "uid-wide";
+    return std::make_shared<const k8s::ProfilingPolicy>(policy);
+  }
+  static std::string Rules(const std::string& more = "") {
+    return "rules: [" + CpuRule("busy", 80, 0) + more + "]";
+  }
+  bool Arm(const ArmedPolicy& policy, std::vector<std::shared_ptr<const Container>> targets) {
+    return desk_.Arm({{policy, std::move(targets)}}, nullptr);
+  }
+  // That the whole node is recorded, as sampling is told and as the report is.
+  bool IsWide() const {
+    const bool told = desk_.moment().node_wide.contains("ClusterProfilingPolicy wide");
+    const auto found = desk_.findings().find("uid-wide");
+    EXPECT_EQ(told, found != desk_.findings().end() && found->second.node_wide);
+    return told;
+  }
+};
+
+const std::string kLoad =
+    ", {name: load, metric: NodeLoad, operator: GreaterThan, target: {type: Value, value: \"4\"}}";
+
+TEST_F(NodeWideTest, RecordsTheNodeWhileATargetRuns) {
+  const ArmedPolicy policy = Policy(Rules());
+  EXPECT_FALSE(Arm(policy, {}));
+  EXPECT_FALSE(IsWide());
+  EXPECT_TRUE(Arm(policy, {cart_}));
+  EXPECT_TRUE(IsWide());
+  EXPECT_FALSE(Arm(policy, {cart_})) << "the same again";
+  EXPECT_TRUE(Arm(policy, {}));
+  EXPECT_FALSE(IsWide());
+}
+
+// A pod's own cgroup is there before and after its containers, and has no rules.
+TEST_F(NodeWideTest, APodsCgroupIsNoTargetThatRuns) {
+  auto pod = std::make_shared<Container>();
+  pod->root_path = cart_->root_path.substr(0, cart_->root_path.rfind('/'));
+  pod->path = k8s::ParseCgroupPath(pod->root_path);
+  Arm(Policy(Rules()), {pod});
+  EXPECT_FALSE(IsWide());
+}
+
+TEST_F(NodeWideTest, ARuleOfTheNodeNeedsNobody) {
+  Arm(Policy(Rules(kLoad)), {});
+  EXPECT_TRUE(IsWide());
+}
+
+// Together they hold for a container: without one they never do.
+TEST_F(NodeWideTest, AllOfNeedsSomebodyForItsOtherRules) {
+  const ArmedPolicy policy = Policy("combine: AllOf, " + Rules(kLoad));
+  Arm(policy, {});
+  EXPECT_FALSE(IsWide());
+  Arm(policy, {cart_});
+  EXPECT_TRUE(IsWide());
+}
+
+// As after an OOM kill that ends its container.
+TEST_F(NodeWideTest, ACaptureOutlivesItsTarget) {
+  const ArmedPolicy policy = Policy(Rules());
+  Arm(policy, {cart_});
+  EXPECT_TRUE(Second(90));
+  EXPECT_FALSE(Arm(policy, {}));
+  EXPECT_TRUE(IsWide());
+  for (int i = 1; i < 20; ++i) EXPECT_FALSE(Second(0));
+  EXPECT_TRUE(Second(0)) << "it is over";
+  EXPECT_TRUE(Arm(policy, {}));
+  EXPECT_FALSE(IsWide());
+}
+
+TEST_F(NodeWideTest, ACaptureOfAPolicyThatWasNarrowedRecordsTheNodeNoMore) {
+  const ArmedPolicy policy = Policy(Rules());
+  Arm(policy, {cart_});
+  EXPECT_TRUE(Second(90));
+  k8s::ProfilingPolicy narrowed = *policy;
+  narrowed.generation = 2;
+  narrowed.spec.trigger->capture.scope = k8s::CaptureScope::kPod;
+  EXPECT_TRUE(Arm(std::make_shared<const k8s::ProfilingPolicy>(narrowed), {cart_}));
+  EXPECT_FALSE(IsWide());
+}
+
+// Of scope Pod it is about its targets alone.
+TEST_F(NodeWideTest, OtherScopesRecordTheirTargets) {
+  TriggerDeskTest::Arm({Hot()});
+  EXPECT_TRUE(Second(90));
+  EXPECT_THAT(desk_.moment().node_wide, IsEmpty());
 }
 
 }  // namespace

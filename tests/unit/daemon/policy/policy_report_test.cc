@@ -212,6 +212,53 @@ TEST_F(PolicyReport, WhatSamplesNothingOverridesNobody) {
   EXPECT_EQ(Says(rows, "p"), "Running/");
 }
 
+const std::string kNodeScope =
+    "mode: Trigger, targets: {podSelector: {matchLabels: {app: cart}}}, trigger: {rules: [{name: "
+    "killed, metric: OOMKill}], capture: {scope: Node}}";
+
+// Its targets are what its rules are about; what it has recorded are all pods that do not opt out.
+TEST_F(PolicyReport, ScopeNodeProfilesTheNode) {
+  view_.namespaces = LabelsBy("/front", {});
+  auto away = std::make_shared<k8s::Pod>(*PodOf("front", "web-1", true));
+  away->labels["firetower.dev/profile"] = "false";
+  Pods({PodOf("front", "web-0", true), away, PodOf("front", "web-2", false)});
+  const std::vector<LoadedPolicy> policies = {Policy("wide", kNodeScope, "ClusterProfilingPolicy")};
+  EXPECT_THAT(Rows(policies), IsEmpty()) << "none of its targets runs here";
+
+  PolicyFindings findings;
+  findings["uid-wide"].node_wide = true;
+  const auto rows = Rows(policies, findings);
+  ASSERT_THAT(rows, SizeIs(1)) << "as with a rule about the node";
+  EXPECT_EQ(rows[0].state, PolicyState::kArmed);
+  EXPECT_EQ(rows[0].pods, 0);
+  EXPECT_EQ(rows[0].profiled_pods, 1);
+}
+
+// Its pod ended, or its container is about to start.
+TEST_F(PolicyReport, ScopeNodeProfilesNothingWhereNothingCanFire) {
+  const auto rows =
+      Rows({Policy("wide", kNodeScope + ", stacks: User, priority: 9", "ClusterProfilingPolicy"),
+            Policy("p", "mode: General, " + kCarts)});
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[1].name, "wide");
+  EXPECT_EQ(rows[1].pods, 2);
+  EXPECT_EQ(rows[1].profiled_pods, 0);
+  EXPECT_EQ(Says(rows, "p"), "Running/") << "and overrides nobody";
+}
+
+TEST_F(PolicyReport, ScopeNodeContradictsOtherPoliciesEverywhere) {
+  PolicyFindings findings;
+  findings["uid-wide"].node_wide = true;
+  const auto rows =
+      Rows({Policy("wide", kNodeScope + ", stacks: User, priority: 9", "ClusterProfilingPolicy"),
+            Policy("p",
+                   "mode: General, targets: {workloadRefs: [{kind: Pod, name: "
+                   "cart-0}]}")},
+           findings);
+  EXPECT_EQ(Says(rows, "wide"), "Armed/");
+  EXPECT_EQ(Says(rows, "p"), "Overridden/Overridden");
+}
+
 TEST_F(PolicyReport, IsInOneOrder) {
   const auto rows = Rows({Policy("b", "mode: General, priority: 1, " + kCarts),
                           Policy("c", "mode: General, " + kAllPods, "ClusterProfilingPolicy"),

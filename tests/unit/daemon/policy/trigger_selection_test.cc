@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "daemon/policy/policy_selection.h"
 #include "tests/unit/daemon/policy/policies.h"
 
@@ -28,9 +30,10 @@ class TriggerSelection : public ::testing::Test {
     return Document("spikes", spec + ", " + kAllPods);
   }
   Decision Decide(const std::string& documents, const Container& container,
-                  std::vector<ActiveCapture> captures = {}) const {
+                  std::vector<ActiveCapture> captures = {},
+                  std::set<std::string, std::less<>> node_wide = {}) const {
     return PolicySchedule(Loaded(documents), kCeilingHz)
-        .At(0, std::nullopt, std::move(captures))
+        .At(0, std::nullopt, {std::move(captures), std::move(node_wide)})
         ->Decide(container);
   }
   static ActiveCapture CaptureOf(std::shared_ptr<const Container> container) {
@@ -112,10 +115,21 @@ TEST_F(TriggerSelection, ACaptureOfTheNodeTakesEverything) {
   const std::string documents =
       Document("spikes", Trigger(", scope: Node") + ", " + kAllPods, "ClusterProfilingPolicy");
   const Container unit = ContainerAt("/system.slice/cron.service");
-  EXPECT_EQ(Decide(documents, unit).frequency_hz, 19u);
-  const ActiveCapture node{"ClusterProfilingPolicy spikes", {}};
-  EXPECT_EQ(Decide(documents, unit, {node}).frequency_hz, 97u);
-  EXPECT_EQ(Decide(documents, *web_, {node}).frequency_hz, 97u);
+  const std::string name = "ClusterProfilingPolicy spikes";
+  EXPECT_EQ(Decide(documents, unit, {}, {name}).frequency_hz, 19u);
+  EXPECT_EQ(Decide(documents, unit, {{name, {}}}, {name}).frequency_hz, 97u);
+  EXPECT_EQ(Decide(documents, *web_, {{name, {}}}, {name}).frequency_hz, 97u);
+}
+
+// Its rules are about somebody who does not run here: nothing could fire.
+TEST_F(TriggerSelection, APolicyOfTheNodeThatCannotFireSamplesNothing) {
+  const std::string documents =
+      Document("spikes", Trigger(", scope: Node") + ", " + kAllPods, "ClusterProfilingPolicy");
+  EXPECT_FALSE(Decide(documents, *web_).sampled);
+  EXPECT_FALSE(Decide(documents, *web_, {}, {"ClusterProfilingPolicy other"}).sampled);
+  const auto selection = PolicySchedule(Loaded(documents), kCeilingHz).At(0);
+  ASSERT_TRUE(selection->cpus());
+  EXPECT_TRUE(selection->cpus()->none()) << "no perf event is open";
 }
 
 TEST_F(TriggerSelection, SaysWhomItsRulesAreAbout) {
