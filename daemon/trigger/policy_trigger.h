@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "daemon/trigger/firing.h"
@@ -33,6 +34,9 @@ class PolicyTrigger {
 
   // The containers that it takes now, in a steady order. State goes with those that are not there.
   void SetTargets(const std::vector<const WatchedTarget*>& targets);
+
+  // The same policy with the same trigger: what else it says was edited.
+  void SetPolicy(ArmedPolicy policy) { policy_ = std::move(policy); }
 
   // Takes over the hour's captures and the counts of the same policy before it was changed.
   void Inherit(const PolicyTrigger& before);
@@ -85,8 +89,8 @@ class PolicyTrigger {
   Firing Fire(const std::vector<Candidate>& candidates, int64_t now_ns, int64_t wall_ns);
   std::vector<std::shared_ptr<const Container>> Captured(const std::vector<Candidate>& held) const;
 
-  const ArmedPolicy policy_;
-  const k8s::TriggerSpec& spec_;
+  ArmedPolicy policy_;
+  const k8s::TriggerSpec spec_;
   std::vector<Rule> rules_;
   std::vector<bool> unserved_;  // by place in rules_
   std::vector<Condition> conditions_;

@@ -18,8 +18,8 @@ std::string IdentityOf(const k8s::ProfilingPolicy& policy) {
   return DisplayName(policy) + " " + policy.uid;
 }
 
-// A file's policy has no generation: there its trigger tells. No more can change what fires.
-bool Same(const k8s::ProfilingPolicy& one, const k8s::ProfilingPolicy& other) {
+// A file's policy has no generation: there its trigger tells, which alone decides what fires.
+bool FiresAlike(const k8s::ProfilingPolicy& one, const k8s::ProfilingPolicy& other) {
   return one.generation == other.generation && one.spec.trigger == other.spec.trigger;
 }
 
@@ -64,7 +64,8 @@ void Triggers::ArmPolicies(const std::vector<ArmedPolicy>& policies) {
   for (const ArmedPolicy& policy : policies) {
     if (policies_.size() == kMaxPolicies) break;
     auto before = past_.extract(IdentityOf(*policy));
-    if (before && Same(*before.mapped()->policy(), *policy)) {
+    if (before && FiresAlike(*before.mapped()->policy(), *policy)) {
+      before.mapped()->SetPolicy(policy);
       policies_.push_back(std::move(before.mapped()));
       continue;
     }

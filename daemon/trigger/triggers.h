@@ -53,8 +53,9 @@ class Triggers {
   ~Triggers();
 
   // What is watched from now on; cheap where little changed. A policy stays itself by kind,
-  // namespace, name and uid; it starts anew when its generation or its trigger changes. A container
-  // whose cgroup is gone should stay in the list for some seconds: its OOM kill may be told late.
+  // namespace, name and uid; it starts anew when its generation or its trigger changes, and
+  // goes on when something else of it does (in a file). A container whose cgroup is gone should
+  // stay in the list for some seconds: its OOM kill may be told late.
   void Arm(const std::vector<ArmedPolicy>& policies,
            const std::vector<WatchedContainer>& containers);
 

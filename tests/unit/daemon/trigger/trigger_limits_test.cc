@@ -167,6 +167,28 @@ TEST_F(TriggerLimitsTest, AnotherGenerationStartsAnewButForItsHour) {
   EXPECT_EQ(triggers_.Counts().at(0).counts.captures, 3u);
 }
 
+// What else is in a file does not change when it fires, but what becomes of a capture.
+TEST_F(TriggerLimitsTest, AnEditOfAFileBesideItsTriggerArrivesAndKeepsItsState) {
+  const auto first = TriggerPolicy("p", Trigger("cooldownSeconds: 10, maxCapturesPerHour: 2, "
+                                                "capture: {durationSeconds: 5}"));
+  k8s::ProfilingPolicy changed = *first;
+  changed.spec.export_spec.object_store.retention_class = k8s::RetentionClass::kLong;
+  const auto second = std::make_shared<const k8s::ProfilingPolicy>(changed);
+  Arm({first}, {kCart});
+  EXPECT_THAT(Fired({90, 10}), ElementsAre(1));
+  Arm({second}, {kCart});
+  // Fired at 1: the capture runs to 6, the cooldown to 16.
+  EXPECT_THAT(Fired({10, 10, 10, 10, 90, 90}), IsEmpty()) << "the cooldown goes on";
+  SetCpu(kCart, 90);
+  second_ = 15;
+  const std::vector<Firing> firings = Second();
+  ASSERT_EQ(firings.size(), 1u);
+  EXPECT_EQ(firings[0].policy, second);
+  EXPECT_THAT(Fired(std::vector<double>(30, 10)), IsEmpty());
+  EXPECT_THAT(Fired({90}), IsEmpty()) << "two in this hour, one before the edit";
+  EXPECT_EQ(SuppressedBy(Suppressed::kHourlyCap), 1u);
+}
+
 TEST_F(TriggerLimitsTest, AFileThatChangesItsTriggerIsAnotherGeneration) {
   Arm({TriggerPolicy("p", Trigger("cooldownSeconds: 600"))}, {kCart});
   SetCpu(kCart, 90);
