@@ -150,13 +150,13 @@ void TriggerDesk::TellMetrics() {
     const std::string& name = one.policy->name;
     const std::string space = one.policy->cluster ? "" : one.policy->namespace_name;
     MetricsRegistry& registry = parts_.registry;
-    registry.SetTotal(MetricId::kTriggerEvaluations, static_cast<double>(one.counts.evaluations),
-                      {space, name});
-    registry.SetTotal(MetricId::kTriggerCaptures, static_cast<double>(one.counts.captures),
-                      {space, name});
+    registry.Add(MetricId::kTriggerEvaluations, static_cast<double>(one.counts.evaluations),
+                 {space, name});
+    registry.Add(MetricId::kTriggerCaptures, static_cast<double>(one.counts.captures),
+                 {space, name});
     for (size_t i = 0; i < kSuppressedNames.size(); ++i) {
-      registry.SetTotal(MetricId::kTriggerSuppressed, static_cast<double>(one.counts.suppressed[i]),
-                        {space, name, std::string(kSuppressedNames[i])});
+      registry.Add(MetricId::kTriggerSuppressed, static_cast<double>(one.counts.suppressed[i]),
+                   {space, name, std::string(kSuppressedNames[i])});
     }
   }
 }

@@ -50,10 +50,7 @@ void PolicyTrigger::SetTargets(const std::vector<const WatchedTarget*>& targets)
   targets_ = std::move(now);
 }
 
-void PolicyTrigger::Inherit(const PolicyTrigger& before) {
-  captures_ns_ = before.captures_ns_;
-  counts_ = before.counts_;
-}
+void PolicyTrigger::Inherit(const PolicyTrigger& before) { captures_ns_ = before.captures_ns_; }
 
 bool PolicyTrigger::WantsKills() const {
   return std::any_of(rules_.begin(), rules_.end(),
@@ -67,6 +64,7 @@ bool PolicyTrigger::MayFire() const {
 }
 
 std::vector<Firing> PolicyTrigger::Evaluate(MetricSource& source, int64_t now_ns, int64_t wall_ns) {
+  counts_ = {};
   Read(source, now_ns);
   std::vector<Candidate> candidates;
   for (size_t i = 0; i < conditions_.size(); ++i) {

@@ -38,12 +38,13 @@ class PolicyTrigger {
   // The same policy with the same trigger: what else it says was edited.
   void SetPolicy(ArmedPolicy policy) { policy_ = std::move(policy); }
 
-  // Takes over the hour's captures and the counts of the same policy before it was changed.
+  // Takes over the hour's captures of the same policy before it was changed.
   void Inherit(const PolicyTrigger& before);
 
   std::vector<Firing> Evaluate(MetricSource& source, int64_t now_ns, int64_t wall_ns);
 
   const ArmedPolicy& policy() const { return policy_; }
+  // Of the last Evaluate.
   const TriggerCounts& counts() const { return counts_; }
   const std::vector<Rule>& rules() const { return rules_; }
   bool WantsKills() const;

@@ -67,7 +67,7 @@ class Triggers {
   // Reads what the rules need and returns what fired.
   std::vector<Firing> Evaluate(int64_t monotonic_ns, int64_t wall_ns);
 
-  // Of the armed policies, in their order.
+  // Of the armed policies, in their order; what the last Evaluate counted.
   std::vector<PolicyTriggerCounts> Counts() const;
   std::vector<UnservedRule> Unserved() const;
   // Those that may fire here: a rule is about the node, or about somebody who is here.

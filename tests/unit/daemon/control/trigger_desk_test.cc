@@ -62,6 +62,35 @@ TEST_F(TriggerDeskTest, ACaptureLastsAsLongAsItSaysWhateverTheWallClockDoes) {
   }
 }
 
+// A counter never falls, and never stands still: also that of a policy that was away for long, or
+// is another one by now.
+TEST_F(TriggerDeskTest, CountsAPolicyThatComesBack) {
+  const auto count = [&](const std::string& family) {
+    const std::string page = registry_.Render(ExpositionFormat::kText);
+    const std::string series =
+        "\nfiretower_trigger_" + family + R"(_total{policy_namespace="default",policy="hot"} )";
+    const size_t at = page.find(series);
+    return at == std::string::npos ? -1 : std::stoi(page.substr(at + series.size()));
+  };
+  Arm({Hot()});
+  Second(90);
+  Second(90);
+  EXPECT_EQ(count("evaluations"), 2);
+  EXPECT_EQ(count("captures"), 1);
+  Arm({});
+  now_ns_ += 7200 * kSecond;
+  Second(90);
+  Arm({Hot()});
+  Second(90);
+  EXPECT_EQ(count("evaluations"), 3);
+  EXPECT_EQ(count("captures"), 2);
+  Arm({});
+  Arm({Hot()});
+  Second(0);
+  EXPECT_EQ(count("evaluations"), 4) << "it was away for less than an hour";
+  EXPECT_EQ(count("captures"), 2);
+}
+
 class NodeWideTest : public TriggerDeskTest {
  protected:
   static ArmedPolicy Policy(const std::string& trigger) {

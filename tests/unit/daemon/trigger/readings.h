@@ -89,7 +89,10 @@ class TriggerTest : public ::testing::Test {
   }
   std::vector<Firing> Second() {
     ++second_;
-    return triggers_.Evaluate(second_ * kNsPerSecond, kWallNs + second_ * kNsPerSecond);
+    std::vector<Firing> firings =
+        triggers_.Evaluate(second_ * kNsPerSecond, kWallNs + second_ * kNsPerSecond);
+    if (const auto counts = triggers_.Counts(); !counts.empty()) Count(counts[0].counts);
+    return firings;
   }
   // The seconds, of the next `count`, on which something fired.
   std::vector<int64_t> FiredIn(int count) {
@@ -100,13 +103,22 @@ class TriggerTest : public ::testing::Test {
     return fired;
   }
   uint64_t SuppressedBy(Suppressed reason) const {
-    return triggers_.Counts().at(0).counts.suppressed[static_cast<size_t>(reason)];
+    return counted_.suppressed[static_cast<size_t>(reason)];
   }
 
   static constexpr int64_t kWallNs = 1'700'000'000 * kNsPerSecond;
   FakeMetrics source_;
   Triggers triggers_{source_};
   int64_t second_ = 0;
+  TriggerCounts counted_;  // of the first policy
+
+ private:
+  void Count(const TriggerCounts& counts) {
+    counted_.evaluations += counts.evaluations;
+    counted_.captures += counts.captures;
+    for (size_t i = 0; i < counts.suppressed.size(); ++i)
+      counted_.suppressed[i] += counts.suppressed[i];
+  }
 };
 
 }  // namespace firetower::daemon

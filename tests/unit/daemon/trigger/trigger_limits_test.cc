@@ -164,7 +164,7 @@ TEST_F(TriggerLimitsTest, AnotherGenerationStartsAnewButForItsHour) {
   Arm({third}, {kCart});
   EXPECT_THAT(FiredIn(3560), IsEmpty()) << "two in this hour, also after it was away";
   EXPECT_THAT(FiredIn(100), ElementsAre(3601));
-  EXPECT_EQ(triggers_.Counts().at(0).counts.captures, 3u);
+  EXPECT_EQ(counted_.captures, 3u);
 }
 
 // What else is in a file does not change when it fires, but what becomes of a capture.

@@ -90,9 +90,9 @@ TEST_F(TriggersTest, CountsReadingsThatWereCompared) {
       {kCart, kOther});
   SetCpu(kCart, 10);
   FiredIn(10);
-  EXPECT_EQ(triggers_.Counts().at(0).counts.evaluations, 20u) << "kOther has no reading";
+  EXPECT_EQ(counted_.evaluations, 20u) << "kOther has no reading";
   EXPECT_EQ(triggers_.Counts().at(0).policy->name, "p");
-  EXPECT_EQ(triggers_.Counts().at(0).counts.captures, 0u);
+  EXPECT_EQ(counted_.captures, 0u);
 }
 
 TEST_F(TriggersTest, NamesTheRulesThatCannotHold) {
