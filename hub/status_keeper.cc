@@ -2,6 +2,7 @@
 #include "hub/status_keeper.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -171,9 +172,10 @@ int64_t StatusKeeper::StepNs() {
   const int64_t now_ns = parts_.clock.MonotonicNs();
   for (auto& [uid, tracked] : tracked_) {
     if (tracked.look_again_ns <= now_ns) Judge(uid, tracked);
-    DeleteIfDue(tracked);
   }
+  const bool more = DeleteOneDue();
   WriteDue();
+  if (more) return 0;
   int64_t next_ns = budget_.NextDueNs();
   for (const auto& [uid, tracked] : tracked_) next_ns = std::min(next_ns, tracked.look_again_ns);
   return std::clamp<int64_t>(next_ns - parts_.clock.MonotonicNs(), 0, kLongestWaitNs);
@@ -219,13 +221,23 @@ void StatusKeeper::Write(const std::string& uid, Tracked& tracked) {
   }
 }
 
-void StatusKeeper::DeleteIfDue(Tracked& tracked) {
-  const int64_t now_ns = parts_.clock.MonotonicNs();
-  const int64_t wall_ns = parts_.clock.WallNs();
+bool StatusKeeper::IsToBeDeleted(const Tracked& tracked) const {
   const WatchedPolicy& policy = *tracked.policy;
-  const int64_t due_ns = k8s::DeletionNs(policy);
-  if (policy.deleting || wall_ns < due_ns || now_ns < tracked.delete_not_before_ns) return;
-  if (!parts_.leads()) return;
+  return !policy.deleting && parts_.clock.WallNs() >= k8s::DeletionNs(policy) &&
+         parts_.clock.MonotonicNs() >= tracked.delete_not_before_ns;
+}
+
+bool StatusKeeper::DeleteOneDue() {
+  const auto due = [&](const auto& entry) { return IsToBeDeleted(entry.second); };
+  const auto found = std::find_if(tracked_.begin(), tracked_.end(), due);
+  if (found == tracked_.end() || !parts_.leads()) return false;
+  Delete(found->second);
+  return std::any_of(std::next(found), tracked_.end(), due);
+}
+
+void StatusKeeper::Delete(Tracked& tracked) {
+  const int64_t now_ns = parts_.clock.MonotonicNs();
+  const WatchedPolicy& policy = *tracked.policy;
   const k8s::WriteOutcome outcome = k8s::DeletePolicy(parts_.server, Current(tracked));
   parts_.metrics.OnDeletion(outcome.end, outcome.status);
   tracked.delete_not_before_ns = now_ns + kRefusedNs;

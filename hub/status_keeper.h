@@ -77,7 +77,10 @@ class StatusKeeper {
   void Judge(const std::string& uid, Tracked& tracked);
   void WriteDue();
   void Write(const std::string& uid, Tracked& tracked);
-  void DeleteIfDue(Tracked& tracked);
+  bool IsToBeDeleted(const Tracked& tracked) const;
+  // One of those that are due. True if there are more.
+  bool DeleteOneDue();
+  void Delete(Tracked& tracked);
   void Announce(const k8s::WatchedPolicy& before, const k8s::PolicyStatus& now);
 
   Parts parts_;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/support/k8s/recording_api_server.h"
 #include "tests/unit/k8s/status/watched_policies.h"
 
@@ -226,6 +228,42 @@ TEST_F(StatusKeeperTest, DeletesAFinishedPolicyInItsTime) {
   EXPECT_THAT(server_.last().body, HasSubstr(R"("resourceVersion":"216")"));
   keeper_.StepNs();
   EXPECT_EQ(Writes(), 3u) << "once";
+}
+
+// A deletion waits for the API server: one a step, so that between two the hub sees what changed,
+// that it leads, and shows that it lives.
+TEST_F(StatusKeeperTest, DeletesOneAStep) {
+  constexpr size_t kPolicies = 5;
+  PolicyStore::Objects objects;
+  for (size_t i = 0; i < kPolicies; ++i) {
+    k8s::WatchedPolicy policy =
+        k8s::PolicyWith(1, R"(,"activeDeadlineSeconds":60,"ttlSecondsAfterFinished":30)");
+    policy.name = policy.object.uid = "p" + std::to_string(i);
+    objects["shop/" + policy.name] = {policy.object.uid,
+                                      std::make_shared<const k8s::WatchedPolicy>(policy)};
+  }
+  view_.policies = std::make_shared<const PolicyStore::Objects>(std::move(objects));
+  keeper_.Take(view_);
+  clock_.Advance(90 * kSecond);
+  const auto deletions = [&] {
+    std::set<std::string> targets;
+    size_t count = 0;
+    for (const auto& request : server_.requests()) {
+      if (request.method != "DELETE") continue;
+      targets.insert(request.target);
+      ++count;
+    }
+    EXPECT_EQ(targets.size(), count) << "each once";
+    return count;
+  };
+  for (size_t i = 1; i <= kPolicies; ++i) {
+    EXPECT_EQ(deletions(), i - 1);
+    const int64_t wait_ns = keeper_.StepNs();
+    EXPECT_EQ(deletions(), i);
+    EXPECT_EQ(wait_ns == 0, i < kPolicies) << "there are more";
+  }
+  keeper_.StepNs();
+  EXPECT_EQ(deletions(), kPolicies);
 }
 
 TEST_F(StatusKeeperTest, ANewTermTrustsOnlyTheServer) {
