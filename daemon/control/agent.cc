@@ -14,6 +14,7 @@
 #include "daemon/cluster/cluster.h"
 #include "daemon/cluster/report_thread.h"
 #include "daemon/cluster/watch_checks.h"
+#include "daemon/control/agent_faults.h"
 #include "daemon/control/agent_options.h"
 #include "daemon/control/http_sources.h"
 #include "daemon/control/metrics_feed.h"
@@ -219,6 +220,7 @@ class AgentImpl : public Agent {
       report_ = std::make_unique<ReportThread>(cluster_->NewClient(), config_.node_name, registry_,
                                                clock_);
       started_ns_ = clock_.WallNs();
+      faults_ = ReadCapabilityFaults(config_.proc_root);
       report_->Start();
     }
     cluster_->Start();
@@ -229,13 +231,14 @@ class AgentImpl : public Agent {
   void Report() {
     if (!report_ || !AwaitedWatches(cluster_->watches()).empty()) return;
     const std::optional<ClusterView> view = View();
+    faults_.store_fails = feed_->store_fails();
     k8s::NodeReport report;
     report.node = config_.node_name;
     report.node_uid = view->NodeUid();
     report.agent = {FIRETOWER_VERSION, "", kernel_.release, hierarchy_.mode, {}};
     report.conditions = {{"Ready", true, "Sampling", "", started_ns_}};
-    report.policies =
-        ReportPolicies(objects_->policies(), *view, clock_.WallNs(), triggers_->findings());
+    report.policies = ReportPolicies(objects_->policies(), *view, clock_.WallNs(),
+                                     triggers_->findings(), faults_);
     report_->Report(std::move(report));
   }
 
@@ -447,6 +450,7 @@ class AgentImpl : public Agent {
   std::unique_ptr<Cluster> cluster_;       // unset: no API server is known
   std::unique_ptr<ReportThread> report_;   // unset: policies are no API server's
   int64_t started_ns_ = 0;                 // Unix time
+  AgentFaults faults_;
   query::AllowAll authorizer_;
   std::unique_ptr<HttpSources> sources_;
   std::unique_ptr<query::Api> api_;

@@ -70,6 +70,7 @@ void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> co
 }
 
 void MetricsFeed::OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) {
+  if (operation == "put") store_fails_.store(!ok, std::memory_order_relaxed);
   registry_.ObserveStoreOperation(operation, static_cast<double>(duration_ns) / 1e9, !ok);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -35,6 +36,9 @@ class MetricsFeed : public ExportObserver {
                std::span<const ContainerLabels> gone) override;
   void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
 
+  // The store did not take what it was given last. Any thread.
+  bool store_fails() const { return store_fails_.load(std::memory_order_relaxed); }
+
   // Control thread. What is not there yet may be null.
   void Update(const Capture* capture, const PipelineFigures* pipeline, const Exporter* exporter,
               uint32_t frequency_hz);
@@ -52,6 +56,7 @@ class MetricsFeed : public ExportObserver {
   SkippedTicks skipped_;
   uint64_t skipped_total_ = 0;
   int64_t next_skipped_ns_ = 0;
+  std::atomic<bool> store_fails_{false};
 };
 
 }  // namespace firetower::daemon

@@ -83,10 +83,29 @@ void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidat
   }
 }
 
+// What the policy asks for and the agent cannot give; it runs without. A loss comes first.
+void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFinding& finding) {
+  const bool stores = spec.export_spec.object_store.mode != k8s::ObjectStoreMode::kDisabled;
+  if (faults.store_fails && stores) {
+    finding.reason = "StoreUnreachable";
+    finding.message =
+        "the store did not take what was written last: it is tried again, and the oldest is "
+        "dropped in the end";
+    return;
+  }
+  const std::string user = spec.stacks == k8s::Stacks::kKernel ? "" : faults.user_names;
+  const std::string kernel = spec.stacks == k8s::Stacks::kUser ? "" : faults.kernel_names;
+  if (user.empty() && kernel.empty()) return;
+  finding.reason = "MissingCapability";
+  finding.message = user + (user.empty() || kernel.empty() ? "" : "; ") + kernel;
+}
+
 // What the policy's own text makes impossible here.
-PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& findings) {
+PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& findings,
+                        const AgentFaults& faults) {
   const auto found = findings.find(policy.uid);
   PolicyFinding finding = found == findings.end() ? PolicyFinding{} : found->second;
+  if (finding.reason.empty()) AddFault(policy.spec, faults, finding);
   if (finding.failed || !policy.spec.filter || !policy.spec.filter->cpus) return finding;
   if (Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus); !cpus) {
     finding.failed = true;
@@ -135,7 +154,8 @@ k8s::PolicyRow RowOf(const Candidate& one, const PolicyFinding& finding) {
 
 std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& policies,
                                            const ClusterView& view, int64_t wall_ns,
-                                           const PolicyFindings& findings) {
+                                           const PolicyFindings& findings,
+                                           const AgentFaults& faults) {
   std::vector<k8s::PolicyRow> rows;
   if (!view.pods) return rows;
   std::vector<Candidate> candidates;
@@ -144,7 +164,7 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
     if (loaded.policy.uid.empty() || !IsActive(loaded, wall_ns)) continue;
     Candidate one{&loaded.policy};
     one.on_this_node = k8s::MatchNode(loaded.policy.spec, view.NodeLabels()).match == Match::kYes;
-    one.node_wide = one.on_this_node && FindingOf(loaded.policy, findings).node_wide;
+    one.node_wide = one.on_this_node && FindingOf(loaded.policy, findings, faults).node_wide;
     candidates.push_back(one);
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -153,7 +173,7 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
   for (const Candidate& one : candidates) {
     const bool host = one.policy->cluster && one.on_this_node &&
                       one.policy->spec.targets.host_processes == k8s::HostProcesses::kInclude;
-    const PolicyFinding finding = FindingOf(*one.policy, findings);
+    const PolicyFinding finding = FindingOf(*one.policy, findings, faults);
     // What is broken is told where it would run.
     const bool fails = finding.failed && one.on_this_node;
     if (one.pods > 0 || host || fails || one.node_wide) rows.push_back(RowOf(one, finding));

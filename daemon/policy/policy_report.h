@@ -15,7 +15,7 @@ namespace firetower::daemon {
 // What happened to a policy here that its text does not say.
 struct PolicyFinding {
   bool failed = false;
-  std::string reason;   // CamelCase: "MissingCapability"; "BudgetExceeded" while it still runs
+  std::string reason;   // CamelCase: "BudgetExceeded" while it still runs
   std::string message;  // for people
   int64_t captures = 0;
   int64_t last_capture_ns = 0;  // Unix time; 0: none
@@ -23,12 +23,22 @@ struct PolicyFinding {
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
 
+// What is wrong with the agent, and cuts what its policies have. Texts are for people; empty: all
+// is well.
+struct AgentFaults {
+  bool store_fails = false;  // it did not take what was written last
+  // A capability is missing for the names of user frames, of kernel frames.
+  std::string user_names;
+  std::string kernel_names;
+};
+
 // This node's rows of its ProfilingNode: policies of the API server that match something here, that
 // have the whole node recorded, or that fail. Between the periods of a periodic policy nothing
 // changes. Those that are suspended, over or not served have no row: the hub says that from the
 // object alone. None while it is not known which pods there are.
 std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& policies,
                                            const ClusterView& view, int64_t wall_ns,
-                                           const PolicyFindings& findings = {});
+                                           const PolicyFindings& findings = {},
+                                           const AgentFaults& faults = {});
 
 }  // namespace firetower::daemon

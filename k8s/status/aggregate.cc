@@ -50,7 +50,8 @@ struct Tally {
 // It runs there, but not as it was asked for.
 bool IsCut(const PolicyRow& row) {
   return (row.state == PolicyState::kRunning || row.state == PolicyState::kArmed) &&
-         (row.reason == "BudgetExceeded" || row.reason == "StoreUnreachable");
+         (row.reason == "BudgetExceeded" || row.reason == "StoreUnreachable" ||
+          row.reason == "MissingCapability");
 }
 
 // What the schema takes as a condition's reason; a row may have any text.

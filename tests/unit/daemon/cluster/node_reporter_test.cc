@@ -137,6 +137,28 @@ TEST_F(NodeReporterTest, CountsAloneAreTooFewToBeToldAtOnce) {
 }
 
 // A report that never stays the same is still told.
+// A reason is news, as counts are not.
+TEST_F(NodeReporterTest, WhatIsWrongIsToldAtOnceAndWhenItIsOver) {
+  Nodes(3);
+  server_.Answer(201);
+  reporter_.Report(ReportOf(1));
+  Run(kSecond);
+  ASSERT_EQ(Writes(), 1u);
+  k8s::NodeReport cut = ReportOf(1);
+  cut.policies[0].reason = "StoreUnreachable";
+  cut.policies[0].message = "the store did not take what was written last";
+  server_.Answer(200);
+  reporter_.Report(cut);
+  Run(kSecond);
+  ASSERT_EQ(Writes(), 2u);
+  EXPECT_NE(server_.last().body.find(R"("reason":"StoreUnreachable")"), std::string::npos);
+  server_.Answer(200);
+  reporter_.Report(ReportOf(1));
+  Run(kSecond);
+  ASSERT_EQ(Writes(), 3u);
+  EXPECT_EQ(server_.last().body.find("StoreUnreachable"), std::string::npos);
+}
+
 TEST_F(NodeReporterTest, ChangesDoNotPutAWriteOff) {
   Nodes(100);
   reporter_.StepNs();

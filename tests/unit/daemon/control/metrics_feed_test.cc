@@ -195,6 +195,18 @@ TEST_F(MetricsFeedTest, CountsStoreOperations) {
   EXPECT_NEAR(Value("firetower_objectstore_duration_seconds_sum{operation=\"put\"}"), 0.05, 1e-9);
 }
 
+TEST_F(MetricsFeedTest, KnowsWhetherTheStoreTookTheLastWrite) {
+  EXPECT_FALSE(feed_.store_fails());
+  feed_.OnStoreOperation("put", false, 0);
+  EXPECT_TRUE(feed_.store_fails());
+  feed_.OnStoreOperation("retention", true, 0);
+  EXPECT_TRUE(feed_.store_fails()) << "what can be deleted can be full";
+  feed_.OnStoreOperation("put", true, 0);
+  EXPECT_FALSE(feed_.store_fails());
+  feed_.OnStoreOperation("retention", false, 0);
+  EXPECT_FALSE(feed_.store_fails());
+}
+
 TEST_F(MetricsFeedTest, ShowsEveryLossFromTheStart) {
   for (const char* reason : {"ring_full", "stack_ring_full", "cgroup_ring_full", "no_cgroup",
                              "exec", "skipped", "sideband", "stack_unknown", "store"}) {

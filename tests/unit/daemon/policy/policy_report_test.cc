@@ -57,8 +57,9 @@ class PolicyReport : public ::testing::Test {
     return loaded;
   }
   std::vector<k8s::PolicyRow> Rows(const std::vector<LoadedPolicy>& policies,
-                                   const PolicyFindings& findings = {}) const {
-    return ReportPolicies(policies, view_, wall_ns_, findings);
+                                   const PolicyFindings& findings = {},
+                                   const AgentFaults& faults = {}) const {
+    return ReportPolicies(policies, view_, wall_ns_, findings, faults);
   }
 
   // Of the policy with this name: "Running/Overridden".
@@ -145,18 +146,63 @@ TEST_F(PolicyReport, HostProcessesAreOnEveryNode) {
 
 TEST_F(PolicyReport, WhatFailsIsToldWithItsReason) {
   PolicyFindings findings;
-  findings["uid-p"] = {true, "MissingCapability", "BPF is refused", 0, 0};
+  findings["uid-p"] = {true, "Refused", "no program is loaded", 0, 0};
   findings["uid-q"] = {false, "BudgetExceeded", "at 12 Hz", 3, 9 * kNsPerSecond};
   const auto rows = Rows(
       {Policy("p", "mode: General, " + kCarts), Policy("q", "mode: General, " + kCarts)}, findings);
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[0].state, PolicyState::kFailed);
-  EXPECT_EQ(rows[0].reason, "MissingCapability");
+  EXPECT_EQ(rows[0].reason, "Refused");
   EXPECT_EQ(rows[0].profiled_pods, 0);
   EXPECT_EQ(rows[1].state, PolicyState::kRunning);
   EXPECT_EQ(rows[1].reason, "BudgetExceeded");
   EXPECT_EQ(rows[1].captures, 3);
   EXPECT_EQ(rows[1].last_capture_ns, 9 * kNsPerSecond);
+}
+
+TEST_F(PolicyReport, AStoreThatFailsCutsWhatIsStored) {
+  AgentFaults faults;
+  faults.store_fails = true;
+  const std::vector<LoadedPolicy> policies = {
+      Policy("shown", "mode: General, export: {objectStore: {mode: Disabled}}, " + kCarts),
+      Policy("spikes",
+             "mode: Trigger, trigger: {rules: [{name: killed, metric: OOMKill}]}, " + kCarts),
+      Policy("stored", "mode: General, " + kCarts), Policy("tight", "mode: General, " + kCarts)};
+  PolicyFindings findings;
+  findings["uid-tight"].reason = "BudgetExceeded";
+  const auto rows = Rows(policies, findings, faults);
+  EXPECT_EQ(Says(rows, "shown"), "Running/");
+  EXPECT_EQ(Says(rows, "spikes"), "Armed/StoreUnreachable");
+  EXPECT_EQ(Says(rows, "stored"), "Running/StoreUnreachable");
+  EXPECT_EQ(Says(rows, "tight"), "Running/BudgetExceeded") << "what is its own comes first";
+  EXPECT_EQ(Says(Rows(policies), "stored"), "Running/") << "it takes writes again";
+}
+
+// The frames whose names are lost are those of some policies only.
+TEST_F(PolicyReport, AMissingCapabilityCutsWhoAsksForItsNames) {
+  const std::vector<LoadedPolicy> policies = {
+      Policy("both", "mode: General, " + kCarts),
+      Policy("kernel",
+             "mode: General, stacks: Kernel, targets: {workloadRefs: [{kind: Pod, "
+             "name: cart-1}]}"),
+      Policy("user",
+             "mode: General, stacks: User, targets: {workloadRefs: [{kind: Pod, name: "
+             "cart-1}]}")};
+  AgentFaults faults;
+  faults.user_names = "no user names";
+  auto rows = Rows(policies, {}, faults);
+  EXPECT_EQ(Says(rows, "both"), "Running/MissingCapability");
+  EXPECT_EQ(Says(rows, "kernel"), "Running/");
+  EXPECT_EQ(Says(rows, "user"), "Running/MissingCapability");
+  EXPECT_EQ(rows[0].message, "no user names");
+  faults = {};
+  faults.kernel_names = "no kernel names";
+  rows = Rows(policies, {}, faults);
+  EXPECT_EQ(Says(rows, "both"), "Running/MissingCapability");
+  EXPECT_EQ(Says(rows, "kernel"), "Running/MissingCapability");
+  EXPECT_EQ(Says(rows, "user"), "Running/");
+  faults.user_names = "no user names";
+  EXPECT_EQ(Rows(policies, {}, faults)[0].message, "no user names; no kernel names");
 }
 
 TEST_F(PolicyReport, WhoContradictsAHigherPriorityIsOverridden) {

@@ -102,12 +102,16 @@ TEST(Aggregate, FailingEverywhereNamesTheReason) {
   EXPECT_EQ(Says(status, "Degraded"), "True/Failed");
 }
 
-TEST(Aggregate, OverBudgetIsDegradedAndStillProgrammed) {
-  const PolicyStatus status =
-      StatusOf(PolicyWith(1), {RowOf(1, PolicyState::kRunning, "BudgetExceeded")});
-  EXPECT_EQ(Says(status, "Programmed"), "True/Programmed");
-  EXPECT_EQ(Says(status, "Degraded"), "True/BudgetExceeded");
-  EXPECT_EQ(Says(status, "Ready"), "False/BudgetExceeded");
+// It runs there, but not as it was asked for.
+TEST(Aggregate, WhatIsCutIsDegradedAndStillProgrammed) {
+  for (const std::string reason : {"BudgetExceeded", "StoreUnreachable", "MissingCapability"}) {
+    for (const PolicyState state : {PolicyState::kRunning, PolicyState::kArmed}) {
+      const PolicyStatus status = StatusOf(PolicyWith(1), {RowOf(1, state, reason)});
+      EXPECT_EQ(Says(status, "Programmed"), "True/Programmed");
+      EXPECT_EQ(Says(status, "Degraded"), "True/" + reason);
+      EXPECT_EQ(Says(status, "Ready"), "False/" + reason);
+    }
+  }
 }
 
 TEST(Aggregate, LosersAreOverridden) {
