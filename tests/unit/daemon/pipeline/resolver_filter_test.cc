@@ -35,7 +35,7 @@ class ResolverFilterTest : public ResolverTest {
   static constexpr uint64_t kUnknown = 99;
 
   ResolverFilterTest() {
-    for (uint32_t pid : {7, 8}) {
+    for (uint32_t pid : {7u, 8u}) {
       Start(pid);
       AddTask(round_, kStartNs - 18, SidebandKind::kExec, pid, 0, pid == 7 ? "java" : "bash");
       AddBody(round_, {.hash = pid, .tgid = pid, .user = {0x10010}});
@@ -104,7 +104,7 @@ TEST_F(ResolverFilterTest, AThreadHasItsOwnNameAndVerdict) {
   proc_.SetThread(7, 72, "worker");
   Select({{app_label_, Filtered(spec)}});
   AddTask(round_, kStartNs - 1, SidebandKind::kComm, 7, 0, "java");
-  for (uint32_t tid : {71, 72}) {
+  for (uint32_t tid : {71u, 72u}) {
     SidebandEvent event;
     event.time_ns = kStartNs - 1;
     event.kind = SidebandKind::kComm;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <mutex>
 
 #include "base/file.h"
 #include "query/http_server.h"
@@ -33,7 +34,7 @@ std::string ObjectOf(const std::string& build_id, size_t padding = 0) {
   return builder.Build();
 }
 
-// A server with the answers that a test wants, and a count of questions.
+// A server with the answers that a test wants; it counts the questions, and knows the last.
 class Fake {
  public:
   explicit Fake(std::function<query::HttpResponse(const query::HttpRequest&)> answer) {
@@ -41,14 +42,22 @@ class Fake {
     options.listen = "127.0.0.1:0";
     server_ = query::HttpServer::Start(options, [this, answer](const query::HttpRequest& request) {
                 ++asked_;
+                std::lock_guard lock(mutex_);
+                last_path_ = request.path;
                 return answer(request);
               }).value();
   }
   std::string url() const { return server_->url(); }
   int asked() const { return asked_; }
+  std::string last_path() const {
+    std::lock_guard lock(mutex_);
+    return last_path_;
+  }
 
  private:
   std::atomic<int> asked_{0};
+  mutable std::mutex mutex_;
+  std::string last_path_;
   std::unique_ptr<query::HttpServer> server_;
 };
 
@@ -120,14 +129,10 @@ TEST_F(DebuginfodTest, DoesNotAskAgainForWhatNobodyHad) {
 TEST_F(DebuginfodTest, AsksTheNextServerAndKeepsTheFile) {
   Fake none([](const auto&) { return Answer(404); });
   Fake broken([](const auto&) { return Answer(500); });
-  std::string path;
-  Fake good([&](const query::HttpRequest& request) {
-    path = request.path;
-    return Answer(200, ObjectOf("\xab\xcd"));
-  });
+  Fake good([](const auto&) { return Answer(200, ObjectOf("\xab\xcd")); });
   DebuginfodClient client = Client({none.url(), broken.url(), good.url()});
   EXPECT_TRUE(client.DebugFile("abcd"));
-  EXPECT_EQ(path, "/buildid/abcd/debuginfo");
+  EXPECT_EQ(good.last_path(), "/buildid/abcd/debuginfo");
   EXPECT_TRUE(InCache("abcd/debuginfo"));
   EXPECT_TRUE(client.DebugFile("abcd"));
   EXPECT_EQ(good.asked(), 1);
