@@ -30,7 +30,8 @@ struct CatalogRow {
   std::vector<std::string> policies = {};
   std::vector<std::string> build_ids = {};
   std::string capture = {};  // its id; empty: a window's profile
-  // Of a capture: what its container's windows hold too, which is under kAlsoLabel in the profile.
+  // Of a capture: what its container's windows, or earlier captures, hold too, which is under
+  // kAlsoLabel in the profile.
   // Sums leave it out, but where captures are asked for.
   int64_t also_samples = 0;
   int64_t also_value = 0;
@@ -42,9 +43,11 @@ struct CatalogRow {
   bool operator==(const CatalogRow&) const = default;
 };
 
-// A sample's label in captures, and its value where a window holds the sample too.
+// A sample's label in captures, and its values where a window, or an earlier capture, holds the
+// sample too.
 inline constexpr std::string_view kAlsoLabel = "also";
 inline constexpr std::string_view kAlsoInWindow = "window";
+inline constexpr std::string_view kAlsoInCapture = "capture";
 
 // Names LabelValueOf knows and people may ask for, sorted.
 const std::vector<std::string>& CatalogLabelNames();

@@ -1,14 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/captures.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "daemon/export/store_class.h"
 
 namespace firetower::daemon {
+namespace {
+
+bool IsRecordedFor(const Decision& decision, const std::string& policy) {
+  return std::ranges::find(decision.recorded_for, policy) != decision.recorded_for.end();
+}
+
+// Of one container's samples in a slice, those that `order` is after.
+bool Wants(const CaptureOrder& order, const Slice::ContainerEntry& entry) {
+  return order.whom.Takes(*entry.container) && IsRecordedFor(entry.decision, order.policy);
+}
+
+bool IsWithin(const CaptureOrder& order, int64_t time_ns) {
+  return time_ns >= order.begin_ns && time_ns < order.end_ns;
+}
+
+}  // namespace
+
 bool Captures::Begin(CaptureOrder order, const FlightRecorder& recorder) {
-  if (open_.size() >= kMaxOpen) return false;
+  const int64_t oldest_ns =
+      recorder.slices().empty() ? order.begin_ns : recorder.slices().front().begin_ns - kLateNs;
+  std::erase_if(past_, [&](const CaptureOrder& past) { return past.end_ns <= oldest_ns; });
+  if (open_.size() >= kMaxOpen) {
+    ++refused_;
+    return false;
+  }
   Open& open = open_.emplace_back();
   open.order = std::move(order);
   open.from_ns = open.order.end_ns;
@@ -23,33 +48,81 @@ void Captures::Take(const Slice& slice) {
   }
 }
 
+size_t Captures::Bytes() const {
+  size_t bytes = 0;
+  for (const Open& open : open_) {
+    for (const auto& [container, part] : open.parts) bytes += part.profile.bytes();
+  }
+  return bytes;
+}
+
+void Captures::FindEarlier(const Open& open, const Slice& slice) {
+  earlier_.clear();
+  const auto consider = [&](const CaptureOrder& order) {
+    if (order.end_ns > slice.begin_ns - kLateNs && order.begin_ns < slice.end_ns)
+      earlier_.push_back(&order);
+  };
+  for (const CaptureOrder& past : past_) consider(past);
+  for (const Open& other : open_) {
+    if (&other == &open) break;
+    consider(other.order);
+  }
+}
+
+bool Captures::IsTaken(const Slice& slice, const Slice::Timed& timed) const {
+  const Slice::ContainerEntry& entry = slice.containers[slice.rows[timed.row].container];
+  return std::ranges::any_of(earlier_, [&](const CaptureOrder* order) {
+    return IsWithin(*order, timed.time_ns) && Wants(*order, entry);
+  });
+}
+
+void Captures::AddUp(const Open& open, const Slice& slice) {
+  own_.assign(slice.rows.size(), {});
+  also_.assign(slice.rows.size(), {});
+  FindEarlier(open, slice);
+  for (const Slice::Timed& timed : slice.timed) {
+    if (!IsWithin(open.order, timed.time_ns)) continue;
+    Sum& sum = (IsTaken(slice, timed) ? also_ : own_)[timed.row];
+    ++sum.count;
+    sum.value += timed.value;
+  }
+}
+
 void Captures::Add(Open& open, const Slice& slice) {
   const CaptureOrder& order = open.order;
   if (slice.timed.empty() || slice.begin_ns >= order.end_ns + kLateNs) return;
-  sums_.assign(slice.rows.size(), {});
-  for (const Slice::Timed& timed : slice.timed) {
-    if (timed.time_ns < order.begin_ns || timed.time_ns >= order.end_ns) continue;
-    ++sums_[timed.row].count;
-    sums_[timed.row].value += timed.value;
-  }
+  AddUp(open, slice);
   if (slice.end_ns > order.begin_ns) {
     open.from_ns = std::min(open.from_ns, std::max(slice.begin_ns, order.begin_ns));
   }
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    const Sum& sum = sums_[i];
-    const Slice::Row& row = slice.rows[i];
-    const Slice::ContainerEntry& entry = slice.containers[row.container];
-    if (sum.count == 0 || !order.whom.Takes(*entry.container)) continue;
-    const std::vector<std::string>& by = entry.decision.recorded_for;
-    if (std::ranges::find(by, order.policy) == by.end()) continue;
-    Part& part = PartOf(open, entry);
-    const bool also = entry.decision.to_store;
-    if (also) {
+  const bool full = Bytes() >= max_bytes_;
+  for (uint32_t row = 0; row < slice.rows.size(); ++row) {
+    const uint64_t count = own_[row].count + also_[row].count;
+    if (count == 0 || !Wants(order, slice.containers[slice.rows[row].container])) continue;
+    if (full) {
+      open.dropped += count;
+      dropped_samples_ += count;
+    } else {
+      AddRow(open, slice, row);
+    }
+  }
+}
+
+void Captures::AddRow(Open& open, const Slice& slice, uint32_t index) {
+  const Slice::Row& row = slice.rows[index];
+  const Slice::ContainerEntry& entry = slice.containers[row.container];
+  Part& part = PartOf(open, entry);
+  const auto add = [&](const Sum& sum, std::string_view also) {
+    if (sum.count == 0) return;
+    if (!also.empty()) {
       part.also_samples += static_cast<int64_t>(sum.count);
       part.also_value += static_cast<int64_t>(sum.value);
     }
-    part.profile.AddRow(slice, row, sum.count, sum.value, also ? store::kAlsoInWindow : "");
-  }
+    part.profile.AddRow(slice, row, sum.count, sum.value, also);
+  };
+  const bool in_window = entry.decision.to_store;
+  add(own_[index], in_window ? store::kAlsoInWindow : "");
+  add(also_[index], in_window ? store::kAlsoInWindow : store::kAlsoInCapture);
 }
 
 Captures::Part& Captures::PartOf(Open& open, const Slice::ContainerEntry& entry) {
@@ -81,6 +154,10 @@ void Captures::Finish(Open& open, std::vector<Finished>& out) {
     const std::shared_ptr<const ContainerName> name = names_.NameOf(part.profile.container()).name;
     if (name && name->opted_out) continue;
     part.profile.LookAgain();
+    if (open.dropped > 0) {
+      part.profile.NoteComment(fmt::format(
+          "firetower: {} samples of capture {} are missing: no room", open.dropped, order.id));
+    }
     part.profile.SetTime(order.begin_wall_ns + (open.from_ns - order.begin_ns),
                          order.begin_wall_ns + (order.end_ns - order.begin_ns));
     profile::Profile profile = part.profile.Build(name.get(), node_);
@@ -103,6 +180,7 @@ std::vector<Captures::Finished> Captures::TakeFinished(int64_t now_ns, bool last
     }
     if (!Named(open, last)) return false;
     Finish(open, out);
+    past_.push_back(std::move(open.order));
     return true;
   });
   return out;

@@ -28,12 +28,15 @@ struct CaptureOrder {
 };
 
 // Captures under way. Each begins with what the flight recorder holds, goes on with each slice, and
-// is finished with the first slice that ends late enough after it for nothing to be missing.
+// is finished with the first slice that ends late enough after it for nothing to be missing. What
+// two of them hold is the first one's; the other says so (store::kAlsoInCapture).
 //
-// Owned by the export thread. Bounded: kMaxOpen captures at a time; one more is refused.
+// Owned by the export thread. Bounded: kMaxOpen captures at a time; one more is refused. While
+// those under way have kMaxBytes, what comes is left out, is counted, and their comments say so.
 class Captures {
  public:
   static constexpr size_t kMaxOpen = 64;
+  static constexpr size_t kMaxBytes = 64 << 20;
   // What waited for an unwind table may come this much later than it was sampled.
   static constexpr int64_t kLateNs = 3 * kNsPerSecond;
 
@@ -45,8 +48,8 @@ class Captures {
 
   // These outlive it.
   Captures(const std::string& node, const LabelChoice& labels, FrameNamer& namer,
-           ContainerNames& names)
-      : node_(node), labels_(labels), namer_(namer), names_(names) {}
+           ContainerNames& names, size_t max_bytes = kMaxBytes)
+      : node_(node), labels_(labels), namer_(namer), names_(names), max_bytes_(max_bytes) {}
 
   // False: there are too many.
   bool Begin(CaptureOrder order, const FlightRecorder& recorder);
@@ -55,6 +58,9 @@ class Captures {
   std::vector<Finished> TakeFinished(int64_t now_ns, bool last);
 
   size_t open() const { return open_.size(); }
+  // Captures that were not begun, and samples that did not get into one for want of room.
+  uint64_t refused() const { return refused_; }
+  uint64_t dropped_samples() const { return dropped_samples_; }
 
  private:
   struct Part {
@@ -64,7 +70,8 @@ class Captures {
   };
   struct Open {
     CaptureOrder order;
-    int64_t from_ns = 0;  // as far back as the recorder went; monotonic
+    int64_t from_ns = 0;   // as far back as the recorder went; monotonic
+    uint64_t dropped = 0;  // samples
     std::map<const Container*, Part> parts;
   };
   struct Sum {
@@ -72,8 +79,15 @@ class Captures {
     uint64_t value = 0;
   };
 
+  // Adds the row of each sample that is the capture's to own_, or to also_ if another has it too.
+  void AddUp(const Open& open, const Slice& slice);
+  // An earlier capture has it.
+  bool IsTaken(const Slice& slice, const Slice::Timed& timed) const;
+  void FindEarlier(const Open& open, const Slice& slice);
   void Add(Open& open, const Slice& slice);
+  void AddRow(Open& open, const Slice& slice, uint32_t row);
   Part& PartOf(Open& open, const Slice::ContainerEntry& entry);
+  size_t Bytes() const;
   bool Named(const Open& open, bool last);
   void Finish(Open& open, std::vector<Finished>& out);
 
@@ -81,8 +95,13 @@ class Captures {
   const LabelChoice& labels_;
   FrameNamer& namer_;
   ContainerNames& names_;
-  std::deque<Open> open_;
-  std::vector<Sum> sums_;  // scratch, by row
+  const size_t max_bytes_;
+  std::deque<Open> open_;          // the one begun first in front
+  std::deque<CaptureOrder> past_;  // as long as the recorder reaches back into them
+  uint64_t refused_ = 0;
+  uint64_t dropped_samples_ = 0;
+  std::vector<Sum> own_, also_;               // scratch, by row
+  std::vector<const CaptureOrder*> earlier_;  // scratch
 };
 
 }  // namespace firetower::daemon

@@ -56,6 +56,7 @@ class ContainerProfile {
 
   const std::shared_ptr<const Container>& container() const { return container_; }
   int64_t samples() const { return samples_; }
+  size_t bytes() const { return builder_.bytes(); }
 
  private:
   struct OpenMapping {

@@ -95,6 +95,9 @@ void Exporter::TakeSlice(Slice& slice) {
   captures_.Take(slice);
   recorder_.Take(slice);
   SendCaptures(slice.end_ns, false);
+  uncaptured_samples_.store(recorder_.dropped_samples() + captures_.dropped_samples(),
+                            std::memory_order_relaxed);
+  refused_captures_.store(captures_.refused(), std::memory_order_relaxed);
   named_selves_.Take(slice, self_.Compute(slice));
   observer_.OnSlice(slice, named_selves_.containers(), named_selves_.gone());
   symbol_hits_.store(namer_.hits(), std::memory_order_relaxed);

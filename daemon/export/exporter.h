@@ -90,6 +90,12 @@ class Exporter {
   PodSamples pod_samples() const;
   // In windows that the store never took.
   uint64_t dropped_samples() const { return dropped_samples_.load(std::memory_order_relaxed); }
+  // Recorded ones that went before a capture could have them, or did not fit into it.
+  uint64_t uncaptured_samples() const {
+    return uncaptured_samples_.load(std::memory_order_relaxed);
+  }
+  // Captures ordered while as many were under way as may be.
+  uint64_t refused_captures() const { return refused_captures_.load(std::memory_order_relaxed); }
 
  private:
   // An object on its way to the store.
@@ -159,6 +165,8 @@ class Exporter {
   std::atomic<uint64_t> symbol_hits_{0};
   std::atomic<uint64_t> symbol_misses_{0};
   std::atomic<uint64_t> dropped_samples_{0};
+  std::atomic<uint64_t> uncaptured_samples_{0};
+  std::atomic<uint64_t> refused_captures_{0};
   std::atomic<uint64_t> named_samples_{0};
   std::atomic<uint64_t> late_samples_{0};
   std::atomic<uint64_t> missing_samples_{0};

@@ -250,7 +250,11 @@ void Resolver::AddSample(const CgroupNode& node, uint32_t stack, uint32_t label,
   const uint32_t row = builder_.AddSample(container, stack, label, FT_TYPE_CPU, value);
   Slice& slice = builder_.slice();
   if (slice.containers[container].decision.record_ns > 0) {
-    slice.timed.push_back({time_ns, row, static_cast<uint32_t>(value)});
+    if (slice.timed.size() < Slice::kMaxTimed) {
+      slice.timed.push_back({time_ns, row, static_cast<uint32_t>(value)});
+    } else {
+      ++slice.untimed;
+    }
   }
   ++slice.stops[stop < kStopCount ? stop : kStopNoMapping];
   if (node.container == unknown_) {

@@ -36,6 +36,7 @@ void Slice::Clear() {
   stacks.clear();
   rows.clear();
   timed.clear();
+  untimed = 0;
   labels.clear();
   containers.clear();
   modules.clear();

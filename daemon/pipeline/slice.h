@@ -45,6 +45,9 @@ struct TaskLabel {
 // What was sampled in a few seconds of one window, normalized and added up: the unit that goes from
 // the resolve thread to the export thread. Recycled, so that its memory is allocated once.
 struct Slice {
+  // The most that `timed` holds: 16 MB, or 5 s of 2,000 CPUs at 100 Hz.
+  static constexpr size_t kMaxTimed = 1 << 20;
+
   struct Stack {
     uint32_t begin = 0;  // in frames, leaf first
     uint32_t size = 0;
@@ -85,6 +88,7 @@ struct Slice {
   std::vector<Stack> stacks;
   std::vector<Row> rows;
   std::vector<Timed> timed;  // in no order; what waited may be older than the slice
+  uint64_t untimed = 0;      // samples that are in no capture, for want of room there
   std::vector<TaskLabel> labels;
   std::vector<ContainerEntry> containers;
   // What ids stand for since the last slice: ids that are new, and ids that stand for another file.

@@ -38,6 +38,7 @@ int64_t KeepNs(const Slice& slice) {
 
 void FlightRecorder::Take(const Slice& slice) {
   Forget(slice.end_ns);
+  dropped_samples_ += slice.untimed;
   if (slice.timed.empty()) return;
   Slice kept;
   kept.begin_ns = slice.begin_ns;

@@ -31,7 +31,7 @@ class FlightRecorder {
   // samples in `timed`.
   const std::deque<Slice>& slices() const { return slices_; }
   size_t bytes() const { return bytes_; }
-  // Samples that went before their time.
+  // Samples that went before their time, or never came.
   uint64_t dropped_samples() const { return dropped_samples_; }
 
  private:

@@ -207,6 +207,60 @@ TEST_F(ExporterCaptures, AreNotCountedTwiceBesideAWindow) {
   EXPECT_EQ(Merged("{capture=\"\"}"), 5);
 }
 
+TEST_F(ExporterCaptures, AreNotCountedTwiceBesideAnother) {
+  for (int64_t begin_s : {0, 5, 10, 15, 20}) {
+    Slice5(begin_s, {Sampled(web_, begin_s, begin_s + 5, Armed()),
+                     Sampled(db_, begin_s, begin_s + 5, Armed())});
+  }
+  Slice5(25, {});
+  CaptureOrder web = Order(0, 10);
+  web.whom.container = web_;
+  exporter_->Order(web);  // is over when the other is ordered
+  CaptureOrder all = Order(5, 20);
+  all.id = "beef";
+  RunAndOrder(3, all);
+  ASSERT_EQ(CaptureKeys().size(), 3u);
+  EXPECT_EQ(Merged("{container=\"web\",capture=\"f00d\"}"), 10);
+  EXPECT_EQ(Merged("{container=\"web\",capture=\"beef\"}"), 15);
+  EXPECT_EQ(Merged("{container=\"web\"}"), 20);
+  EXPECT_EQ(Merged("{container=\"db\"}"), 15);
+}
+
+TEST_F(ExporterCaptures, TellWhatTheyHadNoRoomFor) {
+  FlightRecorder recorder;
+  FrameNamer namer(loader_, cache_, "/nonexistent");
+  ContainerNames names(nullptr, clock_, false, nullptr);
+  Captures captures(options_.window.node, options_.window.labels, namer, names, 1);
+  ASSERT_TRUE(captures.Begin(Order(0, 10), recorder));
+  const auto slice = [&](int64_t begin_s) {
+    const int64_t begin_ns = kFirstWindowNs + begin_s * kNsPerSecond;
+    return SliceOf(begin_ns, begin_ns + 5 * kNsPerSecond,
+                   {Sampled(web_, begin_s, begin_s + 5, Armed())}, false);
+  };
+  const auto first = slice(0);
+  code_.TellModules(*first);
+  namer.LearnModules(*first);
+  captures.Take(*first);
+  captures.Take(*slice(5));
+  EXPECT_EQ(captures.dropped_samples(), 5u);
+  const auto finished = captures.TakeFinished(0, true);
+  ASSERT_EQ(finished.size(), 1u);
+  EXPECT_EQ(finished[0].row.samples, 5);
+  EXPECT_THAT(finished[0].profile.meta().comments,
+              Contains("firetower: 5 samples of capture f00d are missing: no room"));
+}
+
+TEST_F(ExporterCaptures, OfMoreThanMayBeUnderWayOneIsRefused) {
+  Slice5(0, {Sampled(web_, 0, 5, Armed())});
+  for (size_t i = 0; i <= Captures::kMaxOpen; ++i) {
+    CaptureOrder order = Order(0, 600);
+    order.id = std::to_string(i);
+    exporter_->Order(order);
+  }
+  Run();
+  EXPECT_EQ(exporter_->refused_captures(), 1u);
+}
+
 TEST_F(ExporterCaptures, HoldNothingThatAnotherPolicyHasRecorded) {
   Decision others = Armed();
   others.recorded_for = {"front/other"};

@@ -106,6 +106,14 @@ TEST_F(FlightRecorderTest, ForgetsWhatIsOlderThanAsked) {
   EXPECT_EQ(recorder.dropped_samples(), 0u);
 }
 
+TEST_F(FlightRecorderTest, CountsWhatASliceHadNoRoomFor) {
+  Slice slice = SliceFrom(100, {{web_, {}, 30, {100}}});
+  slice.untimed = 7;
+  FlightRecorder recorder;
+  recorder.Take(slice);
+  EXPECT_EQ(recorder.dropped_samples(), 7u);
+}
+
 TEST_F(FlightRecorderTest, DropsTheOldestBeyondItsBytesAndCounts) {
   FlightRecorder all;
   for (int64_t second = 100; second < 150; second += 5) {
