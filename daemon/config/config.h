@@ -71,6 +71,8 @@ struct Config {
   int64_t sample_ring_bytes = 0;                     // One ring for the machine; 0: by its CPUs.
   int64_t sideband_ring_bytes = int64_t{512} << 10;  // One ring a CPU.
 
+  int64_t memory_limit_bytes = 0;  // Rates fall before it is reached; 0: none.
+
   int metrics_top_functions = 5;
   int metrics_max_series = 300;
 

@@ -158,6 +158,12 @@ void AddHost(std::vector<Option>& rows) {
                      AbsolutePathValue(&Config::sys_root)));
   rows.push_back(Row("cgroup-root", kHost, "DIR", "Where the host's cgroup tree is mounted.",
                      AbsolutePathValue(&Config::cgroup_root)));
+  rows.push_back(
+      Row("memory-limit-bytes", kHost, "BYTES",
+          "Memory that the daemon may have, as the limit of its container: above nine tenths of "
+          "it the policies' rates are lowered.",
+          BytesValue(&Config::memory_limit_bytes, 64 * kMi, 1024 * kGi, ByteShape::kAny)));
+  rows.back().default_text = "no limit";
 }
 
 void AddLogging(std::vector<Option>& rows) {

@@ -16,6 +16,7 @@
 #include "daemon/cluster/watch_checks.h"
 #include "daemon/control/agent_faults.h"
 #include "daemon/control/agent_options.h"
+#include "daemon/control/budget_desk.h"
 #include "daemon/control/http_sources.h"
 #include "daemon/control/metrics_feed.h"
 #include "daemon/control/trigger_desk.h"
@@ -84,6 +85,7 @@ class AgentImpl : public Agent {
         PipelineFigures figures = pipeline_->figures();
         feed_->Update(capture_.get(), &figures, exporter_.get(), frequency_hz_);
         if (cluster_) cluster_->UpdateMetrics();
+        if (schedule_ && LookAtBudget()) ApplySchedule();
         Report();
       }
       int64_t wait_ns = std::min(next_feed_ns - now_ns, UntilScheduleNs());
@@ -237,8 +239,10 @@ class AgentImpl : public Agent {
     report.node_uid = view->NodeUid();
     report.agent = {FIRETOWER_VERSION, "", kernel_.release, hierarchy_.mode, {}};
     report.conditions = {{"Ready", true, "Sampling", "", started_ns_}};
-    report.policies = ReportPolicies(objects_->policies(), *view, clock_.WallNs(),
-                                     triggers_->findings(), faults_);
+    PolicyFindings findings = triggers_->findings();
+    budget_.AddTo(findings);
+    report.policies =
+        ReportPolicies(objects_->policies(), *view, clock_.WallNs(), findings, faults_);
     report_->Report(std::move(report));
   }
 
@@ -375,7 +379,8 @@ class AgentImpl : public Agent {
     int64_t now_ns = clock_.WallNs();
     view_due_ns_.reset();
     Arm();
-    std::shared_ptr<const Selection> selection = schedule_->At(now_ns, View(), triggers_->moment());
+    std::shared_ptr<const Selection> selection =
+        schedule_->At(now_ns, View(), triggers_->moment(), budget_.factors());
     schedule_change_ns_ = schedule_->NextChange(now_ns);
     frequency_hz_ = selection->frequency_hz();
     pipeline_->SetSelection(std::move(selection));
@@ -401,8 +406,17 @@ class AgentImpl : public Agent {
   bool Arm() {
     if (!armed_containers_) return false;
     const std::optional<ClusterView> view = View();
-    return triggers_->Arm(schedule_->ArmedAt(clock_.WallNs(), view, *armed_containers_),
-                          view ? view->pods.get() : nullptr);
+    return triggers_->Arm(
+        schedule_->ArmedAt(clock_.WallNs(), view, *armed_containers_, budget_.factors()),
+        view ? view->pods.get() : nullptr);
+  }
+
+  // True if policies get other rates now.
+  bool LookAtBudget() {
+    const int64_t now_ns = clock_.MonotonicNs();
+    if (!budget_.IsDue(now_ns)) return false;
+    return budget_.Look(schedule_->RunningAt(clock_.WallNs(), View(), triggers_->moment()),
+                        feed_->own(), now_ns);
   }
 
   int64_t UntilScheduleNs() const {
@@ -421,6 +435,7 @@ class AgentImpl : public Agent {
   DebugFetcher fetcher_;
   SymbolLoader loader_;
   MetricsRegistry registry_;
+  BudgetDesk budget_{registry_, config_.memory_limit_bytes};
   std::string mounts_;  // /proc/self/mountinfo as of the start
   ChosenHierarchy hierarchy_;
   KernelIdentity kernel_;

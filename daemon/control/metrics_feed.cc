@@ -36,7 +36,7 @@ MetricsFeed::MetricsFeed(const Parts& parts)
       hotspots_(parts.hotspots),
       overhead_(parts.proc_root) {
   for (const Loss& loss : kLosses) registry_.Declare(MetricId::kSamplesLost, {loss.reason});
-  for (const char* reason : {"skipped", "sideband", "stack_unknown", "store"}) {
+  for (const char* reason : {"skipped", "sideband", "stack_unknown", "store", "recorder"}) {
     registry_.Declare(MetricId::kSamplesLost, {reason});
   }
   for (uint8_t stop = 0; stop < kStopCount; ++stop) {
@@ -134,15 +134,22 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
                        {"unnamed"});
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(exporter->dropped_samples()),
                        {"store"});
+    registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(exporter->uncaptured_samples()),
+                       {"recorder"});
+    registry_.SetTotal(MetricId::kRefused, static_cast<double>(exporter->refused_captures()),
+                       {"captures"});
     const Exporter::PodSamples pods = exporter->pod_samples();
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.named), {"known"});
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.late), {"late"});
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.missing), {"missing"});
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.opted_out), {"opted_out"});
   }
-  registry_.SetOverhead(overhead_.Read());
-  registry_.SetBpfCost(static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]),
-                       static_cast<int64_t>(sampler_.MapBytes()));
+  const OverheadReading overhead = overhead_.Read();
+  const auto bpf_ns = static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]);
+  const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes());
+  registry_.SetOverhead(overhead);
+  registry_.SetBpfCost(bpf_ns, map_bytes);
+  own_ = {overhead.process_cpu_ns + bpf_ns, overhead.resident_bytes + map_bytes};
 }
 
 }  // namespace firetower::daemon

@@ -42,6 +42,8 @@ class MetricsFeed : public ExportObserver {
   // Control thread. What is not there yet may be null.
   void Update(const Capture* capture, const PipelineFigures* pipeline, const Exporter* exporter,
               uint32_t frequency_hz);
+  // Control thread: as of the last Update.
+  const OwnTotals& own() const { return own_; }
 
  private:
   void FeedPipeline(const PipelineFigures& figures);
@@ -53,6 +55,7 @@ class MetricsFeed : public ExportObserver {
   std::string proc_root_;
   HotspotTracker hotspots_;
   OverheadMeter overhead_;
+  OwnTotals own_;
   SkippedTicks skipped_;
   uint64_t skipped_total_ = 0;
   int64_t next_skipped_ns_ = 0;

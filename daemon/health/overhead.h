@@ -31,6 +31,12 @@ struct OverheadReading {
   double start_time_seconds = 0;  // since the Unix epoch
 };
 
+// What the daemon has cost since its start, and has now.
+struct OwnTotals {
+  int64_t cpu_ns = 0;        // that of its BPF programs included
+  int64_t memory_bytes = 0;  // resident, and its BPF maps
+};
+
 int64_t ProcessCpuNs();  // CLOCK_PROCESS_CPUTIME_ID
 
 // Reads the daemon's own cost from /proc. A thread "http-3" counts for component "http"; time of

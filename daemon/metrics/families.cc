@@ -26,14 +26,15 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kSamples, "firetower_samples_total", kCounter, "", "", 1, "Samples taken."},
     {MetricId::kSamplesLost, "firetower_samples_lost_total", kCounter, "reason", "", 16,
      "Samples, stack bodies and records that were lost, by reason; those of exec and no_cgroup are "
-     "kept, without a user stack or a container."},
+     "kept, without a user stack or a container; those of recorder are missing in captures only."},
     {MetricId::kRefused, "firetower_refused_total", kCounter, "reason",
-     "address_spaces,bad_records,capture_stalls,cgroups,gate_full,mappings,modules,stack_bodies,"
-     "unwind_tables",
-     9,
+     "address_spaces,bad_records,capture_stalls,captures,cgroups,gate_full,mappings,modules,"
+     "stack_bodies,unwind_tables",
+     10,
      "What met a bound: mappings of a process without room in BPF memory (address_spaces), records "
      "that made no sense (bad_records), times the rings had to wait for the daemon "
-     "(capture_stalls), cgroups beyond those it keeps (cgroups) or that can have a verdict of "
+     "(capture_stalls), captures ordered while as many were under way as may be (captures), "
+     "cgroups beyond those it keeps (cgroups) or that can have a verdict of "
      "their own (gate_full), mappings beyond those kept of a process (mappings), files whose code "
      "counts as unknown (modules), stacks that were lost (stack_bodies), tables too large "
      "(unwind_tables)."},
@@ -58,6 +59,17 @@ constexpr FamilySpec kFamilies[] = {
      "Frames by how they were named."},
     {MetricId::kPolicies, "firetower_policies", kGauge, "kind,state", "", 18,
      "Profiling policies by kind and state."},
+    {MetricId::kGovernedPolicies, "firetower_governed_policies", kGauge, "rate",
+     "dropped,full,lowered", 3,
+     "Policies in force by the rate they get: what they asked for, less, or none, since the daemon "
+     "would cost more than the sum of their limits.cpu."},
+    {MetricId::kGovernorSteps, "firetower_governor_steps_total", kCounter, "", "", 1,
+     "Times that a policy's rate was halved, or a policy dropped, for the budget."},
+    {MetricId::kBudgetCores, "firetower_budget_cores", kGauge, "", "", 1,
+     "What the daemon may cost: the sum of limits.cpu of the policies in force; +Inf while one of "
+     "them has none."},
+    {MetricId::kBudgetExceeded, "firetower_budget_exceeded", kGauge, "resource", "cpu,memory", 2,
+     "1 while the daemon costs more than that, or has nine tenths of --memory-limit-bytes."},
     {MetricId::kTriggerEvaluations, "firetower_trigger_evaluations_total", kCounter,
      "policy_namespace,policy", "", 256, "Readings compared with a threshold of a trigger."},
     {MetricId::kTriggerCaptures, "firetower_trigger_captures_total", kCounter,

@@ -26,6 +26,10 @@ enum class MetricId {
   kUnwindTableBytes,
   kSymbolLookups,
   kPolicies,
+  kGovernedPolicies,
+  kGovernorSteps,
+  kBudgetCores,
+  kBudgetExceeded,
   kTriggerEvaluations,
   kTriggerCaptures,
   kTriggerSuppressed,
@@ -52,7 +56,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 39;
+inline constexpr size_t kMetricCount = 43;
 
 struct FamilySpec {
   MetricId id;

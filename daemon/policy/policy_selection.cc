@@ -45,26 +45,30 @@ StackParts PartsOf(k8s::Stacks stacks) {
   return StackParts::kUserAndKernel;
 }
 
+// In force, and not one of scope Node that nothing on this node can fire.
+bool IsRunning(const LoadedPolicy& loaded, int64_t wall_ns, const TriggerMoment& triggers) {
+  return InForce(loaded, wall_ns) && (!CapturesNode(loaded.policy.spec) ||
+                                      triggers.node_wide.contains(DisplayName(loaded.policy)));
+}
+
 class PolicySelection : public Selection {
  public:
   // The policies lie in `owner`.
   PolicySelection(std::shared_ptr<const std::vector<LoadedPolicy>> owner,
-                  std::vector<const LoadedPolicy*> policies, uint32_t ceiling_hz,
-                  std::optional<ClusterView> view, std::vector<ActiveCapture> captures,
-                  bool settled)
+                  std::vector<const LoadedPolicy*> policies, PolicyRates rates,
+                  std::optional<ClusterView> view, bool settled)
       : owner_(std::move(owner)),
         policies_(std::move(policies)),
-        ceiling_hz_(ceiling_hz),
+        rates_(std::move(rates)),
         view_(std::move(view)),
-        captures_(std::move(captures)),
         settled_(settled) {
     std::stable_sort(policies_.begin(), policies_.end(), [](const auto* one, const auto* other) {
       return ComesBefore(one->policy, other->policy);
     });
     std::erase_if(policies_,
-                  [&](const LoadedPolicy* loaded) { return HighestRate(loaded->policy) == 0; });
+                  [&](const LoadedPolicy* loaded) { return rates_.Highest(loaded->policy) == 0; });
     for (const LoadedPolicy* loaded : policies_) {
-      frequency_hz_ = std::max(frequency_hz_, HighestRate(loaded->policy));
+      frequency_hz_ = std::max(frequency_hz_, rates_.Highest(loaded->policy));
     }
   }
 
@@ -129,8 +133,7 @@ class PolicySelection : public Selection {
   bool Add(const ProfilingPolicy& policy, const Container& container, Match match,
            Decision& decision) const {
     const bool trigger = policy.spec.mode == k8s::Mode::kTrigger;
-    const bool captured = trigger && IsCaptured(policy, container);
-    const uint32_t rate = trigger ? TriggerRate(policy, captured) : RateOf(policy);
+    const auto [rate, captured] = rates_.For(policy, container);
     if (rate == 0) return false;
     const k8s::ExportSpec& out = policy.spec.export_spec;
     // What a trigger has sampled goes to captures; while one is under way also to the metrics.
@@ -162,38 +165,10 @@ class PolicySelection : public Selection {
     return true;
   }
 
-  bool IsCaptured(const ProfilingPolicy& policy, const Container& container) const {
-    return std::any_of(captures_.begin(), captures_.end(), [&](const ActiveCapture& capture) {
-      return capture.policy == DisplayName(policy) && capture.whom.Takes(container);
-    });
-  }
-
-  uint32_t TriggerRate(const ProfilingPolicy& policy, bool captured) const {
-    const k8s::TriggerSpec& trigger = *policy.spec.trigger;
-    const int64_t armed_hz = trigger.armed_frequency_hertz;
-    const int64_t rate_hz =
-        captured ? std::max(trigger.capture.frequency_hertz, armed_hz) : armed_hz;
-    return std::min(static_cast<uint32_t>(rate_hz), ceiling_hz_);
-  }
-
-  // The highest it has for any container; 0: it samples nothing now.
-  uint32_t HighestRate(const ProfilingPolicy& policy) const {
-    if (policy.spec.mode != k8s::Mode::kTrigger) return RateOf(policy);
-    const bool capturing = std::any_of(
-        captures_.begin(), captures_.end(),
-        [&](const ActiveCapture& capture) { return capture.policy == DisplayName(policy); });
-    return TriggerRate(policy, capturing);
-  }
-
-  uint32_t RateOf(const ProfilingPolicy& policy) const {
-    return std::min(static_cast<uint32_t>(k8s::CpuFrequencyHertz(policy.spec)), ceiling_hz_);
-  }
-
   const std::shared_ptr<const std::vector<LoadedPolicy>> owner_;
   std::vector<const LoadedPolicy*> policies_;
-  const uint32_t ceiling_hz_;
+  const PolicyRates rates_;
   const std::optional<ClusterView> view_;
-  const std::vector<ActiveCapture> captures_;
   const bool settled_;  // no answer is left open for what may still come
   uint32_t frequency_hz_ = 1;
 };
@@ -216,8 +191,7 @@ PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceil
 template <typename Wanted>
 std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
                                                         std::optional<ClusterView> view,
-                                                        std::vector<ActiveCapture> captures,
-                                                        bool settled) const {
+                                                        PolicyRates rates, bool settled) const {
   const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
   std::vector<const LoadedPolicy*> chosen;
   for (const LoadedPolicy& loaded : *policies_) {
@@ -225,29 +199,45 @@ std::shared_ptr<const Selection> PolicySchedule::Select(Wanted wanted,
     if (view && k8s::MatchNode(loaded.policy.spec, node).match == Match::kNo) continue;
     chosen.push_back(&loaded);
   }
-  return std::make_shared<PolicySelection>(policies_, std::move(chosen), ceiling_hz_,
-                                           std::move(view), std::move(captures), settled);
+  return std::make_shared<PolicySelection>(policies_, std::move(chosen), std::move(rates),
+                                           std::move(view), settled);
 }
 
 std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
                                                     std::optional<ClusterView> view,
-                                                    TriggerMoment triggers) const {
+                                                    TriggerMoment triggers,
+                                                    RateFactors factors) const {
   const auto wanted = [&](const LoadedPolicy& loaded) {
-    if (!InForce(loaded, wall_ns)) return false;
-    return !CapturesNode(loaded.policy.spec) ||
-           triggers.node_wide.contains(DisplayName(loaded.policy));
+    return IsRunning(loaded, wall_ns, triggers);
   };
-  return Select(wanted, std::move(view), std::move(triggers.captures), false);
+  return Select(wanted, std::move(view),
+                PolicyRates(ceiling_hz_, triggers.captures, std::move(factors)), false);
+}
+
+std::vector<PolicySchedule::Running> PolicySchedule::RunningAt(
+    int64_t wall_ns, const std::optional<ClusterView>& view, const TriggerMoment& triggers) const {
+  const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
+  const PolicyRates rates(ceiling_hz_, triggers.captures, {});
+  std::vector<Running> running;
+  for (const LoadedPolicy& loaded : *policies_) {
+    if (!IsRunning(loaded, wall_ns, triggers)) continue;
+    if (view && k8s::MatchNode(loaded.policy.spec, node).match == Match::kNo) continue;
+    running.push_back({{policies_, &loaded.policy}, rates.HighestAsked(loaded.policy)});
+  }
+  return running;
 }
 
 std::vector<PolicySchedule::Armed> PolicySchedule::ArmedAt(
     int64_t wall_ns, const std::optional<ClusterView>& view,
-    std::span<const std::shared_ptr<const Container>> containers) const {
+    std::span<const std::shared_ptr<const Container>> containers,
+    const RateFactors& factors) const {
   const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
   std::vector<Armed> armed;
   for (const LoadedPolicy& loaded : *policies_) {
     const ProfilingPolicy& policy = loaded.policy;
     if (policy.spec.mode != k8s::Mode::kTrigger || !InForce(loaded, wall_ns)) continue;
+    const auto factor = factors.find(DisplayName(policy));
+    if (factor != factors.end() && factor->second <= 0) continue;
     if (view && k8s::MatchNode(policy.spec, node).match == Match::kNo) continue;
     armed.push_back({{policies_, &policy}, {}});
     for (const std::shared_ptr<const Container>& container : containers) {
@@ -265,7 +255,7 @@ std::shared_ptr<const Selection> PolicySchedule::Whenever(const ClusterView& vie
   const auto wanted = [&](const LoadedPolicy& loaded) {
     return IsActive(loaded, wall_ns - kLateNs);
   };
-  return Select(wanted, view, {}, true);
+  return Select(wanted, view, PolicyRates(ceiling_hz_, {}, {}), true);
 }
 
 std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {

@@ -12,6 +12,7 @@
 
 #include "daemon/policy/cluster_view.h"
 #include "daemon/policy/loaded_policy.h"
+#include "daemon/policy/policy_rates.h"
 #include "daemon/policy/selection.h"
 #include "k8s/policy/policy.h"
 
@@ -19,12 +20,6 @@ namespace firetower::daemon {
 
 // "shop/spikes", or a cluster policy's name alone: as Decision::policies have it.
 std::string ShortName(const k8s::ProfilingPolicy& policy);
-
-// A capture of a policy in mode Trigger that is under way: what it holds is sampled at its rate.
-struct ActiveCapture {
-  std::string policy;  // DisplayName
-  CaptureSubject whom;
-};
 
 // What the policies in mode Trigger make of this moment.
 struct TriggerMoment {
@@ -46,7 +41,14 @@ class PolicySchedule {
   // The policies in force at a moment of the wall clock.
   std::shared_ptr<const Selection> At(int64_t wall_ns,
                                       std::optional<ClusterView> view = std::nullopt,
-                                      TriggerMoment triggers = {}) const;
+                                      TriggerMoment triggers = {}, RateFactors factors = {}) const;
+  // The policies in force, each with the highest rate that it asks for now.
+  struct Running {
+    std::shared_ptr<const k8s::ProfilingPolicy> policy;
+    uint32_t frequency_hz = 0;
+  };
+  std::vector<Running> RunningAt(int64_t wall_ns, const std::optional<ClusterView>& view,
+                                 const TriggerMoment& triggers = {}) const;
   // The policies in mode Trigger that are in force, with whom of `containers` their rules are about
   // as far as is known.
   struct Armed {
@@ -54,7 +56,8 @@ class PolicySchedule {
     std::vector<std::shared_ptr<const Container>> targets;
   };
   std::vector<Armed> ArmedAt(int64_t wall_ns, const std::optional<ClusterView>& view,
-                             std::span<const std::shared_ptr<const Container>> containers) const;
+                             std::span<const std::shared_ptr<const Container>> containers,
+                             const RateFactors& factors = {}) const;
   // All that may have been in force here of late, as if they were: what becomes of a container that
   // was sampled while a decision was open.
   std::shared_ptr<const Selection> Whenever(const ClusterView& view, int64_t wall_ns) const;
@@ -68,7 +71,7 @@ class PolicySchedule {
  private:
   template <typename Wanted>
   std::shared_ptr<const Selection> Select(Wanted wanted, std::optional<ClusterView> view,
-                                          std::vector<ActiveCapture> captures, bool settled) const;
+                                          PolicyRates rates, bool settled) const;
 
   std::shared_ptr<const std::vector<LoadedPolicy>> policies_;
   uint32_t ceiling_hz_;

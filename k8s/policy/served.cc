@@ -18,9 +18,6 @@ ServedReport Served(const ProfilingPolicy& policy) {
   }
   if (!FindProfile(policy.spec, ProfileType::kCpu))
     refuse("no profile type of the policy is served: it has no effect");
-  if (policy.spec.limits) {
-    report.messages.push_back("limits.cpu is not enforced by this version yet");
-  }
   if (policy.spec.export_spec.object_store.isolation != Isolation::kNode) {
     report.messages.push_back(
         "objectStore.isolation Namespace is not served by this version yet: bundles are per node");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "daemon/policy/policy_selection.h"
@@ -13,6 +14,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 std::string Trigger(const std::string& capture = "", int armed_hertz = 19,
                     const std::string& more = "") {
@@ -89,6 +92,40 @@ TEST_F(TriggerSelection, WithoutAnArmedRateNothingIsSampledUntilACapture) {
   EXPECT_TRUE(captured.sampled);
   EXPECT_EQ(captured.frequency_hz, 97u);
   EXPECT_FALSE(Decide(documents, *db_, {CaptureOf(web_)}).sampled);
+}
+
+TEST_F(TriggerSelection, ALoweredPolicyGetsItsPart) {
+  const PolicySchedule schedule(Loaded(Spikes()), kCeilingHz);
+  const std::vector<ActiveCapture> captured{CaptureOf(web_)};
+  const auto at = [&](double factor, std::vector<ActiveCapture> captures) {
+    const RateFactors factors{{"ProfilingPolicy default/spikes", factor}};
+    return schedule.At(0, std::nullopt, {std::move(captures), {}}, factors)->Decide(*web_);
+  };
+  EXPECT_EQ(at(0.25, captured).frequency_hz, 24u);
+  EXPECT_EQ(at(0.25, {}).frequency_hz, 4u);
+  EXPECT_EQ(at(0.01, {}).frequency_hz, 1u);
+  EXPECT_FALSE(at(0, captured).sampled);
+  const std::vector<std::shared_ptr<const Container>> all{web_};
+  EXPECT_EQ(schedule.ArmedAt(0, std::nullopt, all).size(), 1u);
+  EXPECT_TRUE(
+      schedule.ArmedAt(0, std::nullopt, all, {{"ProfilingPolicy default/spikes", 0}}).empty());
+}
+
+TEST_F(TriggerSelection, SaysWhatRatesAreAskedFor) {
+  const std::string general = Document("all", "mode: General, " + kContinuous + kAllPods +
+                                                  ", profiles: [{type: CPU, frequencyHertz: 49}]");
+  const std::string over =
+      Document("over", "mode: General, suspend: true, " + kContinuous + kAllPods);
+  const PolicySchedule schedule(Loaded(Spikes() + general + over), 60);
+  const auto rates = [&](std::vector<ActiveCapture> captures) {
+    std::map<std::string, uint32_t> asked;
+    for (const auto& one : schedule.RunningAt(0, std::nullopt, {std::move(captures), {}}))
+      asked[one.policy->name] = one.frequency_hz;
+    return asked;
+  };
+  EXPECT_THAT(rates({}), UnorderedElementsAre(Pair("spikes", 19u), Pair("all", 49u)));
+  EXPECT_THAT(rates({CaptureOf(web_)}),
+              UnorderedElementsAre(Pair("spikes", 60u), Pair("all", 49u)));
 }
 
 TEST_F(TriggerSelection, AFilterOfAPolicyThatSamplesNothingNowWidensNothing) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/control/budget_desk.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+
+namespace firetower::daemon {
+namespace {
+
+double LimitOf(const k8s::PolicySpec& spec) {
+  if (!spec.limits) return 0;
+  return static_cast<double>(spec.limits->cpu.units) + spec.limits->cpu.nanos / 1e9;
+}
+
+}  // namespace
+
+BudgetDesk::BudgetDesk(MetricsRegistry& registry, int64_t memory_limit_bytes)
+    : registry_(registry),
+      memory_max_bytes_(
+          static_cast<int64_t>(static_cast<double>(memory_limit_bytes) * kMemoryShare)) {}
+
+bool BudgetDesk::IsDue(int64_t monotonic_ns) const {
+  return last_ns_ == 0 || monotonic_ns - last_ns_ >= kEveryNs;
+}
+
+bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const OwnTotals& totals,
+                      int64_t monotonic_ns) {
+  if (!IsDue(monotonic_ns)) return false;
+  const int64_t before_ns = std::exchange(last_ns_, monotonic_ns);
+  const OwnTotals before = std::exchange(totals_, totals);
+  if (before_ns == 0) return false;
+  const int64_t interval_ns = monotonic_ns - before_ns;
+  cores_ = static_cast<double>(totals.cpu_ns - before.cpu_ns) / static_cast<double>(interval_ns);
+
+  std::vector<GovernedPolicy> policies;
+  for (const PolicySchedule::Running& one : running) {
+    const k8s::PolicySpec& spec = one.policy->spec;
+    policies.push_back({DisplayName(*one.policy), spec.priority, one.frequency_hz, LimitOf(spec)});
+  }
+  const std::vector<GovernedRate> rates =
+      governor_.Step(policies, {cores_, totals.memory_bytes, memory_max_bytes_}, interval_ns);
+  if (governor_.state() != BudgetState::kWithin) cause_ = governor_.state();
+  RateFactors factors;
+  lowered_.clear();
+  for (size_t i = 0; i < rates.size(); ++i) {
+    const PolicySchedule::Running& one = running[i];
+    if (rates[i].frequency_hz >= one.frequency_hz) continue;
+    factors[rates[i].key] = rates[i].factor;
+    lowered_.push_back({rates[i].key, one.policy->uid, one.frequency_hz, rates[i].frequency_hz});
+  }
+  const bool changed = factors != factors_;
+  factors_ = std::move(factors);
+  FeedMetrics(running.size());
+  if (changed) LogRates();
+  return changed;
+}
+
+void BudgetDesk::FeedMetrics(size_t policies) {
+  const auto dropped = static_cast<size_t>(std::ranges::count(lowered_, 0u, &Lowered::given_hz));
+  const size_t lowered = lowered_.size() - dropped;
+  registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(policies - lowered_.size()),
+                {"full"});
+  registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(lowered), {"lowered"});
+  registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(dropped), {"dropped"});
+  registry_.SetTotal(MetricId::kGovernorSteps, static_cast<double>(governor_.steps_down()));
+  registry_.Set(MetricId::kBudgetCores, governor_.budget_cores());
+  registry_.Set(MetricId::kBudgetExceeded, governor_.state() == BudgetState::kOverCpu ? 1 : 0,
+                {"cpu"});
+  registry_.Set(MetricId::kBudgetExceeded, governor_.state() == BudgetState::kOverMemory ? 1 : 0,
+                {"memory"});
+}
+
+// What stays the same from one reading to the next, for a status.
+std::string BudgetDesk::Why() const {
+  if (cause_ == BudgetState::kOverMemory) {
+    return fmt::format("more would take the agent above {} MiB of memory", memory_max_bytes_ >> 20);
+  }
+  return fmt::format("more would cost the node above limits.cpu of its policies, {:.0f}m together",
+                     governor_.budget_cores() * 1e3);
+}
+
+void BudgetDesk::LogRates() const {
+  LOG(kWarn, lowered_.empty() ? "within the budget again" : "over the budget",
+      {{"cores", cores_},
+       {"budget_cores", governor_.budget_cores()},
+       {"memory_bytes", totals_.memory_bytes},
+       {"memory_max_bytes", memory_max_bytes_}});
+  for (const Lowered& one : lowered_) {
+    LOG(kWarn, one.given_hz == 0 ? "policy dropped" : "policy lowered",
+        {{"policy", one.name}, {"hertz", one.given_hz}, {"asked", one.asked_hz}});
+  }
+}
+
+void BudgetDesk::AddTo(PolicyFindings& findings) const {
+  for (const Lowered& one : lowered_) {
+    if (one.uid.empty()) continue;
+    PolicyFinding& finding = findings[one.uid];
+    if (finding.failed) continue;
+    finding.failed = one.given_hz == 0;
+    finding.reason = "BudgetExceeded";
+    finding.message = one.given_hz == 0 ? fmt::format("not sampled: {}", Why())
+                                        : fmt::format("sampled at {} instead of {} Hz: {}",
+                                                      one.given_hz, one.asked_hz, Why());
+  }
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/policy/selection.h"
+#include "k8s/policy/policy.h"
+
+namespace firetower::daemon {
+
+// A capture of a policy in mode Trigger that is under way: what it holds is sampled at its rate.
+struct ActiveCapture {
+  std::string policy;  // DisplayName
+  CaptureSubject whom;
+};
+
+// What part of their rate policies get, by DisplayName. One that is not here has all of it; one
+// with 0 is as if it were suspended.
+using RateFactors = std::map<std::string, double>;
+
+// What policies sample CPU at while captures of some are under way and some are lowered. Rates are
+// in Hertz, 0: it samples nothing now.
+class PolicyRates {
+ public:
+  // `ceiling_hz` caps every rate.
+  PolicyRates(uint32_t ceiling_hz, std::vector<ActiveCapture> captures, RateFactors factors)
+      : ceiling_hz_(ceiling_hz), captures_(std::move(captures)), factors_(std::move(factors)) {}
+
+  struct Rate {
+    uint32_t hertz = 0;
+    bool captured = false;  // a capture of the policy holds the container
+  };
+  Rate For(const k8s::ProfilingPolicy& policy, const Container& container) const;
+  // The highest that For answers for any container.
+  uint32_t Highest(const k8s::ProfilingPolicy& policy) const;
+  // The same if none were lowered.
+  uint32_t HighestAsked(const k8s::ProfilingPolicy& policy) const;
+
+ private:
+  uint32_t Asked(const k8s::ProfilingPolicy& policy, bool captured) const;
+  uint32_t Given(const k8s::ProfilingPolicy& policy, uint32_t asked_hz) const;
+
+  uint32_t ceiling_hz_;
+  std::vector<ActiveCapture> captures_;
+  RateFactors factors_;
+};
+
+}  // namespace firetower::daemon
