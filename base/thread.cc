@@ -3,7 +3,9 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 
 #include <cstdint>
 
@@ -58,6 +60,18 @@ void NamedThread::RequestStop() {
 
 void NamedThread::Join() {
   if (thread_.joinable()) thread_.join();
+}
+
+Result<UniqueFd> CatchStopSignals() {
+  sigset_t stop_signals;
+  sigemptyset(&stop_signals);
+  sigaddset(&stop_signals, SIGTERM);
+  sigaddset(&stop_signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  UniqueFd stop_fd(::signalfd(-1, &stop_signals, SFD_CLOEXEC));
+  if (!stop_fd) return ErrnoError("signalfd");
+  return stop_fd;
 }
 
 }  // namespace firetower

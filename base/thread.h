@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace firetower {
@@ -48,5 +49,9 @@ class NamedThread {
   std::unique_ptr<WakeFd> wake_;
   std::jthread thread_;
 };
+
+// Makes SIGTERM and SIGINT readable (signalfd_siginfo) from the descriptor it returns, and SIGPIPE
+// harmless. To be called before any thread starts: they inherit that the signals are blocked.
+Result<UniqueFd> CatchStopSignals();
 
 }  // namespace firetower

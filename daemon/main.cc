@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // firetowerd: samples stacks, attributes them to containers, names them, writes pprof.
 #include <malloc.h>
-#include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -46,18 +44,11 @@ int RunAgent(const Config& config, std::optional<k8s::ClientConfig> access) {
   ::mallopt(M_ARENA_MAX, kHeaps);
   ::mallopt(M_MMAP_THRESHOLD, kKeepFreeBytes);
   ::mallopt(M_TRIM_THRESHOLD, kKeepFreeBytes);
-  sigset_t stop_signals;
-  sigemptyset(&stop_signals);
-  sigaddset(&stop_signals, SIGTERM);
-  sigaddset(&stop_signals, SIGINT);
-  // Blocked before any thread starts, so that only the descriptor sees them.
-  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  UniqueFd stop_fd(::signalfd(-1, &stop_signals, SFD_CLOEXEC));
-  if (!stop_fd) return Fail(ErrnoError("signalfd"));
+  Result<UniqueFd> stop_fd = CatchStopSignals();
+  if (!stop_fd) return Fail(stop_fd.error());
   Result<std::unique_ptr<Agent>> agent = Agent::Start(config, std::move(access), Clock::System());
   if (!agent) return Fail(agent.error());
-  (*agent)->Run(stop_fd.get());
+  (*agent)->Run(stop_fd->get());
   LOG(kInfo, "stopping", {});
   ::alarm(kStopSeconds);
   (*agent)->Stop();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // firetower-hub: what policies do on all nodes, in their status.
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -64,20 +63,13 @@ int RunHub(Config config) {
   if (config.lease_namespace.empty()) config.lease_namespace = access->default_namespace;
   if (config.lease_namespace.empty()) config.lease_namespace = "default";
   SetThreadName("control");
-  sigset_t stop_signals;
-  sigemptyset(&stop_signals);
-  sigaddset(&stop_signals, SIGTERM);
-  sigaddset(&stop_signals, SIGINT);
-  // Blocked before any thread starts, so that only the descriptor sees them.
-  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  UniqueFd stop_fd(::signalfd(-1, &stop_signals, SFD_CLOEXEC));
-  if (!stop_fd) return Fail(ErrnoError("signalfd"));
+  Result<UniqueFd> stop_fd = CatchStopSignals();
+  if (!stop_fd) return Fail(stop_fd.error());
   Result<std::unique_ptr<Hub>> hub = Hub::Start(config, *std::move(access), Clock::System());
   if (!hub) return Fail(hub.error());
   LOG(kInfo, "running", {{"as", config.identity}, {"listen", (*hub)->url()}});
   signalfd_siginfo signal_info;
-  while (::read(stop_fd.get(), &signal_info, sizeof(signal_info)) < 0 && errno == EINTR) {
+  while (::read(stop_fd->get(), &signal_info, sizeof(signal_info)) < 0 && errno == EINTR) {
   }
   LOG(kInfo, "stopping", {});
   ::alarm(kStopSeconds);

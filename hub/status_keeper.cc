@@ -31,17 +31,11 @@ constexpr int64_t kConflictNs = kNsPerSecond;
 constexpr int64_t kRefusedNs = 60 * kNsPerSecond;
 constexpr int64_t kLongestWaitNs = kNsPerSecond;
 
-uint64_t SeedOf(std::string_view text) {
-  uint64_t hash = kHashSeed;
-  for (const char c : text) hash = HashWord(hash, static_cast<unsigned char>(c));
-  return hash;
-}
-
 }  // namespace
 
 StatusKeeper::StatusKeeper(Parts parts)
     : parts_(std::move(parts)),
-      backoff_(SeedOf(parts_.instance)),
+      backoff_(HashText(parts_.instance)),
       events_("firetower.dev/hub", parts_.instance) {}
 
 void StatusKeeper::Take(const HubView& view) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "k8s/status/api_call.h"
 #include "k8s/watch/json_frames.h"
 #include "k8s/watch/object_meta.h"
 #include "query/http/url.h"
@@ -67,16 +68,6 @@ class PageSink : public k8s::BodySink, public k8s::FrameHandler {
   k8s::JsonFrames frames_;
 };
 
-// What a Status object says, else the text as it is.
-std::string MessageOf(const std::string& refusal) {
-  Result<k8s::Node> status = k8s::ParseObject(refusal, {"message"});
-  if (status) {
-    const std::string_view message = k8s::TextAt(*status, {"message"});
-    if (!message.empty()) return std::string(message);
-  }
-  return refusal.substr(0, refusal.find('\n'));
-}
-
 // "profilingpolicies.firetower.dev".
 std::string FullName(const KubeResource& resource) {
   std::string_view group = resource.api;
@@ -112,7 +103,7 @@ KubeClient::Question KubeClient::Ask(std::string_view verb, const KubeResource& 
 }
 
 Failure KubeClient::Refused(const Question& question, const k8s::ApiReply& reply) const {
-  const std::string why = MessageOf(reply.refusal);
+  const std::string why = k8s::MessageOf(reply.refusal);
   const std::string server = access_.config.ServerText();
   const std::string kind = FullName(question.resource);
   const std::string where =

@@ -27,12 +27,6 @@ constexpr int64_t kCountNodesNs = 3600 * kNsPerSecond;
 // write to etcd, and wakes nobody.
 constexpr int64_t kAgainNs = 1800 * kNsPerSecond;
 
-uint64_t SeedOf(std::string_view node) {
-  uint64_t hash = HashWord(kHashSeed, 'r');
-  for (const char c : node) hash = HashWord(hash, static_cast<unsigned char>(c));
-  return hash;
-}
-
 // Without the numbers that move by themselves.
 k8s::NodeReport Still(k8s::NodeReport report) {
   for (k8s::PolicyRow& row : report.policies) {
@@ -49,7 +43,7 @@ NodeReporter::NodeReporter(k8s::ApiServer& server, std::string node_name, Metric
       node_(std::move(node_name)),
       registry_(registry),
       clock_(clock),
-      random_(SeedOf(node_)),
+      random_(HashText(node_, HashText("report"))),
       series_("firetower.dev/agent", node_) {}
 
 void NodeReporter::Report(k8s::NodeReport report) {

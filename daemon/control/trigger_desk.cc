@@ -16,14 +16,10 @@ namespace {
 // Names a firing for ever: policy, node and moment.
 std::string IdOf(const Firing& firing, std::string_view node) {
   uint64_t hash = HashWord(kHashSeed, static_cast<uint64_t>(firing.wall_ns));
-  for (const std::string& text :
-       {DisplayName(*firing.policy), firing.policy->uid, std::string(node)}) {
-    for (char c : text) hash = HashWord(hash, static_cast<unsigned char>(c));
-  }
+  hash = HashText(DisplayName(*firing.policy), hash);
+  hash = HashText(node, HashText(firing.policy->uid, hash));
   // Of a pod's two containers that fire at once each may have a capture of its own.
-  if (firing.container) {
-    for (char c : firing.container->root_path) hash = HashWord(hash, static_cast<unsigned char>(c));
-  }
+  if (firing.container) hash = HashText(firing.container->root_path, hash);
   return fmt::format("{:012x}", hash & 0xFFFF'FFFF'FFFF);
 }
 

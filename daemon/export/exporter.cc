@@ -26,8 +26,7 @@ constexpr int64_t kRetentionEveryNs = 60 * kNsPerSecond;
 
 // Another run's name, made from this one's.
 std::string RunAfter(std::string_view run) {
-  uint64_t hash = kHashSeed;
-  for (char c : run) hash = HashWord(hash, static_cast<unsigned char>(c));
+  uint64_t hash = HashText(run);
   std::string next;
   for (; next.size() < run.size(); hash /= 36) {
     next += "0123456789abcdefghijklmnopqrstuvwxyz"[hash % 36];

@@ -23,12 +23,6 @@ class Collected final : public BodySink {
 };
 
 // A refusal is a Status object; what a proxy says instead is shown as it is.
-std::string MessageOf(const std::string& refusal) {
-  const Result<Node> status = ParseObject(refusal, {"message"});
-  const std::string_view said = status ? TextAt(*status, {"message"}) : "";
-  return std::string(said.empty() ? std::string_view(refusal).substr(0, 200) : said);
-}
-
 }  // namespace
 
 Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request) {
@@ -43,6 +37,13 @@ Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request) {
     answer.message = MessageOf(reply.refusal);
   }
   return answer;
+}
+
+std::string MessageOf(std::string_view refusal) {
+  const Result<Node> status = ParseObject(refusal, {"message"});
+  const std::string_view said = status ? TextAt(*status, {"message"}) : "";
+  return std::string(said.empty() ? refusal.substr(0, std::min<size_t>(refusal.find('\n'), 200))
+                                  : said);
 }
 
 std::string ResourceVersionOf(std::string_view body) {

@@ -29,6 +29,9 @@ struct ApiAnswer {
 // Errors as of ApiServer::Send; no answer within 10 s is one.
 Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request);
 
+// What a refusal's body says: a Status object's message, else the beginning of its first line.
+std::string MessageOf(std::string_view refusal);
+
 // What metadata.resourceVersion an answer's object has; "" when none.
 std::string ResourceVersionOf(std::string_view body);
 

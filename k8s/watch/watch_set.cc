@@ -7,17 +7,6 @@
 #include "k8s/watch/watch_thread.h"
 
 namespace firetower::k8s {
-namespace {
-
-// Differs from node to node, so that they do not come back together after an outage.
-uint64_t SeedOf(std::string_view who, std::string_view resource) {
-  uint64_t hash = kHashSeed;
-  for (char c : who) hash = HashWord(hash, static_cast<unsigned char>(c));
-  for (char c : resource) hash = HashWord(hash, static_cast<unsigned char>(c));
-  return hash;
-}
-
-}  // namespace
 
 struct WatchSet::OneWatch {
   std::string resource;
@@ -46,7 +35,8 @@ void WatchSet::Watch(Resource resource, ObjectConsumer& consumer) {
   watch->resource = resource.name;
   watch->path = resource.path;
   watch->client = NewClient();
-  const uint64_t seed = SeedOf(seed_, resource.name);
+  // Differs from node to node, so that they do not come back together after an outage.
+  const uint64_t seed = HashText(resource.name, HashText(seed_));
   watch->reflector = std::make_unique<Reflector>(*watch->client, std::move(resource), consumer,
                                                  metrics_, clock_, seed);
   watches_.push_back(std::move(watch));

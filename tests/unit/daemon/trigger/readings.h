@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "daemon/trigger/triggers.h"
 #include "k8s/policy/load.h"
+#include "tests/unit/daemon/trigger/pod_container.h"
 
 namespace firetower::daemon {
 
@@ -60,17 +61,6 @@ inline std::string CpuRule(const std::string& name, int percent, int for_seconds
       "{{name: {}, metric: ContainerCPU, operator: GreaterThan, target: {{type: Utilization, "
       "utilizationPercent: {}}}, forSeconds: {}}}",
       name, percent, for_seconds);
-}
-
-// Container `digit` of pod `pod`, as the cgroup tree makes it of its path.
-inline std::shared_ptr<const Container> PodContainer(char pod, char digit) {
-  auto container = std::make_shared<Container>();
-  container->root_path =
-      fmt::format("/kubepods/burstable/pod12345678-1234-1234-1234-12345678901{}/{}", pod,
-                  std::string(64, digit));
-  container->path = k8s::ParseCgroupPath(container->root_path);
-  container->labels = k8s::LabelsOf(container->path);
-  return container;
 }
 
 // Policies that all take all containers, looked at once a second from second 1 on.

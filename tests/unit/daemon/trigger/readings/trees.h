@@ -14,19 +14,9 @@
 #include "daemon/trigger/readings/kernel_metrics.h"
 #include "tests/support/command.h"
 #include "tests/support/fake_proc.h"
+#include "tests/unit/daemon/trigger/pod_container.h"
 
 namespace firetower::daemon {
-
-// A container of a pod, as the cgroup tree makes it of its path.
-inline std::shared_ptr<const Container> TreeContainer(char pod, char digit) {
-  auto container = std::make_shared<Container>();
-  container->root_path =
-      fmt::format("/kubepods/burstable/pod12345678-1234-1234-1234-12345678901{}/{}", pod,
-                  std::string(64, digit));
-  container->path = k8s::ParseCgroupPath(container->root_path);
-  container->labels = k8s::LabelsOf(container->path);
-  return container;
-}
 
 class TreeTest : public ::testing::Test {
  protected:

@@ -8,7 +8,7 @@ namespace {
 
 using k8s::Metric;
 
-const auto kCart = TreeContainer('a', '1');
+const auto kCart = PodContainer('a', '1');
 
 class V1ReadingsTest : public TreeTest {
  protected:

@@ -30,8 +30,8 @@ class V2ReadingsTest : public TreeTest {
 
   static std::string PodPath() { return std::filesystem::path(kCart->root_path).parent_path(); }
 
-  inline static const auto kCart = TreeContainer('a', '1');
-  inline static const auto kProxy = TreeContainer('a', '2');
+  inline static const auto kCart = PodContainer('a', '1');
+  inline static const auto kProxy = PodContainer('a', '2');
 };
 
 TEST_F(V2ReadingsTest, CpuIsTheMeanBetweenTwoLooks) {
