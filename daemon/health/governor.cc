@@ -20,24 +20,28 @@ uint32_t Governor::RateOf(const GovernedPolicy& policy, const Level& level) {
 std::vector<GovernedRate> Governor::Step(const std::vector<GovernedPolicy>& policies,
                                          const OwnCost& cost, int64_t interval_ns) {
   Forget(policies);
-  Order order;
+  Order order, limited;
   budget_cores_ = 0;
-  for (const GovernedPolicy& policy : policies) {
-    order.push_back(&policy);
-    budget_cores_ += policy.limit_cores > 0 ? policy.limit_cores : kInfinity;
-  }
+  for (const GovernedPolicy& policy : policies) order.push_back(&policy);
   std::stable_sort(order.begin(), order.end(), [](const auto* one, const auto* other) {
     return one->priority < other->priority;
   });
+  for (const GovernedPolicy* policy : order) {
+    if (policy->limit_cores <= 0) continue;
+    limited.push_back(policy);
+    budget_cores_ += policy->limit_cores;
+  }
+  if (limited.empty()) budget_cores_ = kInfinity;
+  const double cores = LimitedCores(order, limited, cost.cores);
   state_ = BudgetState::kWithin;
   if (cost.memory_max_bytes > 0 && cost.memory_bytes > cost.memory_max_bytes)
     state_ = BudgetState::kOverMemory;
-  if (cost.cores > budget_cores_ && !policies.empty()) state_ = BudgetState::kOverCpu;
+  if (cores > budget_cores_) state_ = BudgetState::kOverCpu;
 
   const bool over = state_ != BudgetState::kWithin;
   since_rise_ns_ = std::min(since_rise_ns_ + interval_ns, kBlameRiseNs);
-  calm_ns_ = over || cost.cores > budget_cores_ * kRiseBelow ? 0 : calm_ns_ + interval_ns;
-  if (over && over_before_) Lower(order, cost.cores);
+  calm_ns_ = over || cores > budget_cores_ * kRiseBelow ? 0 : calm_ns_ + interval_ns;
+  if (over && over_before_) Lower(state_ == BudgetState::kOverCpu ? limited : order, cores);
   if (!over) Raise(order);
   over_before_ = over;
 
@@ -63,6 +67,12 @@ double Governor::TotalRate(const Order& order) const {
   double total = 0;
   for (const GovernedPolicy* policy : order) total += RateOf(*policy, levels_.at(policy->key));
   return total;
+}
+
+double Governor::LimitedCores(const Order& order, const Order& limited, double cores) const {
+  const double all = TotalRate(order);
+  // While nothing is sampled there is still somebody who may be raised.
+  return all > 0 ? cores * TotalRate(limited) / all : cores;
 }
 
 bool Governor::LowerOnce(const Order& order) {

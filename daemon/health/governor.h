@@ -34,10 +34,11 @@ struct GovernedRate {
 
 enum class BudgetState : uint8_t { kWithin, kOverCpu, kOverMemory };
 
-// Keeps the daemon within the budget of its policies: the sum of their limits.cpu, none while one
-// of them has no limit. Over it, rates are halved in ascending priority, each down to 1 Hz, then
-// policies are dropped in ascending priority; under it for a while, the same way back. Pure: who
-// calls says what it cost and how long ago the last call was.
+// Keeps the daemon within the budget of its policies, the sum of their limits.cpu: what it costs is
+// theirs by their part of the rates, and policies without a limit have their part and are let be.
+// Over the budget, rates are halved in ascending priority, each down to 1 Hz, then policies are
+// dropped in ascending priority; under it for a while, the same way back. Over its memory it lowers
+// any policy. Pure: who calls says what it cost and how long ago the last call was.
 //
 // Cost is taken to follow the sum of the rates, so one call may lower by several steps; what does
 // not (reading symbols at the start) is waited for: only the second reading in a row that is over
@@ -59,9 +60,9 @@ class Governor {
 
   // Of the last Step.
   BudgetState state() const { return state_; }
-  bool lowered() const { return lowered_; }  // any policy gets less than it asked for
-  double budget_cores() const { return budget_cores_; }
-  uint64_t steps_down() const { return steps_down_; }  // for a counter
+  bool lowered() const { return lowered_; }              // any policy gets less than it asked for
+  double budget_cores() const { return budget_cores_; }  // infinite while no policy has a limit
+  uint64_t steps_down() const { return steps_down_; }    // for a counter
 
  private:
   struct Level {
@@ -73,6 +74,8 @@ class Governor {
   static uint32_t RateOf(const GovernedPolicy& policy, const Level& level);
   void Forget(const std::vector<GovernedPolicy>& policies);
   double TotalRate(const Order& order) const;
+  // What part of `cores` is that of policies with a limit.
+  double LimitedCores(const Order& order, const Order& limited, double cores) const;
   bool LowerOnce(const Order& order);
   bool RaiseOnce(const Order& order);
   void Lower(const Order& order, double cores);

@@ -66,8 +66,7 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kGovernorSteps, "firetower_governor_steps_total", kCounter, "", "", 1,
      "Times that a policy's rate was halved, or a policy dropped, for the budget."},
     {MetricId::kBudgetCores, "firetower_budget_cores", kGauge, "", "", 1,
-     "What the daemon may cost: the sum of limits.cpu of the policies in force; +Inf while one of "
-     "them has none."},
+     "What the daemon may cost for policies with limits.cpu, their sum; +Inf while none has one."},
     {MetricId::kBudgetExceeded, "firetower_budget_exceeded", kGauge, "resource", "cpu,memory", 2,
      "1 while the daemon costs more than that, or has nine tenths of --memory-limit-bytes."},
     {MetricId::kTriggerEvaluations, "firetower_trigger_evaluations_total", kCounter,

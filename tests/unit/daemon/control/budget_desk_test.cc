@@ -104,8 +104,16 @@ TEST_F(BudgetDeskTest, GivesBackWhatThereIsRoomFor) {
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
-TEST_F(BudgetDeskTest, OnePolicyWithoutALimitLiftsTheBudget) {
-  running_ = {Policy("low", 0, 1), Policy("free", 0, 0)};
+TEST_F(BudgetDeskTest, APolicyWithoutALimitHasItsPartOfTheCostAndIsLetBe) {
+  running_ = {Policy("limited", 5, 50), Policy("free", 0, 0)};
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(Look(99)) << "half of it is the other's";
+  EXPECT_FALSE(Look(150));
+  EXPECT_TRUE(Look(150));
+  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/limited", 0.5)));
+}
+
+TEST_F(BudgetDeskTest, WithoutLimitsThereIsNoBudget) {
+  running_ = {Policy("free", 0, 0)};
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Look(900));
   EXPECT_THAT(Metrics(), HasSubstr("firetower_budget_cores +Inf\n"));
 }
