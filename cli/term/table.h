@@ -17,8 +17,8 @@ struct Column {
 };
 
 struct Cell {
-  Cell(std::string cell_text,
-       Style cell_style = Style::kPlain)  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): most cells are plain text
+  Cell(std::string cell_text, Style cell_style = Style::kPlain)
       : text(std::move(cell_text)), style(cell_style) {}
   std::string text;
   Style style;

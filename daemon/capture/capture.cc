@@ -48,7 +48,7 @@ class CaptureImpl : public Capture {
   void SetCpus(std::optional<CpuSet> cpus) override {
     {
       std::lock_guard lock(wanted_mutex_);
-      wanted_ = std::move(cpus);
+      wanted_ = cpus;
     }
     wanted_changed_.store(true, std::memory_order_release);
     thread_.Notify();

@@ -63,8 +63,8 @@ Status UnwindMaps::AddSlab(uint32_t slab) {
 void UnwindMaps::RemoveSlab(uint32_t slab) {
   ::bpf_map_delete_elem(slabs_fd_, &slab);
   // The range stays reserved: nobody else's memory may come to lie in the arena.
-  ::mmap(arena_ + size_t{slab} * FT_SLAB_BYTES, FT_SLAB_BYTES, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  (void)::mmap(arena_ + size_t{slab} * FT_SLAB_BYTES, FT_SLAB_BYTES, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   slabs_.erase(slab);
   slab_count_.store(slabs_.size(), std::memory_order_relaxed);
 }

@@ -137,9 +137,10 @@ std::shared_ptr<const symbolizer::Kallsyms> SymbolLoader::Kernel() {
   return kernel_;
 }
 
-// A file that its process took along may be had from the next one that maps it.
-bool SymbolLoader::IsGone(uint32_t pid) const {
-  return ::access(fmt::format("{}/{}", proc_root_, pid).c_str(), F_OK) != 0;
+// A file that its process took along, or mapped no more, may be had from the next that maps it.
+bool SymbolLoader::IsGone(const Error& error, uint32_t pid) const {
+  return error.code() == ErrorCode::kUnavailable ||
+         ::access(fmt::format("{}/{}", proc_root_, pid).c_str(), F_OK) != 0;
 }
 
 void SymbolLoader::Load(const MappedModule& request) {
@@ -149,7 +150,7 @@ void SymbolLoader::Load(const MappedModule& request) {
     return;
   }
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request);
-  if (!source && IsGone(request.pid)) {
+  if (!source && IsGone(source.error(), request.pid)) {
     module.symbols.store(Module::kWanted, std::memory_order_release);
     return;
   }
@@ -196,15 +197,17 @@ void SymbolLoader::LoadTable(const TableRequest& request) {
   LoadedTable loaded;
   loaded.module = request.module_id;
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request.mapped);
-  if (!source && IsGone(request.mapped.pid)) loaded.outcome = LoadedTable::Outcome::kGone;
+  if (!source && IsGone(source.error(), request.mapped.pid))
+    loaded.outcome = LoadedTable::Outcome::kGone;
   if (source) {
     Result<PackedTable> table = LoadUnwindTable(*source);
-    bool usable = table && !table->empty();
-    loaded.outcome = usable ? LoadedTable::Outcome::kTable : LoadedTable::Outcome::kNone;
-    if (usable) loaded.table = *std::move(table);
+    loaded.outcome = LoadedTable::Outcome::kNone;
     if (!table) {
       LOG(kDebug, "no unwind table",
           {{"file", request.mapped.module->path}, {"error", table.error().message()}});
+    } else if (!table->empty()) {
+      loaded.outcome = LoadedTable::Outcome::kTable;
+      loaded.table = *std::move(table);
     }
   }
   Deliver(std::move(loaded));

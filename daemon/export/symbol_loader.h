@@ -91,7 +91,7 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   void Load(const MappedModule& request);
   Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(symbolizer::FileSource source,
                                                                const MappedModule& request) const;
-  bool IsGone(uint32_t pid) const;
+  bool IsGone(const Error& error, uint32_t pid) const;
   void LoadTables();
   void LoadTable(const TableRequest& request);
   void Deliver(LoadedTable loaded);

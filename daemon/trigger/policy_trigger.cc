@@ -80,8 +80,11 @@ std::vector<Firing> PolicyTrigger::Evaluate(MetricSource& source, int64_t now_ns
     std::string subject = SubjectOf(*candidate.target);
     auto found = std::find_if(subjects.begin(), subjects.end(),
                               [&](const auto& one) { return one.first == subject; });
-    if (found == subjects.end()) found = subjects.insert(found, {std::move(subject), {}});
-    found->second.push_back(candidate);
+    if (found != subjects.end()) {
+      found->second.push_back(candidate);
+    } else {
+      subjects.emplace_back(std::move(subject), std::vector{candidate});
+    }
   }
   std::vector<Firing> firings;
   for (const auto& [subject, held] : subjects) {

@@ -24,19 +24,18 @@ bool SameInode(int fd, uint64_t inode) {
   return ::fstat(fd, &info) == 0 && info.st_ino == inode;
 }
 
-// The file, if it is the module's: one that was opened by its mapping is.
-std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd, bool must_verify) {
-  if (must_verify && module.build_id.empty() && !SameInode(fd.get(), module.inode)) {
-    return std::nullopt;
-  }
+// The file, if it is the module's. What a mapping is of is no proof: its process may have mapped
+// another file there since, or be another program by now.
+std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd) {
+  if (module.build_id.empty() && !SameInode(fd.get(), module.inode)) return std::nullopt;
   Result<symbolizer::FileSource> source = symbolizer::FileSource::FromFd(std::move(fd));
   if (!source) return std::nullopt;
-  if (!must_verify && !module.build_id.empty()) return *std::move(source);
-  Result<std::string> build_id = symbolizer::ReadBuildId(*source);
-  if (must_verify && !module.build_id.empty() && (!build_id || *build_id != module.build_id)) {
-    return std::nullopt;
+  const Result<std::string> build_id = symbolizer::ReadBuildId(*source);
+  if (!module.build_id.empty()) {
+    if (!build_id || *build_id != module.build_id) return std::nullopt;
+  } else if (build_id) {
+    module.SetFoundBuildId(*build_id);
   }
-  if (build_id && module.build_id.empty()) module.SetFoundBuildId(*build_id);
   return *std::move(source);
 }
 
@@ -47,16 +46,19 @@ Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
   const Module& module = *mapped.module;
   std::string mapping =
       fmt::format("{}/{}/map_files/{:x}-{:x}", proc_root, mapped.pid, mapped.start, mapped.end);
+  bool other = false;
   if (Result<UniqueFd> fd = symbolizer::OpenForeign(mapping, kMaxModuleBytes)) {
-    if (auto source = Accept(module, *std::move(fd), false)) return *std::move(source);
+    if (auto source = Accept(module, *std::move(fd))) return *std::move(source);
+    other = true;
   }
   const ProcessFiles files(proc_root, mapped);
   for (const std::string& root : files.roots()) {
     Result<UniqueFd> fd = symbolizer::OpenForeignBelow(root, module.path, kMaxModuleBytes);
     if (!fd) continue;
-    if (auto source = Accept(module, *std::move(fd), true)) return *std::move(source);
+    if (auto source = Accept(module, *std::move(fd))) return *std::move(source);
   }
-  return Error(ErrorCode::kNotFound, "neither its process nor a parent shows " + module.path);
+  return Error(other ? ErrorCode::kUnavailable : ErrorCode::kNotFound,
+               "neither its process nor a parent shows " + module.path);
 }
 
 ProcessFiles::ProcessFiles(const std::string& proc_root, const MappedModule& mapped) {

@@ -32,9 +32,10 @@ struct MappedModule {
 };
 
 // Opens a module's file where its process sees it: /proc/<pid>/map_files (deleted and replaced
-// files too), else its path inside the root of the process or of one of its parents, whose build id
-// or inode must then be the one mapped. A build id nobody knew yet is told to the module. Errors:
-// kNotFound when none of these opens or is the right file.
+// files too), else its path inside the root of the process or of one of its parents. Its build id,
+// or without one its inode, must be the one that was mapped. A build id nobody knew yet is told to
+// the module. Errors: kNotFound when none of these opens or is the right file; kUnavailable if
+// another file is mapped there by now: another process may show it.
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
                                               const MappedModule& mapped);
 

@@ -89,7 +89,7 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   return Walk::kEnded;
 }
 
-void Unwinder::Take(LoadedTable loaded) {
+void Unwinder::Take(const LoadedTable& loaded) {
   ++tables_taken_;
   switch (loaded.outcome) {
     case LoadedTable::Outcome::kTable:

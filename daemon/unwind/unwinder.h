@@ -63,7 +63,7 @@ class Unwinder {
   Walk Finish(const ColdStack& cold, std::span<const std::byte> stack, const AddressSpace& space,
               Process* process, size_t max_frames, std::vector<uint64_t>& addresses, uint8_t* stop);
 
-  void Take(LoadedTable loaded);
+  void Take(const LoadedTable& loaded);
   // A stack went through the module.
   void Touch(uint32_t module) { tables_.Touch(module); }
   // Call once a round: tells the kernel side what has changed.

@@ -57,7 +57,7 @@ Result<const Node*> Named(const Node& root, std::string_view list, std::string_v
                fmt::format("{} has no entry named '{}'{}", list, name, DidYouMean(name, names)));
 }
 
-std::string Beside(const std::string& folder, std::string path) {
+std::string Beside(const std::string& folder, const std::string& path) {
   return path.empty() || path.starts_with('/') ? path : folder + "/" + path;
 }
 
@@ -71,8 +71,8 @@ Result<PemSource> Pem(const Node& map, const std::string& key, const std::string
     source.data = *std::move(decoded);
     return source;
   }
-  ASSIGN_OR_RETURN(std::string path, Text(map, key));
-  source.path = Beside(folder, std::move(path));
+  ASSIGN_OR_RETURN(const std::string path, Text(map, key));
+  source.path = Beside(folder, path);
   return source;
 }
 

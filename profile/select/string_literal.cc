@@ -88,12 +88,9 @@ StringLiteral ReadStringLiteral(std::string_view text) {
       literal.length = at + 1;
       return literal;
     }
-    if (quote == '`') {
-      literal.value.push_back(c);
-      ++at;
-    } else if (c == '\n') {
-      break;
-    } else if (c == '\\') {
+    const bool raw = quote == '`';
+    if (!raw && c == '\n') break;
+    if (!raw && c == '\\') {
       size_t used = ReadEscape(text.substr(at + 1), quote, &literal.value);
       if (used == 0) return {.length = at, .problem = "unknown escape"};
       at += 1 + used;

@@ -86,7 +86,7 @@ uint64_t RbpWithStack(std::span<const std::byte> code, uint8_t op, int64_t offse
   if (reader.U8() != 0x24) return 0;
   int64_t found = 0;
   if (modrm == 0x6c) {
-    found = reader.Fixed<int8_t>();
+    found = static_cast<int8_t>(reader.U8());  // NOLINT(bugprone-signed-char-misuse): it has a sign
   } else if (modrm == 0xac) {
     found = reader.Fixed<int32_t>();
   } else if (modrm != 0x2c) {

@@ -64,8 +64,12 @@ class SymbolLoaderTest : public ::testing::Test {
     auto symbol = found.table->Find(ElfBuilder::kCodeFileOffset);
     return symbol ? std::string(symbol->name) : "";
   }
-  void WriteMapped(uint32_t pid, const std::string& bytes) {
-    WriteText(proc_.Of(pid) + "/map_files/10000-20000", bytes);
+  // Returns the inode of what is mapped.
+  uint64_t WriteMapped(uint32_t pid, const std::string& bytes) {
+    const std::string path = proc_.Of(pid) + "/map_files/10000-20000";
+    WriteText(path, bytes);
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
   }
   std::string InRoot(uint32_t pid, const std::string& path) {
     return proc_.Of(pid) + "/root" + path;
@@ -171,11 +175,27 @@ TEST_F(SymbolLoaderTest, NamesAStrippedFileByItsDebugFile) {
 }
 
 TEST_F(SymbolLoaderTest, TellsTheBuildIdItFound) {
-  WriteMapped(7, Program("f", "\xab\xcd"));
+  const uint64_t inode = WriteMapped(7, Program("f", "\xab\xcd"));
   loader_.Start();
-  auto module = MakeModule("/bin/app", "");
+  auto module = MakeModule("/bin/app", "", inode);
   WantAndWait(module);
   EXPECT_EQ(module->BuildId(), "abcd");
+}
+
+// Its process is another program by now: that says nothing of the file, and gives it no names.
+TEST_F(SymbolLoaderTest, WaitsForAProcessThatStillMapsTheFile) {
+  proc_.SetProcess(7, "other", 1, 1, "");
+  WriteMapped(7, Program("of_the_other", "\x03\x04"));
+  WriteMapped(8, Program("its_own", "\x01\x02"));
+  loader_.Start();
+  auto module = MakeModule("/bin/app", "0102");
+  for (int i = 0; i <= SymbolLoader::kMaxFailures; ++i) {
+    WantAndWait(module);
+    EXPECT_EQ(module->symbols, Module::kWanted) << i;
+  }
+  WantAndWait(module, 8);
+  EXPECT_EQ(FunctionOf(*module), "its_own");
+  EXPECT_EQ(loader_.failed(), 0u);
 }
 
 TEST_F(SymbolLoaderTest, GivesUpAfterItsNumberOfFailures) {
@@ -196,7 +216,7 @@ TEST_F(SymbolLoaderTest, GivesUpAfterItsNumberOfFailures) {
 // In a storm of short processes many end before their libraries are read.
 TEST_F(SymbolLoaderTest, ProcessesThatEndTooEarlySayNothingOfTheirFiles) {
   loader_.Start();
-  auto module = MakeModule("/lib/shared.so", "\x01\x02");
+  auto module = MakeModule("/lib/shared.so", "0102");
   for (uint32_t pid = 20; pid < 20 + 2 * SymbolLoader::kMaxFailures; ++pid) {
     WantAndWait(module, pid);
     EXPECT_EQ(module->symbols, Module::kWanted);
@@ -218,9 +238,9 @@ TEST_F(SymbolLoaderTest, FindsAFileThatAnotherProcessStillHas) {
 }
 
 TEST_F(SymbolLoaderTest, RemembersAFileWithoutSymbols) {
-  WriteMapped(7, "#!/bin/sh\necho mapped executable, no ELF file\n");
+  const uint64_t inode = WriteMapped(7, "#!/bin/sh\necho mapped executable, no ELF file\n");
   loader_.Start();
-  auto module = MakeModule("/opt/script", "");
+  auto module = MakeModule("/opt/script", "", inode);
   WantAndWait(module);
   EXPECT_EQ(module->symbols, Module::kLoaded);
   EXPECT_EQ(cache_.Find(module->cache_key).state, SymbolCache::State::kNegative);

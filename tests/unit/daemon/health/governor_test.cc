@@ -146,10 +146,19 @@ TEST_F(GovernorTest, MemoryLowersStepByStep) {
   EXPECT_EQ(governor_.state(), BudgetState::kWithin);
 }
 
-TEST_F(GovernorTest, APolicyWithoutALimitIsNotBounded) {
-  policies_ = {Policy("a", 0, 64, 0), Policy("b", 0, 64, 0.001)};
+TEST_F(GovernorTest, APolicyWithoutALimitIsLetBe) {
+  policies_ = {Policy("a", 0, 64, 0), Policy("b", 1, 64, 0.1)};
+  Step(0.3);
+  EXPECT_THAT(Step(0.3), ElementsAre(64, 32)) << "half of it is its own: 0.15, then 0.075";
+  EXPECT_DOUBLE_EQ(governor_.budget_cores(), 0.1);
+}
+
+TEST_F(GovernorTest, WithoutLimitsOnlyMemoryBounds) {
+  policies_ = {Policy("a", 0, 64, 0)};
   Step(3);
-  EXPECT_THAT(Step(3), ElementsAre(64, 64));
+  EXPECT_THAT(Step(3), ElementsAre(64));
+  Step(3, 101);
+  EXPECT_THAT(Step(3, 101), ElementsAre(32));
 }
 
 TEST_F(GovernorTest, WithoutPoliciesThereIsNoBudget) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/unwind/module_file.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "tests/support/fake_proc.h"
 #include "tests/support/open_watch.h"
+#include "tests/unit/symbolizer/support/elf_builder.h"
 
 namespace firetower::daemon {
 namespace {
@@ -47,9 +49,40 @@ TEST_F(ModuleFileTest, IsTheMappedOneFirst) {
   WriteText(proc_.root() + "/deleted", "four");
   std::filesystem::create_symlink(proc_.root() + "/deleted", maps_ + "/1000-2000");
   WriteText(lib_ + "/x.so", "another");
+  module_->inode = InodeOf(proc_.root() + "/deleted");
   auto source = OpenModuleFile(proc_.root(), mapped_);
   ASSERT_TRUE(source) << source.error().message();
   EXPECT_EQ(source->size(), 4u);
+}
+
+// Its process has called exec, or loaded another library in its place, since it was mapped.
+TEST_F(ModuleFileTest, IsNotWhatElseIsMappedThereByNow) {
+  WriteText(proc_.root() + "/other", "another one");
+  std::filesystem::create_symlink(proc_.root() + "/other", maps_ + "/1000-2000");
+  module_->inode = InodeOf(proc_.root() + "/other") + 1;
+  EXPECT_EQ(Refusal(), ErrorCode::kUnavailable) << "another process may show it";
+  WriteText(lib_ + "/x.so", "four");
+  module_->inode = InodeOf(lib_ + "/x.so");
+  auto source = OpenModuleFile(proc_.root(), mapped_);
+  ASSERT_TRUE(source) << source.error().message();
+  EXPECT_EQ(source->size(), 4u);
+}
+
+TEST_F(ModuleFileTest, HasTheBuildIdThatWasMapped) {
+  using symbolizer::ElfBuilder;
+  using symbolizer::MakeNote;
+  const auto object = [](const std::string& build_id) {
+    ElfBuilder builder;
+    builder.AddCode(0x401000, 0x100);
+    builder.AddSection(".note.gnu.build-id", SHT_NOTE, MakeNote("GNU", NT_GNU_BUILD_ID, build_id));
+    return builder.Build();
+  };
+  WriteText(proc_.root() + "/by_mapping", object("\x01\x02"));
+  std::filesystem::create_symlink(proc_.root() + "/by_mapping", maps_ + "/1000-2000");
+  module_->build_id = "0102";
+  EXPECT_TRUE(OpenModuleFile(proc_.root(), mapped_));
+  module_->build_id = "0103";
+  EXPECT_EQ(Refusal(), ErrorCode::kUnavailable);
 }
 
 TEST_F(ModuleFileTest, ElseItsPathInTheProcessesRootIfTheInodeIsTheMappedOne) {
