@@ -46,7 +46,9 @@ enum Attribute : uint16_t {
   kAtStrOffsetsBase = 0x72,
   kAtAddrBase = 0x73,
   kAtRnglistsBase = 0x74,
+  kAtDwoName = 0x76,
   kAtMipsLinkageName = 0x2007,
+  kAtGnuDwoName = 0x2130,
 };
 
 enum Form : uint16_t {

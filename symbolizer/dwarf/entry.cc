@@ -43,6 +43,9 @@ Value* Slot(Entry& entry, uint16_t attribute) {
       return &entry.addr_base;
     case kAtRnglistsBase:
       return &entry.rnglists_base;
+    case kAtDwoName:
+    case kAtGnuDwoName:
+      return &entry.dwo_name;
     default:
       return nullptr;
   }

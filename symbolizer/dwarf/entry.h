@@ -17,7 +17,7 @@ struct Entry {
   Value name, linkage_name, decl_line;
   Value call_file, call_line, call_column;
   // Of units.
-  Value stmt_list, comp_dir, language, str_offsets_base, addr_base, rnglists_base;
+  Value stmt_list, comp_dir, language, str_offsets_base, addr_base, rnglists_base, dwo_name;
 };
 
 // Reads the attributes that follow an entry's code.

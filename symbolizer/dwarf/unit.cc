@@ -130,6 +130,11 @@ Result<Unit> Units::Read(size_t index) {
     return Error(ErrorCode::kCorrupt, "a DWARF unit without an entry");
   }
   unit.root = ReadEntry(reader, *abbrev, *unit.abbrevs, header.format);
+  // Its functions are in the .dwo. The line table is here, but which function a line belongs to, of
+  // those inlined there, is not: a line would stand beside another function's name.
+  if (unit.root.dwo_name.has() && !abbrev->has_children) {
+    return Error(ErrorCode::kUnsupported, "a unit whose functions are in another file (.dwo)");
+  }
   for (Value* text : {&unit.root.name, &unit.root.comp_dir}) {
     if (text->form == kFormString) text->number += header.header_bytes;
   }

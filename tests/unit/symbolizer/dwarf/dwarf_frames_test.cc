@@ -70,6 +70,25 @@ TEST(DwarfFrames, TellsFileLineAndStartOfAFunction) {
   EXPECT_EQ(found[0].start_line, begins);
 }
 
+// Without the .dwo nobody knows that the line is the inlined function's.
+TEST(DwarfFrames, TellsNoLinesOfASplitUnit) {
+  for (const char* version : {"-gdwarf-4", "-gdwarf-5"}) {
+    ScratchFolder folder;
+    auto built =
+        RunCommand("cd " + folder.path() +
+                   " && printf 'int x;\\nstatic inline int f(int i) {\\n  return i * x; }\\n"
+                   "int g(int i) { return f(i) + f(i + 1); }\\n' > s.c && gcc -O2 -gsplit-dwarf " +
+                   version + " -shared -fPIC -nostdlib -o s.so s.c && nm s.so | grep ' T g$'");
+    ASSERT_EQ(built.exit_code, 0) << built.output;
+    dwarf::UnitCache cache(16 << 20);
+    auto frames = Open(ReadFile(folder.path() + "/s.so").value(), cache);
+    std::vector<SourceFrame> found;
+    if (frames) (*frames)->Find(std::stoull(built.output, nullptr, 16), found);
+    EXPECT_TRUE(found.empty()) << version << ": " << found.front().name << " "
+                               << found.front().file;
+  }
+}
+
 TEST(DwarfFrames, ReadsAUnitWhenItIsAskedFor) {
   dwarf::UnitCache cache(16 << 20);
   auto frames = Open(ReadFile(kProgram).value(), cache).value();
