@@ -25,6 +25,7 @@ import distinct
 import pprof
 from case import Case
 from daemon import TOYS, Daemon
+from own_names import name_of
 from statements import Statements
 from whole import KERNEL, has_user_part, why_not_whole
 
@@ -101,7 +102,7 @@ def judge_stacks(case, store, statements):
                 continue
             count = sample.values[0]
             total[kind] += count
-            names = [frame.name for frame in sample.stack if frame.module != KERNEL]
+            names = [name_of(frame) for frame in sample.stack if frame.module != KERNEL]
             if why_not_whole(sample):
                 continue  # Cut, and said so: not wrong.
             whole[kind] += count

@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" /
 import distinct
 from case import Case, run
 from daemon import Daemon
+from own_names import name_of
 from statements import Statements
 from whole import KERNEL, has_user_part, why_not_whole
 
@@ -36,7 +37,7 @@ def build_ids(files):
 
 
 def judge(case, what, profile, prefix, statements, limit):
-    total = whole = in_exec = 0
+    total = whole = in_exec = unnamed = 0
     seen = set()
     why = collections.Counter()
     for sample in profile.samples:
@@ -52,7 +53,8 @@ def judge(case, what, profile, prefix, statements, limit):
         seen.add(comm)
         total += count
         reason = why_not_whole(sample)
-        names = [frame.name for frame in sample.stack if frame.module != KERNEL]
+        names = [name_of(frame) for frame in sample.stack if frame.module != KERNEL]
+        unnamed += count * any(name_of(frame) != frame.name for frame in sample.stack)
         if not reason and statements.names.intersection(names) - {"_start"} and not statements.allow(names):
             reason = f"not stated: {' '.join(names[-8:])}"
         whole += count * (not reason)
@@ -61,6 +63,7 @@ def judge(case, what, profile, prefix, statements, limit):
     case.at_least(f"{what}: share with the whole stack", whole / max(total, 1), limit)
     del why[""]
     case.figure(what, f"{len(seen)} programs seen, {in_exec} samples inside exec besides, others {dict(why.most_common(6))}")
+    case.figure(what, f"{unnamed} of {total} samples have places in the program's own file and no names for them")
 
 
 def main():
