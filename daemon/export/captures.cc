@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/export/late_names.h"
 #include "daemon/export/store_class.h"
 
 namespace firetower::daemon {
@@ -150,6 +151,11 @@ bool Captures::Named(const Open& open, bool last) {
 
 void Captures::Finish(Open& open, std::vector<Finished>& out) {
   const CaptureOrder& order = open.order;
+  std::vector<ContainerProfile*> late;
+  for (auto& [container, part] : open.parts) {
+    if (part.profile.waits_for_names()) late.push_back(&part.profile);
+  }
+  NameLate(namer_, late, kLateNamesMs, nullptr);
   for (auto& [container, part] : open.parts) {
     const std::shared_ptr<const ContainerName> name = names_.NameOf(part.profile.container()).name;
     if (name && name->opted_out) continue;

@@ -136,14 +136,25 @@ void ContainerProfile::LookAgain() {
   for (auto& [module, mapping] : mappings_) {
     if (!mapping.has_build_id) TellBuildId(module, mapping);
   }
-  std::erase_if(late_, [&](LateFrame& late) {
-    FrameName name = namer_.NameAgain(late.frame);
-    if (!name.settled) return false;
-    late.name = std::move(name);
-    TellSource(late.frame, late.name);
-    SetName(builder_, late);
-    return true;
-  });
+  std::erase_if(late_, [&](LateFrame& late) { return NameLate(late); });
+}
+
+void ContainerProfile::LookAgain(uint32_t module) {
+  std::erase_if(late_,
+                [&](LateFrame& late) { return late.frame.module == module && NameLate(late); });
+}
+
+bool ContainerProfile::NameLate(LateFrame& late) {
+  FrameName name = namer_.NameAgain(late.frame);
+  if (!name.settled) return false;
+  late.name = std::move(name);
+  TellSource(late.frame, late.name);
+  SetName(builder_, late);
+  return true;
+}
+
+void ContainerProfile::CountLate(std::map<uint32_t, size_t>& by_module) const {
+  for (const LateFrame& late : late_) ++by_module[late.frame.module];
 }
 
 uint32_t ContainerProfile::LocationOf(const Frame& frame) {

@@ -45,8 +45,11 @@ class ContainerProfile {
   void NoteComment(std::string comment);
   // Asks again for names that have not come.
   void LookAgain();
+  void LookAgain(uint32_t module);
   // Some frame has no name and may still get one.
   bool waits_for_names() const { return !late_.empty(); }
+  // Adds the number of those frames, by their modules.
+  void CountLate(std::map<uint32_t, size_t>& by_module) const;
 
   // As it is now; it goes on. `name` is nullptr while it is awaited.
   profile::Profile Copy(const ContainerName* name, std::string_view node) const;
@@ -71,6 +74,8 @@ class ContainerProfile {
     FrameName name;
   };
 
+  // True: `late` has its name, and waits no more.
+  bool NameLate(LateFrame& late);
   uint32_t LocationOf(const Frame& frame);
   uint32_t MappingOf(const Frame& frame);
   void TellBuildId(uint32_t module, OpenMapping& mapping);

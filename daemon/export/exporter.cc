@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "daemon/export/late_names.h"
 #include "daemon/export/store_class.h"
 #include "profile/pprof.h"
 #include "store/bundle.h"
@@ -201,6 +202,7 @@ void Exporter::Seal() {
   if (window_.waits_for_names()) {
     loader_.WaitIdle(kWindowSymbolWaitMs);
     namer_.BeginSlice();
+    NameLate(namer_, window_.LateProfiles(), kLateNamesMs, &window_mutex_);
   }
   // Readers see a sealed window until it is in the store.
   std::lock_guard lock(window_mutex_);

@@ -27,16 +27,36 @@ void FrameNamer::LearnModules(const Slice& slice) {
   }
 }
 
-void FrameNamer::BeginSlice() {
+void FrameNamer::DropTables() {
   for (const auto& [module, table] : tables_) {
     const symbolizer::SymbolTable* symbols = table.found.table.get();
     if (symbols != nullptr && symbols->source() != nullptr) symbols->source()->Forget();
   }
   tables_.clear();
+  demangled_.Trim(kMaxMemo);
+}
+
+void FrameNamer::BeginSlice() {
+  DropTables();
   kernel_ = loader_.Kernel();
   perf_maps_.BeginSlice();
-  demangled_.Trim(kMaxMemo);
   read_ns_ = 0;
+}
+
+bool FrameNamer::ReadAgain(uint32_t module_id, int timeout_ms) {
+  const std::shared_ptr<const Module>& module = modules_[module_id];
+  if (module->kind != ModuleKind::kFile || loader_.IsRemote(*module)) return false;
+  DropTables();
+  symbolizer::SymbolCache::Found found = cache_.Find(module->cache_key);
+  if (found.state == symbolizer::SymbolCache::State::kMiss) {
+    found.table = loader_.ReadAgain(module, timeout_ms);
+    if (!found.table) return false;
+    found.state = symbolizer::SymbolCache::State::kHit;
+  }
+  Table& table = tables_[module_id];
+  if (found.table) table.number = demangled_.NumberOf(found.table);
+  table.found = std::move(found);
+  return true;
 }
 
 FrameName FrameNamer::Named(std::string_view mangled, uint64_t address) {

@@ -59,12 +59,17 @@ class FrameNamer {
   FrameName Name(const Frame& frame);
   // For a frame that was not settled: no further miss is counted.
   FrameName NameAgain(const Frame& frame);
+  // Has a table read again that the cache does not have, and holds it, and no other, until the next
+  // such call or slice, whatever the cache does: tables that do not fit there together are used one
+  // after another. Waits at most `timeout_ms`. False: no frame of `module` gets a name by that.
+  bool ReadAgain(uint32_t module, int timeout_ms);
 
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }
 
  private:
   FrameName NameFile(const Frame& frame, const Module& module);
+  void DropTables();
   struct Table {
     symbolizer::SymbolCache::Found found;
     uint32_t number = 0;  // in demangled_

@@ -17,6 +17,7 @@ namespace firetower::daemon {
 namespace {
 
 constexpr int64_t kKernelReadEveryNs = 60 * kNsPerSecond;
+constexpr size_t kMaxAgain = 16;
 
 }  // namespace
 
@@ -27,6 +28,8 @@ SymbolLoader::SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache
       options_(options),
       requests_(kMaxRequests),
       table_requests_(kMaxRequests),
+      again_requests_(kMaxAgain),
+      again_(kMaxAgain),
       tables_(kMaxRequests) {}
 
 SymbolLoader::~SymbolLoader() { Stop(); }
@@ -76,9 +79,16 @@ std::optional<LoadedTable> SymbolLoader::TryPopTable() {
 void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
   while (!stop.stop_requested()) {
     LoadTables();
+    ServeAgain();
     while (auto request = requests_.TryPop()) {
-      Load(*request);
+      // One of those that were read again meanwhile needs no more.
+      if (cache_.Find(request->module->cache_key).table) {
+        request->module->symbols.store(Module::kLoaded, std::memory_order_release);
+      } else {
+        Load(*request);
+      }
       LoadTables();
+      ServeAgain();
       Answered();
       if (stop.stop_requested()) return;
     }
@@ -88,6 +98,34 @@ void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
     }
     if (kernel_miss_.exchange(false)) LoadKernel();
     wake.Wait(-1);
+  }
+}
+
+std::shared_ptr<const symbolizer::SymbolTable> SymbolLoader::ReadAgain(
+    const std::shared_ptr<const Module>& module, int timeout_ms) {
+  const bool seen = module->seen_in.load(std::memory_order_relaxed) != 0;
+  if (!seen || !again_requests_.TryPush(MappedModule::LastSeen(module))) return nullptr;
+  thread_.Notify();
+  const Clock& clock = Clock::System();
+  const int64_t deadline_ns = clock.MonotonicNs() + timeout_ms * kNsPerMs;
+  for (;;) {
+    // Others are answers that nobody waits for any more.
+    while (std::optional<Again> again = again_.TryPop()) {
+      if (again->module == module) return std::move(again->table);
+    }
+    const int64_t left_ms = (deadline_ns - clock.MonotonicNs()) / kNsPerMs;
+    if (left_ms <= 0) return nullptr;
+    again_done_.Wait(static_cast<int>(left_ms));
+  }
+}
+
+void SymbolLoader::ServeAgain() {
+  while (auto request = again_requests_.TryPop()) {
+    Load(*request);
+    // Held by the answer: what is read next may push it out of the cache.
+    again_.TryPush({request->module, cache_.Find(request->module->cache_key).table});
+    again_done_.Notify();
+    LoadTables();
   }
 }
 
@@ -150,7 +188,7 @@ void SymbolLoader::Load(const MappedModule& request) {
     return;
   }
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request);
-  if (!source && IsGone(source.error(), request.pid)) {
+  if (!source && (request.maybe_gone || IsGone(source.error(), request.pid))) {
     module.symbols.store(Module::kWanted, std::memory_order_release);
     return;
   }

@@ -63,6 +63,11 @@ class SymbolLoader : public SymbolRequests, public TableSource {
 
   // Waits until nothing is asked for any more, at most `timeout_ms`. Export thread.
   void WaitIdle(int timeout_ms);
+  // Reads a table that the cache gave up, or that could not be read, where a stack showed its file
+  // last, before all other symbols, and waits for it, at most `timeout_ms`. Nullptr if it does not
+  // come, or does not fit into the cache at all. Export thread.
+  std::shared_ptr<const symbolizer::SymbolTable> ReadAgain(
+      const std::shared_ptr<const Module>& module, int timeout_ms);
   // The kernel's symbols are wanted: reading them costs 60 ms of CPU, most of it the kernel's,
   // which a machine whose samples show no kernel code is spared. True the first time; WaitIdle
   // waits for them, too. Export thread.
@@ -87,7 +92,13 @@ class SymbolLoader : public SymbolRequests, public TableSource {
     MappedModule mapped;
   };
 
+  struct Again {
+    std::shared_ptr<const Module> module;
+    std::shared_ptr<const symbolizer::SymbolTable> table;
+  };
+
   void Run(std::stop_token stop, WakeFd& wake);
+  void ServeAgain();
   void Load(const MappedModule& request);
   Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(symbolizer::FileSource source,
                                                                const MappedModule& request) const;
@@ -103,6 +114,10 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   SymbolOptions options_;
   SpscQueue<MappedModule> requests_;
   SpscQueue<TableRequest> table_requests_;
+  // Between the export thread and this one; more than one only where waiting took too long.
+  SpscQueue<MappedModule> again_requests_;
+  SpscQueue<Again> again_;
+  WakeFd again_done_;
   SpscQueue<LoadedTable> tables_;
   size_t unanswered_ = 0;  // of the resolve thread: requests on their way, there or back
   std::function<void()> on_table_;

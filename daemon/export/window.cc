@@ -40,6 +40,14 @@ bool Window::waits_for_names() const {
                              [](const auto& it) { return it.second->profile.waits_for_names(); });
 }
 
+std::vector<ContainerProfile*> Window::LateProfiles() {
+  std::vector<ContainerProfile*> late;
+  for (auto& [container, open] : profiles_) {
+    if (open->profile.waits_for_names()) late.push_back(&open->profile);
+  }
+  return late;
+}
+
 void Window::PutName(const ContainerName& name, Finished& finished) const {
   daemon::PutName(name, options_.node, finished.open.row, *finished.unnamed);
   finished.unnamed = nullptr;

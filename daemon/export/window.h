@@ -34,6 +34,8 @@ class Window {
   void Add(const Slice& slice);
   // Some frame has no name and may still get one.
   bool waits_for_names() const;
+  // Those of which that is so, until the next call of something that changes the window.
+  std::vector<ContainerProfile*> LateProfiles();
 
   // The rows and profiles of containers with a name, as they are now; the window goes on.
   std::vector<store::OpenProfile> Snapshot() const;

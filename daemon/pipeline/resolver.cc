@@ -175,7 +175,12 @@ bool Resolver::ResolveUser(uint64_t address, const std::vector<ProcessMapping>& 
       module->kind == ModuleKind::kFile && process != nullptr) {
     peers_.WantSymbols(module, *process, *mapping);
   }
-  if (frames_.empty() || frames_.back().module != frame.module) unwinder_.Touch(frame.module);
+  if (frames_.empty() || frames_.back().module != frame.module) {
+    unwinder_.Touch(frame.module);
+    if (process != nullptr) {
+      module->NoteSeen(process->pid, process->parent, mapping->start, mapping->end);
+    }
+  }
   frames_.push_back(frame);
   return true;
 }

@@ -37,10 +37,25 @@ struct Module {
   mutable std::atomic<uint8_t> symbols{kWanted};
   mutable std::atomic<uint8_t> failures{0};
 
+  // Where a stack last showed the file: `pid << 32 | parent`, 0 while none did, and that process's
+  // mapping. Written by the resolve thread. The three may be of two processes: who opens the file
+  // by them verifies that it is this one.
+  mutable std::atomic<uint64_t> seen_in{0};
+  mutable std::atomic<uint64_t> seen_start{0};
+  mutable std::atomic<uint64_t> seen_end{0};
+
   Module() = default;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   ~Module() { delete found_build_id_.load(); }
+
+  void NoteSeen(uint32_t pid, uint32_t parent, uint64_t start, uint64_t end) const {
+    const uint64_t seen = uint64_t{pid} << 32 | parent;
+    if (seen_in.load(std::memory_order_relaxed) == seen) return;
+    seen_start.store(start, std::memory_order_relaxed);
+    seen_end.store(end, std::memory_order_relaxed);
+    seen_in.store(seen, std::memory_order_relaxed);
+  }
 
   // The kernel's word, else what the loader read from the file; "" while neither is known.
   std::string_view BuildId() const {

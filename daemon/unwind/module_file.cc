@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <optional>
+#include <utility>
 
 #include "daemon/process/proc_fs.h"
 #include "symbolizer/elf/build_id.h"
@@ -40,6 +41,18 @@ std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd) 
 }
 
 }  // namespace
+
+MappedModule MappedModule::LastSeen(std::shared_ptr<const Module> module) {
+  MappedModule mapped;
+  const uint64_t seen = module->seen_in.load(std::memory_order_relaxed);
+  mapped.pid = static_cast<uint32_t>(seen >> 32);
+  mapped.parent = static_cast<uint32_t>(seen);
+  mapped.start = module->seen_start.load(std::memory_order_relaxed);
+  mapped.end = module->seen_end.load(std::memory_order_relaxed);
+  mapped.maybe_gone = true;
+  mapped.module = std::move(module);
+  return mapped;
+}
 
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
                                               const MappedModule& mapped) {

@@ -20,8 +20,11 @@ struct MappedModule {
   uint32_t parent = 0;
   uint64_t start = 0;
   uint64_t end = 0;
+  bool maybe_gone = false;  // process and range were right a while ago, and may be another file's
 
   MappedModule() = default;
+  // Where a stack showed it last. The module must have been seen.
+  static MappedModule LastSeen(std::shared_ptr<const Module> module);
   MappedModule(std::shared_ptr<const Module> of, const Process& process,
                const ProcessMapping& mapping)
       : module(std::move(of)),

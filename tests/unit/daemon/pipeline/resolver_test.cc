@@ -83,6 +83,22 @@ TEST_F(ResolverTest, ReadsMappingsAgainForALeafOutsideOfAllCode) {
   EXPECT_EQ(FramesOfRow(0)[0].offset, 0x10u);
 }
 
+TEST_F(ResolverTest, NotesWhereAStackShowedAFileLast) {
+  Start(7);
+  Start(8);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10000}});
+  AddBody(round_, {.hash = 2, .tgid = 8, .user = {0x10000}});
+  Sample(1, kApp, 7);
+  Sample(2, kApp, 8);
+  Process();
+  const Module& app = *modules_.Get(slice().frames.at(0).module);
+  const uint64_t seen_in = app.seen_in;
+  EXPECT_EQ(seen_in >> 32, 8u) << "pid";
+  EXPECT_EQ(seen_in & 0xffffffff, 1u) << "parent";
+  EXPECT_EQ(app.seen_start, 0x10000u);
+  EXPECT_EQ(app.seen_end, 0x20000u);
+}
+
 TEST_F(ResolverTest, SaysWhenAStackIsLost) {
   Start(7);
   Sample(1, kApp, 7);
