@@ -114,7 +114,7 @@ size_t ContainerHotspots::Shrink(size_t keep) {
     return a.window_ns + a.last_window_ns > b.window_ns + b.last_window_ns;
   });
   size_t evicted = residents_.size() - keep;
-  for (size_t i = keep; i < residents_.size(); ++i) evicted_ns_ += residents_[i].value_ns;
+  for (size_t i = keep; i < residents_.size(); ++i) other_ns_ += residents_[i].value_ns;
   residents_.resize(keep);
   return evicted;
 }
@@ -175,7 +175,7 @@ void ContainerHotspots::Observe(uint64_t hash, const FunctionSelf& function) {
 }
 
 void ContainerHotspots::Replace(Resident& resident, Candidate& candidate, int64_t now_ns) {
-  evicted_ns_ += resident.value_ns;
+  other_ns_ += resident.value_ns;
   Candidate loser{std::move(resident.function),
                   std::move(resident.binary),
                   resident.hash,

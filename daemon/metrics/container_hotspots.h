@@ -35,9 +35,9 @@ struct ContainerLabels {
 //                └──► `other`, and the space-saving sketch (kMaxCandidates functions a container)
 //
 // A function of the sketch takes a resident's place when it had more self time than it in each of
-// the last two windows and the resident has stayed kResidenceNs. The evicted function's further
-// time goes to `other`. Every nanosecond of the slice goes to exactly one counter. Owned by one
-// thread.
+// the last two windows and the resident has stayed kResidenceNs. `other` takes over what an
+// evicted function had, and its further time: residents and `other` are the container's total at
+// any moment, and `other` only rises. A function that comes back begins at 0. Owned by one thread.
 class ContainerHotspots {
  public:
   static constexpr int64_t kResidenceNs = 600'000'000'000;  // 10 min
@@ -72,10 +72,8 @@ class ContainerHotspots {
 
   const std::vector<Resident>& residents() const { return residents_; }
   int64_t total_ns() const { return total_ns_; }
+  // What no resident has: never falls.
   int64_t other_ns() const { return other_ns_; }
-  // What functions had been given that are no longer residents: total = residents + other +
-  // evicted.
-  int64_t evicted_ns() const { return evicted_ns_; }
   const std::shared_ptr<const std::string>& total_line() const { return total_line_; }
   const std::shared_ptr<const std::string>& other_line() const { return other_line_; }
 
@@ -105,7 +103,6 @@ class ContainerHotspots {
   std::vector<Candidate> candidates_;
   int64_t total_ns_ = 0;
   int64_t other_ns_ = 0;
-  int64_t evicted_ns_ = 0;
 };
 
 }  // namespace firetower::daemon

@@ -19,7 +19,7 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kHotspotCpuSeconds, "firetower_hotspot_cpu_seconds_total", kCounter,
      "namespace,pod,container,function,binary", "", 300,
      "CPU time of a container by the function on top of the stack; function=\"other\" is the rest. "
-     "The rates add up to that of firetower_cpu_seconds_total."},
+     "The series of a container add up to its firetower_cpu_seconds_total."},
     {MetricId::kWorkloadInfo, "firetower_workload_info", kInfo,
      "namespace,pod,workload_kind,workload", "", 1024,
      "What a pod of firetower_cpu_seconds_total belongs to; join it on namespace and pod."},
@@ -158,8 +158,14 @@ std::string MetricsMarkdown() {
       "scraper that asks for it. OpenMetrics names a counter's family without `_total`.\n\n"
       "Function series are sticky: a function keeps its place at least ten minutes, and loses it\n"
       "only to one that had more self time in two windows running. Time of a function without a\n"
-      "series is in `function=\"other\"`. Compare rates, not raw counters, across functions: a\n"
-      "series that ends takes its past with it. Series of a container end two minutes after it.\n\n"
+      "series is in `function=\"other\"`, which takes over what a function had whose series ends: "
+      "at\n"
+      "any scrape the series of a container add up to its `firetower_cpu_seconds_total`. A rate "
+      "of\n"
+      "`other` over such a moment shows that past once more: for what `other` does now, take the\n"
+      "container's rate less those of the named functions. A function that comes back begins at "
+      "0.\n"
+      "Series of a container end two minutes after it.\n\n"
       "| Metric | Type | Labels | Most series | Meaning |\n|---|---|---|---|---|\n";
   for (const FamilySpec& spec : kFamilies) {
     std::string most = fmt::format("{}", spec.max_series);

@@ -151,18 +151,26 @@ TEST(HotspotTracker, ReplacesOnlyAfterTwoBetterWindows) {
   EXPECT_EQ(node.Residents(), (std::set<std::string>{"a", "new"}));
 }
 
-TEST(HotspotTracker, EvictedFunctionsGoOnInOther) {
+TEST(HotspotTracker, OtherTakesOverWhatAnEvictedFunctionHad) {
   HotspotTracker::Options options;
   options.top_functions = 1;
   Node node(options);
   node.Slice({{"old", 100}});
-  for (int window = 0; window < 12; ++window) node.Window({{"old", 100}, {"new", 200}});
+  int64_t old = 100;
+  int64_t other = 0;
+  while (node.Residents() == std::set<std::string>{"old"}) {
+    ASSERT_EQ(node.Shown("old"), old);
+    ASSERT_EQ(node.Other(), other);
+    node.Slice({{"old", 100}, {"new", 200}});
+    old += 100;
+    other += 200;
+  }
   ASSERT_EQ(node.Residents(), std::set<std::string>{"new"});
-  int64_t before_new = node.Shown("new");
-  int64_t before_other = node.Other();
+  EXPECT_EQ(node.Shown("new"), 200) << "its time of this slice, no jump from the past";
+  EXPECT_EQ(node.Other(), other - 200 + old) << "all that `old` had, and its time of this slice";
   node.Slice({{"old", 100}, {"new", 200}});
-  EXPECT_EQ(node.Shown("new") - before_new, 200);
-  EXPECT_EQ(node.Other() - before_other, 100) << "no jump from the past, all of the present";
+  EXPECT_EQ(node.Other(), other - 200 + old + 100);
+  EXPECT_EQ(node.Shown("new"), 400);
 }
 
 TEST(HotspotTracker, ContainerTimeWithoutFunctionIsOther) {
@@ -305,27 +313,48 @@ class RandomNode {
   int64_t now_ = 0;
 };
 
-TEST(HotspotTracker, EveryNanosecondLandsInOneCounter) {
-  int64_t evicted = 0;
+// Nanoseconds and names of the function series shown, by container.
+struct ShownSeries {
+  std::map<std::string, int64_t> sums;
+  std::set<std::string> names;  // without those of `other`
+};
+
+ShownSeries SeriesOf(const HotspotSnapshot& snapshot) {
+  ShownSeries shown;
+  for (const CounterSeries& series : snapshot.hotspots) {
+    const size_t begin = series.line->find("container=\"") + 11;
+    shown.sums[series.line->substr(begin, series.line->find('"', begin) - begin)] +=
+        series.value_ns;
+    if (series.line->find("function=\"other\"") == std::string::npos)
+      shown.names.insert(*series.line);
+  }
+  return shown;
+}
+
+// What /metrics shows adds up at every scrape, also after functions lost their series.
+TEST(HotspotTracker, SeriesShownAddUpToTheContainer) {
+  size_t ended = 0;
   for (unsigned seed = 1; seed <= 20; ++seed) {
     HotspotTracker::Options options;
     options.max_series = 10 + seed * 3;
     HotspotTracker tracker(options);
     RandomNode node(seed, tracker);
+    std::set<std::string> before;
     for (unsigned slice = 0; slice < 400; ++slice) {
       node.Slice(slice);
-      for (const auto& [container, total] : node.truth()) {
-        const ContainerHotspots* state = tracker.Find({"n", "p", container});
-        ASSERT_NE(state, nullptr);
-        int64_t sum = state->other_ns() + state->evicted_ns();
-        for (const auto& resident : state->residents()) sum += resident.value_ns;
-        ASSERT_EQ(sum, total) << container << " seed " << seed << " slice " << slice;
-        ASSERT_EQ(state->total_ns(), total);
-        evicted += state->evicted_ns();
+      const ShownSeries shown = SeriesOf(*tracker.Snapshot());
+      ASSERT_FALSE(shown.sums.empty());
+      for (const auto& [container, sum] : shown.sums) {
+        ASSERT_EQ(sum, node.truth().at(container)) << container << " seed " << seed << " " << slice;
       }
+      for (const auto& [container, total] : node.truth()) {
+        ASSERT_EQ(tracker.Find({"n", "p", container})->total_ns(), total);
+      }
+      for (const std::string& name : before) ended += !shown.names.contains(name);
+      before = shown.names;
     }
   }
-  EXPECT_GT(evicted, 0) << "the input must lead to evictions";
+  EXPECT_GT(ended, 100u) << "the input must lead to evictions";
 }
 
 TEST(HotspotTracker, SeriesAreUniqueCappedAndOtherNeverFalls) {
