@@ -36,6 +36,17 @@ Result<std::string> ReadFd(int fd, size_t max_bytes) {
 }
 
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
+  // O_NONBLOCK: open(2) of a FIFO waits for a writer otherwise.
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path, O_NONBLOCK | O_NOCTTY));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("stat " + path);
+  if (!S_ISREG(info.st_mode)) {
+    return Error(ErrorCode::kInvalid, path + ": not a regular file, so not read");
+  }
+  return ReadFd(fd.get(), max_bytes).Context(path);
+}
+
+Result<std::string> ReadFileOrPipe(const std::string& path, size_t max_bytes) {
   ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path));
   return ReadFd(fd.get(), max_bytes).Context(path);
 }

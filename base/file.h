@@ -19,7 +19,11 @@ namespace firetower {
 Result<UniqueFd> OpenReadOnly(const std::string& path, int extra_flags = 0);
 
 // The whole file. kExhausted when it is longer than `max_bytes`; works on /proc files (size 0).
+// Only regular files (kInvalid): of a FIFO or a device the end may never come.
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes = 64u << 20);
+// As ReadFile, and waits for the writer of a FIFO: for what a person names on a command line, such
+// as /dev/stdin or a shell's <(command).
+Result<std::string> ReadFileOrPipe(const std::string& path, size_t max_bytes);
 Result<std::string> ReadFd(int fd, size_t max_bytes = 64u << 20);
 
 // Reads exactly out.size() bytes at `offset`; kCorrupt when the file ends before.

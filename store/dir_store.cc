@@ -165,7 +165,7 @@ Result<std::string> DirStore::Get(std::string_view key, uint64_t max_bytes) cons
 Result<std::string> DirStore::GetRange(std::string_view key, uint64_t offset,
                                        uint64_t length) const {
   ASSIGN_OR_RETURN(std::string path, PathOf(key));
-  ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path));
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path, O_NONBLOCK));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return ErrnoError("stat " + path);
   auto size = static_cast<uint64_t>(info.st_size);

@@ -103,7 +103,7 @@ Result<Flags> ReadFlags(const std::vector<Option>& options,
 }
 
 Status ApplyFile(const std::vector<Option>& options, const std::string& path, Config& config) {
-  auto yaml = ReadFile(path, kMaxConfigFileBytes).Context("--config");
+  auto yaml = ReadFileOrPipe(path, kMaxConfigFileBytes).Context("--config");
   if (!yaml) return std::move(yaml).error();
   ASSIGN_OR_RETURN(std::vector<FileSetting> settings, ParseConfigFile(*yaml, path));
   for (const FileSetting& setting : settings) {

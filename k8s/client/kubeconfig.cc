@@ -190,7 +190,7 @@ Result<ClientConfig> ParseKubeconfig(std::string_view text, const std::string& f
 }
 
 Result<ClientConfig> LoadKubeconfig(const std::string& path, std::string_view context) {
-  Result<std::string> text = ReadFile(path, kMaxCredentialBytes);
+  Result<std::string> text = ReadFileOrPipe(path, kMaxCredentialBytes);
   if (!text) return std::move(text).error().Context("kubeconfig");
   const size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -56,6 +59,30 @@ TEST_F(FileTest, ReadFileRefusesMoreThanItsBound) {
 
 TEST_F(FileTest, ReadFileReadsProcFilesWhoseSizeIsZero) {
   EXPECT_NE(ReadFile("/proc/self/status").value().find("Pid:"), std::string::npos);
+}
+
+TEST_F(FileTest, ReadFileRefusesWhatMayNeverEnd) {
+  const std::string fifo = dir_ + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ::alarm(10);  // one that waits for a writer must not hold up the others
+  for (const std::string& path : {fifo, std::string("/dev/zero"), dir_}) {
+    Result<std::string> text = ReadFile(path, 100);
+    ASSERT_FALSE(text) << path;
+    EXPECT_EQ(text.error().message(), path + ": not a regular file, so not read");
+  }
+  ::alarm(0);
+}
+
+TEST_F(FileTest, ReadFileOrPipeReadsToTheWritersEnd) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  ASSERT_EQ(::write(writer.get(), "12345", 5), 5);
+  writer.reset();
+  const std::string path = "/proc/self/fd/" + std::to_string(reader.get());
+  EXPECT_EQ(ReadFileOrPipe(path, 5).value(), "12345");
+  EXPECT_FALSE(ReadFile(path));
 }
 
 TEST_F(FileTest, ReadExactAtTellsAFileThatEndsEarly) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -62,6 +64,20 @@ TEST_F(PolicyStoreTest, ReadsAFolder) {
   PolicyStore store = Open(folder_.path());
   EXPECT_THAT(Names(store), ElementsAre("one", "two", "three"));
   EXPECT_THAT(store.errors(), IsEmpty());
+}
+
+TEST_F(PolicyStoreTest, AFifoInTheFolderCostsItselfAlone) {
+  WriteText(At("a.yaml"), Policy("one"));
+  WriteText(At("c.yaml"), Policy("three"));
+  ASSERT_EQ(::mkfifo(At("b.yaml").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo(At("notes").c_str(), 0600), 0);
+  ::alarm(10);  // opened as a file is, it waits for a writer for ever
+  PolicyStore store = Open(folder_.path());
+  ::alarm(0);
+  EXPECT_THAT(Names(store), ElementsAre("one", "three"));
+  ASSERT_EQ(store.errors().size(), 1u);
+  EXPECT_EQ(store.errors()[0].ToString(),
+            At("b.yaml") + ": " + At("b.yaml") + ": not a regular file, so not read");
 }
 
 TEST_F(PolicyStoreTest, NamesTheFlagWhenThereIsNothing) {
