@@ -23,9 +23,10 @@ once one does; a `nodeSelector` takes no node whose labels are not known. A fiel
 does not know is ignored with a warning, a value that it does not know refuses the policy. Where a
 file and an object have the same kind, namespace and name, the file counts.
 
-This version serves mode `General` with profile type `CPU`. The other modes and types are read and
-checked, and the daemon says that it does not serve them yet; a policy with a `filter` is then not
-served at all. Without pod objects (`--standalone`), `podSelector: {matchLabels: {}}` takes every
+This version serves all modes, `General`, `Trigger` and `Filter`, with profile type `CPU`. The other
+types are read and checked, and the daemon says that it does not serve them yet; a policy that asks
+for none but those has no effect. `objectStore.isolation: Namespace` is not served yet either.
+Without pod objects (`--standalone`), `podSelector: {matchLabels: {}}` takes every
 container and a selector that asks for labels takes none, with a warning.
 
 **c** marks what `ClusterProfilingPolicy` alone has.

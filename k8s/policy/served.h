@@ -16,8 +16,7 @@ struct ServedReport {
   bool operator==(const ServedReport&) const = default;
 };
 
-// Modes General and Filter of CPU profiles are served. A policy in mode Trigger has no effect: it
-// would take more than was asked for.
+// CPU profiles are served in all modes; a policy without one has no effect.
 ServedReport Served(const ProfilingPolicy& policy);
 
 }  // namespace firetower::k8s
