@@ -6,6 +6,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "base/file.h"
@@ -19,6 +20,7 @@
 #include "daemon/control/budget_desk.h"
 #include "daemon/control/http_sources.h"
 #include "daemon/control/metrics_feed.h"
+#include "daemon/control/store_probe.h"
 #include "daemon/control/trigger_desk.h"
 #include "daemon/export/exporter.h"
 #include "daemon/health/kernel_version.h"
@@ -29,7 +31,6 @@
 #include "k8s/pods/pod_tracker.h"
 #include "query/api.h"
 #include "query/http_server.h"
-#include "store/verify.h"
 #include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
@@ -272,7 +273,8 @@ class AgentImpl : public Agent {
     doctor.sys_root = config_.sys_root;
     doctor.sideband_ring_bytes = config_.sideband_ring_bytes;
     doctor.cgroup = [this] { return CgroupFacts{hierarchy_.mode, hierarchy_.Name(), ""}; };
-    doctor.store = [this] { return StoreFactsNow(); };
+    doctor.store = [this] { return ProbeStore(*store_, feed_->store_fails()); };
+    doctor.policies = [this] { return PolicyFactsNow(); };
     std::function<std::vector<std::string>()> awaited;
     if (cluster_) {
       doctor.cluster = [this] {
@@ -300,24 +302,14 @@ class AgentImpl : public Agent {
     return OkStatus();
   }
 
-  StoreFacts StoreFactsNow() const {
-    StoreFacts facts;
-    facts.url = store_->Describe();
-    Result<store::VerifyResult> verified = store::VerifyStore(*store_);
-    if (!verified) {
-      facts.error = verified.error().message();
-      return facts;
-    }
-    for (const store::DamagedObject& damaged : verified->damaged) {
-      facts.damaged.push_back(fmt::format("{}{}{}: {}", damaged.key,
-                                          damaged.entry.empty() ? "" : " ", damaged.entry,
-                                          damaged.reason));
-    }
-    constexpr std::string_view kProbe = "v1/.probe";
-    Status written = store_->Put(kProbe, "");
-    if (written) written = store_->Delete(kProbe);
-    if (!written) facts.error = written.error().message();
-    return facts;
+  // Of the API server all policies are there only after its first answers.
+  bool KnowsAllPolicies() const { return !objects_ || AwaitedWatches(cluster_->watches()).empty(); }
+
+  // HTTP threads.
+  std::optional<PolicyFacts> PolicyFactsNow() const {
+    const std::shared_ptr<const PolicySchedule> schedule = published_schedule_.Get();
+    if (!schedule || !KnowsAllPolicies()) return std::nullopt;
+    return PolicyFacts{schedule->size(), refused_policies_.load(std::memory_order_relaxed)};
   }
 
   Status StartStages() {
@@ -362,7 +354,10 @@ class AgentImpl : public Agent {
          {set.warnings, schedule_->Warnings(labels_ != nullptr)}) {
       for (const std::string& warning : warnings) LOG(kWarn, "policy", {{"warning", warning}});
     }
+    refused_policies_.store(set.errors.size(), std::memory_order_relaxed);
     LOG(kInfo, "policies", {{"accepted", schedule_->size()}, {"refused", set.errors.size()}});
+    if (schedule_->size() == 0 && KnowsAllPolicies())
+      LOG(kWarn, "no policy is in force: nothing is profiled", {{"refused", set.errors.size()}});
     ApplySchedule();
   }
 
@@ -457,6 +452,7 @@ class AgentImpl : public Agent {
   std::shared_ptr<const Pipeline::Containers> armed_containers_;  // as they were armed last
   int64_t next_triggers_ns_ = 0;                                  // monotonic
   SnapshotCell<PolicySchedule> published_schedule_;               // the same, for the export thread
+  std::atomic<size_t> refused_policies_{0};
   std::optional<int64_t> schedule_change_ns_;
   WakeFd view_changed_;
   std::optional<int64_t> view_due_ns_;  // monotonic

@@ -40,6 +40,8 @@ std::vector<Check> RunDoctor(const DoctorInput& input) {
   if (input.cgroup) checks.push_back(CgroupCheck(input.cgroup()));
   checks.push_back(ClockCheck(ReadClockFacts()));
   if (input.store) checks.push_back(StoreCheck(input.store()));
+  if (std::optional<PolicyFacts> facts = input.policies ? input.policies() : std::nullopt)
+    checks.push_back(PolicyCheck(*facts));
   if (input.cluster) Append(checks, input.cluster());
   return checks;
 }

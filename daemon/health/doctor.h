@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct DoctorInput {
   std::function<CgroupFacts()> cgroup;               // unset: not checked
   std::function<StoreFacts()> store;                 // unset: not checked
   std::function<std::vector<Check>()> cluster = {};  // unset: there is none
+  // Unset: everything is profiled without a policy. Nothing: not all are known yet.
+  std::function<std::optional<PolicyFacts>()> policies = {};
 };
 
 // All checks, in the order they are shown. Any thread; reads a dozen small files. The callbacks

@@ -217,4 +217,17 @@ Check StoreCheck(const StoreFacts& facts) {
       "delete them once nobody needs to look at them; retention does so in time");
 }
 
+Check PolicyCheck(const PolicyFacts& facts) {
+  const std::string counts = fmt::format("accepted {}, refused {}", facts.accepted, facts.refused);
+  constexpr std::string_view kMend = "mend them: the log names each with its file, line and field";
+  if (facts.accepted == 0) {
+    return Warn("policies", "no policy is in force: nothing is profiled (" + counts + ")",
+                std::string(facts.refused > 0 ? kMend
+                                              : "write one into the folder of --policy or apply "
+                                                "one to the cluster; docs/examples has some"));
+  }
+  if (facts.refused > 0) return Warn("policies", counts, std::string(kMend));
+  return Ok("policies", counts);
+}
+
 }  // namespace firetower::daemon

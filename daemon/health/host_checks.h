@@ -53,4 +53,11 @@ struct StoreFacts {
 };
 Check StoreCheck(const StoreFacts& facts);
 
+struct PolicyFacts {
+  size_t accepted = 0;
+  size_t refused = 0;
+};
+// A node whose every policy is refused, or that has none, profiles nothing and looks healthy.
+Check PolicyCheck(const PolicyFacts& facts);
+
 }  // namespace firetower::daemon

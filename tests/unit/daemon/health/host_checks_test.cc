@@ -128,6 +128,32 @@ TEST(StoreCheck, NamesDamagedObjects) {
   EXPECT_EQ(check.message, "file:///s: 4 damaged and not served: a.zip, b.zip, c.zip and 1 more");
 }
 
+TEST(PolicyCheck, SaysThatNothingIsProfiled) {
+  const Check refused = PolicyCheck({0, 2});
+  EXPECT_EQ(refused.status, CheckStatus::kWarn);
+  EXPECT_EQ(refused.message, "no policy is in force: nothing is profiled (accepted 0, refused 2)");
+  EXPECT_THAT(refused.fix, HasSubstr("the log names each"));
+  const Check none = PolicyCheck({0, 0});
+  EXPECT_EQ(none.status, CheckStatus::kWarn);
+  EXPECT_THAT(none.fix, HasSubstr("--policy"));
+  EXPECT_EQ(PolicyCheck({1, 1}).status, CheckStatus::kWarn);
+  EXPECT_EQ(PolicyCheck({1, 0}).status, CheckStatus::kOk);
+}
+
+TEST(RunDoctor, ShowsPoliciesOnlyWhereTheyAreKnown) {
+  DoctorInput input;
+  const auto shown = [&input] {
+    size_t count = 0;
+    for (const Check& check : RunDoctor(input)) count += check.name == "policies";
+    return count;
+  };
+  EXPECT_EQ(shown(), 0u);
+  input.policies = [] { return std::optional<PolicyFacts>(); };
+  EXPECT_EQ(shown(), 0u);
+  input.policies = [] { return std::optional(PolicyFacts{0, 1}); };
+  EXPECT_EQ(shown(), 1u);
+}
+
 TEST(RunDoctor, EveryComplaintHasAFix) {
   FakeHost empty;  // nothing is as it should be
   DoctorInput input{empty.proc(), empty.sys(), 512 << 10,
