@@ -3,9 +3,11 @@
 """policy_test.py: policies from a folder, changed while the daemon runs.
 
 A bad file is named and harms no other; a changed file takes effect; containers.include narrows; a Periodic schedule
-samples in its turns only.
+samples in its turns only. Without a policy in force the daemon says so.
 """
 
+import json
+import os
 import pathlib
 import sys
 import time
@@ -90,6 +92,20 @@ def judge_periodic(case, daemon, folder, one):
                f"{on}, {sum(seconds.values())} samples")
 
 
+def judge_nothing_in_force(case, folder):
+    """A FIFO called like a policy is refused as a bad file is, and a node without any policy says so."""
+    folder.mkdir()
+    with Daemon("--policy", folder) as daemon:
+        case.check("an empty folder: the log warns", "no policy is in force" in daemon.log(), daemon.log()[-300:])
+    os.mkfifo(folder / "pipe.yaml")
+    with Daemon("--policy", folder, ready_seconds=20) as daemon:
+        case.check("a FIFO: the log names it", "pipe.yaml: not a regular file" in daemon.log(), daemon.log()[-300:])
+        checks = {one["name"]: one for one in json.loads(daemon.cli("doctor", "-o", "json", check=False).stdout)["checks"]}
+        told = checks.get("policies", {})
+        case.check("doctor warns that nothing is profiled", told.get("status") == "warn"
+                   and "accepted 0, refused 1" in told.get("message", "") and bool(told.get("fix")), told)
+
+
 def main():
     case = Case("e2e.policy")
     case.need("runc", "busybox")
@@ -103,6 +119,7 @@ def main():
             time.sleep(2)
             judge_reload(case, daemon, folder, one, two)
             judge_periodic(case, daemon, folder, one)
+        judge_nothing_in_force(case, engine.work / "none")
     case.finish()
 
 
