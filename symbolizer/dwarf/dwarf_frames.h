@@ -17,7 +17,8 @@ namespace firetower::symbolizer {
 // their code; a unit is read when one of its addresses is first asked for, into the cache. What is
 // damaged has no frames.
 //
-// DWARF 2 to 5. Not read: split units (.dwo), whose code has no lines then, and what dwz(1) moved to another file.
+// DWARF 2 to 5. Not read: split units (.dwo), whose code has no lines then, and what dwz(1) moved
+// to another file.
 class DwarfFrames : public SourceFrames {
  public:
   // `cache` must outlive the result. kNotFound: the file has no DWARF; kExhausted: too much of it.
