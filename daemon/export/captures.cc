@@ -149,13 +149,16 @@ bool Captures::Named(const Open& open, bool last) {
   return named;
 }
 
-void Captures::Finish(Open& open, std::vector<Finished>& out) {
-  const CaptureOrder& order = open.order;
+void Captures::NameLateFrames(Open& open, int64_t deadline_ns) {
   std::vector<ContainerProfile*> late;
   for (auto& [container, part] : open.parts) {
     if (part.profile.waits_for_names()) late.push_back(&part.profile);
   }
-  NameLate(namer_, late, kLateNamesMs, nullptr);
+  NameLate(namer_, late, deadline_ns, nullptr);
+}
+
+void Captures::Finish(Open& open, std::vector<Finished>& out) {
+  const CaptureOrder& order = open.order;
   for (auto& [container, part] : open.parts) {
     const std::shared_ptr<const ContainerName> name = names_.NameOf(part.profile.container()).name;
     if (name && name->opted_out) continue;
@@ -177,6 +180,7 @@ void Captures::Finish(Open& open, std::vector<Finished>& out) {
 
 std::vector<Captures::Finished> Captures::TakeFinished(int64_t now_ns, bool last) {
   std::vector<Finished> out;
+  const int64_t names_by_ns = Clock::System().MonotonicNs() + kLateNamesNs;
   std::erase_if(open_, [&](Open& open) {
     if (last) {
       // What was not to come any more is no part of the time it covers.
@@ -185,6 +189,7 @@ std::vector<Captures::Finished> Captures::TakeFinished(int64_t now_ns, bool last
       return false;
     }
     if (!Named(open, last)) return false;
+    NameLateFrames(open, names_by_ns);
     Finish(open, out);
     past_.push_back(std::move(open.order));
     return true;

@@ -89,6 +89,7 @@ class Captures {
   Part& PartOf(Open& open, const Slice::ContainerEntry& entry);
   size_t Bytes() const;
   bool Named(const Open& open, bool last);
+  void NameLateFrames(Open& open, int64_t deadline_ns);
   void Finish(Open& open, std::vector<Finished>& out);
 
   const std::string& node_;

@@ -202,7 +202,8 @@ void Exporter::Seal() {
   if (window_.waits_for_names()) {
     loader_.WaitIdle(kWindowSymbolWaitMs);
     namer_.BeginSlice();
-    NameLate(namer_, window_.LateProfiles(), kLateNamesMs, &window_mutex_);
+    NameLate(namer_, window_.LateProfiles(), Clock::System().MonotonicNs() + kLateNamesNs,
+             &window_mutex_);
   }
   // Readers see a sealed window until it is in the store.
   std::lock_guard lock(window_mutex_);

@@ -5,8 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "base/clock.h"
-
 namespace firetower::daemon {
 namespace {
 
@@ -26,10 +24,9 @@ std::vector<uint32_t> LateModules(const std::vector<ContainerProfile*>& profiles
 
 }  // namespace
 
-void NameLate(FrameNamer& namer, const std::vector<ContainerProfile*>& profiles, int timeout_ms,
-              std::mutex* mutex) {
+void NameLate(FrameNamer& namer, const std::vector<ContainerProfile*>& profiles,
+              int64_t deadline_ns, std::mutex* mutex) {
   const Clock& clock = Clock::System();
-  const int64_t deadline_ns = clock.MonotonicNs() + timeout_ms * kNsPerMs;
   {
     const auto lock = Lock(mutex);
     for (ContainerProfile* profile : profiles) profile->LookAgain();

@@ -91,18 +91,21 @@ class LateNamesTest : public ::testing::Test {
     exporter.Start(source_);
     exporter.Finish();
   }
-  // Leaves of the samples of each window.
+  static std::vector<std::string> LeavesOf(const profile::Profile& profile) {
+    std::vector<std::string> leaves;
+    for (uint32_t s = 0; s < profile.sample_count(); ++s) {
+      leaves.push_back(profile.FrameName(profile.location(profile.sample(s).locations[0]), 0));
+    }
+    return leaves;
+  }
+  // Of each window, that of its only container.
   std::vector<std::vector<std::string>> StoredLeaves() {
     std::vector<std::vector<std::string>> windows;
     for (const auto& [key, bytes] : store_.objects) {
-      std::vector<std::string>& leaves = windows.emplace_back();
       auto index = store::ReadBundleIndex(store_, key);
       for (const store::BundleEntry& entry : index->entries) {
-        auto profile = profile::DecodePprof(*store::ReadBundleEntry(store_, key, entry));
-        for (uint32_t s = 0; s < profile->sample_count(); ++s) {
-          leaves.push_back(
-              profile->FrameName(profile->location(profile->sample(s).locations[0]), 0));
-        }
+        windows.push_back(
+            LeavesOf(*profile::DecodePprof(*store::ReadBundleEntry(store_, key, entry))));
       }
     }
     return windows;
@@ -144,6 +147,33 @@ TEST_F(LateNamesTest, NamesEveryFrameInEachWindowThoughTablesPushOneAnotherOut) 
   ASSERT_EQ(windows.size(), 3u);
   EXPECT_THAT(windows, Each(UnorderedElementsAre("program0_f7", "program1_f8", "program2_f9")));
   EXPECT_EQ(cache_.counters().tables, 1u) << "within its budget";
+}
+
+TEST_F(LateNamesTest, NamesEveryFrameOfACapture) {
+  for (uint32_t i = 0; i < 3; ++i) Want(i);
+  std::vector<RowOf> rows = {RowIn(0, 7), RowIn(1, 8), RowIn(2, 9)};
+  for (RowOf& row : rows) {
+    row.decision.to_metrics = row.decision.to_store = false;
+    row.decision.record_ns = 30 * kNsPerSecond;
+    row.decision.recorded_for = {"shop/spikes"};
+    row.seconds = {1};
+  }
+  AddSlice(kFirstWindowNs, kFirstWindowNs + 5 * kNsPerSecond, rows, false);
+  CaptureOrder order;
+  order.id = "f00d";
+  order.policy = "shop/spikes";
+  order.end_ns = 5 * kNsPerSecond;
+  order.begin_wall_ns = kFirstWindowNs;
+  Exporter exporter(store_, loader_, cache_, proc_.root(), observer_, clock_, options_);
+  exporter.Order(order);
+  exporter.Start(source_);
+  exporter.Finish();
+  ASSERT_EQ(store_.objects.size(), 1u);
+  const store::ObjectStore& stored = store_;
+  auto profile = profile::DecodePprof(*stored.Get(store_.objects.begin()->first));
+  ASSERT_TRUE(profile);
+  EXPECT_THAT(LeavesOf(*profile),
+              UnorderedElementsAre("program0_f7", "program1_f8", "program2_f9"));
 }
 
 // A process that was there when its stack was taken, and the parent that outlives it.
