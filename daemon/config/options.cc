@@ -162,7 +162,7 @@ void AddHost(std::vector<Option>& rows) {
       Row("memory-limit-bytes", kHost, "BYTES",
           "Memory that the daemon may have, as the limit of its container: above nine tenths of "
           "it the policies' rates are lowered.",
-          BytesValue(&Config::memory_limit_bytes, 64 * kMi, 1024 * kGi, ByteShape::kAny)));
+          BytesValue(&Config::memory_limit_bytes, kMi, kGi * kMi, ByteShape::kAny)));
   rows.back().default_text = "no limit";
 }
 

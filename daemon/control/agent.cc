@@ -410,8 +410,9 @@ class AgentImpl : public Agent {
   bool LookAtBudget() {
     const int64_t now_ns = clock_.MonotonicNs();
     if (!budget_.IsDue(now_ns)) return false;
-    return budget_.Look(schedule_->RunningAt(clock_.WallNs(), View(), triggers_->moment()),
-                        feed_->own(), now_ns);
+    return budget_.Look(
+        schedule_->RunningAt(clock_.WallNs(), View(), triggers_->moment(), budget_.factors()),
+        feed_->own(), now_ns);
   }
 
   int64_t UntilScheduleNs() const {

@@ -43,15 +43,15 @@ bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const
   }
   const std::vector<GovernedRate> rates =
       governor_.Step(policies, {cores_, totals.memory_bytes, memory_max_bytes_}, interval_ns);
-  if (governor_.state() != BudgetState::kWithin) cause_ = governor_.state();
   RateFactors factors;
-  lowered_.clear();
+  std::vector<Lowered> lowered;
   for (size_t i = 0; i < rates.size(); ++i) {
-    const PolicySchedule::Running& one = running[i];
-    if (rates[i].frequency_hz >= one.frequency_hz) continue;
+    if (rates[i].factor >= 1) continue;
     factors[rates[i].key] = rates[i].factor;
-    lowered_.push_back({rates[i].key, one.policy->uid, one.frequency_hz, rates[i].frequency_hz});
+    lowered.push_back({rates[i].key, running[i].policy->uid, running[i].frequency_hz,
+                       rates[i].frequency_hz, rates[i].factor, WhyNow(rates[i])});
   }
+  lowered_ = std::move(lowered);
   const bool changed = factors != factors_;
   factors_ = std::move(factors);
   FeedMetrics(running.size());
@@ -60,7 +60,7 @@ bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const
 }
 
 void BudgetDesk::FeedMetrics(size_t policies) {
-  const auto dropped = static_cast<size_t>(std::ranges::count(lowered_, 0u, &Lowered::given_hz));
+  const auto dropped = static_cast<size_t>(std::ranges::count(lowered_, 0.0, &Lowered::factor));
   const size_t lowered = lowered_.size() - dropped;
   registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(policies - lowered_.size()),
                 {"full"});
@@ -74,12 +74,16 @@ void BudgetDesk::FeedMetrics(size_t policies) {
                 {"memory"});
 }
 
-// What stays the same from one reading to the next, for a status.
-std::string BudgetDesk::Why() const {
-  if (cause_ == BudgetState::kOverMemory) {
+// A status is written again when its message changes: it says why the policy was lowered, not what
+// the last reading was.
+std::string BudgetDesk::WhyNow(const GovernedRate& rate) const {
+  const auto before = std::ranges::find(lowered_, rate.key, &Lowered::name);
+  const bool raised = governor_.state() == BudgetState::kWithin;
+  if (before != lowered_.end() && (raised || before->factor == rate.factor)) return before->why;
+  if (governor_.state() == BudgetState::kOverMemory) {
     return fmt::format("more would take the agent above {} MiB of memory", memory_max_bytes_ >> 20);
   }
-  return fmt::format("more would cost the node above limits.cpu of its policies, {:.0f}m together",
+  return fmt::format("more would cost the node above limits.cpu of its policies, {:.3g}m together",
                      governor_.budget_cores() * 1e3);
 }
 
@@ -90,7 +94,7 @@ void BudgetDesk::LogRates() const {
        {"memory_bytes", totals_.memory_bytes},
        {"memory_max_bytes", memory_max_bytes_}});
   for (const Lowered& one : lowered_) {
-    LOG(kWarn, one.given_hz == 0 ? "policy dropped" : "policy lowered",
+    LOG(kWarn, one.factor == 0 ? "policy dropped" : "policy lowered",
         {{"policy", one.name}, {"hertz", one.given_hz}, {"asked", one.asked_hz}});
   }
 }
@@ -100,11 +104,12 @@ void BudgetDesk::AddTo(PolicyFindings& findings) const {
     if (one.uid.empty()) continue;
     PolicyFinding& finding = findings[one.uid];
     if (finding.failed) continue;
-    finding.failed = one.given_hz == 0;
+    finding.failed = one.factor == 0;
     finding.reason = "BudgetExceeded";
-    finding.message = one.given_hz == 0 ? fmt::format("not sampled: {}", Why())
-                                        : fmt::format("sampled at {} instead of {} Hz: {}",
-                                                      one.given_hz, one.asked_hz, Why());
+    finding.message = one.factor == 0
+                          ? "not sampled: " + one.why
+                          : fmt::format("sampled at {:.3g} % of the rate it asks for: {}",
+                                        one.factor * 100, one.why);
   }
 }
 

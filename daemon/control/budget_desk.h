@@ -42,19 +42,20 @@ class BudgetDesk {
     std::string uid;
     uint32_t asked_hz = 0;
     uint32_t given_hz = 0;
+    double factor = 1;
+    std::string why;  // as of when it was lowered so far
   };
 
   void FeedMetrics(size_t policies);
   void LogRates() const;
-  std::string Why() const;
+  std::string WhyNow(const GovernedRate& rate) const;
 
   MetricsRegistry& registry_;
   const int64_t memory_max_bytes_;
   Governor governor_;
   OwnTotals totals_;
   double cores_ = 0;
-  int64_t last_ns_ = 0;                       // monotonic; 0: never looked
-  BudgetState cause_ = BudgetState::kWithin;  // what rates were last lowered for
+  int64_t last_ns_ = 0;  // monotonic; 0: never looked
   RateFactors factors_;
   std::vector<Lowered> lowered_;
 };

@@ -149,7 +149,7 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
   const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes());
   registry_.SetOverhead(overhead);
   registry_.SetBpfCost(bpf_ns, map_bytes);
-  own_ = {overhead.process_cpu_ns + bpf_ns, overhead.resident_bytes + map_bytes};
+  own_ = {overhead.process_cpu_ns + bpf_ns, overhead.private_bytes + map_bytes};
 }
 
 }  // namespace firetower::daemon

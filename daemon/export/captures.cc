@@ -28,9 +28,6 @@ bool IsWithin(const CaptureOrder& order, int64_t time_ns) {
 }  // namespace
 
 bool Captures::Begin(CaptureOrder order, const FlightRecorder& recorder) {
-  const int64_t oldest_ns =
-      recorder.slices().empty() ? order.begin_ns : recorder.slices().front().begin_ns - kLateNs;
-  std::erase_if(past_, [&](const CaptureOrder& past) { return past.end_ns <= oldest_ns; });
   if (open_.size() >= kMaxOpen) {
     ++refused_;
     return false;
@@ -66,7 +63,8 @@ void Captures::FindEarlier(const Open& open, const Slice& slice) {
   for (const CaptureOrder& past : past_) consider(past);
   for (const Open& other : open_) {
     if (&other == &open) break;
-    consider(other.order);
+    // What it had no room for is nowhere else.
+    if (other.dropped == 0) consider(other.order);
   }
 }
 
@@ -82,7 +80,9 @@ void Captures::AddUp(const Open& open, const Slice& slice) {
   also_.assign(slice.rows.size(), {});
   FindEarlier(open, slice);
   for (const Slice::Timed& timed : slice.timed) {
+    const Slice::Row& row = slice.rows[timed.row];
     if (!IsWithin(open.order, timed.time_ns)) continue;
+    if (!Wants(open.order, slice.containers[row.container])) continue;
     Sum& sum = (IsTaken(slice, timed) ? also_ : own_)[timed.row];
     ++sum.count;
     sum.value += timed.value;
@@ -99,7 +99,7 @@ void Captures::Add(Open& open, const Slice& slice) {
   const bool full = Bytes() >= max_bytes_;
   for (uint32_t row = 0; row < slice.rows.size(); ++row) {
     const uint64_t count = own_[row].count + also_[row].count;
-    if (count == 0 || !Wants(order, slice.containers[slice.rows[row].container])) continue;
+    if (count == 0) continue;
     if (full) {
       open.dropped += count;
       dropped_samples_ += count;
@@ -179,6 +179,7 @@ void Captures::Finish(Open& open, std::vector<Finished>& out) {
 }
 
 std::vector<Captures::Finished> Captures::TakeFinished(int64_t now_ns, bool last) {
+  std::erase_if(past_, [&](const CaptureOrder& past) { return past.end_ns + kPastNs <= now_ns; });
   std::vector<Finished> out;
   const int64_t names_by_ns = Clock::System().MonotonicNs() + kLateNamesNs;
   std::erase_if(open_, [&](Open& open) {
@@ -191,7 +192,7 @@ std::vector<Captures::Finished> Captures::TakeFinished(int64_t now_ns, bool last
     if (!Named(open, last)) return false;
     NameLateFrames(open, names_by_ns);
     Finish(open, out);
-    past_.push_back(std::move(open.order));
+    if (open.dropped == 0) past_.push_back(std::move(open.order));
     return true;
   });
   return out;

@@ -40,6 +40,9 @@ class Captures {
   // What waited for an unwind table may come this much later than it was sampled.
   static constexpr int64_t kLateNs = 3 * kNsPerSecond;
 
+  // Longer than the recorder reaches back: preTriggerSeconds is 300 at most.
+  static constexpr int64_t kPastNs = 400 * kNsPerSecond;
+
   struct Finished {
     store::CatalogRow row;
     profile::Profile profile;
@@ -98,7 +101,7 @@ class Captures {
   ContainerNames& names_;
   const size_t max_bytes_;
   std::deque<Open> open_;          // the one begun first in front
-  std::deque<CaptureOrder> past_;  // as long as the recorder reaches back into them
+  std::deque<CaptureOrder> past_;  // those that a new one may reach back into
   uint64_t refused_ = 0;
   uint64_t dropped_samples_ = 0;
   std::vector<Sum> own_, also_;               // scratch, by row

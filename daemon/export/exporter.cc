@@ -94,12 +94,13 @@ void Exporter::TakeSlice(Slice& slice) {
   TakeOrders();
   captures_.Take(slice);
   recorder_.Take(slice);
+  named_selves_.Take(slice, self_.Compute(slice));
+  observer_.OnSlice(slice, named_selves_.containers(), named_selves_.gone());
+  // After the metrics: names that it waits for push tables out that they want.
   SendCaptures(slice.end_ns, false);
   uncaptured_samples_.store(recorder_.dropped_samples() + captures_.dropped_samples(),
                             std::memory_order_relaxed);
   refused_captures_.store(captures_.refused(), std::memory_order_relaxed);
-  named_selves_.Take(slice, self_.Compute(slice));
-  observer_.OnSlice(slice, named_selves_.containers(), named_selves_.gone());
   symbol_hits_.store(namer_.hits(), std::memory_order_relaxed);
   symbol_misses_.store(namer_.misses(), std::memory_order_relaxed);
   if (slice.ends_window) {

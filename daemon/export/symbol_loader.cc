@@ -104,6 +104,8 @@ void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
 std::shared_ptr<const symbolizer::SymbolTable> SymbolLoader::ReadAgain(
     const std::shared_ptr<const Module>& module, int timeout_ms) {
   const bool seen = module->seen_in.load(std::memory_order_relaxed) != 0;
+  while (again_.TryPop()) {
+  }
   if (!seen || !again_requests_.TryPush(MappedModule::LastSeen(module))) return nullptr;
   thread_.Notify();
   const Clock& clock = Clock::System();

@@ -2,6 +2,7 @@
 #include "daemon/health/governor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -48,11 +49,10 @@ std::vector<GovernedRate> Governor::Step(const std::vector<GovernedPolicy>& poli
   std::vector<GovernedRate> rates;
   lowered_ = false;
   for (const GovernedPolicy& policy : policies) {
-    const uint32_t rate = RateOf(policy, levels_[policy.key]);
-    const double factor =
-        policy.frequency_hz == 0 ? 1 : static_cast<double>(rate) / policy.frequency_hz;
-    lowered_ |= rate < policy.frequency_hz;
-    rates.push_back({policy.key, factor, rate});
+    const Level& level = levels_[policy.key];
+    const double factor = level.dropped ? 0 : std::ldexp(1.0, -static_cast<int>(level.halvings));
+    lowered_ |= factor < 1;
+    rates.push_back({policy.key, factor, RateOf(policy, level)});
   }
   return rates;
 }
@@ -71,8 +71,8 @@ double Governor::TotalRate(const Order& order) const {
 
 double Governor::LimitedCores(const Order& order, const Order& limited, double cores) const {
   const double all = TotalRate(order);
-  // While nothing is sampled there is still somebody who may be raised.
-  return all > 0 ? cores * TotalRate(limited) / all : cores;
+  // While nothing is sampled, what it costs is nobody's: who was dropped for a spike comes back.
+  return all > 0 ? cores * TotalRate(limited) / all : 0;
 }
 
 bool Governor::LowerOnce(const Order& order) {

@@ -25,7 +25,8 @@ struct OwnCost {
   int64_t memory_max_bytes = 0;  // 0: no limit
 };
 
-// What a policy gets: frequency_hz times `factor`, at least 1 Hz; with 0 it is dropped.
+// What a policy gets: frequency_hz times `factor`, at least 1 Hz; with 0 it is dropped. The factor
+// is for any rate that it may ask for, also while it asks for none.
 struct GovernedRate {
   std::string key;
   double factor = 1;

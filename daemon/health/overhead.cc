@@ -123,6 +123,7 @@ void OverheadMeter::ReadMemory(OverheadReading& reading) const {
   int64_t page = ::sysconf(_SC_PAGESIZE);
   reading.virtual_bytes = NumberOf(Word(*statm, 0)) * page;
   reading.resident_bytes = NumberOf(Word(*statm, 1)) * page;
+  reading.private_bytes = reading.resident_bytes - NumberOf(Word(*statm, 2)) * page;
 }
 
 void OverheadMeter::ReadDescriptors(OverheadReading& reading) const {

@@ -25,6 +25,7 @@ struct OverheadReading {
   std::vector<ComponentCpu> components;  // their sum is process_cpu_ns, give or take one reading
   int64_t process_cpu_ns = 0;
   int64_t resident_bytes = 0;
+  int64_t private_bytes = 0;  // of these, no file's and no mapped BPF map's
   int64_t virtual_bytes = 0;
   int64_t open_fds = 0;
   int64_t max_fds = 0;
@@ -34,7 +35,7 @@ struct OverheadReading {
 // What the daemon has cost since its start, and has now.
 struct OwnTotals {
   int64_t cpu_ns = 0;        // that of its BPF programs included
-  int64_t memory_bytes = 0;  // resident, and its BPF maps
+  int64_t memory_bytes = 0;  // its own pages, and its BPF maps
 };
 
 int64_t ProcessCpuNs();  // CLOCK_PROCESS_CPUTIME_ID

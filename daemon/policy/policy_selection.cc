@@ -215,12 +215,15 @@ std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
 }
 
 std::vector<PolicySchedule::Running> PolicySchedule::RunningAt(
-    int64_t wall_ns, const std::optional<ClusterView>& view, const TriggerMoment& triggers) const {
+    int64_t wall_ns, const std::optional<ClusterView>& view, const TriggerMoment& triggers,
+    const RateFactors& factors) const {
   const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
   const PolicyRates rates(ceiling_hz_, triggers.captures, {});
   std::vector<Running> running;
   for (const LoadedPolicy& loaded : *policies_) {
-    if (!IsRunning(loaded, wall_ns, triggers)) continue;
+    // What is dropped is not armed, and so nothing that it could fire on is known.
+    const bool dropped = factors.contains(DisplayName(loaded.policy)) && InForce(loaded, wall_ns);
+    if (!dropped && !IsRunning(loaded, wall_ns, triggers)) continue;
     if (view && k8s::MatchNode(loaded.policy.spec, node).match == Match::kNo) continue;
     running.push_back({{policies_, &loaded.policy}, rates.HighestAsked(loaded.policy)});
   }

@@ -47,8 +47,10 @@ class PolicySchedule {
     std::shared_ptr<const k8s::ProfilingPolicy> policy;
     uint32_t frequency_hz = 0;
   };
+  // Those that `factors` has dropped are in force, too.
   std::vector<Running> RunningAt(int64_t wall_ns, const std::optional<ClusterView>& view,
-                                 const TriggerMoment& triggers = {}) const;
+                                 const TriggerMoment& triggers = {},
+                                 const RateFactors& factors = {}) const;
   // The policies in mode Trigger that are in force, with whom of `containers` their rules are about
   // as far as is known.
   struct Armed {

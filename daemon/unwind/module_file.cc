@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -25,10 +27,23 @@ bool SameInode(int fd, uint64_t inode) {
   return ::fstat(fd, &info) == 0 && info.st_ino == inode;
 }
 
+// What /proc/<pid>/maps shows at that range: the number that the kernel told when it was mapped,
+// also where overlayfs gives the opened file another one.
+bool IsMapped(const std::string& proc_root, const MappedModule& mapped) {
+  const Result<std::vector<MapsLine>> lines = ProcFs(proc_root).Maps(mapped.pid);
+  return lines && std::ranges::any_of(*lines, [&](const MapsLine& line) {
+           return line.start == mapped.start && line.end == mapped.end &&
+                  line.inode == mapped.module->inode;
+         });
+}
+
 // The file, if it is the module's. What a mapping is of is no proof: its process may have mapped
 // another file there since, or be another program by now.
-std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd) {
-  if (module.build_id.empty() && !SameInode(fd.get(), module.inode)) return std::nullopt;
+std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd,
+                                             const std::function<bool()>& is_mapped) {
+  if (module.build_id.empty() && !SameInode(fd.get(), module.inode) && !is_mapped()) {
+    return std::nullopt;
+  }
   Result<symbolizer::FileSource> source = symbolizer::FileSource::FromFd(std::move(fd));
   if (!source) return std::nullopt;
   const Result<std::string> build_id = symbolizer::ReadBuildId(*source);
@@ -61,14 +76,16 @@ Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
       fmt::format("{}/{}/map_files/{:x}-{:x}", proc_root, mapped.pid, mapped.start, mapped.end);
   bool other = false;
   if (Result<UniqueFd> fd = symbolizer::OpenForeign(mapping, kMaxModuleBytes)) {
-    if (auto source = Accept(module, *std::move(fd))) return *std::move(source);
+    const auto is_mapped = [&] { return IsMapped(proc_root, mapped); };
+    if (auto source = Accept(module, *std::move(fd), is_mapped)) return *std::move(source);
     other = true;
   }
   const ProcessFiles files(proc_root, mapped);
   for (const std::string& root : files.roots()) {
     Result<UniqueFd> fd = symbolizer::OpenForeignBelow(root, module.path, kMaxModuleBytes);
     if (!fd) continue;
-    if (auto source = Accept(module, *std::move(fd))) return *std::move(source);
+    if (auto source = Accept(module, *std::move(fd), [] { return false; }))
+      return *std::move(source);
   }
   return Error(other ? ErrorCode::kUnavailable : ErrorCode::kNotFound,
                "neither its process nor a parent shows " + module.path);

@@ -75,8 +75,8 @@ TEST_F(BudgetDeskTest, TellsItOfThePoliciesItConcerns) {
   EXPECT_EQ(findings["uid-low"].reason, "BudgetExceeded");
   EXPECT_FALSE(findings["uid-low"].failed);
   EXPECT_EQ(findings["uid-low"].message,
-            "sampled at 24 instead of 96 Hz: more would cost the node above limits.cpu of its "
-            "policies, 50m together");
+            "sampled at 25 % of the rate it asks for: more would cost the node above limits.cpu of "
+            "its policies, 50m together");
   Look(45);
   EXPECT_EQ(Findings()["uid-low"].message, findings["uid-low"].message)
       << "a status is written again only when something changes";
@@ -145,6 +145,31 @@ TEST_F(BudgetDeskTest, SaysNothingInTheStatusOfPoliciesFromFiles) {
   for (int i = 0; i < 3; ++i) Look(900);
   EXPECT_THAT(desk_.factors(), Not(IsEmpty()));
   EXPECT_THAT(Findings(), IsEmpty());
+}
+
+// A trigger that is armed at 0 Hz asks for a rate in captures only.
+TEST_F(BudgetDeskTest, APartIsKeptWhileNothingIsAskedFor) {
+  running_ = {Policy("low", 0, 50)};
+  for (int i = 0; i < 3; ++i) Look(100);
+  ASSERT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
+  const std::string message = Findings()["uid-low"].message;
+  running_[0].frequency_hz = 0;
+  EXPECT_FALSE(Look(10));
+  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
+  EXPECT_EQ(Findings()["uid-low"].message, message);
+}
+
+// A message that changed at each look would be a write to the API server each.
+TEST_F(BudgetDeskTest, SaysWhyItWasLoweredAndNotWhatIsNow) {
+  running_ = {Policy("low", 0, 50)};
+  for (int i = 0; i < 3; ++i) Look(100);
+  const std::string message = Findings()["uid-low"].message;
+  Look(45);
+  Look(10, 91 * kMi);
+  EXPECT_EQ(Findings()["uid-low"].message, message) << "one reading over lowers nobody";
+  Look(10, 91 * kMi);
+  EXPECT_THAT(Findings()["uid-low"].message, HasSubstr("25 % of the rate"));
+  EXPECT_THAT(Findings()["uid-low"].message, HasSubstr("above 90 MiB of memory"));
 }
 
 }  // namespace

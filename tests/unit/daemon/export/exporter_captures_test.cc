@@ -250,6 +250,35 @@ TEST_F(ExporterCaptures, TellWhatTheyHadNoRoomFor) {
               Contains("firetower: 5 samples of capture f00d are missing: no room"));
 }
 
+// What the first had no room for is the second's own, or sums would lose it.
+TEST_F(ExporterCaptures, TakeNothingFromWhatAnotherLeftOut) {
+  FlightRecorder recorder;
+  FrameNamer namer(loader_, cache_, "/nonexistent");
+  ContainerNames names(nullptr, clock_, false, nullptr);
+  Captures captures(options_.window.node, options_.window.labels, namer, names, 1);
+  ASSERT_TRUE(captures.Begin(Order(0, 10), recorder));
+  const auto take = [&](int64_t begin_s) {
+    const int64_t begin_ns = kFirstWindowNs + begin_s * kNsPerSecond;
+    const auto slice = SliceOf(begin_ns, begin_ns + 5 * kNsPerSecond,
+                               {Sampled(web_, begin_s, begin_s + 5, Armed())}, false);
+    if (begin_s == 0) {
+      code_.TellModules(*slice);
+      namer.LearnModules(*slice);
+    }
+    captures.Take(*slice);
+    recorder.Take(*slice);
+  };
+  take(0);
+  take(5);
+  ASSERT_EQ(captures.TakeFinished(13 * kNsPerSecond, false).size(), 1u);
+  CaptureOrder second = Order(0, 10);
+  second.id = "beef";
+  ASSERT_TRUE(captures.Begin(second, recorder));
+  const auto finished = captures.TakeFinished(13 * kNsPerSecond, false);
+  ASSERT_EQ(finished.size(), 1u);
+  EXPECT_EQ(finished[0].row.also_samples, 0);
+}
+
 TEST_F(ExporterCaptures, OfMoreThanMayBeUnderWayOneIsRefused) {
   Slice5(0, {Sampled(web_, 0, 5, Armed())});
   for (size_t i = 0; i <= Captures::kMaxOpen; ++i) {

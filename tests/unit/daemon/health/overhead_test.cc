@@ -99,6 +99,7 @@ TEST(OverheadMeter, ReadsMemoryDescriptorsAndStart) {
   OverheadReading reading = meter.Read();
   EXPECT_EQ(reading.virtual_bytes, 1000 * ::sysconf(_SC_PAGESIZE));
   EXPECT_EQ(reading.resident_bytes, 200 * ::sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(reading.private_bytes, 150 * ::sysconf(_SC_PAGESIZE));
   EXPECT_EQ(reading.open_fds, 3);
   EXPECT_DOUBLE_EQ(reading.start_time_seconds,
                    1700000000.0 + 5000.0 / static_cast<double>(::sysconf(_SC_CLK_TCK)));

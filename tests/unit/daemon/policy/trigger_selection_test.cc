@@ -111,6 +111,18 @@ TEST_F(TriggerSelection, ALoweredPolicyGetsItsPart) {
       schedule.ArmedAt(0, std::nullopt, all, {{"ProfilingPolicy default/spikes", 0}}).empty());
 }
 
+// It is not armed then, and so nobody knows whether it could fire: its level must not be forgotten.
+TEST_F(TriggerSelection, ADroppedPolicyOfTheNodeIsStillInForce) {
+  const PolicySchedule schedule(
+      Loaded(
+          Document("spikes", Trigger(", scope: Node") + ", " + kAllPods, "ClusterProfilingPolicy")),
+      kCeilingHz);
+  EXPECT_TRUE(schedule.RunningAt(0, std::nullopt).empty());
+  const RateFactors dropped{{"ClusterProfilingPolicy spikes", 0}};
+  EXPECT_EQ(schedule.RunningAt(0, std::nullopt, {}, dropped).size(), 1u);
+  EXPECT_FALSE(schedule.At(0, std::nullopt, {}, dropped)->Decide(*web_).sampled);
+}
+
 TEST_F(TriggerSelection, SaysWhatRatesAreAskedFor) {
   const std::string general = Document("all", "mode: General, " + kContinuous + kAllPods +
                                                   ", profiles: [{type: CPU, frequencyHertz: 49}]");

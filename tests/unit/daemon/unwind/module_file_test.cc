@@ -68,6 +68,23 @@ TEST_F(ModuleFileTest, IsNotWhatElseIsMappedThereByNow) {
   EXPECT_EQ(source->size(), 4u);
 }
 
+// overlayfs may give the opened file another number than its mapping has.
+TEST_F(ModuleFileTest, IsTheMappedOneIfItsMappingSaysSo) {
+  WriteText(proc_.root() + "/upper", "four");
+  std::filesystem::create_symlink(proc_.root() + "/upper", maps_ + "/1000-2000");
+  module_->inode = InodeOf(proc_.root() + "/upper") + 1;
+  const auto maps = [&](const std::string& range, uint64_t inode) {
+    WriteText(proc_.Of(7) + "/maps",
+              range + " r-xp 00000000 08:01 " + std::to_string(inode) + " /lib/x.so\n");
+  };
+  maps("00001000-00002000", module_->inode);
+  EXPECT_TRUE(OpenModuleFile(proc_.root(), mapped_));
+  maps("00001000-00002000", module_->inode + 1);
+  EXPECT_EQ(Refusal(), ErrorCode::kUnavailable);
+  maps("00001000-00003000", module_->inode);
+  EXPECT_EQ(Refusal(), ErrorCode::kUnavailable);
+}
+
 TEST_F(ModuleFileTest, HasTheBuildIdThatWasMapped) {
   using symbolizer::ElfBuilder;
   using symbolizer::MakeNote;
