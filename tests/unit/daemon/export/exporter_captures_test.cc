@@ -226,24 +226,34 @@ TEST_F(ExporterCaptures, AreNotCountedTwiceBesideAnother) {
   EXPECT_EQ(Merged("{container=\"db\"}"), 15);
 }
 
-TEST_F(ExporterCaptures, TellWhatTheyHadNoRoomFor) {
-  FlightRecorder recorder;
-  FrameNamer namer(loader_, cache_, "/nonexistent");
-  ContainerNames names(nullptr, clock_, false, nullptr);
-  Captures captures(options_.window.node, options_.window.labels, namer, names, 1);
-  ASSERT_TRUE(captures.Begin(Order(0, 10), recorder));
-  const auto slice = [&](int64_t begin_s) {
+// Captures by themselves, with room for nothing more once they hold something.
+class CapturesWithoutRoom : public ExporterCaptures {
+ protected:
+  // Five samples in as many seconds.
+  void Take(int64_t begin_s) {
     const int64_t begin_ns = kFirstWindowNs + begin_s * kNsPerSecond;
-    return SliceOf(begin_ns, begin_ns + 5 * kNsPerSecond,
-                   {Sampled(web_, begin_s, begin_s + 5, Armed())}, false);
-  };
-  const auto first = slice(0);
-  code_.TellModules(*first);
-  namer.LearnModules(*first);
-  captures.Take(*first);
-  captures.Take(*slice(5));
-  EXPECT_EQ(captures.dropped_samples(), 5u);
-  const auto finished = captures.TakeFinished(0, true);
+    const auto slice = SliceOf(begin_ns, begin_ns + 5 * kNsPerSecond,
+                               {Sampled(web_, begin_s, begin_s + 5, Armed())}, false);
+    if (begin_s == 0) {
+      code_.TellModules(*slice);
+      namer_.LearnModules(*slice);
+    }
+    captures_.Take(*slice);
+    recorder_.Take(*slice);
+  }
+
+  FlightRecorder recorder_;
+  FrameNamer namer_{loader_, cache_, "/nonexistent"};
+  ContainerNames names_{nullptr, clock_, false, nullptr};
+  Captures captures_{options_.window.node, options_.window.labels, namer_, names_, 1};
+};
+
+TEST_F(CapturesWithoutRoom, TellWhatTheyLeftOut) {
+  ASSERT_TRUE(captures_.Begin(Order(0, 10), recorder_));
+  Take(0);
+  Take(5);
+  EXPECT_EQ(captures_.dropped_samples(), 5u);
+  const auto finished = captures_.TakeFinished(0, true);
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_EQ(finished[0].row.samples, 5);
   EXPECT_THAT(finished[0].profile.meta().comments,
@@ -251,30 +261,15 @@ TEST_F(ExporterCaptures, TellWhatTheyHadNoRoomFor) {
 }
 
 // What the first had no room for is the second's own, or sums would lose it.
-TEST_F(ExporterCaptures, TakeNothingFromWhatAnotherLeftOut) {
-  FlightRecorder recorder;
-  FrameNamer namer(loader_, cache_, "/nonexistent");
-  ContainerNames names(nullptr, clock_, false, nullptr);
-  Captures captures(options_.window.node, options_.window.labels, namer, names, 1);
-  ASSERT_TRUE(captures.Begin(Order(0, 10), recorder));
-  const auto take = [&](int64_t begin_s) {
-    const int64_t begin_ns = kFirstWindowNs + begin_s * kNsPerSecond;
-    const auto slice = SliceOf(begin_ns, begin_ns + 5 * kNsPerSecond,
-                               {Sampled(web_, begin_s, begin_s + 5, Armed())}, false);
-    if (begin_s == 0) {
-      code_.TellModules(*slice);
-      namer.LearnModules(*slice);
-    }
-    captures.Take(*slice);
-    recorder.Take(*slice);
-  };
-  take(0);
-  take(5);
-  ASSERT_EQ(captures.TakeFinished(13 * kNsPerSecond, false).size(), 1u);
+TEST_F(CapturesWithoutRoom, TakeNothingFromWhatAnotherLeftOut) {
+  ASSERT_TRUE(captures_.Begin(Order(0, 10), recorder_));
+  Take(0);
+  Take(5);
+  ASSERT_EQ(captures_.TakeFinished(13 * kNsPerSecond, false).size(), 1u);
   CaptureOrder second = Order(0, 10);
   second.id = "beef";
-  ASSERT_TRUE(captures.Begin(second, recorder));
-  const auto finished = captures.TakeFinished(13 * kNsPerSecond, false);
+  ASSERT_TRUE(captures_.Begin(second, recorder_));
+  const auto finished = captures_.TakeFinished(13 * kNsPerSecond, false);
   ASSERT_EQ(finished.size(), 1u);
   EXPECT_EQ(finished[0].row.also_samples, 0);
 }
