@@ -25,6 +25,7 @@ sys.path.insert(0, str(HERE.parent / "support" / "real"))
 from case import Case, run
 from daemon import ROOT, Daemon
 from elf_names import ElfNames
+from elf_twin import twin
 from statements import Statements
 
 SOURCES = ROOT / "tests" / "programs" / "truth"
@@ -47,6 +48,7 @@ class Program:
     compiler: str = "gcc"
     after: str = ""  # What is done to the file: strip, minidebug, delete.
     share: float = SHARE
+    unnamed: str = ""  # A function of libgcc that the program speaks of, and the shared one has no name for.
 
 
 def shapes(*names, flags=("-O2",), **more):
@@ -79,7 +81,7 @@ GROUPS = {
         "exceptions-O2": Program("exceptions.cc", ("-O2", "-static-libgcc", "-static-libstdc++"), compiler="g++"),
         "exceptions-O3": Program("exceptions.cc", ("-O3", "-static-libgcc", "-static-libstdc++"), compiler="g++"),
         # Debian's libgcc_s has no name for the function that must be left out of the judgement.
-        "exceptions": Program("exceptions.cc", compiler="g++", share=0.95),
+        "exceptions": Program("exceptions.cc", compiler="g++", unnamed="uw_install_context_1"),
         "rust": Program("chain.rs", ("-O",), compiler="rustc"),
     },
 }
@@ -131,6 +133,16 @@ def minidebug(work, target, names):
     run("objcopy", "--add-section", f".gnu_debugdata={mini}.xz", target)
 
 
+def libgcc_names(work, program):
+    """libgcc_s with a name for what it has none for: it is the function that the static libgcc has."""
+    static = work / "libgcc-static"
+    run(program.compiler, *program.flags, "-static-libgcc", "-o", static, *BARE, SOURCES / program.shape)
+    library = pathlib.Path(run(program.compiler, "-print-file-name=libgcc_s.so.1").stdout.strip()).resolve()
+    names = ElfNames(library)
+    names.add(*twin(library, static, program.unnamed), program.unnamed)
+    return {library.name: names, "libgcc_s.so.1": names}
+
+
 class Truth:
     """A program while it runs, and what it said."""
 
@@ -141,6 +153,8 @@ class Truth:
         self.comm = file.name
         shared = library(work, "libtruth.so")
         self.elf = {file.name: ElfNames(file, names), shared.name: ElfNames(shared)}
+        if program.unnamed:
+            self.elf |= libgcc_names(work, program)
         self.output = work / f"{self.name}.out"
         with open(self.output, "w") as out:
             self.process = subprocess.Popen([file, str(SECONDS)], stdout=out, env={**os.environ, "TRUTH_LIBRARY": str(shared)})
@@ -197,7 +211,7 @@ def judge(case, truth, profile):
 def main():
     group = sys.argv[1]
     case = Case(f"e2e.truth-{group}")
-    case.need("gcc", "readelf", "nm")
+    case.need("gcc", "readelf", "nm", "objdump")
     flags = ("--default-frequency-hertz", HERTZ)
     left_out = []
     with tempfile.TemporaryDirectory(prefix="firetower-truth-") as folder, \

@@ -31,6 +31,10 @@ class ElfNames:
                 self._symbols.append((address, address + int(words[1], 16), words[3]))
         self._symbols.sort()
 
+    def add(self, begin, end, name):
+        """Names the function at the addresses [begin, end)."""
+        bisect.insort(self._symbols, (begin, end, name))
+
     def find(self, offset):
         """The name of what the file has at that offset; None if neither table nor function."""
         for begin, end, bias in self._loads:
