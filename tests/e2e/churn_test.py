@@ -3,7 +3,8 @@
 """churn_test.py HIERARCHY: twenty containers, more than five of them coming and going each second, for a minute.
 
 Each runs a function that no other has, so every sample of it can be judged by name: in the container of that
-function it is right; anywhere else, with no container or under no name it is wrong. Beside them a hundred newborns:
+function it is right; anywhere else, with no container or under no name it is wrong. A sample of the program outside of
+that function is wrong unless it is in one of the containers. Beside them a hundred newborns:
 cgroups that live for the 15 ms of their only process, too short for anyone to look them up.
 """
 
@@ -105,31 +106,39 @@ class Newborns(threading.Thread):
             time.sleep(SECONDS / self.COUNT / 2)
 
 
+def place(container):
+    return "-", container.uid, container.name
+
+
 def judge(case, store, churn, newborns):
     right = {}  # Samples by container label.
     unnamed = 0
+    elsewhere = 0  # Nothing of the toy's own is in the stack, but its name: which of them it was cannot be told.
     wrong = {}
+    file = churn.program.rsplit("/", 1)[-1]
+    ours = {place(container) for container in churn.by_function.values()}
     for namespace, pod, name, profile in pprof.read_store(store):
         for sample in profile.samples:
             functions = [frame.name for frame in sample.stack if frame.name.startswith("only_in_")]
-            own = [frame for frame in sample.stack if frame.module.rsplit("/", 1)[-1] == churn.program[len("/bin/"):]]
-            if not own:
+            own = [frame for frame in sample.stack if frame.module.rsplit("/", 1)[-1] == file]
+            if not own and sample.labels.get("comm") != file[:15]:
                 continue
+            where = f"{namespace}/{pod}/{name}"
             if not all(frame.is_named for frame in own):
                 unnamed += sample.values[0]
-            if not functions:
-                continue
-            container = churn.by_function[functions[-1]]
-            if (namespace, pod, name) == ("-", container.uid, container.name):
+            elif functions and (namespace, pod, name) == place(churn.by_function[functions[-1]]):
                 right[name] = right.get(name, 0) + sample.values[0]
-            else:
-                key = f"{functions[-1]} in {namespace}/{pod}/{name}"
+            elif functions or (namespace, pod, name) not in ours:
+                key = f"{functions[-1] if functions else file} in {where}"
                 wrong[key] = wrong.get(key, 0) + sample.values[0]
+            else:
+                elsewhere += sample.values[0]
     good = sum(right.values())
     bad = sum(wrong.values()) + unnamed
     case.at_least("samples judged", good + bad, 1000)
     case.at_least("share of samples with the right container", good / max(good + bad, 1), 0.999)
     case.figure("right, wrong, unnamed", (good, wrong or 0, unnamed))
+    case.figure("in one of the containers, outside of the functions that tell which", elsewhere)
     seen = right.keys() & churn.names
     # On a busy machine one of them may get no tick in its three seconds.
     case.at_least("share of runc's containers seen", len(seen) / len(churn.names), 0.98)
