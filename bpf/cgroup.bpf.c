@@ -69,7 +69,7 @@ int BPF_PROG(ft_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 	long error;
 	__u64 id;
 
-	counters = bpf_map_lookup_elem(&ft_counters, &zero);
+	counters = this_cpus_counters();
 	config = bpf_map_lookup_elem(&ft_config, &zero);
 	if (!counters || !config || !ours(cgroup))
 		return 0;
@@ -91,10 +91,9 @@ SEC("tp_btf/cgroup_rmdir")
 int BPF_PROG(ft_cgroup_rmdir, struct cgroup *cgroup, const char *path)
 {
 	struct ft_counters *counters;
-	__u32 zero = 0;
 	__u64 id;
 
-	counters = bpf_map_lookup_elem(&ft_counters, &zero);
+	counters = this_cpus_counters();
 	if (!counters || !ours(cgroup))
 		return 0;
 	id = cgroup_id(cgroup);
@@ -114,9 +113,8 @@ int ft_oom_victim(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = (void *)ctx->args[0];
 	struct ft_counters *counters;
 	struct cgroup *cgroup;
-	__u32 zero = 0;
 
-	counters = bpf_map_lookup_elem(&ft_counters, &zero);
+	counters = this_cpus_counters();
 	if (!counters)
 		return 0;
 	if ((__s64)ctx->args[0] >= 0) {
@@ -137,9 +135,8 @@ SEC("tp_btf/cgroup_rename")
 int BPF_PROG(ft_cgroup_rename, struct cgroup *cgroup, const char *path)
 {
 	struct ft_counters *counters;
-	__u32 zero = 0;
 
-	counters = bpf_map_lookup_elem(&ft_counters, &zero);
+	counters = this_cpus_counters();
 	if (!counters || !ours(cgroup))
 		return 0;
 	tell(cgroup, path, FT_CGROUP_RENAME, counters);

@@ -205,7 +205,7 @@ static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgro
 
 /* 1: the verdict's filter leaves this tick out. Sets *undecided if only user space can tell. */
 static __always_inline int filtered(struct ft_verdict *verdict, struct ft_config *config,
-				    struct task_struct *task, int *undecided)
+				    struct task_struct *task, __u32 gate_version, int *undecided)
 {
 	__u32 kind;
 
@@ -213,15 +213,15 @@ static __always_inline int filtered(struct ft_verdict *verdict, struct ft_config
 		return 1;
 	if (!verdict->tasks)
 		return 0;
-	kind = task_verdict(task, config->tasks_version);
+	kind = task_verdict(task, config->tasks_version, gate_version);
 	*undecided = kind == FT_VERDICT_PENDING;
 	return kind == FT_VERDICT_NO;
 }
 
 /* 1: this tick is a sample, and *value says what it stands for. */
-static __always_inline int gate(struct ft_config *config, struct task_struct *task, __u64 *cgroup,
-				__u64 *value, struct stack_scratch *scratch,
-				struct ft_counters *counters)
+static __always_inline int gate(struct ft_config *config, struct task_struct *task,
+				__u32 gate_version, __u64 *cgroup, __u64 *value,
+				struct stack_scratch *scratch, struct ft_counters *counters)
 {
 	__u64 tick = scratch->tick++;
 	struct ft_verdict *verdict;
@@ -256,7 +256,7 @@ static __always_inline int gate(struct ft_config *config, struct task_struct *ta
 	}
 	/* Newborns take the filter over from a container they are in, not from what is around it.
 	 */
-	if (kind == FT_VERDICT_YES && filtered(verdict, config, task, &undecided)) {
+	if (kind == FT_VERDICT_YES && filtered(verdict, config, task, gate_version, &undecided)) {
 		FT_COUNT(counters, FILTERED);
 		return 0;
 	}
@@ -288,9 +288,9 @@ static __always_inline void identify(struct stack_scratch *scratch, struct task_
 		    scratch->head.start_ns);
 }
 
-static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ft_counters *counters)
+static __always_inline void sample(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				   __u32 gate_version, struct ft_counters *counters)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 	struct stack_scratch *scratch;
 	struct ft_config *config;
 	__u64 cgroup = 0, value = 0;
@@ -301,7 +301,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ft_co
 	config = bpf_map_lookup_elem(&ft_config, &zero);
 	if (!scratch || !config)
 		return;
-	if (!gate(config, task, &cgroup, &value, scratch, counters))
+	if (!gate(config, task, gate_version, &cgroup, &value, scratch, counters))
 		return;
 	identify(scratch, task, config);
 	kernel_stack(ctx, scratch, counters);
@@ -320,18 +320,22 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ft_co
 SEC("perf_event")
 int ft_sample_cpu(struct bpf_perf_event_data *ctx)
 {
+	struct task_struct *task = current_task();
 	struct ft_counters *counters;
-	__u32 zero = 0;
+	struct ft_cpu *cpu = this_cpu();
+	__u32 tid = FT_TASK(task, pid), gate_version;
 	__u64 begin = 0;
 
-	counters = bpf_map_lookup_elem(&ft_counters, &zero);
-	if (!counters)
-		return 0;
-	if (!(bpf_get_current_pid_tgid() >> 32))
+	if (!cpu || !tid)
 		return 0; /* idle, where exclude_idle was not honoured */
+	counters = &cpu->counters;
 	if (counters->value[FT_COUNT_RUNS]++ % FT_TIMED_EVERY == 0)
 		begin = bpf_ktime_get_ns();
-	sample(ctx, counters);
+	gate_version = *(volatile __u32 *)&cpu->gate_version;
+	if (still_left_out(task, tid, gate_version))
+		FT_COUNT(counters, FILTERED);
+	else
+		sample(ctx, task, gate_version, counters);
 	if (begin)
 		counters->value[FT_COUNT_RUN_NS] += (bpf_ktime_get_ns() - begin) * FT_TIMED_EVERY;
 	return 0;

@@ -76,6 +76,13 @@ struct ft_task {
 	__u32 identity; /* of its process's image, ft_identity() */
 	__u32 version;
 	__u32 kind; /* FT_VERDICT_YES or FT_VERDICT_NO */
+	/*
+	 * Of the kernel side alone: where a tick of the thread was last left out by this verdict.
+	 * As long as that stays, nothing else has to be looked up.
+	 */
+	__u64 cgroups; /* address of its css_set */
+	__u32 exec_id;
+	__u32 gate_version; /* struct ft_cpu */
 };
 #define FT_TASK_SLOTS 8192
 

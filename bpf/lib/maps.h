@@ -27,12 +27,17 @@ struct {
 	__type(value, struct ft_verdict);
 } ft_gate __weak SEC(".maps");
 
+/*
+ * By CPU; resized before load. No per-CPU map: finding a CPU's own there takes two more lines of
+ * the cache, and user space could not map it.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct ft_counters);
-} ft_counters __weak SEC(".maps");
+	__type(value, struct ft_cpu);
+} ft_cpus __weak SEC(".maps");
 
 /* Written by user space through its memory mapping: a bpf() call would mask samples. */
 struct {
@@ -49,6 +54,20 @@ const volatile struct ft_load_config load_config __weak = {
 	.thread_size = 16384,
 	.wake_bytes = 1 << 19,
 };
+
+static __always_inline struct ft_cpu *this_cpu(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&ft_cpus, &cpu);
+}
+
+static __always_inline struct ft_counters *this_cpus_counters(void)
+{
+	struct ft_cpu *cpu = this_cpu();
+
+	return cpu ? &cpu->counters : 0;
+}
 
 #define FT_COUNT(counters, name) ((counters)->value[FT_COUNT_##name]++)
 

@@ -34,8 +34,43 @@ static __always_inline int cpu_wanted(__u32 index)
 	return !set || (set->word[(cpu >> 6) & (FT_CPU_WORDS - 1)] >> (cpu & 63) & 1);
 }
 
-/* The verdict on the current thread; FT_VERDICT_PENDING if there is none that counts. */
-static __always_inline __u32 task_verdict(struct task_struct *task, __u32 version)
+/*
+ * From 5.11 on the verifier knows the pointer's type, and a field of it is one instruction. Before,
+ * a field takes a call of a helper.
+ */
+#define FT_HAS_TASK_BTF \
+	bpf_core_enum_value_exists(enum bpf_func_id___probe, BPF_FUNC_get_current_task_btf___probe)
+#define FT_TASK(task, field) (FT_HAS_TASK_BTF ? (task)->field : BPF_CORE_READ(task, field))
+
+static __always_inline struct task_struct *current_task(void)
+{
+	if (FT_HAS_TASK_BTF)
+		return (void *)bpf_get_current_task_btf();
+	return (void *)bpf_get_current_task();
+}
+
+/*
+ * 1: this thread's last tick was left out, and nothing that this rested on has changed. Touches
+ * five lines of the cache, which is what it costs: the thread's slot and id, its cgroups, its exec
+ * count, and the CPU's own.
+ */
+static __always_inline int still_left_out(struct task_struct *task, __u32 tid, __u32 gate_version)
+{
+	__u32 slot = ft_task_slot(tid);
+	struct ft_task *known = bpf_map_lookup_elem(&ft_tasks, &slot);
+
+	return known && known->tid == tid && known->kind == FT_VERDICT_NO &&
+	       known->gate_version == gate_version &&
+	       known->exec_id == (__u32)FT_TASK(task, self_exec_id) &&
+	       known->cgroups == (__u64)FT_TASK(task, cgroups);
+}
+
+/*
+ * The verdict on the current thread; FT_VERDICT_PENDING if there is none that counts.
+ * `gate_version` as it was before the verdict on its cgroup was looked up.
+ */
+static __always_inline __u32 task_verdict(struct task_struct *task, __u32 version,
+					  __u32 gate_version)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), slot = ft_task_slot(tid);
 	struct ft_task *known = bpf_map_lookup_elem(&ft_tasks, &slot);
@@ -45,6 +80,13 @@ static __always_inline __u32 task_verdict(struct task_struct *task, __u32 versio
 	if (known->identity != ft_identity(BPF_CORE_READ(task, group_leader, start_time),
 					   (__u32)BPF_CORE_READ(task, self_exec_id)))
 		return FT_VERDICT_PENDING;
+	/* What is written here for a thread that took the slot meanwhile has to hold for that one.
+	 */
+	if (known->kind == FT_VERDICT_NO) {
+		known->cgroups = (__u64)FT_TASK(task, cgroups);
+		known->exec_id = (__u32)FT_TASK(task, self_exec_id);
+		known->gate_version = gate_version;
+	}
 	return known->kind;
 }
 

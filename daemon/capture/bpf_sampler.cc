@@ -97,6 +97,7 @@ class Sampler : public BpfSampler {
  public:
   ~Sampler() override {
     if (config_ != nullptr) ::munmap(config_, PageBytes());
+    if (own_ != nullptr) ::munmap(own_, sizeof(ft_cpu) * PossibleCpus());
   }
 
   Status Open(const SamplerOptions& options) {
@@ -108,12 +109,15 @@ class Sampler : public BpfSampler {
     std::memcpy(const_cast<ft_load_config*>(&sampler_->rodata->load_config), &config,
                 sizeof(config));
     bpf_map__set_max_entries(sampler_->maps.ft_ring, static_cast<uint32_t>(options.ring_bytes));
+    bpf_map__set_max_entries(sampler_->maps.ft_cpus, static_cast<uint32_t>(PossibleCpus()));
     // The sampler attaches to events opened later, one by one.
     bpf_program__set_autoattach(sampler_->progs.ft_sample_cpu, false);
     if (int error = ft_sampler_bpf__load(sampler_.get())) {
       return log.Failure("load the BPF programs", -error);
     }
     RETURN_IF_ERROR(MapConfig());
+    RETURN_IF_ERROR(MapCpus());
+    TurnGateVersion();
     RETURN_IF_ERROR(unwind_.Open(bpf_map__fd(sampler_->maps.ft_slabs),
                                  bpf_map__fd(sampler_->maps.ft_modules),
                                  bpf_map__fd(sampler_->maps.ft_processes)));
@@ -171,7 +175,10 @@ class Sampler : public BpfSampler {
     __atomic_store_n(&config_->epoch, epoch, __ATOMIC_RELAXED);
   }
 
-  void SetFallback(const ft_verdict& verdict) override { config_->fallback = verdict; }
+  void SetFallback(const ft_verdict& verdict) override {
+    config_->fallback = verdict;
+    TurnGateVersion();
+  }
 
   Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
     return UpdateGate(cgroup_id, verdict, BPF_ANY);
@@ -183,10 +190,12 @@ class Sampler : public BpfSampler {
 
   void RemoveVerdict(uint64_t cgroup_id) override {
     bpf_map_delete_elem(bpf_map__fd(sampler_->maps.ft_gate), &cgroup_id);
+    TurnGateVersion();
   }
 
   void SetTasksVersion(uint32_t version) override {
     __atomic_store_n(&config_->tasks_version, version, __ATOMIC_RELEASE);
+    TurnGateVersion();
   }
   void SetTask(const ft_task& verdict) override { tasks_.Set(verdict); }
   void ForgetTask(uint32_t tid) override { tasks_.Forget(tid); }
@@ -195,16 +204,11 @@ class Sampler : public BpfSampler {
   UnwindMemory& unwind_memory() override { return unwind_; }
 
   ft_counters Counters() const override {
-    auto cpus = static_cast<size_t>(std::max(libbpf_num_possible_cpus(), 1));
-    std::vector<ft_counters> each(cpus);
+    const auto read = [](const __u64& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
     ft_counters sum{};
-    uint32_t zero = 0;
-    if (bpf_map_lookup_elem(bpf_map__fd(sampler_->maps.ft_counters), &zero, each.data()) != 0) {
-      return sum;
-    }
-    for (const ft_counters& one : each) {
-      for (size_t i = 0; i < FT_COUNTER_MAX; ++i) sum.value[i] += one.value[i];
-      for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.stop[i] += one.stop[i];
+    for (const ft_cpu& cpu : std::span(own_, PossibleCpus())) {
+      for (size_t i = 0; i < FT_COUNTER_MAX; ++i) sum.value[i] += read(cpu.counters.value[i]);
+      for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.stop[i] += read(cpu.counters.stop[i]);
     }
     return sum;
   }
@@ -239,11 +243,26 @@ class Sampler : public BpfSampler {
     return static_cast<uint64_t>(kNsPerSecond) / frequency_hz;
   }
 
+  static size_t PossibleCpus() {
+    return static_cast<size_t>(std::max(libbpf_num_possible_cpus(), 1));
+  }
+
+  // After a change of what a verdict on a thread's ticks rests on: its next tick looks all of it
+  // up. A tick on the way with what was before has read the last version first, and notes that one.
+  void TurnGateVersion() {
+    std::lock_guard lock(gate_mutex_);
+    ++gate_version_;
+    for (ft_cpu& cpu : std::span(own_, PossibleCpus())) {
+      __atomic_store_n(&cpu.gate_version, gate_version_, __ATOMIC_RELEASE);
+    }
+  }
+
   Status UpdateGate(uint64_t cgroup_id, const ft_verdict& verdict, uint64_t flags) {
     int map = bpf_map__fd(sampler_->maps.ft_gate);
     if (bpf_map_update_elem(map, &cgroup_id, &verdict, flags) != 0) {
       return ErrnoError(fmt::format("verdict of cgroup {}", cgroup_id));
     }
+    TurnGateVersion();
     return OkStatus();
   }
 
@@ -257,6 +276,11 @@ class Sampler : public BpfSampler {
                     "map the sampler's configuration", config_);
   }
 
+  Status MapCpus() {
+    return MapArray(bpf_map__fd(sampler_->maps.ft_cpus), sizeof(ft_cpu) * PossibleCpus(),
+                    "map the sampler's counters", own_);
+  }
+
   SamplerSkeleton sampler_;
   Link oom_;
   UnwindMaps unwind_;
@@ -266,6 +290,9 @@ class Sampler : public BpfSampler {
   mutable std::mutex cpus_mutex_;
   std::map<int, CpuEvent> cpus_;
   ft_config* config_ = nullptr;
+  ft_cpu* own_ = nullptr;  // by CPU
+  std::mutex gate_mutex_;
+  uint32_t gate_version_ = 0;
   Sink* sink_ = nullptr;
   uint32_t frequency_hz_ = 97;
 };

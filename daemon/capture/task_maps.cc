@@ -35,6 +35,8 @@ void TaskMaps::Set(const ft_task& verdict) {
   __atomic_store_n(&slot.identity, verdict.identity, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.version, verdict.version, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.kind, verdict.kind, __ATOMIC_RELEASE);
+  // The kernel side has left out nothing by this one yet; versions of its gate begin at 1.
+  __atomic_store_n(&slot.gate_version, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.tid, verdict.tid, __ATOMIC_RELEASE);
 }
 

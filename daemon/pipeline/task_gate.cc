@@ -18,7 +18,7 @@ void TaskGate::SetVersion(uint32_t version) {
 
 void TaskGate::Tell(uint32_t tid, const Known& known) {
   const uint32_t kind = known.match == 0 ? FT_VERDICT_NO : FT_VERDICT_YES;
-  verdicts_.SetTask({tid, known.identity, version_, kind});
+  verdicts_.SetTask({tid, known.identity, version_, kind, 0, 0, 0});
 }
 
 void TaskGate::Remember(uint32_t tid, Known known) {

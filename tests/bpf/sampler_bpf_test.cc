@@ -298,10 +298,21 @@ TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
     sampler_->SetTask(task);
     return spin().second;
   };
-  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO}), 20u);
-  EXPECT_EQ(left_out({tid, *sink.identity, 3, FT_VERDICT_YES}), 0u);
-  EXPECT_EQ(left_out({tid, *sink.identity + 1, 3, FT_VERDICT_NO}), 0u) << "another image";
-  EXPECT_EQ(left_out({tid, *sink.identity, 2, FT_VERDICT_NO}), 0u) << "of other policies";
+  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u);
+  EXPECT_EQ(left_out({tid, *sink.identity, 3, FT_VERDICT_YES, 0, 0, 0}), 0u);
+  EXPECT_EQ(left_out({tid, *sink.identity + 1, 3, FT_VERDICT_NO, 0, 0, 0}), 0u) << "another image";
+  EXPECT_EQ(left_out({tid, *sink.identity, 2, FT_VERDICT_NO, 0, 0, 0}), 0u) << "of other policies";
+  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u);
+  verdict.tasks = 0;
+  sampler_->SetFallback(verdict);
+  EXPECT_EQ(spin().second, 0u) << "all of its cgroup is wanted now";
+  verdict.tasks = 1;
+  sampler_->SetFallback(verdict);
+  EXPECT_GT(spin().second, 20u);
+  sampler_->SetTasksVersion(4);
+  EXPECT_EQ(spin().second, 0u) << "other policies by now";
+  sampler_->SetTasksVersion(3);
+  EXPECT_GT(spin().second, 20u);
   sampler_->ForgetTask(tid);
   EXPECT_EQ(spin().second, 0u);
   // CPUs: none of a set that is empty, all of one that is full.

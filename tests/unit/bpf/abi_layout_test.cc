@@ -84,7 +84,9 @@ std::vector<Layout> OurLayouts() {
       {"ft_task",
        sizeof(ft_task),
        {Of("tid", &ft_task::tid), Of("identity", &ft_task::identity),
-        Of("version", &ft_task::version), Of("kind", &ft_task::kind)}},
+        Of("version", &ft_task::version), Of("kind", &ft_task::kind),
+        Of("cgroups", &ft_task::cgroups), Of("exec_id", &ft_task::exec_id),
+        Of("gate_version", &ft_task::gate_version)}},
       {"ft_cpu_set", sizeof(ft_cpu_set), {Of("word", &ft_cpu_set::word)}},
       {"ft_load_config",
        sizeof(L),
@@ -120,6 +122,10 @@ std::vector<Layout> OurLayouts() {
       {"ft_counters",
        sizeof(ft_counters),
        {Of("value", &ft_counters::value), Of("stop", &ft_counters::stop)}},
+      {"ft_cpu",
+       sizeof(ft_cpu),
+       {Of("gate_version", &ft_cpu::gate_version), Of("pad0", &ft_cpu::pad0),
+        Of("counters", &ft_cpu::counters), Of("pad1", &ft_cpu::pad1)}},
   };
 }
 
@@ -168,7 +174,7 @@ TEST(AbiLayout, IsTheSameInTheLoadedObject) {
   EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
             (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_config",
                                       "ft_task", "ft_cpu_set", "ft_load_config", "ft_module",
-                                      "ft_process", "ft_process_bucket", "ft_counters"}));
+                                      "ft_process", "ft_process_bucket", "ft_counters", "ft_cpu"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {

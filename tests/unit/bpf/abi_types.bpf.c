@@ -19,6 +19,7 @@ struct {
   struct ft_cpu_set cpu_set;
   struct ft_load_config load_config;
   struct ft_counters counters;
+  struct ft_cpu cpu;
   struct ft_cold cold;
   struct ft_rule rule;
   struct ft_module module;
