@@ -11,8 +11,11 @@
 namespace firetower::daemon {
 namespace {
 
-double LimitOf(const k8s::PolicySpec& spec) {
-  if (!spec.limits) return 0;
+// Nothing is spent for what is between its periods, or waits for what cannot come: its limit is no
+// part of the budget then.
+double LimitOf(const PolicySchedule::Running& running) {
+  const k8s::PolicySpec& spec = running.policy->spec;
+  if (running.frequency_hz == 0 || !spec.limits) return 0;
   return static_cast<double>(spec.limits->cpu.units) + spec.limits->cpu.nanos / 1e9;
 }
 
@@ -38,8 +41,8 @@ bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const
 
   std::vector<GovernedPolicy> policies;
   for (const PolicySchedule::Running& one : running) {
-    const k8s::PolicySpec& spec = one.policy->spec;
-    policies.push_back({DisplayName(*one.policy), spec.priority, one.frequency_hz, LimitOf(spec)});
+    policies.push_back(
+        {DisplayName(*one.policy), one.policy->spec.priority, one.frequency_hz, LimitOf(one)});
   }
   const std::vector<GovernedRate> rates =
       governor_.Step(policies, {cores_, totals.memory_bytes, memory_max_bytes_}, interval_ns);
@@ -104,7 +107,7 @@ void BudgetDesk::AddTo(PolicyFindings& findings) const {
     if (one.uid.empty()) continue;
     PolicyFinding& finding = findings[one.uid];
     if (finding.failed) continue;
-    finding.failed = one.factor == 0;
+    finding.failed = finding.dropped = one.factor == 0;
     finding.reason = "BudgetExceeded";
     finding.message = one.factor == 0
                           ? "not sampled: " + one.why

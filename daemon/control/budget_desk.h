@@ -26,8 +26,9 @@ class BudgetDesk {
   // `registry` outlives it. `memory_limit_bytes`: 0 if there is none.
   BudgetDesk(MetricsRegistry& registry, int64_t memory_limit_bytes);
 
-  // `running`: the policies in force. True if one of them gets another rate from now on. Before
-  // kEveryNs have passed since it last looked it does nothing.
+  // `running`: policies that ask for nothing now keep what they were lowered to. True if one of
+  // them gets another rate from now on. Before kEveryNs have passed since it last looked it does
+  // nothing.
   bool Look(const std::vector<PolicySchedule::Running>& running, const OwnTotals& totals,
             int64_t monotonic_ns);
   bool IsDue(int64_t monotonic_ns) const;

@@ -41,7 +41,9 @@ std::vector<GovernedRate> Governor::Step(const std::vector<GovernedPolicy>& poli
 
   const bool over = state_ != BudgetState::kWithin;
   since_rise_ns_ = std::min(since_rise_ns_ + interval_ns, kBlameRiseNs);
-  calm_ns_ = over || cores > budget_cores_ * kRiseBelow ? 0 : calm_ns_ + interval_ns;
+  const bool room = !over && cores <= budget_cores_ * kRiseBelow;
+  calm_ns_ = room ? calm_ns_ + interval_ns : 0;
+  room_ns_ = room ? room_ns_ + interval_ns : 0;
   if (over && over_before_) Lower(state_ == BudgetState::kOverCpu ? limited : order, cores);
   if (!over) Raise(order);
   over_before_ = over;
@@ -91,8 +93,8 @@ bool Governor::LowerOnce(const Order& order) {
   return false;
 }
 
-// The last step first.
-bool Governor::RaiseOnce(const Order& order) {
+// The last step first. `idle`: also of a policy that asks for nothing now.
+bool Governor::RaiseOnce(const Order& order, bool idle) {
   for (auto policy = order.rbegin(); policy != order.rend(); ++policy) {
     Level& level = levels_[(*policy)->key];
     if (!level.dropped) continue;
@@ -101,7 +103,7 @@ bool Governor::RaiseOnce(const Order& order) {
   }
   for (auto policy = order.rbegin(); policy != order.rend(); ++policy) {
     Level& level = levels_[(*policy)->key];
-    if (level.halvings == 0) continue;
+    if (level.halvings == 0 || ((*policy)->frequency_hz == 0 && !idle)) continue;
     --level.halvings;
     return true;
   }
@@ -121,7 +123,7 @@ void Governor::Lower(const Order& order, double cores) {
 void Governor::Raise(const Order& order) {
   if (calm_ns_ < rise_after_ns_) return;
   calm_ns_ = 0;
-  if (RaiseOnce(order)) {
+  if (RaiseOnce(order, room_ns_ >= kRiseIdleAfterNs)) {
     since_rise_ns_ = 0;
   } else {
     rise_after_ns_ = kRiseAfterNs;  // All have what they asked for, and that went well for long.

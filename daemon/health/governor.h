@@ -14,7 +14,7 @@ namespace firetower::daemon {
 struct GovernedPolicy {
   std::string key;            // who it is, unique
   int64_t priority = 0;       // the higher, the later it is lowered
-  uint32_t frequency_hz = 0;  // asked for
+  uint32_t frequency_hz = 0;  // asked for; 0: nothing now
   double limit_cores = 0;     // its limits.cpu; 0: it has none
 };
 
@@ -51,6 +51,9 @@ class Governor {
   static constexpr double kRiseBelow = 0.7;
   static constexpr int64_t kRiseAfterNs = 30'000'000'000;
   static constexpr int64_t kMaxRiseAfterNs = 900'000'000'000;
+  // What a policy that asks for nothing now would cost cannot be tried: it keeps its level until
+  // there has been room for so long. Longer than the pauses of most periodic policies.
+  static constexpr int64_t kRiseIdleAfterNs = kMaxRiseAfterNs;
   // Over the budget so soon after a rise, that rise was why.
   static constexpr int64_t kBlameRiseNs = 60'000'000'000;
 
@@ -78,7 +81,7 @@ class Governor {
   // What part of `cores` is that of policies with a limit.
   double LimitedCores(const Order& order, const Order& limited, double cores) const;
   bool LowerOnce(const Order& order);
-  bool RaiseOnce(const Order& order);
+  bool RaiseOnce(const Order& order, bool idle);
   void Lower(const Order& order, double cores);
   void Raise(const Order& order);
 
@@ -88,7 +91,8 @@ class Governor {
   bool over_before_ = false;
   double budget_cores_ = 0;
   uint64_t steps_down_ = 0;
-  int64_t calm_ns_ = 0;  // under kRiseBelow without a break
+  int64_t calm_ns_ = 0;  // under kRiseBelow without a break, since the last rise
+  int64_t room_ns_ = 0;  // under kRiseBelow without a break
   int64_t rise_after_ns_ = kRiseAfterNs;
   int64_t since_rise_ns_ = kBlameRiseNs;
 };

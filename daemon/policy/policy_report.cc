@@ -20,6 +20,7 @@ struct Candidate {
   const ProfilingPolicy* policy;
   bool on_this_node = true;  // nodeSelector takes it
   bool node_wide = false;    // it has everything recorded, but for what opts out
+  bool dropped = false;      // it has nothing recorded
   int64_t pods = 0;
   int64_t profiled = 0;
   int64_t overridden_pods = 0;
@@ -51,7 +52,7 @@ void JudgeContainers(const k8s::Pod& pod, std::vector<Share>& shares) {
     for (Share& share : shares) {
       const k8s::PolicySpec& spec = share.of->policy->spec;
       if (!share.of->node_wide && !Takes(*share.of->policy, pod, container)) continue;
-      if (first == nullptr && Samples(spec)) first = &spec;
+      if (first == nullptr && Samples(spec) && !share.of->dropped) first = &spec;
       const bool kept = first == nullptr || first->stacks == spec.stacks;
       (kept ? share.kept : share.overridden) = true;
     }
@@ -164,7 +165,9 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
     if (loaded.policy.uid.empty() || !IsActive(loaded, wall_ns)) continue;
     Candidate one{&loaded.policy};
     one.on_this_node = k8s::MatchNode(loaded.policy.spec, view.NodeLabels()).match == Match::kYes;
-    one.node_wide = one.on_this_node && FindingOf(loaded.policy, findings, faults).node_wide;
+    const PolicyFinding finding = FindingOf(loaded.policy, findings, faults);
+    one.node_wide = one.on_this_node && finding.node_wide;
+    one.dropped = finding.dropped;
     candidates.push_back(one);
   }
   std::stable_sort(candidates.begin(), candidates.end(),

@@ -19,6 +19,7 @@ struct PolicyFinding {
   std::string message;  // for people
   int64_t captures = 0;
   int64_t last_capture_ns = 0;  // Unix time; 0: none
+  bool dropped = false;         // the budget has no room for it: others decide what is kept
   bool node_wide = false;       // it has the whole node recorded, also what is no target of it
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid

@@ -51,6 +51,11 @@ bool IsRunning(const LoadedPolicy& loaded, int64_t wall_ns, const TriggerMoment&
                                       triggers.node_wide.contains(DisplayName(loaded.policy)));
 }
 
+bool IsDropped(const ProfilingPolicy& policy, const RateFactors& factors) {
+  const auto factor = factors.find(DisplayName(policy));
+  return factor != factors.end() && factor->second <= 0;
+}
+
 class PolicySelection : public Selection {
  public:
   // The policies lie in `owner`.
@@ -221,11 +226,12 @@ std::vector<PolicySchedule::Running> PolicySchedule::RunningAt(
   const PolicyRates rates(ceiling_hz_, triggers.captures, {});
   std::vector<Running> running;
   for (const LoadedPolicy& loaded : *policies_) {
-    // What is dropped is not armed, and so nothing that it could fire on is known.
-    const bool dropped = factors.contains(DisplayName(loaded.policy)) && InForce(loaded, wall_ns);
-    if (!dropped && !IsRunning(loaded, wall_ns, triggers)) continue;
+    if (!IsActive(loaded, wall_ns)) continue;
     if (view && k8s::MatchNode(loaded.policy.spec, node).match == Match::kNo) continue;
-    running.push_back({{policies_, &loaded.policy}, rates.HighestAsked(loaded.policy)});
+    // What is dropped is not armed, and so nothing that it could fire on is known.
+    const bool asks = IsDropped(loaded.policy, factors) ? InForce(loaded, wall_ns)
+                                                        : IsRunning(loaded, wall_ns, triggers);
+    running.push_back({{policies_, &loaded.policy}, asks ? rates.HighestAsked(loaded.policy) : 0});
   }
   return running;
 }
@@ -239,8 +245,7 @@ std::vector<PolicySchedule::Armed> PolicySchedule::ArmedAt(
   for (const LoadedPolicy& loaded : *policies_) {
     const ProfilingPolicy& policy = loaded.policy;
     if (policy.spec.mode != k8s::Mode::kTrigger || !InForce(loaded, wall_ns)) continue;
-    const auto factor = factors.find(DisplayName(policy));
-    if (factor != factors.end() && factor->second <= 0) continue;
+    if (IsDropped(policy, factors)) continue;
     if (view && k8s::MatchNode(policy.spec, node).match == Match::kNo) continue;
     armed.push_back({{policies_, &policy}, {}});
     for (const std::shared_ptr<const Container>& container : containers) {

@@ -42,12 +42,13 @@ class PolicySchedule {
   std::shared_ptr<const Selection> At(int64_t wall_ns,
                                       std::optional<ClusterView> view = std::nullopt,
                                       TriggerMoment triggers = {}, RateFactors factors = {}) const;
-  // The policies in force, each with the highest rate that it asks for now.
+  // The policies that are neither suspended nor over, each with the highest rate that it asks for
+  // now: 0 between its periods, or where nothing can fire it.
   struct Running {
     std::shared_ptr<const k8s::ProfilingPolicy> policy;
     uint32_t frequency_hz = 0;
   };
-  // Those that `factors` has dropped are in force, too.
+  // Those that `factors` has dropped ask for what they would get.
   std::vector<Running> RunningAt(int64_t wall_ns, const std::optional<ClusterView>& view,
                                  const TriggerMoment& triggers = {},
                                  const RateFactors& factors = {}) const;

@@ -187,6 +187,35 @@ TEST_F(GovernorTest, ANewPolicyStartsUnlowered) {
   EXPECT_THAT(Step(0.01), ElementsAre(10, 64)) << "it was away";
 }
 
+// A periodic policy comes back for the next period as it left: else each would begin over the
+// budget.
+TEST_F(GovernorTest, KeepsTheLevelOfWhatPauses) {
+  policies_ = {Policy("a", 0, 96, 0.05), Policy("b", 5, 0, 0)};
+  Step(0.1);
+  ASSERT_THAT(Step(0.1), ElementsAre(48, 0));
+  policies_[0].frequency_hz = 0;
+  policies_[0].limit_cores = 0;
+  policies_[1] = Policy("b", 5, 48, 0.05);
+  for (int i = 0; i < 100; ++i) Step(0.01);
+  policies_[0] = Policy("a", 0, 96, 0.05);
+  EXPECT_THAT(Step(0.04), ElementsAre(48, 48));
+  policies_[0].frequency_hz = 0;
+  for (int i = 0; i < 200; ++i) Step(0.01);
+  policies_[0].frequency_hz = 96;
+  EXPECT_THAT(Step(0.04), ElementsAre(96, 48)) << "there was room for a quarter of an hour";
+}
+
+// It asks for nothing because it is dropped: that must not keep it so.
+TEST_F(GovernorTest, WhatWasDroppedComesBackThoughItAsksForNothing) {
+  policies_ = {Policy("a", 0, 1, 0.05)};
+  Step(0.1);
+  ASSERT_THAT(Step(0.1), ElementsAre(0));
+  policies_[0].frequency_hz = 0;
+  for (int i = 0; i < 7; ++i) Step(0);
+  policies_[0].frequency_hz = 1;
+  EXPECT_THAT(Step(0), ElementsAre(1));
+}
+
 TEST_F(GovernorTest, AnOddRateFallsToOneHertzAndNotBelow) {
   policies_ = {Policy("a", 0, 3, 0.05)};
   const auto rates = governor_.Step(policies_, {0, 0, 0}, kFiveSeconds);

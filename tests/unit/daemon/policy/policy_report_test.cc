@@ -258,6 +258,18 @@ TEST_F(PolicyReport, WhatSamplesNothingOverridesNobody) {
   EXPECT_EQ(Says(rows, "p"), "Running/");
 }
 
+// The budget has no room for it at all: who comes next decides.
+TEST_F(PolicyReport, WhatTheBudgetDroppedOverridesNobody) {
+  PolicyFinding dropped;
+  dropped.failed = dropped.dropped = true;
+  dropped.reason = "BudgetExceeded";
+  const auto rows = Rows({Policy("high", "mode: General, priority: 5, stacks: User, " + kCarts),
+                          Policy("p", "mode: General, " + kCarts)},
+                         {{"uid-high", dropped}});
+  EXPECT_EQ(Says(rows, "high"), "Failed/BudgetExceeded");
+  EXPECT_EQ(Says(rows, "p"), "Running/");
+}
+
 const std::string kNodeScope =
     "mode: Trigger, targets: {podSelector: {matchLabels: {app: cart}}}, trigger: {rules: [{name: "
     "killed, metric: OOMKill}], capture: {scope: Node}}";
