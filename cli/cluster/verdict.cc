@@ -102,6 +102,30 @@ Verdict JudgeReport(const k8s::PolicyObject& object, const PodFacts& facts, Verd
                   node));
 }
 
+// A capture of scope Node holds every pod of a node where a target of the policy runs, but for
+// those that opt out. nullopt: this is none of them.
+std::optional<Verdict> JudgeNodeCapture(const k8s::PolicyObject& object, const PodFacts& facts) {
+  const k8s::PolicySpec& spec = object.policy->spec;
+  if (!k8s::CapturesNode(spec) || facts.pod.opted_out) return std::nullopt;
+  if (facts.namespace_labels && k8s::OptsOut(*facts.namespace_labels)) return std::nullopt;
+  if (JudgePlace(spec, facts)) return std::nullopt;
+  if (facts.report == NodeReport::kUnread) {
+    return Unknown(
+        "it is no target, but captures are of the whole node where a target runs, and you may not "
+        "read profilingnodes");
+  }
+  // Reported from a node where nothing is a target only if the agent records all of it.
+  for (const NodeRow& row : facts.rows) {
+    if (row.uid != object.uid || row.state != "Armed") continue;
+    Verdict verdict{Answer::kYes, "no target, but captures are of the whole node", {}};
+    for (const k8s::PodContainer& container : facts.pod.containers) {
+      if (!container.ids.empty()) verdict.containers.push_back(container.name);
+    }
+    return verdict;
+  }
+  return std::nullopt;
+}
+
 int64_t IntegerOf(std::string_view text) {
   int64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -127,7 +151,8 @@ Verdict Judge(const k8s::PolicyObject& object, const PodFacts& facts, int64_t no
   const k8s::ProfilingPolicy& policy = *object.policy;
   const k8s::Labels* labels = facts.namespace_labels ? &*facts.namespace_labels : nullptr;
   const k8s::TargetMatch pod = k8s::MatchPod(policy, &facts.pod, facts.pod.cgroup_uid, labels);
-  if (pod.match == k8s::Match::kNo) return No(std::string(pod.why));
+  if (pod.match == k8s::Match::kNo)
+    return JudgeNodeCapture(object, facts).value_or(No(std::string(pod.why)));
   if (std::optional<Verdict> verdict = JudgePlace(policy.spec, facts)) return *verdict;
   Verdict taken = JudgeContainers(policy.spec, facts.pod);
   if (taken.answer == Answer::kNo) return taken;

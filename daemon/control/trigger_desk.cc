@@ -72,7 +72,7 @@ bool TriggerDesk::SetNodeWide(const std::vector<ArmedPolicy>& policies) {
   for (const Running& running : captures_) may.insert(running.capture.policy);
   NameSet wide;
   for (const ArmedPolicy& policy : policies) {
-    const bool is_wide = CapturesNode(policy->spec) && may.contains(DisplayName(*policy));
+    const bool is_wide = k8s::CapturesNode(policy->spec) && may.contains(DisplayName(*policy));
     if (is_wide) wide.insert(DisplayName(*policy));
     const auto finding = findings_.find(policy->uid);
     if (is_wide && !policy->uid.empty()) {

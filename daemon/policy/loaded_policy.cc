@@ -23,10 +23,6 @@ bool IsActive(const LoadedPolicy& loaded, int64_t wall_ns) {
   return IsEligible(loaded) && wall_ns < DeadlineNs(loaded);
 }
 
-bool CapturesNode(const k8s::PolicySpec& spec) {
-  return spec.trigger && spec.trigger->capture.scope == k8s::CaptureScope::kNode;
-}
-
 bool ComesBefore(const k8s::ProfilingPolicy& a, const k8s::ProfilingPolicy& b) {
   if (a.spec.priority != b.spec.priority) return a.spec.priority > b.spec.priority;
   if (a.cluster != b.cluster) return !a.cluster;

@@ -23,9 +23,6 @@ bool IsEligible(const LoadedPolicy& loaded);
 // Eligible, and not over at this moment (Unix time). Between the periods of a periodic policy too.
 bool IsActive(const LoadedPolicy& loaded, int64_t wall_ns);
 
-// Its captures hold the whole node, whomever its rules are about.
-bool CapturesNode(const k8s::PolicySpec& spec);
-
 // Of two that contradict each other (stacks) the first of this order is followed.
 bool ComesBefore(const k8s::ProfilingPolicy& a, const k8s::ProfilingPolicy& b);
 

@@ -62,7 +62,7 @@ void JudgeContainers(const k8s::Pod& pod, std::vector<Share>& shares) {
 // A share in the pod, whose targets take it or not, here.
 bool HasShare(const Candidate& one, bool targeted, const ClusterView& view, const k8s::Pod& pod) {
   if (!one.on_this_node) return false;
-  if (!CapturesNode(one.policy->spec)) return targeted;
+  if (!k8s::CapturesNode(one.policy->spec)) return targeted;
   return one.node_wide && MatchNodeCapture(view, pod) == Match::kYes;
 }
 

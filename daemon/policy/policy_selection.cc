@@ -47,7 +47,7 @@ StackParts PartsOf(k8s::Stacks stacks) {
 
 // In force, and not one of scope Node that nothing on this node can fire.
 bool IsRunning(const LoadedPolicy& loaded, int64_t wall_ns, const TriggerMoment& triggers) {
-  return InForce(loaded, wall_ns) && (!CapturesNode(loaded.policy.spec) ||
+  return InForce(loaded, wall_ns) && (!k8s::CapturesNode(loaded.policy.spec) ||
                                       triggers.node_wide.contains(DisplayName(loaded.policy)));
 }
 
@@ -130,8 +130,8 @@ class PolicySelection : public Selection {
 
   Match MatchOf(const ProfilingPolicy& policy, const Container& container,
                 const k8s::Pod* pod) const {
-    return CapturesNode(policy.spec) ? MatchNodeCapture(view_, container, pod)
-                                     : MatchTargets(view_, policy, container, pod);
+    return k8s::CapturesNode(policy.spec) ? MatchNodeCapture(view_, container, pod)
+                                          : MatchTargets(view_, policy, container, pod);
   }
 
   // False: it samples nothing of it now.

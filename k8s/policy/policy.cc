@@ -12,6 +12,10 @@ GeneralSpec EffectiveGeneral(const PolicySpec& spec) {
   return spec.general.value_or(GeneralSpec{});
 }
 
+bool CapturesNode(const PolicySpec& spec) {
+  return spec.trigger && spec.trigger->capture.scope == CaptureScope::kNode;
+}
+
 std::optional<ProfileSpec> FindProfile(const PolicySpec& spec, ProfileType type) {
   if (spec.profiles.empty() && type == ProfileType::kCpu) return ProfileSpec{};
   for (const ProfileSpec& profile : spec.profiles) {

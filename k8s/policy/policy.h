@@ -167,6 +167,8 @@ std::string DisplayName(const ProfilingPolicy& policy);
 
 // What a policy in mode General does, whether or not it says so.
 GeneralSpec EffectiveGeneral(const PolicySpec& spec);
+// Its captures hold the whole node, whomever its rules are about.
+bool CapturesNode(const PolicySpec& spec);
 
 // The options of a profile type the policy asks for; nullopt when it does not. A policy without
 // profiles asks for CPU.

@@ -39,7 +39,7 @@ LEVELS = ["level"] * (FRAMES - 3)
 # Of memory in the last third: a slab of the arena and what the allocator holds back come in steps.
 MOST_GROWTH = 0.05
 STEP_BYTES = 2 << 20
-PREFIX = "churn-"
+PREFIX = "storm-"
 
 
 def allowed_gap(names):

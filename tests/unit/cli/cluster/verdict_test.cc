@@ -24,17 +24,21 @@ k8s::Node Object(const std::string& json, const k8s::FieldSet& fields) {
   return object.value_or(k8s::Node{});
 }
 
-k8s::PolicyObject Policy(const std::string& spec, bool cluster = false,
-                         const std::string& metadata = "") {
+k8s::PolicyObject PolicyOf(const std::string& spec, bool cluster = false,
+                           const std::string& metadata = "") {
   const std::string space = cluster ? "" : R"(,"namespace":"shop")";
-  const k8s::Node object =
-      Object(R"({"metadata":{"name":"p","uid":"policy-uid","generation":2,)"
-             R"("creationTimestamp":"2026-07-01T00:00:00Z")" +
-                 space + metadata + R"(},"spec":{"mode":"General",)" + spec + "}}",
-             k8s::PolicyObjectFields());
+  const k8s::Node object = Object(R"({"metadata":{"name":"p","uid":"policy-uid","generation":2,)"
+                                  R"("creationTimestamp":"2026-07-01T00:00:00Z")" +
+                                      space + metadata + R"(},"spec":)" + spec + "}",
+                                  k8s::PolicyObjectFields());
   Result<k8s::PolicyObject> policy = k8s::ReadPolicyObject(object, cluster);
   EXPECT_TRUE(policy);
   return policy.value_or(k8s::PolicyObject{});
+}
+
+k8s::PolicyObject Policy(const std::string& spec, bool cluster = false,
+                         const std::string& metadata = "") {
+  return PolicyOf(R"({"mode":"General",)" + spec + "}", cluster, metadata);
 }
 
 const std::string kCart = R"("general":{"schedule":"Continuous"},)"
@@ -157,6 +161,29 @@ TEST(Verdict, TheAgentHasTheLastWord) {
   verdict = row("2", R"("state":"Failed","reason":"BudgetExceeded","message":"no room")");
   EXPECT_EQ(verdict.answer, Answer::kNo);
   EXPECT_EQ(verdict.why, "Failed on node-1, BudgetExceeded: no room");
+}
+
+// What it has recorded are all pods of a node where it can fire.
+TEST(Verdict, CapturesOfScopeNodeHoldWhatIsNoTarget) {
+  const k8s::PolicyObject wide = PolicyOf(
+      R"({"mode":"Trigger","targets":{"podSelector":{"matchLabels":{"app":"other"}}},)"
+      R"("trigger":{"rules":[{"name":"killed","metric":"OOMKill"}],"capture":{"scope":"Node"}}})",
+      true);
+  PodFacts facts = Cart();
+  EXPECT_EQ(Judge(wide, facts, kNowNs).answer, Answer::kUnknown) << "nobody says what runs there";
+  facts.report = NodeReport::kRead;
+  EXPECT_EQ(Judge(wide, facts, kNowNs).answer, Answer::kNo) << "nothing can fire it there";
+  const auto says = [&](std::string state) {
+    facts.rows = {{"policy-uid", 2, std::move(state), "", ""}};
+    return Judge(wide, facts, kNowNs);
+  };
+  const Verdict verdict = says("Armed");
+  EXPECT_EQ(verdict.answer, Answer::kYes);
+  EXPECT_THAT(verdict.why, HasSubstr("captures are of the whole node"));
+  EXPECT_THAT(verdict.containers, ElementsAre("cart", "proxy"));
+  EXPECT_EQ(says("Failed").answer, Answer::kNo);
+  facts.pod.opted_out = true;
+  EXPECT_EQ(says("Armed").answer, Answer::kNo);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class AgentFaultsTest : public ::testing::Test {
 
   static constexpr const char* kHidden = "0000000000000000";
   static constexpr const char* kShown = "ffffffff81000000";
-  const testing::FakeProc proc_;
+  const testing::FakeProc proc_{};
 };
 
 TEST_F(AgentFaultsTest, NoneWithAllCapabilities) {
