@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "symbolizer/symbol_table.h"
 #include "tests/unit/symbolizer/support/elf_builder.h"
 
 namespace firetower::symbolizer {
@@ -116,6 +117,32 @@ TEST(SignalReturnSearch, SurvivesTruncatedFiles) {
     const auto found = SignalReturnSearch(*file).FindIn(kCode, kCode + kCodeBytes);
     EXPECT_TRUE(!found || size >= kOffset + 0x100 + kSignalReturn.size()) << size;
   }
+}
+
+// As in musl, whose assembly has symbols without sizes, and as strip leaves it.
+TEST(SymbolTable, ALabelDoesNotNameWhatSignalHandlersReturnTo) {
+  ElfBuilder builder;
+  builder.AddCode(kCode, 0x100);
+  builder.AddSymbols(SHT_DYNSYM, {{"setjmp", kCode + 0x10, 0}, {"sigsetjmp", kCode + 0x49, 0}});
+  std::string bytes = builder.Build();
+  bytes.replace(kOffset + 0x40, kSignalReturn.size(), kSignalReturn);
+  auto table = LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
+  EXPECT_EQ(table->Find(kOffset + 0x10)->name, "setjmp");
+  EXPECT_EQ(table->Find(kOffset + 0x3f)->name, "setjmp");
+  for (uint64_t at = 0x40; at < 0x49; ++at) EXPECT_FALSE(table->Find(kOffset + at)) << at;
+  EXPECT_EQ(table->Find(kOffset + 0x49)->name, "sigsetjmp");
+}
+
+TEST(SymbolTable, ItsOwnLabelDoes) {
+  ElfBuilder builder;
+  builder.AddCode(kCode, 0x100);
+  builder.AddSymbols(SHT_SYMTAB, {{"setjmp", kCode + 0x10, 0}, {"__restore_rt", kCode + 0x40, 0}});
+  std::string bytes = builder.Build();
+  bytes.replace(kOffset + 0x40, kSignalReturn.size(), kSignalReturn);
+  auto table = LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
+  EXPECT_EQ(table->Find(kOffset + 0x3f)->name, "setjmp");
+  EXPECT_EQ(table->Find(kOffset + 0x40)->name, "__restore_rt");
+  EXPECT_EQ(table->Find(kOffset + 0x48)->name, "__restore_rt");
 }
 
 }  // namespace
