@@ -232,6 +232,8 @@ static __always_inline int ft_step(void *env, struct ft_walk *walk)
 		       0;
 	if (!rule || rule->cfa == FT_CFA_NONE)
 		return ft_step_without_rule(env, walk);
+	if (walk->returned && ft_is_trampoline(rule))
+		walk->trampoline = 1;
 	return ft_step_rule(env, walk, rule, behind);
 }
 

@@ -111,4 +111,15 @@ static __always_inline struct ft_rule *ft_find_rule(void *env, struct ft_walk *w
 		env, walk->module.rules + FT_ROW_RULE(*row) * (__u32)sizeof(struct ft_rule), 16);
 }
 
+/*
+ * Where a handler returns to, the kernel's frame with the registers is on the stack. The functions
+ * that Go's runtime makes interrupted code call have none: they return as others do.
+ */
+static __always_inline int ft_is_trampoline(struct ft_rule *rule)
+{
+	__u32 both = FT_RULE_SIGNAL | FT_RULE_RA_SP;
+
+	return (rule->flags & both) == both;
+}
+
 #endif

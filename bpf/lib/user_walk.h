@@ -119,10 +119,16 @@ static __always_inline int keep_caller(struct stack_scratch *scratch, __u32 slot
 {
 	/* Who reads an address takes one off for the call; an interrupted frame made none. */
 	__u64 address = scratch->walk.ip + !scratch->walk.returned;
+	__u64 *to = &scratch->address[slot];
 
+	/* There is a frame before: the leaf. The hash has its address as it was, which will do. */
+	if (scratch->walk.trampoline) {
+		scratch->walk.trampoline = 0;
+		to[-1]++;
+	}
 	if (step != FT_STEP_CALLER)
 		return step;
-	scratch->address[slot] = address;
+	*to = address;
 	scratch->head.user_frames++;
 	scratch->head.stack_hash = mix(scratch->head.stack_hash, address);
 	return step;
@@ -213,6 +219,7 @@ static __always_inline int walk_user(struct stack_scratch *scratch)
 	walk->begin = walk->end = 0;
 	walk->returned = 0;
 	walk->guessed = 0;
+	walk->trampoline = 0;
 	walk->stop = FT_STOP_DEPTH;
 	if (find_process(walk, scratch->head.tgid,
 			 ft_identity(scratch->head.start_ns, scratch->head.exec_id)))

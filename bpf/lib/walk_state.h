@@ -32,8 +32,13 @@ struct ft_walk {
 	__u32 low; /* of the search that is going on */
 	__u32 high;
 	__u32 returned; /* 1: ip is a return address, the call lies before it */
-	__u32 guessed;  /* the last step was by frame pointer: ip need not be code */
-	__u32 stop;     /* enum ft_stop, once the walk has ended */
+	/*
+	 * 1: the frame that the last step was from is where a handler returns to, and its address
+	 * is that of its first byte: no call lies before. Cleared by who takes note.
+	 */
+	__u32 trampoline;
+	__u32 guessed; /* the last step was by frame pointer: ip need not be code */
+	__u32 stop;    /* enum ft_stop, once the walk has ended */
 };
 
 enum ft_step {

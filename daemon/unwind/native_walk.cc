@@ -2,6 +2,7 @@
 #include "daemon/unwind/native_walk.h"
 
 #include <cstring>
+#include <utility>
 
 namespace firetower::daemon {
 namespace {
@@ -63,6 +64,7 @@ int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
     // The leaf's registers are its direct caller's, too; not those of what a signal interrupted.
     if (i > 0 && (i + first_returned > 1 || walk.returned == 0)) env.registers = {};
     int step = ft_step(&env, &walk);
+    if (std::exchange(walk.trampoline, 0) != 0 && !addresses.empty()) ++addresses.back();
     if (step != FT_STEP_CALLER) return step;
     addresses.push_back(walk.ip + (walk.returned != 0 ? 0 : 1));
   }

@@ -23,8 +23,10 @@ struct WalkMemory {
 
 // Goes on with a walk: one step after the other of bpf/lib/unwind.h, the text that the kernel side
 // runs. Appends each caller's address to `addresses` in the form of bpf/abi/record.h, at most
-// `max_frames` of them. Returns enum ft_step of the last step; FT_STEP_ENDED with walk.stop set,
-// or FT_STEP_COLD where a table is missing still: the walk then stands at that frame.
+// `max_frames` of them; the last one that is there is the frame's that `walk` stands at, which
+// turns out to be a signal's only now, and is set right then. Returns enum ft_step of the last
+// step; FT_STEP_ENDED with walk.stop set, or FT_STEP_COLD where a table is missing still: the walk
+// then stands at that frame.
 int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
            std::vector<uint64_t>& addresses);
 

@@ -73,7 +73,8 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   walk.returned = cold.returned ? 1 : 0;
   walk.mappings = space.position;
   walk.mapping_count = space.count;
-  size_t before = addresses.size();
+  const size_t before = addresses.size();
+  const uint64_t last = before > 0 ? addresses.back() : 0;
   if (WalkOn(memory, walk, max_frames, addresses) != FT_STEP_COLD) {
     // What was not copied is not known to be absent.
     *stop = walk.stop == FT_STOP_PAGE ? uint8_t{FT_STOP_COLD} : static_cast<uint8_t>(walk.stop);
@@ -81,6 +82,7 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   }
   if (Awaited(space, process, walk.ip - walk.returned)) {
     addresses.resize(before);
+    if (before > 0) addresses.back() = last;
     return Walk::kWaiting;
   }
   // In no mapping: the last address is no code. Or its table cannot be had just now.

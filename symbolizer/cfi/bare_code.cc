@@ -23,6 +23,12 @@ constexpr std::array<uint8_t, 2> kPushGot = {0xff, 0x35};  // push GOT+8(%rip)
 constexpr std::array<uint8_t, 2> kJumpGot = {0xff, 0x25};  // jmp *GOT+n(%rip)
 constexpr uint8_t kPushIndex = 0x68;                       // push $n
 
+// struct ucontext of the kernel (arch/x86/include/uapi/asm/sigcontext.h): registers from byte 40
+// on.
+constexpr int32_t kContextRbp = 40 + 10 * 8;
+constexpr int32_t kContextRsp = 40 + 15 * 8;
+constexpr int32_t kContextRip = 40 + 16 * 8;
+
 bool StartsWith(Bytes code, Bytes with) {
   return code.size() >= with.size() && std::equal(with.begin(), with.end(), code.begin());
 }
@@ -83,6 +89,20 @@ std::vector<UnwindRow> RowsOf(std::string_view name, uint64_t elf_vaddr, Bytes c
 
 }  // namespace
 
+UnwindRule SignalReturnRule() {
+  UnwindRule rule;
+  rule.cfa = UnwindRule::Cfa::kDeref;
+  rule.cfa_offset = kContextRsp;
+  rule.return_address = UnwindRule::Place::kDeref;
+  rule.return_address_register = kDwarfRsp;
+  rule.return_address_offset = kContextRip;
+  rule.rbp = UnwindRule::Place::kDeref;
+  rule.rbp_register = kDwarfRsp;
+  rule.rbp_offset = kContextRbp;
+  rule.signal_frame = true;
+  return rule;
+}
+
 std::vector<BareCode> FindBareCode(const ElfFile& file) {
   std::vector<BareCode> found;
   for (const char* name : {".init", ".fini", ".plt", ".plt.sec", ".plt.got"}) {
@@ -102,27 +122,49 @@ std::vector<BareCode> FindBareCode(const ElfFile& file) {
 }
 
 void BareCodeRows::OnRow(const UnwindRow& row) {
-  FillUntil(row.elf_vaddr);
-  // Behind bare code that row has been said already.
-  if (row.rule != last_.rule) sink_->OnRow(row);
+  if (last_.rule.cfa == UnwindRule::Cfa::kNone) FillUntil(row.elf_vaddr);
   last_ = row;
+  // That nothing covers the code is said later: bare code may begin right there.
+  if (row.rule.cfa != UnwindRule::Cfa::kNone) Say(row);
 }
 
-// The last row holds up to there.
+void BareCodeRows::Finish() {
+  if (last_.rule.cfa == UnwindRule::Cfa::kNone) FillUntil(UINT64_MAX);
+}
+
+void BareCodeRows::Say(const UnwindRow& row) {
+  if (row.rule == said_) return;
+  said_ = row.rule;
+  sink_->OnRow(row);
+}
+
+// In what lies between the last row and there.
+void BareCodeRows::AddSignalReturns(uint64_t end_elf_vaddr) {
+  uint64_t begin = last_.elf_vaddr;
+  while (const auto found = signal_returns_.FindIn(begin, end_elf_vaddr)) {
+    // A handler returns to the first byte, and a return address is looked up one byte before.
+    const uint64_t first = *found - (*found > begin ? 1 : 0);
+    const uint64_t end = *found + SignalReturnSearch::kBytes;
+    const auto behind =
+        std::ranges::upper_bound(code_.begin() + static_cast<ptrdiff_t>(next_), code_.end(), first,
+                                 {}, &BareCode::begin_elf_vaddr);
+    code_.insert(behind, {first, end, {{first, SignalReturnRule()}}});
+    begin = end;
+  }
+}
+
+// Nothing covers what lies between the last row and there.
 void BareCodeRows::FillUntil(uint64_t elf_vaddr) {
+  AddSignalReturns(elf_vaddr);
   for (; next_ < code_.size() && code_[next_].begin_elf_vaddr < elf_vaddr; ++next_) {
     const BareCode& bare = code_[next_];
-    const bool covered = last_.rule.cfa != UnwindRule::Cfa::kNone;
-    // Or, in a hostile file, two sections overlap.
-    if (covered || bare.begin_elf_vaddr < last_.elf_vaddr || bare.end_elf_vaddr > elf_vaddr) {
-      continue;
-    }
-    for (const UnwindRow& row : bare.rows) sink_->OnRow(row);
+    // It is covered; or, in a hostile file, two sections overlap.
+    if (bare.begin_elf_vaddr < last_.elf_vaddr || bare.end_elf_vaddr > elf_vaddr) continue;
+    if (last_.elf_vaddr < bare.begin_elf_vaddr) Say(last_);
+    for (const UnwindRow& row : bare.rows) Say(row);
     last_ = {bare.end_elf_vaddr, UnwindRule{}};
-    const bool goes_on =
-        next_ + 1 < code_.size() && code_[next_ + 1].begin_elf_vaddr == bare.end_elf_vaddr;
-    if (bare.end_elf_vaddr < elf_vaddr && !goes_on) sink_->OnRow(last_);
   }
+  if (last_.elf_vaddr < elf_vaddr) Say(last_);
 }
 
 }  // namespace firetower::symbolizer

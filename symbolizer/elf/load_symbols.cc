@@ -7,6 +7,7 @@
 #include "symbolizer/elf/named_ranges.h"
 #include "symbolizer/elf/overlap.h"
 #include "symbolizer/elf/radix_sort.h"
+#include "symbolizer/elf/signal_return.h"
 #include "symbolizer/elf/string_table.h"
 #include "symbolizer/elf/symbol_reader.h"
 #include "symbolizer/go/go_inlines.h"
@@ -139,6 +140,19 @@ Status AddRest(const AddressWindow& window, const LoadLimits& limits, Loading& l
   return OkStatus();
 }
 
+// A label reaches to the next symbol, so that musl's setjmp, which has no size, would name what
+// signal handlers return to: a local function, whose own symbol is stripped.
+void CutLabels(const ElfFile& file, const AddressWindow& window,
+               const std::vector<RawSymbol>& symbols, std::vector<SymbolTable::Range>& ranges) {
+  SignalReturnSearch search(file);
+  for (SymbolTable::Range& range : ranges) {
+    if (symbols[range.name_offset].sized) continue;
+    const uint64_t begin = window.base() + range.start;
+    const auto found = search.FindIn(begin + 1, begin + range.size_bytes);
+    if (found) range.size_bytes = static_cast<uint32_t>(*found - begin);
+  }
+}
+
 // The places of names in a string table (upper half), and the ranges that want them.
 using WantedNames = std::vector<uint64_t>;
 
@@ -187,6 +201,7 @@ Result<std::shared_ptr<SymbolTable>> LoadFrom(const ElfFile& file, const Address
                                               const LoadLimits& limits, Loading& loading) {
   if (!window.empty()) RETURN_IF_ERROR(CollectSymbols(file, window, limits, loading));
   std::vector<SymbolTable::Range> ranges = ResolveOverlaps(loading.symbols);
+  CutLabels(file, window, loading.symbols, ranges);
   RETURN_IF_ERROR(AddRest(window, limits, loading, ranges));
   std::vector<WantedNames> wanted = NamesOf(ranges, loading);
   loading.symbols = {};

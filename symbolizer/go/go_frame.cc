@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "symbolizer/cfi/bare_code.h"
 #include "symbolizer/cfi/byte_reader.h"
 #include "symbolizer/go/pclntab.h"
 
@@ -43,28 +44,8 @@ constexpr std::array<std::string_view, 2> kSignalReturns = {"runtime.sigreturn__
 constexpr std::array<std::string_view, 4> kInjected = {
     "runtime.asyncPreempt", "runtime.sigpanic", "runtime.debugCallV1", "runtime.debugCallV2"};
 
-// struct ucontext of the kernel (arch/x86/include/uapi/asm/sigcontext.h): registers from byte 40
-// on.
-constexpr int32_t kContextRbp = 40 + 10 * 8;
-constexpr int32_t kContextRsp = 40 + 15 * 8;
-constexpr int32_t kContextRip = 40 + 16 * 8;
-
 // Goroutines' stacks end at 1 GB (runtime/proc.go, maxstacksize).
 constexpr int32_t kMaxDepth = 1 << 30;
-
-UnwindRule SignalReturnRule() {
-  UnwindRule rule;
-  rule.cfa = UnwindRule::Cfa::kDeref;
-  rule.cfa_offset = kContextRsp;
-  rule.return_address = UnwindRule::Place::kDeref;
-  rule.return_address_register = kDwarfRsp;
-  rule.return_address_offset = kContextRip;
-  rule.rbp = UnwindRule::Place::kDeref;
-  rule.rbp_register = kDwarfRsp;
-  rule.rbp_offset = kContextRbp;
-  rule.signal_frame = true;
-  return rule;
-}
 
 UnwindRule RootRule() {
   UnwindRule rule;

@@ -22,6 +22,10 @@ from daemon import Daemon
 from whole import FIRST, has_user_part, why_not_whole
 
 SECONDS = 12
+# Beside others a load gets less of the machine, and so fewer samples: it is measured until it has enough to be judged,
+# but no longer than this many times as long.
+LONGEST = 3
+SAMPLES = 500
 PERF_SECONDS = 6
 SHARE = 0.995
 # Before Go 1.21 nothing leads from there to the goroutine that called it.
@@ -35,13 +39,31 @@ def firsts_of(name):
     return FIRST | FIRST_OF_OLD_GO if int(version.split(".")[1]) < 21 else FIRST
 
 
+def samples_of(profile, comms):
+    return [sample for sample in profile.samples if sample.labels.get("comm") in comms and has_user_part(sample)]
+
+
+def measure(daemon, comms):
+    """The profile, once it has enough samples of those threads, or at the latest; and the seconds it took."""
+    began = time.monotonic()
+    wait = SECONDS
+    while True:
+        time.sleep(wait)
+        profile = daemon.profile('{container=~".+"}')
+        seconds = time.monotonic() - began
+        total = sum(sample.values[0] for sample in samples_of(profile, comms))
+        left = LONGEST * SECONDS - seconds
+        if total >= SAMPLES or left <= 0:
+            return profile, seconds
+        # As long as it takes at this rate, and a second of what is not in the profile yet.
+        wait = min(left, 1 + seconds * (SAMPLES - total) / max(total, 1))
+
+
 def judge(case, name, profile, comms):
     firsts = firsts_of(name)
     total = whole = unnamed = frames = 0
     why = collections.Counter()
-    for sample in profile.samples:
-        if sample.labels.get("comm") not in comms or not has_user_part(sample):
-            continue
+    for sample in samples_of(profile, comms):
         count = sample.values[0]
         total += count
         frames += count * len(sample.stack)
@@ -51,7 +73,7 @@ def judge(case, name, profile, comms):
         else:
             whole += count
             unnamed += 0 if sample.stack[0].is_named else count
-    case.at_least(f"{name}: samples", total, 500)
+    case.at_least(f"{name}: samples", total, SAMPLES)
     case.at_least(f"{name}: share with the whole stack", whole / max(total, 1), SHARE)
     case.figure(name, f"{frames / max(total, 1):.1f} frames a stack, first frame without a name in {unnamed}, "
                       f"others {dict(why.most_common(4))}")
@@ -83,10 +105,10 @@ def main():
         with Daemon(window_seconds=60) as daemon:
             load, comms = loads.LOADS[name].start(work)
             with load:
-                time.sleep(SECONDS)
-                profile = daemon.profile('{container=~".+"}')
+                profile, seconds = measure(daemon, comms)
                 daemon.stop()
                 beside(case, name, work, comms)
+        case.figure(f"{name}: seconds", f"{seconds:.1f}")
         judge(case, name, profile, comms)
     case.finish()
 

@@ -35,6 +35,10 @@ HERTZ = 199
 SHARE = 0.995
 OUTSIDE = 0.01
 KERNEL = "[kernel.kallsyms]"
+# Where the C libraries let signal handlers return to. Stripped, they have no name for it: then it is told by its first
+# instructions, mov $15, %rax; syscall (rt_sigreturn), as gdb does.
+RETURN = "__restore_rt"
+RETURN_CODE = bytes.fromhex("48c7c00f0000000f05")
 BARE = ("-fomit-frame-pointer", "-g0", f"-I{ROOT}")
 LAZY = ("-Wl,-z,lazy",)
 
@@ -76,6 +80,10 @@ GROUPS = {
         "deleted": Program("chain", after="delete"),
         "musl": Program("chain", compiler="musl-gcc"),
         "musl-static": Program("realigned", ("-O2", "-static"), compiler="musl-gcc"),
+        # The function that handlers return to has no call frame information there.
+        "musl-signal": Program("signal", compiler="musl-gcc"),
+        "musl-sig-static": Program("signal", ("-O2", "-static"), compiler="musl-gcc"),
+        "static-signal": Program("signal", ("-O2", "-static")),
     },
     "languages": {
         "exceptions-O2": Program("exceptions.cc", ("-O2", "-static-libgcc", "-static-libstdc++"), compiler="g++"),
@@ -167,8 +175,20 @@ class Truth:
         match = re.fullmatch(r"\[(.*)\]\+0x([0-9a-f]+)", frame.name)
         elf = self.elf.get(frame.module.rsplit("/", 1)[-1].removesuffix(" (deleted)"))
         if match and elf:
-            return elf.find(int(match.group(2), 16)) or frame.name
+            name = elf.find(int(match.group(2), 16))
+            # What the file names must be shown so.
+            return name if name and (name != RETURN or self.program.after) else frame.name
+        if match and starts_with(frame.module, int(match.group(2), 16), RETURN_CODE):
+            return RETURN
         return re.sub(r"(\.cold|\.part\.\d+)$| \[clone .*\]$|\(.*\)$", "", frame.name)
+
+
+def starts_with(module, offset, code):
+    """Whether the file has that code at the offset. False for what is no file."""
+    with contextlib.suppress(OSError), open(module, "rb") as file:
+        file.seek(offset)
+        return file.read(len(code)) == code
+    return False
 
 
 def outside_of_main(user, stated):

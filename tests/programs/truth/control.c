@@ -27,26 +27,35 @@ static void handler(int number) {
   sum += number;
 }
 
-// Half of the time is spent in a handler, which runs on a stack of its own.
+// Calls `handler` every millisecond of that timer, never within itself.
+static void handle_every(int number, int timer, int flags) {
+  struct sigaction action;
+  memset(&action, 0, sizeof(action));
+  action.sa_handler = handler;
+  action.sa_flags = flags | SA_RESTART;
+  sigaddset(&action.sa_mask, SIGALRM);
+  sigaddset(&action.sa_mask, SIGVTALRM);
+  sigaction(number, &action, NULL);
+  const struct itimerval every = {{0, 1000}, {0, 1000}};
+  setitimer(timer, &every, NULL);
+}
+
+// A part of the time is spent in a handler: for one signal on a stack of its own, for the other on
+// the one that was interrupted.
 FRAME static void signal_run(void) {
   static char *stack;
   if (stack == NULL) {
     stack = malloc(1 << 16);
     const stack_t alternate = {.ss_sp = stack, .ss_size = 1 << 16};
     sigaltstack(&alternate, NULL);
-    struct sigaction action;
-    memset(&action, 0, sizeof(action));
-    action.sa_handler = handler;
-    action.sa_flags = SA_ONSTACK | SA_RESTART;
-    sigaction(SIGALRM, &action, NULL);
-    const struct itimerval every = {{0, 1000}, {0, 1000}};
-    setitimer(ITIMER_REAL, &every, NULL);
+    handle_every(SIGALRM, ITIMER_REAL, SA_ONSTACK);
+    handle_every(SIGVTALRM, ITIMER_VIRTUAL, 0);
   }
   for (long i = 0; i < 500000; ++i) sum = interrupted(i);
 }
 
 static void signal_state(void) {
-  // The kernel makes a signal's frame, and it returns to a function of the C library's.
+  // The kernel makes a signal's frame, and its handler returns to a function of the C library's.
   static const char *const kBelow[] = {"main *",
                                        "main signal_run *",
                                        "main signal_run interrupted",
@@ -56,8 +65,7 @@ static void signal_state(void) {
                                        "interrupted_leaf"};
   const size_t root = strlen(ROOT) - strlen("main");
   for (size_t i = 0; i < sizeof(kBelow) / sizeof(kBelow[0]); ++i) {
-    const char *frame = strstr(kBelow[i], " *") != NULL ? "" : " .";
-    printf("stack %.*s%s%s handler control_spin\n", (int)root, ROOT, kBelow[i], frame);
+    printf("stack %.*s%s __restore_rt handler control_spin\n", (int)root, ROOT, kBelow[i]);
   }
 }
 const struct Shape kSignal = {"signal", signal_state, signal_run};

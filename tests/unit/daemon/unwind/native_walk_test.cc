@@ -50,6 +50,16 @@ class NativeWalk : public ::testing::Test {
     rule.cfa_offset = offset;
     return rule;
   }
+  // Where signal handlers return to, with the kernel's frame on the stack.
+  static ft_rule SignalReturn() {
+    ft_rule rule{};
+    rule.cfa = FT_CFA_SP_AT;
+    rule.cfa_offset = 160;
+    rule.extra = 168;
+    rule.bp_offset = 120;
+    rule.flags = FT_RULE_RA_SP | FT_RULE_BP_SP | FT_RULE_SIGNAL;
+    return rule;
+  }
   void Put(uint64_t address, uint64_t value) { stack_.at((address - kStack) / 8) = value; }
   int Step(size_t frames = 1) {
     WalkMemory memory;
@@ -165,13 +175,7 @@ TEST_F(NativeWalk, AnUndefinedReturnAddressIsTheRoot) {
 }
 
 TEST_F(NativeWalk, AnInterruptedFrameIsNotLookedUpBeforeItself) {
-  ft_rule rule{};
-  rule.cfa = FT_CFA_SP_AT;
-  rule.cfa_offset = 160;
-  rule.extra = 168;
-  rule.bp_offset = 120;
-  rule.flags = FT_RULE_RA_SP | FT_RULE_BP_SP | FT_RULE_SIGNAL;
-  SetRule(0x10, rule);
+  SetRule(0x10, SignalReturn());
   Put(kStack + 160, kStack + 1024);
   Put(kStack + 168, kAppStart + 0x300);
   Put(kStack + 120, 0xb0b0);
@@ -182,6 +186,57 @@ TEST_F(NativeWalk, AnInterruptedFrameIsNotLookedUpBeforeItself) {
   EXPECT_EQ(walk_.returned, 0u);
   // One more than where it was interrupted: who reads addresses takes one off.
   EXPECT_EQ(addresses_.front(), kAppStart + 0x301);
+}
+
+// A handler, what it returns to, and what was interrupted there: the handler returns to a first
+// byte.
+TEST_F(NativeWalk, WhereAHandlerReturnsToIsNotLookedUpBeforeItself) {
+  PackedTable table;
+  table.blocks = {0, 3};
+  table.rows = {0x10u, 0x3fu | 1u << FT_BLOCK_SHIFT, 0x49u | 2u << FT_BLOCK_SHIFT};
+  table.rules = {FromSp(8), SignalReturn(), ft_rule{}};
+  tables_.Insert(kApp, table);
+  Put(kStack, kAppStart + 0x40);
+  Put(kStack + 8 + 160, kStack + 1024);
+  Put(kStack + 8 + 168, kAppStart + 0x10);
+  Put(kStack + 1024, kAppStart + 0x300);
+  walk_.ip = kAppStart + 0x20;
+  EXPECT_EQ(Step(3), FT_STEP_ENDED);
+  // Of each the reader takes one off: the first instruction of both, and a call.
+  EXPECT_EQ(addresses_,
+            (std::vector<uint64_t>{kAppStart + 0x41, kAppStart + 0x11, kAppStart + 0x300}));
+}
+
+// The signal came while the handler before was about to leave: no frame returned there.
+TEST_F(NativeWalk, WhatIsInterruptedWhereHandlersReturnToStaysWhereItWas) {
+  PackedTable table;
+  table.blocks = {0, 2};
+  table.rows = {0x3fu, 0x49u | 1u << FT_BLOCK_SHIFT};
+  table.rules = {SignalReturn(), ft_rule{}};
+  tables_.Insert(kApp, table);
+  Put(kStack + 160, kStack + 1024);
+  Put(kStack + 168, kAppStart + 0x47);
+  Put(kStack + 1024 + 160, kStack + 2048);
+  Put(kStack + 1024 + 168, kAppStart + 0x300);
+  walk_.ip = kAppStart + 0x40;
+  EXPECT_EQ(Step(2), FT_STEP_ENDED);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kAppStart + 0x48, kAppStart + 0x301}));
+}
+
+// Go's handler makes the interrupted code call runtime.sigpanic, which calls others as any
+// function.
+TEST_F(NativeWalk, AFunctionThatWasMadeToBeCalledReturnsToItsCalls) {
+  PackedTable table;
+  table.blocks = {0, 2};
+  table.rows = {0x10u, 0x40u | 1u << FT_BLOCK_SHIFT};
+  table.rules = {FromSp(8), FromSp(16)};
+  table.rules[1].flags = FT_RULE_SIGNAL;
+  tables_.Insert(kApp, table);
+  Put(kStack, kAppStart + 0x50);
+  Put(kStack + 16, kAppStart + 0x20);
+  walk_.ip = kAppStart + 0x20;
+  Step(2);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kAppStart + 0x50, kAppStart + 0x21}));
 }
 
 TEST_F(NativeWalk, ALeafMayNeedAnotherRegister) {

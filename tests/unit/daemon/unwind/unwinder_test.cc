@@ -99,6 +99,40 @@ TEST_F(UnwinderTest, AWalkWaitsForItsTableAndIsWholeThen) {
   EXPECT_EQ(stop_, FT_STOP_ROOT);
 }
 
+// The kernel side walked to where a handler returns to; what was interrupted is of a file whose
+// table is on its way. Where the address lies is known with that step, and said once.
+TEST_F(UnwinderTest, AWalkThatWaitsBehindASignalIsTakenUpAgainAsItWas) {
+  constexpr uint64_t kLibrary = 0x200000;
+  constexpr uint64_t kInLibrary = kLibrary + 0x30;
+  Map(42, kLibrary, "/lib/b");
+  const uint32_t library = (*processes_.Get(42).mappings)[1].module;
+  auto space = unwinder_.Meet(processes_.Get(42), 1);
+  ASSERT_NE(space, nullptr);
+  LoadedTable loaded = Loaded();
+  loaded.table.rules[0].cfa = FT_CFA_SP_AT;
+  loaded.table.rules[0].cfa_offset = 160;
+  loaded.table.rules[0].extra = 168;
+  loaded.table.rules[0].flags = FT_RULE_RA_SP | FT_RULE_SIGNAL;
+  unwinder_.Take(loaded);
+  stack_.assign(64, 0);
+  stack_[160 / 8] = kStackAddress + 256;
+  stack_[168 / 8] = kInLibrary;
+  ColdStack cold;
+  cold.ip = kStart + 0x40;
+  cold.sp = kStackAddress;
+  cold.returned = true;
+  addresses_ = {kStart + 0x300, kStart + 0x40};
+  const auto finish = [&] {
+    return unwinder_.Finish(cold, std::as_bytes(std::span(stack_)), *space,
+                            processes_.FindAlive(42), 100, addresses_, &stop_);
+  };
+  EXPECT_EQ(finish(), Unwinder::Walk::kWaiting);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kStart + 0x300, kStart + 0x40}));
+  unwinder_.Take({library, LoadedTable::Outcome::kTable, OneWordFrames()});
+  EXPECT_EQ(finish(), Unwinder::Walk::kEnded);
+  EXPECT_EQ(addresses_, (std::vector<uint64_t>{kStart + 0x300, kStart + 0x41, kInLibrary + 1}));
+}
+
 TEST_F(UnwinderTest, AFileWithoutATableIsWalkedByFramePointersAtOnce) {
   auto space = unwinder_.Meet(processes_.Get(42), 77);
   unwinder_.Take({module_, LoadedTable::Outcome::kNone, {}});

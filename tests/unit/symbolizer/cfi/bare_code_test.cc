@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes are those of glibc's crti.o and crtn.o, of musl's, and of the linkage tables in the
-// System V ABI's AMD64 supplement, 5.2, as GNU ld and lld write them.
+// System V ABI's AMD64 supplement, 5.2, as GNU ld and lld write them; and of musl's restore.s.
 #include "symbolizer/cfi/bare_code.h"
 
 #include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <cstddef>
 
 #include "symbolizer/cfi/load_unwind_rows.h"
 #include "tests/unit/symbolizer/support/cfi_builder.h"
@@ -28,6 +31,10 @@ const std::string kFiniBytes = "\x48\x83\xec\x08\x48\x83\xc4\x08\xc3"s;
 const std::string kPlt0 = "\xff\x35\xe2\x2f\x00\x00\xff\x25\xe4\x2f\x00\x00\x0f\x1f\x40\x00"s;
 const std::string kPltEntry = "\xff\x25\xe2\x2f\x00\x00\x68\x00\x00\x00\x00\xe9\xe0\xff\xff\xff"s;
 const std::string kIbtEntry = "\xf3\x0f\x1e\xfa\x68\x00\x00\x00\x00\xe9\xe2\xff\xff\xff\x66\x90"s;
+
+constexpr uint64_t kText = FrameFile::kImageElfVaddr + 0x1800;
+// mov $0xf,%rax; syscall
+const std::string kSignalReturn = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"s;
 
 class BareCodeTest : public ::testing::Test {
  protected:
@@ -131,6 +138,61 @@ TEST_F(BareCodeTest, CodeOfAnotherShapeHasNoRows) {
   AddFde(kCode, 0x80);
   Load();
   EXPECT_EQ(list_.rows.size(), 2u);
+}
+
+// The kernel's struct rt_sigframe lies behind the handler's return address: where its RIP, RSP and
+// RBP are is what offsetof says of the C library's types.
+TEST_F(BareCodeTest, WhereSignalHandlersReturnToIsASignalFrame) {
+  AddCode(".text", kText, std::string(100, '\x90') + kSignalReturn + std::string(100, '\x90'));
+  AddFde(kCode, 0x80);
+  Load();
+  const auto saved = [](int number) {
+    return static_cast<int32_t>(offsetof(ucontext_t, uc_mcontext.gregs) + number * sizeof(greg_t));
+  };
+  for (uint64_t at = 0; at < 209; ++at) {
+    const UnwindRule& rule = RowAt(list_.rows, kText + at).rule;
+    // A return address is looked up one byte before it.
+    const bool inside = at >= 99 && at < 100 + kSignalReturn.size();
+    EXPECT_EQ(rule.signal_frame, inside) << at;
+    EXPECT_EQ(rule.cfa, inside ? Cfa::kDeref : Cfa::kNone) << at;
+    if (!inside) continue;
+    EXPECT_EQ(rule.cfa_register, kDwarfRsp);
+    EXPECT_EQ(rule.cfa_offset, saved(REG_RSP));
+    EXPECT_EQ(rule.return_address, UnwindRule::Place::kDeref);
+    EXPECT_EQ(rule.return_address_offset, saved(REG_RIP));
+    EXPECT_EQ(rule.rbp, UnwindRule::Place::kDeref);
+    EXPECT_EQ(rule.rbp_offset, saved(REG_RBP));
+  }
+}
+
+TEST_F(BareCodeTest, AFileWithoutCallFrameInformationHasThatRowToo) {
+  AddCode(".text", kText, std::string(16, '\x90') + kSignalReturn + std::string(16, '\x90'));
+  Load();
+  ASSERT_EQ(list_.rows.size(), 2u);
+  EXPECT_EQ(list_.rows[0].elf_vaddr, kText + 15);
+  EXPECT_TRUE(list_.rows[0].rule.signal_frame);
+  EXPECT_EQ(list_.rows[1].elf_vaddr, kText + 16 + kSignalReturn.size());
+  EXPECT_EQ(list_.rows[1].rule.cfa, Cfa::kNone);
+}
+
+TEST_F(BareCodeTest, InCodeThatAnFdeCoversTheSameBytesAreNothing) {
+  AddCode(".text", kText, std::string(32, '\x90') + kSignalReturn + std::string(32, '\x90'));
+  AddFde(kText, 73);
+  Load();
+  for (uint64_t at = 0; at < 73; ++at) EXPECT_EQ(CfaAt(kText + at), 8) << at;
+  EXPECT_EQ(list_.rows.size(), 2u);
+}
+
+// Right behind a function that is described, the byte before is that function's.
+TEST_F(BareCodeTest, ASignalFramesRowTakesNothingFromTheFunctionBefore) {
+  AddCode(".text", kText, std::string(32, '\x90') + kSignalReturn + std::string(32, '\x90'));
+  AddFde(kText, 32);
+  AddFde(kCode, 0x80);
+  Load();
+  EXPECT_EQ(CfaAt(kText + 31), 8);
+  EXPECT_FALSE(RowAt(list_.rows, kText + 31).rule.signal_frame);
+  EXPECT_TRUE(RowAt(list_.rows, kText + 32).rule.signal_frame);
+  EXPECT_FALSE(RowAt(list_.rows, kText + 32 + kSignalReturn.size()).rule.signal_frame);
 }
 
 // Every prefix of each section: nothing is read beyond it.
