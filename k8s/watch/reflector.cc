@@ -74,11 +74,12 @@ int64_t Reflector::StepNs() {
   const int64_t began_ns = clock_.MonotonicNs();
   const bool needs_set = !has_set_;
   const bool lists = needs_set && !streaming_;
+  const std::string version = version_;
   const Outcome outcome = lists ? List() : Watch(needs_set);
   const bool listed = lists && outcome.end == End::kWell;
   Learn(outcome);
   if (!listed) metrics_.OnRestart(resource_.name, outcome.reason, !has_set_);
-  return WaitNs(outcome, began_ns, listed);
+  return WaitNs(outcome, began_ns, listed, version_ != version);
 }
 
 std::string Reflector::Target(std::string_view query) const {
@@ -242,7 +243,7 @@ void Reflector::Learn(const Outcome& outcome) {
   }
 }
 
-int64_t Reflector::WaitNs(const Outcome& outcome, int64_t began_ns, bool listed) {
+int64_t Reflector::WaitNs(const Outcome& outcome, int64_t began_ns, bool listed, bool told) {
   const int64_t now_ns = clock_.MonotonicNs();
   switch (outcome.end) {
     case End::kForbidden:
@@ -261,7 +262,12 @@ int64_t Reflector::WaitNs(const Outcome& outcome, int64_t began_ns, bool listed)
       return 0;  // once in a reflector's life
     case End::kWell:
     case End::kExpired:
-      return listed || now_ns - began_ns >= kShortNs ? 0 : backoff_.NextNs(now_ns);
+      if (listed || now_ns - began_ns >= kShortNs) return 0;
+      // A server that is short of CPU ends watches that it has just sent much on. To go on is no
+      // retry, and the span may still be an outage's: each time events would be half a minute late.
+      if (told && outcome.end == End::kWell)
+        return backoff_.Between(Backoff::kFloorNs, Backoff::kFirstNs);
+      return backoff_.NextNs(now_ns);
   }
   return backoff_.NextNs(now_ns);
 }

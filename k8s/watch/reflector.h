@@ -98,7 +98,8 @@ class Reflector {
   static Outcome Refused(const ApiReply& reply);
   // Takes an outcome into what is known of the resource.
   void Learn(const Outcome& outcome);
-  int64_t WaitNs(const Outcome& outcome, int64_t began_ns, bool listed);
+  // `listed`: a set was read whole. `told`: the version that is known has moved.
+  int64_t WaitNs(const Outcome& outcome, int64_t began_ns, bool listed, bool told);
   void Publish(ReflectorHealth health, std::string message);
   void Synced(const std::string& version);
   std::string Target(std::string_view query) const;

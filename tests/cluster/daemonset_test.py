@@ -94,8 +94,8 @@ def static_pod(cluster):
 
 
 def judge_pods(case, agent, truth):
-    truth.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}},
-                        deployment("checkout", 2, "3600"), deployment("innocent", 1, "3600"))
+    truth.cluster.namespace("shop")
+    truth.cluster.apply(deployment("checkout", 2, "3600"), deployment("innocent", 1, "3600"))
     static = static_pod(truth.cluster)
     pods = wait_for(lambda: len(truth.running("app=checkout")) == 2 and truth.running("app=checkout"))
     mirror = wait_for(lambda: truth.running("watched=yes"))

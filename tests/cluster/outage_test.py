@@ -66,6 +66,16 @@ class Account:
         return before
 
 
+def watching_seconds(daemon):
+    """CPU of the threads that talk to the API server; the others have what the machine runs to do."""
+    ticks = 0
+    for task in pathlib.Path(f"/proc/{daemon.process.pid}/task").iterdir():
+        if (task / "comm").read_text() == "watch\n":
+            fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 class Meter:
     """What the daemon does about the API server over a time: whether it spins."""
 
@@ -73,22 +83,13 @@ class Meter:
         self.daemon = daemon
         self.proxy = proxy
         self.began = time.monotonic()
-        self.connections, self.cpu = proxy.connections, self._cpu()
-
-    def _cpu(self):
-        """Of the threads that talk to it; the others have what the machine runs to do."""
-        ticks = 0
-        for task in pathlib.Path(f"/proc/{self.daemon.process.pid}/task").iterdir():
-            if (task / "comm").read_text() == "watch\n":
-                fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
-                ticks += int(fields[11]) + int(fields[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+        self.connections, self.cpu = proxy.connections, watching_seconds(daemon)
 
     def judge(self, case, when, most_connections):
         seconds = time.monotonic() - self.began
         case.at_most(f"{when}: connections a second", (self.proxy.connections - self.connections) / seconds,
                      most_connections)
-        case.at_most(f"{when}: CPUs of the watching threads", (self._cpu() - self.cpu) / seconds, 0.01)
+        case.at_most(f"{when}: CPUs of the watching threads", (watching_seconds(self.daemon) - self.cpu) / seconds, 0.01)
 
 
 def counted(daemon, **labels):

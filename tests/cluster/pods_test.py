@@ -204,7 +204,7 @@ def main():
         burn = cluster.folder / "burn"
         run("cc", "-O1", "-static", "-fno-omit-frame-pointer", "-x", "c", "-o", burn, "-", input=BURN)
         cluster.image(IMAGE, burn)
-        cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+        cluster.namespace("shop")
         proxy, truth = Proxy(), Truth(cluster)
         with Daemon("--kubeconfig", proxy.kubeconfig(cluster.folder), "--node-name", "node-1",
                     "--cgroup-hierarchy", hierarchy) as daemon:

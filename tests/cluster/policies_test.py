@@ -110,7 +110,7 @@ def main():
         run("cc", "-O1", "-static", "-fno-omit-frame-pointer", "-x", "c", "-o", burn, "-", input=BURN)
         cluster.image(IMAGE, burn)
         for name in ("shop", "front"):
-            cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            cluster.namespace(name)
         for definition in sorted((ROOT / "crd").glob("firetower.dev_*.yaml")):
             cluster.kubectl("apply", "-f", definition)
         cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")

@@ -18,63 +18,17 @@ import pprof
 from case import Case
 from containers import Engine, cgroup_root
 from daemon import Daemon
+from triggers import captures, fired, policy, utilization, wait_for
 
-ARMED, CAPTURE, BEFORE, AFTER, FOR = 49, 97, 20, 6, 8
-POLICY = """apiVersion: firetower.dev/v1alpha1
-kind: ClusterProfilingPolicy
-metadata:
-  name: {name}
-spec:
-  mode: Trigger
-  targets:
-    podSelector: {{matchLabels: {{}}}}
-    containers: {{include: ["{container}"]}}
-  trigger:
-    rules:
-    - {rule}
-    armedFrequencyHertz: {armed}
-    capture: {{preTriggerSeconds: {before}, durationSeconds: {after}, frequencyHertz: {capture}, scope: Container}}
-    cooldownSeconds: 600
-"""
+BEFORE, AFTER, FOR = 20, 6, 8
 STEP = "while [ ! -e /tmp/go ]; do sleep 0.1; done; exec /bin/toy_stack 3600"
 HOG = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; tail /dev/zero"
-
-
-def policy(name, container, rule):
-    return POLICY.format(name=name, container=container.name, rule=rule, armed=ARMED, capture=CAPTURE,
-                         before=BEFORE, after=AFTER)
-
-
-def utilization(name, metric, percent, seconds):
-    return (f"{{name: {name}, metric: {metric}, operator: GreaterThan, forSeconds: {seconds}, "
-            f"target: {{type: Utilization, utilizationPercent: {percent}}}}}")
-
-
-def fired(daemon, name):
-    return [line for line in daemon.log().splitlines() if "trigger fired" in line and f" {name}\"" in line]
-
-
-def wait_for(what, seconds):
-    end = time.monotonic() + seconds
-    while not what() and time.monotonic() < end:
-        time.sleep(0.1)
-    return what()
 
 
 def container_pid(container):
     """Of its first process, as the host counts."""
     tasks = (cgroup_root("v1:cpuacct") or cgroup_root("v2")) / container.path[1:] / "cgroup.procs"
     return int(tasks.read_text().split()[0])
-
-
-def captures(daemon, name):
-    """The capture objects of a policy: path and profile."""
-    found = []
-    for path in sorted(pathlib.Path(daemon.store).rglob("capture/**/*.pb.gz")):
-        profile = pprof.parse(path.read_bytes())
-        if f"policy={name}" in profile.comments:
-            found.append((path, profile))
-    return found
 
 
 def judge_step(case, daemon, container):
@@ -116,7 +70,7 @@ def judge_step(case, daemon, container):
 
 def judge_oom(case, daemon, engine, folder):
     container = engine.container("/bin/busybox", "sh", "-c", HOG)
-    (folder / "oom.yaml").write_text(policy("oom", container, "{name: killed, metric: OOMKill}"))
+    (folder / "oom.yaml").write_text(policy("oom", container, "{name: killed, metric: OOMKill}", BEFORE, AFTER))
     time.sleep(2)
     limit = (cgroup_root("v1:memory") or cgroup_root("v2")) / container.path[1:]
     container.start()
@@ -133,7 +87,7 @@ def judge_throttled(case, daemon, engine, folder):
     quota = cgroup_root("v1:cpu")
     container = engine.container("/bin/toy_stack", 3600)
     (folder / "throttled.yaml").write_text(
-        policy("throttled", container, utilization("throttled", "ContainerCPUThrottled", 30, 3)))
+        policy("throttled", container, utilization("throttled", "ContainerCPUThrottled", 30, 3), BEFORE, AFTER))
     container.start()
     if quota:
         (quota / container.path[1:] / "cpu.cfs_quota_us").write_text("20000")
@@ -153,7 +107,7 @@ def main():
         folder = engine.work / "policies"
         folder.mkdir()
         one = engine.container("/bin/busybox", "sh", "-c", STEP).start()
-        (folder / "step.yaml").write_text(policy("step", one, utilization("hot", "ContainerCPU", 10, FOR)))
+        (folder / "step.yaml").write_text(policy("step", one, utilization("hot", "ContainerCPU", 10, FOR), BEFORE, AFTER))
         with Daemon("--policy", folder, window_seconds=10) as daemon:
             time.sleep(BEFORE)
             judge_step(case, daemon, one)

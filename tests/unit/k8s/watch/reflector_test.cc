@@ -314,6 +314,17 @@ TEST_F(ReflectorTest, AWatchThatEndsAtOnceBacksOff) {
   EXPECT_GT(waited_ns, 100 * 10 * kNsPerSecond);
 }
 
+TEST_F(ReflectorTest, AWatchThatEndsAtOnceGoesOnSoonWhereItToldSomething) {
+  Sync();
+  for (int i = 0; i < 20; ++i) clock_.Advance(Step({.status = 503}));
+  for (int i = 11; i < 60; ++i) {
+    const int64_t wait_ns = Step({.pieces = {Event("ADDED", Pod("b", std::to_string(i)))}});
+    EXPECT_GE(wait_ns, 200 * kNsPerMs) << "it does not spin";
+    EXPECT_LE(wait_ns, 800 * kNsPerMs) << "though an outage was just before";
+    clock_.Advance(wait_ns);
+  }
+}
+
 TEST_F(ReflectorTest, AWatchThatExpiresAtOnceDoesNotSpin) {
   int64_t waited_ns = 0;
   for (int i = 0; i < 50; ++i) {
