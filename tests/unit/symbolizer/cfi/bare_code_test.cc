@@ -147,7 +147,8 @@ TEST_F(BareCodeTest, WhereSignalHandlersReturnToIsASignalFrame) {
   AddFde(kCode, 0x80);
   Load();
   const auto saved = [](int number) {
-    return static_cast<int32_t>(offsetof(ucontext_t, uc_mcontext.gregs) + number * sizeof(greg_t));
+    return static_cast<int32_t>(offsetof(ucontext_t, uc_mcontext.gregs) +
+                                static_cast<size_t>(number) * sizeof(greg_t));
   };
   for (uint64_t at = 0; at < 209; ++at) {
     const UnwindRule& rule = RowAt(list_.rows, kText + at).rule;
