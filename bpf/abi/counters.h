@@ -43,7 +43,8 @@ struct ft_counters {
  * that a tick needs is a cold one.
  */
 struct ft_cpu {
-	__u32 gate_version; /* of user space: turns with every change of a cgroup's verdict */
+	/* Of user space: turns whenever what a filter leaves out may have changed. */
+	__u32 gate_version;
 	__u32 pad0;
 	struct ft_counters counters;
 	__u64 pad1[8 - (1 + FT_COUNTER_MAX + 16) % 8];

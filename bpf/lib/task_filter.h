@@ -80,9 +80,11 @@ static __always_inline __u32 task_verdict(struct task_struct *task, __u32 versio
 	if (known->identity != ft_identity(BPF_CORE_READ(task, group_leader, start_time),
 					   (__u32)BPF_CORE_READ(task, self_exec_id)))
 		return FT_VERDICT_PENDING;
-	/* What is written here for a thread that took the slot meanwhile has to hold for that one.
-	 */
 	if (known->kind == FT_VERDICT_NO) {
+		/* Left out in another cgroup, whose filter was another one perhaps: look again. */
+		if (known->gate_version && known->cgroups != (__u64)FT_TASK(task, cgroups))
+			return FT_VERDICT_PENDING;
+		/* Another thread may have taken the slot meanwhile: this has to hold for it too. */
 		known->cgroups = (__u64)FT_TASK(task, cgroups);
 		known->exec_id = (__u32)FT_TASK(task, self_exec_id);
 		known->gate_version = gate_version;

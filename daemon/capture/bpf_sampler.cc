@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "base/file.h"
 #include "bpf/abi/record.h"
 #include "daemon/capture/bpf_log.h"
+#include "daemon/capture/cpu_list.h"
 #include "daemon/capture/map_array.h"
 #include "daemon/capture/perf_event.h"
 #include "daemon/capture/task_maps.h"
@@ -93,11 +96,15 @@ uint64_t ObjectMapBytes(const bpf_object* object) {
   return bytes;
 }
 
+// What a tick that is left out touches of its CPU's own lies in one line of the cache.
+static_assert(FT_COUNT_RUNS < FT_COUNT_FILTERED && FT_COUNT_RUN_NS < FT_COUNT_FILTERED);
+static_assert(offsetof(ft_cpu, counters) + sizeof(__u64) * (FT_COUNT_FILTERED + 1) <= 64);
+
 class Sampler : public BpfSampler {
  public:
   ~Sampler() override {
     if (config_ != nullptr) ::munmap(config_, PageBytes());
-    if (own_ != nullptr) ::munmap(own_, sizeof(ft_cpu) * PossibleCpus());
+    if (own_ != nullptr) ::munmap(own_, sizeof(ft_cpu) * cpu_count_);
   }
 
   Status Open(const SamplerOptions& options) {
@@ -109,7 +116,7 @@ class Sampler : public BpfSampler {
     std::memcpy(const_cast<ft_load_config*>(&sampler_->rodata->load_config), &config,
                 sizeof(config));
     bpf_map__set_max_entries(sampler_->maps.ft_ring, static_cast<uint32_t>(options.ring_bytes));
-    bpf_map__set_max_entries(sampler_->maps.ft_cpus, static_cast<uint32_t>(PossibleCpus()));
+    bpf_map__set_max_entries(sampler_->maps.ft_cpus, static_cast<uint32_t>(cpu_count_));
     // The sampler attaches to events opened later, one by one.
     bpf_program__set_autoattach(sampler_->progs.ft_sample_cpu, false);
     if (int error = ft_sampler_bpf__load(sampler_.get())) {
@@ -206,7 +213,7 @@ class Sampler : public BpfSampler {
   ft_counters Counters() const override {
     const auto read = [](const __u64& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
     ft_counters sum{};
-    for (const ft_cpu& cpu : std::span(own_, PossibleCpus())) {
+    for (const ft_cpu& cpu : std::span(own_, cpu_count_)) {
       for (size_t i = 0; i < FT_COUNTER_MAX; ++i) sum.value[i] += read(cpu.counters.value[i]);
       for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.stop[i] += read(cpu.counters.stop[i]);
     }
@@ -243,22 +250,32 @@ class Sampler : public BpfSampler {
     return static_cast<uint64_t>(kNsPerSecond) / frequency_hz;
   }
 
+  // One above the highest number that a CPU may have: there may be gaps.
   static size_t PossibleCpus() {
+    const Result<std::string> text = ReadFile("/sys/devices/system/cpu/possible");
+    const Result<std::vector<int>> cpus = ParseCpuList(text.value_or(""));
+    if (cpus && !cpus->empty()) return static_cast<size_t>(std::ranges::max(*cpus)) + 1;
     return static_cast<size_t>(std::max(libbpf_num_possible_cpus(), 1));
   }
 
   // After a change of what a verdict on a thread's ticks rests on: its next tick looks all of it
   // up. A tick on the way with what was before has read the last version first, and notes that one.
   void TurnGateVersion() {
-    std::lock_guard lock(gate_mutex_);
     ++gate_version_;
-    for (ft_cpu& cpu : std::span(own_, PossibleCpus())) {
+    for (ft_cpu& cpu : std::span(own_, cpu_count_)) {
       __atomic_store_n(&cpu.gate_version, gate_version_, __ATOMIC_RELEASE);
     }
   }
 
   Status UpdateGate(uint64_t cgroup_id, const ft_verdict& verdict, uint64_t flags) {
     int map = bpf_map__fd(sampler_->maps.ft_gate);
+    ft_verdict known{};
+    // While a cgroup is looked for all are told again each second, and a turn writes to the line of
+    // every CPU.
+    if (bpf_map_lookup_elem(map, &cgroup_id, &known) == 0 &&
+        std::memcmp(&known, &verdict, sizeof(known)) == 0) {
+      return OkStatus();
+    }
     if (bpf_map_update_elem(map, &cgroup_id, &verdict, flags) != 0) {
       return ErrnoError(fmt::format("verdict of cgroup {}", cgroup_id));
     }
@@ -277,7 +294,7 @@ class Sampler : public BpfSampler {
   }
 
   Status MapCpus() {
-    return MapArray(bpf_map__fd(sampler_->maps.ft_cpus), sizeof(ft_cpu) * PossibleCpus(),
+    return MapArray(bpf_map__fd(sampler_->maps.ft_cpus), sizeof(ft_cpu) * cpu_count_,
                     "map the sampler's counters", own_);
   }
 
@@ -291,7 +308,7 @@ class Sampler : public BpfSampler {
   std::map<int, CpuEvent> cpus_;
   ft_config* config_ = nullptr;
   ft_cpu* own_ = nullptr;  // by CPU
-  std::mutex gate_mutex_;
+  const size_t cpu_count_ = PossibleCpus();
   uint32_t gate_version_ = 0;
   Sink* sink_ = nullptr;
   uint32_t frequency_hz_ = 97;

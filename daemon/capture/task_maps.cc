@@ -28,7 +28,9 @@ void TaskMaps::Set(const ft_task& verdict) {
   ft_task& slot = tasks_[ft_task_slot(verdict.tid)];
   if (slot.tid == verdict.tid && slot.identity == verdict.identity &&
       slot.version == verdict.version && slot.kind == verdict.kind) {
-    return;  // A sample on its way while it was told.
+    // A sample on its way while it was told; or the same holds for it in another cgroup.
+    __atomic_store_n(&slot.gate_version, 0, __ATOMIC_RELEASE);
+    return;
   }
   // No thread has id 0: between the two nobody finds what is half written.
   __atomic_store_n(&slot.tid, 0, __ATOMIC_RELEASE);

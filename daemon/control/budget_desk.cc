@@ -48,7 +48,9 @@ bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const
       governor_.Step(policies, {cores_, totals.memory_bytes, memory_max_bytes_}, interval_ns);
   RateFactors factors;
   std::vector<Lowered> lowered;
+  size_t full = 0;
   for (size_t i = 0; i < rates.size(); ++i) {
+    full += rates[i].factor >= 1 && running[i].frequency_hz > 0;
     if (rates[i].factor >= 1) continue;
     factors[rates[i].key] = rates[i].factor;
     lowered.push_back({rates[i].key, running[i].policy->uid, running[i].frequency_hz,
@@ -57,16 +59,15 @@ bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const
   lowered_ = std::move(lowered);
   const bool changed = factors != factors_;
   factors_ = std::move(factors);
-  FeedMetrics(running.size());
+  FeedMetrics(full);
   if (changed) LogRates();
   return changed;
 }
 
-void BudgetDesk::FeedMetrics(size_t policies) {
+void BudgetDesk::FeedMetrics(size_t full) {
   const auto dropped = static_cast<size_t>(std::ranges::count(lowered_, 0.0, &Lowered::factor));
   const size_t lowered = lowered_.size() - dropped;
-  registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(policies - lowered_.size()),
-                {"full"});
+  registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(full), {"full"});
   registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(lowered), {"lowered"});
   registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(dropped), {"dropped"});
   registry_.SetTotal(MetricId::kGovernorSteps, static_cast<double>(governor_.steps_down()));
@@ -106,8 +107,9 @@ void BudgetDesk::AddTo(PolicyFindings& findings) const {
   for (const Lowered& one : lowered_) {
     if (one.uid.empty()) continue;
     PolicyFinding& finding = findings[one.uid];
+    finding.dropped = one.factor == 0;
     if (finding.failed) continue;
-    finding.failed = finding.dropped = one.factor == 0;
+    finding.failed = finding.dropped;
     finding.reason = "BudgetExceeded";
     finding.message = one.factor == 0
                           ? "not sampled: " + one.why

@@ -47,7 +47,7 @@ class BudgetDesk {
     std::string why;  // as of when it was lowered so far
   };
 
-  void FeedMetrics(size_t policies);
+  void FeedMetrics(size_t full);
   void LogRates() const;
   std::string WhyNow(const GovernedRate& rate) const;
 

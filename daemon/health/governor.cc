@@ -13,6 +13,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+bool Governor::IsLowered(const Level& level) { return level.dropped || level.halvings > 0; }
+
 uint32_t Governor::RateOf(const GovernedPolicy& policy, const Level& level) {
   if (level.dropped || policy.frequency_hz == 0) return 0;
   return std::max(policy.frequency_hz >> std::min(level.halvings, 31u), 1u);
@@ -41,6 +43,12 @@ std::vector<GovernedRate> Governor::Step(const std::vector<GovernedPolicy>& poli
 
   const bool over = state_ != BudgetState::kWithin;
   since_rise_ns_ = std::min(since_rise_ns_ + interval_ns, kBlameRiseNs);
+  for (const GovernedPolicy* policy : order) {
+    Level& level = levels_[policy->key];
+    // The room that there was while it asked for nothing is none for it.
+    if (level.idle && policy->frequency_hz > 0) calm_ns_ = 0;
+    level.idle = policy->frequency_hz == 0;
+  }
   const bool room = !over && cores <= budget_cores_ * kRiseBelow;
   calm_ns_ = room ? calm_ns_ + interval_ns : 0;
   room_ns_ = room ? room_ns_ + interval_ns : 0;
@@ -125,7 +133,7 @@ void Governor::Raise(const Order& order) {
   calm_ns_ = 0;
   if (RaiseOnce(order, room_ns_ >= kRiseIdleAfterNs)) {
     since_rise_ns_ = 0;
-  } else {
+  } else if (std::ranges::none_of(levels_, [](const auto& one) { return IsLowered(one.second); })) {
     rise_after_ns_ = kRiseAfterNs;  // All have what they asked for, and that went well for long.
   }
 }

@@ -72,9 +72,11 @@ class Governor {
   struct Level {
     uint32_t halvings = 0;
     bool dropped = false;
+    bool idle = false;  // at the last step it asked for nothing
   };
   using Order = std::vector<const GovernedPolicy*>;  // ascending priority
 
+  static bool IsLowered(const Level& level);
   static uint32_t RateOf(const GovernedPolicy& policy, const Level& level);
   void Forget(const std::vector<GovernedPolicy>& policies);
   double TotalRate(const Order& order) const;

@@ -61,8 +61,9 @@ constexpr FamilySpec kFamilies[] = {
      "Profiling policies by kind and state."},
     {MetricId::kGovernedPolicies, "firetower_governed_policies", kGauge, "rate",
      "dropped,full,lowered", 3,
-     "Policies in force by the rate they get: what they asked for, less, or none, since the daemon "
-     "would cost more than the sum of their limits.cpu."},
+     "Policies that ask for a rate or were lowered, by what they get: what they asked for, less, "
+     "or "
+     "none, since the daemon would cost more than the sum of their limits.cpu."},
     {MetricId::kGovernorSteps, "firetower_governor_steps_total", kCounter, "", "", 1,
      "Times that a policy's rate was halved, or a policy dropped, for the budget."},
     {MetricId::kBudgetCores, "firetower_budget_cores", kGauge, "", "", 1,

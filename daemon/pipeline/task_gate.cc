@@ -111,6 +111,9 @@ void TaskGate::Apply(const SidebandEvent& event) {
       if (event.tid == event.pid) images_.erase(event.pid);
       return;
     case SidebandKind::kFork:
+      // Its id may have been that of a thread whose last sample came behind its end.
+      Forget(event.tid);
+      return;
     case SidebandKind::kMmap:
       return;
   }

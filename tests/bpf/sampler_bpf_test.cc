@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel side on the running kernel: what it samples of this very process.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <thread>
@@ -269,6 +271,36 @@ class IdentityOfThis : public BpfSampler::Sink {
   std::optional<uint32_t> identity;
 };
 
+// The v2 cgroup that this process is in.
+std::string OwnCgroup(const std::string& mount) {
+  const std::string told = *ReadFile("/proc/self/cgroup");
+  const size_t at = told.find("0::") + 3;
+  return mount + told.substr(at, told.find('\n', at) - at);
+}
+
+// This process in a cgroup made for it, until it is let go.
+class InCgroup {
+ public:
+  InCgroup(const std::string& mount, const std::string& name)
+      : path_(mount + "/" + name), before_(OwnCgroup(mount)) {
+    EXPECT_TRUE(MakeDirectories(path_));
+    Join(path_);
+    EXPECT_EQ(OwnCgroup(mount), path_);
+  }
+  InCgroup(const InCgroup&) = delete;
+  InCgroup& operator=(const InCgroup&) = delete;
+  ~InCgroup() {
+    Join(before_);
+    EXPECT_EQ(::rmdir(path_.c_str()), 0);
+  }
+
+ private:
+  static void Join(const std::string& path) {
+    std::ofstream(path + "/cgroup.procs") << getpid() << std::flush;
+  }
+  const std::string path_, before_;
+};
+
 TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
   ft_verdict verdict{FT_VERDICT_YES, FT_VERDICT_YES, 1, 0, FT_KEEP_ALL, 1};
   sampler_->SetFallback(verdict);
@@ -313,6 +345,22 @@ TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
   EXPECT_EQ(spin().second, 0u) << "other policies by now";
   sampler_->SetTasksVersion(3);
   EXPECT_GT(spin().second, 20u);
+  // By its own cgroup's verdict.
+  ft_verdict whole = verdict;
+  whole.tasks = 0;
+  struct stat own {};
+  ASSERT_EQ(::stat(OwnCgroup(cgroup_root_).c_str(), &own), 0);
+  ASSERT_TRUE(sampler_->SetVerdict(own.st_ino, whole));
+  EXPECT_EQ(spin().second, 0u) << "all of its cgroup is wanted now";
+  sampler_->RemoveVerdict(own.st_ino);
+  EXPECT_GT(spin().second, 20u);
+  {
+    const InCgroup elsewhere(cgroup_root_, "firetower-test-" + std::to_string(getpid()));
+    EXPECT_EQ(spin().second, 0u) << "another filter may hold there";
+    EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u) << "it is the same";
+  }
+  EXPECT_EQ(spin().second, 0u) << "and here again";
+  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u);
   sampler_->ForgetTask(tid);
   EXPECT_EQ(spin().second, 0u);
   // CPUs: none of a set that is empty, all of one that is full.

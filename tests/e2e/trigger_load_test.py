@@ -11,6 +11,7 @@ cooldown fires each time that the load begins, until its captures of the hour ar
 import bisect
 import os
 import pathlib
+import re
 import signal
 import sys
 import threading
@@ -118,7 +119,7 @@ def judge_once(case, daemon, load, names):
     load.hold(False)
     for name in names:
         case.check(f"{name}: what holds in the cooldown is suppressed as such",
-                   wait_for(lambda: counted(daemon, name, "suppressed", reason="Cooldown") == 1, FOR + 5))
+                   wait_for(lambda: counted(daemon, name, "suppressed", reason="Cooldown") >= 1, FOR + 5))
         case.check(f"{name}: it fired once", counted(daemon, name, "captures") == 1 and len(fired(daemon, name)) == 1)
 
 
@@ -130,17 +131,29 @@ def judge_cap(case, daemon, load):
     time.sleep(4)
     load.hold(False)
     case.check("capped: beyond maxCapturesPerHour it is suppressed as such",
-               wait_for(lambda: counted(daemon, "capped", "suppressed", reason="HourlyCap") == 1, CAP_FOR + 5))
+               wait_for(lambda: counted(daemon, "capped", "suppressed", reason="HourlyCap") >= 1, CAP_FOR + 5))
     case.check("capped: and makes no capture", counted(daemon, "capped", "captures") == CAP and
                len(fired(daemon, "capped")) == CAP and len(captures(daemon, "capped")) == CAP,
                len(captures(daemon, "capped")))
+
+
+def busiest_system_share(seconds):
+    """The kernel's part of the time of the CPU where it has most, per /proc/stat."""
+    def read():
+        lines = pathlib.Path("/proc/stat").read_text().splitlines()
+        times = [[int(word) for word in line.split()[1:9]] for line in lines if re.match(r"cpu\d", line)]
+        return [(each[2] + each[5] + each[6], sum(each)) for each in times]
+    before = read()
+    time.sleep(seconds)
+    return max((system - was) / max(total - had, 1) for (system, total), (was, had) in zip(read(), before))
 
 
 def rules(case, what, load):
     """The rule that is judged, one that shall not fire, and one that others on the machine may have fire as well."""
     if what == "system":
         # A quarter is what the load keeps of its CPU beside two others as busy; alone it has nine tenths.
-        return (("NodeCPUSystem", 25, {"cpus": "Any"}), ("NodeCPUSystem", 60, {"cpus": "All"}), None)
+        mean = ("NodeCPUSystem", 60, {"cpus": "All"}) if os.cpu_count() > 1 else None
+        return (("NodeCPUSystem", 25, {"cpus": "Any"}), mean, None)
     if cgroup_root("v2") and (load.folder("v2") / "cpu.pressure").exists():
         return (("ContainerCPUPressure", 50, {}), None, ("NodeCPUPressure", 50, {}))
     case.figure("containers have no pressure here: judged by", "NodeCPUPressure")
@@ -160,6 +173,8 @@ def main():
     with Engine() as engine:
         folder = engine.work / "policies"
         folder.mkdir()
+        # What others do to the node's readings is not the load's.
+        case.check("the machine is quiet before, within a minute", any(busiest_system_share(3) < 0.15 for _ in range(20)))
         load = Load(engine, toy)
         held, mean, also = rules(case, what, load)
 

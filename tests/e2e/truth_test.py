@@ -245,7 +245,11 @@ def main():
             if shutil.which(program.compiler) is None:
                 left_out.append(f"{name}: {program.compiler} is not installed")
                 continue
-            truths.append(Truth(work, name, program))
+            try:
+                truths.append(Truth(work, name, program))
+            except LookupError as error:
+                left_out.append(f"{name}: {error}")
+                continue
             if len(truths) % 2 == 0:  # Two at a time: each shall have a CPU.
                 truths[-2].process.wait()
                 truths[-1].process.wait()

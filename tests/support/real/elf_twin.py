@@ -18,11 +18,13 @@ def symbol(file, name):
         words = line.split()
         if len(words) == 4 and words[3] == name:
             return int(words[0], 16), int(words[0], 16) + int(words[1], 16)
-    raise RuntimeError(f"{file} has no function {name}")
+    raise LookupError(f"{file} has no function {name}")
 
 
 def twin(library, file, name):
-    """(begin, end) of the one function of `library` that has the size and instructions of `file`'s `name`."""
+    """(begin, end) of the one function of `library` that has the size and instructions of `file`'s `name`.
+
+    LookupError where there is none: the two are of different compilers, perhaps."""
     begin, end = symbol(file, name)
     wanted = instructions(file, begin, end)
     frames = run("readelf", "--debug-dump=frames", library).stdout
@@ -30,5 +32,5 @@ def twin(library, file, name):
               re.findall(r" FDE .* pc=([0-9a-f]+)\.\.([0-9a-f]+)", frames)}
     like = [at for at in ranges if at[1] - at[0] == end - begin and instructions(library, *at) == wanted]
     if len(like) != 1:
-        raise RuntimeError(f"{library} has {len(like)} functions like {name} of {file}, not one")
+        raise LookupError(f"{library} has {len(like)} functions like {name} of {file}, not one")
     return like[0]

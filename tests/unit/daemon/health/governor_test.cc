@@ -205,6 +205,23 @@ TEST_F(GovernorTest, KeepsTheLevelOfWhatPauses) {
   EXPECT_THAT(Step(0.04), ElementsAre(96, 48)) << "there was room for a quarter of an hour";
 }
 
+// Else each period of a policy that is too dear would have its rise, and none be waited for longer.
+TEST_F(GovernorTest, APauseIsNoTrialOfARise) {
+  policies_ = {Policy("a", 0, 96, 0.05)};
+  Step(0.1);
+  ASSERT_THAT(Step(0.1), ElementsAre(48));
+  int steps = 1;
+  while (Step(0.02)[0] == 48) ASSERT_LT(++steps, 100);
+  EXPECT_EQ(steps, 6) << "30 s";
+  Step(0.1);
+  ASSERT_THAT(Step(0.1), ElementsAre(48)) << "that was too much";
+  policies_[0].frequency_hz = 0;
+  for (int i = 0; i < 50; ++i) Step(0);
+  policies_[0].frequency_hz = 96;
+  for (steps = 1; Step(0.02)[0] == 48; ++steps) ASSERT_LT(steps, 100);
+  EXPECT_EQ(steps, 12) << "60 s";
+}
+
 // It asks for nothing because it is dropped: that must not keep it so.
 TEST_F(GovernorTest, WhatWasDroppedComesBackThoughItAsksForNothing) {
   policies_ = {Policy("a", 0, 1, 0.05)};
