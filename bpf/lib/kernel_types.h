@@ -81,4 +81,8 @@ enum bpf_func_id___probe {
 	BPF_FUNC_get_current_task_btf___probe = 158,
 };
 
+/* From 5.11 on the verifier knows the type of the pointer to the current task. */
+#define FT_HAS_TASK_BTF \
+	bpf_core_enum_value_exists(enum bpf_func_id___probe, BPF_FUNC_get_current_task_btf___probe)
+
 #endif

@@ -34,12 +34,7 @@ static __always_inline int cpu_wanted(__u32 index)
 	return !set || (set->word[(cpu >> 6) & (FT_CPU_WORDS - 1)] >> (cpu & 63) & 1);
 }
 
-/*
- * From 5.11 on the verifier knows the pointer's type, and a field of it is one instruction. Before,
- * a field takes a call of a helper.
- */
-#define FT_HAS_TASK_BTF \
-	bpf_core_enum_value_exists(enum bpf_func_id___probe, BPF_FUNC_get_current_task_btf___probe)
+/* A field by one instruction, or by the call of a helper. */
 #define FT_TASK(task, field) (FT_HAS_TASK_BTF ? (task)->field : BPF_CORE_READ(task, field))
 
 static __always_inline struct task_struct *current_task(void)

@@ -25,8 +25,7 @@ static __always_inline int entry_registers(struct task_struct *task, struct user
 	struct pt_regs___kernel *regs;
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id___probe, BPF_FUNC_task_pt_regs___probe) &&
-	    bpf_core_enum_value_exists(enum bpf_func_id___probe,
-				       BPF_FUNC_get_current_task_btf___probe)) {
+	    FT_HAS_TASK_BTF) {
 		regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	} else {
 		__u64 stack = (__u64)BPF_CORE_READ(task, stack);

@@ -54,6 +54,6 @@ def captures(daemon, name):
 def wait_for(what, seconds):
     """What `what` says when it holds, or after `seconds`."""
     end = time.monotonic() + seconds
-    while not what() and time.monotonic() < end:
+    while not (told := what()) and time.monotonic() < end:
         time.sleep(0.1)
-    return what()
+    return told

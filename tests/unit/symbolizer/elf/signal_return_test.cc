@@ -119,14 +119,21 @@ TEST(SignalReturnSearch, SurvivesTruncatedFiles) {
   }
 }
 
-// As in musl, whose assembly has symbols without sizes, and as strip leaves it.
-TEST(SymbolTable, ALabelDoesNotNameWhatSignalHandlersReturnTo) {
+// Of a file with those labels, and at 0x40 what signal handlers return to.
+std::shared_ptr<SymbolTable> TableOf(uint32_t section_type,
+                                     const std::vector<ElfBuilder::TestSymbol>& labels) {
   ElfBuilder builder;
   builder.AddCode(kCode, 0x100);
-  builder.AddSymbols(SHT_DYNSYM, {{"setjmp", kCode + 0x10, 0}, {"sigsetjmp", kCode + 0x49, 0}});
+  builder.AddSymbols(section_type, labels);
   std::string bytes = builder.Build();
   bytes.replace(kOffset + 0x40, kSignalReturn.size(), kSignalReturn);
-  auto table = LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
+  return LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
+}
+
+// As in musl, whose assembly has symbols without sizes, and as strip leaves it.
+TEST(SymbolTable, ALabelDoesNotNameWhatSignalHandlersReturnTo) {
+  const auto table =
+      TableOf(SHT_DYNSYM, {{"setjmp", kCode + 0x10, 0}, {"sigsetjmp", kCode + 0x49, 0}});
   EXPECT_EQ(table->Find(kOffset + 0x10)->name, "setjmp");
   EXPECT_EQ(table->Find(kOffset + 0x3f)->name, "setjmp");
   for (uint64_t at = 0x40; at < 0x49; ++at) EXPECT_FALSE(table->Find(kOffset + at)) << at;
@@ -134,12 +141,8 @@ TEST(SymbolTable, ALabelDoesNotNameWhatSignalHandlersReturnTo) {
 }
 
 TEST(SymbolTable, ItsOwnLabelDoes) {
-  ElfBuilder builder;
-  builder.AddCode(kCode, 0x100);
-  builder.AddSymbols(SHT_SYMTAB, {{"setjmp", kCode + 0x10, 0}, {"__restore_rt", kCode + 0x40, 0}});
-  std::string bytes = builder.Build();
-  bytes.replace(kOffset + 0x40, kSignalReturn.size(), kSignalReturn);
-  auto table = LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
+  const auto table =
+      TableOf(SHT_SYMTAB, {{"setjmp", kCode + 0x10, 0}, {"__restore_rt", kCode + 0x40, 0}});
   EXPECT_EQ(table->Find(kOffset + 0x3f)->name, "setjmp");
   EXPECT_EQ(table->Find(kOffset + 0x40)->name, "__restore_rt");
   EXPECT_EQ(table->Find(kOffset + 0x48)->name, "__restore_rt");
