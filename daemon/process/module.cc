@@ -56,7 +56,10 @@ uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
   key_ = file.build_id.empty() ? fmt::format("f:{:x}:{}:{}", file.device, file.inode, file.path)
                                : "b:" + symbolizer::BuildIdHex(file.build_id);
   auto found = ids_.find(key_);
-  if (found != ids_.end()) return found->second;
+  if (found != ids_.end()) {
+    unmapped_since_ns_[found->second] = kMapped;  // Now at least.
+    return found->second;
+  }
   if (modules_.size() >= kMaxModules && free_.empty()) {
     ++refused_;
     return kUnknown;

@@ -87,7 +87,7 @@ struct FileIdentity {
 
 // Every module in use, by a dense id. Owned by the resolve thread; modules themselves are shared.
 // Bounded by kMaxModules: files beyond it count as unknown code. The id of a file that nobody has
-// mapped for long enough goes to another file.
+// mapped for long enough, not even between two looks, goes to another file.
 class ModuleRegistry {
  public:
   static constexpr uint32_t kUnknown = 0;
