@@ -224,6 +224,7 @@ class AgentImpl : public Agent {
                                                clock_);
       started_ns_ = clock_.WallNs();
       faults_ = ReadCapabilityFaults(config_.proc_root);
+      faults_.ceiling_hz = config_.max_frequency_hertz;
       report_->Start();
     }
     cluster_->Start();

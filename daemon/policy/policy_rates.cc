@@ -5,14 +5,15 @@
 
 namespace firetower::daemon {
 
+int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured) {
+  if (spec.mode != k8s::Mode::kTrigger) return k8s::CpuFrequencyHertz(spec);
+  const k8s::TriggerSpec& trigger = *spec.trigger;
+  return captured ? std::max(trigger.armed_frequency_hertz, trigger.capture.frequency_hertz)
+                  : trigger.armed_frequency_hertz;
+}
+
 uint32_t PolicyRates::Asked(const k8s::ProfilingPolicy& policy, bool captured) const {
-  int64_t hertz = k8s::CpuFrequencyHertz(policy.spec);
-  if (policy.spec.mode == k8s::Mode::kTrigger) {
-    const k8s::TriggerSpec& trigger = *policy.spec.trigger;
-    hertz = trigger.armed_frequency_hertz;
-    if (captured) hertz = std::max(hertz, trigger.capture.frequency_hertz);
-  }
-  return std::min(static_cast<uint32_t>(hertz), ceiling_hz_);
+  return std::min(static_cast<uint32_t>(AskedHertz(policy.spec, captured)), ceiling_hz_);
 }
 
 uint32_t PolicyRates::Given(const k8s::ProfilingPolicy& policy, uint32_t asked_hz) const {

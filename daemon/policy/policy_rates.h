@@ -21,6 +21,10 @@ struct ActiveCapture {
 // with 0 is as if it were suspended.
 using RateFactors = std::map<std::string, double>;
 
+// What a policy asks for, in Hertz, before any ceiling; `captured`: where a capture of it is under
+// way.
+int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured);
+
 // What policies sample CPU at while captures of some are under way and some are lowered. Rates are
 // in Hertz, 0: it samples nothing now.
 class PolicyRates {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/policy/policy_report.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <tuple>
 
 #include "daemon/capture/cpu_list.h"
 #include "daemon/policy/policy_match.h"
+#include "daemon/policy/policy_rates.h"
 #include "k8s/policy/match.h"
 
 namespace firetower::daemon {
@@ -96,9 +99,16 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
   }
   const std::string user = spec.stacks == k8s::Stacks::kKernel ? "" : faults.user_names;
   const std::string kernel = spec.stacks == k8s::Stacks::kUser ? "" : faults.kernel_names;
-  if (user.empty() && kernel.empty()) return;
-  finding.reason = "MissingCapability";
-  finding.message = user + (user.empty() || kernel.empty() ? "" : "; ") + kernel;
+  if (!user.empty() || !kernel.empty()) {
+    finding.reason = "MissingCapability";
+    finding.message = user + (user.empty() || kernel.empty() ? "" : "; ") + kernel;
+  } else if (const int64_t asked = AskedHertz(spec, true); asked > faults.ceiling_hz) {
+    finding.reason = "ExceedsClusterCeiling";
+    finding.message = fmt::format(
+        "it asks for {} Hz, and is sampled at {}: the agent's ceiling, "
+        "max-frequency-hertz",
+        asked, faults.ceiling_hz);
+  }
 }
 
 // What the policy's own text makes impossible here.

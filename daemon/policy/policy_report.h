@@ -24,13 +24,13 @@ struct PolicyFinding {
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
 
-// What is wrong with the agent, and cuts what its policies have. Texts are for people; empty: all
-// is well.
+// What of the agent cuts what its policies have. Texts are for people; empty: all is well.
 struct AgentFaults {
   bool store_fails = false;  // it did not take what was written last
   // A capability is missing for the names of user frames, of kernel frames.
   std::string user_names;
   std::string kernel_names;
+  int64_t ceiling_hz = 999;  // the highest rate that it gives
 };
 
 // This node's rows of its ProfilingNode: policies of the API server that match something here, that

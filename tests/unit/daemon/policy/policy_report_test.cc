@@ -205,6 +205,29 @@ TEST_F(PolicyReport, AMissingCapabilityCutsWhoAsksForItsNames) {
   EXPECT_EQ(Rows(policies, {}, faults)[0].message, "no user names; no kernel names");
 }
 
+TEST_F(PolicyReport, ARateAboveTheCeilingIsTold) {
+  const std::string rate = "profiles: [{type: CPU, frequencyHertz: 99}]";
+  const std::string trigger =
+      "mode: Trigger, trigger: {rules: [{name: killed, metric: OOMKill}], armedFrequencyHertz: 19, "
+      "capture: {frequencyHertz: 100}}, ";
+  const std::vector<LoadedPolicy> policies = {
+      Policy("at", "mode: General, " + kCarts + ", " + rate),
+      Policy("silent", "mode: General, " + kCarts), Policy("spikes", trigger + kCarts)};
+  AgentFaults faults;
+  faults.ceiling_hz = 99;
+  auto rows = Rows(policies, {}, faults);
+  EXPECT_EQ(Says(rows, "at"), "Running/");
+  EXPECT_EQ(Says(rows, "silent"), "Running/") << "the default rate is below it";
+  EXPECT_EQ(Says(rows, "spikes"), "Armed/ExceedsClusterCeiling") << "its captures are above it";
+  faults.ceiling_hz = 98;
+  rows = Rows(policies, {}, faults);
+  EXPECT_EQ(Says(rows, "at"), "Running/ExceedsClusterCeiling");
+  EXPECT_EQ(rows[0].message,
+            "it asks for 99 Hz, and is sampled at 98: the agent's ceiling, max-frequency-hertz");
+  faults.kernel_names = "no kernel names";
+  EXPECT_EQ(Says(Rows(policies, {}, faults), "at"), "Running/MissingCapability");
+}
+
 TEST_F(PolicyReport, WhoContradictsAHigherPriorityIsOverridden) {
   const auto rows =
       Rows({Policy("high",
