@@ -127,6 +127,14 @@ def judge_pods(case, agent, truth):
     return pods
 
 
+def judge_flow(case, cluster):
+    """By what the API server counted."""
+    level = 'flow_schema="firetower-agents",priority_level="firetower-agents"'
+    counted = re.findall(rf"apiserver_flowcontrol_dispatched_requests_total{{{level}}} (\d+)",
+                         cluster.kubectl("get", "--raw", "/metrics"))
+    case.at_least("requests that the API server took as the agents'", sum(map(int, counted)), 5)
+
+
 def judge_memory(case, agent):
     """Of the pod, its BPF maps and page cache included."""
     root = cgroup_root("v1:memory") or cgroup_root("v2")
@@ -172,6 +180,7 @@ def main():
         judge_doctor(case, cluster, agent)
         pods = judge_pods(case, agent, Truth(cluster))
         judge_memory(case, agent)
+        judge_flow(case, cluster)
         agent = judge_replaced(case, cluster, agent, pods)
         restarts = sum(one["restartCount"] for pod in cluster.pods("firetower")
                        for one in pod["status"]["containerStatuses"])

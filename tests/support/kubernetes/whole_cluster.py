@@ -125,7 +125,7 @@ class Cluster:
         for definition in sorted((HERE.parents[2] / "crd").glob("firetower.dev_*.yaml")):
             self.kubectl("apply", "-f", definition)
         self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
-        for name in ("00-namespace.yaml", "agent-rbac.yaml", "own-node.yaml"):
+        for name in ("00-namespace.yaml", "agent-rbac.yaml", "own-node.yaml", "flow-schema.yaml"):
             self.apply(*self.manifest(name))
         self.apply(*self.manifest("agent.yaml", *arguments))
         return self.agent_pod()
