@@ -4,6 +4,7 @@
 
 Tables come and go all the time, their memory and their files' numbers are given to others. What must not happen then: a
 frame of the wrong program, memory above its budget, memory that grows. Programs whose only stack is known run all along.
+All of it is in one container, the only one that is sampled: what else starts on the machine has no part in the memory.
 FIRETOWER_CHURN_SECONDS makes it longer.
 """
 
@@ -11,11 +12,13 @@ import collections
 import itertools
 import os
 import pathlib
+import secrets
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench" / "real"))
@@ -24,6 +27,7 @@ import bench
 import distinct
 import pprof
 from case import Case
+from containers import cgroup_root
 from daemon import TOYS, Daemon
 from own_names import name_of
 from statements import Statements
@@ -32,6 +36,7 @@ from whole import KERNEL, has_user_part, why_not_whole
 SECONDS = int(os.environ.get("FIRETOWER_CHURN_SECONDS", "180"))
 BINARIES = 200
 AT_ONCE = 4
+A_SECOND = 50  # Half of what two CPUs could start: others want some of the hour too.
 LIFE_SECONDS = 0.02
 TABLE_BYTES = 1 << 20  # The C library's table alone takes a tenth of it.
 FRAMES = 30
@@ -40,6 +45,15 @@ LEVELS = ["level"] * (FRAMES - 3)
 MOST_GROWTH = 0.05
 STEP_BYTES = 2 << 20
 PREFIX = "storm-"
+POLICY = """apiVersion: firetower.dev/v1alpha1
+kind: ClusterProfilingPolicy
+metadata: {name: containers}
+spec:
+  mode: General
+  targets: {podSelector: {matchLabels: {}}}
+  profiles: [{type: CPU, frequencyHertz: 97}]
+  general: {schedule: Continuous}
+"""
 
 
 def allowed_gap(names):
@@ -51,17 +65,52 @@ def allowed_toy(names):
     return names == ["_start", "main", "alpha", "beta", "gamma"][:len(names)]
 
 
+class Inside:
+    """In a `with` this process and what it starts are in a container's cgroup."""
+
+    def __init__(self):
+        self.root = cgroup_root("v1:memory") or cgroup_root("v2")
+        self.pod = self.root / f"kubepods/besteffort/pod{uuid.uuid4()}"
+        self.folder = self.pod / secrets.token_hex(32)
+
+    def _own(self):
+        """This process's cgroup now."""
+        name = "memory" if "memory" in str(self.root) else ""
+        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if name in controllers.split(","):
+                return self.root / path.lstrip("/")
+        return self.root
+
+    def __enter__(self):
+        self.before = self._own()
+        self.folder.mkdir(parents=True)
+        (self.folder / "cgroup.procs").write_text(str(os.getpid()))
+        return self
+
+    def __exit__(self, *_):
+        (self.before / "cgroup.procs").write_text(str(os.getpid()))
+        for _ in range(100):
+            if not (self.folder / "cgroup.procs").read_text():
+                break
+            time.sleep(0.1)
+        self.folder.rmdir()
+        self.pod.rmdir()
+
+
 class Storm:
-    """Starts the binaries one after the other, AT_ONCE at a time."""
+    """Starts the binaries one after the other, AT_ONCE at a time and A_SECOND."""
 
     def __init__(self, files):
         self.files = itertools.cycle(files)
         self.running = []
         self.started = 0
+        self.begin = time.monotonic()
 
     def step(self):
         self.running = [process for process in self.running if process.poll() is None]
-        while len(self.running) < AT_ONCE:
+        due = (time.monotonic() - self.begin) * A_SECOND
+        while len(self.running) < AT_ONCE and self.started < due:
             self.running.append(subprocess.Popen([next(self.files), str(LIFE_SECONDS)], stdout=subprocess.DEVNULL))
             self.started += 1
 
@@ -142,23 +191,26 @@ def main():
     with tempfile.TemporaryDirectory(prefix="firetower-churn-") as folder:
         files = distinct.build(pathlib.Path(folder), BINARIES, PREFIX)
         statements = Statements(subprocess.run([files[0], "0"], capture_output=True, text=True, check=True).stdout)
-        toys = [subprocess.Popen([str(TOYS / "toy_gap"), "36000", str(FRAMES)], stdout=subprocess.DEVNULL),
-                subprocess.Popen([str(TOYS / "toy_stack"), "36000"], stdout=subprocess.DEVNULL)]
-        try:
-            with Daemon("--unwind-table-bytes", str(TABLE_BYTES), window_seconds=60) as daemon:
-                started, seen = churn(daemon, files)
-                metrics = daemon.metrics()
-                status, _ = daemon.stop()
-                case.at_least("programs started a second", started / SECONDS, 20)
-                case.check("no sample was lost", not metrics.lost(), metrics.lost() or "none")
-                case.figure("unwind tables now", metrics.sum("firetower_unwind_tables"))
-                case.check("the daemon left with 0", status == 0, status)
-                judge_stacks(case, daemon.store, statements)
-                judge_memory(case, seen)
-        finally:
-            for toy in toys:
-                toy.kill()
-                toy.wait()
+        policy = pathlib.Path(folder) / "policy.yaml"
+        policy.write_text(POLICY)
+        with Daemon("--unwind-table-bytes", str(TABLE_BYTES), "--policy", policy, window_seconds=60) as daemon:
+            with Inside():
+                toys = [subprocess.Popen([str(TOYS / "toy_gap"), "36000", str(FRAMES)], stdout=subprocess.DEVNULL),
+                        subprocess.Popen([str(TOYS / "toy_stack"), "36000"], stdout=subprocess.DEVNULL)]
+                try:
+                    started, seen = churn(daemon, files)
+                finally:
+                    for toy in toys:
+                        toy.kill()
+                        toy.wait()
+            metrics = daemon.metrics()
+            status, _ = daemon.stop()
+            case.at_least("programs started a second", started / SECONDS, 20)
+            case.check("no sample was lost", not metrics.lost(), metrics.lost() or "none")
+            case.figure("unwind tables now", metrics.sum("firetower_unwind_tables"))
+            case.check("the daemon left with 0", status == 0, status)
+            judge_stacks(case, daemon.store, statements)
+            judge_memory(case, seen)
     case.finish()
 
 
