@@ -65,6 +65,28 @@ std::vector<MapsLine> ParseMaps(std::string_view text) {
   return lines;
 }
 
+std::optional<ProcessStat> ParseStat(std::string_view text) {
+  // "42 (a) b) S 7 …": field 2 ends with the last parenthesis, the parent is 4, num_threads 20.
+  const size_t begin = text.find('('), end = text.rfind(')');
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin)
+    return std::nullopt;
+  ProcessStat stat;
+  stat.comm = text.substr(begin + 1, end - begin - 1);
+  text.remove_prefix(end + 1);
+  for (int field = 3; field <= 20; ++field) {
+    if (!text.starts_with(' ')) return std::nullopt;
+    text.remove_prefix(1);
+    const std::string_view word = text.substr(0, text.find(' '));
+    uint32_t* const number = field == 4 ? &stat.parent : field == 20 ? &stat.threads : nullptr;
+    if (number != nullptr) {
+      const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), *number);
+      if (error != std::errc() || last != word.data() + word.size()) return std::nullopt;
+    }
+    text.remove_prefix(word.size());
+  }
+  return stat;
+}
+
 std::string ProcFs::Path(uint32_t pid, std::string_view file) const {
   return fmt::format("{}/{}/{}", root_, pid, file);
 }
@@ -86,9 +108,11 @@ Result<std::vector<MapsLine>> ProcFs::Maps(uint32_t pid) const {
   return ParseMaps(text);
 }
 
-Result<std::string> ProcFs::Comm(uint32_t pid) const {
-  ASSIGN_OR_RETURN(std::string text, ReadFile(Path(pid, "comm")));
-  return WithoutNewline(std::move(text));
+Result<ProcessStat> ProcFs::Stat(uint32_t pid) const {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(Path(pid, "stat")));
+  std::optional<ProcessStat> stat = ParseStat(text);
+  if (!stat) return Error(ErrorCode::kCorrupt, fmt::format("stat of process {}", pid));
+  return *std::move(stat);
 }
 
 Result<std::string> ProcFs::ThreadComm(uint32_t pid, uint32_t tid) const {
@@ -111,16 +135,5 @@ Result<std::string> ProcFs::CommandLine(uint32_t pid) const {
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;
 }
-
-uint32_t ProcFs::StatusNumber(uint32_t pid, std::string_view field) const {
-  Result<std::string> text = ReadFile(Path(pid, "status"));
-  if (!text) return 0;
-  size_t at = text->find(field);
-  if (at == std::string::npos) return 0;
-  return static_cast<uint32_t>(std::strtoul(text->c_str() + at + field.size(), nullptr, 10));
-}
-
-uint32_t ProcFs::Threads(uint32_t pid) const { return StatusNumber(pid, "\nThreads:"); }
-uint32_t ProcFs::Parent(uint32_t pid) const { return StatusNumber(pid, "\nPPid:"); }
 
 }  // namespace firetower::daemon

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,16 @@ struct MapsLine {
   uint64_t inode = 0;
   std::string path;  // without " (deleted)"; empty for anonymous memory
 };
+
+// What /proc/<pid>/stat says of a process (proc_pid_stat(5)).
+struct ProcessStat {
+  std::string comm;  // at most 15 bytes, more of a kernel thread
+  uint32_t parent = 0;
+  uint32_t threads = 0;
+};
+
+// nullopt where the text makes no sense. The command may hold anything, parentheses too.
+std::optional<ProcessStat> ParseStat(std::string_view text);
 
 // A mapped file's path less the " (deleted)" that the kernel puts behind one that was unlinked.
 std::string_view WithoutDeleted(std::string_view path);
@@ -38,21 +49,18 @@ class ProcFs {
   const std::string& root() const { return root_; }
   std::vector<uint32_t> Pids() const;
   Result<std::vector<MapsLine>> Maps(uint32_t pid) const;
+  // One read: /proc of a node with a thousand processes is read at each start.
+  Result<ProcessStat> Stat(uint32_t pid) const;
   // Without the newline, at most 15 bytes.
-  Result<std::string> Comm(uint32_t pid) const;
   Result<std::string> ThreadComm(uint32_t pid, uint32_t tid) const;
   // The executable's path as the process itself sees it, without " (deleted)".
   Result<std::string> Executable(uint32_t pid) const;
   // The arguments with spaces between them, at most kMaxCommandLine bytes; empty for a kernel
   // thread.
   Result<std::string> CommandLine(uint32_t pid) const;
-  // Number of threads; 0 if the process is gone.
-  uint32_t Threads(uint32_t pid) const;
-  uint32_t Parent(uint32_t pid) const;
 
  private:
   std::string Path(uint32_t pid, std::string_view file) const;
-  uint32_t StatusNumber(uint32_t pid, std::string_view field) const;
 
   std::string root_;
 };

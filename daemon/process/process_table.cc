@@ -160,11 +160,11 @@ void ProcessTable::Rescan() {
 
 void ProcessTable::ReadProcess(Process& process) {
   process.losses = losses_;
-  Result<std::string> comm = proc_.Comm(process.pid);
-  if (!comm) return;  // Gone: what we know stays.
-  process.comm = ToComm(*comm);
-  process.threads = static_cast<int32_t>(std::max(proc_.Threads(process.pid), 1u));
-  process.parent = proc_.Parent(process.pid);
+  const Result<ProcessStat> stat = proc_.Stat(process.pid);
+  if (!stat) return;  // Gone: what we know stays.
+  process.comm = ToComm(stat->comm);
+  process.threads = static_cast<int32_t>(std::max(stat->threads, 1u));
+  process.parent = stat->parent;
   process.from_proc = true;
   process.thread_comms.clear();  // As old as the rest; they are read when they are asked for.
   ReadMappings(process);
@@ -291,7 +291,7 @@ void ProcessTable::EndRound() {
 
 void ProcessTable::Sweep() {
   for (auto& [pid, process] : processes_) {
-    if (process.dead_since_round == 0 && proc_.Threads(pid) == 0) End(process);
+    if (process.dead_since_round == 0 && !proc_.Stat(pid)) End(process);
   }
 }
 

@@ -96,7 +96,12 @@ ProcessFiles::ProcessFiles(const std::string& proc_root, const MappedModule& map
   uint32_t pid = mapped.pid;
   for (int i = 0; i < kMaxAncestors && pid != 0; ++i) {
     roots_.push_back(fmt::format("{}/{}/root", proc_root, pid));
-    pid = i == 0 ? mapped.parent : proc.Parent(pid);
+    if (i == 0) {
+      pid = mapped.parent;
+      continue;
+    }
+    const Result<ProcessStat> stat = proc.Stat(pid);
+    pid = stat ? stat->parent : 0;
   }
 }
 

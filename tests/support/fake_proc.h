@@ -23,25 +23,29 @@ class FakeProc {
 
   void SetProcess(uint32_t pid, const std::string& comm, uint32_t parent, uint32_t threads,
                   const std::string& maps) const {
-    WriteText(Of(pid) + "/comm", comm + "\n");
-    WriteText(Of(pid) + "/status", "Name:\t" + comm + "\nUmask:\t0022\nPid:\t" +
-                                       std::to_string(pid) + "\nPPid:\t" + std::to_string(parent) +
-                                       "\nThreads:\t" + std::to_string(threads) + "\n");
+    WriteStat(pid, comm, parent, threads, 0);
     SetMaps(pid, maps);
   }
   void SetMaps(uint32_t pid, const std::string& maps) const { WriteText(Of(pid) + "/maps", maps); }
   void SetThread(uint32_t pid, uint32_t tid, const std::string& comm) const {
     WriteText(Of(pid) + "/task/" + std::to_string(tid) + "/comm", comm + "\n");
   }
-  // As proc_pid_stat(5) has it: the command may hold anything, the start time is field 22.
+  // The command may hold anything.
   void SetStat(uint32_t pid, uint64_t start_ticks) const {
-    WriteText(Of(pid) + "/stat", std::to_string(pid) +
-                                     " (a) b (c)) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 " +
-                                     std::to_string(start_ticks) + " 0 0 18446744073709551615\n");
+    WriteStat(pid, "a) b (c)", 1, 17, start_ticks);
   }
   void End(uint32_t pid) const { std::filesystem::remove_all(Of(pid)); }
 
  private:
+  // proc_pid_stat(5): the parent is field 4, num_threads 20, the start time 22.
+  void WriteStat(uint32_t pid, const std::string& comm, uint32_t parent, uint32_t threads,
+                 uint64_t start_ticks) const {
+    WriteText(Of(pid) + "/stat",
+              std::to_string(pid) + " (" + comm + ") S " + std::to_string(parent) +
+                  " 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 " + std::to_string(threads) + " 18 " +
+                  std::to_string(start_ticks) + " 0 0 18446744073709551615\n");
+  }
+
   ScratchFolder folder_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "tests/support/fake_proc.h"
 
@@ -93,11 +95,46 @@ TEST(ProcFs, ReadsWhatAProcessIs) {
   fake.SetProcess(42, "fifteen_letters", 7, 3, kMaps);
   fake.SetThread(42, 43, "worker 1");
   ProcFs proc(fake.root());
-  EXPECT_EQ(*proc.Comm(42), "fifteen_letters");
+  const Result<ProcessStat> stat = proc.Stat(42);
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->comm, "fifteen_letters");
+  EXPECT_EQ(stat->threads, 3u);
+  EXPECT_EQ(stat->parent, 7u);
   EXPECT_EQ(*proc.ThreadComm(42, 43), "worker 1");
-  EXPECT_EQ(proc.Threads(42), 3u);
-  EXPECT_EQ(proc.Parent(42), 7u);
   EXPECT_EQ(proc.Maps(42)->size(), 7u);
+}
+
+// As Linux 6.18 wrote it; the command is another one.
+const std::string kStat =
+    "2717 (a) b (c)) S 16 2717 16 34816 2700 4194304 92 0 0 0 1 2 3 4 20 0 5 0 17342 3936256 "
+    "487 18446744073709551615 94 95 140 0 0 0 0 2 65536 1 0 0 17 1 0 0 0 0 0 1 2 3 1 2 3 4 0\n";
+
+TEST(ParseStat, TakesACommandOfAnyForm) {
+  const std::optional<ProcessStat> stat = ParseStat(kStat);
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->comm, "a) b (c)");
+  EXPECT_EQ(stat->parent, 16u);
+  EXPECT_EQ(stat->threads, 5u);
+}
+
+TEST(ParseStat, EveryTruncationIsNothingOrTheSame) {
+  const size_t after_threads = kStat.find(" 0 17342");
+  for (size_t size = 0; size <= kStat.size(); ++size) {
+    const std::optional<ProcessStat> stat = ParseStat(std::string_view(kStat).substr(0, size));
+    EXPECT_EQ(stat.has_value(), size >= after_threads) << size;
+    if (stat) {
+      EXPECT_EQ(stat->threads, 5u);
+    }
+  }
+}
+
+TEST(ParseStat, RefusesWhatIsNoNumber) {
+  for (const char* text : {"1 (a) S -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0",
+                           "1 (a) S 1x 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0",
+                           "1 )a( S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0",
+                           "1 (a) S 99999999999 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"}) {
+    EXPECT_FALSE(ParseStat(text)) << text;
+  }
 }
 
 TEST(ProcFs, ListsNumericFoldersOnly) {
@@ -113,18 +150,21 @@ TEST(ProcFs, AnswersForAProcessThatIsGone) {
   FakeProc fake;
   ProcFs proc(fake.root());
   EXPECT_FALSE(proc.Maps(42));
-  EXPECT_FALSE(proc.Comm(42));
+  EXPECT_FALSE(proc.Stat(42));
   EXPECT_FALSE(proc.ThreadComm(42, 43));
-  EXPECT_EQ(proc.Threads(42), 0u);
-  EXPECT_EQ(proc.Parent(42), 0u);
   EXPECT_TRUE(ProcFs(fake.root() + "/nowhere").Pids().empty());
 }
 
 TEST(ProcFs, AgreesWithTheKernelAboutThisProcess) {
   ProcFs proc("/proc");
   auto pid = static_cast<uint32_t>(::getpid());
-  EXPECT_EQ(proc.Parent(pid), static_cast<uint32_t>(::getppid()));
-  EXPECT_GE(proc.Threads(pid), 1u);
+  const Result<ProcessStat> stat = proc.Stat(pid);
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->parent, static_cast<uint32_t>(::getppid()));
+  EXPECT_EQ(stat->threads, 1u);
+  char comm[16] = {};
+  ASSERT_EQ(::prctl(PR_GET_NAME, comm), 0);
+  EXPECT_EQ(stat->comm, comm);
   auto here = reinterpret_cast<uint64_t>(&ParseMaps);
   Result<std::vector<MapsLine>> lines = proc.Maps(pid);
   ASSERT_TRUE(lines);
