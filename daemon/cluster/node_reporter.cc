@@ -145,12 +145,16 @@ void NodeReporter::CountNodes() {
 }
 
 void NodeReporter::SendEvents() {
-  while (std::optional<k8s::Happening> what = events_.TryPop()) {
-    const auto request = series_.Take(*what, clock_.MonotonicNs(), clock_.WallNs());
-    if (!request) continue;
+  const auto send = [&](const std::optional<k8s::ApiRequest>& request) {
+    if (!request) return false;
     const Result<k8s::ApiAnswer> answer = k8s::Call(server_, *request);
     registry_.Add(MetricId::kKubeRequests, 1,
                   {"create", "events", std::to_string(answer ? answer->status : 0)});
+    return true;
+  };
+  while (std::optional<k8s::Happening> what = events_.TryPop())
+    send(series_.Take(*what, clock_.MonotonicNs(), clock_.WallNs()));
+  while (send(series_.TakeDue(clock_.MonotonicNs()))) {
   }
   const uint64_t dropped = events_.dropped();
   if (dropped == told_dropped_) return;

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <malloc.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -225,6 +226,7 @@ class AgentImpl : public Agent {
       started_ns_ = clock_.WallNs();
       faults_ = ReadCapabilityFaults(config_.proc_root);
       faults_.ceiling_hz = config_.max_frequency_hertz;
+      faults_.cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
       report_->Start();
     }
     cluster_->Start();

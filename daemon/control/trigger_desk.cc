@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 namespace firetower::daemon {
 namespace {
+
+constexpr const char* kMetricUnavailable = "MetricUnavailable";
 
 // Names a firing for ever: policy, node and moment.
 std::string IdOf(const Firing& firing, std::string_view node) {
@@ -105,7 +108,7 @@ bool TriggerDesk::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
   const std::vector<Firing> firings = triggers_.Evaluate(monotonic_ns, wall_ns);
   for (const Firing& firing : firings) Fire(firing);
   TellMetrics();
-  WarnOfUnserved();
+  FindUnserved();
   return ended > 0 || !firings.empty();
 }
 
@@ -157,13 +160,29 @@ void TriggerDesk::TellMetrics() {
   }
 }
 
-void TriggerDesk::WarnOfUnserved() {
+void TriggerDesk::FindUnserved() {
+  for (auto& [uid, finding] : findings_) {
+    if (finding.reason != kMetricUnavailable) continue;
+    finding.failed = false;
+    finding.reason = finding.message = "";
+  }
+  std::map<std::string, size_t> counts;  // by the policy's uid
   for (const UnservedRule& rule : triggers_.Unserved()) {
-    std::string key = DisplayName(*rule.policy) + " " + rule.rule;
-    if (std::ranges::find(warned_, key) != warned_.end()) continue;
-    LOG(kWarn, "a rule of a trigger cannot hold here",
-        {{"policy", DisplayName(*rule.policy)}, {"rule", rule.rule}, {"reason", rule.reason}});
-    warned_.push_back(std::move(key));
+    const std::string& uid = rule.policy->uid;
+    const std::string key = DisplayName(*rule.policy) + " " + rule.rule;
+    if (std::ranges::find(warned_, key) == warned_.end()) {
+      LOG(kWarn, "a rule of a trigger cannot hold here",
+          {{"policy", DisplayName(*rule.policy)}, {"rule", rule.rule}, {"reason", rule.reason}});
+      warned_.push_back(key);
+    }
+    if (uid.empty()) continue;
+    const k8s::TriggerSpec& trigger = *rule.policy->spec.trigger;
+    PolicyFinding& finding = findings_[uid];
+    finding.reason = kMetricUnavailable;
+    finding.message += fmt::format("{}rule {} cannot hold here, {}",
+                                   finding.message.empty() ? "" : "; ", rule.rule, rule.reason);
+    finding.failed =
+        trigger.combine == k8s::Combine::kAllOf || ++counts[uid] == trigger.rules.size();
   }
 }
 

@@ -46,7 +46,7 @@ class TriggerDesk {
   // True if captures began or ended: containers are to be sampled at another rate.
   bool Evaluate(int64_t monotonic_ns, int64_t wall_ns);
 
-  // Of policies of the API server that fired.
+  // Of policies of the API server that fired, or cannot here.
   const PolicyFindings& findings() const { return findings_; }
   TriggerMoment moment() const;
 
@@ -60,7 +60,8 @@ class TriggerDesk {
   bool SetNodeWide(const std::vector<ArmedPolicy>& policies);
   void Fire(const Firing& firing);
   void TellMetrics();
-  void WarnOfUnserved();
+  // Rules that cannot hold here: a policy with such ones says so.
+  void FindUnserved();
 
   Parts parts_;
   Triggers triggers_;

@@ -118,10 +118,17 @@ PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& fin
   PolicyFinding finding = found == findings.end() ? PolicyFinding{} : found->second;
   if (finding.reason.empty()) AddFault(policy.spec, faults, finding);
   if (finding.failed || !policy.spec.filter || !policy.spec.filter->cpus) return finding;
-  if (Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus); !cpus) {
+  const Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus);
+  if (!cpus) {
     finding.failed = true;
     finding.reason = "InvalidCPUList";
     finding.message = "filter.cpus: " + cpus.error().message();
+  } else if (faults.cpus > 0 &&
+             std::ranges::all_of(*cpus, [&](int cpu) { return cpu >= faults.cpus; })) {
+    finding.failed = true;
+    finding.reason = "NoSuchCPU";
+    finding.message = fmt::format("filter.cpus: none of {} is on this node, which has 0-{}",
+                                  *policy.spec.filter->cpus, faults.cpus - 1);
   }
   return finding;
 }

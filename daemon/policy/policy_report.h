@@ -31,6 +31,7 @@ struct AgentFaults {
   std::string user_names;
   std::string kernel_names;
   int64_t ceiling_hz = 999;  // the highest rate that it gives
+  int cpus = 0;              // CPUs that the node may have; 0: not known
 };
 
 // This node's rows of its ProfilingNode: policies of the API server that match something here, that

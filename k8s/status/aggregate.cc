@@ -51,7 +51,8 @@ struct Tally {
 bool IsCut(const PolicyRow& row) {
   return (row.state == PolicyState::kRunning || row.state == PolicyState::kArmed) &&
          (row.reason == "BudgetExceeded" || row.reason == "StoreUnreachable" ||
-          row.reason == "MissingCapability" || row.reason == "ExceedsClusterCeiling");
+          row.reason == "MissingCapability" || row.reason == "ExceedsClusterCeiling" ||
+          row.reason == "MetricUnavailable");
 }
 
 // What the schema takes as a condition's reason; a row may have any text.

@@ -38,12 +38,27 @@ std::optional<ApiRequest> EventSeries::Take(const Happening& what, int64_t monot
   if (is_new && entries_.size() >= kMaxObjects) MakeRoom();
   Entry& entry = entries_[key];
   ++entry.unshown;
-  if (!is_new && monotonic_ns - entry.sent_ns < kEveryNs) return std::nullopt;
+  if (!is_new && monotonic_ns - entry.sent_ns < kEveryNs) {
+    entry.held = what;
+    entry.held_wall_ns = wall_ns;
+    return std::nullopt;
+  }
+  entry.held.reset();
   const bool same = !is_new && entry.note == what.note && monotonic_ns - entry.sent_ns < kWindowNs;
   entry.sent_ns = monotonic_ns;
   if (!same) return Create(what, entry, wall_ns);
   entry.count += std::exchange(entry.unshown, 0);
   return Extend(entry, wall_ns);
+}
+
+std::optional<ApiRequest> EventSeries::TakeDue(int64_t monotonic_ns) {
+  for (auto& [key, entry] : entries_) {
+    if (!entry.held || monotonic_ns - entry.sent_ns < kEveryNs) continue;
+    --entry.unshown;  // It is counted once more.
+    const Happening what = *entry.held;
+    return Take(what, monotonic_ns, entry.held_wall_ns);
+  }
+  return std::nullopt;
 }
 
 ApiRequest EventSeries::Create(const Happening& what, Entry& entry, int64_t wall_ns) const {

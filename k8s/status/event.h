@@ -31,8 +31,9 @@ struct Happening {
 };
 
 // Makes at most one request a minute of what happens to one object for one reason. The same again
-// within six minutes (client-go's window) is a series of the Event there is; what happened in
-// between is in its count. Holds kMaxObjects of them; who was quiet longest goes.
+// within six minutes (client-go's window) is a series of the Event there is. What happened within
+// the minute is told after it, the last of it with how many there were. Holds kMaxObjects of them;
+// who was quiet longest goes.
 //
 // Pure: time is passed in. Belongs to one thread.
 class EventSeries {
@@ -47,6 +48,8 @@ class EventSeries {
 
   // What to send of it, if anything. A request that fails is not sent again.
   std::optional<ApiRequest> Take(const Happening& what, int64_t monotonic_ns, int64_t wall_ns);
+  // What was held back and is due; call it until there is no more, about once a minute.
+  std::optional<ApiRequest> TakeDue(int64_t monotonic_ns);
   size_t size() const { return entries_.size(); }
 
  private:
@@ -54,9 +57,11 @@ class EventSeries {
     std::string folder;
     std::string name;
     std::string note;
-    int64_t sent_ns = 0;  // monotonic
-    int64_t count = 0;    // of the series, with the first
-    int64_t unshown = 0;  // since the last request
+    int64_t sent_ns = 0;                 // monotonic
+    int64_t count = 0;                   // of the series, with the first
+    int64_t unshown = 0;                 // since the last request
+    std::optional<Happening> held = {};  // the last of them
+    int64_t held_wall_ns = 0;
   };
   using Key = std::tuple<std::string, std::string>;  // the object's uid, the reason
   ApiRequest Create(const Happening& what, Entry& entry, int64_t wall_ns) const;

@@ -62,6 +62,31 @@ TEST_F(TriggerDeskTest, ACaptureLastsAsLongAsItSaysWhateverTheWallClockDoes) {
   }
 }
 
+// As of pressure, where the kernel does not measure it.
+TEST_F(TriggerDeskTest, APolicySaysWhichOfItsRulesCannotHoldHere) {
+  std::string memory = CpuRule("full", 80, 0);
+  memory.replace(memory.find("ContainerCPU"), 12, "ContainerMemory");
+  source_.missing = NoReading::kNotServed;
+  for (const bool all : {false, true}) {
+    auto policy = std::make_shared<k8s::ProfilingPolicy>(
+        *TriggerPolicy("hot", "rules: [" + CpuRule("busy", 80, 0) + ", " + memory +
+                                  "], combine: " + (all ? "AllOf" : "AnyOf")));
+    policy->uid = "uid-hot";
+    Arm({policy});
+    Second(0);
+    const PolicyFinding finding = desk_.findings().at("uid-hot");
+    EXPECT_EQ(finding.reason, "MetricUnavailable");
+    EXPECT_EQ(finding.message, "rule full cannot hold here, ContainerMemory: this table is empty");
+    EXPECT_EQ(finding.failed, all) << "the other rule may fire by itself";
+    source_.containers[{cart_->root_path, k8s::Metric::kContainerMemory}] = 1;
+    Second(0);
+    EXPECT_EQ(desk_.findings().at("uid-hot").reason, "") << "it is measured again";
+    EXPECT_FALSE(desk_.findings().at("uid-hot").failed);
+    source_.containers.clear();
+    desk_.Arm({}, nullptr);
+  }
+}
+
 // A counter never falls, and never stands still: also that of a policy that was away for long, or
 // is another one by now.
 TEST_F(TriggerDeskTest, CountsAPolicyThatComesBack) {

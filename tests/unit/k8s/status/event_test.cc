@@ -68,6 +68,33 @@ TEST(EventSeries, ANewNoteIsANewEventThatCountsWhatWasHeldBack) {
   EXPECT_EQ(Json::parse(request->body)["note"], "three (2 times since the last such event)");
 }
 
+// Nothing may come after it that would bring the count along.
+TEST(EventSeries, TellsWhatWasHeldBackWhenItsMinuteIsOver) {
+  EventSeries series("c", "i");
+  series.Take(Firing(), 0, kCreatedNs);
+  EXPECT_FALSE(series.Take(Firing(), 10 * kNsPerSecond, kCreatedNs + 10 * kNsPerSecond));
+  EXPECT_FALSE(series.Take(Firing(), 20 * kNsPerSecond, kCreatedNs + 20 * kNsPerSecond));
+  EXPECT_FALSE(series.TakeDue(kMinute - 1));
+  const auto request = series.TakeDue(kMinute);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->method, "PATCH");
+  const Json patch = Json::parse(request->body);
+  EXPECT_EQ(patch["series"]["count"], 3);
+  EXPECT_EQ(patch["series"]["lastObservedTime"], "2026-11-21T19:43:47.000000Z") << "when it was";
+  EXPECT_FALSE(series.TakeDue(3 * kMinute)) << "once";
+}
+
+TEST(EventSeries, WhatWasHeldBackWithAnotherNoteIsAnEvent) {
+  EventSeries series("c", "i");
+  series.Take(Firing(), 0, kCreatedNs);
+  series.Take(Firing("85 %"), kNsPerSecond, kCreatedNs);
+  series.Take(Firing("99 %"), 2 * kNsPerSecond, kCreatedNs + kNsPerSecond);
+  const auto request = series.TakeDue(kMinute);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->method, "POST");
+  EXPECT_EQ(Json::parse(request->body)["note"], "99 % (2 times since the last such event)");
+}
+
 TEST(EventSeries, QuietForLongBeginsAnew) {
   EventSeries series("c", "i");
   series.Take(Firing(), 0, kCreatedNs);
