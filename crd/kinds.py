@@ -75,7 +75,7 @@ def node_crd():
             "kind": enum("ProfilingPolicy", "ClusterProfilingPolicy"),
             "namespace": {"type": "string", "maxLength": 63, "default": "",
                           "description": "Empty for the cluster kind."},
-            "name": name(),
+            "name": dns_name("As the API server takes a policy's."),
             "uid": text(36, 36),
             "generation": counter("int64"),
             "state": enum("Running", "Armed", "Failed", "Skipped", "Overridden", "Complete"),

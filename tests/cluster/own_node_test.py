@@ -70,6 +70,9 @@ def own(case, agent):
            "state": "Running", "pods": 2, "profiledPods": 2}
     rows = agent.apply(f"{NODES}/one", {**report("one", "4"), "policies": [row]})
     case.check("own: rows of policies", rows.status == 200 and rows.body["policies"][0]["name"] == "cart", rows.message)
+    # One row that is refused would refuse the report of all.
+    dotted = agent.apply(f"{NODES}/one", {**report("one", "4"), "policies": [row, {**row, "name": "team.cart"}]})
+    case.check("own: rows of policies with dots in their names", dotted.status == 200, dotted.message)
 
 
 def others(case, kube, agent):
