@@ -49,7 +49,7 @@ def installs(case, kube):
 
 
 def judges(case, kube):
-    cases = api.documents("crd/cases.yaml")[0]
+    cases = api.documents("tests/testdata/policies/cases.yaml")[0]
     for one in cases:
         cluster = one.get("cluster", False)
         wanted = one.get("refused")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// crd/cases.yaml, asked of the file parser. Every case applies to it: those about fields that an
-// API server would prune ("podSelector, a typo that is pruned to {}", "nodeSelector pruned typo",
-// "pid namespaced", "hostProcesses in the namespaced kind") are refused here as unknown fields.
-// What only an API server can judge is not among them: the cost of the CEL rules, pruning itself,
-// defaults in stored objects, and the status subresource.
+// tests/testdata/policies/cases.yaml, asked of the file parser. Every case applies to it: those
+// about fields that an API server would prune ("podSelector, a typo that is pruned to {}",
+// "nodeSelector pruned typo", "pid namespaced", "hostProcesses in the namespaced kind") are refused
+// here as unknown fields. What only an API server can judge is not among them: the cost of the CEL
+// rules, pruning itself, defaults in stored objects, and the status subresource.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace firetower::k8s {
 namespace {
 
 std::vector<Node> Cases() {
-  const std::string file = FIRETOWER_SOURCE_DIR "/crd/cases.yaml";
+  const std::string file = FIRETOWER_SOURCE_DIR "/tests/testdata/policies/cases.yaml";
   const std::vector<YamlDocument> documents = ParseYaml(ReadFile(file).value());
   EXPECT_EQ(documents.size(), 1u);
   EXPECT_TRUE(documents.at(0).errors.empty());
