@@ -169,6 +169,8 @@ int64_t StatusKeeper::StepNs() {
   }
   const bool more = DeleteOneDue();
   WriteDue();
+  // One a step, as the others.
+  if (parts_.leads()) SendEvent(events_.TakeDue(parts_.clock.MonotonicNs()));
   if (more) return 0;
   int64_t next_ns = budget_.NextDueNs();
   for (const auto& [uid, tracked] : tracked_) next_ns = std::min(next_ns, tracked.look_again_ns);
@@ -262,11 +264,14 @@ void StatusKeeper::Announce(const WatchedPolicy& before, const PolicyStatus& now
     what.action = "Reconcile";
     what.note = is->message;
     what.warning = true;
-    const auto request = events_.Take(what, parts_.clock.MonotonicNs(), parts_.clock.WallNs());
-    if (!request) continue;
-    const k8s::WriteOutcome outcome = k8s::OutcomeOf(k8s::Call(parts_.server, *request));
-    parts_.metrics.OnEvent(outcome.end, outcome.status);
+    SendEvent(events_.Take(what, parts_.clock.MonotonicNs(), parts_.clock.WallNs()));
   }
+}
+
+void StatusKeeper::SendEvent(const std::optional<k8s::ApiRequest>& request) {
+  if (!request) return;
+  const k8s::WriteOutcome outcome = k8s::OutcomeOf(k8s::Call(parts_.server, *request));
+  parts_.metrics.OnEvent(outcome.end, outcome.status);
 }
 
 }  // namespace firetower::hub

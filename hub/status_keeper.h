@@ -82,6 +82,8 @@ class StatusKeeper {
   bool DeleteOneDue();
   void Delete(Tracked& tracked);
   void Announce(const k8s::WatchedPolicy& before, const k8s::PolicyStatus& now);
+  // If there is one.
+  void SendEvent(const std::optional<k8s::ApiRequest>& request);
 
   Parts parts_;
   ReportIndex index_;

@@ -250,12 +250,9 @@ class Sampler : public BpfSampler {
     return static_cast<uint64_t>(kNsPerSecond) / frequency_hz;
   }
 
-  // One above the highest number that a CPU may have: there may be gaps.
   static size_t PossibleCpus() {
-    const Result<std::string> text = ReadFile("/sys/devices/system/cpu/possible");
-    const Result<std::vector<int>> cpus = ParseCpuList(text.value_or(""));
-    if (cpus && !cpus->empty()) return static_cast<size_t>(std::ranges::max(*cpus)) + 1;
-    return static_cast<size_t>(std::max(libbpf_num_possible_cpus(), 1));
+    return static_cast<size_t>(
+        PossibleCpuEnd("/sys").value_or(std::max(libbpf_num_possible_cpus(), 1)));
   }
 
   // After a change of what a verdict on a thread's ticks rests on: its next tick looks all of it

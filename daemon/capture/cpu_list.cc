@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/file.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -46,6 +48,14 @@ Result<std::vector<int>> ParseCpuList(std::string_view text) {
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
+}
+
+Result<int> PossibleCpuEnd(const std::string& sys_root) {
+  const std::string path = sys_root + "/devices/system/cpu/possible";
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  ASSIGN_OR_RETURN(const std::vector<int> cpus, ParseCpuList(text));
+  if (cpus.empty()) return Error(ErrorCode::kCorrupt, path + " names no CPU");
+  return cpus.back() + 1;
 }
 
 }  // namespace firetower::daemon

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <malloc.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/capture/capture.h"
+#include "daemon/capture/cpu_list.h"
 #include "daemon/cluster/cluster.h"
 #include "daemon/cluster/report_thread.h"
 #include "daemon/cluster/watch_checks.h"
@@ -226,7 +226,7 @@ class AgentImpl : public Agent {
       started_ns_ = clock_.WallNs();
       faults_ = ReadCapabilityFaults(config_.proc_root);
       faults_.ceiling_hz = config_.max_frequency_hertz;
-      faults_.cpus = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+      faults_.cpu_end = PossibleCpuEnd(config_.sys_root).value_or(0);
       report_->Start();
     }
     cluster_->Start();

@@ -123,12 +123,12 @@ PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& fin
     finding.failed = true;
     finding.reason = "InvalidCPUList";
     finding.message = "filter.cpus: " + cpus.error().message();
-  } else if (faults.cpus > 0 &&
-             std::ranges::all_of(*cpus, [&](int cpu) { return cpu >= faults.cpus; })) {
+  } else if (faults.cpu_end > 0 &&
+             std::ranges::all_of(*cpus, [&](int cpu) { return cpu >= faults.cpu_end; })) {
     finding.failed = true;
     finding.reason = "NoSuchCPU";
-    finding.message = fmt::format("filter.cpus: none of {} is on this node, which has 0-{}",
-                                  *policy.spec.filter->cpus, faults.cpus - 1);
+    finding.message = fmt::format("filter.cpus: none of {} is on this node, whose last is {}",
+                                  *policy.spec.filter->cpus, faults.cpu_end - 1);
   }
   return finding;
 }

@@ -31,7 +31,7 @@ struct AgentFaults {
   std::string user_names;
   std::string kernel_names;
   int64_t ceiling_hz = 999;  // the highest rate that it gives
-  int cpus = 0;              // CPUs that the node may have; 0: not known
+  int cpu_end = 0;           // one above the highest CPU of the node; 0: not known
 };
 
 // This node's rows of its ProfilingNode: policies of the API server that match something here, that

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench" / "real"))
@@ -27,7 +26,7 @@ import bench
 import distinct
 import pprof
 from case import Case
-from containers import cgroup_root
+from containers import CONTAINERS_ONLY, cgroup_root
 from daemon import TOYS, Daemon
 from own_names import name_of
 from statements import Statements
@@ -45,15 +44,6 @@ LEVELS = ["level"] * (FRAMES - 3)
 MOST_GROWTH = 0.05
 STEP_BYTES = 2 << 20
 PREFIX = "storm-"
-POLICY = """apiVersion: firetower.dev/v1alpha1
-kind: ClusterProfilingPolicy
-metadata: {name: containers}
-spec:
-  mode: General
-  targets: {podSelector: {matchLabels: {}}}
-  profiles: [{type: CPU, frequencyHertz: 97}]
-  general: {schedule: Continuous}
-"""
 
 
 def allowed_gap(names):
@@ -66,12 +56,11 @@ def allowed_toy(names):
 
 
 class Inside:
-    """In a `with` this process and what it starts are in a container's cgroup."""
+    """In a `with` this process and what it starts are in a container's cgroup; no pod's, which a kubelet would end."""
 
     def __init__(self):
         self.root = cgroup_root("v1:memory") or cgroup_root("v2")
-        self.pod = self.root / f"kubepods/besteffort/pod{uuid.uuid4()}"
-        self.folder = self.pod / secrets.token_hex(32)
+        self.folder = self.root / f"docker/{secrets.token_hex(32)}"
 
     def _own(self):
         """This process's cgroup now."""
@@ -95,7 +84,6 @@ class Inside:
                 break
             time.sleep(0.1)
         self.folder.rmdir()
-        self.pod.rmdir()
 
 
 class Storm:
@@ -192,7 +180,7 @@ def main():
         files = distinct.build(pathlib.Path(folder), BINARIES, PREFIX)
         statements = Statements(subprocess.run([files[0], "0"], capture_output=True, text=True, check=True).stdout)
         policy = pathlib.Path(folder) / "policy.yaml"
-        policy.write_text(POLICY)
+        policy.write_text(CONTAINERS_ONLY)
         with Daemon("--unwind-table-bytes", str(TABLE_BYTES), "--policy", policy, window_seconds=60) as daemon:
             with Inside():
                 toys = [subprocess.Popen([str(TOYS / "toy_gap"), "36000", str(FRAMES)], stdout=subprocess.DEVNULL),

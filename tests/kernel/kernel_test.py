@@ -28,15 +28,6 @@ from case import Case, run
 from metrics import Metrics
 
 CHAIN = ("_start", "main", "alpha", "beta", "gamma")
-CONTAINERS_ONLY = """apiVersion: firetower.dev/v1alpha1
-kind: ClusterProfilingPolicy
-metadata: {name: containers}
-spec:
-  mode: General
-  targets: {podSelector: {matchLabels: {}}}
-  profiles: [{type: CPU, frequencyHertz: 97}]
-  general: {schedule: Continuous}
-"""
 OWN_NAMES = ("alpha", "beta", "gamma", "hot_read", "hot_getppid", "only_in_")
 
 
@@ -95,7 +86,7 @@ def native(case, hierarchy, plan):
         flags = ["--cgroup-hierarchy", hierarchy]
         if "FIRETOWER_SANITIZED" in os.environ:
             # Reading tables is many times slower then: only those of the toys, not of all that runs beside.
-            (pathlib.Path(folder) / "policy.yaml").write_text(CONTAINERS_ONLY)
+            (pathlib.Path(folder) / "policy.yaml").write_text(containers.CONTAINERS_ONLY)
             flags += ["--policy", f"{folder}/policy.yaml"]
         return run("busybox", "sh", HERE / "guest.sh", folder, root, daemon.free_port(), "8", *flags,
                    check=False, timeout=200).stdout

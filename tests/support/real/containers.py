@@ -14,6 +14,16 @@ from case import run
 from daemon import TOYS
 
 BUSYBOX = "/bin/busybox"
+# A policy that takes every container, and nothing else of the machine.
+CONTAINERS_ONLY = """apiVersion: firetower.dev/v1alpha1
+kind: ClusterProfilingPolicy
+metadata: {name: containers}
+spec:
+  mode: General
+  targets: {podSelector: {matchLabels: {}}}
+  profiles: [{type: CPU, frequencyHertz: 97}]
+  general: {schedule: Continuous}
+"""
 
 
 def cgroup_root(hierarchy):

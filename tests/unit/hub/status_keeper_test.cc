@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/support/k8s/recording_api_server.h"
@@ -180,6 +181,33 @@ TEST_F(StatusKeeperTest, ABadPolicyIsSaidInStatusAndAsAnEvent) {
   EXPECT_THAT(server_.last().body,
               AllOf(HasSubstr(R"("type":"Warning")"), HasSubstr(R"("reason":"Invalid")"),
                     HasSubstr(R"("name":"checkout","namespace":"shop")")));
+}
+
+// It fails, recovers and fails again within a minute: the second Event comes when that is over.
+TEST_F(StatusKeeperTest, AnEventThatWasHeldBackComesAfterItsMinute) {
+  const auto events = [&] {
+    return std::ranges::count_if(server_.requests(), [](const k8s::ApiRequest& request) {
+      return request.target.find("/events") != std::string::npos;
+    });
+  };
+  Show(k8s::PolicyWith(1));
+  int version = 215;
+  for (const bool fails : {true, false, true}) {
+    const auto state = fails ? k8s::PolicyState::kFailed : k8s::PolicyState::kRunning;
+    Report({k8s::RowOf(1, state, fails ? "KernelUnsupported" : "")});
+    for (int second = 0; second < 10; ++second) {
+      clock_.Advance(kSecond);
+      Taken(version++);
+      keeper_.StepNs();
+    }
+  }
+  EXPECT_EQ(events(), 1);
+  for (int second = 0; second < 60; ++second) {
+    clock_.Advance(kSecond);
+    Taken(version++);
+    keeper_.StepNs();
+  }
+  EXPECT_EQ(events(), 2);
 }
 
 // An agent that starts again counts from 0, and a row goes with its pods; captures stay taken.

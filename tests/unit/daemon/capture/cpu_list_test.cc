@@ -2,8 +2,11 @@
 #include "daemon/capture/cpu_list.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <numeric>
+
+#include "tests/support/fake_proc.h"
 
 namespace firetower::daemon {
 namespace {
@@ -51,6 +54,19 @@ TEST(CpuList, SurvivesEveryPrefix) {
       EXPECT_LE(cpus->size(), 10u);
     }
   }
+}
+
+TEST(PossibleCpuEnd, IsAboveTheLastWhateverLiesBetween) {
+  testing::ScratchFolder folder;
+  const std::string path = folder.path() + "/devices/system/cpu/possible";
+  testing::WriteText(path, "0-1,6\n");
+  EXPECT_EQ(PossibleCpuEnd(folder.path()).value_or(-1), 7);
+  for (const char* text : {"", "\n", "x\n"}) {
+    testing::WriteText(path, text);
+    EXPECT_FALSE(PossibleCpuEnd(folder.path())) << text;
+  }
+  EXPECT_FALSE(PossibleCpuEnd(folder.path() + "/nowhere"));
+  EXPECT_GE(PossibleCpuEnd("/sys").value_or(0), ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 }  // namespace

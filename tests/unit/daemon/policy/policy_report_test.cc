@@ -234,10 +234,10 @@ TEST_F(PolicyReport, CpusThatAreNotThereAreTold) {
       Policy("some", "mode: Filter, filter: {cpus: \"3-4000\"}, " + kCarts)};
   EXPECT_EQ(Says(Rows(policies), "none"), "Running/") << "it is not known how many there are";
   AgentFaults faults;
-  faults.cpus = 4;
+  faults.cpu_end = 4;
   const auto rows = Rows(policies, {}, faults);
   EXPECT_EQ(Says(rows, "none"), "Failed/NoSuchCPU");
-  EXPECT_EQ(rows[0].message, "filter.cpus: none of 4-5 is on this node, which has 0-3");
+  EXPECT_EQ(rows[0].message, "filter.cpus: none of 4-5 is on this node, whose last is 3");
   EXPECT_EQ(Says(rows, "some"), "Running/");
 }
 
