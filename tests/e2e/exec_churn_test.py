@@ -60,7 +60,7 @@ class Inside:
 
     def __init__(self):
         self.root = cgroup_root("v1:memory") or cgroup_root("v2")
-        self.folder = self.root / f"docker/{secrets.token_hex(32)}"
+        self.folder = self.root / f"docker-{secrets.token_hex(32)}.scope"
 
     def _own(self):
         """This process's cgroup now."""
