@@ -87,6 +87,12 @@ struct ft_module {
 	__u32 first_block;
 	__u32 block_count;
 	__u32 state; /* enum ft_module_state */
+	/*
+	 * Which table: another one in this slot, or at this place, has another number. Written
+	 * after the rest and before the state; never 0 where there is a table.
+	 */
+	__u32 serial;
+	__u32 pad;
 };
 
 /* One executable mapping; its start is in the array before. */
@@ -141,6 +147,7 @@ static inline __u32 ft_bucket(__u32 tgid, __u32 choice)
 }
 
 FT_STATIC_ASSERT(sizeof(struct ft_rule) == 16, "a rule never crosses a slab");
+FT_STATIC_ASSERT(sizeof(struct ft_module) % 8 == 0, "the kernel rounds an array's values up");
 FT_STATIC_ASSERT(sizeof(struct ft_mapping) == 32, "a mapping never crosses a slab");
 FT_STATIC_ASSERT(sizeof(struct ft_process_bucket) == 64, "a bucket is a cache line");
 

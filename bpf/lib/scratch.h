@@ -4,6 +4,7 @@
 #define FIRETOWER_BPF_LIB_SCRATCH_H
 
 #include "bpf/lib/maps.h"
+#include "bpf/lib/user_stack.h"
 #include "bpf/lib/walk_state.h"
 
 #define FT_MAX_FRAMES (FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
@@ -11,6 +12,7 @@
 struct stack_scratch {
 	/* What a step touches lies together. */
 	struct ft_walk walk;
+	struct stack_window window;
 	__u64 registers; /* kernel address of the leaf's struct pt_regs */
 	__u64 tick;      /* ticks of this CPU, for thinning */
 	__u64 cold_due_ns;

@@ -5,8 +5,10 @@
  * which finishes the walks the kernel side could not (docs/architecture.md, "Cold code").
  *
  * Who includes this gives, for an `env` of its choice:
- *   FT_ARENA(env, position, align)    pointer to arena bytes there, or 0; `align` is a power of
- *                                     two that the position is a multiple of
+ *   FT_SLAB(env, number)              that slab of the arena, or 0
+ *   FT_IN_SLAB(env, slab, position, align)   pointer to the arena's bytes at `position`, which is
+ *                                     in that slab, or 0; `align` is a power of two that the
+ *                                     position is a multiple of
  *   FT_MODULE(env, slot)              struct ft_module *, or 0
  *   FT_READ_USER(env, to, size, address)   0, or an error if any byte is not resident
  *   FT_REGISTER(env, number, to)      the frame's register of that DWARF number; 0 or an error.
@@ -14,6 +16,8 @@
  *                                     calls with its frame in such a register is assembly whose
  *                                     helpers keep it (OpenSSL's AES-GCM)
  *   FT_STACK_START(env)               where the process's stack began (argc), or 0
+ *   FT_CACHED_RULE(env, index)        struct ft_cached_rule * of that index, below FT_CACHED_RULES,
+ *                                     which several may share; or 0
  */
 #ifndef FIRETOWER_BPF_LIB_UNWIND_H
 #define FIRETOWER_BPF_LIB_UNWIND_H
@@ -228,7 +232,7 @@ static __always_inline int ft_step(void *env, struct ft_walk *walk)
 	if (walk->module.state == FT_MODULE_COLD)
 		return FT_STEP_COLD;
 	rule = walk->module.state == FT_MODULE_TABLE ?
-		       ft_find_rule(env, walk, pc - walk->bias, &behind) :
+		       ft_rule_at(env, walk, pc - walk->bias, &behind) :
 		       0;
 	if (!rule || rule->cfa == FT_CFA_NONE)
 		return ft_step_without_rule(env, walk);

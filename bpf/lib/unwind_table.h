@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * From an address to its mapping and from there to its rule. Who includes this gives FT_ARENA and
- * FT_MODULE: see bpf/lib/unwind.h.
+ * From an address to its mapping and from there to its rule. Who includes this gives FT_SLAB,
+ * FT_IN_SLAB, FT_MODULE and FT_CACHED_RULE: see bpf/lib/unwind.h.
  */
 #ifndef FIRETOWER_BPF_LIB_UNWIND_TABLE_H
 #define FIRETOWER_BPF_LIB_UNWIND_TABLE_H
@@ -15,12 +15,36 @@
 #define FT_BOUND(field) (*(volatile __u32 *)&walk->field)
 
 /*
+ * The slab of the arena that was looked up last: two lookups of maps. What a search reads lies
+ * together, mostly in one.
+ */
+struct ft_slab {
+	void *bytes;
+	__u32 number;
+};
+
+/* What is at `position`, or 0. */
+static __always_inline void *ft_at(void *env, struct ft_slab *slab, __u32 position, __u32 align)
+{
+	__u32 number = position >> FT_SLAB_SHIFT;
+
+	if (!slab->bytes || slab->number != number) {
+		slab->bytes = FT_SLAB(env, number);
+		slab->number = number;
+		if (!slab->bytes)
+			return 0;
+	}
+	return FT_IN_SLAB(env, slab->bytes, position, align);
+}
+
+/*
  * Puts the mapping that holds `pc` in hand. Returns 0, or -1 if none does. Any range reads as code
  * without a table only if user space said so.
  */
 static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u64 pc)
 {
-	__u32 count = walk->mapping_count, found, state;
+	__u32 count = walk->mapping_count, found, state, serial;
+	struct ft_slab slab = {};
 	struct ft_mapping *mapping;
 	struct ft_module *module;
 	__u64 *start;
@@ -32,7 +56,7 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 
 		if (low >= high)
 			break;
-		start = (__u64 *)FT_ARENA(env, walk->mappings + 8 + middle * 8, 8);
+		start = (__u64 *)ft_at(env, &slab, walk->mappings + 8 + middle * 8, 8);
 		if (!start)
 			return -1;
 		if (*start <= pc)
@@ -44,11 +68,11 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 	if (!found)
 		return -1;
 	found--;
-	start = (__u64 *)FT_ARENA(env, walk->mappings + 8 + found * 8, 8);
-	mapping = (struct ft_mapping *)FT_ARENA(env,
-						walk->mappings + (__u32)FT_STARTS_BYTES(count) +
-							found * (__u32)sizeof(*mapping),
-						32);
+	start = (__u64 *)ft_at(env, &slab, walk->mappings + 8 + found * 8, 8);
+	mapping = (struct ft_mapping *)ft_at(env, &slab,
+					     walk->mappings + (__u32)FT_STARTS_BYTES(count) +
+						     found * (__u32)sizeof(*mapping),
+					     32);
 	if (!start || !mapping || pc < *start || pc >= mapping->end)
 		return -1;
 	module = FT_MODULE(env, mapping->module);
@@ -59,8 +83,11 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 	walk->bias = mapping->bias;
 	/* Written last by user space, so read first: once it says so, the rest is there. */
 	state = *(volatile __u32 *)&module->state;
+	/* Before what it stands for: rules of a table are never kept under a later one's number. */
+	serial = *(volatile __u32 *)&module->serial;
 	walk->module = *module;
 	walk->module.state = state;
+	walk->module.serial = serial;
 	return 0;
 }
 
@@ -73,12 +100,13 @@ static __always_inline struct ft_rule *ft_find_rule(void *env, struct ft_walk *w
 {
 	__u64 block = (offset >> FT_BLOCK_SHIFT) - walk->module.first_block;
 	__u32 in_block = (__u32)offset & (FT_BLOCK_BYTES - 1);
+	struct ft_slab slab = {};
 	__u32 *row, *next, last;
 
 	if (block >= walk->module.block_count)
 		return 0;
-	row = (__u32 *)FT_ARENA(env, walk->module.blocks + (__u32)block * 4, 4);
-	next = (__u32 *)FT_ARENA(env, walk->module.blocks + (__u32)block * 4 + 4, 4);
+	row = (__u32 *)ft_at(env, &slab, walk->module.blocks + (__u32)block * 4, 4);
+	next = (__u32 *)ft_at(env, &slab, walk->module.blocks + (__u32)block * 4 + 4, 4);
 	if (!row || !next)
 		return 0;
 	FT_BOUND(low) = *row;
@@ -89,7 +117,7 @@ static __always_inline struct ft_rule *ft_find_rule(void *env, struct ft_walk *w
 
 		if (low >= high)
 			break;
-		row = (__u32 *)FT_ARENA(env, walk->module.rows + middle * 4, 4);
+		row = (__u32 *)ft_at(env, &slab, walk->module.rows + middle * 4, 4);
 		if (!row)
 			return 0;
 		if (FT_ROW_OFFSET(*row) <= in_block) {
@@ -104,11 +132,37 @@ static __always_inline struct ft_rule *ft_find_rule(void *env, struct ft_walk *w
 	 * packer lets no row's steps pass the end of its block.
 	 */
 	last = FT_BOUND(low);
-	row = last ? (__u32 *)FT_ARENA(env, walk->module.rows + (last - 1) * 4, 4) : 0;
+	row = last ? (__u32 *)ft_at(env, &slab, walk->module.rows + (last - 1) * 4, 4) : 0;
 	if (!row)
 		return 0;
-	return (struct ft_rule *)FT_ARENA(
-		env, walk->module.rules + FT_ROW_RULE(*row) * (__u32)sizeof(struct ft_rule), 16);
+	return (struct ft_rule *)ft_at(
+		env, &slab, walk->module.rules + FT_ROW_RULE(*row) * (__u32)sizeof(struct ft_rule),
+		16);
+}
+
+/* The same, by the rules found lately. What is in no table is looked for each time. */
+static __always_inline struct ft_rule *ft_rule_at(void *env, struct ft_walk *walk, __u64 offset,
+						  __u32 *behind)
+{
+	__u32 serial = walk->module.serial;
+	struct ft_cached_rule *cached =
+		(struct ft_cached_rule *)FT_CACHED_RULE(env, ft_cached_rule_index(offset, serial));
+	struct ft_rule *rule;
+
+	if (!cached)
+		return 0;
+	if (cached->offset == offset && cached->serial == serial) {
+		*behind = cached->behind;
+		return &cached->rule;
+	}
+	rule = ft_find_rule(env, walk, offset, behind);
+	if (!rule)
+		return 0;
+	cached->offset = offset;
+	cached->serial = serial;
+	cached->behind = *behind;
+	cached->rule = *rule;
+	return &cached->rule;
 }
 
 /*

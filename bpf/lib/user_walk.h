@@ -8,59 +8,15 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "bpf/abi/unwind.h"
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/scratch.h"
+#include "bpf/lib/user_stack.h"
+#include "bpf/lib/user_tables.h"
 
-struct slab_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, FT_SLAB_BYTES);
-};
-
-/* Filled by user space as the arena grows, up to its budget. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, FT_MAX_SLABS);
-	__uint(key_size, sizeof(__u32));
-	__array(values, struct slab_map);
-} ft_slabs SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, FT_MAX_MODULES);
-	__type(key, __u32);
-	__type(value, struct ft_module);
-} ft_modules SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, FT_PROCESS_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct ft_process_bucket);
-} ft_processes SEC(".maps");
-
-static __always_inline void *arena_at(__u32 position, __u32 align)
+static __always_inline int read_user(struct stack_scratch *scratch, void *to, __u32 size,
+				     __u64 address)
 {
-	__u32 slab = position >> FT_SLAB_SHIFT, zero = 0;
-	void *map = bpf_map_lookup_elem(&ft_slabs, &slab);
-	__u8 *bytes;
-
-	if (!map)
-		return NULL;
-	bytes = bpf_map_lookup_elem(map, &zero);
-	if (!bytes)
-		return NULL;
-	return bytes + (position & (FT_SLAB_BYTES - 1) & ~(align - 1));
-}
-
-static __always_inline struct ft_module *module_at(__u32 slot)
-{
-	return bpf_map_lookup_elem(&ft_modules, &slot);
+	return read_user_stack(&scratch->window, to, size, address);
 }
 
 static __always_inline int register_at(struct stack_scratch *scratch, __u32 number, __u64 *to)
@@ -81,17 +37,21 @@ static __always_inline __u64 stack_start(void)
 	return BPF_CORE_READ(task, mm, start_stack);
 }
 
-#define FT_ARENA(env, position, align) arena_at(position, align)
+#define FT_SLAB(env, number) slab_at(number)
+#define FT_IN_SLAB(env, slab, position, align) \
+	((__u8 *)(slab) + ((position) & (FT_SLAB_BYTES - 1) & ~((align)-1)))
 #define FT_MODULE(env, slot) module_at(slot)
-#define FT_READ_USER(env, to, size, address) bpf_probe_read_user(to, size, (void *)(address))
+#define FT_READ_USER(env, to, size, address) read_user(env, to, size, address)
 #define FT_REGISTER(env, number, to) register_at(env, number, to)
 #define FT_STACK_START(env) stack_start()
+#define FT_CACHED_RULE(env, index) cached_rule(index)
 
 #include "bpf/lib/unwind.h"
 
 /* Puts the process's list of mappings into the walk; 0, or -1 if user space has not given one. */
 static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 identity)
 {
+	struct ft_slab slab = {};
 	__u64 *count;
 
 	for (__u32 choice = 0; choice < 2; choice++) {
@@ -104,7 +64,7 @@ static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 
 			if (bucket->way[i].tgid != tgid || bucket->way[i].identity != identity)
 				continue;
 			walk->mappings = bucket->way[i].mappings;
-			count = arena_at(walk->mappings, 8);
+			count = ft_at(NULL, &slab, walk->mappings, 8);
 			if (!count)
 				return -1;
 			walk->mapping_count = *count;
@@ -216,6 +176,7 @@ static __always_inline int walk_user(struct stack_scratch *scratch)
 	scratch->address[slot] = walk->ip;
 	scratch->head.user_frames = 1;
 	scratch->head.stack_hash = mix(scratch->head.stack_hash, walk->ip);
+	scratch->window.bytes = 0;
 	walk->begin = walk->end = 0;
 	walk->returned = 0;
 	walk->guessed = 0;

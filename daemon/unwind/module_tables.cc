@@ -72,6 +72,8 @@ bool ModuleTables::Insert(uint32_t module, const PackedTable& table) {
   slot.rules = static_cast<uint32_t>(*position + blocks_bytes + rows_bytes);
   slot.first_block = table.first_block;
   slot.block_count = static_cast<uint32_t>(table.blocks.size() - 1);
+  if (++serial_ == 0) ++serial_;
+  __atomic_store_n(&slot.serial, serial_, __ATOMIC_RELEASE);
   Publish(slot, FT_MODULE_TABLE);
   StateOf(module) = State::kTable;
   tables_[module] = {*position, static_cast<uint32_t>(bytes), clock_.MonotonicNs(), false};

@@ -66,6 +66,7 @@ class ModuleTables {
   uint64_t bytes_ = 0;
   uint64_t evicted_ = 0;
   uint64_t refused_ = 0;
+  uint32_t serial_ = 0;  // the last table's
 };
 
 }  // namespace firetower::daemon

@@ -7,7 +7,11 @@
 namespace firetower::daemon {
 namespace {
 
-const WalkMemory& Memory(const void* env) { return *static_cast<const WalkMemory*>(env); }
+struct Env : WalkMemory {
+  ft_cached_rule cached{};
+};
+
+const WalkMemory& Memory(const void* env) { return *static_cast<const Env*>(env); }
 
 // The largest thing read at once is a mapping or a rule; each is aligned to its size.
 void* ArenaAt(const void* env, uint32_t position, uint32_t align) {
@@ -40,12 +44,15 @@ int RegisterAt(const void* env, uint32_t number, void* to) {
 }  // namespace
 }  // namespace firetower::daemon
 
-#define FT_ARENA(env, position, align) ::firetower::daemon::ArenaAt(env, position, align)
+#define FT_SLAB(env, number) (const_cast<void*>(env))  // one range
+#define FT_IN_SLAB(env, slab, position, align) ::firetower::daemon::ArenaAt(env, position, align)
 #define FT_MODULE(env, slot) ::firetower::daemon::ModuleAt(env, slot)
 #define FT_READ_USER(env, to, size, address) ::firetower::daemon::ReadStack(env, to, size, address)
 #define FT_REGISTER(env, number, to) ::firetower::daemon::RegisterAt(env, number, to)
 
 #define FT_STACK_START(env) (::firetower::daemon::Memory(env).stack_start)
+#define FT_CACHED_RULE(env, index) \
+  (static_cast<void>(index), &static_cast<::firetower::daemon::Env*>(env)->cached)
 
 // The kernel side's integer conversions are its own.
 #pragma GCC diagnostic push
@@ -58,7 +65,7 @@ namespace firetower::daemon {
 
 int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
            std::vector<uint64_t>& addresses) {
-  WalkMemory env = memory;
+  Env env{memory};
   const uint32_t first_returned = walk.returned;
   for (size_t i = 0; i < max_frames; ++i) {
     // The leaf's registers are its direct caller's, too; not those of what a signal interrupted.

@@ -109,7 +109,7 @@ std::vector<Layout> OurLayouts() {
        sizeof(M),
        {Of("blocks", &M::blocks), Of("rows", &M::rows), Of("rules", &M::rules),
         Of("first_block", &M::first_block), Of("block_count", &M::block_count),
-        Of("state", &M::state)}},
+        Of("state", &M::state), Of("serial", &M::serial), Of("pad", &M::pad)}},
       {"ft_mapping",
        sizeof(P),
        {Of("end", &P::end), Of("bias", &P::bias), Of("module", &P::module), Of("pad", &P::pad),
@@ -171,10 +171,11 @@ TEST(AbiLayout, IsTheSameForBpf) {
 }
 
 TEST(AbiLayout, IsTheSameInTheLoadedObject) {
-  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
-            (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_config",
-                                      "ft_task", "ft_cpu_set", "ft_load_config", "ft_module",
-                                      "ft_process", "ft_process_bucket", "ft_counters", "ft_cpu"}));
+  EXPECT_EQ(
+      Compare("bpf/ft_sampler.bpf.o"),
+      (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_config", "ft_task",
+                                "ft_cpu_set", "ft_load_config", "ft_rule", "ft_module",
+                                "ft_process", "ft_process_bucket", "ft_counters", "ft_cpu"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {

@@ -51,6 +51,23 @@ TEST_F(ModuleTablesTest, ATableIsCopiedAndFoundByItsSlot) {
   EXPECT_EQ(tables_.Get(9), State::kTable);
 }
 
+// The kernel side keeps rules it has found by this number.
+TEST_F(ModuleTablesTest, ATableThatTakesAnothersPlaceHasAnotherNumber) {
+  ASSERT_TRUE(tables_.Insert(9, TableOf(3)));
+  const uint32_t position = memory_.modules()[9].blocks;
+  const uint32_t first = memory_.modules()[9].serial;
+  EXPECT_NE(first, 0u);
+  tables_.Forget(9);
+  clock_.Advance(Arena::kGraceNs + 1);
+  arena_.Reclaim(clock_.MonotonicNs());
+  ASSERT_TRUE(tables_.Insert(9, TableOf(3)));
+  EXPECT_EQ(memory_.modules()[9].blocks, position);
+  const uint32_t second = memory_.modules()[9].serial;
+  EXPECT_NE(second, first);
+  ASSERT_TRUE(tables_.Insert(10, TableOf(3)));
+  EXPECT_NE(memory_.modules()[10].serial, second);
+}
+
 TEST_F(ModuleTablesTest, TheLeastRecentlyUsedGoesFirstAndIsColdAgain) {
   size_t rows = kBudget / 4 / 4 - 64;  // a little under a quarter of the budget
   for (uint32_t module = 10; module < 14; ++module) {

@@ -37,12 +37,12 @@ class NativeWalk : public ::testing::Test {
   }
 
   // One rule for the first block of the app from `offset` on.
-  void SetRule(uint32_t offset, ft_rule rule) {
+  void SetRule(uint32_t offset, ft_rule rule, uint32_t module = kApp) {
     PackedTable table;
     table.blocks = {0, 2};
     table.rows = {0u, offset | 1u << FT_BLOCK_SHIFT};
     table.rules = {ft_rule{}, rule};
-    tables_.Insert(kApp, table);
+    tables_.Insert(module, table);
   }
   static ft_rule FromSp(int32_t offset) {
     ft_rule rule{};
@@ -99,6 +99,25 @@ TEST_F(NativeWalk, AStepByARowGivesTheCallersRegisters) {
   EXPECT_EQ(walk_.sp, kStack + 32);
   EXPECT_EQ(walk_.bp, 0xb0b0u);
   EXPECT_EQ(walk_.returned, 1u);
+}
+
+TEST_F(NativeWalk, ARuleThatWasFoundIsItsOffsetsAndItsTablesAlone) {
+  SetRule(0x10, FromSp(16));
+  SetRule(0x10, FromSp(32), kCold);
+  const std::vector<uint64_t> callers = {kAppStart + 0x21,  kAppStart + 0x21, kColdStart + 0x21,
+                                         kColdStart + 0x21, kAppStart + 0x21, kAppStart + 0x0f};
+  walk_.ip = kAppStart + 0x20;
+  uint64_t sp = kStack;
+  for (size_t i = 0; i < callers.size(); ++i) {
+    bool in_app = i == 0 || callers[i - 1] < kColdStart;
+    sp += in_app ? 16 : 32;
+    Put(sp - 8, callers[i]);
+  }
+  EXPECT_EQ(Step(callers.size()), FT_STEP_ENDED) << "enough frames";
+  EXPECT_EQ(addresses_, callers);
+  EXPECT_EQ(walk_.sp, sp);
+  EXPECT_EQ(Step(), FT_STEP_ENDED);
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_ROOT}) << "by frame pointer: no rule at 0x0e";
 }
 
 TEST_F(NativeWalk, AReturnAddressIsLookedUpInItsCall) {
