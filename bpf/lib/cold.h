@@ -6,8 +6,6 @@
 #include "bpf/lib/scratch.h"
 #include "bpf/lib/user_walk.h"
 
-#define FT_PAGE_BYTES 4096
-
 /* Whether this CPU may send another one: so many a second, and a burst on top. */
 static __always_inline int cold_due(struct stack_scratch *scratch)
 {

@@ -4,7 +4,6 @@
 #define FIRETOWER_BPF_LIB_SCRATCH_H
 
 #include "bpf/lib/maps.h"
-#include "bpf/lib/user_stack.h"
 #include "bpf/lib/walk_state.h"
 
 #define FT_MAX_FRAMES (FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
@@ -20,6 +19,9 @@ struct stack_scratch {
 	struct ft_stack head;
 	__u64 address[FT_MAX_FRAMES];
 };
+
+FT_STATIC_ASSERT(sizeof(struct stack_scratch) <= 32 << 10,
+		 "PCPU_MIN_UNIT_SIZE (include/linux/percpu.h): more is in no per-CPU map");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

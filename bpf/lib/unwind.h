@@ -10,7 +10,8 @@
  *                                     in that slab, or 0; `align` is a power of two that the
  *                                     position is a multiple of
  *   FT_MODULE(env, slot)              struct ft_module *, or 0
- *   FT_READ_USER(env, to, size, address)   0, or an error if any byte is not resident
+ *   FT_READ_USER(env, to, size, address)   0, or an error if any byte is not resident; `size` is 8
+ *                                     or 16
  *   FT_REGISTER(env, number, to)      the frame's register of that DWARF number; 0 or an error.
  *                                     Known of the leaf, and taken over for its direct caller: what
  *                                     calls with its frame in such a register is assembly whose

@@ -85,6 +85,7 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 	state = *(volatile __u32 *)&module->state;
 	/* Before what it stands for: rules of a table are never kept under a later one's number. */
 	serial = *(volatile __u32 *)&module->serial;
+	FT_COMPILER_BARRIER();
 	walk->module = *module;
 	walk->module.state = state;
 	walk->module.serial = serial;
@@ -149,15 +150,13 @@ static __always_inline struct ft_rule *ft_rule_at(void *env, struct ft_walk *wal
 		(struct ft_cached_rule *)FT_CACHED_RULE(env, ft_cached_rule_index(offset, serial));
 	struct ft_rule *rule;
 
-	if (!cached)
-		return 0;
-	if (cached->offset == offset && cached->serial == serial) {
+	if (cached && cached->offset == offset && cached->serial == serial) {
 		*behind = cached->behind;
 		return &cached->rule;
 	}
 	rule = ft_find_rule(env, walk, offset, behind);
-	if (!rule)
-		return 0;
+	if (!rule || !cached)
+		return rule;
 	cached->offset = offset;
 	cached->serial = serial;
 	cached->behind = *behind;

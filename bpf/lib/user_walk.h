@@ -10,8 +10,11 @@
 
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/scratch.h"
-#include "bpf/lib/user_stack.h"
 #include "bpf/lib/user_tables.h"
+
+#define FT_PROBE_USER(to, size, address) bpf_probe_read_user(to, size, (void *)(address))
+
+#include "bpf/lib/user_stack.h"
 
 static __always_inline int read_user(struct stack_scratch *scratch, void *to, __u32 size,
 				     __u64 address)

@@ -12,6 +12,10 @@
 /* arch/x86/include/asm/page_64_types.h: user space ends below this with five-level paging too. */
 #define FT_USER_END 0x00ffffffffffffffULL
 #define FT_USER_BEGIN 0x1000ULL
+#define FT_PAGE_BYTES 4096
+
+/* No load or store of the source passes it; the processor's order is x86's. */
+#define FT_COMPILER_BARRIER() __asm__ volatile("" ::: "memory")
 
 static __always_inline int ft_is_user_address(__u64 address)
 {
@@ -42,8 +46,9 @@ struct ft_walk {
 };
 
 /*
- * A rule that was found, for the next stack that passes there. What is hot on a CPU is so for many
- * samples; the way to a rule by the table is three or four cache lines, to this one it is one.
+ * A rule that was found, for the next stack that passes there: return addresses repeat from sample
+ * to sample. The way to a rule by the table is three or four cache lines and a search, to this one
+ * it is one line or two.
  */
 struct ft_cached_rule {
 	__u64 offset;
@@ -61,8 +66,17 @@ static __always_inline __u32 ft_cached_rule_index(__u64 offset, __u32 serial)
 	return hash >> 23;
 }
 
-FT_STATIC_ASSERT(sizeof(struct ft_cached_rule) == 32, "half a cache line");
 FT_STATIC_ASSERT(FT_CACHED_RULES == 1u << (32 - 23), "each index has its place");
+
+/* Words of the stack, as read last (bpf/lib/user_stack.h). */
+#define FT_LINE_BYTES 64
+#define FT_WINDOW_WORDS (2 * FT_LINE_BYTES / 8)
+
+struct stack_window {
+	__u64 begin; /* a multiple of 8 */
+	__u64 bytes; /* 0: there is none */
+	__u64 word[FT_WINDOW_WORDS];
+};
 
 enum ft_step {
 	FT_STEP_ENDED = 0,  /* walk->stop says why */

@@ -15,7 +15,8 @@ namespace firetower::daemon {
 // The unwind tables in the arena, by module. Under a budget the table that was used least recently
 // goes first; its module is cold again, and its next stack asks for it anew.
 //
-// Owned by the resolve thread.
+// Numbers the tables, from 1 on; the kernel side keeps rules by that number, so one sampler's
+// memory is one ModuleTables's for good. Owned by the resolve thread.
 class ModuleTables {
  public:
   // No table may take more than this share of the arena, so that one file cannot push out all.

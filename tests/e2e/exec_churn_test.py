@@ -30,6 +30,7 @@ from containers import CONTAINERS_ONLY, cgroup_root
 from daemon import TOYS, Daemon
 from own_names import name_of
 from statements import Statements
+from toys import toy_levels
 from whole import KERNEL, has_user_part, why_not_whole
 
 SECONDS = int(os.environ.get("FIRETOWER_CHURN_SECONDS", "180"))
@@ -39,7 +40,7 @@ A_SECOND = 50  # Half of what two CPUs could start: others want some of the hour
 LIFE_SECONDS = 0.02
 TABLE_BYTES = 1 << 20  # The C library's table alone takes a tenth of it.
 FRAMES = 30
-LEVELS = ["level"] * (FRAMES - 3)
+LEVELS = toy_levels(FRAMES - 3)
 # Of memory in the last third: a slab of the arena and what the allocator holds back come in steps.
 MOST_GROWTH = 0.05
 STEP_BYTES = 2 << 20

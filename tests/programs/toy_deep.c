@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // toy_deep [SECONDS [THREADS [FRAMES [KIB]]]]: THREADS threads burn CPU under FRAMES frames each,
-// all with frame pointers: main → run → level … level → leaf. Between two calls each walks KIB of
-// memory of its own, as a program with data does: what a sampler touched last is then not in the
+// all with frame pointers: main → run → level_N … level_0 → leaf. Between two calls each walks KIB
+// of memory of its own, as a program with data does: what a sampler touched last is then not in the
 // nearest cache.
 #include "tests/programs/toy.h"
 
@@ -27,14 +27,11 @@ TOY_FRAME long leaf(char *set) {
   return sum;
 }
 
-// Whatever is done after the call keeps it from becoming a jump.
-TOY_FRAME long level(long below, char *set) {
-  return below > 0 ? level(below - 1, set) + 1 : leaf(set) + 1;
-}
+#include "tests/programs/levels.h"
 
 TOY_FRAME void run(void) {
   char *set = sets[__atomic_fetch_add(&next_set, 1, __ATOMIC_RELAXED)];
-  for (;;) level(levels - 1, set);
+  for (;;) level_entries[levels - 1](set);
 }
 
 // The thread's outermost frame is its caller's: the chain of frame pointers ends at run.
@@ -63,7 +60,8 @@ int main(int argc, char **argv, char **environment) {
   const long threads = Argument(argc, argv, 2, 2);
   levels = Argument(argc, argv, 3, 19) - kNamedFrames;
   set_bytes = Argument(argc, argv, 4, 0) * 1024;
-  if (threads > kMostThreads || set_bytes > kMostBytes || levels < 1) return 2;
+  if (threads > kMostThreads || set_bytes > kMostBytes || levels < 1 || levels > kMostLevels)
+    return 2;
   for (long i = 0; i < threads; ++i) {
     if (Thread(run, stacks[i] + kStackBytes) < 0) return 1;
   }

@@ -32,7 +32,8 @@ static void Row(long begin_ns, long end_ns, unsigned long gaps, unsigned long lo
   Print(1, "\n");
 }
 
-TOY_FRAME long leaf(void) {
+TOY_FRAME long leaf(char *data) {
+  (void)data;
   const long begin_ns = ClockNs(kToyMonotonic);
   const unsigned long begin = Ticks();
   static unsigned long gap[1 << 16];
@@ -59,17 +60,16 @@ TOY_FRAME long leaf(void) {
   return end_ns;
 }
 
-// Whatever is done after the call keeps it from becoming a jump.
-TOY_FRAME long level(long below) { return below > 0 ? level(below - 1) + 1 : leaf() + 1; }
+#include "tests/programs/levels.h"
 
-TOY_FRAME void window(void) { level(levels - 1); }
+TOY_FRAME void window(void) { level_entries[levels - 1](0); }
 
 int main(int argc, char **argv, char **environment) {
   (void)environment;
   const long end_ns = ClockNs(kToyMonotonic) + Argument(argc, argv, 1, 3600) * 1000000000L;
   levels = Argument(argc, argv, 2, 30) - kNamedFrames;
   window_ns = Argument(argc, argv, 3, 250) * 1000000L;
-  if (levels < 1 || window_ns < 1000000L) return 2;
+  if (levels < 1 || levels > kMostLevels || window_ns < 1000000L) return 2;
   while (ClockNs(kToyMonotonic) < end_ns) window();
   return 0;
 }

@@ -21,12 +21,13 @@ import urllib.parse
 import bench
 import pprof
 from daemon import TOYS, Daemon
+from toys import toy_levels
 
 ROUNDS = 7
 FRAMES = 30
 MOST_CPU_SECONDS = 0.25
 SETTLED_SECONDS = 10
-WHOLE = ["_start", "main", "window", *["level"] * (FRAMES - 3), "leaf"]
+WHOLE = ["_start", "main", "window", *toy_levels(FRAMES - 3), "leaf"]
 BPFTRACE = "profile:hz:99 {{ @[kstack, ustack, comm] = count(); }} interval:ms:{} {{ exit(); }}"
 
 

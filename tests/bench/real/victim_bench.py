@@ -17,6 +17,7 @@ import time
 
 import bench
 from daemon import TOYS, Daemon
+from toys import toy_levels
 
 HERTZ = 997
 FRAMES = 30
@@ -77,7 +78,7 @@ def with_daemon(gaps):
     mine = [sample for sample in profile.samples if "leaf" in sample.names and "window" in sample.names]
     total = sum(sample.values[0] for sample in mine)
     whole = sum(sample.values[0] for sample in mine
-                if sample.names[:FRAMES + 1] == ["_start", "main", "window", *["level"] * (FRAMES - 3), "leaf"])
+                if sample.names[:FRAMES + 1] == ["_start", "main", "window", *toy_levels(FRAMES - 3), "leaf"])
     return lost, total, whole
 
 
