@@ -153,18 +153,21 @@ class Sampler : public BpfSampler {
     if (!link) return ErrnoError(fmt::format("attach the sampler to CPU {}", cpu));
     event.release();  // The link closes it.
     cpus_[cpu] = CpuEvent{std::move(link), fd};
+    ++changes_;
     return OkStatus();
   }
 
   void DetachCpu(int cpu) override {
     std::lock_guard lock(cpus_mutex_);
     cpus_.erase(cpu);
+    ++changes_;
   }
 
   Status SetFrequency(uint32_t frequency_hz) override {
     std::lock_guard lock(cpus_mutex_);
     // A period that is set begins anew, also where it is the one that was: that costs half a tick.
     if (frequency_hz_ == frequency_hz) return OkStatus();
+    ++changes_;
     for (auto& [cpu, event] : cpus_) RETURN_IF_ERROR(SetPeriod(event.fd, PeriodNs(frequency_hz)));
     frequency_hz_ = frequency_hz;
     return OkStatus();
@@ -220,14 +223,14 @@ class Sampler : public BpfSampler {
     return sum;
   }
 
-  uint64_t CountedNs() const override {
+  Counted CountedTime() const override {
     std::lock_guard lock(cpus_mutex_);
-    uint64_t counted_ns = 0;
+    Counted counted{0, changes_};
     for (const auto& [cpu, event] : cpus_) {
       uint64_t count = 0;
-      if (::read(event.fd, &count, sizeof(count)) == sizeof(count)) counted_ns += count;
+      if (::read(event.fd, &count, sizeof(count)) == sizeof(count)) counted.ns += count;
     }
-    return counted_ns;
+    return counted;
   }
 
   uint64_t MapBytes() const override { return ObjectMapBytes(sampler_->obj) + unwind_.SlabBytes(); }
@@ -303,6 +306,7 @@ class Sampler : public BpfSampler {
   // CPUs come and go on the capture thread; rates change on another one, a few times an hour.
   mutable std::mutex cpus_mutex_;
   std::map<int, CpuEvent> cpus_;
+  uint64_t changes_ = 0;  // of them or of the rate
   ft_config* config_ = nullptr;
   ft_cpu* own_ = nullptr;  // by CPU
   const size_t cpu_count_ = PossibleCpus();

@@ -72,9 +72,15 @@ class BpfSampler {
 
   // Summed over CPUs since load.
   virtual ft_counters Counters() const = 0;
-  // Time the attached events have counted on their CPUs, idle time included, ns. Falls when a CPU
-  // goes. Divided by the period it is the ticks there should have been.
-  virtual uint64_t CountedNs() const = 0;
+  struct Counted {
+    // Time the attached events have counted on their CPUs, idle time included. Divided by the
+    // period it is the ticks there should have been.
+    uint64_t ns = 0;
+    // Times that the period changed, or a CPU came or went. Two counts are compared only where
+    // this is the same.
+    uint64_t changes = 0;
+  };
+  virtual Counted CountedTime() const = 0;
   // Kernel memory of all maps, as the kernel accounts it.
   virtual uint64_t MapBytes() const = 0;
   // Instructions the verifier processed for the sampler; 0 before 5.16.

@@ -89,7 +89,9 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
   if (now_ns < next_skipped_ns_) return;
   next_skipped_ns_ = now_ns + kSkippedEveryNs;
   SkippedTicks::Reading reading;
-  reading.counted_ns = sampler_.CountedNs();
+  const BpfSampler::Counted counted = sampler_.CountedTime();
+  reading.counted_ns = counted.ns;
+  reading.changes = counted.changes;
   reading.idle_ns = IdleNs(ReadFile(proc_root_ + "/stat").value_or(""));
   reading.runs = counters.value[FT_COUNT_RUNS];
   reading.period_ns = static_cast<uint64_t>(kNsPerSecond) / frequency_hz;

@@ -10,8 +10,8 @@ uint64_t SkippedTicks::Add(const Reading& reading) {
   Reading last = last_;
   last_ = reading;
   bool continues = last.period_ns == reading.period_ns && reading.period_ns != 0 &&
-                   reading.counted_ns >= last.counted_ns && reading.idle_ns >= last.idle_ns &&
-                   reading.runs >= last.runs;
+                   last.changes == reading.changes && reading.counted_ns >= last.counted_ns &&
+                   reading.idle_ns >= last.idle_ns && reading.runs >= last.runs;
   if (!continues) return total_;
   uint64_t counted_ns = reading.counted_ns - last.counted_ns;
   uint64_t idle_ns = reading.idle_ns - last.idle_ns;

@@ -17,16 +17,17 @@ namespace firetower::daemon {
 class SkippedTicks {
  public:
   // One reading: time counted by the events and idle time, both ns over all CPUs since some
-  // beginning; programs run; and the period of a tick.
+  // beginning; programs run; the period of a tick; and how often period or CPUs have changed.
   struct Reading {
     uint64_t counted_ns = 0;
     uint64_t idle_ns = 0;
     uint64_t runs = 0;
     uint64_t period_ns = 0;
+    uint64_t changes = 0;
   };
 
   // Takes a reading about once a minute; returns the total so far. A reading that does not continue
-  // the last one (a CPU went, the period changed) starts over and adds nothing.
+  // the last one (a CPU went, the period changed, be it for a moment) starts over and adds nothing.
   uint64_t Add(const Reading& reading);
 
  private:

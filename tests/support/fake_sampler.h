@@ -40,7 +40,7 @@ class FakeSampler : public daemon::BpfSampler {
   void SetCpuSet(uint32_t index, const ft_cpu_set& cpus) override { cpu_sets[index] = cpus; }
   daemon::UnwindMemory& unwind_memory() override { return unwind; }
   ft_counters Counters() const override { return counters; }
-  uint64_t CountedNs() const override { return counted_ns; }
+  Counted CountedTime() const override { return counted; }
   uint64_t MapBytes() const override { return map_bytes; }
   uint32_t VerifiedInstructions() const override { return 0; }
 
@@ -54,7 +54,7 @@ class FakeSampler : public daemon::BpfSampler {
   std::map<uint32_t, ft_task> tasks;
   std::map<uint32_t, ft_cpu_set> cpu_sets;
   ft_counters counters{};
-  uint64_t counted_ns = 0;
+  Counted counted;
   uint64_t map_bytes = 0;
 };
 

@@ -54,7 +54,7 @@ class NoSamples : public daemon::BpfSampler {
   void ForgetTask(uint32_t) override {}
   void SetCpuSet(uint32_t, const ft_cpu_set&) override {}
   ft_counters Counters() const override { return {}; }
-  uint64_t CountedNs() const override { return 0; }
+  Counted CountedTime() const override { return {}; }
   daemon::UnwindMemory& unwind_memory() override { std::abort(); }
   uint64_t MapBytes() const override { return 0; }
   uint32_t VerifiedInstructions() const override { return 0; }

@@ -269,7 +269,7 @@ TEST_F(MetricsFeedTest, TakesTheKernelSidesCounters) {
 
 TEST_F(MetricsFeedTest, LooksForSkippedTicksOnceAMinute) {
   auto read = [&](uint64_t counted_s, uint64_t runs, int idle_hundredths) {
-    sampler_.counted_ns = counted_s * static_cast<uint64_t>(kNsPerSecond);
+    sampler_.counted.ns = counted_s * static_cast<uint64_t>(kNsPerSecond);
     sampler_.counters.value[FT_COUNT_RUNS] = runs;
     WriteText(proc_.root() + "/stat",
               "cpu  0 0 0 " + std::to_string(idle_hundredths) + " 0 0 0 0 0 0\n");

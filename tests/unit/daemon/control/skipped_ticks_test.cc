@@ -11,7 +11,7 @@ constexpr uint64_t kPeriod = kSecond / 100;  // 100 Hz
 
 // A minute of four CPUs: 24,000 ticks, of which those in idle run nothing.
 SkippedTicks::Reading After(uint64_t minutes, uint64_t idle_s, uint64_t runs) {
-  return {minutes * 240 * kSecond, idle_s * kSecond, runs, kPeriod};
+  return {minutes * 240 * kSecond, idle_s * kSecond, runs, kPeriod, 0};
 }
 
 TEST(SkippedTicks, CountsWhatIsMissing) {
@@ -58,6 +58,7 @@ TEST(SkippedTicks, StartsOverWhenAReadingDoesNotContinueTheLast) {
   EXPECT_EQ(changed([](auto& r) { r.idle_ns = 0; }), 0u);
   EXPECT_EQ(changed([](auto& r) { r.runs = 99'999; }), 0u);
   EXPECT_EQ(changed([](auto& r) { r.period_ns = kSecond / 50; }), 0u) << "another rate";
+  EXPECT_EQ(changed([](auto& r) { r.changes = 2; }), 0u) << "another rate for a while";
   EXPECT_EQ(changed([](auto& r) { r.period_ns = 0; }), 0u);
   EXPECT_EQ(changed([](auto& r) { r.idle_ns += 300 * kSecond; }), 0u) << "more idle than time";
 }
