@@ -21,6 +21,7 @@
 #include "daemon/control/budget_desk.h"
 #include "daemon/control/http_sources.h"
 #include "daemon/control/metrics_feed.h"
+#include "daemon/control/policy_log.h"
 #include "daemon/control/store_probe.h"
 #include "daemon/control/trigger_desk.h"
 #include "daemon/export/exporter.h"
@@ -346,17 +347,13 @@ class AgentImpl : public Agent {
       return;
     }
     PolicySet set = MergePolicies(files_ ? &*files_ : nullptr, objects_.get());
-    for (const k8s::PolicyError& error : set.errors) {
-      LOG(kWarn, "policy refused", {{"error", error.ToString()}});
-    }
+    policy_log_.TakeErrors(set.errors);
     FeedPolicyMetrics(set);
     schedule_ = std::make_shared<const PolicySchedule>(
         std::move(set.policies), static_cast<uint32_t>(config_.max_frequency_hertz));
     published_schedule_.Publish(schedule_);
-    for (const std::vector<std::string>& warnings :
-         {set.warnings, schedule_->Warnings(labels_ != nullptr)}) {
-      for (const std::string& warning : warnings) LOG(kWarn, "policy", {{"warning", warning}});
-    }
+    std::ranges::copy(schedule_->Warnings(labels_ != nullptr), std::back_inserter(set.warnings));
+    policy_log_.TakeWarnings(std::move(set.warnings));
     refused_policies_.store(set.errors.size(), std::memory_order_relaxed);
     LOG(kInfo, "policies", {{"accepted", schedule_->size()}, {"refused", set.errors.size()}});
     if (schedule_->size() == 0 && KnowsAllPolicies())
@@ -457,6 +454,7 @@ class AgentImpl : public Agent {
   int64_t next_triggers_ns_ = 0;                                  // monotonic
   SnapshotCell<PolicySchedule> published_schedule_;               // the same, for the export thread
   std::atomic<size_t> refused_policies_{0};
+  PolicyLog policy_log_;
   std::optional<int64_t> schedule_change_ns_;
   WakeFd view_changed_;
   std::optional<int64_t> view_due_ns_;  // monotonic
