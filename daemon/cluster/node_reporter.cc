@@ -148,8 +148,10 @@ void NodeReporter::SendEvents() {
   const auto send = [&](const std::optional<k8s::ApiRequest>& request) {
     if (!request) return false;
     const Result<k8s::ApiAnswer> answer = k8s::Call(server_, *request);
-    registry_.Add(MetricId::kKubeRequests, 1,
-                  {"create", "events", std::to_string(answer ? answer->status : 0)});
+    const int status = answer ? answer->status : 0;
+    registry_.Add(MetricId::kKubeRequests, 1, {"create", "events", std::to_string(status)});
+    event_outcome_.Publish(std::make_shared<const Outcome>(Outcome{
+        answer && answer->ok(), status, answer ? answer->message : answer.error().message()}));
     return true;
   };
   while (std::optional<k8s::Happening> what = events_.TryPop())
@@ -161,6 +163,20 @@ void NodeReporter::SendEvents() {
   registry_.SetTotal(MetricId::kKubeObjectsSkipped, static_cast<double>(dropped),
                      {"events", "queue_full"});
   told_dropped_ = dropped;
+}
+
+std::optional<Check> NodeReporter::GetEventCheck() const {
+  const std::shared_ptr<const Outcome> outcome = event_outcome_.Get();
+  if (outcome == nullptr || outcome->written) return std::nullopt;
+  Check check{"kube-events", CheckStatus::kWarn, "", ""};
+  check.message = fmt::format(
+      "the last Event was not written: {}; captures are taken, but `kubectl describe` does not "
+      "tell of them",
+      outcome->message);
+  check.fix = outcome->status == 403
+                  ? "grant create and patch of events (events.k8s.io) to the daemon's account"
+                  : "look whether the API server runs and can be reached from here";
+  return check;
 }
 
 std::optional<Check> NodeReporter::GetCheck() const {

@@ -27,7 +27,7 @@ namespace firetower::daemon {
 // report alone.
 //
 // Belongs to the `report` thread, but for Report and PostFiring (the control thread), which never
-// wait, and GetCheck (any thread).
+// wait, and the checks (any thread).
 class NodeReporter {
  public:
   // Events that wait to be sent; what finds no room is dropped and counted.
@@ -49,6 +49,8 @@ class NodeReporter {
 
   // What `doctor` says; nothing before there was anything to report.
   std::optional<Check> GetCheck() const;
+  // The same of Events; nothing while none was refused.
+  std::optional<Check> GetEventCheck() const;
 
  private:
   struct Outcome {
@@ -81,6 +83,7 @@ class NodeReporter {
   int64_t nodes_ = 0;          // 0: not known
   std::optional<int64_t> count_nodes_ns_;
   SnapshotCell<Outcome> outcome_;
+  SnapshotCell<Outcome> event_outcome_;  // of the last Event
 };
 
 }  // namespace firetower::daemon

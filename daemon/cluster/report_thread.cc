@@ -22,4 +22,11 @@ void ReportThread::Stop() {
   thread_.Join();
 }
 
+std::vector<Check> ReportThread::GetChecks() const {
+  std::vector<Check> checks;
+  if (std::optional<Check> check = reporter_.GetCheck()) checks.push_back(*std::move(check));
+  if (std::optional<Check> check = reporter_.GetEventCheck()) checks.push_back(*std::move(check));
+  return checks;
+}
+
 }  // namespace firetower::daemon

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/thread.h"
 #include "daemon/cluster/node_reporter.h"
@@ -30,8 +31,8 @@ class ReportThread {
     reporter_.PostFiring(policy, pod, std::move(text));
     thread_.Notify();
   }
-  // Any thread.
-  std::optional<Check> GetCheck() const { return reporter_.GetCheck(); }
+  // What `doctor` says of both, as far as there is anything to say. Any thread.
+  std::vector<Check> GetChecks() const;
 
  private:
   std::unique_ptr<k8s::ApiClient> client_;

@@ -284,8 +284,7 @@ class AgentImpl : public Agent {
       doctor.cluster = [this] {
         std::vector<Check> checks =
             WatchChecks(cluster_->watches(), cluster_->ServerText(), clock_.WallNs());
-        if (std::optional<Check> check = report_ ? report_->GetCheck() : std::nullopt)
-          checks.push_back(*std::move(check));
+        if (report_) std::ranges::move(report_->GetChecks(), std::back_inserter(checks));
         return checks;
       };
       awaited = [this] { return AwaitedWatches(cluster_->watches()); };

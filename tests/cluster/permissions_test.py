@@ -97,6 +97,28 @@ def judge_without(case, start, resource):
             "firetower_cpu_seconds_total", namespace="-", pod="-"), 0.05)
 
 
+def judge_events(case, kube, role, start):
+    """The right is asked for when there is something to tell: a trigger that fires as soon as anything runs."""
+    take(kube, role, "events", ("create", "patch"))
+    made = kube.create(f"{api.GROUP}/clusterprofilingpolicies", {
+        "apiVersion": "firetower.dev/v1alpha1", "kind": "ClusterProfilingPolicy", "metadata": {"name": "busy"},
+        "spec": {"mode": "Trigger", "targets": {"podSelector": {"matchLabels": {}}, "hostProcesses": "Include"},
+                 "trigger": {"rules": [{"name": "busy", "metric": "NodeCPUUser", "operator": "GreaterThan", "forSeconds": 1,
+                                        "target": {"type": "Value", "value": "0.05"}}],
+                             "capture": {"preTriggerSeconds": 0, "durationSeconds": 5, "scope": "Node"}}}})
+    case.check("a policy that fires is taken", made.status == 201, made.message)
+    with start() as daemon:
+        api.until(lambda: "kube-events" in checks(daemon), 40)
+        told = checks(daemon).get("kube-events", {"status": "", "message": "", "fix": ""})
+        case.check("without events: doctor names it, and what to grant", told["status"] == "warn" and
+                   "events" in told["message"] and "grant create and patch of events" in told["fix"], told)
+        refused = daemon.metrics().sum("firetower_kube_requests_total", verb="create", resource="events", code="403")
+        case.at_least("without events: /metrics counts the refusals", refused, 1)
+        case.check("without events: every kind is read, and it is ready",
+                   all(synced(daemon).values()) and daemon.answers("/readyz"), synced(daemon))
+    kube.call("DELETE", f"{api.GROUP}/clusterprofilingpolicies/busy")
+
+
 def judge_returns(case, kube, role, start):
     """A right that comes back is found within the minute after which the daemon asks again."""
     take(kube, role, "pods", ("list", "watch"))
@@ -132,6 +154,7 @@ def main():
             for resource in kinds:
                 take(kube, role, resource, ("list", "watch"))
                 judge_without(case, start, resource)
+            judge_events(case, kube, role, start)
             judge_returns(case, kube, role, start)
         finally:
             burner.kill()

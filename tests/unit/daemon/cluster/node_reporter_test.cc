@@ -217,6 +217,25 @@ TEST_F(NodeReporterTest, TellsOfFirings) {
                                          HasSubstr("ContainerCPU 93 % > 80 %")));
 }
 
+TEST_F(NodeReporterTest, SaysThatEventsAreRefused) {
+  k8s::ProfilingPolicy policy;
+  policy.uid = "u-1";
+  policy.name = "checkout";
+  EXPECT_FALSE(reporter_.GetEventCheck()) << "there was none yet";
+  server_.Answer(403, R"({"message":"events is forbidden"})");
+  reporter_.PostFiring(policy, nullptr, "first");
+  reporter_.StepNs();
+  ASSERT_TRUE(reporter_.GetEventCheck());
+  EXPECT_EQ(reporter_.GetEventCheck()->status, CheckStatus::kWarn);
+  EXPECT_THAT(reporter_.GetEventCheck()->message, HasSubstr("events is forbidden"));
+  EXPECT_THAT(reporter_.GetEventCheck()->fix, HasSubstr("grant create and patch of events"));
+  server_.Answer(201);
+  clock_.Advance(120 * kSecond);
+  reporter_.PostFiring(policy, nullptr, "second");
+  reporter_.StepNs();
+  EXPECT_FALSE(reporter_.GetEventCheck());
+}
+
 TEST_F(NodeReporterTest, AFloodOfFiringsIsDroppedAndCounted) {
   k8s::ProfilingPolicy policy;
   policy.uid = "u-1";
