@@ -118,7 +118,8 @@ class HubImpl final : public Hub {
         acting = true;
       }
       if (acting && !leads) LOG(kInfo, "not leading any more", {{"as", config_.identity}});
-      acting &= leads;
+      // Once there are reports again, it is as at the beginning of a term: nobody has told yet.
+      acting &= leads && !ReportsAreAbsent(watches_.watches());
       const int64_t wait_ns = acting ? keeper.StepNs() : kNsPerSecond / 2;
       if (wait_ns <= 0) continue;
       // Each change would be looked at by itself otherwise; only stopping is not kept waiting.

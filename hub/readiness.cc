@@ -24,6 +24,12 @@ bool MayWrite(const std::vector<k8s::WatchState>& watches) {
   });
 }
 
+bool ReportsAreAbsent(const std::vector<k8s::WatchState>& watches) {
+  return std::ranges::any_of(watches, [](const k8s::WatchState& watch) {
+    return watch.resource == kReports && watch.state.health == ReflectorHealth::kAbsent;
+  });
+}
+
 std::string AwaitedText(const std::vector<k8s::WatchState>& watches) {
   std::string text;
   for (const k8s::WatchState& watch : watches) {

@@ -16,6 +16,10 @@ inline constexpr std::string_view kReports = "profilingnodes";
 // reports every policy would be told to run nowhere.
 bool MayWrite(const std::vector<k8s::WatchState>& watches);
 
+// Whether there is no such thing as a report any more: every policy would be told to run nowhere,
+// though the agents go on.
+bool ReportsAreAbsent(const std::vector<k8s::WatchState>& watches);
+
 // What was never read and may still come, a line each; empty: the hub is ready.
 std::string AwaitedText(const std::vector<k8s::WatchState>& watches);
 

@@ -11,7 +11,6 @@
 #include "k8s/policy/object.h"
 #include "k8s/status/aggregate.h"
 #include "k8s/status/api_call.h"
-#include "k8s/status/status_writer.h"
 #include "k8s/watch/object_meta.h"
 
 namespace firetower::daemon {
@@ -20,8 +19,10 @@ namespace {
 using k8s::WriteEnd;
 
 constexpr int64_t kLongestWaitNs = 60 * kNsPerSecond;
-// A right or the definition is missing: somebody has to act.
+// A right is missing, or the schema does not take it: somebody has to act.
 constexpr int64_t kRefusedNs = 60 * kNsPerSecond;
+// The definition is missing: as a watch that finds none (k8s::ReflectorOptions).
+constexpr int64_t kAbsentNs = 12 * kNsPerSecond;
 constexpr int64_t kCountNodesNs = 3600 * kNsPerSecond;
 // What was written is told again, in case somebody deleted it; an apply that changes nothing is no
 // write to etcd, and wakes nobody.
@@ -119,10 +120,18 @@ void NodeReporter::Write(const k8s::NodeReport& report) {
     due_ns_.reset();
     return;
   }
-  const bool refused = outcome.end == WriteEnd::kRefused || outcome.end == WriteEnd::kGone;
-  const int64_t wait_ns = refused ? kRefusedNs + random_.Between(0, kRefusedNs)
-                                  : std::max(outcome.retry_after_ns, random_.NextNs(now_ns));
-  due_ns_ = not_before_ns_ = now_ns + wait_ns;
+  due_ns_ = not_before_ns_ = now_ns + UntilNextTryNs(outcome);
+}
+
+int64_t NodeReporter::UntilNextTryNs(const k8s::WriteOutcome& outcome) {
+  switch (outcome.end) {
+    case WriteEnd::kRefused:
+      return kRefusedNs + random_.Between(0, kRefusedNs);
+    case WriteEnd::kGone:
+      return kAbsentNs + random_.Between(0, kAbsentNs / 4);
+    default:
+      return std::max(outcome.retry_after_ns, random_.NextNs(clock_.MonotonicNs()));
+  }
 }
 
 void NodeReporter::CountNodes() {

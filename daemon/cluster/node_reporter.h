@@ -17,6 +17,7 @@
 #include "k8s/policy/policy.h"
 #include "k8s/status/event.h"
 #include "k8s/status/node_report.h"
+#include "k8s/status/status_writer.h"
 #include "k8s/watch/backoff.h"
 
 namespace firetower::daemon {
@@ -62,6 +63,8 @@ class NodeReporter {
   // Sets when the report is to be written, if it is.
   void Plan(const std::shared_ptr<const k8s::NodeReport>& report);
   void Write(const k8s::NodeReport& report);
+  // After a write that failed.
+  int64_t UntilNextTryNs(const k8s::WriteOutcome& outcome);
   // How many nodes the cluster has: one small request an hour.
   void CountNodes();
 

@@ -16,8 +16,8 @@ constexpr int64_t kShortNs = kNsPerSecond;
 // The server ends a watch by itself at its time; bytes may be on their way a little longer.
 constexpr int64_t kWatchGraceNs = 30 * kNsPerSecond;
 // A server that is starting may answer 404 for a resource whose definition it has not read yet:
-// only the second in a row, a minute later, empties the set.
-constexpr int kAbsencesToBelieve = 2;
+// only 404s for a minute empty the set.
+constexpr int64_t kBelieveAbsentNs = 60 * kNsPerSecond;
 // And 403 to everyone, for the seconds until it has read its roles: a right is missing for good
 // only after that. Seen of kube-apiserver 1.36 when it was killed and started again.
 constexpr int kRefusalsToBelieve = 3;
@@ -212,7 +212,10 @@ Reflector::Outcome Reflector::Refused(const ApiReply& reply) {
 }
 
 void Reflector::Learn(const Outcome& outcome) {
-  if (outcome.end != End::kAbsent) absences_ = 0;
+  if (outcome.end != End::kAbsent) {
+    absent_since_ns_.reset();
+    believes_absent_ = false;
+  }
   if (outcome.end != End::kForbidden) refusals_ = 0;
   switch (outcome.end) {
     case End::kWell:
@@ -233,14 +236,20 @@ void Reflector::Learn(const Outcome& outcome) {
     case End::kAbsent:
       has_set_ = false;
       version_.clear();
-      if (++absences_ == kAbsencesToBelieve) {
-        consumer_.BeginSet();
-        consumer_.CommitSet();
-      }
+      TakeAbsence();
       return Publish(ReflectorHealth::kAbsent, outcome.message);
     case End::kFailed:
       return Publish(ReflectorHealth::kFailing, outcome.message);
   }
+}
+
+void Reflector::TakeAbsence() {
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (!absent_since_ns_) absent_since_ns_ = now_ns;
+  if (believes_absent_ || now_ns - *absent_since_ns_ < kBelieveAbsentNs) return;
+  believes_absent_ = true;
+  consumer_.BeginSet();
+  consumer_.CommitSet();
 }
 
 int64_t Reflector::WaitNs(const Outcome& outcome, int64_t began_ns, bool listed, bool told) {
@@ -249,9 +258,9 @@ int64_t Reflector::WaitNs(const Outcome& outcome, int64_t began_ns, bool listed,
     case End::kForbidden:
       if (refusals_ < kRefusalsToBelieve)
         return backoff_.Between(kRefusedAgainNs, 2 * kRefusedAgainNs);
-      [[fallthrough]];
-    case End::kAbsent:
       return backoff_.Between(options_.slow_retry_ns, options_.slow_retry_ns * 5 / 4);
+    case End::kAbsent:
+      return backoff_.Between(options_.absent_retry_ns, options_.absent_retry_ns * 5 / 4);
     case End::kFailed: {
       const int64_t wait_ns = backoff_.NextNs(now_ns);
       if (outcome.retry_after_ns == 0) return wait_ns;

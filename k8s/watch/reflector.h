@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,7 +35,7 @@ enum class ReflectorHealth {
   kSynced,     // a whole set, and the last exchange went well
   kFailing,    // the server is away or refuses for a while: what there is stays as it was
   kForbidden,  // a right is missing: tried again soon, then every minute
-  kAbsent,     // the server has no such resource: tried again every minute
+  kAbsent,     // the server has no such resource: tried again every 12 s
 };
 
 struct ReflectorState {
@@ -56,12 +57,15 @@ class ReflectorMetrics {
 };
 
 struct ReflectorOptions {
-  bool watch_list = true;                       // ask for a streaming list first
-  size_t page_size = 500;                       // client-go's
-  size_t max_object_bytes = size_t{8} << 20;    // five times what etcd takes
-  int64_t min_watch_ns = 300 * kNsPerSecond;    // a watch is asked for this long to twice as long,
-                                                // so that nodes do not come back together
-  int64_t slow_retry_ns = 60 * kNsPerSecond;    // after 403 and 404
+  bool watch_list = true;                     // ask for a streaming list first
+  size_t page_size = 500;                     // client-go's
+  size_t max_object_bytes = size_t{8} << 20;  // five times what etcd takes
+  int64_t min_watch_ns = 300 * kNsPerSecond;  // a watch is asked for this long to twice as long,
+                                              // so that nodes do not come back together
+  int64_t slow_retry_ns = 60 * kNsPerSecond;  // after 403
+  // After 404: a definition that is installed late, or anew, is to be found within half a minute,
+  // the server's own time to serve it included; a 404 costs the server next to nothing.
+  int64_t absent_retry_ns = 12 * kNsPerSecond;
   int64_t initial_idle_ns = 10 * kNsPerSecond;  // a streaming list silent for longer is not spoken
 };
 
@@ -98,6 +102,7 @@ class Reflector {
   static Outcome Refused(const ApiReply& reply);
   // Takes an outcome into what is known of the resource.
   void Learn(const Outcome& outcome);
+  void TakeAbsence();
   // `listed`: a set was read whole. `told`: the version that is known has moved.
   int64_t WaitNs(const Outcome& outcome, int64_t began_ns, bool listed, bool told);
   void Publish(ReflectorHealth health, std::string message);
@@ -113,13 +118,14 @@ class Reflector {
   FieldSet list_fields_;
   FieldSet watch_fields_;
   Backoff backoff_;
-  bool streaming_;           // until the server turns out not to know it
-  bool has_set_ = false;     // a set was whole and its version has not expired
-  bool paginate_ = true;     // until a continue token expired
-  bool any_version_ = true;  // a list may be answered from the server's cache
-  int absences_ = 0;         // 404s in a row
-  int refusals_ = 0;         // 403s in a row
-  std::string version_;      // opaque; "" before the first set
+  bool streaming_;                          // until the server turns out not to know it
+  bool has_set_ = false;                    // a set was whole and its version has not expired
+  bool paginate_ = true;                    // until a continue token expired
+  bool any_version_ = true;                 // a list may be answered from the server's cache
+  std::optional<int64_t> absent_since_ns_;  // the first of the 404s in a row; monotonic
+  bool believes_absent_ = false;            // they have emptied the set
+  int refusals_ = 0;                        // 403s in a row
+  std::string version_;                     // opaque; "" before the first set
   ReflectorState now_;
   SnapshotCell<ReflectorState> state_;
 };

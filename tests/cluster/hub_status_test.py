@@ -90,6 +90,33 @@ def judge_deletion(case, kube):
     case.at_most("deleted: until no node tells of it, s", took if took is not None else 99, 3)
 
 
+def judge_definitions(case, kube, daemon):
+    """The definitions deleted and installed again: the agent and the hub find them by themselves."""
+    parts.apply(parts.policy("before"))
+    case.check("a policy from before", api.until(lambda: parts.conditions(kube, "before").get("Programmed") == "True/Programmed"))
+    names = [one["metadata"]["name"] for one in api.definitions()]
+    for name in names:
+        kube.call("DELETE", f"{api.DEFINITIONS}/{name}")
+    case.check("the definitions go", api.until(
+        lambda: all(kube.get(f"{api.DEFINITIONS}/{name}").status == 404 for name in names), 60))
+    time.sleep(20)  # until everyone has seen that they are not there
+    asked = daemon.metrics().sum("firetower_kube_requests_total", code="404")
+    time.sleep(30)
+    asked = (daemon.metrics().sum("firetower_kube_requests_total", code="404") - asked) / 30
+    case.at_most("requests a second for what is not there", asked, 3 / 10)
+    api.install_definitions(kube)
+    began = time.monotonic()
+    parts.apply(parts.policy("after"))
+    kinds = ("profilingpolicies", "clusterprofilingpolicies", "profilingnodes")
+    took = parts.wait(lambda: all(
+        daemon.metrics().sum("firetower_kube_synced", resource=kind) == 1 for kind in kinds), 90)
+    case.at_most("definitions again: until the agent reads and writes all, s", took if took is not None else 999, 30)
+    took = parts.wait(lambda: parts.conditions(kube, "after").get("Programmed") == "True/Programmed", 90)
+    case.check("definitions again: a policy is Programmed", took is not None, parts.conditions(kube, "after"))
+    case.at_most("definitions again: until a policy is Programmed, s", time.monotonic() - began, 30)
+    parts.kubectl("-n", "shop", "delete", "pfp", "after")
+
+
 def judge_end(case, kube, hub, born):
     """The policies that were made at the beginning: one without pods, one whose time is over."""
     took = parts.wait(lambda: parts.conditions(kube, "nobody").get("Programmed") == "False/NoTargets", 40)
@@ -110,6 +137,7 @@ def judge_rights(case, kube):
     """The hub has what it needs, and no more."""
     hub = kube.as_user(parts.account_token(kube, "firetower-hub"))
     for method, path in (("GET", "/api/v1/secrets"), ("GET", "/api/v1/pods"), ("GET", "/api/v1/nodes"),
+                         ("GET", "/api/v1/namespaces/shop/pods"),
                          ("GET", "/apis/coordination.k8s.io/v1/namespaces/firetower/leases/another"),
                          ("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/firetower-hub"),
                          ("DELETE", f"{parts.NODES}/node-1")):
@@ -132,6 +160,21 @@ def judge_manifest(case, kube):
     case.check("but not the hub's", pod.status == 201, pod.message)
 
 
+def judge_life(case, kube, hub):
+    """A policy from its first word to its last."""
+    case.check("the agent's ProfilingNode is there", api.until(lambda: kube.get(f"{parts.NODES}/node-1").status == 200, 20))
+    born = time.time()
+    parts.apply(parts.policy("nobody", targets={"podSelector": {"matchLabels": {"app": "nobody"}}}),
+                parts.policy("brief", activeDeadlineSeconds=60, ttlSecondsAfterFinished=2))
+    judge_good(case, kube)
+    judge_edit(case, kube)
+    judge_bad(case, kube)
+    judge_rights(case, kube)
+    judge_manifest(case, kube)
+    judge_deletion(case, kube)
+    judge_end(case, kube, hub, born)
+
+
 def main():
     case = Case("hub.status")
     case.need()
@@ -144,20 +187,11 @@ def main():
     folder = tempfile.mkdtemp(prefix="firetower-hub-test-")
     of_hub = parts.kubeconfig(kube, folder, "hub", parts.account_token(kube, "firetower-hub"))
     of_agent = parts.kubeconfig(kube, folder, "agent", parts.agent_token(kube, "node-1"))
-    with parts.Hub(of_hub, "hub-1") as hub, \
-            Daemon("--standalone=false", "--kubeconfig", of_agent, "--node-name", "node-1"):
+    with parts.Hub(of_hub, "hub-1") as hub:
         case.check("it leads", api.until(hub.leads, 10))
-        case.check("the agent's ProfilingNode is there", api.until(lambda: kube.get(f"{parts.NODES}/node-1").status == 200, 20))
-        born = time.time()
-        parts.apply(parts.policy("nobody", targets={"podSelector": {"matchLabels": {"app": "nobody"}}}),
-                    parts.policy("brief", activeDeadlineSeconds=60, ttlSecondsAfterFinished=2))
-        judge_good(case, kube)
-        judge_edit(case, kube)
-        judge_bad(case, kube)
-        judge_rights(case, kube)
-        judge_manifest(case, kube)
-        judge_deletion(case, kube)
-        judge_end(case, kube, hub, born)
+        with Daemon("--standalone=false", "--kubeconfig", of_agent, "--node-name", "node-1") as daemon:
+            judge_life(case, kube, hub)
+            judge_definitions(case, kube, daemon)
         case.figure("the hub's resident memory, MiB", f"{hub.resident_mib():.1f}")
         case.check("SIGTERM ends it well", hub.stop() == 0)
         holder = kube.get(parts.LEASE).body["spec"].get("holderIdentity")

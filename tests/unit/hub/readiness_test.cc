@@ -39,6 +39,14 @@ TEST(HubReadiness, AKindThatIsRefusedLeavesTheOtherAlone) {
   EXPECT_FALSE(MayWrite(Watches(kSynced, kSynced, kForbidden)));
 }
 
+// A right that goes keeps what was read; a definition that goes takes it along.
+TEST(HubReadiness, KnowsThatThereAreNoReportsAnyMore) {
+  EXPECT_TRUE(ReportsAreAbsent(Watches(kSynced, kSynced, ReflectorHealth::kAbsent)));
+  EXPECT_FALSE(ReportsAreAbsent(Watches(kSynced, ReflectorHealth::kAbsent, kSynced)));
+  EXPECT_FALSE(ReportsAreAbsent(Watches(kSynced, kSynced, kForbidden)));
+  EXPECT_FALSE(ReportsAreAbsent(Watches(kSynced, kSynced, kFailing)));
+}
+
 TEST(HubReadiness, SaysWhatItWaitsFor) {
   EXPECT_EQ(AwaitedText(Watches(kSynced, kForbidden, kFailing)), "");
   const std::string text = AwaitedText(Watches(kFailing, kForbidden, kForbidden, false));

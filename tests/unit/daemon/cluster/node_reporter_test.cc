@@ -136,7 +136,6 @@ TEST_F(NodeReporterTest, CountsAloneAreTooFewToBeToldAtOnce) {
   EXPECT_EQ(Writes(), 3u);
 }
 
-// A report that never stays the same is still told.
 // A reason is news, as counts are not.
 TEST_F(NodeReporterTest, WhatIsWrongIsToldAtOnceAndWhenItIsOver) {
   Nodes(3);
@@ -159,6 +158,7 @@ TEST_F(NodeReporterTest, WhatIsWrongIsToldAtOnceAndWhenItIsOver) {
   EXPECT_EQ(server_.last().body.find("StoreUnreachable"), std::string::npos);
 }
 
+// A report that never stays the same is still told.
 TEST_F(NodeReporterTest, ChangesDoNotPutAWriteOff) {
   Nodes(100);
   reporter_.StepNs();
@@ -182,9 +182,23 @@ TEST_F(NodeReporterTest, ARefusalCostsThisAloneAndIsSaid) {
   EXPECT_THAT(reporter_.GetCheck()->fix, HasSubstr("grant create and patch"));
   EXPECT_THAT(registry_.Render(ExpositionFormat::kText),
               HasSubstr(R"(firetower_kube_synced{resource="profilingnodes"} 0)"));
-  server_.Answer(404, R"({"message":"the server could not find the requested resource"})");
+  for (int i = 0; i < 20; ++i)
+    server_.Answer(404, R"({"message":"the server could not find the requested resource"})");
   Run(120 * kSecond);
   EXPECT_THAT(reporter_.GetCheck()->fix, HasSubstr("CustomResourceDefinitions"));
+}
+
+TEST_F(NodeReporterTest, ADefinitionThatIsInstalledLateIsFoundSoon) {
+  Nodes(1);
+  for (int i = 0; i < 100; ++i) server_.Answer(404, R"({"message":"could not find it"})");
+  reporter_.Report(ReportOf(1));
+  int64_t last = Run(kSecond);
+  for (int i = 0; i < 20; ++i) {
+    const int64_t next = Run(15 * kSecond);
+    ASSERT_GT(next, last) << "each quarter of a minute";
+    last = next;
+  }
+  EXPECT_LE(Writes(), 1u + 20 * 15 / 10) << "and it does not spin";
 }
 
 TEST_F(NodeReporterTest, BacksOffAlsoWhenItHasNews) {
