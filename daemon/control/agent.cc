@@ -193,10 +193,14 @@ class AgentImpl : public Agent {
   void MakeTriggers() {
     kernel_metrics_ = std::make_unique<KernelMetrics>(
         config_.proc_root, CgroupRootsOf(mounts_, config_.cgroup_root), clock_);
+    if (const std::string folder = StateFolder(config_); !folder.empty())
+      history_ = std::make_unique<CaptureHistory>(folder + "/captures", clock_.WallNs());
     triggers_ = std::make_unique<TriggerDesk>(TriggerDesk::Parts{
         *kernel_metrics_, registry_, config_.node_name,
         [this](CaptureOrder order) { exporter_->Order(std::move(order)); },
-        [this](const Firing& firing, const std::string& text) { TellFiring(firing, text); }});
+        [this](const Firing& firing, const std::string& text) { TellFiring(firing, text); },
+        history_.get()});
+    triggers_->Remember(clock_.MonotonicNs(), clock_.WallNs());
   }
 
   // Of a policy of the API server.
@@ -448,6 +452,7 @@ class AgentImpl : public Agent {
   std::unique_ptr<PolicyObjects> objects_;
   std::shared_ptr<const PolicySchedule> schedule_;
   std::unique_ptr<KernelMetrics> kernel_metrics_;
+  std::unique_ptr<CaptureHistory> history_;
   std::unique_ptr<TriggerDesk> triggers_;
   std::shared_ptr<const Pipeline::Containers> armed_containers_;  // as they were armed last
   int64_t next_triggers_ns_ = 0;                                  // monotonic

@@ -54,6 +54,12 @@ size_t SampleRingBytes(int64_t configured) {
   return std::bit_ceil(std::clamp<uint64_t>(CpuCount() * kEach, kLeast, kMost));
 }
 
+std::string StateFolder(const Config& config) {
+  constexpr std::string_view kFile = "file://";
+  if (!config.store_url.starts_with(kFile)) return "";
+  return config.store_url.substr(kFile.size()) + "/state";
+}
+
 ExportOptions ExportOptionsOf(const Config& config) {
   ExportOptions options;
   options.window = {config.node_name, config.window_seconds * kNsPerSecond,

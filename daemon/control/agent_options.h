@@ -16,6 +16,8 @@ std::string WantedHierarchy(const CgroupHierarchy& wanted);
 PipelineOptions PipelineOptionsOf(const Config& config);
 // As configured; else room for what each CPU can send between two rounds, cold stacks included.
 size_t SampleRingBytes(int64_t configured);
+// Where what outlives the daemon is kept, beside its store; "" where the store is elsewhere.
+std::string StateFolder(const Config& config);
 // With a name of this run of the daemon that no other has.
 ExportOptions ExportOptionsOf(const Config& config);
 // Open windows, the flight recorder and slices on their way to them hold frames by module id.

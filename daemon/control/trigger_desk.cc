@@ -37,6 +37,15 @@ CaptureSubject SubjectOf(const Firing& firing) {
 
 TriggerDesk::TriggerDesk(Parts parts) : parts_(std::move(parts)), triggers_(parts_.source) {}
 
+void TriggerDesk::Remember(int64_t monotonic_ns, int64_t wall_ns) {
+  if (parts_.history == nullptr) return;
+  for (auto& [policy, times] : parts_.history->ByPolicy()) {
+    std::vector<int64_t> captures_ns;
+    for (const int64_t at_ns : times) captures_ns.push_back(monotonic_ns - (wall_ns - at_ns));
+    triggers_.Remember(policy, std::move(captures_ns));
+  }
+}
+
 bool TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods) {
   std::vector<ArmedPolicy> policies;
   std::vector<WatchedContainer> watched;
@@ -126,6 +135,10 @@ void TriggerDesk::Fire(const Firing& firing) {
        {"capture", order.id},
        {"why", text},
        {"container", firing.container ? firing.container->root_path : "node"}});
+  if (parts_.history != nullptr) {
+    const Status kept = parts_.history->Add(DisplayName(policy), firing.wall_ns);
+    if (!kept) LOG(kWarn, "capture not kept for a restart", {{"error", kept.error().message()}});
+  }
   const k8s::ObjectStoreExport& store = policy.spec.export_spec.object_store;
   if (store.mode != k8s::ObjectStoreMode::kDisabled) {
     order.policy = ShortName(policy);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "daemon/control/capture_history.h"
 #include "daemon/export/captures.h"
 #include "daemon/metrics/metrics_registry.h"
 #include "daemon/pipeline/pipeline.h"
@@ -33,10 +34,14 @@ class TriggerDesk {
     std::function<void(CaptureOrder)> order;
     // For people elsewhere: Kubernetes Events.
     std::function<void(const Firing&, const std::string& text)> tell;
+    CaptureHistory* history = nullptr;  // nullptr: nothing outlives the process
   };
 
   // What is referred to outlives it.
   explicit TriggerDesk(Parts parts);
+
+  // What was captured before this process counts, too. Before the first Arm.
+  void Remember(int64_t monotonic_ns, int64_t wall_ns);
 
   // The policies in force with their targets; cheap where nothing changed. True if other policies
   // than before have the whole node recorded: containers are to be sampled at another rate.

@@ -52,6 +52,10 @@ void PolicyTrigger::SetTargets(const std::vector<const WatchedTarget*>& targets)
 
 void PolicyTrigger::Inherit(const PolicyTrigger& before) { captures_ns_ = before.captures_ns_; }
 
+void PolicyTrigger::Inherit(const std::vector<int64_t>& captures_ns) {
+  captures_ns_.assign(captures_ns.begin(), captures_ns.end());
+}
+
 bool PolicyTrigger::WantsKills() const {
   return std::any_of(rules_.begin(), rules_.end(),
                      [](const Rule& rule) { return rule.metric == k8s::Metric::kOomKill; });

@@ -40,6 +40,8 @@ class PolicyTrigger {
 
   // Takes over the hour's captures of the same policy before it was changed.
   void Inherit(const PolicyTrigger& before);
+  // The same of before this process; monotonic times, in order.
+  void Inherit(const std::vector<int64_t>& captures_ns);
 
   std::vector<Firing> Evaluate(MetricSource& source, int64_t now_ns, int64_t wall_ns);
 
@@ -50,6 +52,7 @@ class PolicyTrigger {
   bool WantsKills() const;
   // Some of its rules are about the node, or somebody is there whom they are about.
   bool MayFire() const;
+  size_t captures() const { return captures_ns_.size(); }  // of the last hour, about
   bool CapturedAfter(int64_t ns) const { return !captures_ns_.empty() && captures_ns_.back() > ns; }
   // Of the last Evaluate: a rule that no target here can ever have a reading of.
   bool Unserved(size_t rule) const { return unserved_[rule]; }

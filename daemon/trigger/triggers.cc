@@ -70,10 +70,25 @@ void Triggers::ArmPolicies(const std::vector<ArmedPolicy>& policies) {
       continue;
     }
     policies_.push_back(std::make_unique<PolicyTrigger>(policy));
-    if (before) policies_.back()->Inherit(*before.mapped());
+    if (before) {
+      policies_.back()->Inherit(*before.mapped());
+    } else {
+      InheritByName(*policies_.back());
+    }
   }
   policies_left_out_ = policies.size() - policies_.size();
   for (auto& [identity, policy] : past_) policy->SetTargets({});
+}
+
+void Triggers::InheritByName(PolicyTrigger& policy) {
+  const std::string name = DisplayName(*policy.policy());
+  if (const auto found = remembered_.find(name); found != remembered_.end())
+    policy.Inherit(found->second);
+  // Each of them took over what the one before it had.
+  for (const auto& [identity, past] : past_) {
+    if (DisplayName(*past->policy()) == name && past->captures() > policy.captures())
+      policy.Inherit(*past);
+  }
 }
 
 Triggers::WatchedByPath Triggers::ArmContainers(const std::vector<WatchedContainer>& containers) {

@@ -43,7 +43,8 @@ struct UnservedRule {
 // rest.
 //
 // Of more than kMaxPolicies policies or kMaxContainers containers the first of the list count.
-// State goes with its container or policy, but for what a policy captured in the last hour.
+// State goes with its container or policy, but for what a policy captured in the last hour: that
+// counts for the next one of its name, too.
 class Triggers {
  public:
   static constexpr size_t kMaxPolicies = 256;
@@ -58,6 +59,12 @@ class Triggers {
   // stay in the list for some seconds: its OOM kill may be told late.
   void Arm(const std::vector<ArmedPolicy>& policies,
            const std::vector<WatchedContainer>& containers);
+
+  // What a policy of this name (DisplayName) captured in the last hour, before this process began:
+  // monotonic times, in order. To be told before it is armed.
+  void Remember(const std::string& policy, std::vector<int64_t> captures_ns) {
+    remembered_[policy] = std::move(captures_ns);
+  }
 
   // An OOM kill that somebody saw happen, in this cgroup of the chosen hierarchy: the next Evaluate
   // knows it. It may come some seconds before Arm knows the container. The cgroup's own count may
@@ -88,6 +95,8 @@ class Triggers {
   using WatchedByPath = std::unordered_map<std::string, std::unique_ptr<Watched>>;  // root paths
 
   void ArmPolicies(const std::vector<ArmedPolicy>& policies);
+  // What others of its name captured, of another uid or before this process.
+  void InheritByName(PolicyTrigger& policy);
   // Returns those of before that are not there any more: policies still point to them.
   WatchedByPath ArmContainers(const std::vector<WatchedContainer>& containers);
   void SetTargets(const std::vector<WatchedContainer>& containers);
@@ -99,6 +108,7 @@ class Triggers {
   std::vector<std::unique_ptr<PolicyTrigger>> policies_;
   // By identity: armed no more, but with captures of the last hour.
   std::unordered_map<std::string, std::unique_ptr<PolicyTrigger>> past_;
+  std::unordered_map<std::string, std::vector<int64_t>> remembered_;  // by DisplayName
   std::vector<ToldKill> told_;
   size_t policies_left_out_ = 0;
   size_t containers_left_out_ = 0;

@@ -167,6 +167,33 @@ TEST_F(TriggerLimitsTest, AnotherGenerationStartsAnewButForItsHour) {
   EXPECT_EQ(counted_.captures, 3u);
 }
 
+// Deleted and applied again, it would be free of its cap otherwise.
+TEST_F(TriggerLimitsTest, AnotherOneOfItsNameHasItsHour) {
+  k8s::ProfilingPolicy policy =
+      *TriggerPolicy("p", Trigger("cooldownSeconds: 0, maxCapturesPerHour: 2"));
+  SetCpu(kCart, 90);
+  std::vector<int64_t> fired;
+  for (const char* uid : {"a", "b", "c"}) {
+    policy.uid = uid;
+    Arm({std::make_shared<const k8s::ProfilingPolicy>(policy)}, {kCart});
+    for (const int64_t second : FiredIn(20)) fired.push_back(second);
+    Arm({}, {});
+    FiredIn(10);
+  }
+  EXPECT_THAT(fired, ElementsAre(1, 31));
+}
+
+TEST_F(TriggerLimitsTest, WhatWasCapturedBeforeTheProcessCounts) {
+  second_ = 4000;
+  triggers_.Remember("ProfilingPolicy default/p", {500 * kNsPerSecond, 600 * kNsPerSecond});
+  Arm({TriggerPolicy("p", Trigger("maxCapturesPerHour: 2")),
+       TriggerPolicy("q", Trigger("maxCapturesPerHour: 2"))},
+      {kCart});
+  SetCpu(kCart, 90);
+  EXPECT_THAT(FiredIn(50), ElementsAre(4001)) << "the other one, at once";
+  EXPECT_THAT(FiredIn(100), ElementsAre(4100)) << "an hour after 500";
+}
+
 // What else is in a file does not change when it fires, but what becomes of a capture.
 TEST_F(TriggerLimitsTest, AnEditOfAFileBesideItsTriggerArrivesAndKeepsItsState) {
   const auto first = TriggerPolicy("p", Trigger("cooldownSeconds: 10, maxCapturesPerHour: 2, "
