@@ -57,6 +57,15 @@ std::vector<Check> WatchChecks(const std::vector<WatchState>& watches, const std
   return checks;
 }
 
+std::string UnknownOptOuts(const std::vector<WatchState>& watches) {
+  for (const WatchState& watch : watches) {
+    if (watch.resource == "namespaces" && !watch.state.has_synced)
+      return "namespaces were never read (" + watch.state.message +
+             "): pods of one that opted out are profiled all the same";
+  }
+  return "";
+}
+
 std::vector<std::string> AwaitedWatches(const std::vector<WatchState>& watches) {
   std::vector<std::string> reasons;
   for (const WatchState& watch : watches) {

@@ -18,4 +18,7 @@ std::vector<Check> WatchChecks(const std::vector<WatchState>& watches, const std
 // away later, or that refuses a kind, does not make it unready: it works on with what it has.
 std::vector<std::string> AwaitedWatches(const std::vector<WatchState>& watches);
 
+// What follows from namespaces that were never read, "" when they were.
+std::string UnknownOptOuts(const std::vector<WatchState>& watches);
+
 }  // namespace firetower::daemon

@@ -243,6 +243,7 @@ class AgentImpl : public Agent {
     if (!report_ || !AwaitedWatches(cluster_->watches()).empty()) return;
     const std::optional<ClusterView> view = View();
     faults_.store_fails = feed_->store_fails();
+    faults_.opt_outs = config_.ignore_opt_out ? "" : UnknownOptOuts(cluster_->watches());
     k8s::NodeReport report;
     report.node = config_.node_name;
     report.node_uid = view->NodeUid();

@@ -102,6 +102,9 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
   if (!user.empty() || !kernel.empty()) {
     finding.reason = "MissingCapability";
     finding.message = user + (user.empty() || kernel.empty() ? "" : "; ") + kernel;
+  } else if (!faults.opt_outs.empty()) {
+    finding.reason = "OptOutsUnknown";
+    finding.message = faults.opt_outs;
   } else if (const int64_t asked = AskedHertz(spec, true); asked > faults.ceiling_hz) {
     finding.reason = "ExceedsClusterCeiling";
     finding.message = fmt::format(

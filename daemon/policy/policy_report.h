@@ -30,6 +30,8 @@ struct AgentFaults {
   // A capability is missing for the names of user frames, of kernel frames.
   std::string user_names;
   std::string kernel_names;
+  // Namespaces were never read: who opted out in them is not known.
+  std::string opt_outs;
   int64_t ceiling_hz = 999;  // the highest rate that it gives
   int cpu_end = 0;           // one above the highest CPU of the node; 0: not known
 };

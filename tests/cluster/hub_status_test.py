@@ -11,6 +11,7 @@ import hub_parts as parts
 import kube as api
 from case import Case
 from daemon import Daemon
+from permissions_test import ROLE, take
 
 PODS = "/api/v1/namespaces/shop/pods"
 
@@ -117,6 +118,22 @@ def judge_definitions(case, kube, daemon):
     parts.kubectl("-n", "shop", "delete", "pfp", "after")
 
 
+def judge_opt_outs(case, kube, start):
+    """An agent that may not read namespaces does not know who opted out in them."""
+    role = kube.get(ROLE).body
+    take(kube, role, "namespaces", ("list", "watch"))
+    with start():
+        parts.apply(parts.policy("blind"))
+        took = parts.wait(lambda: parts.conditions(kube, "blind").get("Ready") == "False/OptOutsUnknown", 40)
+        case.check("without the right on namespaces: not Ready, OptOutsUnknown", took is not None, parts.conditions(kube, "blind"))
+        case.check("and Degraded by it", parts.conditions(kube, "blind").get("Degraded") == "True/OptOutsUnknown")
+        kube.call("PUT", ROLE, {**role, "metadata": {"name": "firetower-agent"}})
+        took = parts.wait(lambda: parts.conditions(kube, "blind").get("Ready") == "True/Ready", 120)
+        case.check("with it again: Ready", took is not None, parts.conditions(kube, "blind"))
+        case.figure("s until then", f"{took or 0:.0f}")
+    parts.kubectl("-n", "shop", "delete", "pfp", "blind")
+
+
 def judge_end(case, kube, hub, born):
     """The policies that were made at the beginning: one without pods, one whose time is over."""
     took = parts.wait(lambda: parts.conditions(kube, "nobody").get("Programmed") == "False/NoTargets", 40)
@@ -187,9 +204,14 @@ def main():
     folder = tempfile.mkdtemp(prefix="firetower-hub-test-")
     of_hub = parts.kubeconfig(kube, folder, "hub", parts.account_token(kube, "firetower-hub"))
     of_agent = parts.kubeconfig(kube, folder, "agent", parts.agent_token(kube, "node-1"))
+
+    def start():
+        return Daemon("--standalone=false", "--kubeconfig", of_agent, "--node-name", "node-1")
+
     with parts.Hub(of_hub, "hub-1") as hub:
         case.check("it leads", api.until(hub.leads, 10))
-        with Daemon("--standalone=false", "--kubeconfig", of_agent, "--node-name", "node-1") as daemon:
+        judge_opt_outs(case, kube, start)
+        with start() as daemon:
             judge_life(case, kube, hub)
             judge_definitions(case, kube, daemon)
         case.figure("the hub's resident memory, MiB", f"{hub.resident_mib():.1f}")

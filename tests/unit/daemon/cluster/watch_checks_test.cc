@@ -58,5 +58,14 @@ TEST(WatchChecks, NothingIsAwaitedOnceItWasThereOrIsRefused) {
   EXPECT_THAT(AwaitedWatches({Pods(ReflectorHealth::kAbsent, false)}), IsEmpty());
 }
 
+TEST(UnknownOptOuts, AreThoseOfNamespacesThatWereNeverRead) {
+  WatchState namespaces = Pods(ReflectorHealth::kForbidden, false, "namespaces is forbidden");
+  EXPECT_EQ(UnknownOptOuts({namespaces}), "") << "these are pods";
+  namespaces.resource = "namespaces";
+  EXPECT_THAT(UnknownOptOuts({namespaces}), HasSubstr("namespaces is forbidden"));
+  namespaces.state.has_synced = true;
+  EXPECT_EQ(UnknownOptOuts({namespaces}), "") << "what was read once is known";
+}
+
 }  // namespace
 }  // namespace firetower::daemon

@@ -228,6 +228,14 @@ TEST_F(PolicyReport, ARateAboveTheCeilingIsTold) {
   EXPECT_EQ(Says(Rows(policies, {}, faults), "at"), "Running/MissingCapability");
 }
 
+TEST_F(PolicyReport, OptOutsThatNobodyCanKnowAreTold) {
+  AgentFaults faults;
+  faults.opt_outs = "namespaces are not read";
+  const auto rows = Rows({Policy("p", "mode: General, " + kCarts)}, {}, faults);
+  EXPECT_EQ(Says(rows, "p"), "Running/OptOutsUnknown");
+  EXPECT_EQ(rows[0].message, "namespaces are not read");
+}
+
 TEST_F(PolicyReport, CpusThatAreNotThereAreTold) {
   const std::vector<LoadedPolicy> policies = {
       Policy("none", "mode: Filter, filter: {cpus: \"4-5\"}, " + kCarts),

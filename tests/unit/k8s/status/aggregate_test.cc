@@ -104,8 +104,9 @@ TEST(Aggregate, FailingEverywhereNamesTheReason) {
 
 // It runs there, but not as it was asked for.
 TEST(Aggregate, WhatIsCutIsDegradedAndStillProgrammed) {
-  for (const std::string reason : {"BudgetExceeded", "StoreUnreachable", "MissingCapability",
-                                   "ExceedsClusterCeiling", "MetricUnavailable"}) {
+  for (const std::string reason :
+       {"BudgetExceeded", "StoreUnreachable", "MissingCapability", "ExceedsClusterCeiling",
+        "MetricUnavailable", "OptOutsUnknown"}) {
     for (const PolicyState state : {PolicyState::kRunning, PolicyState::kArmed}) {
       const PolicyStatus status = StatusOf(PolicyWith(1), {RowOf(1, state, reason)});
       EXPECT_EQ(Says(status, "Programmed"), "True/Programmed");
