@@ -25,6 +25,7 @@
 #include "daemon/control/store_probe.h"
 #include "daemon/control/trigger_desk.h"
 #include "daemon/export/exporter.h"
+#include "daemon/health/host_checks.h"
 #include "daemon/health/kernel_version.h"
 #include "daemon/pipeline/pipeline.h"
 #include "daemon/policy/policy_report.h"
@@ -181,6 +182,8 @@ class AgentImpl : public Agent {
                       {kernel_.release, hierarchy_.mode + "/" + hierarchy_.Name(),
                        user_reads_ ? "unwind-tables" : "kernel-only"});
     registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
+    const bool sees_processes = PidNamespaceCheck(config_.proc_root).status == CheckStatus::kOk;
+    registry_.Set(MetricId::kHostPidsHidden, sees_processes ? 0 : 1);
     exporter_ = std::make_unique<Exporter>(*store_, loader_, cache_, config_.proc_root, *feed_,
                                            clock_, ExportOptionsOf(config_), PodsSource(),
                                            [this](const Container& one) { return Settled(one); });

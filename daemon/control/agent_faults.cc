@@ -28,6 +28,8 @@ AgentFaults ReadCapabilityFaults(const std::string& proc_root) {
   // Some kernels show their addresses to everyone.
   if (KallsymsCheck(proc_root, *privileges).status != CheckStatus::kOk)
     faults.kernel_names = WhatIsMissing(*privileges, Capability::kSyslog);
+  const Check pid_namespace = PidNamespaceCheck(proc_root);
+  if (pid_namespace.status != CheckStatus::kOk) faults.processes = pid_namespace.message;
   return faults;
 }
 

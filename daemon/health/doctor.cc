@@ -33,6 +33,7 @@ std::vector<Check> RunDoctor(const DoctorInput& input) {
     checks.push_back({"capabilities", CheckStatus::kFail, read.error().message(),
                       "mount the host's proc and name it with --proc-root"});
   }
+  checks.push_back(PidNamespaceCheck(input.proc_root));
   checks.push_back(PerfParanoidCheck(input.proc_root, privileges));
   checks.push_back(PerfMlockCheck(input.proc_root, privileges, input.sideband_ring_bytes));
   checks.push_back(MemlockCheck(UpstreamVersion(kernel), privileges, MemlockLimit()));

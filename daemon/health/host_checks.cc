@@ -6,6 +6,7 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -69,6 +70,20 @@ bool ShowsAddresses(std::string_view kallsyms) {
 }
 
 }  // namespace
+
+Check PidNamespaceCheck(const std::string& proc_root) {
+  // <linux/proc_ns.h>, PROC_PID_INIT_INO: the first namespace has this inode on every kernel.
+  constexpr std::string_view kFirst = "pid:[4026531836]";
+  std::error_code error;
+  const std::string is = std::filesystem::read_symlink(proc_root + "/self/ns/pid", error).string();
+  if (error) return Ok("pid-namespace", "not shown here");
+  if (is == kFirst) return Ok("pid-namespace", "the node's own");
+  return Warn(
+      "pid-namespace",
+      "the daemon is in a PID namespace of its own: it knows no process of other containers, "
+      "user frames have no names, and no filter takes a process",
+      "set hostPID: true in its pod, or --pid=host for its container");
+}
 
 Check BtfCheck(const std::string& sys_root) {
   // <linux/btf.h>: BTF_MAGIC is 0xeB9F, in the byte order of the machine.

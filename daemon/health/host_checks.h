@@ -20,6 +20,9 @@ Check BtfCheck(const std::string& sys_root);
 Check LockdownCheck(const std::string& sys_root);
 // "kallsyms": kernel addresses are shown; where not, kptr_restrict or the capability is named.
 Check KallsymsCheck(const std::string& proc_root, const Privileges& privileges);
+// "pid-namespace": the daemon is in the node's own, whose numbers samples and records carry. In one
+// of its container it finds no other container's processes.
+Check PidNamespaceCheck(const std::string& proc_root);
 // "perf-paranoid": what perf_event_paranoid refuses without CAP_PERFMON.
 Check PerfParanoidCheck(const std::string& proc_root, const Privileges& privileges);
 // "perf-mlock": one sideband ring and its control page fit the memory that perf lets a user lock on

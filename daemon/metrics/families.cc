@@ -109,6 +109,10 @@ constexpr FamilySpec kFamilies[] = {
      "Series refused or taken away by a cap; one that stays refused counts once a slice."},
     {MetricId::kUserReadsRefused, "firetower_user_reads_refused", kGauge, "", "", 1,
      "1 where the kernel can freeze on BPF reads of user memory, so that user stacks are off."},
+    {MetricId::kHostPidsHidden, "firetower_host_pids_hidden", kGauge, "", "", 1,
+     "1 where the daemon is in a PID namespace of its own (a pod without hostPID), so that it "
+     "knows "
+     "no process of other containers and user frames have no names."},
     {MetricId::kBuildInfo, "firetower_build_info", kInfo, "version", "", 1, "The daemon's build."},
     {MetricId::kFeatureInfo, "firetower_feature_info", kInfo, "kernel,cgroup_mode,unwinder", "", 1,
      "What the daemon found on this machine."},

@@ -47,6 +47,7 @@ enum class MetricId {
   kMetricSeries,
   kMetricSeriesDropped,
   kUserReadsRefused,
+  kHostPidsHidden,
   kBuildInfo,
   kFeatureInfo,
   kProcessCpuSeconds,
@@ -56,7 +57,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 43;
+inline constexpr size_t kMetricCount = 44;
 
 struct FamilySpec {
   MetricId id;

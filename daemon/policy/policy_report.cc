@@ -102,6 +102,9 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
   if (!user.empty() || !kernel.empty()) {
     finding.reason = "MissingCapability";
     finding.message = user + (user.empty() || kernel.empty() ? "" : "; ") + kernel;
+  } else if (!faults.processes.empty()) {
+    finding.reason = "MissingHostPID";
+    finding.message = faults.processes;
   } else if (!faults.opt_outs.empty()) {
     finding.reason = "OptOutsUnknown";
     finding.message = faults.opt_outs;

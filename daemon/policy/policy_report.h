@@ -30,6 +30,8 @@ struct AgentFaults {
   // A capability is missing for the names of user frames, of kernel frames.
   std::string user_names;
   std::string kernel_names;
+  // It does not share the node's PID namespace: it knows no process.
+  std::string processes;
   // Namespaces were never read: who opted out in them is not known.
   std::string opt_outs;
   int64_t ceiling_hz = 999;  // the highest rate that it gives

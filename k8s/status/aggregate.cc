@@ -52,7 +52,8 @@ bool IsCut(const PolicyRow& row) {
   return (row.state == PolicyState::kRunning || row.state == PolicyState::kArmed) &&
          (row.reason == "BudgetExceeded" || row.reason == "StoreUnreachable" ||
           row.reason == "MissingCapability" || row.reason == "ExceedsClusterCeiling" ||
-          row.reason == "MetricUnavailable" || row.reason == "OptOutsUnknown");
+          row.reason == "MetricUnavailable" || row.reason == "OptOutsUnknown" ||
+          row.reason == "MissingHostPID");
 }
 
 // What the schema takes as a condition's reason; a row may have any text.

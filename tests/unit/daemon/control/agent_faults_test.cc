@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 
+#include <filesystem>
+
 #include "tests/support/fake_proc.h"
 
 namespace firetower::daemon {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // A /proc with this process's capabilities, and a kernel that hides its addresses or shows them.
@@ -51,6 +54,13 @@ TEST_F(AgentFaultsTest, SingleBinariesAreNoFaultOfAPolicy) {
   const AgentFaults faults = Without({CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE}, kShown);
   EXPECT_EQ(faults.user_names, "");
   EXPECT_EQ(faults.kernel_names, "");
+}
+
+TEST_F(AgentFaultsTest, APidNamespaceOfItsOwnIsOne) {
+  EXPECT_EQ(Without({}, kShown).processes, "");
+  std::filesystem::create_directories(proc_.root() + "/self/ns");
+  std::filesystem::create_symlink("pid:[4026532781]", proc_.root() + "/self/ns/pid");
+  EXPECT_THAT(Without({}, kShown).processes, HasSubstr("PID namespace of its own"));
 }
 
 TEST_F(AgentFaultsTest, WhatCannotBeReadIsNoFault) {

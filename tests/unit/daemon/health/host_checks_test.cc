@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
+#include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -33,6 +35,11 @@ class FakeHost {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << text;
     return *this;
+  }
+  void Link(const std::string& path, const std::string& target) {
+    const std::filesystem::path file = root_ + "/" + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::filesystem::create_symlink(target, file);
   }
   std::string proc() const { return root_ + "/proc"; }
   std::string sys() const { return root_ + "/sys"; }
@@ -71,6 +78,37 @@ TEST(KallsymsCheck, NamesWhatHidesTheAddresses) {
   EXPECT_EQ(KallsymsCheck(host.proc(), kNone).fix, "grant CAP_SYSLOG");
   host.Write("proc/sys/kernel/kptr_restrict", "2\n");
   EXPECT_EQ(KallsymsCheck(host.proc(), kAll).fix, "sysctl kernel.kptr_restrict=1");
+}
+
+// As the kernel shows it: a child of a process that unshared is in a namespace of its own.
+TEST(PidNamespaceCheck, KnowsOneOfTheKernels) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) ::_exit(77);
+    const pid_t inner = ::fork();
+    if (inner == 0) ::_exit(PidNamespaceCheck("/proc").status == CheckStatus::kWarn ? 0 : 1);
+    int status = 0;
+    ::_exit(::waitpid(inner, &status, 0) == inner && WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "namespaces may not be made here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(PidNamespaceCheck, NamesAPodWithoutHostPid) {
+  FakeHost host;
+  EXPECT_EQ(PidNamespaceCheck(host.proc()).status, CheckStatus::kOk) << "nothing is known";
+  host.Link("proc/self/ns/pid", "pid:[4026532781]");
+  EXPECT_EQ(PidNamespaceCheck(host.proc()).status, CheckStatus::kWarn);
+  EXPECT_THAT(PidNamespaceCheck(host.proc()).fix, HasSubstr("hostPID: true"));
+}
+
+TEST(PidNamespaceCheck, TheNodesOwnIsTheFirst) {
+  FakeHost host;
+  host.Link("proc/self/ns/pid", "pid:[4026531836]");
+  EXPECT_EQ(PidNamespaceCheck(host.proc()).status, CheckStatus::kOk);
 }
 
 TEST(PerfParanoidCheck, MattersWithoutPerfmonOnly) {

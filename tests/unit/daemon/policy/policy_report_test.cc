@@ -236,6 +236,14 @@ TEST_F(PolicyReport, OptOutsThatNobodyCanKnowAreTold) {
   EXPECT_EQ(rows[0].message, "namespaces are not read");
 }
 
+TEST_F(PolicyReport, ADaemonThatSeesNoProcessIsTold) {
+  AgentFaults faults;
+  faults.processes = "a PID namespace of its own";
+  const auto rows = Rows({Policy("p", "mode: General, " + kCarts)}, {}, faults);
+  EXPECT_EQ(Says(rows, "p"), "Running/MissingHostPID");
+  EXPECT_EQ(rows[0].message, "a PID namespace of its own");
+}
+
 TEST_F(PolicyReport, CpusThatAreNotThereAreTold) {
   const std::vector<LoadedPolicy> policies = {
       Policy("none", "mode: Filter, filter: {cpus: \"4-5\"}, " + kCarts),

@@ -106,7 +106,7 @@ TEST(Aggregate, FailingEverywhereNamesTheReason) {
 TEST(Aggregate, WhatIsCutIsDegradedAndStillProgrammed) {
   for (const std::string reason :
        {"BudgetExceeded", "StoreUnreachable", "MissingCapability", "ExceedsClusterCeiling",
-        "MetricUnavailable", "OptOutsUnknown"}) {
+        "MetricUnavailable", "OptOutsUnknown", "MissingHostPID"}) {
     for (const PolicyState state : {PolicyState::kRunning, PolicyState::kArmed}) {
       const PolicyStatus status = StatusOf(PolicyWith(1), {RowOf(1, state, reason)});
       EXPECT_EQ(Says(status, "Programmed"), "True/Programmed");
