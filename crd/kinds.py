@@ -88,7 +88,9 @@ def node_crd():
         },
         ["kind", "name", "uid", "generation", "state"])
     agent = obj(
-        {"version": text(0, 64), "bootID": text(0, 36), "kernelVersion": text(0, 64),
+        {"version": text(0, 64),
+         "podNamespace": text(0, 63, desc="Of the pod that it runs in; absent where it runs in none."),
+         "bootID": text(0, 36), "kernelVersion": text(0, 64),
          "cgroupMode": enum("v2", "v1", "hybrid"), "features": array(text(0, 32), 32, "set")},
         ["version"], desc="The agent and its kernel.")
     root = obj(

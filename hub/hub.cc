@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/thread.h"
+#include "hub/agent_pods.h"
 #include "hub/hub_metrics.h"
 #include "hub/readiness.h"
 #include "hub/status_keeper.h"
@@ -38,6 +39,7 @@ class HubImpl final : public Hub {
         policies_(Policies(false)),
         cluster_policies_(Policies(true)),
         reports_([this] { status_.Notify(); }),
+        agent_pods_(ReadAgentPod, ReportFeed::kMaxNodes, nullptr, [this] { status_.Notify(); }),
         status_client_(watches_.NewClient()),
         lease_client_(watches_.NewClient()),
         lease_(*lease_client_, clock, config.lease_namespace, config.lease_name,
@@ -50,6 +52,7 @@ class HubImpl final : public Hub {
     watches_.Watch(ResourceOf("clusterprofilingpolicies", k8s::WatchedPolicyFields()),
                    cluster_policies_);
     watches_.Watch(ResourceOf(std::string(kReports), k8s::NodeReportFields()), reports_);
+    watches_.Watch(AgentPodsOf(config_.lease_namespace), agent_pods_);
     query::HttpServerOptions options;
     options.listen = config_.listen;
     ASSIGN_OR_RETURN(
@@ -103,17 +106,17 @@ class HubImpl final : public Hub {
 
   void KeepStatus(std::stop_token stop, WakeFd& wake) {
     const std::stop_callback cancel(stop, [this] { status_client_->Cancel(); });
-    StatusKeeper keeper(
-        {*status_client_, clock_, metrics_, config_.identity, [this] { return lease_.Leads(); }});
+    StatusKeeper keeper({*status_client_, clock_, metrics_, config_.identity,
+                         config_.lease_namespace, [this] { return lease_.Leads(); }});
     bool acting = false;
     while (!stop.stop_requested()) {
       looked_ns_ = clock_.MonotonicNs();
-      keeper.Take({policies_.Get(), cluster_policies_.Get(), reports_.Take()});
+      keeper.Take({policies_.Get(), cluster_policies_.Get(), reports_.Take(), agent_pods_.Get()});
       // A term begins when everything was read once since; a watch that fails later does not end
       // it.
       const bool leads = lease_.Leads();
       if (leads && !acting && MayWrite(watches_.watches())) {
-        keeper.Take({policies_.Get(), cluster_policies_.Get(), reports_.Take()});
+        keeper.Take({policies_.Get(), cluster_policies_.Get(), reports_.Take(), agent_pods_.Get()});
         keeper.BeginTerm();
         acting = true;
       }
@@ -187,6 +190,7 @@ class HubImpl final : public Hub {
   PolicyStore policies_;
   PolicyStore cluster_policies_;
   ReportFeed reports_;
+  AgentPodStore agent_pods_;
   std::unique_ptr<k8s::ApiClient> status_client_;
   std::unique_ptr<k8s::ApiClient> lease_client_;
   k8s::LeaseKeeper lease_;

@@ -50,4 +50,20 @@ std::vector<k8s::ReportedRow> ReportIndex::RowsOf(const std::string& uid) const 
   return rows;
 }
 
+std::vector<std::string> ReportIndex::NodesOfPodsIn(std::string_view namespace_name) const {
+  std::vector<std::string> nodes;
+  for (const auto& [node, report] : reports_) {
+    if (report->agent.pod_namespace == namespace_name) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+std::vector<std::string> ReportIndex::PoliciesOf(const std::string& node) const {
+  std::vector<std::string> uids;
+  const auto found = reports_.find(node);
+  if (found == reports_.end()) return uids;
+  for (const k8s::PolicyRow& row : found->second->policies) uids.push_back(row.uid);
+  return uids;
+}
+
 }  // namespace firetower::hub

@@ -23,6 +23,10 @@ class ReportIndex {
   // Valid until the next Apply.
   std::vector<k8s::ReportedRow> RowsOf(const std::string& uid) const;
   size_t nodes() const { return reports_.size(); }
+  // Nodes whose agent says that it is a pod of this namespace.
+  std::vector<std::string> NodesOfPodsIn(std::string_view namespace_name) const;
+  // The uids of policies that a node reports.
+  std::vector<std::string> PoliciesOf(const std::string& node) const;
 
  private:
   using Report = std::shared_ptr<const k8s::NodeReport>;

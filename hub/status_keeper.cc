@@ -30,6 +30,8 @@ constexpr int64_t kConflictNs = kNsPerSecond;
 // A right that is missing, or a status that this server does not take: somebody has to act.
 constexpr int64_t kRefusedNs = 60 * kNsPerSecond;
 constexpr int64_t kLongestWaitNs = kNsPerSecond;
+// Goes through all nodes.
+constexpr int64_t kLookAtAgentsNs = kNsPerSecond;
 
 }  // namespace
 
@@ -39,6 +41,7 @@ StatusKeeper::StatusKeeper(Parts parts)
       events_("firetower.dev/hub", parts_.instance) {}
 
 void StatusKeeper::Take(const HubView& view) {
+  agents_.Take(view.agent_pods);
   TakeKind(view.policies, false);
   TakeKind(view.cluster_policies, true);
   for (const std::string& uid : index_.Apply(view.reports)) {
@@ -98,9 +101,29 @@ WatchedPolicy StatusKeeper::Current(const Tracked& tracked) const {
   return current;
 }
 
+void StatusKeeper::LookAtAgents() {
+  const int64_t now_ns = parts_.clock.MonotonicNs();
+  if (now_ns < look_at_agents_ns_) return;
+  look_at_agents_ns_ = now_ns + kLookAtAgentsNs;
+  const std::vector<std::string> changed =
+      agents_.Look(index_.NodesOfPodsIn(parts_.agent_namespace), now_ns);
+  for (const std::string& node : changed) {
+    for (const std::string& uid : index_.PoliciesOf(node)) {
+      const auto found = tracked_.find(uid);
+      if (found != tracked_.end()) found->second.look_again_ns = 0;
+    }
+  }
+  if (changed.empty()) return;
+  // Why nobody tells of a policy may be another reason now.
+  for (auto& [uid, tracked] : tracked_) {
+    if (tracked.without_rows_ns) tracked.look_again_ns = 0;
+  }
+}
+
 PolicyStatus StatusKeeper::Wanted(Tracked& tracked, const WatchedPolicy& current) {
   const int64_t now_ns = parts_.clock.MonotonicNs();
-  const std::vector<k8s::ReportedRow> rows = index_.RowsOf(current.object.uid);
+  std::vector<k8s::ReportedRow> rows = index_.RowsOf(current.object.uid);
+  for (k8s::ReportedRow& one : rows) one.agent_down = agents_.IsDown(one.node);
   const bool desired = std::any_of(rows.begin(), rows.end(), [&](const k8s::ReportedRow& one) {
     return one.row->state != k8s::PolicyState::kSkipped ||
            one.row->generation != current.object.generation;
@@ -117,8 +140,9 @@ PolicyStatus StatusKeeper::Wanted(Tracked& tracked, const WatchedPolicy& current
                                ? std::max(*tracked.without_rows_ns + k8s::kNoTargetsNs, settled_ns)
                                : kNever;
   const int64_t overdue_ns = settled_ns + span_ns + kSlowAgentNs;
-  k8s::PolicyMoment moment{parts_.clock.WallNs(), now_ns >= settled_ns, now_ns >= overdue_ns,
-                           now_ns >= alone_ns};
+  k8s::PolicyMoment moment{parts_.clock.WallNs(), now_ns >= settled_ns,
+                           now_ns >= overdue_ns,  now_ns >= alone_ns,
+                           agents_.AnyDown(),     agents_.AnyDown() && !agents_.AnyReady()};
   tracked.look_again_ns = kNever;
   for (const int64_t at_ns : {settled_ns, overdue_ns, alone_ns}) {
     if (at_ns > now_ns) tracked.look_again_ns = std::min(tracked.look_again_ns, at_ns);
@@ -164,6 +188,7 @@ void StatusKeeper::Judge(const std::string& uid, Tracked& tracked) {
 int64_t StatusKeeper::StepNs() {
   if (!parts_.leads()) return kLongestWaitNs;
   const int64_t now_ns = parts_.clock.MonotonicNs();
+  LookAtAgents();
   for (auto& [uid, tracked] : tracked_) {
     if (tracked.look_again_ns <= now_ns) Judge(uid, tracked);
   }

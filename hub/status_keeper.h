@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "hub/agent_pods.h"
 #include "hub/hub_metrics.h"
 #include "hub/report_index.h"
 #include "k8s/client/api_client.h"
@@ -29,6 +30,7 @@ struct HubView {
   std::shared_ptr<const PolicyStore::Objects> policies;
   std::shared_ptr<const PolicyStore::Objects> cluster_policies;
   ReportChanges reports;
+  std::shared_ptr<const AgentPodStore::Objects> agent_pods = nullptr;
 };
 
 // Keeps the status of every policy what the nodes report, within the write budget; deletes those
@@ -43,6 +45,7 @@ class StatusKeeper {
     const Clock& clock;
     HubMetrics& metrics;
     std::string instance;         // of the Events
+    std::string agent_namespace;  // whose pods view.agent_pods are
     std::function<bool()> leads;  // asked before each write
   };
   explicit StatusKeeper(Parts parts);
@@ -71,6 +74,8 @@ class StatusKeeper {
   void TakeKind(const std::shared_ptr<const PolicyStore::Objects>& objects, bool cluster);
   // The policy with the status that it has by now.
   k8s::WatchedPolicy Current(const Tracked& tracked) const;
+  // Policies of nodes whose agent went or came are looked at again.
+  void LookAtAgents();
   k8s::PolicyStatus Wanted(Tracked& tracked, const k8s::WatchedPolicy& current);
   static int64_t CountCaptures(Tracked& tracked, const std::vector<k8s::ReportedRow>& rows,
                                int64_t at_least);
@@ -87,6 +92,8 @@ class StatusKeeper {
 
   Parts parts_;
   ReportIndex index_;
+  AgentLife agents_;
+  int64_t look_at_agents_ns_ = 0;                        // monotonic; not before
   std::shared_ptr<const PolicyStore::Objects> seen_[2];  // namespaced, cluster
   std::map<std::string, Tracked> tracked_;               // by uid
   k8s::WriteBudget budget_;

@@ -250,7 +250,8 @@ class AgentImpl : public Agent {
     k8s::NodeReport report;
     report.node = config_.node_name;
     report.node_uid = view->NodeUid();
-    report.agent = {FIRETOWER_VERSION, "", kernel_.release, hierarchy_.mode, {}};
+    const std::string pod_namespace = access_->in_pod ? access_->default_namespace : "";
+    report.agent = {FIRETOWER_VERSION, pod_namespace, "", kernel_.release, hierarchy_.mode, {}};
     report.conditions = {{"Ready", true, "Sampling", "", started_ns_}};
     PolicyFindings findings = triggers_->findings();
     budget_.AddTo(findings);

@@ -131,6 +131,7 @@ Result<ClientConfig> InClusterConfig(std::string_view service_host, std::string_
   }
   Result<std::string> name = ReadFile(folder + "/namespace", kMaxCredentialBytes);
   if (name) config.default_namespace = *name;
+  config.in_pod = true;
   return config;
 }
 

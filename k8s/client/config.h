@@ -60,6 +60,7 @@ struct ClientConfig {
   std::string token_file;
   std::string token;
   std::string default_namespace;
+  bool in_pod = false;  // the access of the pod that this runs in, of that namespace
 
   // "https://host:port/base", for messages.
   std::string ServerText() const;

@@ -64,7 +64,15 @@ bool IsReason(std::string_view text) {
                      [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-void Count(const PolicyRow& row, std::string_view node, int64_t generation, Tally& tally) {
+void AddFailure(std::string_view node, const std::string& reason, std::string_view message,
+                Tally& tally) {
+  ++tally.reasons[reason];
+  if (tally.failures.size() < kMaxFailures)
+    tally.failures.push_back({std::string(node), reason, CutChars(message, kMaxNodeMessageChars)});
+}
+
+void Count(const ReportedRow& one, int64_t generation, Tally& tally) {
+  const PolicyRow& row = *one.row;
   tally.captures += row.captures;
   tally.last_capture_ns = std::max(tally.last_capture_ns, row.last_capture_ns);
   if (row.state == PolicyState::kSkipped && row.generation == generation) {
@@ -73,6 +81,12 @@ void Count(const PolicyRow& row, std::string_view node, int64_t generation, Tall
   }
   ++tally.nodes.desired;
   tally.pods += row.pods;
+  if (one.agent_down) {
+    ++tally.nodes.stale;
+    AddFailure(one.node, "AgentNotReady",
+               "the node's agent does not run or is not ready: see its pod", tally);
+    return;
+  }
   tally.profiled += row.profiled_pods;
   if (row.generation != generation) {
     ++tally.nodes.stale;
@@ -86,11 +100,7 @@ void Count(const PolicyRow& row, std::string_view node, int64_t generation, Tall
     ++tally.nodes.ready;
   }
   if (row.state != PolicyState::kFailed && !IsCut(row)) return;
-  const std::string reason = IsReason(row.reason) ? row.reason : "Failed";
-  ++tally.reasons[reason];
-  if (tally.failures.size() < kMaxFailures)
-    tally.failures.push_back(
-        {std::string(node), reason, CutChars(row.message, kMaxNodeMessageChars)});
+  AddFailure(one.node, IsReason(row.reason) ? row.reason : "Failed", row.message, tally);
 }
 
 Tally CountRows(const WatchedPolicy& policy, std::span<const ReportedRow> rows) {
@@ -99,7 +109,7 @@ Tally CountRows(const WatchedPolicy& policy, std::span<const ReportedRow> rows) 
   std::sort(sorted.begin(), sorted.end(),
             [](const ReportedRow& a, const ReportedRow& b) { return a.node < b.node; });
   Tally tally;
-  for (const ReportedRow& one : sorted) Count(*one.row, one.node, policy.object.generation, tally);
+  for (const ReportedRow& one : sorted) Count(one, policy.object.generation, tally);
   return tally;
 }
 
@@ -132,9 +142,19 @@ std::string_view MostCommon(const std::map<std::string, int64_t>& reasons) {
       ->first;
 }
 
+Verdict NobodyTold(const PolicyMoment& moment) {
+  if (moment.no_agent_runs)
+    return False("AgentNotReady", "no node's agent runs and is ready: see their pods");
+  return False("NoTargets",
+               moment.agents_down
+                   ? "no node tells of a pod that it takes, but some nodes' agents are "
+                     "not ready and could not: see their pods"
+                   : "no node runs a pod that it takes");
+}
+
 Verdict WithoutNodes(const WatchedPolicy& policy, const Tally& tally, const PolicyMoment& moment) {
   if (moment.no_targets) {
-    if (tally.nodes.skipped == 0) return False("NoTargets", "no node runs a pod that it takes");
+    if (tally.nodes.skipped == 0) return NobodyTold(moment);
     return False("NoTargets",
                  fmt::format("nodeSelector takes none of the {} nodes that run pods of its targets",
                              tally.nodes.skipped));
@@ -163,7 +183,7 @@ Verdict ProgrammedOf(const WatchedPolicy& policy, const Tally& tally, const Poli
   if (tally.overridden == nodes.desired)
     return False("Overridden", "policies that come before it decide on all its pods");
   if (nodes.ready > 0) return False("PartiallyProgrammed", std::move(counts));
-  if (nodes.failed > 0) return False(MostCommon(tally.reasons), std::move(counts));
+  if (!tally.reasons.empty()) return False(MostCommon(tally.reasons), std::move(counts));
   return False(tally.overridden > 0 ? "PartiallyProgrammed" : "Reconciling", std::move(counts));
 }
 

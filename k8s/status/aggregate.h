@@ -38,9 +38,10 @@ inline constexpr int64_t kNoTargetsNs = 30'000'000'000;
 struct ReportedRow {
   std::string_view node;
   const PolicyRow* row;
+  bool agent_down = false;  // what the row says is not so any more
 };
 
-// What time has to do with it.
+// What of the moment has to do with it.
 struct PolicyMoment {
   int64_t wall_ns = 0;
   // Every agent has had the time to answer to this generation.
@@ -49,6 +50,9 @@ struct PolicyMoment {
   bool overdue = false;
   // No node has told of the policy for kNoTargetsNs.
   bool no_targets = false;
+  // Some nodes' agents do not run, and could not tell of it; none does.
+  bool agents_down = false;
+  bool no_agent_runs = false;
 };
 
 // When its activeDeadlineSeconds passes (Unix time); INT64_MAX when it has none.

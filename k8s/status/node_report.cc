@@ -49,6 +49,7 @@ Json ConditionJson(const NodeCondition& condition) {
 
 Json AgentJson(const AgentFacts& agent) {
   Json json = {{"version", CutChars(agent.version, 64)}};
+  if (!agent.pod_namespace.empty()) json["podNamespace"] = CutChars(agent.pod_namespace, 63);
   if (!agent.boot_id.empty()) json["bootID"] = CutChars(agent.boot_id, 36);
   if (!agent.kernel_version.empty()) json["kernelVersion"] = CutChars(agent.kernel_version, 64);
   if (!agent.cgroup_mode.empty()) json["cgroupMode"] = agent.cgroup_mode;
@@ -119,13 +120,14 @@ std::string NodeReportJson(const NodeReport& report) {
   return Text(json);
 }
 
-FieldSet NodeReportFields() { return {"agent.version", "policies"}; }
+FieldSet NodeReportFields() { return {"agent.version", "agent.podNamespace", "policies"}; }
 
 Result<NodeReport> ReadNodeReport(const Node& object) {
   NodeReport report;
   report.node = TextAt(object, {"metadata", "name"});
   if (report.node.empty()) return Error(ErrorCode::kCorrupt, "a ProfilingNode without a name");
   report.agent.version = TextAt(object, {"agent", "version"});
+  report.agent.pod_namespace = TextAt(object, {"agent", "podNamespace"});
   const Node* rows = object.Find("policies");
   if (rows == nullptr) return report;
   for (const Node& item : rows->items) {

@@ -55,6 +55,7 @@ struct NodeCondition {
 
 struct AgentFacts {
   std::string version;
+  std::string pod_namespace;  // of the pod that it runs in; empty: it runs in none
   std::string boot_id;
   std::string kernel_version;
   std::string cgroup_mode;            // v1, v2 or hybrid; empty: not known
@@ -78,7 +79,8 @@ struct NodeReport {
 // text.
 std::string NodeReportJson(const NodeReport& report);
 
-// What of an object ReadNodeReport reads. The agent's facts are for people, but for its version.
+// What of an object ReadNodeReport reads. The agent's facts are for people, but for its version
+// and namespace.
 FieldSet NodeReportFields();
 // Rows that make no sense (a newer agent's states) are left out. kCorrupt when it has no name.
 Result<NodeReport> ReadNodeReport(const Node& object);

@@ -28,6 +28,22 @@ std::vector<std::string> NodesOf(const ReportIndex& index, const std::string& ui
   return nodes;
 }
 
+TEST(ReportIndex, KnowsWhoseAgentIsAPodOfANamespace) {
+  const auto report = [](const std::string& node, const std::string& namespace_name) {
+    k8s::NodeReport made = *Report(node, {"p"});
+    made.agent.pod_namespace = namespace_name;
+    return std::make_shared<const k8s::NodeReport>(made);
+  };
+  ReportIndex index;
+  index.Apply({true,
+               {{"one", report("one", "firetower")},
+                {"two", report("two", "")},
+                {"three", report("three", "other")}}});
+  EXPECT_THAT(index.NodesOfPodsIn("firetower"), UnorderedElementsAre("one"));
+  EXPECT_THAT(index.PoliciesOf("two"), UnorderedElementsAre("p"));
+  EXPECT_THAT(index.PoliciesOf("four"), IsEmpty());
+}
+
 TEST(ReportIndex, FollowsWhatNodesReport) {
   ReportIndex index;
   const ReportChanges all = {true,

@@ -32,6 +32,7 @@ class StatusKeeperTest : public ::testing::Test {
     for (size_t i = 0; i < rows.size(); ++i) {
       k8s::NodeReport report;
       report.node = "node-" + std::to_string(i);
+      report.agent.pod_namespace = "firetower";
       report.policies = {rows[i]};
       view_.reports.reports[report.node] = std::make_shared<const k8s::NodeReport>(report);
     }
@@ -48,7 +49,8 @@ class StatusKeeperTest : public ::testing::Test {
   HubMetrics metrics_;
   bool leads_ = true;
   HubView view_{nullptr, std::make_shared<const PolicyStore::Objects>(), {}};
-  StatusKeeper keeper_{{server_, clock_, metrics_, "hub-1", [this] { return leads_; }}};
+  StatusKeeper keeper_{
+      {server_, clock_, metrics_, "hub-1", "firetower", [this] { return leads_; }}};
 };
 
 TEST_F(StatusKeeperTest, SaysAtOnceThatItIsTakenUpAndThenThatItRuns) {
@@ -104,6 +106,29 @@ TEST_F(StatusKeeperTest, ANodeThatNeverAnswersIsSaid) {
   keeper_.StepNs();
   ASSERT_EQ(Writes(), 2u);
   EXPECT_THAT(server_.last().body, HasSubstr("PartiallyProgrammed"));
+}
+
+// Its reports stay as they were when it last wrote one.
+TEST_F(StatusKeeperTest, SaysWhenANodesAgentIsGone) {
+  AgentPodStore::Objects pods;
+  pods["firetower/agent-0"] = {"uid", std::make_shared<const AgentPod>(AgentPod{"node-0", true})};
+  view_.agent_pods = std::make_shared<const AgentPodStore::Objects>(pods);
+  Show(k8s::PolicyWith(1));
+  Report({k8s::RowOf(1), k8s::RowOf(1)});
+  Taken(215);
+  keeper_.StepNs();
+  clock_.Advance(2 * kSecond);
+  Taken(216);
+  keeper_.StepNs();
+  ASSERT_EQ(Writes(), 2u);
+  EXPECT_THAT(server_.last().body, HasSubstr("2 of 2 nodes"));
+  clock_.Advance(AgentLife::kGraceNs);
+  Taken(217);
+  keeper_.StepNs();
+  ASSERT_EQ(Writes(), 4u) << "the status, and an Event of it";
+  EXPECT_THAT(server_.requests()[2].body,
+              AllOf(HasSubstr("1 of 2 nodes"), HasSubstr("AgentNotReady"), HasSubstr("node-1")));
+  EXPECT_THAT(server_.last().body, HasSubstr(R"("reason":"AgentNotReady")"));
 }
 
 TEST_F(StatusKeeperTest, WritesOnlyWhileItLeads) {

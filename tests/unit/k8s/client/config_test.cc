@@ -73,6 +73,7 @@ TEST(InClusterConfig, NamesTheMountedFiles) {
   EXPECT_EQ(config->token_file, folder.path() + "/token");
   EXPECT_EQ(config->ca.path, folder.path() + "/ca.crt");
   EXPECT_EQ(config->default_namespace, "shop");
+  EXPECT_TRUE(config->in_pod);
   EXPECT_FALSE(config->insecure_skip_tls_verify);
 }
 
@@ -152,6 +153,7 @@ TEST(Kubeconfig, ReadsInlineCertificates) {
   EXPECT_EQ(config->client_certificate.data, "cert");
   EXPECT_EQ(config->client_key.data, "key");
   EXPECT_EQ(config->default_namespace, "shop");
+  EXPECT_FALSE(config->in_pod);
 }
 
 TEST(Kubeconfig, PathsAreRelativeToItsFolder) {

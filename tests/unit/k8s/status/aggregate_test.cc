@@ -116,6 +116,35 @@ TEST(Aggregate, WhatIsCutIsDegradedAndStillProgrammed) {
   }
 }
 
+// What it reported last says that all is well.
+TEST(Aggregate, ANodeWithoutAnAgentRunsNothing) {
+  const PolicyRow row = RowOf(1);
+  PolicyStatus status = Aggregate(
+      PolicyWith(1), std::vector<ReportedRow>{{"n0", &row}, {"n1", &row, true}}, kSettled);
+  EXPECT_EQ(status.nodes, (NodeCounts{2, 1, 0, 0, 1}));
+  EXPECT_EQ(status.pods_matched, 4);
+  EXPECT_EQ(status.pods_profiled, 2);
+  EXPECT_EQ(Says(status, "Programmed"), "False/PartiallyProgrammed");
+  EXPECT_EQ(Says(status, "Degraded"), "True/AgentNotReady");
+  ASSERT_THAT(status.failures, SizeIs(1));
+  EXPECT_EQ(status.failures[0].node, "n1");
+  status = Aggregate(PolicyWith(1), std::vector<ReportedRow>{{"n1", &row, true}}, kSettled);
+  EXPECT_EQ(Says(status, "Programmed"), "False/AgentNotReady");
+  EXPECT_EQ(Says(status, "Ready"), "False/AgentNotReady");
+}
+
+TEST(Aggregate, WhoCannotTellIsNoNodeWithoutTargets) {
+  PolicyMoment moment = kSettled;
+  moment.no_targets = true;
+  const auto said = [&] { return Aggregate(PolicyWith(1), {}, moment); };
+  EXPECT_EQ(Says(said(), "Programmed"), "False/NoTargets");
+  moment.agents_down = true;
+  EXPECT_EQ(Says(said(), "Programmed"), "False/NoTargets");
+  EXPECT_THAT(said().Find("Programmed")->message, HasSubstr("some nodes' agents are not ready"));
+  moment.no_agent_runs = true;
+  EXPECT_EQ(Says(said(), "Programmed"), "False/AgentNotReady");
+}
+
 TEST(Aggregate, LosersAreOverridden) {
   const PolicyRow lost = RowOf(1, PolicyState::kOverridden);
   EXPECT_EQ(Says(StatusOf(PolicyWith(1), {lost, lost}), "Programmed"), "False/Overridden");

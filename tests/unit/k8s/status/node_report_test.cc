@@ -20,6 +20,7 @@ NodeReport ReportOf(std::vector<PolicyRow> rows) {
   report.node = "node-1";
   report.node_uid = "7d2d0b6c-7a0e-4f7c-9b1f-6a1d5b8a2f10";
   report.agent.version = "0.1.0";
+  report.agent.pod_namespace = "firetower";
   report.agent.cgroup_mode = "hybrid";
   report.conditions = {{"Ready", true, "Sampling", "", kCreatedNs}};
   report.policies = std::move(rows);
@@ -46,6 +47,7 @@ TEST(NodeReport, IsReadBackAsItWasWritten) {
   ASSERT_TRUE(read) << read.error().message();
   EXPECT_EQ(read->node, "node-1");
   EXPECT_EQ(read->agent.version, "0.1.0");
+  EXPECT_EQ(read->agent.pod_namespace, "firetower");
   EXPECT_EQ(read->policies, (std::vector<PolicyRow>{one, other}));
 }
 
