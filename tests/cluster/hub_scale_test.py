@@ -86,6 +86,7 @@ class StatusWrites(threading.Thread):
         super().__init__(daemon=True)
         self.kube = kube
         self.moments = []
+        self.ready = []  # nodes that run the generation observed, as each of these writes counts them
         self.start()
 
     def run(self):
@@ -99,6 +100,14 @@ class StatusWrites(threading.Thread):
             if found and found != known:
                 known = found
                 self.moments.append(time.monotonic())
+                self.ready.append(found.get("nodes", {}).get("ready", 0))
+
+    def counted_after(self, first, began):
+        """For each node the seconds until a write counted it."""
+        seconds = []
+        for moment, ready in zip(self.moments[first:], self.ready[first:]):
+            seconds += [moment - began] * (ready - len(seconds))
+        return seconds
 
 
 def main():
@@ -139,6 +148,10 @@ def main():
         ordered = sorted(agents.seconds)
         case.figure("a report's apply, median and 99th percentile, ms",
                     f"{ordered[len(ordered) // 2] * 1e3:.1f}, {ordered[int(len(ordered) * 0.99)] * 1e3:.1f}")
+        counted = writes.counted_after(first, began)
+        case.check("its writes count every node in the end", len(counted) == AGENTS, len(counted))
+        case.figure("from the edit until the status counts a node, p50, p95, max, s",
+                    ", ".join(f"{counted[int((AGENTS - 1) * part)]:.1f}" for part in (0.5, 0.95, 1)) if counted else "none")
         moments = writes.moments[first:]
         case.figure("status writes after the edit, s", ", ".join(f"{one - began:.1f}" for one in moments))
         case.at_most("status writes a second", len(moments) / whole, 2)

@@ -6,6 +6,7 @@ One Deployment that a policy takes beside another that burns as much; a pod that
 comes late; a policy of another namespace; the policy deleted.
 """
 
+import os
 import pathlib
 import sys
 import time
@@ -99,7 +100,14 @@ def judge_edit(case, daemon, truth):
     before = judge_silence(case, daemon, "suspended")
     patch('{"spec":{"suspend":false}}')
     case.check("resumed: it samples again", wait_for(lambda: shown_seconds(daemon) > before + 0.5, 20))
+    # While there is another policy a pod that it takes may come at any moment, and is sampled from its first.
+    truth.cluster.kubectl("-n", "front", "delete", "pfp", "all")
+    time.sleep(3)
+    case.at_least("perf events open before it is deleted, one a CPU at least", daemon.perf_events(), os.cpu_count())
+    began = time.monotonic()
     truth.cluster.kubectl("-n", "shop", "delete", "pfp", "checkout")
+    wait_for(lambda: not daemon.perf_events(), 20, every=0.02)
+    case.at_most("from the start of kubectl delete until no perf event is open, s", time.monotonic() - began, 2)
     judge_silence(case, daemon, "deleted")
 
 

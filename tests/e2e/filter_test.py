@@ -37,11 +37,6 @@ BURN = (f"i=0; while [ $i -lt {BURNERS} ]; do cp /bin/toy_stack /tmp/burn$i; /tm
         "done; wait")
 
 
-def perf_events(daemon):
-    folder = pathlib.Path(f"/proc/{daemon.process.pid}/fd")
-    return sum(os.readlink(fd) == "anon_inode:[perf_event]" for fd in folder.iterdir())
-
-
 def counts(daemon, container, label):
     """Samples of the container so far, by a label."""
     found = {}
@@ -81,13 +76,13 @@ class Judge:
         grown, _ = gained(self.daemon, self.container, "cpu", 6)
         self.case.check("cpus 0: samples of that CPU alone", set(grown) == {"0"}, grown)
         self.case.check("cpus 0: one event a CPU to follow processes, one to sample",
-                        perf_events(self.daemon) == os.cpu_count() + 1, perf_events(self.daemon))
+                        self.daemon.perf_events() == os.cpu_count() + 1, self.daemon.perf_events())
 
     def nothing(self):
-        self.case.at_least("perf events open before", perf_events(self.daemon), 2)
+        self.case.at_least("perf events open before", self.daemon.perf_events(), 2)
         (self.folder / "only.yaml").unlink()
         begin = time.monotonic()
-        while perf_events(self.daemon) and time.monotonic() < begin + 10:
+        while self.daemon.perf_events() and time.monotonic() < begin + 10:
             time.sleep(0.05)
         self.case.at_most("seconds from the last policy's end until no perf event is open", time.monotonic() - begin, 2)
         time.sleep(1)

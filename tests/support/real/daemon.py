@@ -78,6 +78,16 @@ class Daemon:
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
+    def perf_events(self):
+        """Descriptors of perf events that it holds, by the kernel's account."""
+        count = 0
+        for fd in pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir():
+            try:
+                count += os.readlink(fd) == "anon_inode:[perf_event]"
+            except FileNotFoundError:
+                pass  # closed meanwhile
+        return count
+
     def cli(self, *arguments, check=True, text=True):
         done = subprocess.run([str(BIN / "firetower"), "--server", self.url, *arguments],
                               capture_output=True, text=text, timeout=60)
