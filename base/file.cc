@@ -67,8 +67,6 @@ Status ReadExactAt(int fd, uint64_t offset, std::span<std::byte> out) {
   return OkStatus();
 }
 
-namespace {
-
 Status WriteAll(int fd, std::string_view contents) {
   while (!contents.empty()) {
     ssize_t n = ::write(fd, contents.data(), contents.size());
@@ -78,6 +76,8 @@ Status WriteAll(int fd, std::string_view contents) {
   }
   return OkStatus();
 }
+
+namespace {
 
 std::string Parent(const std::string& path) {
   size_t slash = path.find_last_of('/');
@@ -99,10 +99,11 @@ bool IsNumber(std::string_view text, T* out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-Status WriteAndSync(const std::string& path, std::string_view contents, unsigned mode) {
+Status WriteAndSync(const std::string& path, const std::function<Status(int fd)>& fill,
+                    unsigned mode) {
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd) return ErrnoError("create " + path);
-  RETURN_IF_ERROR(WriteAll(fd.get(), contents).Context(path));
+  RETURN_IF_ERROR(fill(fd.get()).Context(path));
   if (::fsync(fd.get()) != 0) return ErrnoError("fsync " + path);
   return OkStatus();
 }
@@ -122,9 +123,15 @@ std::optional<pid_t> TemporaryFileOwner(std::string_view name) {
 }
 
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode) {
+  return WriteFileAtomic(
+      path, [contents](int fd) { return WriteAll(fd, contents); }, mode);
+}
+
+Status WriteFileAtomic(const std::string& path, const std::function<Status(int fd)>& fill,
+                       unsigned mode) {
   static std::atomic<unsigned> serial{0};
   std::string temporary = fmt::format("{}{}{}-{}", path, kTemporaryMark, ::getpid(), ++serial);
-  Status status = WriteAndSync(temporary, contents, mode);
+  Status status = WriteAndSync(temporary, fill, mode);
   if (status && ::rename(temporary.c_str(), path.c_str()) != 0) {
     status = ErrnoError("rename to " + path);
   }

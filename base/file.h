@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,11 @@ Status ReadExactAt(int fd, uint64_t offset, std::span<std::byte> out);
 // Replaces `path` so that a reader sees the old file or the whole new one, never a part, also
 // after a power cut: temporary file beside it, fsync, rename, fsync of the folder.
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode = 0644);
+// The same for contents that `fill` writes to the descriptor.
+Status WriteFileAtomic(const std::string& path, const std::function<Status(int fd)>& fill,
+                       unsigned mode = 0644);
+// Writes all of it where the descriptor stands.
+Status WriteAll(int fd, std::string_view contents);
 
 // The temporary file of WriteFileAtomic is <name>.tmp-<pid>-<serial>. The pid if `name` is such a
 // name, so that what a crash left behind can be told from a file that somebody called similarly.

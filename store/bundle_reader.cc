@@ -161,9 +161,13 @@ Result<std::string> ReadBundleEntry(const BundleEntry& entry, const RangeReader&
 }
 
 Result<BundleIndex> ReadBundleIndex(const ObjectStore& store, std::string_view key) {
-  ASSIGN_OR_RETURN(uint64_t size, store.Size(key));
-  return ReadBundleIndex(
-      size, [&](uint64_t offset, uint64_t length) { return store.GetRange(key, offset, length); });
+  ASSIGN_OR_RETURN(ObjectTail tail, store.GetTail(key, kBundleTailBytes));
+  const uint64_t begin = tail.object_size - tail.bytes.size();
+  return ReadBundleIndex(tail.object_size,
+                         [&](uint64_t offset, uint64_t length) -> Result<std::string> {
+                           if (offset < begin) return store.GetRange(key, offset, length);
+                           return tail.bytes.substr(offset - begin, length);
+                         });
 }
 
 Result<std::string> ReadBundleEntry(const ObjectStore& store, std::string_view key,

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 // No Put takes this long; covers a pid that was given out again (in a container it is always 1).
 constexpr time_t kAbandonedAfterSeconds = 60;
+constexpr uint64_t kCopyBytes = 256 << 10;  // of a source at a time
 
 bool IsAbandoned(const std::string& path, pid_t writer) {
   if (::kill(writer, 0) != 0 && errno == ESRCH) return true;
@@ -145,13 +146,31 @@ Result<std::string> DirStore::PathOf(std::string_view key) const {
 
 Status DirStore::Put(std::string_view key, std::string_view bytes) {
   ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  return WriteInFolders(path, [&] { return WriteFileAtomic(path, bytes); });
+}
+
+Status DirStore::PutFrom(std::string_view key, const ObjectSource& source) {
+  ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  auto copy = [&](int fd) -> Status {
+    std::string chunk(std::min<uint64_t>(kCopyBytes, source.size()), '\0');
+    for (uint64_t at = 0; at < source.size(); at += chunk.size()) {
+      chunk.resize(std::min<uint64_t>(chunk.size(), source.size() - at));
+      RETURN_IF_ERROR(source.ReadAt(at, std::as_writable_bytes(std::span(chunk))));
+      RETURN_IF_ERROR(WriteAll(fd, chunk));
+    }
+    return OkStatus();
+  };
+  return WriteInFolders(path, [&] { return WriteFileAtomic(path, copy); });
+}
+
+Status DirStore::WriteInFolders(const std::string& path, const std::function<Status()>& write) {
   std::shared_lock hold(folders_);
   // Another process may take away a folder that has just become empty: make it again.
   constexpr int kTries = 3;
   Status status;
   for (int i = 0; i < kTries; ++i) {
     status = MakeParents(root_, path);
-    if (status) status = WriteFileAtomic(path, bytes);
+    if (status) status = write();
     if (status || status.error().sys_errno() != ENOENT) break;
   }
   return std::move(status.Context("store"));
@@ -177,6 +196,19 @@ Result<std::string> DirStore::GetRange(std::string_view key, uint64_t offset,
   std::string bytes(length, '\0');
   RETURN_IF_ERROR(ReadExactAt(fd.get(), offset, std::as_writable_bytes(std::span(bytes))));
   return bytes;
+}
+
+Result<ObjectTail> DirStore::GetTail(std::string_view key, uint64_t length) const {
+  ASSIGN_OR_RETURN(std::string path, PathOf(key));
+  ASSIGN_OR_RETURN(UniqueFd fd, OpenReadOnly(path, O_NONBLOCK));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("stat " + path);
+  if (!S_ISREG(info.st_mode)) return Error(ErrorCode::kNotFound, path + ": not an object");
+  auto size = static_cast<uint64_t>(info.st_size);
+  ObjectTail tail{.bytes = std::string(std::min(length, size), '\0'), .object_size = size};
+  RETURN_IF_ERROR(ReadExactAt(fd.get(), size - tail.bytes.size(),
+                              std::as_writable_bytes(std::span(tail.bytes))));
+  return tail;
 }
 
 Result<uint64_t> DirStore::Size(std::string_view key) const {
@@ -217,6 +249,14 @@ Status DirStore::Delete(std::string_view key) {
   // rmdir refuses a folder that is not empty: that ends the climb.
   for (size_t slash = path.rfind('/'); slash > root_.size(); slash = path.rfind('/', slash - 1)) {
     if (::rmdir(path.substr(0, slash).c_str()) != 0) break;
+  }
+  return OkStatus();
+}
+
+Status DirStore::Check() const {
+  // Also what a file system that is gone, or read-only, says.
+  if (::access(root_.c_str(), R_OK | W_OK | X_OK) != 0) {
+    return ErrnoError("store directory " + root_ + " cannot be read and written");
   }
   return OkStatus();
 }

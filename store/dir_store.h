@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -21,15 +22,18 @@ class DirStore : public ObjectStore {
 
   using ObjectStore::Get;
   Status Put(std::string_view key, std::string_view bytes) override;
+  Status PutFrom(std::string_view key, const ObjectSource& source) override;
   Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override;
   Result<std::string> GetRange(std::string_view key, uint64_t offset,
                                uint64_t length) const override;
+  Result<ObjectTail> GetTail(std::string_view key, uint64_t length) const override;
   Result<uint64_t> Size(std::string_view key) const override;
   Result<std::vector<ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
                                        size_t limit = kMaxListed) const override;
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
   // Also removes the folders that became empty.
   Status Delete(std::string_view key) override;
+  Status Check() const override;
   std::string Describe() const override { return "file://" + root_; }
 
   const std::string& root() const { return root_; }
@@ -39,6 +43,8 @@ class DirStore : public ObjectStore {
  private:
   explicit DirStore(std::string root) : root_(std::move(root)) {}
   Result<std::string> PathOf(std::string_view key) const;
+  // Makes the folders of `path` and calls `write`.
+  Status WriteInFolders(const std::string& path, const std::function<Status()>& write);
 
   std::string root_;  // absolute, no trailing slash
   size_t swept_files_ = 0;

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // ObjectStore: named immutable byte strings. Keys are '/'-separated paths (store/key.h); a listing
 // is in byte order of the whole key, as S3's.
+//
+// What an error's code tells: kNotFound, no such object; kPermission, kInvalid and kUnsupported,
+// somebody has to change something first; kUnavailable, the same call may go through later, as
+// kExhausted may when there is room again; kCorrupt, the bytes are not what was asked for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -18,22 +26,52 @@ struct ObjectInfo {
   uint64_t size = 0;
 };
 
+struct ObjectTail {
+  std::string bytes = {};    // the last ones
+  uint64_t object_size = 0;  // of all of it
+};
+
+// When a call has to end without its result: kUnavailable says which of the two it was.
+struct CallLimits {
+  static constexpr int64_t kNoDeadline = INT64_MAX;
+
+  std::stop_token stop = {};
+  int64_t deadline_ns = kNoDeadline;  // on the monotonic clock
+};
+
+// Bytes that need not be in memory all at once. They stay the same while a Put reads them, which it
+// may do more than once.
+class ObjectSource {
+ public:
+  virtual ~ObjectSource() = default;
+  virtual uint64_t size() const = 0;
+  // Fills `out`; [offset, offset + out.size()) lies within size().
+  virtual Status ReadAt(uint64_t offset, std::span<std::byte> out) const = 0;
+};
+
 // Implementations may be used by several threads at once.
 class ObjectStore {
  public:
   static constexpr size_t kMaxListed = 1000;
 
+  ObjectStore() = default;
   virtual ~ObjectStore() = default;
+  ObjectStore(const ObjectStore&) = delete;
+  ObjectStore& operator=(const ObjectStore&) = delete;
 
   // Atomic: a reader sees the old object or the whole new one. When it returns OK the bytes
   // survive a power cut.
   virtual Status Put(std::string_view key, std::string_view bytes) = 0;
+  // The same, in memory that does not grow with the object.
+  virtual Status PutFrom(std::string_view key, const ObjectSource& source) = 0;
   // kNotFound when there is none; kExhausted above `max_bytes`.
   virtual Result<std::string> Get(std::string_view key, uint64_t max_bytes) const = 0;
   Result<std::string> Get(std::string_view key) const { return Get(key, uint64_t{1} << 30); }
   // Exactly `length` bytes; kCorrupt when the object ends before.
   virtual Result<std::string> GetRange(std::string_view key, uint64_t offset,
                                        uint64_t length) const = 0;
+  // The last `length` bytes, or all of a shorter object, and the object's size: one request.
+  virtual Result<ObjectTail> GetTail(std::string_view key, uint64_t length) const = 0;
   virtual Result<uint64_t> Size(std::string_view key) const = 0;
   // Up to `limit` objects whose key starts with `prefix` and sorts after `start_after`.
   virtual Result<std::vector<ObjectInfo>> List(std::string_view prefix,
@@ -45,8 +83,22 @@ class ObjectStore {
   // Fine when there is none.
   virtual Status Delete(std::string_view key) = 0;
 
+  // Whether it can be reached and listed; what keeps it from that and what to do, if not.
+  virtual Status Check() const = 0;
+
   // For messages: "file:///var/lib/firetower".
   virtual std::string Describe() const = 0;
+
+  // The same store for one piece of work: every call through the result also ends when `limits` say
+  // so, an S3 call at once, others between two of their steps. This store outlives the result.
+  std::unique_ptr<ObjectStore> Limited(CallLimits limits) { return DoLimited(std::move(limits)); }
+  std::unique_ptr<const ObjectStore> Limited(CallLimits limits) const {
+    return const_cast<ObjectStore*>(this)->DoLimited(std::move(limits));
+  }
+
+ private:
+  // As built in, asks the limits before each call.
+  virtual std::unique_ptr<ObjectStore> DoLimited(CallLimits limits);
 };
 
 // Opens the store a URL names; kInvalid lists the forms that are allowed (file:///DIR).

@@ -2,8 +2,10 @@
 // A store in memory whose Put can be made to fail, or to be looked at while it happens.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ class MemoryStore : public store::ObjectStore {
     objects[std::string(key)] = bytes;
     return OkStatus();
   }
+  Status PutFrom(std::string_view key, const store::ObjectSource& source) override {
+    std::string bytes(source.size(), '\0');
+    RETURN_IF_ERROR(source.ReadAt(0, std::as_writable_bytes(std::span(bytes))));
+    return Put(key, bytes);
+  }
   Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override {
     auto found = objects.find(std::string(key));
     if (found == objects.end()) return Error(ErrorCode::kNotFound, std::string(key));
@@ -35,6 +42,11 @@ class MemoryStore : public store::ObjectStore {
     ASSIGN_OR_RETURN(std::string all, store::ObjectStore::Get(key));
     if (offset + length > all.size()) return Error(ErrorCode::kCorrupt, "beyond the end");
     return all.substr(offset, length);
+  }
+  Result<store::ObjectTail> GetTail(std::string_view key, uint64_t length) const override {
+    ASSIGN_OR_RETURN(std::string all, store::ObjectStore::Get(key));
+    return store::ObjectTail{.bytes = all.substr(all.size() - std::min<size_t>(length, all.size())),
+                             .object_size = all.size()};
   }
   Result<uint64_t> Size(std::string_view key) const override {
     ASSIGN_OR_RETURN(std::string all, store::ObjectStore::Get(key));
@@ -63,6 +75,7 @@ class MemoryStore : public store::ObjectStore {
     objects.erase(std::string(key));
     return OkStatus();
   }
+  Status Check() const override { return OkStatus(); }
   std::string Describe() const override { return "memory"; }
 
   std::map<std::string, std::string> objects;
