@@ -101,7 +101,10 @@ class ObjectStore {
   virtual std::unique_ptr<ObjectStore> DoLimited(CallLimits limits);
 };
 
-// Opens the store a URL names; kInvalid lists the forms that are allowed (file:///DIR).
+// Opens the store a URL names, file:///DIR or s3://BUCKET (docs/reference/object-store.md).
+// kInvalid says what is wrong and what is allowed. An S3 store is not asked yet: Check does that.
 Result<std::unique_ptr<ObjectStore>> OpenStore(std::string_view url);
+// What OpenStore would say of the URL's form, without opening anything.
+Status CheckStoreUrl(std::string_view url);
 
 }  // namespace firetower::store

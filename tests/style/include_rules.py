@@ -23,7 +23,7 @@ GENERATED = (".skel.h", ".pb.h")
 # Libraries that a module's header must not pass on to whoever includes it.
 THIRD_PARTY = re.compile(
     r"^(nlohmann/|yaml-cpp/|prometheus/|httplib\.h|google/protobuf|zip\.h|zlib\.h|libdeflate\.h"
-    r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|bpf/libbpf\.h|bpf/bpf\.h)"
+    r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|pugixml|bpf/libbpf\.h|bpf/bpf\.h)"
 )
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]')

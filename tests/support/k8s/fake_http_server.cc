@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -90,6 +91,16 @@ bool FakePeer::Reply(std::string_view status, std::string_view body, std::string
 void FakePeer::AwaitClose() {
   while (!ReadRequest().empty()) {
   }
+}
+
+bool FakePeer::AwaitCloseFor(int timeout_ms) {
+  pollfd polled{.fd = socket_.get(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&polled, 1, timeout_ms) > 0;
+}
+
+void FakePeer::ResetOnClose() {
+  const linger now{.l_onoff = 1, .l_linger = 0};
+  CHECK(::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now)) == 0);
 }
 
 std::string FakePeer::ClientName() const {

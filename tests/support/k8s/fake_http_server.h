@@ -32,6 +32,10 @@ class FakePeer {
   bool Reply(std::string_view status, std::string_view body, std::string_view headers = "");
   // Until the client closes or the server is destroyed.
   void AwaitClose();
+  // The same within `timeout_ms`; false when it is still there.
+  bool AwaitCloseFor(int timeout_ms);
+  // What is closed now is closed by a reset.
+  void ResetOnClose();
   // The subject of the client's certificate, "" without one.
   std::string ClientName() const;
 

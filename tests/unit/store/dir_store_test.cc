@@ -186,11 +186,16 @@ TEST(OpenStore, SaysWhichUrlsAreAllowed) {
   auto store = OpenStore("file://" + folder.path() + "/s/");
   ASSERT_TRUE(store) << store.error().message();
   EXPECT_EQ((*store)->Describe(), "file://" + folder.path() + "/s");
-  for (const char* url : {"", "/var/lib/x", "s3://bucket", "file://relative/x", "file:///a?b=c"}) {
+  for (const char* url : {"", "/var/lib/x", "gs://bucket", "file://relative/x", "file:///a?b=c"}) {
     auto refused = OpenStore(url);
     ASSERT_FALSE(refused) << url;
-    EXPECT_THAT(refused.error().message(), HasSubstr("allowed is file:///DIR"));
+    EXPECT_THAT(refused.error().message(), HasSubstr("allowed are file:///DIR"));
+    EXPECT_THAT(refused.error().message(), HasSubstr("s3://BUCKET"));
+    EXPECT_FALSE(CheckStoreUrl(url)) << url;
   }
+  EXPECT_TRUE(CheckStoreUrl("file:///srv/x"));
+  EXPECT_TRUE(CheckStoreUrl("s3://bucket/prefix?region=eu-west-1"));
+  EXPECT_THAT(OpenStore("s3://bucket?regoin=x").error().message(), HasSubstr("unknown option"));
 }
 
 }  // namespace

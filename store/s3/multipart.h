@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "store/s3/client.h"
+#include "store/store.h"
+
+namespace firetower::store::s3 {
+
+// Larger objects go up in parts: a part that fails is sent again alone.
+inline constexpr uint64_t kMultipartAboveBytes = 16 << 20;
+inline constexpr uint64_t kMaxParts = 10'000;
+
+// The bytes [offset, offset + length) of the object, valid until the next call.
+using PartReader = std::function<Result<std::string_view>(uint64_t offset, uint64_t length)>;
+
+// Parts of config().part_bytes, or larger where there would be more than kMaxParts; the last may be
+// smaller.
+uint64_t PartBytes(uint64_t object_bytes, uint64_t configured_bytes);
+
+// Uploads and completes, one part after the other. When it fails the upload is aborted, for which a
+// few seconds are taken even after `limits` are over, so that its parts are not paid for.
+Status PutInParts(Client& client, std::string_view key, uint64_t object_bytes,
+                  const PartReader& read, const CallLimits& limits);
+
+// Aborts uploads below the store's prefix that began before `before_s` (Unix time) and whose key,
+// without the prefix, is `mine`: what a killed process left behind. Returns how many. MinIO lists
+// the uploads of a whole key only, never of a prefix.
+Result<uint64_t> AbortUploads(Client& client, int64_t before_s,
+                              const std::function<bool(std::string_view key)>& mine,
+                              const CallLimits& limits);
+
+// Headers of a PUT and of the start of an upload: server-side encryption.
+std::vector<HttpHeader> WriteHeaders(const Config& config);
+
+}  // namespace firetower::store::s3

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/s3/http/http.h"
+#include "store/s3/messages.h"
+
+namespace firetower::store::s3 {
+
+// What an answer that is not the one asked for means.
+struct Refusal {
+  int status = 0;
+  ErrorBody body = {};
+
+  bool Is(std::string_view code) const { return body.code == code; }
+  bool IsRetryable() const;
+  // With the code that says what a caller can do, and for people what happened, why and what to do.
+  // `what`: "PUT v1/…/x.zip"; `source`: where the credentials come from.
+  Error ToError(std::string_view what, std::string_view source) const;
+};
+
+Refusal RefusalOf(const HttpResponse& response);
+
+}  // namespace firetower::store::s3

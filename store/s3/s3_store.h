@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/s3/client.h"
+#include "store/s3/config.h"
+#include "store/store.h"
+
+namespace firetower::store::s3 {
+
+class Listing;
+
+// A bucket of S3-compatible storage, or what is below a prefix of it. An object is uploaded whole
+// or not at all; what is larger than 16 MiB goes up in parts, of which one is in memory at a time.
+// Calls end at their own deadline (Client::Send) or at that of the store's limits, and at once when
+// those are stopped.
+class S3Store final : public ObjectStore {
+ public:
+  // Parses the URL and chooses where credentials come from; nothing is sent yet.
+  static Result<std::unique_ptr<S3Store>> Open(std::string_view url,
+                                               const Environment& environment);
+  explicit S3Store(Client::Parts parts);
+  ~S3Store() override;
+
+  using ObjectStore::Get;
+  Status Put(std::string_view key, std::string_view bytes) override;
+  Status PutFrom(std::string_view key, const ObjectSource& source) override;
+  Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override;
+  Result<std::string> GetRange(std::string_view key, uint64_t offset,
+                               uint64_t length) const override;
+  Result<ObjectTail> GetTail(std::string_view key, uint64_t length) const override;
+  Result<uint64_t> Size(std::string_view key) const override;
+  Result<std::vector<ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
+                                       size_t limit = kMaxListed) const override;
+  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
+  Status Delete(std::string_view key) override;
+  // Lists one key: needs s3:ListBucket only. Within 15 seconds.
+  Status Check() const override;
+  std::string Describe() const override;
+
+  // See multipart.h.
+  Result<uint64_t> AbortUploads(int64_t before_s,
+                                const std::function<bool(std::string_view key)>& mine);
+  ClientCounts counts() const;
+
+ private:
+  // What all stores with limits of their own made from this one use.
+  struct Shared;
+  S3Store(std::shared_ptr<Shared> shared, CallLimits limits);
+  std::unique_ptr<ObjectStore> DoLimited(CallLimits limits) override;
+
+  const std::shared_ptr<Shared> shared_;
+  const CallLimits limits_ = {};
+};
+
+}  // namespace firetower::store::s3

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/s3/sign/sigv4.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+
+#include "store/s3/sign/digest.h"
+
+namespace firetower::store::s3 {
+namespace {
+
+constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
+
+// Blanks at the ends cut off, blanks in a row one.
+std::string Trimmed(std::string_view value) {
+  std::string out;
+  for (const char c : value) {
+    const bool blank = c == ' ' || c == '\t';
+    if (blank && (out.empty() || out.back() == ' ')) continue;
+    out += blank ? ' ' : c;
+  }
+  if (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+// Sorted by name; the values of one name stay in their order, joined by commas.
+std::map<std::string, std::string> CanonicalHeaders(std::span<const HttpHeader> headers) {
+  std::map<std::string, std::string> sorted;
+  for (const HttpHeader& header : headers) {
+    std::string name = header.name;
+    std::ranges::transform(name, name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    auto [at, is_new] = sorted.try_emplace(std::move(name));
+    if (!is_new) at->second += ',';
+    at->second += Trimmed(header.value);
+  }
+  return sorted;
+}
+
+std::string SignedHeaders(const std::map<std::string, std::string>& headers) {
+  std::string names;
+  for (const auto& [name, value] : headers) {
+    if (!names.empty()) names += ';';
+    names += name;
+  }
+  return names;
+}
+
+std::string Scope(const SigningKey& key, std::string_view amz_date) {
+  return fmt::format("{}/{}/{}/aws4_request", amz_date.substr(0, 8), key.region, key.service);
+}
+
+}  // namespace
+
+std::string AmzDate(int64_t unix_s) {
+  std::tm utc{};
+  const auto at = static_cast<time_t>(unix_s);
+  ::gmtime_r(&at, &utc);
+  return fmt::format("{:04}{:02}{:02}T{:02}{:02}{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+std::string CanonicalRequest(const SigningRequest& request) {
+  const std::map<std::string, std::string> headers = CanonicalHeaders(request.headers);
+  std::string out = fmt::format("{}\n{}\n{}\n", request.method, request.encoded_path,
+                                CanonicalQuery(request.query));
+  for (const auto& [name, value] : headers) out += fmt::format("{}:{}\n", name, value);
+  out += fmt::format("\n{}\n{}", SignedHeaders(headers), request.payload_sha256);
+  return out;
+}
+
+std::string StringToSign(const SigningRequest& request, const SigningKey& key,
+                         std::string_view amz_date) {
+  return fmt::format("{}\n{}\n{}\n{}", kAlgorithm, amz_date, Scope(key, amz_date),
+                     Sha256Hex(CanonicalRequest(request)));
+}
+
+std::string Authorization(const SigningRequest& request, const SigningKey& key,
+                          std::string_view amz_date) {
+  std::string secret = fmt::format("AWS4{}", key.secret_access_key);
+  Sha256Digest derived = HmacSha256(secret, amz_date.substr(0, 8));
+  for (const std::string_view part : {key.region, key.service, std::string_view("aws4_request")}) {
+    derived = HmacSha256(AsText(derived), part);
+  }
+  const Sha256Digest signature = HmacSha256(AsText(derived), StringToSign(request, key, amz_date));
+  return fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}", kAlgorithm,
+                     key.access_key_id, Scope(key, amz_date),
+                     SignedHeaders(CanonicalHeaders(request.headers)), Hex(AsText(signature)));
+}
+
+}  // namespace firetower::store::s3

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace firetower::store::s3 {
+
+// RFC 3986 percent-encoding as Signature Version 4 wants it: everything but A-Z a-z 0-9 - . _ ~ is
+// %XX in upper case. In a path the '/' between components stays.
+std::string EncodeUriComponent(std::string_view text);
+std::string EncodeUriPath(std::string_view path);
+
+// %XX decoded; '+' too becomes a blank where `plus_is_blank`. Nothing when a % has no two digits.
+std::optional<std::string> DecodeUri(std::string_view text, bool plus_is_blank = false);
+
+struct QueryParameter {
+  std::string name = {};
+  std::string value = {};  // neither is encoded
+};
+
+// "a=1&b=" sorted by the encoded names, then values: the canonical query of Signature Version 4,
+// which is also what we send.
+std::string CanonicalQuery(std::span<const QueryParameter> query);
+
+}  // namespace firetower::store::s3

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What S3 and STS servers, or whoever answers in their place, send as XML.
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "store/s3/messages.h"
+
+namespace firetower::store::s3 {
+namespace {
+
+void Try(std::string_view xml) {
+  const ErrorBody error = ParseError(xml);
+  for (const std::string* text : {&error.code, &error.message, &error.region, &error.endpoint}) {
+    CHECK(text->size() <= 300);
+    for (const char c : *text) CHECK(c < 0 || (c >= ' ' && c != 0x7F));
+  }
+  CHECK(error.code.empty() || IsErrorBody(xml) || xml.find("ErrorResponse") != xml.npos);
+  if (const auto page = ParseListPage(xml)) {
+    for (const ObjectInfo& info : page->objects) CHECK(!info.key.empty());
+  }
+  if (const auto uploads = ParsePendingUploads(xml)) {
+    for (const PendingUpload& upload : uploads->uploads) CHECK(!upload.upload_id.empty());
+  }
+  if (const auto id = ParseUploadId(xml)) CHECK(!id->empty());
+  (void)ParseCompleted(xml);
+  (void)ParseAssumedRole(xml);
+}
+
+}  // namespace
+}  // namespace firetower::store::s3
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  firetower::store::s3::Try({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
