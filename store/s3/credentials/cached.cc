@@ -52,6 +52,11 @@ Result<std::shared_ptr<const Credentials>> CachedCredentials::Fetch(
   }
   Error error = std::move(fetched).error();
   error.Context("credentials of " + source_->Describe());
+  // Nobody else's business: who waits tries for itself.
+  if (!CheckLimits(limits, clock_) && !Usable()) {
+    last_error_.reset();
+    return error;
+  }
   const bool failed_before = last_error_.has_value();
   last_error_ = error;
   if (!Usable()) return error;

@@ -127,6 +127,20 @@ TEST_F(CachedTest, LetsAWaiterGoThatNobodyWaitsFor) {
   may_answer.release();
 }
 
+TEST_F(CachedTest, IsNotFailedByAFetchThatSomebodyElseGaveUp) {
+  const auto works = source_->on_fetch;
+  source_->on_fetch = [&](const CallLimits& limits) -> Result<Credentials> {
+    if (!limits.stop.stop_possible()) return works(limits);
+    while (!limits.stop.stop_requested()) std::this_thread::yield();
+    return Error(ErrorCode::kUnavailable, "cancelled");
+  };
+  std::stop_source stop;
+  std::jthread first([&] { EXPECT_FALSE(cached_->Get({.stop = stop.get_token()})); });
+  while (source_->fetches == 0) std::this_thread::yield();
+  std::jthread second([&] { EXPECT_EQ(Key(), "AK2"); });
+  stop.request_stop();
+}
+
 TEST_F(CachedTest, FetchesAnewWhenAServerSaysExpired) {
   const auto first = *cached_->Get({});
   cached_->Expired(first);
