@@ -245,11 +245,28 @@ Status DirStore::Delete(std::string_view key) {
   if (::unlink(path.c_str()) != 0) {
     return errno == ENOENT ? OkStatus() : Status(ErrnoError("delete " + path));
   }
+  RemoveEmptyFolders(path);
+  return OkStatus();
+}
+
+void DirStore::RemoveEmptyFolders(const std::string& path) {
   std::unique_lock hold(folders_);
   // rmdir refuses a folder that is not empty: that ends the climb.
   for (size_t slash = path.rfind('/'); slash > root_.size(); slash = path.rfind('/', slash - 1)) {
     if (::rmdir(path.substr(0, slash).c_str()) != 0) break;
   }
+}
+
+Status DirStore::MoveTo(DirStore& to, std::string_view key) {
+  ASSIGN_OR_RETURN(const std::string from_path, PathOf(key));
+  ASSIGN_OR_RETURN(const std::string to_path, to.PathOf(key));
+  {
+    std::shared_lock hold(to.folders_);
+    RETURN_IF_ERROR(MakeParents(to.root_, to_path).Context("store"));
+    if (::rename(from_path.c_str(), to_path.c_str()) != 0)
+      return ErrnoError("rename " + from_path + " to " + to_path);
+  }
+  RemoveEmptyFolders(from_path);
   return OkStatus();
 }
 

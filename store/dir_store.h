@@ -34,6 +34,8 @@ class DirStore : public ObjectStore {
   // Also removes the folders that became empty.
   Status Delete(std::string_view key) override;
   Status Check() const override;
+  // The object is in `to`, or in this one, at every moment; both lie on one file system.
+  Status MoveTo(DirStore& to, std::string_view key);
   std::string Describe() const override { return "file://" + root_; }
 
   const std::string& root() const { return root_; }
@@ -45,6 +47,8 @@ class DirStore : public ObjectStore {
   Result<std::string> PathOf(std::string_view key) const;
   // Makes the folders of `path` and calls `write`.
   Status WriteInFolders(const std::string& path, const std::function<Status()>& write);
+  // Folders above `path` that are empty now.
+  void RemoveEmptyFolders(const std::string& path);
 
   std::string root_;  // absolute, no trailing slash
   size_t swept_files_ = 0;

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/spool/spool.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "base/log.h"
+#include "store/bundle.h"
+#include "store/key.h"
+
+namespace firetower::store {
+namespace {
+
+// What has a foreign name is the oldest: it does not keep ours from going.
+int64_t StartOf(std::string_view key) {
+  if (const Result<BundleKey> bundle = ParseBundleKey(key)) return bundle->start_s;
+  if (const Result<CaptureKey> capture = ParseCaptureKey(key)) return capture->start_s;
+  return 0;
+}
+
+// Longer ones are made of it.
+bool IsWorthACopy(std::string_view key) {
+  const Result<BundleKey> bundle = ParseBundleKey(key);
+  return bundle && bundle->seconds < kMaxWindowSeconds;
+}
+
+uint64_t ProfilesIn(std::string_view key, uint64_t bytes, const RangeReader& read) {
+  if (!ParseBundleKey(key)) return 1;
+  const Result<BundleIndex> index = ReadBundleIndex(bytes, read);
+  return index ? index->entries.size() + index->bad_entries.size() : 1;
+}
+
+bool IsDiskFull(const Error& error) {
+  return error.sys_errno() == ENOSPC || error.sys_errno() == EDQUOT;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t max_bytes) {
+  std::unique_ptr<DirStore> folders[2];
+  for (const int i : {0, 1}) {
+    Result<std::unique_ptr<DirStore>> opened =
+        DirStore::Open(folder + (i == 0 ? "/pending" : "/copies"));
+    if (!opened) return std::move(opened).error().Context("spool");
+    folders[i] = *std::move(opened);
+  }
+  std::unique_ptr<Spool> spool(new Spool(std::move(folders[0]), std::move(folders[1]), max_bytes));
+  std::lock_guard lock(spool->mutex_);
+  SpoolFigures& figures = spool->figures_;
+  RETURN_IF_ERROR(spool->ReadFolder(*spool->pending_, spool->waiting_, figures.bytes));
+  RETURN_IF_ERROR(spool->ReadFolder(*spool->copies_, spool->copied_, figures.copied_bytes));
+  // The bound may be a smaller one now.
+  while (spool->held_bytes() > max_bytes && spool->MakeRoom()) {
+  }
+  return spool;
+}
+
+Status Spool::ReadFolder(const DirStore& folder, Objects& objects, uint64_t& bytes) {
+  std::string after;
+  for (;;) {
+    ASSIGN_OR_RETURN(std::vector<ObjectInfo> page, folder.List("", after));
+    for (const ObjectInfo& object : page) Note(object.key, object.size, objects, bytes);
+    if (page.size() < ObjectStore::kMaxListed) return OkStatus();
+    after = page.back().key;
+  }
+}
+
+Status Spool::Add(std::string_view key, std::string_view bytes) {
+  const auto profiles = [&] {
+    return ProfilesIn(key, bytes.size(),
+                      [&](uint64_t offset, uint64_t length) -> Result<std::string> {
+                        return std::string(bytes.substr(offset, length));
+                      });
+  };
+  std::lock_guard lock(mutex_);
+  if (bytes.size() > max_bytes_) {
+    CountDropped(key, profiles());
+    return Error(ErrorCode::kExhausted,
+                 fmt::format("spool: {} has {} bytes, and {} is all there may be", key,
+                             bytes.size(), max_bytes_));
+  }
+  Forget(key, waiting_, figures_.bytes);  // the same once more
+  while (held_bytes() + bytes.size() > max_bytes_ && MakeRoom()) {
+  }
+  Status put = pending_->Put(key, bytes);
+  while (!put && IsDiskFull(put.error()) && MakeRoom()) put = pending_->Put(key, bytes);
+  if (!put) {
+    CountDropped(key, profiles());
+    return std::move(put.Context("spool"));
+  }
+  Note(key, bytes.size(), waiting_, figures_.bytes);
+  return OkStatus();
+}
+
+std::optional<std::string> Spool::Oldest() const {
+  std::lock_guard lock(mutex_);
+  if (waiting_.empty()) return std::nullopt;
+  return waiting_.begin()->first.second;
+}
+
+Status Spool::Stored(std::string_view key) {
+  std::lock_guard lock(mutex_);
+  const auto found = waiting_.find(Place(StartOf(key), key));
+  if (found == waiting_.end()) return OkStatus();
+  const uint64_t size = found->second;
+  if (IsWorthACopy(key)) {
+    RETURN_IF_ERROR(pending_->MoveTo(*copies_, key));
+    Note(key, size, copied_, figures_.copied_bytes);
+    DropOldCopies();
+  } else {
+    RETURN_IF_ERROR(pending_->Delete(key));
+  }
+  Forget(key, waiting_, figures_.bytes);
+  return OkStatus();
+}
+
+Status Spool::Remove(std::string_view key) {
+  std::lock_guard lock(mutex_);
+  RETURN_IF_ERROR(pending_->Delete(key));
+  Forget(key, waiting_, figures_.bytes);
+  RETURN_IF_ERROR(copies_->Delete(key));
+  Forget(key, copied_, figures_.copied_bytes);
+  return OkStatus();
+}
+
+SpoolFigures Spool::figures() const {
+  std::lock_guard lock(mutex_);
+  SpoolFigures figures = figures_;
+  figures.objects = waiting_.size();
+  return figures;
+}
+
+void Spool::Note(std::string_view key, uint64_t size, Objects& objects, uint64_t& bytes) {
+  if (objects.emplace(Place(StartOf(key), key), size).second) bytes += size;
+}
+
+void Spool::Forget(std::string_view key, Objects& objects, uint64_t& bytes) {
+  const auto found = objects.find(Place(StartOf(key), key));
+  if (found == objects.end()) return;
+  bytes -= found->second;
+  objects.erase(found);
+}
+
+void Spool::DropOldCopies() {
+  const int64_t newest_s = copied_.rbegin()->first.first;
+  while (copied_.begin()->first.first < newest_s - kCopySeconds)
+    DropOldest(*copies_, copied_, figures_.copied_bytes);
+}
+
+bool Spool::MakeRoom() {
+  if (!copied_.empty()) {
+    DropOldest(*copies_, copied_, figures_.copied_bytes);
+    return true;
+  }
+  if (waiting_.empty()) return false;
+  const auto& [place, size] = *waiting_.begin();
+  const std::string key = place.second;
+  const uint64_t profiles = ProfilesIn(key, size, [&](uint64_t offset, uint64_t length) {
+    return pending_->GetRange(key, offset, length);
+  });
+  DropOldest(*pending_, waiting_, figures_.bytes);
+  CountDropped(key, profiles);
+  return true;
+}
+
+// Forgets it even where it cannot be deleted, or it would be asked for again for ever.
+void Spool::DropOldest(DirStore& folder, Objects& objects, uint64_t& bytes) {
+  const std::string key = objects.begin()->first.second;
+  if (const Status deleted = folder.Delete(key); !deleted)
+    LOG(kError, "spool: not deleted", {{"key", key}, {"error", deleted.error().message()}});
+  Forget(key, objects, bytes);
+}
+
+void Spool::CountDropped(std::string_view key, uint64_t profiles) {
+  ++figures_.dropped_objects;
+  figures_.dropped_profiles += profiles;
+  LOG(kError, "spool is full: dropped", {{"key", key}, {"profiles", profiles}});
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "store/dir_store.h"
+#include "store/spool/both_stores.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+struct SpoolFigures {
+  // What waits.
+  uint64_t objects = 0;
+  uint64_t bytes = 0;
+  // Copies of what is stored.
+  uint64_t copied_bytes = 0;
+  // Since the start: what went to make room, or found none, and was in no store.
+  uint64_t dropped_objects = 0;
+  uint64_t dropped_profiles = 0;
+};
+
+// Objects on this machine's disk that wait for their store. What Add has taken survives a kill and
+// a power cut, whole; what a process left behind is there again after Open. The bundles of the last
+// kCopySeconds stay when they are stored, as copies of which longer ones are made.
+//
+// All of it is at most so many bytes: beyond that copies go first, then the oldest window that
+// waits, which is counted. The folder belongs to one Spool at a time. Any thread.
+class Spool {
+ public:
+  // An hour, and the time until its last windows are there.
+  static constexpr int64_t kCopySeconds = 3600 + 900;
+
+  // kInvalid unless `folder` is absolute.
+  static Result<std::unique_ptr<Spool>> Open(const std::string& folder, uint64_t max_bytes);
+
+  // kExhausted when it alone is too large; ENOSPC when the disk is full and nothing is left to
+  // drop. Then it is dropped and counted itself.
+  Status Add(std::string_view key, std::string_view bytes);
+  // The key of the oldest window, or capture, that waits.
+  std::optional<std::string> Oldest() const;
+  // It is in its store now. Fine when it is gone.
+  Status Stored(std::string_view key);
+  // Deletes it, whether it waits or not. Fine when there is none.
+  Status Remove(std::string_view key);
+
+  // Not to be written to.
+  const ObjectStore& pending() const { return *pending_; }
+  // What waits and the copies.
+  const ObjectStore& all() const { return all_; }
+  SpoolFigures figures() const;
+
+ private:
+  // By the start of its window, then by key.
+  using Place = std::pair<int64_t, std::string>;
+  using Objects = std::map<Place, uint64_t>;  // with their bytes
+
+  Spool(std::unique_ptr<DirStore> pending, std::unique_ptr<DirStore> copies, uint64_t max_bytes)
+      : pending_(std::move(pending)), copies_(std::move(copies)), max_bytes_(max_bytes) {}
+
+  // With mutex_ held, all of them.
+  Status ReadFolder(const DirStore& folder, Objects& objects, uint64_t& bytes);
+  static void Note(std::string_view key, uint64_t size, Objects& objects, uint64_t& bytes);
+  static void Forget(std::string_view key, Objects& objects, uint64_t& bytes);
+  void DropOldCopies();
+  // False when there is nothing to drop.
+  bool MakeRoom();
+  void DropOldest(DirStore& folder, Objects& objects, uint64_t& bytes);
+  void CountDropped(std::string_view key, uint64_t profiles);
+  uint64_t held_bytes() const { return figures_.bytes + figures_.copied_bytes; }
+
+  const std::unique_ptr<DirStore> pending_;
+  const std::unique_ptr<DirStore> copies_;
+  const BothStores all_{*pending_, *copies_};
+  const uint64_t max_bytes_;
+  mutable std::mutex mutex_;  // a few times a minute
+  Objects waiting_;
+  Objects copied_;
+  SpoolFigures figures_;
+};
+
+}  // namespace firetower::store

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/spool/uploader.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+
+namespace firetower::store {
+namespace {
+
+// Waits for so long, whatever is notified in between; less only when a stop is asked for.
+void WaitOut(int64_t ns, const Clock& clock, const std::stop_token& stop, WakeFd& wake) {
+  const int64_t until_ns = clock.MonotonicNs() + ns;
+  while (!stop.stop_requested()) {
+    const int64_t left_ms = (until_ns - clock.MonotonicNs()) / kNsPerMs;
+    if (left_ms <= 0) return;
+    wake.Wait(static_cast<int>(left_ms));
+  }
+}
+
+}  // namespace
+
+void Uploader::Start() {
+  thread_ = NamedThread("upload", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
+}
+
+void Uploader::Finish() {
+  thread_.RequestStop();
+  thread_.Join();
+}
+
+void Uploader::Run(std::stop_token stop, WakeFd& wake) {
+  std::minstd_rand random(std::random_device{}());
+  const auto part_of = [&](int64_t ns) {
+    return std::uniform_int_distribution<int64_t>(0, std::max<int64_t>(ns, 0))(random);
+  };
+  int64_t retry_ns = options_.first_retry_ns;
+  bool was_empty = true;
+  while (!stop.stop_requested()) {
+    if (!spool_.Oldest()) {
+      was_empty = true;
+      wake.Wait(-1);
+    } else if (std::exchange(was_empty, false)) {
+      WaitOut(part_of(options_.spread_ns), clock_, stop, wake);
+    } else if (UploadOldest({.stop = stop})) {
+      retry_ns = options_.first_retry_ns;
+    } else {
+      WaitOut(part_of(retry_ns), clock_, stop, wake);
+      retry_ns = std::min(2 * retry_ns, options_.last_retry_ns);
+    }
+  }
+  UploadRest();
+}
+
+bool Uploader::UploadOldest(const CallLimits& limits) {
+  const std::optional<std::string> key = spool_.Oldest();
+  if (!key) return true;
+  const Result<std::string> bytes = spool_.pending().Get(*key);
+  if (!bytes) {
+    // Dropped in this moment, or the disk fails: another one's turn.
+    LOG(kError, "spooled object not read", {{"key", *key}, {"error", bytes.error().message()}});
+    return bytes.error().code() == ErrorCode::kNotFound && spool_.Remove(*key).has_value();
+  }
+  const int64_t begin_ns = clock_.MonotonicNs();
+  const Status put = store_.Limited(limits)->Put(*key, *bytes);
+  on_put_(put.has_value(), clock_.MonotonicNs() - begin_ns);
+  if (!put) {
+    LOG(kError, "not uploaded, kept for the next try",
+        {{"key", *key}, {"store", store_.Describe()}, {"error", put.error().message()}});
+    return false;
+  }
+  const Status stored = spool_.Stored(*key);
+  if (!stored) {
+    LOG(kError, "uploaded, but still spooled",
+        {{"key", *key}, {"error", stored.error().message()}});
+  }
+  return stored.has_value();
+}
+
+void Uploader::UploadRest() {
+  const int64_t until_ns = clock_.MonotonicNs() + options_.finish_ns;
+  while (spool_.Oldest() && clock_.MonotonicNs() < until_ns) {
+    if (!UploadOldest({.deadline_ns = until_ns})) break;
+  }
+  if (const SpoolFigures left = spool_.figures(); left.objects > 0)
+    LOG(kWarn, "left in the spool for the next start",
+        {{"objects", left.objects}, {"bytes", left.bytes}});
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "store/spool/spool.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+struct UploaderOptions {
+  // What comes into an empty spool, or is there at the start, goes after a random part of this: the
+  // nodes of a cluster end their windows at the same moment.
+  int64_t spread_ns = 0;
+  // After a refusal the next try comes after a random part of a time that doubles between these.
+  int64_t first_retry_ns = kNsPerSecond;
+  int64_t last_retry_ns = 60 * kNsPerSecond;
+  // At the end an upload under way is broken off, and what is left is uploaded for as long, without
+  // waiting in between.
+  int64_t finish_ns = 20 * kNsPerSecond;
+};
+
+// The `upload` thread: takes what is spooled to the store, the oldest first, one at a time, until
+// the store has taken it. An object leaves the spool only then; a kill in between uploads the same
+// bytes under the same name once more.
+class Uploader {
+ public:
+  // On its thread, of each try.
+  using OnPut = std::function<void(bool ok, int64_t duration_ns)>;
+
+  // What is referred to outlives this.
+  Uploader(Spool& spool, ObjectStore& store, const Clock& clock, const UploaderOptions& options,
+           OnPut on_put)
+      : spool_(spool),
+        store_(store),
+        clock_(clock),
+        options_(options),
+        on_put_(std::move(on_put)) {}
+  ~Uploader() { Finish(); }
+
+  void Start();
+  // Something was spooled. Any thread.
+  void Notify() { thread_.Notify(); }
+  // Uploads what is left while there is time; what then is left stays in the spool.
+  void Finish();
+
+ private:
+  void Run(std::stop_token stop, WakeFd& wake);
+  // False when the store refused.
+  bool UploadOldest(const CallLimits& limits);
+  void UploadRest();
+
+  Spool& spool_;
+  ObjectStore& store_;
+  const Clock& clock_;
+  const UploaderOptions options_;
+  const OnPut on_put_;
+  NamedThread thread_;
+};
+
+}  // namespace firetower::store

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/spool/uploader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "tests/support/memory_store.h"
+#include "tests/support/stored_profiles.h"
+
+namespace firetower::store {
+namespace {
+
+using ::firetower::testing::BundleKeyAt;
+using ::firetower::testing::kFirstWindow;
+using ::testing::ElementsAre;
+
+constexpr int64_t kHourNs = 3600 * kNsPerSecond;
+
+std::string KeyOf(int64_t window) { return BundleKeyAt(kFirstWindow + 60 * window); }
+
+class UploaderTest : public ::testing::Test {
+ protected:
+  UploaderTest() {
+    options_.first_retry_ns = options_.last_retry_ns = kNsPerMs;
+    remote_.on_put = [this](const std::string& key) { tried_.push_back(key); };
+  }
+  std::unique_ptr<Uploader> Begin() {
+    auto uploader = std::make_unique<Uploader>(*spool_, remote_, Clock::System(), options_,
+                                               [this](bool ok, int64_t) {
+                                                 std::lock_guard lock(mutex_);
+                                                 ++(ok ? taken_ : refused_);
+                                                 changed_.notify_all();
+                                               });
+    uploader->Start();
+    return uploader;
+  }
+  void WaitFor(int taken, int refused) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return taken_ >= taken && refused_ >= refused; });
+  }
+
+  testing::ScratchFolder folder_;
+  std::unique_ptr<Spool> spool_ = *Spool::Open(folder_.path() + "/spool", 1 << 20);
+  testing::MemoryStore remote_;
+  UploaderOptions options_;
+  std::vector<std::string> tried_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int taken_ = 0, refused_ = 0;
+};
+
+TEST_F(UploaderTest, TakesWhatAFormerProcessLeftTheOldestFirst) {
+  for (int64_t window : {2, 0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  const auto uploader = Begin();
+  WaitFor(3, 0);
+  uploader->Finish();
+  EXPECT_THAT(tried_, ElementsAre(KeyOf(0), KeyOf(1), KeyOf(2)));
+  EXPECT_EQ(remote_.objects[KeyOf(1)], "bytes");
+  EXPECT_EQ(spool_->Oldest(), std::nullopt);
+}
+
+TEST_F(UploaderTest, TakesWhatComesLater) {
+  const auto uploader = Begin();
+  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  uploader->Notify();
+  WaitFor(1, 0);
+  uploader->Finish();
+  EXPECT_EQ(remote_.objects.size(), 1u);
+}
+
+TEST_F(UploaderTest, TriesAgainUntilTheStoreTakesItAndKeepsTheOrder) {
+  remote_.refuse = 3;
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  const auto uploader = Begin();
+  WaitFor(2, 3);
+  uploader->Finish();
+  EXPECT_THAT(tried_, ElementsAre(KeyOf(0), KeyOf(0), KeyOf(0), KeyOf(0), KeyOf(1)));
+  EXPECT_EQ(spool_->figures().objects, 0u);
+}
+
+TEST_F(UploaderTest, WhatTheStoreRefusesStaysInTheSpool) {
+  remote_.refuse = 1'000'000;
+  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  const auto uploader = Begin();
+  WaitFor(0, 2);
+  uploader->Finish();
+  EXPECT_EQ(spool_->Oldest(), KeyOf(0));
+  EXPECT_EQ(spool_->figures().dropped_objects, 0u);
+}
+
+// It would wait for an hour otherwise.
+TEST_F(UploaderTest, AtItsEndItWaitsForNothing) {
+  options_.spread_ns = options_.first_retry_ns = options_.last_retry_ns = kHourNs;
+  const auto uploader = Begin();
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  uploader->Notify();
+  uploader->Finish();
+  EXPECT_EQ(remote_.objects.size(), 2u);
+}
+
+TEST_F(UploaderTest, AtItsEndItLeavesWhatThereIsNoTimeFor) {
+  options_.spread_ns = kHourNs;
+  options_.finish_ns = 0;
+  const auto uploader = Begin();
+  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  uploader->Notify();
+  uploader->Finish();
+  EXPECT_EQ(spool_->Oldest(), KeyOf(0));
+}
+
+// The one before it vanished from the disk.
+TEST_F(UploaderTest, PassesOverWhatIsNotThere) {
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  ASSERT_TRUE(std::filesystem::remove(folder_.path() + "/spool/pending/" + KeyOf(0)));
+  const auto uploader = Begin();
+  WaitFor(1, 0);
+  uploader->Finish();
+  EXPECT_THAT(tried_, ElementsAre(KeyOf(1)));
+  EXPECT_EQ(spool_->figures().objects, 0u);
+}
+
+}  // namespace
+}  // namespace firetower::store
