@@ -140,6 +140,9 @@ std::string BundleTimePath(int64_t start_s) {
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster) {
   return Prefix(retention, cluster, "bundle");
 }
+std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int64_t seconds) {
+  return Prefix(retention, cluster, fmt::format("rollup-{}", seconds));
+}
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster) {
   return Prefix(retention, cluster, "capture");
 }
@@ -152,9 +155,10 @@ Result<std::string> BuildKey(const BundleKey& key) {
   if (key.run.size() != 8 || !std::ranges::all_of(key.run, IsAlphanumeric)) {
     return Error(ErrorCode::kInvalid, fmt::format("key: run \"{}\" must be 8 of a-z 0-9", key.run));
   }
-  return Checked(fmt::format("{}{}-{}/{}/{}-{}{}", BundlePrefix(key.retention, key.cluster),
-                             BundleTimePath(key.start_s), key.seconds, key.scope, key.node, key.run,
-                             kBundleSuffix));
+  const std::string prefix = key.rolled_up ? RollUpPrefix(key.retention, key.cluster, key.seconds)
+                                           : BundlePrefix(key.retention, key.cluster);
+  return Checked(fmt::format("{}{}-{}/{}/{}-{}{}", prefix, BundleTimePath(key.start_s), key.seconds,
+                             key.scope, key.node, key.run, kBundleSuffix));
 }
 
 Result<std::string> BuildKey(const CaptureKey& key) {
@@ -184,6 +188,7 @@ Result<BundleKey> ParseBundleKey(std::string_view text) {
   BundleKey key;
   ASSIGN_OR_RETURN(key.retention, ParseRetentionClass(parts[1]));
   key.cluster = parts[2];
+  key.rolled_up = parts[3] != "bundle";
   std::string_view window = parts[6];
   key.start_s = Number(TakeFront(&window, '-'));
   key.seconds = Number(window);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of objects, time first so that a listing is in time order:
 //   v1/<class>/<cluster>/bundle/<date>/<hour>/<start>-<seconds>/<scope>/<node>-<run8>.zip
+//   v1/<class>/<cluster>/rollup-<seconds>/, and as above: windows of that time merged
 //   v1/<class>/<cluster>/capture/<namespace>/<pod>/<date>/
 //       <start>-<seconds>-<container>-<type>-<id12>.pb.gz
 // Lower-case and DNS-safe; date and hour are UTC; start is ten digits of Unix seconds.
@@ -33,7 +34,8 @@ struct BundleKey {
   int64_t seconds = 0;
   std::string scope = "_";  // or a namespace
   std::string node = {};
-  std::string run = {};  // 8 of [0-9a-z], one per start of the daemon
+  std::string run = {};    // 8 of [0-9a-z], one per start of the daemon
+  bool rolled_up = false;  // several windows, merged
   bool operator==(const BundleKey&) const = default;
 };
 
@@ -62,6 +64,8 @@ std::string ToKeyComponent(std::string_view text);
 
 // "v1/<class>/<cluster>/bundle/" and below: "<date>/<hour>/<start>" for start-after listings.
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster);
+// "v1/<class>/<cluster>/rollup-<seconds>/", and as above.
+std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int64_t seconds);
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
 std::string BundleTimePath(int64_t start_s);  // "2026-11-21/05/1795239711"
 std::string DateOf(int64_t unix_s);           // "2026-11-21"
