@@ -87,7 +87,7 @@ class AgentImpl : public Agent {
       if (now_ns >= next_feed_ns) {
         next_feed_ns = now_ns + kFeedEveryNs;
         PipelineFigures figures = pipeline_->figures();
-        feed_->Update(capture_.get(), &figures, exporter_.get(), frequency_hz_);
+        feed_->Update(capture_.get(), &figures, exporter_.get(), outbox_.get(), frequency_hz_);
         if (cluster_) cluster_->UpdateMetrics();
         if (schedule_ && LookAtBudget()) ApplySchedule();
         Report();
@@ -122,6 +122,7 @@ class AgentImpl : public Agent {
     if (capture_) capture_->Stop();
     if (pipeline_) pipeline_->Finish();
     if (exporter_) exporter_->Finish();
+    if (outbox_) outbox_->Finish();
     loader_.Stop();
     fetcher_.Stop();
     if (report_) report_->Stop();
@@ -184,7 +185,9 @@ class AgentImpl : public Agent {
     registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
     const bool sees_processes = PidNamespaceCheck(config_.proc_root).status == CheckStatus::kOk;
     registry_.Set(MetricId::kHostPidsHidden, sees_processes ? 0 : 1);
-    exporter_ = std::make_unique<Exporter>(*store_, loader_, cache_, config_.proc_root, *feed_,
+    outbox_ = std::make_unique<Outbox>(*store_, *feed_, clock_, RetentionOf(config_),
+                                       [this](const Outgoing& one) { exporter_->Release(one); });
+    exporter_ = std::make_unique<Exporter>(*outbox_, loader_, cache_, config_.proc_root, *feed_,
                                            clock_, ExportOptionsOf(config_), PodsSource(),
                                            [this](const Container& one) { return Settled(one); });
     pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
@@ -342,6 +345,7 @@ class AgentImpl : public Agent {
     if (!config_.debuginfod_urls.empty()) fetcher_.Start();
     loader_.Start([this] { pipeline_->Notify(); });
     TakePolicies();
+    outbox_->Start();
     exporter_->Start(*pipeline_);
     pipeline_->Start(*capture_);
     Status started = capture_->Start();
@@ -450,6 +454,7 @@ class AgentImpl : public Agent {
   std::unique_ptr<CgroupTree> cgroups_;
   std::unique_ptr<ProcessTable> processes_;
   std::unique_ptr<MetricsFeed> feed_;
+  std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<Exporter> exporter_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Capture> capture_;

@@ -67,9 +67,14 @@ ExportOptions ExportOptionsOf(const Config& config) {
   options.cluster = config.cluster;
   options.run = NewRunId();
   options.ignore_opt_out = config.ignore_opt_out;
-  options.retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
-  options.retention.max_bytes = static_cast<uint64_t>(config.retention_bytes);
   return options;
+}
+
+store::RetentionPolicy RetentionOf(const Config& config) {
+  store::RetentionPolicy retention;
+  retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
+  retention.max_bytes = static_cast<uint64_t>(config.retention_bytes);
+  return retention;
 }
 
 int64_t ForgetModulesAfterNs(const Config& config) {

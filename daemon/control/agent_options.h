@@ -7,6 +7,7 @@
 #include "daemon/config/config.h"
 #include "daemon/export/exporter.h"
 #include "daemon/pipeline/pipeline.h"
+#include "store/retention.h"
 #include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
@@ -20,6 +21,7 @@ size_t SampleRingBytes(int64_t configured);
 std::string StateFolder(const Config& config);
 // With a name of this run of the daemon that no other has.
 ExportOptions ExportOptionsOf(const Config& config);
+store::RetentionPolicy RetentionOf(const Config& config);
 // Open windows, the flight recorder and slices on their way to them hold frames by module id.
 int64_t ForgetModulesAfterNs(const Config& config);
 symbolizer::DebuginfodOptions DebuginfodOptionsOf(const Config& config);

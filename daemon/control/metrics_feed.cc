@@ -114,7 +114,7 @@ void MetricsFeed::FeedPipeline(const PipelineFigures& figures) {
 }
 
 void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline,
-                         const Exporter* exporter, uint32_t frequency_hz) {
+                         const Exporter* exporter, const Outbox* outbox, uint32_t frequency_hz) {
   ft_counters counters = sampler_.Counters();
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters, frequency_hz);
@@ -134,8 +134,9 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
                        {"named"});
     registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_misses()),
                        {"unnamed"});
-    registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(exporter->dropped_samples()),
-                       {"store"});
+    const uint64_t dropped =
+        exporter->dropped_samples() + (outbox != nullptr ? outbox->dropped_samples() : 0);
+    registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(dropped), {"store"});
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(exporter->uncaptured_samples()),
                        {"recorder"});
     registry_.SetTotal(MetricId::kRefused, static_cast<double>(exporter->refused_captures()),

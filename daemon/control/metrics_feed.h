@@ -20,7 +20,7 @@ namespace firetower::daemon {
 
 // Keeps /metrics up to date: hotspots with each slice (export thread), the counters of the kernel
 // side and the daemon's own cost every few seconds (control thread).
-class MetricsFeed : public ExportObserver {
+class MetricsFeed : public ExportObserver, public StoreObserver {
  public:
   struct Parts {
     BpfSampler& sampler;
@@ -34,6 +34,7 @@ class MetricsFeed : public ExportObserver {
   // Export thread.
   void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
                std::span<const ContainerLabels> gone) override;
+  // Outbox's thread.
   void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
 
   // The store did not take what it was given last. Any thread.
@@ -41,7 +42,7 @@ class MetricsFeed : public ExportObserver {
 
   // Control thread. What is not there yet may be null.
   void Update(const Capture* capture, const PipelineFigures* pipeline, const Exporter* exporter,
-              uint32_t frequency_hz);
+              const Outbox* outbox, uint32_t frequency_hz);
   // Control thread: as of the last Update.
   const OwnTotals& own() const { return own_; }
 

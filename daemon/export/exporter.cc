@@ -23,7 +23,6 @@ namespace {
 // executable takes to be read on a busy machine.
 constexpr int kSymbolWaitMs = 200;
 constexpr int kWindowSymbolWaitMs = 2000;
-constexpr int64_t kRetentionEveryNs = 60 * kNsPerSecond;
 
 // Another run's name, made from this one's.
 std::string RunAfter(std::string_view run) {
@@ -42,10 +41,10 @@ bool ShowsKernel(const Slice& slice) {
 
 }  // namespace
 
-Exporter::Exporter(store::ObjectStore& store, SymbolLoader& loader, symbolizer::SymbolCache& cache,
+Exporter::Exporter(ObjectSink& sink, SymbolLoader& loader, symbolizer::SymbolCache& cache,
                    std::string proc_root, ExportObserver& observer, const Clock& clock,
                    const ExportOptions& options, PodSource pods, PolicyAnswer answer)
-    : store_(store),
+    : sink_(sink),
       loader_(loader),
       observer_(observer),
       clock_(clock),
@@ -128,7 +127,7 @@ void Exporter::TakeOrders() {
   }
 }
 
-Result<Exporter::Bundle> Exporter::EncodeCapture(const Captures::Finished& finished) const {
+Result<Outgoing> Exporter::EncodeCapture(const Captures::Finished& finished) const {
   const store::CatalogRow& row = finished.row;
   store::CaptureKey key;
   key.retention = finished.retention;
@@ -140,7 +139,7 @@ Result<Exporter::Bundle> Exporter::EncodeCapture(const Captures::Finished& finis
   key.container = store::ToKeyComponent(row.container);
   key.type = row.type;
   key.id = store::ProfileId(row);
-  Bundle capture;
+  Outgoing capture;
   capture.samples = static_cast<uint64_t>(row.samples);
   ASSIGN_OR_RETURN(capture.key, store::BuildKey(key));
   ASSIGN_OR_RETURN(capture.bytes,
@@ -151,20 +150,19 @@ Result<Exporter::Bundle> Exporter::EncodeCapture(const Captures::Finished& finis
 void Exporter::SendCaptures(int64_t now_ns, bool last) {
   std::vector<Captures::Finished> captures = captures_.TakeFinished(now_ns, last);
   for (const Captures::Finished& finished : captures) {
-    Result<Bundle> capture = EncodeCapture(finished);
+    Result<Outgoing> capture = EncodeCapture(finished);
     if (capture) {
       LOG(kInfo, "capture", {{"key", capture->key}, {"samples", capture->samples}});
-      unsent_.push_back(*std::move(capture));
+      sink_.Send(*std::move(capture));
     } else {
       dropped_samples_.fetch_add(static_cast<uint64_t>(finished.row.samples),
                                  std::memory_order_relaxed);
       LOG(kError, "capture not encoded", {{"error", capture.error().message()}});
     }
   }
-  if (!captures.empty()) Send();
 }
 
-Status Exporter::Encode(const Sealed& sealed, Bundle& bundle) const {
+Status Exporter::Encode(const Sealed& sealed, Outgoing& bundle) const {
   store::BundleKey key;
   key.retention = StoreClass(bundle.retention);
   key.cluster = store::ToKeyComponent(options_.cluster);
@@ -191,8 +189,7 @@ void Exporter::Flush(bool last) {
     SendCaptures(clock_.MonotonicNs(), true);
   }
   if (!window_.empty()) Seal();
-  if (!SendSealed(last)) Send();  // what the store did not take before
-  Retain();
+  SendSealed(last);
 }
 
 void Exporter::Seal() {
@@ -239,32 +236,43 @@ bool Exporter::Settle(Sealed& sealed, bool last) {
   return settled;
 }
 
-bool Exporter::SendSealed(bool last) {
+void Exporter::SendSealed(bool last) {
   bool sent = false;
   while (!sealed_.empty() && Settle(sealed_.front(), last || IsFull())) {
-    Sealed& sealed = sealed_.front();
-    CountPodSamples(sealed);
-    for (k8s::RetentionClass retention :
-         {k8s::RetentionClass::kShort, k8s::RetentionClass::kStandard,
-          k8s::RetentionClass::kLong}) {
-      Bundle bundle{sealed.number, retention, 0, "", ""};
-      if (Status encoded = Encode(sealed, bundle); !encoded) {
-        dropped_samples_.fetch_add(bundle.samples, std::memory_order_relaxed);
-        LOG(kError, "window not encoded", {{"error", encoded.error().message()}});
-      } else if (!bundle.bytes.empty()) {
-        unsent_.push_back(std::move(bundle));
-      }
-    }
-    Send();
-    std::lock_guard lock(window_mutex_);
-    sealed_.pop_front();
+    CountPodSamples(sealed_.front());
+    SendFirst();
     sent = true;
   }
   // A window's memory peaks while it is encoded; most nodes need that room elsewhere for a minute.
   if (sent) ::malloc_trim(0);
   opted_out_samples_.store(window_.opted_out_samples() + late_opted_out_,
                            std::memory_order_relaxed);
-  return sent;
+}
+
+void Exporter::SendFirst() {
+  Sealed& sealed = sealed_.front();
+  std::vector<Outgoing> bundles;
+  for (k8s::RetentionClass retention :
+       {k8s::RetentionClass::kShort, k8s::RetentionClass::kStandard, k8s::RetentionClass::kLong}) {
+    Outgoing bundle{sealed.number, retention, 0, "", ""};
+    if (Status encoded = Encode(sealed, bundle); !encoded) {
+      dropped_samples_.fetch_add(bundle.samples, std::memory_order_relaxed);
+      LOG(kError, "window not encoded", {{"error", encoded.error().message()}});
+    } else if (!bundle.bytes.empty()) {
+      bundles.push_back(std::move(bundle));
+    }
+  }
+  {
+    // Until their release readers find its profiles among what was sent.
+    std::lock_guard lock(window_mutex_);
+    std::erase_if(sealed.profiles, [&](const Window::Finished& finished) {
+      return std::ranges::none_of(
+          bundles, [&](const Outgoing& bundle) { return bundle.retention == finished.retention; });
+    });
+    if (!bundles.empty()) sent_.push_back(std::move(sealed));
+    sealed_.pop_front();
+  }
+  for (Outgoing& bundle : bundles) sink_.Send(std::move(bundle));
 }
 
 void Exporter::CountPodSamples(const Sealed& sealed) {
@@ -287,71 +295,26 @@ Exporter::PodSamples Exporter::pod_samples() const {
   return samples;
 }
 
-void Exporter::Send() {
-  while (!unsent_.empty()) {
-    int64_t begin_ns = clock_.MonotonicNs();
-    Status status = store_.Put(unsent_.front().key, unsent_.front().bytes);
-    observer_.OnStoreOperation("put", status.has_value(), clock_.MonotonicNs() - begin_ns);
-    if (!status) {
-      LOG(kError, "window not stored, kept for the next try",
-          {{"store", store_.Describe()}, {"error", status.error().message()}});
-      break;
-    }
-    Unseal(unsent_.front());
-    unsent_.pop_front();
-  }
-  DropUnsent(false, kMaxUnsent);
-  DropUnsent(true, kMaxUnsentCaptures);
-}
-
-void Exporter::DropUnsent(bool captures, size_t most) {
-  const auto is_one = [&](const Bundle& bundle) { return (bundle.window == 0) == captures; };
-  auto left = static_cast<size_t>(std::ranges::count_if(unsent_, is_one));
-  std::erase_if(unsent_, [&](const Bundle& bundle) {
-    if (left <= most || !is_one(bundle)) return false;
-    --left;
-    LOG(kError,
-        captures ? "capture dropped: the store does not take it"
-                 : "window dropped: the store does not take it",
-        {{"key", bundle.key}});
-    dropped_samples_.fetch_add(bundle.samples, std::memory_order_relaxed);
-    return true;
-  });
-}
-
-void Exporter::Unseal(const Bundle& bundle) {
-  if (sealed_.empty() || bundle.window != sealed_.front().number) return;
+void Exporter::Release(const Outgoing& object) {
   std::lock_guard lock(window_mutex_);
-  std::erase_if(sealed_.front().profiles, [&](const Window::Finished& finished) {
-    return finished.retention == bundle.retention;
+  const auto sent = std::ranges::find(sent_, object.window, &Sealed::number);
+  if (object.IsCapture() || sent == sent_.end()) return;
+  std::erase_if(sent->profiles, [&](const Window::Finished& finished) {
+    return finished.retention == object.retention;
   });
-}
-
-void Exporter::Retain() {
-  int64_t now_ns = clock_.MonotonicNs();
-  if (now_ns < next_retention_ns_) return;
-  next_retention_ns_ = now_ns + kRetentionEveryNs;
-  Result<store::RetentionResult> swept =
-      store::ApplyRetention(store_, options_.retention, clock_.WallNs());
-  observer_.OnStoreOperation("retention", swept.has_value(), clock_.MonotonicNs() - now_ns);
-  if (!swept) {
-    LOG(kWarn, "retention not applied", {{"error", swept.error().message()}});
-    return;
-  }
-  for (const std::string& error : swept->errors) LOG(kWarn, "not deleted", {{"error", error}});
-  if (!swept->deleted.empty()) {
-    LOG(kInfo, "retention", {{"deleted", swept->deleted.size()}, {"bytes", swept->deleted_bytes}});
-  }
+  if (sent->profiles.empty()) sent_.erase(sent);
 }
 
 std::vector<store::OpenProfile> Exporter::OpenProfiles() {
   std::lock_guard lock(window_mutex_);
   std::vector<store::OpenProfile> open = window_.Snapshot();
-  for (const Sealed& sealed : sealed_) {
+  const auto add = [&](const Sealed& sealed) {
     for (const Window::Finished& finished : sealed.profiles) {
       if (!finished.unnamed) open.push_back(finished.open);
     }
-  }
+  };
+  std::ranges::for_each(sent_, add);
+  std::ranges::for_each(sealed_, add);
   return open;
 }
 

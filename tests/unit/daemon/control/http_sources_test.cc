@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tests/support/direct_sink.h"
 #include "tests/support/fake_proc.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/daemon/export/slices.h"
@@ -21,7 +22,6 @@ class Nobody : public ExportObserver {
  public:
   void OnSlice(const Slice&, std::span<const ContainerSlice>,
                std::span<const ContainerLabels>) override {}
-  void OnStoreOperation(std::string_view, bool, int64_t) override {}
 };
 
 class HttpSourcesTest : public ::testing::Test {
@@ -42,17 +42,18 @@ class HttpSourcesTest : public ::testing::Test {
   testing::FakeProc proc_;
   FakeClock clock_{kNsPerSecond, kFirstWindowNs};
   testing::MemoryStore store_;
+  testing::DirectSink sink_{store_};
   Nobody observer_;
   symbolizer::SymbolCache cache_;
   KnownCode code_{cache_};
   SymbolLoader loader_{proc_.root(), cache_};
-  Exporter exporter_{store_,
+  Exporter exporter_{sink_,
                      loader_,
                      cache_,
                      proc_.root(),
                      observer_,
                      clock_,
-                     {{"node-1", kWindowNs, {}}, "home", "abcd1234", {}}};
+                     {{"node-1", kWindowNs, {}}, "home", "abcd1234"}};
   MetricsRegistry registry_;
   HttpSources sources_{exporter_, registry_, Input(proc_.root())};
 };
@@ -66,6 +67,7 @@ TEST_F(HttpSourcesTest, ShowsWhatIsOnItsWayIntoTheStore) {
   code_.TellModules(*slices.slices[0]);
   std::vector<store::OpenProfile> seen;
   store_.on_put = [&](const std::string&) { seen = sources_.OpenProfiles(); };
+  sink_.released = [this](const Outgoing& object) { exporter_.Release(object); };
   exporter_.Start(slices);
   exporter_.Finish();
   ASSERT_THAT(seen, SizeIs(1));

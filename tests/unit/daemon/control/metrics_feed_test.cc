@@ -69,7 +69,7 @@ class MetricsFeedTest : public ::testing::Test {
     return container;
   }
   void Update(uint32_t frequency_hz = 100) {
-    feed_.Update(nullptr, nullptr, nullptr, frequency_hz);
+    feed_.Update(nullptr, nullptr, nullptr, nullptr, frequency_hz);
   }
 
   // The value of one series; NaN if it is not shown.
@@ -232,7 +232,7 @@ TEST_F(MetricsFeedTest, ShowsWhatMetABound) {
   figures.refused_tables = 5;
   figures.refused_spaces = 6;
   sampler_.counters.value[FT_COUNT_GATE_FULL] = 7;
-  feed_.Update(&capture, &figures, nullptr, 100);
+  feed_.Update(&capture, &figures, nullptr, nullptr, 100);
   EXPECT_EQ(refused("bad_records"), 1);
   EXPECT_EQ(refused("stack_bodies"), 2);
   EXPECT_EQ(refused("cgroups"), 3);

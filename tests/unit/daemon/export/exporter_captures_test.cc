@@ -9,6 +9,7 @@
 #include "profile/pprof.h"
 #include "store/capture.h"
 #include "store/query.h"
+#include "tests/support/direct_sink.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/daemon/export/slices.h"
 
@@ -25,7 +26,6 @@ class NoObserver : public ExportObserver {
  public:
   void OnSlice(const Slice&, std::span<const ContainerSlice>,
                std::span<const ContainerLabels>) override {}
-  void OnStoreOperation(std::string_view, bool, int64_t) override {}
 };
 
 class ExporterCaptures : public ::testing::Test {
@@ -34,7 +34,7 @@ class ExporterCaptures : public ::testing::Test {
     app_ = code_.AddModule("/usr/bin/app", {"main", "step"});
     options_.window = {"node-1", kWindowNs, {false, false, false}};
     options_.run = "abcd1234";
-    exporter_ = std::make_unique<Exporter>(store_, loader_, cache_, "/nonexistent", observer_,
+    exporter_ = std::make_unique<Exporter>(sink_, loader_, cache_, "/nonexistent", observer_,
                                            clock_, options_);
   }
 
@@ -112,6 +112,7 @@ class ExporterCaptures : public ::testing::Test {
 
   FakeClock clock_{kNsPerSecond, kFirstWindowNs};
   MemoryStore store_;
+  testing::DirectSink sink_{store_};
   NoObserver observer_;
   symbolizer::SymbolCache cache_;
   KnownCode code_{cache_};
@@ -297,22 +298,6 @@ TEST_F(ExporterCaptures, HoldNothingThatAnotherPolicyHasRecorded) {
   EXPECT_EQ(store::ReadCaptureRow(store_, CaptureKeys()[0])->container, "web");
 }
 
-// More of them than of windows may wait, and they have room of their own.
-TEST_F(ExporterCaptures, WaitBesideWindows) {
-  for (int64_t begin_s = 0; begin_s < 60; begin_s += 5) {
-    Slice5(begin_s, {Sampled(web_, begin_s, begin_s + 5, Armed(true))});
-  }
-  for (int64_t i = 0; i < 10; ++i) {
-    CaptureOrder order = Order(0, 5 + i);
-    order.id = std::to_string(i);
-    exporter_->Order(order);
-  }
-  store_.refuse = 3;  // as often as captures end before the window does
-  Run();
-  EXPECT_EQ(CaptureKeys().size(), 10u);
-  EXPECT_EQ(store_.objects.size(), 11u);
-}
-
 TEST_F(ExporterCaptures, EndAtTheLatestWithTheDaemon) {
   Slice5(0, {Sampled(web_, 0, 5, Armed())});
   clock_.Advance(5 * kNsPerSecond);
@@ -322,16 +307,6 @@ TEST_F(ExporterCaptures, EndAtTheLatestWithTheDaemon) {
   auto row = store::ReadCaptureRow(store_, CaptureKeys()[0]);
   EXPECT_EQ(row->samples, 5);
   EXPECT_LE(row->duration_ns, 10 * kNsPerSecond);
-}
-
-TEST_F(ExporterCaptures, AreKeptForAStoreThatRefusesThem) {
-  Slice5(0, {Sampled(web_, 0, 5, Armed())});
-  Slice5(5, {});
-  Slice5(10, {});
-  store_.refuse = 1;
-  exporter_->Order(Order(0, 5));
-  Run();
-  EXPECT_EQ(CaptureKeys().size(), 1u);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "daemon/export/exporter.h"
 #include "profile/pprof.h"
 #include "store/bundle.h"
+#include "tests/support/direct_sink.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/daemon/export/pods.h"
 #include "tests/unit/daemon/export/slices.h"
@@ -54,7 +55,6 @@ class Totals : public ExportObserver {
           one.total_ns;
     }
   }
-  void OnStoreOperation(std::string_view, bool, int64_t) override {}
   std::map<std::string, int64_t> totals;
 };
 
@@ -65,9 +65,9 @@ class ExporterNamesTest : public ::testing::Test {
     ExportOptions options;
     options.window = {"node-1", kWindowNs, {false, false, false}};
     options.run = "abcd1234";
-    options.retention = {0, 0, 0, 0};
-    exporter_ = std::make_unique<Exporter>(store_, loader_, cache_, "/nonexistent", observer_,
+    exporter_ = std::make_unique<Exporter>(sink_, loader_, cache_, "/nonexistent", observer_,
                                            clock_, options, pods_.Source());
+    sink_.released = [this](const Outgoing& object) { exporter_->Release(object); };
     pods_.Publish();
   }
 
@@ -120,6 +120,7 @@ class ExporterNamesTest : public ::testing::Test {
 
   FakeClock clock_{1000 * kNsPerSecond, kFirstWindowNs};
   ::firetower::testing::MemoryStore store_;
+  ::firetower::testing::DirectSink sink_{store_};
   Totals observer_;
   symbolizer::SymbolCache cache_;
   KnownCode code_{cache_};

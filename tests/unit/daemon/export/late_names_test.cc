@@ -8,6 +8,7 @@
 
 #include "profile/pprof.h"
 #include "store/bundle.h"
+#include "tests/support/direct_sink.h"
 #include "tests/support/fake_proc.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/daemon/export/slices.h"
@@ -32,7 +33,6 @@ class Silent : public ExportObserver {
  public:
   void OnSlice(const Slice&, std::span<const ContainerSlice>,
                std::span<const ContainerLabels>) override {}
-  void OnStoreOperation(std::string_view, bool, int64_t) override {}
 };
 
 // Three programs, of whose symbols the cache has room for one's.
@@ -41,7 +41,6 @@ class LateNamesTest : public ::testing::Test {
   LateNamesTest() {
     options_.window = {"node-1", kWindowNs, {false, false, false}};
     options_.run = "abcd1234";
-    options_.retention = {0, 0, 0, 0};
     for (uint8_t i = 0; i < 3; ++i) AddProgram(i);
     loader_.Start();
   }
@@ -87,7 +86,7 @@ class LateNamesTest : public ::testing::Test {
     source_.slices.push_back(std::move(slice));
   }
   void Run() {
-    Exporter exporter(store_, loader_, cache_, proc_.root(), observer_, clock_, options_);
+    Exporter exporter(sink_, loader_, cache_, proc_.root(), observer_, clock_, options_);
     exporter.Start(source_);
     exporter.Finish();
   }
@@ -115,6 +114,7 @@ class LateNamesTest : public ::testing::Test {
   FakeClock clock_{kNsPerSecond, kFirstWindowNs};
   FakeProc proc_;
   MemoryStore store_;
+  testing::DirectSink sink_{store_};
   Silent observer_;
   // More than a table of kFunctions, less than two.
   symbolizer::SymbolCache cache_{kFunctions * 50};
@@ -164,7 +164,7 @@ TEST_F(LateNamesTest, NamesEveryFrameOfACapture) {
   order.policy = "shop/spikes";
   order.end_ns = 5 * kNsPerSecond;
   order.begin_wall_ns = kFirstWindowNs;
-  Exporter exporter(store_, loader_, cache_, proc_.root(), observer_, clock_, options_);
+  Exporter exporter(sink_, loader_, cache_, proc_.root(), observer_, clock_, options_);
   exporter.Order(order);
   exporter.Start(source_);
   exporter.Finish();

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "k8s/policy/policy.h"
+#include "store/retention.h"
+#include "store/store.h"
+
+namespace firetower::daemon {
+
+// An object on its way to the store.
+struct Outgoing {
+  uint64_t window = 0;  // number of the one it was made of; 0: a capture
+  k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
+  uint64_t samples = 0;
+  std::string key;
+  std::string bytes;
+
+  bool IsCapture() const { return window == 0; }
+};
+
+// Where finished objects go. Sending never waits for a store.
+class ObjectSink {
+ public:
+  virtual ~ObjectSink() = default;
+  virtual void Send(Outgoing object) = 0;
+};
+
+// Told of each operation on the store, on the outbox's thread.
+class StoreObserver {
+ public:
+  virtual ~StoreObserver() = default;
+  virtual void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) = 0;
+};
+
+// The `outbox` thread: hands objects to the store one after another, the oldest first, so that a
+// disk that hangs holds up neither metrics nor the next window. Once a minute it deletes what is
+// over age.
+//
+// What the store refuses is tried again with the next object and every kRetryMs. Beyond kMaxWindows
+// bundles and kMaxCaptures captures the oldest are dropped and counted; so is what the store does
+// not take at the end.
+class Outbox : public ObjectSink {
+ public:
+  static constexpr size_t kMaxWindows = 8;
+  static constexpr size_t kMaxCaptures = 128;
+  static constexpr int kRetryMs = 10'000;
+
+  // Any thread: the store has the object, or it was dropped. Its profiles need be kept no longer.
+  using OnReleased = std::function<void(const Outgoing& object)>;
+
+  // What is referred to outlives this.
+  Outbox(store::ObjectStore& store, StoreObserver& observer, const Clock& clock,
+         const store::RetentionPolicy& retention, OnReleased released)
+      : store_(store),
+        observer_(observer),
+        clock_(clock),
+        retention_(retention),
+        released_(std::move(released)) {}
+  ~Outbox() override { Finish(); }
+
+  void Start();
+  // Waits until the store has taken all, or refuses. Nothing is to be sent any more.
+  void Finish();
+
+  // Any thread.
+  void Send(Outgoing object) override;
+  // In objects that the store never took. Any thread.
+  uint64_t dropped_samples() const { return dropped_samples_.load(std::memory_order_relaxed); }
+
+ private:
+  using Objects = std::vector<std::shared_ptr<const Outgoing>>;
+
+  void Run(std::stop_token stop, WakeFd& wake);
+  void StoreAll();
+  std::shared_ptr<const Outgoing> Begin();
+  // Takes it out if `stored`.
+  void End(bool stored);
+  // Those beyond `most` of their kind, but what is being stored. With mutex_ held.
+  void TakeOldest(bool captures, size_t most, Objects& dropped);
+  void Drop(const Objects& dropped, std::string_view why);
+  void Retain();
+  int WaitMs() const;
+
+  store::ObjectStore& store_;
+  StoreObserver& observer_;
+  const Clock& clock_;
+  const store::RetentionPolicy retention_;
+  const OnReleased released_;
+  mutable std::mutex mutex_;  // the export thread's side: a few objects a window
+  std::deque<std::shared_ptr<const Outgoing>> queue_;
+  bool storing_ = false;  // the first of the queue
+  int64_t next_retention_ns_ = 0;
+  std::atomic<uint64_t> dropped_samples_{0};
+  NamedThread thread_;
+};
+
+}  // namespace firetower::daemon

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/outbox/outbox.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "store/key.h"
+#include "tests/support/memory_store.h"
+
+namespace firetower::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr int64_t kWallNs = 1'763'700'000 * kNsPerSecond;
+
+// What the outbox's thread does, and what the test waits for.
+class Watcher : public StoreObserver {
+ public:
+  void OnStoreOperation(std::string_view operation, bool ok, int64_t) override {
+    if (operation != "put") return;
+    std::lock_guard lock(mutex_);
+    ++counts_[ok];
+    changed_.notify_all();
+  }
+  void WaitFor(bool ok, int count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return counts_[ok] >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<bool, int> counts_;
+};
+
+// A disk that hangs until it is told to go on.
+class HangingStore : public testing::MemoryStore {
+ public:
+  HangingStore() {
+    on_put = [this](const std::string&) {
+      std::unique_lock lock(mutex_);
+      ++waiting_;
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return go_on_; });
+    };
+  }
+  void WaitUntilItHangs() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_ > 0; });
+  }
+  void GoOn() {
+    std::lock_guard lock(mutex_);
+    go_on_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  bool go_on_ = false;
+};
+
+class OutboxTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Outbox> Over(store::ObjectStore& store) {
+    auto outbox = std::make_unique<Outbox>(
+        store, watcher_, clock_, store::RetentionPolicy{},
+        [this](const Outgoing& object) { released_.push_back(object.key); });
+    outbox->Start();
+    return outbox;
+  }
+  static Outgoing Bundle(uint64_t number) {
+    return {number, k8s::RetentionClass::kStandard, number, "window/" + std::to_string(number),
+            "w"};
+  }
+  static Outgoing Capture(uint64_t number) {
+    return {0, k8s::RetentionClass::kStandard, 1, "capture/" + std::to_string(number), "c"};
+  }
+  static std::vector<std::string> Keys(const testing::MemoryStore& store) {
+    std::vector<std::string> keys;
+    for (const auto& [key, bytes] : store.objects) keys.push_back(key);
+    return keys;
+  }
+
+  FakeClock clock_{kNsPerSecond, kWallNs};
+  Watcher watcher_;
+  std::vector<std::string> released_;  // to be read when the outbox has ended
+};
+
+TEST_F(OutboxTest, StoresInOrderAndReleasesWhatIsStored) {
+  testing::MemoryStore store;
+  const auto outbox = Over(store);
+  for (uint64_t i = 1; i <= 3; ++i) outbox->Send(Bundle(i));
+  outbox->Finish();
+  EXPECT_THAT(Keys(store), ElementsAre("window/1", "window/2", "window/3"));
+  EXPECT_THAT(released_, ElementsAre("window/1", "window/2", "window/3"));
+  EXPECT_EQ(outbox->dropped_samples(), 0u);
+}
+
+TEST_F(OutboxTest, TriesWhatWasRefusedAgainUnderItsName) {
+  testing::MemoryStore store;
+  std::vector<std::string> tried;
+  store.on_put = [&](const std::string& key) { tried.push_back(key); };
+  store.refuse = 1;
+  const auto outbox = Over(store);
+  outbox->Send(Bundle(1));
+  watcher_.WaitFor(false, 1);
+  outbox->Send(Bundle(2));
+  watcher_.WaitFor(true, 2);
+  outbox->Finish();
+  EXPECT_THAT(tried, ElementsAre("window/1", "window/1", "window/2"));
+  EXPECT_EQ(outbox->dropped_samples(), 0u);
+}
+
+TEST_F(OutboxTest, TriesOnceMoreAtItsEnd) {
+  testing::MemoryStore store;
+  store.refuse = 1;
+  const auto outbox = Over(store);
+  outbox->Send(Bundle(1));
+  watcher_.WaitFor(false, 1);
+  outbox->Finish();
+  EXPECT_THAT(Keys(store), ElementsAre("window/1"));
+}
+
+TEST_F(OutboxTest, CountsAndReleasesWhatIsRefusedAtTheEnd) {
+  testing::MemoryStore store;
+  store.refuse = 1'000;
+  const auto outbox = Over(store);
+  outbox->Send(Bundle(3));
+  outbox->Send(Bundle(4));
+  outbox->Send(Capture(1));
+  outbox->Finish();
+  EXPECT_THAT(Keys(store), IsEmpty());
+  EXPECT_EQ(outbox->dropped_samples(), 3u + 4 + 1);
+  EXPECT_EQ(released_.size(), 3u);
+}
+
+// Nobody who sends waits, and what is being stored at the time is not what is dropped.
+TEST_F(OutboxTest, DropsTheOldestWhileTheStoreHangs) {
+  HangingStore store;
+  const auto outbox = Over(store);
+  outbox->Send(Bundle(1));
+  store.WaitUntilItHangs();
+  constexpr uint64_t kDropped = 3;
+  for (uint64_t i = 2; i <= Outbox::kMaxWindows + kDropped; ++i) outbox->Send(Bundle(i));
+  EXPECT_EQ(outbox->dropped_samples(), 2u + 3 + 4);
+  store.GoOn();
+  outbox->Finish();
+  EXPECT_EQ(store.objects.size(), Outbox::kMaxWindows);
+  EXPECT_TRUE(store.objects.contains("window/1"));
+  EXPECT_TRUE(store.objects.contains("window/5"));
+}
+
+TEST_F(OutboxTest, CapturesHaveRoomOfTheirOwn) {
+  HangingStore store;
+  const auto outbox = Over(store);
+  outbox->Send(Bundle(1));
+  store.WaitUntilItHangs();
+  for (uint64_t i = 0; i <= Outbox::kMaxCaptures; ++i) outbox->Send(Capture(i));
+  for (uint64_t i = 2; i <= Outbox::kMaxWindows; ++i) outbox->Send(Bundle(i));
+  EXPECT_EQ(outbox->dropped_samples(), 1u) << "one capture";
+  store.GoOn();
+  outbox->Finish();
+  EXPECT_EQ(store.objects.size(), Outbox::kMaxCaptures + Outbox::kMaxWindows);
+  EXPECT_FALSE(store.objects.contains("capture/0"));
+}
+
+TEST_F(OutboxTest, DeletesWhatIsOverAge) {
+  testing::MemoryStore store;
+  store::BundleKey key;
+  key.cluster = "standalone";
+  key.node = "node-1";
+  key.run = "abcd1234";
+  key.seconds = 60;
+  std::vector<std::string> keys;
+  for (const int64_t days : {15, 13}) {
+    key.start_s = kWallNs / kNsPerSecond - days * store::kSecondsPerDay;
+    keys.push_back(*store::BuildKey(key));
+    store.objects[keys.back()] = "bundle";
+  }
+  Over(store)->Finish();
+  EXPECT_THAT(Keys(store), ElementsAre(keys[1]));
+}
+
+}  // namespace
+}  // namespace firetower::daemon
