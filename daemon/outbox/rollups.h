@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "store/key.h"
+#include "store/store.h"
+
+namespace firetower::daemon {
+
+// Merges this node's windows of each ten minutes into one bundle, and these of each hour into one
+// more, so that a question about hours reads little (docs/adr/0014-catalogs.md). Also those of a
+// former run of the daemon, as far as its bundles are still here. One thread.
+class RollUps {
+ public:
+  // Windows wait for the names of pods before they are sent.
+  static constexpr int64_t kGraceSeconds = 120;
+  // How far back it looks for what is missing.
+  static constexpr int64_t kLookBackSeconds = 3600 + 600;
+
+  // `copies`: where the bundles of the last hour are; `to`: where roll-ups go. Both outlive this.
+  RollUps(const store::ObjectStore& copies, store::ObjectStore& to, const Clock& clock,
+          std::string cluster, std::string node)
+      : copies_(copies),
+        to_(to),
+        clock_(clock),
+        cluster_(std::move(cluster)),
+        node_(std::move(node)) {}
+
+  // Makes what is due; call it about once a minute. What fails is tried again, and logged.
+  void Look();
+  uint64_t made() const { return made_; }
+
+ private:
+  // Scope and run.
+  using Sources = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
+
+  void LookAt(int64_t start_s, int64_t seconds);
+  Result<Sources> SourcesOf(store::RetentionClass retention, int64_t start_s,
+                            int64_t seconds) const;
+  Status Make(const store::BundleKey& key, const std::vector<std::string>& bundles);
+
+  const store::ObjectStore& copies_;
+  store::ObjectStore& to_;
+  const Clock& clock_;
+  const std::string cluster_;
+  const std::string node_;
+  std::set<std::pair<int64_t, int64_t>> done_;  // length and start, of those looked at
+  uint64_t made_ = 0;
+};
+
+}  // namespace firetower::daemon
