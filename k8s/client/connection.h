@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/thread.h"
+#include "k8s/client/byte_stream.h"
 #include "k8s/client/config.h"
 #include "k8s/client/credentials.h"
 
@@ -21,9 +22,9 @@ namespace firetower::k8s {
 //
 // Belongs to one thread; only the notification comes from others. Resolving a host name is the one
 // wait that cannot be cut short: in a cluster the host is an address.
-class Connection {
+class Connection final : public ByteStream {
  public:
-  ~Connection();
+  ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -34,10 +35,9 @@ class Connection {
                                                   const Identity& identity, const WakeFd& cancel,
                                                   int64_t timeout_ns);
 
-  // Bytes read into `out`, at least one; 0 at an orderly end of the stream. A TLS stream that ends
-  // without close_notify is kCorrupt: it may have been cut.
-  Result<size_t> Read(char* out, size_t size, int64_t timeout_ns);
-  Status Write(std::string_view data, int64_t timeout_ns);
+  // A TLS stream that ends without close_notify is kCorrupt: it may have been cut.
+  Result<size_t> Read(char* out, size_t size, int64_t timeout_ns) override;
+  Status Write(std::string_view data, int64_t timeout_ns) override;
 
  private:
   struct Tls;

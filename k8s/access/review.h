@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who a bearer token is, and what they may: questions to the API server, which decides as it does
+// for its own requests.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "k8s/client/api_client.h"
+
+namespace firetower::k8s {
+
+// What authorizers go by (authentication.k8s.io/v1 UserInfo).
+struct UserInfo {
+  std::string name;
+  std::string uid;
+  std::vector<std::string> groups;
+  std::map<std::string, std::vector<std::string>> extra;
+
+  bool operator==(const UserInfo&) const = default;
+};
+
+// authorization.k8s.io/v1 ResourceAttributes; the verb is get.
+struct ResourceQuestion {
+  std::string namespace_name;  // empty: in all, or of no namespace
+  std::string group;
+  std::string resource;
+  std::string subresource;
+};
+
+// nullopt: the token is nobody's. kPermission: this program may not ask (tokenreviews, create).
+Result<std::optional<UserInfo>> ReviewToken(ApiServer& server, std::string_view token);
+
+// kPermission: this program may not ask (subjectaccessreviews, create).
+Result<bool> ReviewAccess(ApiServer& server, const UserInfo& user,
+                          const ResourceQuestion& question);
+
+}  // namespace firetower::k8s
