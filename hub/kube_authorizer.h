@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "k8s/access/review.h"
+#include "query/authorizer.h"
+
+namespace firetower::hub {
+
+// Who may read which profiles, as the cluster's own rights say:
+//
+//   get profilingpolicies/profiles in a namespace           profiles of its pods
+//   get profilingpolicies/profiles in all                   profiles of all pods
+//   get clusterprofilingpolicies/profiles (of no namespace) the hosts' profiles
+//
+// A request carries the caller's token. Who may not read all namespaces names one with
+// {namespace="…"}. Answers are kept for kKeepNs, refusals for kKeepRefusedNs; so long a right that
+// was taken away still counts. Any thread; questions to the API server are asked one at a time.
+class KubeAuthorizer : public query::Authorizer {
+ public:
+  static constexpr int64_t kKeepNs = 60 * kNsPerSecond;
+  static constexpr int64_t kKeepRefusedNs = 10 * kNsPerSecond;
+  static constexpr size_t kMaxKept = 4096;
+  static constexpr size_t kMaxTokenBytes = 16 << 10;
+
+  // Both outlive this; `server` is nobody else's.
+  KubeAuthorizer(k8s::ApiServer& server, const Clock& clock) : server_(server), clock_(clock) {}
+
+  // kPermission: no token, a token that is nobody's, or a right is missing. kUnavailable: the API
+  // server does not answer, and nothing is known.
+  Result<profile::Selector> Narrow(const query::HttpRequest& request,
+                                   const profile::Selector& asked) const override;
+
+ private:
+  template <typename T>
+  struct Kept {
+    T value;
+    int64_t until_ns;
+  };
+  template <typename T, typename Ask>
+  Result<T> Remember(std::map<std::string, Kept<T>>& kept, const std::string& key, Ask ask,
+                     const std::function<bool(const T&)>& granted) const;
+  Result<std::optional<k8s::UserInfo>> UserOf(const std::string& token) const;
+  Result<bool> MayRead(const std::string& token, const k8s::UserInfo& user, bool of_hosts,
+                       const std::string& namespace_name) const;
+
+  k8s::ApiServer& server_;
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Kept<std::optional<k8s::UserInfo>>> users_;  // by token
+  mutable std::map<std::string, Kept<bool>> rights_;  // by token, resource and namespace
+};
+
+}  // namespace firetower::hub

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/kube_authorizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/k8s/recording_api_server.h"
+
+namespace firetower::hub {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr const char* kJane =
+    R"({"status":{"authenticated":true,"user":{"username":"jane","uid":"u-1",)"
+    R"("groups":["devs","system:authenticated"],"extra":{"scopes":["a","b"]}}}})";
+constexpr const char* kNobody = R"({"status":{"user":{}}})";
+constexpr const char* kYes = R"({"status":{"allowed":true}})";
+constexpr const char* kNo = R"({"status":{"allowed":false,"reason":"no"}})";
+
+class KubeAuthorizerTest : public ::testing::Test {
+ protected:
+  Result<profile::Selector> Narrow(const std::string& selector,
+                                   const std::string& authorization = "Bearer t0ken") {
+    query::HttpRequest request;
+    request.authorization = authorization;
+    return authorizer_.Narrow(request, *profile::Selector::Parse(selector));
+  }
+  std::string Answered(const std::string& selector) {
+    const Result<profile::Selector> narrowed = Narrow(selector);
+    return narrowed ? narrowed->ToString() : "error: " + narrowed.error().message();
+  }
+
+  FakeClock clock_{kNsPerSecond, 0};
+  k8s::RecordingApiServer server_;
+  KubeAuthorizer authorizer_{server_, clock_};
+};
+
+TEST_F(KubeAuthorizerTest, AsksNothingWithoutAToken) {
+  for (const char* authorization : {"", "Bearer", "Bearer ", "Basic amFuZTp4", "t0ken"}) {
+    const Result<profile::Selector> refused = Narrow("{}", authorization);
+    ASSERT_FALSE(refused) << authorization;
+    EXPECT_EQ(refused.error().code(), ErrorCode::kPermission);
+  }
+  EXPECT_THAT(server_.requests(), SizeIs(0));
+}
+
+TEST_F(KubeAuthorizerTest, RefusesATokenThatIsNobodys) {
+  server_.Answer(201, kNobody);
+  EXPECT_THAT(Answered("{}"), HasSubstr("does not know this token"));
+}
+
+TEST_F(KubeAuthorizerTest, AsksForTheRightInTheNamespaceAsTheUser) {
+  server_.Answer(201, kJane);
+  server_.Answer(201, kNo);
+  server_.Answer(201, kYes);
+  EXPECT_EQ(Answered(R"({namespace="shop",pod=~"a.*"})"), R"({namespace="shop",pod=~"a.*"})");
+  ASSERT_THAT(server_.requests(), SizeIs(3));
+  EXPECT_THAT(server_.requests()[0].body, HasSubstr(R"("spec":{"token":"t0ken"})"));
+  const k8s::ApiRequest& asked = server_.requests()[2];
+  EXPECT_EQ(asked.target, "/apis/authorization.k8s.io/v1/subjectaccessreviews");
+  for (const char* part : {R"("user":"jane","uid":"u-1","groups":["devs","system:authenticated"])",
+                           R"("extra":{"scopes":["a","b"]})",
+                           R"("namespace":"shop","verb":"get","group":"firetower.dev")",
+                           R"("resource":"profilingpolicies","subresource":"profiles")"}) {
+    EXPECT_THAT(asked.body, HasSubstr(part));
+  }
+}
+
+TEST_F(KubeAuthorizerTest, WhoMayNotReadAllNamesOne) {
+  server_.Answer(201, kJane);
+  server_.Answer(201, kNo);
+  EXPECT_THAT(Answered(R"({pod="a"})"), HasSubstr(R"(ask for one with {namespace="…"})"));
+  // Every value of it would be read otherwise.
+  EXPECT_THAT(Answered(R"({namespace=~"shop|front"})"), HasSubstr("error: jane may not read"));
+  server_.Answer(201, kNo);
+  EXPECT_THAT(Answered(R"({namespace="front"})"),
+              HasSubstr("profilingpolicies.firetower.dev/profiles -n front"));
+}
+
+TEST_F(KubeAuthorizerTest, HostsNeedARightOfTheirOwn) {
+  server_.Answer(201, kJane);
+  server_.Answer(201, kYes);
+  server_.Answer(201, kNo);
+  EXPECT_EQ(Answered("{}"), R"({namespace!="-"})");
+  EXPECT_THAT(Answered(R"({namespace="-"})"), HasSubstr("may not read the hosts' profiles"));
+  EXPECT_EQ(Answered(R"({namespace="shop"})"), R"({namespace="shop"})");
+}
+
+TEST_F(KubeAuthorizerTest, WhoMayReadEverythingIsAnsweredAsAsked) {
+  for (const char* answer : {kJane, kYes, kYes}) server_.Answer(201, answer);
+  EXPECT_EQ(Answered(R"({container="web"})"), R"({container="web"})");
+}
+
+TEST_F(KubeAuthorizerTest, KeepsAnswersForAWhileAndRefusalsForLess) {
+  server_.Answer(201, kJane);
+  server_.Answer(201, kNo);
+  server_.Answer(201, kYes);
+  Answered(R"({namespace="shop"})");
+  clock_.Advance(KubeAuthorizer::kKeepRefusedNs);
+  server_.Answer(201, kYes);
+  EXPECT_EQ(Answered(R"({namespace="front"})"), R"({namespace="front"})") << "asked again";
+  EXPECT_THAT(server_.requests(), SizeIs(4));
+  clock_.Advance(KubeAuthorizer::kKeepNs);
+  server_.Answer(201, kNobody);
+  EXPECT_THAT(Answered(R"({namespace="shop"})"), HasSubstr("does not know"));
+}
+
+TEST_F(KubeAuthorizerTest, AnAwayApiServerIsNoRefusal) {
+  const Result<profile::Selector> narrowed = Narrow("{}");
+  ASSERT_FALSE(narrowed);
+  EXPECT_EQ(narrowed.error().code(), ErrorCode::kUnavailable);
+}
+
+TEST_F(KubeAuthorizerTest, SaysWhenItMayNotAskItself) {
+  server_.Answer(403, R"({"kind":"Status","message":"tokenreviews is forbidden"})");
+  const Result<profile::Selector> narrowed = Narrow("{}");
+  ASSERT_FALSE(narrowed);
+  EXPECT_THAT(narrowed.error().message(), HasSubstr("tokenreviews is forbidden"));
+}
+
+}  // namespace
+}  // namespace firetower::hub
