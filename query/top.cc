@@ -48,18 +48,15 @@ double PartInRange(const store::CatalogRow& row, const TimeRange& range) {
 }
 
 // Length of the union of the rows' times within the range: what "per second" divides by, so that a
-// daemon started two minutes ago does not look idle over the last fifteen. `rows` are by start.
+// daemon started two minutes ago does not look idle over the last fifteen.
 double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRange& range) {
-  int64_t covered_ns = 0;
-  int64_t upto_ns = range.from_ns;
+  std::vector<std::pair<int64_t, int64_t>> covered;
+  covered.reserve(rows.size());
   for (const store::CatalogRow& row : rows) {
-    int64_t begin = std::max(row.start_ns, upto_ns);
-    int64_t end = std::min(row.end_ns(), range.to_ns);
-    if (end <= begin) continue;
-    covered_ns += end - begin;
-    upto_ns = end;
+    covered.emplace_back(std::max(row.start_ns, range.from_ns),
+                         std::min(row.end_ns(), range.to_ns));
   }
-  return static_cast<double>(covered_ns) / kNsPerSecond;
+  return static_cast<double>(store::UnionLength(covered)) / kNsPerSecond;
 }
 
 Result<Catalog> ReadCatalog(const store::ObjectStore& store, const Question& question,

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -33,6 +34,10 @@ bool IsAsked(const Query& query, const CatalogRow& row);
 Status FindProfiles(const ObjectStore& store, const Query& query, const QueryLimits& limits,
                     SkippedList* skipped,
                     const std::function<Status(const FoundProfile& found)>& visit);
+
+// How long the union of half-open intervals of Unix time is; sorts them. What begins before 1970 is
+// taken from there on, empty ones count nothing.
+int64_t UnionLength(std::vector<std::pair<int64_t, int64_t>>& intervals);
 
 // Adds up rows by step and by the values of some labels.
 class SeriesSums {

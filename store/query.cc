@@ -95,6 +95,7 @@ class StoreMerger {
                    fmt::format("the answer holds profiles of types {} and {}: ask for one type",
                                type_, row.type));
     }
+    covered_.emplace_back(row.start_ns, row.end_ns());
     Status added = merger_.Add(profile);
     if (!added && added.error().code() == ErrorCode::kExhausted) {
       added.Context("narrow the selector or the time range");
@@ -104,6 +105,7 @@ class StoreMerger {
 
   MergeResult Finish() && {
     result_.profiles = merger_.count();
+    result_.observed_ns = UnionLength(covered_);
     result_.profile = std::move(merger_).Finish();
     return std::move(result_);
   }
@@ -128,10 +130,24 @@ class StoreMerger {
   profile::Merger merger_;
   std::string type_;
   uint64_t read_bytes_ = 0;
+  std::vector<std::pair<int64_t, int64_t>> covered_;  // at most max_rows
   MergeResult result_;
 };
 
 }  // namespace
+
+int64_t UnionLength(std::vector<std::pair<int64_t, int64_t>>& intervals) {
+  std::ranges::sort(intervals);
+  int64_t length = 0;
+  int64_t upto = 0;
+  for (auto [begin, end] : intervals) {
+    begin = std::max(begin, upto);
+    if (end <= begin) continue;
+    length += end - begin;
+    upto = end;
+  }
+  return length;
+}
 
 void SkippedList::Add(std::string key, std::string entry, std::string reason) {
   ++total;

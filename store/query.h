@@ -64,6 +64,7 @@ struct ListResult {
 struct MergeResult {
   profile::Profile profile = {};  // empty when nothing matched
   uint64_t profiles = 0;          // how many went in
+  int64_t observed_ns = 0;        // that some of them covers, each moment once
   SkippedList skipped = {};
 };
 

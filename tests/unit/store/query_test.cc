@@ -66,12 +66,23 @@ TEST_F(StoreQuery, MergesWhatTheSelectorMatches) {
   EXPECT_EQ(Folded(*shop), "main;web 30\n");
   EXPECT_EQ(shop->profile.meta().time_nanos, kFirstWindow * kSecondNs);
   EXPECT_EQ(shop->profile.meta().duration_nanos, 180 * kSecondNs);
+  EXPECT_EQ(shop->observed_ns, 180 * kSecondNs);
   EXPECT_EQ(Folded(*MergeProfiles(store(), Between(0, kFirstWindow + 60))),
             "main;db 5\nmain;web 10\n");
   EXPECT_EQ(MergeProfiles(store(), Between(0, 9'000'000'000, "lock{}"))->profiles, 0u);
   EXPECT_EQ(MergeProfiles(store(), Between(0, 9'000'000'000, "{pod=~\"web-.*\"}"))->profiles, 3u);
   Query query{.type = *profile::ParseProfileType("offcpu")};
   EXPECT_EQ(MergeProfiles(store(), query)->profiles, 0u);
+}
+
+TEST_F(StoreQuery, ObservedTimeHasNoGapsAndNothingTwice) {
+  // Both containers of three windows one after another; then, after a gap, one half over the other.
+  folder_.PutBundle({Row("shop", "web-1", "web", kFirstWindow + 600, 10),
+                     Row("shop", "web-2", "web", kFirstWindow + 630, 10)});
+  auto all = MergeProfiles(store(), Between(0, 9'000'000'000));
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_EQ(all->observed_ns, (180 + 90) * kSecondNs);
+  EXPECT_EQ(MergeProfiles(store(), Between(0, 9'000'000'000, "lock{}"))->observed_ns, 0);
 }
 
 TEST_F(StoreQuery, CountsAWindowOnceThatWasStoredAfterItWasListed) {
