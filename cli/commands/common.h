@@ -7,6 +7,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/failure.h"
+#include "profile/value_text.h"
 #include "query/http/message.h"
 
 namespace firetower::cli {
@@ -27,8 +28,7 @@ void WarnSkipped(const Context& context, int64_t skipped);
 // "no data": the answer is fine and empty.
 Failure NoData(const Context& context);
 
-// A value for people: "12.3s", "4.0 MiB", "1,234".
-std::string FormatValue(double value, std::string_view unit);
-std::string FormatCount(int64_t count);
+using profile::FormatCount;
+using profile::FormatValue;
 
 }  // namespace firetower::cli
