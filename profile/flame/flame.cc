@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/flame/flame.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace firetower::profile {
+namespace {
+
+constexpr int64_t kNsPerMs = 1'000'000;
+
+Result<uint32_t> FindValue(const Profile& profile, const std::string& type) {
+  uint32_t index = type.empty() ? profile.DefaultValueIndex() : profile.FindValueIndex(type);
+  if (index < profile.sample_types().size()) return index;
+  std::vector<std::string> known;
+  for (const ValueType& value : profile.sample_types()) known.push_back(value.type);
+  return Error(ErrorCode::kUnsupported, fmt::format("the profile has no value '{}'; it has {}",
+                                                    type, fmt::join(known, ", ")));
+}
+
+// 24 hues a few degrees apart, as light as each other; web/flame/model.js has the same.
+constexpr uint32_t kColors[] = {0xe59e9e, 0xe5b09e, 0xe5c19e, 0xe5d39e, 0xe5e59e, 0xd3e59e,
+                                0xc1e59e, 0xb0e59e, 0x9ee59e, 0x9ee5b0, 0x9ee5c1, 0x9ee5d3,
+                                0x9ee5e5, 0x9ed3e5, 0x9ec1e5, 0x9eb0e5, 0x9e9ee5, 0xb09ee5,
+                                0xc19ee5, 0xd39ee5, 0xe59ee5, 0xe59ed3, 0xe59ec1, 0xe59eb0};
+constexpr uint32_t kKernelColor = 0xb4bfd1;
+constexpr uint32_t kPlainColor = 0xd0d0d0;
+
+}  // namespace
+
+Result<Flame> MakeFlame(const Profile& profile, const FlameOptions& options,
+                        uint32_t max_tree_nodes) {
+  ASSIGN_OR_RETURN(uint32_t value, FindValue(profile, options.sample_type));
+  FlameTreeBuilder builder(options.names, max_tree_nodes);
+  RETURN_IF_ERROR(builder.Add(profile, value));
+  Flame flame;
+  const FlameTree tree = std::move(builder).Build();
+  FlameCut cut;
+  cut.max_bars = options.max_bars;
+  cut.min_total =
+      static_cast<int64_t>(std::ceil(options.min_share * static_cast<double>(tree.totals[0])));
+  flame.levels = LayOutFlame(tree, cut, options.order);
+  const Meta& meta = profile.meta();
+  flame.info.title = options.title;
+  flame.info.value = meta.sample_types[value];
+  flame.info.from_ms = meta.time_nanos / kNsPerMs;
+  flame.info.to_ms = SaturatingAdd(meta.time_nanos, meta.duration_nanos) / kNsPerMs;
+  flame.info.observed_seconds = static_cast<double>(meta.duration_nanos) / 1e9;
+  return flame;
+}
+
+double CoresOf(const FlameInfo& info, int64_t value) {
+  bool is_cpu = info.value.type == "cpu" && info.value.unit == "nanoseconds";
+  if (!is_cpu || info.observed_seconds <= 0) return 0;
+  return static_cast<double>(value) / 1e9 / info.observed_seconds;
+}
+
+std::string_view KindMark(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kKernel:
+      return " [k]";
+    case FrameKind::kJit:
+      return " [j]";
+    case FrameKind::kInlined:
+      return " [i]";
+    case FrameKind::kUser:
+    case FrameKind::kTotal:
+    case FrameKind::kOther:
+      return "";
+  }
+  return "";
+}
+
+std::string_view KindWord(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::kKernel:
+      return "kernel";
+    case FrameKind::kJit:
+      return "JIT";
+    case FrameKind::kInlined:
+      return "inlined";
+    case FrameKind::kUser:
+    case FrameKind::kTotal:
+    case FrameKind::kOther:
+      return "";
+  }
+  return "";
+}
+
+uint32_t ColorOf(const FlameName& name) {
+  if (name.kind == FrameKind::kKernel) return kKernelColor;
+  if (name.kind == FrameKind::kTotal || name.kind == FrameKind::kOther) return kPlainColor;
+  std::string_view path = name.module;
+  uint32_t hash = 0x811c9dc5;  // FNV-1a over the file's name: the folder differs between images
+  for (char c : path.substr(path.rfind('/') + 1)) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  }
+  return kColors[hash % std::size(kColors)];
+}
+
+}  // namespace firetower::profile

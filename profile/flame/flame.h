@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a profile to its flame graph: what the formats and the HTTP API have in common.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "profile/flame/layout.h"
+#include "profile/flame/names.h"
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+struct FlameOptions {
+  std::string title = {};        // bytes that are not UTF-8 become U+FFFD
+  std::string sample_type = {};  // which value; empty: the one that tools show by default
+  NameDetail names = NameDetail::kFull;
+  SiblingOrder order = SiblingOrder::kName;
+  // 0: all; see FlameCut. A browser still draws as many at once, in a file of some megabytes.
+  uint32_t max_bars = 100'000;
+  double min_share = 0;          // of the whole, from 0 to 1: what is less is cut too
+  bool root_at_bottom = false;   // else on top, as an icicle hangs
+  uint32_t svg_width_px = 1200;  // 200 to 20,000
+};
+
+// What is known of a flame graph beside its bars.
+struct FlameInfo {
+  std::string title = {};
+  ValueType value = {};
+  int64_t from_ms = 0;  // Unix time; 0: not known
+  int64_t to_ms = 0;
+  double observed_seconds = 0;  // that the profiles cover, 0: not known
+  uint64_t profiles = 1;        // that were added up
+  uint64_t skipped = 0;         // that could not be read
+};
+
+struct Flame {
+  FlameInfo info;
+  FlameLevels levels;
+};
+
+// kUnsupported when the profile has no value `sample_type`; else see FlameTreeBuilder::Add.
+Result<Flame> MakeFlame(const Profile& profile, const FlameOptions& options,
+                        uint32_t max_tree_nodes = FlameTreeBuilder::kMaxNodes);
+
+// The CPU, on average, that `nanoseconds` of it are; 0 where it means nothing.
+double CoresOf(const FlameInfo& info, int64_t value);
+
+// " [k]", " [j]" or " [i]" after names of the kernel, of code that a runtime wrote and of functions
+// that were compiled into others, as in FlameGraph's folded stacks; "" for the rest.
+std::string_view KindMark(FrameKind kind);
+// "kernel", "JIT", "inlined" or "".
+std::string_view KindWord(FrameKind kind);
+
+// The same colour, 0xRRGGBB, for everything of one binary, on any machine; black is readable on it.
+uint32_t ColorOf(const FlameName& name);
+
+}  // namespace firetower::profile

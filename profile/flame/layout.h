@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A flame graph as levels of bars, ready to be drawn or sent: what is too small is cut already.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/flame/tree.h"
+
+namespace firetower::profile {
+
+// How the children of a bar stand from left to right; `other` is always the last.
+enum class SiblingOrder {
+  kName,   // keeps its place when values change: for comparing
+  kValue,  // largest first
+};
+
+// "name" or "value"; kInvalid says so.
+Result<SiblingOrder> ParseSiblingOrder(std::string_view text);
+
+// What the bars of one text in one binary are made for.
+struct FlameName {
+  std::string text = {};
+  std::string module = {};  // the binary's path, may be empty
+  FrameKind kind = FrameKind::kUser;
+};
+
+// In the value's unit. A child lies within its parent: it begins at or after the parent's x, and
+// ends at or before the parent's end.
+struct FlameBar {
+  int64_t x = 0;  // from the graph's left edge
+  int64_t total = 0;
+  int64_t self = 0;  // not covered by children; at the bar's right end
+};
+
+// Bars are dense indices, level by level and within a level from left to right. The selfs of all
+// bars add up to the total of the first one, which is the total of the profile.
+struct FlameLevels {
+  std::vector<FlameName> names;   // [0] is `total`
+  std::vector<uint32_t> name_of;  // of each bar
+  std::vector<uint32_t> parent_of;
+  std::vector<FlameBar> bars;
+  std::vector<FlameBar> left;          // of the profile that is compared with; else empty
+  std::vector<uint32_t> level_starts;  // and at the end the number of bars
+  uint64_t cut_nodes = 0;              // that went into `other`
+
+  size_t level_count() const { return level_starts.size() - 1; }
+  int64_t total() const { return bars[0].total; }
+};
+
+// Which nodes are shown: the `max_bars` with the largest totals (0: all of them) of those with at
+// least `min_total`; in a diff the totals of both sides count together.
+struct FlameCut {
+  uint32_t max_bars = 0;
+  int64_t min_total = 0;
+};
+
+// The root and the nodes that are shown. What is cut off below one of them becomes one bar `other`
+// of kind kOther beneath it, so that sums stay exact; those bars are not counted. Linear but for
+// sorting siblings and names.
+FlameLevels LayOutFlame(const FlameTree& tree, const FlameCut& cut, SiblingOrder order);
+
+}  // namespace firetower::profile

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of web/flame as the build embeds them (cmake/embed_page.cmake).
+#pragma once
+
+#include <string_view>
+
+namespace firetower::profile {
+
+extern const std::string_view kPageTemplate;  // with {{name}} where something is to be filled in
+extern const std::string_view kPageStyle;
+extern const std::string_view kPageScript;
+// As a Content-Security-Policy names them: "sha256-…".
+extern const std::string_view kPageStyleHash;
+extern const std::string_view kPageScriptHash;
+
+}  // namespace firetower::profile
