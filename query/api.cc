@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "query/flame/flame_endpoint.h"
+#include "query/flame/page.h"
 #include "query/listings.h"
 #include "query/params.h"
 #include "query/profile_endpoint.h"
@@ -26,7 +28,8 @@ HttpResponse Live(const HttpRequest&) {
 Api::Api(const ApiParts& parts)
     : parts_(parts),
       router_({
-          {"/", "this list", [this](const HttpRequest&) { return Index(); }},
+          {"/", "flame graphs, for a browser; else this list",
+           [this](const HttpRequest& r) { return WantsPage(r) ? ServePage() : Index(); }},
           {"/livez", "200 while the process answers", Live},
           {"/readyz", "200 once samples come in, else 503 and the reasons",
            [this](const HttpRequest& r) { return Ready(r); }},
@@ -34,6 +37,9 @@ Api::Api(const ApiParts& parts)
            [this](const HttpRequest& r) { return Metrics(r); }},
           {"/api/v1/profile", "gzip'd pprof, for `go tool pprof`: type q from to seconds",
            [this](const HttpRequest& r) { return ServeProfile(r, parts_); }},
+          {"/api/v1/flame",
+           "a flame graph, as JSON: format max-nodes names sort type q from to seconds",
+           [this](const HttpRequest& r) { return ServeFlame(r, parts_); }},
           {"/api/v1/top", "hottest containers or functions: by k type q from to seconds",
            [this](const HttpRequest& r) { return ServeTop(r, parts_); }},
           {"/api/v1/series", "label sets with totals: by step type q from to seconds",
@@ -52,6 +58,7 @@ HttpResponse Api::Index() const {
       "Firetower: continuous profiles of every container on this node.\n\n{}\n"
       "Times: RFC 3339, epoch, now-1h, 15m. Selectors: {{namespace=\"shop\",pod=~\"web.*\"}}.\n",
       router_.Index());
+  response.headers.emplace_back("Vary", "Accept");
   return response;
 }
 
