@@ -23,12 +23,14 @@ namespace {
 
 constexpr std::string_view kDefaultServer = "http://127.0.0.1:7070";
 
-using ServerCommand = Outcome<int> (*)(const Context&);
+using CommandFunction = Outcome<int> (*)(const Context&);
 
-constexpr std::pair<std::string_view, ServerCommand> kServerCommands[] = {
-    {"top", RunTop},       {"get", RunGet},       {"doctor", RunDoctor}, {"types", RunTypes},
-    {"labels", RunLabels}, {"series", RunSeries}, {"record", RunRecord}, {"policies", RunPolicies},
+constexpr std::pair<std::string_view, CommandFunction> kServerCommands[] = {
+    {"top", RunTop},       {"get", RunGet},           {"doctor", RunDoctor},
+    {"types", RunTypes},   {"labels", RunLabels},     {"series", RunSeries},
+    {"record", RunRecord}, {"policies", RunPolicies}, {"flame", RunFlame},
 };
+constexpr std::pair<std::string_view, CommandFunction> kFileCommands[] = {{"view", RunView}};
 
 int Tell(const Failure& failure, const std::string& program) {
   std::fputs(failure.Text(program).c_str(), stderr);
@@ -59,11 +61,15 @@ Outcome<int> Completion(const Args& args, const std::string& program) {
                       program, "completion");
 }
 
-Outcome<int> RunOnServer(ServerCommand run, const Args& args, const std::string& program) {
+std::string ServerOf(const Args& args) {
   const char* environment = std::getenv("FIRETOWER_SERVER");
   std::string server = args.Get("server");
   if (server.empty() && environment != nullptr) server = environment;
-  if (server.empty()) server = kDefaultServer;
+  return server.empty() ? std::string(kDefaultServer) : server;
+}
+
+Outcome<int> Run(CommandFunction run, const Args& args, const std::string& server,
+                 const std::string& program) {
   Result<ServerUrl> url = ParseServerUrl(server);
   if (!url) return UsageFailure(url.error(), program, args.command->name);
 
@@ -92,7 +98,11 @@ Outcome<int> Dispatch(const Args& args, const std::string& program) {
   if (name == "help") return Help(args, program);
   if (name == "completion") return Completion(args, program);
   for (const auto& [command, run] : kServerCommands) {
-    if (command == name) return RunOnServer(run, args, program);
+    if (command == name) return Run(run, args, ServerOf(args), program);
+  }
+  // These ask nobody, whatever the environment says.
+  for (const auto& [command, run] : kFileCommands) {
+    if (command == name) return Run(run, args, std::string(kDefaultServer), program);
   }
   return Failure{ExitCode::kFailure, fmt::format("'{}' is not built in", name), "", ""};
 }

@@ -83,6 +83,52 @@ constexpr Example kGetExamples[] = {
      "get '{pod=\"web-0\"}' --symbols full --debuginfod \"$DEBUGINFOD_URLS\" -f web.pb.gz"},
 };
 
+constexpr Text kNameDetails[] = {"full", "short", "bare"};
+constexpr Text kSiblingOrders[] = {"name", "value"};
+constexpr Text kOrientations[] = {"icicle", "flame"};
+constexpr FlagSpec kFlameLook[] = {
+    {"value", 0, "NAME", "which value: samples, cpu, inuse_space, ... (default: the main one)"},
+    {"names", 0, "WHAT",
+     "full, short (no parameters) or bare (no template arguments either) (default full)",
+     kNameDetails},
+    {"sort", 0, "ORDER", "what is side by side by name or by value (default name)", kSiblingOrders},
+    {"max-nodes", 0, "N", "the N largest, the rest as 'other'; 0: all (default 100000)"},
+    {"orientation", 0, "WAY", "icicle (root on top) or flame (root below) (default icicle)",
+     kOrientations},
+    {"title", 0, "TEXT", "default: what was asked for, or the file's name"},
+};
+constexpr Text kFlameOutputs[] = {"html", "svg", "pprof", "folded", "json"};
+constexpr FlagSpec kFlameOutput[] = {
+    {"output", 'o', "FORMAT",
+     "html (one file, zoom and search), svg (a picture), pprof, folded or json (default: by the "
+     "file's extension, else html)",
+     kFlameOutputs},
+    {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
+    {"force", 0, "", "overwrite FILE if it exists"},
+};
+constexpr FlagGroup kFlameGroups[] = {{"Selection", kGetSelection},
+                                      {"Look", kFlameLook},
+                                      {"Symbols", kNaming},
+                                      {"Output", kFlameOutput}};
+constexpr Example kFlameExamples[] = {
+    {"A container's last hour, to open in a browser",
+     "flame '{container=\"web\"}' --since 1h -f web.html"},
+    {"A picture for a ticket, names without their template arguments",
+     "flame '{pod=\"web-0\"}' --names bare -f web.svg"},
+};
+
+constexpr FlagSpec kViewServing[] = {
+    {"listen", 0, "ADDRESS", "HOST:PORT to serve on (default 127.0.0.1:0, a port of its own)"},
+    {"no-browser", 0, "", "only print the address"},
+};
+constexpr FlagGroup kViewGroups[] = {
+    {"Serving", kViewServing}, {"Look", kFlameLook}, {"Symbols", kNaming}};
+constexpr Example kViewExamples[] = {
+    {"Look at a profile", "view web.pb.gz"},
+    {"On a machine without a browser, through ssh -L 8000:127.0.0.1:8000",
+     "view web.pb.gz --no-browser --listen 127.0.0.1:8000"},
+};
+
 constexpr FlagSpec kKubeconfigFlag = {"kubeconfig", 0, "FILE",
                                       "default $KUBECONFIG, else ~/.kube/config"};
 constexpr FlagSpec kContextFlag = {"context", 0, "NAME",
@@ -206,6 +252,25 @@ constexpr CommandSpec kCommands[] = {
      1,
      kGetExamples,
      kGetGroups},
+    {"flame",
+     "Draw a flame graph of one merged profile",
+     "What `get` fetches, as a picture: each bar is a function in the stacks below it, as wide as\n"
+     "its share. HTML and SVG are one file each and load nothing from elsewhere; names marked [k]\n"
+     "are the kernel's, [j] code of a runtime, [i] compiled into their callers.",
+     "[SELECTOR]",
+     {},
+     1,
+     kFlameExamples,
+     kFlameGroups},
+    {"view",
+     "Show a profile file as a flame graph in a browser",
+     "Serves the page that `flame -o html` writes until Ctrl-C. Asks no firetowerd; - is standard\n"
+     "input.",
+     "FILE",
+     {},
+     1,
+     kViewExamples,
+     kViewGroups},
     {"doctor",
      "Check the kernel, capabilities, cgroups and the store",
      "Asks the daemon what works and what does not. A check that warns or fails says what to do.\n"

@@ -24,6 +24,8 @@ struct Context {
 
 Outcome<int> RunTop(const Context& context);
 Outcome<int> RunGet(const Context& context);
+Outcome<int> RunFlame(const Context& context);
+Outcome<int> RunView(const Context& context);  // asks nobody
 Outcome<int> RunDoctor(const Context& context);
 Outcome<int> RunTypes(const Context& context);
 Outcome<int> RunLabels(const Context& context);

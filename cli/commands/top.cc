@@ -202,8 +202,8 @@ class TopCommand {
     std::tm local{};
     localtime_r(&now, &local);
     std::string title =
-        fmt::format("{}  {:02}:{:02}:{:02}  every 2 s, Ctrl-C ends", context_.client.server().text,
-                    local.tm_hour, local.tm_min, local.tm_sec);
+        fmt::format("{}/ shows flame graphs  {:02}:{:02}:{:02}  every 2 s, Ctrl-C ends",
+                    context_.client.server().text, local.tm_hour, local.tm_min, local.tm_sec);
     std::string out = "\033[H" + Styled(context_.terminal, Style::kDim, title) + "\033[K\r\n";
     if (rows_ == 0) out += "no samples yet\033[K\r\n";
     // A terminal that does not tell its size (a serial line) is taken for the classic 24 rows.

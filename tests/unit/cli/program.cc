@@ -98,6 +98,12 @@ Ran RunFiretower(const std::vector<std::string>& arguments, const RunOptions& op
     (void)::poll(ready, 2, 100);
     if (ready[0].revents != 0) out_open = ReadSome(child.out, ran.out);
     if (ready[1].revents != 0) err_open = ReadSome(child.err, ran.err);
+    size_t line_end = ran.out.find('\n');
+    if (!interrupted && options.when_out_has_line && line_end != std::string::npos) {
+      interrupted = true;
+      options.when_out_has_line(ran.out.substr(0, line_end));
+      ::kill(child.pid, SIGINT);
+    }
     if (!interrupted && !options.interrupt_at.empty() &&
         ran.out.find(options.interrupt_at) != std::string::npos) {
       interrupted = true;

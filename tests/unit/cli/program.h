@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct RunOptions {
   unsigned short terminal_columns = 0;
   // SIGINT is sent once this shows up in the output.
   std::string interrupt_at;
+  // Called once with the first line of the output, without its end; SIGINT is sent after it.
+  std::function<void(const std::string&)> when_out_has_line;
 };
 
 // Runs the real binary; at most 20 s.

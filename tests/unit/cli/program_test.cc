@@ -12,6 +12,7 @@
 #include "cli/args/help.h"
 #include "cli/args/spec.h"
 #include "profile/pprof.h"
+#include "tests/support/command.h"
 #include "tests/unit/query/fixture.h"
 
 namespace firetower::cli {
@@ -42,6 +43,10 @@ class FiretowerTest : public ::testing::Test {
   Ran RunInRange(std::vector<std::string> arguments, RunOptions options = {}) {
     arguments.insert(arguments.end(), kRange.begin(), kRange.end());
     return Run(std::move(arguments), std::move(options));
+  }
+  // The whole answer, head and body, of a server on this machine.
+  static std::string Fetch(const std::string& url) {
+    return testing::RunCommand("curl -s -i --max-time 10 '" + url + "'").output;
   }
   std::string InFolder(const std::string& name) const { return folder_ + "/" + name; }
 
@@ -148,6 +153,82 @@ TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
     EXPECT_EQ(ran.err, "") << row.golden;
     ExpectGolden(row.golden, ran.out);
   }
+}
+
+TEST_F(FiretowerTest, FlameWritesWhatTheNameSays) {
+  const std::string selector = "{container=\"web\"}";
+  const std::string html = InFolder("web.html");
+  const Ran wrote = RunInRange({"flame", selector, "-f", html});
+  EXPECT_EQ(wrote.exit_code, 0) << wrote.err;
+  auto page = ReadFile(html);
+  ASSERT_TRUE(page);
+  EXPECT_THAT(*page, StartsWith("<!doctype html>"));
+  EXPECT_THAT(*page, HasSubstr("\"Parse\""));
+  EXPECT_THAT(*page, HasSubstr("cpu{container=&quot;web&quot;}"));
+  EXPECT_EQ(RunInRange({"flame", selector, "-f", html}).exit_code, 1);  // not overwritten
+
+  const Ran svg = RunInRange({"flame", selector, "-o", "svg", "--title", "a <b>"});
+  EXPECT_THAT(svg.out, HasSubstr("a &lt;b&gt;"));
+  EXPECT_THAT(svg.out, HasSubstr("<title>Parse (web): 1.8s, 0.01 cores, 60.00%</title>"));
+  const Ran cut = RunInRange({"flame", selector, "-o", "svg", "--max-nodes", "1"});
+  EXPECT_THAT(cut.out, Not(HasSubstr("Parse")));
+  EXPECT_THAT(cut.out, HasSubstr("<title>other: 3.0s"));
+  const Ran json = RunInRange({"flame", selector, "-o", "json"});
+  EXPECT_THAT(json.out, HasSubstr("\"levels\":[[0,3000000000,0,0],"));
+  const Ran samples = RunInRange({"flame", selector, "-o", "json", "--value", "samples"});
+  EXPECT_THAT(samples.out, HasSubstr("\"levels\":[[0,300,0,0],"));
+  EXPECT_EQ(RunInRange({"flame", selector, "-o", "svg", "--value", "bytes"}).exit_code, 1);
+  EXPECT_THAT(RunInRange({"flame", selector, "-o", "folded"}).out, HasSubstr("main;Serve;Parse"));
+  EXPECT_EQ(RunInRange({"flame", "{pod=\"nope\"}", "-o", "svg"}).exit_code, ExitCode::kNoData);
+}
+
+TEST_F(FiretowerTest, FlameRefusesWhatItCannotDrawOrShow) {
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"flame", "-f", "web.xyz"},
+                                               {"flame", "-o", "svg", "--max-nodes", "many"},
+                                               {"flame", "-o", "svg", "--names", "long"},
+                                               {"get", "-f", "web.svg"}}) {
+    Ran ran = RunInRange(line);
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    EXPECT_EQ(ran.out, "");
+  }
+  RunOptions terminal;
+  terminal.terminal_columns = 100;
+  Ran ran = RunInRange({"flame"}, terminal);
+  EXPECT_EQ(ran.exit_code, 2);
+  EXPECT_THAT(ran.out, HasSubstr("-f FILE.html"));
+}
+
+// Asks the address that `view` printed, as a browser would, and then ends it.
+TEST_F(FiretowerTest, ViewServesAFileUntilItIsInterrupted) {
+  const std::string file = InFolder("web.pb.gz");
+  ASSERT_EQ(RunInRange({"get", "{container=\"web\"}", "-f", file}).exit_code, 0);
+  RunOptions options;
+  std::string page;
+  std::string elsewhere;
+  options.when_out_has_line = [&](const std::string& url) {
+    page = Fetch(url);
+    elsewhere = Fetch(url + "etc/passwd");
+  };
+  const Ran ran = Run({"view", file, "--no-browser"}, options);
+  EXPECT_EQ(ran.exit_code, ExitCode::kInterrupted) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("http://127.0.0.1:"));
+  EXPECT_THAT(page, HasSubstr("Content-Security-Policy: frame-ancestors 'none'"));
+  EXPECT_THAT(page, HasSubstr("X-Content-Type-Options: nosniff"));
+  EXPECT_THAT(page, HasSubstr("<title>web.pb.gz</title>"));
+  EXPECT_THAT(page, HasSubstr("\"Parse\""));
+  EXPECT_THAT(elsewhere, HasSubstr(" 404 "));
+  EXPECT_THAT(elsewhere, Not(HasSubstr("Parse")));
+}
+
+TEST_F(FiretowerTest, ViewSaysWhyAFileCannotBeShown) {
+  EXPECT_EQ(Run({"view"}).exit_code, ExitCode::kUsage);
+  const Ran missing = Run({"view", InFolder("none.pb.gz")});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("No such file"));
+  ASSERT_TRUE(WriteFileAtomic(InFolder("text.txt"), "no profile"));
+  const Ran text = Run({"view", InFolder("text.txt")});
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.err, HasSubstr("no pprof file"));
 }
 
 TEST_F(FiretowerTest, DoctorSaysWhatToDoAndFailsWhenACheckFails) {

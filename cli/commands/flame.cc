@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "base/file.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/common.h"
+#include "cli/commands/flame_look.h"
+#include "cli/commands/naming.h"
+#include "profile/export.h"
+#include "profile/pprof.h"
+
+namespace firetower::cli {
+namespace {
+
+// Empty when the name says nothing that can be written.
+std::string FormatOf(const std::string& file) {
+  constexpr std::pair<std::string_view, std::string_view> kExtensions[] = {
+      {".html", "html"},     {".htm", "html"},         {".svg", "svg"},    {".json", "json"},
+      {".folded", "folded"}, {".collapsed", "folded"}, {".pb.gz", "pprof"}};
+  for (const auto& [suffix, format] : kExtensions) {
+    if (file.ends_with(suffix)) return std::string(format);
+  }
+  return "";
+}
+
+// Refuses what cannot be written before anything is fetched.
+Outcome<std::string> PickFormat(const Context& context, const std::string& file) {
+  std::string format = context.args.Get("output");
+  if (format.empty()) format = file == "-" ? "html" : FormatOf(file);
+  if (format.empty()) {
+    return BadFlag(context,
+                   Error(ErrorCode::kInvalid,
+                         fmt::format("the name '{}' does not say a format: give -o, or end "
+                                     "it in .html, .svg, .json, .folded or .pb.gz",
+                                     file)));
+  }
+  const bool readable = format == "folded" || format == "json";
+  if (file == "-" && !readable && context.terminal.is_tty) {
+    const std::string suffix = format == "pprof" ? "pb.gz" : format;
+    return BadFlag(context, Error(ErrorCode::kInvalid,
+                                  fmt::format("{} is nothing to read on a terminal: give -f "
+                                              "FILE.{}, or -o folded to read it here",
+                                              format, suffix)));
+  }
+  if (file != "-" && !context.args.Has("force") && ::access(file.c_str(), F_OK) == 0) {
+    return Failure{ExitCode::kFailure, fmt::format("{} is not overwritten", file), "it exists",
+                   "give --force, or another name with -f"};
+  }
+  return format;
+}
+
+// "cpu{pod="web-0"}", as the API calls it; a selector may hold the type itself.
+std::string Title(const Args& args) {
+  std::string selector = args.positionals.empty() ? "" : args.positionals[0];
+  if (!selector.empty() && !selector.starts_with('{')) return selector;
+  return (args.Has("type") ? args.Get("type") : "cpu") + selector;
+}
+
+Outcome<profile::Profile> Fetch(const Context& context) {
+  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  if (!params) return params.failure();
+  if (!context.args.positionals.empty()) params->emplace_back("q", context.args.positionals[0]);
+  Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
+  if (!reply) return reply.failure();
+  WarnSkipped(context, reply->skipped);
+  Result<profile::Profile> profile = profile::DecodePprof(reply->body);
+  if (!profile) {
+    return Failure{ExitCode::kFailure, "the server's profile cannot be read",
+                   profile.error().message(), "fetch it with 'get' to look at it"};
+  }
+  if (context.args.Has("symbols")) return NameHere(context, *profile);
+  return *std::move(profile);
+}
+
+}  // namespace
+
+Outcome<int> RunFlame(const Context& context) {
+  const std::string file = context.args.Has("file") ? context.args.Get("file") : "-";
+  Outcome<std::string> format = PickFormat(context, file);
+  if (!format) return format.failure();
+  Outcome<profile::FlameOptions> look = FlameLook(context, Title(context.args));
+  if (!look) return look.failure();
+  Outcome<profile::Profile> profile = Fetch(context);
+  if (!profile) return profile.failure();
+
+  std::string data;
+  if (*format == "pprof") {
+    data = profile::EncodePprof(*profile);
+  } else if (*format == "folded") {
+    data = profile::ToFolded(*profile, profile->DefaultValueIndex());
+  } else {
+    Outcome<std::string> drawn = DrawFlame(*profile, *look, *format);
+    if (!drawn) return drawn.failure();
+    data = std::move(*drawn);
+  }
+  if (file == "-") return Emit(data, ExitCode::kOk);
+  Status written = WriteFileAtomic(file, data);
+  if (!written) {
+    return Failure{ExitCode::kFailure, fmt::format("cannot write {}", file),
+                   written.error().message(), "choose another place with -f"};
+  }
+  std::fprintf(stderr, "wrote %s: %zu bytes of %s\n", file.c_str(), data.size(), format->c_str());
+  return ExitCode::kOk;
+}
+
+}  // namespace firetower::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/common.h"
+#include "cli/commands/flame_look.h"
+#include "cli/commands/naming.h"
+#include "profile/pprof.h"
+#include "query/flame/page.h"
+#include "query/http_server.h"
+
+namespace firetower::cli {
+namespace {
+
+constexpr size_t kMaxFileBytes = size_t{256} << 20;
+
+// Starts the desktop's browser, if there is a desktop, and does not wait for it.
+void OpenBrowser(const std::string& url) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (int fd : {0, 1, 2}) {
+    posix_spawn_file_actions_addopen(&files, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
+  }
+  // Our threads have the signals blocked that end us; the browser must not inherit that.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  std::string program = "xdg-open";
+  std::string argument = url;
+  char* argv[] = {program.data(), argument.data(), nullptr};
+  pid_t pid = 0;
+  if (posix_spawnp(&pid, program.c_str(), &files, &attributes, argv, environ) != 0) {
+    std::fprintf(stderr, "open it in a browser: xdg-open cannot be started\n");
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+}
+
+Outcome<profile::Profile> ReadProfile(const Context& context, const std::string& file) {
+  Result<std::string> bytes = ReadFileOrPipe(file == "-" ? "/dev/stdin" : file, kMaxFileBytes);
+  if (!bytes) {
+    return Failure{ExitCode::kFailure, fmt::format("cannot read {}", file), bytes.error().message(),
+                   ""};
+  }
+  Result<profile::Profile> profile = profile::DecodePprof(*bytes);
+  if (!profile) {
+    return Failure{ExitCode::kFailure, fmt::format("{} is no pprof file", file),
+                   profile.error().message(), ""};
+  }
+  if (!context.args.Has("symbols")) return *std::move(profile);
+  return NameHere(context, *profile);
+}
+
+query::HttpResponse Answer(const query::HttpRequest& request, const std::string& page) {
+  if (request.path != "/") return query::JsonError(404, "there is one page here: /");
+  if (request.method != "GET" && request.method != "HEAD") {
+    return query::JsonError(405, "the page takes GET and HEAD");
+  }
+  query::HttpResponse response;
+  response.body = page;
+  // The page's own policy says the rest.
+  query::AddPageHeaders("frame-ancestors 'none'", response);
+  return response;
+}
+
+}  // namespace
+
+Outcome<int> RunView(const Context& context) {
+  const Args& args = context.args;
+  if (args.positionals.empty()) {
+    return BadFlag(context, Error(ErrorCode::kInvalid, "'view' needs a file"));
+  }
+  const std::string& file = args.positionals[0];
+  Outcome<profile::FlameOptions> options = FlameLook(context, file.substr(file.rfind('/') + 1));
+  if (!options) return options.failure();
+  Outcome<profile::Profile> profile = ReadProfile(context, file);
+  if (!profile) return profile.failure();
+  Outcome<std::string> page = DrawFlame(*profile, *options, "html");
+  if (!page) return page.failure();
+
+  query::HttpServerOptions serving;
+  serving.listen = args.Has("listen") ? args.Get("listen") : "127.0.0.1:0";
+  context.interrupt.Hold();
+  Result<std::unique_ptr<query::HttpServer>> server = query::HttpServer::Start(
+      serving, [&](const query::HttpRequest& request) { return Answer(request, *page); });
+  if (!server) {
+    return Failure{ExitCode::kFailure, "cannot serve the page", server.error().message(),
+                   "choose another address with --listen"};
+  }
+  const std::string url = (*server)->url() + "/";
+  Outcome<int> told = Emit(url + "\n", ExitCode::kOk);
+  if (!told) return told.failure();
+  std::fprintf(stderr, "%s is shown there until Ctrl-C\n", file.c_str());
+  if (!args.Has("no-browser")) OpenBrowser(url);
+  while (!context.interrupt.WaitNs(3600 * kNsPerSecond)) {
+  }
+  (*server)->Stop();
+  return context.interrupt.exit_code();
+}
+
+}  // namespace firetower::cli
