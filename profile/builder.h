@@ -33,11 +33,20 @@ class ProfileBuilder {
   explicit ProfileBuilder(Meta meta);
   ProfileBuilder(Meta meta, Limits limits);
 
-  // Room for about as many entries, made at once instead of by growing.
-  void Reserve(size_t strings, size_t functions, size_t locations, size_t samples);
+  // How much will come, about: room is made at once instead of by growing.
+  struct Sizes {
+    size_t strings = 0;
+    size_t string_bytes = 0;
+    size_t functions = 0;
+    size_t locations = 0;
+    size_t samples = 0;
+    size_t frames = 0;  // of all stacks together
+  };
+  void Reserve(const Sizes& sizes);
 
   // May be changed until Build(), but not the number of sample types once there are samples.
   Meta& meta() { return meta_; }
+  const Meta& meta() const { return meta_; }
 
   // Bytes that are not UTF-8 become U+FFFD.
   StringId AddString(std::string_view text);
@@ -69,6 +78,8 @@ class ProfileBuilder {
 
   uint32_t sample_count() const { return samples_.size(); }
   uint64_t dropped_samples() const { return dropped_samples_; }
+  // Additions that passed the range of int64 and were held at its end.
+  uint64_t saturated_values() const { return saturated_values_; }
   size_t bytes() const;
 
   Profile Build() &&;
@@ -82,6 +93,7 @@ class ProfileBuilder {
   Meta meta_;
   Limits limits_;
   uint64_t dropped_samples_ = 0;
+  uint64_t saturated_values_ = 0;
   Interner<char> strings_;
   Interner<Mapping> mappings_;
   Interner<Function> functions_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pool<T>: many short arrays in one vector, each with a dense id. Interner<T>: a pool that gives
-// equal arrays the same id. A profile is a handful of these: strings are arrays of char, stacks are
-// arrays of location ids, a record is an array of one.
+// Pool<T>: many short arrays in one vector, each with a dense id; 2^32 items in all. Interner<T>: a
+// pool that gives equal arrays the same id. A profile is a handful of these: strings are arrays of
+// char, stacks are arrays of location ids, a record is an array of one.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
+
 namespace firetower::profile {
 
 template <typename T>
@@ -25,10 +27,13 @@ class Pool {
     return {items_.data() + begin, ends_[id] - begin};
   }
   // Memory held, for byte budgets.
-  size_t bytes() const { return items_.capacity() * sizeof(T) + ends_.capacity() * sizeof(size_t); }
+  size_t bytes() const {
+    return items_.capacity() * sizeof(T) + ends_.capacity() * sizeof(uint32_t);
+  }
   uint32_t Append(std::span<const T> items) {
     items_.insert(items_.end(), items.begin(), items.end());
-    ends_.push_back(items_.size());
+    CHECK(items_.size() <= std::numeric_limits<uint32_t>::max());
+    ends_.push_back(static_cast<uint32_t>(items_.size()));
     return size() - 1;
   }
   // Arrays keep their lengths.
@@ -40,7 +45,7 @@ class Pool {
 
  private:
   std::vector<T> items_;
-  std::vector<size_t> ends_;
+  std::vector<uint32_t> ends_;
 };
 
 // An open-addressing set of ids, found by hash and a caller's equality: 8 bytes a slot, linear

@@ -5,6 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <string>
+
+#include "base/check.h"
+#include "profile/codec/pprof/reader.h"
+#include "profile/copy.h"
+#include "profile/diff.h"
 
 namespace firetower::profile {
 namespace {
@@ -17,34 +24,87 @@ std::string Describe(const std::vector<ValueType>& types) {
   return text.empty() ? "none" : text;
 }
 
+// Products of two int64 fit.
+__extension__ typedef __int128 Int128;
+
 // Mapped sizes differ by the padding of the last page.
 constexpr uint64_t kPageMask = 0xFFF;
 
 }  // namespace
 
-Status Merger::Add(const Profile& profile) {
-  const Meta& meta = profile.meta();
+Merger::Merger(ProfileBuilder::Limits limits) : limits_(limits) {}
+Merger::~Merger() = default;
+
+Status Merger::Add(const Profile& profile) { return AddSource(profile); }
+
+Status Merger::AddPprof(std::string_view bytes, const PprofDecodeLimits& limits) {
+  std::string inflated;
+  ASSIGN_OR_RETURN(std::string_view raw, InflatePprof(bytes, limits, &inflated));
+  if (!reader_) reader_ = std::make_unique<PprofReader>();
+  RETURN_IF_ERROR(reader_->Read(raw, limits));
+  return AddSource(*reader_);
+}
+
+Status Merger::Subtract(const Profile& profile, std::span<const Scale> scales) {
+  CHECK(builder_ && (scales.empty() || scales.size() == profile.sample_types().size()));
+  RETURN_IF_ERROR(CheckTypes(profile.meta()));
+  const Label base = builder_->StringLabel(kBaseLabel, kBaseLabelValue);
+  // Of each sample type: the values so far, and what was written for them.
+  std::vector<Int128> seen(scales.size());
+  std::vector<Int128> written(scales.size());
+  return Copy(profile, [&](std::vector<int64_t>& values, std::vector<Label>& labels) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!scales.empty()) {
+        seen[i] += values[i];
+        const Int128 sum = seen[i] * scales[i].to / scales[i].from;
+        values[i] = static_cast<int64_t>(sum - written[i]);
+        written[i] = sum;
+      }
+      // -2^63 has no counterpart.
+      values[i] = -std::max(values[i], -std::numeric_limits<int64_t>::max());
+    }
+    labels.push_back(base);
+  });
+}
+
+Status Merger::CheckTypes(const Meta& meta) const {
+  const Meta& sum = builder_->meta();
+  if (sum.sample_types != meta.sample_types) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("cannot merge profiles of sample types {} and {}",
+                             Describe(sum.sample_types), Describe(meta.sample_types)));
+  }
+  if (sum.period_type != meta.period_type) {
+    return Error(
+        ErrorCode::kInvalid,
+        fmt::format("cannot merge profiles of period types {}/{} and {}/{}", sum.period_type.type,
+                    sum.period_type.unit, meta.period_type.type, meta.period_type.unit));
+  }
+  return OkStatus();
+}
+
+template <typename Source>
+Status Merger::AddSource(Source& source) {
+  const Meta& meta = source.meta();
   if (!builder_) {
     builder_.emplace(Meta(meta), limits_);
     builder_->meta().comments.clear();
   } else {
-    const Meta& sum = builder_->meta();
-    if (sum.sample_types != meta.sample_types) {
-      return Error(ErrorCode::kInvalid,
-                   fmt::format("cannot merge profiles of sample types {} and {}",
-                               Describe(sum.sample_types), Describe(meta.sample_types)));
-    }
-    if (sum.period_type != meta.period_type) {
-      return Error(
-          ErrorCode::kInvalid,
-          fmt::format("cannot merge profiles of period types {}/{} and {}/{}", sum.period_type.type,
-                      sum.period_type.unit, meta.period_type.type, meta.period_type.unit));
-    }
+    RETURN_IF_ERROR(CheckTypes(meta));
   }
   MergeMeta(meta);
-  RETURN_IF_ERROR(AddSamples(profile));
+  RETURN_IF_ERROR(Copy(source, KeepSample));
   ++count_;
   return OkStatus();
+}
+
+template <typename Source, typename Change>
+Status Merger::Copy(Source& source, const Change& change) {
+  auto map_mapping = [this](const Mapping& mapping) { return MapMapping(mapping); };
+  if (CopyInto(source, map_mapping, change, *builder_)) return OkStatus();
+  return Error(ErrorCode::kExhausted,
+               fmt::format("the merged profile passes its limit of {} stacks or {} bytes",
+                           limits_.max_samples, limits_.max_bytes));
 }
 
 void Merger::MergeMeta(const Meta& meta) {
@@ -69,13 +129,8 @@ void Merger::MergeMeta(const Meta& meta) {
   }
 }
 
-// `move` becomes what an address of `profile` needs added to lie in the merged mapping.
-uint32_t Merger::MapMapping(const Profile& profile, uint32_t index, uint64_t* move) {
-  *move = 0;
-  if (index == kNoMapping) return kNoMapping;
-  Mapping mapping = profile.mapping(index);
-  mapping.filename = builder_->AddString(profile.string(mapping.filename));
-  mapping.build_id = builder_->AddString(profile.string(mapping.build_id));
+// The texts of `mapping` are the builder's.
+MovedMapping Merger::MapMapping(const Mapping& mapping) {
   // As pprof merges: the build id names a binary best, else its path. A mapping with neither is
   // only ever equal to itself.
   uint64_t name = mapping.build_id != 0 ? mapping.build_id : uint64_t{mapping.filename} << 32;
@@ -86,56 +141,10 @@ uint32_t Merger::MapMapping(const Profile& profile, uint32_t index, uint64_t* mo
   if (known == IdSet::kNone) {
     mapping_keys_.Intern(std::span<const uint64_t>(key));
     merged_mappings_.emplace_back(builder_->AddMapping(mapping), mapping.memory_start);
-    return merged_mappings_.back().first;
+    return {.index = merged_mappings_.back().first};
   }
-  *move = merged_mappings_[known].second - mapping.memory_start;
-  return merged_mappings_[known].first;
-}
-
-Status Merger::AddSamples(const Profile& profile) {
-  std::vector<std::pair<uint32_t, uint64_t>> mappings(profile.mapping_count());
-  for (uint32_t i = 0; i < mappings.size(); ++i) {
-    mappings[i].first = MapMapping(profile, i, &mappings[i].second);
-  }
-  std::vector<StringId> strings(profile.string_count());
-  for (StringId i = 0; i < strings.size(); ++i) strings[i] = builder_->AddString(profile.string(i));
-  std::vector<uint32_t> functions(profile.function_count());
-  for (uint32_t i = 0; i < functions.size(); ++i) {
-    Function from = profile.function(i);
-    from.name = strings[from.name];
-    from.system_name = strings[from.system_name];
-    from.filename = strings[from.filename];
-    functions[i] = builder_->AddFunction(from);
-  }
-  std::vector<uint32_t> locations(profile.location_count());
-  std::vector<Line> lines;
-  for (uint32_t i = 0; i < locations.size(); ++i) {
-    Location from = profile.location(i);
-    lines.assign(from.lines.begin(), from.lines.end());
-    for (Line& line : lines) line.function = functions[line.function];
-    auto [mapping, move] = from.mapping == kNoMapping ? std::pair<uint32_t, uint64_t>(kNoMapping, 0)
-                                                      : mappings[from.mapping];
-    locations[i] = builder_->AddLocation(mapping, from.address + move, lines, from.is_folded);
-  }
-  std::vector<uint32_t> stack;
-  std::vector<Label> labels;
-  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
-    Sample from = profile.sample(i);
-    stack.clear();
-    for (uint32_t location : from.locations) stack.push_back(locations[location]);
-    labels.assign(from.labels.begin(), from.labels.end());
-    for (Label& label : labels) {
-      label.key = strings[label.key];
-      label.string_value = strings[label.string_value];
-      label.unit = strings[label.unit];
-    }
-    if (!builder_->AddSample(stack, from.values, labels)) {
-      return Error(ErrorCode::kExhausted,
-                   fmt::format("the merged profile passes its limit of {} stacks or {} bytes",
-                               limits_.max_samples, limits_.max_bytes));
-    }
-  }
-  return OkStatus();
+  const auto& [index, memory_start] = merged_mappings_[known];
+  return {.index = index, .move = memory_start - mapping.memory_start};
 }
 
 Profile Merger::Finish() && {

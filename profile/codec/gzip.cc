@@ -68,14 +68,37 @@ Result<size_t> InflateMember(libdeflate_decompressor* decompressor, std::string_
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-std::string GzipCompress(std::string_view bytes, int level) {
+namespace {
+
+struct Compressed {
+  std::unique_ptr<char[]> room;
+  size_t size = 0;
+
+  std::string ToString() const { return {room.get(), size}; }
+};
+
+Compressed Compress(std::string_view bytes, int level) {
   std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
       libdeflate_alloc_compressor(std::clamp(level, 1, 12)), libdeflate_free_compressor);
   CHECK(compressor);  // no memory
-  std::string out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
-  out.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(),
-                                      out.size()));
+  // Not initialized: pages that the result does not reach are never touched.
+  const size_t bound = libdeflate_gzip_compress_bound(compressor.get(), bytes.size());
+  Compressed out{.room = std::make_unique_for_overwrite<char[]>(bound)};
+  out.size =
+      libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.room.get(), bound);
   return out;
+}
+
+}  // namespace
+
+std::string GzipCompress(std::string_view bytes, int level) {
+  return Compress(bytes, level).ToString();
+}
+
+std::string GzipCompressAndFree(std::string bytes, int level) {
+  const Compressed out = Compress(bytes, level);
+  std::string().swap(bytes);
+  return out.ToString();
 }
 
 Result<std::string> GzipDecompress(std::string_view bytes, size_t max_bytes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pprof_bench generate FOLDER: one profile of 100,000 stacks and a hundred of 2,000 that overlap.
-// pprof_bench encode FILE OUT | merge OUT FILE…: prints `<CPU ms> <bytes> <peak KiB>` of the
-// encoding alone (decoded before), or of reading, merging and writing.
+// pprof_bench encode FILE OUT | merge OUT FILE… | diff OUT BEFORE AFTER: prints `<CPU ms> <bytes>
+// <peak KiB>` of the encoding alone (decoded before), or of reading, merging and writing.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "profile/builder.h"
+#include "profile/diff.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
 
@@ -79,7 +80,7 @@ int GenerateAll(const std::string& folder) {
 Profile Read(const std::string& path) {
   auto bytes = ReadFile(path);
   CHECK(bytes);
-  auto profile = DecodePprof(*bytes);
+  auto profile = DecodePprof(*std::move(bytes));
   CHECK(profile);
   return *std::move(profile);
 }
@@ -101,9 +102,23 @@ int Encode(const std::string& in, const std::string& out) {
 int MergeFiles(const std::string& out, const std::vector<std::string>& files) {
   rusage before = Usage();
   Merger merger;
-  for (const std::string& file : files) CHECK(merger.Add(Read(file)));
+  for (const std::string& file : files) {
+    auto bytes = ReadFile(file);
+    CHECK(bytes);
+    CHECK(merger.AddPprof(*bytes));
+  }
   std::string bytes = EncodePprof(std::move(merger).Finish());
   Print(before, bytes.size());
+  CHECK(WriteFileAtomic(out, bytes));
+  return 0;
+}
+
+int DiffFiles(const std::string& out, const std::string& before, const std::string& after) {
+  rusage start = Usage();
+  auto diff = Diff(Read(before), Read(after));
+  CHECK(diff);
+  std::string bytes = EncodePprof(*diff);
+  Print(start, bytes.size());
   CHECK(WriteFileAtomic(out, bytes));
   return 0;
 }
@@ -118,6 +133,11 @@ int main(int argc, char** argv) {
   if (args.size() > 2 && args[0] == "merge") {
     return firetower::profile::MergeFiles(args[1], {args.begin() + 2, args.end()});
   }
-  fmt::print(stderr, "usage: pprof_bench generate FOLDER | encode FILE OUT | merge OUT FILE…\n");
+  if (args.size() == 4 && args[0] == "diff") {
+    return firetower::profile::DiffFiles(args[1], args[2], args[3]);
+  }
+  fmt::print(stderr,
+             "usage: pprof_bench generate FOLDER | encode FILE OUT | merge OUT FILE… | "
+             "diff OUT BEFORE AFTER\n");
   return 2;
 }

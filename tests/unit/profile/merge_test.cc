@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "profile/export.h"
+#include "profile/pprof.h"
+#include "profile/selector.h"
 #include "tests/support/sample_profiles.h"
 
 namespace firetower::profile {
@@ -96,6 +98,67 @@ TEST(Merge, KeepsDistinctComments) {
   auto sum = Merge(all);
   ASSERT_TRUE(sum);
   EXPECT_THAT(sum->meta().comments, ElementsAre("agent 0.1", "pod p0", "pod p1"));
+}
+
+// What a file adds is what its profile does.
+TEST(Merge, TakesPprofFilesAsTheyAre) {
+  Profile parts[] = {WithLibraryAt(0x7f0000000000), WithLibraryAt(0x7e1230000000),
+                     StackBuilder().Add({"main", "x"}, 1, {{"thread", "io"}}).Build(),
+                     StackBuilder().Add({"main", "größe"}, 2).Build()};
+  Merger by_profile;
+  Merger by_file;
+  for (const Profile& part : parts) {
+    ASSERT_TRUE(by_profile.Add(part));
+    ASSERT_TRUE(by_file.AddPprof(EncodePprof(part)));
+  }
+  EXPECT_EQ(by_file.count(), 4u);
+  Profile sum = std::move(by_profile).Finish();
+  Profile same = std::move(by_file).Finish();
+  EXPECT_EQ(same.meta(), sum.meta());
+  EXPECT_EQ(same.mapping_count(), sum.mapping_count());
+  for (uint32_t value = 0; value < 2; ++value) {
+    EXPECT_EQ(ToFolded(same, value), ToFolded(sum, value));
+  }
+  auto io = FilterSamples(same, *Selector::Parse("{thread=\"io\"}"));
+  EXPECT_EQ(ToFolded(io, 0), "main;x 1\n");
+}
+
+TEST(Merge, ADamagedFileLeavesTheSumAsItWas) {
+  const std::string good =
+      EncodePprof(StackBuilder().Add({"main", "x"}, 1).Build(), {.gzip = false});
+  const std::string other =
+      EncodePprof(StackBuilder().Add({"other", "y"}, 7).Build(), {.gzip = false});
+  Merger merger;
+  ASSERT_TRUE(merger.AddPprof(good));
+  const size_t bytes = merger.bytes();
+  for (size_t length = 0; length < other.size(); ++length) {
+    EXPECT_FALSE(merger.AddPprof(std::string_view(other).substr(0, length))) << length;
+  }
+  EXPECT_EQ(merger.bytes(), bytes);
+  EXPECT_EQ(merger.count(), 1u);
+  EXPECT_EQ(ToFolded(std::move(merger).Finish(), 0), "main;x 1\n");
+}
+
+// Memory is that of the sum, however many files there are.
+TEST(Merge, DoesNotGrowWithFilesThatSayTheSame) {
+  const std::string file = EncodePprof(StackBuilder().Add({"main", "x"}, 3).Build());
+  Merger merger;
+  ASSERT_TRUE(merger.AddPprof(file));
+  const size_t bytes = merger.bytes();
+  for (int i = 1; i < 1000; ++i) ASSERT_TRUE(merger.AddPprof(file));
+  EXPECT_EQ(merger.bytes(), bytes);
+  EXPECT_EQ(merger.saturated_values(), 0u);
+  EXPECT_EQ(std::move(merger).Finish().Total(0), 3000);
+}
+
+TEST(Merge, CountsSumsThatPassTheRange) {
+  Merger merger;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(merger.Add(StackBuilder().Add({"main"}, INT64_MAX / 20'000'000).Build()));
+  }
+  EXPECT_EQ(merger.saturated_values(), 0u);
+  ASSERT_TRUE(merger.Add(StackBuilder().Add({"main"}, INT64_MAX / 20'000'000).Build()));
+  EXPECT_EQ(merger.saturated_values(), 1u);
 }
 
 TEST(Merge, OfNothingIsEmpty) { EXPECT_EQ(Merger().Finish().sample_count(), 0u); }

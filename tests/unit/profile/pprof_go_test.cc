@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "base/file.h"
+#include "profile/diff.h"
 #include "profile/export.h"
 #include "profile/pprof.h"
 #include "profile/top.h"
@@ -87,6 +88,30 @@ TEST_F(PprofGo, AgreesWithOurTop) {
                     " +[0-9.]+%  " + row.function + "\\n");
     EXPECT_TRUE(std::regex_search(text, line)) << row.function << "\n" << text;
   }
+}
+
+// What our difference shows is what pprof makes of the two files itself.
+TEST_F(PprofGo, ReadsADifferenceAsItsOwnDiffBase) {
+  SKIP_WITHOUT_GO();
+  StackBuilder before_stacks;
+  StackBuilder after_stacks;
+  for (int i = 1; i <= 30; ++i) {
+    std::string leaf = "leaf" + std::to_string(i);
+    if (i % 3 != 0) before_stacks.Add({"main", i % 2 == 0 ? "even" : "odd", leaf}, i);
+    if (i % 5 != 0) after_stacks.Add({"main", i % 2 == 0 ? "even" : "odd", leaf}, 40 - i);
+  }
+  Profile before = before_stacks.Build();
+  Profile after = after_stacks.Build();
+  std::string before_path = folder_.path() + "/before.pb.gz";
+  std::string after_path = folder_.path() + "/after.pb.gz";
+  ASSERT_TRUE(WriteFileAtomic(before_path, EncodePprof(before)));
+  ASSERT_TRUE(WriteFileAtomic(after_path, EncodePprof(after)));
+  auto diff = Diff(before, after);
+  ASSERT_TRUE(diff) << diff.error().message();
+  const std::string path = Write(*diff);
+  auto body = [](const std::string& text) { return text.substr(text.find("Showing nodes")); };
+  const std::string flags = "-top -nodecount=1000 -nodefraction=0 -unit=ms -sample_index=cpu ";
+  EXPECT_EQ(body(Pprof(flags, path)), body(Pprof(flags + "-diff_base " + before_path, after_path)));
 }
 
 TEST_F(PprofGo, ProfilesOfGoItselfAreRead) {

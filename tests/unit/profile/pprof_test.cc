@@ -59,6 +59,15 @@ TEST(Pprof, GivesTheSameBytesForTheSameProfile) {
   EXPECT_EQ(EncodePprof(Rich()), EncodePprof(Rich()));
 }
 
+TEST(Pprof, GivesCompressedBytesBackThatItWasGiven) {
+  const Profile profile = Rich();
+  std::string gz = EncodePprof(profile);
+  auto back = DecodePprof(std::move(gz));
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(ToJson(*back), ToJson(profile));
+  EXPECT_TRUE(gz.empty());
+}
+
 TEST(Pprof, WritesTheEmptyProfile) {
   auto back = DecodePprof(EncodePprof(Profile()));
   ASSERT_TRUE(back) << back.error().message();

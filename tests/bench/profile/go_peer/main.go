@@ -56,5 +56,13 @@ func main() {
 		p, err := profile.Merge(all)
 		must(err)
 		finish(before, p, os.Args[2])
+	case "diff":
+		before, _ := usage()
+		base, p := read(os.Args[3]), read(os.Args[4])
+		base.SetLabel("pprof::base", []string{"true"})
+		base.Scale(-1)
+		p, err := profile.Merge([]*profile.Profile{p, base})
+		must(err)
+		finish(before, p, os.Args[2])
 	}
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "profile/codec/gzip.h"
+#include "profile/codec/pprof/fields.h"
+#include "profile/codec/pprof/wire.h"
+#include "profile/pprof.h"
+
+namespace firetower::profile {
+namespace {
+
+// Writes each entry into one buffer that is used again, then behind the others, so that the peak
+// stays at the file and one entry.
+class Encoder {
+ public:
+  explicit Encoder(const Profile& profile) : profile_(profile) {}
+
+  std::string Encode() {
+    out_.reserve(profile_.bytes());  // about: ids take fewer bytes on the wire, tags some more
+    AddMeta();
+    for (uint32_t i = 0; i < profile_.sample_count(); ++i) AddSample(profile_.sample(i));
+    for (uint32_t i = 0; i < profile_.mapping_count(); ++i) AddMapping(i);
+    for (uint32_t i = 0; i < profile_.location_count(); ++i) AddLocation(i);
+    for (uint32_t i = 0; i < profile_.function_count(); ++i) AddFunction(i);
+    // Texts last, those of Meta at their end: a file cut anywhere then has indices that lead
+    // nowhere.
+    for (uint32_t i = 0; i < profile_.string_count(); ++i) AddString(profile_.string(i));
+    for (const std::string& text : meta_strings_) AddString(text);
+    return std::move(out_);
+  }
+
+ private:
+  // The fields of the entry so far become a field of the profile.
+  void EntryDone(uint32_t field) {
+    frame_.Clear();
+    frame_.Bytes(field, entry_.bytes());
+    out_.append(frame_.bytes());
+    entry_.Clear();
+  }
+
+  // Texts of Meta have ids behind the profile's own.
+  uint64_t MetaString(const std::string& raw) {
+    if (raw.empty()) return 0;
+    std::string text = ToValidUtf8(raw);
+    size_t i = 0;
+    while (i < meta_strings_.size() && meta_strings_[i] != text) ++i;
+    if (i == meta_strings_.size()) meta_strings_.push_back(std::move(text));
+    return uint64_t{profile_.string_count()} + i;
+  }
+
+  void AddValueType(uint32_t field, const ValueType& type) {
+    entry_.Number(pprof_field::kType, MetaString(type.type));
+    entry_.Number(pprof_field::kUnit, MetaString(type.unit));
+    EntryDone(field);
+  }
+
+  void AddMeta() {
+    const Meta& meta = profile_.meta();
+    for (const ValueType& type : meta.sample_types) AddValueType(pprof_field::kSampleType, type);
+    if (meta.period_type != ValueType{}) {
+      AddValueType(pprof_field::kPeriodType, meta.period_type);
+    }
+    std::vector<uint64_t> comments;
+    for (const std::string& comment : meta.comments) comments.push_back(MetaString(comment));
+    frame_.Clear();
+    frame_.Number(pprof_field::kDropFrames, MetaString(meta.drop_frames));
+    frame_.Number(pprof_field::kKeepFrames, MetaString(meta.keep_frames));
+    frame_.Number(pprof_field::kTimeNanos, meta.time_nanos);
+    frame_.Number(pprof_field::kDurationNanos, meta.duration_nanos);
+    frame_.Number(pprof_field::kPeriod, meta.period);
+    frame_.Packed(pprof_field::kComment, comments.size(), [&](size_t i) { return comments[i]; });
+    frame_.Number(pprof_field::kDefaultSampleType, MetaString(meta.default_sample_type));
+    frame_.Number(pprof_field::kDocUrl, MetaString(meta.doc_url));
+    out_.append(frame_.bytes());
+  }
+
+  void AddSample(const Sample& from) {
+    entry_.Packed(pprof_field::kLocationId, from.locations.size(),
+                  [&](size_t i) { return uint64_t{from.locations[i]} + 1; });
+    entry_.Packed(pprof_field::kValue, from.values.size(),
+                  [&](size_t i) { return from.values[i]; });
+    for (const Label& label : from.labels) {
+      part_.Clear();
+      part_.Number(pprof_field::kKey, label.key);
+      if (label.is_number != 0) {
+        part_.Number(pprof_field::kNum, label.number);
+        part_.Number(pprof_field::kNumUnit, label.unit);
+      } else {
+        part_.Number(pprof_field::kStr, label.string_value);
+      }
+      entry_.Bytes(pprof_field::kLabel, part_.bytes());
+    }
+    EntryDone(pprof_field::kSample);
+  }
+
+  void AddMapping(uint32_t index) {
+    const Mapping& from = profile_.mapping(index);
+    auto flag = [&](Mapping::Flags bit) { return (from.flags & bit) != 0; };
+    entry_.Number(pprof_field::kMappingId, uint64_t{index} + 1);
+    entry_.Number(pprof_field::kMemoryStart, from.memory_start);
+    entry_.Number(pprof_field::kMemoryLimit, from.memory_limit);
+    entry_.Number(pprof_field::kFileOffset, from.file_offset);
+    entry_.Number(pprof_field::kMappingFilename, from.filename);
+    entry_.Number(pprof_field::kBuildId, from.build_id);
+    entry_.Number(pprof_field::kHasFunctions, flag(Mapping::kHasFunctions));
+    entry_.Number(pprof_field::kHasFilenames, flag(Mapping::kHasFilenames));
+    entry_.Number(pprof_field::kHasLineNumbers, flag(Mapping::kHasLineNumbers));
+    entry_.Number(pprof_field::kHasInlineFrames, flag(Mapping::kHasInlineFrames));
+    EntryDone(pprof_field::kMapping);
+  }
+
+  void AddLocation(uint32_t index) {
+    Location from = profile_.location(index);
+    entry_.Number(pprof_field::kLocationOwnId, uint64_t{index} + 1);
+    if (from.mapping != kNoMapping) {
+      entry_.Number(pprof_field::kMappingIdOfLocation, uint64_t{from.mapping} + 1);
+    }
+    entry_.Number(pprof_field::kLocationAddress, from.address);
+    for (const Line& line : from.lines) {
+      part_.Clear();
+      part_.Number(pprof_field::kFunctionIdOfLine, uint64_t{line.function} + 1);
+      part_.Number(pprof_field::kLineNumber, line.line);
+      part_.Number(pprof_field::kColumn, line.column);
+      entry_.Bytes(pprof_field::kLine, part_.bytes());
+    }
+    entry_.Number(pprof_field::kIsFolded, from.is_folded);
+    EntryDone(pprof_field::kLocation);
+  }
+
+  void AddFunction(uint32_t index) {
+    const Function& from = profile_.function(index);
+    entry_.Number(pprof_field::kFunctionOwnId, uint64_t{index} + 1);
+    entry_.Number(pprof_field::kName, from.name);
+    entry_.Number(pprof_field::kSystemName, from.system_name);
+    entry_.Number(pprof_field::kFilename, from.filename);
+    entry_.Number(pprof_field::kStartLine, from.start_line);
+    EntryDone(pprof_field::kFunction);
+  }
+
+  void AddString(std::string_view text) {
+    frame_.Clear();
+    frame_.Bytes(pprof_field::kString, text);
+    out_.append(frame_.bytes());
+  }
+
+  const Profile& profile_;
+  std::string out_;
+  WireWriter entry_;                       // fields of the entry that is being written
+  WireWriter part_;                        // of a message inside it
+  WireWriter frame_;                       // the entry as a field; fields of the profile itself
+  std::vector<std::string> meta_strings_;  // a handful: types, units, comments
+};
+
+}  // namespace
+
+std::string EncodePprof(const Profile& profile, const PprofEncodeOptions& options) {
+  std::string raw = Encoder(profile).Encode();
+  return options.gzip ? GzipCompressAndFree(std::move(raw), options.level) : raw;
+}
+
+}  // namespace firetower::profile

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/codec/pprof/wire.h"
+#include "profile/pprof.h"
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+// The message inside `bytes`, which may be gzip'd; then it lies in `*inflated`.
+Result<std::string_view> InflatePprof(std::string_view bytes, const PprofDecodeLimits& limits,
+                                      std::string* inflated);
+
+// Ids of a file to their entries' positions. Writers number from 1 upwards, so most lie in the
+// array.
+class IdMap {
+ public:
+  static constexpr uint32_t kNone = IdSet::kNone;
+
+  // False when the id is 0 or taken.
+  bool Add(uint64_t id, uint32_t index);
+  uint32_t Find(uint64_t id) const {
+    if (id < dense_.size()) return dense_[id];
+    if (sparse_.empty()) return kNone;
+    auto found = sparse_.find(id);
+    return found == sparse_.end() ? kNone : found->second;
+  }
+  void Clear() {
+    dense_.clear();
+    sparse_.clear();
+  }
+
+ private:
+  static constexpr uint64_t kMaxDense = 1 << 20;
+  std::vector<uint32_t> dense_;
+  std::unordered_map<uint64_t, uint32_t> sparse_;
+};
+
+// The tables of a raw pprof message, with the accessors of a Profile, so that both can be copied
+// into a builder by the same code (profile/copy.h). Indices are those of the file, strings point
+// into it and may be no UTF-8. Samples, the bulk of a file, are checked once and read again when
+// they are asked for. May be used for one file after the other, which spares allocations.
+class PprofReader {
+ public:
+  // `raw` must outlive what is asked afterwards. Errors as DecodePprof's; nothing may be asked
+  // after one.
+  Status Read(std::string_view raw, const PprofDecodeLimits& limits);
+
+  const Meta& meta() const { return meta_; }
+  uint32_t string_count() const { return static_cast<uint32_t>(strings_.size()); }
+  uint32_t mapping_count() const { return static_cast<uint32_t>(mappings_.size()); }
+  uint32_t function_count() const { return static_cast<uint32_t>(functions_.size()); }
+  uint32_t location_count() const { return static_cast<uint32_t>(locations_.size()); }
+  uint32_t sample_count() const { return static_cast<uint32_t>(sample_offsets_.size()); }
+
+  std::string_view string(StringId id) const { return strings_[id]; }
+  const Mapping& mapping(uint32_t index) const { return mappings_[index]; }
+  const Function& function(uint32_t index) const { return functions_[index]; }
+  Location location(uint32_t index) const;
+  // Valid until the next call.
+  Sample sample(uint32_t index);
+
+  // Of all strings and all stacks together.
+  size_t string_bytes() const { return string_bytes_; }
+  size_t frame_count() const { return frame_count_; }
+
+ private:
+  struct LocationEntry {
+    uint64_t address = 0;
+    uint32_t mapping = kNoMapping;
+    uint32_t first_line = 0;
+    uint32_t line_count = 0;
+    bool is_folded = false;
+  };
+  struct TypeEntry {
+    int64_t type = 0;
+    int64_t unit = 0;
+  };
+
+  void Clear();
+  Status ReadHead(const WireField& field);
+  Status KeepSample(const WireField& field);
+  Status Keep(const WireField& field, std::string_view kind, std::vector<std::string_view>* list);
+  Status CheckEntry(const WireField& field, std::string_view kind, size_t number) const;
+  Status KeepString(const WireField& field);
+  Status ReadType(const WireField& field, std::string_view kind, size_t number, TypeEntry* type);
+  Status ReadComments(const WireField& field);
+  Status ResolveMeta();
+  Result<std::string> Text(int64_t index, std::string_view kind, size_t number) const;
+  Result<ValueType> ResolveType(const TypeEntry& entry, std::string_view kind, size_t number) const;
+  Status ReadMapping(std::string_view message);
+  Status ReadFunction(std::string_view message);
+  Status ReadLocation(std::string_view message);
+  Status ReadLine(std::string_view message, size_t location_number);
+  std::string_view SampleMessage(uint32_t index) const;
+  Status ReadSample(uint32_t index);
+  Status ReadLabel(std::string_view message, size_t sample_number);
+
+  bool IsString(int64_t index) const {
+    return index >= 0 && static_cast<uint64_t>(index) < strings_.size();
+  }
+  Error NoString(int64_t index, std::string_view kind, size_t number) const;
+
+  PprofDecodeLimits limits_;
+  std::string_view raw_;
+  Meta meta_;
+  // The head of the file, not yet resolved: texts are indices.
+  std::vector<TypeEntry> sample_types_;
+  TypeEntry period_type_;
+  std::vector<uint64_t> comments_;
+  int64_t default_sample_type_ = 0;
+  int64_t doc_url_ = 0;
+  int64_t drop_frames_ = 0;
+  int64_t keep_frames_ = 0;
+
+  std::vector<std::string_view> strings_;
+  std::vector<std::string_view> mapping_messages_;
+  std::vector<std::string_view> function_messages_;
+  std::vector<std::string_view> location_messages_;
+  // There are many samples, so no view of each: where its field begins in raw_.
+  std::vector<uint32_t> sample_offsets_;
+  size_t field_offset_ = 0;  // of the field that is being read
+  std::vector<Mapping> mappings_;
+  std::vector<Function> functions_;
+  std::vector<LocationEntry> locations_;
+  std::vector<Line> lines_;
+  IdMap mapping_ids_;
+  IdMap function_ids_;
+  IdMap location_ids_;
+  size_t string_bytes_ = 0;
+  size_t frame_count_ = 0;
+  // Of the sample that was read last.
+  std::vector<uint64_t> ids_;
+  std::vector<uint32_t> stack_;
+  std::vector<int64_t> values_;
+  std::vector<Label> labels_;
+};
+
+}  // namespace firetower::profile
