@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text forms of a profile, for people and scripts.
+// Text forms of a profile, for people, scripts and other tools.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "base/result.h"
 #include "profile/profile.h"
 
 namespace firetower::profile {
 
 struct FoldedOptions {
   bool mark_kernel = false;  // suffix `_[k]` on frames of the kernel, as flamegraph.pl colours them
+  bool mark_inlined = false;  // suffix `_[i]` on inlined functions
 };
 
 // One line a stack, `root;…;leaf N`, sorted; ';' and newlines in names become ':' and ' '.
 // Stacks that differ only in labels add up; zero values are left out.
 std::string ToFolded(const Profile& profile, uint32_t value_index,
                      const FoldedOptions& options = {});
+
+// The same of a diff (profile/diff.h), with two counts a line: `root;…;leaf before after`, as
+// difffolded.pl writes and flamegraph.pl reads them.
+std::string ToFoldedDiff(const Profile& diff, uint32_t value_index,
+                         const FoldedOptions& options = {});
+
+// speedscope's file format: one profile of type sampled for each sample type, called `type/unit`,
+// the default one active. Samples with labels that differ are not told apart. kInvalid for negative
+// values, which speedscope refuses.
+Result<std::string> EncodeSpeedscope(const Profile& profile);
 
 // The version of ToJson's schema, its member "version": a change that breaks readers raises it.
 inline constexpr int kJsonVersion = 1;

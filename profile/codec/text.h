@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readers of text formats have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace firetower::profile {
+
+// Lines of a text, without their ends (\n or \r\n).
+class LineReader {
+ public:
+  explicit LineReader(std::string_view text) : rest_(text) {}
+
+  // False at the end.
+  bool Next(std::string_view* line);
+  // Of the line that was read last, from 1.
+  size_t number() const { return number_; }
+
+ private:
+  std::string_view rest_;
+  size_t number_ = 0;
+};
+
+inline bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+std::string_view TrimLeft(std::string_view text);
+std::string_view TrimRight(std::string_view text);
+
+// Takes the first word off `*text`, and the blanks around it; empty when there is none.
+std::string_view TakeWord(std::string_view* text);
+
+bool IsDigits(std::string_view text);
+// False when `text` is not only that number, or it does not fit.
+bool ParseWhole(std::string_view text, int64_t* out);
+bool ParseHex(std::string_view text, uint64_t* out);
+
+// The start of what a file holds, as an error message may show it.
+std::string Excerpt(std::string_view text);
+
+// kCorrupt: "<format> line <number>: <why>: '<excerpt>'".
+Error LineError(std::string_view format, size_t number, std::string_view why,
+                std::string_view line);
+
+}  // namespace firetower::profile

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/format.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "profile/codec/gzip.h"
+#include "profile/codec/perf_line.h"
+#include "profile/codec/text.h"
+#include "profile/diff.h"
+#include "profile/export.h"
+#include "profile/merge.h"
+#include "profile/pprof.h"
+
+namespace firetower::profile {
+namespace {
+
+struct Name {
+  Format format;
+  std::string_view name;
+};
+constexpr Name kNames[] = {{Format::kPprof, "pprof"},
+                           {Format::kFolded, "folded"},
+                           {Format::kSpeedscope, "speedscope"},
+                           {Format::kPerfScript, "perf-script"},
+                           {Format::kJson, "json"}};
+
+// The longer ones first.
+constexpr Name kExtensions[] = {
+    {Format::kSpeedscope, ".speedscope.json"},
+    {Format::kSpeedscope, ".speedscope"},
+    {Format::kPprof, ".pb"},
+    {Format::kPprof, ".pprof"},
+    {Format::kPprof, ".prof"},
+    {Format::kFolded, ".folded"},
+    {Format::kFolded, ".collapsed"},
+    {Format::kFolded, ".txt"},
+    {Format::kPerfScript, ".perf"},
+    {Format::kPerfScript, ".perf-script"},
+    {Format::kJson, ".json"},
+};
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// How much of a file is looked at.
+constexpr size_t kLookBytes = 64 << 10;
+
+// A pprof message is full of small numbers, which no text has.
+bool IsBinary(std::string_view text) {
+  return std::ranges::any_of(text.substr(0, kLookBytes), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f';
+  });
+}
+
+bool EndsInCount(std::string_view line) {
+  line = TrimRight(line);
+  const size_t blank = line.find_last_of(" \t");
+  if (blank == std::string_view::npos || blank == 0) return false;
+  std::string_view word = line.substr(blank + 1);
+  if (word.starts_with('-')) word.remove_prefix(1);
+  return IsDigits(word.substr(0, word.find('.')));
+}
+
+// The first line that says something.
+std::optional<Format> FormatOfText(std::string_view text) {
+  LineReader lines(text.substr(0, kLookBytes));
+  for (std::string_view line; lines.Next(&line);) {
+    if (TrimLeft(line).empty() || line.starts_with('#')) continue;
+    if (ParsePerfHeader(line)) return Format::kPerfScript;
+    if (EndsInCount(line)) return Format::kFolded;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view FormatName(Format format) {
+  return std::ranges::find(kNames, format, &Name::format)->name;
+}
+
+std::optional<Format> FormatOfName(std::string_view name) {
+  const auto* found = std::ranges::find(kNames, name, &Name::name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return found->format;
+}
+
+std::optional<Format> FormatOfFile(std::string_view file_name) {
+  if (file_name.ends_with(".gz")) file_name.remove_suffix(3);
+  for (const Name& extension : kExtensions) {
+    if (file_name.ends_with(extension.name)) return extension.format;
+  }
+  return std::nullopt;
+}
+
+Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) {
+  if (bytes.empty()) return Error(ErrorCode::kCorrupt, "the file is empty");
+  if (IsBinary(bytes)) return Format::kPprof;
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  const size_t first = bytes.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
+  std::optional<Format> format = FormatOfText(bytes);
+  if (!format) format = FormatOfFile(file_name);
+  if (format) return *format;
+  return Error(ErrorCode::kCorrupt,
+               "this is no profile that can be read: pprof, folded stacks, speedscope's JSON and "
+               "what perf script prints are");
+}
+
+namespace {
+
+// A file's bytes, inflated if need be, without the mark that some editors put before a text.
+struct Opened {
+  std::string inflated = {};
+  std::string_view bytes = {};
+  Format format = Format::kPprof;
+};
+
+Status Open(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
+            Opened* opened) {
+  opened->bytes = bytes;
+  if (IsGzip(bytes)) {
+    ASSIGN_OR_RETURN(opened->inflated, GzipDecompress(bytes, options.limits.max_bytes));
+    opened->bytes = opened->inflated;
+  }
+  if (options.format) {
+    opened->format = *options.format;
+  } else {
+    ASSIGN_OR_RETURN(opened->format, DetectFormat(opened->bytes, file_name));
+  }
+  if (opened->format != Format::kPprof && opened->bytes.starts_with(kByteOrderMark)) {
+    opened->bytes.remove_prefix(kByteOrderMark.size());
+  }
+  return OkStatus();
+}
+
+PprofDecodeLimits PprofLimits(const ImportLimits& limits) {
+  return {.max_inflated_bytes = limits.max_bytes, .max_entries = limits.max_entries};
+}
+
+}  // namespace
+
+Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
+                              const DecodeOptions& options) {
+  Opened opened;
+  RETURN_IF_ERROR(Open(bytes, file_name, options, &opened));
+  switch (opened.format) {
+    case Format::kPprof:
+      return DecodePprof(opened.bytes, PprofLimits(options.limits));
+    case Format::kFolded:
+      return DecodeFolded(opened.bytes, options.limits);
+    case Format::kSpeedscope:
+      return DecodeSpeedscope(opened.bytes, options.limits);
+    case Format::kPerfScript:
+      return DecodePerfScript(opened.bytes, options.perf_script, options.limits);
+    case Format::kJson:
+      break;
+  }
+  return Error(ErrorCode::kUnsupported,
+               fmt::format("the format {} is written, not read", FormatName(opened.format)));
+}
+
+Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
+                  Merger* merger) {
+  Opened opened;
+  RETURN_IF_ERROR(Open(bytes, file_name, options, &opened));
+  if (opened.format == Format::kPprof) {
+    return merger->AddPprof(opened.bytes, PprofLimits(options.limits));
+  }
+  DecodeOptions known = options;
+  known.format = opened.format;
+  ASSIGN_OR_RETURN(Profile profile, DecodeProfile(opened.bytes, file_name, known));
+  return merger->Add(profile);
+}
+
+Result<std::string> EncodeProfile(const Profile& profile, Format format,
+                                  const EncodeOptions& options) {
+  const uint32_t value_index = options.value_index.value_or(profile.DefaultValueIndex());
+  switch (format) {
+    case Format::kPprof:
+      return EncodePprof(profile);
+    case Format::kFolded: {
+      if (profile.sample_types().empty()) return std::string();
+      const FoldedOptions folded{.mark_kernel = options.annotate, .mark_inlined = options.annotate};
+      return IsDiff(profile) ? ToFoldedDiff(profile, value_index, folded)
+                             : ToFolded(profile, value_index, folded);
+    }
+    case Format::kSpeedscope:
+      return EncodeSpeedscope(profile);
+    case Format::kJson:
+      return ToJson(profile);
+    case Format::kPerfScript:
+      break;
+  }
+  return Error(ErrorCode::kUnsupported,
+               fmt::format("the format {} is read, not written", FormatName(format)));
+}
+
+}  // namespace firetower::profile

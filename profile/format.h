@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of profiles: which format one has, reading and writing it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "profile/import.h"
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+class Merger;
+
+enum class Format { kPprof, kFolded, kSpeedscope, kPerfScript, kJson };
+
+// As people write it: pprof, folded, speedscope, perf-script, json.
+std::string_view FormatName(Format format);
+std::optional<Format> FormatOfName(std::string_view name);
+// Of the name of a file, also one that ends in .gz; nothing when its extension is not known.
+std::optional<Format> FormatOfFile(std::string_view file_name);
+
+// The format that `bytes`, not compressed, are of; where they could be of several, the one that
+// `file_name` says. kCorrupt lists what is read.
+Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name);
+
+struct DecodeOptions {
+  std::optional<Format> format = {};  // detected otherwise
+  PerfScriptOptions perf_script = {};
+  ImportLimits limits = {};
+};
+
+// Reads a profile of any format that can be read (all but json), gzip'd or not. `file_name` helps
+// to detect the format; it may be empty.
+Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
+                              const DecodeOptions& options = {});
+
+// The same, added to what `merger` holds: pprof without a Profile of its own in between.
+Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
+                  Merger* merger);
+
+struct EncodeOptions {
+  // Of the formats that hold one value a stack: which one; DefaultValueIndex() if not given.
+  std::optional<uint32_t> value_index = {};
+  bool annotate = false;  // folded: suffixes on frames of the kernel and inlined ones
+};
+
+// The bytes of a file of that format. A difference (profile/diff.h) is folded with two counts.
+// kInvalid when the format cannot hold the profile, kUnsupported when it is only read.
+Result<std::string> EncodeProfile(const Profile& profile, Format format,
+                                  const EncodeOptions& options = {});
+
+}  // namespace firetower::profile

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles of other tools. Errors say where: kCorrupt for bytes that are not of the format, with
+// the line or entry and what is allowed there; kExhausted for a limit, by its name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/result.h"
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+struct ImportLimits {
+  size_t max_bytes = size_t{1} << 30;          // of the text
+  uint32_t max_entries = 1u << 22;             // samples, frames, events: each
+  size_t max_profile_bytes = size_t{2} << 30;  // of the result
+};
+
+// Folded stacks, `root;…;leaf N`, as flamegraph.pl reads them: samples/count. If every line ends in
+// two counts, as difffolded.pl writes them, the sample types are before/count and after/count.
+// `_[k]` at a frame's end makes it one of the kernel, `_[i]` one inlined into the frame before it;
+// other suffixes stay part of the name. Empty frames are left out; blank lines too.
+Result<Profile> DecodeFolded(std::string_view text, const ImportLimits& limits = {});
+
+// speedscope's own file format (www.speedscope.app/file-format-schema.json), profiles of type
+// sampled and evented. Of files that EncodeSpeedscope wrote each profile is a sample type again.
+// Of others one unit is one sample type (samples/count, time/nanoseconds, space/bytes), weights
+// are rounded to whole ones of it, and where there are several profiles the label `profile` says
+// from which one a sample came.
+Result<Profile> DecodeSpeedscope(std::string_view json, const ImportLimits& limits = {});
+
+struct PerfScriptOptions {
+  // Keep each sample's time stamp as the label end_timestamp_ns, in nanoseconds of perf's clock.
+  // Without, samples of one thread, CPU and stack add up.
+  bool times = true;
+};
+
+// What `perf script` prints, its default fields or fewer (time, period, CPU and event may be
+// missing, stacks too). Sample types are samples/count and the event with its periods added up
+// (cpu/nanoseconds for cpu-clock and task-clock); of several events, both for each. Labels: comm,
+// pid, tid, cpu and end_timestamp_ns.
+Result<Profile> DecodePerfScript(std::string_view text, const PerfScriptOptions& options = {},
+                                 const ImportLimits& limits = {});
+
+}  // namespace firetower::profile

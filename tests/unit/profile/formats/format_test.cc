@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profile/codec/gzip.h"
+#include "profile/diff.h"
+#include "profile/export.h"
+#include "profile/merge.h"
+#include "profile/pprof.h"
+#include "tests/support/sample_profiles.h"
+
+namespace firetower::profile {
+namespace {
+
+using ::firetower::testing::StackBuilder;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kFolded = "main;a 3\nmain;b 4\n";
+constexpr std::string_view kPerf = "app 1 1.000000: 1 cycles: \n\t 400123 main+0x1 (/app)\n\n";
+constexpr std::string_view kSpeedscope =
+    R"({"shared":{"frames":[{"name":"main"}]},"profiles":[{"type":"sampled","name":"p",)"
+    R"("unit":"none","startValue":0,"endValue":7,"samples":[[0]],"weights":[7]}]})";
+
+Profile Small() { return StackBuilder().Add({"main", "a"}, 3).Add({"main", "b"}, 4).Build(); }
+
+TEST(DetectFormat, GoesByTheContent) {
+  EXPECT_EQ(DetectFormat(EncodePprof(Small(), {.gzip = false}), "x.txt").value(), Format::kPprof);
+  EXPECT_EQ(DetectFormat(kFolded, "x.json").value(), Format::kFolded);
+  EXPECT_EQ(DetectFormat(kPerf, "").value(), Format::kPerfScript);
+  EXPECT_EQ(DetectFormat("# captured on: today\n#\n\n" + std::string(kPerf), "x.folded").value(),
+            Format::kPerfScript);
+  EXPECT_EQ(DetectFormat(kSpeedscope, "x.pb").value(), Format::kSpeedscope);
+  EXPECT_EQ(DetectFormat("\xEF\xBB\xBF \n" + std::string(kSpeedscope), "").value(),
+            Format::kSpeedscope);
+}
+
+TEST(DetectFormat, GoesByTheNameWhereTheContentSaysNothing) {
+  EXPECT_EQ(DetectFormat("# only a comment\n", "x.perf").value(), Format::kPerfScript);
+  EXPECT_EQ(DetectFormat("# only a comment\n", "x.collapsed.gz").value(), Format::kFolded);
+  auto prose = DetectFormat("this is prose\n", "x.md");
+  ASSERT_FALSE(prose);
+  EXPECT_THAT(prose.error().message(), HasSubstr("speedscope"));
+  EXPECT_THAT(DetectFormat("", "x.folded").error().message(), HasSubstr("empty"));
+}
+
+TEST(FormatOfFile, KnowsTheExtensions) {
+  EXPECT_EQ(FormatOfFile("a/b.pb.gz"), Format::kPprof);
+  EXPECT_EQ(FormatOfFile("cpu.prof"), Format::kPprof);
+  EXPECT_EQ(FormatOfFile("a.speedscope.json"), Format::kSpeedscope);
+  EXPECT_EQ(FormatOfFile("a.json"), Format::kJson);
+  EXPECT_EQ(FormatOfFile("a.folded"), Format::kFolded);
+  EXPECT_EQ(FormatOfFile("a.svgz"), std::nullopt);
+  for (const char* name : {"pprof", "folded", "speedscope", "perf-script", "json"}) {
+    ASSERT_TRUE(FormatOfName(name)) << name;
+    EXPECT_EQ(FormatName(*FormatOfName(name)), name);
+  }
+  EXPECT_EQ(FormatOfName("svgz"), std::nullopt);
+}
+
+TEST(DecodeProfile, ReadsEveryFormatGzipdOrNot) {
+  const std::string pprof = EncodePprof(Small(), {.gzip = false});
+  for (std::string_view bytes : {std::string_view(pprof), kFolded, kPerf, kSpeedscope}) {
+    auto plain = DecodeProfile(bytes, "");
+    ASSERT_TRUE(plain) << plain.error().message();
+    EXPECT_GT(plain->Total(0), 0);
+    auto packed = DecodeProfile(GzipCompress(bytes, 1), "");
+    ASSERT_TRUE(packed) << packed.error().message();
+    EXPECT_EQ(ToJson(*packed), ToJson(*plain));
+  }
+  auto marked = DecodeProfile("\xEF\xBB\xBF" + std::string(kFolded), "");
+  ASSERT_TRUE(marked);
+  EXPECT_EQ(ToFolded(*marked, 0), kFolded);
+}
+
+TEST(DecodeProfile, TakesTheFormatThatIsAskedFor) {
+  auto asked = DecodeProfile(kFolded, "", {.format = Format::kSpeedscope});
+  ASSERT_FALSE(asked);
+  EXPECT_THAT(asked.error().message(), HasSubstr("speedscope"));
+  EXPECT_EQ(DecodeProfile("{}", "", {.format = Format::kJson}).error().code(),
+            ErrorCode::kUnsupported);
+}
+
+TEST(DecodeProfile, BoundsWhatIsInflated) {
+  const std::string bomb = GzipCompress(std::string(1 << 20, 'a'), 9);
+  auto profile = DecodeProfile(bomb, "", {.limits = {.max_bytes = 1 << 16}});
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().code(), ErrorCode::kExhausted);
+}
+
+TEST(AddToMerge, AddsFilesOfDifferentFormats) {
+  Merger merger;
+  ASSERT_TRUE(AddToMerge(kFolded, "a.folded", {}, &merger));
+  ASSERT_TRUE(AddToMerge(GzipCompress(kSpeedscope, 1), "b", {}, &merger));
+  auto folded = DecodeFolded("main;a 10\n");
+  ASSERT_TRUE(folded);
+  ASSERT_TRUE(AddToMerge(EncodePprof(*folded), "c.pb.gz", {}, &merger));
+  EXPECT_EQ(merger.count(), 3u);
+  EXPECT_EQ(ToFolded(std::move(merger).Finish(), 0), "main 7\nmain;a 13\nmain;b 4\n");
+}
+
+TEST(EncodeProfile, WritesEveryFormatButThoseThatAreRead) {
+  Profile profile = Small();
+  EXPECT_EQ(EncodeProfile(profile, Format::kPprof).value(), EncodePprof(profile));
+  EXPECT_EQ(EncodeProfile(profile, Format::kFolded, {.value_index = 0}).value(), kFolded);
+  EXPECT_EQ(EncodeProfile(profile, Format::kFolded).value(), "main;a 30000000\nmain;b 40000000\n");
+  EXPECT_EQ(EncodeProfile(profile, Format::kJson).value(), ToJson(profile));
+  EXPECT_EQ(EncodeProfile(profile, Format::kSpeedscope).value(), *EncodeSpeedscope(profile));
+  EXPECT_EQ(EncodeProfile(profile, Format::kPerfScript).error().code(), ErrorCode::kUnsupported);
+  auto diff = Diff(profile, profile);
+  ASSERT_TRUE(diff);
+  EXPECT_EQ(EncodeProfile(*diff, Format::kFolded, {.value_index = 0}).value(),
+            "main;a 3 3\nmain;b 4 4\n");
+}
+
+}  // namespace
+}  // namespace firetower::profile
