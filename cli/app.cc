@@ -32,6 +32,11 @@ constexpr std::pair<std::string_view, CommandFunction> kServerCommands[] = {
 };
 constexpr std::pair<std::string_view, CommandFunction> kFileCommands[] = {{"view", RunView}};
 
+using LocalCommand = Outcome<int> (*)(const LocalContext&);
+
+constexpr std::pair<std::string_view, LocalCommand> kLocalCommands[] = {
+    {"merge", RunMerge}, {"diff", RunDiff}, {"convert", RunConvert}};
+
 int Tell(const Failure& failure, const std::string& program) {
   std::fputs(failure.Text(program).c_str(), stderr);
   return failure.exit_code;
@@ -85,8 +90,9 @@ Outcome<int> Run(CommandFunction run, const Args& args, const std::string& serve
     timeout_ns = *given;
   }
   InterruptGuard interrupt;
-  Context context{args, program, ReadTerminal(args.Get("color")),
-                  HttpClient(*std::move(url), timeout_ns, args.Has("verbose")), interrupt};
+  Context context{{args, program, ReadTerminal(args.Get("color"))},
+                  HttpClient(*std::move(url), timeout_ns, args.Has("verbose")),
+                  interrupt};
   return run(context);
 }
 
@@ -97,6 +103,9 @@ Outcome<int> Dispatch(const Args& args, const std::string& program) {
   if (name == "version") return Version(args);
   if (name == "help") return Help(args, program);
   if (name == "completion") return Completion(args, program);
+  for (const auto& [command, run] : kLocalCommands) {
+    if (command == name) return run({args, program, ReadTerminal(args.Get("color"))});
+  }
   for (const auto& [command, run] : kServerCommands) {
     if (command == name) return Run(run, args, ServerOf(args), program);
   }

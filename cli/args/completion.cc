@@ -33,12 +33,22 @@ void AppendFlagValues(std::string_view command, std::span<const FlagSpec> flags,
     out += fmt::format("    {}:--{}", command, flag.name);
     if (flag.letter != 0) out += fmt::format("|{}:-{}", command, flag.letter);
     // A free value: nothing is offered but files.
-    if (flag.name == "file" || flag.name == "kubeconfig") {
+    if (flag.value == "FILE" || flag.value == "OUT") {
       out += ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n";
     } else {
       out += fmt::format(") words=\"{}\" ;;\n", fmt::join(flag.choices, " "));
     }
   }
+}
+
+// `        merge) words="…" ;;`, with the files where the command's arguments are some.
+std::string CommandWords(const CommandSpec& command) {
+  const std::string words = WordsOf(command).substr(1);
+  if (!command.positional_files) {
+    return fmt::format("        {}) words=\"{}\" ;;\n", command.name, words);
+  }
+  return fmt::format("        {}) COMPREPLY=($(compgen -f -W \"{}\" -- \"$current\")); return ;;\n",
+                     command.name, words);
 }
 
 }  // namespace
@@ -64,7 +74,7 @@ std::string CompletionScript(std::string_view shell) {
   AppendFlagValues("*", GlobalFlags(), out);
   out += "    *) case \"$command\" in\n";
   for (const CommandSpec& command : Commands()) {
-    out += fmt::format("        {}) words=\"{}\" ;;\n", command.name, WordsOf(command).substr(1));
+    out += CommandWords(command);
   }
   out += fmt::format("        *) words=\"{}{}\" ;;\n      esac ;;\n  esac\n", fmt::join(names, " "),
                      global);

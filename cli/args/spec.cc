@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/args/spec.h"
 
+#include <limits>
+
 namespace firetower::cli {
 namespace {
 
 using Text = std::string_view;
+
+constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
 constexpr Text kColors[] = {"auto", "always", "never"};
 constexpr FlagSpec kGlobal[] = {
@@ -64,11 +68,12 @@ constexpr Example kTopExamples[] = {
     {"For a script", "top containers -k 3 -o name"},
 };
 
-constexpr Text kGetOutputs[] = {"pprof", "folded", "json"};
+constexpr Text kProfileFormats[] = {"pprof", "folded", "speedscope", "json"};
 constexpr FlagSpec kGetSelection[] = {kTypeFlag, kSinceFlag, kFromFlag, kToFlag};
 constexpr FlagSpec kGetOutput[] = {
     {"output", 'o', "FORMAT",
-     "pprof, folded or json (default: by the file's extension, else pprof)", kGetOutputs},
+     "pprof, folded, speedscope or json (default: by the file's extension, else pprof)",
+     kProfileFormats},
     {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
     {"force", 0, "", "overwrite FILE if it exists"},
 };
@@ -127,6 +132,73 @@ constexpr Example kViewExamples[] = {
     {"Look at a profile", "view web.pb.gz"},
     {"On a machine without a browser, through ssh -L 8000:127.0.0.1:8000",
      "view web.pb.gz --no-browser --listen 127.0.0.1:8000"},
+};
+
+constexpr FlagSpec kForceFlag = {"force", 0, "", "overwrite the file if it exists"};
+constexpr Text kInputFormats[] = {"pprof", "folded", "speedscope", "perf-script"};
+constexpr FlagSpec kInputFormatFlag = {
+    "input-format", 0, "FORMAT",
+    "pprof, folded, speedscope or perf-script (default: by the content)", kInputFormats};
+constexpr FlagSpec kUntimedFlag = {
+    "untimed", 0, "", "leave the time stamps of perf script out, so that equal stacks add up"};
+constexpr FlagSpec kFormatFlag = {
+    "format", 0, "FORMAT",
+    "pprof, folded, speedscope or json (default: by the output's extension, else pprof)",
+    kProfileFormats};
+constexpr FlagSpec kSampleTypeFlag = {
+    "sample-type", 0, "TYPE",
+    "which value, as samples or cpu, where the output has one a stack (default: the profile's)"};
+
+constexpr FlagSpec kMergeInput[] = {kInputFormatFlag, kUntimedFlag};
+constexpr FlagSpec kMergeOutput[] = {
+    {"output", 'o', "OUT", "where to write; - is standard output (default -)"},
+    kFormatFlag,
+    kForceFlag,
+};
+constexpr FlagGroup kMergeGroups[] = {{"Input", kMergeInput}, {"Output", kMergeOutput}};
+constexpr Example kMergeExamples[] = {
+    {"An hour of windows as one profile", "merge windows/*.pb.gz -o hour.pb.gz"},
+    {"One that a program writes, and a file", "merge - before.pb.gz -o both.pb.gz < now.pb.gz"},
+};
+
+constexpr Text kDiffOutputs[] = {"table", "wide", "json", "folded", "pprof"};
+constexpr FlagSpec kDiffComparison[] = {
+    {"normalize", 0, "", "scale A to the total of B: compare how the time is spent, not how much"},
+    kSampleTypeFlag,
+    {"threshold", 0, "PERCENT",
+     "leave out of the table what changed by less of A's total (default 0.5%)"},
+    {"fail-over", 0, "PERCENT", "exit 3 when a function grew by more than that of A's total"},
+};
+constexpr FlagSpec kDiffOutput[] = {
+    {"output", 'o', "FORMAT",
+     "table, wide (not cut to the terminal), json, folded (two counts) or pprof (default: by the "
+     "file's extension, else table)",
+     kDiffOutputs},
+    {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
+    kForceFlag,
+    kNoHeadersFlag,
+};
+constexpr FlagGroup kDiffGroups[] = {
+    {"Comparison", kDiffComparison}, {"Input", kMergeInput}, {"Output", kDiffOutput}};
+constexpr Example kDiffExamples[] = {
+    {"Which functions take more CPU than before", "diff before.pb.gz after.pb.gz"},
+    {"For a flame graph of the difference",
+     "diff before.pb.gz after.pb.gz --normalize -o folded | flamegraph.pl > diff.svg"},
+    {"In CI: fail when a function takes 5 % more",
+     "diff main.pb.gz branch.pb.gz --normalize --fail-over 5%"},
+};
+
+constexpr FlagSpec kConvertOutput[] = {
+    kFormatFlag,
+    kSampleTypeFlag,
+    {"annotate", 0, "", "folded: mark frames of the kernel with _[k], inlined ones with _[i]"},
+    kForceFlag,
+};
+constexpr FlagGroup kConvertGroups[] = {{"Input", kMergeInput}, {"Output", kConvertOutput}};
+constexpr Example kConvertExamples[] = {
+    {"perf's samples, for go tool pprof", "convert - perf.pb.gz < <(perf script)"},
+    {"For speedscope.app", "convert web.pb.gz web.speedscope.json"},
+    {"For flamegraph.pl", "convert web.pb.gz --format folded --annotate | flamegraph.pl > web.svg"},
 };
 
 constexpr FlagSpec kKubeconfigFlag = {"kubeconfig", 0, "FILE",
@@ -316,6 +388,39 @@ constexpr CommandSpec kCommands[] = {
      0,
      kPoliciesExamples,
      kPoliciesGroups},
+    {"merge",
+     "Add up files of profiles",
+     "Files may be pprof, folded stacks, speedscope's JSON or the output of perf script, gzip'd "
+     "or\n"
+     "not; what they count must be the same. One at a time is in memory, beside the sum.",
+     "FILES...",
+     {},
+     kAnyNumber,
+     kMergeExamples,
+     kMergeGroups,
+     true},
+    {"diff",
+     "Show what changed between two profiles",
+     "B minus A, by function: SHARE is the change of a function's own value in per cent of A's\n"
+     "total. As pprof the samples of A are negated and labelled pprof::base, which go tool pprof\n"
+     "shows as its -diff_base. A and B are files of the formats that 'merge' reads.",
+     "A B",
+     {},
+     2,
+     kDiffExamples,
+     kDiffGroups,
+     true},
+    {"convert",
+     "Write a profile in another format",
+     "Reads what 'merge' reads; OUT is standard output unless given. docs/formats.md says what "
+     "each\n"
+     "format cannot hold.",
+     "IN [OUT]",
+     {},
+     2,
+     kConvertExamples,
+     kConvertGroups,
+     true},
     {"version", "Print the version", "", "", {}, 0, kVersionExamples, kVersionGroups},
     {"completion",
      "Print a completion script for a shell",

@@ -35,6 +35,7 @@ struct CommandSpec {
   size_t max_positionals;
   std::span<const Example> examples;
   std::span<const FlagGroup> groups;
+  bool positional_files = false;  // they name files: completion offers those
 };
 
 std::span<const CommandSpec> Commands();

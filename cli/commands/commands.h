@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that ask a server. Each writes data to standard output and returns the exit code, or
-// the Failure to tell.
+// The commands. Each writes data to standard output and returns the exit code, or the Failure to
+// tell.
 #pragma once
 
 #include <string>
@@ -14,10 +14,15 @@
 
 namespace firetower::cli {
 
-struct Context {
+// What every command has.
+struct LocalContext {
   const Args& args;
   std::string program;
   Terminal terminal;
+};
+
+// Of a command that asks a server.
+struct Context : LocalContext {
   HttpClient client;
   InterruptGuard& interrupt;
 };
@@ -33,5 +38,9 @@ Outcome<int> RunSeries(const Context& context);
 // These ask the API server of a cluster too.
 Outcome<int> RunRecord(const Context& context);
 Outcome<int> RunPolicies(const Context& context);
+// These read files.
+Outcome<int> RunMerge(const LocalContext& context);
+Outcome<int> RunDiff(const LocalContext& context);
+Outcome<int> RunConvert(const LocalContext& context);
 
 }  // namespace firetower::cli

@@ -13,7 +13,7 @@
 
 namespace firetower::cli {
 
-Failure BadFlag(const Context& context, const Error& error) {
+Failure BadFlag(const LocalContext& context, const Error& error) {
   return UsageFailure(error, context.program, context.args.command->name);
 }
 

@@ -17,7 +17,7 @@ namespace firetower::cli {
 Outcome<query::NamedValues> SelectionParams(const Context& context, std::string_view default_since);
 
 // Failure for a flag's value that the table cannot check.
-Failure BadFlag(const Context& context, const Error& error);
+Failure BadFlag(const LocalContext& context, const Error& error);
 
 // Writes data; a reader that went away is no error to talk about.
 Outcome<int> Emit(std::string_view text, int exit_code);

@@ -30,7 +30,7 @@ std::string CacheFolder() {
 
 }  // namespace
 
-Outcome<profile::Profile> NameHere(const Context& context, const profile::Profile& profile) {
+Outcome<profile::Profile> NameHere(const LocalContext& context, const profile::Profile& profile) {
   const bool lines = context.args.Get("symbols") == "full";
   symbolizer::HostFiles files;
   symbolizer::dwarf::UnitCache cache(kLineBytes);

@@ -5,65 +5,70 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <string_view>
+#include <optional>
+#include <utility>
 
 #include "base/file.h"
 #include "cli/commands/common.h"
 #include "cli/commands/naming.h"
-#include "profile/export.h"
 #include "profile/pprof.h"
 
 namespace firetower::cli {
 namespace {
 
-struct Extension {
-  std::string_view suffix;
-  std::string_view format;
-};
-constexpr Extension kExtensions[] = {
-    {".pb.gz", "pprof"},      {".pprof", "pprof"}, {".pb", "pprof"},  {".folded", "folded"},
-    {".collapsed", "folded"}, {".txt", "folded"},  {".json", "json"},
-};
-
-// Empty when the extension says nothing.
-std::string FormatOf(const std::string& file) {
-  for (const Extension& extension : kExtensions) {
-    if (file.ends_with(extension.suffix)) return std::string(extension.format);
+Outcome<profile::Format> PickFormat(const LocalContext& context, const std::string& file,
+                                    std::string_view format_flag) {
+  if (context.args.Has(format_flag)) {
+    // The table of flags lets only known names through.
+    return profile::FormatOfName(context.args.Get(format_flag)).value();
   }
-  return "";
-}
-
-Outcome<std::string> PickFormat(const Context& context, const std::string& file) {
-  std::string format = context.args.Get("output");
-  if (!format.empty()) return format;
-  if (file == "-") return std::string("pprof");
-  format = FormatOf(file);
-  if (!format.empty()) return format;
+  if (file == "-") return profile::Format::kPprof;
+  std::optional<profile::Format> format = profile::FormatOfFile(file);
+  if (format && *format != profile::Format::kPerfScript) return *format;
   return BadFlag(context,
                  Error(ErrorCode::kInvalid,
-                       fmt::format("the name '{}' does not say a format: give -o pprof, folded or "
-                                   "json, or end it in .pb.gz, .folded or .json",
-                                   file)));
+                       fmt::format("the name '{}' does not say a format that can be written: give "
+                                   "--{} pprof, folded, speedscope or json, or end it in .pb.gz, "
+                                   ".folded, .speedscope.json or .json",
+                                   file, format_flag)));
 }
 
-// Refuses before anything is fetched.
-Outcome<int> CheckTarget(const Context& context, const std::string& file,
-                         const std::string& format) {
-  if (file == "-") {
-    if (format != "pprof" || !context.terminal.is_tty) return ExitCode::kOk;
+}  // namespace
+
+bool MayWrite(const LocalContext& context, const std::string& file) {
+  return file == "-" || context.args.Has("force") || ::access(file.c_str(), F_OK) != 0;
+}
+
+Failure NotOverwritten(const std::string& file) {
+  return {ExitCode::kFailure, fmt::format("{} is not overwritten", file), "it exists",
+          "give --force, or another name"};
+}
+
+Outcome<ProfileOutput> PickOutput(const LocalContext& context, const std::string& file,
+                                  std::string_view format_flag) {
+  Outcome<profile::Format> format = PickFormat(context, file, format_flag);
+  if (!format) return format.failure();
+  if (file == "-" && *format == profile::Format::kPprof && context.terminal.is_tty) {
     return BadFlag(context,
                    Error(ErrorCode::kInvalid,
-                         "a pprof file is binary and this is a terminal: give -f FILE.pb.gz, "
-                         "or -o folded to read it here"));
+                         fmt::format("a pprof file is binary and this is a terminal: give -{} "
+                                     "FILE.pb.gz, or --{} folded to read it here",
+                                     format_flag == "output" ? 'f' : 'o', format_flag)));
   }
-  if (context.args.Has("force") || ::access(file.c_str(), F_OK) != 0) return ExitCode::kOk;
-  return Failure{ExitCode::kFailure, fmt::format("{} is not overwritten", file), "it exists",
-                 "give --force, or another name with -f"};
+  if (!MayWrite(context, file)) return NotOverwritten(file);
+  return ProfileOutput{.file = file, .format = *format};
 }
 
-Outcome<std::string> Convert(const Context& context, std::string pprof, const std::string& format) {
+Outcome<ProfileOutput> PickOutput(const LocalContext& context) {
+  return PickOutput(context, context.args.Has("file") ? context.args.Get("file") : "-", "output");
+}
+
+Outcome<int> WriteProfile(const LocalContext& context, const ProfileOutput& output,
+                          std::string pprof) {
   const bool names = context.args.Has("symbols");
-  if (format == "pprof" && !names) return pprof;
+  if (output.format == profile::Format::kPprof && !names) {
+    return WriteData(output.file, pprof, profile::FormatName(output.format));
+  }
   Result<profile::Profile> profile = profile::DecodePprof(pprof);
   if (!profile) {
     return Failure{ExitCode::kFailure, "the server's profile cannot be read",
@@ -74,35 +79,30 @@ Outcome<std::string> Convert(const Context& context, std::string pprof, const st
     if (!named) return named.failure();
     *profile = std::move(*named);
   }
-  if (format == "pprof") return profile::EncodePprof(*profile);
-  if (format == "json") return profile::ToJson(*profile);
-  return profile::ToFolded(*profile, profile->DefaultValueIndex());
+  return WriteProfile(output, *profile);
 }
 
-}  // namespace
-
-Outcome<ProfileOutput> PickOutput(const Context& context) {
-  ProfileOutput output;
-  if (context.args.Has("file")) output.file = context.args.Get("file");
-  Outcome<std::string> format = PickFormat(context, output.file);
-  if (!format) return format.failure();
-  output.format = *format;
-  Outcome<int> target = CheckTarget(context, output.file, output.format);
-  if (!target) return target.failure();
-  return output;
-}
-
-Outcome<int> WriteProfile(const Context& context, const ProfileOutput& output, std::string pprof) {
-  Outcome<std::string> data = Convert(context, std::move(pprof), output.format);
-  if (!data) return data.failure();
-  if (output.file == "-") return Emit(*data, ExitCode::kOk);
-  Status written = WriteFileAtomic(output.file, *data);
-  if (!written) {
-    return Failure{ExitCode::kFailure, fmt::format("cannot write {}", output.file),
-                   written.error().message(), "choose another place with -f"};
+Outcome<int> WriteProfile(const ProfileOutput& output, const profile::Profile& profile,
+                          const profile::EncodeOptions& options) {
+  Result<std::string> data = profile::EncodeProfile(profile, output.format, options);
+  if (!data) {
+    return Failure{
+        ExitCode::kFailure,
+        fmt::format("this profile cannot be written as {}", profile::FormatName(output.format)),
+        data.error().message(), ""};
   }
-  std::fprintf(stderr, "wrote %s: %zu bytes of %s\n", output.file.c_str(), data->size(),
-               output.format.c_str());
+  return WriteData(output.file, *data, profile::FormatName(output.format));
+}
+
+Outcome<int> WriteData(const std::string& file, std::string_view data, std::string_view what) {
+  if (file == "-") return Emit(data, ExitCode::kOk);
+  Status written = WriteFileAtomic(file, data);
+  if (!written) {
+    return Failure{ExitCode::kFailure, fmt::format("cannot write {}", file),
+                   written.error().message(), "choose another place"};
+  }
+  std::fprintf(stderr, "wrote %s: %zu bytes of %s\n", file.c_str(), data.size(),
+               std::string(what).c_str());
   return ExitCode::kOk;
 }
 

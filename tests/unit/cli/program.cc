@@ -59,6 +59,9 @@ Child Start(const std::vector<std::string>& arguments, const RunOptions& options
     child.pid = ::fork();
   }
   if (child.pid == 0) {
+    if (!options.stdin_file.empty()) {
+      ::dup2(::open(options.stdin_file.c_str(), O_RDONLY), STDIN_FILENO);
+    }
     if (options.terminal_columns == 0) {
       ::dup2(out[1], STDOUT_FILENO);
       ::dup2(err[1], STDERR_FILENO);

@@ -18,6 +18,7 @@ struct RunOptions {
   std::string argv0 = "firetower";
   // Standard output is a terminal of this many columns; `err` is then in `out` too. 0: pipes.
   unsigned short terminal_columns = 0;
+  std::string stdin_file;  // what standard input is; empty: the test's own
   // SIGINT is sent once this shows up in the output.
   std::string interrupt_at;
   // Called once with the first line of the output, without its end; SIGINT is sent after it.

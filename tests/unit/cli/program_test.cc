@@ -98,7 +98,9 @@ TEST(FiretowerCompletion, OffersCommandsFlagsAndValues) {
     if (pipe != nullptr) ::pclose(pipe);
     return std::string(buffer, n);
   };
-  EXPECT_EQ(offered("firetower d", 1), "doctor\n");
+  EXPECT_EQ(offered("firetower do", 1), "doctor\n");
+  EXPECT_EQ(offered("firetower diff --norm", 2), "--normalize\n");
+  EXPECT_EQ(offered("firetower merge " + std::string(file), 2), std::string(file) + "\n");
   EXPECT_EQ(offered("firetower top f", 2), "functions\n");
   EXPECT_EQ(offered("firetower top -o w", 3), "wide\n");
   EXPECT_EQ(offered("firetower --color n", 2), "never\n");

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/diff.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/common.h"
+#include "cli/commands/output.h"
+#include "cli/files/input.h"
+#include "cli/term/table.h"
+
+namespace firetower::cli {
+namespace {
+
+constexpr double kDefaultThreshold = 0.5;  // per cent
+
+// Of flags that say how much: "5%", "0.5%" or the bare number.
+Outcome<double> Percent(const LocalContext& context, std::string_view flag, double otherwise) {
+  if (!context.args.Has(flag)) return otherwise;
+  const std::string text = context.args.Get(flag);
+  std::string_view number = text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  double percent = 0;
+  auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error == std::errc() && end == number.data() + number.size() && std::isfinite(percent) &&
+      percent >= 0) {
+    return percent;
+  }
+  return BadFlag(context, Error(ErrorCode::kInvalid,
+                                fmt::format("--{} is '{}': it must be a percentage, as 5% or 0.5%",
+                                            flag, text)));
+}
+
+// One side of the comparison. A file now; what a server is to be asked for would be told apart
+// here, by the brace that a selector begins with.
+Outcome<profile::Profile> ReadSide(const LocalContext& context, const std::string& side) {
+  if (side.starts_with('{')) {
+    return BadFlag(context,
+                   Error(ErrorCode::kInvalid,
+                         fmt::format("'{}' is a selector: 'diff' compares files, as 'get -f' "
+                                     "writes them",
+                                     side)));
+  }
+  return ReadProfileFile(context, side);
+}
+
+std::string Signed(double value, std::string_view unit) {
+  return (value > 0 ? "+" : "") + FormatValue(value, unit);
+}
+
+std::string RenderTable(const LocalContext& context, const profile::DiffTable& table,
+                        double threshold, bool wide) {
+  Table out({{.header = "BEFORE", .right = true},
+             {.header = "AFTER", .right = true},
+             {.header = "DELTA", .right = true},
+             {.header = "SHARE", .right = true},
+             {.header = "FUNCTION", .flexible = true},
+             {.header = "BINARY", .flexible = true}});
+  const std::string& unit = table.value_type.unit;
+  auto add = [&](int64_t before, int64_t after, double share, const std::string& function,
+                 const std::string& mapping) {
+    const double delta = static_cast<double>(after) - static_cast<double>(before);
+    const Style style = delta > 0 ? Style::kBad : delta < 0 ? Style::kGood : Style::kPlain;
+    out.AddRow({FormatValue(static_cast<double>(before), unit),
+                FormatValue(static_cast<double>(after), unit),
+                {Signed(delta, unit), style},
+                {fmt::format("{:+.2f}%", share), style},
+                function,
+                mapping});
+  };
+  const double whole = static_cast<double>(table.before != 0 ? table.before : table.after);
+  const double grown = static_cast<double>(table.after) - static_cast<double>(table.before);
+  add(table.before, table.after, whole != 0 ? 100.0 * grown / whole : 0, "(all)", "");
+  for (const profile::DiffRow& row : table.rows) {
+    if (row.self_delta() == 0 || std::fabs(row.share) < threshold) continue;
+    add(row.before_self, row.after_self, row.share, row.function, row.mapping);
+  }
+  const bool to_file = context.args.Has("file") && context.args.Get("file") != "-";
+  return out.Render(to_file ? Terminal{.utf8 = true} : context.terminal,
+                    !context.args.Has("no-headers"), wide);
+}
+
+// Everything, whatever the threshold: docs/profile-json.md has the members.
+std::string RenderJson(const profile::DiffTable& table) {
+  std::string rows;
+  for (const profile::DiffRow& row : table.rows) {
+    rows += fmt::format(
+        "{}{{\"function\":\"{}\",\"mapping\":\"{}\",\"before_self\":{},\"after_self\":{},"
+        "\"before_total\":{},\"after_total\":{},\"share\":{}}}",
+        rows.empty() ? "" : ",", JsonEscape(row.function), JsonEscape(row.mapping), row.before_self,
+        row.after_self, row.before_total, row.after_total, row.share);
+  }
+  return fmt::format(
+      "{{\"version\":1,\"value_type\":{{\"type\":\"{}\",\"unit\":\"{}\"}},\"before\":{},"
+      "\"after\":{},\"rows\":[{}]}}\n",
+      JsonEscape(table.value_type.type), JsonEscape(table.value_type.unit), table.before,
+      table.after, rows);
+}
+
+// What --fail-over asks: the functions that grew by more than that.
+std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit) {
+  const profile::DiffRow* most = nullptr;
+  size_t count = 0;
+  for (const profile::DiffRow& row : table.rows) {
+    if (row.share <= limit) continue;
+    ++count;
+    if (most == nullptr || row.share > most->share) most = &row;
+  }
+  if (most == nullptr) return std::nullopt;
+  return Failure{
+      ExitCode::kThreshold,
+      fmt::format("{} grew by {:.2f}% of the total of A", Printable(most->function, false),
+                  most->share),
+      fmt::format("functions that grew by more than the {}% of --fail-over: {}", limit, count), ""};
+}
+
+struct Sides {
+  std::string before;
+  std::string after;
+};
+
+Outcome<Sides> PickSides(const LocalContext& context) {
+  const std::vector<std::string>& sides = context.args.positionals;
+  if (sides.size() != 2) {
+    return BadFlag(context, Error(ErrorCode::kInvalid, "'diff' needs two profiles, A and B"));
+  }
+  if (sides[0] == "-" && sides[1] == "-") {
+    return BadFlag(context, Error(ErrorCode::kInvalid, "standard input is named twice"));
+  }
+  return Sides{.before = sides[0], .after = sides[1]};
+}
+
+// table, wide or json, which are the table; empty where the difference itself is wanted, as a
+// profile.
+std::string TableFormat(const LocalContext& context) {
+  const std::string format = context.args.Get("output");
+  if (format == "table" || format == "wide" || format == "json") return format;
+  if (!format.empty()) return "";
+  if (!context.args.Has("file") || context.args.Get("file") == "-") return "table";
+  const bool json = profile::FormatOfFile(context.args.Get("file")) == profile::Format::kJson;
+  return json ? "json" : "";
+}
+
+}  // namespace
+
+Outcome<int> RunDiff(const LocalContext& context) {
+  Outcome<Sides> sides = PickSides(context);
+  if (!sides) return sides.failure();
+  Outcome<double> threshold = Percent(context, "threshold", kDefaultThreshold);
+  if (!threshold) return threshold.failure();
+  Outcome<double> limit = Percent(context, "fail-over", std::numeric_limits<double>::infinity());
+  if (!limit) return limit.failure();
+  const std::string table_format = TableFormat(context);
+  const std::string file = context.args.Has("file") ? context.args.Get("file") : "-";
+  ProfileOutput output;
+  if (table_format.empty()) {
+    Outcome<ProfileOutput> picked = PickOutput(context);
+    if (!picked) return picked.failure();
+    output = *picked;
+  } else if (!MayWrite(context, file)) {
+    return NotOverwritten(file);
+  }
+
+  Outcome<profile::Profile> before = ReadSide(context, sides->before);
+  if (!before) return before.failure();
+  Outcome<profile::Profile> after = ReadSide(context, sides->after);
+  if (!after) return after.failure();
+  if (before->sample_count() == 0 && after->sample_count() == 0) {
+    return Failure{ExitCode::kNoData, "no data", "neither profile has a sample", ""};
+  }
+  Outcome<uint32_t> value_index = PickSampleType(context, *after);
+  if (!value_index) return value_index.failure();
+  Result<profile::Profile> diff =
+      profile::Diff(*before, *after, {.normalize = context.args.Has("normalize")});
+  if (!diff) {
+    return Failure{ExitCode::kFailure, "these profiles cannot be compared", diff.error().message(),
+                   ""};
+  }
+  const profile::DiffTable table = profile::TabulateDiff(*diff, *value_index);
+  Outcome<int> written =
+      table_format.empty()
+          ? WriteProfile(output, *diff, {.value_index = *value_index})
+          : WriteData(file,
+                      table_format == "json"
+                          ? RenderJson(table)
+                          : RenderTable(context, table, *threshold, table_format == "wide"),
+                      table_format);
+  if (!written) return written;
+  if (std::optional<Failure> grown = GrownOver(table, *limit)) return *std::move(grown);
+  return written;
+}
+
+}  // namespace firetower::cli

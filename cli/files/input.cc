@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/files/input.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "base/suggest.h"
+#include "cli/commands/common.h"
+
+namespace firetower::cli {
+namespace {
+
+constexpr size_t kMaxInputBytes = size_t{1} << 30;
+
+// How a person knows it.
+std::string NameOf(const std::string& file) { return file == "-" ? "standard input" : file; }
+
+}  // namespace
+
+Outcome<std::string> ReadInput(const std::string& file) {
+  Result<std::string> bytes =
+      file == "-" ? ReadFd(STDIN_FILENO, kMaxInputBytes) : ReadFileOrPipe(file, kMaxInputBytes);
+  if (bytes) return *std::move(bytes);
+  return Failure{ExitCode::kFailure, fmt::format("cannot read {}", NameOf(file)),
+                 bytes.error().message(), ""};
+}
+
+profile::DecodeOptions InputOptions(const LocalContext& context) {
+  profile::DecodeOptions options;
+  options.format = profile::FormatOfName(context.args.Get("input-format"));
+  options.perf_script.times = !context.args.Has("untimed");
+  options.limits.max_bytes = kMaxInputBytes;
+  return options;
+}
+
+Failure BadInput(const std::string& file, const Error& error) {
+  return {ExitCode::kFailure, fmt::format("{} cannot be read as a profile", NameOf(file)),
+          error.message(),
+          error.code() == ErrorCode::kCorrupt ? "if it is of another format, name it with "
+                                                "--input-format"
+                                              : ""};
+}
+
+Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std::string& file) {
+  Outcome<std::string> bytes = ReadInput(file);
+  if (!bytes) return bytes.failure();
+  Result<profile::Profile> profile = profile::DecodeProfile(*bytes, file, InputOptions(context));
+  if (!profile) return BadInput(file, profile.error());
+  return *std::move(profile);
+}
+
+Outcome<uint32_t> PickSampleType(const LocalContext& context, const profile::Profile& profile) {
+  if (!context.args.Has("sample-type")) return profile.DefaultValueIndex();
+  const std::string wanted = context.args.Get("sample-type");
+  const uint32_t index = profile.FindValueIndex(wanted);
+  if (index < profile.sample_types().size()) return index;
+  std::string known;
+  std::vector<std::string_view> names;
+  for (const profile::ValueType& type : profile.sample_types()) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", type.type);
+    names.push_back(type.type);
+  }
+  return BadFlag(context,
+                 Error(ErrorCode::kInvalid,
+                       fmt::format("--sample-type is '{}': the profile has {}{}", wanted,
+                                   known.empty() ? "none" : known, DidYouMean(wanted, names))));
+}
+
+}  // namespace firetower::cli

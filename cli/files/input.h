@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Profiles that a person names on the command line.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/commands/commands.h"
+#include "profile/format.h"
+
+namespace firetower::cli {
+
+// A file's bytes; those of standard input for "-". At most 1 GiB.
+Outcome<std::string> ReadInput(const std::string& file);
+
+// Of --input-format and --untimed, for the commands that have them.
+profile::DecodeOptions InputOptions(const LocalContext& context);
+
+// A file that was read and is not what it should be.
+Failure BadInput(const std::string& file, const Error& error);
+
+Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std::string& file);
+
+// The index of --sample-type in `profile`, of its default type without that flag.
+Outcome<uint32_t> PickSampleType(const LocalContext& context, const profile::Profile& profile);
+
+}  // namespace firetower::cli

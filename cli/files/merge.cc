@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/merge.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/common.h"
+#include "cli/commands/output.h"
+#include "cli/files/input.h"
+#include "cli/term/progress.h"
+
+namespace firetower::cli {
+
+Outcome<int> RunMerge(const LocalContext& context) {
+  const std::vector<std::string>& files = context.args.positionals;
+  if (files.empty()) {
+    return BadFlag(context, Error(ErrorCode::kInvalid, "'merge' needs files of profiles"));
+  }
+  if (std::ranges::count(files, "-") > 1) {
+    return BadFlag(context, Error(ErrorCode::kInvalid, "standard input is named twice"));
+  }
+  const std::string out = context.args.Has("output") ? context.args.Get("output") : "-";
+  Outcome<ProfileOutput> output = PickOutput(context, out, "format");
+  if (!output) return output.failure();
+
+  // One file at a time is in memory, and the sum.
+  profile::Merger merger;
+  {
+    Progress progress("merging", "files", files.size());
+    for (size_t i = 0; i < files.size(); ++i) {
+      progress.Step(i);
+      Outcome<std::string> bytes = ReadInput(files[i]);
+      if (!bytes) return bytes.failure();
+      Status added = profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger);
+      if (!added) return BadInput(files[i], added.error());
+    }
+  }
+  if (merger.saturated_values() > 0) {
+    return Failure{ExitCode::kFailure, "the files cannot be added up",
+                   "some values do not fit in 64 bits then", "merge fewer of them"};
+  }
+  return WriteProfile(*output, std::move(merger).Finish());
+}
+
+}  // namespace firetower::cli

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real binary on files: merge, diff, convert. No server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/args/spec.h"
+#include "profile/codec/gzip.h"
+#include "profile/diff.h"
+#include "profile/export.h"
+#include "profile/format.h"
+#include "profile/pprof.h"
+#include "tests/support/command.h"
+#include "tests/support/sample_profiles.h"
+#include "tests/unit/cli/program.h"
+
+namespace firetower::cli {
+namespace {
+
+using ::firetower::testing::ScratchFolder;
+using ::firetower::testing::StackBuilder;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class FilesTest : public ::testing::Test {
+ protected:
+  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string Write(const std::string& name, std::string_view bytes) const {
+    EXPECT_TRUE(WriteFileAtomic(Path(name), bytes));
+    return Path(name);
+  }
+  std::string WritePprof(const std::string& name, const profile::Profile& profile) const {
+    return Write(name, profile::EncodePprof(profile));
+  }
+  profile::Profile Read(const std::string& path) const {
+    auto bytes = ReadFile(path);
+    EXPECT_TRUE(bytes) << bytes.error().message();
+    auto profile = profile::DecodeProfile(*bytes, path);
+    EXPECT_TRUE(profile) << profile.error().message();
+    return *std::move(profile);
+  }
+  size_t FileCount() const { return ListDirectory(folder_.path()).value().size(); }
+
+  // 100 samples and 100: a goes from 60 to 40, b from 40 to 45, c comes in with 15.
+  std::string Before() const {
+    return WritePprof("before.pb.gz",
+                      StackBuilder().Add({"main", "a"}, 60).Add({"main", "b"}, 40).Build());
+  }
+  std::string After() const {
+    return WritePprof("after.pb.gz", StackBuilder()
+                                         .Add({"main", "a"}, 40)
+                                         .Add({"main", "b"}, 45)
+                                         .Add({"main", "c"}, 15)
+                                         .Build());
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(FilesTest, MergeAddsUpFilesOfAnyFormat) {
+  const std::string folded = Write("a.folded", "main;a 3\nmain;b 4\n");
+  const std::string packed = Write("b.gz", profile::GzipCompress("main;a 10\n", 1));
+  Ran ran = RunFiretower({"merge", folded, packed, "-o", Path("sum.pb.gz")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, StartsWith("wrote " + Path("sum.pb.gz")));
+  EXPECT_EQ(profile::ToFolded(Read(Path("sum.pb.gz")), 0), "main;a 13\nmain;b 4\n");
+  Ran text = RunFiretower({"merge", Path("sum.pb.gz"), folded, "--format", "folded"});
+  EXPECT_EQ(text.out, "main;a 16\nmain;b 8\n");
+}
+
+TEST_F(FilesTest, MergeNamesTheFileThatIsWrong) {
+  const std::string good = Write("a.folded", "main;a 3\n");
+  const std::string bad = Write("b.folded", "main;a 3\nmain;b\n");
+  Ran ran = RunFiretower({"merge", good, bad, "-o", Path("sum.pb.gz")});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.err, HasSubstr("firetower: " + bad + " cannot be read as a profile\n"));
+  EXPECT_THAT(ran.err, HasSubstr("folded line 2"));
+  Ran missing = RunFiretower({"merge", good, Path("none"), "-o", Path("sum.pb.gz")});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("cannot read " + Path("none")));
+  Ran types = RunFiretower({"merge", good, Before(), "-o", Path("sum.pb.gz")});
+  EXPECT_EQ(types.exit_code, 1);
+  EXPECT_THAT(types.err, HasSubstr("samples/count and samples/count cpu/nanoseconds"));
+  EXPECT_EQ(FileCount(), 3u);  // no output, not even half of one
+}
+
+TEST_F(FilesTest, NothingIsOverwrittenUnlessForced) {
+  const std::string in = Write("a.folded", "main;a 3\n");
+  const std::string out = Write("b.folded", "precious\n");
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"convert", in, out},
+                                               {"merge", in, "-o", out},
+                                               {"diff", in, in, "-f", out}}) {
+    Ran ran = RunFiretower(line);
+    EXPECT_EQ(ran.exit_code, 1) << line[0];
+    EXPECT_THAT(ran.err, HasSubstr("--force")) << line[0];
+    EXPECT_EQ(ReadFile(out).value(), "precious\n");
+  }
+  EXPECT_EQ(RunFiretower({"convert", in, out, "--force"}).exit_code, 0);
+  EXPECT_EQ(ReadFile(out).value(), "main;a 3\n");
+}
+
+TEST_F(FilesTest, ConvertGoesByNamesContentAndFlags) {
+  const std::string in = Before();
+  for (const char* name : {"x.folded", "x.speedscope.json", "x.json", "x.pb.gz"}) {
+    Ran ran = RunFiretower({"convert", in, Path(name)});
+    EXPECT_EQ(ran.exit_code, 0) << name << ran.err;
+  }
+  EXPECT_EQ(ReadFile(Path("x.folded")).value(), "main;a 600000000\nmain;b 400000000\n");
+  EXPECT_EQ(ReadFile(Path("x.json")).value(), profile::ToJson(Read(in)));
+  Ran back = RunFiretower(
+      {"convert", Path("x.speedscope.json"), "--format", "folded", "--sample-type", "samples"});
+  EXPECT_EQ(back.out, "main;a 60\nmain;b 40\n");
+  RunOptions from_stdin;
+  from_stdin.stdin_file = Path("x.speedscope.json");
+  EXPECT_EQ(RunFiretower({"convert", "-", "-", "--format", "folded"}, from_stdin).out,
+            ReadFile(Path("x.folded")).value());
+  const std::string perf = Write(
+      "p.txt", "app 1 1.0: 7 cycles: \n\t 1 f+0x1 (/a)\n\napp 1 1.1: 7 cycles: \n\t 1 f (/a)\n");
+  ASSERT_EQ(RunFiretower({"convert", perf, Path("timed.pb.gz")}).exit_code, 0);
+  EXPECT_EQ(Read(Path("timed.pb.gz")).sample_count(), 2u);
+  ASSERT_EQ(RunFiretower({"convert", perf, Path("untimed.pb.gz"), "--untimed"}).exit_code, 0);
+  EXPECT_EQ(Read(Path("untimed.pb.gz")).sample_count(), 1u);
+}
+
+TEST_F(FilesTest, ConvertRefusesBinaryOnATerminalAndNamesWithoutAFormat) {
+  RunOptions terminal;
+  terminal.terminal_columns = 100;
+  Ran tty = RunFiretower({"convert", Before()}, terminal);
+  EXPECT_EQ(tty.exit_code, 2);
+  EXPECT_THAT(tty.out, HasSubstr("this is a terminal"));
+  Ran name = RunFiretower({"convert", Before(), Path("x.xyz")});
+  EXPECT_EQ(name.exit_code, 2);
+  EXPECT_THAT(name.err, HasSubstr("--format pprof, folded, speedscope or json"));
+  Ran pipe = RunFiretower({"convert", Before()});
+  EXPECT_EQ(pipe.exit_code, 0);
+  EXPECT_TRUE(profile::DecodePprof(pipe.out));
+}
+
+TEST_F(FilesTest, DiffShowsWhatChanged) {
+  const std::vector<std::string> line = {"diff", Before(), After()};
+  Ran table = RunFiretower(line);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_EQ(table.err, "");
+  ExpectGolden("diff.txt", table.out);
+  std::vector<std::string> coarse = line;
+  coarse.insert(coarse.end(), {"--threshold", "10%", "--sample-type", "samples", "--no-headers"});
+  ExpectGolden("diff-threshold.txt", RunFiretower(coarse).out);
+
+  std::vector<std::string> json_line = line;
+  json_line.insert(json_line.end(), {"-o", "json", "--sample-type", "samples"});
+  auto json = nlohmann::json::parse(RunFiretower(json_line).out);
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["value_type"]["type"], "samples");
+  EXPECT_EQ(json["before"], 100);
+  EXPECT_EQ(json["after"], 100);
+  ASSERT_EQ(json["rows"].size(), 4u);
+  EXPECT_EQ(json["rows"][0]["function"], "a");
+  EXPECT_EQ(json["rows"][0]["before_self"], 60);
+  EXPECT_EQ(json["rows"][0]["after_self"], 40);
+  EXPECT_EQ(json["rows"][0]["share"], -20.0);
+}
+
+TEST_F(FilesTest, DiffWritesProfilesOfTheDifference) {
+  ASSERT_EQ(RunFiretower({"diff", Before(), After(), "-f", Path("d.pb.gz")}).exit_code, 0);
+  profile::Profile diff = Read(Path("d.pb.gz"));
+  EXPECT_TRUE(profile::IsDiff(diff));
+  EXPECT_EQ(profile::ToFolded(diff, 0), "main;a -20\nmain;b 5\nmain;c 15\n");
+  Ran folded =
+      RunFiretower({"diff", Before(), After(), "-o", "folded", "--sample-type", "samples"});
+  EXPECT_EQ(folded.out, "main;a 60 40\nmain;b 40 45\nmain;c 0 15\n");
+  // A difference that was stored is one still.
+  EXPECT_EQ(
+      RunFiretower({"convert", Path("d.pb.gz"), "--format", "folded", "--sample-type", "samples"})
+          .out,
+      folded.out);
+  Ran speedscope = RunFiretower({"convert", Path("d.pb.gz"), Path("d.speedscope.json")});
+  EXPECT_EQ(speedscope.exit_code, 1);
+  EXPECT_THAT(speedscope.err, HasSubstr("no negative values"));
+}
+
+TEST_F(FilesTest, DiffFailsOverALimit) {
+  const std::string before = Before();
+  const std::string after = After();
+  Ran over = RunFiretower({"diff", before, after, "--fail-over", "5%", "-o", "json"});
+  EXPECT_EQ(over.exit_code, ExitCode::kThreshold);
+  EXPECT_TRUE(nlohmann::json::accept(over.out));  // the answer is there all the same
+  EXPECT_THAT(over.err, HasSubstr("c grew by 15.00%"));
+  EXPECT_THAT(over.err, HasSubstr("more than the 5% of --fail-over: 1\n"));
+  EXPECT_EQ(RunFiretower({"diff", before, after, "--fail-over", "15%"}).exit_code, 0);
+  EXPECT_EQ(RunFiretower({"diff", before, after, "--fail-over", "14.9"}).exit_code, 3);
+  // All shares as they were: no function took more of the whole.
+  const std::string twice = WritePprof(
+      "twice.pb.gz", StackBuilder().Add({"main", "a"}, 120).Add({"main", "b"}, 80).Build());
+  EXPECT_EQ(RunFiretower({"diff", before, twice, "--fail-over", "1%"}).exit_code, 3);
+  EXPECT_EQ(RunFiretower({"diff", before, twice, "--normalize", "--fail-over", "0.01%"}).exit_code,
+            0);
+}
+
+TEST_F(FilesTest, NoDataIsExitCode4) {
+  const std::string empty = WritePprof("empty.pb.gz", StackBuilder().Build());
+  Ran ran = RunFiretower({"diff", empty, empty});
+  EXPECT_EQ(ran.exit_code, ExitCode::kNoData);
+  EXPECT_THAT(ran.err, HasSubstr("firetower: no data\n"));
+}
+
+TEST_F(FilesTest, UsageErrorsAreExitCode2InThreeLines) {
+  const std::string in = Before();
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"merge"},
+        {"merge", "-", "-"},
+        {"merge", in, "-o", Path("x.perf")},
+        {"convert"},
+        {"convert", in, "a", "b"},
+        {"convert", in, "--format", "svgz"},
+        {"convert", in, "--format", "folded", "--sample-type", "cpo"},
+        {"diff", in},
+        {"diff", "-", "-"},
+        {"diff", in, "{pod=\"web\"}"},
+        {"diff", in, in, "--fail-over", "five"},
+        {"diff", in, in, "--threshold", "-1"},
+        {"diff", in, in, "--fail-over", "nan"}}) {
+    Ran ran = RunFiretower(line);
+    EXPECT_EQ(ran.exit_code, 2) << line[0] << " " << line.back() << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 3) << ran.err;
+  }
+}
+
+}  // namespace
+}  // namespace firetower::cli
