@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/json.h"
 
 namespace firetower::profile {
@@ -46,6 +47,7 @@ void ProfileBuilder::Reserve(const Sizes& sizes) {
   locations_.Reserve(sizes.locations, sizes.locations);
   stacks_.Reserve(samples, sizes.frames);
   samples_.Reserve(samples, samples);
+  first_samples_.reserve(samples);
   values_.reserve(samples * meta_.sample_types.size());
 }
 
@@ -128,8 +130,36 @@ bool ProfileBuilder::HasRoomFor(std::span<const uint32_t> locations) const {
   uint32_t stack = stacks_.Find(locations);
   uint32_t labels = labels_.Find(label_scratch_);
   if (stack == IdSet::kNone || labels == IdSet::kNone) return false;
-  Profile::SampleRecord record{.stack = stack, .labels = labels};
-  return samples_.Find({&record, 1}) != IdSet::kNone;
+  return FindSample({.stack = stack, .labels = labels}) != IdSet::kNone;
+}
+
+namespace {
+
+uint32_t HashOf(uint32_t stack, uint32_t labels) {
+  return static_cast<uint32_t>(HashWord(kHashSeed, uint64_t{stack} << 32 | labels));
+}
+
+}  // namespace
+
+uint32_t ProfileBuilder::FindSample(const Profile::SampleRecord& record) const {
+  if (record.stack >= first_samples_.size()) return IdSet::kNone;
+  const uint32_t first = first_samples_[record.stack];
+  if (samples_.Get(first)[0].labels == record.labels) return first;
+  return other_samples_.Find(HashOf(record.stack, record.labels), [&](uint32_t id) {
+    const Profile::SampleRecord& other = samples_.Get(id)[0];
+    return other.stack == record.stack && other.labels == record.labels;
+  });
+}
+
+void ProfileBuilder::AppendSample(const Profile::SampleRecord& record,
+                                  std::span<const int64_t> values) {
+  const uint32_t id = samples_.Append({&record, 1});
+  values_.insert(values_.end(), values.begin(), values.end());
+  if (record.stack == first_samples_.size()) {
+    first_samples_.push_back(id);  // stacks are made for samples only, and counted alike
+  } else {
+    other_samples_.Insert(HashOf(record.stack, record.labels), id);
+  }
 }
 
 bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<const int64_t> values,
@@ -151,12 +181,12 @@ bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<co
     ++dropped_samples_;
     return false;
   }
-  uint32_t before = samples_.size();
-  uint32_t id = samples_.Intern(
-      Profile::SampleRecord{.stack = stacks_.Intern(locations),
-                            .labels = labels_.Intern(std::span<const Label>(label_scratch_))});
-  if (id == before) {
-    values_.insert(values_.end(), values.begin(), values.end());
+  const Profile::SampleRecord record{
+      .stack = stacks_.Intern(locations),
+      .labels = labels_.Intern(std::span<const Label>(label_scratch_))};
+  const uint32_t id = FindSample(record);
+  if (id == IdSet::kNone) {
+    AppendSample(record, values);
     return true;
   }
   int64_t* sum = values_.data() + id * width;
@@ -174,6 +204,7 @@ bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<co
 size_t ProfileBuilder::bytes() const {
   return strings_.bytes() + mappings_.bytes() + functions_.bytes() + lines_.bytes() +
          locations_.bytes() + stacks_.bytes() + labels_.bytes() + samples_.bytes() +
+         first_samples_.capacity() * sizeof(uint32_t) + other_samples_.bytes() +
          values_.capacity() * sizeof(int64_t);
 }
 
@@ -187,7 +218,7 @@ Profile ProfileBuilder::Build() && {
   built.locations_ = std::move(locations_).TakePool();
   built.stacks_ = std::move(stacks_).TakePool();
   built.labels_ = std::move(labels_).TakePool();
-  built.samples_ = std::move(samples_).TakePool();
+  built.samples_ = std::move(samples_);
   built.values_ = std::move(values_);
   return built;
 }

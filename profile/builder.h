@@ -89,6 +89,9 @@ class ProfileBuilder {
   Profile::LocationRecord RecordOf(uint32_t mapping, uint64_t address, std::span<const Line> lines,
                                    bool is_folded);
   bool HasRoomFor(std::span<const uint32_t> locations) const;
+  // IdSet::kNone when there is none.
+  uint32_t FindSample(const Profile::SampleRecord& record) const;
+  void AppendSample(const Profile::SampleRecord& record, std::span<const int64_t> values);
 
   Meta meta_;
   Limits limits_;
@@ -101,7 +104,11 @@ class ProfileBuilder {
   Interner<Profile::LocationRecord> locations_;
   Interner<uint32_t> stacks_;
   Interner<Label> labels_;
-  Interner<Profile::SampleRecord> samples_;
+  Pool<Profile::SampleRecord> samples_;
+  // Nearly every stack comes with one set of labels: of each stack the sample that came first, and
+  // a set of the others.
+  std::vector<uint32_t> first_samples_;
+  IdSet other_samples_;
   std::vector<int64_t> values_;
   std::vector<Label> label_scratch_;
 };

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/hash.h"
 
 namespace firetower::profile {
 
@@ -135,8 +135,7 @@ class Interner {
     return {reinterpret_cast<const char*>(items.data()), items.size_bytes()};
   }
   static uint32_t HashOf(std::span<const T> items) {
-    uint64_t wide = std::hash<std::string_view>{}(AsBytes(items));
-    return static_cast<uint32_t>(wide ^ (wide >> 32));
+    return static_cast<uint32_t>(HashBytes(AsBytes(items)));
   }
   uint32_t FindHashed(std::span<const T> items, uint32_t hash) const {
     std::string_view bytes = AsBytes(items);

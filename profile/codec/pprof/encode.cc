@@ -34,12 +34,7 @@ class Encoder {
 
  private:
   // The fields of the entry so far become a field of the profile.
-  void EntryDone(uint32_t field) {
-    frame_.Clear();
-    frame_.Bytes(field, entry_.bytes());
-    out_.append(frame_.bytes());
-    entry_.Clear();
-  }
+  void EntryDone(uint32_t field) { entry_.MoveTo(&out_, field); }
 
   // Texts of Meta have ids behind the profile's own.
   uint64_t MetaString(const std::string& raw) {
@@ -65,16 +60,16 @@ class Encoder {
     }
     std::vector<uint64_t> comments;
     for (const std::string& comment : meta.comments) comments.push_back(MetaString(comment));
-    frame_.Clear();
-    frame_.Number(pprof_field::kDropFrames, MetaString(meta.drop_frames));
-    frame_.Number(pprof_field::kKeepFrames, MetaString(meta.keep_frames));
-    frame_.Number(pprof_field::kTimeNanos, meta.time_nanos);
-    frame_.Number(pprof_field::kDurationNanos, meta.duration_nanos);
-    frame_.Number(pprof_field::kPeriod, meta.period);
-    frame_.Packed(pprof_field::kComment, comments.size(), [&](size_t i) { return comments[i]; });
-    frame_.Number(pprof_field::kDefaultSampleType, MetaString(meta.default_sample_type));
-    frame_.Number(pprof_field::kDocUrl, MetaString(meta.doc_url));
-    out_.append(frame_.bytes());
+    own_.Clear();
+    own_.Number(pprof_field::kDropFrames, MetaString(meta.drop_frames));
+    own_.Number(pprof_field::kKeepFrames, MetaString(meta.keep_frames));
+    own_.Number(pprof_field::kTimeNanos, meta.time_nanos);
+    own_.Number(pprof_field::kDurationNanos, meta.duration_nanos);
+    own_.Number(pprof_field::kPeriod, meta.period);
+    own_.Packed(pprof_field::kComment, comments.size(), [&](size_t i) { return comments[i]; });
+    own_.Number(pprof_field::kDefaultSampleType, MetaString(meta.default_sample_type));
+    own_.Number(pprof_field::kDocUrl, MetaString(meta.doc_url));
+    out_.append(own_.bytes());
   }
 
   void AddSample(const Sample& from) {
@@ -141,16 +136,16 @@ class Encoder {
   }
 
   void AddString(std::string_view text) {
-    frame_.Clear();
-    frame_.Bytes(pprof_field::kString, text);
-    out_.append(frame_.bytes());
+    own_.Clear();
+    own_.Bytes(pprof_field::kString, text);
+    out_.append(own_.bytes());
   }
 
   const Profile& profile_;
   std::string out_;
   WireWriter entry_;                       // fields of the entry that is being written
   WireWriter part_;                        // of a message inside it
-  WireWriter frame_;                       // the entry as a field; fields of the profile itself
+  WireWriter own_;                         // fields of the profile itself
   std::vector<std::string> meta_strings_;  // a handful: types, units, comments
 };
 

@@ -6,11 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "profile/codec/pprof/id_map.h"
 #include "profile/codec/pprof/wire.h"
 #include "profile/pprof.h"
 #include "profile/profile.h"
@@ -20,31 +19,6 @@ namespace firetower::profile {
 // The message inside `bytes`, which may be gzip'd; then it lies in `*inflated`.
 Result<std::string_view> InflatePprof(std::string_view bytes, const PprofDecodeLimits& limits,
                                       std::string* inflated);
-
-// Ids of a file to their entries' positions. Writers number from 1 upwards, so most lie in the
-// array.
-class IdMap {
- public:
-  static constexpr uint32_t kNone = IdSet::kNone;
-
-  // False when the id is 0 or taken.
-  bool Add(uint64_t id, uint32_t index);
-  uint32_t Find(uint64_t id) const {
-    if (id < dense_.size()) return dense_[id];
-    if (sparse_.empty()) return kNone;
-    auto found = sparse_.find(id);
-    return found == sparse_.end() ? kNone : found->second;
-  }
-  void Clear() {
-    dense_.clear();
-    sparse_.clear();
-  }
-
- private:
-  static constexpr uint64_t kMaxDense = 1 << 20;
-  std::vector<uint32_t> dense_;
-  std::unordered_map<uint64_t, uint32_t> sparse_;
-};
 
 // The tables of a raw pprof message, with the accessors of a Profile, so that both can be copied
 // into a builder by the same code (profile/copy.h). Indices are those of the file, strings point

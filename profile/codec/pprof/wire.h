@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace firetower::profile {
 
@@ -32,21 +33,22 @@ class WireReader {
 
   // False when the bytes are no varint: cut off, or longer than ten bytes.
   bool ReadVarint(uint64_t* out) {
-    if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80) {
-      *out = static_cast<unsigned char>(*at_++);
-      return true;
-    }
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ == end_) return false;
-      const uint64_t byte = static_cast<unsigned char>(*at_++);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) {
-        *out = value;
+    // Nearly all have one or two bytes.
+    if (end_ - at_ >= 2) {
+      const auto first = static_cast<unsigned char>(at_[0]);
+      const auto second = static_cast<unsigned char>(at_[1]);
+      if (first < 0x80) {
+        *out = first;
+        at_ += 1;
+        return true;
+      }
+      if (second < 0x80) {
+        *out = (first & 0x7fu) | uint64_t{second} << 7;
+        at_ += 2;
         return true;
       }
     }
-    return false;
+    return ReadLongVarint(out);
   }
 
   // False when the bytes are no field: cut off, number 0, or a group (which pprof never uses).
@@ -81,6 +83,20 @@ class WireReader {
   static constexpr uint64_t kBytes = 2;
   static constexpr uint64_t kFixed32 = 5;
 
+  bool ReadLongVarint(uint64_t* out) {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (at_ == end_) return false;
+      const uint64_t byte = static_cast<unsigned char>(*at_++);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        *out = value;
+        return true;
+      }
+    }
+    return false;
+  }
+
   bool Skip(size_t bytes, WireField* field) {
     if (static_cast<size_t>(end_ - at_) < bytes) return false;
     at_ += bytes;
@@ -92,6 +108,39 @@ class WireReader {
   const char* at_;
   const char* end_;
 };
+
+// False when the bytes are no message.
+template <typename Visit>
+bool ForEachField(std::string_view message, const Visit& visit) {
+  WireReader in(message);
+  WireField field;
+  while (!in.empty()) {
+    if (!in.ReadField(&field)) return false;
+    visit(field);
+  }
+  return true;
+}
+
+// A repeated number comes one by one or packed: protobuf allows both.
+template <typename T>
+bool AppendNumbers(const WireField& field, std::vector<T>* to) {
+  if (!field.is_bytes) {
+    to->push_back(static_cast<T>(field.value));
+    return true;
+  }
+  // At most as many as there are bytes: room for them is made once.
+  const size_t before = to->size();
+  to->resize(before + field.bytes.size());
+  T* at = to->data() + before;
+  WireReader in(field.bytes);
+  uint64_t number = 0;
+  while (!in.empty()) {
+    if (!in.ReadVarint(&number)) return false;
+    *at++ = static_cast<T>(number);
+  }
+  to->resize(static_cast<size_t>(at - to->data()));
+  return true;
+}
 
 // Writes one message after the other into a buffer that is used again. Fields of value 0 are left
 // out, as proto3 does.
@@ -124,13 +173,29 @@ class WireWriter {
   template <typename At>
   void Packed(uint32_t field, size_t count, const At& at) {
     if (count == 0) return;
-    if (packed_.size() < count * kMaxVarintBytes) packed_.resize(count * kMaxVarintBytes);
-    char* end = packed_.data();
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; ++i) bytes += VarintBytes(static_cast<uint64_t>(at(i)));
+    char* end = Room(2 * kMaxVarintBytes + bytes);
+    end = Put(Put(end, uint64_t{field} << 3 | 2), bytes);
     for (size_t i = 0; i < count; ++i) end = Put(end, static_cast<uint64_t>(at(i)));
-    Bytes(field, {packed_.data(), static_cast<size_t>(end - packed_.data())});
+    Used(end);
+  }
+
+  // Adds what was written so far to `out`, as a field of the message there, and starts anew.
+  void MoveTo(std::string* out, uint32_t field) {
+    char head[2 * kMaxVarintBytes];
+    const char* end = Put(Put(head, uint64_t{field} << 3 | 2), buffer_.size());
+    out->append(head, static_cast<size_t>(end - head));
+    out->append(buffer_);
+    buffer_.clear();
   }
 
  private:
+  static size_t VarintBytes(uint64_t value) {
+    size_t bytes = 1;
+    for (; value >= 0x80; value >>= 7) ++bytes;
+    return bytes;
+  }
   static char* Put(char* at, uint64_t value) {
     for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
     *at++ = static_cast<char>(value);
@@ -145,7 +210,6 @@ class WireWriter {
   void Used(const char* end) { buffer_.resize(static_cast<size_t>(end - buffer_.data())); }
 
   std::string buffer_;
-  std::string packed_;
 };
 
 }  // namespace firetower::profile

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "profile/interner.h"
+
+namespace firetower::profile {
+
+// Ids of a file to their entries' positions. Writers number from 1 upwards, so most lie in the
+// array.
+class IdMap {
+ public:
+  static constexpr uint32_t kNone = IdSet::kNone;
+
+  // False when the id is 0 or taken.
+  bool Add(uint64_t id, uint32_t index);
+  uint32_t Find(uint64_t id) const {
+    if (id < dense_.size()) return dense_[id];
+    if (sparse_.empty()) return kNone;
+    auto found = sparse_.find(id);
+    return found == sparse_.end() ? kNone : found->second;
+  }
+  void Clear() {
+    dense_.clear();
+    sparse_.clear();
+  }
+
+ private:
+  static constexpr uint64_t kMaxDense = 1 << 20;
+  std::vector<uint32_t> dense_;
+  std::unordered_map<uint64_t, uint32_t> sparse_;
+};
+
+}  // namespace firetower::profile
