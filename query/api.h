@@ -6,13 +6,13 @@
 #include "query/http/message.h"
 #include "query/router.h"
 #include "query/sources.h"
-#include "store/store.h"
+#include "store/query.h"
 
 namespace firetower::query {
 
 // Everything is borrowed and outlives the Api.
 struct ApiParts {
-  const store::ObjectStore& store;
+  store::ProfileSource store;
   const LiveSource& live;
   const MetricsSource& metrics;
   const DoctorSource& doctor;

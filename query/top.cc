@@ -59,9 +59,9 @@ double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRan
   return static_cast<double>(store::UnionLength(covered)) / kNsPerSecond;
 }
 
-Result<Catalog> ReadCatalog(const store::ObjectStore& store, const Question& question,
+Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& question,
                             std::span<const store::OpenProfile> open) {
-  ASSIGN_OR_RETURN(store::ListResult list, store::ListProfiles(store, question.query, open));
+  ASSIGN_OR_RETURN(store::ListResult list, store::ListProfiles(source, question.query, open));
   std::map<ContainerKey, ContainerSum> sums;
   Catalog catalog;
   for (const store::CatalogRow& row : list.rows) {
@@ -103,7 +103,7 @@ Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& 
 
 // Calls `visit` with each profile that matches, stored ones first, within the limits of one answer.
 Status ForEachProfile(
-    const store::ObjectStore& store, const Question& question,
+    const store::ProfileSource& source, const Question& question,
     std::span<const store::OpenProfile> open,
     const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
   store::QueryLimits limits;
@@ -117,12 +117,13 @@ Status ForEachProfile(
                                "selector or the time range",
                                limits.max_read_bytes));
     }
-    Result<std::string> bytes = found.Read(store);
+    Result<std::string> bytes = found.Read(source.store());
     if (!bytes) return OkStatus();
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
     return profile ? visit(*found.row, *profile) : OkStatus();
   };
-  RETURN_IF_ERROR(store::FindProfiles(store, question.query, limits, &skipped, visit_stored));
+  RETURN_IF_ERROR(store::FindProfiles(source, question.query, limits, store::Resolution::kCoarsest,
+                                      &skipped, visit_stored));
   for (const store::OpenProfile& one : open) {
     if (one.profile == nullptr || !store::IsAsked(question.query, one.row)) continue;
     RETURN_IF_ERROR(visit(one.row, *one.profile));
@@ -131,7 +132,7 @@ Status ForEachProfile(
 }
 
 // The sums of those containers that are in `wanted`, which has them empty.
-Status SumFunctions(const store::ObjectStore& store, const Question& question,
+Status SumFunctions(const store::ProfileSource& source, const Question& question,
                     std::span<const store::OpenProfile> open,
                     std::map<ContainerKey, FunctionSums>& wanted) {
   auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
@@ -141,7 +142,7 @@ Status SumFunctions(const store::ObjectStore& store, const Question& question,
     at->second.Add(profile, value, "");
     return OkStatus();
   };
-  return ForEachProfile(store, question, open, visit);
+  return ForEachProfile(source, question, open, visit);
 }
 
 TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool is_cpu,
@@ -164,7 +165,7 @@ TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool 
 
 }  // namespace
 
-Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& question,
+Result<TopReply> TopContainers(const store::ProfileSource& source, const Question& question,
                                std::span<const store::OpenProfile> open, size_t k) {
   const profile::ProfileType& type = *question.query.type;
   if (!question.sample_type.empty() && question.sample_type != type.SampleTypes().back().type) {
@@ -173,14 +174,14 @@ Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& 
                              "for by=functions",
                              question.sample_type));
   }
-  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(store, question, open));
+  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open));
   TopReply reply = BeginReply("containers", question, catalog);
   reply.total = std::llround(catalog.value);
   reply.total_rows = static_cast<int64_t>(catalog.containers.size());
   if (catalog.containers.size() > k) catalog.containers.resize(k);
   std::map<ContainerKey, FunctionSums> functions;
   for (const ContainerSum& sum : catalog.containers) functions[sum.key];
-  RETURN_IF_ERROR(SumFunctions(store, question, open, functions));
+  RETURN_IF_ERROR(SumFunctions(source, question, open, functions));
   for (const ContainerSum& sum : catalog.containers) {
     reply.containers.push_back(
         ContainerRow(sum, catalog, type.kind == profile::TypeKind::kCpu, functions[sum.key]));
@@ -188,9 +189,9 @@ Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& 
   return reply;
 }
 
-Result<TopReply> TopFunctions(const store::ObjectStore& store, const Question& question,
+Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question& question,
                               std::span<const store::OpenProfile> open, size_t k) {
-  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(store, question, open));
+  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open));
   TopReply reply = BeginReply("functions", question, catalog);
   FunctionSums sums;
   auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
@@ -199,7 +200,7 @@ Result<TopReply> TopFunctions(const store::ObjectStore& store, const Question& q
     sums.Add(profile, value, fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
     return OkStatus();
   };
-  RETURN_IF_ERROR(ForEachProfile(store, question, open, visit));
+  RETURN_IF_ERROR(ForEachProfile(source, question, open, visit));
   reply.total = sums.total();
   reply.total_rows = static_cast<int64_t>(sums.functions());
   reply.functions = sums.Top(k);

@@ -16,11 +16,11 @@ namespace firetower::query {
 
 // The `k` containers with the most of the type's main value. A window that lies partly in the range
 // counts for that part; the hottest function is that of whole windows.
-Result<TopReply> TopContainers(const store::ObjectStore& store, const Question& question,
+Result<TopReply> TopContainers(const store::ProfileSource& source, const Question& question,
                                std::span<const store::OpenProfile> open, size_t k);
 
 // The `k` functions with the most self value, over whole windows.
-Result<TopReply> TopFunctions(const store::ObjectStore& store, const Question& question,
+Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question& question,
                               std::span<const store::OpenProfile> open, size_t k);
 
 }  // namespace firetower::query

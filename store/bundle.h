@@ -70,7 +70,7 @@ using RangeReader = std::function<Result<std::string>(uint64_t offset, uint64_t 
 // Reads the central directory of a file of `size` bytes: one range when it fits kBundleTailBytes,
 // two otherwise. kCorrupt names what is wrong; kUnsupported a ZIP that is not one of ours
 // (compressed, encrypted, ZIP64, split).
-inline constexpr uint64_t kBundleTailBytes = 256 << 10;
+inline constexpr uint64_t kBundleTailBytes = 64 << 10;  // a directory of some fifty containers
 inline constexpr uint64_t kMaxBundleDirectoryBytes = uint64_t{64} << 20;
 Result<BundleIndex> ReadBundleIndex(uint64_t size, const RangeReader& read);
 // The data of one entry, in one range; kCorrupt when its header or CRC-32 does not agree.

@@ -16,16 +16,19 @@ namespace {
 class Finder {
  public:
   Finder(const ObjectStore& store, const Query& query, const QueryLimits& limits,
-         SkippedList* skipped, const std::function<Status(const FoundProfile& found)>& visit)
+         SkippedList* skipped, const VisitFound& visit)
       : store_(store), query_(query), limits_(limits), skipped_(skipped), visit_(visit) {}
 
   Status Visit(const StoredObject& object) {
-    return object.is_capture ? VisitCapture(object) : VisitBundle(object);
+    return object.kind == ObjectKind::kCapture ? VisitCapture(object) : VisitBundle(object);
   }
 
  private:
   Status VisitBundle(const StoredObject& object) {
-    Result<BundleIndex> index = ReadBundleIndex(store_, object.key);
+    // The listing knows how large it is.
+    Result<BundleIndex> index = ReadBundleIndex(object.size, [&](uint64_t offset, uint64_t length) {
+      return store_.GetRange(object.key, offset, length);
+    });
     if (!index) return Skip(object, index.error());
     for (const BadEntry& bad : index->bad_entries) {
       skipped_->Add(object.key, bad.name, bad.reason);
@@ -48,11 +51,7 @@ class Finder {
   }
   Status Found(const FoundProfile& found) {
     if (!IsAsked(query_, *found.row)) return OkStatus();
-    if (++rows_ > limits_.max_rows) {
-      return Error(ErrorCode::kExhausted,
-                   fmt::format("more than {} profiles match: narrow the selector or the time range",
-                               limits_.max_rows));
-    }
+    if (++rows_ > limits_.max_rows) return TooManyRows(limits_.max_rows);
     return visit_(found);
   }
 
@@ -60,9 +59,25 @@ class Finder {
   const Query& query_;
   const QueryLimits& limits_;
   SkippedList* skipped_;
-  const std::function<Status(const FoundProfile& found)>& visit_;
+  const VisitFound& visit_;
   uint64_t rows_ = 0;
 };
+
+Status FindIn(const ObjectStore& store, const Query& query, const QueryLimits& limits,
+              unsigned kinds, SkippedList* skipped, const VisitFound& visit) {
+  WalkRange range{.from_s = query.from_ns / kNsPerSecond,
+                  .to_s = query.to_ns / kNsPerSecond + 1,
+                  .kinds = kinds};
+  auto component = [&](std::string_view label) {
+    std::optional<std::string> value = query.selector.EqualTo(label);
+    return value ? ToKeyComponent(*value) : std::string();
+  };
+  range.namespace_component = component("namespace");
+  range.pod_component = component("pod");
+  Finder finder(store, query, limits, skipped, visit);
+  return WalkObjects(store, range,
+                     [&](const StoredObject& object) { return finder.Visit(object); });
+}
 
 }  // namespace
 
@@ -76,22 +91,24 @@ bool IsAsked(const Query& query, const CatalogRow& row) {
   return query.selector.Matches([&](std::string_view label) { return LabelValueOf(row, label); });
 }
 
-Status FindProfiles(const ObjectStore& store, const Query& query, const QueryLimits& limits,
-                    SkippedList* skipped,
-                    const std::function<Status(const FoundProfile& found)>& visit) {
+Error TooManyRows(uint64_t most) {
+  return {ErrorCode::kExhausted,
+          fmt::format("more than {} profiles match: narrow the selector or the time range", most)};
+}
+
+Status FindProfiles(const ProfileSource& source, const Query& query, const QueryLimits& limits,
+                    Resolution resolution, SkippedList* skipped, const VisitFound& visit) {
   if (query.from_ns >= query.to_ns) {
     return Error(ErrorCode::kInvalid, "the time range is empty: from must lie before to");
   }
-  WalkRange range{.from_s = query.from_ns / kNsPerSecond, .to_s = query.to_ns / kNsPerSecond + 1};
-  auto component = [&](std::string_view label) {
-    std::optional<std::string> value = query.selector.EqualTo(label);
-    return value ? ToKeyComponent(*value) : std::string();
-  };
-  range.namespace_component = component("namespace");
-  range.pod_component = component("pod");
-  Finder finder(store, query, limits, skipped, visit);
-  return WalkObjects(store, range,
-                     [&](const StoredObject& object) { return finder.Visit(object); });
+  if (source.index() != nullptr)
+    return source.index()->Find(query, limits, resolution, skipped, visit);
+  return FindIn(source.store(), query, limits, kProfileKinds, skipped, visit);
+}
+
+Status FindCaptures(const ObjectStore& store, const Query& query, const QueryLimits& limits,
+                    SkippedList* skipped, const VisitFound& visit) {
+  return FindIn(store, query, limits, static_cast<unsigned>(ObjectKind::kCapture), skipped, visit);
 }
 
 Result<SeriesSums> SeriesSums::Create(const Query& query, int64_t step_ns,

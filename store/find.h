@@ -29,11 +29,16 @@ struct FoundProfile {
 
 bool IsAsked(const Query& query, const CatalogRow& row);
 
+using VisitFound = ProfileIndex::Visit;
+
 // Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes to
 // `skipped`. kInvalid for an empty time range, kExhausted past limits.max_rows.
-Status FindProfiles(const ObjectStore& store, const Query& query, const QueryLimits& limits,
-                    SkippedList* skipped,
-                    const std::function<Status(const FoundProfile& found)>& visit);
+Status FindProfiles(const ProfileSource& source, const Query& query, const QueryLimits& limits,
+                    Resolution resolution, SkippedList* skipped, const VisitFound& visit);
+// Captures alone, which no index holds.
+Status FindCaptures(const ObjectStore& store, const Query& query, const QueryLimits& limits,
+                    SkippedList* skipped, const VisitFound& visit);
+Error TooManyRows(uint64_t most);
 
 // How long the union of half-open intervals of Unix time is; sorts them. What begins before 1970 is
 // taken from there on, empty ones count nothing.

@@ -4,8 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
-#include <ctime>
+#include <chrono>
 #include <vector>
 
 #include "base/file.h"
@@ -18,6 +19,10 @@ constexpr size_t kMaxMadeComponentBytes = 128;
 constexpr size_t kMaxNameBytes = 255;  // NAME_MAX of Linux's file systems
 constexpr std::string_view kBundleSuffix = ".zip";
 constexpr std::string_view kCaptureSuffix = ".pb.gz";
+constexpr std::string_view kRowsSuffix = ".ndjson.gz";
+constexpr std::string_view kLateMark = "late-";
+constexpr std::string_view kBundlesMark = "bundles-";
+constexpr std::string_view kBundlesSuffix = ".gz";
 
 bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool IsComponentByte(char c) { return IsAlphanumeric(c) || c == '-' || c == '.' || c == '_'; }
@@ -55,13 +60,6 @@ Result<std::string> Checked(std::string key) {
 
 std::string TooLong(std::string_view name, size_t limit) {
   return fmt::format("a name of {} bytes, at most {}", name.size(), limit);
-}
-
-std::tm UtcOf(int64_t unix_s) {
-  std::tm utc{};
-  auto at = static_cast<time_t>(unix_s);
-  ::gmtime_r(&at, &utc);
-  return utc;
 }
 
 Error NotAKey(std::string_view kind, std::string_view text) {
@@ -128,13 +126,21 @@ Result<RetentionClass> ParseRetentionClass(std::string_view text) {
 }
 
 std::string DateOf(int64_t unix_s) {
-  std::tm utc = UtcOf(unix_s);
-  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+  using std::chrono::floor, std::chrono::days;
+  const std::chrono::sys_seconds at{std::chrono::seconds(unix_s)};
+  const std::chrono::year_month_day date(floor<days>(at));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+std::string HourPath(int64_t unix_s) {
+  unix_s = std::clamp<int64_t>(unix_s, 0, kMaxStartSeconds);
+  return fmt::format("{}/{:02}", DateOf(unix_s), unix_s / 3600 % 24);
 }
 
 std::string BundleTimePath(int64_t start_s) {
   start_s = std::clamp<int64_t>(start_s, 0, kMaxStartSeconds);
-  return fmt::format("{}/{:02}/{:010}", DateOf(start_s), UtcOf(start_s).tm_hour, start_s);
+  return fmt::format("{}/{:010}", HourPath(start_s), start_s);
 }
 
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster) {
@@ -145,6 +151,9 @@ std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int
 }
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster) {
   return Prefix(retention, cluster, "capture");
+}
+std::string CatalogPrefix(RetentionClass retention, std::string_view cluster) {
+  return Prefix(retention, cluster, "catalog");
 }
 
 Result<std::string> BuildKey(const BundleKey& key) {
@@ -180,7 +189,29 @@ Result<std::string> BuildKey(const CaptureKey& key) {
                              key.id, kCaptureSuffix));
 }
 
-// Both parsers take the parts loosely and then compare with what BuildKey makes of them: only the
+Result<std::string> BuildKey(const CatalogKey& key) {
+  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
+  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
+  if (key.hash.size() != 16 || !std::ranges::all_of(key.hash, IsHex)) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("key: hash \"{}\" must be 16 of 0-9 a-f", key.hash));
+  }
+  if (!std::has_single_bit(key.shards) || key.shards > kMaxShards || key.shard >= key.shards) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("key: shard {} of {} must be one of a power of two up to {}",
+                             key.shard, key.shards, kMaxShards));
+  }
+  const std::string folder = fmt::format("{}{}-{}/", CatalogPrefix(key.retention, key.cluster),
+                                         BundleTimePath(key.start_s), key.seconds);
+  if (key.part == CatalogPart::kBundles) {
+    return Checked(fmt::format("{}{}{}{}", folder, kBundlesMark, key.hash, kBundlesSuffix));
+  }
+  return Checked(fmt::format("{}{}{}of{}-{}{}", folder,
+                             key.part == CatalogPart::kLateRows ? kLateMark : "", key.shard,
+                             key.shards, key.hash, kRowsSuffix));
+}
+
+// The parsers take the parts loosely and then compare with what BuildKey makes of them: only the
 // one canonical spelling is a key.
 Result<BundleKey> ParseBundleKey(std::string_view text) {
   std::vector<std::string_view> parts = Split(text, '/');
@@ -219,6 +250,37 @@ Result<CaptureKey> ParseCaptureKey(std::string_view text) {
   key.container = name;
   Result<std::string> canonical = BuildKey(key);
   if (!canonical || *canonical != text) return NotAKey("capture", text);
+  return key;
+}
+
+Result<CatalogKey> ParseCatalogKey(std::string_view text) {
+  const std::vector<std::string_view> parts = Split(text, '/');
+  if (parts.size() != 8 || !parts[7].ends_with(kBundlesSuffix)) return NotAKey("catalog", text);
+  CatalogKey key;
+  ASSIGN_OR_RETURN(key.retention, ParseRetentionClass(parts[1]));
+  key.cluster = parts[2];
+  std::string_view interval = parts[6];
+  key.start_s = Number(TakeFront(&interval, '-'));
+  key.seconds = Number(interval);
+  std::string_view name = parts[7];
+  if (name.starts_with(kBundlesMark)) {
+    key.part = CatalogPart::kBundles;
+    name.remove_prefix(kBundlesMark.size());
+    key.hash = name.substr(0, name.size() - kBundlesSuffix.size());
+  } else {
+    if (name.starts_with(kLateMark)) {
+      key.part = CatalogPart::kLateRows;
+      name.remove_prefix(kLateMark.size());
+    }
+    key.shard = static_cast<uint32_t>(Number(TakeFront(&name, 'o')));
+    if (!name.starts_with('f')) return NotAKey("catalog", text);
+    name.remove_prefix(1);
+    key.shards = static_cast<uint32_t>(Number(TakeFront(&name, '-')));
+    if (!name.ends_with(kRowsSuffix)) return NotAKey("catalog", text);
+    key.hash = name.substr(0, name.size() - kRowsSuffix.size());
+  }
+  Result<std::string> canonical = BuildKey(key);
+  if (!canonical || *canonical != text) return NotAKey("catalog", text);
   return key;
 }
 

@@ -4,6 +4,8 @@
 //   v1/<class>/<cluster>/rollup-<seconds>/, and as above: windows of that time merged
 //   v1/<class>/<cluster>/capture/<namespace>/<pod>/<date>/
 //       <start>-<seconds>-<container>-<type>-<id12>.pb.gz
+//   v1/<class>/<cluster>/catalog/<date>/<hour>/<start>-<seconds>/
+//       [late-]<shard>of<shards>-<hash16>.ndjson.gz, and bundles-<hash16>.gz
 // Lower-case and DNS-safe; date and hour are UTC; start is ten digits of Unix seconds.
 #pragma once
 
@@ -52,11 +54,30 @@ struct CaptureKey {
   bool operator==(const CaptureKey&) const = default;
 };
 
+// What an object of a catalog holds. The rows of bundles that came when the others' catalog was
+// there already are late ones.
+enum class CatalogPart : uint8_t { kRows, kLateRows, kBundles };
+
+struct CatalogKey {
+  RetentionClass retention = RetentionClass::kStandard;
+  std::string cluster = {};
+  int64_t start_s = 0;  // of bundles whose windows start in [start_s, start_s + seconds)
+  int64_t seconds = 0;
+  CatalogPart part = CatalogPart::kRows;
+  uint32_t shard = 0;     // 0 of 1 for kBundles
+  uint32_t shards = 1;    // a power of two, at most kMaxShards
+  std::string hash = {};  // of the content, 16 hexadecimal digits
+  bool operator==(const CatalogKey&) const = default;
+};
+inline constexpr uint32_t kMaxShards = 4096;
+
 // kInvalid names the component that cannot stand in a key and what may.
 Result<std::string> BuildKey(const BundleKey& key);
 Result<std::string> BuildKey(const CaptureKey& key);
+Result<std::string> BuildKey(const CatalogKey& key);
 Result<BundleKey> ParseBundleKey(std::string_view text);
 Result<CaptureKey> ParseCaptureKey(std::string_view text);
+Result<CatalogKey> ParseCatalogKey(std::string_view text);
 
 // `text` as a component: lower case, what may not stand there becomes '-', cut to 128 bytes so that
 // it fits beside the rest of a file's name; "-" when nothing is left.
@@ -67,7 +88,9 @@ std::string BundlePrefix(RetentionClass retention, std::string_view cluster);
 // "v1/<class>/<cluster>/rollup-<seconds>/", and as above.
 std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int64_t seconds);
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
+std::string CatalogPrefix(RetentionClass retention, std::string_view cluster);
 std::string BundleTimePath(int64_t start_s);  // "2026-11-21/05/1795239711"
+std::string HourPath(int64_t unix_s);         // "2026-11-21/05"
 std::string DateOf(int64_t unix_s);           // "2026-11-21"
 
 // Any key a store may hold: relative, no empty, "." or ".." component, printable ASCII, bounded,

@@ -49,14 +49,15 @@ class Unstored {
 };
 
 // Rows of store and open windows alike.
-Status ForEachRow(const ObjectStore& store, const Query& query, std::span<const OpenProfile> open,
-                  const QueryLimits& limits, SkippedList* skipped,
-                  const std::function<Status(const CatalogRow& row)>& visit) {
+Status ForEachRow(const ProfileSource& source, const Query& query,
+                  std::span<const OpenProfile> open, const QueryLimits& limits,
+                  SkippedList* skipped, const std::function<Status(const CatalogRow& row)>& visit) {
   Unstored unstored(open);
-  RETURN_IF_ERROR(FindProfiles(store, query, limits, skipped, [&](const FoundProfile& found) {
-    unstored.Found(found);
-    return visit(*found.row);
-  }));
+  RETURN_IF_ERROR(FindProfiles(source, query, limits, Resolution::kWindows, skipped,
+                               [&](const FoundProfile& found) {
+                                 unstored.Found(found);
+                                 return visit(*found.row);
+                               }));
   return unstored.ForEach([&](const OpenProfile& profile) {
     return IsAsked(query, profile.row) ? visit(profile.row) : OkStatus();
   });
@@ -156,11 +157,11 @@ void SkippedList::Add(std::string key, std::string entry, std::string reason) {
   }
 }
 
-Result<ListResult> ListProfiles(const ObjectStore& store, const Query& query,
+Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open, const QueryLimits& limits) {
   ListResult result;
   RETURN_IF_ERROR(
-      ForEachRow(store, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
+      ForEachRow(source, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
         result.rows.push_back(row);
         return OkStatus();
       }));
@@ -170,15 +171,15 @@ Result<ListResult> ListProfiles(const ObjectStore& store, const Query& query,
   return result;
 }
 
-Result<MergeResult> MergeProfiles(const ObjectStore& store, const Query& query,
+Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& query,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
-  StoreMerger merger(store, query, limits);
+  StoreMerger merger(source.store(), query, limits);
   Unstored unstored(open);
-  RETURN_IF_ERROR(
-      FindProfiles(store, query, limits, merger.skipped(), [&](const FoundProfile& found) {
-        unstored.Found(found);
-        return merger.AddStored(found);
-      }));
+  RETURN_IF_ERROR(FindProfiles(source, query, limits, Resolution::kCoarsest, merger.skipped(),
+                               [&](const FoundProfile& found) {
+                                 unstored.Found(found);
+                                 return merger.AddStored(found);
+                               }));
   RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
     if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
     return merger.AddProfile(profile.row, *profile.profile);
@@ -186,12 +187,12 @@ Result<MergeResult> MergeProfiles(const ObjectStore& store, const Query& query,
   return std::move(merger).Finish();
 }
 
-Result<LabelsResult> LabelNames(const ObjectStore& store, const Query& query,
+Result<LabelsResult> LabelNames(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open, const QueryLimits& limits) {
   std::set<std::string> names;
   LabelsResult result;
   RETURN_IF_ERROR(
-      ForEachRow(store, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
+      ForEachRow(source, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
         for (const std::string& name : CatalogLabelNames()) {
           if (!LabelValueOf(row, name).empty()) names.insert(name);
         }
@@ -201,13 +202,13 @@ Result<LabelsResult> LabelNames(const ObjectStore& store, const Query& query,
   return result;
 }
 
-Result<LabelsResult> LabelValues(const ObjectStore& store, const Query& query,
+Result<LabelsResult> LabelValues(const ProfileSource& source, const Query& query,
                                  std::string_view label, std::span<const OpenProfile> open,
                                  const QueryLimits& limits) {
   std::set<std::string> values;  // at most max_rows
   LabelsResult result;
   RETURN_IF_ERROR(
-      ForEachRow(store, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
+      ForEachRow(source, query, open, limits, &result.skipped, [&](const CatalogRow& row) {
         std::string value = LabelValueOf(row, label);
         if (!value.empty()) values.insert(std::move(value));
         return OkStatus();
@@ -216,12 +217,12 @@ Result<LabelsResult> LabelValues(const ObjectStore& store, const Query& query,
   return result;
 }
 
-Result<SeriesResult> SeriesTotals(const ObjectStore& store, const Query& query, int64_t step_ns,
+Result<SeriesResult> SeriesTotals(const ProfileSource& source, const Query& query, int64_t step_ns,
                                   std::span<const std::string> group_by,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
   SeriesResult result;
   ASSIGN_OR_RETURN(SeriesSums sums, SeriesSums::Create(query, step_ns, group_by));
-  RETURN_IF_ERROR(ForEachRow(store, query, open, limits, &result.skipped,
+  RETURN_IF_ERROR(ForEachRow(source, query, open, limits, &result.skipped,
                              [&](const CatalogRow& row) { return sums.Add(row); }));
   result.series = std::move(sums).Finish();
   return result;

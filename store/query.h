@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -86,23 +87,57 @@ struct LabelsResult {
   SkippedList skipped = {};
 };
 
+struct FoundProfile;  // of store/find.h
+
+// Where roll-ups may stand for the windows they were made of: in sums, not in listings.
+enum class Resolution { kWindows, kCoarsest };
+
+// Finds stored profiles by something better than a look at every bundle of the time.
+class ProfileIndex {
+ public:
+  using Visit = std::function<Status(const FoundProfile& found)>;
+
+  virtual ~ProfileIndex() = default;
+  // Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes
+  // to `skipped`. The time range is not empty. kExhausted past limits.max_rows. Any thread.
+  virtual Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
+                      SkippedList* skipped, const Visit& visit) const = 0;
+};
+
+// What a question is put to: a store, and what finds profiles in it, without which its bundles are
+// listed. Both are borrowed.
+class ProfileSource {
+ public:
+  // Implicit on purpose: a store by itself is one.
+  ProfileSource(const ObjectStore& store,  // NOLINT(google-explicit-constructor)
+                const ProfileIndex* index = nullptr)
+      : store_(&store), index_(index) {}
+
+  const ObjectStore& store() const { return *store_; }
+  const ProfileIndex* index() const { return index_; }  // null: none
+
+ private:
+  const ObjectStore* store_;
+  const ProfileIndex* index_;
+};
+
 // kExhausted when a limit is passed: the message says which and how to narrow the question.
-Result<ListResult> ListProfiles(const ObjectStore& store, const Query& query,
+Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open = {},
                                 const QueryLimits& limits = {});
-Result<MergeResult> MergeProfiles(const ObjectStore& store, const Query& query,
+Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& query,
                                   std::span<const OpenProfile> open = {},
                                   const QueryLimits& limits = {});
 // Names that have a value somewhere in the answer; values of one name.
-Result<LabelsResult> LabelNames(const ObjectStore& store, const Query& query,
+Result<LabelsResult> LabelNames(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open = {},
                                 const QueryLimits& limits = {});
-Result<LabelsResult> LabelValues(const ObjectStore& store, const Query& query,
+Result<LabelsResult> LabelValues(const ProfileSource& source, const Query& query,
                                  std::string_view label, std::span<const OpenProfile> open = {},
                                  const QueryLimits& limits = {});
 // CatalogRow::value summed per step and group. A window's value is spread evenly over its duration;
 // what lies outside [from, to) is left out. Steps start at multiples of step_ns, at least 1 s.
-Result<SeriesResult> SeriesTotals(const ObjectStore& store, const Query& query, int64_t step_ns,
+Result<SeriesResult> SeriesTotals(const ProfileSource& source, const Query& query, int64_t step_ns,
                                   std::span<const std::string> group_by,
                                   std::span<const OpenProfile> open = {},
                                   const QueryLimits& limits = {});

@@ -25,7 +25,7 @@ int64_t RetentionPolicy::SecondsOf(RetentionClass retention) const {
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
                                        int64_t now_ns) {
   std::vector<StoredObject> objects;
-  RETURN_IF_ERROR(WalkObjects(store, {}, [&](const StoredObject& object) {
+  RETURN_IF_ERROR(WalkObjects(store, {.kinds = kAllKinds}, [&](const StoredObject& object) {
     objects.push_back(object);
     return OkStatus();
   }));
@@ -38,7 +38,9 @@ Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy
   RetentionResult result;
   int64_t now_s = now_ns / kNsPerSecond;
   for (const StoredObject& object : objects) {
+    const bool is_catalog = object.kind == ObjectKind::kCatalog;
     int64_t keep_s = policy.SecondsOf(object.retention);
+    if (is_catalog && keep_s > 0) keep_s += kSecondsPerDay;
     bool too_old = keep_s > 0 && object.start_s + object.seconds + keep_s < now_s;
     bool too_many = policy.max_bytes > 0 && bytes > policy.max_bytes;
     bool newest = object.start_s == objects.back().start_s;

@@ -32,8 +32,8 @@ struct RetentionResult {
   std::vector<std::string> errors = {};  // deletions that failed; the sweep goes on
 };
 
-// Deletes what is over age, then the oldest until the rest fits. The newest window is never
-// deleted, and neither is an object whose key is not ours.
+// Deletes what is over age, catalogs a day after their data, then the oldest until the rest fits.
+// The newest window is never deleted, and neither is an object whose key is not ours.
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
                                        int64_t now_ns);
 

@@ -26,7 +26,7 @@ class Verifier {
       return OkStatus();
     }
     result_.bytes += bytes->size();
-    if (object.is_capture) {
+    if (object.kind == ObjectKind::kCapture) {
       ++result_.entries;
       Result<CatalogRow> row = ReadCaptureRow(*bytes);
       if (!row) {
@@ -78,7 +78,8 @@ class Verifier {
 
 Result<VerifyResult> VerifyStore(const ObjectStore& store, const VerifyLimits& limits) {
   std::vector<StoredObject> objects;
-  RETURN_IF_ERROR(WalkObjects(store, {}, [&](const StoredObject& object) {
+  const WalkRange range{.kinds = kProfileKinds | static_cast<unsigned>(ObjectKind::kRollUp)};
+  RETURN_IF_ERROR(WalkObjects(store, range, [&](const StoredObject& object) {
     objects.push_back(object);
     return OkStatus();
   }));

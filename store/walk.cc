@@ -29,20 +29,52 @@ Status ForEachListed(const ObjectStore& store, const std::string& prefix, std::s
   }
 }
 
-Status WalkBundles(const ObjectStore& store, RetentionClass retention, const std::string& cluster,
-                   const WalkRange& range, const Visit& visit) {
-  std::string prefix = BundlePrefix(retention, cluster);
-  int64_t first = std::max<int64_t>(range.from_s - kMaxWindowSeconds - 1, 0);
+bool Wants(const WalkRange& range, ObjectKind kind) {
+  return (range.kinds & static_cast<unsigned>(kind)) != 0;
+}
+
+Status VisitBundles(const ObjectStore& store, const std::string& prefix, const WalkRange& range,
+                    const Visit& visit) {
+  const int64_t first = std::max<int64_t>(range.from_s - kMaxWindowSeconds - 1, 0);
+  return WalkBundles(
+      store, prefix, first, range.to_s,
+      [&](const ObjectInfo& info, const BundleKey& key) -> Result<bool> {
+        if (!InRange(range, key.start_s, key.seconds)) return true;
+        RETURN_IF_ERROR(visit({.key = info.key,
+                               .size = info.size,
+                               .retention = key.retention,
+                               .kind = key.rolled_up ? ObjectKind::kRollUp : ObjectKind::kBundle,
+                               .start_s = key.start_s,
+                               .seconds = key.seconds}));
+        return true;
+      });
+}
+
+Status VisitRollUps(const ObjectStore& store, const StoredCluster& at, const WalkRange& range,
+                    const Visit& visit) {
+  const std::string folder =
+      "v1/" + std::string(RetentionClassName(at.retention)) + '/' + at.cluster + '/';
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, store.ListFolders(folder));
+  for (const std::string& name : names) {
+    if (name.starts_with("rollup-"))
+      RETURN_IF_ERROR(VisitBundles(store, folder + name + '/', range, visit));
+  }
+  return OkStatus();
+}
+
+Status VisitCatalogs(const ObjectStore& store, const StoredCluster& at, const WalkRange& range,
+                     const Visit& visit) {
+  const std::string prefix = CatalogPrefix(at.retention, at.cluster);
+  const int64_t first = std::max<int64_t>(range.from_s - kMaxWindowSeconds - 1, 0);
   return ForEachListed(store, prefix, prefix + BundleTimePath(first),
                        [&](const ObjectInfo& info) -> Result<bool> {
-                         Result<BundleKey> key = ParseBundleKey(info.key);
+                         const Result<CatalogKey> key = ParseCatalogKey(info.key);
                          if (!key) return true;
-                         if (key->start_s >= range.to_s)
-                           return false;  // the listing is in time order
-                         if (!InRange(range, key->start_s, key->seconds)) return true;
+                         if (key->start_s >= range.to_s) return false;
                          RETURN_IF_ERROR(visit({.key = info.key,
                                                 .size = info.size,
-                                                .retention = retention,
+                                                .retention = at.retention,
+                                                .kind = ObjectKind::kCatalog,
                                                 .start_s = key->start_s,
                                                 .seconds = key->seconds}));
                          return true;
@@ -61,7 +93,7 @@ Status WalkPod(const ObjectStore& store, RetentionClass retention, const std::st
                          RETURN_IF_ERROR(visit({.key = info.key,
                                                 .size = info.size,
                                                 .retention = retention,
-                                                .is_capture = true,
+                                                .kind = ObjectKind::kCapture,
                                                 .start_s = key->start_s,
                                                 .seconds = key->seconds}));
                          return true;
@@ -85,15 +117,42 @@ Status WalkCaptures(const ObjectStore& store, RetentionClass retention, const st
 
 }  // namespace
 
-Status WalkObjects(const ObjectStore& store, const WalkRange& range, const Visit& visit) {
-  for (RetentionClass retention : kRetentionClasses) {
-    std::string prefix = "v1/" + std::string(RetentionClassName(retention)) + '/';
-    ASSIGN_OR_RETURN(std::vector<std::string> clusters, store.ListFolders(prefix));
-    for (const std::string& cluster : clusters) {
-      if (!CheckKey(cluster)) continue;  // a folder somebody else made
-      RETURN_IF_ERROR(WalkBundles(store, retention, cluster, range, visit));
-      RETURN_IF_ERROR(WalkCaptures(store, retention, cluster, range, visit));
+Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store) {
+  std::vector<StoredCluster> clusters;
+  for (const RetentionClass retention : kRetentionClasses) {
+    const std::string prefix = "v1/" + std::string(RetentionClassName(retention)) + '/';
+    ASSIGN_OR_RETURN(const std::vector<std::string> names, store.ListFolders(prefix));
+    for (const std::string& name : names) {
+      // Somebody else may have made a folder.
+      if (CheckKey(name)) clusters.push_back({retention, name});
     }
+  }
+  return clusters;
+}
+
+Status WalkBundles(
+    const ObjectStore& store, const std::string& prefix, int64_t from_s, int64_t to_s,
+    const std::function<Result<bool>(const ObjectInfo& info, const BundleKey& key)>& visit) {
+  return ForEachListed(store, prefix, prefix + BundleTimePath(from_s),
+                       [&](const ObjectInfo& info) -> Result<bool> {
+                         const Result<BundleKey> key = ParseBundleKey(info.key);
+                         if (!key || key->start_s < from_s) return true;
+                         // The listing is in time order.
+                         if (key->start_s >= to_s) return false;
+                         return visit(info, *key);
+                       });
+}
+
+Status WalkObjects(const ObjectStore& store, const WalkRange& range, const Visit& visit) {
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store));
+  for (const StoredCluster& at : clusters) {
+    if (Wants(range, ObjectKind::kBundle)) {
+      RETURN_IF_ERROR(VisitBundles(store, BundlePrefix(at.retention, at.cluster), range, visit));
+    }
+    if (Wants(range, ObjectKind::kRollUp)) RETURN_IF_ERROR(VisitRollUps(store, at, range, visit));
+    if (Wants(range, ObjectKind::kCapture))
+      RETURN_IF_ERROR(WalkCaptures(store, at.retention, at.cluster, range, visit));
+    if (Wants(range, ObjectKind::kCatalog)) RETURN_IF_ERROR(VisitCatalogs(store, at, range, visit));
   }
   return OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "store/key.h"
@@ -12,12 +13,22 @@
 
 namespace firetower::store {
 
+enum class ObjectKind : uint8_t {
+  kBundle = 1,  // of a window
+  kRollUp = 2,  // a bundle of several
+  kCapture = 4,
+  kCatalog = 8,  // of either part
+};
+inline constexpr unsigned kProfileKinds =
+    static_cast<unsigned>(ObjectKind::kBundle) | static_cast<unsigned>(ObjectKind::kCapture);
+inline constexpr unsigned kAllKinds = 15;
+
 // An object whose key is ours, as far as the key tells.
 struct StoredObject {
   std::string key = {};
   uint64_t size = 0;
   RetentionClass retention = RetentionClass::kStandard;
-  bool is_capture = false;
+  ObjectKind kind = ObjectKind::kBundle;
   int64_t start_s = 0;
   int64_t seconds = 0;
 };
@@ -29,12 +40,26 @@ struct WalkRange {
   // Captures of this namespace and pod only; empty: of all.
   std::string namespace_component = {};
   std::string pod_component = {};
+  unsigned kinds = kProfileKinds;  // a sum of ObjectKinds
 };
 
-// Calls `visit` for every bundle and capture of the range, each class and cluster in time order
+// Calls `visit` for every object of the range, each class and cluster in time order
 // (captures: per pod), a page of the listing at a time; stops at the first error. Objects with
 // foreign names are passed over.
 Status WalkObjects(const ObjectStore& store, const WalkRange& range,
                    const std::function<Status(const StoredObject& object)>& visit);
+
+// Classes and clusters that a store has.
+struct StoredCluster {
+  RetentionClass retention = RetentionClass::kStandard;
+  std::string cluster = {};
+};
+Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store);
+
+// Calls `visit` for every bundle below BundlePrefix or RollUpPrefix that starts in [from_s, to_s),
+// in time order, until it says false.
+Status WalkBundles(
+    const ObjectStore& store, const std::string& prefix, int64_t from_s, int64_t to_s,
+    const std::function<Result<bool>(const ObjectInfo& info, const BundleKey& key)>& visit);
 
 }  // namespace firetower::store

@@ -17,6 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK(*store::BuildKey(*key) == text);
     CHECK(store::CheckKey(text));
   }
+  if (auto key = store::ParseCatalogKey(text)) {
+    CHECK(*store::BuildKey(*key) == text);
+    CHECK(store::CheckKey(text));
+  }
   store::BundleKey made{.cluster = "c", .node = store::ToKeyComponent(text), .run = "00000000"};
   CHECK(store::BuildKey(made));
   return 0;

@@ -30,6 +30,62 @@ CaptureKey Capture() {
           .id = "0123456789ab"};
 }
 
+CatalogKey Catalog() {
+  CatalogKey key;
+  key.retention = RetentionClass::kShort;
+  key.cluster = "home";
+  key.start_s = 1'763'700'000;
+  key.seconds = 300;
+  key.shard = 3;
+  key.shards = 16;
+  key.hash = "0123456789abcdef";
+  return key;
+}
+
+TEST(Key, OfCatalogsHasTheDocumentedLayout) {
+  const std::string folder = "v1/short/home/catalog/2025-11-21/04/1763700000-300/";
+  CatalogKey key = Catalog();
+  EXPECT_EQ(*BuildKey(key), folder + "3of16-0123456789abcdef.ndjson.gz");
+  key.part = CatalogPart::kLateRows;
+  EXPECT_EQ(*BuildKey(key), folder + "late-3of16-0123456789abcdef.ndjson.gz");
+  key.part = CatalogPart::kBundles;
+  EXPECT_EQ(*BuildKey(key), folder + "bundles-0123456789abcdef.gz");
+}
+
+TEST(Key, OfCatalogsComesBackTheSame) {
+  for (const CatalogPart part : {CatalogPart::kRows, CatalogPart::kLateRows}) {
+    CatalogKey key = Catalog();
+    key.part = part;
+    const auto parsed = ParseCatalogKey(*BuildKey(key));
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_EQ(*parsed, key);
+  }
+  CatalogKey bundles = Catalog();
+  bundles.part = CatalogPart::kBundles;
+  bundles.shard = 0;
+  bundles.shards = 1;
+  EXPECT_EQ(*ParseCatalogKey(*BuildKey(bundles)), bundles);
+}
+
+TEST(Key, OfCatalogsIsRefusedInAnyOtherSpelling) {
+  const std::string folder = "v1/short/home/catalog/2025-11-21/04/1763700000-300/";
+  for (const char* name :
+       {"3of16-0123456789abcdef.ndjson", "3of16-0123456789ABCDEF.ndjson.gz",
+        "03of16-0123456789abcdef.ndjson.gz", "3of16-0123456789abcde.ndjson.gz",
+        "16of16-0123456789abcdef.ndjson.gz", "0of3-0123456789abcdef.ndjson.gz",
+        "0of8192-0123456789abcdef.ndjson.gz", "-1of16-0123456789abcdef.ndjson.gz",
+        "4294967299of16-0123456789abcdef.ndjson.gz", "3 16-0123456789abcdef.ndjson.gz", "3o", "3of",
+        "late-.gz", "bundles-.gz", ".gz", "bundles-0123456789abcdef.ndjson.gz",
+        "late-bundles-0123456789abcdef.gz"}) {
+    EXPECT_FALSE(ParseCatalogKey(folder + name)) << name;
+  }
+  const std::string name = "3of16-0123456789abcdef.ndjson.gz";
+  EXPECT_TRUE(ParseCatalogKey(folder + name));
+  EXPECT_FALSE(ParseCatalogKey("v1/short/home/catalog/2025-11-21/05/1763700000-300/" + name));
+  EXPECT_FALSE(ParseCatalogKey("v1/short/home/catalogs/2025-11-21/04/1763700000-300/" + name));
+  EXPECT_FALSE(ParseCatalogKey("v2/short/home/catalog/2025-11-21/04/1763700000-300/" + name));
+}
+
 TEST(Key, HasTheDocumentedLayout) {
   // date -u -d @1763700000: 2025-11-21 04:40:00
   EXPECT_EQ(*BuildKey(Bundle()),

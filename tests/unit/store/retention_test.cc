@@ -36,6 +36,43 @@ TEST(Retention, GoesByAgeAndClass) {
   EXPECT_THAT(swept->deleted, ElementsAre(standard_key));
 }
 
+TEST(Retention, KeepsCatalogsADayLongerThanTheirData) {
+  StoreFolder folder;
+  CatalogKey catalog;
+  catalog.retention = RetentionClass::kShort;
+  catalog.cluster = "home";
+  catalog.start_s = kFirstWindow;
+  catalog.seconds = 300;
+  catalog.hash = "0123456789abcdef";
+  CatalogKey bundles = catalog;
+  bundles.part = CatalogPart::kBundles;
+  const std::string rows_key = *BuildKey(catalog), bundles_key = *BuildKey(bundles);
+  for (const auto& key : {rows_key, bundles_key, BundleKeyAt(kFirstWindow + 90 * kDay)})
+    ASSERT_TRUE(folder.store().Put(key, "x"));
+  const auto at = [&](int64_t now_s) {
+    return ApplyRetention(folder.store(), {}, now_s * kSecondNs)->deleted;
+  };
+  EXPECT_THAT(at(kFirstWindow + 300 + 4 * kDay), ElementsAre());
+  EXPECT_THAT(at(kFirstWindow + 301 + 4 * kDay), ElementsAre(rows_key, bundles_key));
+}
+
+TEST(Retention, DeletesRollUpsAsTheirWindows) {
+  StoreFolder folder;
+  BundleKey rolled_up{.cluster = "home",
+                      .start_s = kFirstWindow,
+                      .seconds = 600,
+                      .node = "node-1",
+                      .run = "abcd1234",
+                      .rolled_up = true};
+  ASSERT_TRUE(folder.store().Put(*BuildKey(rolled_up), "x"));
+  ASSERT_TRUE(folder.store().Put(BundleKeyAt(kFirstWindow + 20 * kDay), "x"));
+  const auto at = [&](int64_t now_s) {
+    return ApplyRetention(folder.store(), {}, now_s * kSecondNs)->deleted.size();
+  };
+  EXPECT_EQ(at(kFirstWindow + 600 + 14 * kDay), 0u);
+  EXPECT_EQ(at(kFirstWindow + 601 + 14 * kDay), 1u);
+}
+
 TEST(Retention, CountsAgeFromTheEndOfTheWindow) {
   StoreFolder folder;
   ASSERT_TRUE(folder.store().Put(BundleKeyAt(kFirstWindow), "x"));

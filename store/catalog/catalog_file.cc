@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/catalog/catalog_file.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "profile/codec/gzip.h"
+#include "store/catalog/catalog_format.h"
+#include "store/key.h"
+
+namespace firetower::store {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMaxBlockBytes = 16 << 20;
+
+Error Corrupt(std::string_view why) {
+  return {ErrorCode::kCorrupt, fmt::format("catalog: {}", why)};
+}
+
+Result<std::string> FromHex(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  const bool good = hex.size() % 2 == 0 && std::ranges::all_of(hex, [](char c) {
+                      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+                    });
+  if (!good) return Corrupt("its filter of pods is damaged");
+  std::string bytes;
+  bytes.reserve(hex.size() / 2);
+  for (size_t i = 0; i < hex.size(); i += 2)
+    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
+  return bytes;
+}
+
+bool ReadNumber(const Json& json, const char* name, uint64_t most, uint64_t& out) {
+  const auto found = json.find(name);
+  if (found == json.end()) return false;
+  const std::optional<int64_t> number = JsonInteger(*found);
+  if (!number || *number < 0 || static_cast<uint64_t>(*number) > most) return false;
+  out = static_cast<uint64_t>(*number);
+  return true;
+}
+
+bool ReadText(const Json& json, const char* name, std::string& out) {
+  const auto found = json.find(name);
+  if (found == json.end() || !found->is_string()) return false;
+  out = found->get<std::string>();
+  return true;
+}
+
+// The list of that name; null when it is none.
+const Json* ListOf(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found == json.end() || !found->is_array() ? nullptr : &*found;
+}
+
+bool Passes(const CatalogFilter& filter, const CatalogRow& row) {
+  const auto is = [](const std::optional<std::string>& wanted, const std::string& value) {
+    return !wanted || *wanted == value;
+  };
+  return is(filter.namespace_name, row.namespace_name) && is(filter.workload, row.workload) &&
+         is(filter.pod, row.pod);
+}
+
+class IndexReader {
+ public:
+  explicit IndexReader(uint64_t end_offset) { index_.end_offset = end_offset; }
+
+  Result<CatalogFile::Index> Read(std::string_view text) && {
+    const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    std::string format;
+    if (!json.is_object() || !ReadText(json, "format", format)) return Corrupt("it has no index");
+    if (format != kCatalogFormat) {
+      return Error(ErrorCode::kUnsupported, fmt::format("a catalog of format \"{}\", not \"{}\"",
+                                                        format.substr(0, 40), kCatalogFormat));
+    }
+    RETURN_IF_ERROR(ReadHeader(json));
+    RETURN_IF_ERROR(ReadBlocks(json));
+    std::string pods;
+    if (!ReadText(json, "pods", pods)) return Corrupt("it has no filter of pods");
+    ASSIGN_OR_RETURN(index_.pods, FromHex(pods));
+    index_.bytes += sizeof(CatalogFile) + index_.pods.size();
+    return std::move(index_);
+  }
+
+ private:
+  Status ReadHeader(const Json& json) {
+    CatalogHeader& header = index_.header;
+    uint64_t start = 0, seconds = 0, shard = 0, shards = 0, last_end = 0;
+    const Json* replaces = ListOf(json, "replaces");
+    const Json* unreadable = ListOf(json, "unreadable");
+    const bool good = ReadNumber(json, "start", kMaxStartSeconds, start) &&
+                      ReadNumber(json, "seconds", kMaxWindowSeconds, seconds) &&
+                      ReadNumber(json, "shard", kMaxShards, shard) &&
+                      ReadNumber(json, "shards", kMaxShards, shards) &&
+                      ReadNumber(json, "rows", INT64_MAX, header.rows) &&
+                      ReadNumber(json, "last_end", INT64_MAX, last_end) && shard < shards &&
+                      replaces != nullptr && unreadable != nullptr &&
+                      unreadable->size() <= CatalogHeader::kMaxUnreadable;
+    if (!good) return Corrupt("its index is damaged");
+    header.start_s = static_cast<int64_t>(start);
+    header.seconds = static_cast<int64_t>(seconds);
+    header.shard = static_cast<uint32_t>(shard);
+    header.shards = static_cast<uint32_t>(shards);
+    header.last_end_s = static_cast<int64_t>(last_end);
+    for (const Json& key : *replaces) {
+      if (!key.is_string()) return Corrupt("it replaces what has no name");
+      header.replaces.push_back(key.get<std::string>());
+      index_.bytes += header.replaces.back().size() + sizeof(std::string);
+    }
+    for (const Json& one : *unreadable) {
+      Unreadable item;
+      if (!one.is_object() || !ReadText(one, "bundle", item.bundle) ||
+          !ReadText(one, "entry", item.entry) || !ReadText(one, "reason", item.reason)) {
+        return Corrupt("its list of what could not be read is damaged");
+      }
+      index_.bytes += sizeof(item) + item.bundle.size() + item.entry.size() + item.reason.size();
+      header.unreadable.push_back(std::move(item));
+    }
+    return OkStatus();
+  }
+
+  Status ReadBlocks(const Json& json) {
+    const Json* offsets = ListOf(json, "offsets");
+    const Json* firsts = ListOf(json, "firsts");
+    if (offsets == nullptr || firsts == nullptr || offsets->size() != firsts->size())
+      return Corrupt("it has no blocks");
+    std::vector<CatalogFile::Block>& all = index_.blocks;
+    for (size_t i = 0; i < offsets->size(); ++i) {
+      CatalogFile::Block block;
+      const std::optional<int64_t> offset = JsonInteger((*offsets)[i]);
+      if (!offset || *offset < 0 || static_cast<uint64_t>(*offset) > index_.end_offset ||
+          !(*firsts)[i].is_string()) {
+        return Corrupt("its index is damaged");
+      }
+      block.offset = static_cast<uint64_t>(*offset);
+      block.first = (*firsts)[i].get<std::string>();
+      const bool in_order =
+          all.empty() ? block.offset == 0
+                      : all.back().offset < block.offset && all.back().first <= block.first;
+      if (!in_order) return Corrupt("its blocks are not in order");
+      index_.bytes += sizeof(block) + block.first.size();
+      all.push_back(std::move(block));
+    }
+    if (all.empty() != (index_.end_offset == 0) ||
+        (!all.empty() && all.back().offset >= index_.end_offset)) {
+      return Corrupt("its blocks are not where they should be");
+    }
+    return OkStatus();
+  }
+
+  CatalogFile::Index index_;
+};
+
+}  // namespace
+
+Result<CatalogFile> CatalogFile::Open(uint64_t size, const RangeReader& read) {
+  if (size < kLocatorBytes)
+    return Corrupt(fmt::format("truncated, or not a catalog: {} bytes", size));
+  const uint64_t tail_bytes = TailBytes(size);
+  ASSIGN_OR_RETURN(const std::string tail, read(size - tail_bytes, tail_bytes));
+  if (tail.size() != tail_bytes) return Corrupt("truncated: fewer bytes than its size says");
+  ASSIGN_OR_RETURN(const uint64_t offset,
+                   ReadCatalogLocator(std::string_view(tail).substr(tail_bytes - kLocatorBytes)));
+  const uint64_t end = size - kLocatorBytes;
+  if (offset >= end) return Corrupt("its index lies behind its end");
+  if (end - offset > kMaxIndexBytes) return Corrupt("its index is too large");
+  std::string own;
+  std::string_view packed;
+  if (size - offset <= tail_bytes) {
+    packed = std::string_view(tail).substr(tail_bytes - (size - offset), end - offset);
+  } else {
+    ASSIGN_OR_RETURN(own, read(offset, end - offset));
+    if (own.size() != end - offset) return Corrupt("truncated: fewer bytes than its size says");
+    packed = own;
+  }
+  ASSIGN_OR_RETURN(const std::string json, profile::GzipDecompress(packed, kMaxIndexBytes));
+  ASSIGN_OR_RETURN(Index index, IndexReader(offset).Read(json));
+  return CatalogFile(std::move(index));
+}
+
+bool CatalogFile::MayHoldPod(std::string_view pod) const {
+  if (index_.pods.empty()) return false;
+  bool may = true;
+  ForEachProbe(HashText(pod), index_.pods.size() * 8,
+               [&](uint64_t bit) { may &= (index_.pods[bit / 8] >> (bit % 8) & 1) != 0; });
+  return may;
+}
+
+std::pair<size_t, size_t> CatalogFile::BlocksOf(const CatalogFilter& filter) const {
+  if (!filter.namespace_name) return {0, blocks()};
+  // Every place with this beginning: '\n' ends it, and is one below '\v'.
+  std::string low = *filter.namespace_name + '\n';
+  if (filter.workload) low += *filter.workload + '\n';
+  if (filter.workload && filter.pod) low += *filter.pod;
+  std::string high = low;
+  if (filter.workload && filter.pod)
+    high += '\0';
+  else
+    high.back() = '\v';
+  const auto begin = std::ranges::lower_bound(index_.blocks, low, {}, &Block::first);
+  const auto end = std::ranges::lower_bound(index_.blocks, high, {}, &Block::first);
+  // The block before may hold it too.
+  const auto first = begin - index_.blocks.begin() - (begin == index_.blocks.begin() ? 0 : 1);
+  return {static_cast<size_t>(first), static_cast<size_t>(end - index_.blocks.begin())};
+}
+
+Result<std::vector<CatalogEntry>> CatalogFile::ParseBlock(std::string_view packed) {
+  Result<std::string> lines = profile::GzipDecompress(packed, kMaxBlockBytes);
+  // A block that would be larger is none of ours.
+  if (!lines) return Corrupt(lines.error().message());
+  std::vector<CatalogEntry> entries;
+  CatalogLineParser parser;
+  for (std::string_view rest = *lines; !rest.empty();) {
+    const size_t line = rest.find('\n');
+    if (line == std::string_view::npos) return Corrupt("a line without an end");
+    ASSIGN_OR_RETURN(CatalogEntry one, parser.Parse(rest.substr(0, line)));
+    entries.push_back(std::move(one));
+    rest.remove_prefix(line + 1);
+  }
+  return entries;
+}
+
+Status CatalogFile::Read(const CatalogFilter& filter, const RangeReader& read,
+                         const std::function<Status(const CatalogEntry& entry)>& visit) const {
+  if (filter.pod && !MayHoldPod(*filter.pod)) return OkStatus();
+  const auto [first, last] = BlocksOf(filter);
+  for (size_t block = first; block < last;) {
+    const uint64_t begin = BlockOffset(block);
+    size_t end = block + 1;
+    while (end < last && BlockEnd(end) - begin <= kReadBytes) ++end;
+    ASSIGN_OR_RETURN(const std::string packed, read(begin, BlockEnd(end - 1) - begin));
+    if (packed.size() != BlockEnd(end - 1) - begin) return Corrupt("truncated");
+    for (; block < end; ++block) {
+      const std::string_view bytes(packed);
+      ASSIGN_OR_RETURN(const std::vector<CatalogEntry> entries,
+                       ParseBlock(bytes.substr(BlockOffset(block) - begin,
+                                               BlockEnd(block) - BlockOffset(block))));
+      for (const CatalogEntry& one : entries) {
+        if (Passes(filter, one.entry.row)) RETURN_IF_ERROR(visit(one));
+      }
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace firetower::store

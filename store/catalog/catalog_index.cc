@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/catalog/catalog_index.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "store/catalog/interval.h"
+#include "store/catalog/resolution.h"
+#include "store/find.h"
+#include "store/walk.h"
+
+namespace firetower::store {
+namespace {
+
+// A stretch of time, of the starts of windows, in Unix seconds.
+struct Stretch {
+  int64_t from_s = 0;
+  int64_t to_s = 0;
+};
+
+// What [from_s, to_s) has and `covered` has not.
+std::vector<Stretch> GapsBetween(std::vector<Stretch> covered, int64_t from_s, int64_t to_s) {
+  std::ranges::sort(covered, {}, &Stretch::from_s);
+  std::vector<Stretch> gaps;
+  for (const Stretch& one : covered) {
+    if (one.from_s > from_s && from_s < to_s) gaps.push_back({from_s, std::min(one.from_s, to_s)});
+    from_s = std::max(from_s, one.to_s);
+  }
+  if (from_s < to_s) gaps.push_back({from_s, to_s});
+  return gaps;
+}
+
+std::string TimeText(int64_t unix_s) {
+  const int64_t seconds = unix_s % 86'400;
+  return fmt::format("{}T{:02}:{:02}:{:02}Z", DateOf(unix_s), seconds / kHourSeconds,
+                     seconds % kHourSeconds / 60, seconds % 60);
+}
+
+bool IsAway(const Error& error) { return error.code() == ErrorCode::kNotFound; }
+bool IsDamage(const Error& error) {
+  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kUnsupported ||
+         error.code() == ErrorCode::kExhausted;
+}
+
+// What is found for one question, each entry once.
+class Found {
+ public:
+  Found(const Query& query, const QueryLimits& limits, Resolution resolution)
+      : query_(query), limits_(limits), resolution_(resolution) {}
+
+  Status Take(const CatalogEntry& one) {
+    if (!IsAsked(query_, one.entry.row)) return OkStatus();
+    const Result<BundleKey> key = ParseBundleKey(one.bundle);
+    if (!key) {
+      Skip(one.bundle, one.entry.name, key.error().message());
+      return OkStatus();
+    }
+    if (key->rolled_up && resolution_ == Resolution::kWindows) return OkStatus();
+    entries_.push_back(one);
+    // Two catalogs may hold the same.
+    if (entries_.size() <= limits_.max_rows) return OkStatus();
+    SortOut();
+    return entries_.size() <= limits_.max_rows ? OkStatus() : Status(TooManyRows(limits_.max_rows));
+  }
+  void Skip(std::string key, std::string entry, std::string reason) {
+    skipped_.insert({std::move(key), std::move(entry), std::move(reason)});
+  }
+  void Skip(const Unreadable& one) { skipped_.insert(one); }
+
+  std::vector<CatalogEntry> Entries() && {
+    SortOut();
+    if (resolution_ == Resolution::kWindows) return std::move(entries_);
+    return ChooseResolution(std::move(entries_), query_.from_ns, query_.to_ns);
+  }
+  const std::set<Unreadable>& skipped() const { return skipped_; }
+
+ private:
+  static auto PlaceIn(const CatalogEntry& one) {
+    return std::tie(one.bundle, one.entry.header_offset);
+  }
+  void SortOut() {
+    std::ranges::sort(entries_, {}, PlaceIn);
+    const auto is_same = [](const CatalogEntry& a, const CatalogEntry& b) {
+      return PlaceIn(a) == PlaceIn(b);
+    };
+    entries_.erase(std::unique(entries_.begin(), entries_.end(), is_same), entries_.end());
+  }
+
+  const Query& query_;
+  const QueryLimits& limits_;
+  const Resolution resolution_;
+  std::vector<CatalogEntry> entries_;
+  std::set<Unreadable> skipped_;
+};
+
+struct Parts {
+  const ObjectStore& store;
+  const RecentRows* recent;
+  CatalogCache& cache;
+  const CatalogIndexOptions& options;
+};
+
+// The catalogs of one class and cluster, for one question.
+class ClusterSearch {
+ public:
+  ClusterSearch(const Parts& parts, const Query& query, Resolution resolution,
+                const StoredCluster& at, Found& found)
+      : parts_(parts),
+        resolution_(resolution),
+        at_(at),
+        found_(found),
+        from_s_(query.from_ns / kNsPerSecond),
+        first_s_(std::max<int64_t>(from_s_ - kMaxWindowSeconds, 0)),
+        to_s_(std::min((query.to_ns - 1) / kNsPerSecond + 1, kMaxStartSeconds + 1)),
+        filter_{query.selector.EqualTo("namespace"), query.selector.EqualTo("workload"),
+                query.selector.EqualTo("pod")} {
+    if (filter_.namespace_name && filter_.workload)
+      shard_hash_ = ShardHash(*filter_.namespace_name, *filter_.workload);
+  }
+
+  // `in_memory`: whose rows were taken already. kNotFound when a catalog went meanwhile.
+  Status Search(std::span<const CatalogInterval> in_memory) {
+    ASSIGN_OR_RETURN(
+        const CatalogListing listing,
+        CatalogListing::Read(parts_.store, at_.retention, at_.cluster, HourOf(first_s_), to_s_));
+    // Hours first: they say what need not be read beside them.
+    for (const bool hours : {true, false}) {
+      for (const ListedCatalog& one : listing.all()) {
+        if (IsHour(one) == hours) RETURN_IF_ERROR(ReadCatalog(one));
+      }
+    }
+    Cover(listing);
+    for (const CatalogInterval& one : in_memory) {
+      if (one.retention == at_.retention && one.cluster == at_.cluster &&
+          one.seconds == kWindowsSeconds) {
+        covered_.push_back({one.start_s, one.end_s()});
+      }
+    }
+    for (const Stretch& gap : GapsBetween(std::move(covered_), first_s_, to_s_))
+      RETURN_IF_ERROR(ReadBundles(gap));
+    return OkStatus();
+  }
+
+ private:
+  static bool IsHour(const ListedCatalog& one) {
+    return one.parsed.part == CatalogPart::kRows && one.parsed.seconds == kHourSeconds;
+  }
+  // Of roll-ups alone.
+  static bool HoldsNoWindows(const CatalogKey& key) {
+    return key.seconds != kWindowsSeconds &&
+           !(key.part == CatalogPart::kRows && key.seconds == kHourSeconds);
+  }
+
+  bool MayMatter(const ListedCatalog& one) const {
+    const CatalogKey& key = one.parsed;
+    if (key.part == CatalogPart::kBundles) return false;
+    if (shard_hash_ && key.shard != (*shard_hash_ & (key.shards - 1))) return false;
+    // A roll-up counts only from its beginning on.
+    if (HoldsNoWindows(key) &&
+        (resolution_ == Resolution::kWindows || key.start_s + key.seconds <= from_s_))
+      return false;
+    return key.start_s + key.seconds > first_s_ && !replaced_.Covers(one, shard_hash_);
+  }
+
+  Status ReadCatalog(const ListedCatalog& one) {
+    if (!MayMatter(one)) return OkStatus();
+    const Result<std::shared_ptr<const CatalogFile>> opened = parts_.cache.Open(one);
+    if (!opened) return Damaged(one, opened.error());
+    const CatalogFile& file = **opened;
+    const CatalogHeader& header = file.header();
+    replaced_.Add(header);
+    for (const Unreadable& unreadable : header.unreadable) {
+      const Result<BundleKey> key = ParseBundleKey(unreadable.bundle);
+      if (key && key->start_s + key->seconds + 1 >= from_s_ && key->start_s < to_s_ &&
+          (!key->rolled_up || resolution_ == Resolution::kCoarsest)) {
+        found_.Skip(unreadable);
+      }
+    }
+    const bool ended_before = header.start_s + header.seconds <= from_s_ &&
+                              (header.last_end_s < from_s_ || header.last_end_s == 0);
+    if (ended_before) return OkStatus();
+    const Status read =
+        file.Read(filter_, ReaderOf(parts_.store, one.key), [&](const CatalogEntry& entry) {
+          // An answer's own limit is not a fault of the file.
+          taken_ = found_.Take(entry);
+          return taken_;
+        });
+    if (!taken_) return taken_;
+    return read ? OkStatus() : Damaged(one, read.error());
+  }
+
+  Status Damaged(const ListedCatalog& one, const Error& error) {
+    if (!IsDamage(error)) return error;
+    found_.Skip(one.key, "", error.message());
+    damaged_.insert({one.parsed.start_s, one.parsed.seconds});
+    return OkStatus();
+  }
+
+  // What the catalogs hold all windows of.
+  void Cover(const CatalogListing& listing) {
+    const std::vector<ListedCatalog>& all = listing.all();
+    for (size_t i = 0; i < all.size();) {
+      const CatalogKey& key = all[i].parsed;
+      const std::span<const ListedCatalog> group = listing.Of(key.start_s, key.seconds);
+      i += group.size();
+      if (key.seconds != kWindowsSeconds && key.seconds != kHourSeconds) continue;
+      if (damaged_.contains({key.start_s, key.seconds}) || !HasAllRows(group, shard_hash_))
+        continue;
+      covered_.push_back({key.start_s, key.start_s + key.seconds});
+    }
+  }
+
+  Status ReadBundles(const Stretch& gap) {
+    uint64_t read = 0;
+    const auto visit = [&](const ObjectInfo& info, const BundleKey& key) -> Result<bool> {
+      // A row keeps milliseconds, the key seconds.
+      if (key.start_s + key.seconds + 1 < from_s_) return true;
+      if (parts_.recent != nullptr && parts_.recent->Knows(info.key)) return true;
+      if (++read > parts_.options.max_listed_bundles) {
+        return Error(ErrorCode::kExhausted,
+                     fmt::format("there is no catalog of the time from {} to {}, which has more "
+                                 "than {} bundles: ask for less time, or wait for the hub to "
+                                 "write it",
+                                 TimeText(gap.from_s), TimeText(gap.to_s),
+                                 parts_.options.max_listed_bundles));
+      }
+      RETURN_IF_ERROR(ReadBundle(info));
+      return true;
+    };
+    return WalkBundles(parts_.store, BundlePrefix(at_.retention, at_.cluster), gap.from_s, gap.to_s,
+                       visit);
+  }
+
+  Status ReadBundle(const ObjectInfo& info) {
+    const Result<BundleIndex> index = ReadBundleIndex(info.size, ReaderOf(parts_.store, info.key));
+    if (!index) {
+      // Retention may delete between listing and reading: that is no damage.
+      if (!IsAway(index.error())) found_.Skip(info.key, "", index.error().message());
+      return OkStatus();
+    }
+    for (const BadEntry& bad : index->bad_entries) found_.Skip(info.key, bad.name, bad.reason);
+    for (const BundleEntry& entry : index->entries) RETURN_IF_ERROR(found_.Take({info.key, entry}));
+    return OkStatus();
+  }
+
+  const Parts& parts_;
+  const Resolution resolution_;
+  const StoredCluster& at_;
+  Found& found_;
+  const int64_t from_s_;
+  const int64_t first_s_;  // a window that overlaps from_s_ may begin here
+  const int64_t to_s_;
+  const CatalogFilter filter_;
+  std::optional<uint64_t> shard_hash_;
+  Replacements replaced_;
+  std::set<std::pair<int64_t, int64_t>> damaged_;  // start and length
+  std::vector<Stretch> covered_;
+  Status taken_;
+};
+
+Status SearchAll(const Parts& parts, const Query& query, Resolution resolution, Found& found) {
+  // What leaves the memory while this looks is in a catalog by then, and catalogs come after it.
+  std::vector<CatalogInterval> in_memory;
+  if (parts.recent != nullptr) {
+    in_memory = parts.recent->WholeIntervals();
+    RETURN_IF_ERROR(parts.recent->Find(
+        query, [&](const CatalogEntry& one) { return found.Take(one); },
+        [&](const Unreadable& one) { found.Skip(one); }));
+  }
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(parts.store));
+  for (const StoredCluster& at : clusters) {
+    ClusterSearch search(parts, query, resolution, at, found);
+    RETURN_IF_ERROR(search.Search(in_memory));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolution resolution,
+                          SkippedList* skipped, const Visit& visit) const {
+  const Parts parts{store_, recent_, cache_, options_};
+  std::optional<Found> found;
+  // Catalogs that others replace are deleted an hour later: a second look finds the others.
+  constexpr int kLooks = 3;
+  Status searched;
+  for (int i = 0; i < kLooks; ++i) {
+    found.emplace(query, limits, resolution);
+    searched = SearchAll(parts, query, resolution, *found);
+    if (searched || !IsAway(searched.error())) break;
+  }
+  if (!searched) return searched;
+  for (const Unreadable& one : found->skipped()) skipped->Add(one.bundle, one.entry, one.reason);
+  const std::vector<CatalogEntry> entries = (*std::move(found)).Entries();
+  for (const CatalogEntry& one : entries) {
+    RETURN_IF_ERROR(visit({.key = &one.bundle, .entry = &one.entry, .row = &one.entry.row}));
+  }
+  QueryLimits rest = limits;
+  rest.max_rows -= std::min<uint64_t>(rest.max_rows, entries.size());
+  return FindCaptures(store_, query, rest, skipped, visit);
+}
+
+}  // namespace firetower::store

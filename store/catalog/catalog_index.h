@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "store/catalog/catalog_cache.h"
+#include "store/catalog/recent_rows.h"
+#include "store/query.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+struct CatalogIndexOptions {
+  size_t max_cached_bytes = size_t{32} << 20;
+  // Of time that has neither a catalog nor recent rows; more is an error that names the time.
+  uint64_t max_listed_bundles = 20'000;
+};
+
+// Finds profiles by the catalogs, by the rows in memory of what has none yet, and where there is
+// neither by the bundles themselves. A catalog that is damaged is named among what was skipped, and
+// its time is read from the bundles. Any thread.
+class CatalogIndex final : public ProfileIndex {
+ public:
+  // `recent`: null where nobody fills it. Both outlive this.
+  explicit CatalogIndex(const ObjectStore& store, const RecentRows* recent = nullptr,
+                        const CatalogIndexOptions& options = {})
+      : store_(store),
+        recent_(recent),
+        options_(options),
+        cache_(store, options.max_cached_bytes) {}
+
+  Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
+              SkippedList* skipped, const Visit& visit) const override;
+
+ private:
+  const ObjectStore& store_;
+  const RecentRows* recent_;
+  const CatalogIndexOptions options_;
+  mutable CatalogCache cache_;
+};
+
+}  // namespace firetower::store

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/catalog/catalog_line.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "store/key.h"
+
+namespace firetower::store {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The row comes last and is text of its own. In a JSON string the quotes would be escaped: these
+// bytes stand nowhere else before it.
+constexpr std::string_view kRowMember = ",\"row\":";
+
+Error Corrupt(std::string_view why) {
+  return {ErrorCode::kCorrupt, fmt::format("catalog: {}", why)};
+}
+
+bool ReadOffset(const Json& json, const char* name, uint64_t most, uint64_t& out) {
+  const auto found = json.find(name);
+  if (found == json.end()) return false;
+  const std::optional<int64_t> number = JsonInteger(*found);
+  if (!number || *number < 0 || static_cast<uint64_t>(*number) > most) return false;
+  out = static_cast<uint64_t>(*number);
+  return true;
+}
+
+// False when there is another thing of that name.
+bool ReadTextIfAny(const Json& json, const char* name, std::string& out) {
+  const auto found = json.find(name);
+  if (found == json.end()) return true;
+  if (!found->is_string()) return false;
+  out = found->get<std::string>();
+  return true;
+}
+
+// Takes text of exactly the form that CatalogLineOf writes, from its front; false for any other,
+// which is then read as the JSON that it may be. A question reads hundreds of lines for each
+// profile that it merges: with a JSON reader they cost as much as the profiles.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : rest_(text) {}
+
+  bool Skip(std::string_view literal) {
+    if (!rest_.starts_with(literal)) return false;
+    rest_.remove_prefix(literal.size());
+    return true;
+  }
+  // A text without escapes, and its closing quote.
+  bool Text(std::string& out) {
+    const size_t end = rest_.find_first_of("\"\\");
+    if (end == std::string_view::npos || rest_[end] != '"') return false;
+    out = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    return true;
+  }
+  template <typename Integer>
+  bool Number(Integer most, Integer& out) {
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), out);
+    if (error != std::errc() || out > most) return false;
+    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
+    return true;
+  }
+  // Seconds with at most three decimals.
+  bool Seconds(int64_t most_s, int64_t& out_ns) {
+    int64_t seconds = 0;
+    if (!Number(most_s, seconds) || seconds < 0) return false;
+    out_ns = seconds * kNsPerSecond;
+    if (!Skip(".")) return true;
+    int64_t unit_ns = kNsPerSecond;
+    for (int i = 0; i < 3 && !rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9'; ++i) {
+      unit_ns /= 10;
+      out_ns += (rest_[0] - '0') * unit_ns;
+      rest_.remove_prefix(1);
+    }
+    return unit_ns < kNsPerSecond;
+  }
+  bool AtEnd() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+bool ScanPlace(std::string_view text, CatalogEntry& one) {
+  BundleEntry& entry = one.entry;
+  Scanner scanner(text);
+  if (!scanner.Skip(R"({"bundle":")") || !scanner.Text(one.bundle)) return false;
+  if (scanner.Skip(R"(,"entry":")") && !scanner.Text(entry.name)) return false;
+  return scanner.Skip(R"(,"crc32":)") && scanner.Number<uint32_t>(UINT32_MAX, entry.crc32) &&
+         scanner.Skip(R"(,"offset":)") &&
+         scanner.Number(BundleWriter::kMaxBytes, entry.header_offset) &&
+         scanner.Skip(R"(,"end":)") && scanner.Number(BundleWriter::kMaxBytes, entry.end_offset) &&
+         scanner.Skip(R"(,"size":)") && scanner.Number(BundleWriter::kMaxBytes, entry.size) &&
+         scanner.AtEnd();
+}
+
+bool ParsePlace(std::string_view text, CatalogEntry& one) {
+  one = {};
+  const Json json = Json::parse(std::string(text) + '}', nullptr, /*allow_exceptions=*/false);
+  BundleEntry& entry = one.entry;
+  uint64_t crc32 = 0;
+  const bool good = json.is_object() && ReadTextIfAny(json, "bundle", one.bundle) &&
+                    ReadTextIfAny(json, "entry", entry.name) &&
+                    ReadOffset(json, "crc32", UINT32_MAX, crc32) &&
+                    ReadOffset(json, "offset", BundleWriter::kMaxBytes, entry.header_offset) &&
+                    ReadOffset(json, "end", BundleWriter::kMaxBytes, entry.end_offset) &&
+                    ReadOffset(json, "size", BundleWriter::kMaxBytes, entry.size);
+  entry.crc32 = static_cast<uint32_t>(crc32);
+  return good;
+}
+
+bool ScanNumbers(std::string_view text, CatalogRow& row) {
+  constexpr int64_t kMostSeconds = 86'400;
+  Scanner scanner(text);
+  row.capture.clear();
+  row.also_samples = row.also_value = 0;
+  return scanner.Skip(R"(,"start":)") && scanner.Seconds(kMaxStartSeconds, row.start_ns) &&
+         scanner.Skip(R"(,"seconds":)") && scanner.Seconds(kMostSeconds, row.duration_ns) &&
+         scanner.Skip(R"(,"samples":)") && scanner.Number(INT64_MAX, row.samples) &&
+         scanner.Skip(R"(,"value":)") && scanner.Number(INT64_MAX, row.value) && scanner.AtEnd();
+}
+
+}  // namespace
+
+std::string CatalogLineOf(const CatalogEntry& one) {
+  const BundleEntry& entry = one.entry;
+  std::string line = fmt::format(R"({{"bundle":"{}")", JsonEscape(one.bundle));
+  if (entry.name != BundleEntryName(entry.row))
+    line += fmt::format(R"(,"entry":"{}")", JsonEscape(entry.name));
+  return line + fmt::format(R"(,"crc32":{},"offset":{},"end":{},"size":{}{}{}}})"
+                            "\n",
+                            entry.crc32, entry.header_offset, entry.end_offset, entry.size,
+                            kRowMember, CatalogRowToJson(entry.row));
+}
+
+// A row's text as CatalogRowToJson makes it: texts, numbers, lists. Any other is read whole.
+Result<CatalogRow> CatalogLineParser::ParseRow(std::string_view text) {
+  constexpr std::string_view kNumbers = ",\"start\":", kPolicies = ",\"policies\":[",
+                             kBuildIds = ",\"build_ids\":[";
+  const size_t begin = text.find(kNumbers);
+  if (begin == std::string_view::npos) return CatalogRowFromJson(text);
+  size_t end = text.find(kPolicies, begin);
+  if (end == std::string_view::npos) end = text.find(kBuildIds, begin);
+  if (end == std::string_view::npos) end = text.size() - 1;
+  if (head_.empty() || text.substr(0, begin) != head_ || text.substr(end) != tail_) {
+    ASSIGN_OR_RETURN(row_, CatalogRowFromJson(text));
+    head_ = text.substr(0, begin);
+    tail_ = text.substr(end);
+    return row_;
+  }
+  if (!ScanNumbers(text.substr(begin, end - begin), row_)) {
+    ASSIGN_OR_RETURN(row_, CatalogRowFromJson(text));
+  }
+  return row_;
+}
+
+Result<CatalogEntry> CatalogLineParser::Parse(std::string_view line) {
+  const size_t row_at = line.find(kRowMember);
+  if (row_at == std::string_view::npos || !line.ends_with('}'))
+    return Corrupt("a line that is no entry");
+  const std::string_view place = line.substr(0, row_at);
+  CatalogEntry one;
+  BundleEntry& entry = one.entry;
+  if (!ScanPlace(place, one) && !ParsePlace(place, one)) return Corrupt("a line that is no entry");
+  // What reads it trusts that these are in order.
+  if (entry.header_offset > entry.end_offset ||
+      entry.size > entry.end_offset - entry.header_offset) {
+    return Corrupt("an entry that ends before it begins");
+  }
+  std::string_view row = line.substr(row_at + kRowMember.size());
+  row.remove_suffix(1);
+  ASSIGN_OR_RETURN(entry.row, ParseRow(row));
+  if (entry.name.empty()) entry.name = BundleEntryName(entry.row);
+  return one;
+}
+
+std::string PlaceOf(std::string_view namespace_name, std::string_view workload,
+                    std::string_view pod) {
+  // As it will be read back.
+  return ToValidUtf8(fmt::format("{}\n{}\n{}", namespace_name, workload, pod));
+}
+
+bool ComesBefore(const CatalogEntry& a, const CatalogEntry& b) {
+  const auto rest_of = [](const CatalogEntry& one) {
+    const CatalogRow& row = one.entry.row;
+    return std::tie(row.container, row.type, row.start_ns, one.bundle, one.entry.header_offset);
+  };
+  const std::string place = PlaceOf(a.entry.row), other = PlaceOf(b.entry.row);
+  return place != other ? place < other : rest_of(a) < rest_of(b);
+}
+
+uint64_t ShardHash(std::string_view namespace_name, std::string_view workload) {
+  const uint64_t hash = HashText(fmt::format("{}\n{}", namespace_name, workload));
+  return hash ^ (hash >> 29);  // the low bits decide
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "store/catalog/catalog_file.h"
+#include "store/key.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+struct ListedCatalog {
+  std::string key = {};
+  uint64_t size = 0;
+  CatalogKey parsed = {};
+};
+
+// What a store has of catalogs of one class and cluster.
+class CatalogListing {
+ public:
+  // Those that start in the hours of [from_s, to_s).
+  static Result<CatalogListing> Read(const ObjectStore& store, RetentionClass retention,
+                                     const std::string& cluster, int64_t from_s, int64_t to_s);
+
+  const std::vector<ListedCatalog>& all() const { return all_; }  // by start
+  // Of one interval; of one hour.
+  std::span<const ListedCatalog> Of(int64_t start_s, int64_t seconds) const;
+  std::span<const ListedCatalog> OfHour(int64_t hour_s) const;
+
+ private:
+  std::vector<ListedCatalog> all_;  // by start, seconds and key
+};
+
+// Every shard, or the one a hash falls into, is among the rows of these, which are of one interval:
+// it was written to its end.
+bool HasAllRows(std::span<const ListedCatalog> catalogs, std::optional<uint64_t> shard_hash = {});
+bool HasBundleList(std::span<const ListedCatalog> catalogs);
+
+// What catalogs say they replace. One of n shards is replaced by those of 2n together.
+class Replacements {
+ public:
+  void Add(const CatalogHeader& header);
+  // All rows of it, or those that fall into its shard with that hash, are elsewhere.
+  bool Covers(const ListedCatalog& catalog, std::optional<uint64_t> shard_hash = {}) const;
+
+ private:
+  using ShardOfShards = std::pair<uint32_t, uint32_t>;  // number of shards, shard
+  std::map<std::string, std::vector<ShardOfShards>, std::less<>> by_;
+};
+
+}  // namespace firetower::store

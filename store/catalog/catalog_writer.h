@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/catalog/catalog_file.h"
+
+namespace firetower::store {
+
+// Writes a catalog of entries that come in order. What is held is the compressed file, one block
+// and eight bytes a pod; the same entries give the same bytes.
+class CatalogWriter {
+ public:
+  // `rows` and `last_end_s` of the header are set by what is added.
+  explicit CatalogWriter(CatalogHeader header) : header_(std::move(header)) {
+    header_.rows = 0;
+    header_.last_end_s = 0;
+  }
+
+  // None comes before the one before it (ComesBefore). The same once more is left out.
+  void Add(const CatalogEntry& entry);
+  uint64_t rows() const { return header_.rows; }
+  // The file.
+  std::string Finish() &&;
+
+ private:
+  void EndBlock();
+  std::string PodFilter() const;
+
+  CatalogHeader header_;
+  std::string file_;
+  std::string lines_;
+  std::vector<CatalogFile::Block> blocks_;
+  std::vector<uint64_t> pods_;  // hashes
+  std::string last_place_;
+  std::string last_line_;
+};
+
+// Of the same entries in any order.
+std::string EncodeCatalog(CatalogHeader header, std::vector<CatalogEntry> entries);
+
+}  // namespace firetower::store

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/catalog/keeper/catalog_keeper.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "store/catalog/catalog_cache.h"
+#include "store/catalog/keeper/catalog_merge.h"
+
+namespace firetower::store {
+namespace {
+
+constexpr int64_t kKinds[] = {kWindowsSeconds, kShortRollUpSeconds, kHourSeconds};
+
+// The intervals of all kinds that begin in an hour.
+std::vector<CatalogInterval> IntervalsOf(const StoredCluster& at, int64_t hour_s) {
+  std::vector<CatalogInterval> intervals;
+  for (const int64_t seconds : kKinds) {
+    for (int64_t start = hour_s; start < hour_s + kHourSeconds; start += seconds)
+      intervals.push_back({at.retention, at.cluster, start, seconds});
+  }
+  return intervals;
+}
+
+std::span<const ListedCatalog> CatalogsOf(const CatalogInterval& interval,
+                                          const CatalogListing& listing) {
+  return listing.Of(interval.start_s, interval.seconds);
+}
+
+// Its catalog was written to the end. The rows of an hour's roll-ups by themselves are never all of
+// that hour's catalog.
+bool IsDone(const CatalogInterval& interval, const CatalogListing& listing) {
+  const std::span<const ListedCatalog> catalogs = CatalogsOf(interval, listing);
+  return HasAllRows(catalogs) && HasBundleList(catalogs);
+}
+
+bool IsHoursOwn(const ListedCatalog& one) {
+  return one.parsed.seconds == kHourSeconds && one.parsed.part == CatalogPart::kRows;
+}
+
+bool HoldsRows(const ListedCatalog& one) { return one.parsed.part != CatalogPart::kBundles; }
+
+void Keep(Status& first, Status next) {
+  if (first && !next) first = std::move(next);
+}
+
+}  // namespace
+
+Status CatalogKeeper::Look(bool leads) {
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store_));
+  Status first;
+  for (const StoredCluster& at : clusters) {
+    Keep(first, LookAt(at, leads));
+    if (leads) Keep(first, LookFurtherBack(at));
+  }
+  const int64_t kept_s = NowSeconds() - 3 * kHourSeconds;
+  recent_.ForgetMarks(kept_s);
+  std::erase_if(done_since_ns_, [&](const auto& one) {
+    return std::get<int64_t>(one.first) < kept_s - options_.late_hours * kHourSeconds;
+  });
+  return first;
+}
+
+Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
+  // The hour that is not yet over, and one more while what it replaces is kept.
+  const int64_t last_s = HourOf(NowSeconds());
+  const int64_t first_s =
+      HourOf(NowSeconds() - kHourSeconds - options_.close_hour_s - options_.keep_replaced_s);
+  ASSIGN_OR_RETURN(
+      const CatalogListing listing,
+      CatalogListing::Read(store_, at.retention, at.cluster, first_s, last_s + kHourSeconds));
+  for (int64_t hour_s = std::max<int64_t>(first_s, 0); hour_s <= last_s; hour_s += kHourSeconds)
+    RETURN_IF_ERROR(LookAtHour(at, listing, hour_s, leads));
+  return OkStatus();
+}
+
+Status CatalogKeeper::LookAtHour(const StoredCluster& at, const CatalogListing& listing,
+                                 int64_t hour_s, bool leads) {
+  const bool done = HasAllRows(listing.Of(hour_s, kHourSeconds));
+  for (const CatalogInterval& interval : IntervalsOf(at, hour_s)) {
+    if (interval.start_s <= NowSeconds())
+      RETURN_IF_ERROR(LookAtInterval(interval, listing, done, leads));
+  }
+  if (!leads) return OkStatus();
+  if (done) return DeleteReplaced(at, listing, hour_s);
+  return IsOver(hour_s) ? KeepHour(at, hour_s) : OkStatus();
+}
+
+Status CatalogKeeper::LookAtInterval(const CatalogInterval& interval, const CatalogListing& listing,
+                                     bool hour_done, bool leads) {
+  if (hour_done || IsDone(interval, listing)) {
+    // Somebody else wrote it. What came late stays until it is written too.
+    const std::vector<std::string> bundles = recent_.BundlesOf(interval);
+    if (bundles.empty()) return OkStatus();
+    ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
+    if (known.HoldsAll(bundles)) recent_.Drop(interval);
+    return OkStatus();
+  }
+  ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
+  const Status read = intervals_.ReadNew(interval, known, leads);
+  recent_.MarkWhole(interval, read.has_value());
+  RETURN_IF_ERROR(read);
+  // An hour's roll-ups wait for the hour's own catalog.
+  const bool is_due =
+      interval.seconds != kHourSeconds && interval.end_s() + options_.close_s <= NowSeconds();
+  return leads && is_due ? intervals_.Write(interval, /*late=*/false) : OkStatus();
+}
+
+Status CatalogKeeper::LookFurtherBack(const StoredCluster& at) {
+  LookBack& back = look_backs_[{at.retention, at.cluster}];
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (back.next == 1 && back.begun_ns != 0 &&
+      now_ns < back.begun_ns + options_.look_back_every_s * kNsPerSecond) {
+    return OkStatus();
+  }
+  // One hour a round: a whole day would keep the next round waiting.
+  if (back.next == 1) back.begun_ns = now_ns;
+  const int64_t hour_s = HourOf(NowSeconds()) - back.next * kHourSeconds;
+  back.next = back.next % options_.late_hours + 1;
+  if (hour_s < 0 || !IsOver(hour_s)) return OkStatus();
+  RETURN_IF_ERROR(KeepHour(at, hour_s));
+  ASSIGN_OR_RETURN(
+      const CatalogListing listing,
+      CatalogListing::Read(store_, at.retention, at.cluster, hour_s, hour_s + kHourSeconds));
+  return DeleteReplaced(at, listing, hour_s);
+}
+
+Status CatalogKeeper::Rebuild(int64_t from_s, int64_t to_s) {
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store_));
+  for (const StoredCluster& at : clusters) {
+    for (int64_t hour_s = HourOf(std::max<int64_t>(from_s, 0)); hour_s < to_s && IsOver(hour_s);
+         hour_s += kHourSeconds) {
+      RETURN_IF_ERROR(KeepHour(at, hour_s));
+    }
+  }
+  return OkStatus();
+}
+
+Status CatalogKeeper::KeepHour(const StoredCluster& at, int64_t hour_s) {
+  // What is damaged is made anew of its bundles; twice the same damage is the store's own.
+  constexpr int kTries = 2;
+  Status kept;
+  for (int i = 0; i < kTries; ++i) {
+    std::vector<std::string> damaged;
+    kept = KeepHourOnce(at, hour_s, damaged);
+    if (damaged.empty()) return kept;
+  }
+  return kept;
+}
+
+Status CatalogKeeper::KeepHourOnce(const StoredCluster& at, int64_t hour_s,
+                                   std::vector<std::string>& damaged) {
+  const auto list = [&] {
+    return CatalogListing::Read(store_, at.retention, at.cluster, hour_s, hour_s + kHourSeconds);
+  };
+  ASSIGN_OR_RETURN(CatalogListing listing, list());
+  const CatalogInterval hour{at.retention, at.cluster, hour_s, kHourSeconds};
+  const bool done = HasAllRows(CatalogsOf(hour, listing));
+  for (const CatalogInterval& interval : IntervalsOf(at, hour_s)) {
+    ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
+    RETURN_IF_ERROR(intervals_.ReadNew(interval, known, /*may_write=*/true));
+    const bool late = done || interval.seconds == kHourSeconds || IsDone(interval, listing);
+    RETURN_IF_ERROR(intervals_.Write(interval, late));
+  }
+  if (done) return OkStatus();
+  ASSIGN_OR_RETURN(listing, list());
+  std::vector<ListedCatalog> inputs;
+  for (const ListedCatalog& one : listing.all()) {
+    // A part of the hour's own is what a killed one left.
+    if (HoldsRows(one) && !IsHoursOwn(one)) inputs.push_back(one);
+  }
+  if (inputs.empty()) return OkStatus();
+  const Status merged = MergeCatalogs(store_, hour, inputs, damaged);
+  if (!damaged.empty()) RETURN_IF_ERROR(Forget(damaged, listing));
+  RETURN_IF_ERROR(merged);
+  ++figures_.hours_merged;
+  LOG(kInfo, "an hour's catalog is written",
+      {{"cluster", at.cluster}, {"hour", HourPath(hour_s)}, {"of", inputs.size()}});
+  return OkStatus();
+}
+
+// Without the lists of its bundles they count as new ones.
+Status CatalogKeeper::Forget(const std::vector<std::string>& damaged,
+                             const CatalogListing& listing) {
+  std::set<std::pair<int64_t, int64_t>> intervals;
+  for (const std::string& key : damaged) {
+    LOG(kWarn, "a catalog is damaged: it is made anew", {{"key", key}});
+    ++figures_.damaged_catalogs;
+    RETURN_IF_ERROR(store_.Delete(key));
+    ASSIGN_OR_RETURN(const CatalogKey parsed, ParseCatalogKey(key));
+    intervals.insert({parsed.start_s, parsed.seconds});
+  }
+  for (const auto& [start_s, seconds] : intervals) {
+    for (const ListedCatalog& one : listing.Of(start_s, seconds)) {
+      if (!HoldsRows(one)) RETURN_IF_ERROR(store_.Delete(one.key));
+    }
+  }
+  return OkStatus();
+}
+
+Status CatalogKeeper::DeleteReplaced(const StoredCluster& at, const CatalogListing& listing,
+                                     int64_t hour_s) {
+  if (!HasAllRows(listing.Of(hour_s, kHourSeconds))) return OkStatus();
+  const int64_t now_ns = clock_.MonotonicNs();
+  const auto [since, first_time] =
+      done_since_ns_.try_emplace(Hour(at.retention, at.cluster, hour_s), now_ns);
+  if (first_time || now_ns < since->second + options_.keep_replaced_s * kNsPerSecond)
+    return OkStatus();
+  const std::span<const ListedCatalog> catalogs = listing.OfHour(hour_s);
+  const bool any = std::ranges::any_of(
+      catalogs, [](const ListedCatalog& one) { return HoldsRows(one) && !IsHoursOwn(one); });
+  if (!any) return OkStatus();
+  // From now on once an hour: what is left came late, and nothing replaces it.
+  since->second = now_ns;
+  Replacements replaced;
+  for (const ListedCatalog& one : catalogs) {
+    if (!IsHoursOwn(one)) continue;
+    const Result<CatalogFile> file = CatalogFile::Open(one.size, ReaderOf(store_, one.key));
+    // What a damaged one replaces stays.
+    if (file) replaced.Add(file->header());
+  }
+  for (const ListedCatalog& one : catalogs) {
+    if (!HoldsRows(one) || IsHoursOwn(one) || !replaced.Covers(one)) continue;
+    RETURN_IF_ERROR(store_.Delete(one.key));
+    ++figures_.catalogs_deleted;
+  }
+  return OkStatus();
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "store/catalog/catalog_listing.h"
+#include "store/catalog/keeper/interval_keeper.h"
+#include "store/catalog/recent_rows.h"
+#include "store/store.h"
+#include "store/walk.h"
+
+namespace firetower::store {
+
+struct CatalogKeeperOptions {
+  int64_t close_s = 300;             // after an interval's end, until its catalog is written
+  int64_t close_hour_s = 600;        // after an hour's end, until its catalogs become one
+  int64_t keep_replaced_s = 3600;    // for questions under way, and readers with an old listing
+  int64_t late_hours = 24;           // how far back late bundles are looked for…
+  int64_t look_back_every_s = 3600;  // …and how often
+};
+
+// Keeps the rows of new bundles in memory and writes catalogs of them
+// (docs/adr/0014-catalogs.md):
+//
+//   bundles ──► recent rows ──► catalogs of 5 minutes, of roll-ups ──► catalogs of hours
+//
+// Holds nothing that the store does not tell again: it may be killed at any point, and two at once
+// do no harm. One thread.
+class CatalogKeeper {
+ public:
+  // What is referred to outlives this.
+  CatalogKeeper(ObjectStore& store, RecentRows& recent, const Clock& clock,
+                const CatalogKeeperOptions& options = {})
+      : store_(store),
+        recent_(recent),
+        clock_(clock),
+        options_(options),
+        intervals_(store, recent, figures_) {}
+
+  // One round, due once a minute: reads what is new; who `leads` also writes and deletes. What
+  // failed is tried again with the next one; the first error is returned, after the other classes
+  // and clusters had their turn.
+  Status Look(bool leads);
+  // Makes the catalogs of the hours that begin in [from_s, to_s), and are over, where they are
+  // missing.
+  Status Rebuild(int64_t from_s, int64_t to_s);
+
+  const KeeperFigures& figures() const { return figures_; }
+
+ private:
+  using Cluster = std::pair<RetentionClass, std::string>;
+  // Since when an hour's own catalog was seen, by the monotonic clock.
+  using Hour = std::tuple<RetentionClass, std::string, int64_t>;
+  struct LookBack {
+    int64_t next = 1;  // so many hours back
+    int64_t begun_ns = 0;
+  };
+
+  Status LookAt(const StoredCluster& at, bool leads);
+  Status LookAtHour(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s,
+                    bool leads);
+  Status LookAtInterval(const CatalogInterval& interval, const CatalogListing& listing,
+                        bool hour_done, bool leads);
+  Status LookFurtherBack(const StoredCluster& at);
+  // Everything of an hour that is over: what is late, and its catalog.
+  Status KeepHour(const StoredCluster& at, int64_t hour_s);
+  Status KeepHourOnce(const StoredCluster& at, int64_t hour_s, std::vector<std::string>& damaged);
+  Status Forget(const std::vector<std::string>& damaged, const CatalogListing& listing);
+  Status DeleteReplaced(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s);
+
+  int64_t NowSeconds() const { return clock_.WallNs() / kNsPerSecond; }
+  bool IsOver(int64_t hour_s) const {
+    return hour_s + kHourSeconds + options_.close_hour_s <= NowSeconds();
+  }
+
+  ObjectStore& store_;
+  RecentRows& recent_;
+  const Clock& clock_;
+  const CatalogKeeperOptions options_;
+  KeeperFigures figures_;
+  IntervalKeeper intervals_;
+  std::map<Cluster, LookBack> look_backs_;
+  std::map<Hour, int64_t> done_since_ns_;
+};
+
+}  // namespace firetower::store

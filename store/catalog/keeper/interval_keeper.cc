@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/catalog/keeper/interval_keeper.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "store/catalog/catalog_cache.h"
+#include "store/catalog/catalog_set.h"
+#include "store/walk.h"
+
+namespace firetower::store {
+namespace {
+
+std::string PrefixOf(const CatalogInterval& interval) {
+  return interval.seconds == kWindowsSeconds
+             ? BundlePrefix(interval.retention, interval.cluster)
+             : RollUpPrefix(interval.retention, interval.cluster, interval.seconds);
+}
+
+bool IsDamage(const Error& error) {
+  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kUnsupported ||
+         error.code() == ErrorCode::kExhausted;
+}
+
+}  // namespace
+
+void KnownBundles::Add(std::vector<uint64_t> hashes) {
+  hashes_.insert(hashes_.end(), hashes.begin(), hashes.end());
+  std::ranges::sort(hashes_);
+}
+
+bool KnownBundles::Holds(std::string_view bundle) const {
+  return std::ranges::binary_search(hashes_, HashText(bundle));
+}
+
+bool KnownBundles::HoldsAll(std::span<const std::string> bundles) const {
+  return std::ranges::all_of(bundles, [this](const std::string& one) { return Holds(one); });
+}
+
+Result<KnownBundles> IntervalKeeper::ReadKnown(std::span<const ListedCatalog> catalogs) {
+  std::vector<uint64_t> hashes;
+  for (const ListedCatalog& one : catalogs) {
+    if (one.parsed.part != CatalogPart::kBundles) continue;
+    const Status read = ReadBundleList(store_, one.key, hashes);
+    if (read || read.error().code() == ErrorCode::kNotFound) continue;
+    if (!IsDamage(read.error())) return read.error();
+    ++figures_.damaged_catalogs;
+    LOG(kWarn, "a catalog's list of bundles is damaged: they are read again",
+        {{"key", one.key}, {"error", read.error().message()}});
+  }
+  KnownBundles known;
+  known.Add(std::move(hashes));
+  return known;
+}
+
+Status IntervalKeeper::ReadNew(const CatalogInterval& interval, const KnownBundles& known,
+                               bool may_write) {
+  return WalkBundles(store_, PrefixOf(interval), interval.start_s, interval.end_s(),
+                     [&](const ObjectInfo& info, const BundleKey&) -> Result<bool> {
+                       if (known.Holds(info.key) || recent_.Knows(info.key)) return true;
+                       RETURN_IF_ERROR(ReadBundle(info, may_write));
+                       return true;
+                     });
+}
+
+Status IntervalKeeper::ReadBundle(const ObjectInfo& info, bool may_write) {
+  const Result<BundleIndex> index = ReadBundleIndex(info.size, ReaderOf(store_, info.key));
+  if (!index) {
+    const Error& error = index.error();
+    if (error.code() == ErrorCode::kNotFound) return OkStatus();  // deleted meanwhile
+    if (!IsDamage(error)) return error;
+    ++figures_.unreadable_bundles;
+    LOG(kWarn, "a bundle cannot be read", {{"key", info.key}, {"error", error.message()}});
+    return recent_.AddUnreadable(info.key, error.message());
+  }
+  ++figures_.bundles_read;
+  Status added = recent_.Add(info.key, *index);
+  if (added || added.error().code() != ErrorCode::kExhausted || !may_write) return added;
+  RETURN_IF_ERROR(MakeRoom());
+  added = recent_.Add(info.key, *index);
+  if (added || added.error().code() != ErrorCode::kExhausted) return added;
+  return recent_.AddUnreadable(info.key, added.error().message());
+}
+
+Status IntervalKeeper::MakeRoom() {
+  std::optional<CatalogInterval> largest;
+  size_t most = 0;
+  for (const CatalogInterval& interval : recent_.Intervals()) {
+    const size_t rows = recent_.RowsOf(interval);
+    if (rows <= most) continue;
+    largest = interval;
+    most = rows;
+  }
+  // It is not all of its interval, and must not look so.
+  return largest ? Write(*largest, /*late=*/true) : OkStatus();
+}
+
+Status IntervalKeeper::Write(const CatalogInterval& interval, bool late) {
+  std::vector<std::string> bundles = recent_.BundlesOf(interval);
+  if (bundles.empty()) return OkStatus();
+  CatalogSet set{.interval = interval, .late = late};
+  set.shards = ShardsFor(recent_.RowsOf(interval));
+  set.unreadable = Bounded(recent_.UnreadableOf(interval));
+  uint32_t shard = 0;
+  std::optional<ShardWriters> writer;
+  const auto finish = [&]() -> Status {
+    RETURN_IF_ERROR(std::move(*writer).Store(store_));
+    if (++shard < set.shards) writer.emplace(set, shard, set.shards, std::vector<std::string>());
+    return OkStatus();
+  };
+  writer.emplace(set, shard, set.shards, std::vector<std::string>());
+  const auto add = [&](const CatalogEntry& one) -> Status {
+    const CatalogRow& row = one.entry.row;
+    const uint32_t of = ShardOf(row.namespace_name, row.workload, set.shards);
+    while (shard < of) RETURN_IF_ERROR(finish());
+    writer->Add(one);
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(recent_.ForEachInOrder(interval, set.shards, add));
+  while (shard < set.shards) RETURN_IF_ERROR(finish());
+  RETURN_IF_ERROR(StoreBundleList(store_, interval, std::move(bundles)));
+  recent_.Drop(interval);
+  ++figures_.catalogs_written;
+  return OkStatus();
+}
+
+}  // namespace firetower::store
