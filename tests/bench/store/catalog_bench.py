@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""catalog_bench.py PROGRAM [HOURS [NODES]]: what questions by catalogs read and cost.
+
+Six hours of 20 nodes with 600 containers (9 GB on disk), and the catalogs of an hour of NODES
+(5,000) nodes with 30 containers each. Lines: `metric value limit verdict`, and what has no limit
+without one. CPU is that of answering, over that of merging the same entries from local files.
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+NODES, WORKLOADS, ASKED = 20, 200, 17
+PAIRS = 5
+MAX_READ, MAX_CPU, MAX_RSS_MIB = 1.3, 1.5, 200
+
+program, *numbers = sys.argv[1:]
+hours = int(numbers[0]) if numbers else 6
+many_nodes = int(numbers[1]) if len(numbers) > 1 else 5000
+good = True
+
+
+def run(*words):
+    words = [str(word) for word in words]
+    out = subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+    return json.loads(out)
+
+
+def say(metric, value, limit=None):
+    global good
+    verdict = ""
+    if limit is not None:
+        holds = value <= limit
+        good = good and holds
+        verdict = f" <={limit} {'ok' if holds else 'FAIL'}"
+    text = f"{value:.3f}" if isinstance(value, float) else value
+    print(f"{metric} {text}{verdict}", flush=True)
+
+
+def question(name, url, scratch, first, last, limits=True):
+    """One question: the entries as files, then answers and merges of these in turn."""
+    entries = scratch / f"{name}-entries"
+    entries.mkdir()
+    copied = run("ask", url, ASKED, first, last, "-", entries)
+    files = sorted(entries.iterdir())
+    assert copied["profiles"] == len(files) > 0, copied
+    cold, warm, answers = [], [], []
+    for _ in range(PAIRS):
+        answer = scratch / "answer.pb.gz"
+        merged = scratch / "merged.pb.gz"
+        first_time, second_time = run("ask", url, ASKED, first, last, answer)
+        local = run("merge", merged, *files)
+        assert first_time["skipped"] == 0 and first_time["profiles"] == len(files)
+        answers.append((answer.read_bytes(), merged.read_bytes()))
+        cold.append(first_time["cpu_ms"] / local["cpu_ms"])
+        warm.append(second_time["cpu_ms"] / local["cpu_ms"])
+    say(f"{name}_entries", len(files))
+    say(f"{name}_entry_bytes", copied["entry_bytes"])
+    say(f"{name}_requests", first_time["gets"] + first_time["lists"])
+    say(f"{name}_requests_again", second_time["gets"] + second_time["lists"])
+    say(f"{name}_read_bytes", first_time["read_bytes"])
+    say(f"{name}_read_bytes_again", second_time["read_bytes"])
+    ratio = first_time["read_bytes"] / copied["entry_bytes"]
+    say(f"{name}_read_ratio", ratio, MAX_READ if limits else None)
+    say(f"{name}_cpu_ratio", statistics.median(cold), MAX_CPU if limits else None)
+    say(f"{name}_cpu_ratio_again", statistics.median(warm), MAX_CPU if limits else None)
+    say(f"{name}_peak_mib", first_time["peak_kib"] / 1024, MAX_RSS_MIB)
+    assert all(ours == theirs for ours, theirs in answers), "the answer is not the sum of its entries"
+    return answers[0][0]
+
+
+def cluster(scratch):
+    url = f"file://{scratch}/store"
+    made = run("generate", url, hours, NODES, WORKLOADS)
+    say("store_bytes", made["bytes"])
+    end = hours * 60
+    asked = {"hour": (end - 120, end - 60), "odd_hour": (end - 143, end - 83), "quarter": (end - 15, end)}
+    for name, times in asked.items():
+        question(f"{name}_without_catalogs", url, scratch, *times, limits=False)
+    written = run("rebuild", url, hours)
+    for figure in ("gets", "lists", "puts", "read_bytes", "written_bytes", "cpu_ms"):
+        say(f"rebuild_{figure}", written[figure])
+    say("rebuild_peak_mib", written["peak_kib"] / 1024, MAX_RSS_MIB)
+    before = {name: question(name, url, scratch, *times) for name, times in asked.items()}
+    run("delete-catalogs", url)
+    run("rebuild", url, hours)
+    for name, times in asked.items():
+        assert question(f"{name}_rebuilt", url, scratch, *times) == before[name], "another answer"
+
+
+def many(scratch):
+    url = f"file://{scratch}/many"
+    written = run("rows", url, many_nodes)
+    for figure in ("rows", "recent_bytes", "catalogs", "bytes", "cpu_ms"):
+        say(f"many_{figure}", written[figure])
+    question("many_before_the_hour", url, scratch, 0, 60, limits=False)
+    merged = run("merge-hour", url)
+    for figure in ("inputs", "catalogs", "bytes", "read_bytes", "cpu_ms"):
+        say(f"many_merge_{figure}", merged[figure])
+    say("many_merge_peak_mib", merged["peak_kib"] / 1024, MAX_RSS_MIB)
+    question("many_hour", url, scratch, 0, 60)
+    question("many_quarter", url, scratch, 45, 60)
+
+
+for part in cluster, many:
+    with tempfile.TemporaryDirectory() as folder:
+        part(pathlib.Path(folder))
+sys.exit(0 if good else 1)
