@@ -63,10 +63,11 @@ class CatalogFile {
   };
 
   static constexpr uint64_t kMaxIndexBytes = uint64_t{64} << 20;
-  // How much of a file's end is worth reading at first: the index has about a hundredth of it.
+  // How much of a file's end is worth reading at first: the index has somewhat less than a
+  // hundredth of it.
   static constexpr uint64_t TailBytes(uint64_t file_bytes) {
     constexpr uint64_t kLeast = 4 << 10, kMost = 64 << 10;
-    const uint64_t share = file_bytes / 64;
+    const uint64_t share = file_bytes / 128;
     const uint64_t tail = share < kLeast ? kLeast : share > kMost ? kMost : share;
     return tail < file_bytes ? tail : file_bytes;
   }

@@ -49,12 +49,12 @@ class PackedRows {
   size_t bytes() const { return texts_.bytes() + containers_.bytes() + rests_.bytes(); }
 
  private:
-  uint32_t Intern(std::string_view text) { return texts_.Intern({text.data(), text.size()}); }
+  uint32_t Intern(std::string_view text);
   std::string Text(uint32_t id) const;
   uint32_t PackRest(const CatalogEntry& one);
   void UnpackRest(uint32_t rest, CatalogEntry& one) const;
 
-  profile::Interner<char> texts_;
+  profile::Interner<char> texts_;  // see Shortened in packed_rows.cc
   profile::Interner<uint32_t> containers_;
   profile::Interner<uint32_t> rests_;
 };

@@ -10,6 +10,14 @@
 #include "store/find.h"
 
 namespace firetower::store {
+namespace {
+
+// In a set: a node of it, and the text.
+size_t BytesOfName(const std::string& bundle) {
+  return 4 * sizeof(void*) + sizeof(std::string) + bundle.size() + 1;
+}
+
+}  // namespace
 
 RecentRows::Held* RecentRows::HeldOf(const std::string& bundle) {
   const Result<BundleKey> key = ParseBundleKey(bundle);
@@ -18,13 +26,15 @@ RecentRows::Held* RecentRows::HeldOf(const std::string& bundle) {
 
 Status RecentRows::Add(const std::string& bundle, const BundleIndex& index) {
   const std::lock_guard lock(mutex_);
-  if (rows_ + index.entries.size() > max_rows_) {
+  if (rows_ + index.entries.size() > limits_.max_rows || Bytes() >= limits_.max_bytes) {
     return Error(ErrorCode::kExhausted,
-                 fmt::format("recent rows: {} of at most {} are held", rows_, max_rows_));
+                 fmt::format("recent rows: {} in {} bytes are held, at most {} in {}", rows_,
+                             Bytes(), limits_.max_rows, limits_.max_bytes));
   }
   Held* held = HeldOf(bundle);
   if (held == nullptr) return Error(ErrorCode::kInvalid, bundle + " is no bundle");
   if (!held->bundles.insert(bundle).second) return OkStatus();
+  bundle_bytes_ += BytesOfName(bundle);
   CatalogEntry one{.bundle = bundle};
   for (const BundleEntry& entry : index.entries) {
     one.entry = entry;
@@ -42,10 +52,10 @@ Status RecentRows::AddUnreadable(const std::string& bundle, const std::string& r
   const std::lock_guard lock(mutex_);
   Held* held = HeldOf(bundle);
   if (held == nullptr) return Error(ErrorCode::kInvalid, bundle + " is no bundle");
-  if (held->bundles.insert(bundle).second &&
-      held->unreadable.size() < CatalogHeader::kMaxUnreadable) {
+  if (!held->bundles.insert(bundle).second) return OkStatus();
+  bundle_bytes_ += BytesOfName(bundle);
+  if (held->unreadable.size() < CatalogHeader::kMaxUnreadable)
     held->unreadable.push_back({bundle, "", reason});
-  }
   return OkStatus();
 }
 
@@ -119,6 +129,7 @@ void RecentRows::Drop(const CatalogInterval& interval) {
   if (found == held_.end()) return;
   rows_ -= found->second.rows.size();
   dropped_rows_ += found->second.rows.size() + 1;
+  for (const std::string& bundle : found->second.bundles) bundle_bytes_ -= BytesOfName(bundle);
   held_.erase(found);
   if (dropped_rows_ > rows_ / 2) Compact();
 }
@@ -162,13 +173,13 @@ size_t RecentRows::rows() const {
   return rows_;
 }
 
+size_t RecentRows::Bytes() const {
+  return packed_.bytes() + rows_ * sizeof(PackedRows::Row) + bundle_bytes_;
+}
+
 size_t RecentRows::bytes() const {
   const std::shared_lock lock(mutex_);
-  size_t bytes = packed_.bytes() + rows_ * sizeof(PackedRows::Row);
-  for (const auto& [interval, held] : held_) {
-    for (const std::string& bundle : held.bundles) bytes += bundle.capacity() + 1 + 64;
-  }
-  return bytes;
+  return Bytes();
 }
 
 }  // namespace firetower::store

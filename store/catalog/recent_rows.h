@@ -20,14 +20,18 @@
 
 namespace firetower::store {
 
-// The rows of bundles that no catalog holds yet, in memory: at most `max_rows` of them, some 100
-// bytes each. One thread adds and drops, any thread asks.
+struct RecentRowsLimits {
+  size_t max_rows = 2'000'000;
+  // A row has some 100; of containers that nothing is like, with many build ids, twice as many.
+  size_t max_bytes = size_t{128} << 20;
+};
+
+// The rows of bundles that no catalog holds yet, in memory. 5,000 nodes of 30 containers have 1.5
+// million in the ten minutes until a catalog is written. One thread adds and drops, any thread
+// asks.
 class RecentRows {
  public:
-  // Two times what 5,000 nodes of 30 containers have in the ten minutes until a catalog is written.
-  static constexpr size_t kMaxRows = 2'000'000;
-
-  explicit RecentRows(size_t max_rows = kMaxRows) : max_rows_(max_rows) {}
+  explicit RecentRows(const RecentRowsLimits& limits = {}) : limits_(limits) {}
 
   // kExhausted when there is no room for all of it: nothing was taken. kInvalid when `bundle` is no
   // bundle's key. One that is held is not taken again.
@@ -70,14 +74,16 @@ class RecentRows {
 
   Held* HeldOf(const std::string& bundle);
   void Compact();
+  size_t Bytes() const;
 
-  const size_t max_rows_;
+  const RecentRowsLimits limits_;
   // Questions read while the hub's own thread adds some bundles a second.
   mutable std::shared_mutex mutex_;
   PackedRows packed_;
   std::map<CatalogInterval, Held> held_;
   std::set<CatalogInterval> whole_;
   size_t rows_ = 0;
+  size_t bundle_bytes_ = 0;  // of their names
   size_t dropped_rows_ = 0;  // since the last Compact
 };
 

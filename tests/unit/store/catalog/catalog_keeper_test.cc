@@ -26,8 +26,8 @@ using ::testing::SizeIs;
 
 // A keeper, as a process that may be killed has one.
 struct Process {
-  Process(ObjectStore& store, const Clock& clock, size_t max_rows = RecentRows::kMaxRows)
-      : recent(max_rows), keeper(store, recent, clock) {}
+  Process(ObjectStore& store, const Clock& clock, const RecentRowsLimits& limits = {})
+      : recent(limits), keeper(store, recent, clock) {}
 
   RecentRows recent;
   CatalogKeeper keeper;
@@ -314,7 +314,7 @@ TEST_F(CatalogKeeperTest, MakesAllAnewThatWasDeleted) {
 // What fits into the memory is a part of one interval.
 TEST_F(CatalogKeeperTest, WritesInPartsWhatTheMemoryCannotHold) {
   PutWholeHour();
-  Process process(store_, clock_, /*max_rows=*/20);
+  Process process(store_, clock_, {.max_rows = 20});
   Look(process);
   EXPECT_EQ(CountOf(store_, "-3600/0of1"), 1u);
   EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600));
@@ -323,7 +323,7 @@ TEST_F(CatalogKeeperTest, WritesInPartsWhatTheMemoryCannotHold) {
 
 TEST_F(CatalogKeeperTest, SaysThatTheMemoryIsFullWhereItMayNotWrite) {
   PutWindows(store_, kHour, kHour + 300);
-  Process follower(store_, clock_, /*max_rows=*/20);
+  Process follower(store_, clock_, {.max_rows = 20});
   SetTime(kHour + 310);
   const Status looked = follower.keeper.Look(false);
   ASSERT_FALSE(looked);

@@ -104,7 +104,7 @@ TEST(RecentRows, TakeABundleOnce) {
 }
 
 TEST(RecentRows, TakeAllOfABundleOrNothing) {
-  RecentRows recent(5);
+  RecentRows recent({.max_rows = 5});
   const std::string first = *BuildKey(KeyOf("node-1", kHour)),
                     second = *BuildKey(KeyOf("node-2", kHour));
   ASSERT_TRUE(recent.Add(first, IndexOf(RowsOf("node-1", kHour))));
@@ -115,6 +115,43 @@ TEST(RecentRows, TakeAllOfABundleOrNothing) {
   EXPECT_FALSE(recent.Knows(second));
   recent.Drop(kFirst);
   EXPECT_TRUE(recent.Add(second, IndexOf(RowsOf("node-2", kHour))));
+}
+
+TEST(RecentRows, HoldTheirBoundOfBytes) {
+  RecentRows recent({.max_bytes = 50'000});
+  Status added;
+  int64_t at = kHour;
+  for (; added && at < kHour + 3600; at += 1)
+    added = recent.Add(*BuildKey(KeyOf("node-1", at)), IndexOf(RowsOf("node-1", at)));
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code(), ErrorCode::kExhausted);
+  EXPECT_GT(recent.rows(), 100u);
+  EXPECT_LE(recent.bytes(), 60'000u) << "one bundle more than the bound, and how tables grow";
+  for (const CatalogInterval& interval : recent.Intervals()) recent.Drop(interval);
+  EXPECT_TRUE(recent.Add(*BuildKey(KeyOf("node-1", at)), IndexOf(RowsOf("node-1", at))));
+}
+
+TEST(RecentRows, GiveBackTextsOfAnyBytes) {
+  const std::vector<std::string> texts = {"",
+                                          "0123456789abcdef",
+                                          "0123456789ABCDEF",
+                                          "0123456789abcde",
+                                          "0123456789abcdef0",
+                                          "ffffffffffffffffffffffffffffffffffffffff",
+                                          "\x01",
+                                          "\x02 and more",
+                                          std::string("\x01\0\x02", 3),
+                                          "deadbeef"};
+  RecentRows recent;
+  CatalogRow row = RowsOf("node-1", kHour)[0];
+  row.build_ids = texts;
+  row.container_id = texts[5];
+  row.pod_uid = texts[6];
+  ASSERT_TRUE(recent.Add(*BuildKey(KeyOf("node-1", kHour)), IndexOf({row})));
+  EXPECT_EQ(Found(recent, {}).at(0).entry.row, row);
+  ASSERT_TRUE(recent.Add(*BuildKey(KeyOf("node-1", kHour + 600)), IndexOf({row})));
+  recent.Drop({RetentionClass::kStandard, "home", kHour + 600, 300});
+  EXPECT_EQ(Found(recent, {}).at(0).entry.row, row) << "after what is left was packed anew";
 }
 
 TEST(RecentRows, AreKeptByInterval) {
