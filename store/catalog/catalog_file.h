@@ -67,7 +67,7 @@ class CatalogFile {
   // hundredth of it.
   static constexpr uint64_t TailBytes(uint64_t file_bytes) {
     constexpr uint64_t kLeast = 4 << 10, kMost = 64 << 10;
-    const uint64_t share = file_bytes / 128;
+    const uint64_t share = file_bytes / 96;
     const uint64_t tail = share < kLeast ? kLeast : share > kMost ? kMost : share;
     return tail < file_bytes ? tail : file_bytes;
   }

@@ -224,7 +224,7 @@ class ClusterSearch {
     const auto visit = [&](const ObjectInfo& info, const BundleKey& key) -> Result<bool> {
       // A row keeps milliseconds, the key seconds.
       if (key.start_s + key.seconds + 1 < from_s_) return true;
-      if (parts_.recent != nullptr && parts_.recent->Knows(info.key)) return true;
+      if (parts_.recent != nullptr && parts_.recent->Knows(IntervalOf(key), info.key)) return true;
       if (++read > parts_.options.max_listed_bundles) {
         return Error(ErrorCode::kExhausted,
                      fmt::format("there is no catalog of the time from {} to {}, which has more "

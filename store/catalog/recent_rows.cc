@@ -59,11 +59,9 @@ Status RecentRows::AddUnreadable(const std::string& bundle, const std::string& r
   return OkStatus();
 }
 
-bool RecentRows::Knows(const std::string& bundle) const {
-  const Result<BundleKey> key = ParseBundleKey(bundle);
-  if (!key) return false;
+bool RecentRows::Knows(const CatalogInterval& interval, const std::string& bundle) const {
   const std::shared_lock lock(mutex_);
-  const auto found = held_.find(IntervalOf(*key));
+  const auto found = held_.find(interval);
   return found != held_.end() && found->second.bundles.contains(bundle);
 }
 

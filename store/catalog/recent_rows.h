@@ -38,7 +38,8 @@ class RecentRows {
   Status Add(const std::string& bundle, const BundleIndex& index);
   // Instead of Add where its directory cannot be read.
   Status AddUnreadable(const std::string& bundle, const std::string& reason);
-  bool Knows(const std::string& bundle) const;
+  // A bundle of that interval.
+  bool Knows(const CatalogInterval& interval, const std::string& bundle) const;
 
   // Whether every bundle of the interval that was listed is in here, or in a catalog.
   void MarkWhole(const CatalogInterval& interval, bool whole);

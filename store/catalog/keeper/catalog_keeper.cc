@@ -16,13 +16,11 @@ namespace {
 
 constexpr int64_t kKinds[] = {kWindowsSeconds, kShortRollUpSeconds, kHourSeconds};
 
-// The intervals of all kinds that begin in an hour.
-std::vector<CatalogInterval> IntervalsOf(const StoredCluster& at, int64_t hour_s) {
+// The intervals of a kind that begin in an hour.
+std::vector<CatalogInterval> IntervalsOf(const StoredCluster& at, int64_t hour_s, int64_t kind) {
   std::vector<CatalogInterval> intervals;
-  for (const int64_t seconds : kKinds) {
-    for (int64_t start = hour_s; start < hour_s + kHourSeconds; start += seconds)
-      intervals.push_back({at.retention, at.cluster, start, seconds});
-  }
+  for (int64_t start = hour_s; start < hour_s + kHourSeconds; start += kind)
+    intervals.push_back({at.retention, at.cluster, start, kind});
   return intervals;
 }
 
@@ -59,6 +57,11 @@ Status CatalogKeeper::Look(bool leads) {
   }
   const int64_t kept_s = NowSeconds() - 3 * kHourSeconds;
   recent_.ForgetMarks(kept_s);
+  // Who leads looks further back, and writes what it finds. The rest is of bundles that are gone.
+  const int64_t held_s = kept_s - (leads ? options_.late_hours * kHourSeconds : 0);
+  for (const CatalogInterval& interval : recent_.Intervals()) {
+    if (interval.end_s() < held_s) recent_.Drop(interval);
+  }
   std::erase_if(done_since_ns_, [&](const auto& one) {
     return std::get<int64_t>(one.first) < kept_s - options_.late_hours * kHourSeconds;
   });
@@ -68,46 +71,75 @@ Status CatalogKeeper::Look(bool leads) {
 Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
   // The hour that is not yet over, and one more while what it replaces is kept.
   const int64_t last_s = HourOf(NowSeconds());
-  const int64_t first_s =
-      HourOf(NowSeconds() - kHourSeconds - options_.close_hour_s - options_.keep_replaced_s);
+  const int64_t first_s = std::max<int64_t>(
+      HourOf(NowSeconds() - kHourSeconds - options_.close_hour_s - options_.keep_replaced_s), 0);
   ASSIGN_OR_RETURN(
       const CatalogListing listing,
       CatalogListing::Read(store_, at.retention, at.cluster, first_s, last_s + kHourSeconds));
-  for (int64_t hour_s = std::max<int64_t>(first_s, 0); hour_s <= last_s; hour_s += kHourSeconds)
-    RETURN_IF_ERROR(LookAtHour(at, listing, hour_s, leads));
+  const auto is_done = [&](int64_t hour_s) { return HasAllRows(listing.Of(hour_s, kHourSeconds)); };
+  for (const int64_t kind : kKinds) {
+    std::vector<CatalogInterval> open;
+    for (int64_t hour_s = first_s; hour_s <= last_s; hour_s += kHourSeconds) {
+      for (CatalogInterval& interval : IntervalsOf(at, hour_s, kind)) {
+        if (is_done(hour_s) || IsDone(interval, listing))
+          RETURN_IF_ERROR(DropKnown(interval, listing));
+        else if (interval.start_s <= NowSeconds())
+          open.push_back(std::move(interval));
+      }
+    }
+    if (!open.empty()) RETURN_IF_ERROR(LookAtOpen(at, listing, open, leads));
+  }
+  for (int64_t hour_s = first_s; leads && hour_s <= last_s; hour_s += kHourSeconds) {
+    if (is_done(hour_s))
+      RETURN_IF_ERROR(DeleteReplaced(at, listing, hour_s));
+    else if (IsOver(hour_s) && HasAny(at, listing, hour_s))
+      RETURN_IF_ERROR(KeepHour(at, hour_s));
+  }
   return OkStatus();
 }
 
-Status CatalogKeeper::LookAtHour(const StoredCluster& at, const CatalogListing& listing,
-                                 int64_t hour_s, bool leads) {
-  const bool done = HasAllRows(listing.Of(hour_s, kHourSeconds));
-  for (const CatalogInterval& interval : IntervalsOf(at, hour_s)) {
-    if (interval.start_s <= NowSeconds())
-      RETURN_IF_ERROR(LookAtInterval(interval, listing, done, leads));
-  }
-  if (!leads) return OkStatus();
-  if (done) return DeleteReplaced(at, listing, hour_s);
-  return IsOver(hour_s) ? KeepHour(at, hour_s) : OkStatus();
+// After a look at what is open, all of an hour without a catalog is in one of the two.
+bool CatalogKeeper::HasAny(const StoredCluster& at, const CatalogListing& listing,
+                           int64_t hour_s) const {
+  const std::vector<CatalogInterval> held = recent_.Intervals();
+  return !listing.OfHour(hour_s).empty() ||
+         std::ranges::any_of(held, [&](const CatalogInterval& one) {
+           return one.retention == at.retention && one.cluster == at.cluster &&
+                  HourOf(one.start_s) == hour_s;
+         });
 }
 
-Status CatalogKeeper::LookAtInterval(const CatalogInterval& interval, const CatalogListing& listing,
-                                     bool hour_done, bool leads) {
-  if (hour_done || IsDone(interval, listing)) {
-    // Somebody else wrote it. What came late stays until it is written too.
-    const std::vector<std::string> bundles = recent_.BundlesOf(interval);
-    if (bundles.empty()) return OkStatus();
-    ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
-    if (known.HoldsAll(bundles)) recent_.Drop(interval);
-    return OkStatus();
-  }
+Status CatalogKeeper::DropKnown(const CatalogInterval& interval, const CatalogListing& listing) {
+  const std::vector<std::string> bundles = recent_.BundlesOf(interval);
+  if (bundles.empty()) return OkStatus();
   ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
-  const Status read = intervals_.ReadNew(interval, known, leads);
-  recent_.MarkWhole(interval, read.has_value());
+  // What came late stays until it is written too.
+  if (known.HoldsAll(bundles)) recent_.Drop(interval);
+  return OkStatus();
+}
+
+Status CatalogKeeper::LookAtOpen(const StoredCluster& at, const CatalogListing& listing,
+                                 const std::vector<CatalogInterval>& open, bool leads) {
+  std::vector<ListedCatalog> catalogs;
+  for (const CatalogInterval& interval : open) {
+    const std::span<const ListedCatalog> of = CatalogsOf(interval, listing);
+    catalogs.insert(catalogs.end(), of.begin(), of.end());
+  }
+  ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(catalogs));
+  const auto is_open = [&](const CatalogInterval& interval) {
+    return std::ranges::binary_search(open, interval);
+  };
+  const Status read = intervals_.ReadNew(at, open[0].seconds, open.front().start_s,
+                                         open.back().end_s(), is_open, known, leads);
+  for (const CatalogInterval& interval : open) recent_.MarkWhole(interval, read.has_value());
   RETURN_IF_ERROR(read);
-  // An hour's roll-ups wait for the hour's own catalog.
-  const bool is_due =
-      interval.seconds != kHourSeconds && interval.end_s() + options_.close_s <= NowSeconds();
-  return leads && is_due ? intervals_.Write(interval, /*late=*/false) : OkStatus();
+  for (const CatalogInterval& interval : open) {
+    // An hour's roll-ups wait for the hour's own catalog.
+    const bool is_due =
+        interval.seconds != kHourSeconds && interval.end_s() + options_.close_s <= NowSeconds();
+    if (leads && is_due) RETURN_IF_ERROR(intervals_.Write(interval, /*late=*/false));
+  }
+  return OkStatus();
 }
 
 Status CatalogKeeper::LookFurtherBack(const StoredCluster& at) {
@@ -160,11 +192,19 @@ Status CatalogKeeper::KeepHourOnce(const StoredCluster& at, int64_t hour_s,
   ASSIGN_OR_RETURN(CatalogListing listing, list());
   const CatalogInterval hour{at.retention, at.cluster, hour_s, kHourSeconds};
   const bool done = HasAllRows(CatalogsOf(hour, listing));
-  for (const CatalogInterval& interval : IntervalsOf(at, hour_s)) {
-    ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
-    RETURN_IF_ERROR(intervals_.ReadNew(interval, known, /*may_write=*/true));
-    const bool late = done || interval.seconds == kHourSeconds || IsDone(interval, listing);
-    RETURN_IF_ERROR(intervals_.Write(interval, late));
+  ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(listing.OfHour(hour_s)));
+  for (const int64_t kind : kKinds) {
+    ASSIGN_OR_RETURN(const bool any,
+                     intervals_.HasBundles(at, kind, hour_s, hour_s + kHourSeconds));
+    if (!any) continue;
+    // One interval after another: a whole hour's rows are too many.
+    for (const CatalogInterval& interval : IntervalsOf(at, hour_s, kind)) {
+      RETURN_IF_ERROR(intervals_.ReadNew(
+          at, kind, interval.start_s, interval.end_s(), [](const auto&) { return true; }, known,
+          /*may_write=*/true));
+      const bool late = done || kind == kHourSeconds || IsDone(interval, listing);
+      RETURN_IF_ERROR(intervals_.Write(interval, late));
+    }
   }
   if (done) return OkStatus();
   ASSIGN_OR_RETURN(listing, list());

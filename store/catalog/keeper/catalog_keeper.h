@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -61,10 +64,12 @@ class CatalogKeeper {
   };
 
   Status LookAt(const StoredCluster& at, bool leads);
-  Status LookAtHour(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s,
-                    bool leads);
-  Status LookAtInterval(const CatalogInterval& interval, const CatalogListing& listing,
-                        bool hour_done, bool leads);
+  // The intervals of one kind that have no catalog yet.
+  Status LookAtOpen(const StoredCluster& at, const CatalogListing& listing,
+                    const std::vector<CatalogInterval>& open, bool leads);
+  bool HasAny(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s) const;
+  // Of one that has a catalog, by whomever.
+  Status DropKnown(const CatalogInterval& interval, const CatalogListing& listing);
   Status LookFurtherBack(const StoredCluster& at);
   // Everything of an hour that is over: what is late, and its catalog.
   Status KeepHour(const StoredCluster& at, int64_t hour_s);

@@ -9,15 +9,13 @@
 #include "base/log.h"
 #include "store/catalog/catalog_cache.h"
 #include "store/catalog/catalog_set.h"
-#include "store/walk.h"
 
 namespace firetower::store {
 namespace {
 
-std::string PrefixOf(const CatalogInterval& interval) {
-  return interval.seconds == kWindowsSeconds
-             ? BundlePrefix(interval.retention, interval.cluster)
-             : RollUpPrefix(interval.retention, interval.cluster, interval.seconds);
+std::string PrefixOf(const StoredCluster& at, int64_t kind) {
+  return kind == kWindowsSeconds ? BundlePrefix(at.retention, at.cluster)
+                                 : RollUpPrefix(at.retention, at.cluster, kind);
 }
 
 bool IsDamage(const Error& error) {
@@ -56,14 +54,30 @@ Result<KnownBundles> IntervalKeeper::ReadKnown(std::span<const ListedCatalog> ca
   return known;
 }
 
-Status IntervalKeeper::ReadNew(const CatalogInterval& interval, const KnownBundles& known,
-                               bool may_write) {
-  return WalkBundles(store_, PrefixOf(interval), interval.start_s, interval.end_s(),
-                     [&](const ObjectInfo& info, const BundleKey&) -> Result<bool> {
-                       if (known.Holds(info.key) || recent_.Knows(info.key)) return true;
-                       RETURN_IF_ERROR(ReadBundle(info, may_write));
-                       return true;
-                     });
+Result<bool> IntervalKeeper::HasBundles(const StoredCluster& at, int64_t kind, int64_t from_s,
+                                        int64_t to_s) const {
+  bool any = false;
+  const auto stop_at_first = [&](const ObjectInfo&, const BundleKey&) -> Result<bool> {
+    any = true;
+    return false;
+  };
+  RETURN_IF_ERROR(WalkBundles(store_, PrefixOf(at, kind), from_s, to_s, stop_at_first));
+  return any;
+}
+
+Status IntervalKeeper::ReadNew(const StoredCluster& at, int64_t kind, int64_t from_s, int64_t to_s,
+                               const std::function<bool(const CatalogInterval& interval)>& wanted,
+                               const KnownBundles& known, bool may_write) {
+  return WalkBundles(
+      store_, PrefixOf(at, kind), from_s, to_s,
+      [&](const ObjectInfo& info, const BundleKey& key) -> Result<bool> {
+        const CatalogInterval interval = IntervalOf(key);
+        if (!wanted(interval) || recent_.Knows(interval, info.key) || known.Holds(info.key)) {
+          return true;
+        }
+        RETURN_IF_ERROR(ReadBundle(info, may_write));
+        return true;
+      });
 }
 
 Status IntervalKeeper::ReadBundle(const ObjectInfo& info, bool may_write) {

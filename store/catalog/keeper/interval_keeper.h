@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "store/catalog/interval.h"
 #include "store/catalog/recent_rows.h"
 #include "store/store.h"
+#include "store/walk.h"
 
 namespace firetower::store {
 
@@ -35,7 +37,7 @@ class KnownBundles {
   std::vector<uint64_t> hashes_;
 };
 
-// Takes the bundles of an interval into memory, and from there into a catalog.
+// Takes bundles into memory, and from there into the catalogs of their intervals.
 class IntervalKeeper {
  public:
   IntervalKeeper(ObjectStore& store, RecentRows& recent, KeeperFigures& figures)
@@ -43,10 +45,15 @@ class IntervalKeeper {
 
   // Of what the lists among `catalogs` name. A damaged list counts for none.
   Result<KnownBundles> ReadKnown(std::span<const ListedCatalog> catalogs);
-  // Lists the interval's bundles and reads the directories of those neither known nor in memory.
-  // When the memory is full and `may_write`, the interval with the most rows goes into a catalog of
-  // its own before its time; kExhausted otherwise.
-  Status ReadNew(const CatalogInterval& interval, const KnownBundles& known, bool may_write);
+  Result<bool> HasBundles(const StoredCluster& at, int64_t kind, int64_t from_s,
+                          int64_t to_s) const;
+  // Lists the bundles of `kind` (the length of its intervals) that begin in [from_s, to_s), and
+  // reads the directories of those of `wanted` intervals that are neither known nor in memory. When
+  // the memory is full and `may_write`, the interval with the most rows goes into a catalog of its
+  // own before its time; kExhausted otherwise.
+  Status ReadNew(const StoredCluster& at, int64_t kind, int64_t from_s, int64_t to_s,
+                 const std::function<bool(const CatalogInterval& interval)>& wanted,
+                 const KnownBundles& known, bool may_write);
   // Writes the catalog of what is in memory of the interval, if anything is, and drops it there.
   Status Write(const CatalogInterval& interval, bool late);
 

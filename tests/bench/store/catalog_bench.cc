@@ -157,7 +157,8 @@ int WriteRows(const std::string& url, uint32_t nodes) {
   // 30 containers a node.
   GeneratedCluster cluster(nodes, nodes * 10);
   const Meter meter;
-  store::RecentRows recent;
+  // How much they would be: nothing is written before its time.
+  store::RecentRows recent({.max_bytes = size_t{1} << 30});
   store::KeeperFigures figures;
   store::IntervalKeeper intervals(counted.store(), recent, figures);
   size_t most_bytes = 0;

@@ -41,9 +41,16 @@ class MortalStore : public MemoryStore {
     return MemoryStore::GetRange(key, offset, length);
   }
 
+  Result<std::vector<store::ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
+                                              size_t limit) const override {
+    ++lists;
+    return MemoryStore::List(prefix, start_after, limit);
+  }
+
   std::optional<int> writes_left;  // unset: for ever
   mutable std::set<std::string> read;
   mutable int reads = 0;
+  mutable int lists = 0;
   mutable uint64_t read_bytes = 0;
 
  private:

@@ -211,6 +211,30 @@ TEST_F(CatalogKeeperTest, WhoDoesNotLeadReadsAndWritesNothing) {
   EXPECT_EQ(follower.recent.rows(), 0u) << "the leader's catalog has them";
 }
 
+TEST_F(CatalogKeeperTest, WhoDoesNotLeadForgetsWhatNobodyWrote) {
+  Process follower(store_, clock_);
+  PutWindows(store_, kHour, kHour + 300);
+  SetTime(kHour + 700);
+  Look(follower, false);
+  EXPECT_GT(follower.recent.rows(), 0u);
+  SetTime(kHour + 4 * 3600);
+  Look(follower, false);
+  EXPECT_EQ(follower.recent.rows(), 0u);
+}
+
+// A quiet store costs a few requests a minute, however many intervals an hour has.
+TEST_F(CatalogKeeperTest, ListsLittleWhereNothingIs) {
+  PutBundle(store_, "node-1", kHour - 10 * 86'400);
+  Process process(store_, clock_);
+  Look(process);
+  store_.lists = 0;
+  for (int i = 0; i < 60; ++i) {
+    clock_.Advance(60 * kNsPerSecond);
+    Look(process);
+  }
+  EXPECT_LE(store_.lists, 60 * 4 + 24 * 7);
+}
+
 TEST_F(CatalogKeeperTest, FindsLateBundlesOfTheLastDay) {
   PutWholeHour();
   Process process(store_, clock_);
