@@ -30,22 +30,11 @@ from case import Case, run
 from containers import cgroup_root
 from daemon import Daemon
 from outage_test import synced, watching_seconds
-from pod_churn_test import BURN, HERTZ, MARK, PODS, Played, churn, judge_profiles, requests, resident
+from pod_churn_test import BURN, HERTZ, MARK, PODS, PODS_ALONE, Played, churn, judge_profiles, requests, resident
 from whole_cluster import wait_for
 
 SECONDS = int(os.environ.get("FIRETOWER_OUTAGE_SECONDS", "60"))
 NAMES = ("stays", "renewed", "gone")
-PODS_ALONE = f"""
-apiVersion: firetower.dev/v1alpha1
-kind: ClusterProfilingPolicy
-metadata: {{name: pods}}
-spec:
-  mode: General
-  limits: {{cpu: "1"}}
-  targets: {{podSelector: {{matchLabels: {{}}}}}}
-  profiles: [{{type: CPU, frequencyHertz: {HERTZ}}}]
-  general: {{schedule: Continuous}}
-"""
 ID = re.compile(r"^[0-9a-f]{12}$")
 
 class SteadyPod:

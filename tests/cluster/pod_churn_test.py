@@ -33,6 +33,18 @@ HERTZ = 499
 # Of pods and of their tasks: what else the machine runs has samples too.
 MARK = f"p{secrets.token_hex(3)}-"
 PATH = "/api/v1/namespaces/default/pods"
+# What else the machine runs has names, too, which the daemon would grow by.
+PODS_ALONE = f"""
+apiVersion: firetower.dev/v1alpha1
+kind: ClusterProfilingPolicy
+metadata: {{name: pods}}
+spec:
+  mode: General
+  limits: {{cpu: "1"}}
+  targets: {{podSelector: {{matchLabels: {{}}}}}}
+  profiles: [{{type: CPU, frequencyHertz: {HERTZ}}}]
+  general: {{schedule: Continuous}}
+"""
 # Enters a cgroup, takes a name, and burns: BURNER CGROUP NAME SECONDS [MICROSECONDS]; with a pause, so long after each 5 ms.
 BURN = r"""
 #include <fcntl.h>
@@ -166,7 +178,9 @@ def main():
     root = cgroup_root("v1:memory") or cgroup_root("v2")
     work = pathlib.Path(tempfile.mkdtemp(prefix="firetower-churn-"))
     run("cc", "-O1", "-static", "-x", "c", "-o", work / "burner", "-", input=BURN)
-    with Daemon("--kubeconfig", os.environ["FIRETOWER_TEST_KUBECONFIG"], "--node-name", "node-1",
+    policies = work / "policies.yaml"
+    policies.write_text(PODS_ALONE)
+    with Daemon("--kubeconfig", os.environ["FIRETOWER_TEST_KUBECONFIG"], "--node-name", "node-1", "--policy", policies,
                 "--default-frequency-hertz", HERTZ) as daemon:
         time.sleep(5)
         before, asked = resident(daemon), requests(daemon)
