@@ -167,6 +167,8 @@ def judge_stacks(case, store, statements):
 def judge_memory(case, seen):
     case.at_most("unwind tables, bytes at most", max(look["tables"] for look in seen), TABLE_BYTES)
     third = len(seen) // 3
+    tenths = seen[::max(len(seen) // 10, 1)]
+    case.figure("rss, MB from tenth to tenth", " ".join(f"{look['rss'] / 1e6:.1f}" for look in tenths))
     for what in ("maps", "rss"):
         early = statistics.median(look[what] for look in seen[third:2 * third])
         late = statistics.median(look[what] for look in seen[2 * third:])
