@@ -23,7 +23,7 @@
 namespace firetower::daemon {
 
 // Writes this node's ProfilingNode, and Events of what its triggers did. Only on change, and spread
-// over a time that grows with the cluster, so that 5,000 agents write 100 times a second after an
+// over a time that grows with the cluster, so that 5,000 agents write 50 times a second after an
 // edit. What the API server does or refuses is waited for here and nowhere else, and costs this
 // report alone.
 //

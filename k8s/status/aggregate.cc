@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr int64_t kUnknownClusterNodes = 1000;
 constexpr int64_t kSmallClusterNodes = 10;
-constexpr int64_t kReportsPerSecond = 100;
+constexpr int64_t kReportsPerSecond = 50;
 
 // A condition before it has a time.
 struct Verdict {

@@ -28,7 +28,7 @@ struct WatchedPolicy {
 FieldSet WatchedPolicyFields();
 Result<WatchedPolicy> ReadWatchedPolicy(const Node& object, bool cluster);
 
-// How long agents of so many nodes spread their reports: at most 100 a second write, and the few of
+// How long agents of so many nodes spread their reports: at most 50 a second write, and the few of
 // a small cluster at once. A count that is not known (0) is taken for a thousand.
 int64_t ReportSpanNs(int64_t nodes);
 

@@ -246,8 +246,8 @@ TEST(Aggregate, ReadsBackWhatItWrites) {
 TEST(Aggregate, ReportsSpreadByTheSizeOfTheCluster) {
   EXPECT_EQ(ReportSpanNs(1), kNsPerSecond / 10);
   EXPECT_EQ(ReportSpanNs(11), kNsPerSecond);
-  EXPECT_EQ(ReportSpanNs(5000), 50 * kNsPerSecond);
-  EXPECT_EQ(ReportSpanNs(0), 10 * kNsPerSecond);
+  EXPECT_EQ(ReportSpanNs(5000), 100 * kNsPerSecond);
+  EXPECT_EQ(ReportSpanNs(0), 20 * kNsPerSecond);
 }
 
 }  // namespace
