@@ -22,6 +22,9 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
+IDLE_SECONDS = 30  # The server ends a connection that was idle for 90 s.
+
+
 class Reply:
     def __init__(self, status, body, warnings):
         self.status = status
@@ -41,6 +44,7 @@ class Kube:
         self.authority = str(pathlib.Path(kubeconfig).parent / cluster["certificate-authority"])
         self.token = token
         self.connection = None
+        self.used = 0.0
 
     def as_user(self, token):
         twin = object.__new__(Kube)
@@ -48,6 +52,10 @@ class Kube:
         return twin
 
     def call(self, method, path, body=None, content_type="application/json", accept="application/json"):
+        if self.connection is not None and time.monotonic() - self.used > IDLE_SECONDS:
+            self.connection.close()
+            self.connection = None
+        self.used = time.monotonic()
         if self.connection is None:
             self.connection = http.client.HTTPSConnection(
                 self.server.hostname, self.server.port, timeout=30,
