@@ -171,22 +171,12 @@ static __always_inline void submit_sample(struct stack_scratch *scratch, __u64 c
 	FT_COUNT(counters, SAMPLES);
 }
 
-/*
- * Sends a cold sample: its body so far, then what user space needs to go on. Returns 0; -1 if it
- * may not be sent, and then nothing was.
- */
-static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgroup, __u64 value,
-				       struct ft_counters *counters)
+/* submit_cold() with room_bytes, a constant, for the stack. */
+static __always_inline int submit_cold_with(const __u32 room_bytes, struct stack_scratch *scratch,
+					    __u64 cgroup, __u64 value, struct ft_counters *counters)
 {
-	struct ft_cold *cold;
+	struct ft_cold *cold = bpf_ringbuf_reserve(&ft_ring, sizeof(*cold) + room_bytes, 0);
 
-	/* These are large: whole samples must never find the ring full for their sake. */
-	if (bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >
-	    bpf_ringbuf_query(&ft_ring, BPF_RB_RING_SIZE) / 2)
-		return -1;
-	if (!cold_due(scratch))
-		return -1;
-	cold = bpf_ringbuf_reserve(&ft_ring, sizeof(*cold), 0);
 	if (!cold)
 		return -1;
 	if (submit_body(scratch, counters)) {
@@ -195,12 +185,31 @@ static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgro
 	}
 	fill_sample(&cold->sample, scratch, cgroup, value, 0);
 	cold->sample.kind = FT_KIND_COLD;
-	fill_cold(cold, scratch);
+	fill_cold(cold, scratch, room_bytes);
 	/* The file that it waits for is gone with the process, if that ends soon: read it now. */
 	bpf_ringbuf_submit(cold, BPF_RB_FORCE_WAKEUP);
 	FT_COUNT(counters, SAMPLES);
 	FT_COUNT(counters, COLD);
 	return 0;
+}
+
+/*
+ * Sends a cold sample: its body so far, then what user space needs to go on. Returns 0; -1 if it
+ * may not be sent, and then nothing was.
+ */
+static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgroup, __u64 value,
+				       struct ft_counters *counters)
+{
+	__u64 waiting = bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA);
+	__u64 size = bpf_ringbuf_query(&ft_ring, BPF_RB_RING_SIZE);
+
+	/* These are large: whole samples must never find the ring full for their sake. */
+	if (waiting > size / 2 || !cold_due(scratch))
+		return -1;
+	if (waiting < size / 4 && is_deep(scratch->walk.sp) &&
+	    !submit_cold_with(FT_COLD_DEEP_BYTES, scratch, cgroup, value, counters))
+		return 0;
+	return submit_cold_with(FT_COLD_STACK_BYTES, scratch, cgroup, value, counters);
 }
 
 /* 1: the verdict's filter leaves this tick out. Sets *undecided if only user space can tell. */

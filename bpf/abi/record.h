@@ -87,8 +87,13 @@ struct ft_stack {
 	__u16 pad2;
 };
 
-/* Four pages of stack from ft_cold_begin() of the frame on, as far as they are resident. */
+/*
+ * How much of the stack comes with a cold sample, from ft_cold_begin() of the frame on and as far
+ * as it is resident. The second is for the few that have more: a `main` with its tables on the
+ * stack alone fills the first.
+ */
 #define FT_COLD_STACK_BYTES 16384
+#define FT_COLD_DEEP_BYTES 65536
 
 /*
  * Rules of a leaf may read the red zone, 128 bytes below RSP (System V ABI, AMD64 supplement,
@@ -105,7 +110,8 @@ static inline __u64 ft_cold_begin(__u64 sp)
 
 /*
  * A sample of FT_KIND_COLD: its stack_hash names a body that ends at the frame described here, and
- * user space goes on from there.
+ * user space goes on from there. The record has stack_bytes of the stack behind it, and perhaps
+ * more bytes that mean nothing.
  */
 struct ft_cold {
 	struct ft_sample sample;
@@ -113,10 +119,9 @@ struct ft_cold {
 	__u64 sp;
 	__u64 bp;
 	__u32 returned;      /* ip is a return address */
-	__u32 stack_bytes;   /* valid in `stack`, from ft_cold_begin(sp) on */
+	__u32 stack_bytes;   /* valid behind this, from ft_cold_begin(sp) on */
 	__u64 registers[15]; /* as in struct pt_regs, of the leaf or its caller; else zero */
 	__u64 stack_start;   /* the process's first word of stack (argc) */
-	__u8 stack[FT_COLD_STACK_BYTES];
 };
 
 /* Where a DWARF register is in `registers`: a nibble each, from RAX = 0 up. RSP is not there. */
@@ -148,7 +153,7 @@ struct ft_cgroup_event {
 
 FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");
 FT_STATIC_ASSERT(sizeof(struct ft_stack) == 48, "all records have a 48-byte head");
-FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128 + FT_COLD_STACK_BYTES, "no gaps");
+FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128, "no gaps");
 FT_STATIC_ASSERT(sizeof(struct ft_cgroup_event) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_sample, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_stack, kind) == 42, "kind is at byte 42");

@@ -19,24 +19,40 @@ static __always_inline int cold_due(struct stack_scratch *scratch)
 	return 1;
 }
 
-/* Page by page: one read across the stack's end would fail as a whole. */
-static __always_inline __u32 copy_stack(struct ft_cold *cold, __u64 begin)
+/* Whether the stack goes on behind the FT_COLD_STACK_BYTES that are sent of most. */
+static __always_inline int is_deep(__u64 sp)
+{
+	__u64 begin = ft_cold_begin(sp), word;
+
+	/* What is behind a process's first word of stack are its arguments. */
+	if (stack_start() - begin <= FT_COLD_STACK_BYTES)
+		return 0;
+	return !bpf_probe_read_user(&word, sizeof(word), (void *)(begin + FT_COLD_STACK_BYTES));
+}
+
+/*
+ * At most room_bytes, a constant, of the stack from `begin` on. Page by page: one read across the
+ * stack's end would fail as a whole.
+ */
+static __always_inline __u32 copy_stack(__u8 *to, __u64 begin, const __u32 room_bytes)
 {
 	__u32 copied = 0;
 
-	for (int page = 0; page < FT_COLD_STACK_BYTES / FT_PAGE_BYTES; page++) {
+	for (__u32 page = 0; page < room_bytes / FT_PAGE_BYTES; page++) {
 		__u32 size = FT_PAGE_BYTES - ((begin + copied) & (FT_PAGE_BYTES - 1));
 
-		if (copied > FT_COLD_STACK_BYTES - FT_PAGE_BYTES || size > FT_PAGE_BYTES)
+		if (copied > room_bytes - FT_PAGE_BYTES || size > FT_PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user(cold->stack + copied, size, (void *)(begin + copied)))
+		if (bpf_probe_read_user(to + copied, size, (void *)(begin + copied)))
 			break;
 		copied += size;
 	}
 	return copied;
 }
 
-static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch *scratch)
+/* Behind `cold` are room_bytes, a constant. */
+static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch *scratch,
+				      const __u32 room_bytes)
 {
 	struct ft_walk *walk = &scratch->walk;
 
@@ -49,7 +65,7 @@ static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch
 	    bpf_probe_read_kernel(cold->registers, sizeof(cold->registers),
 				  (void *)scratch->registers))
 		__builtin_memset(cold->registers, 0, sizeof(cold->registers));
-	cold->stack_bytes = copy_stack(cold, ft_cold_begin(walk->sp));
+	cold->stack_bytes = copy_stack((__u8 *)(cold + 1), ft_cold_begin(walk->sp), room_bytes);
 }
 
 #endif

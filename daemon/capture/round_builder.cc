@@ -96,7 +96,7 @@ void RoundBuilder::AppendStack(std::span<const std::byte> record) {
 }
 
 void RoundBuilder::AppendCold(std::span<const std::byte> record) {
-  constexpr size_t kHeadBytes = offsetof(ft_cold, stack);
+  constexpr size_t kHeadBytes = sizeof(ft_cold);
   // Where more wait than a sample can name, the reader has not run for minutes.
   if (record.size() < kHeadBytes || round_->cold.size() > std::numeric_limits<uint16_t>::max()) {
     ++round_->bad_records;

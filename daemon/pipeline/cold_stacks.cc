@@ -16,12 +16,14 @@ bool ColdStacks::WalkOn(FinishedStack& stack, const ColdStack& cold,
 
 void ColdStacks::Add(FinishedStack start, const ColdStack& cold, std::span<const std::byte> stack) {
   start.stop = FT_STOP_COLD;
-  if (start.space == nullptr || WalkOn(start, cold, stack) || waiting_.size() >= kMaxWaiting) {
+  if (start.space == nullptr || WalkOn(start, cold, stack) ||
+      waiting_bytes_ + stack.size() > kMaxWaitingBytes) {
     finished_.push_back(std::move(start));
     return;
   }
   Waiting waiting{std::move(start), cold, {stack.begin(), stack.end()}, clock_.MonotonicNs()};
   waiting_.push_back(std::move(waiting));
+  waiting_bytes_ += stack.size();
 }
 
 void ColdStacks::Retry(bool last) {
@@ -33,6 +35,7 @@ void ColdStacks::Retry(bool last) {
     bool ended = WalkOn(waiting.stack, waiting.cold, waiting.bytes);
     if (ended || last || waiting.since_ns <= expired_ns) {
       finished_.push_back(std::move(waiting.stack));
+      waiting_bytes_ -= waiting.bytes.size();
     } else {
       keep.push_back(std::move(waiting));
     }

@@ -27,12 +27,13 @@ struct FinishedStack {
 };
 
 // Cold samples whose walk waits for an unwind table that is being read. One waits kMaxWaitNs at
-// most, and kMaxWaiting of them; then its stack stays cut, with the reason "cold".
+// most, while what waits copied less than kMaxWaitingBytes of stack; then its stack stays cut, with
+// the reason "cold".
 //
-// Owned by the resolve thread. Memory: some 20 KiB for each that waits.
+// Owned by the resolve thread. Memory: beside these bytes some KiB for each that waits.
 class ColdStacks {
  public:
-  static constexpr size_t kMaxWaiting = 512;
+  static constexpr size_t kMaxWaitingBytes = 8u << 20;
   static constexpr int64_t kMaxWaitNs = 3 * kNsPerSecond;
 
   ColdStacks(Unwinder& unwinder, ProcessTable& processes, const Clock& clock)
@@ -60,6 +61,7 @@ class ColdStacks {
   ProcessTable& processes_;
   const Clock& clock_;
   std::deque<Waiting> waiting_;
+  size_t waiting_bytes_ = 0;
   std::vector<FinishedStack> finished_;
   uint64_t tables_seen_ = 0;
 };

@@ -57,6 +57,7 @@ struct Collected {
   std::vector<ft_sample> samples;
   std::vector<std::pair<CgroupEvent, std::string>> cgroups;
   std::vector<SidebandEvent> sideband;
+  std::map<size_t, std::vector<std::byte>> cold;  // what came of the stack, by the sample's place
 };
 
 void Collect(Round& round, Collected& out) {
@@ -68,7 +69,13 @@ void Collect(Round& round, Collected& out) {
     out.user_stacks[head.stack_hash].assign(first + head.kernel_frames,
                                             first + head.kernel_frames + head.user_frames);
   }
-  out.samples.insert(out.samples.end(), round.samples.begin(), round.samples.end());
+  for (const ft_sample& sample : round.samples) {
+    if (sample.kind == FT_KIND_COLD) {
+      auto bytes = round.Stack(round.cold.at(sample.cold));
+      out.cold[out.samples.size()].assign(bytes.begin(), bytes.end());
+    }
+    out.samples.push_back(sample);
+  }
   out.sideband.insert(out.sideband.end(), round.sideband.begin(), round.sideband.end());
   for (const CgroupEvent& event : round.cgroup_events) {
     out.cgroups.emplace_back(event, round.Text(event.text_begin, event.text_size));
@@ -210,6 +217,34 @@ TEST_F(SamplerBpf, WalksUnwindTablesExactlyToTheRoot) {
   EXPECT_GE(whole, of - 1);
   std::printf("%d of %d stacks exact, %d of %d to the root, %d cold before\n", judged.exact,
               judged.total, whole, of, judged.cold);
+}
+
+// known_outer() under `kBytes` of a frame that begins with `mark`.
+template <size_t kBytes>
+[[gnu::noinline]] uint64_t UnderAFrame(uint64_t mark, uint64_t rounds) {
+  volatile uint64_t frame[kBytes / sizeof(uint64_t)];
+  for (volatile uint64_t& word : frame) word = mark;
+  return known_outer(rounds) + frame[rounds % std::size(frame)];
+}
+
+// How often the mark is at most in what a cold sample of this thread took of its stack.
+size_t MostMarksInColdStacks(const Collected& got, uint64_t mark) {
+  size_t most = 0;
+  for (const auto& [place, bytes] : got.cold) {
+    if (got.samples[place].tid != static_cast<uint32_t>(gettid())) continue;
+    std::vector<uint64_t> words(bytes.size() / sizeof(uint64_t));
+    std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint64_t));
+    most = std::max(most, static_cast<size_t>(std::ranges::count(words, mark)));
+  }
+  return most;
+}
+
+TEST_F(SamplerBpf, SendsTheStackOfAColdSampleAlsoIfItIsDeep) {
+  constexpr uint64_t kMark = 0x5eedf12e70e12345;
+  constexpr size_t kBytes = 40u << 10;
+  Collected got = During([&] { EXPECT_NE(UnderAFrame<kBytes>(kMark, 100'000'000), 0u); });
+  // At this rate the ring fills: not each of them may be as large.
+  EXPECT_GE(MostMarksInColdStacks(got, kMark), kBytes / sizeof(uint64_t));
 }
 
 TEST_F(SamplerBpf, ShowsKernelFramesAboveUserFramesOfASyscallLoop) {
