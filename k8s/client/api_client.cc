@@ -223,6 +223,7 @@ class ApiClient::Session : private httplib::ClientImpl {
 ApiClient::ApiClient(ClientConfig config, std::string user_agent, const Clock& clock)
     : config_(std::move(config)),
       user_agent_(std::move(user_agent)),
+      clock_(clock),
       credentials_(config_, clock, cancel_.fd()) {}
 
 ApiClient::~ApiClient() = default;
@@ -239,7 +240,8 @@ Result<bool> ApiClient::EnsureSession(const Identity& identity) {
   }
   const bool same = ca_pem == ca_pem_ && identity.certificate_pem == identity_.certificate_pem &&
                     identity.key_pem == identity_.key_pem;
-  if (session_ != nullptr && session_->reusable() && same) return true;
+  const bool fresh = clock_.MonotonicNs() - used_ns_ < kMaxIdleNs;
+  if (session_ != nullptr && session_->reusable() && same && fresh) return true;
   session_.reset();
   ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
                    Connection::Open(config_, ca_pem, identity, cancel_, kConnectTimeoutNs));
@@ -252,12 +254,17 @@ Result<bool> ApiClient::EnsureSession(const Identity& identity) {
 Result<ApiReply> ApiClient::Exchange(const ApiRequest& request, const Identity& identity,
                                      BodySink& sink) {
   ASSIGN_OR_RETURN(const bool used_before, EnsureSession(identity));
-  Result<ApiReply> reply = session_->Send(request, user_agent_, identity.bearer_token, sink);
+  const auto send = [&] {
+    Result<ApiReply> reply = session_->Send(request, user_agent_, identity.bearer_token, sink);
+    used_ns_ = clock_.MonotonicNs();
+    return reply;
+  };
+  Result<ApiReply> reply = send();
   // The server closes idle connections when it likes (RFC 9112 §9.3.1).
   if (reply || !used_before || session_->answered() || request.method != "GET") return reply;
   session_.reset();
   RETURN_IF_ERROR(EnsureSession(identity));
-  return session_->Send(request, user_agent_, identity.bearer_token, sink);
+  return send();
 }
 
 Result<ApiReply> ApiClient::Send(const ApiRequest& request, BodySink& sink) {

@@ -59,12 +59,17 @@ class ApiServer {
 
 // Keeps one connection between requests. Credentials and CA are those of the moment of the request:
 // when they changed, the connection is made anew. A 401 is tried once more with credentials read
-// again. A kept connection that turns out to be closed is replaced once, when nothing was answered.
+// again. A connection that was idle for kMaxIdleNs is replaced before a request; one that turns out
+// to be closed all the same is, once, when nothing was answered to a GET: a write may have been
+// done.
 //
 // Belongs to one thread, but for Cancel. The program ignores SIGPIPE. Redirects are not followed:
 // an API server sends none, and a token must not follow one.
 class ApiClient final : public ApiServer {
  public:
+  // A kube-apiserver closes what was idle for 90 s, and balancers before it do sooner.
+  static constexpr int64_t kMaxIdleNs = 50 * kNsPerSecond;
+
   // `clock` outlives this. `user_agent` such as "firetower/0.1.0 (agent)".
   ApiClient(ClientConfig config, std::string user_agent, const Clock& clock);
   ~ApiClient() override;
@@ -85,11 +90,13 @@ class ApiClient final : public ApiServer {
 
   const ClientConfig config_;
   const std::string user_agent_;
+  const Clock& clock_;
   WakeFd cancel_;
   Credentials credentials_;
   std::unique_ptr<Session> session_;
-  std::string ca_pem_;  // the last that could be read, and session_'s
-  Identity identity_;   // session_'s
+  int64_t used_ns_ = 0;  // when session_'s last request ended; monotonic
+  std::string ca_pem_;   // the last that could be read, and session_'s
+  Identity identity_;    // session_'s
 };
 
 }  // namespace firetower::k8s

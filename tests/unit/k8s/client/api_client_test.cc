@@ -103,6 +103,23 @@ TEST(ApiClient, KeepsItsConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
+// The server may have closed it, and a write that nobody answered is not sent again.
+TEST(ApiClient, WritesOnNoConnectionThatWasIdleForLong) {
+  FakeHttpServer server(
+      [](FakePeer& peer, const std::string&) { return peer.Reply("200 OK", "{}"); });
+  FakeClock clock(1, 1);
+  ApiClient client(ConfigFor(server.port()), "x", clock);
+  TextSink sink;
+  const ApiRequest write{.method = "PATCH", .target = "/api", .body = "{}"};
+  ASSERT_TRUE(client.Send(write, sink));
+  clock.Advance(ApiClient::kMaxIdleNs - 1);
+  ASSERT_TRUE(client.Send(write, sink));
+  EXPECT_EQ(server.connections(), 1);
+  clock.Advance(ApiClient::kMaxIdleNs);
+  ASSERT_TRUE(client.Send(write, sink));
+  EXPECT_EQ(server.connections(), 2);
+}
+
 TEST(ApiClient, ReplacesAConnectionThatTheServerClosed) {
   FakeHttpServer server([](FakePeer& peer, const std::string&) {
     peer.Reply("200 OK", "{}");
