@@ -48,7 +48,7 @@ CASES = {
             {"base/a.cc": "#include <base/b.h>\n", "base/b.h": ""},
             {"base/a.cc": '#include "../profile/b.h"\n', "profile/b.h": ""},
         ],
-        [{"base/a.cc": '#include <vector>\n#include "base/b.h"\n#include "p.pb.h"\n', "base/b.h": ""}],
+        [{"base/a.cc": '#include <vector>\n#include "base/b.h"\n#include "p.skel.h"\n', "base/b.h": ""}],
     ),
     "own-header-first": (
         [{"base/a.cc": '#include <vector>\n#include "base/a.h"\n', "base/a.h": ""}],

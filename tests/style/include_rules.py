@@ -17,12 +17,11 @@ MAY_SEE = {
 _BELOW = {"base", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}
 MAY_SEE.update({program: _BELOW for program in ("daemon", "hub", "cli")})
 
-# Written by the build: BPF skeletons and protobuf classes.
-GENERATED = (".skel.h", ".pb.h")
+GENERATED = (".skel.h",)  # written by the build: BPF skeletons
 
 # Libraries that a module's header must not pass on to whoever includes it.
 THIRD_PARTY = re.compile(
-    r"^(nlohmann/|yaml-cpp/|prometheus/|httplib\.h|google/protobuf|zip\.h|zlib\.h|libdeflate\.h"
+    r"^(nlohmann/|yaml-cpp/|prometheus/|httplib\.h|zip\.h|zlib\.h|libdeflate\.h"
     r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|pugixml|bpf/libbpf\.h|bpf/bpf\.h)"
 )
 
