@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/exporter.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -237,14 +235,10 @@ bool Exporter::Settle(Sealed& sealed, bool last) {
 }
 
 void Exporter::SendSealed(bool last) {
-  bool sent = false;
   while (!sealed_.empty() && Settle(sealed_.front(), last || IsFull())) {
     CountPodSamples(sealed_.front());
     SendFirst();
-    sent = true;
   }
-  // A window's memory peaks while it is encoded; most nodes need that room elsewhere for a minute.
-  if (sent) ::malloc_trim(0);
   opted_out_samples_.store(window_.opted_out_samples() + late_opted_out_,
                            std::memory_order_relaxed);
 }

@@ -84,6 +84,7 @@ class Outbox : public ObjectSink {
 
   void Run(std::stop_token stop, WakeFd& wake);
   void StoreAll();
+  bool StoreQueued();  // whether anything was stored
   std::shared_ptr<const Outgoing> Begin();
   // Takes it out if `stored`.
   void End(bool stored);
