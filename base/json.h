@@ -25,4 +25,15 @@ std::optional<int64_t> JsonInteger(const Json& json) {
   return json.template get<int64_t>();
 }
 
+// The member of that name, an integer from 0 to `most`, to `out`. False when it is missing or none.
+template <typename Json>
+bool JsonNumber(const Json& json, const char* name, uint64_t most, uint64_t& out) {
+  const auto found = json.find(name);
+  if (found == json.end()) return false;
+  const std::optional<int64_t> number = JsonInteger(*found);
+  if (!number || *number < 0 || static_cast<uint64_t>(*number) > most) return false;
+  out = static_cast<uint64_t>(*number);
+  return true;
+}
+
 }  // namespace firetower

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "k8s/client/base64.h"
+#include "base/text/base64.h"
 
+#include <algorithm>
 #include <cstdint>
 
-namespace firetower::k8s {
+namespace firetower {
 namespace {
 
 constexpr int kBad = -1;
@@ -17,6 +18,21 @@ int ValueOf(char c) {
 }
 
 }  // namespace
+
+std::string EncodeBase64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve(4 * ((bytes.size() + 2) / 3));
+  for (; !bytes.empty(); bytes.remove_prefix(std::min<size_t>(bytes.size(), 3))) {
+    uint32_t bits = 0;
+    for (size_t i = 0; i < 3; ++i)
+      bits = bits << 8 | (i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u);
+    for (size_t i = 0; i < 4; ++i)
+      text += i <= bytes.size() ? kDigits[bits >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
 
 std::optional<std::string> DecodeBase64(std::string_view text) {
   std::string out;
@@ -43,4 +59,4 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   return out;
 }
 
-}  // namespace firetower::k8s
+}  // namespace firetower

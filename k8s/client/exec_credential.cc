@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "k8s/client/base64.h"
+#include "base/text/base64.h"
 #include "k8s/client/exec_info.h"
 #include "k8s/client/exec_plugin.h"
 

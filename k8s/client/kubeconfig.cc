@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/suggest.h"
-#include "k8s/client/base64.h"
+#include "base/text/base64.h"
 #include "k8s/client/config.h"
 #include "k8s/document/yaml.h"
 

@@ -2,7 +2,6 @@
 #include "k8s/client/pod_port.h"
 
 #include <fmt/core.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <random>
 #include <utility>
 
+#include "base/text/base64.h"
 #include "k8s/client/api_client.h"
 #include "k8s/status/api_call.h"
 
@@ -26,12 +26,9 @@ constexpr size_t kMaxWrite = 32 << 10;
 // Sixteen bytes of chance (RFC 6455 §4.1).
 std::string NewKey() {
   std::random_device random;
-  unsigned char bytes[16];
-  for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
-  std::string base64(25, '\0');
-  base64.resize(static_cast<size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(base64.data()),
-                                                    bytes, static_cast<int>(sizeof bytes))));
-  return base64;
+  std::string bytes(16, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  return EncodeBase64(bytes);
 }
 
 std::string Lower(std::string_view text) {

@@ -2,8 +2,9 @@
 #include "k8s/client/websocket.h"
 
 #include <fmt/core.h>
-#include <openssl/evp.h>
 #include <openssl/sha.h>
+
+#include "base/text/base64.h"
 
 namespace firetower::k8s {
 namespace {
@@ -55,11 +56,7 @@ std::string WebSocketAccept(std::string_view key) {
   const std::string text = std::string(key).append(kAcceptGuid);
   unsigned char digest[SHA_DIGEST_LENGTH];
   SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-  std::string base64(4 * ((sizeof digest + 2) / 3) + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(base64.data()), digest,
-                                     static_cast<int>(sizeof digest));
-  base64.resize(static_cast<size_t>(length));
-  return base64;
+  return EncodeBase64({reinterpret_cast<const char*>(digest), sizeof digest});
 }
 
 Result<std::optional<WebSocketReader::Frame>> WebSocketReader::NextFrame() const {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/text/hex.h"
 #include "profile/codec/gzip.h"
 #include "store/catalog/catalog_format.h"
 #include "store/key.h"
@@ -20,28 +21,6 @@ constexpr size_t kMaxBlockBytes = 16 << 20;
 
 Error Corrupt(std::string_view why) {
   return {ErrorCode::kCorrupt, fmt::format("catalog: {}", why)};
-}
-
-Result<std::string> FromHex(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  const bool good = hex.size() % 2 == 0 && std::ranges::all_of(hex, [](char c) {
-                      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-                    });
-  if (!good) return Corrupt("its filter of pods is damaged");
-  std::string bytes;
-  bytes.reserve(hex.size() / 2);
-  for (size_t i = 0; i < hex.size(); i += 2)
-    bytes += static_cast<char>(digit(hex[i]) << 4 | digit(hex[i + 1]));
-  return bytes;
-}
-
-bool ReadNumber(const Json& json, const char* name, uint64_t most, uint64_t& out) {
-  const auto found = json.find(name);
-  if (found == json.end()) return false;
-  const std::optional<int64_t> number = JsonInteger(*found);
-  if (!number || *number < 0 || static_cast<uint64_t>(*number) > most) return false;
-  out = static_cast<uint64_t>(*number);
-  return true;
 }
 
 bool ReadText(const Json& json, const char* name, std::string& out) {
@@ -81,7 +60,9 @@ class IndexReader {
     RETURN_IF_ERROR(ReadBlocks(json));
     std::string pods;
     if (!ReadText(json, "pods", pods)) return Corrupt("it has no filter of pods");
-    ASSIGN_OR_RETURN(index_.pods, FromHex(pods));
+    std::optional<std::string> filter = FromHex(pods);
+    if (!filter) return Corrupt("its filter of pods is damaged");
+    index_.pods = *std::move(filter);
     index_.bytes += sizeof(CatalogFile) + index_.pods.size();
     return std::move(index_);
   }
@@ -92,12 +73,12 @@ class IndexReader {
     uint64_t start = 0, seconds = 0, shard = 0, shards = 0, last_end = 0;
     const Json* replaces = ListOf(json, "replaces");
     const Json* unreadable = ListOf(json, "unreadable");
-    const bool good = ReadNumber(json, "start", kMaxStartSeconds, start) &&
-                      ReadNumber(json, "seconds", kMaxWindowSeconds, seconds) &&
-                      ReadNumber(json, "shard", kMaxShards, shard) &&
-                      ReadNumber(json, "shards", kMaxShards, shards) &&
-                      ReadNumber(json, "rows", INT64_MAX, header.rows) &&
-                      ReadNumber(json, "last_end", INT64_MAX, last_end) && shard < shards &&
+    const bool good = JsonNumber(json, "start", kMaxStartSeconds, start) &&
+                      JsonNumber(json, "seconds", kMaxWindowSeconds, seconds) &&
+                      JsonNumber(json, "shard", kMaxShards, shard) &&
+                      JsonNumber(json, "shards", kMaxShards, shards) &&
+                      JsonNumber(json, "rows", INT64_MAX, header.rows) &&
+                      JsonNumber(json, "last_end", INT64_MAX, last_end) && shard < shards &&
                       replaces != nullptr && unreadable != nullptr &&
                       unreadable->size() <= CatalogHeader::kMaxUnreadable;
     if (!good) return Corrupt("its index is damaged");

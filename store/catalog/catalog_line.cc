@@ -25,15 +25,6 @@ Error Corrupt(std::string_view why) {
   return {ErrorCode::kCorrupt, fmt::format("catalog: {}", why)};
 }
 
-bool ReadOffset(const Json& json, const char* name, uint64_t most, uint64_t& out) {
-  const auto found = json.find(name);
-  if (found == json.end()) return false;
-  const std::optional<int64_t> number = JsonInteger(*found);
-  if (!number || *number < 0 || static_cast<uint64_t>(*number) > most) return false;
-  out = static_cast<uint64_t>(*number);
-  return true;
-}
-
 // False when there is another thing of that name.
 bool ReadTextIfAny(const Json& json, const char* name, std::string& out) {
   const auto found = json.find(name);
@@ -110,10 +101,10 @@ bool ParsePlace(std::string_view text, CatalogEntry& one) {
   uint64_t crc32 = 0;
   const bool good = json.is_object() && ReadTextIfAny(json, "bundle", one.bundle) &&
                     ReadTextIfAny(json, "entry", entry.name) &&
-                    ReadOffset(json, "crc32", UINT32_MAX, crc32) &&
-                    ReadOffset(json, "offset", BundleWriter::kMaxBytes, entry.header_offset) &&
-                    ReadOffset(json, "end", BundleWriter::kMaxBytes, entry.end_offset) &&
-                    ReadOffset(json, "size", BundleWriter::kMaxBytes, entry.size);
+                    JsonNumber(json, "crc32", UINT32_MAX, crc32) &&
+                    JsonNumber(json, "offset", BundleWriter::kMaxBytes, entry.header_offset) &&
+                    JsonNumber(json, "end", BundleWriter::kMaxBytes, entry.end_offset) &&
+                    JsonNumber(json, "size", BundleWriter::kMaxBytes, entry.size);
   entry.crc32 = static_cast<uint32_t>(crc32);
   return good;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text/hex.h"
 #include "profile/codec/gzip.h"
 #include "store/catalog/catalog_format.h"
 #include "store/key.h"
@@ -23,13 +24,6 @@ constexpr int kGzipLevel = 6;
 // Of JSON lines, before they are compressed: some hundred rows, so that a question for a workload
 // reads a few kilobytes, and the first of each make an index of about a hundredth of the file.
 constexpr size_t kBlockBytes = 64 << 10;
-
-std::string ToHex(std::string_view bytes) {
-  std::string hex;
-  hex.reserve(2 * bytes.size());
-  for (const char c : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return hex;
-}
 
 int64_t EndSeconds(const CatalogRow& row) {
   return (row.end_ns() + kNsPerSecond - 1) / kNsPerSecond;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/text/hex.h"
 
 namespace firetower::store {
 namespace {
@@ -33,35 +35,18 @@ constexpr char kHex = '\x01';
 constexpr char kPlain = '\x02';  // before a text that begins with one of the two
 constexpr size_t kLeastHex = 16;
 
-int DigitOf(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 std::string Shortened(std::string_view text) {
-  const bool is_hex = text.size() >= kLeastHex && text.size() % 2 == 0 &&
-                      std::ranges::all_of(text, [](char c) { return DigitOf(c) >= 0; });
-  if (!is_hex) {
-    const bool is_marked = !text.empty() && (text[0] == kHex || text[0] == kPlain);
-    return is_marked ? std::string(1, kPlain).append(text) : std::string(text);
-  }
-  std::string bytes(1, kHex);
-  for (size_t i = 0; i < text.size(); i += 2)
-    bytes += static_cast<char>(DigitOf(text[i]) << 4 | DigitOf(text[i + 1]));
-  return bytes;
+  const bool is_long = text.size() >= kLeastHex;
+  if (const std::optional<std::string> bytes = is_long ? FromHex(text) : std::nullopt)
+    return std::string(1, kHex).append(*bytes);
+  const bool is_marked = !text.empty() && (text[0] == kHex || text[0] == kPlain);
+  return is_marked ? std::string(1, kPlain).append(text) : std::string(text);
 }
 
 std::string Restored(std::string_view bytes) {
   if (bytes.empty() || (bytes[0] != kHex && bytes[0] != kPlain)) return std::string(bytes);
   if (bytes[0] == kPlain) return std::string(bytes.substr(1));
-  std::string text;
-  for (const char c : bytes.substr(1)) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    const auto byte = static_cast<unsigned char>(c);
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return ToHex(bytes.substr(1));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/text/hex.h"
 #include "symbolizer/elf/elf_file.h"
 
 namespace firetower::symbolizer {
@@ -65,14 +66,7 @@ std::optional<std::string> FindBuildIdNote(std::span<const std::byte> notes, uin
 }
 
 std::string BuildIdHex(std::span<const uint8_t> raw) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(raw.size() * 2);
-  for (uint8_t byte : raw) {
-    hex.push_back(kDigits[byte >> 4]);
-    hex.push_back(kDigits[byte & 15]);
-  }
-  return hex;
+  return ToHex({reinterpret_cast<const char*>(raw.data()), raw.size()});
 }
 
 }  // namespace firetower::symbolizer

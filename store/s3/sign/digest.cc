@@ -6,6 +6,8 @@
 #include <openssl/sha.h>
 
 #include "base/check.h"
+#include "base/text/base64.h"
+#include "base/text/hex.h"
 
 namespace firetower::store::s3 {
 namespace {
@@ -58,26 +60,7 @@ std::string_view AsText(const Sha256Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-std::string Hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  out.reserve(bytes.size() * 2);
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += {kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return out;
-}
-
-std::string Sha256Hex(std::string_view bytes) { return Hex(AsText(Sha256(bytes))); }
-
-std::string EncodeBase64(std::string_view bytes) {
-  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // EVP writes a zero behind it
-  const int written = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), Bytes(bytes),
-                                        static_cast<int>(bytes.size()));
-  out.resize(static_cast<size_t>(written));
-  return out;
-}
+std::string Sha256Hex(std::string_view bytes) { return ToHex(AsText(Sha256(bytes))); }
 
 std::string Md5Base64(std::string_view bytes) {
   std::array<char, EVP_MAX_MD_SIZE> digest;

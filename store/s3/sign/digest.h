@@ -15,12 +15,8 @@ Sha256Digest Sha256(std::string_view bytes);
 Sha256Digest HmacSha256(std::string_view key, std::string_view bytes);
 std::string_view AsText(const Sha256Digest& digest);  // its 32 bytes, as a key of the next HMAC
 
-// Lower-case hexadecimal.
-std::string Hex(std::string_view bytes);
-std::string Sha256Hex(std::string_view bytes);
+std::string Sha256Hex(std::string_view bytes);  // lower-case
 
-// RFC 4648 §4, padded.
-std::string EncodeBase64(std::string_view bytes);
 // Header values: Content-MD5 (RFC 1864) and x-amz-checksum-crc32c (big-endian), in Base64.
 std::string Md5Base64(std::string_view bytes);
 std::string Crc32cBase64(std::string_view bytes);

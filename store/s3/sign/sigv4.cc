@@ -7,6 +7,7 @@
 #include <ctime>
 #include <map>
 
+#include "base/text/hex.h"
 #include "store/s3/sign/digest.h"
 
 namespace firetower::store::s3 {
@@ -89,7 +90,7 @@ std::string Authorization(const SigningRequest& request, const SigningKey& key,
   const Sha256Digest signature = HmacSha256(AsText(derived), StringToSign(request, key, amz_date));
   return fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}", kAlgorithm,
                      key.access_key_id, Scope(key, amz_date),
-                     SignedHeaders(CanonicalHeaders(request.headers)), Hex(AsText(signature)));
+                     SignedHeaders(CanonicalHeaders(request.headers)), ToHex(AsText(signature)));
 }
 
 }  // namespace firetower::store::s3

@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "k8s/client/base64.h"
+#include "base/text/base64.h"
 #include "k8s/client/exec_plugin.h"
 
 // What a credential plugin printed: what is taken is of use. The same bytes as a time and as
@@ -25,6 +25,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         7'289'654'400 * firetower::kNsPerSecond;  // date -u -d 2201-01-01 +%s
     CHECK(*time_ns >= -kOffsetNs && *time_ns < kEndNs + kOffsetNs);
   }
-  if (const auto decoded = k8s::DecodeBase64(text)) CHECK(decoded->size() <= size / 4 * 3);
+  if (const auto decoded = firetower::DecodeBase64(text)) CHECK(decoded->size() <= size / 4 * 3);
   return 0;
 }

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "k8s/client/base64.h"
 
 namespace firetower::k8s {
 namespace {
@@ -240,18 +239,5 @@ TEST(Kubeconfig, NamesTheFileThatIsNotThere) {
 }
 
 // RFC 4648 §10, and what is no base64.
-TEST(Base64, DecodesTheVectorsOfTheRfc) {
-  EXPECT_EQ(DecodeBase64(""), "");
-  EXPECT_EQ(DecodeBase64("Zg=="), "f");
-  EXPECT_EQ(DecodeBase64("Zm8="), "fo");
-  EXPECT_EQ(DecodeBase64("Zm9v"), "foo");
-  EXPECT_EQ(DecodeBase64("Zm9vYg=="), "foob");
-  EXPECT_EQ(DecodeBase64("Zm9vYmE="), "fooba");
-  EXPECT_EQ(DecodeBase64("Zm9v\n  YmFy\n"), "foobar");
-  for (const std::string_view bad :
-       {"Z", "Zg", "Zg=", "Zg===", "Zm9v=", "Z_==", "Zg==Zg==", "===="})
-    EXPECT_FALSE(DecodeBase64(bad)) << bad;
-}
-
 }  // namespace
 }  // namespace firetower::k8s
