@@ -94,6 +94,8 @@ struct ft_stack {
  */
 #define FT_COLD_STACK_BYTES 16384
 #define FT_COLD_DEEP_BYTES 65536
+/* Pages that these may touch, and then some. */
+#define FT_COLD_PAGES 24
 
 /*
  * Rules of a leaf may read the red zone, 128 bytes below RSP (System V ABI, AMD64 supplement,
@@ -122,6 +124,9 @@ struct ft_cold {
 	__u32 stack_bytes;   /* valid behind this, from ft_cold_begin(sp) on */
 	__u64 registers[15]; /* as in struct pt_regs, of the leaf or its caller; else zero */
 	__u64 stack_start;   /* the process's first word of stack (argc) */
+	/* Not 0: that page of the stack is absent, and zeros stand for it. Nobody touched it yet.
+	 */
+	__u8 absent[FT_COLD_PAGES];
 };
 
 /* Where a DWARF register is in `registers`: a nibble each, from RAX = 0 up. RSP is not there. */
@@ -153,7 +158,7 @@ struct ft_cgroup_event {
 
 FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");
 FT_STATIC_ASSERT(sizeof(struct ft_stack) == 48, "all records have a 48-byte head");
-FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128, "no gaps");
+FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128 + FT_COLD_PAGES, "no gaps");
 FT_STATIC_ASSERT(sizeof(struct ft_cgroup_event) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_sample, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_stack, kind) == 42, "kind is at byte 42");

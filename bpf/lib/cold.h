@@ -19,35 +19,43 @@ static __always_inline int cold_due(struct stack_scratch *scratch)
 	return 1;
 }
 
-/* Whether the stack goes on behind the FT_COLD_STACK_BYTES that are sent of most. */
+/* Whether the stack goes on behind what FT_COLD_STACK_BYTES reach: so many pages from `sp`'s on. */
 static __always_inline int is_deep(__u64 sp)
 {
-	__u64 begin = ft_cold_begin(sp), word;
-
+	__u64 page = ft_cold_begin(sp) & ~(FT_PAGE_BYTES - 1ULL), word;
 	/* What is behind a process's first word of stack are its arguments. */
-	if (stack_start() - begin <= FT_COLD_STACK_BYTES)
+	__u64 left = stack_start() - page;
+
+	if (left <= FT_COLD_STACK_BYTES)
 		return 0;
-	return !bpf_probe_read_user(&word, sizeof(word), (void *)(begin + FT_COLD_STACK_BYTES));
+	if (left <= FT_COLD_DEEP_BYTES)
+		return 1;
+	return !bpf_probe_read_user(&word, sizeof(word), (void *)(page + FT_COLD_STACK_BYTES));
 }
 
 /*
- * At most room_bytes, a constant, of the stack from `begin` on. Page by page: one read across the
- * stack's end would fail as a whole.
+ * At most room_bytes, a constant, of the stack from `begin` on, to behind `cold`. Page by page: one
+ * read across an absent one would fail as a whole. There are such in the middle: of a large array
+ * that its function has not filled. The helper zeroes what it cannot read.
  */
-static __always_inline __u32 copy_stack(__u8 *to, __u64 begin, const __u32 room_bytes)
+static __always_inline void copy_stack(struct ft_cold *cold, __u64 begin, const __u32 room_bytes)
 {
+	__u8 *to = (__u8 *)(cold + 1);
 	__u32 copied = 0;
 
+	cold->stack_bytes = 0;
+	__builtin_memset(cold->absent, 0, sizeof(cold->absent));
 	for (__u32 page = 0; page < room_bytes / FT_PAGE_BYTES; page++) {
 		__u32 size = FT_PAGE_BYTES - ((begin + copied) & (FT_PAGE_BYTES - 1));
 
 		if (copied > room_bytes - FT_PAGE_BYTES || size > FT_PAGE_BYTES)
 			break;
 		if (bpf_probe_read_user(to + copied, size, (void *)(begin + copied)))
-			break;
+			cold->absent[page] = 1;
+		else
+			cold->stack_bytes = copied + size;
 		copied += size;
 	}
-	return copied;
 }
 
 /* Behind `cold` are room_bytes, a constant. */
@@ -65,7 +73,7 @@ static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch
 	    bpf_probe_read_kernel(cold->registers, sizeof(cold->registers),
 				  (void *)scratch->registers))
 		__builtin_memset(cold->registers, 0, sizeof(cold->registers));
-	cold->stack_bytes = copy_stack((__u8 *)(cold + 1), ft_cold_begin(walk->sp), room_bytes);
+	copy_stack(cold, ft_cold_begin(walk->sp), room_bytes);
 }
 
 #endif

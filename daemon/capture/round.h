@@ -42,6 +42,7 @@ struct ColdStack {
   bool returned = false;
   uint64_t stack_start = 0;
   std::array<uint64_t, 15> registers{};
+  std::array<uint8_t, FT_COLD_PAGES> absent{};
   uint32_t begin = 0;  // of its stack bytes in Round::cold_bytes: from ft_cold_begin(sp) on
   uint32_t size = 0;
 };

@@ -117,6 +117,7 @@ void RoundBuilder::AppendCold(std::span<const std::byte> record) {
   stack.returned = head.returned != 0;
   stack.stack_start = head.stack_start;
   std::copy(std::begin(head.registers), std::end(head.registers), stack.registers.begin());
+  std::copy(std::begin(head.absent), std::end(head.absent), stack.absent.begin());
   stack.begin = static_cast<uint32_t>(round_->cold_bytes.size());
   stack.size = head.stack_bytes;
   auto bytes = record.subspan(kHeadBytes, head.stack_bytes);

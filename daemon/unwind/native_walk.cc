@@ -26,10 +26,17 @@ ft_module* ModuleAt(const void* env, uint32_t slot) {
   return slot < FT_MAX_MODULES ? const_cast<ft_module*>(Memory(env).modules + slot) : nullptr;
 }
 
+bool IsAbsent(const WalkMemory& memory, uint64_t address) {
+  constexpr uint64_t kPageBytes = 4096;
+  const uint64_t page = address / kPageBytes - memory.stack_begin / kPageBytes;
+  return page < memory.absent.size() && memory.absent[page] != 0;
+}
+
 int ReadStack(const void* env, void* to, uint64_t size, uint64_t address) {
   const WalkMemory& memory = Memory(env);
   uint64_t at = address - memory.stack_begin;  // wraps to a large number below it
   if (at >= memory.stack.size() || memory.stack.size() - at < size) return -1;
+  if (IsAbsent(memory, address) || IsAbsent(memory, address + size - 1)) return -1;
   std::memcpy(to, memory.stack.data() + at, size);
   return 0;
 }

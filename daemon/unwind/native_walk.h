@@ -17,6 +17,7 @@ struct WalkMemory {
   const ft_module* modules = nullptr;  // [FT_MAX_MODULES]
   uint64_t stack_begin = 0;            // address of stack[0]
   std::span<const std::byte> stack;
+  std::span<const uint8_t> absent;      // not 0: that page from stack[0]'s on is not in `stack`
   uint64_t stack_start = 0;             // the process's first word of stack; 0: not known
   std::span<const uint64_t> registers;  // as in ft_cold; may be empty
 };

@@ -61,6 +61,7 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   memory.modules = memory_.modules();
   memory.stack_begin = ft_cold_begin(cold.sp);
   memory.stack = stack;
+  memory.absent = cold.absent;
   memory.stack_start = cold.stack_start;
   // All zero: the frame is neither the leaf nor its caller, and they are not known.
   if (std::ranges::any_of(cold.registers, [](uint64_t value) { return value != 0; })) {

@@ -160,6 +160,26 @@ TEST_F(UnwinderTest, ALeafsRedZoneIsPartOfAColdStack) {
   EXPECT_EQ(addresses_, (std::vector<uint64_t>{kStart + 0x100}));
 }
 
+// Zeros stand for a page that is not there; they are no return address.
+TEST_F(UnwinderTest, AnAbsentPageOfAColdStackIsNotRead) {
+  auto space = unwinder_.Meet(processes_.Get(42), 1);
+  unwinder_.Take(Loaded());
+  ColdStack cold;
+  cold.ip = kStart + 0x20;
+  cold.sp = kStackAddress + 4096 - 8;  // one word on the first page
+  stack_.assign(4096 / sizeof(uint64_t), 0);
+  stack_[(cold.sp - ft_cold_begin(cold.sp)) / sizeof(uint64_t)] = kStart + 0x100;
+  for (const bool absent : {false, true}) {
+    cold.absent[1] = absent ? 1 : 0;
+    addresses_.clear();
+    EXPECT_EQ(unwinder_.Finish(cold, std::as_bytes(std::span(stack_)), *space,
+                               processes_.FindAlive(42), 100, addresses_, &stop_),
+              Unwinder::Walk::kEnded);
+    EXPECT_EQ(addresses_, std::vector<uint64_t>{kStart + 0x100});
+    EXPECT_EQ(stop_, absent ? FT_STOP_COLD : FT_STOP_ROOT);
+  }
+}
+
 TEST_F(UnwinderTest, AColdStackBeginsOnThePageOfItsStackPointer) {
   EXPECT_EQ(ft_cold_begin(kStackAddress), kStackAddress) << "what is below may not be there";
   EXPECT_EQ(ft_cold_begin(kStackAddress + 16), kStackAddress);
