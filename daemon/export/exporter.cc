@@ -77,7 +77,9 @@ void Exporter::Run(std::stop_token, WakeFd& wake) {
 
 void Exporter::TakeSlice(Slice& slice) {
   namer_.LearnModules(slice);
-  const bool reads_kernel = ShowsKernel(slice) && loader_.WantKernel();
+  // Its own can wait for the window's end: a machine that computes, and nothing else, is spared.
+  const bool reads_kernel = slice.kernel_code && loader_.WantKernel();
+  shows_kernel_ = shows_kernel_ || ShowsKernel(slice);
   loader_.WaitIdle(reads_kernel ? kWindowSymbolWaitMs : kSymbolWaitMs);
   namer_.BeginSlice();
   names_.Refresh();
@@ -195,6 +197,7 @@ void Exporter::Seal() {
   // The wall clock was set back: names under another run never meet those written before, and
   // each window still stands under its own time, where queries look for it.
   if (start_s_ <= last_s) options_.run = RunAfter(options_.run);
+  if (std::exchange(shows_kernel_, false)) loader_.WantKernel();
   if (window_.waits_for_names()) {
     loader_.WaitIdle(kWindowSymbolWaitMs);
     namer_.BeginSlice();

@@ -139,6 +139,7 @@ class Exporter {
   std::deque<Sealed> sealed_;
   std::vector<Sealed> sent_;  // what of them is not in the store yet
   uint64_t windows_ = 0;
+  bool shows_kernel_ = false;    // the open window, somewhere
   uint64_t late_opted_out_ = 0;  // samples of containers whose name came after their window
   int64_t start_s_ = 0;          // of the last window
   std::atomic<uint64_t> symbol_hits_{0};

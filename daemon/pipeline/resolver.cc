@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/pipeline/resolver.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +36,8 @@ Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree&
       label_choice_(labels),
       stacks_(stack_words),
       tasks_(processes, peers),
-      unknown_(UnknownContainer()) {
+      unknown_(UnknownContainer()),
+      own_pid_(static_cast<uint32_t>(::getpid())) {
   unknown_node_.container = unknown_;
   unknown_node_.path = "?";
   SetSelection(SelectEverything(97));
@@ -222,6 +225,7 @@ uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* s
     *stop = kStopStackLost;
     return builder_.AddStack({}, kStopStackLost);
   }
+  NoteKernelCode(sample.tgid, body->kernel_frames);
   ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
   // Within execve the count of execs is the old image's, and the mappings are the new one's.
   if (body->stop != FT_STOP_EXEC) processes_.Identify(process, body->identity);
@@ -236,6 +240,10 @@ uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* s
   body->parts = parts;
   body->mapping_generation = process.generation;
   return body->slice_stack;
+}
+
+void Resolver::NoteKernelCode(uint32_t tgid, uint32_t kernel_frames) {
+  if (kernel_frames > 0 && tgid != own_pid_) builder_.slice().kernel_code = true;
 }
 
 TaskLabel Resolver::LabelOf(const ft_sample& sample) {
@@ -290,6 +298,7 @@ void Resolver::OnCold(const ft_sample& sample, const StackStore::Body& body, con
 void Resolver::TakeFinished() {
   for (FinishedStack& stack : cold_.finished()) {
     frames_.clear();
+    NoteKernelCode(stack.sample.tgid, stack.kernel_frames);
     for (size_t i = 0; i < stack.kernel_frames; ++i) {
       frames_.push_back({ModuleRegistry::kKernel, 0, stack.addresses[i] - (i > 0 ? 1 : 0)});
     }

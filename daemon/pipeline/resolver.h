@@ -122,6 +122,7 @@ class Resolver {
   bool ResolveUser(uint64_t address, const std::vector<ProcessMapping>& mappings, uint32_t pid,
                    const ::firetower::daemon::Process* process);
   uint32_t StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop);
+  void NoteKernelCode(uint32_t tgid, uint32_t kernel_frames);
   TaskLabel LabelOf(const ft_sample& sample);
   void Defer(const ft_sample& sample);
   void Defer(Pending pending);
@@ -150,6 +151,7 @@ class Resolver {
   std::vector<Frame> frames_;  // scratch
   std::vector<Pending> pending_;
   std::shared_ptr<const Container> unknown_;
+  const uint32_t own_pid_;
   CgroupNode unknown_node_;
   uint64_t not_selected_ = 0;
   uint64_t bad_records_ = 0;

@@ -43,6 +43,7 @@ void Slice::Clear() {
   gone.clear();
   attribution = {};
   stops = {};
+  kernel_code = false;
   ends_window = false;
 }
 

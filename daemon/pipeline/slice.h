@@ -97,6 +97,7 @@ struct Slice {
   std::vector<std::shared_ptr<const Container>> gone;
   Attribution attribution;
   std::array<uint64_t, kStopCount> stops{};  // samples, by how their stack ended
+  bool kernel_code = false;                  // some stack of another process than this one has it
 
   void Clear();
 };

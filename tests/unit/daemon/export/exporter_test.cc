@@ -12,6 +12,7 @@
 #include "store/bundle.h"
 #include "store/key.h"
 #include "tests/support/direct_sink.h"
+#include "tests/support/fake_proc.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/daemon/export/slices.h"
 
@@ -166,6 +167,31 @@ TEST_F(ExporterTest, StoresTheNamesThatCameAfterTheWindowsLastSlice) {
               {{.container = web_, .frames = {Frame{slow, 0, 4}}}}, true));
   Run();
   EXPECT_THAT(StoredLeaves(), ElementsAre("late"));
+}
+
+// The kernel's symbols cost more than the rest of a start.
+TEST_F(ExporterTest, ReadsTheKernelsNamesForOthersAtOnceAndForItselfWithTheWindow) {
+  testing::FakeProc proc;
+  testing::WriteText(proc.root() + "/kallsyms",
+                     "ffffffff81000000 T _stext\n"
+                     "ffffffff81000100 T do_syscall_64\n"
+                     "ffffffff81000300 T _etext\n");
+  for (const bool others : {false, true}) {
+    store_.objects.clear();
+    SymbolLoader loader(proc.root(), cache_);
+    loader.Start();
+    observer_.on_slice = [&] { EXPECT_EQ(loader.Kernel() != nullptr, others); };
+    exporter_ =
+        std::make_unique<Exporter>(sink_, loader, cache_, proc.root(), observer_, clock_, options_);
+    const Frame kernel{ModuleRegistry::kKernel, 0, 0xffffffff81000150};
+    auto slice = SliceOf(kFirstWindowNs, kFirstWindowNs + kWindowNs,
+                         {{.container = web_, .frames = {kernel}}}, true);
+    slice->kernel_code = others;
+    Add(std::move(slice));
+    Run();
+    EXPECT_THAT(StoredLeaves(), ElementsAre("do_syscall_64"));
+    exporter_.reset();
+  }
 }
 
 TEST_F(ExporterTest, WritesNothingForAnEmptyWindow) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "tests/unit/daemon/pipeline/resolver_fixture.h"
 
@@ -49,6 +50,19 @@ TEST_F(ResolverTest, TakesOneFromReturnAddressesOnly) {
                           Frame{ModuleRegistry::kKernel, 0, 0xffffffff810001ff},
                           Frame{app, 0, 0x3000}, Frame{app, 0, 0x34ff}, Frame{app, 0, 0x12fff}));
   EXPECT_EQ(StopOfRow(0), FT_STOP_ROOT);
+}
+
+TEST_F(ResolverTest, TellsKernelCodeOfOthersFromItsOwn) {
+  const auto own = static_cast<uint32_t>(::getpid());
+  uint64_t hash = 0;
+  for (const uint32_t pid : {own, own + 1}) {
+    Start(pid);
+    AddBody(round_,
+            {.hash = ++hash, .tgid = pid, .kernel = {0xffffffff81000100}, .user = {0x10000}});
+    Sample(hash, kApp, pid);
+    Process();
+    EXPECT_EQ(slice().kernel_code, pid != own);
+  }
 }
 
 TEST_F(ResolverTest, CutsAStackAtACallerOutsideOfAllCode) {
