@@ -24,7 +24,7 @@ spec:
   mode: General
   targets:
     podSelector: {{matchLabels: {{}}}}
-    containers: {{include: ["{container}"]}}
+    containers: {{include: [{containers}]}}
   profiles: [{{type: CPU, frequencyHertz: {hertz}}}]
   general: {{schedule: Continuous}}
   priority: {priority}
@@ -67,20 +67,24 @@ def main():
     case = Case("e2e.budget")
     case.need("runc", "busybox")
     with Engine() as engine:
-        one = engine.container("/bin/toy_stack", 3600).start()
-        two = engine.container("/bin/toy_stack", 3600).start()
+        # Stacks that cost something: of a cost that the rates do not move, no rate is a part.
+        one = engine.container("/bin/toy_deep_bare", 3600, 1, 60).start()
+        two = engine.container("/bin/toy_deep_bare", 3600, 1, 60).start()
+        # Reading the kernel's symbols counts once, and is to be over when the cost is taken.
+        syscalls = engine.container("/bin/toy_syscall", 6).start()
         folder = engine.work / "policies"
         folder.mkdir()
 
         def write(cores=None):
-            for name, container, hertz, priority in (("high", one, 97, 5), ("low", two, 999, 0)):
+            for name, shown, hertz, priority in (("high", (one, syscalls), 97, 5), ("low", (two,), 999, 0)):
                 limits = f'  limits: {{cpu: "{cores / 2:.9f}"}}' if cores else ""
                 (folder / f"{name}.yaml").write_text(POLICY.format(
-                    name=name, container=container.name, hertz=hertz, priority=priority, limits=limits))
+                    name=name, containers=", ".join(f'"{container.name}"' for container in shown),
+                    hertz=hertz, priority=priority, limits=limits))
 
         write()
         with Daemon("--policy", folder) as daemon:
-            time.sleep(10)
+            time.sleep(15)
             full, _ = watch(daemon, (one, two), 20)
             case.figure("own cost without limits, m CPU", f"{full * 1e3:.3f}")
             budget = PART * full
