@@ -94,8 +94,7 @@ struct ft_stack {
  */
 #define FT_COLD_STACK_BYTES 16384
 #define FT_COLD_DEEP_BYTES 65536
-/* Pages that these may touch, and then some. */
-#define FT_COLD_PAGES 24
+#define FT_COLD_PAGES (FT_COLD_DEEP_BYTES / 4096)
 
 /*
  * Rules of a leaf may read the red zone, 128 bytes below RSP (System V ABI, AMD64 supplement,
@@ -120,13 +119,11 @@ struct ft_cold {
 	__u64 ip;
 	__u64 sp;
 	__u64 bp;
-	__u32 returned;      /* ip is a return address */
-	__u32 stack_bytes;   /* valid behind this, from ft_cold_begin(sp) on */
-	__u64 registers[15]; /* as in struct pt_regs, of the leaf or its caller; else zero */
-	__u64 stack_start;   /* the process's first word of stack (argc) */
-	/* Not 0: that page of the stack is absent, and zeros stand for it. Nobody touched it yet.
-	 */
-	__u8 absent[FT_COLD_PAGES];
+	__u32 returned;             /* ip is a return address */
+	__u32 stack_bytes;          /* valid behind this, from ft_cold_begin(sp) on */
+	__u64 registers[15];        /* as in struct pt_regs, of the leaf or its caller; else zero */
+	__u64 stack_start;          /* the process's first word of stack (argc) */
+	__u8 absent[FT_COLD_PAGES]; /* not 0: that page is absent, and zeros stand for it */
 };
 
 /* Where a DWARF register is in `registers`: a nibble each, from RAX = 0 up. RSP is not there. */

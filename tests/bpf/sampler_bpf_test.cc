@@ -57,7 +57,8 @@ struct Collected {
   std::vector<ft_sample> samples;
   std::vector<std::pair<CgroupEvent, std::string>> cgroups;
   std::vector<SidebandEvent> sideband;
-  std::map<size_t, std::vector<std::byte>> cold;  // what came of the stack, by the sample's place
+  // What came of the stack, by the sample's place.
+  std::map<size_t, std::pair<ColdStack, std::vector<std::byte>>> cold;
 };
 
 void Collect(Round& round, Collected& out) {
@@ -71,8 +72,9 @@ void Collect(Round& round, Collected& out) {
   }
   for (const ft_sample& sample : round.samples) {
     if (sample.kind == FT_KIND_COLD) {
-      auto bytes = round.Stack(round.cold.at(sample.cold));
-      out.cold[out.samples.size()].assign(bytes.begin(), bytes.end());
+      const ColdStack& stack = round.cold.at(sample.cold);
+      auto bytes = round.Stack(stack);
+      out.cold[out.samples.size()] = {stack, {bytes.begin(), bytes.end()}};
     }
     out.samples.push_back(sample);
   }
@@ -219,18 +221,19 @@ TEST_F(SamplerBpf, WalksUnwindTablesExactlyToTheRoot) {
               judged.total, whole, of, judged.cold);
 }
 
-// known_outer() under `kBytes` of a frame that begins with `mark`.
-template <size_t kBytes>
-[[gnu::noinline]] uint64_t UnderAFrame(uint64_t mark, uint64_t rounds) {
-  volatile uint64_t frame[kBytes / sizeof(uint64_t)];
-  for (volatile uint64_t& word : frame) word = mark;
-  return known_outer(rounds) + frame[rounds % std::size(frame)];
+// known_outer() under so many bytes of a frame, full of `mark`.
+[[gnu::noinline]] uint64_t UnderAFrame(size_t bytes, uint64_t mark, uint64_t rounds) {
+  auto* frame = static_cast<volatile uint64_t*>(__builtin_alloca(bytes));
+  const size_t words = bytes / sizeof(uint64_t);
+  for (size_t i = 0; i < words; ++i) frame[i] = mark;
+  return known_outer(rounds) + frame[rounds % words];
 }
 
 // How often the mark is at most in what a cold sample of this thread took of its stack.
 size_t MostMarksInColdStacks(const Collected& got, uint64_t mark) {
   size_t most = 0;
-  for (const auto& [place, bytes] : got.cold) {
+  for (const auto& [place, cold] : got.cold) {
+    const auto& bytes = cold.second;
     if (got.samples[place].tid != static_cast<uint32_t>(gettid())) continue;
     std::vector<uint64_t> words(bytes.size() / sizeof(uint64_t));
     std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint64_t));
@@ -242,10 +245,29 @@ size_t MostMarksInColdStacks(const Collected& got, uint64_t mark) {
 TEST_F(SamplerBpf, SendsTheStackOfAColdSampleAlsoIfItIsDeep) {
   constexpr uint64_t kMark = 0x5eedf12e70e12345;
   constexpr size_t kBytes = 40u << 10;
-  Collected got = During([&] { EXPECT_NE(UnderAFrame<kBytes>(kMark, 100'000'000), 0u); });
+  Collected got = During([&] { EXPECT_NE(UnderAFrame(kBytes, kMark, 100'000'000), 0u); });
   // At this rate the ring fills: not each of them may be as large.
   EXPECT_GE(MostMarksInColdStacks(got, kMark), kBytes / sizeof(uint64_t));
 }
+
+class ColdDepth : public SamplerBpf, public ::testing::WithParamInterface<int> {};
+
+// Whatever the depth, and wherever in its page the stack pointer is.
+TEST_P(ColdDepth, AColdStackReachesTheProcessesFirstWord) {
+  const size_t bytes = static_cast<size_t>(GetParam()) << 10;
+  Collected got = During([&] { EXPECT_NE(UnderAFrame(bytes, 1, 200'000'000), 0u); });
+  int reach = 0, of = 0;
+  for (const auto& [place, cold] : got.cold) {
+    const ColdStack& stack = cold.first;
+    if (got.samples[place].tid != static_cast<uint32_t>(gettid())) continue;
+    ++of;
+    reach += ft_cold_begin(stack.sp) + stack.size > stack.stack_start;
+  }
+  EXPECT_GT(reach, 0) << "of " << of << ", beside "
+                      << sampler_->Counters().value[FT_COUNT_COLD_LIMITED] << " above the limit";
+}
+
+INSTANTIATE_TEST_SUITE_P(KiB, ColdDepth, ::testing::Values(2, 4, 6, 8, 10, 12, 14, 16, 40));
 
 TEST_F(SamplerBpf, ShowsKernelFramesAboveUserFramesOfASyscallLoop) {
   Collected got = During([&] {

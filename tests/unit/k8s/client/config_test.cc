@@ -238,6 +238,5 @@ TEST(Kubeconfig, NamesTheFileThatIsNotThere) {
   EXPECT_THAT(config.error().message(), HasSubstr("/nowhere/config"));
 }
 
-// RFC 4648 §10, and what is no base64.
 }  // namespace
 }  // namespace firetower::k8s
