@@ -59,6 +59,9 @@ struct Config {
   std::string node_name;  // ParseCommandLine fills in NODE_NAME, else the host name.
   std::string cluster = "standalone";
 
+  std::string spool_folder = "/var/lib/firetower/spool";  // Of a store that is no folder.
+  int64_t spool_bytes = int64_t{512} << 20;
+
   int64_t retention_age_ns = 14 * 86400 * int64_t{1'000'000'000};
   int64_t retention_bytes = int64_t{2} << 30;
 

@@ -120,12 +120,27 @@ void AddSymbols(std::vector<Option>& rows) {
 }
 
 void AddStorage(std::vector<Option>& rows) {
-  rows.push_back(Row("store", kStorage, "URL", "Where profiles are kept.", StoreValue()));
-  rows.push_back(Row("retention-age", kStorage, "DURATION", "Profiles older than this are deleted.",
+  rows.push_back(
+      Row("store", kStorage, "URL",
+          "Where profiles are kept; of s3://BUCKET docs/reference/object-store.md has the "
+          "options.",
+          StoreValue()));
+  rows.push_back(Row("spool", kStorage, "DIR",
+                     "Where profiles wait for a store that is not a folder of this machine, also "
+                     "over a restart.",
+                     AbsolutePathValue(&Config::spool_folder)));
+  rows.push_back(Row("spool-bytes", kStorage, "BYTES",
+                     "Size the spool is held to; beyond it the oldest profiles are dropped, and "
+                     "counted.",
+                     BytesValue(&Config::spool_bytes, 16 * kMi, 1024 * kGi, ByteShape::kAny)));
+  rows.push_back(Row("retention-age", kStorage, "DURATION",
+                     "Profiles older than this are deleted; of a store that is a folder.",
                      DurationValue(&Config::retention_age_ns, 60 * kNsPerSecond, 3650 * kDayNs)));
-  rows.push_back(Row("retention-bytes", kStorage, "BYTES",
-                     "Size the store is held to; the oldest profiles are deleted first.",
-                     BytesValue(&Config::retention_bytes, 16 * kMi, kGi * kMi, ByteShape::kAny)));
+  rows.push_back(
+      Row("retention-bytes", kStorage, "BYTES",
+          "Size the store is held to, if it is a folder; the oldest profiles are deleted "
+          "first.",
+          BytesValue(&Config::retention_bytes, 16 * kMi, kGi * kMi, ByteShape::kAny)));
   rows.push_back(Row(
       "node-name", kStorage, "NAME",
       "Name of this machine in keys and labels; in a cluster that of its Node.",

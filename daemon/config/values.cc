@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/units.h"
+#include "store/store.h"
 #include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
@@ -117,13 +118,9 @@ ValueType NameValue(std::string Config::*field, std::string allowed) {
 }
 
 ValueType StoreValue() {
-  return {"file:/// and an absolute folder",
+  return {"file:/// and an absolute folder, or s3://BUCKET",
           [](Config& config, std::string_view text) -> Status {
-            constexpr std::string_view kScheme = "file://";
-            if (!text.starts_with(kScheme)) return Refused("only directory stores are served");
-            if (text.size() <= kScheme.size() + 1 || text[kScheme.size()] != '/') {
-              return Refused("the folder is missing or not absolute");
-            }
+            RETURN_IF_ERROR(store::CheckStoreUrl(text));
             config.store_url = text;
             return OkStatus();
           },

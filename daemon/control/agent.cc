@@ -58,7 +58,7 @@ class AgentImpl : public Agent {
   ~AgentImpl() override { Stop(); }
 
   Status Start() {
-    ASSIGN_OR_RETURN(store_, store::OpenStore(config_.store_url));
+    ASSIGN_OR_RETURN(store_, StoreSide::Open(StoreSideOptionsOf(config_), clock_));
     if (!config_.policy_path.empty()) {
       ASSIGN_OR_RETURN(PolicyStore files, PolicyStore::Open(config_.policy_path, clock_));
       files_.emplace(std::move(files));
@@ -87,7 +87,7 @@ class AgentImpl : public Agent {
       if (now_ns >= next_feed_ns) {
         next_feed_ns = now_ns + kFeedEveryNs;
         PipelineFigures figures = pipeline_->figures();
-        feed_->Update(capture_.get(), &figures, exporter_.get(), outbox_.get(), frequency_hz_);
+        feed_->Update(capture_.get(), &figures, exporter_.get(), store_.get(), frequency_hz_);
         if (cluster_) cluster_->UpdateMetrics();
         if (schedule_ && LookAtBudget()) ApplySchedule();
         Report();
@@ -122,7 +122,7 @@ class AgentImpl : public Agent {
     if (capture_) capture_->Stop();
     if (pipeline_) pipeline_->Finish();
     if (exporter_) exporter_->Finish();
-    if (outbox_) outbox_->Finish();
+    if (store_) store_->Finish();
     loader_.Stop();
     fetcher_.Stop();
     if (report_) report_->Stop();
@@ -185,10 +185,10 @@ class AgentImpl : public Agent {
     registry_.Set(MetricId::kUserReadsRefused, user_reads_ ? 0 : 1);
     const bool sees_processes = PidNamespaceCheck(config_.proc_root).status == CheckStatus::kOk;
     registry_.Set(MetricId::kHostPidsHidden, sees_processes ? 0 : 1);
-    outbox_ = std::make_unique<Outbox>(*store_, *feed_, clock_, RetentionOf(config_),
-                                       [this](const Outgoing& one) { exporter_->Release(one); });
-    exporter_ = std::make_unique<Exporter>(*outbox_, loader_, cache_, config_.proc_root, *feed_,
-                                           clock_, ExportOptionsOf(config_), PodsSource(),
+    ObjectSink& sink =
+        store_->Connect(*feed_, [this](const Outgoing& one) { exporter_->Release(one); });
+    exporter_ = std::make_unique<Exporter>(sink, loader_, cache_, config_.proc_root, *feed_, clock_,
+                                           ExportOptionsOf(config_), PodsSource(),
                                            [this](const Container& one) { return Settled(one); });
     pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
                                            loader_, clock_, PipelineOptionsOf(config_),
@@ -199,13 +199,12 @@ class AgentImpl : public Agent {
   void MakeTriggers() {
     kernel_metrics_ = std::make_unique<KernelMetrics>(
         config_.proc_root, CgroupRootsOf(mounts_, config_.cgroup_root), clock_);
-    if (const std::string folder = StateFolder(config_); !folder.empty())
-      history_ = std::make_unique<CaptureHistory>(folder + "/captures", clock_.WallNs());
+    history_.emplace(StateFolder(config_) + "/captures", clock_.WallNs());
     triggers_ = std::make_unique<TriggerDesk>(TriggerDesk::Parts{
         *kernel_metrics_, registry_, config_.node_name,
         [this](CaptureOrder order) { exporter_->Order(std::move(order)); },
         [this](const Firing& firing, const std::string& text) { TellFiring(firing, text); },
-        history_.get()});
+        &*history_});
     triggers_->Remember(clock_.MonotonicNs(), clock_.WallNs());
   }
 
@@ -303,7 +302,8 @@ class AgentImpl : public Agent {
     }
     sources_ =
         std::make_unique<HttpSources>(*exporter_, registry_, std::move(doctor), std::move(awaited));
-    query::ApiParts parts{*store_, *sources_, *sources_, *sources_, *sources_, authorizer_};
+    query::ApiParts parts{store_->readable(), *sources_, *sources_,
+                          *sources_,          *sources_, authorizer_};
     api_ = std::make_unique<query::Api>(parts);
     query::HttpServerOptions options;
     const std::string& host = config_.listen.host;
@@ -345,7 +345,7 @@ class AgentImpl : public Agent {
     if (!config_.debuginfod_urls.empty()) fetcher_.Start();
     loader_.Start([this] { pipeline_->Notify(); });
     TakePolicies();
-    outbox_->Start();
+    store_->Start();
     exporter_->Start(*pipeline_);
     pipeline_->Start(*capture_);
     Status started = capture_->Start();
@@ -435,7 +435,6 @@ class AgentImpl : public Agent {
   Config config_;
   std::optional<k8s::ClientConfig> access_;
   const Clock& clock_;
-  std::unique_ptr<store::ObjectStore> store_;
   // Before the cache, whose tables have lines in it.
   symbolizer::dwarf::UnitCache lines_;
   symbolizer::SymbolCache cache_;
@@ -454,7 +453,7 @@ class AgentImpl : public Agent {
   std::unique_ptr<CgroupTree> cgroups_;
   std::unique_ptr<ProcessTable> processes_;
   std::unique_ptr<MetricsFeed> feed_;
-  std::unique_ptr<Outbox> outbox_;
+  std::unique_ptr<StoreSide> store_;
   std::unique_ptr<Exporter> exporter_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Capture> capture_;
@@ -462,7 +461,7 @@ class AgentImpl : public Agent {
   std::unique_ptr<PolicyObjects> objects_;
   std::shared_ptr<const PolicySchedule> schedule_;
   std::unique_ptr<KernelMetrics> kernel_metrics_;
-  std::unique_ptr<CaptureHistory> history_;
+  std::optional<CaptureHistory> history_;
   std::unique_ptr<TriggerDesk> triggers_;
   std::shared_ptr<const Pipeline::Containers> armed_containers_;  // as they were armed last
   int64_t next_triggers_ns_ = 0;                                  // monotonic

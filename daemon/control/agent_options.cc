@@ -56,8 +56,8 @@ size_t SampleRingBytes(int64_t configured) {
 
 std::string StateFolder(const Config& config) {
   constexpr std::string_view kFile = "file://";
-  if (!config.store_url.starts_with(kFile)) return "";
-  return config.store_url.substr(kFile.size()) + "/state";
+  const bool is_folder = config.store_url.starts_with(kFile);
+  return (is_folder ? config.store_url.substr(kFile.size()) : config.spool_folder) + "/state";
 }
 
 ExportOptions ExportOptionsOf(const Config& config) {
@@ -70,11 +70,20 @@ ExportOptions ExportOptionsOf(const Config& config) {
   return options;
 }
 
-store::RetentionPolicy RetentionOf(const Config& config) {
-  store::RetentionPolicy retention;
-  retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
-  retention.max_bytes = static_cast<uint64_t>(config.retention_bytes);
-  return retention;
+StoreSideOptions StoreSideOptionsOf(const Config& config) {
+  StoreSideOptions options;
+  options.url = config.store_url;
+  // As they stand in keys.
+  options.cluster = store::ToKeyComponent(config.cluster);
+  options.node = store::ToKeyComponent(config.node_name);
+  options.retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
+  options.retention.max_bytes = static_cast<uint64_t>(config.retention_bytes);
+  options.spool_folder = config.spool_folder;
+  options.spool_bytes = static_cast<uint64_t>(config.spool_bytes);
+  options.spread_ns = config.window_seconds * kNsPerSecond;
+  // Of a cluster's store everybody's profiles would be read here, without anybody's rights.
+  options.serve_others = config.standalone;
+  return options;
 }
 
 int64_t ForgetModulesAfterNs(const Config& config) {

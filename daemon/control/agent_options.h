@@ -6,8 +6,8 @@
 
 #include "daemon/config/config.h"
 #include "daemon/export/exporter.h"
+#include "daemon/outbox/store_side.h"
 #include "daemon/pipeline/pipeline.h"
-#include "store/retention.h"
 #include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
@@ -17,11 +17,11 @@ std::string WantedHierarchy(const CgroupHierarchy& wanted);
 PipelineOptions PipelineOptionsOf(const Config& config);
 // As configured; else room for what each CPU can send between two rounds, cold stacks included.
 size_t SampleRingBytes(int64_t configured);
-// Where what outlives the daemon is kept, beside its store; "" where the store is elsewhere.
+// Where what outlives the daemon is kept: in its store's folder, or the spool's.
 std::string StateFolder(const Config& config);
 // With a name of this run of the daemon that no other has.
 ExportOptions ExportOptionsOf(const Config& config);
-store::RetentionPolicy RetentionOf(const Config& config);
+StoreSideOptions StoreSideOptionsOf(const Config& config);
 // Open windows, the flight recorder and slices on their way to them hold frames by module id.
 int64_t ForgetModulesAfterNs(const Config& config);
 symbolizer::DebuginfodOptions DebuginfodOptionsOf(const Config& config);

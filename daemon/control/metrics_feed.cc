@@ -70,7 +70,8 @@ void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> co
 }
 
 void MetricsFeed::OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) {
-  if (operation == "put") store_fails_.store(!ok, std::memory_order_relaxed);
+  if (operation == "put") put_fails_.store(!ok, std::memory_order_relaxed);
+  if (operation == "spool") spool_fails_.store(!ok, std::memory_order_relaxed);
   registry_.ObserveStoreOperation(operation, static_cast<double>(duration_ns) / 1e9, !ok);
 }
 
@@ -113,8 +114,15 @@ void MetricsFeed::FeedPipeline(const PipelineFigures& figures) {
   }
 }
 
+void MetricsFeed::FeedSpool(const std::optional<store::SpoolFigures>& figures) {
+  if (!figures) return;
+  registry_.Set(MetricId::kSpoolBytes, static_cast<double>(figures->bytes));
+  registry_.SetTotal(MetricId::kSpoolDroppedProfiles,
+                     static_cast<double>(figures->dropped_profiles));
+}
+
 void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline,
-                         const Exporter* exporter, const Outbox* outbox, uint32_t frequency_hz) {
+                         const Exporter* exporter, const StoreSide* store, uint32_t frequency_hz) {
   ft_counters counters = sampler_.Counters();
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters, frequency_hz);
@@ -135,7 +143,7 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
     registry_.SetTotal(MetricId::kSymbolLookups, static_cast<double>(exporter->symbol_misses()),
                        {"unnamed"});
     const uint64_t dropped =
-        exporter->dropped_samples() + (outbox != nullptr ? outbox->dropped_samples() : 0);
+        exporter->dropped_samples() + (store != nullptr ? store->dropped_samples() : 0);
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(dropped), {"store"});
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(exporter->uncaptured_samples()),
                        {"recorder"});
@@ -147,6 +155,7 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.missing), {"missing"});
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.opted_out), {"opted_out"});
   }
+  if (store != nullptr) FeedSpool(store->spool_figures());
   const OverheadReading overhead = overhead_.Read();
   const auto bpf_ns = static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]);
   const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes());

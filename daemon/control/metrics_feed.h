@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "daemon/health/overhead.h"
 #include "daemon/metrics/hotspot_tracker.h"
 #include "daemon/metrics/metrics_registry.h"
+#include "daemon/outbox/store_side.h"
 
 namespace firetower::daemon {
 
@@ -34,20 +36,24 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
   // Export thread.
   void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
                std::span<const ContainerLabels> gone) override;
-  // Outbox's thread.
+  // The threads that store.
   void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
 
   // The store did not take what it was given last. Any thread.
-  bool store_fails() const { return store_fails_.load(std::memory_order_relaxed); }
+  bool store_fails() const {
+    return put_fails_.load(std::memory_order_relaxed) ||
+           spool_fails_.load(std::memory_order_relaxed);
+  }
 
   // Control thread. What is not there yet may be null.
   void Update(const Capture* capture, const PipelineFigures* pipeline, const Exporter* exporter,
-              const Outbox* outbox, uint32_t frequency_hz);
+              const StoreSide* store, uint32_t frequency_hz);
   // Control thread: as of the last Update.
   const OwnTotals& own() const { return own_; }
 
  private:
   void FeedPipeline(const PipelineFigures& figures);
+  void FeedSpool(const std::optional<store::SpoolFigures>& figures);
   void FeedLosses(const ft_counters& counters, uint32_t frequency_hz);
 
   BpfSampler& sampler_;
@@ -60,7 +66,8 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
   SkippedTicks skipped_;
   uint64_t skipped_total_ = 0;
   int64_t next_skipped_ns_ = 0;
-  std::atomic<bool> store_fails_{false};
+  std::atomic<bool> put_fails_{false};
+  std::atomic<bool> spool_fails_{false};
 };
 
 }  // namespace firetower::daemon

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <random>
 
+#include "base/clock.h"
 #include "store/verify.h"
 
 namespace firetower::daemon {
 namespace {
 
+constexpr int64_t kCheckNs = 5 * kNsPerSecond;
+constexpr std::string_view kRefused = "it did not take the profiles that were written last";
 constexpr std::string_view kProbeKey = "v1/.probe";
 
 // Random: a file system that compresses finds room for zeros on a full disk.
@@ -40,7 +43,19 @@ StoreFacts ProbeStore(store::ObjectStore& store, bool put_failed) {
   if (!written) {
     facts.error = written.error().message();
   } else if (put_failed) {
-    facts.error = "it did not take the profiles that were written last";
+    facts.error = kRefused;
+  }
+  return facts;
+}
+
+StoreFacts ProbeStore(StoreSide& side, bool put_failed) {
+  if (store::ObjectStore* folder = side.folder()) return ProbeStore(*folder, put_failed);
+  StoreFacts facts;
+  facts.url = side.Describe();
+  if (const Status reached = side.Check(kCheckNs); !reached) {
+    facts.error = reached.error().message();
+  } else if (put_failed) {
+    facts.error = kRefused;
   }
   return facts;
 }

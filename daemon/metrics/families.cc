@@ -93,8 +93,12 @@ constexpr FamilySpec kFamilies[] = {
      "put,get,list,delete", 8, "Store operations that failed."},
     {MetricId::kStoreSeconds, "firetower_objectstore_duration_seconds", MetricKind::kHistogram,
      "operation", "put,get,list,delete", 8, "Time a store operation took."},
+    {MetricId::kSpoolBytes, "firetower_spool_bytes", kGauge, "", "", 1,
+     "What waits in the spool for the store."},
+    {MetricId::kSpoolDroppedProfiles, "firetower_spool_dropped_profiles_total", kCounter, "", "", 1,
+     "Profiles that the spool had no room for until the store took them."},
     {MetricId::kOverheadCpuSeconds, "firetower_overhead_cpu_seconds_total", kCounter, "component",
-     "capture,resolve,tables,export,watch,control,http,bpf,other", 10,
+     "capture,resolve,tables,export,outbox,upload,watch,control,http,bpf,other", 11,
      "CPU time the daemon itself costs, by its threads; bpf is what its programs cost the sampled "
      "CPUs."},
     {MetricId::kBpfRunSeconds, "firetower_bpf_run_seconds_total", kCounter, "", "", 1,

@@ -41,6 +41,8 @@ enum class MetricId {
   kStoreOperations,
   kStoreFailures,
   kStoreSeconds,
+  kSpoolBytes,
+  kSpoolDroppedProfiles,
   kOverheadCpuSeconds,
   kBpfRunSeconds,
   kBpfMapBytes,
@@ -57,7 +59,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 44;
+inline constexpr size_t kMetricCount = 46;
 
 struct FamilySpec {
   MetricId id;

@@ -11,7 +11,13 @@
 namespace firetower::daemon {
 namespace {
 
-constexpr int64_t kRetentionEveryNs = 60 * kNsPerSecond;
+constexpr int64_t kDueEveryNs = 60 * kNsPerSecond;
+
+// Not what the system said of the disk: that may change.
+bool IsForGood(const Error& error) {
+  if (error.sys_errno() != 0) return false;
+  return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kUnsupported;
+}
 
 }  // namespace
 
@@ -28,7 +34,7 @@ void Outbox::Run(std::stop_token stop, WakeFd& wake) {
   for (;;) {
     const bool last = stop.stop_requested();
     StoreAll();
-    Retain();
+    DoWhatIsDue();
     if (last) break;
     wake.Wait(WaitMs());
   }
@@ -41,8 +47,8 @@ void Outbox::Run(std::stop_token stop, WakeFd& wake) {
 }
 
 int Outbox::WaitMs() const {
-  const int64_t retention_ms = (next_retention_ns_ - clock_.MonotonicNs()) / kNsPerMs + 1;
-  const int wait_ms = static_cast<int>(std::max<int64_t>(retention_ms, 1));
+  const int64_t due_ms = (next_due_ns_ - clock_.MonotonicNs()) / kNsPerMs + 1;
+  const int wait_ms = static_cast<int>(std::max<int64_t>(due_ms, 1));
   std::lock_guard lock(mutex_);
   return queue_.empty() ? wait_ms : std::min(wait_ms, kRetryMs);
 }
@@ -66,10 +72,10 @@ std::shared_ptr<const Outgoing> Outbox::Begin() {
   return queue_.front();
 }
 
-void Outbox::End(bool stored) {
+void Outbox::End(bool done) {
   std::lock_guard lock(mutex_);
   storing_ = false;
-  if (stored) queue_.pop_front();
+  if (done) queue_.pop_front();
 }
 
 void Outbox::StoreAll() {
@@ -84,8 +90,13 @@ bool Outbox::StoreQueued() {
   while (const std::shared_ptr<const Outgoing> object = Begin()) {
     const int64_t begin_ns = clock_.MonotonicNs();
     const Status status = store_.Put(object->key, object->bytes);
-    observer_.OnStoreOperation("put", status.has_value(), clock_.MonotonicNs() - begin_ns);
-    End(status.has_value());
+    observer_.OnStoreOperation(operation_, status.has_value(), clock_.MonotonicNs() - begin_ns);
+    const bool never = !status && IsForGood(status.error());
+    End(status.has_value() || never);
+    if (never) {
+      Drop({object}, status.error().message());
+      continue;
+    }
     if (!status) {
       LOG(kError, "not stored, kept for the next try",
           {{"key", object->key},
@@ -123,21 +134,11 @@ void Outbox::Drop(const Objects& dropped, std::string_view why) {
   }
 }
 
-void Outbox::Retain() {
+void Outbox::DoWhatIsDue() {
   const int64_t now_ns = clock_.MonotonicNs();
-  if (now_ns < next_retention_ns_) return;
-  next_retention_ns_ = now_ns + kRetentionEveryNs;
-  const Result<store::RetentionResult> swept =
-      store::ApplyRetention(store_, retention_, clock_.WallNs());
-  observer_.OnStoreOperation("retention", swept.has_value(), clock_.MonotonicNs() - now_ns);
-  if (!swept) {
-    LOG(kWarn, "retention not applied", {{"error", swept.error().message()}});
-    return;
-  }
-  for (const std::string& error : swept->errors) LOG(kWarn, "not deleted", {{"error", error}});
-  if (!swept->deleted.empty()) {
-    LOG(kInfo, "retention", {{"deleted", swept->deleted.size()}, {"bytes", swept->deleted_bytes}});
-  }
+  if (now_ns < next_due_ns_) return;
+  next_due_ns_ = now_ns + kDueEveryNs;
+  every_minute_();
 }
 
 }  // namespace firetower::daemon

@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "k8s/policy/policy.h"
-#include "store/retention.h"
 #include "store/store.h"
 
 namespace firetower::daemon {
@@ -45,12 +44,13 @@ class StoreObserver {
 };
 
 // The `outbox` thread: hands objects to the store one after another, the oldest first, so that a
-// disk that hangs holds up neither metrics nor the next window. Once a minute it deletes what is
-// over age.
+// disk that hangs holds up neither metrics nor the next window. Once a minute it also does what is
+// due with the store.
 //
-// What the store refuses is tried again with the next object and every kRetryMs. Beyond kMaxWindows
-// bundles and kMaxCaptures captures the oldest are dropped and counted; so is what the store does
-// not take at the end.
+// What the store refuses is tried again with the next object and every kRetryMs, unless it can
+// never be stored (kInvalid, kUnsupported): then it is dropped and counted at once. Beyond
+// kMaxWindows bundles and kMaxCaptures captures the oldest are dropped and counted; so is what the
+// store does not take at the end.
 class Outbox : public ObjectSink {
  public:
   static constexpr size_t kMaxWindows = 8;
@@ -60,13 +60,15 @@ class Outbox : public ObjectSink {
   // Any thread: the store has the object, or it was dropped. Its profiles need be kept no longer.
   using OnReleased = std::function<void(const Outgoing& object)>;
 
-  // What is referred to outlives this.
-  Outbox(store::ObjectStore& store, StoreObserver& observer, const Clock& clock,
-         const store::RetentionPolicy& retention, OnReleased released)
+  // What is referred to outlives this. `operation`: what putting there is called towards the
+  // observer, a literal; `every_minute` runs on this thread.
+  Outbox(store::ObjectStore& store, std::string_view operation, StoreObserver& observer,
+         const Clock& clock, std::function<void()> every_minute, OnReleased released)
       : store_(store),
+        operation_(operation),
         observer_(observer),
         clock_(clock),
-        retention_(retention),
+        every_minute_(std::move(every_minute)),
         released_(std::move(released)) {}
   ~Outbox() override { Finish(); }
 
@@ -86,23 +88,24 @@ class Outbox : public ObjectSink {
   void StoreAll();
   bool StoreQueued();  // whether anything was stored
   std::shared_ptr<const Outgoing> Begin();
-  // Takes it out if `stored`.
-  void End(bool stored);
+  // Takes it out if that is `done` with.
+  void End(bool done);
   // Those beyond `most` of their kind, but what is being stored. With mutex_ held.
   void TakeOldest(bool captures, size_t most, Objects& dropped);
   void Drop(const Objects& dropped, std::string_view why);
-  void Retain();
+  void DoWhatIsDue();
   int WaitMs() const;
 
   store::ObjectStore& store_;
+  const std::string_view operation_;
   StoreObserver& observer_;
   const Clock& clock_;
-  const store::RetentionPolicy retention_;
+  const std::function<void()> every_minute_;
   const OnReleased released_;
   mutable std::mutex mutex_;  // the export thread's side: a few objects a window
   std::deque<std::shared_ptr<const Outgoing>> queue_;
   bool storing_ = false;  // the first of the queue
-  int64_t next_retention_ns_ = 0;
+  int64_t next_due_ns_ = 0;
   std::atomic<uint64_t> dropped_samples_{0};
   NamedThread thread_;
 };

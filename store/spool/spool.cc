@@ -32,6 +32,12 @@ uint64_t ProfilesIn(std::string_view key, uint64_t bytes, const RangeReader& rea
   return index ? index->entries.size() + index->bad_entries.size() : 1;
 }
 
+// What cannot be deleted is forgotten too, or it would be asked for again for ever.
+void DeleteFrom(DirStore& folder, const std::string& key) {
+  if (const Status deleted = folder.Delete(key); !deleted)
+    LOG(kError, "spool: not deleted", {{"key", key}, {"error", deleted.error().message()}});
+}
+
 bool IsDiskFull(const Error& error) {
   return error.sys_errno() == ENOSPC || error.sys_errno() == EDQUOT;
 }
@@ -68,16 +74,9 @@ Status Spool::ReadFolder(const DirStore& folder, Objects& objects, uint64_t& byt
 }
 
 Status Spool::Add(std::string_view key, std::string_view bytes) {
-  const auto profiles = [&] {
-    return ProfilesIn(key, bytes.size(),
-                      [&](uint64_t offset, uint64_t length) -> Result<std::string> {
-                        return std::string(bytes.substr(offset, length));
-                      });
-  };
   std::lock_guard lock(mutex_);
   if (bytes.size() > max_bytes_) {
-    CountDropped(key, profiles());
-    return Error(ErrorCode::kExhausted,
+    return Error(ErrorCode::kInvalid,
                  fmt::format("spool: {} has {} bytes, and {} is all there may be", key,
                              bytes.size(), max_bytes_));
   }
@@ -86,10 +85,7 @@ Status Spool::Add(std::string_view key, std::string_view bytes) {
   }
   Status put = pending_->Put(key, bytes);
   while (!put && IsDiskFull(put.error()) && MakeRoom()) put = pending_->Put(key, bytes);
-  if (!put) {
-    CountDropped(key, profiles());
-    return std::move(put.Context("spool"));
-  }
+  if (!put) return std::move(put.Context("spool"));
   Note(key, bytes.size(), waiting_, figures_.bytes);
   return OkStatus();
 }
@@ -98,6 +94,19 @@ std::optional<std::string> Spool::Oldest() const {
   std::lock_guard lock(mutex_);
   if (waiting_.empty()) return std::nullopt;
   return waiting_.begin()->first.second;
+}
+
+std::optional<std::string> Spool::After(std::string_view key) const {
+  std::lock_guard lock(mutex_);
+  const auto next = waiting_.upper_bound(Place(StartOf(key), key));
+  if (next == waiting_.end()) return std::nullopt;
+  return next->first.second;
+}
+
+void Spool::Drop(std::string_view key) {
+  std::lock_guard lock(mutex_);
+  const auto found = waiting_.find(Place(StartOf(key), key));
+  if (found != waiting_.end()) DropWaiting(found, "its store will never take it");
 }
 
 Status Spool::Stored(std::string_view key) {
@@ -155,28 +164,26 @@ bool Spool::MakeRoom() {
     return true;
   }
   if (waiting_.empty()) return false;
-  const auto& [place, size] = *waiting_.begin();
-  const std::string key = place.second;
-  const uint64_t profiles = ProfilesIn(key, size, [&](uint64_t offset, uint64_t length) {
-    return pending_->GetRange(key, offset, length);
-  });
-  DropOldest(*pending_, waiting_, figures_.bytes);
-  CountDropped(key, profiles);
+  DropWaiting(waiting_.begin(), "the spool is full");
   return true;
 }
 
-// Forgets it even where it cannot be deleted, or it would be asked for again for ever.
 void Spool::DropOldest(DirStore& folder, Objects& objects, uint64_t& bytes) {
   const std::string key = objects.begin()->first.second;
-  if (const Status deleted = folder.Delete(key); !deleted)
-    LOG(kError, "spool: not deleted", {{"key", key}, {"error", deleted.error().message()}});
+  DeleteFrom(folder, key);
   Forget(key, objects, bytes);
 }
 
-void Spool::CountDropped(std::string_view key, uint64_t profiles) {
+void Spool::DropWaiting(Objects::const_iterator object, std::string_view why) {
+  const std::string key = object->first.second;
+  const uint64_t profiles = ProfilesIn(key, object->second, [&](uint64_t offset, uint64_t length) {
+    return pending_->GetRange(key, offset, length);
+  });
+  DeleteFrom(*pending_, key);
+  Forget(key, waiting_, figures_.bytes);
   ++figures_.dropped_objects;
   figures_.dropped_profiles += profiles;
-  LOG(kError, "spool is full: dropped", {{"key", key}, {"profiles", profiles}});
+  LOG(kError, "dropped from the spool", {{"key", key}, {"profiles", profiles}, {"why", why}});
 }
 
 }  // namespace firetower::store

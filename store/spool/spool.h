@@ -23,7 +23,7 @@ struct SpoolFigures {
   uint64_t bytes = 0;
   // Copies of what is stored.
   uint64_t copied_bytes = 0;
-  // Since the start: what went to make room, or found none, and was in no store.
+  // Since the start: what went to make room and was in no store.
   uint64_t dropped_objects = 0;
   uint64_t dropped_profiles = 0;
 };
@@ -42,13 +42,17 @@ class Spool {
   // kInvalid unless `folder` is absolute.
   static Result<std::unique_ptr<Spool>> Open(const std::string& folder, uint64_t max_bytes);
 
-  // kExhausted when it alone is too large; ENOSPC when the disk is full and nothing is left to
-  // drop. Then it is dropped and counted itself.
+  // kInvalid when it alone is too large; ENOSPC when the disk is full and nothing is left to
+  // drop. It is the caller's then, and not counted here.
   Status Add(std::string_view key, std::string_view bytes);
   // The key of the oldest window, or capture, that waits.
   std::optional<std::string> Oldest() const;
+  // The one after `key`, whether that still waits or not.
+  std::optional<std::string> After(std::string_view key) const;
   // It is in its store now. Fine when it is gone.
   Status Stored(std::string_view key);
+  // Its store will never take it: deletes and counts it. Fine when it is gone.
+  void Drop(std::string_view key);
   // Deletes it, whether it waits or not. Fine when there is none.
   Status Remove(std::string_view key);
 
@@ -74,7 +78,7 @@ class Spool {
   // False when there is nothing to drop.
   bool MakeRoom();
   void DropOldest(DirStore& folder, Objects& objects, uint64_t& bytes);
-  void CountDropped(std::string_view key, uint64_t profiles);
+  void DropWaiting(Objects::const_iterator object, std::string_view why);
   uint64_t held_bytes() const { return figures_.bytes + figures_.copied_bytes; }
 
   const std::unique_ptr<DirStore> pending_;

@@ -22,6 +22,11 @@ void WaitOut(int64_t ns, const Clock& clock, const std::stop_token& stop, WakeFd
   }
 }
 
+// The same call will not go through later (store/store.h).
+bool IsForGood(const Error& error) {
+  return error.code() != ErrorCode::kUnavailable && error.code() != ErrorCode::kExhausted;
+}
+
 }  // namespace
 
 void Uploader::Start() {
@@ -59,26 +64,36 @@ void Uploader::Run(std::stop_token stop, WakeFd& wake) {
 bool Uploader::UploadOldest(const CallLimits& limits) {
   const std::optional<std::string> key = spool_.Oldest();
   if (!key) return true;
-  const Result<std::string> bytes = spool_.pending().Get(*key);
+  const Status uploaded = Upload(*key, limits);
+  if (uploaded || !IsForGood(uploaded.error())) return uploaded.has_value();
+  const std::optional<std::string> next = spool_.After(*key);
+  if (!next || !Upload(*next, limits)) return false;
+  spool_.Drop(*key);
+  return true;
+}
+
+Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
+  const Result<std::string> bytes = spool_.pending().Get(key);
   if (!bytes) {
     // Dropped in this moment, or the disk fails: another one's turn.
-    LOG(kError, "spooled object not read", {{"key", *key}, {"error", bytes.error().message()}});
-    return bytes.error().code() == ErrorCode::kNotFound && spool_.Remove(*key).has_value();
+    LOG(kError, "spooled object not read", {{"key", key}, {"error", bytes.error().message()}});
+    if (bytes.error().code() == ErrorCode::kNotFound) return spool_.Remove(key);
+    return Error(ErrorCode::kUnavailable, bytes.error().message());
   }
   const int64_t begin_ns = clock_.MonotonicNs();
-  const Status put = store_.Limited(limits)->Put(*key, *bytes);
+  const Status put = store_.Limited(limits)->Put(key, *bytes);
   on_put_(put.has_value(), clock_.MonotonicNs() - begin_ns);
   if (!put) {
     LOG(kError, "not uploaded, kept for the next try",
-        {{"key", *key}, {"store", store_.Describe()}, {"error", put.error().message()}});
-    return false;
+        {{"key", key}, {"store", store_.Describe()}, {"error", put.error().message()}});
+    return put;
   }
-  const Status stored = spool_.Stored(*key);
+  Status stored = spool_.Stored(key);
   if (!stored) {
-    LOG(kError, "uploaded, but still spooled",
-        {{"key", *key}, {"error", stored.error().message()}});
+    LOG(kError, "uploaded, but still spooled", {{"key", key}, {"error", stored.error().message()}});
+    return Error(ErrorCode::kUnavailable, stored.error().message());
   }
-  return stored.has_value();
+  return OkStatus();
 }
 
 void Uploader::UploadRest() {

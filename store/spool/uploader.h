@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "base/clock.h"
@@ -26,7 +27,8 @@ struct UploaderOptions {
 
 // The `upload` thread: takes what is spooled to the store, the oldest first, one at a time, until
 // the store has taken it. An object leaves the spool only then; a kill in between uploads the same
-// bytes under the same name once more.
+// bytes under the same name once more. One that the store refuses while it takes the next, so that
+// it is not the store that stands in the way, is dropped and counted.
 class Uploader {
  public:
   // On its thread, of each try.
@@ -52,6 +54,7 @@ class Uploader {
   void Run(std::stop_token stop, WakeFd& wake);
   // False when the store refused.
   bool UploadOldest(const CallLimits& limits);
+  Status Upload(const std::string& key, const CallLimits& limits);
   void UploadRest();
 
   Spool& spool_;

@@ -31,7 +31,8 @@ def free_port():
 class Daemon:
     """A firetowerd of its own, with its own port, store and log. Use it in a `with`."""
 
-    def __init__(self, *flags, window_seconds=10, slice_milliseconds=500, prefix=(), work=None, ready_seconds=60):
+    def __init__(self, *flags, window_seconds=10, slice_milliseconds=500, prefix=(), work=None, ready_seconds=60,
+                 store_url=None):
         self.work = pathlib.Path(work or tempfile.mkdtemp(prefix="firetower-e2e-"))
         self.owns_work = work is None
         self.store = self.work / "store"
@@ -42,7 +43,7 @@ class Daemon:
         self.ready_seconds = ready_seconds
         self.process = None
         self.command = [*map(str, prefix), str(BIN / "firetowerd"), "--standalone",
-                        "--listen", f"127.0.0.1:{self.port}", "--store", f"file://{self.store}",
+                        "--listen", f"127.0.0.1:{self.port}", "--store", store_url or f"file://{self.store}",
                         "--window-seconds", str(window_seconds),
                         "--slice-milliseconds", str(slice_milliseconds), *map(str, flags)]
 

@@ -67,26 +67,49 @@ def make_bucket(endpoint, seconds=60):
         time.sleep(0.2)
 
 
+class Server:
+    """A server on a port and a folder that stay the same when it is stopped and started again."""
+
+    def __init__(self, name, folder, work):
+        self.name, self.folder, self.work = name, folder, pathlib.Path(work)
+        self.data, self.log, self.port = self.work / "data", self.work / "server.log", free_port()
+        self.endpoint = f"http://127.0.0.1:{self.port}"
+        self.data.mkdir()
+        self.process = None
+
+    def start(self):
+        command, environment = _command(self.name, self.folder, self.port, self.data)
+        with self.log.open("a") as out:
+            self.process = subprocess.Popen([str(part) for part in command], stdout=out, stderr=out, cwd=self.work,
+                                            env={**os.environ, **environment})
+        _await_port(self.port, self.process, self.log)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextlib.contextmanager
+def started(name, folder):
+    """A Server that runs; with a bucket where it is an S3 server."""
+    with tempfile.TemporaryDirectory(prefix=f"firetower-{name}-") as work:
+        server = Server(name, folder, work)
+        try:
+            server.start()
+            if name != "moto":
+                make_bucket(server.endpoint)
+            yield server
+        finally:
+            if server.process is not None:
+                server.stop()
+
+
 @contextlib.contextmanager
 def running(name, folder):
-    """The endpoint of a server; with a bucket where it is an S3 server."""
-    with tempfile.TemporaryDirectory(prefix=f"firetower-{name}-") as work:
-        data, log, port = pathlib.Path(work, "data"), pathlib.Path(work, "log"), free_port()
-        data.mkdir()
-        command, environment = _command(name, folder, port, data)
-        with log.open("w") as out:
-            process = subprocess.Popen([str(part) for part in command], stdout=out, stderr=out, cwd=work,
-                                       env={**os.environ, **environment})
-        try:
-            _await_port(port, process, log)
-            endpoint = f"http://127.0.0.1:{port}"
-            if name != "moto":
-                make_bucket(endpoint)
-            yield endpoint
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    """The endpoint of such a server."""
+    with started(name, folder) as server:
+        yield server.endpoint

@@ -96,9 +96,26 @@ TEST_F(SpoolTest, RefusesWhatAloneIsTooLarge) {
   ASSERT_TRUE(spool->Add(KeyOf(0), "kept"));
   const Status refused = spool->Add(KeyOf(1), "longer than ten");
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), ErrorCode::kExhausted);
+  EXPECT_EQ(refused.error().code(), ErrorCode::kInvalid) << "no room that comes free is enough";
   EXPECT_THAT(Keys(spool->pending()), ElementsAre(KeyOf(0)));
+  EXPECT_EQ(spool->figures().dropped_objects, 0u) << "it is still the caller's";
+}
+
+TEST_F(SpoolTest, TellsWhatWaitsAfterTheOldestAndDropsWhatItIsTold) {
+  const std::string three =
+      BundleOf({Row("shop", "a", "x", kFirstWindow), Row("shop", "b", "x", kFirstWindow),
+                Row("shop", "c", "x", kFirstWindow)});
+  const auto spool = Open();
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool->Add(KeyOf(window), three));
+  EXPECT_EQ(spool->After(KeyOf(0)), KeyOf(1));
+  EXPECT_EQ(spool->After(KeyOf(1)), std::nullopt);
+  spool->Drop(KeyOf(0));
+  spool->Drop(KeyOf(0));
+  EXPECT_EQ(spool->Oldest(), KeyOf(1));
+  EXPECT_THAT(Keys(spool->all()), ElementsAre(KeyOf(1)));
   EXPECT_EQ(spool->figures().dropped_objects, 1u);
+  EXPECT_EQ(spool->figures().dropped_profiles, 3u);
+  EXPECT_EQ(spool->figures().bytes, three.size());
 }
 
 TEST_F(SpoolTest, CountsTheSameObjectOnce) {
@@ -185,7 +202,7 @@ TEST_F(FullDisk, MakesRoomByDroppingTheOldest) {
     const Status refused = spool->Add(KeyOf(4), std::string(600 << 10, 'y'));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().sys_errno(), ENOSPC);
-    EXPECT_EQ(spool->figures().dropped_objects, 5u) << "there was nothing left to drop but itself";
+    EXPECT_EQ(spool->figures().dropped_objects, 4u) << "there was nothing left to drop";
     EXPECT_TRUE(spool->Add(KeyOf(5), large)) << "and then it goes on";
   }
 }

@@ -111,6 +111,28 @@ TEST_F(UploaderTest, AtItsEndItLeavesWhatThereIsNoTimeFor) {
   EXPECT_EQ(spool_->Oldest(), KeyOf(0));
 }
 
+TEST_F(UploaderTest, DropsWhatTheStoreRefusesForGoodWhileItTakesTheNext) {
+  remote_.refuse_key = KeyOf(0);
+  for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  const auto uploader = Begin();
+  WaitFor(2, 1);
+  uploader->Finish();
+  EXPECT_THAT(tried_, ElementsAre(KeyOf(0), KeyOf(1), KeyOf(2)));
+  EXPECT_EQ(spool_->figures().objects, 0u);
+  EXPECT_EQ(spool_->figures().dropped_objects, 1u);
+}
+
+// It may be the store that is set up wrongly.
+TEST_F(UploaderTest, KeepsWhatTheStoreRefusesForGoodWhereThereIsNoOther) {
+  remote_.refuse_key = KeyOf(0);
+  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  const auto uploader = Begin();
+  WaitFor(0, 2);
+  uploader->Finish();
+  EXPECT_EQ(spool_->Oldest(), KeyOf(0));
+  EXPECT_EQ(spool_->figures().dropped_objects, 0u);
+}
+
 // The one before it vanished from the disk.
 TEST_F(UploaderTest, PassesOverWhatIsNotThere) {
   for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));

@@ -8,7 +8,6 @@
 #include <map>
 #include <mutex>
 
-#include "store/key.h"
 #include "tests/support/memory_store.h"
 
 namespace firetower::daemon {
@@ -71,7 +70,7 @@ class OutboxTest : public ::testing::Test {
  protected:
   std::unique_ptr<Outbox> Over(store::ObjectStore& store) {
     auto outbox = std::make_unique<Outbox>(
-        store, watcher_, clock_, store::RetentionPolicy{},
+        store, "put", watcher_, clock_, [this] { ++minutes_; },
         [this](const Outgoing& object) { released_.push_back(object.key); });
     outbox->Start();
     return outbox;
@@ -91,6 +90,7 @@ class OutboxTest : public ::testing::Test {
 
   FakeClock clock_{kNsPerSecond, kWallNs};
   Watcher watcher_;
+  int minutes_ = 0;                    // to be read when the outbox has ended
   std::vector<std::string> released_;  // to be read when the outbox has ended
 };
 
@@ -172,21 +172,24 @@ TEST_F(OutboxTest, CapturesHaveRoomOfTheirOwn) {
   EXPECT_FALSE(store.objects.contains("capture/0"));
 }
 
-TEST_F(OutboxTest, DeletesWhatIsOverAge) {
+// Those behind it would wait for ever.
+TEST_F(OutboxTest, DropsAtOnceWhatCanNeverBeStored) {
   testing::MemoryStore store;
-  store::BundleKey key;
-  key.cluster = "standalone";
-  key.node = "node-1";
-  key.run = "abcd1234";
-  key.seconds = 60;
-  std::vector<std::string> keys;
-  for (const int64_t days : {15, 13}) {
-    key.start_s = kWallNs / kNsPerSecond - days * store::kSecondsPerDay;
-    keys.push_back(*store::BuildKey(key));
-    store.objects[keys.back()] = "bundle";
-  }
+  store.refuse_key = "window/1";
+  const auto outbox = Over(store);
+  outbox->Send(Bundle(1));
+  outbox->Send(Bundle(2));
+  watcher_.WaitFor(true, 1);
+  EXPECT_EQ(outbox->dropped_samples(), 1u);
+  outbox->Finish();
+  EXPECT_THAT(Keys(store), ElementsAre("window/2"));
+  EXPECT_THAT(released_, ElementsAre("window/1", "window/2"));
+}
+
+TEST_F(OutboxTest, DoesWhatIsDueAlsoWhenNothingIsSent) {
+  testing::MemoryStore store;
   Over(store)->Finish();
-  EXPECT_THAT(Keys(store), ElementsAre(keys[1]));
+  EXPECT_EQ(minutes_, 1);
 }
 
 }  // namespace

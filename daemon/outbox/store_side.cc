@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/outbox/store_side.h"
+
+#include <utility>
+
+namespace firetower::daemon {
+
+Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& options,
+                                                   const Clock& clock) {
+  ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> store, store::OpenStore(options.url));
+  std::unique_ptr<StoreSide> side(new StoreSide(options, clock, std::move(store)));
+  if (options.url.starts_with("file://")) return side;
+  ASSIGN_OR_RETURN(side->spool_, store::Spool::Open(options.spool_folder, options.spool_bytes));
+  side->spooled_ = std::make_unique<store::SpooledStore>(
+      *side->spool_, *side->store_, [side = side.get()] { side->uploader_->Notify(); });
+  return side;
+}
+
+ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased released) {
+  std::function<void()> every_minute;
+  if (spool_) {
+    uploader_ = std::make_unique<store::Uploader>(
+        *spool_, *store_, clock_,
+        store::UploaderOptions{.spread_ns = options_.spread_ns, .finish_ns = options_.finish_ns},
+        [&observer](bool ok, int64_t duration_ns) {
+          observer.OnStoreOperation("put", ok, duration_ns);
+        });
+    rollups_.emplace(spool_->all(), *spooled_, clock_, options_.cluster, options_.node);
+    every_minute = [this] { rollups_->Look(); };
+  } else {
+    sweep_.emplace(*store_, observer, clock_, options_.retention);
+    every_minute = [this] { sweep_->Run(); };
+  }
+  store::ObjectStore& to = spooled_ ? *spooled_ : *store_;
+  outbox_ = std::make_unique<Outbox>(to, spool_ ? "spool" : "put", observer, clock_,
+                                     std::move(every_minute), std::move(released));
+  return *outbox_;
+}
+
+const store::ObjectStore& StoreSide::readable() const {
+  if (!spool_) return *store_;
+  if (options_.serve_others) return *spooled_;
+  return spool_->all();
+}
+
+void StoreSide::Start() {
+  if (uploader_) uploader_->Start();
+  outbox_->Start();
+}
+
+void StoreSide::Finish() {
+  if (outbox_) outbox_->Finish();
+  if (uploader_) uploader_->Finish();
+}
+
+Status StoreSide::Check(int64_t timeout_ns) const {
+  const std::unique_ptr<const store::ObjectStore> limited =
+      std::as_const(*store_).Limited({.deadline_ns = clock_.MonotonicNs() + timeout_ns});
+  return limited->Check();
+}
+
+std::optional<store::SpoolFigures> StoreSide::spool_figures() const {
+  if (!spool_) return std::nullopt;
+  return spool_->figures();
+}
+
+}  // namespace firetower::daemon

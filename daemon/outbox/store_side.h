@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "daemon/outbox/outbox.h"
+#include "daemon/outbox/rollups.h"
+#include "daemon/outbox/sweep.h"
+#include "store/retention.h"
+#include "store/spool/spool.h"
+#include "store/spool/spooled_store.h"
+#include "store/spool/uploader.h"
+#include "store/store.h"
+
+namespace firetower::daemon {
+
+struct StoreSideOptions {
+  std::string url;  // as OpenStore takes it
+  std::string cluster;
+  std::string node;
+  // Of a folder of this machine.
+  store::RetentionPolicy retention;
+  // Of every other store.
+  std::string spool_folder;  // absolute
+  uint64_t spool_bytes = 0;
+  int64_t spread_ns = 0;                  // uploads of a window begin within that time of its end
+  int64_t finish_ns = 20 * kNsPerSecond;  // for what is left to upload at the end
+  // Readers here see all that is in that store, not only what this node spooled within an hour.
+  bool serve_others = false;
+};
+
+// The way of finished objects to where they are kept, and what readers on this node ask:
+//
+//   exporter ──► outbox ──► folder, held to its retention
+//                  └──────► spool ──► upload ──► any other store
+//                             └──► roll-ups ──► spool
+//
+// Of a store that is not this machine's own nothing is deleted: others write to it too.
+class StoreSide {
+ public:
+  // What OpenStore and Spool::Open say. The clock outlives this.
+  static Result<std::unique_ptr<StoreSide>> Open(const StoreSideOptions& options,
+                                                 const Clock& clock);
+  ~StoreSide() { Finish(); }
+
+  // Once, before Start. The observer outlives this.
+  ObjectSink& Connect(StoreObserver& observer, Outbox::OnReleased released);
+  void Start();
+  // Waits until what was sent is stored, or spooled and as far as there is time uploaded.
+  void Finish();
+
+  // For readers on this node.
+  const store::ObjectStore& readable() const;
+  // The store, where it is a folder of this machine; else null.
+  store::ObjectStore* folder() { return spool_ ? nullptr : store_.get(); }
+  std::string Describe() const { return store_->Describe(); }
+  // Whether the store can be reached and listed, within that time.
+  Status Check(int64_t timeout_ns) const;
+  // Any thread, after Connect.
+  uint64_t dropped_samples() const { return outbox_->dropped_samples(); }
+  std::optional<store::SpoolFigures> spool_figures() const;
+
+ private:
+  StoreSide(StoreSideOptions options, const Clock& clock, std::unique_ptr<store::ObjectStore> store)
+      : options_(std::move(options)), clock_(clock), store_(std::move(store)) {}
+
+  const StoreSideOptions options_;
+  const Clock& clock_;
+  const std::unique_ptr<store::ObjectStore> store_;
+  // Set together: the store is not a folder of this machine.
+  std::unique_ptr<store::Spool> spool_;
+  std::unique_ptr<store::SpooledStore> spooled_;
+  std::unique_ptr<store::Uploader> uploader_;
+  std::optional<RollUps> rollups_;
+  std::optional<Sweep> sweep_;  // else
+  std::unique_ptr<Outbox> outbox_;
+};
+
+}  // namespace firetower::daemon

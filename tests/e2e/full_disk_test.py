@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""full_disk_test.py: the store is away and the spool's disk is full; then both are well again.
+
+The disk is a tmpfs of its own with room for a few windows. Sampling and /metrics go on, what went to make room is
+counted, and what is left arrives.
+"""
+
+import pathlib
+import subprocess
+import sys
+import time
+
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path[:0] = [str(SUPPORT / "real"), str(SUPPORT / "stores")]
+
+import object_store
+import pprof
+import servers
+from case import Case, run
+from daemon import TOYS, Daemon
+from object_store import watch
+
+DISK_KIB = 2048
+# Of it, for windows: a quiet machine's window takes a file system's block or two.
+LEFT_KIB = 64
+WINDOW_SECONDS = 2
+BEFORE_SECONDS = 6
+FULL_SECONDS = 50
+ARRIVAL_SECONDS = 90
+DROPPED = "firetower_spool_dropped_profiles_total"
+
+
+class FullDisk:
+    """A file system with little room; in a `with` it is mounted."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.filler = self.folder / "filler"
+
+    def __enter__(self):
+        self.folder.mkdir()
+        run("mount", "-t", "tmpfs", "-o", f"size={DISK_KIB}k", "none", self.folder)
+        return self
+
+    def fill(self):
+        self.filler.write_bytes(bytes((DISK_KIB - LEFT_KIB) * 1024))
+
+    def __exit__(self, *_):
+        run("umount", "-l", self.folder)
+
+
+def judge_full(case, daemon, rate):
+    during, longest, last = watch(daemon, FULL_SECONDS)
+    case.at_least("samples a second, of those before", during / rate, 0.9)
+    case.at_most("longest answer of /metrics, s", longest, 2)
+    case.at_least("profiles that went to make room are counted", last.sum(DROPPED), 1)
+    case.check("no sample was lost on the way to the spool", not last.lost(), last.lost() or "none")
+
+
+def judge_after(case, daemon, server):
+    dropped, end = daemon.metrics().sum(DROPPED), time.monotonic() + ARRIVAL_SECONDS
+    while time.monotonic() < end:
+        if daemon.metrics().sum("firetower_spool_bytes") == 0 and pprof.bundles(object_store.folder_of(server)):
+            break
+        time.sleep(0.5)
+    now = daemon.metrics()
+    case.check("what was left has arrived", now.sum("firetower_spool_bytes") == 0, now.sum("firetower_spool_bytes"))
+    case.check("and nothing more was dropped", now.sum(DROPPED) == dropped, now.sum(DROPPED) - dropped)
+    profiles = sum(1 for _ in pprof.read_store(object_store.folder_of(server)))
+    case.at_least("profiles in the store, each of which opens", profiles, 3)
+
+
+def main():
+    case = Case("e2e.full-disk")
+    case.need("go", "curl", "mount")
+    folder = object_store.built_server(case)
+    load = subprocess.Popen([str(TOYS / "toy_stack"), "36000"], stdout=subprocess.DEVNULL)
+    try:
+        with servers.started("versitygw", folder) as server, FullDisk(server.work / "disk") as disk:
+            server.stop()
+            daemon = Daemon("--spool", disk.folder / "spool", window_seconds=WINDOW_SECONDS,
+                            store_url=object_store.url(server.endpoint))
+            with daemon:
+                rate, _, _ = watch(daemon, BEFORE_SECONDS)
+                disk.fill()
+                judge_full(case, daemon, rate)
+                disk.filler.unlink()
+                server.start()
+                judge_after(case, daemon, server)
+                status, _ = daemon.stop()
+            case.check("the daemon left with 0", status == 0, status)
+    finally:
+        load.kill()
+        load.wait()
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""object_store_test.py: daemons whose S3 store fails for a while, and what comes of what they sample meanwhile.
+
+The server of one is away for 180 s (FIRETOWER_OUTAGE_SECONDS), or more. That of another answers 503, then is full, then
+takes one byte a second, then gives wrong ETags. Both run at the same time; the servers are versitygw's.
+"""
+
+import collections
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import zipfile
+
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path[:0] = [str(SUPPORT / "real"), str(SUPPORT / "stores")]
+
+import faulty
+import object_store
+import pprof
+import servers
+from case import Case
+from daemon import TOYS, Daemon
+from object_store import watch
+
+WINDOW_SECONDS = 5
+BEFORE_SECONDS = 15
+AWAY_SECONDS = int(os.environ.get("FIRETOWER_OUTAGE_SECONDS", "180"))
+FAULT_SECONDS = 40
+# The longest that the uploader waits between two tries is a minute.
+ARRIVAL_SECONDS = 120
+# Of samples between the last look at the metrics and the end.
+LAST_SECONDS = 6
+SPOOL = "firetower_spool_bytes"
+
+
+def stored_bundles(server):
+    """Key to path of each bundle, in the server's own folder."""
+    root = object_store.folder_of(server)
+    return {str(path.relative_to(root)): path for path in root.rglob("*.zip")}
+
+
+def is_window(key):
+    """And no roll-up of several, which has their samples once more."""
+    return "/bundle/" in key
+
+
+def samples_in(bundles):
+    """Samples of all entries; an error where one does not open."""
+    total = 0
+    for path in bundles.values():
+        with zipfile.ZipFile(path) as bundle:
+            total += sum(pprof.parse(bundle.read(name)).total("samples") for name in bundle.namelist())
+    return total
+
+
+def await_arrival(daemon, server):
+    """Seconds until nothing waits in the spool; None if it still does at the end."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < ARRIVAL_SECONDS:
+        if daemon.metrics().sum(SPOOL) == 0 and stored_bundles(server):
+            return time.monotonic() - begin
+        time.sleep(0.5)
+    return None
+
+
+def judge_arrival(case, faults, server, proxy, taken, rate):
+    """`taken`: samples until shortly before the end; `rate`: of them a second."""
+    bundles = stored_bundles(server)
+    uploads = collections.Counter({path: count for path, count in proxy.stored.items() if path.endswith(".zip")})
+    case.at_least(f"{faults}: bundles", len(bundles), BEFORE_SECONDS / WINDOW_SECONDS)
+    case.check(f"{faults}: each was uploaded", len(uploads) == len(bundles), f"{len(uploads)} of {len(bundles)}")
+    again = {path: count for path, count in uploads.items() if count != 1}
+    if "slow" in faults:
+        # What the client had written before it gave up may still reach the server: the same bytes, the same name.
+        case.figure(f"{faults}: uploaded again", again or "none")
+    else:
+        case.check(f"{faults}: and none again", not again, again or "none")
+    stored = samples_in({key: path for key, path in bundles.items() if is_window(key)})
+    case.at_least(f"{faults}: samples in the store, of those taken", stored, taken)
+    case.at_most(f"{faults}: and no more than were taken until the end", stored, taken + LAST_SECONDS * rate)
+
+
+def suffer(case, fault, seconds, daemon, server, proxy, rate):
+    """One fault, from its begin until what waited has arrived; the samples a second meanwhile."""
+    if fault == "away":
+        server.stop()
+    else:
+        proxy.fault = fault
+    during, longest, last = watch(daemon, seconds)
+    case.figure(f"{fault}: seconds of it, and KiB in the spool then", (seconds, int(last.sum(SPOOL)) >> 10))
+    case.at_least(f"{fault}: samples a second, of those before", during / rate, 0.9)
+    case.at_most(f"{fault}: longest answer of /metrics, s", longest, 2)
+    if fault != "wrong-etag":
+        case.at_least(f"{fault}: bytes that wait in the spool", last.sum(SPOOL), 1)
+    if fault == "away":
+        server.start()
+    proxy.fault = ""
+    arrived = await_arrival(daemon, server)
+    case.check(f"{fault}: what waited has arrived", arrived is not None, f"{arrived or 0:.1f} s after it")
+    return during
+
+
+def daemon_before(case, folder, faults):
+    """`faults`: each with its seconds."""
+    name = ", ".join(faults)
+    with servers.started("versitygw", folder) as server, faulty.FaultyProxy(server.port) as proxy:
+        daemon = Daemon("--spool", server.work / "spool", window_seconds=WINDOW_SECONDS,
+                        store_url=object_store.url(proxy.endpoint))
+        with daemon:
+            rates = [watch(daemon, BEFORE_SECONDS)[0]]
+            for fault, seconds in faults.items():
+                rates.append(suffer(case, fault, seconds, daemon, server, proxy, rates[0]))
+            last = daemon.metrics()
+            dropped = last.sum("firetower_spool_dropped_profiles_total")
+            status, _ = daemon.stop()
+        case.check(f"{name}: nothing was lost", not last.lost() and dropped == 0, (last.lost(), dropped))
+        case.check(f"{name}: the daemon left with 0", status == 0, status)
+        judge_arrival(case, name, server, proxy, last.sum("firetower_samples_total"), max(rates))
+
+
+def main():
+    case = Case("e2e.object-store")
+    case.need("go", "curl")
+    folder = object_store.built_server(case)
+    load = subprocess.Popen([str(TOYS / "toy_stack"), "36000"], stdout=subprocess.DEVNULL)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            both = [pool.submit(daemon_before, case, folder, {"away": AWAY_SECONDS}),
+                    pool.submit(daemon_before, case, folder, {fault: FAULT_SECONDS for fault in faulty.FAULTS})]
+        for one in both:
+            one.result()
+    finally:
+        load.kill()
+        load.wait()
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()

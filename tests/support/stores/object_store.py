@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a daemon is told of an S3 server of tests, where that keeps what it is given, and how the daemon does meanwhile."""
+
+import os
+import time
+
+import servers
+
+_PREFIX = "some/prefix"
+
+
+def built_server(case, name="versitygw"):
+    """A server's folder, and credentials for whoever asks it in the environment; skips where it cannot be built."""
+    folder, why = servers.built(name)
+    if folder is None:
+        case.skip(f"tests/support/stores/build-stores {name} fails: {why}")
+    for name in [name for name in os.environ if name.startswith("AWS_") or name.lower().endswith("_proxy")]:
+        del os.environ[name]
+    os.environ.update(AWS_ACCESS_KEY_ID=servers.ACCESS_KEY, AWS_SECRET_ACCESS_KEY=servers.SECRET_KEY)
+    return folder
+
+
+def url(endpoint):
+    return (f"s3://{servers.BUCKET}/{_PREFIX}?region=us-east-1&proxy=none&connect-timeout=2s&stall-timeout=5s"
+            f"&endpoint={endpoint}")
+
+
+def folder_of(server):
+    """Where versitygw's objects are files, by their keys."""
+    return server.data / servers.BUCKET / _PREFIX
+
+
+def watch(daemon, seconds):
+    """Samples a second, the longest that /metrics took, and the metrics at the end."""
+    first, begin, longest = daemon.metrics(), time.monotonic(), 0.0
+    while time.monotonic() - begin < seconds:
+        asked = time.monotonic()
+        last = daemon.metrics()
+        longest = max(longest, time.monotonic() - asked)
+        time.sleep(1)
+    took = asked - begin
+    gained = last.sum("firetower_samples_total") - first.sum("firetower_samples_total")
+    return gained / took, longest, last
