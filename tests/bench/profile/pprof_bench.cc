@@ -33,13 +33,12 @@ rusage Usage() {
   return usage;
 }
 
-// Stacks of 10 to 40 frames that share their roots, over 5,000 functions in 20 binaries.
-Profile Generate(uint32_t stacks, uint32_t seed, uint32_t shared_seed) {
-  constexpr uint32_t kFunctions = 5000;
+// Stacks of 10 to 40 frames that share their roots, over so many functions in 20 binaries.
+Profile Generate(uint32_t stacks, uint32_t functions, uint32_t seed, uint32_t shared_seed) {
   constexpr uint32_t kBinaries = 20;
   ProfileBuilder builder(CpuMeta(99, 1'700'000'000'000'000'000, 60'000'000'000));
   std::vector<uint32_t> locations;
-  for (uint32_t i = 0; i < kFunctions; ++i) {
+  for (uint32_t i = 0; i < functions; ++i) {
     uint64_t start = 0x7f0000000000 + uint64_t{i % kBinaries} * 0x1000000;
     uint32_t mapping = builder.AddMapping(
         {.memory_start = start,
@@ -60,7 +59,7 @@ Profile Generate(uint32_t stacks, uint32_t seed, uint32_t shared_seed) {
     size_t keep = stack.empty() ? 0 : random() % std::min<size_t>(stack.size(), 12);
     stack.erase(stack.begin(), stack.end() - static_cast<ptrdiff_t>(keep));
     size_t depth = 10 + random() % 31;
-    while (stack.size() < depth) stack.insert(stack.begin(), locations[random() % kFunctions]);
+    while (stack.size() < depth) stack.insert(stack.begin(), locations[random() % functions]);
     int64_t count = 1 + static_cast<int64_t>(random() % 50);
     int64_t values[] = {count, count * 10'101'010};
     builder.AddSample(stack, values);
@@ -69,9 +68,10 @@ Profile Generate(uint32_t stacks, uint32_t seed, uint32_t shared_seed) {
 }
 
 int GenerateAll(const std::string& folder) {
-  CHECK(WriteFileAtomic(folder + "/big.pb.gz", EncodePprof(Generate(100'000, 1, 2))));
+  CHECK(WriteFileAtomic(folder + "/big.pb.gz", EncodePprof(Generate(100'000, 5000, 1, 2))));
   for (uint32_t i = 0; i < 100; ++i) {
-    Profile part = Generate(2000, 100 + i, 3);
+    // 1.3 MB each before compression: most of what a merge reads are tables.
+    Profile part = Generate(2000, 20'000, 100 + i, 3);
     CHECK(WriteFileAtomic(fmt::format("{}/part{:02}.pb.gz", folder, i), EncodePprof(part)));
   }
   return 0;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""catalog_bench.py PROGRAM [HOURS [NODES]]: what questions by catalogs read and cost.
+"""catalog_bench.py PROGRAM directory|versitygw|minio [HOURS [NODES]]: what questions by catalogs read and cost.
 
 Six hours of 20 nodes with 600 containers (9 GB on disk), and the catalogs of an hour of NODES
-(5,000) nodes with 30 containers each. Lines: `metric value limit verdict`, and what has no limit
+(5,000) nodes with 30 containers each, in a directory or an S3 server of others. Lines: `metric value limit verdict`, and what has no limit
 without one. CPU is that of answering, over that of merging the same entries from local files.
 """
 
+import contextlib
 import json
 import pathlib
 import statistics
@@ -14,11 +15,18 @@ import subprocess
 import sys
 import tempfile
 
+SUPPORT = pathlib.Path(__file__).resolve().parents[2] / "support"
+sys.path[:0] = [str(SUPPORT / "real"), str(SUPPORT / "stores")]
+
+import object_store
+import servers
+from case import Case
+
 NODES, WORKLOADS, ASKED = 20, 200, 17
 PAIRS = 5
 MAX_READ, MAX_CPU, MAX_RSS_MIB = 1.3, 1.5, 200
 
-program, *numbers = sys.argv[1:]
+program, kind, *numbers = sys.argv[1:]
 hours = int(numbers[0]) if numbers else 6
 many_nodes = int(numbers[1]) if len(numbers) > 1 else 5000
 good = True
@@ -73,8 +81,17 @@ def question(name, url, scratch, first, last, limits=True):
     return answers[0][0]
 
 
-def cluster(scratch):
-    url = f"file://{scratch}/store"
+@contextlib.contextmanager
+def store(scratch):
+    """The URL of an empty store of the kind asked for."""
+    if kind == "directory":
+        yield f"file://{scratch}/store"
+        return
+    with servers.running(kind, object_store.built_server(Case(f"bench.catalogs-{kind}"), kind)) as endpoint:
+        yield object_store.url(endpoint)
+
+
+def cluster(url, scratch):
     made = run("generate", url, hours, NODES, WORKLOADS)
     say("store_bytes", made["bytes"])
     end = hours * 60
@@ -92,8 +109,7 @@ def cluster(scratch):
         assert question(f"{name}_rebuilt", url, scratch, *times) == before[name], "another answer"
 
 
-def many(scratch):
-    url = f"file://{scratch}/many"
+def many(url, scratch):
     written = run("rows", url, many_nodes)
     for figure in ("rows", "recent_bytes", "catalogs", "bytes", "cpu_ms"):
         say(f"many_{figure}", written[figure])
@@ -107,6 +123,6 @@ def many(scratch):
 
 
 for part in cluster, many:
-    with tempfile.TemporaryDirectory() as folder:
-        part(pathlib.Path(folder))
+    with tempfile.TemporaryDirectory() as folder, store(folder) as url:
+        part(url, pathlib.Path(folder))
 sys.exit(0 if good else 1)
