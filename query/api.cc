@@ -16,10 +16,21 @@
 namespace firetower::query {
 namespace {
 
+constexpr std::string_view kProfilePath = "/api/v1/profile";
+
 // Probes and scrapers may add parameters of their own; these three answer all the same.
 HttpResponse Live(const HttpRequest&) {
   HttpResponse response;
   response.body = "ok\n";
+  return response;
+}
+
+HttpResponse Unidentified(const HttpRequest& request, const Error& error) {
+  const bool is_unknown = error.code() == ErrorCode::kPermission;
+  const int status = is_unknown ? 401 : StatusOf(error);
+  HttpResponse response =
+      request.path == kProfilePath ? PprofError(status, error) : JsonError(status, error.message());
+  if (is_unknown) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"firetower\"");
   return response;
 }
 
@@ -31,11 +42,10 @@ Api::Api(const ApiParts& parts)
           {"/", "flame graphs, for a browser; else this list",
            [this](const HttpRequest& r) { return WantsPage(r) ? ServePage() : Index(); }},
           {"/livez", "200 while the process answers", Live},
-          {"/readyz", "200 once samples come in, else 503 and the reasons",
+          {"/readyz", "200 once it does its work, else 503 and the reasons",
            [this](const HttpRequest& r) { return Ready(r); }},
-          {"/metrics", "hotspots and the daemon's own health, for Prometheus",
-           [this](const HttpRequest& r) { return Metrics(r); }},
-          {"/api/v1/profile", "gzip'd pprof, for `go tool pprof`: type q from to seconds",
+          {"/metrics", "for Prometheus", [this](const HttpRequest& r) { return Metrics(r); }},
+          {kProfilePath, "gzip'd pprof, for `go tool pprof`: type q from to seconds",
            [this](const HttpRequest& r) { return ServeProfile(r, parts_); }},
           {"/api/v1/flame",
            "a flame graph, as JSON: format max-nodes names sort type q from to seconds",
@@ -48,14 +58,20 @@ Api::Api(const ApiParts& parts)
            [this](const HttpRequest& r) { return ServeLabels(r, parts_); }},
           {"/api/v1/types", "profile types: q from to seconds",
            [this](const HttpRequest& r) { return ServeTypes(r, parts_); }},
-          {"/api/v1/doctor", "what this node can and cannot do, with fixes",
+          {"/api/v1/doctor", "what works here and what does not, with fixes",
            [this](const HttpRequest& r) { return Doctor(r); }},
       }) {}
+
+HttpResponse Api::Serve(const HttpRequest& request) const {
+  if (!request.path.starts_with("/api/")) return router_.Serve(request);
+  const Status known = parts_.authorizer.Identify(request);
+  return known ? router_.Serve(request) : Unidentified(request, known.error());
+}
 
 HttpResponse Api::Index() const {
   HttpResponse response;
   response.body = fmt::format(
-      "Firetower: continuous profiles of every container on this node.\n\n{}\n"
+      "Firetower: continuous profiles of every container.\n\n{}\n"
       "Times: RFC 3339, epoch, now-1h, 15m. Selectors: {{namespace=\"shop\",pod=~\"web.*\"}}.\n",
       router_.Index());
   response.headers.emplace_back("Vary", "Accept");

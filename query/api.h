@@ -19,6 +19,7 @@ struct ApiParts {
   const ReadySource& ready;
   const Authorizer& authorizer;
   const Clock& clock = Clock::System();
+  store::QueryLimits limits = {};  // of each answer
 };
 
 // The paths of docs/reference/http-api.md. Immutable, so any thread may call Serve().
@@ -31,7 +32,8 @@ class Api {
   // Its routes point back at it.
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
-  HttpResponse Serve(const HttpRequest& request) const { return router_.Serve(request); }
+  // Below /api/ nothing is answered to somebody unknown.
+  HttpResponse Serve(const HttpRequest& request) const;
 
  private:
   HttpResponse Index() const;

@@ -11,6 +11,8 @@ namespace firetower::query {
 class Authorizer {
  public:
   virtual ~Authorizer() = default;
+  // Whether it is known who asks; comes before Narrow. kPermission (answered as 401): it is not.
+  virtual Status Identify(const HttpRequest&) const { return OkStatus(); }
   // The selector to answer with: `asked`, or `asked` narrowed to what the caller may see.
   // kPermission (answered as 403) when that is nothing; the message says which right is missing.
   virtual Result<profile::Selector> Narrow(const HttpRequest& request,

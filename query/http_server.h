@@ -36,7 +36,8 @@ struct HttpServerOptions {
 //        ▼                                     │
 //   http-worker threads: parse, handle, encode (no I/O)
 //
-// Owns its threads and sockets. Exceptions from the handler become 500s.
+// A peer that closes its side while it is answered has gone: HttpRequest::gone says so within the
+// millisecond. Owns its threads and sockets. Exceptions from the handler become 500s.
 class HttpServer {
  public:
   // Binds and begins to serve. The error names the address and what to do.
@@ -47,7 +48,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Accepts no more, lets running handlers end and their responses go out for at most 2 s.
+  // Accepts no more, lets running handlers end and their responses go out for at most 2 s; then
+  // requests are told that nobody waits (HttpRequest::gone), and their handlers waited for.
   // Idempotent; not to be called from a handler.
   void Stop();
 

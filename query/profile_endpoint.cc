@@ -14,14 +14,6 @@ namespace {
 
 constexpr std::string_view kParams[] = {"type", "q", "from", "to", "seconds"};
 
-HttpResponse PprofError(int status, const Error& error) {
-  HttpResponse response;
-  response.status = status;
-  response.body = error.message() + "\n";
-  response.headers.emplace_back("X-Go-Pprof", "1");
-  return response;
-}
-
 // "cpu-20260701T100000Z-900s.pb.gz"
 std::string FileName(const Question& question) {
   std::string start = FormatTimeUtc(question.range.from_ns).substr(0, 19);
@@ -32,6 +24,14 @@ std::string FileName(const Question& question) {
 
 }  // namespace
 
+HttpResponse PprofError(int status, const Error& error) {
+  HttpResponse response;
+  response.status = status;
+  response.body = error.message() + "\n";
+  response.headers.emplace_back("X-Go-Pprof", "1");
+  return response;
+}
+
 HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   Result<Params> params = Params::Read(request, kParams);
   if (!params) return PprofError(400, params.error());
@@ -39,7 +39,7 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   if (!question) return PprofError(StatusOf(question.error()), question.error());
 
   auto open = parts.live.OpenProfiles();
-  auto merged = store::MergeProfiles(parts.store, question->query, open);
+  auto merged = store::MergeProfiles(parts.store, question->query, open, question->limits);
   if (!merged) {
     // The question was well formed: what does not add up are the profiles that it selects.
     bool unmergeable = merged.error().code() == ErrorCode::kInvalid;

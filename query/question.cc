@@ -49,6 +49,8 @@ std::string Question::Describe() const {
 Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,
                               const ApiParts& parts, TypeDefault type_default) {
   Question question;
+  question.limits = parts.limits;
+  question.limits.calls.stop = request.gone;
   ASSIGN_OR_RETURN(question.range, ReadRange(params, parts.clock.WallNs()));
   ASSIGN_OR_RETURN(question.query.selector, profile::Selector::Parse(params.Get("q")).Context("q"));
   RETURN_IF_ERROR(ReadType(params, type_default, question));

@@ -16,6 +16,7 @@ namespace firetower::query {
 // What the parameters type, q, from, to and seconds ask for, and what the caller may see of it.
 struct Question {
   store::Query query;
+  store::QueryLimits limits;
   std::string sample_type;  // "" is the type's main value
   TimeRange range;
   // For messages: `cpu{pod="x"} from … to …`.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "profile/pprof.h"
 #include "query/function_sums.h"
+#include "store/access/limited_store.h"
 #include "store/find.h"
 
 namespace firetower::query {
@@ -61,7 +63,8 @@ double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRan
 
 Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& question,
                             std::span<const store::OpenProfile> open) {
-  ASSIGN_OR_RETURN(store::ListResult list, store::ListProfiles(source, question.query, open));
+  ASSIGN_OR_RETURN(store::ListResult list,
+                   store::ListProfiles(source, question.query, open, question.limits));
   std::map<ContainerKey, ContainerSum> sums;
   Catalog catalog;
   for (const store::CatalogRow& row : list.rows) {
@@ -106,7 +109,8 @@ Status ForEachProfile(
     const store::ProfileSource& source, const Question& question,
     std::span<const store::OpenProfile> open,
     const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
-  store::QueryLimits limits;
+  const store::QueryLimits& limits = question.limits;
+  const std::unique_ptr<const store::ObjectStore> limited = source.store().Limited(limits.calls);
   store::SkippedList skipped;  // told by whoever listed the same rows
   uint64_t read_bytes = 0;
   auto visit_stored = [&](const store::FoundProfile& found) -> Status {
@@ -117,8 +121,8 @@ Status ForEachProfile(
                                "selector or the time range",
                                limits.max_read_bytes));
     }
-    Result<std::string> bytes = found.Read(source.store());
-    if (!bytes) return OkStatus();
+    Result<std::string> bytes = found.Read(*limited);
+    if (!bytes) return store::CheckLimits(limits.calls);
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
     return profile ? visit(*found.row, *profile) : OkStatus();
   };

@@ -12,7 +12,7 @@
 namespace firetower::query {
 
 // Both read each profile that matches once, one at a time, and hold sums only. kExhausted past
-// store::QueryLimits.
+// question.limits.
 
 // The `k` containers with the most of the type's main value. A window that lies partly in the range
 // counts for that part; the hottest function is that of whole windows.

@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/clock.h"
+#include "store/access/limited_store.h"
 #include "store/capture.h"
 #include "store/walk.h"
 
@@ -45,6 +47,7 @@ class Finder {
     return Found({.key = &object.key, .object_bytes = object.size, .row = &*row});
   }
   Status Skip(const StoredObject& object, const Error& error) {
+    RETURN_IF_ERROR(CheckLimits(limits_.calls));
     // Retention may delete between listing and reading: that is no damage.
     if (error.code() != ErrorCode::kNotFound) skipped_->Add(object.key, "", error.message());
     return OkStatus();
@@ -74,8 +77,9 @@ Status FindIn(const ObjectStore& store, const Query& query, const QueryLimits& l
   };
   range.namespace_component = component("namespace");
   range.pod_component = component("pod");
-  Finder finder(store, query, limits, skipped, visit);
-  return WalkObjects(store, range,
+  const std::unique_ptr<const ObjectStore> limited = store.Limited(limits.calls);
+  Finder finder(*limited, query, limits, skipped, visit);
+  return WalkObjects(*limited, range,
                      [&](const StoredObject& object) { return finder.Visit(object); });
 }
 

@@ -12,6 +12,7 @@
 
 #include "profile/merge.h"
 #include "profile/pprof.h"
+#include "store/access/limited_store.h"
 #include "store/bundle.h"
 #include "store/find.h"
 
@@ -66,7 +67,7 @@ Status ForEachRow(const ProfileSource& source, const Query& query,
 class StoreMerger {
  public:
   StoreMerger(const ObjectStore& store, const Query& query, const QueryLimits& limits)
-      : store_(store),
+      : store_(store.Limited(limits.calls)),
         limits_(limits),
         captures_(query.selector.Mentions("capture")),
         merger_({.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes}) {}
@@ -81,8 +82,11 @@ class StoreMerger {
                                "selector or the time range",
                                limits_.max_read_bytes));
     }
-    Result<std::string> bytes = found.Read(store_);
-    if (!bytes) return Skip(found, bytes.error());
+    Result<std::string> bytes = found.Read(*store_);
+    if (!bytes) {
+      RETURN_IF_ERROR(CheckLimits(limits_.calls));
+      return Skip(found, bytes.error());
+    }
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
     if (!profile) return Skip(found, profile.error());
     if (captures_ || row.also_samples == 0) return AddProfile(row, *profile);
@@ -125,7 +129,7 @@ class StoreMerger {
     return OkStatus();
   }
 
-  const ObjectStore& store_;
+  const std::unique_ptr<const ObjectStore> store_;
   QueryLimits limits_;
   const bool captures_;  // asked for as such
   profile::Merger merger_;

@@ -55,6 +55,7 @@ struct QueryLimits {
   uint64_t max_rows = 200'000;
   uint64_t max_read_bytes = uint64_t{1} << 30;    // compressed profiles read for one merge
   uint64_t max_merged_bytes = uint64_t{1} << 30;  // memory of the sum
+  CallLimits calls = {};  // when the answer is not waited for any more: kUnavailable
 };
 
 struct ListResult {
@@ -122,6 +123,7 @@ class ProfileSource {
 };
 
 // kExhausted when a limit is passed: the message says which and how to narrow the question.
+// kUnavailable when limits.calls end first.
 Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open = {},
                                 const QueryLimits& limits = {});

@@ -47,6 +47,7 @@ void ConnectionLoop::Run(const std::stop_token& stop, WakeFd& wake) noexcept {
     if (state == State::kReading || state == State::kLingering) Close(here);
   }
   while (!connections_.empty() && clock.MonotonicNs() < drained_by_ns) PollOnce(wake);
+  for (auto& [id, connection] : connections_) connection.gone.request_stop();
   connections_.clear();
 }
 
@@ -60,11 +61,11 @@ void ConnectionLoop::PollOnce(WakeFd& wake) {
   bool accepting = !draining() && now_ns_ >= accept_again_ns_ && (!full || CloseLeastUseful());
   polled_.push_back({accepting ? listener_.get() : -1, POLLIN, 0});
   for (const auto& [id, connection] : connections_) {
-    if (connection.state == State::kWorking) continue;
-    short events = connection.state == State::kWriting ? POLLOUT : POLLIN;
-    polled_.push_back({connection.fd.get(), events, 0});
+    const bool working = connection.state == State::kWorking;
+    if (working && connection.gone.stop_requested()) continue;
+    polled_.push_back({connection.fd.get(), EventsOf(connection.state), 0});
     polled_ids_.push_back(id);
-    until_ns = std::min(until_ns, connection.deadline_ns);
+    if (!working) until_ns = std::min(until_ns, connection.deadline_ns);
   }
   if (draining() || !accepting) until_ns = std::min(until_ns, now_ns_ + kAcceptPauseNs);
 
@@ -83,6 +84,12 @@ void ConnectionLoop::PollOnce(WakeFd& wake) {
   }
   if (polled_[2].revents != 0) Accept();
   CloseLate();
+}
+
+// A peer that is being answered is only watched for its leaving.
+short ConnectionLoop::EventsOf(State state) {
+  if (state == State::kWorking) return POLLRDHUP;
+  return state == State::kWriting ? POLLOUT : POLLIN;
 }
 
 void ConnectionLoop::Accept() {
@@ -145,6 +152,11 @@ bool ConnectionLoop::CloseLeastUseful() {
 }
 
 bool ConnectionLoop::OnReady(uint64_t id, Connection& connection, short events) {
+  if (connection.state == State::kWorking) {
+    // The connection stays until its worker is done: there is one job for each, at most.
+    connection.gone.request_stop();
+    return true;
+  }
   if ((events & (POLLERR | POLLNVAL)) != 0) return false;
   return connection.state == State::kWriting ? Write(id, connection) : Read(id, connection);
 }
@@ -181,6 +193,8 @@ bool ConnectionLoop::Advance(uint64_t id, Connection& connection) {
   job.request = connection.in.substr(0, frame.total_bytes);
   job.remote_address = connection.remote_address;
   job.last = ++connection.requests >= options_.requests_per_connection;
+  connection.gone = {};
+  job.gone = connection.gone.get_token();
   connection.in.erase(0, frame.total_bytes);
   connection.scanned = 0;
   connection.needed = 0;

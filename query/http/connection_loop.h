@@ -40,11 +40,13 @@ class ConnectionLoop {
     std::string out;
     size_t written = 0;
     bool close_after = false;
+    std::stop_source gone;  // of the request that is kWorking
     int requests = 0;
     int64_t deadline_ns = 0;  // none while kWorking
   };
   using Connections = std::map<uint64_t, Connection>;
 
+  static short EventsOf(State state);
   void PollOnce(WakeFd& wake);
   void Accept();
   void TakeReplies();

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "base/log.h"
 #include "query/http/url.h"
@@ -103,7 +104,8 @@ class HttpEngine::Impl : public httplib::Server {
     });
   }
 
-  Reply Serve(std::string_view bytes, const std::string& remote, bool last) {
+  Reply Serve(std::string_view bytes, const std::string& remote, bool last, std::stop_token gone) {
+    gone_ = std::move(gone);
     status_ = 0;
     route_ = "";
     bool parsed = false;
@@ -124,6 +126,7 @@ class HttpEngine::Impl : public httplib::Server {
     HttpResponse response;
     try {
       Result<HttpRequest> request = Translate(from);
+      if (request) request->gone = gone_;
       response = request ? handler_(*request) : JsonError(400, request.error().message());
     } catch (const std::exception& e) {
       LOG(kError, "request handler failed", {{"path", from.path}, {"error", e.what()}});
@@ -139,6 +142,7 @@ class HttpEngine::Impl : public httplib::Server {
   }
 
   const HttpHandler& handler_;
+  std::stop_token gone_;
   int status_ = 0;
   std::string_view route_;
 };
@@ -147,9 +151,9 @@ HttpEngine::HttpEngine(const HttpHandler& handler) : impl_(std::make_unique<Impl
 HttpEngine::~HttpEngine() = default;
 
 HttpEngine::Reply HttpEngine::Serve(std::string_view request, const std::string& remote_address,
-                                    bool last) noexcept {
+                                    bool last, std::stop_token gone) noexcept {
   try {
-    return impl_->Serve(request, remote_address, last);
+    return impl_->Serve(request, remote_address, last, std::move(gone));
   } catch (const std::exception&) {
     Reply reply;
     reply.bytes = RefusalBytes(500, "internal error");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,9 @@ class HttpEngine {
   explicit HttpEngine(const HttpHandler& handler);
   ~HttpEngine();
 
-  // `last`: say "Connection: close".
-  Reply Serve(std::string_view request, const std::string& remote_address, bool last) noexcept;
+  // `last`: say "Connection: close". `gone`: HttpRequest::gone.
+  Reply Serve(std::string_view request, const std::string& remote_address, bool last,
+              std::stop_token gone = {}) noexcept;
 
  private:
   class Impl;

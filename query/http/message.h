@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,8 @@ struct HttpRequest {
   std::string accept;  // the Accept header, "" when absent
   std::string authorization;
   std::string remote_address;
+  // Requested once nobody waits for the answer: who asked has gone, or the server ends.
+  std::stop_token gone = {};
 };
 
 struct HttpResponse {

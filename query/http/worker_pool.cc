@@ -49,7 +49,8 @@ void WorkerPool::Run() noexcept {
       jobs_.pop_front();
     }
     int64_t begin_ns = Clock::System().MonotonicNs();
-    Done done{job.connection, engine.Serve(job.request, job.remote_address, job.last)};
+    Done done{job.connection,
+              engine.Serve(job.request, job.remote_address, job.last, std::move(job.gone))};
     if (observer_) {
       int64_t taken_ns = Clock::System().MonotonicNs() - begin_ns;
       observer_({done.reply.route.empty() ? "other" : done.reply.route, done.reply.status,

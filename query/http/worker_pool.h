@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -38,6 +39,7 @@ class WorkerPool {
     std::string request;
     std::string remote_address;
     bool last = false;
+    std::stop_token gone = {};  // HttpRequest::gone
   };
   struct Done {
     uint64_t connection = 0;

@@ -9,7 +9,8 @@ RangeReader ReaderOf(const ObjectStore& store, const std::string& key) {
   };
 }
 
-Result<std::shared_ptr<const CatalogFile>> CatalogCache::Open(const ListedCatalog& catalog) {
+Result<std::shared_ptr<const CatalogFile>> CatalogCache::Open(const ListedCatalog& catalog,
+                                                              const ObjectStore& through) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = places_.find(catalog.key);
@@ -19,7 +20,7 @@ Result<std::shared_ptr<const CatalogFile>> CatalogCache::Open(const ListedCatalo
     }
   }
   ASSIGN_OR_RETURN(CatalogFile opened,
-                   CatalogFile::Open(catalog.size, ReaderOf(store_, catalog.key)));
+                   CatalogFile::Open(catalog.size, ReaderOf(through, catalog.key)));
   auto file = std::make_shared<const CatalogFile>(std::move(opened));
   const std::lock_guard lock(mutex_);
   if (file->bytes() > max_bytes_ || places_.contains(catalog.key)) return file;

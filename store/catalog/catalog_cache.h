@@ -20,10 +20,11 @@ namespace firetower::store {
 // of its content, so that what is held is never out of date. Any thread.
 class CatalogCache {
  public:
-  CatalogCache(const ObjectStore& store, size_t max_bytes) : store_(store), max_bytes_(max_bytes) {}
+  explicit CatalogCache(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Reads the index unless it is held.
-  Result<std::shared_ptr<const CatalogFile>> Open(const ListedCatalog& catalog);
+  // Reads the index unless it is held. `through`: the same store, with limits of its own.
+  Result<std::shared_ptr<const CatalogFile>> Open(const ListedCatalog& catalog,
+                                                  const ObjectStore& through);
   size_t bytes() const;
 
  private:
@@ -33,7 +34,6 @@ class CatalogCache {
   };
   using Place = std::list<Held>::iterator;
 
-  const ObjectStore& store_;
   const size_t max_bytes_;
   mutable std::mutex mutex_;  // questions of several threads; not held while one reads
   std::list<Held> held_;      // the latest used first

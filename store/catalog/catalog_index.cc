@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "store/access/limited_store.h"
 #include "store/catalog/interval.h"
 #include "store/catalog/resolution.h"
 #include "store/find.h"
@@ -107,6 +109,7 @@ struct Parts {
   const RecentRows* recent;
   CatalogCache& cache;
   const CatalogIndexOptions& options;
+  const CallLimits& calls;  // the store's
 };
 
 // The catalogs of one class and cluster, for one question.
@@ -173,7 +176,7 @@ class ClusterSearch {
 
   Status ReadCatalog(const ListedCatalog& one) {
     if (!MayMatter(one)) return OkStatus();
-    const Result<std::shared_ptr<const CatalogFile>> opened = parts_.cache.Open(one);
+    const Result<std::shared_ptr<const CatalogFile>> opened = parts_.cache.Open(one, parts_.store);
     if (!opened) return Damaged(one, opened.error());
     const CatalogFile& file = **opened;
     const CatalogHeader& header = file.header();
@@ -243,6 +246,7 @@ class ClusterSearch {
   Status ReadBundle(const ObjectInfo& info) {
     const Result<BundleIndex> index = ReadBundleIndex(info.size, ReaderOf(parts_.store, info.key));
     if (!index) {
+      RETURN_IF_ERROR(CheckLimits(parts_.calls));
       // Retention may delete between listing and reading: that is no damage.
       if (!IsAway(index.error())) found_.Skip(info.key, "", index.error().message());
       return OkStatus();
@@ -288,7 +292,8 @@ Status SearchAll(const Parts& parts, const Query& query, Resolution resolution, 
 
 Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolution resolution,
                           SkippedList* skipped, const Visit& visit) const {
-  const Parts parts{store_, recent_, cache_, options_};
+  const std::unique_ptr<const ObjectStore> store = store_.Limited(limits.calls);
+  const Parts parts{*store, recent_, cache_, options_, limits.calls};
   std::optional<Found> found;
   // Catalogs that others replace are deleted an hour later: a second look finds the others.
   constexpr int kLooks = 3;

@@ -26,10 +26,7 @@ class CatalogIndex final : public ProfileIndex {
   // `recent`: null where nobody fills it. Both outlive this.
   explicit CatalogIndex(const ObjectStore& store, const RecentRows* recent = nullptr,
                         const CatalogIndexOptions& options = {})
-      : store_(store),
-        recent_(recent),
-        options_(options),
-        cache_(store, options.max_cached_bytes) {}
+      : store_(store), recent_(recent), options_(options), cache_(options.max_cached_bytes) {}
 
   Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
               SkippedList* skipped, const Visit& visit) const override;

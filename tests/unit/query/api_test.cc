@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "profile/pprof.h"
 #include "query/http/url.h"
 #include "query/wire.h"
@@ -287,6 +289,42 @@ TEST_F(ApiTest, TheAuthorizerRefusesOrNarrows) {
     EXPECT_THAT(response.body, HasSubstr("profilingpolicies/profiles")) << path;
   }
   EXPECT_EQ(Get("/livez").status, 200);
+}
+
+TEST_F(ApiTest, WhoIsUnknownIsToldToSayWhoTheyAre) {
+  fixture_.Change([](Fixture::Answers& answers) {
+    answers.unknown = Error(ErrorCode::kPermission, "no token");
+  });
+  for (const char* path : {"/api/v1/top", "/api/v1/doctor", "/api/v1/nope"}) {
+    HttpResponse response = Get(path);
+    EXPECT_EQ(response.status, 401) << path;
+    EXPECT_EQ(Header(response, "WWW-Authenticate"), "Bearer realm=\"firetower\"");
+    EXPECT_THAT(response.body, HasSubstr(R"("code":"unauthenticated","message":"no token")"));
+  }
+  HttpResponse pprof = Get("/api/v1/profile");
+  EXPECT_EQ(pprof.status, 401);
+  EXPECT_EQ(Header(pprof, "X-Go-Pprof"), "1");
+  EXPECT_EQ(pprof.body, "no token\n");
+  EXPECT_EQ(Get("/metrics").status, 200);
+  EXPECT_EQ(Get("/").status, 200);
+  fixture_.Change([](Fixture::Answers& answers) {
+    answers.unknown = Error(ErrorCode::kUnavailable, "the API server is away");
+  });
+  EXPECT_EQ(Get("/api/v1/top").status, 503);
+  EXPECT_EQ(Header(Get("/api/v1/top"), "WWW-Authenticate"), "");
+}
+
+TEST_F(ApiTest, AsksTheStoreNoMoreOnceNobodyWaits) {
+  std::stop_source gone;
+  gone.request_stop();
+  HttpRequest request;
+  request.method = "GET";
+  request.gone = gone.get_token();
+  for (const char* path : {"/api/v1/profile", "/api/v1/flame", "/api/v1/top", "/api/v1/series",
+                           "/api/v1/labels", "/api/v1/types"}) {
+    request.path = path;
+    EXPECT_EQ(fixture_.api().Serve(request).status, 503) << path;
+  }
 }
 
 TEST_F(ApiTest, SaysWhenSomethingStoredCouldNotBeRead) {

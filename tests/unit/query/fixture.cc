@@ -101,6 +101,7 @@ class Fixture::Sources : public LiveSource,
   }
   std::vector<Check> Checks() const override { return fixture_.Current().checks; }
   std::vector<std::string> NotReadyReasons() const override { return fixture_.Current().not_ready; }
+  Status Identify(const HttpRequest&) const override { return fixture_.Current().unknown; }
   Result<profile::Selector> Narrow(const HttpRequest&,
                                    const profile::Selector& asked) const override {
     Answers answers = fixture_.Current();

@@ -40,7 +40,8 @@ class Fixture {
   struct Answers {
     std::vector<Check> checks;
     std::vector<std::string> not_ready;
-    Status refusal;              // what the authorizer says, when an error
+    Status unknown;              // what the authorizer says of who asks, when an error
+    Status refusal;              // what it says of what they ask
     std::string only_namespace;  // what the authorizer narrows to, when not empty
   };
   void Change(const std::function<void(Answers&)>& change);

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
+#include <semaphore>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -232,6 +235,56 @@ TEST(HttpServer, ServesManyClientsAtOnceAndCountsEachRequest) {
   server->Stop();
   EXPECT_EQ(seen, 320);
   EXPECT_EQ(wrong, 0);
+}
+
+// Answers once nobody waits for it any more, and says so.
+class WaitsUntilGone {
+ public:
+  HttpResponse Answer(const HttpRequest& request) {
+    if (request.path != "/slow") return {};
+    begun_.release();
+    std::binary_semaphore gone{0};
+    const std::stop_callback on_gone(request.gone, [&] { gone.release(); });
+    if (gone.try_acquire_for(std::chrono::seconds(10))) ended_.release();
+    return {};
+  }
+  bool Begins() { return begun_.try_acquire_for(std::chrono::seconds(10)); }
+  bool Ends() { return ended_.try_acquire_for(std::chrono::seconds(5)); }
+
+ private:
+  std::counting_semaphore<8> begun_{0};
+  std::counting_semaphore<8> ended_{0};
+};
+
+TEST(HttpServer, TellsAHandlerWhenItsClientHasGone) {
+  WaitsUntilGone slow;
+  auto server = HttpServer::Start(OnAnyPort(),
+                                  [&](const HttpRequest& request) { return slow.Answer(request); });
+  ASSERT_TRUE(server) << server.error().message();
+  {
+    RawClient impatient((*server)->url());
+    ASSERT_TRUE(impatient.Send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
+    ASSERT_TRUE(slow.Begins());
+    // Who stays, and sends the next request already, has not gone.
+    ASSERT_TRUE(impatient.Send("GET /next HTTP/1.1\r\nHost: x\r\n\r\n"));
+    EXPECT_EQ(impatient.Receive(50), "");
+  }
+  EXPECT_TRUE(slow.Ends());
+  EXPECT_THAT(Fetch((*server)->url(), "/other"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(HttpServer, TellsHandlersThatStillRunWhenItStops) {
+  WaitsUntilGone slow;
+  auto server = HttpServer::Start(OnAnyPort(),
+                                  [&](const HttpRequest& request) { return slow.Answer(request); });
+  ASSERT_TRUE(server) << server.error().message();
+  RawClient client((*server)->url());
+  ASSERT_TRUE(client.Send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
+  ASSERT_TRUE(slow.Begins());
+  int64_t begin_ns = Clock::System().MonotonicNs();
+  (*server)->Stop();
+  EXPECT_LT(Clock::System().MonotonicNs() - begin_ns, 4 * kNsPerSecond);
+  EXPECT_TRUE(slow.Ends());
 }
 
 TEST(HttpServer, StopsInBoundsWithPeersConnectedAndIsIdempotent) {

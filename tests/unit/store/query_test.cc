@@ -4,14 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "base/file.h"
 #include "profile/export.h"
 #include "store/capture.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
 
 namespace firetower::store {
 namespace {
 
+using ::firetower::testing::BundleKeyAt;
 using ::firetower::testing::BundleOf;
 using ::firetower::testing::kFirstWindow;
 using ::firetower::testing::kSecondNs;
@@ -237,6 +241,39 @@ TEST_F(StoreQuery, HoldsItsLimits) {
   EXPECT_THAT(exhausted(MergeProfiles(store(), {}, {}, {.max_merged_bytes = 10})),
               HasSubstr("narrow the selector"));
   EXPECT_THAT(exhausted(ListProfiles(store(), Between(5, 5))), HasSubstr("range is empty"));
+}
+
+// Whoever asked leaves at one of its reads.
+class LeavingStore : public ::firetower::testing::MemoryStore {
+ public:
+  explicit LeavingStore(int leave_at) : leave_at_(leave_at) {}
+  Result<std::string> GetRange(std::string_view key, uint64_t offset,
+                               uint64_t length) const override {
+    if (++reads == leave_at_) gone.request_stop();
+    return MemoryStore::GetRange(key, offset, length);
+  }
+  mutable int reads = 0;
+  mutable std::stop_source gone;
+
+ private:
+  const int leave_at_;
+};
+
+// Not a shorter answer that says how much it had to skip.
+TEST(StoreQueryCancelled, IsAnErrorAndReadsNoMore) {
+  LeavingStore store(5);
+  for (int64_t start : {kFirstWindow, kFirstWindow + 60, kFirstWindow + 120}) {
+    ASSERT_TRUE(store.Put(BundleKeyAt(start), BundleOf({Row("shop", "web-1", "web", start, 10),
+                                                        Row("infra", "db-0", "db", start, 5)})));
+  }
+  QueryLimits limits;
+  limits.calls.stop = store.gone.get_token();
+  const auto merged = MergeProfiles(store, {}, {}, limits);
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(store.reads, 5);
+  EXPECT_FALSE(ListProfiles(store, {}, {}, limits));
+  EXPECT_EQ(store.reads, 5);
 }
 
 TEST_F(StoreQuery, RefusesToMixTypes) {

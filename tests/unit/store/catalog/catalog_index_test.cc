@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stop_token>
+
 #include "store/capture.h"
 #include "store/catalog/catalog_set.h"
 #include "store/catalog/keeper/catalog_keeper.h"
@@ -232,6 +234,20 @@ TEST_F(CatalogIndexTest, FindsCapturesToo) {
   EXPECT_EQ(ListProfiles(source, Ask("{capture=\"f00d\"}", kHour, kHour + 300))->rows.size(), 1u);
   EXPECT_EQ(ListProfiles(source, Ask("{pod=\"cart-node-1\"}", kHour, kHour + 300))->rows.size(),
             11u);
+}
+
+TEST_F(CatalogIndexTest, EndsWhenNobodyWaits) {
+  PutWindows(store_, kHour, kHour + 3600);
+  std::stop_source gone;
+  gone.request_stop();
+  QueryLimits limits;
+  limits.calls.stop = gone.get_token();
+  const CatalogIndex index(store_);
+  const int reads = store_.reads;
+  const auto merged = MergeProfiles({store_, &index}, Ask("", kHour, kHour + 3600), {}, limits);
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(store_.reads, reads);
 }
 
 TEST_F(CatalogIndexTest, HoldsTheLimitOfRows) {
