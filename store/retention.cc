@@ -22,6 +22,58 @@ int64_t RetentionPolicy::SecondsOf(RetentionClass retention) const {
   return 0;
 }
 
+namespace {
+
+// Of one class, and of kinds that are kept as long as each other.
+class ClassSweep {
+ public:
+  ClassSweep(ObjectStore& store, SweepFigures& figures) : store_(store), figures_(figures) {}
+
+  // What ended before that time. Listings are in time order: they end there.
+  Status Delete(RetentionClass retention, unsigned kinds, int64_t before_s) {
+    const WalkRange range{.to_s = before_s, .kinds = kinds, .retention = retention};
+    return WalkObjects(store_, range, [&](const StoredObject& object) {
+      return object.start_s + object.seconds < before_s ? DeleteOne(object) : OkStatus();
+    });
+  }
+  // The first deletion that failed.
+  const Status& failure() const { return failure_; }
+
+ private:
+  Status DeleteOne(const StoredObject& object) {
+    Status deleted = store_.Delete(object.key);
+    if (deleted) {
+      ++figures_.deleted_objects;
+      figures_.deleted_bytes += object.size;
+      return OkStatus();
+    }
+    ++figures_.failed_deletions;
+    if (failure_) failure_ = std::move(deleted.Context(object.key));
+    return ++failed_ < kMaxFailedDeletions ? OkStatus() : failure_;
+  }
+
+  ObjectStore& store_;
+  SweepFigures& figures_;
+  Status failure_;
+  uint64_t failed_ = 0;
+};
+
+}  // namespace
+
+Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
+                  SweepFigures& figures) {
+  constexpr auto kCatalogs = static_cast<unsigned>(ObjectKind::kCatalog);
+  ClassSweep sweep(store, figures);
+  for (const RetentionClass retention : kRetentionClasses) {
+    const int64_t keep_s = policy.SecondsOf(retention);
+    if (keep_s == 0) continue;
+    const int64_t before_s = now_ns / kNsPerSecond - keep_s;
+    RETURN_IF_ERROR(sweep.Delete(retention, kAllKinds & ~kCatalogs, before_s));
+    RETURN_IF_ERROR(sweep.Delete(retention, kCatalogs, before_s - kSecondsPerDay));
+  }
+  return sweep.failure();
+}
+
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
                                        int64_t now_ns) {
   std::vector<StoredObject> objects;

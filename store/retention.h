@@ -37,4 +37,19 @@ struct RetentionResult {
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
                                        int64_t now_ns);
 
+// What sweeps did, added up.
+struct SweepFigures {
+  uint64_t deleted_objects = 0;
+  uint64_t deleted_bytes = 0;
+  uint64_t failed_deletions = 0;
+};
+
+// Deletes what is over age, catalogs a day after their data, for stores of any size: a page of a
+// listing is held, and what is young is not listed, but for the captures' folders. No bound of
+// bytes. A deletion that fails is left for the next sweep, and the first of them is the error;
+// after kMaxFailedDeletions nothing more is tried.
+inline constexpr uint64_t kMaxFailedDeletions = 10;
+Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
+                  SweepFigures& figures);
+
 }  // namespace firetower::store

@@ -146,6 +146,7 @@ Status WalkBundles(
 Status WalkObjects(const ObjectStore& store, const WalkRange& range, const Visit& visit) {
   ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store));
   for (const StoredCluster& at : clusters) {
+    if (range.retention && at.retention != *range.retention) continue;
     if (Wants(range, ObjectKind::kBundle)) {
       RETURN_IF_ERROR(VisitBundles(store, BundlePrefix(at.retention, at.cluster), range, visit));
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ struct WalkRange {
   // Captures of this namespace and pod only; empty: of all.
   std::string namespace_component = {};
   std::string pod_component = {};
-  unsigned kinds = kProfileKinds;  // a sum of ObjectKinds
+  unsigned kinds = kProfileKinds;                // a sum of ObjectKinds
+  std::optional<RetentionClass> retention = {};  // unset: of all classes
 };
 
 // Calls `visit` for every object of the range, each class and cluster in time order

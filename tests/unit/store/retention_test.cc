@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
 
 namespace firetower::store {
@@ -108,6 +109,125 @@ TEST(Retention, NeverDeletesTheNewestWindow) {
       ApplyRetention(folder.store(), {.max_bytes = 1}, (kFirstWindow + 900 * kDay) * kSecondNs);
   ASSERT_TRUE(swept);
   EXPECT_TRUE(swept->deleted.empty());
+}
+
+std::vector<std::string> KeysOf(const ObjectStore& store) {
+  std::vector<std::string> keys;
+  const auto listed = store.List("", "");
+  EXPECT_TRUE(listed);
+  for (const ObjectInfo& info : *listed) keys.push_back(info.key);
+  return keys;
+}
+
+std::string CatalogAt(int64_t start_s, RetentionClass retention) {
+  return *BuildKey(CatalogKey{.retention = retention,
+                              .cluster = "home",
+                              .start_s = start_s,
+                              .seconds = 300,
+                              .hash = "0123456789abcdef"});
+}
+
+TEST(Sweep, DeletesWhatIsOverTheAgeOfItsClass) {
+  StoreFolder folder;
+  const std::string short_key = BundleKeyAt(kFirstWindow, "aaaaaaaa", RetentionClass::kShort);
+  const std::string long_key = BundleKeyAt(kFirstWindow, "aaaaaaaa", RetentionClass::kLong);
+  const std::string standard_key = BundleKeyAt(kFirstWindow);
+  const std::string next_key = BundleKeyAt(kFirstWindow + 60);
+  for (const auto& key : {short_key, long_key, standard_key, next_key, std::string("other/file")})
+    ASSERT_TRUE(folder.store().Put(key, "four"));
+  SweepFigures figures;
+  const auto sweep = [&](int64_t now_s) {
+    const Status swept = SweepByAge(folder.store(), {}, now_s * kSecondNs, figures);
+    EXPECT_TRUE(swept) << swept.error().message();
+    return KeysOf(folder.store());
+  };
+  using ::testing::UnorderedElementsAre;
+  EXPECT_THAT(sweep(kFirstWindow + 60 + 3 * kDay),
+              UnorderedElementsAre(short_key, long_key, standard_key, next_key, "other/file"));
+  EXPECT_THAT(sweep(kFirstWindow + 61 + 3 * kDay),
+              UnorderedElementsAre(long_key, standard_key, next_key, "other/file"));
+  EXPECT_THAT(sweep(kFirstWindow + 61 + 14 * kDay),
+              UnorderedElementsAre(long_key, next_key, "other/file"));
+  // Also the newest of all: there are agents to make new ones, or nobody.
+  EXPECT_THAT(sweep(kFirstWindow + 61 + 90 * kDay), UnorderedElementsAre("other/file"));
+  EXPECT_EQ(figures.deleted_objects, 4u);
+  EXPECT_EQ(figures.deleted_bytes, 16u);
+  EXPECT_EQ(figures.failed_deletions, 0u);
+}
+
+TEST(Sweep, KeepsCatalogsADayLongerAndKnowsEveryKind) {
+  StoreFolder folder;
+  const std::string roll_up = *BuildKey(BundleKey{.cluster = "home",
+                                                  .start_s = kFirstWindow,
+                                                  .seconds = 600,
+                                                  .node = "node-1",
+                                                  .run = "abcd1234",
+                                                  .rolled_up = true});
+  const std::string capture = *BuildKey(CaptureKey{.cluster = "home",
+                                                   .namespace_name = "shop",
+                                                   .pod = "web-0",
+                                                   .start_s = kFirstWindow,
+                                                   .seconds = 10,
+                                                   .container = "web",
+                                                   .type = "cpu",
+                                                   .id = "0123456789ab"});
+  const std::string catalog = CatalogAt(kFirstWindow, RetentionClass::kStandard);
+  for (const auto& key : {roll_up, capture, catalog, BundleKeyAt(kFirstWindow)})
+    ASSERT_TRUE(folder.store().Put(key, "x"));
+  SweepFigures figures;
+  ASSERT_TRUE(
+      SweepByAge(folder.store(), {}, (kFirstWindow + 601 + 14 * kDay) * kSecondNs, figures));
+  EXPECT_THAT(KeysOf(folder.store()), ElementsAre(catalog));
+  ASSERT_TRUE(
+      SweepByAge(folder.store(), {}, (kFirstWindow + 301 + 15 * kDay) * kSecondNs, figures));
+  EXPECT_THAT(KeysOf(folder.store()), ElementsAre());
+}
+
+TEST(Sweep, KeepsAClassForEverWhenToldTo) {
+  StoreFolder folder;
+  ASSERT_TRUE(folder.store().Put(BundleKeyAt(kFirstWindow), "x"));
+  SweepFigures figures;
+  ASSERT_TRUE(SweepByAge(folder.store(), {.standard_seconds = 0},
+                         (kFirstWindow + 9000 * kDay) * kSecondNs, figures));
+  EXPECT_EQ(figures.deleted_objects, 0u);
+}
+
+// Counts listings, and refuses deletions.
+class StubbornStore : public ::firetower::testing::MemoryStore {
+ public:
+  Result<std::vector<ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
+                                       size_t limit) const override {
+    ++lists;
+    return MemoryStore::List(prefix, start_after, limit);
+  }
+  Status Delete(std::string_view key) override {
+    if (stubborn) return Error(ErrorCode::kPermission, "AccessDenied");
+    return MemoryStore::Delete(key);
+  }
+  mutable int lists = 0;
+  bool stubborn = false;
+};
+
+TEST(Sweep, GivesUpAfterSomeDeletionsThatFailAndSaysWhy) {
+  StubbornStore store;
+  store.stubborn = true;
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i), "x"));
+  SweepFigures figures;
+  const Status swept = SweepByAge(store, {}, (kFirstWindow + 20 * kDay) * kSecondNs, figures);
+  ASSERT_FALSE(swept);
+  EXPECT_EQ(swept.error().code(), ErrorCode::kPermission);
+  EXPECT_THAT(swept.error().message(), ::testing::HasSubstr(BundleKeyAt(kFirstWindow)));
+  EXPECT_EQ(figures.failed_deletions, kMaxFailedDeletions);
+}
+
+TEST(Sweep, DoesNotListWhatIsYoung) {
+  StubbornStore store;
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i), "x"));
+  SweepFigures figures;
+  ASSERT_TRUE(SweepByAge(store, {}, (kFirstWindow + 600 + 14 * kDay) * kSecondNs, figures));
+  EXPECT_EQ(figures.deleted_objects, 9u);
+  // Of bundles one page, of catalogs one; all would be six pages.
+  EXPECT_LE(store.lists, 2);
 }
 
 TEST(Retention, KeepsForEverWhenToldTo) {
