@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/result.h"
+#include "store/retention.h"
 
 namespace firetower::hub {
 
@@ -15,12 +16,15 @@ struct Config {
   std::string listen = "127.0.0.1:7080";
   std::string lease_namespace;  // empty: the service account's, else the kubeconfig's, else default
   std::string lease_name = "firetower-hub";
-  std::string identity;  // empty: made up at start
+  std::string identity;   // empty: made up at start
+  std::string store_url;  // empty: profiles are not this hub's business
+  store::RetentionPolicy retention;
+  std::string cluster = "standalone";  // whose lifecycle rules are printed
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 };
 
-enum class CommandAction { kRun, kHelp, kVersion };
+enum class CommandAction { kRun, kHelp, kVersion, kPrintLifecycleRules };
 
 struct CommandLine {
   CommandAction action = CommandAction::kRun;
@@ -31,5 +35,7 @@ struct CommandLine {
 // wrong and what is allowed; it is meant for the person who started the program.
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
 std::string HelpText();
+// The table of flags in docs/reference/hub.md.
+std::string OptionsMarkdown();
 
 }  // namespace firetower::hub

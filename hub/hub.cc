@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "hub/agent_pods.h"
 #include "hub/hub_metrics.h"
+#include "hub/profiles/profile_server.h"
 #include "hub/readiness.h"
 #include "hub/status_keeper.h"
 #include "k8s/lease/lease_keeper.h"
@@ -42,6 +43,8 @@ class HubImpl final : public Hub {
         agent_pods_(ReadAgentPod, ReportFeed::kMaxNodes, nullptr, [this] { status_.Notify(); }),
         status_client_(watches_.NewClient()),
         lease_client_(watches_.NewClient()),
+        review_client_(watches_.NewClient()),
+        rights_client_(watches_.NewClient()),
         lease_(*lease_client_, clock, config.lease_namespace, config.lease_name,
                k8s::ElectionOptions{.identity = config.identity}) {}
 
@@ -53,11 +56,8 @@ class HubImpl final : public Hub {
                    cluster_policies_);
     watches_.Watch(ResourceOf(std::string(kReports), k8s::NodeReportFields()), reports_);
     watches_.Watch(AgentPodsOf(config_.lease_namespace), agent_pods_);
-    query::HttpServerOptions options;
-    options.listen = config_.listen;
-    ASSIGN_OR_RETURN(
-        http_, query::HttpServer::Start(
-                   options, [this](const query::HttpRequest& request) { return Answer(request); }));
+    if (!config_.store_url.empty()) RETURN_IF_ERROR(ServeProfiles());
+    RETURN_IF_ERROR(ServeHttp());
     looked_ns_ = clock_.MonotonicNs();
     // The watches wake this thread: it is there before them.
     status_ = NamedThread("status", [this](std::stop_token stop, WakeFd& wake) {
@@ -76,10 +76,14 @@ class HubImpl final : public Hub {
     // What is written last is written while this one leads.
     status_.RequestStop();
     status_.Join();
+    rights_client_->Cancel();
+    if (profiles_) profiles_->Stop();
     election_.RequestStop();
     election_.Join();
     ReleaseLease();
     watches_.Stop();
+    // Who waits for the API server's word on a token does not get it any more.
+    review_client_->Cancel();
     if (http_) http_->Stop();
   }
 
@@ -145,23 +149,57 @@ class HubImpl final : public Hub {
     LOG(kInfo, "the lease is given up", {{"lease", config_.lease_name}});
   }
 
-  query::HttpResponse Answer(const query::HttpRequest& request) const {
+  Status ServeProfiles() {
+    ProfileServer::Parts parts{*review_client_,
+                               *rights_client_,
+                               clock_,
+                               [this] { return lease_.Leads(); },
+                               [this] { return metrics_.Render(Now()); },
+                               [this] { return watches_.watches(); }};
+    ASSIGN_OR_RETURN(profiles_, ProfileServer::Start(config_, std::move(parts)));
+    return OkStatus();
+  }
+
+  Status ServeHttp() {
+    query::HttpServerOptions options;
+    options.listen = config_.listen;
+    if (profiles_) options.worker_threads = ProfileServer::kWorkerThreads;
+    options.observer = [this](const query::RequestStats& stats) {
+      metrics_.OnHttpRequest(stats.route, stats.status);
+    };
+    ASSIGN_OR_RETURN(
+        http_, query::HttpServer::Start(
+                   options, [this](const query::HttpRequest& request) { return Answer(request); }));
+    return OkStatus();
+  }
+
+  query::HttpResponse Live() const {
+    const bool hangs = clock_.MonotonicNs() - looked_ns_.load() > kHungNs;
     query::HttpResponse response;
-    if (request.method != "GET" && request.method != "HEAD")
-      return query::JsonError(405, "only GET is answered");
+    response.route = "/livez";
+    response.status = hangs ? 503 : 200;
+    response.body = hangs ? "the status thread does not come round\n" : "ok\n";
+    return response;
+  }
+
+  query::HttpResponse Answer(const query::HttpRequest& request) const {
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    if (reads && request.path == "/livez") return Live();
+    if (profiles_) return profiles_->Serve(request);
+    if (!reads) return query::JsonError(405, "only GET is answered");
+    query::HttpResponse response;
     if (request.path == "/metrics") {
+      response.route = "/metrics";
       response.content_type = "text/plain; version=0.0.4; charset=utf-8";
       response.body = metrics_.Render(Now());
       return response;
     }
-    if (request.path == "/livez") {
-      const bool hangs = clock_.MonotonicNs() - looked_ns_.load() > kHungNs;
-      response.status = hangs ? 503 : 200;
-      response.body = hangs ? "the status thread does not come round\n" : "ok\n";
-      return response;
+    if (request.path != "/readyz") {
+      return query::JsonError(404,
+                              "there are /metrics, /livez and /readyz; a hub that was started with "
+                              "--store URL answers questions about profiles, too");
     }
-    if (request.path != "/readyz")
-      return query::JsonError(404, "there are /metrics, /livez and /readyz");
+    response.route = "/readyz";
     response.body = "ok\n";
     const std::string awaited = AwaitedText(watches_.watches());
     if (awaited.empty()) return response;
@@ -179,6 +217,7 @@ class HubImpl final : public Hub {
     if (const auto policies = policies_.Get()) now.policies = policies->size();
     if (const auto policies = cluster_policies_.Get()) now.cluster_policies = policies->size();
     now.watches = watches_.watches();
+    if (profiles_) now.profiles = profiles_->figures();
     return now;
   }
 
@@ -193,8 +232,11 @@ class HubImpl final : public Hub {
   AgentPodStore agent_pods_;
   std::unique_ptr<k8s::ApiClient> status_client_;
   std::unique_ptr<k8s::ApiClient> lease_client_;
+  std::unique_ptr<k8s::ApiClient> review_client_;
+  std::unique_ptr<k8s::ApiClient> rights_client_;
   k8s::LeaseKeeper lease_;
   std::atomic<int64_t> looked_ns_ = 0;
+  std::unique_ptr<ProfileServer> profiles_;  // unset: it was told no store
   std::unique_ptr<query::HttpServer> http_;
   NamedThread election_;
   bool stopped_ = false;

@@ -11,11 +11,12 @@
 
 namespace firetower::hub {
 
-// The whole hub, put together: watches, election, status, HTTP.
+// The whole hub, put together: watches, election, status, HTTP, and where it was told a store,
+// what it has to do with profiles (hub/profiles/profile_server.h).
 //
 //   watch threads ──► snapshots ──► status thread ──► status of policies, Events
 //                                        ▲ leads?
-//                     lease thread ──────┘            http: /metrics /livez /readyz
+//                     lease thread ──────┘            http: /metrics /livez /readyz, questions
 class Hub {
  public:
   // `config.identity` and `config.lease_namespace` are given.

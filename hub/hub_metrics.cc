@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "hub/exposition.h"
+
 namespace firetower::hub {
 namespace {
 
@@ -12,12 +14,14 @@ constexpr std::string_view kRequests = "firetower_kube_requests_total";
 constexpr std::string_view kRestarts = "firetower_kube_watch_restarts_total";
 constexpr std::string_view kSkipped = "firetower_kube_objects_skipped_total";
 constexpr std::string_view kWrites = "firetower_hub_writes_total";
+constexpr std::string_view kHttpRequests = "firetower_hub_http_requests_total";
 
 struct Help {
   std::string_view family;
   std::string_view text;
 };
-constexpr std::array<Help, 4> kCounters = {{
+constexpr std::array<Help, 5> kCounters = {{
+    {kHttpRequests, "Requests to the hub by path and how they ended."},
     {kWrites, "Writes of the hub by what they were to change and how they ended."},
     {kSkipped, "Objects of the API server that were left out."},
     {kRequests, "Requests to the API server; code 0: no answer."},
@@ -25,15 +29,6 @@ constexpr std::array<Help, 4> kCounters = {{
 }};
 constexpr std::array<std::string_view, 5> kEnds = {"written", "conflict", "gone", "refused",
                                                    "failed"};
-
-void Head(std::string& out, std::string_view family, std::string_view type, std::string_view help) {
-  out += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", family, type, help);
-}
-
-void Gauge(std::string& out, std::string_view family, std::string_view help, size_t value) {
-  Head(out, family, "gauge", help);
-  out += fmt::format("{} {}\n", family, value);
-}
 
 }  // namespace
 
@@ -71,29 +66,34 @@ void HubMetrics::OnEvent(k8s::WriteEnd end, int status) {
   CountWrite("create", "events", end, status);
 }
 
+void HubMetrics::OnHttpRequest(std::string_view route, int status) {
+  Count(kHttpRequests, fmt::format(R"(code="{}",route="{}")", status, route));
+}
+
 std::string HubMetrics::Render(const Now& now) const {
   std::string out;
-  Head(out, "firetower_build_info", "gauge", "The version that runs.");
+  AddHead(out, "firetower_build_info", "gauge", "The version that runs.");
   out += "firetower_build_info{version=\"" FIRETOWER_VERSION "\"} 1\n";
-  Gauge(out, "firetower_hub_leader", "Whether this one leads: writes status.", now.leads ? 1 : 0);
-  Gauge(out, "firetower_hub_nodes", "Nodes whose agents report.", now.nodes);
-  Head(out, "firetower_policies", "gauge", "Policies that are known.");
+  AddNumber(out, "firetower_hub_leader", "gauge", "Whether this one leads: writes status.",
+            now.leads ? 1 : 0);
+  AddNumber(out, "firetower_hub_nodes", "gauge", "Nodes whose agents report.", now.nodes);
+  AddHead(out, "firetower_policies", "gauge", "Policies that are known.");
   out += fmt::format("firetower_policies{{kind=\"ClusterProfilingPolicy\"}} {}\n",
                      now.cluster_policies);
   out += fmt::format("firetower_policies{{kind=\"ProfilingPolicy\"}} {}\n", now.policies);
-  Head(out, "firetower_hub_terms_total", "counter", "How often this one began to lead.");
-  out += fmt::format("firetower_hub_terms_total {}\n", now.terms);
-  Head(out, "firetower_hub_lease_failures_total", "counter",
-       "Looks at the lease, or renewals of it, that failed.");
-  out += fmt::format("firetower_hub_lease_failures_total {}\n", now.lease_failures);
-  Head(out, "firetower_kube_synced", "gauge", "Whether a watched kind is known as it is now.");
+  AddNumber(out, "firetower_hub_terms_total", "counter", "How often this one began to lead.",
+            now.terms);
+  AddNumber(out, "firetower_hub_lease_failures_total", "counter",
+            "Looks at the lease, or renewals of it, that failed.", now.lease_failures);
+  AddHead(out, "firetower_kube_synced", "gauge", "Whether a watched kind is known as it is now.");
   for (const k8s::WatchState& watch : now.watches) {
     out += fmt::format("firetower_kube_synced{{resource=\"{}\"}} {}\n", watch.resource,
                        watch.state.health == k8s::ReflectorHealth::kSynced ? 1 : 0);
   }
+  if (now.profiles) AddProfileMetrics(*now.profiles, out);
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Help& counter : kCounters) {
-    Head(out, counter.family, "counter", counter.text);
+    AddHead(out, counter.family, "counter", counter.text);
     for (const auto& [series, count] : counts_) {
       const auto& [family, labels] = series;
       if (family == counter.family) out += fmt::format("{}{{{}}} {}\n", family, labels, count);

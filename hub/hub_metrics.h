@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "hub/profiles/profile_figures.h"
 #include "k8s/status/status_writer.h"
 #include "k8s/watch/reflector.h"
 #include "k8s/watch/watch_set.h"
@@ -27,6 +29,8 @@ class HubMetrics final : public k8s::ReflectorMetrics {
   void OnStatusWrite(k8s::WriteEnd end, int status);
   void OnDeletion(k8s::WriteEnd end, int status);
   void OnEvent(k8s::WriteEnd end, int status);
+  // A request to the hub; its routes are those there are, and "other".
+  void OnHttpRequest(std::string_view route, int status);
 
   struct Now {
     bool leads = false;
@@ -36,6 +40,7 @@ class HubMetrics final : public k8s::ReflectorMetrics {
     size_t policies = 0;
     size_t cluster_policies = 0;
     std::vector<k8s::WatchState> watches;
+    std::optional<ProfileFigures> profiles = {};  // unset: profiles are not its business
   };
   // The Prometheus text format 0.0.4.
   std::string Render(const Now& now) const;

@@ -27,6 +27,16 @@ std::string BearerToken(std::string_view authorization) {
 
 Error Refused(std::string message) { return {ErrorCode::kPermission, std::move(message)}; }
 
+// What the API server answers to this program is no refusal of who asks it.
+template <typename T>
+Result<T> OwnFault(Result<T> reviewed) {
+  if (reviewed || reviewed.error().code() != ErrorCode::kPermission) return reviewed;
+  return Error(ErrorCode::kUnavailable,
+               "the hub may not ask who may read profiles: grant its account create of "
+               "tokenreviews and subjectaccessreviews (k8s/manifests/hub-rbac.yaml): " +
+                   reviewed.error().message());
+}
+
 }  // namespace
 
 template <typename T, typename Ask>
@@ -43,10 +53,24 @@ Result<T> KubeAuthorizer::Remember(std::map<std::string, Kept<T>>& kept, const s
   return value;
 }
 
-Result<std::optional<k8s::UserInfo>> KubeAuthorizer::UserOf(const std::string& token) const {
-  return Remember<std::optional<k8s::UserInfo>>(
-      users_, token, [&] { return k8s::ReviewToken(server_, token); },
-      [](const std::optional<k8s::UserInfo>& user) { return user.has_value(); });
+Result<k8s::UserInfo> KubeAuthorizer::UserOf(const std::string& token) const {
+  if (token.empty() || token.size() > kMaxTokenBytes) {
+    return Refused(
+        "no token: send the header 'Authorization: Bearer …' with one of the cluster's, such as "
+        "`kubectl create token` makes");
+  }
+  ASSIGN_OR_RETURN(std::optional<k8s::UserInfo> user,
+                   Remember<std::optional<k8s::UserInfo>>(
+                       users_, token, [&] { return OwnFault(k8s::ReviewToken(server_, token)); },
+                       [](const std::optional<k8s::UserInfo>& one) { return one.has_value(); }));
+  if (!user) return Refused("the cluster does not know this token; it may have expired");
+  return *std::move(user);
+}
+
+Status KubeAuthorizer::Identify(const query::HttpRequest& request) const {
+  const std::lock_guard lock(mutex_);
+  RETURN_IF_ERROR(UserOf(BearerToken(request.authorization)));
+  return OkStatus();
 }
 
 Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserInfo& user,
@@ -55,9 +79,9 @@ Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserIn
   return Remember<bool>(
       rights_, token + '\n' + resource + '\n' + namespace_name,
       [&] {
-        return k8s::ReviewAccess(
+        return OwnFault(k8s::ReviewAccess(
             server_, user,
-            {namespace_name, std::string(kGroup), resource, std::string(kSubresource)});
+            {namespace_name, std::string(kGroup), resource, std::string(kSubresource)}));
       },
       [](const bool& allowed) { return allowed; });
 }
@@ -65,27 +89,21 @@ Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserIn
 Result<profile::Selector> KubeAuthorizer::Narrow(const query::HttpRequest& request,
                                                  const profile::Selector& asked) const {
   const std::string token = BearerToken(request.authorization);
-  if (token.empty() || token.size() > kMaxTokenBytes) {
-    return Refused(
-        "no token: send the header 'Authorization: Bearer …' with one of the cluster's, such as "
-        "`kubectl create token` makes");
-  }
-  std::lock_guard lock(mutex_);
-  ASSIGN_OR_RETURN(const std::optional<k8s::UserInfo> user, UserOf(token));
-  if (!user) return Refused("the cluster does not know this token; it may have expired");
+  const std::lock_guard lock(mutex_);
+  ASSIGN_OR_RETURN(const k8s::UserInfo user, UserOf(token));
   const std::optional<std::string> wanted = asked.EqualTo("namespace");
   if (wanted == "-") {
-    ASSIGN_OR_RETURN(const bool hosts, MayRead(token, *user, true, ""));
+    ASSIGN_OR_RETURN(const bool hosts, MayRead(token, user, true, ""));
     if (hosts) return asked;
     return Refused(
         fmt::format("{} may not read the hosts' profiles; see kubectl auth can-i get "
                     "clusterprofilingpolicies.{}/{}",
-                    user->name, kGroup, kSubresource));
+                    user.name, kGroup, kSubresource));
   }
-  ASSIGN_OR_RETURN(const bool everywhere, MayRead(token, *user, false, ""));
+  ASSIGN_OR_RETURN(const bool everywhere, MayRead(token, user, false, ""));
   if (everywhere && wanted) return asked;
   if (everywhere) {
-    ASSIGN_OR_RETURN(const bool hosts, MayRead(token, *user, true, ""));
+    ASSIGN_OR_RETURN(const bool hosts, MayRead(token, user, true, ""));
     if (hosts) return asked;
     ASSIGN_OR_RETURN(profile::Matcher pods,
                      profile::Matcher::Create("namespace", profile::MatchOp::kNotEqual, "-"));
@@ -96,14 +114,14 @@ Result<profile::Selector> KubeAuthorizer::Narrow(const query::HttpRequest& reque
         fmt::format("{} may not read the profiles of all namespaces: ask for one with "
                     "{{namespace=\"…\"}}; see kubectl auth can-i get "
                     "profilingpolicies.{}/{} -n NAMESPACE",
-                    user->name, kGroup, kSubresource));
+                    user.name, kGroup, kSubresource));
   }
-  ASSIGN_OR_RETURN(const bool there, MayRead(token, *user, false, *wanted));
+  ASSIGN_OR_RETURN(const bool there, MayRead(token, user, false, *wanted));
   if (there) return asked;
   return Refused(
       fmt::format("{} may not read profiles of namespace \"{}\"; see kubectl auth can-i "
                   "get profilingpolicies.{}/{} -n {}",
-                  user->name, *wanted, kGroup, kSubresource, *wanted));
+                  user.name, *wanted, kGroup, kSubresource, *wanted));
 }
 
 }  // namespace firetower::hub

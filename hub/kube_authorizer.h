@@ -36,8 +36,10 @@ class KubeAuthorizer : public query::Authorizer {
   // Both outlive this; `server` is nobody else's.
   KubeAuthorizer(k8s::ApiServer& server, const Clock& clock) : server_(server), clock_(clock) {}
 
-  // kPermission: no token, a token that is nobody's, or a right is missing. kUnavailable: the API
-  // server does not answer, and nothing is known.
+  // kPermission: no token, or one that is nobody's. kUnavailable: the API server does not answer,
+  // or not to this program, which may not ask.
+  Status Identify(const query::HttpRequest& request) const override;
+  // The same, and kPermission where a right is missing.
   Result<profile::Selector> Narrow(const query::HttpRequest& request,
                                    const profile::Selector& asked) const override;
 
@@ -50,7 +52,8 @@ class KubeAuthorizer : public query::Authorizer {
   template <typename T, typename Ask>
   Result<T> Remember(std::map<std::string, Kept<T>>& kept, const std::string& key, Ask ask,
                      const std::function<bool(const T&)>& granted) const;
-  Result<std::optional<k8s::UserInfo>> UserOf(const std::string& token) const;
+  // Of who sent a request. The mutex is held.
+  Result<k8s::UserInfo> UserOf(const std::string& token) const;
   Result<bool> MayRead(const std::string& token, const k8s::UserInfo& user, bool of_hosts,
                        const std::string& namespace_name) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// firetower-hub: what policies do on all nodes, in their status.
+// firetower-hub: what policies do on all nodes, in their status; questions about profiles.
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 #include "base/thread.h"
 #include "hub/config.h"
 #include "hub/hub.h"
+#include "hub/profiles/lifecycle_rules.h"
 
 namespace firetower::hub {
 namespace {
@@ -78,6 +79,13 @@ int RunHub(Config config) {
   return 0;
 }
 
+int PrintLifecycleRules(const Config& config) {
+  const Result<std::string> rules = LifecycleRules(config);
+  if (!rules) return Fail(rules.error());
+  std::fputs(rules->c_str(), stdout);
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   Result<CommandLine> line = ParseCommandLine(arguments);
@@ -89,6 +97,8 @@ int Main(int argc, char** argv) {
     case CommandAction::kVersion:
       std::puts("firetower-hub " FIRETOWER_VERSION);
       return 0;
+    case CommandAction::kPrintLifecycleRules:
+      return PrintLifecycleRules(line->config);
     case CommandAction::kRun:
       break;
   }

@@ -95,4 +95,15 @@ Result<bool> ReviewAccess(ApiServer& server, const UserInfo& user,
   return TextAt(review, {"status", "allowed"}) == "true";
 }
 
+Result<bool> ReviewOwnRight(ApiServer& server, std::string_view group, std::string_view resource) {
+  const std::string body = fmt::format(
+      R"({{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{{)"
+      R"("resourceAttributes":{{"verb":"create","group":"{}","resource":"{}"}}}}}})",
+      JsonEscape(group), JsonEscape(resource));
+  ASSIGN_OR_RETURN(const Node review, Ask(server, "selfsubjectaccessreviews",
+                                          "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                                          body, {"status.allowed"}));
+  return TextAt(review, {"status", "allowed"}) == "true";
+}
+
 }  // namespace firetower::k8s

@@ -39,4 +39,8 @@ Result<std::optional<UserInfo>> ReviewToken(ApiServer& server, std::string_view 
 Result<bool> ReviewAccess(ApiServer& server, const UserInfo& user,
                           const ResourceQuestion& question);
 
+// Whether this program itself may create such objects, everywhere. kPermission: not even that may
+// it ask (selfsubjectaccessreviews, which every account may unless somebody took it away).
+Result<bool> ReviewOwnRight(ApiServer& server, std::string_view group, std::string_view resource);
+
 }  // namespace firetower::k8s

@@ -4,12 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <vector>
+
+#include "base/file.h"
 
 namespace firetower::hub {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Result<CommandLine> Parse(std::vector<std::string> arguments) {
   return ParseCommandLine(arguments);
@@ -29,6 +34,19 @@ TEST(HubConfig, TakesBothSpellings) {
   EXPECT_EQ(Parse({"-h"})->action, CommandAction::kHelp);
 }
 
+TEST(HubConfig, HasNoStoreUntilItIsToldOne) {
+  EXPECT_EQ(Parse({})->config.store_url, "");
+  const auto line = Parse({"--store=s3://bucket/prefix?endpoint=http://127.0.0.1:9000",
+                           "--retention-short", "1d12h", "--retention-long=0"});
+  ASSERT_TRUE(line) << line.error().message();
+  EXPECT_EQ(line->config.store_url, "s3://bucket/prefix?endpoint=http://127.0.0.1:9000");
+  EXPECT_EQ(line->config.retention.short_seconds, 129'600);
+  EXPECT_EQ(line->config.retention.standard_seconds, 14 * 86'400);
+  EXPECT_EQ(line->config.retention.long_seconds, 0);
+  EXPECT_EQ(Parse({"--store", "file:///var/lib/profiles"})->config.store_url,
+            "file:///var/lib/profiles");
+}
+
 TEST(HubConfig, SaysWhatIsWrongAndWhatIsAllowed) {
   const auto message = [](std::vector<std::string> arguments) {
     const auto line = Parse(std::move(arguments));
@@ -41,12 +59,39 @@ TEST(HubConfig, SaysWhatIsWrongAndWhatIsAllowed) {
   EXPECT_THAT(message({"--log-level=loud"}), HasSubstr("debug, info, warn or error"));
   EXPECT_THAT(message({"--identity"}), HasSubstr("its value is missing"));
   EXPECT_THAT(message({"run"}), HasSubstr("no such flag"));
+  EXPECT_THAT(message({"--store=gs://bucket"}), HasSubstr("file:///DIR"));
+  EXPECT_THAT(message({"--store=s3://b"}), HasSubstr("3 to 63"));
+  for (const char* age : {"59m", "3651d", "soon", "-1h"})
+    EXPECT_THAT(message({"--retention-long", age}), HasSubstr("1h to 3650d, 0 for ever"));
+  EXPECT_THAT(message({"--cluster=a/b"}), HasSubstr("letters, digits"));
+  EXPECT_THAT(message({"--print-lifecycle-rule"}), HasSubstr("'print-lifecycle-rules'"));
+}
+
+// A URL may hold what is not to be in a log.
+TEST(HubConfig, DoesNotRepeatAStoreThatItRefuses) {
+  const auto line = Parse({"--store=s3://bucket?secret-access-key=hunter2"});
+  ASSERT_FALSE(line);
+  EXPECT_THAT(line.error().message(), Not(HasSubstr("hunter2")));
 }
 
 TEST(HubConfig, HelpNamesEveryFlag) {
-  for (const char* flag : {"--kubeconfig FILE", "--listen", "--lease-namespace", "--lease-name",
-                           "--identity", "--log-level", "--log-format"})
+  for (const char* flag :
+       {"--kubeconfig FILE", "--listen", "--store URL", "--retention-short", "--lease-namespace",
+        "--lease-name", "--identity", "--log-level", "--log-format", "--print-lifecycle-rules"})
     EXPECT_THAT(HelpText(), HasSubstr(flag));
+}
+
+// To update the table: FIRETOWER_UPDATE_GOLDEN=1 <this test>.
+TEST(HubConfig, ReferencePageHasItsFlags) {
+  const std::string path = FIRETOWER_SOURCE_DIR "/docs/reference/hub.md";
+  const auto page = ReadFile(path);
+  ASSERT_TRUE(page) << page.error().message();
+  const size_t from = page->find("| flag |");
+  const size_t to = page->find("\n\n", from);
+  ASSERT_NE(to, std::string::npos);
+  const std::string wanted = page->substr(0, from) + OptionsMarkdown() + page->substr(to + 1);
+  if (std::getenv("FIRETOWER_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << wanted;
+  EXPECT_EQ(*ReadFile(path), wanted);
 }
 
 }  // namespace

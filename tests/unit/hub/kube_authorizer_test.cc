@@ -113,11 +113,31 @@ TEST_F(KubeAuthorizerTest, AnAwayApiServerIsNoRefusal) {
   EXPECT_EQ(narrowed.error().code(), ErrorCode::kUnavailable);
 }
 
+// Nobody who asks has done anything wrong then.
 TEST_F(KubeAuthorizerTest, SaysWhenItMayNotAskItself) {
   server_.Answer(403, R"({"kind":"Status","message":"tokenreviews is forbidden"})");
   const Result<profile::Selector> narrowed = Narrow("{}");
   ASSERT_FALSE(narrowed);
+  EXPECT_EQ(narrowed.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(narrowed.error().message(), HasSubstr("grant its account create of tokenreviews"));
   EXPECT_THAT(narrowed.error().message(), HasSubstr("tokenreviews is forbidden"));
+  server_.Answer(201, kJane);
+  server_.Answer(403, R"({"kind":"Status","message":"subjectaccessreviews is forbidden"})");
+  EXPECT_EQ(Narrow("{}").error().code(), ErrorCode::kUnavailable);
+}
+
+TEST_F(KubeAuthorizerTest, TellsWhoIsKnownAndAsksOnce) {
+  query::HttpRequest request;
+  const Status nobody = authorizer_.Identify(request);
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code(), ErrorCode::kPermission);
+  EXPECT_THAT(nobody.error().message(), HasSubstr("Authorization: Bearer"));
+  request.authorization = "Bearer t0ken";
+  EXPECT_EQ(authorizer_.Identify(request).error().code(), ErrorCode::kUnavailable);
+  server_.Answer(201, kJane);
+  EXPECT_TRUE(authorizer_.Identify(request));
+  EXPECT_TRUE(authorizer_.Identify(request));
+  EXPECT_THAT(server_.requests(), SizeIs(2)) << "one of them not answered";
 }
 
 }  // namespace

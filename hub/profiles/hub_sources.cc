@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/profiles/hub_sources.h"
+
+#include <fmt/core.h>
+
+#include "hub/readiness.h"
+
+namespace firetower::hub {
+namespace {
+
+using query::Check;
+using query::CheckStatus;
+
+// A doctor that hangs helps nobody; an S3 store's own check takes at most 15 s.
+constexpr int64_t kCheckNs = 10 * kNsPerSecond;
+
+Check StoreCheck(const store::ObjectStore& store) {
+  const int64_t until_ns = Clock::System().MonotonicNs() + kCheckNs;
+  const Status checked = store.Limited({.stop = {}, .deadline_ns = until_ns})->Check();
+  if (checked)
+    return {"store", CheckStatus::kOk, fmt::format("{} can be listed", store.Describe()), ""};
+  return {"store", CheckStatus::kFail, checked.error().message(),
+          "see docs/reference/object-store.md for what a store must let the hub do"};
+}
+
+Check CatalogCheck(const CatalogFigures& figures) {
+  if (!figures.error.empty()) {
+    return {"catalogs", CheckStatus::kWarn, figures.error,
+            "questions list bundles meanwhile, which costs more; see the store's check"};
+  }
+  if (figures.rounds == 0)
+    return {"catalogs", CheckStatus::kOk, "the first round is under way", ""};
+  return {"catalogs", CheckStatus::kOk,
+          fmt::format("{} written, {} hours merged", figures.keeper.catalogs_written,
+                      figures.keeper.hours_merged),
+          ""};
+}
+
+Check RetentionCheck(const RetentionFigures& figures) {
+  if (!figures.error.empty()) {
+    return {"retention", CheckStatus::kWarn, figures.error,
+            "let the hub delete objects (s3:DeleteObject); it tries again every hour"};
+  }
+  return {
+      "retention", CheckStatus::kOk,
+      fmt::format("{} objects deleted in {} sweeps", figures.swept.deleted_objects, figures.sweeps),
+      ""};
+}
+
+Check RightCheck(const OwnRight& right) {
+  const std::string name = fmt::format("kube-{}", right.resource);
+  if (!right.allowed)
+    return {name, CheckStatus::kWarn, fmt::format("not known: {}", right.message), ""};
+  if (*right.allowed) return {name, CheckStatus::kOk, "may be created", ""};
+  return {name, CheckStatus::kFail,
+          "the hub's account may not create them: nobody's rights are known, nobody is answered",
+          fmt::format("grant create of {} in {}, as k8s/manifests/hub-rbac.yaml does",
+                      right.resource, right.group)};
+}
+
+Check WatchCheck(const k8s::WatchState& watch) {
+  const std::string name = fmt::format("kube-{}", watch.resource);
+  if (watch.state.health == k8s::ReflectorHealth::kSynced)
+    return {name, CheckStatus::kOk, "as the API server has them", ""};
+  const bool is_refused = watch.state.health == k8s::ReflectorHealth::kForbidden;
+  return {name, CheckStatus::kWarn,
+          watch.state.message.empty() ? "not read yet" : watch.state.message,
+          is_refused ? fmt::format("grant list and watch of {}", watch.resource) : ""};
+}
+
+}  // namespace
+
+query::MetricsSource::Page HubSources::Render(std::string_view) const {
+  return {"text/plain; version=0.0.4; charset=utf-8", parts_.metrics()};
+}
+
+std::vector<query::Check> HubSources::Checks() const {
+  std::vector<Check> checks = {StoreCheck(parts_.store), CatalogCheck(*parts_.catalogs.figures()),
+                               RetentionCheck(*parts_.retention.figures())};
+  for (const OwnRight& right : *parts_.rights.Get()) checks.push_back(RightCheck(right));
+  for (const k8s::WatchState& watch : parts_.watches()) checks.push_back(WatchCheck(watch));
+  return checks;
+}
+
+std::vector<std::string> HubSources::NotReadyReasons() const {
+  std::vector<std::string> reasons;
+  const std::string text = AwaitedText(parts_.watches());
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    reasons.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return reasons;
+}
+
+}  // namespace firetower::hub

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/own_rights.h"
+#include "hub/profiles/retention_desk.h"
+#include "k8s/watch/watch_set.h"
+#include "query/sources.h"
+#include "store/store.h"
+
+namespace firetower::hub {
+
+// What the HTTP API asks of the hub; called on HTTP threads. Everything outlives the server.
+class HubSources : public query::LiveSource,
+                   public query::MetricsSource,
+                   public query::DoctorSource,
+                   public query::ReadySource {
+ public:
+  struct Parts {
+    const store::ObjectStore& store;
+    const CatalogDesk& catalogs;
+    const RetentionDesk& retention;
+    const OwnRights& rights;
+    std::function<std::string()> metrics;
+    std::function<std::vector<k8s::WatchState>()> watches;
+  };
+  explicit HubSources(Parts parts) : parts_(std::move(parts)) {}
+
+  // None: the agents have them, and no path leads there.
+  std::vector<store::OpenProfile> OpenProfiles() const override { return {}; }
+  Page Render(std::string_view accept) const override;
+  std::vector<query::Check> Checks() const override;
+  std::vector<std::string> NotReadyReasons() const override;
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace firetower::hub

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "hub/config.h"
+
+namespace firetower::hub {
+
+// What --print-lifecycle-rules prints. kInvalid: the store is in no bucket.
+Result<std::string> LifecycleRules(const Config& config);
+
+}  // namespace firetower::hub

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/own_rights.h"
+#include "hub/profiles/retention_desk.h"
+
+namespace firetower::hub {
+
+// What the hub did for profiles since its start, and what it holds of them.
+struct ProfileFigures {
+  CatalogFigures catalogs;
+  RetentionFigures retention;
+  std::vector<OwnRight> rights;
+  size_t recent_rows = 0;
+  size_t recent_bytes = 0;
+};
+
+// In the Prometheus text format, at the end of `out`.
+void AddProfileMetrics(const ProfileFigures& figures, std::string& out);
+
+}  // namespace firetower::hub

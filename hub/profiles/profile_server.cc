@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/profiles/profile_server.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "base/log.h"
+#include "base/thread.h"
+#include "hub/kube_authorizer.h"
+#include "hub/profiles/admission.h"
+#include "hub/profiles/hub_sources.h"
+#include "query/api.h"
+#include "store/catalog/catalog_index.h"
+#include "store/catalog/recent_rows.h"
+#include "store/store.h"
+
+namespace firetower::hub {
+namespace {
+
+constexpr AdmissionOptions kAdmission = {};
+static_assert(kAdmission.running + kAdmission.waiting < ProfileServer::kWorkerThreads);
+
+// What a question may take of memory: a row has some 1.2 KB while profiles are looked for, and the
+// sum, its tree and its encoded form are held after that.
+store::QueryLimits LimitsOfAnAnswer() {
+  store::QueryLimits limits;
+  limits.max_rows = 100'000;
+  limits.max_merged_bytes = uint64_t{64} << 20;
+  return limits;
+}
+
+// So often the threads look whether this hub has begun to lead.
+constexpr int64_t kLookNs = 2 * kNsPerSecond;
+
+// What freed memory the allocator kept for the next question, of any thread's.
+void GiveBackMemory() { ::malloc_trim(0); }
+
+class ProfileServerImpl final : public ProfileServer {
+ public:
+  ProfileServerImpl(const Config& config, Parts parts, std::unique_ptr<store::ObjectStore> store)
+      : parts_(std::move(parts)),
+        store_(std::move(store)),
+        own_store_(store_->Limited({.stop = stop_.get_token()})),
+        index_(*store_, &recent_),
+        catalogs_(*own_store_, recent_, parts_.clock),
+        retention_(*own_store_, config.retention, parts_.clock),
+        rights_(parts_.own_rights),
+        authorizer_(parts_.reviews, parts_.clock),
+        sources_({*store_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches}),
+        api_(query::ApiParts{.store = {*store_, &index_},
+                             .live = sources_,
+                             .metrics = sources_,
+                             .doctor = sources_,
+                             .ready = sources_,
+                             .authorizer = authorizer_,
+                             .clock = parts_.clock,
+                             .limits = LimitsOfAnAnswer()}),
+        admission_(kAdmission, GiveBackMemory) {}
+
+  ~ProfileServerImpl() override { Stop(); }
+
+  void Start() {
+    LOG(kInfo, "profiles are served", {{"store", store_->Describe()}});
+    catalog_thread_ = NamedThread(
+        "catalogs", [this](std::stop_token stop, WakeFd& wake) { KeepCatalogs(stop, wake); });
+    retention_thread_ = NamedThread("retention", [this](std::stop_token stop, WakeFd& wake) {
+      while (!stop.stop_requested()) {
+        retention_.Look(parts_.leads(), stop);
+        wake.Wait(static_cast<int>(kLookNs / kNsPerMs));
+      }
+    });
+  }
+
+  void Stop() override {
+    for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->RequestStop();
+    stop_.request_stop();
+    for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->Join();
+  }
+
+  query::HttpResponse Serve(const query::HttpRequest& request) override {
+    if (!request.path.starts_with("/api/")) return api_.Serve(request);
+    const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
+    if (pass) return api_.Serve(request);
+    query::HttpResponse busy = query::JsonError(
+        503, "as many questions as memory allows are being answered: ask again in some seconds");
+    busy.headers.emplace_back("Retry-After", "2");
+    return busy;
+  }
+
+  ProfileFigures figures() const override {
+    return {*catalogs_.figures(), *retention_.figures(), *rights_.Get(), recent_.rows(),
+            recent_.bytes()};
+  }
+
+ private:
+  void KeepCatalogs(const std::stop_token& stop, WakeFd& wake) {
+    while (!stop.stop_requested()) {
+      const int64_t began_ns = parts_.clock.MonotonicNs();
+      rights_.Look();
+      if (stop.stop_requested()) return;
+      const bool leads = parts_.leads();
+      catalogs_.Look(leads, stop);
+      // A round that took longer than a minute leaves the store alone for a second.
+      const int64_t due_ns =
+          std::max(began_ns + CatalogDesk::kEveryNs, parts_.clock.MonotonicNs() + kNsPerSecond);
+      // A new leader writes at once what the one before it left.
+      while (!stop.stop_requested() && (leads || !parts_.leads())) {
+        const int64_t rest_ns = due_ns - parts_.clock.MonotonicNs();
+        if (rest_ns <= 0) break;
+        wake.Wait(static_cast<int>(std::min(rest_ns, kLookNs) / kNsPerMs) + 1);
+      }
+    }
+  }
+
+  const Parts parts_;
+  const std::unique_ptr<store::ObjectStore> store_;
+  std::stop_source stop_;
+  const std::unique_ptr<store::ObjectStore> own_store_;  // the threads', until they stop
+  store::RecentRows recent_;
+  store::CatalogIndex index_;
+  CatalogDesk catalogs_;
+  RetentionDesk retention_;
+  OwnRights rights_;
+  KubeAuthorizer authorizer_;
+  HubSources sources_;
+  query::Api api_;
+  Admission admission_;
+  NamedThread catalog_thread_;
+  NamedThread retention_thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ProfileServer>> ProfileServer::Start(const Config& config, Parts parts) {
+  ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> store, store::OpenStore(config.store_url));
+  auto server = std::make_unique<ProfileServerImpl>(config, std::move(parts), std::move(store));
+  server->Start();
+  return std::unique_ptr<ProfileServer>(std::move(server));
+}
+
+}  // namespace firetower::hub

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/profiles/retention_desk.h"
+
+#include "base/log.h"
+
+namespace firetower::hub {
+
+RetentionDesk::RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy,
+                             const Clock& clock)
+    : store_(store), policy_(policy), clock_(clock) {
+  figures_.Publish(std::make_shared<const RetentionFigures>());
+}
+
+void RetentionDesk::Look(bool leads, const std::stop_token& stop) {
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (!leads || now_ns < due_ns_) return;
+  due_ns_ = now_ns + kEveryNs;
+  const uint64_t before = now_.swept.deleted_objects;
+  const Status swept = store::SweepByAge(store_, policy_, clock_.WallNs(), now_.swept);
+  if (stop.stop_requested()) return;
+  now_.error = swept ? "" : swept.error().message();
+  ++(swept ? now_.sweeps : now_.failed_sweeps);
+  const uint64_t deleted = now_.swept.deleted_objects - before;
+  if (!swept) {
+    LOG(kWarn, "not all that is too old was deleted",
+        {{"error", now_.error}, {"deleted", deleted}});
+  } else if (deleted > 0) {
+    LOG(kInfo, "what was too old is deleted", {{"objects", deleted}});
+  }
+  figures_.Publish(std::make_shared<const RetentionFigures>(now_));
+}
+
+}  // namespace firetower::hub

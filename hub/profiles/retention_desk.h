@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "store/retention.h"
+#include "store/store.h"
+
+namespace firetower::hub {
+
+struct RetentionFigures {
+  store::SweepFigures swept;
+  uint64_t sweeps = 0;  // that went well
+  uint64_t failed_sweeps = 0;
+  std::string error;  // of the last sweep; empty: it went well
+};
+
+// Deletes what is over age, in the whole store. Belongs to the `retention` thread, but for
+// figures().
+class RetentionDesk {
+ public:
+  static constexpr int64_t kEveryNs = 3600 * kNsPerSecond;
+
+  // What is referred to outlives this.
+  RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy,
+                const Clock& clock);
+
+  // Sweeps if it leads and an hour has passed since it last did. Two that do so at once do no harm.
+  // What fails once `stop` is requested is no failure.
+  void Look(bool leads, const std::stop_token& stop = {});
+  // Of the last sweep that ended.
+  std::shared_ptr<const RetentionFigures> figures() const { return figures_.Get(); }
+
+ private:
+  store::ObjectStore& store_;
+  const store::RetentionPolicy policy_;
+  const Clock& clock_;
+  int64_t due_ns_ = 0;  // monotonic
+  RetentionFigures now_;
+  SnapshotCell<RetentionFigures> figures_;
+};
+
+}  // namespace firetower::hub

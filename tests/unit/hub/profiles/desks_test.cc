@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/retention_desk.h"
+#include "tests/support/memory_store.h"
+#include "tests/support/stored_profiles.h"
+
+namespace firetower::hub {
+namespace {
+
+using ::firetower::testing::BundleKeyAt;
+using ::firetower::testing::BundleOf;
+using ::firetower::testing::kFirstWindow;
+using ::firetower::testing::MemoryStore;
+using ::firetower::testing::Row;
+using ::testing::HasSubstr;
+
+constexpr int64_t kDay = store::kSecondsPerDay;
+
+// Listings fail while it is away.
+class AwayStore : public MemoryStore {
+ public:
+  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
+    if (away) return Error(ErrorCode::kUnavailable, "connection refused");
+    return MemoryStore::ListFolders(prefix);
+  }
+  bool away = false;
+};
+
+class DesksTest : public ::testing::Test {
+ protected:
+  void PutWindow(int64_t start_s) {
+    ASSERT_TRUE(
+        store_.Put(BundleKeyAt(start_s), BundleOf({Row("shop", "cart-0", "web", start_s)})));
+  }
+  size_t CountOf(std::string_view part) const {
+    size_t count = 0;
+    for (const auto& [key, bytes] : store_.objects) count += key.find(part) != std::string::npos;
+    return count;
+  }
+  void GoTo(int64_t unix_s) { clock_.Advance(unix_s * kNsPerSecond - clock_.WallNs()); }
+
+  AwayStore store_;
+  FakeClock clock_{kNsPerSecond, kFirstWindow* kNsPerSecond};
+  store::RecentRows recent_;
+  CatalogDesk catalogs_{store_, recent_, clock_};
+  RetentionDesk retention_{store_, {}, clock_};
+};
+
+TEST_F(DesksTest, OnlyWhoLeadsWritesCatalogs) {
+  PutWindow(kFirstWindow);
+  GoTo(kFirstWindow + 900);
+  catalogs_.Look(false);
+  EXPECT_EQ(catalogs_.figures()->rounds, 1u);
+  EXPECT_EQ(catalogs_.figures()->keeper.bundles_read, 1u);
+  EXPECT_EQ(CountOf("/catalog/"), 0u);
+  EXPECT_EQ(recent_.rows(), 1u);
+  catalogs_.Look(true);
+  EXPECT_EQ(catalogs_.figures()->keeper.catalogs_written, 1u);
+  EXPECT_EQ(CountOf("/catalog/"), 2u) << "the rows, and which bundles they are of";
+  EXPECT_EQ(recent_.rows(), 0u);
+}
+
+TEST_F(DesksTest, ARoundThatFailsIsToldUntilOneGoesWell) {
+  store_.away = true;
+  catalogs_.Look(true);
+  catalogs_.Look(true);
+  EXPECT_EQ(catalogs_.figures()->failed_rounds, 2u);
+  EXPECT_THAT(catalogs_.figures()->error, HasSubstr("connection refused"));
+  store_.away = false;
+  catalogs_.Look(true);
+  EXPECT_EQ(catalogs_.figures()->error, "");
+  EXPECT_EQ(catalogs_.figures()->rounds, 1u);
+}
+
+TEST_F(DesksTest, AnEndIsNoFailure) {
+  store_.away = true;
+  std::stop_source stop;
+  stop.request_stop();
+  catalogs_.Look(true, stop.get_token());
+  retention_.Look(true, stop.get_token());
+  EXPECT_EQ(catalogs_.figures()->failed_rounds, 0u);
+  EXPECT_EQ(retention_.figures()->failed_sweeps, 0u);
+}
+
+TEST_F(DesksTest, WhoLeadsSweepsOnceAnHour) {
+  PutWindow(kFirstWindow);
+  PutWindow(kFirstWindow + 600);
+  GoTo(kFirstWindow + 61 + 14 * kDay);
+  retention_.Look(false);
+  EXPECT_EQ(CountOf("/bundle/"), 2u);
+  retention_.Look(true);
+  EXPECT_EQ(CountOf("/bundle/"), 1u);
+  EXPECT_EQ(retention_.figures()->swept.deleted_objects, 1u);
+  clock_.Advance(RetentionDesk::kEveryNs - 1);
+  retention_.Look(true);
+  EXPECT_EQ(CountOf("/bundle/"), 1u);
+  clock_.Advance(1);
+  retention_.Look(true);
+  EXPECT_EQ(CountOf("/bundle/"), 0u);
+  EXPECT_EQ(retention_.figures()->sweeps, 2u);
+}
+
+TEST_F(DesksTest, ASweepThatFailsSaysWhy) {
+  store_.away = true;
+  retention_.Look(true);
+  EXPECT_EQ(retention_.figures()->failed_sweeps, 1u);
+  EXPECT_THAT(retention_.figures()->error, HasSubstr("connection refused"));
+}
+
+}  // namespace
+}  // namespace firetower::hub

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/profiles/profile_figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hub/hub_metrics.h"
+
+namespace firetower::hub {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ProfileFigures, StandOnTheHubsPage) {
+  ProfileFigures figures;
+  figures.catalogs.rounds = 7;
+  figures.catalogs.keeper.catalogs_written = 3;
+  figures.retention.swept.deleted_bytes = 4096;
+  figures.recent_rows = 11;
+  figures.rights = {{"authentication.k8s.io", "tokenreviews", true, ""},
+                    {"authorization.k8s.io", "subjectaccessreviews", false, ""}};
+  HubMetrics metrics;
+  metrics.OnHttpRequest("/api/v1/top", 401);
+  HubMetrics::Now now;
+  now.profiles = figures;
+  const std::string page = metrics.Render(now);
+  for (const char* line :
+       {"firetower_hub_catalog_rounds_total{result=\"ok\"} 7\n",
+        "firetower_hub_catalogs_total{event=\"written\"} 3\n",
+        "firetower_hub_retention_deleted_bytes_total 4096\n", "firetower_hub_recent_rows 11\n",
+        "firetower_hub_access_allowed{resource=\"tokenreviews\"} 1\n",
+        "firetower_hub_access_allowed{resource=\"subjectaccessreviews\"} 0\n",
+        "firetower_hub_http_requests_total{code=\"401\",route=\"/api/v1/top\"} 1\n"}) {
+    EXPECT_THAT(page, HasSubstr(line));
+  }
+}
+
+TEST(ProfileFigures, AreLeftOutWithoutAStore) {
+  EXPECT_THAT(HubMetrics().Render({}), Not(HasSubstr("firetower_hub_catalog")));
+}
+
+// A right that was never told of is neither there nor missing.
+TEST(ProfileFigures, SayNothingOfARightThatIsNotKnown) {
+  ProfileFigures figures;
+  figures.rights = {{"authentication.k8s.io", "tokenreviews", std::nullopt, "away"}};
+  std::string page;
+  AddProfileMetrics(figures, page);
+  EXPECT_THAT(page, Not(HasSubstr("tokenreviews")));
+}
+
+}  // namespace
+}  // namespace firetower::hub

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hub/profiles/profile_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "profile/pprof.h"
+#include "query/wire.h"
+#include "tests/support/k8s/recording_api_server.h"
+#include "tests/support/stored_profiles.h"
+
+namespace firetower::hub {
+namespace {
+
+using ::firetower::testing::kFirstWindow;
+using ::firetower::testing::Row;
+using ::firetower::testing::StoreFolder;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr const char* kJane =
+    R"({"status":{"authenticated":true,"user":{"username":"jane","uid":"u-1"}}})";
+constexpr const char* kNobody = R"({"status":{"user":{}}})";
+constexpr const char* kYes = R"({"status":{"allowed":true}})";
+constexpr const char* kNo = R"({"status":{"allowed":false}})";
+
+// A hub's server over a store that holds, of the minute kFirstWindow, 10 samples of shop's web, 5
+// of infra's db and 2 of the host; it is ten minutes later.
+class ProfileServerTest : public ::testing::Test {
+ protected:
+  ProfileServerTest() {
+    folder_.PutBundle({Row("shop", "web-1", "web", kFirstWindow, 10),
+                       Row("infra", "db-0", "db", kFirstWindow, 5),
+                       Row("-", "-", "host", kFirstWindow, 2)});
+  }
+  void Start() {
+    Config config;
+    config.store_url = folder_.store().Describe();
+    auto server = ProfileServer::Start(
+        config, {reviews_, own_rights_, clock_, [] { return false; }, [] { return "figures\n"; },
+                 [] { return std::vector<k8s::WatchState>(); }});
+    ASSERT_TRUE(server) << server.error().message();
+    server_ = *std::move(server);
+  }
+  query::HttpResponse Get(const std::string& path, const std::string& selector = "",
+                          const std::string& authorization = "Bearer t0ken") {
+    query::HttpRequest request;
+    request.method = "GET";
+    request.path = path;
+    if (!selector.empty()) request.params = {{"q", selector}};
+    request.authorization = authorization;
+    return server_->Serve(request);
+  }
+  // The first round of the server's own thread.
+  bool Comes(const std::function<bool(const ProfileFigures&)>& is_so) {
+    for (int i = 0; i < 10'000; ++i) {
+      if (is_so(server_->figures())) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
+  StoreFolder folder_;
+  FakeClock clock_{kNsPerSecond, (kFirstWindow + 600) * kNsPerSecond};
+  k8s::RecordingApiServer reviews_;
+  k8s::RecordingApiServer own_rights_;
+  std::unique_ptr<ProfileServer> server_;
+};
+
+TEST_F(ProfileServerTest, AnswersWhatTheCallerMayRead) {
+  Start();
+  for (const char* answer : {kJane, kNo, kYes}) reviews_.Answer(201, answer);
+  const query::HttpResponse top = Get("/api/v1/top", R"({namespace="shop"})");
+  ASSERT_EQ(top.status, 200) << top.body;
+  const auto reply = query::TopReplyFromJson(top.body);
+  ASSERT_TRUE(reply);
+  ASSERT_THAT(reply->containers, SizeIs(1));
+  EXPECT_EQ(reply->containers[0].pod, "web-1");
+  EXPECT_EQ(reply->containers[0].samples, 10);
+  reviews_.Answer(201, kNo);
+  EXPECT_EQ(Get("/api/v1/profile", R"({namespace="infra"})").status, 403);
+  EXPECT_EQ(Get("/api/v1/profile").status, 403);
+}
+
+TEST_F(ProfileServerTest, LeavesTheHostsOutForWhoMayReadPodsOnly) {
+  Start();
+  for (const char* answer : {kJane, kYes, kNo}) reviews_.Answer(201, answer);
+  const query::HttpResponse response = Get("/api/v1/profile");
+  ASSERT_EQ(response.status, 200) << response.body;
+  const auto profile = profile::DecodePprof(response.body);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->Total(0), 15);
+}
+
+TEST_F(ProfileServerTest, AsksNothingForWhoIsUnknown) {
+  Start();
+  EXPECT_EQ(Get("/api/v1/top", "", "").status, 401);
+  EXPECT_THAT(reviews_.requests(), IsEmpty());
+  reviews_.Answer(201, kNobody);
+  EXPECT_EQ(Get("/api/v1/top").status, 401);
+}
+
+TEST_F(ProfileServerTest, ThePageAndTheProbesAreForEverybody) {
+  Start();
+  EXPECT_THAT(Get("/", "", "").body, HasSubstr("/api/v1/flame"));
+  EXPECT_EQ(Get("/readyz", "", "").body, "ok\n");
+  EXPECT_EQ(Get("/metrics", "", "").body, "figures\n");
+  EXPECT_EQ(Get("/nope", "", "").status, 404);
+  EXPECT_THAT(reviews_.requests(), IsEmpty());
+}
+
+TEST_F(ProfileServerTest, KnowsNewBundlesAfterAMinute) {
+  Start();
+  EXPECT_TRUE(Comes([](const ProfileFigures& figures) { return figures.recent_rows == 3; }));
+  EXPECT_TRUE(Comes([](const ProfileFigures& figures) { return figures.catalogs.rounds == 1; }));
+}
+
+TEST_F(ProfileServerTest, SaysWhichRightItLacks) {
+  own_rights_.Answer(201, kYes);
+  own_rights_.Answer(201, kNo);
+  Start();
+  ASSERT_TRUE(Comes(
+      [](const ProfileFigures& figures) { return figures.rights.at(1).allowed.has_value(); }));
+  reviews_.Answer(201, kJane);
+  const query::HttpResponse response = Get("/api/v1/doctor");
+  ASSERT_EQ(response.status, 200) << response.body;
+  const auto reply = query::DoctorReplyFromJson(response.body);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, query::CheckStatus::kFail);
+  for (const query::Check& check : reply->checks) {
+    const bool is_missing = check.name == "kube-subjectaccessreviews";
+    EXPECT_EQ(check.status, is_missing ? query::CheckStatus::kFail : query::CheckStatus::kOk)
+        << check.name << ": " << check.message;
+    if (!is_missing) continue;
+    EXPECT_THAT(check.fix, HasSubstr("grant create of subjectaccessreviews"));
+  }
+}
+
+TEST_F(ProfileServerTest, NeedsAStoreThatCanBeOpened) {
+  Config config;
+  config.store_url = "file:///proc/no/such/folder";
+  const auto server = ProfileServer::Start(
+      config, {reviews_, own_rights_, clock_, [] { return false; }, [] { return ""; },
+               [] { return std::vector<k8s::WatchState>(); }});
+  EXPECT_FALSE(server);
+}
+
+}  // namespace
+}  // namespace firetower::hub
