@@ -16,6 +16,10 @@
 
 namespace firetower::k8s {
 
+class HttpSession;
+class PodPort;
+struct PodPortTarget;
+
 // A longer head is no API server's: it is the one part that httplib would read without a bound.
 inline constexpr size_t kMaxHeadBytes = 64 << 10;
 // What is kept of the body of a refusal: a Status object.
@@ -79,21 +83,27 @@ class ApiClient final : public ApiServer {
   // From any thread: the request under way ends within milliseconds, and every later one at once.
   void Cancel() noexcept;
 
+  // Who it asks as today: "" for a user without a token, such as one with a certificate.
+  Result<std::string> BearerToken();
+  // A connection of its own to a port of a pod; errors as of PodPort::Open and Connection::Open.
+  // It must not outlive this.
+  Result<std::unique_ptr<PodPort>> OpenPodPort(const PodPortTarget& target, int64_t timeout_ns);
+
   const ClientConfig& config() const { return config_; }
 
  private:
-  class Session;
-
   Result<ApiReply> Exchange(const ApiRequest& request, const Identity& identity, BodySink& sink);
   // Makes session_ one for this identity and today's CA. Whether it was used before.
   Result<bool> EnsureSession(const Identity& identity);
+  // Today's; "" where none is wanted.
+  Result<std::string> ReadCa() const;
 
   const ClientConfig config_;
   const std::string user_agent_;
   const Clock& clock_;
   WakeFd cancel_;
   Credentials credentials_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<HttpSession> session_;
   int64_t used_ns_ = 0;  // when session_'s last request ended; monotonic
   std::string ca_pem_;   // the last that could be read, and session_'s
   Identity identity_;    // session_'s

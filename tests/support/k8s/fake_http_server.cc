@@ -53,16 +53,21 @@ FakePeer::~FakePeer() {
   ::SSL_free(tls_);
 }
 
+std::string FakePeer::ReadSome() {
+  std::array<char, 4096> buffer;
+  const int n = tls_ != nullptr
+                    ? ::SSL_read(tls_, buffer.data(), static_cast<int>(buffer.size()))
+                    : static_cast<int>(::recv(socket_.get(), buffer.data(), buffer.size(), 0));
+  return n <= 0 ? "" : std::string(buffer.data(), static_cast<size_t>(n));
+}
+
 std::string FakePeer::ReadRequest() {
   std::string request;
   size_t wanted = 0;
   while (wanted == 0 || request.size() < wanted) {
-    std::array<char, 4096> buffer;
-    const int n = tls_ != nullptr
-                      ? ::SSL_read(tls_, buffer.data(), static_cast<int>(buffer.size()))
-                      : static_cast<int>(::recv(socket_.get(), buffer.data(), buffer.size(), 0));
-    if (n <= 0) return "";
-    request.append(buffer.data(), static_cast<size_t>(n));
+    const std::string piece = ReadSome();
+    if (piece.empty()) return "";
+    request += piece;
     const size_t head = request.find("\r\n\r\n");
     if (wanted != 0 || head == std::string::npos) continue;
     const size_t length = request.find("Content-Length: ");
@@ -115,6 +120,7 @@ std::string FakePeer::ClientName() const {
 
 FakeHttpServer::FakeHttpServer(Options options, Handler handler)
     : handler_(std::move(handler)),
+      concurrent_(options.concurrent),
       listener_(::socket(options.ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   (void)std::signal(SIGPIPE, SIG_IGN);  // as the programs do
   if (options.certificate != nullptr) context_ = CreateContext(options);
@@ -135,38 +141,55 @@ FakeHttpServer::FakeHttpServer(Options options, Handler handler)
 }
 
 FakeHttpServer::~FakeHttpServer() {
-  stopped_ = true;
   ::shutdown(listener_.get(), SHUT_RDWR);
-  if (const int fd = current_; fd >= 0) ::shutdown(fd, SHUT_RDWR);
+  {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+    for (const int fd : open_) ::shutdown(fd, SHUT_RDWR);
+  }
   thread_.join();
+  for (std::thread& other : others_) other.join();
   if (context_ != nullptr) ::SSL_CTX_free(context_);
 }
 
 void FakeHttpServer::Run() {
-  while (!stopped_) {
+  for (;;) {
     UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket) return;
-    const int fd = socket.get();
-    current_ = fd;
-    if (stopped_) return;
-    SSL* tls = nullptr;
-    if (context_ != nullptr) {
-      tls = ::SSL_new(context_);
-      ::SSL_set_fd(tls, fd);
-      if (::SSL_accept(tls) != 1) {
-        ::SSL_free(tls);
-        current_ = -1;
-        continue;
-      }
+    if (concurrent_) {
+      others_.emplace_back(
+          [this, taken = std::move(socket)]() mutable { Serve(std::move(taken)); });
+    } else {
+      Serve(std::move(socket));
     }
-    ++connections_;
-    FakePeer peer(std::move(socket), tls);
-    for (;;) {
-      const std::string request = peer.ReadRequest();
-      if (request.empty() || !handler_(peer, request)) break;
-    }
-    current_ = -1;
   }
+}
+
+void FakeHttpServer::Serve(UniqueFd socket) {
+  const int fd = socket.get();
+  {
+    std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    open_.insert(fd);
+  }
+  SSL* tls = context_ == nullptr ? nullptr : ::SSL_new(context_);
+  if (tls != nullptr) ::SSL_set_fd(tls, fd);
+  if (tls != nullptr && ::SSL_accept(tls) != 1) {
+    ::SSL_free(tls);
+    return Forget(fd);
+  }
+  ++connections_;
+  FakePeer peer(std::move(socket), tls);
+  for (;;) {
+    const std::string request = peer.ReadRequest();
+    if (request.empty() || !handler_(peer, request)) break;
+  }
+  Forget(fd);
+}
+
+void FakeHttpServer::Forget(int fd) {
+  std::lock_guard lock(mutex_);
+  open_.erase(fd);
 }
 
 }  // namespace firetower::k8s

@@ -5,9 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "tests/support/k8s/certificates.h"
@@ -27,6 +30,8 @@ class FakePeer {
 
   // The head and body of the next request, "" when the peer is gone.
   std::string ReadRequest();
+  // Whatever comes next, "" when the peer is gone.
+  std::string ReadSome();
   bool Write(std::string_view bytes);
   // "HTTP/1.1 200 OK" with a Content-Length.
   bool Reply(std::string_view status, std::string_view body, std::string_view headers = "");
@@ -44,8 +49,8 @@ class FakePeer {
   ssl_st* tls_;
 };
 
-// Handles one connection after the other on a thread of its own. `handler` gets each request and
-// says whether the connection stays open.
+// Handles one connection after the other on a thread of its own, or each on one of its own.
+// `handler` gets each request and says whether the connection stays open.
 class FakeHttpServer {
  public:
   using Handler = std::function<bool(FakePeer&, const std::string& request)>;
@@ -54,6 +59,7 @@ class FakeHttpServer {
     bool ipv6 = false;
     const TestCertificate* certificate = nullptr;       // TLS with it
     const TestCertificate* client_authority = nullptr;  // and client certificates of that one
+    bool concurrent = false;                            // several connections at once
   };
 
   FakeHttpServer(Options options, Handler handler);
@@ -65,14 +71,20 @@ class FakeHttpServer {
 
  private:
   void Run();
+  void Serve(UniqueFd socket);
+  // Before its descriptor is closed, and perhaps another's.
+  void Forget(int fd);
 
   const Handler handler_;
+  const bool concurrent_;
   ssl_ctx_st* context_ = nullptr;
   UniqueFd listener_;
   uint16_t port_ = 0;
   std::atomic<int> connections_ = 0;
-  std::atomic<int> current_ = -1;
-  std::atomic<bool> stopped_ = false;
+  std::mutex mutex_;    // of the next two: connections have threads of their own
+  std::set<int> open_;  // to be shut down when this ends
+  bool stopped_ = false;
+  std::vector<std::thread> others_;  // thread_'s, then the destructor's
   std::thread thread_;
 };
 

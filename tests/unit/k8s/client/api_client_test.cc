@@ -8,7 +8,9 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "k8s/client/pod_port.h"
 #include "tests/support/k8s/fake_http_server.h"
+#include "tests/support/k8s/fake_pod_port.h"
 
 namespace firetower::k8s {
 namespace {
@@ -420,6 +422,33 @@ TEST_F(TlsApiClient, PresentsItsCertificate) {
   EXPECT_EQ(sink.text, "hello robot");
   config.client_key.data = authority_.key_pem;
   EXPECT_THAT(ErrorOf(config), HasSubstr("client key"));
+}
+
+TEST_F(TlsApiClient, OpensAPortOfAPodAsTheSamePerson) {
+  std::string seen;
+  FakeHttpServer server({.certificate = &certificate_, .client_authority = &authority_},
+                        [&](FakePeer& peer, const std::string& request) {
+                          seen = request;
+                          FakePodPort port(peer, request);
+                          port.Write("hello " + peer.ClientName());
+                          peer.AwaitClose();
+                          return false;
+                        });
+  const TestCertificate mine = MakeCertificate(authority_, "robot", "");
+  ClientConfig config = ConfigFor(server.port(), true);
+  config.ca.data = authority_.certificate_pem;
+  config.client_certificate.data = mine.certificate_pem;
+  config.client_key.data = mine.key_pem;
+  ApiClient client(config, "x", Clock::System());
+  EXPECT_EQ(client.BearerToken().value(), "secret");
+  auto port = client.OpenPodPort({"firetower", "hub-1", 7080}, 20 * kNsPerSecond);
+  ASSERT_TRUE(port) << port.error().message();
+  char buffer[100];
+  const Result<size_t> size = (*port)->Read(buffer, sizeof buffer, 20 * kNsPerSecond);
+  ASSERT_TRUE(size) << size.error().message();
+  EXPECT_EQ(std::string(buffer, *size), "hello robot");
+  EXPECT_THAT(seen, AllOf(HasSubstr("GET /api/v1/namespaces/firetower/pods/hub-1/portforward?"),
+                          HasSubstr("Authorization: Bearer secret\r\n")));
 }
 
 TEST_F(TlsApiClient, AChangedAuthorityCountsAtTheNextRequest) {

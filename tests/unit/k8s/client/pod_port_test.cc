@@ -8,6 +8,7 @@
 #include <deque>
 
 #include "base/clock.h"
+#include "tests/support/k8s/fake_pod_port.h"
 
 namespace firetower::k8s {
 namespace {
@@ -45,20 +46,6 @@ class ScriptedStream : public ByteStream {
   std::string rest_;
 };
 
-std::string Message(char channel, const std::string& bytes) {
-  const std::string payload = channel + bytes;
-  return std::string("\x82") + static_cast<char>(payload.size()) + payload;
-}
-
-std::string Accepted(const std::string& told) {
-  const std::string name = "Sec-WebSocket-Key: ";
-  const size_t at = told.find(name) + name.size();
-  return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-         "sec-websocket-accept: " +
-         WebSocketAccept(told.substr(at, told.find("\r\n", at) - at)) +
-         "\r\nSec-WebSocket-Protocol: v4.channel.k8s.io\r\n\r\n";
-}
-
 class PodPortTest : public ::testing::Test {
  protected:
   Result<std::unique_ptr<PodPort>> Open() {
@@ -88,7 +75,7 @@ class PodPortTest : public ::testing::Test {
 const std::string kPort("\x88\x1b", 2);  // 7048; nobody looks
 
 TEST_F(PodPortTest, AsksAsAWebSocketDoes) {
-  stream_->pieces.push_back(Accepted);
+  stream_->pieces.push_back(AcceptPodPort);
   ASSERT_TRUE(Open());
   EXPECT_THAT(told_, HasSubstr("GET /k8s/one/api/v1/namespaces/firetower/pods/hub-1/portforward?"
                                "ports=7080 HTTP/1.1\r\nHost: api.example:6443\r\n"));
@@ -97,9 +84,10 @@ TEST_F(PodPortTest, AsksAsAWebSocketDoes) {
 
 TEST_F(PodPortTest, GivesTheDataOfItsChannel) {
   stream_->pieces.push_back([](const std::string& told) {
-    return Accepted(told) + Message(0, kPort) + Message(1, kPort) + Message(0, "HTTP/1.1 ");
+    return AcceptPodPort(told) + PodPortMessage(0, kPort) + PodPortMessage(1, kPort) +
+           PodPortMessage(0, "HTTP/1.1 ");
   });
-  stream_->Says(Message(0, "200 OK\r\n"));
+  stream_->Says(PodPortMessage(0, "200 OK\r\n"));
   stream_->Says(std::string("\x88\x00", 2));
   const auto port = Open();
   ASSERT_TRUE(port) << port.error().message();
@@ -107,7 +95,7 @@ TEST_F(PodPortTest, GivesTheDataOfItsChannel) {
 }
 
 TEST_F(PodPortTest, WritesIntoItsChannel) {
-  stream_->pieces.push_back(Accepted);
+  stream_->pieces.push_back(AcceptPodPort);
   const auto port = Open();
   ASSERT_TRUE(port);
   told_.clear();
@@ -116,8 +104,8 @@ TEST_F(PodPortTest, WritesIntoItsChannel) {
 }
 
 TEST_F(PodPortTest, AnswersAPing) {
-  stream_->pieces.push_back(Accepted);
-  stream_->Says("\x89\x02hi" + Message(0, kPort + "data"));
+  stream_->pieces.push_back(AcceptPodPort);
+  stream_->Says("\x89\x02hi" + PodPortMessage(0, kPort + "data"));
   const auto port = Open();
   told_.clear();
   EXPECT_EQ(ReadAll(**port), "data");
@@ -126,8 +114,8 @@ TEST_F(PodPortTest, AnswersAPing) {
 }
 
 TEST_F(PodPortTest, TellsWhatTheKubeletSays) {
-  stream_->pieces.push_back(Accepted);
-  stream_->Says(Message(1, kPort) + Message(1, "connection refused"));
+  stream_->pieces.push_back(AcceptPodPort);
+  stream_->Says(PodPortMessage(1, kPort) + PodPortMessage(1, "connection refused"));
   const auto port = Open();
   char buffer[10];
   const Result<size_t> read = (*port)->Read(buffer, sizeof buffer, kNsPerSecond);
