@@ -4,8 +4,6 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -17,11 +15,10 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/term/interrupt.h"
+#include "cli/whom.h"
 
 namespace firetower::cli {
 namespace {
-
-constexpr std::string_view kDefaultServer = "http://127.0.0.1:7070";
 
 using CommandFunction = Outcome<int> (*)(const Context&);
 
@@ -30,12 +27,11 @@ constexpr std::pair<std::string_view, CommandFunction> kServerCommands[] = {
     {"types", RunTypes},   {"labels", RunLabels},     {"series", RunSeries},
     {"record", RunRecord}, {"policies", RunPolicies}, {"flame", RunFlame},
 };
-constexpr std::pair<std::string_view, CommandFunction> kFileCommands[] = {{"view", RunView}};
 
 using LocalCommand = Outcome<int> (*)(const LocalContext&);
 
 constexpr std::pair<std::string_view, LocalCommand> kLocalCommands[] = {
-    {"merge", RunMerge}, {"diff", RunDiff}, {"convert", RunConvert}};
+    {"view", RunView}, {"merge", RunMerge}, {"diff", RunDiff}, {"convert", RunConvert}};
 
 int Tell(const Failure& failure, const std::string& program) {
   std::fputs(failure.Text(program).c_str(), stderr);
@@ -66,33 +62,29 @@ Outcome<int> Completion(const Args& args, const std::string& program) {
                       program, "completion");
 }
 
-std::string ServerOf(const Args& args) {
-  const char* environment = std::getenv("FIRETOWER_SERVER");
-  std::string server = args.Get("server");
-  if (server.empty() && environment != nullptr) server = environment;
-  return server.empty() ? std::string(kDefaultServer) : server;
+Outcome<int64_t> TimeoutNs(const Args& args, const std::string& program) {
+  if (!args.Has("timeout")) return 60 * kNsPerSecond;
+  Result<int64_t> given = ParseDurationNs(args.Get("timeout"));
+  if (given && (*given < kNsPerMs || *given > 3600 * kNsPerSecond)) {
+    given = Error(ErrorCode::kInvalid, "it must be from 1ms to 1h");
+  }
+  if (given) return *given;
+  return UsageFailure(Error(given.error()).Context("--timeout"), program, args.command->name);
 }
 
-Outcome<int> Run(CommandFunction run, const Args& args, const std::string& server,
-                 const std::string& program) {
-  Result<ServerUrl> url = ParseServerUrl(server);
-  if (!url) return UsageFailure(url.error(), program, args.command->name);
-
-  int64_t timeout_ns = 60 * kNsPerSecond;
-  if (args.Has("timeout")) {
-    Result<int64_t> given = ParseDurationNs(args.Get("timeout"));
-    if (given && (*given < kNsPerMs || *given > 3600 * kNsPerSecond)) {
-      given = Error(ErrorCode::kInvalid, "it must be from 1ms to 1h");
-    }
-    if (!given) {
-      return UsageFailure(Error(given.error()).Context("--timeout"), program, args.command->name);
-    }
-    timeout_ns = *given;
-  }
+Outcome<int> Run(CommandFunction run, const Args& args, const std::string& program) {
+  Outcome<int64_t> timeout_ns = TimeoutNs(args, program);
+  if (!timeout_ns) return timeout_ns.failure();
+  Outcome<Whom> whom = FindWhom(args, program, *timeout_ns, ProcessEnvironment);
+  if (!whom) return whom.failure();
   InterruptGuard interrupt;
+  const HttpClientOptions options{.verbose = args.Has("verbose"), .quiet = args.Has("watch")};
   Context context{{args, program, ReadTerminal(args.Get("color"))},
-                  HttpClient(*std::move(url), timeout_ns, args.Has("verbose")),
-                  interrupt};
+                  HttpClient(std::move(whom->transport), options),
+                  interrupt,
+                  *timeout_ns,
+                  whom->namespace_name,
+                  whom->cluster};
   return run(context);
 }
 
@@ -107,11 +99,7 @@ Outcome<int> Dispatch(const Args& args, const std::string& program) {
     if (command == name) return run({args, program, ReadTerminal(args.Get("color"))});
   }
   for (const auto& [command, run] : kServerCommands) {
-    if (command == name) return Run(run, args, ServerOf(args), program);
-  }
-  // These ask nobody, whatever the environment says.
-  for (const auto& [command, run] : kFileCommands) {
-    if (command == name) return Run(run, args, std::string(kDefaultServer), program);
+    if (command == name) return Run(run, args, program);
   }
   return Failure{ExitCode::kFailure, fmt::format("'{}' is not built in", name), "", ""};
 }

@@ -60,6 +60,55 @@ void AppendMarkdownFlags(std::string_view title, std::span<const FlagSpec> flags
   }
 }
 
+constexpr std::string_view kIntroduction = R"md(# firetower
+
+<!-- Written by `firetower help --markdown`; a test keeps the two equal. -->
+
+Data goes to standard output, everything else to standard error: what takes longer than a second is
+told of there, on a terminal by a line that is written over, else every 5 s. Times are shown in the
+local zone in tables and in UTC in JSON.
+
+## Whom it asks
+
+`firetower` asks the daemon of this machine, or the server of `--server` or `$FIRETOWER_SERVER`.
+With `--context`, `--kubeconfig` or `--hub-namespace` it asks a cluster's hub; installed as
+`kubectl-firetower`, a kubectl plugin, it does so unless a server is named. Flags go before the
+environment, and that before the program's name. (`record` asks the hub unless a server is named;
+for it and `policies` the other flags say which cluster the policies are in.)
+
+The hub is reached as by `kubectl port-forward`: through the API server, at a pod of
+`--hub-namespace` with the label `app.kubernetes.io/name=firetower-hub`, a ready one if there is
+any. Whoever asks needs these rights:
+
+| Right | In namespace | For |
+|---|---|---|
+| `list` `pods` | the hub's | to find it |
+| `get` and `create` `pods/portforward` | the hub's | to reach it |
+| `get` `profilingpolicies/profiles` of `firetower.dev` | the pods', or all | to read profiles |
+| `get` `clusterprofilingpolicies/profiles` of `firetower.dev` | none | for those of hosts |
+
+The last two are what the hub asks the cluster about the token that it is shown. That is the bearer
+token of the kubeconfig's user: from the file itself, a token file or a credential plugin. It goes
+to the hub's pod, so whoever may make pods with that label in that namespace gets to see it. A user
+with a client certificate has no token: a certificate proves who one is to the API server, and
+nothing behind it hears of that. Such a user shows the token of a service account:
+
+```
+kubectl create serviceaccount reader -n shop
+kubectl create role profiles -n shop --verb=get --resource=profilingpolicies.firetower.dev/profiles
+kubectl create rolebinding profiles -n shop --role=profiles --serviceaccount=shop:reader
+export FIRETOWER_TOKEN="$(kubectl create token reader -n shop)"
+kubectl firetower top -n shop
+```
+
+`--token` does the same, but others on the machine can read arguments. With `--server` only a token
+that was given so is sent, never the kubeconfig's.
+
+Of a cluster, questions are about the namespace of `-n`, else the context's, else `default`, as
+kubectl's are; `-A` asks about all of them and the hosts. A selector that speaks of `namespace` is
+left as it is, unless `-n` is given too. Of a server, `-n NS` is the matcher `namespace="NS"`.
+)md";
+
 }  // namespace
 
 std::string ProgramName(std::string_view argv0) {
@@ -71,7 +120,8 @@ std::string ProgramName(std::string_view argv0) {
 
 std::string HelpText(std::string_view program) {
   std::string out = fmt::format(
-      "Ask a Firetower daemon what its containers spend their time on.\n\nExamples:\n"
+      "Ask a Firetower daemon, or a cluster's hub, what containers spend their time on.\n\n"
+      "Examples:\n"
       "  # The containers that burn most CPU, live\n  {0} top --watch\n"
       "  # A profile for go tool pprof\n  {0} get '{{container=\"web\"}}' -f web.pb.gz\n"
       "  # What works on this node and what does not\n  {0} doctor\n\n"
@@ -100,12 +150,7 @@ std::string HelpText(std::string_view program, const CommandSpec& command) {
 }
 
 std::string HelpMarkdown() {
-  std::string out =
-      "# firetower\n\n<!-- Written by `firetower help --markdown`; a test keeps the two equal. "
-      "-->\n\n"
-      "Data goes to standard output, everything else to standard error. Times are shown in the\n"
-      "local zone in tables and in UTC in JSON. Installed as `kubectl-firetower` it is a kubectl\n"
-      "plugin.\n";
+  std::string out(kIntroduction);
   for (const CommandSpec& command : Commands()) {
     out += fmt::format("\n## firetower {}\n\n{}.\n\n```\n", command.name, command.summary);
     AppendExamples("firetower", command, "", out);

@@ -50,7 +50,8 @@ struct ExitCode {
   static constexpr int kThreshold = 3;
   static constexpr int kNoData = 4;
   static constexpr int kUnreachable = 5;
-  static constexpr int kInterrupted = 130;
+  static constexpr int kInterrupted = 130;  // 128 and the signal's number, as a shell says it
+  static constexpr int kTerminated = 143;
 };
 
 struct ExitCodeSpec {

@@ -187,7 +187,8 @@ Outcome<k8s::Node> KubeClient::Get(const KubeResource& resource, std::string_vie
 
 Outcome<std::vector<k8s::Node>> KubeClient::List(const KubeResource& resource,
                                                  std::string_view name_space,
-                                                 const k8s::FieldSet& fields) {
+                                                 const k8s::FieldSet& fields,
+                                                 std::string_view labels) {
   k8s::FieldSet all = fields;
   for (const std::string_view key : {"name", "namespace", "uid"}) all.Keep({"metadata", key});
   std::vector<k8s::Node> objects;
@@ -195,6 +196,7 @@ Outcome<std::vector<k8s::Node>> KubeClient::List(const KubeResource& resource,
   do {
     Question question = Ask("list", resource, name_space, "");
     query::NamedValues params = {{"limit", std::string(kPage)}};
+    if (!labels.empty()) params.emplace_back("labelSelector", std::string(labels));
     if (!token.empty()) params.emplace_back("continue", token);
     question.query = query::EncodeQuery(params);
     PageSink sink(all, objects, timeout_ns_);
@@ -225,15 +227,29 @@ Outcome<int> KubeClient::Delete(const KubeResource& resource, std::string_view n
   return Send(Ask("delete", resource, name_space, name), sink);
 }
 
-Outcome<std::unique_ptr<KubeClient>> OpenCluster(const Context& context) {
-  const auto environment = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  Outcome<ClusterAccess> access = FindCluster(context.args, environment);
+Outcome<std::string> KubeClient::BearerToken() {
+  Result<std::string> token = client_.BearerToken();
+  if (token) return *std::move(token);
+  return Failure{ExitCode::kUnreachable, "who you are cannot be told", token.error().message(),
+                 "log in again, or choose another user with --context"};
+}
+
+Outcome<std::shared_ptr<KubeClient>> OpenCluster(const Args& args, int64_t timeout_ns,
+                                                 const Environment& environment) {
+  Outcome<ClusterAccess> access = FindCluster(args, environment);
   if (!access) return access.failure();
-  return std::make_unique<KubeClient>(*std::move(access), context.client.timeout_ns(),
-                                      context.args.Has("verbose"), Clock::System());
+  return std::make_shared<KubeClient>(*std::move(access), timeout_ns, args.Has("verbose"),
+                                      Clock::System());
+}
+
+Outcome<std::shared_ptr<KubeClient>> ClusterOf(const Context& context) {
+  if (context.cluster != nullptr) return context.cluster;
+  return OpenCluster(context.args, context.timeout_ns, ProcessEnvironment);
+}
+
+std::string ProcessEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace firetower::cli

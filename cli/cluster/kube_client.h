@@ -42,15 +42,20 @@ class KubeClient {
   // An empty namespace is that of the access; "*" is all.
   Outcome<k8s::Node> Get(const KubeResource& resource, std::string_view name_space,
                          std::string_view name, const k8s::FieldSet& fields);
-  // At most kMaxObjects, whatever the server has.
+  // At most kMaxObjects, whatever the server has. `labels` is a label selector: "app=web".
   Outcome<std::vector<k8s::Node>> List(const KubeResource& resource, std::string_view name_space,
-                                       const k8s::FieldSet& fields);
+                                       const k8s::FieldSet& fields, std::string_view labels = "");
   Outcome<k8s::Node> Create(const KubeResource& resource, std::string_view name_space,
                             const std::string& body, const k8s::FieldSet& fields, bool dry_run);
   Outcome<int> Delete(const KubeResource& resource, std::string_view name_space,
                       std::string_view name);
 
+  // What the person shows the API server beside a certificate: "" when that is all.
+  Outcome<std::string> BearerToken();
+
   const std::string& namespace_name() const { return access_.namespace_name; }
+  // For what is no request to the API server itself.
+  k8s::ApiClient& api() { return client_; }
 
   static constexpr size_t kMaxObjects = 20000;
 
@@ -76,6 +81,12 @@ class KubeClient {
 };
 
 // The cluster that a command's flags and the environment name. Nothing connects yet.
-Outcome<std::unique_ptr<KubeClient>> OpenCluster(const Context& context);
+Outcome<std::shared_ptr<KubeClient>> OpenCluster(const Args& args, int64_t timeout_ns,
+                                                 const Environment& environment);
+// The same, or the one whose hub the command asks anyway.
+Outcome<std::shared_ptr<KubeClient>> ClusterOf(const Context& context);
+
+// Of this process.
+std::string ProcessEnvironment(const char* name);
 
 }  // namespace firetower::cli

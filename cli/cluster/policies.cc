@@ -220,7 +220,7 @@ Outcome<int> ExplainPod(const Context& context, KubeClient& kube, const std::str
 }  // namespace
 
 Outcome<int> RunPolicies(const Context& context) {
-  Outcome<std::unique_ptr<KubeClient>> kube = OpenCluster(context);
+  Outcome<std::shared_ptr<KubeClient>> kube = ClusterOf(context);
   if (!kube) return kube.failure();
   const bool all = context.args.Has("all-namespaces");
   if (context.args.Has("pod")) {

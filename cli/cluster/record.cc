@@ -33,6 +33,9 @@ constexpr int kTtlSeconds = 600;
 constexpr int64_t kLookEveryNs = 5 * kNsPerSecond;
 // What was sampled last takes a slice of the daemon, of 5 s, to be served.
 constexpr int64_t kSettleNs = 7 * kNsPerSecond;
+// To a hub: a window of a minute, its upload somewhere in the next, and the hub's look for new ones
+// once a minute.
+constexpr int64_t kSettleAtHubNs = 180 * kNsPerSecond;
 constexpr int64_t kFetchWithinNs = 30 * kNsPerSecond;
 constexpr int64_t kFetchAgainNs = 2 * kNsPerSecond;
 // More make a selector that no server takes.
@@ -136,7 +139,10 @@ class Recorder {
         return ExitCode::kOk;
       Look();
     }
-    context_.interrupt.WaitNs(kSettleNs);
+    const bool at_hub = context_.cluster != nullptr;
+    if (at_hub)
+      Tell("waiting 3m for what the nodes upload of it; Ctrl-C takes what there is by now");
+    context_.interrupt.WaitNs(at_hub ? kSettleAtHubNs : kSettleNs);
     return ExitCode::kOk;
   }
 
@@ -164,7 +170,7 @@ class Recorder {
       const bool enough = Clock::System().MonotonicNs() - began_ns >= kFetchWithinNs;
       if (enough || context_.interrupt.WaitNs(kFetchAgainNs)) {
         return Failure{ExitCode::kNoData,
-                       fmt::format("{} has no profile of them", context_.client.server().text),
+                       fmt::format("{} has no profile of them", context_.client.name()),
                        "the pods did not run on a CPU meanwhile, or run on a node whose agent it "
                        "is not",
                        fmt::format("'{} policies -n {} --pod {}' says whether they are profiled",
@@ -250,7 +256,7 @@ Outcome<int> RunRecord(const Context& context) {
   if (!output) return output.failure();
   Outcome<Plan> plan = ReadPlan(context);
   if (!plan) return plan.failure();
-  Outcome<std::unique_ptr<KubeClient>> kube = OpenCluster(context);
+  Outcome<std::shared_ptr<KubeClient>> kube = ClusterOf(context);
   if (!kube) return kube.failure();
   Recorder recorder(context, **kube, *std::move(plan));
   Outcome<int> ready = recorder.Prepare();

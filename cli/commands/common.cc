@@ -6,15 +6,32 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "profile/selector.h"
 #include "query/time_range.h"
 
 namespace firetower::cli {
 
 Failure BadFlag(const LocalContext& context, const Error& error) {
   return UsageFailure(error, context.program, context.args.command->name);
+}
+
+std::string AskedSelector(const Context& context) {
+  const Args& args = context.args;
+  std::string text = args.Get("query");
+  if (args.command->positional == "[SELECTOR]" && !args.positionals.empty())
+    text = args.positionals[0];
+  if (context.namespace_name.empty()) return text;
+  const Result<profile::Selector> selector = profile::Selector::Parse(text);
+  if (!selector) return text;  // the server says what is wrong with it
+  // The kubeconfig's namespace is for a question that names none.
+  if (!args.Has("namespace") && selector->Mentions("namespace")) return text;
+  Result<profile::Matcher> matcher =
+      profile::Matcher::Create("namespace", profile::MatchOp::kEqual, context.namespace_name);
+  return matcher ? selector->With(*std::move(matcher)).ToString() : text;
 }
 
 Outcome<query::NamedValues> SelectionParams(const Context& context,
@@ -42,7 +59,7 @@ Outcome<query::NamedValues> SelectionParams(const Context& context,
     if (!value.empty()) params.emplace_back(name, value);
   };
   add("type", args.Get("type"));
-  add("q", args.Get("query"));
+  add("q", AskedSelector(context));
   add("from", from);
   add("to", to);
   return params;
@@ -63,8 +80,13 @@ void WarnSkipped(const Context& context, int64_t skipped) {
                context.program.c_str(), static_cast<long long>(skipped));
 }
 
+Failure UnreadableAnswer(const Error& error) {
+  return {ExitCode::kFailure, "the server's answer cannot be read", error.message(),
+          "see that it is a Firetower of this version"};
+}
+
 Failure NoData(const Context& context) {
-  std::string selector = context.args.Get("query");
+  const std::string selector = AskedSelector(context);
   return {ExitCode::kNoData, "no data",
           selector.empty() ? "nothing was recorded in that range"
                            : fmt::format("nothing in that range matches {}", selector),

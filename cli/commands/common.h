@@ -12,6 +12,10 @@
 
 namespace firetower::cli {
 
+// The selector of --query, or of the command's argument where that is one, within the namespace
+// that is asked about.
+std::string AskedSelector(const Context& context);
+
 // The parameters q, type, from and to of the API from the flags of the same meaning. Times are
 // checked here and read by the server's clock, so a skewed one does no harm.
 Outcome<query::NamedValues> SelectionParams(const Context& context, std::string_view default_since);
@@ -24,6 +28,9 @@ Outcome<int> Emit(std::string_view text, int exit_code);
 
 // Tells on standard error that the server left something out.
 void WarnSkipped(const Context& context, int64_t skipped);
+
+// An answer that is none of this version's.
+Failure UnreadableAnswer(const Error& error);
 
 // "no data": the answer is fine and empty.
 Failure NoData(const Context& context);

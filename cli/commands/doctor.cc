@@ -48,11 +48,7 @@ Outcome<int> RunDoctor(const Context& context) {
   Outcome<HttpReply> reply = context.client.Get("/api/v1/doctor", {});
   if (!reply) return reply.failure();
   Result<query::DoctorReply> doctor = query::DoctorReplyFromJson(reply->body);
-  if (!doctor) {
-    return Failure{ExitCode::kFailure, "the server's answer cannot be read",
-                   doctor.error().message(),
-                   "see that --server names a firetowerd of this version"};
-  }
+  if (!doctor) return UnreadableAnswer(doctor.error());
   int exit_code = doctor->status == query::CheckStatus::kFail ? ExitCode::kFailure : ExitCode::kOk;
   bool json = context.args.Get("output") == "json";
   return Emit(json ? reply->body : Render(*doctor, context.terminal), exit_code);

@@ -19,9 +19,10 @@ namespace {
 
 // Empty when the name says nothing that can be written.
 std::string FormatOf(const std::string& file) {
+  const std::string_view drawing = DrawingOfFile(file);
+  if (!drawing.empty()) return std::string(drawing);
   constexpr std::pair<std::string_view, std::string_view> kExtensions[] = {
-      {".html", "html"},     {".htm", "html"},         {".svg", "svg"},    {".json", "json"},
-      {".folded", "folded"}, {".collapsed", "folded"}, {".pb.gz", "pprof"}};
+      {".json", "json"}, {".folded", "folded"}, {".collapsed", "folded"}, {".pb.gz", "pprof"}};
   for (const auto& [suffix, format] : kExtensions) {
     if (file.ends_with(suffix)) return std::string(format);
   }
@@ -55,16 +56,15 @@ Outcome<std::string> PickFormat(const Context& context, const std::string& file)
 }
 
 // "cpu{pod="web-0"}", as the API calls it; a selector may hold the type itself.
-std::string Title(const Args& args) {
-  std::string selector = args.positionals.empty() ? "" : args.positionals[0];
+std::string Title(const Context& context) {
+  const std::string selector = AskedSelector(context);
   if (!selector.empty() && !selector.starts_with('{')) return selector;
-  return (args.Has("type") ? args.Get("type") : "cpu") + selector;
+  return (context.args.Has("type") ? context.args.Get("type") : "cpu") + selector;
 }
 
 Outcome<profile::Profile> Fetch(const Context& context) {
   Outcome<query::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
-  if (!context.args.positionals.empty()) params->emplace_back("q", context.args.positionals[0]);
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();
   WarnSkipped(context, reply->skipped);
@@ -83,7 +83,7 @@ Outcome<int> RunFlame(const Context& context) {
   const std::string file = context.args.Has("file") ? context.args.Get("file") : "-";
   Outcome<std::string> format = PickFormat(context, file);
   if (!format) return format.failure();
-  Outcome<profile::FlameOptions> look = FlameLook(context, Title(context.args));
+  Outcome<profile::FlameOptions> look = FlameLook(context, Title(context));
   if (!look) return look.failure();
   Outcome<profile::Profile> profile = Fetch(context);
   if (!profile) return profile.failure();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/commands/common.h"
+#include "cli/term/progress.h"
 #include "profile/flame/html.h"
 #include "profile/flame/levels_json.h"
 #include "profile/flame/svg.h"
@@ -21,8 +22,7 @@ void TakeChoice(Result<T> choice, T& out) {
 }
 
 Failure CannotDraw(const Error& error) {
-  return {ExitCode::kFailure, "this profile cannot be drawn", error.message(),
-          "fetch it with -o pprof to look at it"};
+  return {ExitCode::kFailure, "this profile cannot be drawn", error.message(), ""};
 }
 
 Result<std::string> Encode(const profile::Profile& profile, const profile::FlameOptions& options,
@@ -35,7 +35,12 @@ Result<std::string> Encode(const profile::Profile& profile, const profile::Flame
 
 }  // namespace
 
-Outcome<profile::FlameOptions> FlameLook(const Context& context, std::string_view title) {
+std::string_view DrawingOfFile(std::string_view file) {
+  if (file.ends_with(".svg")) return "svg";
+  return file.ends_with(".html") || file.ends_with(".htm") ? "html" : "";
+}
+
+Outcome<profile::FlameOptions> FlameLook(const LocalContext& context, std::string_view title) {
   const Args& args = context.args;
   profile::FlameOptions options;
   options.title = args.Has("title") ? args.Get("title") : std::string(title);
@@ -57,6 +62,7 @@ Outcome<profile::FlameOptions> FlameLook(const Context& context, std::string_vie
 
 Outcome<std::string> DrawFlame(const profile::Profile& profile,
                                const profile::FlameOptions& options, std::string_view format) {
+  const Progress progress("drawing");
   Result<std::string> drawn = Encode(profile, options, format);
   if (!drawn) return CannotDraw(drawn.error());
   return *std::move(drawn);

@@ -12,9 +12,6 @@ Outcome<int> RunGet(const Context& context) {
   if (!output) return output.failure();
   Outcome<query::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
-  const Args& args = context.args;
-  if (!args.positionals.empty()) params->emplace_back("q", args.positionals[0]);
-
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();
   WarnSkipped(context, reply->skipped);

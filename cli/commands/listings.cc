@@ -13,11 +13,6 @@
 namespace firetower::cli {
 namespace {
 
-Failure Unreadable(const Error& error) {
-  return {ExitCode::kFailure, "the server's answer cannot be read", error.message(),
-          "see that --server names a firetowerd of this version"};
-}
-
 struct Listing {
   Table table;
   std::string names;  // one a line
@@ -32,7 +27,7 @@ Outcome<int> RunListing(const Context& context, std::string_view path,
   Outcome<HttpReply> reply = context.client.Get(path, params);
   if (!reply) return reply.failure();
   Result<Reply> parsed = read(reply->body);
-  if (!parsed) return Unreadable(parsed.error());
+  if (!parsed) return UnreadableAnswer(parsed.error());
   Listing listing = build(*parsed);
   WarnSkipped(context, std::max(listing.skipped, reply->skipped));
   std::string output = context.args.Get("output");

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/commands/common.h"
+#include "cli/term/progress.h"
 #include "query/name_frames.h"
 #include "symbolizer/debuginfod/client.h"
 
@@ -47,7 +48,10 @@ Outcome<profile::Profile> NameHere(const LocalContext& context, const profile::P
     client.emplace(std::move(from), Clock::System());
   }
   symbolizer::ObjectFinder finder(files, client ? &*client : nullptr, options);
+  std::optional<Progress> progress;
+  if (!context.args.Has("watch")) progress.emplace("naming frames");
   query::NamedProfile named = query::NameFrames(profile, finder, lines);
+  progress.reset();
   if (named.mappings_missing > 0) {
     std::fprintf(stderr,
                  "%s: %u of %u binaries were not found by their build ids; their frames stay as "

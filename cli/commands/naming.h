@@ -8,8 +8,7 @@
 namespace firetower::cli {
 
 // A profile with the names that --symbols asks for, from this machine's files and those servers
-// that
-// --debuginfod names. What is not found stays as it is, and is told on standard error.
+// that --debuginfod names. What is not found stays as it is, and is told on standard error.
 Outcome<profile::Profile> NameHere(const LocalContext& context, const profile::Profile& profile);
 
 }  // namespace firetower::cli

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "cli/commands/common.h"
 #include "cli/commands/naming.h"
+#include "cli/term/progress.h"
 #include "profile/pprof.h"
 
 namespace firetower::cli {
@@ -25,12 +26,20 @@ Outcome<profile::Format> PickFormat(const LocalContext& context, const std::stri
   if (file == "-") return profile::Format::kPprof;
   std::optional<profile::Format> format = profile::FormatOfFile(file);
   if (format && *format != profile::Format::kPerfScript) return *format;
+  const bool draws = context.args.command->name == "convert";
   return BadFlag(context,
                  Error(ErrorCode::kInvalid,
                        fmt::format("the name '{}' does not say a format that can be written: give "
-                                   "--{} pprof, folded, speedscope or json, or end it in .pb.gz, "
-                                   ".folded, .speedscope.json or .json",
-                                   file, format_flag)));
+                                   "--{} pprof, folded, speedscope{} or json, or end it in .pb.gz, "
+                                   ".folded, .speedscope.json{} or .json",
+                                   file, format_flag, draws ? ", svg, html" : "",
+                                   draws ? ", .svg, .html" : "")));
+}
+
+// How a command is told of a file to write.
+std::string_view FileExample(const LocalContext& context, std::string_view format_flag) {
+  if (format_flag == "output") return "-f FILE.pb.gz";
+  return context.args.command->name == "convert" ? "the name of a file" : "-o FILE.pb.gz";
 }
 
 }  // namespace
@@ -51,9 +60,9 @@ Outcome<ProfileOutput> PickOutput(const LocalContext& context, const std::string
   if (file == "-" && *format == profile::Format::kPprof && context.terminal.is_tty) {
     return BadFlag(context,
                    Error(ErrorCode::kInvalid,
-                         fmt::format("a pprof file is binary and this is a terminal: give -{} "
-                                     "FILE.pb.gz, or --{} folded to read it here",
-                                     format_flag == "output" ? 'f' : 'o', format_flag)));
+                         fmt::format("a pprof file is binary and this is a terminal: give {}, or "
+                                     "--{} folded to read it here",
+                                     FileExample(context, format_flag), format_flag)));
   }
   if (!MayWrite(context, file)) return NotOverwritten(file);
   return ProfileOutput{.file = file, .format = *format};
@@ -84,7 +93,9 @@ Outcome<int> WriteProfile(const LocalContext& context, const ProfileOutput& outp
 
 Outcome<int> WriteProfile(const ProfileOutput& output, const profile::Profile& profile,
                           const profile::EncodeOptions& options) {
+  std::optional<Progress> progress(std::in_place, "writing");
   Result<std::string> data = profile::EncodeProfile(profile, output.format, options);
+  progress.reset();
   if (!data) {
     return Failure{
         ExitCode::kFailure,

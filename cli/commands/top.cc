@@ -146,10 +146,7 @@ class TopCommand {
     Outcome<HttpReply> reply = context_.client.Get("/api/v1/top", params_);
     if (!reply) return reply.failure();
     Result<query::TopReply> top = query::TopReplyFromJson(reply->body);
-    if (!top) {
-      return Failure{ExitCode::kFailure, "the server's answer cannot be read",
-                     top.error().message(), "see that --server names a firetowerd of this version"};
-    }
+    if (!top) return UnreadableAnswer(top.error());
     *body = std::move(reply->body);
     return *std::move(top);
   }
@@ -201,9 +198,11 @@ class TopCommand {
     std::time_t now = std::time(nullptr);
     std::tm local{};
     localtime_r(&now, &local);
-    std::string title =
-        fmt::format("{}/ shows flame graphs  {:02}:{:02}:{:02}  every 2 s, Ctrl-C ends",
-                    context_.client.server().text, local.tm_hour, local.tm_min, local.tm_sec);
+    const std::string page = context_.client.page_url();
+    const std::string title =
+        fmt::format("{}  {:02}:{:02}:{:02}  every 2 s, Ctrl-C ends",
+                    page.empty() ? context_.client.name() : page + " shows flame graphs",
+                    local.tm_hour, local.tm_min, local.tm_sec);
     std::string out = "\033[H" + Styled(context_.terminal, Style::kDim, title) + "\033[K\r\n";
     if (rows_ == 0) out += "no samples yet\033[K\r\n";
     // A terminal that does not tell its size (a serial line) is taken for the classic 24 rows.

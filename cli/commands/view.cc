@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -12,19 +11,17 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/commands/flame_look.h"
 #include "cli/commands/naming.h"
-#include "profile/pprof.h"
+#include "cli/files/input.h"
+#include "cli/term/interrupt.h"
 #include "query/flame/page.h"
 #include "query/http_server.h"
 
 namespace firetower::cli {
 namespace {
-
-constexpr size_t kMaxFileBytes = size_t{256} << 20;
 
 // Starts the desktop's browser, if there is a desktop, and does not wait for it.
 void OpenBrowser(const std::string& url) {
@@ -52,21 +49,6 @@ void OpenBrowser(const std::string& url) {
   posix_spawn_file_actions_destroy(&files);
 }
 
-Outcome<profile::Profile> ReadProfile(const Context& context, const std::string& file) {
-  Result<std::string> bytes = ReadFileOrPipe(file == "-" ? "/dev/stdin" : file, kMaxFileBytes);
-  if (!bytes) {
-    return Failure{ExitCode::kFailure, fmt::format("cannot read {}", file), bytes.error().message(),
-                   ""};
-  }
-  Result<profile::Profile> profile = profile::DecodePprof(*bytes);
-  if (!profile) {
-    return Failure{ExitCode::kFailure, fmt::format("{} is no pprof file", file),
-                   profile.error().message(), ""};
-  }
-  if (!context.args.Has("symbols")) return *std::move(profile);
-  return NameHere(context, *profile);
-}
-
 query::HttpResponse Answer(const query::HttpRequest& request, const std::string& page) {
   if (request.path != "/") return query::JsonError(404, "there is one page here: /");
   if (request.method != "GET" && request.method != "HEAD") {
@@ -79,24 +61,32 @@ query::HttpResponse Answer(const query::HttpRequest& request, const std::string&
   return response;
 }
 
+Outcome<profile::Profile> ReadNamed(const LocalContext& context, const std::string& file) {
+  Outcome<profile::Profile> profile = ReadProfileFile(context, file);
+  if (!profile || !context.args.Has("symbols")) return profile;
+  return NameHere(context, *profile);
+}
+
 }  // namespace
 
-Outcome<int> RunView(const Context& context) {
+Outcome<int> RunView(const LocalContext& context) {
   const Args& args = context.args;
   if (args.positionals.empty()) {
     return BadFlag(context, Error(ErrorCode::kInvalid, "'view' needs a file"));
   }
   const std::string& file = args.positionals[0];
-  Outcome<profile::FlameOptions> options = FlameLook(context, file.substr(file.rfind('/') + 1));
+  Outcome<profile::FlameOptions> options =
+      FlameLook(context, InputName(file.substr(file.rfind('/') + 1)));
   if (!options) return options.failure();
-  Outcome<profile::Profile> profile = ReadProfile(context, file);
+  Outcome<profile::Profile> profile = ReadNamed(context, file);
   if (!profile) return profile.failure();
   Outcome<std::string> page = DrawFlame(*profile, *options, "html");
   if (!page) return page.failure();
 
+  InterruptGuard interrupt;
+  interrupt.Hold();
   query::HttpServerOptions serving;
   serving.listen = args.Has("listen") ? args.Get("listen") : "127.0.0.1:0";
-  context.interrupt.Hold();
   Result<std::unique_ptr<query::HttpServer>> server = query::HttpServer::Start(
       serving, [&](const query::HttpRequest& request) { return Answer(request, *page); });
   if (!server) {
@@ -106,12 +96,12 @@ Outcome<int> RunView(const Context& context) {
   const std::string url = (*server)->url() + "/";
   Outcome<int> told = Emit(url + "\n", ExitCode::kOk);
   if (!told) return told.failure();
-  std::fprintf(stderr, "%s is shown there until Ctrl-C\n", file.c_str());
+  std::fprintf(stderr, "%s is shown there until Ctrl-C\n", InputName(file).c_str());
   if (!args.Has("no-browser")) OpenBrowser(url);
-  while (!context.interrupt.WaitNs(3600 * kNsPerSecond)) {
+  while (!interrupt.WaitNs(3600 * kNsPerSecond)) {
   }
   (*server)->Stop();
-  return context.interrupt.exit_code();
+  return interrupt.exit_code();
 }
 
 }  // namespace firetower::cli

@@ -1,19 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <string>
+
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
+#include "cli/commands/flame_look.h"
 #include "cli/commands/output.h"
 #include "cli/files/input.h"
 
 namespace firetower::cli {
+namespace {
+
+// "svg" or "html", by the flag or else the name; "" for a format that holds a profile.
+std::string DrawingOf(const LocalContext& context, const std::string& out) {
+  const std::string format = context.args.Get("format");
+  if (format == "svg" || format == "html") return format;
+  return format.empty() ? std::string(DrawingOfFile(out)) : "";
+}
+
+Outcome<int> Draw(const LocalContext& context, const std::string& in, const std::string& out,
+                  const std::string& drawing) {
+  if (out == "-" && context.terminal.is_tty) {
+    return BadFlag(context,
+                   Error(ErrorCode::kInvalid,
+                         fmt::format("{} is nothing to read on a terminal: name a file", drawing)));
+  }
+  if (!MayWrite(context, out)) return NotOverwritten(out);
+  Outcome<profile::FlameOptions> look = FlameLook(context, InputName(in.substr(in.rfind('/') + 1)));
+  if (!look) return look.failure();
+  Outcome<profile::Profile> profile = ReadProfileFile(context, in);
+  if (!profile) return profile.failure();
+  Outcome<uint32_t> value_index = PickSampleType(context, *profile);
+  if (!value_index) return value_index.failure();
+  look->sample_type = context.args.Get("sample-type");
+  Outcome<std::string> picture = DrawFlame(*profile, *look, drawing);
+  if (!picture) return picture.failure();
+  return WriteData(out, *picture, drawing);
+}
+
+}  // namespace
 
 Outcome<int> RunConvert(const LocalContext& context) {
   const std::vector<std::string>& files = context.args.positionals;
   if (files.empty()) {
     return BadFlag(context, Error(ErrorCode::kInvalid, "'convert' needs a file to read"));
   }
-  Outcome<ProfileOutput> output = PickOutput(context, files.size() > 1 ? files[1] : "-", "format");
+  const std::string out = files.size() > 1 ? files[1] : "-";
+  const std::string drawing = DrawingOf(context, out);
+  if (!drawing.empty()) return Draw(context, files[0], out, drawing);
+  Outcome<ProfileOutput> output = PickOutput(context, out, "format");
   if (!output) return output.failure();
   Outcome<profile::Profile> profile = ReadProfileFile(context, files[0]);
   if (!profile) return profile.failure();

@@ -11,22 +11,22 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "cli/commands/common.h"
+#include "cli/term/progress.h"
 
 namespace firetower::cli {
 namespace {
 
 constexpr size_t kMaxInputBytes = size_t{1} << 30;
 
-// How a person knows it.
-std::string NameOf(const std::string& file) { return file == "-" ? "standard input" : file; }
-
 }  // namespace
+
+std::string InputName(const std::string& file) { return file == "-" ? "standard input" : file; }
 
 Outcome<std::string> ReadInput(const std::string& file) {
   Result<std::string> bytes =
       file == "-" ? ReadFd(STDIN_FILENO, kMaxInputBytes) : ReadFileOrPipe(file, kMaxInputBytes);
   if (bytes) return *std::move(bytes);
-  return Failure{ExitCode::kFailure, fmt::format("cannot read {}", NameOf(file)),
+  return Failure{ExitCode::kFailure, fmt::format("cannot read {}", InputName(file)),
                  bytes.error().message(), ""};
 }
 
@@ -39,7 +39,7 @@ profile::DecodeOptions InputOptions(const LocalContext& context) {
 }
 
 Failure BadInput(const std::string& file, const Error& error) {
-  return {ExitCode::kFailure, fmt::format("{} cannot be read as a profile", NameOf(file)),
+  return {ExitCode::kFailure, fmt::format("{} cannot be read as a profile", InputName(file)),
           error.message(),
           error.code() == ErrorCode::kCorrupt ? "if it is of another format, name it with "
                                                 "--input-format"
@@ -47,6 +47,7 @@ Failure BadInput(const std::string& file, const Error& error) {
 }
 
 Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std::string& file) {
+  const Progress progress("reading " + InputName(file));
   Outcome<std::string> bytes = ReadInput(file);
   if (!bytes) return bytes.failure();
   Result<profile::Profile> profile = profile::DecodeProfile(*bytes, file, InputOptions(context));

@@ -10,6 +10,9 @@
 
 namespace firetower::cli {
 
+// How a person knows it: "standard input" for "-".
+std::string InputName(const std::string& file);
+
 // A file's bytes; those of standard input for "-". At most 1 GiB.
 Outcome<std::string> ReadInput(const std::string& file);
 

@@ -6,7 +6,7 @@
 
 #include "cli/args/help.h"
 #include "cli/args/parse.h"
-#include "cli/http_client.h"
+#include "cli/http/direct.h"
 
 namespace firetower::cli {
 namespace {

@@ -134,10 +134,41 @@ TEST_F(FilesTest, ConvertRefusesBinaryOnATerminalAndNamesWithoutAFormat) {
   EXPECT_THAT(tty.out, HasSubstr("this is a terminal"));
   Ran name = RunFiretower({"convert", Before(), Path("x.xyz")});
   EXPECT_EQ(name.exit_code, 2);
-  EXPECT_THAT(name.err, HasSubstr("--format pprof, folded, speedscope or json"));
+  EXPECT_THAT(name.err, HasSubstr("--format pprof, folded, speedscope, svg, html or json"));
   Ran pipe = RunFiretower({"convert", Before()});
   EXPECT_EQ(pipe.exit_code, 0);
   EXPECT_TRUE(profile::DecodePprof(pipe.out));
+}
+
+TEST_F(FilesTest, ConvertDrawsPictures) {
+  const std::string in = Before();
+  Ran html = RunFiretower({"convert", in, Path("x.html")});
+  EXPECT_EQ(html.exit_code, 0) << html.err;
+  EXPECT_THAT(html.err, StartsWith("wrote " + Path("x.html")));
+  const std::string page = ReadFile(Path("x.html")).value();
+  EXPECT_THAT(page, StartsWith("<!doctype html>"));
+  EXPECT_THAT(page, HasSubstr("<title>before.pb.gz</title>"));
+  EXPECT_THAT(page, HasSubstr("\"main\""));
+  EXPECT_EQ(RunFiretower({"convert", in, Path("x.html")}).exit_code, 1);  // not overwritten
+  // 60 of 100 samples are a's, 0.6 s at 100 Hz.
+  const Ran svg = RunFiretower({"convert", in, "-o", "svg", "--title", "t"});
+  EXPECT_THAT(svg.out, HasSubstr("<title>a"));
+  EXPECT_THAT(svg.out, HasSubstr("600.0ms"));
+  const Ran samples = RunFiretower({"convert", in, "-o", "svg", "--sample-type", "samples"});
+  EXPECT_THAT(samples.out, HasSubstr(": 60, 60.00%</title>"));
+  // The flag goes before the name.
+  EXPECT_EQ(RunFiretower({"convert", in, Path("y.html"), "-o", "folded"}).exit_code, 0);
+  EXPECT_EQ(ReadFile(Path("y.html")).value(), "main;a 600000000\nmain;b 400000000\n");
+  // Of every format that is read.
+  const Ran folded = RunFiretower({"convert", Write("a.folded", "main;a 3\n"), "-o", "svg"});
+  EXPECT_THAT(folded.out, HasSubstr("<title>main: 3, 100.00%</title>"));
+  RunOptions terminal;
+  terminal.terminal_columns = 100;
+  EXPECT_EQ(RunFiretower({"convert", in, "-o", "html"}, terminal).exit_code, ExitCode::kUsage);
+  EXPECT_EQ(RunFiretower({"convert", in, Path("z.svg"), "--max-nodes", "x"}).exit_code,
+            ExitCode::kUsage);
+  EXPECT_EQ(RunFiretower({"convert", in, Path("z.svg"), "--sample-type", "cpo"}).exit_code,
+            ExitCode::kUsage);
 }
 
 TEST_F(FilesTest, DiffShowsWhatChanged) {

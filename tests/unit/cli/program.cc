@@ -105,12 +105,12 @@ Ran RunFiretower(const std::vector<std::string>& arguments, const RunOptions& op
     if (!interrupted && options.when_out_has_line && line_end != std::string::npos) {
       interrupted = true;
       options.when_out_has_line(ran.out.substr(0, line_end));
-      ::kill(child.pid, SIGINT);
+      ::kill(child.pid, options.signal);
     }
     if (!interrupted && !options.interrupt_at.empty() &&
         ran.out.find(options.interrupt_at) != std::string::npos) {
       interrupted = true;
-      ::kill(child.pid, SIGINT);
+      ::kill(child.pid, options.signal);
     }
   }
   if (out_open || err_open) ::kill(child.pid, SIGKILL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,10 +20,11 @@ struct RunOptions {
   // Standard output is a terminal of this many columns; `err` is then in `out` too. 0: pipes.
   unsigned short terminal_columns = 0;
   std::string stdin_file;  // what standard input is; empty: the test's own
-  // SIGINT is sent once this shows up in the output.
+  // `signal` is sent once this shows up in the output.
   std::string interrupt_at;
-  // Called once with the first line of the output, without its end; SIGINT is sent after it.
+  // Called once with the first line of the output, without its end; `signal` is sent after it.
   std::function<void(const std::string&)> when_out_has_line;
+  int signal = SIGINT;
 };
 
 // Runs the real binary; at most 20 s.

@@ -5,14 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "base/file.h"
 #include "cli/args/help.h"
 #include "cli/args/spec.h"
 #include "profile/pprof.h"
 #include "tests/support/command.h"
+#include "tests/support/k8s/fake_http_server.h"
 #include "tests/unit/query/fixture.h"
 
 namespace firetower::cli {
@@ -79,6 +83,20 @@ TEST(FiretowerHelp, IsKubectlsInAPlugin) {
   plugin.argv0 = "/usr/local/bin/kubectl-firetower";
   EXPECT_THAT(RunFiretower({"top", "--help"}, plugin).out, HasSubstr("kubectl firetower top"));
   EXPECT_THAT(RunFiretower({"tpo"}, plugin).err, StartsWith("kubectl firetower: "));
+  EXPECT_THAT(RunFiretower({"--help"}, plugin).out, HasSubstr("\n  kubectl firetower COMMAND "));
+  // Where kubectl looks for it, beside the program.
+  EXPECT_EQ(std::filesystem::read_symlink(FIRETOWER_BINARY_DIR "/bin/kubectl-firetower").string(),
+            "firetower");
+}
+
+TEST(FiretowerHelp, EveryQuestionHasATimeRangeAndACluster) {
+  for (const char* name : {"top", "get", "flame", "types", "labels", "series"}) {
+    const std::string help = RunFiretower({name, "--help"}).out;
+    for (const char* flag : {"--from TIME", "--to TIME", "--since DURATION", "--context NAME",
+                             "--kubeconfig FILE", "-n, --namespace NS", "--token TOKEN"}) {
+      EXPECT_THAT(help, HasSubstr(flag)) << name;
+    }
+  }
 }
 
 TEST(FiretowerCompletion, OffersCommandsFlagsAndValues) {
@@ -227,10 +245,38 @@ TEST_F(FiretowerTest, ViewSaysWhyAFileCannotBeShown) {
   const Ran missing = Run({"view", InFolder("none.pb.gz")});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_THAT(missing.err, HasSubstr("No such file"));
-  ASSERT_TRUE(WriteFileAtomic(InFolder("text.txt"), "no profile"));
-  const Ran text = Run({"view", InFolder("text.txt")});
+  ASSERT_TRUE(WriteFileAtomic(InFolder("text"), "no profile"));
+  const Ran text = Run({"view", InFolder("text")});
   EXPECT_EQ(text.exit_code, 1);
-  EXPECT_THAT(text.err, HasSubstr("no pprof file"));
+  EXPECT_THAT(text.err, HasSubstr("cannot be read as a profile"));
+}
+
+TEST_F(FiretowerTest, ViewShowsFilesOfEveryFormatThatIsRead) {
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"a.folded", "main;a 3\n"},
+      {"b.speedscope.json",
+       R"({"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[)"
+       R"({"name":"main"},{"name":"a"}]},"profiles":[{"type":"sampled","name":"x","unit":"none",)"
+       R"("startValue":0,"endValue":3,"samples":[[0,1]],"weights":[3]}]})"},
+      {"c.perf", "app 1 1.0: 7 cycles: \n\t 1 a+0x1 (/x)\n\t 2 main+0x1 (/x)\n\n"}};
+  for (const auto& [name, text] : files) {
+    ASSERT_TRUE(WriteFileAtomic(InFolder(name), text));
+    RunOptions options;
+    std::string page;
+    options.when_out_has_line = [&](const std::string& url) { page = Fetch(url); };
+    const Ran ran = Run({"view", InFolder(name), "--no-browser"}, options);
+    EXPECT_EQ(ran.exit_code, ExitCode::kInterrupted) << name << ran.err;
+    EXPECT_THAT(page, HasSubstr("\"main\"")) << name;
+  }
+}
+
+TEST_F(FiretowerTest, SigtermIsExitCode143) {
+  const std::string file = InFolder("web.pb.gz");
+  ASSERT_EQ(RunInRange({"get", "-f", file}).exit_code, 0);
+  RunOptions options;
+  options.signal = SIGTERM;
+  options.when_out_has_line = [](const std::string&) {};
+  EXPECT_EQ(Run({"view", file, "--no-browser"}, options).exit_code, ExitCode::kTerminated);
 }
 
 TEST_F(FiretowerTest, DoctorSaysWhatToDoAndFailsWhenACheckFails) {
@@ -289,8 +335,8 @@ TEST_F(FiretowerTest, AServerThatIsNotThereIsExitCode5AndSaysWhatToDo) {
     EXPECT_EQ(ran.exit_code, 5) << command;
     EXPECT_EQ(ran.err, "firetower: cannot reach " + url_ +
                            "\n  why: connection refused: nothing listens there\n  fix: start "
-                           "firetowerd, or name its address with --server URL or "
-                           "FIRETOWER_SERVER\n");
+                           "firetowerd, name its address with --server URL or FIRETOWER_SERVER, or "
+                           "a cluster with --context\n");
   }
   Ran host = Run({"--server", "http://no.such.host.invalid", "doctor"});
   EXPECT_EQ(host.exit_code, 5);
@@ -403,6 +449,32 @@ TEST_F(FiretowerTest, WarnsWhenStoredProfilesCouldNotBeRead) {
     EXPECT_EQ(ran.exit_code, 0);
     EXPECT_THAT(ran.err, HasSubstr("1 stored profiles could not be read")) << command;
   }
+}
+
+// A server that takes its time; the line is gone when the answer is there.
+TEST_F(FiretowerTest, TellsOfAWaitOnATerminal) {
+  k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+    return peer.Reply("200 OK", R"({"version":1,"names":["pod"]})");
+  });
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  RunOptions terminal;
+  terminal.terminal_columns = 100;
+  const Ran tty = RunFiretower({"labels", "-o", "name", "--server", url}, terminal);
+  EXPECT_EQ(tty.exit_code, 0) << tty.out;
+  EXPECT_THAT(tty.out, HasSubstr("\rasking " + url + ", 1s\033[K"));
+  EXPECT_THAT(tty.out, HasSubstr("\r\033[Kpod\r\n"));
+  const Ran pipe = RunFiretower({"labels", "-o", "name", "--server", url});
+  EXPECT_EQ(pipe.out, "pod\n");
+  EXPECT_EQ(pipe.err, "asking " + url + ", 1s\n");
+}
+
+TEST_F(FiretowerTest, ANamespaceIsAMatcherOfAServersQuestion) {
+  EXPECT_EQ(RunInRange({"top", "-n", "shop", "-o", "name"}).out,
+            "shop/web-0/web\nshop/web-0/sidecar\n");
+  const Ran none = RunInRange({"top", "-n", "nope"});
+  EXPECT_EQ(none.exit_code, ExitCode::kNoData);
+  EXPECT_THAT(none.err, HasSubstr("nothing in that range matches {namespace=\"nope\"}"));
 }
 
 TEST_F(FiretowerTest, VerboseShowsTheRequest) {

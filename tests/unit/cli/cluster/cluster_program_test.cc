@@ -217,6 +217,18 @@ TEST_F(FiretowerCluster, ARecordingThatCannotBeMakesNothing) {
   EXPECT_THAT(refused({"--frequency", "1000"}).err, HasSubstr("from 1 to 999"));
 }
 
+TEST_F(FiretowerCluster, ARecordingWithoutAServerIsForTheHub) {
+  Say(kDryRun, Reply{"201 Created", Policy("record-web-abcde")});
+  Say(kPods, List(kWeb));
+  Say("GET /api/v1/namespaces/firetower/pods?limit=500&labelSelector=app.kubernetes.io%2Fname%3D"
+      "firetower-hub",
+      List(""));
+  const Ran ran = Run({"record", "app=web", "-f", InFolder("web.pb.gz")});
+  EXPECT_EQ(ran.exit_code, 5);
+  EXPECT_THAT(ran.err, HasSubstr("no hub runs in namespace firetower"));
+  EXPECT_THAT(Requests(), Not(Contains(StartsWith(kCreate + " "))));
+}
+
 TEST_F(FiretowerCluster, AnInterruptedRecordingDeletesItsPolicyAndKeepsWhatThereIs) {
   query::Fixture fixture;
   Say(kDryRun, Reply{"201 Created", Policy("record-web-dryrn")});

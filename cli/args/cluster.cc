@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/args/shared_flags.h"
+#include "cli/args/tables.h"
+
+namespace firetower::cli {
+namespace {
+
+constexpr FlagSpec kRecordSelection[] = {
+    {"for", 0, "DURATION", "how long, 1m to 1d (default 1m)"},
+    {"frequency", 'F', "HERTZ", "samples a second on each CPU, 1 to 999 (default 97)"},
+};
+constexpr FlagSpec kRecordCluster[] = {kNamespaceFlag, kKubeconfigFlag, kContextFlag,
+                                       kHubNamespaceFlag, kTokenFlag};
+constexpr FlagGroup kRecordGroups[] = {{"Recording", kRecordSelection},
+                                       {"Cluster", kRecordCluster},
+                                       {"Symbols", kNaming},
+                                       {"Output", kGetOutput}};
+constexpr Example kRecordExamples[] = {
+    {"A minute of a Deployment, for go tool pprof",
+     "record deployment/checkout -n shop -f checkout.pb.gz"},
+    {"Five minutes of what has a label, as folded stacks",
+     "record app=checkout --for 5m -F 199 -o folded > checkout.folded"},
+};
+
+constexpr Text kPoliciesOutputs[] = {"table", "wide", "json", "name"};
+constexpr FlagSpec kPoliciesSelection[] = {
+    {"pod", 'p', "POD", "what each policy does about this pod, and why"},
+};
+constexpr FlagSpec kPoliciesCluster[] = {
+    kNamespaceFlag,
+    {"all-namespaces", 'A', "", "those of every namespace"},
+    kKubeconfigFlag,
+    kContextFlag,
+};
+constexpr FlagSpec kPoliciesOutput[] = {
+    {"output", 'o', "FORMAT", "table, wide (not cut to the terminal), json or name (default table)",
+     kPoliciesOutputs},
+    kNoHeadersFlag,
+};
+constexpr FlagGroup kPoliciesGroups[] = {
+    {"Selection", kPoliciesSelection}, {"Cluster", kPoliciesCluster}, {"Output", kPoliciesOutput}};
+constexpr Example kPoliciesExamples[] = {
+    {"The policies of a namespace and of the cluster, with their status", "policies -n shop"},
+    {"Why is this pod not profiled?", "policies -n shop --pod checkout-7d9c-x2x8"},
+};
+
+constexpr CommandSpec kCluster[] = {
+    {"record",
+     "Profile a workload of a cluster for a while",
+     "Makes a ProfilingPolicy that ends by itself, with your rights on the cluster, waits, and\n"
+     "fetches what the hub has of those pods, three minutes later, or --server at once. Ctrl-C\n"
+     "deletes the policy and keeps what there is.\n"
+     "WHAT is KIND/NAME (deployment/checkout, pod/web-0) or labels (app=checkout,tier=web).",
+     "WHAT",
+     {},
+     1,
+     kRecordExamples,
+     kRecordGroups},
+    {"policies",
+     "List profiling policies, or what they do about one pod",
+     "Reads ProfilingPolicies, ClusterProfilingPolicies and what the agents report of them, with\n"
+     "your rights on the cluster. With --pod: whether each profiles that pod, and why or why not.",
+     "",
+     {},
+     0,
+     kPoliciesExamples,
+     kPoliciesGroups},
+};
+
+}  // namespace
+
+std::span<const CommandSpec> ClusterCommands() { return kCluster; }
+
+}  // namespace firetower::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/hub.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "cli/cluster/condition.h"
+#include "k8s/client/http_session.h"
+#include "k8s/client/pod_port.h"
+#include "k8s/watch/object_meta.h"
+
+namespace firetower::cli {
+namespace {
+
+// One pod that hangs leaves time for another.
+constexpr int64_t kOpenTimeoutNs = 10 * kNsPerSecond;
+
+uint16_t PortOf(const k8s::Node& pod) {
+  const k8s::Node* spec = pod.Find("spec");
+  const k8s::Node* containers = spec == nullptr ? nullptr : spec->Find("containers");
+  if (containers == nullptr) return kHubPort;
+  for (const k8s::Node& container : containers->items) {
+    const k8s::Node* ports = container.Find("ports");
+    if (ports == nullptr) continue;
+    for (const k8s::Node& port : ports->items) {
+      const int64_t number = k8s::IntegerAt(port, {"containerPort"});
+      if (k8s::TextAt(port, {"name"}) == kHubPortName && number > 0 && number <= UINT16_MAX)
+        return static_cast<uint16_t>(number);
+    }
+  }
+  return kHubPort;
+}
+
+// The whole body of one answer.
+class AnswerSink : public k8s::BodySink {
+ public:
+  AnswerSink(int64_t timeout_ns, Progress* progress)
+      : timeout_ns_(timeout_ns), progress_(progress) {}
+  bool OnBody(std::string_view bytes) override {
+    too_large_ = body_.size() + bytes.size() > kMaxReplyBytes;
+    if (too_large_) return false;
+    body_ += bytes;
+    if (progress_ != nullptr) progress_->Step(body_.size());
+    return true;
+  }
+  int64_t idle_timeout_ns() const override { return timeout_ns_; }
+
+  bool too_large() const { return too_large_; }
+  std::string TakeBody() { return std::move(body_); }
+
+ private:
+  const int64_t timeout_ns_;
+  Progress* const progress_;
+  std::string body_;
+  bool too_large_ = false;
+};
+
+class HubTransport : public HttpTransport {
+ public:
+  HubTransport(std::shared_ptr<KubeClient> cluster, std::string namespace_name,
+               std::string bearer_token, int64_t timeout_ns)
+      : cluster_(std::move(cluster)),
+        namespace_name_(std::move(namespace_name)),
+        bearer_token_(std::move(bearer_token)),
+        timeout_ns_(timeout_ns) {}
+
+  Outcome<HttpAnswer> Get(const std::string& target, Progress* progress) override {
+    Outcome<std::string> token = Token();
+    if (!token) return token.failure();
+    const int64_t deadline_ns = NowNs() + timeout_ns_;
+    if (session_ != nullptr && session_->reusable()) {
+      Outcome<HttpAnswer> answer = Ask(target, *token, progress);
+      // The hub closes idle connections when it likes (RFC 9112 §9.3.1).
+      if (answer || session_->answered() || NowNs() >= deadline_ns) return answer;
+    }
+    session_.reset();
+    Outcome<std::vector<k8s::Node>> pods =
+        cluster_->List(kPods, namespace_name_,
+                       {"metadata.deletionTimestamp", "status.phase", "status.conditions",
+                        "spec.containers.ports"},
+                       kHubLabel);
+    if (!pods) return pods.failure();
+    Failure failure = NoHub();
+    for (const HubPod& pod : HubPodsOf(*pods)) {
+      Outcome<int> connected = Connect(pod);
+      if (!connected) {
+        failure = connected.failure();
+        continue;
+      }
+      Outcome<HttpAnswer> answer = Ask(target, *token, progress);
+      if (answer || session_->answered() || NowNs() >= deadline_ns) return answer;
+      failure = answer.failure();
+    }
+    return failure;
+  }
+
+  std::string name() const override {
+    return pod_.empty() ? fmt::format("the hub in namespace {}", namespace_name_)
+                        : fmt::format("hub {}/{}", namespace_name_, pod_);
+  }
+  std::string page_url() const override { return ""; }
+
+ private:
+  static int64_t NowNs() { return Clock::System().MonotonicNs(); }
+
+  // Asked for at each question: tokens that programs print expire.
+  Outcome<std::string> Token() {
+    if (!bearer_token_.empty()) return bearer_token_;
+    Outcome<std::string> token = cluster_->BearerToken();
+    if (!token || !token->empty()) return token;
+    return Failure{ExitCode::kUnreachable,
+                   "the hub asks for a token, and this user of the kubeconfig has none",
+                   "what the user has, such as a client certificate, proves who it is to the API "
+                   "server, and to nothing behind it",
+                   "show the token of an account that may get profilingpolicies/profiles: "
+                   "export FIRETOWER_TOKEN=\"$(kubectl create token ACCOUNT -n NAMESPACE)\""};
+  }
+
+  Failure NoHub() const {
+    return {ExitCode::kUnreachable, fmt::format("no hub runs in namespace {}", namespace_name_),
+            fmt::format("no running pod there has the label {}", kHubLabel),
+            "name its namespace with --hub-namespace, its cluster with --context, or a server with "
+            "--server"};
+  }
+
+  // Opens session_ to that pod.
+  Outcome<int> Connect(const HubPod& pod) {
+    session_.reset();
+    pod_ = pod.name;
+    Result<std::unique_ptr<k8s::PodPort>> port = cluster_->api().OpenPodPort(
+        {.namespace_name = namespace_name_, .pod = pod.name, .port = pod.port},
+        std::min(kOpenTimeoutNs, timeout_ns_));
+    if (!port && port.error().code() == ErrorCode::kPermission) {
+      return Failure{ExitCode::kUnreachable, fmt::format("forbidden: the port of {}", name()),
+                     port.error().message(),
+                     fmt::format("ask for that right; 'kubectl auth can-i create pods/portforward "
+                                 "-n {}' tells when you have it",
+                                 namespace_name_)};
+    }
+    if (!port) return CannotReach(port.error());
+    session_ = std::make_unique<k8s::HttpSession>("firetower-hub", pod.port, *std::move(port),
+                                                  timeout_ns_);
+    return ExitCode::kOk;
+  }
+
+  Outcome<HttpAnswer> Ask(const std::string& target, const std::string& token, Progress* progress) {
+    AnswerSink sink(timeout_ns_, progress);
+    k8s::ApiRequest request;
+    request.target = target;
+    const k8s::HttpHeaders headers = {{"User-Agent", "firetower/" FIRETOWER_VERSION " (cli)"},
+                                      {"Accept", "*/*"},
+                                      {"Authorization", "Bearer " + token}};
+    Result<k8s::ApiReply> reply = session_->Send(request, headers, sink);
+    if (sink.too_large()) return TooLarge();
+    if (!reply) return CannotReach(reply.error());
+    HttpAnswer answer;
+    answer.status = reply->status;
+    answer.body = reply->ok() ? sink.TakeBody() : reply->refusal;
+    answer.skipped = session_->Header("X-Firetower-Skipped");
+    return answer;
+  }
+
+  Failure CannotReach(const Error& error) const {
+    return {
+        ExitCode::kUnreachable, fmt::format("cannot reach {}", name()), error.message(),
+        fmt::format("see that it runs: kubectl get pods -n {} -l {}", namespace_name_, kHubLabel)};
+  }
+
+  const std::shared_ptr<KubeClient> cluster_;  // outlives the session over its connection
+  const std::string namespace_name_;
+  const std::string bearer_token_;
+  const int64_t timeout_ns_;
+  std::string pod_;  // that is or was connected to
+  std::unique_ptr<k8s::HttpSession> session_;
+};
+
+}  // namespace
+
+std::vector<HubPod> HubPodsOf(const std::vector<k8s::Node>& pods) {
+  std::vector<HubPod> found;
+  for (const k8s::Node& pod : pods) {
+    const bool runs = k8s::TextAt(pod, {"status", "phase"}) == "Running" &&
+                      k8s::TextAt(pod, {"metadata", "deletionTimestamp"}).empty();
+    const std::string_view name = k8s::TextAt(pod, {"metadata", "name"});
+    // It becomes a part of a path.
+    if (!runs || !IsObjectName(name)) continue;
+    found.push_back({std::string(name), PortOf(pod), ConditionOf(pod, "Ready").status == "True"});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const HubPod& a, const HubPod& b) { return a.ready && !b.ready; });
+  return found;
+}
+
+std::unique_ptr<HttpTransport> OpenHub(std::shared_ptr<KubeClient> cluster,
+                                       std::string namespace_name, std::string bearer_token,
+                                       int64_t timeout_ns) {
+  return std::make_unique<HubTransport>(std::move(cluster), std::move(namespace_name),
+                                        std::move(bearer_token), timeout_ns);
+}
+
+}  // namespace firetower::cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/http/client.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "query/http/url.h"
+#include "query/wire.h"
+
+namespace firetower::cli {
+namespace {
+
+// What the server said: JSON errors carry a message, pprof ones are plain text.
+std::string MessageOf(const std::string& body) {
+  std::string message = query::ErrorMessageFromJson(body);
+  if (message.empty()) message = body.substr(0, 1000);
+  while (!message.empty() && message.back() == '\n') message.pop_back();
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < ' ' && c != '\n') c = ' ';
+  }
+  return message;
+}
+
+Failure Refused(const std::string& server, std::string_view path, int status,
+                const std::string& body) {
+  std::string why = MessageOf(body);
+  switch (status) {
+    case 400:
+      return {ExitCode::kUsage, "the server does not understand the question", why,
+              "'--help' shows the forms of selectors, types and times"};
+    case 401:
+    case 403:
+      return {ExitCode::kUnreachable, fmt::format("{} refuses", server), why,
+              "ask for the right that is missing, narrow the question (-n NAMESPACE), or name "
+              "another token (--token)"};
+    case 404:
+      // Only the profile path answers so; on others the server is no Firetower or another version.
+      if (path != "/api/v1/profile") {
+        return {ExitCode::kFailure, fmt::format("{} has no {}", server, path), why,
+                "see that it is a Firetower of this version"};
+      }
+      return {ExitCode::kNoData, "no data", why,
+              "widen the range with --since, or see 'series' for what there is"};
+    case 413:
+      return {ExitCode::kFailure, "the answer is too large", why,
+              "narrow the selector or the range"};
+    case 503:
+      return {ExitCode::kUnreachable, fmt::format("{} is not ready", server), why,
+              "try again, and see 'doctor' if it stays so"};
+    default:
+      return {ExitCode::kFailure, fmt::format("{} answered {}", server, status), why,
+              status >= 500 ? "its log has the reason" : ""};
+  }
+}
+
+}  // namespace
+
+Failure TooLarge() {
+  return {ExitCode::kFailure, "the answer is too large",
+          fmt::format("it passes {} MiB", kMaxReplyBytes >> 20),
+          "narrow the selector or the range"};
+}
+
+Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValues& params) const {
+  const std::string target = std::string(path) + query::EncodeQuery(params);
+  if (options_.verbose)
+    std::fprintf(stderr, "%s: GET %s\n", transport_->name().c_str(), target.c_str());
+  std::optional<Progress> progress;
+  if (!options_.quiet) progress.emplace("asking " + transport_->name());
+  Outcome<HttpAnswer> answer = transport_->Get(target, progress ? &*progress : nullptr);
+  progress.reset();
+  if (!answer) return answer.failure();
+  if (answer->status != 200) return Refused(name(), path, answer->status, answer->body);
+  HttpReply reply;
+  reply.body = std::move(answer->body);
+  const std::string& skipped = answer->skipped;
+  std::from_chars(skipped.data(), skipped.data() + skipped.size(), reply.skipped);
+  return reply;
+}
+
+}  // namespace firetower::cli

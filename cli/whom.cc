@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/whom.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "cli/cluster/hub.h"
+#include "cli/http/direct.h"
+
+namespace firetower::cli {
+namespace {
+
+constexpr std::string_view kDefaultServer = "http://127.0.0.1:7070";
+constexpr std::string_view kHubNamespace = "firetower";
+
+Failure Wrong(const Args& args, const std::string& program, std::string why) {
+  return UsageFailure(Error(ErrorCode::kInvalid, std::move(why)), program, args.command->name);
+}
+
+// The flag that names a cluster to ask, "" without one.
+std::string_view ClusterFlag(const Args& args) {
+  for (const std::string_view flag : {"context", "kubeconfig", "hub-namespace"}) {
+    if (args.Has(flag)) return flag;
+  }
+  return "";
+}
+
+// For `record` and `policies` the flags of a cluster say where policies are, not whom to ask.
+bool AsksHub(const Args& args, const std::string& program, const std::string& server) {
+  const std::string_view command = args.command->name;
+  if (command == "policies" || args.Has("server")) return false;
+  if (command == "record") return server.empty();
+  if (!ClusterFlag(args).empty()) return true;
+  return server.empty() && program.starts_with("kubectl ");
+}
+
+// RFC 6750 §2.1 has fewer characters still; these do no harm in a head.
+Outcome<std::string> TokenOf(const Args& args, const std::string& program,
+                             const Environment& environment) {
+  std::string token = args.Has("token") ? args.Get("token") : environment("FIRETOWER_TOKEN");
+  while (token.ends_with('\n')) token.pop_back();
+  if (std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; }))
+    return token;
+  return Wrong(args, program,
+               fmt::format("{} holds a blank or a character that is no ASCII",
+                           args.Has("token") ? "--token" : "FIRETOWER_TOKEN"));
+}
+
+}  // namespace
+
+Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t timeout_ns,
+                       const Environment& environment) {
+  const std::string name_space = args.Get("namespace");
+  if (args.Has("namespace") && args.Has("all-namespaces"))
+    return Wrong(args, program, "-n is one namespace and -A is all: give one of them");
+  for (const std::string_view flag : {"namespace", "hub-namespace"}) {
+    if (args.Has(flag) && !IsObjectName(args.Get(flag)))
+      return Wrong(args, program,
+                   fmt::format("--{} is '{}': that is no name of a namespace, which has lower-case "
+                               "letters, digits and '-'",
+                               flag, args.Get(flag)));
+  }
+  Outcome<std::string> token = TokenOf(args, program, environment);
+  if (!token) return token.failure();
+  std::string server = args.Has("server") ? args.Get("server") : environment("FIRETOWER_SERVER");
+
+  Whom whom;
+  if (AsksHub(args, program, server)) {
+    Outcome<std::shared_ptr<KubeClient>> cluster = OpenCluster(args, timeout_ns, environment);
+    if (!cluster) return cluster.failure();
+    whom.cluster = *cluster;
+    if (!args.Has("all-namespaces")) whom.namespace_name = whom.cluster->namespace_name();
+    const std::string hub_namespace =
+        args.Has("hub-namespace") ? args.Get("hub-namespace") : std::string(kHubNamespace);
+    whom.transport = OpenHub(whom.cluster, hub_namespace, *std::move(token), timeout_ns);
+    return whom;
+  }
+  const std::string_view flag = ClusterFlag(args);
+  const std::string_view command = args.command->name;
+  if (!flag.empty() && command != "record" && command != "policies") {
+    return Wrong(args, program,
+                 fmt::format("--server asks a server and --{} the hub of a cluster: give one of "
+                             "them",
+                             flag));
+  }
+  if (server.empty() || command == "policies") server = kDefaultServer;
+  Result<ServerUrl> url = ParseServerUrl(server);
+  if (!url) return UsageFailure(url.error(), program, args.command->name);
+  whom.namespace_name = name_space;
+  whom.transport = OpenDirect(*std::move(url), timeout_ns, *std::move(token));
+  return whom;
+}
+
+}  // namespace firetower::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/http/direct.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "tests/support/k8s/fake_http_server.h"
+
+namespace firetower::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::unique_ptr<HttpTransport> To(const k8s::FakeHttpServer& server) {
+  return OpenDirect(ParseServerUrl("http://127.0.0.1:" + std::to_string(server.port())).value(),
+                    20 * kNsPerSecond, "");
+}
+
+TEST(DirectTransport, KeepsItsConnection) {
+  k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string& request) {
+    return peer.Reply("200 OK", request.substr(0, request.find(" HTTP")),
+                      "X-Firetower-Skipped: 7\r\n");
+  });
+  const std::unique_ptr<HttpTransport> transport = To(server);
+  for (int i = 0; i < 3; ++i) {
+    Outcome<HttpAnswer> answer = transport->Get("/a?b=c", nullptr);
+    ASSERT_TRUE(answer) << answer.failure().Text("");
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_EQ(answer->body, "GET /a?b=c");
+    EXPECT_EQ(answer->skipped, "7");
+  }
+  EXPECT_EQ(server.connections(), 1);
+}
+
+// As a server does that lets an idle connection go at the very moment of a request.
+TEST(DirectTransport, AsksOnceMoreWhereAKeptConnectionIsCut) {
+  std::atomic<int> requests = 0;
+  k8s::FakeHttpServer server([&](k8s::FakePeer& peer, const std::string&) {
+    return ++requests != 2 && peer.Reply("200 OK", "x");
+  });
+  const std::unique_ptr<HttpTransport> transport = To(server);
+  EXPECT_TRUE(transport->Get("/", nullptr));
+  Outcome<HttpAnswer> second = transport->Get("/", nullptr);
+  ASSERT_TRUE(second) << second.failure().Text("");
+  EXPECT_EQ(second->body, "x");
+  EXPECT_EQ(requests, 3);
+  EXPECT_EQ(server.connections(), 2);
+}
+
+TEST(DirectTransport, GivesUpWhereAFreshConnectionIsCut) {
+  std::atomic<int> requests = 0;
+  k8s::FakeHttpServer server([&](k8s::FakePeer&, const std::string&) {
+    ++requests;
+    return false;
+  });
+  const Outcome<HttpAnswer> answer = To(server)->Get("/", nullptr);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.failure().exit_code, ExitCode::kUnreachable);
+  EXPECT_THAT(answer.failure().why, HasSubstr("the connection broke"));
+  EXPECT_EQ(requests, 1);
+}
+
+}  // namespace
+}  // namespace firetower::cli
