@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) as far as pprof uses it:
-// varints and length-delimited fields. Written out because every sample of every profile passes
-// through here: a message object an entry costs more than the entry.
+// varints and length-delimited fields; and what OTLP is written with besides. Written out because
+// every sample of every profile passes through here: a message object an entry costs more than the
+// entry.
 #pragma once
 
 #include <cstddef>
@@ -160,6 +161,19 @@ class WireWriter {
   void Number(uint32_t field, int64_t value) { Number(field, static_cast<uint64_t>(value)); }
   void Number(uint32_t field, uint32_t value) { Number(field, uint64_t{value}); }
   void Number(uint32_t field, bool value) { Number(field, uint64_t{value}); }
+
+  // A number in a oneof: that it is there says something, also when it is 0.
+  void Choice(uint32_t field, uint64_t value) {
+    char* at = Room(2 * kMaxVarintBytes);
+    at = Put(at, uint64_t{field} << 3);
+    Used(Put(at, value));
+  }
+  void Fixed64(uint32_t field, uint64_t value) {
+    if (value == 0) return;
+    char* at = Put(Room(kMaxVarintBytes + sizeof(value)), uint64_t{field} << 3 | 1);
+    for (size_t i = 0; i < sizeof(value); ++i) *at++ = static_cast<char>(value >> (8 * i) & 0xff);
+    Used(at);
+  }
 
   // Also an empty text, which stands for itself in a list of texts.
   void Bytes(uint32_t field, std::string_view bytes) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/codec/pprof/wire.h"
+#include "profile/interner.h"
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+// OTLP's ProfilesDictionary: the tables that the profiles of a request share. An entry is its
+// encoded message, so that equal ones become one by their bytes; the first of each table is the
+// empty message, which an index of 0 stands for. One thread.
+class OtlpDictionary {
+ public:
+  OtlpDictionary() { Clear(); }
+  void Clear();
+
+  // Each gives the index in its table.
+  uint32_t AddText(std::string_view text);
+  uint32_t AddAttribute(std::string_view key, std::string_view value);
+  uint32_t AddAttribute(std::string_view key, int64_t value, std::string_view unit);
+  uint32_t AddFunction(const Profile& profile, const Function& function);
+  uint32_t AddMapping(const Profile& profile, const Mapping& mapping);
+  // `functions` and `mapping_index`: where its functions and its mapping are here.
+  uint32_t AddLocation(const Profile& profile, const Location& location, uint32_t mapping_index,
+                       const std::vector<uint32_t>& functions);
+  // `locations`: where the profile's are here.
+  uint32_t AddStack(std::span<const uint32_t> stack, const std::vector<uint32_t>& locations);
+
+  // Of all entries.
+  size_t bytes() const { return bytes_; }
+  void AppendTo(std::string* message) const;
+
+ private:
+  static constexpr size_t kTables = 8;  // by field number; there is no 0
+
+  uint32_t AddMessage(uint32_t table);  // what is in entry_, which is empty afterwards
+  uint32_t Intern(uint32_t table, std::string_view bytes);
+
+  std::array<Interner<char>, kTables> tables_;
+  size_t bytes_ = 0;
+  WireWriter entry_;  // the message that is being made
+  WireWriter part_;   // one inside it
+};
+
+}  // namespace firetower::profile
