@@ -65,6 +65,9 @@ struct Config {
   int64_t retention_age_ns = 14 * 86400 * int64_t{1'000'000'000};
   int64_t retention_bytes = int64_t{2} << 30;
 
+  std::vector<std::string> push_urls;            // Empty: nothing is pushed.
+  int64_t push_queue_bytes = int64_t{16} << 20;  // For each of them.
+
   SymbolMode symbols = SymbolMode::kNames;
   std::vector<std::string> debuginfod_urls;  // Empty: nothing is asked for.
   std::string debuginfod_cache = "/var/cache/firetower/debuginfod";

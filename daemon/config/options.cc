@@ -18,6 +18,7 @@ constexpr std::string_view kServing = "Serving";
 constexpr std::string_view kSampling = "Sampling";
 constexpr std::string_view kSymbols = "Symbols";
 constexpr std::string_view kStorage = "Storage";
+constexpr std::string_view kPush = "Push";
 constexpr std::string_view kMetrics = "Metrics";
 constexpr std::string_view kHost = "Host";
 constexpr std::string_view kLogging = "Logging";
@@ -32,7 +33,8 @@ Option Row(std::string_view name, std::string_view group, std::string_view place
           std::move(type.set),
           std::move(type.get),
           /*is_list=*/false,
-          /*default_text=*/{}};
+          /*default_text=*/{},
+          /*may_hold_secret=*/false};
 }
 
 void AddServing(std::vector<Option>& rows) {
@@ -151,6 +153,22 @@ void AddStorage(std::vector<Option>& rows) {
       NameValue(&Config::cluster, "letters, digits, '.', '_' and '-', at most 253 characters")));
 }
 
+void AddPush(std::vector<Option>& rows) {
+  rows.push_back(Row("push", kPush, "URLS",
+                     "Servers that windows are sent to as well when they end: of Pyroscope, or "
+                     "receivers of OTLP profiles. docs/reference/push.md has the options of a URL, "
+                     "among them files with credentials.",
+                     PushValue()));
+  rows.back().is_list = true;
+  // Someone may put a password there, which is refused.
+  rows.back().may_hold_secret = true;
+  rows.push_back(
+      Row("push-queue-bytes", kPush, "BYTES",
+          "What waits in memory for each of these servers at most; beyond it the oldest windows "
+          "are not sent, and counted.",
+          BytesValue(&Config::push_queue_bytes, kMi, kGi, ByteShape::kAny)));
+}
+
 void AddMetrics(std::vector<Option>& rows) {
   rows.push_back(Row("metrics-top-functions", kMetrics, "COUNT",
                      "Functions a container shows on /metrics, besides function=\"other\"; 0 shows "
@@ -196,6 +214,7 @@ std::vector<Option> ConfigOptions() {
   AddSampling(rows);
   AddSymbols(rows);
   AddStorage(rows);
+  AddPush(rows);
   AddMetrics(rows);
   AddHost(rows);
   AddLogging(rows);
@@ -206,7 +225,8 @@ Status SetOption(const Option& option, Config& config, std::string_view text,
                  const std::string& where) {
   Status status = option.set(config, text);
   if (status) return status;
-  return Error(ErrorCode::kInvalid, fmt::format("{}: '{}' is refused: {}; allowed: {}", where, text,
+  const std::string what = option.may_hold_secret ? "the value" : fmt::format("'{}'", text);
+  return Error(ErrorCode::kInvalid, fmt::format("{}: {} is refused: {}; allowed: {}", where, what,
                                                 status.error().message(), option.allowed));
 }
 

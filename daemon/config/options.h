@@ -23,6 +23,7 @@ struct Option {
   std::function<std::string(const Config&)> get;  // a spelling that `set` reads back
   bool is_list = false;                           // may be a YAML sequence
   std::string_view default_text = {};             // where the default is found out at start
+  bool may_hold_secret = false;                   // errors do not repeat the value
 
   bool is_switch() const { return placeholder.empty(); }
 };

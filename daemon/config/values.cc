@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/units.h"
+#include "daemon/push/target.h"
 #include "store/store.h"
 #include "symbolizer/debuginfod/client.h"
 
@@ -27,6 +28,12 @@ Status InBounds(int64_t value, int64_t least, int64_t most) {
   if (value < least) return Refused("it is below the least value");
   if (value > most) return Refused("it is above the largest value");
   return OkStatus();
+}
+
+std::string Joined(const std::vector<std::string>& list) {
+  std::string all;
+  for (const std::string& one : list) all += (all.empty() ? "" : ",") + one;
+  return all;
 }
 
 bool IsPowerOfTwo(int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
@@ -224,13 +231,18 @@ ValueType DebuginfodValue() {
             ASSIGN_OR_RETURN(config.debuginfod_urls, symbolizer::ParseDebuginfodUrls(text));
             return OkStatus();
           },
-          [](const Config& config) {
-            std::string all;
-            for (const std::string& url : config.debuginfod_urls) {
-              all += (all.empty() ? "" : ",") + url;
-            }
-            return all;
-          }};
+          [](const Config& config) { return Joined(config.debuginfod_urls); }};
+}
+
+ValueType PushValue() {
+  return {fmt::format("at most {} URLs that begin with pyroscope+http://, pyroscope+https://, "
+                      "otlp+http:// or otlp+https://, apart by commas or spaces; empty for none",
+                      kMaxPushTargets),
+          [](Config& config, std::string_view text) -> Status {
+            ASSIGN_OR_RETURN(config.push_urls, SplitPushUrls(text));
+            return OkStatus();
+          },
+          [](const Config& config) { return Joined(config.push_urls); }};
 }
 
 ValueType LogLevelValue() {

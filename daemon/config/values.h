@@ -34,6 +34,7 @@ ValueType SampleLabelsValue();
 ValueType CgroupHierarchyValue();
 ValueType SymbolsValue();
 ValueType DebuginfodValue();
+ValueType PushValue();
 ValueType LogLevelValue();
 ValueType LogFormatValue();
 

@@ -59,6 +59,7 @@ class AgentImpl : public Agent {
 
   Status Start() {
     ASSIGN_OR_RETURN(store_, StoreSide::Open(StoreSideOptionsOf(config_), clock_));
+    ASSIGN_OR_RETURN(push_, PushSide::Open(PushOptionsOf(config_), registry_, clock_));
     if (!config_.policy_path.empty()) {
       ASSIGN_OR_RETURN(PolicyStore files, PolicyStore::Open(config_.policy_path, clock_));
       files_.emplace(std::move(files));
@@ -123,6 +124,7 @@ class AgentImpl : public Agent {
     if (pipeline_) pipeline_->Finish();
     if (exporter_) exporter_->Finish();
     if (store_) store_->Finish();
+    if (push_) push_->Finish();
     loader_.Stop();
     fetcher_.Stop();
     if (report_) report_->Stop();
@@ -173,11 +175,8 @@ class AgentImpl : public Agent {
   void MakeStages() {
     cgroups_ = std::make_unique<CgroupTree>(hierarchy_.mount);
     processes_ = std::make_unique<ProcessTable>(modules_, ProcFs(config_.proc_root), clock_);
-    HotspotTracker::Options hotspots;
-    hotspots.top_functions = static_cast<size_t>(config_.metrics_top_functions);
-    hotspots.max_series = static_cast<size_t>(config_.metrics_max_series);
-    feed_ = std::make_unique<MetricsFeed>(
-        MetricsFeed::Parts{*sampler_, registry_, clock_, config_.proc_root, hotspots});
+    feed_ = std::make_unique<MetricsFeed>(MetricsFeed::Parts{
+        *sampler_, registry_, clock_, config_.proc_root, HotspotOptionsOf(config_)});
     registry_.SetInfo(MetricId::kBuildInfo, {FIRETOWER_VERSION});
     registry_.SetInfo(MetricId::kFeatureInfo,
                       {kernel_.release, hierarchy_.mode + "/" + hierarchy_.Name(),
@@ -187,9 +186,10 @@ class AgentImpl : public Agent {
     registry_.Set(MetricId::kHostPidsHidden, sees_processes ? 0 : 1);
     ObjectSink& sink =
         store_->Connect(*feed_, [this](const Outgoing& one) { exporter_->Release(one); });
-    exporter_ = std::make_unique<Exporter>(sink, loader_, cache_, config_.proc_root, *feed_, clock_,
-                                           ExportOptionsOf(config_), PodsSource(),
-                                           [this](const Container& one) { return Settled(one); });
+    exporter_ =
+        std::make_unique<Exporter>(push_->StandBefore(sink), loader_, cache_, config_.proc_root,
+                                   *feed_, clock_, ExportOptionsOf(config_), PodsSource(),
+                                   [this](const Container& one) { return Settled(one); });
     pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
                                            loader_, clock_, PipelineOptionsOf(config_),
                                            [this] { exporter_->Notify(); });
@@ -454,6 +454,7 @@ class AgentImpl : public Agent {
   std::unique_ptr<ProcessTable> processes_;
   std::unique_ptr<MetricsFeed> feed_;
   std::unique_ptr<StoreSide> store_;
+  std::unique_ptr<PushSide> push_;
   std::unique_ptr<Exporter> exporter_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Capture> capture_;

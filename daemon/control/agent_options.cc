@@ -86,6 +86,22 @@ StoreSideOptions StoreSideOptionsOf(const Config& config) {
   return options;
 }
 
+PushOptions PushOptionsOf(const Config& config) {
+  PushOptions options;
+  options.urls = config.push_urls;
+  options.cluster = config.cluster;
+  options.max_queue_bytes = static_cast<size_t>(config.push_queue_bytes);
+  options.window_ns = config.window_seconds * kNsPerSecond;
+  return options;
+}
+
+HotspotTracker::Options HotspotOptionsOf(const Config& config) {
+  HotspotTracker::Options options;
+  options.top_functions = static_cast<size_t>(config.metrics_top_functions);
+  options.max_series = static_cast<size_t>(config.metrics_max_series);
+  return options;
+}
+
 int64_t ForgetModulesAfterNs(const Config& config) {
   // The longest capture with what lies before it (k8s/policy/trigger_fields.h), its name awaited.
   constexpr int64_t kCaptureNs = (300 + 600 + 120) * kNsPerSecond;

@@ -6,8 +6,10 @@
 
 #include "daemon/config/config.h"
 #include "daemon/export/exporter.h"
+#include "daemon/metrics/hotspot_tracker.h"
 #include "daemon/outbox/store_side.h"
 #include "daemon/pipeline/pipeline.h"
+#include "daemon/push/push_side.h"
 #include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
@@ -22,6 +24,8 @@ std::string StateFolder(const Config& config);
 // With a name of this run of the daemon that no other has.
 ExportOptions ExportOptionsOf(const Config& config);
 StoreSideOptions StoreSideOptionsOf(const Config& config);
+PushOptions PushOptionsOf(const Config& config);
+HotspotTracker::Options HotspotOptionsOf(const Config& config);
 // Open windows, the flight recorder and slices on their way to them hold frames by module id.
 int64_t ForgetModulesAfterNs(const Config& config);
 symbolizer::DebuginfodOptions DebuginfodOptionsOf(const Config& config);

@@ -97,6 +97,12 @@ constexpr FamilySpec kFamilies[] = {
      "What waits in the spool for the store."},
     {MetricId::kSpoolDroppedProfiles, "firetower_spool_dropped_profiles_total", kCounter, "", "", 1,
      "Profiles that the spool had no room for until the store took them."},
+    {MetricId::kPushProfiles, "firetower_push_profiles_total", kCounter, "server,result", "", 12,
+     "Profiles of windows for the servers of --push: sent, dropped before they were, or refused."},
+    {MetricId::kPushRequests, "firetower_push_requests_total", kCounter, "server,result", "", 12,
+     "Requests to these servers: ok, failed (they are tried again), or refused."},
+    {MetricId::kPushQueueBytes, "firetower_push_queue_bytes", kGauge, "server", "", 4,
+     "Size of what waits for such a server."},
     {MetricId::kOverheadCpuSeconds, "firetower_overhead_cpu_seconds_total", kCounter, "component",
      "capture,resolve,tables,export,outbox,upload,watch,control,http,bpf,other", 11,
      "CPU time the daemon itself costs, by its threads; bpf is what its programs cost the sampled "

@@ -43,6 +43,9 @@ enum class MetricId {
   kStoreSeconds,
   kSpoolBytes,
   kSpoolDroppedProfiles,
+  kPushProfiles,
+  kPushRequests,
+  kPushQueueBytes,
   kOverheadCpuSeconds,
   kBpfRunSeconds,
   kBpfMapBytes,
@@ -59,7 +62,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 46;
+inline constexpr size_t kMetricCount = 49;
 
 struct FamilySpec {
   MetricId id;

@@ -28,9 +28,9 @@ constexpr long kLargeUploadBuffer = 512 << 10;  // fewer system calls than with 
 constexpr long kMaxConnections = 2;             // a handle's; it uses one at a time
 constexpr int kPollMs = 1000;
 
-// libcurl's functions, from the library as it is loaded when the first S3 store is opened: it
-// brings some 25 libraries and 4 MB along, which a daemon that writes into a directory does
-// without.
+// libcurl's functions, from the library as it is loaded when the first S3 store is opened, or the
+// first server of --push: it brings some 25 libraries and 4 MB along, which a daemon that writes
+// into a directory does without.
 struct Curl {
   decltype(&::curl_global_init) global_init = nullptr;
   decltype(&::curl_easy_init) easy_init = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One HTTP exchange, as the S3 client and the credential sources need it.
+// One HTTP exchange, as the S3 client, the credential sources and the daemon's pushing need it.
 #pragma once
 
 #include <cstdint>

@@ -85,6 +85,9 @@ TEST(Options, HoldTheirBounds) {
       {"unwind-table-bytes", "1Mi", "1Ki"},
       {"sample-ring-bytes", "64Ki", "96Ki"},
       {"sideband-ring-bytes", "16Ki", "8Ki"},
+      {"push", "pyroscope+http://a:4040,otlp+https://b?tenant=x", "http://a:4040"},
+      {"push", "", "otlp+http://a otlp+http://a"},
+      {"push-queue-bytes", "1Mi", "1Ki"},
       {"metrics-top-functions", "0", "21"},
       {"metrics-max-series", "0", "-1"},
       {"log-level", "warn", "warning"},
@@ -100,6 +103,16 @@ TEST(Options, HoldTheirBounds) {
     EXPECT_FALSE(option.set(config, one.bad)) << one.name << ' ' << one.bad;
     EXPECT_EQ(option.get(config), one.good) << one.name << ": a refused value must change nothing";
   }
+}
+
+TEST(Options, RepeatNoSecretInAnError) {
+  const std::vector<Option> options = ConfigOptions();
+  Config config;
+  const Status refused =
+      SetOption(Find(options, "push"), config, "otlp+http://user:hunter2@host", "--push");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message().find("hunter2"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("token-file"), std::string::npos);
 }
 
 }  // namespace

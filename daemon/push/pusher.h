@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/thread.h"
+#include "daemon/metrics/metrics_registry.h"
+#include "daemon/push/protocol/protocol.h"
+#include "daemon/push/target.h"
+#include "store/bundle.h"
+#include "store/s3/http/http.h"
+#include "store/s3/http/pause.h"
+
+namespace firetower::daemon {
+
+struct PusherOptions {
+  // Of bundles that wait, with the one that is being sent.
+  size_t max_queue_bytes = 16 << 20;
+  // A request holds profiles until it is so large, and at least one.
+  size_t request_bytes = 2 << 20;
+  // What comes into an empty queue goes after a random part of this: the nodes of a cluster end
+  // their windows at the same moment.
+  int64_t spread_ns = 0;
+  // After a failure the next try comes after a random part of a time that doubles between these,
+  // and not before the server wants it.
+  int64_t first_retry_ns = kNsPerSecond;
+  int64_t last_retry_ns = 60 * kNsPerSecond;
+};
+
+// The `push` thread of one server: sends it the profiles of windows, the oldest first. What the
+// server cannot take now is tried again; what it refuses is dropped, and if a request of several
+// profiles is refused for what it holds, each of them is sent by itself once. Beyond
+// max_queue_bytes the oldest windows are dropped. Everything dropped is counted.
+class Pusher {
+ public:
+  // What is referred to outlives this.
+  Pusher(PushTarget target, std::unique_ptr<PushProtocol> protocol,
+         std::unique_ptr<store::s3::HttpTransport> transport, MetricsRegistry& registry,
+         const Clock& clock, store::s3::Pause& pause, const PusherOptions& options);
+  ~Pusher();
+
+  void Start();
+  // A window's bundle (store/bundle.h). Never waits for the server. Any thread.
+  void Offer(std::shared_ptr<const std::string> bundle);
+  // Nothing is offered any more; what waits is sent without waiting in between.
+  void RequestStop() { thread_.RequestStop(); }
+  // Waits for that until `until_ns` (monotonic), then breaks it off and drops what is left.
+  void Finish(int64_t until_ns);
+
+  const std::string& name() const { return target_.name; }
+
+ private:
+  struct Queued {
+    std::shared_ptr<const std::string> bundle;
+    size_t next = 0;     // the first of its profiles that is not done with
+    size_t singles = 0;  // those before this one go one by one
+    size_t looked = 0;   // of those before this one, the unreadable are counted
+    int tries = 0;       // of the request that begins at `next`
+  };
+  // A request, and which profiles of the bundle it holds.
+  struct Request {
+    std::string body;
+    size_t end = 0;       // [Queued::next, end)
+    size_t profiles = 0;  // of these, those that could be read
+  };
+
+  void Run(std::stop_token stop, WakeFd& wake);
+  bool IsEmpty() const;
+  // Sends one request. How long to wait before the next one; 0: there is no need to.
+  int64_t SendNext();
+  std::optional<Queued> Begin();
+  // Puts back what is left of it.
+  void End(Queued queued, size_t profiles_in_bundle);
+  Request MakeRequest(Queued& queued, const store::BundleIndex& index);
+  bool AddToRequest(const Queued& queued, const store::BundleEntry& entry, bool is_new);
+  PushAnswer Send(const Request& request, int tries);
+  // Moves `queued` on, counts and logs. The time to wait.
+  int64_t Conclude(const PushAnswer& answer, const Request& request, Queued& queued);
+  void Succeeded();
+  int64_t BackoffNs();
+
+  // The oldest beyond the bound. With mutex_ held.
+  void TakeOldest(size_t most_bytes, std::vector<Queued>& dropped);
+  void Drop(const std::vector<Queued>& dropped, std::string_view why);
+  void Count(std::string_view result, size_t profiles);
+  void ShowQueue();
+
+  const PushTarget target_;
+  const std::unique_ptr<PushProtocol> protocol_;
+  const std::unique_ptr<store::s3::HttpTransport> transport_;
+  MetricsRegistry& registry_;
+  const Clock& clock_;
+  store::s3::Pause& pause_;
+  const PusherOptions options_;
+  std::minstd_rand random_;
+  int64_t retry_ns_ = 0;      // 0: the server took the last request
+  mutable std::mutex mutex_;  // the export thread's side: a bundle or two a window
+  std::deque<Queued> queue_;
+  size_t queue_bytes_ = 0;  // with what is being sent
+  std::stop_source abort_;  // of what is being sent
+  WakeFd done_;
+  bool running_ = false;  // between Start and Finish
+  NamedThread thread_;
+};
+
+}  // namespace firetower::daemon

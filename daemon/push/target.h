@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where profiles are pushed to, as docs/reference/push.md describes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/s3/http/curl_transport.h"
+
+namespace firetower::daemon {
+
+enum class PushKind : uint8_t { kPyroscope, kOtlp };
+
+// pyroscope+http://HOST:PORT/BASE?OPTION=VALUE&… or otlp+https://…, taken apart.
+struct PushTarget {
+  PushKind kind = PushKind::kPyroscope;
+  std::string name = {};        // as it was told, without its options: for people, and on /metrics
+  std::string url = {};         // of the requests
+  std::string tenant = {};      // X-Scope-OrgID; empty: none is told
+  std::string token_file = {};  // holds a bearer token; empty: none
+  std::string basic_auth_file = {};  // holds user:password; empty: none
+  int64_t timeout_seconds = 10;      // of one request
+  store::s3::TransportOptions transport = {};
+};
+
+inline constexpr size_t kMaxPushTargets = 4;
+
+// kInvalid says what is wrong and what is allowed, and repeats nothing that may be a secret.
+Result<PushTarget> ParsePushTarget(std::string_view text);
+// Several of them, apart by commas or spaces, as ParsePushTarget takes each: none twice, and at
+// most kMaxPushTargets.
+Result<std::vector<std::string>> SplitPushUrls(std::string_view list);
+
+}  // namespace firetower::daemon
