@@ -106,11 +106,16 @@ class Interner {
 
  public:
   uint32_t Intern(std::span<const T> items) {
+    // Tables of profiles that are merged are much alike: what followed before follows again.
+    if (next_ < pool_.size() && !is_open_ && AsBytes(pool_.Get(next_)) == AsBytes(items))
+      return next_++;
     uint32_t hash = HashOf(items);
     uint32_t id = FindHashed(items, hash);
-    if (id != IdSet::kNone) return id;
-    id = pool_.Append(items);
-    ids_.Insert(hash, id);
+    if (id == IdSet::kNone) {
+      id = pool_.Append(items);
+      ids_.Insert(hash, id);
+    }
+    next_ = id + 1;
     return id;
   }
   // IdSet::kNone when it was never interned.
@@ -118,7 +123,10 @@ class Interner {
   uint32_t Intern(const T& item) { return Intern(std::span<const T>(&item, 1)); }
 
   // An id of its own that Find and Intern never give, so that it may be replaced.
-  uint32_t AddOpen(const T& item) { return pool_.Append(std::span<const T>(&item, 1)); }
+  uint32_t AddOpen(const T& item) {
+    is_open_ = true;
+    return pool_.Append(std::span<const T>(&item, 1));
+  }
   void Replace(uint32_t id, const T& item) { pool_.Replace(id, item); }
 
   const Pool<T>& pool() const { return pool_; }
@@ -143,6 +151,8 @@ class Interner {
   }
   Pool<T> pool_;
   IdSet ids_;
+  uint32_t next_ = 0;     // behind what was interned last
+  bool is_open_ = false;  // some ids are never given
 };
 
 }  // namespace firetower::profile

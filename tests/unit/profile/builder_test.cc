@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
+#include <string>
 
 #include "tests/support/sample_profiles.h"
 
@@ -48,6 +50,26 @@ TEST(ProfileBuilder, KeepsOneValuePerLabelKey) {
 TEST(ProfileBuilder, ReplacesBytesThatAreNotUtf8) {
   ProfileBuilder builder(CpuMeta(100, 0, 0));
   EXPECT_EQ(builder.string(builder.AddString("a\xff z")), "a\xEF\xBF\xBD z");
+}
+
+TEST(ProfileBuilder, GivesEqualTextsOneIdWhateverComesBefore) {
+  ProfileBuilder builder(CpuMeta(100, 0, 0));
+  std::map<std::string, StringId> ids{{"", 0}};
+  for (const char* text : {"a", "b", "c", "a", "b", "c", "a", "c", "", "a", "d", "b", "", "d"}) {
+    const StringId id = builder.AddString(text);
+    EXPECT_EQ(ids.emplace(text, id).first->second, id) << text;
+    EXPECT_EQ(builder.string(id), text);
+  }
+}
+
+TEST(ProfileBuilder, GivesNobodyElseAnOpenMapping) {
+  ProfileBuilder builder(CpuMeta(100, 0, 0));
+  const Mapping one{.memory_start = 0x1000, .memory_limit = 0x2000};
+  const Mapping other{.memory_start = 0x3000, .memory_limit = 0x4000};
+  const uint32_t first = builder.AddMapping(one);
+  const uint32_t open = builder.AddOpenMapping(other);
+  EXPECT_EQ(builder.AddMapping(one), first);
+  EXPECT_NE(builder.AddMapping(other), open);  // which follows the one before
 }
 
 TEST(ProfileBuilder, SaturatesInsteadOfWrapping) {
