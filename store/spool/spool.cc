@@ -44,6 +44,22 @@ bool IsDiskFull(const Error& error) {
 
 }  // namespace
 
+class Spool::Change {
+ public:
+  explicit Change(Spool& spool) : spool_(spool), lock_(spool.mutex_) {}
+  ~Change() {
+    spool_.figures_.objects = spool_.waiting_.size();
+    std::lock_guard shown(spool_.shown_mutex_);
+    spool_.shown_ = spool_.figures_;
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  Spool& spool_;
+  const std::lock_guard<std::mutex> lock_;
+};
+
 Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t max_bytes) {
   std::unique_ptr<DirStore> folders[2];
   for (const int i : {0, 1}) {
@@ -53,7 +69,7 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
     folders[i] = *std::move(opened);
   }
   std::unique_ptr<Spool> spool(new Spool(std::move(folders[0]), std::move(folders[1]), max_bytes));
-  std::lock_guard lock(spool->mutex_);
+  const Change change(*spool);
   SpoolFigures& figures = spool->figures_;
   RETURN_IF_ERROR(spool->ReadFolder(*spool->pending_, spool->waiting_, figures.bytes));
   RETURN_IF_ERROR(spool->ReadFolder(*spool->copies_, spool->copied_, figures.copied_bytes));
@@ -74,7 +90,7 @@ Status Spool::ReadFolder(const DirStore& folder, Objects& objects, uint64_t& byt
 }
 
 Status Spool::Add(std::string_view key, std::string_view bytes) {
-  std::lock_guard lock(mutex_);
+  const Change change(*this);
   if (bytes.size() > max_bytes_) {
     return Error(ErrorCode::kInvalid,
                  fmt::format("spool: {} has {} bytes, and {} is all there may be", key,
@@ -104,18 +120,18 @@ std::optional<std::string> Spool::After(std::string_view key) const {
 }
 
 void Spool::Drop(std::string_view key) {
-  std::lock_guard lock(mutex_);
+  const Change change(*this);
   const auto found = waiting_.find(Place(StartOf(key), key));
   if (found != waiting_.end()) DropWaiting(found, "its store will never take it");
 }
 
 Status Spool::Stored(std::string_view key) {
-  std::lock_guard lock(mutex_);
+  const Change change(*this);
   const auto found = waiting_.find(Place(StartOf(key), key));
   if (found == waiting_.end()) return OkStatus();
   const uint64_t size = found->second;
-  if (IsWorthACopy(key)) {
-    RETURN_IF_ERROR(pending_->MoveTo(*copies_, key));
+  // A full disk may have no room for the copy's folder: it goes without one.
+  if (IsWorthACopy(key) && pending_->MoveTo(*copies_, key)) {
     Note(key, size, copied_, figures_.copied_bytes);
     DropOldCopies();
   } else {
@@ -126,7 +142,7 @@ Status Spool::Stored(std::string_view key) {
 }
 
 Status Spool::Remove(std::string_view key) {
-  std::lock_guard lock(mutex_);
+  const Change change(*this);
   RETURN_IF_ERROR(pending_->Delete(key));
   Forget(key, waiting_, figures_.bytes);
   RETURN_IF_ERROR(copies_->Delete(key));
@@ -135,10 +151,8 @@ Status Spool::Remove(std::string_view key) {
 }
 
 SpoolFigures Spool::figures() const {
-  std::lock_guard lock(mutex_);
-  SpoolFigures figures = figures_;
-  figures.objects = waiting_.size();
-  return figures;
+  std::lock_guard lock(shown_mutex_);
+  return shown_;
 }
 
 void Spool::Note(std::string_view key, uint64_t size, Objects& objects, uint64_t& bytes) {

@@ -60,9 +60,13 @@ class Spool {
   const ObjectStore& pending() const { return *pending_; }
   // What waits and the copies.
   const ObjectStore& all() const { return all_; }
+  // Waits for no disk, whatever is under way.
   SpoolFigures figures() const;
 
  private:
+  // One change: holds mutex_, and shows the figures at its end.
+  class Change;
+
   // By the start of its window, then by key.
   using Place = std::pair<int64_t, std::string>;
   using Objects = std::map<Place, uint64_t>;  // with their bytes
@@ -85,10 +89,12 @@ class Spool {
   const std::unique_ptr<DirStore> copies_;
   const BothStores all_{*pending_, *copies_};
   const uint64_t max_bytes_;
-  mutable std::mutex mutex_;  // a few times a minute
+  mutable std::mutex mutex_;  // a few times a minute, while the disk works
   Objects waiting_;
   Objects copied_;
   SpoolFigures figures_;
+  mutable std::mutex shown_mutex_;
+  SpoolFigures shown_;
 };
 
 }  // namespace firetower::store

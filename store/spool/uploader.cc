@@ -22,9 +22,14 @@ void WaitOut(int64_t ns, const Clock& clock, const std::stop_token& stop, WakeFd
   }
 }
 
-// The same call will not go through later (store/store.h).
-bool IsForGood(const Error& error) {
-  return error.code() != ErrorCode::kUnavailable && error.code() != ErrorCode::kExhausted;
+// It is the object, not the store or what stands before it (store/store.h).
+bool IsInvalid(const Error& error) {
+  return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kUnsupported;
+}
+
+// The same call may go through later, and so may others.
+bool IsForNow(const Error& error) {
+  return error.code() == ErrorCode::kUnavailable || error.code() == ErrorCode::kExhausted;
 }
 
 }  // namespace
@@ -51,7 +56,7 @@ void Uploader::Run(std::stop_token stop, WakeFd& wake) {
       wake.Wait(-1);
     } else if (std::exchange(was_empty, false)) {
       WaitOut(part_of(options_.spread_ns), clock_, stop, wake);
-    } else if (UploadOldest({.stop = stop})) {
+    } else if (UploadNext({.stop = stop})) {
       retry_ns = options_.first_retry_ns;
     } else {
       WaitOut(part_of(retry_ns), clock_, stop, wake);
@@ -61,15 +66,40 @@ void Uploader::Run(std::stop_token stop, WakeFd& wake) {
   UploadRest();
 }
 
-bool Uploader::UploadOldest(const CallLimits& limits) {
-  const std::optional<std::string> key = spool_.Oldest();
+std::optional<std::string> Uploader::OldestNotPassed() const {
+  std::optional<std::string> key = spool_.Oldest();
+  while (key && passed_.contains(*key)) key = spool_.After(*key);
+  return key;
+}
+
+bool Uploader::UploadNext(const CallLimits& limits) {
+  std::optional<std::string> key = OldestNotPassed();
+  if (!key) {
+    std::erase_if(invalid_, [this](const auto& one) { return !passed_.contains(one.first); });
+    passed_.clear();
+    key = spool_.Oldest();
+  }
   if (!key) return true;
   const Status uploaded = Upload(*key, limits);
-  if (uploaded || !IsForGood(uploaded.error())) return uploaded.has_value();
-  const std::optional<std::string> next = spool_.After(*key);
-  if (!next || !Upload(*next, limits)) return false;
-  spool_.Drop(*key);
+  if (!uploaded) {
+    PassOver(*key, uploaded.error());
+    return false;
+  }
+  passed_.erase(*key);
+  invalid_.erase(*key);
+  ++taken_;
   return true;
+}
+
+void Uploader::PassOver(const std::string& key, const Error& error) {
+  if (IsForNow(error)) return;
+  passed_.insert(key);
+  if (!IsInvalid(error)) return;
+  const auto [said, first] = invalid_.emplace(key, taken_);
+  if (first || said->second == taken_) return;
+  spool_.Drop(key);
+  invalid_.erase(said);
+  passed_.erase(key);
 }
 
 Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
@@ -99,7 +129,7 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
 void Uploader::UploadRest() {
   const int64_t until_ns = clock_.MonotonicNs() + options_.finish_ns;
   while (spool_.Oldest() && clock_.MonotonicNs() < until_ns) {
-    if (!UploadOldest({.deadline_ns = until_ns})) break;
+    if (!UploadNext({.deadline_ns = until_ns})) break;
   }
   if (const SpoolFigures left = spool_.figures(); left.objects > 0)
     LOG(kWarn, "left in the spool for the next start",

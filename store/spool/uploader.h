@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,14 +24,17 @@ struct UploaderOptions {
   int64_t first_retry_ns = kNsPerSecond;
   int64_t last_retry_ns = 60 * kNsPerSecond;
   // At the end an upload under way is broken off, and what is left is uploaded for as long, without
-  // waiting in between.
+  // waiting in between, until the store refuses.
   int64_t finish_ns = 20 * kNsPerSecond;
 };
 
 // The `upload` thread: takes what is spooled to the store, the oldest first, one at a time, until
 // the store has taken it. An object leaves the spool only then; a kill in between uploads the same
-// bytes under the same name once more. One that the store refuses while it takes the next, so that
-// it is not the store that stands in the way, is dropped and counted.
+// bytes under the same name once more.
+//
+// What the store refuses is passed over until the rest has had its turn. It waits in the spool
+// like any other, for somebody to change what is in the way; only one that the store calls invalid,
+// takes another, and calls invalid again, is dropped and counted.
 class Uploader {
  public:
   // On its thread, of each try.
@@ -52,8 +58,10 @@ class Uploader {
 
  private:
   void Run(std::stop_token stop, WakeFd& wake);
+  std::optional<std::string> OldestNotPassed() const;
   // False when the store refused.
-  bool UploadOldest(const CallLimits& limits);
+  bool UploadNext(const CallLimits& limits);
+  void PassOver(const std::string& key, const Error& error);
   Status Upload(const std::string& key, const CallLimits& limits);
   void UploadRest();
 
@@ -62,6 +70,10 @@ class Uploader {
   const Clock& clock_;
   const UploaderOptions options_;
   const OnPut on_put_;
+  // Keys of the spool, both.
+  std::set<std::string> passed_;             // refused since all had their turn
+  std::map<std::string, uint64_t> invalid_;  // so many were taken when the store said so
+  uint64_t taken_ = 0;
   NamedThread thread_;
 };
 

@@ -22,7 +22,8 @@ class MemoryStore : public store::ObjectStore {
       --refuse;
       return Error(ErrorCode::kUnavailable, "no space left");
     }
-    if (key == refuse_key) return Error(ErrorCode::kInvalid, "not this one");
+    if (const auto refused = refuse_keys.find(std::string(key)); refused != refuse_keys.end())
+      return Error(refused->second, "not this one");
     overwritten += objects.count(std::string(key));
     objects[std::string(key)] = bytes;
     return OkStatus();
@@ -82,8 +83,8 @@ class MemoryStore : public store::ObjectStore {
   std::map<std::string, std::string> objects;
   int puts = 0;
   size_t overwritten = 0;
-  int refuse = 0;               // so many of the next Puts fail
-  std::string refuse_key = {};  // is refused for good
+  int refuse = 0;  // so many of the next Puts fail
+  std::map<std::string, ErrorCode> refuse_keys;
   std::function<void(const std::string& key)> on_put;
 };
 

@@ -7,6 +7,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "store/spool/spooled_store.h"
@@ -72,6 +73,19 @@ TEST_F(SpoolTest, HasAfterAStartWhatItHadBefore) {
   EXPECT_EQ(spool->figures().objects, 1u);
   EXPECT_EQ(spool->figures().bytes, 3u);
   EXPECT_EQ(*spool->pending().Get(KeyOf(1)), "one");
+}
+
+// A disk without room for a folder: it must not be uploaded for ever.
+TEST_F(SpoolTest, WhatIsStoredLeavesWithoutACopyWhereNoneCanBeMade) {
+  const auto spool = Open();
+  ASSERT_TRUE(spool->Add(KeyOf(1), "one"));
+  const std::string copies = folder_.path() + "/spool/copies";
+  std::filesystem::remove_all(copies);
+  std::ofstream(copies) << "in the way";
+  EXPECT_TRUE(spool->Stored(KeyOf(1)));
+  EXPECT_EQ(spool->Oldest(), std::nullopt);
+  EXPECT_EQ(spool->figures().bytes, 0u);
+  EXPECT_EQ(spool->figures().copied_bytes, 0u);
 }
 
 TEST_F(SpoolTest, DropsTheOldestWindowForANewOneAndCountsItsProfiles) {

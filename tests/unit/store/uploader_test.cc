@@ -111,20 +111,32 @@ TEST_F(UploaderTest, AtItsEndItLeavesWhatThereIsNoTimeFor) {
   EXPECT_EQ(spool_->Oldest(), KeyOf(0));
 }
 
-TEST_F(UploaderTest, DropsWhatTheStoreRefusesForGoodWhileItTakesTheNext) {
-  remote_.refuse_key = KeyOf(0);
+TEST_F(UploaderTest, DropsWhatTheStoreCallsInvalidBeforeAndAfterItTookOthers) {
+  for (int64_t window : {0, 1}) remote_.refuse_keys[KeyOf(window)] = ErrorCode::kInvalid;
+  for (int64_t window : {0, 1, 2, 3}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  const auto uploader = Begin();
+  WaitFor(2, 4);
+  uploader->Finish();
+  EXPECT_THAT(tried_, ElementsAre(KeyOf(0), KeyOf(1), KeyOf(2), KeyOf(3), KeyOf(0), KeyOf(1)));
+  EXPECT_EQ(spool_->figures().objects, 0u);
+  EXPECT_EQ(spool_->figures().dropped_objects, 2u);
+}
+
+// Somebody may grant it what it lacks.
+TEST_F(UploaderTest, WhatItMayNotStoreWaitsAndHoldsUpNothing) {
+  remote_.refuse_keys[KeyOf(0)] = ErrorCode::kPermission;
   for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
   const auto uploader = Begin();
-  WaitFor(2, 1);
+  WaitFor(2, 3);
   uploader->Finish();
-  EXPECT_THAT(tried_, ElementsAre(KeyOf(0), KeyOf(1), KeyOf(2)));
-  EXPECT_EQ(spool_->figures().objects, 0u);
-  EXPECT_EQ(spool_->figures().dropped_objects, 1u);
+  EXPECT_EQ(remote_.objects.size(), 2u);
+  EXPECT_EQ(spool_->Oldest(), KeyOf(0));
+  EXPECT_EQ(spool_->figures().dropped_objects, 0u);
 }
 
 // It may be the store that is set up wrongly.
-TEST_F(UploaderTest, KeepsWhatTheStoreRefusesForGoodWhereThereIsNoOther) {
-  remote_.refuse_key = KeyOf(0);
+TEST_F(UploaderTest, KeepsWhatTheStoreCallsInvalidWhereThereIsNoOther) {
+  remote_.refuse_keys[KeyOf(0)] = ErrorCode::kInvalid;
   ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
   const auto uploader = Begin();
   WaitFor(0, 2);

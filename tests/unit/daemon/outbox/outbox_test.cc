@@ -175,7 +175,7 @@ TEST_F(OutboxTest, CapturesHaveRoomOfTheirOwn) {
 // Those behind it would wait for ever.
 TEST_F(OutboxTest, DropsAtOnceWhatCanNeverBeStored) {
   testing::MemoryStore store;
-  store.refuse_key = "window/1";
+  store.refuse_keys["window/1"] = ErrorCode::kInvalid;
   const auto outbox = Over(store);
   outbox->Send(Bundle(1));
   outbox->Send(Bundle(2));
