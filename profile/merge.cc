@@ -38,12 +38,17 @@ Merger::~Merger() = default;
 Status Merger::Add(const Profile& profile) { return AddSource(profile); }
 
 Status Merger::AddPprof(std::string_view bytes, const PprofDecodeLimits& limits) {
-  std::string inflated;
-  ASSIGN_OR_RETURN(std::string_view raw, InflatePprof(bytes, limits, &inflated));
-  if (!reader_) reader_ = std::make_unique<PprofReader>();
-  RETURN_IF_ERROR(reader_->Read(raw, limits));
-  return AddSource(*reader_);
+  RETURN_IF_ERROR(ReadPprof(bytes, limits));
+  return AddRead();
 }
+
+Status Merger::ReadPprof(std::string_view bytes, const PprofDecodeLimits& limits) {
+  ASSIGN_OR_RETURN(std::string_view raw, InflatePprof(bytes, limits, &inflated_));
+  if (!reader_) reader_ = std::make_unique<PprofReader>();
+  return reader_->Read(raw, limits);
+}
+
+Status Merger::AddRead() { return AddSource(*reader_); }
 
 Status Merger::Subtract(const Profile& profile, std::span<const Scale> scales) {
   CHECK(builder_ && (scales.empty() || scales.size() == profile.sample_types().size()));

@@ -36,6 +36,11 @@ class Merger {
   // The same of a pprof file, without a Profile of its own in between: half the time and memory.
   // Errors also as DecodePprof's; the sum is then unchanged.
   Status AddPprof(std::string_view bytes, const PprofDecodeLimits& limits = {});
+  // The two halves of that, for whom a file that cannot be read is another matter than one that
+  // cannot be added. `bytes` stay as they are until AddRead, which follows a ReadPprof that went
+  // well.
+  Status ReadPprof(std::string_view bytes, const PprofDecodeLimits& limits = {});
+  Status AddRead();
 
   // For each sample type: values are multiplied by to / from.
   struct Scale {
@@ -72,6 +77,7 @@ class Merger {
   std::vector<std::pair<uint32_t, uint64_t>> merged_mappings_;  // index, memory_start
   size_t count_ = 0;
   std::unique_ptr<PprofReader> reader_;  // its tables are used for one file after the other
+  std::string inflated_;                 // what it reads
 };
 
 Result<Profile> Merge(std::span<const Profile* const> profiles);

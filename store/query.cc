@@ -87,25 +87,17 @@ class StoreMerger {
       RETURN_IF_ERROR(CheckLimits(limits_.calls));
       return Skip(found, bytes.error());
     }
+    if (captures_ || row.also_samples == 0) {
+      if (const Status read = merger_.ReadPprof(*bytes); !read) return Skip(found, read.error());
+      return AddAs(row, [&] { return merger_.AddRead(); });
+    }
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
     if (!profile) return Skip(found, profile.error());
-    if (captures_ || row.also_samples == 0) return AddProfile(row, *profile);
     return AddProfile(row, profile::FilterSamples(*profile, NotInWindows()));
   }
 
   Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
-    if (type_.empty()) type_ = row.type;
-    if (row.type != type_) {
-      return Error(ErrorCode::kInvalid,
-                   fmt::format("the answer holds profiles of types {} and {}: ask for one type",
-                               type_, row.type));
-    }
-    covered_.emplace_back(row.start_ns, row.end_ns());
-    Status added = merger_.Add(profile);
-    if (!added && added.error().code() == ErrorCode::kExhausted) {
-      added.Context("narrow the selector or the time range");
-    }
-    return added;
+    return AddAs(row, [&] { return merger_.Add(profile); });
   }
 
   MergeResult Finish() && {
@@ -121,6 +113,23 @@ class StoreMerger {
   static profile::Selector NotInWindows() {
     return profile::Selector(
         {*profile::Matcher::Create(std::string(kAlsoLabel), profile::MatchOp::kEqual, "")});
+  }
+
+  // `add` adds the profile of that row.
+  template <typename Add>
+  Status AddAs(const CatalogRow& row, const Add& add) {
+    if (type_.empty()) type_ = row.type;
+    if (row.type != type_) {
+      return Error(ErrorCode::kInvalid,
+                   fmt::format("the answer holds profiles of types {} and {}: ask for one type",
+                               type_, row.type));
+    }
+    covered_.emplace_back(row.start_ns, row.end_ns());
+    Status added = add();
+    if (!added && added.error().code() == ErrorCode::kExhausted) {
+      added.Context("narrow the selector or the time range");
+    }
+    return added;
   }
 
   Status Skip(const FoundProfile& found, const Error& error) {

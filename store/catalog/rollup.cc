@@ -73,19 +73,17 @@ class RollingUp {
   }
 
  private:
-  Result<profile::Profile> Read(const Source& source) const {
+  Status AddSource(const Source& source, profile::Merger* merger) const {
     ASSIGN_OR_RETURN(const std::string bytes,
                      ReadBundleEntry(store_, *source.bundle, source.entry));
-    return profile::DecodePprof(bytes);
+    return merger->AddPprof(bytes);
   }
 
   Status AddContainer(const std::vector<const Source*>& sources) {
     profile::Merger merger({.max_samples = 1u << 24, .max_bytes = limits_.max_profile_bytes});
     CatalogRow row;
     for (const Source* source : sources) {
-      const Result<profile::Profile> profile = Read(*source);
-      Status added = profile ? merger.Add(*profile) : Status(profile.error());
-      if (!added) {
+      if (const Status added = AddSource(*source, &merger); !added) {
         result_.skipped.Add(*source->bundle, source->entry.name, added.error().message());
         if (added.error().code() == ErrorCode::kExhausted) return OkStatus();
         continue;

@@ -2,8 +2,7 @@
 // What questions by catalogs cost; catalog_bench.py puts these together:
 //   generate STORE HOURS NODES WORKLOADS    bundles and roll-ups of a cluster
 //   rows STORE NODES                        an hour's catalogs of five minutes of a cluster, of
-//   which
-//                                           only the asked workload's nodes have bundles
+//                                           which only the asked workload's nodes have bundles
 //   merge-hour STORE                        those into one
 //   rebuild STORE HOURS                     as the hub's leader does
 //   delete-catalogs STORE
@@ -275,6 +274,8 @@ int Ask(const std::string& url, const store::Query& query, const std::string& ou
   const std::unique_ptr<ObjectStore> opened = Open(url);
   CountedStore counted(*opened);
   const store::CatalogIndex index(counted.store());
+  // As of a hub that has answered somebody before: it has found its region and its connection.
+  Expect(opened->Check());
   if (!folder.empty()) return CopyEntries(counted.store(), index, query, folder);
   std::string lines;
   // The second time the indexes are held.
@@ -301,7 +302,7 @@ int MergeFiles(const std::string& out, const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const std::string bytes = Expect(ReadFile(file));
     read_bytes += bytes.size();
-    Expect(merger.Add(Expect(profile::DecodePprof(bytes))));
+    Expect(merger.AddPprof(bytes));
   }
   const std::string bytes = profile::EncodePprof(std::move(merger).Finish());
   fmt::print("{{\"profiles\":{},\"read_bytes\":{},{}}}\n", files.size(), read_bytes, meter.Json());

@@ -3,8 +3,8 @@
 """catalog_bench.py PROGRAM directory|versitygw|minio [HOURS [NODES]]: what questions by catalogs read and cost.
 
 Six hours of 20 nodes with 600 containers (9 GB on disk), and the catalogs of an hour of NODES
-(5,000) nodes with 30 containers each, in a directory or an S3 server of others. Lines: `metric value limit verdict`, and what has no limit
-without one. CPU is that of answering, over that of merging the same entries from local files.
+(5,000) nodes with 30 containers each, in a directory or an S3 server of others. Lines: `metric value limit verdict`,
+and what has no limit without one. CPU is that of answering, over that of merging the same entries from local files.
 """
 
 import contextlib
