@@ -127,6 +127,7 @@ void AddStorage(std::vector<Option>& rows) {
           "Where profiles are kept; of s3://BUCKET docs/reference/object-store.md has the "
           "options.",
           StoreValue()));
+  rows.back().may_hold_secret = true;
   rows.push_back(Row("spool", kStorage, "DIR",
                      "Where profiles wait for a store that is not a folder of this machine, also "
                      "over a restart.",

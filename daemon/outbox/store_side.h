@@ -28,8 +28,8 @@ struct StoreSideOptions {
   // Of every other store.
   std::string spool_folder;  // absolute
   uint64_t spool_bytes = 0;
-  int64_t spread_ns = 0;                  // uploads of a window begin within that time of its end
-  int64_t finish_ns = 20 * kNsPerSecond;  // for what is left to upload at the end
+  int64_t spread_ns = 0;                 // uploads of a window begin within that time of its end
+  int64_t finish_ns = 8 * kNsPerSecond;  // for what is left to upload at the end
   // Readers here see all that is in that store, not only what this node spooled within an hour.
   bool serve_others = false;
 };

@@ -32,6 +32,8 @@ AWAY_SECONDS = int(os.environ.get("FIRETOWER_OUTAGE_SECONDS", "180"))
 FAULT_SECONDS = 40
 # The longest that the uploader waits between two tries is a minute.
 ARRIVAL_SECONDS = 120
+# A kubelet waits for 30.
+STOP_SECONDS = 20
 # Of samples between the last look at the metrics and the end.
 LAST_SECONDS = 6
 SPOOL = "firetower_spool_bytes"
@@ -67,8 +69,8 @@ def await_arrival(daemon, server):
     return None
 
 
-def judge_arrival(case, faults, server, proxy, taken, rate):
-    """`taken`: samples until shortly before the end; `rate`: of them a second."""
+def judge_arrival(case, faults, server, proxy, taken, more):
+    """`taken`: samples until shortly before the end; `more`: at most as many until then."""
     bundles = stored_bundles(server)
     uploads = collections.Counter({path: count for path, count in proxy.stored.items() if path.endswith(".zip")})
     case.at_least(f"{faults}: bundles", len(bundles), BEFORE_SECONDS / WINDOW_SECONDS)
@@ -81,7 +83,7 @@ def judge_arrival(case, faults, server, proxy, taken, rate):
         case.check(f"{faults}: and none again", not again, again or "none")
     stored = samples_in({key: path for key, path in bundles.items() if is_window(key)})
     case.at_least(f"{faults}: samples in the store, of those taken", stored, taken)
-    case.at_most(f"{faults}: and no more than were taken until the end", stored, taken + LAST_SECONDS * rate)
+    case.at_most(f"{faults}: and no more than were taken until the end", stored, taken + more)
 
 
 def suffer(case, fault, seconds, daemon, server, proxy, rate):
@@ -104,6 +106,22 @@ def suffer(case, fault, seconds, daemon, server, proxy, rate):
     return during
 
 
+def restart(case, fault, daemon, proxy):
+    """Ends the daemon while that fault holds up what waits, and starts it again. The first one's last metrics."""
+    proxy.fault = fault
+    end = time.monotonic() + FAULT_SECONDS
+    while daemon.metrics().sum(SPOOL) == 0 and time.monotonic() < end:
+        time.sleep(0.2)
+    last = daemon.metrics()
+    status, seconds = daemon.stop()
+    case.check(f"{fault}, at the end: the daemon left with 0", status == 0, status)
+    case.at_most(f"{fault}, at the end: after so many s", seconds, STOP_SECONDS)
+    daemon.start()
+    case.at_least(f"{fault}, at the end: bytes that the next one finds in the spool", daemon.metrics().sum(SPOOL), 1)
+    proxy.fault = ""
+    return last
+
+
 def daemon_before(case, folder, faults):
     """`faults`: each with its seconds."""
     name = ", ".join(faults)
@@ -114,12 +132,16 @@ def daemon_before(case, folder, faults):
             rates = [watch(daemon, BEFORE_SECONDS)[0]]
             for fault, seconds in faults.items():
                 rates.append(suffer(case, fault, seconds, daemon, server, proxy, rates[0]))
-            last = daemon.metrics()
-            dropped = last.sum("firetower_spool_dropped_profiles_total")
+            ends = [restart(case, "slow", daemon, proxy)] if "slow" in faults else []
+            time.sleep(2 * WINDOW_SECONDS)
+            ends.append(daemon.metrics())
             status, _ = daemon.stop()
-        case.check(f"{name}: nothing was lost", not last.lost() and dropped == 0, (last.lost(), dropped))
+        dropped = sum(one.sum("firetower_spool_dropped_profiles_total") for one in ends)
+        lost = [one.lost() for one in ends if one.lost()]
+        case.check(f"{name}: nothing was lost", not lost and dropped == 0, (lost, dropped))
         case.check(f"{name}: the daemon left with 0", status == 0, status)
-        judge_arrival(case, name, server, proxy, last.sum("firetower_samples_total"), max(rates))
+        taken = sum(one.sum("firetower_samples_total") for one in ends)
+        judge_arrival(case, name, server, proxy, taken, len(ends) * LAST_SECONDS * max(rates))
 
 
 def main():

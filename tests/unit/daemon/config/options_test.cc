@@ -113,6 +113,9 @@ TEST(Options, RepeatNoSecretInAnError) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message().find("hunter2"), std::string::npos);
   EXPECT_NE(refused.error().message().find("token-file"), std::string::npos);
+  const Status store = SetOption(Find(options, "store"), config, "s3://AKIA:hunter2@b", "--store");
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().message().find("hunter2"), std::string::npos);
 }
 
 }  // namespace
