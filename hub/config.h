@@ -19,7 +19,7 @@ struct Config {
   std::string identity;   // empty: made up at start
   std::string store_url;  // empty: profiles are not this hub's business
   store::RetentionPolicy retention;
-  std::string cluster = "standalone";  // whose lifecycle rules are printed
+  std::string cluster = "standalone";  // whose profiles these are: firetowerd's default
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 };

@@ -143,7 +143,8 @@ void AddStorage(std::vector<Option>& rows) {
                      AgeValue(&store::RetentionPolicy::long_seconds),
                      age(defaults.retention.long_seconds)));
   rows.push_back(Row("cluster", "NAME",
-                     "Whose rules --print-lifecycle-rules prints: the agents' --cluster.",
+                     "Whose profiles of the store the hub answers about, catalogs and deletes: the "
+                     "same as firetowerd's --cluster. Those of other clusters are left alone.",
                      ClusterValue(), defaults.cluster));
 }
 

@@ -66,11 +66,11 @@ class Finder {
   uint64_t rows_ = 0;
 };
 
-Status FindIn(const ObjectStore& store, const Query& query, const QueryLimits& limits,
-              unsigned kinds, SkippedList* skipped, const VisitFound& visit) {
-  WalkRange range{.from_s = query.from_ns / kNsPerSecond,
-                  .to_s = query.to_ns / kNsPerSecond + 1,
-                  .kinds = kinds};
+// `range`: what it says beside the question.
+Status FindIn(const ObjectStore& store, WalkRange range, const Query& query,
+              const QueryLimits& limits, SkippedList* skipped, const VisitFound& visit) {
+  range.from_s = query.from_ns / kNsPerSecond;
+  range.to_s = query.to_ns / kNsPerSecond + 1;
   auto component = [&](std::string_view label) {
     std::optional<std::string> value = query.selector.EqualTo(label);
     return value ? ToKeyComponent(*value) : std::string();
@@ -107,12 +107,14 @@ Status FindProfiles(const ProfileSource& source, const Query& query, const Query
   }
   if (source.index() != nullptr)
     return source.index()->Find(query, limits, resolution, skipped, visit);
-  return FindIn(source.store(), query, limits, kProfileKinds, skipped, visit);
+  return FindIn(source.store(), {.kinds = kProfileKinds}, query, limits, skipped, visit);
 }
 
-Status FindCaptures(const ObjectStore& store, const Query& query, const QueryLimits& limits,
-                    SkippedList* skipped, const VisitFound& visit) {
-  return FindIn(store, query, limits, static_cast<unsigned>(ObjectKind::kCapture), skipped, visit);
+Status FindCaptures(const ObjectStore& store, const std::optional<std::string>& cluster,
+                    const Query& query, const QueryLimits& limits, SkippedList* skipped,
+                    const VisitFound& visit) {
+  constexpr auto kCaptures = static_cast<unsigned>(ObjectKind::kCapture);
+  return FindIn(store, {.cluster = cluster, .kinds = kCaptures}, query, limits, skipped, visit);
 }
 
 Result<SeriesSums> SeriesSums::Create(const Query& query, int64_t step_ns,

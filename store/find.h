@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,9 +36,10 @@ using VisitFound = ProfileIndex::Visit;
 // `skipped`. kInvalid for an empty time range, kExhausted past limits.max_rows.
 Status FindProfiles(const ProfileSource& source, const Query& query, const QueryLimits& limits,
                     Resolution resolution, SkippedList* skipped, const VisitFound& visit);
-// Captures alone, which no index holds.
-Status FindCaptures(const ObjectStore& store, const Query& query, const QueryLimits& limits,
-                    SkippedList* skipped, const VisitFound& visit);
+// Captures alone, which no index holds; of one cluster, or of all.
+Status FindCaptures(const ObjectStore& store, const std::optional<std::string>& cluster,
+                    const Query& query, const QueryLimits& limits, SkippedList* skipped,
+                    const VisitFound& visit);
 Error TooManyRows(uint64_t most);
 
 // How long the union of half-open intervals of Unix time is; sorts them. What begins before 1970 is

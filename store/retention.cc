@@ -27,11 +27,13 @@ namespace {
 // Of one class, and of kinds that are kept as long as each other.
 class ClassSweep {
  public:
-  ClassSweep(ObjectStore& store, SweepFigures& figures) : store_(store), figures_(figures) {}
+  ClassSweep(ObjectStore& store, const std::optional<std::string>& cluster, SweepFigures& figures)
+      : store_(store), cluster_(cluster), figures_(figures) {}
 
   // What ended before that time. Listings are in time order: they end there.
   Status Delete(RetentionClass retention, unsigned kinds, int64_t before_s) {
-    const WalkRange range{.to_s = before_s, .kinds = kinds, .retention = retention};
+    const WalkRange range{
+        .to_s = before_s, .cluster = cluster_, .kinds = kinds, .retention = retention};
     return WalkObjects(store_, range, [&](const StoredObject& object) {
       return object.start_s + object.seconds < before_s ? DeleteOne(object) : OkStatus();
     });
@@ -53,6 +55,7 @@ class ClassSweep {
   }
 
   ObjectStore& store_;
+  const std::optional<std::string>& cluster_;
   SweepFigures& figures_;
   Status failure_;
   uint64_t failed_ = 0;
@@ -61,9 +64,9 @@ class ClassSweep {
 }  // namespace
 
 Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
-                  SweepFigures& figures) {
+                  SweepFigures& figures, const std::optional<std::string>& cluster) {
   constexpr auto kCatalogs = static_cast<unsigned>(ObjectKind::kCatalog);
-  ClassSweep sweep(store, figures);
+  ClassSweep sweep(store, cluster, figures);
   for (const RetentionClass retention : kRetentionClasses) {
     const int64_t keep_s = policy.SecondsOf(retention);
     if (keep_s == 0) continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,10 @@ struct SweepFigures {
 // Deletes what is over age, catalogs a day after their data, for stores of any size: a page of a
 // listing is held, and what is young is not listed, but for the captures' folders. No bound of
 // bytes. A deletion that fails is left for the next sweep, and the first of them is the error;
-// after kMaxFailedDeletions nothing more is tried.
+// after kMaxFailedDeletions nothing more is tried. `cluster`: its key component, whose objects
+// alone are listed and deleted; unset: those of all.
 inline constexpr uint64_t kMaxFailedDeletions = 10;
 Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
-                  SweepFigures& figures);
+                  SweepFigures& figures, const std::optional<std::string>& cluster = {});
 
 }  // namespace firetower::store

@@ -117,10 +117,17 @@ Status WalkCaptures(const ObjectStore& store, RetentionClass retention, const st
 
 }  // namespace
 
-Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store) {
+Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store,
+                                                const std::optional<std::string>& cluster) {
   std::vector<StoredCluster> clusters;
   for (const RetentionClass retention : kRetentionClasses) {
     const std::string prefix = "v1/" + std::string(RetentionClassName(retention)) + '/';
+    if (cluster) {
+      ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+                       store.ListFolders(prefix + *cluster + '/'));
+      if (!parts.empty()) clusters.push_back({retention, *cluster});
+      continue;
+    }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, store.ListFolders(prefix));
     for (const std::string& name : names) {
       // Somebody else may have made a folder.
@@ -144,7 +151,7 @@ Status WalkBundles(
 }
 
 Status WalkObjects(const ObjectStore& store, const WalkRange& range, const Visit& visit) {
-  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store));
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store, range.cluster));
   for (const StoredCluster& at : clusters) {
     if (range.retention && at.retention != *range.retention) continue;
     if (Wants(range, ObjectKind::kBundle)) {

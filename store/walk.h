@@ -41,6 +41,7 @@ struct WalkRange {
   // Captures of this namespace and pod only; empty: of all.
   std::string namespace_component = {};
   std::string pod_component = {};
+  std::optional<std::string> cluster = {};       // its key component; unset: of all clusters
   unsigned kinds = kProfileKinds;                // a sum of ObjectKinds
   std::optional<RetentionClass> retention = {};  // unset: of all classes
 };
@@ -51,12 +52,13 @@ struct WalkRange {
 Status WalkObjects(const ObjectStore& store, const WalkRange& range,
                    const std::function<Status(const StoredObject& object)>& visit);
 
-// Classes and clusters that a store has.
+// Classes and clusters that a store has. Of one cluster alone nothing of others is listed.
 struct StoredCluster {
   RetentionClass retention = RetentionClass::kStandard;
   std::string cluster = {};
 };
-Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store);
+Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store,
+                                                const std::optional<std::string>& cluster = {});
 
 // Calls `visit` for every bundle below BundlePrefix or RollUpPrefix that starts in [from_s, to_s),
 // in time order, until it says false.

@@ -5,8 +5,9 @@
 
 namespace firetower::hub {
 
-CatalogDesk::CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock)
-    : keeper_(store, recent, clock) {
+CatalogDesk::CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
+                         const std::string& cluster)
+    : keeper_(store, recent, clock, {.cluster = cluster}) {
   figures_.Publish(std::make_shared<const CatalogFigures>());
 }
 

@@ -28,8 +28,9 @@ class CatalogDesk {
  public:
   static constexpr int64_t kEveryNs = 60 * kNsPerSecond;
 
-  // What is referred to outlives this.
-  CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock);
+  // What is referred to outlives this. `cluster`: its key component; others' catalogs are theirs.
+  CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
+              const std::string& cluster);
 
   // One round; who leads also writes. What fails once `stop` is requested is no failure.
   void Look(bool leads, const std::stop_token& stop = {});

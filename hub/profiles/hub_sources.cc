@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "hub/readiness.h"
+#include "store/walk.h"
 
 namespace firetower::hub {
 namespace {
@@ -14,13 +15,23 @@ using query::CheckStatus;
 // A doctor that hangs helps nobody; an S3 store's own check takes at most 15 s.
 constexpr int64_t kCheckNs = 10 * kNsPerSecond;
 
-Check StoreCheck(const store::ObjectStore& store) {
+Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
   const int64_t until_ns = Clock::System().MonotonicNs() + kCheckNs;
-  const Status checked = store.Limited({.stop = {}, .deadline_ns = until_ns})->Check();
-  if (checked)
-    return {"store", CheckStatus::kOk, fmt::format("{} can be listed", store.Describe()), ""};
-  return {"store", CheckStatus::kFail, checked.error().message(),
-          "see docs/reference/object-store.md for what a store must let the hub do"};
+  const auto limited = store.Limited({.stop = {}, .deadline_ns = until_ns});
+  const Status checked = limited->Check();
+  const auto unreachable = [](const Error& error) -> Check {
+    return {"store", CheckStatus::kFail, error.message(),
+            "see docs/reference/object-store.md for what a store must let the hub do"};
+  };
+  if (!checked) return unreachable(checked.error());
+  const auto kept = store::ListClusters(*limited, cluster);
+  if (!kept) return unreachable(kept.error());
+  if (kept->empty()) {
+    return {"store", CheckStatus::kWarn,
+            fmt::format("{} has nothing of cluster {}", store.Describe(), cluster),
+            "give the hub the agents' --store and --cluster; their first profiles take a minute"};
+  }
+  return {"store", CheckStatus::kOk, fmt::format("{} can be listed", store.Describe()), ""};
 }
 
 Check CatalogCheck(const CatalogFigures& figures) {
@@ -75,7 +86,8 @@ query::MetricsSource::Page HubSources::Render(std::string_view) const {
 }
 
 std::vector<query::Check> HubSources::Checks() const {
-  std::vector<Check> checks = {StoreCheck(parts_.store), CatalogCheck(*parts_.catalogs.figures()),
+  std::vector<Check> checks = {StoreCheck(parts_.store, parts_.cluster),
+                               CatalogCheck(*parts_.catalogs.figures()),
                                RetentionCheck(*parts_.retention.figures())};
   for (const OwnRight& right : *parts_.rights.Get()) checks.push_back(RightCheck(right));
   for (const k8s::WatchState& watch : parts_.watches()) checks.push_back(WatchCheck(watch));

@@ -24,6 +24,7 @@ class HubSources : public query::LiveSource,
  public:
   struct Parts {
     const store::ObjectStore& store;
+    const std::string& cluster;  // its key component
     const CatalogDesk& catalogs;
     const RetentionDesk& retention;
     const OwnRights& rights;

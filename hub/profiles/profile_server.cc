@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -16,6 +17,7 @@
 #include "query/api.h"
 #include "store/catalog/catalog_index.h"
 #include "store/catalog/recent_rows.h"
+#include "store/key.h"
 #include "store/store.h"
 
 namespace firetower::hub {
@@ -45,12 +47,14 @@ class ProfileServerImpl final : public ProfileServer {
       : parts_(std::move(parts)),
         store_(std::move(store)),
         own_store_(store_->Limited({.stop = stop_.get_token()})),
-        index_(*store_, &recent_),
-        catalogs_(*own_store_, recent_, parts_.clock),
-        retention_(*own_store_, config.retention, parts_.clock),
+        cluster_(store::ToKeyComponent(config.cluster)),
+        index_(*store_, &recent_, {.cluster = cluster_}),
+        catalogs_(*own_store_, recent_, parts_.clock, cluster_),
+        retention_(*own_store_, config.retention, parts_.clock, cluster_),
         rights_(parts_.own_rights),
         authorizer_(parts_.reviews, parts_.clock),
-        sources_({*store_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches}),
+        sources_(
+            {*store_, cluster_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches}),
         api_(query::ApiParts{.store = {*store_, &index_},
                              .live = sources_,
                              .metrics = sources_,
@@ -64,7 +68,7 @@ class ProfileServerImpl final : public ProfileServer {
   ~ProfileServerImpl() override { Stop(); }
 
   void Start() {
-    LOG(kInfo, "profiles are served", {{"store", store_->Describe()}});
+    LOG(kInfo, "profiles are served", {{"store", store_->Describe()}, {"cluster", cluster_}});
     catalog_thread_ = NamedThread(
         "catalogs", [this](std::stop_token stop, WakeFd& wake) { KeepCatalogs(stop, wake); });
     retention_thread_ = NamedThread("retention", [this](std::stop_token stop, WakeFd& wake) {
@@ -120,6 +124,7 @@ class ProfileServerImpl final : public ProfileServer {
   const std::unique_ptr<store::ObjectStore> store_;
   std::stop_source stop_;
   const std::unique_ptr<store::ObjectStore> own_store_;  // the threads', until they stop
+  const std::string cluster_;                            // as keys have it
   store::RecentRows recent_;
   store::CatalogIndex index_;
   CatalogDesk catalogs_;

@@ -16,8 +16,9 @@
 
 namespace firetower::hub {
 
-// Everything that the hub has to do with profiles: questions about those of a store under the
-// cluster's own rights, the store's catalogs, and what is too old in it.
+// Everything that the hub has to do with profiles: questions about those of its cluster in a store
+// under the cluster's own rights, their catalogs, and what is too old of them. What other clusters
+// have in the same store is neither read nor deleted.
 //
 //   catalogs thread ──► catalogs ──────────────┐
 //          └──────────► rows of the last minutes ──► questions ──► HTTP

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub/profiles/retention_desk.h"
 
+#include <utility>
+
 #include "base/log.h"
 
 namespace firetower::hub {
 
 RetentionDesk::RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy,
-                             const Clock& clock)
-    : store_(store), policy_(policy), clock_(clock) {
+                             const Clock& clock, std::string cluster)
+    : store_(store), policy_(policy), clock_(clock), cluster_(std::move(cluster)) {
   figures_.Publish(std::make_shared<const RetentionFigures>());
 }
 
@@ -16,7 +18,7 @@ void RetentionDesk::Look(bool leads, const std::stop_token& stop) {
   if (!leads || now_ns < due_ns_) return;
   due_ns_ = now_ns + kEveryNs;
   const uint64_t before = now_.swept.deleted_objects;
-  const Status swept = store::SweepByAge(store_, policy_, clock_.WallNs(), now_.swept);
+  const Status swept = store::SweepByAge(store_, policy_, clock_.WallNs(), now_.swept, cluster_);
   if (stop.stop_requested()) return;
   now_.error = swept ? "" : swept.error().message();
   ++(swept ? now_.sweeps : now_.failed_sweeps);

@@ -20,15 +20,14 @@ struct RetentionFigures {
   std::string error;  // of the last sweep; empty: it went well
 };
 
-// Deletes what is over age, in the whole store. Belongs to the `retention` thread, but for
-// figures().
+// Deletes what is over age of one cluster's. Belongs to the `retention` thread, but for figures().
 class RetentionDesk {
  public:
   static constexpr int64_t kEveryNs = 3600 * kNsPerSecond;
 
-  // What is referred to outlives this.
-  RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy,
-                const Clock& clock);
+  // What is referred to outlives this. `cluster`: its key component.
+  RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy, const Clock& clock,
+                std::string cluster);
 
   // Sweeps if it leads and an hour has passed since it last did. Two that do so at once do no harm.
   // What fails once `stop` is requested is no failure.
@@ -40,6 +39,7 @@ class RetentionDesk {
   store::ObjectStore& store_;
   const store::RetentionPolicy policy_;
   const Clock& clock_;
+  const std::string cluster_;
   int64_t due_ns_ = 0;  // monotonic
   RetentionFigures now_;
   SnapshotCell<RetentionFigures> figures_;

@@ -56,8 +56,9 @@ bool IsDamage(const Error& error) {
 // What is found for one question, each entry once.
 class Found {
  public:
-  Found(const Query& query, const QueryLimits& limits, Resolution resolution)
-      : query_(query), limits_(limits), resolution_(resolution) {}
+  Found(const Query& query, const QueryLimits& limits, Resolution resolution,
+        const std::optional<std::string>& cluster)
+      : query_(query), limits_(limits), resolution_(resolution), cluster_(cluster) {}
 
   Status Take(const CatalogEntry& one) {
     if (!IsAsked(query_, one.entry.row)) return OkStatus();
@@ -67,6 +68,7 @@ class Found {
       return OkStatus();
     }
     if (key->rolled_up && resolution_ == Resolution::kWindows) return OkStatus();
+    if (IsOthers(*key)) return OkStatus();
     entries_.push_back(one);
     // Two catalogs may hold the same.
     if (entries_.size() <= limits_.max_rows) return OkStatus();
@@ -76,7 +78,10 @@ class Found {
   void Skip(std::string key, std::string entry, std::string reason) {
     skipped_.insert({std::move(key), std::move(entry), std::move(reason)});
   }
-  void Skip(const Unreadable& one) { skipped_.insert(one); }
+  void Skip(const Unreadable& one) {
+    const Result<BundleKey> key = ParseBundleKey(one.bundle);
+    if (!key || !IsOthers(*key)) skipped_.insert(one);
+  }
 
   std::vector<CatalogEntry> Entries() && {
     SortOut();
@@ -86,6 +91,8 @@ class Found {
   const std::set<Unreadable>& skipped() const { return skipped_; }
 
  private:
+  // Rows in memory may be of all clusters, and a catalog may say anything.
+  bool IsOthers(const BundleKey& key) const { return cluster_ && key.cluster != *cluster_; }
   static auto PlaceIn(const CatalogEntry& one) {
     return std::tie(one.bundle, one.entry.header_offset);
   }
@@ -100,6 +107,7 @@ class Found {
   const Query& query_;
   const QueryLimits& limits_;
   const Resolution resolution_;
+  const std::optional<std::string>& cluster_;
   std::vector<CatalogEntry> entries_;
   std::set<Unreadable> skipped_;
 };
@@ -280,7 +288,8 @@ Status SearchAll(const Parts& parts, const Query& query, Resolution resolution, 
         query, [&](const CatalogEntry& one) { return found.Take(one); },
         [&](const Unreadable& one) { found.Skip(one); }));
   }
-  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(parts.store));
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
+                   ListClusters(parts.store, parts.options.cluster));
   for (const StoredCluster& at : clusters) {
     ClusterSearch search(parts, query, resolution, at, found);
     RETURN_IF_ERROR(search.Search(in_memory));
@@ -299,7 +308,7 @@ Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolut
   constexpr int kLooks = 3;
   Status searched;
   for (int i = 0; i < kLooks; ++i) {
-    found.emplace(query, limits, resolution);
+    found.emplace(query, limits, resolution, options_.cluster);
     searched = SearchAll(parts, query, resolution, *found);
     if (searched || !IsAway(searched.error())) break;
   }
@@ -311,7 +320,7 @@ Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolut
   }
   QueryLimits rest = limits;
   rest.max_rows -= std::min<uint64_t>(rest.max_rows, entries.size());
-  return FindCaptures(store_, query, rest, skipped, visit);
+  return FindCaptures(store_, options_.cluster, query, rest, skipped, visit);
 }
 
 }  // namespace firetower::store

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "store/catalog/catalog_cache.h"
 #include "store/catalog/recent_rows.h"
@@ -16,6 +18,8 @@ struct CatalogIndexOptions {
   size_t max_cached_bytes = size_t{32} << 20;
   // Of time that has neither a catalog nor recent rows; more is an error that names the time.
   uint64_t max_listed_bundles = 20'000;
+  // Its key component. Unset: the profiles of all clusters in the store answer.
+  std::optional<std::string> cluster = {};
 };
 
 // Finds profiles by the catalogs, by the rows in memory of what has none yet, and where there is

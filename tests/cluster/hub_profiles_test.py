@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """hub_profiles_test.py: a hub over a directory store answers whom the cluster's own rights let read, and no others; it
-keeps catalogs and deletes what is too old.
+keeps catalogs and deletes what is too old. Another cluster has the same profiles in the same store: these are left alone.
 
 The rights are those of k8s/manifests/hub-rbac.yaml and profile-readers.yaml on a real API server, the tokens its own.
 """
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -124,13 +125,21 @@ def judge_everywhere(case, hub, pods, hosts):
     case.check("doctor finds nothing", set(checks.values()) == {"ok"}, checks)
 
 
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
 def judge_keeping(case, hub, store):
     took = parts.wait(lambda: hub.metric("firetower_hub_catalogs_total", event="written") >= 1, 40)
     catalogs = sorted(path.name for path in (store / "v1/standard/home/catalog").rglob("*") if path.is_file())
     case.check("the leader writes catalogs", took is not None and any("ndjson" in name for name in catalogs), catalogs)
     case.check("and deletes what is too old",
                api.until(lambda: hub.metric("firetower_hub_retention_objects_total", result="deleted") == 1, 20))
-    case.check("which is gone, and nothing else", len(pprof.bundles(store)) == MINUTES, len(pprof.bundles(store)))
+    own, others = (files(store / "v1/standard" / cluster) for cluster in ("home", "prod"))
+    bundles = [name for name in own if name.endswith(".zip")]
+    case.check("which is gone, and nothing else", len(bundles) == MINUTES, bundles)
+    case.check("what another cluster has in the store stays as it was", len(others) == MINUTES + 1
+               and all(name.endswith(".zip") for name in others), others)
 
 
 def judge_lesser(case, kube, folder, url, token):
@@ -166,6 +175,7 @@ def main():
     store = folder / "store"
     start = int(time.time()) // 60 * 60 - 20 * 60
     subprocess.run([BUILD / "tests/stored_bundles", store, str(start)], check=True)
+    shutil.copytree(store / "v1/standard/home", store / "v1/standard/prod")
     config = parts.kubeconfig(kube, folder, "hub", parts.account_token(kube, "firetower-hub"))
     team, pods, hosts = (account(kube, name) for name in ("team", "pods", "hosts"))
     bind(kube, "firetower-profile-reader", "team", "shop")
@@ -173,7 +183,7 @@ def main():
     bind(kube, "firetower-profile-reader", "hosts")
     bind(kube, "firetower-host-profile-reader", "hosts")
     url = f"file://{store}"
-    with parts.Hub(config, "one", "--store", url) as hub:
+    with parts.Hub(config, "one", "--store", url, "--cluster", "home") as hub:
         judge_unknown(case, hub)
         judge_team(case, hub, team)
         judge_everywhere(case, hub, pods, hosts)

@@ -49,7 +49,8 @@ void Keep(Status& first, Status next) {
 }  // namespace
 
 Status CatalogKeeper::Look(bool leads) {
-  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store_));
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
+                   ListClusters(store_, options_.cluster));
   Status first;
   for (const StoredCluster& at : clusters) {
     Keep(first, LookAt(at, leads));
@@ -162,7 +163,8 @@ Status CatalogKeeper::LookFurtherBack(const StoredCluster& at) {
 }
 
 Status CatalogKeeper::Rebuild(int64_t from_s, int64_t to_s) {
-  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store_));
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
+                   ListClusters(store_, options_.cluster));
   for (const StoredCluster& at : clusters) {
     for (int64_t hour_s = HourOf(std::max<int64_t>(from_s, 0)); hour_s < to_s && IsOver(hour_s);
          hour_s += kHourSeconds) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -24,6 +25,8 @@ struct CatalogKeeperOptions {
   int64_t keep_replaced_s = 3600;    // for questions under way, and readers with an old listing
   int64_t late_hours = 24;           // how far back late bundles are looked for…
   int64_t look_back_every_s = 3600;  // …and how often
+  // Its key component. Unset: catalogs of all clusters in the store are kept.
+  std::optional<std::string> cluster = {};
 };
 
 // Keeps the rows of new bundles in memory and writes catalogs of them

@@ -6,6 +6,7 @@
 #include "hub/profiles/retention_desk.h"
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
+#include "tests/support/stores/shared_store.h"
 
 namespace firetower::hub {
 namespace {
@@ -16,6 +17,7 @@ using ::firetower::testing::kFirstWindow;
 using ::firetower::testing::MemoryStore;
 using ::firetower::testing::Row;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr int64_t kDay = store::kSecondsPerDay;
 
@@ -45,8 +47,8 @@ class DesksTest : public ::testing::Test {
   AwayStore store_;
   FakeClock clock_{kNsPerSecond, kFirstWindow* kNsPerSecond};
   store::RecentRows recent_;
-  CatalogDesk catalogs_{store_, recent_, clock_};
-  RetentionDesk retention_{store_, {}, clock_};
+  CatalogDesk catalogs_{store_, recent_, clock_, "home"};
+  RetentionDesk retention_{store_, {}, clock_, "home"};
 };
 
 TEST_F(DesksTest, OnlyWhoLeadsWritesCatalogs) {
@@ -101,6 +103,23 @@ TEST_F(DesksTest, WhoLeadsSweepsOnceAnHour) {
   retention_.Look(true);
   EXPECT_EQ(CountOf("/bundle/"), 0u);
   EXPECT_EQ(retention_.figures()->sweeps, 2u);
+}
+
+TEST_F(DesksTest, WhatIsAnotherClustersStays) {
+  testing::SharedStore shared;
+  for (const char* cluster : {"home", "away"})
+    shared.PutProfiles(cluster, {Row("shop", "cart-0", "web", kFirstWindow)});
+  const std::vector<std::string> before = shared.KeysOf("away");
+  CatalogDesk catalogs(shared, recent_, clock_, "home");
+  RetentionDesk retention(shared, {}, clock_, "home");
+  GoTo(kFirstWindow + 900);
+  catalogs.Look(true);
+  EXPECT_EQ(catalogs.figures()->keeper.catalogs_written, 1u);
+  GoTo(kFirstWindow + 30 * kDay);
+  retention.Look(true);
+  EXPECT_THAT(shared.KeysOf("home"), IsEmpty());
+  EXPECT_EQ(shared.KeysOf("away"), before);
+  EXPECT_THAT(shared.AskedBeside("home"), IsEmpty());
 }
 
 TEST_F(DesksTest, ASweepThatFailsSaysWhy) {

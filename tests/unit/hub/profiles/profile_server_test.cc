@@ -37,9 +37,11 @@ class ProfileServerTest : public ::testing::Test {
                        Row("infra", "db-0", "db", kFirstWindow, 5),
                        Row("-", "-", "host", kFirstWindow, 2)});
   }
-  void Start() {
+  void Start(const std::string& cluster = "home") {
     Config config;
+    config.cluster = cluster;
     config.store_url = folder_.store().Describe();
+    server_.reset();
     auto server = ProfileServer::Start(
         config, {reviews_, own_rights_, clock_, [] { return false; }, [] { return "figures\n"; },
                  [] { return std::vector<k8s::WatchState>(); }});
@@ -138,6 +140,42 @@ TEST_F(ProfileServerTest, SaysWhichRightItLacks) {
     if (!is_missing) continue;
     EXPECT_THAT(check.fix, HasSubstr("grant create of subjectaccessreviews"));
   }
+}
+
+TEST_F(ProfileServerTest, AnswersAboutItsOwnClusterAlone) {
+  const store::BundleKey others{.cluster = "prod.example",
+                                .start_s = kFirstWindow,
+                                .seconds = 60,
+                                .node = "node-1",
+                                .run = "abcd1234"};
+  ASSERT_TRUE(folder_.store().Put(
+      *store::BuildKey(others), testing::BundleOf({Row("shop", "pay-1", "web", kFirstWindow, 7)})));
+  const auto pods = [&] {
+    EXPECT_TRUE(Comes([](const ProfileFigures& figures) { return figures.catalogs.rounds == 1; }));
+    for (const char* answer : {kJane, kNo, kYes}) reviews_.Answer(201, answer);
+    const auto reply = query::TopReplyFromJson(Get("/api/v1/top", R"({namespace="shop"})").body);
+    std::string names;
+    for (size_t i = 0; reply && i < reply->containers.size(); ++i)
+      names += reply->containers[i].pod + " ";
+    return names;
+  };
+  Start();
+  EXPECT_EQ(pods(), "web-1 ");
+  Start("PROD.example");
+  EXPECT_EQ(pods(), "pay-1 ") << "keys have names in lower case";
+}
+
+TEST_F(ProfileServerTest, SaysWhoseProfilesItMisses) {
+  own_rights_.Answer(201, kYes);
+  own_rights_.Answer(201, kYes);
+  Start("hone");
+  reviews_.Answer(201, kJane);
+  const auto reply = query::DoctorReplyFromJson(Get("/api/v1/doctor").body);
+  ASSERT_TRUE(reply);
+  const query::Check& check = reply->checks.at(0);
+  EXPECT_EQ(check.status, query::CheckStatus::kWarn);
+  EXPECT_THAT(check.message, HasSubstr("nothing of cluster hone"));
+  EXPECT_THAT(check.fix, HasSubstr("--cluster"));
 }
 
 TEST_F(ProfileServerTest, NeedsAStoreThatCanBeOpened) {
