@@ -25,15 +25,6 @@ HttpResponse Live(const HttpRequest&) {
   return response;
 }
 
-HttpResponse Unidentified(const HttpRequest& request, const Error& error) {
-  const bool is_unknown = error.code() == ErrorCode::kPermission;
-  const int status = is_unknown ? 401 : StatusOf(error);
-  HttpResponse response =
-      request.path == kProfilePath ? PprofError(status, error) : JsonError(status, error.message());
-  if (is_unknown) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"firetower\"");
-  return response;
-}
-
 }  // namespace
 
 Api::Api(const ApiParts& parts)
@@ -66,6 +57,20 @@ HttpResponse Api::Serve(const HttpRequest& request) const {
   if (!request.path.starts_with("/api/")) return router_.Serve(request);
   const Status known = parts_.authorizer.Identify(request);
   return known ? router_.Serve(request) : Unidentified(request, known.error());
+}
+
+HttpResponse Api::Refuse(const HttpRequest& request, int status, const Error& error) const {
+  HttpResponse response =
+      request.path == kProfilePath ? PprofError(status, error) : JsonError(status, error.message());
+  response.route = router_.RouteOf(request.path);
+  return response;
+}
+
+HttpResponse Api::Unidentified(const HttpRequest& request, const Error& error) const {
+  const bool is_unknown = error.code() == ErrorCode::kPermission;
+  HttpResponse response = Refuse(request, is_unknown ? 401 : StatusOf(error), error);
+  if (is_unknown) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"firetower\"");
+  return response;
 }
 
 HttpResponse Api::Index() const {

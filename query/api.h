@@ -34,9 +34,12 @@ class Api {
   Api& operator=(const Api&) = delete;
   // Below /api/ nothing is answered to somebody unknown.
   HttpResponse Serve(const HttpRequest& request) const;
+  // Instead of Serve: an error in the form that the path's clients read.
+  HttpResponse Refuse(const HttpRequest& request, int status, const Error& error) const;
 
  private:
   HttpResponse Index() const;
+  HttpResponse Unidentified(const HttpRequest& request, const Error& error) const;
   HttpResponse Ready(const HttpRequest& request) const;
   HttpResponse Metrics(const HttpRequest& request) const;
   HttpResponse Doctor(const HttpRequest& request) const;

@@ -24,6 +24,13 @@ HttpResponse Router::Serve(const HttpRequest& request) const {
   return JsonError(404, fmt::format("no such path '{}'; there are:{}", request.path, paths));
 }
 
+std::string_view Router::RouteOf(std::string_view path) const {
+  for (const Route& route : routes_) {
+    if (route.path == path) return route.path;
+  }
+  return "";
+}
+
 std::string Router::Index() const {
   std::string out;
   for (const Route& route : routes_) out += fmt::format("{:<18} {}\n", route.path, route.summary);

@@ -20,6 +20,8 @@ class Router {
  public:
   explicit Router(std::vector<Route> routes) : routes_(std::move(routes)) {}
   HttpResponse Serve(const HttpRequest& request) const;
+  // The route of that path, as a response has it; "" for none.
+  std::string_view RouteOf(std::string_view path) const;
   // "PATH  SUMMARY" a line.
   std::string Index() const;
 

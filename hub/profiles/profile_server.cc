@@ -89,8 +89,10 @@ class ProfileServerImpl final : public ProfileServer {
     if (!request.path.starts_with("/api/")) return api_.Serve(request);
     const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
     if (pass) return api_.Serve(request);
-    query::HttpResponse busy = query::JsonError(
-        503, "as many questions as memory allows are being answered: ask again in some seconds");
+    query::HttpResponse busy = api_.Refuse(
+        request, 503,
+        Error(ErrorCode::kExhausted,
+              "as many questions as memory allows are being answered: ask again in some seconds"));
     busy.headers.emplace_back("Retry-After", "2");
     return busy;
   }

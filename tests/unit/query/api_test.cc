@@ -303,6 +303,10 @@ TEST_F(ApiTest, WhoIsUnknownIsToldToSayWhoTheyAre) {
   }
   HttpResponse pprof = Get("/api/v1/profile");
   EXPECT_EQ(pprof.status, 401);
+  // As in metrics of what is answered.
+  EXPECT_EQ(pprof.route, "/api/v1/profile");
+  EXPECT_EQ(Get("/api/v1/top").route, "/api/v1/top");
+  EXPECT_EQ(Get("/api/v1/nope").route, "");
   EXPECT_EQ(Header(pprof, "X-Go-Pprof"), "1");
   EXPECT_EQ(pprof.body, "no token\n");
   EXPECT_EQ(Get("/metrics").status, 200);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <mutex>
+#include <semaphore>
 #include <thread>
 
 #include "profile/pprof.h"
@@ -176,6 +178,50 @@ TEST_F(ProfileServerTest, SaysWhoseProfilesItMisses) {
   EXPECT_EQ(check.status, query::CheckStatus::kWarn);
   EXPECT_THAT(check.message, HasSubstr("nothing of cluster hone"));
   EXPECT_THAT(check.fix, HasSubstr("--cluster"));
+}
+
+// Leaves whose token it is open until it is told to go on.
+class SlowApiServer : public k8s::ApiServer {
+ public:
+  Result<k8s::ApiReply> Send(const k8s::ApiRequest&, k8s::BodySink&) override {
+    go_on.acquire();
+    return Error(ErrorCode::kUnavailable, "no answer");
+  }
+  std::counting_semaphore<> go_on{0};
+};
+
+TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
+  SlowApiServer reviews;
+  Config config;
+  config.store_url = folder_.store().Describe();
+  auto server = ProfileServer::Start(
+      config, {reviews, own_rights_, clock_, [] { return false; }, [] { return ""; },
+               [] { return std::vector<k8s::WatchState>(); }});
+  ASSERT_TRUE(server);
+  server_ = *std::move(server);
+  // Two are let in, four wait: the first that is answered is the seventh.
+  std::mutex mutex;
+  std::vector<query::HttpResponse> answers;
+  std::counting_semaphore<> answered{0};
+  std::vector<std::jthread> askers;
+  for (int i = 0; i < 7; ++i) {
+    askers.emplace_back([&] {
+      query::HttpResponse answer = Get("/api/v1/profile");
+      const std::lock_guard lock(mutex);
+      answers.push_back(std::move(answer));
+      answered.release();
+    });
+  }
+  EXPECT_TRUE(answered.try_acquire_for(std::chrono::seconds(9)));
+  reviews.go_on.release(100);
+  askers.clear();
+  const query::HttpResponse& busy = answers.at(0);
+  EXPECT_EQ(busy.status, 503);
+  EXPECT_THAT(busy.body, HasSubstr("ask again"));
+  EXPECT_THAT(busy.headers, ::testing::Contains(::testing::Pair("Retry-After", "2")));
+  EXPECT_THAT(busy.headers, ::testing::Contains(::testing::Pair("X-Go-Pprof", "1")));
+  EXPECT_EQ(busy.content_type, "text/plain; charset=utf-8");
+  EXPECT_EQ(busy.route, "/api/v1/profile");
 }
 
 TEST_F(ProfileServerTest, NeedsAStoreThatCanBeOpened) {
