@@ -120,6 +120,12 @@ struct Parts {
   const CallLimits& calls;  // the store's
 };
 
+// Whose rows were taken from there already.
+struct InMemory {
+  std::vector<CatalogInterval> whole = {};
+  uint64_t added = 0;  // RecentRows::added() before: of what comes meanwhile nobody knows
+};
+
 // The catalogs of one class and cluster, for one question.
 class ClusterSearch {
  public:
@@ -138,8 +144,8 @@ class ClusterSearch {
       shard_hash_ = ShardHash(*filter_.namespace_name, *filter_.workload);
   }
 
-  // `in_memory`: whose rows were taken already. kNotFound when a catalog went meanwhile.
-  Status Search(std::span<const CatalogInterval> in_memory) {
+  // kNotFound when a catalog went meanwhile.
+  Status Search(const InMemory& in_memory) {
     ASSIGN_OR_RETURN(
         const CatalogListing listing,
         CatalogListing::Read(parts_.store, at_.retention, at_.cluster, HourOf(first_s_), to_s_));
@@ -150,14 +156,14 @@ class ClusterSearch {
       }
     }
     Cover(listing);
-    for (const CatalogInterval& one : in_memory) {
+    for (const CatalogInterval& one : in_memory.whole) {
       if (one.retention == at_.retention && one.cluster == at_.cluster &&
           one.seconds == kWindowsSeconds) {
         covered_.push_back({one.start_s, one.end_s()});
       }
     }
     for (const Stretch& gap : GapsBetween(std::move(covered_), first_s_, to_s_))
-      RETURN_IF_ERROR(ReadBundles(gap));
+      RETURN_IF_ERROR(ReadBundles(gap, in_memory.added));
     return OkStatus();
   }
 
@@ -230,12 +236,13 @@ class ClusterSearch {
     }
   }
 
-  Status ReadBundles(const Stretch& gap) {
+  Status ReadBundles(const Stretch& gap, uint64_t added) {
     uint64_t read = 0;
     const auto visit = [&](const ObjectInfo& info, const BundleKey& key) -> Result<bool> {
       // A row keeps milliseconds, the key seconds.
       if (key.start_s + key.seconds + 1 < from_s_) return true;
-      if (parts_.recent != nullptr && parts_.recent->Knows(IntervalOf(key), info.key)) return true;
+      if (parts_.recent != nullptr && parts_.recent->Knows(IntervalOf(key), info.key, added))
+        return true;
       if (++read > parts_.options.max_listed_bundles) {
         return Error(ErrorCode::kExhausted,
                      fmt::format("there is no catalog of the time from {} to {}, which has more "
@@ -281,9 +288,9 @@ class ClusterSearch {
 
 Status SearchAll(const Parts& parts, const Query& query, Resolution resolution, Found& found) {
   // What leaves the memory while this looks is in a catalog by then, and catalogs come after it.
-  std::vector<CatalogInterval> in_memory;
+  InMemory in_memory;
   if (parts.recent != nullptr) {
-    in_memory = parts.recent->WholeIntervals();
+    in_memory = {parts.recent->WholeIntervals(), parts.recent->added()};
     RETURN_IF_ERROR(parts.recent->Find(
         query, [&](const CatalogEntry& one) { return found.Take(one); },
         [&](const Unreadable& one) { found.Skip(one); }));

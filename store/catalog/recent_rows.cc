@@ -12,9 +12,9 @@
 namespace firetower::store {
 namespace {
 
-// In a set: a node of it, and the text.
+// In a map: a node of it, and the text.
 size_t BytesOfName(const std::string& bundle) {
-  return 4 * sizeof(void*) + sizeof(std::string) + bundle.size() + 1;
+  return 4 * sizeof(void*) + sizeof(std::string) + sizeof(uint64_t) + bundle.size() + 1;
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ Status RecentRows::Add(const std::string& bundle, const BundleIndex& index) {
   }
   Held* held = HeldOf(bundle);
   if (held == nullptr) return Error(ErrorCode::kInvalid, bundle + " is no bundle");
-  if (!held->bundles.insert(bundle).second) return OkStatus();
+  if (!held->bundles.emplace(bundle, added_ + 1).second) return OkStatus();
+  ++added_;
   bundle_bytes_ += BytesOfName(bundle);
   CatalogEntry one{.bundle = bundle};
   for (const BundleEntry& entry : index.entries) {
@@ -52,17 +53,26 @@ Status RecentRows::AddUnreadable(const std::string& bundle, const std::string& r
   const std::lock_guard lock(mutex_);
   Held* held = HeldOf(bundle);
   if (held == nullptr) return Error(ErrorCode::kInvalid, bundle + " is no bundle");
-  if (!held->bundles.insert(bundle).second) return OkStatus();
+  if (!held->bundles.emplace(bundle, added_ + 1).second) return OkStatus();
+  ++added_;
   bundle_bytes_ += BytesOfName(bundle);
   if (held->unreadable.size() < CatalogHeader::kMaxUnreadable)
     held->unreadable.push_back({bundle, "", reason});
   return OkStatus();
 }
 
-bool RecentRows::Knows(const CatalogInterval& interval, const std::string& bundle) const {
+uint64_t RecentRows::added() const {
   const std::shared_lock lock(mutex_);
-  const auto found = held_.find(interval);
-  return found != held_.end() && found->second.bundles.contains(bundle);
+  return added_;
+}
+
+bool RecentRows::Knows(const CatalogInterval& interval, const std::string& bundle,
+                       uint64_t upto) const {
+  const std::shared_lock lock(mutex_);
+  const auto held = held_.find(interval);
+  if (held == held_.end()) return false;
+  const auto found = held->second.bundles.find(bundle);
+  return found != held->second.bundles.end() && found->second <= upto;
 }
 
 void RecentRows::MarkWhole(const CatalogInterval& interval, bool whole) {
@@ -100,7 +110,9 @@ std::vector<std::string> RecentRows::BundlesOf(const CatalogInterval& interval) 
   const std::shared_lock lock(mutex_);
   const auto found = held_.find(interval);
   if (found == held_.end()) return {};
-  return {found->second.bundles.begin(), found->second.bundles.end()};
+  std::vector<std::string> bundles;
+  for (const auto& [bundle, added] : found->second.bundles) bundles.push_back(bundle);
+  return bundles;
 }
 
 std::vector<Unreadable> RecentRows::UnreadableOf(const CatalogInterval& interval) const {
@@ -127,7 +139,7 @@ void RecentRows::Drop(const CatalogInterval& interval) {
   if (found == held_.end()) return;
   rows_ -= found->second.rows.size();
   dropped_rows_ += found->second.rows.size() + 1;
-  for (const std::string& bundle : found->second.bundles) bundle_bytes_ -= BytesOfName(bundle);
+  for (const auto& [bundle, added] : found->second.bundles) bundle_bytes_ -= BytesOfName(bundle);
   held_.erase(found);
   if (dropped_rows_ > rows_ / 2) Compact();
 }

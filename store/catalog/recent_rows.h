@@ -38,8 +38,11 @@ class RecentRows {
   Status Add(const std::string& bundle, const BundleIndex& index);
   // Instead of Add where its directory cannot be read.
   Status AddUnreadable(const std::string& bundle, const std::string& reason);
-  // A bundle of that interval.
-  bool Knows(const CatalogInterval& interval, const std::string& bundle) const;
+  // Rises with each bundle.
+  uint64_t added() const;
+  // A bundle of that interval, which was there when added() was at most `upto`.
+  bool Knows(const CatalogInterval& interval, const std::string& bundle,
+             uint64_t upto = UINT64_MAX) const;
 
   // Whether every bundle of the interval that was listed is in here, or in a catalog.
   void MarkWhole(const CatalogInterval& interval, bool whole);
@@ -69,7 +72,7 @@ class RecentRows {
  private:
   struct Held {
     PackedRows::Rows rows = {};
-    std::set<std::string> bundles = {};
+    std::map<std::string, uint64_t> bundles = {};  // with added()
     std::vector<Unreadable> unreadable = {};
   };
 
@@ -83,6 +86,7 @@ class RecentRows {
   PackedRows packed_;
   std::map<CatalogInterval, Held> held_;
   std::set<CatalogInterval> whole_;
+  uint64_t added_ = 0;
   size_t rows_ = 0;
   size_t bundle_bytes_ = 0;  // of their names
   size_t dropped_rows_ = 0;  // since the last Compact

@@ -103,6 +103,19 @@ TEST(RecentRows, TakeABundleOnce) {
   EXPECT_EQ(recent.Add("no/bundle.zip", {}).error().code(), ErrorCode::kInvalid);
 }
 
+// For a question that looked before it came: it has to read the bundle itself.
+TEST(RecentRows, TellWhatWasThereFromWhatCameSince) {
+  RecentRows recent;
+  const std::string before = *BuildKey(KeyOf("node-1", kHour));
+  const std::string since = *BuildKey(KeyOf("node-2", kHour));
+  ASSERT_TRUE(recent.Add(before, IndexOf(RowsOf("node-1", kHour))));
+  const uint64_t looked = recent.added();
+  ASSERT_TRUE(recent.AddUnreadable(since, "damaged"));
+  EXPECT_TRUE(recent.Knows(kFirst, before, looked));
+  EXPECT_FALSE(recent.Knows(kFirst, since, looked));
+  EXPECT_TRUE(recent.Knows(kFirst, since));
+}
+
 TEST(RecentRows, TakeAllOfABundleOrNothing) {
   RecentRows recent({.max_rows = 5});
   const std::string first = *BuildKey(KeyOf("node-1", kHour)),
