@@ -38,7 +38,7 @@ class Directory:
     def look(self):
         pass
 
-    def await_arrival(self, daemon):
+    def await_arrival(self):
         pass
 
     def judge(self, case):
@@ -57,15 +57,11 @@ class S3:
 
     def look(self):
         """With the daemon dead."""
-        pending = self.spool / "pending"
-        for path in pending.rglob("*"):
-            if path.is_file() and path.suffix in (".zip", ".gz"):
-                self.spooled[str(path.relative_to(pending))] = hashlib.sha256(path.read_bytes()).hexdigest()
+        for key, path in object_store.waiting(self.spool).items():
+            self.spooled[key] = hashlib.sha256(path.read_bytes()).hexdigest()
 
-    def await_arrival(self, daemon):
-        end = time.monotonic() + ARRIVAL_SECONDS
-        while daemon.metrics().sum("firetower_spool_bytes") > 0 and time.monotonic() < end:
-            time.sleep(0.5)
+    def await_arrival(self):
+        object_store.await_gone(self.spool, self.spooled.keys(), ARRIVAL_SECONDS)
 
     def judge(self, case):
         wrong = [key for key, digest in self.spooled.items()
@@ -120,7 +116,7 @@ def kill_on(case, kind, work):
     try:
         kill_again_and_again(case, kind, work, random.Random(seed))
         with Daemon(*kind.flags, window_seconds=1, work=work, store_url=kind.url) as last:
-            kind.await_arrival(last)
+            kind.await_arrival()
             time.sleep(2)
             judge_answers(case, last, work)
         bad, profiles = unreadable(kind.root)

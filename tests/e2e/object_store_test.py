@@ -59,16 +59,6 @@ def samples_in(bundles):
     return total
 
 
-def await_arrival(daemon, server):
-    """Seconds until nothing waits in the spool; None if it still does at the end."""
-    begin = time.monotonic()
-    while time.monotonic() - begin < ARRIVAL_SECONDS:
-        if daemon.metrics().sum(SPOOL) == 0 and stored_bundles(server):
-            return time.monotonic() - begin
-        time.sleep(0.5)
-    return None
-
-
 def judge_arrival(case, faults, server, proxy, taken, more):
     """`taken`: samples until shortly before the end; `more`: at most as many until then."""
     bundles = stored_bundles(server)
@@ -86,7 +76,7 @@ def judge_arrival(case, faults, server, proxy, taken, more):
     case.at_most(f"{faults}: and no more than were taken until the end", stored, taken + more)
 
 
-def suffer(case, fault, seconds, daemon, server, proxy, rate):
+def suffer(case, fault, seconds, daemon, server, spool, proxy, rate):
     """One fault, from its begin until what waited has arrived; the samples a second meanwhile."""
     if fault == "away":
         server.stop()
@@ -100,25 +90,29 @@ def suffer(case, fault, seconds, daemon, server, proxy, rate):
         case.at_least(f"{fault}: bytes that wait in the spool", last.sum(SPOOL), 1)
     if fault == "away":
         server.start()
+    waited = object_store.waiting(spool).keys()
     proxy.fault = ""
-    arrived = await_arrival(daemon, server)
+    arrived = object_store.await_gone(spool, waited, ARRIVAL_SECONDS)
     case.check(f"{fault}: what waited has arrived", arrived is not None, f"{arrived or 0:.1f} s after it")
     return during
 
 
-def restart(case, fault, daemon, proxy):
+def restart(case, fault, daemon, spool, proxy):
     """Ends the daemon while that fault holds up what waits, and starts it again. The first one's last metrics."""
     proxy.fault = fault
     end = time.monotonic() + FAULT_SECONDS
-    while daemon.metrics().sum(SPOOL) == 0 and time.monotonic() < end:
+    while not object_store.waiting(spool) and time.monotonic() < end:
         time.sleep(0.2)
     last = daemon.metrics()
     status, seconds = daemon.stop()
+    left = object_store.waiting(spool).keys()
     case.check(f"{fault}, at the end: the daemon left with 0", status == 0, status)
     case.at_most(f"{fault}, at the end: after so many s", seconds, STOP_SECONDS)
-    daemon.start()
-    case.at_least(f"{fault}, at the end: bytes that the next one finds in the spool", daemon.metrics().sum(SPOOL), 1)
+    case.at_least(f"{fault}, at the end: objects that it leaves in the spool", len(left), 1)
     proxy.fault = ""
+    daemon.start()
+    arrived = object_store.await_gone(spool, left, ARRIVAL_SECONDS)
+    case.check(f"{fault}, at the end: the next one has taken them", arrived is not None, f"{arrived or 0:.1f} s")
     return last
 
 
@@ -126,13 +120,14 @@ def daemon_before(case, folder, faults):
     """`faults`: each with its seconds."""
     name = ", ".join(faults)
     with servers.started("versitygw", folder) as server, faulty.FaultyProxy(server.port) as proxy:
-        daemon = Daemon("--spool", server.work / "spool", window_seconds=WINDOW_SECONDS,
+        spool = server.work / "spool"
+        daemon = Daemon("--spool", spool, window_seconds=WINDOW_SECONDS,
                         store_url=object_store.url(proxy.endpoint))
         with daemon:
             rates = [watch(daemon, BEFORE_SECONDS)[0]]
             for fault, seconds in faults.items():
-                rates.append(suffer(case, fault, seconds, daemon, server, proxy, rates[0]))
-            ends = [restart(case, "slow", daemon, proxy)] if "slow" in faults else []
+                rates.append(suffer(case, fault, seconds, daemon, server, spool, proxy, rates[0]))
+            ends = [restart(case, "slow", daemon, spool, proxy)] if "slow" in faults else []
             time.sleep(2 * WINDOW_SECONDS)
             ends.append(daemon.metrics())
             status, _ = daemon.stop()

@@ -30,6 +30,24 @@ def folder_of(server):
     return server.data / servers.BUCKET / _PREFIX
 
 
+def waiting(spool):
+    """The objects that wait in that folder; key to path."""
+    pending = spool / "pending"
+    return {str(path.relative_to(pending)): path for path in pending.rglob("*")
+            if path.is_file() and path.suffix in (".zip", ".gz")}
+
+
+def await_gone(spool, keys, limit):
+    """Seconds until none of these waits there any more; None if some do after so many. Newer ones may: there always is
+    a window on its way, and /metrics tells of the spool as seldom as windows end."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < limit:
+        if not waiting(spool).keys() & keys:
+            return time.monotonic() - begin
+        time.sleep(0.2)
+    return None
+
+
 def watch(daemon, seconds):
     """Samples a second, the longest that /metrics took, and the metrics at the end."""
     first, begin, longest = daemon.metrics(), time.monotonic(), 0.0
