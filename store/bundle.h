@@ -66,6 +66,8 @@ struct BundleIndex {
 
 // Reads bytes [offset, offset + length) of a file.
 using RangeReader = std::function<Result<std::string>(uint64_t offset, uint64_t length)>;
+// Of a file in memory, which outlives it. kCorrupt for what lies beyond its end.
+RangeReader ReaderOf(std::string_view bytes);
 
 // Reads the central directory of a file of `size` bytes: one range when it fits kBundleTailBytes,
 // two otherwise. kCorrupt names what is wrong; kUnsupported a ZIP that is not one of ours

@@ -119,6 +119,14 @@ Result<BundleIndex> ParseDirectory(std::string_view bytes, const Directory& dire
 
 }  // namespace
 
+RangeReader ReaderOf(std::string_view bytes) {
+  return [bytes](uint64_t offset, uint64_t length) -> Result<std::string> {
+    if (offset > bytes.size() || length > bytes.size() - offset)
+      return Corrupt("it ends too early");
+    return std::string(bytes.substr(offset, length));
+  };
+}
+
 Result<BundleIndex> ReadBundleIndex(uint64_t size, const RangeReader& read) {
   if (size < kEndBytes) return Corrupt(fmt::format("truncated or not a ZIP: {} bytes", size));
   uint64_t tail_bytes = std::min(size, kBundleTailBytes);

@@ -50,10 +50,7 @@ class Verifier {
     if (!decoded) Damaged(key, entry, decoded.error());
   }
   void CheckBundle(const std::string& key, std::string_view bytes) {
-    RangeReader read = [bytes](uint64_t offset, uint64_t length) -> Result<std::string> {
-      if (offset > bytes.size()) return Error(ErrorCode::kCorrupt, "truncated");
-      return std::string(bytes.substr(offset, length));
-    };
+    const RangeReader read = ReaderOf(bytes);
     Result<BundleIndex> index = ReadBundleIndex(bytes.size(), read);
     if (!index) return Damaged(key, "", index.error());
     for (const BadEntry& bad : index->bad_entries) {

@@ -36,7 +36,7 @@ class ObjectSink {
   virtual void Send(Outgoing object) = 0;
 };
 
-// Told of each operation on the store, on the outbox's thread.
+// Told of each operation on the store, on the thread that does it.
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;

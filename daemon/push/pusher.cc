@@ -15,16 +15,8 @@ namespace {
 
 constexpr uint64_t kMaxAnswerBytes = 64 << 10;
 
-store::RangeReader ReaderOf(const std::string& bundle) {
-  return [&bundle](uint64_t offset, uint64_t length) -> Result<std::string> {
-    if (offset > bundle.size() || length > bundle.size() - offset)
-      return Error(ErrorCode::kCorrupt, "a bundle ends too early");
-    return bundle.substr(offset, length);
-  };
-}
-
 store::BundleIndex IndexOf(const std::string& bundle) {
-  Result<store::BundleIndex> index = store::ReadBundleIndex(bundle.size(), ReaderOf(bundle));
+  Result<store::BundleIndex> index = store::ReadBundleIndex(bundle.size(), store::ReaderOf(bundle));
   if (index) return *std::move(index);
   LOG(kError, "window not pushed", {{"error", index.error().message()}});
   return {};
@@ -182,7 +174,7 @@ int64_t Pusher::SendNext() {
 }
 
 bool Pusher::AddToRequest(const Queued& queued, const store::BundleEntry& entry, bool is_new) {
-  const Result<std::string> pprof = store::ReadBundleEntry(entry, ReaderOf(*queued.bundle));
+  const Result<std::string> pprof = store::ReadBundleEntry(entry, store::ReaderOf(*queued.bundle));
   const Status added = pprof ? protocol_->Add(entry.row, *pprof) : Status(pprof.error());
   if (added) return true;
   if (is_new) {

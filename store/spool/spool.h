@@ -23,7 +23,7 @@ struct SpoolFigures {
   uint64_t bytes = 0;
   // Copies of what is stored.
   uint64_t copied_bytes = 0;
-  // Since the start: what went to make room and was in no store.
+  // Since the start: what went to make room, or was refused for good, and was in no store.
   uint64_t dropped_objects = 0;
   uint64_t dropped_profiles = 0;
 };

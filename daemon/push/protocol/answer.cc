@@ -16,10 +16,15 @@ constexpr size_t kMaxReasonBytes = 200;
 
 }  // namespace
 
-std::string DescribeRefusal(const store::s3::HttpResponse& response) {
-  std::string text = response.body.substr(0, kMaxReasonBytes);
+std::string ReasonOf(std::string_view words) {
+  std::string text(words.substr(0, kMaxReasonBytes));
   std::ranges::replace_if(
       text, [](char c) { return c < ' ' || c > '~'; }, ' ');
+  return text;
+}
+
+std::string DescribeRefusal(const store::s3::HttpResponse& response) {
+  const std::string text = ReasonOf(response.body);
   return fmt::format("it answers {}{}{}", response.status, text.empty() ? "" : ": ", text);
 }
 

@@ -54,7 +54,7 @@ class OtlpProtocol : public PushProtocol {
     // An answer in another form than the request's says no less that it was taken.
     Result<profile::OtlpResponse> partial = profile::DecodeOtlpResponse(response.body);
     if (!partial) return {};
-    return {.rejected = partial->rejected_profiles, .reason = std::move(partial->message)};
+    return {.rejected = partial->rejected_profiles, .reason = ReasonOf(partial->message)};
   }
 
   // OpenTelemetry's semantic conventions for resources: service, k8s, container, host.

@@ -52,7 +52,9 @@ class PushProtocol {
 std::unique_ptr<PushProtocol> NewPyroscopeProtocol(std::string cluster);
 std::unique_ptr<PushProtocol> NewOtlpProtocol(std::string cluster);
 
-// A status and what the server says to it, cut and without what a terminal might obey.
+// What a server says, cut and without what a terminal might obey.
+std::string ReasonOf(std::string_view words);
+// A status and that.
 std::string DescribeRefusal(const store::s3::HttpResponse& response);
 
 // Of a status after which the same request may be taken: with the time in Retry-After.

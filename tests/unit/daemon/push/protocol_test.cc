@@ -186,6 +186,14 @@ TEST(OtlpProtocol, PartOfARequestMayBeRejected) {
   EXPECT_EQ(answer.verdict, PushVerdict::kTaken);
   EXPECT_EQ(answer.rejected, 2u);
   EXPECT_EQ(answer.reason, "too big");
+  const std::string escape =
+      "\x0a\x06\x08\x02\x12\x02"
+      "a\x1b";
+  EXPECT_EQ(Judge(*protocol, Answer(200, "application/x-protobuf", escape)).reason, "a ");
+  const std::string head = "\x0a\xb1\x02\x08\x02\x12\xac\x02";
+  const PushAnswer cut =
+      Judge(*protocol, Answer(200, "application/x-protobuf", head + std::string(300, 'x')));
+  EXPECT_EQ(cut.reason, std::string(200, 'x'));
   EXPECT_EQ(Judge(*protocol, Answer(200, "application/json", "{}")).verdict, PushVerdict::kTaken);
 }
 

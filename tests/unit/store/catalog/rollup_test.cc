@@ -36,9 +36,7 @@ class RollUpTest : public ::testing::Test {
     profiles_ = rolled->profiles;
     std::vector<CatalogRow> rows;
     if (rolled->bytes.empty()) return rows;
-    const RangeReader read = [&](uint64_t offset, uint64_t length) -> Result<std::string> {
-      return rolled->bytes.substr(offset, length);
-    };
+    const RangeReader read = ReaderOf(rolled->bytes);
     Result<BundleIndex> index = ReadBundleIndex(rolled->bytes.size(), read);
     EXPECT_TRUE(index) << index.error().message();
     for (const BundleEntry& entry : index->entries) {
