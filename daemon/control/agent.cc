@@ -21,6 +21,7 @@
 #include "daemon/control/budget_desk.h"
 #include "daemon/control/http_sources.h"
 #include "daemon/control/metrics_feed.h"
+#include "daemon/control/module_readers.h"
 #include "daemon/control/policy_log.h"
 #include "daemon/control/store_probe.h"
 #include "daemon/control/trigger_desk.h"
@@ -34,7 +35,6 @@
 #include "k8s/pods/pod_tracker.h"
 #include "query/api.h"
 #include "query/http_server.h"
-#include "symbolizer/debuginfod/client.h"
 
 namespace firetower::daemon {
 namespace {
@@ -46,14 +46,7 @@ constexpr int64_t kViewEveryNs = 200 * kNsPerMs;
 class AgentImpl : public Agent {
  public:
   AgentImpl(const Config& config, std::optional<k8s::ClientConfig> access, const Clock& clock)
-      : config_(config),
-        access_(std::move(access)),
-        clock_(clock),
-        lines_(static_cast<size_t>(config.symbol_cache_bytes)),
-        cache_(static_cast<size_t>(config.symbol_cache_bytes)),
-        debuginfod_(DebuginfodOptionsOf(config), clock),
-        fetcher_(debuginfod_, cache_, ObjectOptionsOf()),
-        loader_(config.proc_root, cache_, SymbolOptionsOf()) {}
+      : config_(config), access_(std::move(access)), clock_(clock) {}
 
   ~AgentImpl() override { Stop(); }
 
@@ -125,8 +118,7 @@ class AgentImpl : public Agent {
     if (exporter_) exporter_->Finish();
     if (store_) store_->Finish();
     if (push_) push_->Finish();
-    loader_.Stop();
-    fetcher_.Stop();
+    readers_.Stop();
     if (report_) report_->Stop();
     if (cluster_) cluster_->Stop();
     if (http_) http_->Stop();
@@ -135,20 +127,6 @@ class AgentImpl : public Agent {
   std::string url() const override { return http_ ? http_->url() : ""; }
 
  private:
-  symbolizer::ObjectOptions ObjectOptionsOf() {
-    symbolizer::ObjectOptions options;
-    if (config_.symbols == SymbolMode::kFull) options.lines = &lines_;
-    return options;
-  }
-
-  SymbolOptions SymbolOptionsOf() {
-    SymbolOptions options;
-    options.remote = config_.symbols == SymbolMode::kRemote;
-    options.object = ObjectOptionsOf();
-    if (!config_.debuginfod_urls.empty()) options.fetcher = &fetcher_;
-    return options;
-  }
-
   Status LoadKernelSide() {
     ASSIGN_OR_RETURN(mounts_, ReadFile(config_.proc_root + "/self/mountinfo"));
     ASSIGN_OR_RETURN(std::string self, ReadFile(config_.proc_root + "/self/cgroup"));
@@ -186,13 +164,13 @@ class AgentImpl : public Agent {
     registry_.Set(MetricId::kHostPidsHidden, sees_processes ? 0 : 1);
     ObjectSink& sink =
         store_->Connect(*feed_, [this](const Outgoing& one) { exporter_->Release(one); });
-    exporter_ =
-        std::make_unique<Exporter>(push_->StandBefore(sink), loader_, cache_, config_.proc_root,
-                                   *feed_, clock_, ExportOptionsOf(config_), PodsSource(),
-                                   [this](const Container& one) { return Settled(one); });
-    pipeline_ = std::make_unique<Pipeline>(*sampler_, *cgroups_, *processes_, modules_, loader_,
-                                           loader_, clock_, PipelineOptionsOf(config_),
-                                           [this] { exporter_->Notify(); });
+    exporter_ = std::make_unique<Exporter>(push_->StandBefore(sink), readers_.symbols(),
+                                           readers_.cache(), config_.proc_root, *feed_, clock_,
+                                           ExportOptionsOf(config_), PodsSource(),
+                                           [this](const Container& one) { return Settled(one); });
+    pipeline_ = std::make_unique<Pipeline>(
+        *sampler_, *cgroups_, *processes_, modules_, readers_.symbols(), readers_.tables(), clock_,
+        PipelineOptionsOf(config_), [this] { exporter_->Notify(); });
     MakeTriggers();
   }
 
@@ -342,8 +320,7 @@ class AgentImpl : public Agent {
       LOG(kWarn, "not all cgroups read", {{"error", scanned.error().message()}});
     }
     processes_->Scan();
-    if (!config_.debuginfod_urls.empty()) fetcher_.Start();
-    loader_.Start([this] { pipeline_->Notify(); });
+    readers_.Start([this] { pipeline_->Notify(); });
     TakePolicies();
     store_->Start();
     exporter_->Start(*pipeline_);
@@ -435,12 +412,7 @@ class AgentImpl : public Agent {
   Config config_;
   std::optional<k8s::ClientConfig> access_;
   const Clock& clock_;
-  // Before the cache, whose tables have lines in it.
-  symbolizer::dwarf::UnitCache lines_;
-  symbolizer::SymbolCache cache_;
-  symbolizer::DebuginfodClient debuginfod_;
-  DebugFetcher fetcher_;
-  SymbolLoader loader_;
+  ModuleReaders readers_{config_, clock_};
   MetricsRegistry registry_;
   BudgetDesk budget_{registry_, config_.memory_limit_bytes};
   std::string mounts_;  // /proc/self/mountinfo as of the start

@@ -2,15 +2,11 @@
 #include "daemon/export/symbol_loader.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
-#include <unistd.h>
 
 #include <utility>
 
-#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/unwind/load_table.h"
 #include "symbolizer/kernel/vdso.h"
 
 namespace firetower::daemon {
@@ -27,21 +23,14 @@ SymbolLoader::SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache
       cache_(cache),
       options_(options),
       requests_(kMaxRequests),
-      table_requests_(kMaxRequests),
       again_requests_(kMaxAgain),
-      again_(kMaxAgain),
-      tables_(kMaxRequests) {}
+      again_(kMaxAgain) {}
 
 SymbolLoader::~SymbolLoader() { Stop(); }
 
-void SymbolLoader::Start(std::function<void()> on_table) {
-  on_table_ = std::move(on_table);
+void SymbolLoader::Start() {
   if (auto vdso = symbolizer::LoadOwnVdso()) vdso_ = vdso->symbols;
-  if (auto table = LoadVdsoTable()) {
-    ++unanswered_;
-    Deliver({ModuleRegistry::kVdso, LoadedTable::Outcome::kTable, *std::move(table)});
-  }
-  thread_ = NamedThread("tables", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
+  thread_ = NamedThread("symbols", [this](std::stop_token stop, WakeFd& wake) { Run(stop, wake); });
 }
 
 void SymbolLoader::Stop() {
@@ -61,24 +50,8 @@ void SymbolLoader::Want(const std::shared_ptr<const Module>& module, const Proce
   thread_.Notify();
 }
 
-bool SymbolLoader::WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
-                             const Process& process, const ProcessMapping& mapping) {
-  if (unanswered_ >= kMaxRequests) return false;
-  ++unanswered_;
-  CHECK(table_requests_.TryPush({module_id, MappedModule(module, process, mapping)}));
-  thread_.Notify();
-  return true;
-}
-
-std::optional<LoadedTable> SymbolLoader::TryPopTable() {
-  std::optional<LoadedTable> table = tables_.TryPop();
-  if (table) --unanswered_;
-  return table;
-}
-
 void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
   while (!stop.stop_requested()) {
-    LoadTables();
     ServeAgain();
     while (auto request = requests_.TryPop()) {
       // One of those that were read again meanwhile needs no more.
@@ -87,7 +60,6 @@ void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
       } else {
         Load(*request);
       }
-      LoadTables();
       ServeAgain();
       Answered();
       if (stop.stop_requested()) return;
@@ -127,7 +99,6 @@ void SymbolLoader::ServeAgain() {
     // Held by the answer: what is read next may push it out of the cache.
     again_.TryPush({request->module, cache_.Find(request->module->cache_key).table});
     again_done_.Notify();
-    LoadTables();
   }
 }
 
@@ -141,10 +112,6 @@ bool SymbolLoader::WantKernel() {
   kernel_wanted_.store(true);
   thread_.Notify();
   return true;
-}
-
-void SymbolLoader::LoadTables() {
-  while (auto request = table_requests_.TryPop()) LoadTable(*request);
 }
 
 void SymbolLoader::WaitIdle(int timeout_ms) {
@@ -177,12 +144,6 @@ std::shared_ptr<const symbolizer::Kallsyms> SymbolLoader::Kernel() {
   return kernel_;
 }
 
-// A file that its process took along, or mapped no more, may be had from the next that maps it.
-bool SymbolLoader::IsGone(const Error& error, uint32_t pid) const {
-  return error.code() == ErrorCode::kUnavailable ||
-         ::access(fmt::format("{}/{}", proc_root_, pid).c_str(), F_OK) != 0;
-}
-
 void SymbolLoader::Load(const MappedModule& request) {
   const Module& module = *request.module;
   if (IsRemote(module)) {
@@ -190,7 +151,7 @@ void SymbolLoader::Load(const MappedModule& request) {
     return;
   }
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request);
-  if (!source && (request.maybe_gone || IsGone(source.error(), request.pid))) {
+  if (!source && (request.maybe_gone || IsGone(source.error(), proc_root_, request.pid))) {
     module.symbols.store(Module::kWanted, std::memory_order_release);
     return;
   }
@@ -231,32 +192,6 @@ Result<std::shared_ptr<symbolizer::SymbolTable>> SymbolLoader::LoadSymbols(
     if (kept) options_.fetcher->Want(request.module, *std::move(kept));
   }
   return symbolizer::LoadObject(std::move(source), std::nullopt, object);
-}
-
-void SymbolLoader::LoadTable(const TableRequest& request) {
-  LoadedTable loaded;
-  loaded.module = request.module_id;
-  Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request.mapped);
-  if (!source && IsGone(source.error(), request.mapped.pid))
-    loaded.outcome = LoadedTable::Outcome::kGone;
-  if (source) {
-    Result<PackedTable> table = LoadUnwindTable(*source);
-    loaded.outcome = LoadedTable::Outcome::kNone;
-    if (!table) {
-      LOG(kDebug, "no unwind table",
-          {{"file", request.mapped.module->path}, {"error", table.error().message()}});
-    } else if (!table->empty()) {
-      loaded.outcome = LoadedTable::Outcome::kTable;
-      loaded.table = *std::move(table);
-    }
-  }
-  Deliver(std::move(loaded));
-}
-
-void SymbolLoader::Deliver(LoadedTable loaded) {
-  // As long as the queue of requests, so that there is room for every answer.
-  CHECK(tables_.TryPush(std::move(loaded)));
-  if (on_table_) on_table_();
 }
 
 }  // namespace firetower::daemon

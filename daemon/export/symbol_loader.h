@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,14 +30,12 @@ struct SymbolOptions {
   DebugFetcher* fetcher = nullptr;
 };
 
-// The `tables` thread: reads unwind tables and symbols off the sampling path, as soon as a sampled
-// process maps a module or it shows up in a stack, and while a process that maps it is still there.
-// Unwind tables come first, for stacks wait for them; they go back to the resolve thread. Symbols
-// go to the cache, where the export thread finds them.
+// The `symbols` thread: reads symbols off the sampling path, as soon as a module shows up in a
+// stack and while a process that maps it is still there. They go to the cache, where the export
+// thread finds them.
 //
-// At most kMaxRequests of each kind wait; a module refused for lack of room asks again with its
-// next stack.
-class SymbolLoader : public SymbolRequests, public TableSource {
+// At most kMaxRequests wait; a module refused for lack of room asks again with its next stack.
+class SymbolLoader : public SymbolRequests {
  public:
   static constexpr size_t kMaxRequests = 1024;
   // A process may be gone before its file is opened; another one may map the same file later.
@@ -50,16 +47,12 @@ class SymbolLoader : public SymbolRequests, public TableSource {
                const SymbolOptions& options = {});
   ~SymbolLoader() override;
 
-  // `on_table` is called on the tables thread when TryPopTable has something.
-  void Start(std::function<void()> on_table = {});
+  void Start();
   void Stop();
 
   // Resolve thread.
   void Want(const std::shared_ptr<const Module>& module, const Process& process,
             const ProcessMapping& mapping) override;
-  bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
-                 const Process& process, const ProcessMapping& mapping) override;
-  std::optional<LoadedTable> TryPopTable() override;
 
   // Waits until nothing is asked for any more, at most `timeout_ms`. Export thread.
   void WaitIdle(int timeout_ms);
@@ -87,11 +80,6 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
-  struct TableRequest {
-    uint32_t module_id = 0;
-    MappedModule mapped;
-  };
-
   struct Again {
     std::shared_ptr<const Module> module;
     std::shared_ptr<const symbolizer::SymbolTable> table;
@@ -102,10 +90,6 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   void Load(const MappedModule& request);
   Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(symbolizer::FileSource source,
                                                                const MappedModule& request) const;
-  bool IsGone(const Error& error, uint32_t pid) const;
-  void LoadTables();
-  void LoadTable(const TableRequest& request);
-  void Deliver(LoadedTable loaded);
   void LoadKernel();
   void Answered();
 
@@ -113,14 +97,10 @@ class SymbolLoader : public SymbolRequests, public TableSource {
   symbolizer::SymbolCache& cache_;
   SymbolOptions options_;
   SpscQueue<MappedModule> requests_;
-  SpscQueue<TableRequest> table_requests_;
   // Between the export thread and this one; more than one only where waiting took too long.
   SpscQueue<MappedModule> again_requests_;
   SpscQueue<Again> again_;
   WakeFd again_done_;
-  SpscQueue<LoadedTable> tables_;
-  size_t unanswered_ = 0;  // of the resolve thread: requests on their way, there or back
-  std::function<void()> on_table_;
   std::atomic<uint32_t> open_requests_{0};
   WakeFd idle_;
   std::shared_ptr<const symbolizer::SymbolTable> vdso_;  // set before the thread starts

@@ -12,9 +12,9 @@
 namespace firetower::daemon {
 
 // The parts of the daemon whose CPU is told apart: its threads by name, BPF, and the rest.
-inline constexpr std::array<std::string_view, 12> kOverheadComponents{
-    "capture", "resolve", "tables",  "export", "outbox", "upload",
-    "push",    "watch",   "control", "http",   "bpf",    "other"};
+inline constexpr std::array<std::string_view, 13> kOverheadComponents{
+    "capture", "resolve", "tables",  "symbols", "export", "outbox", "upload",
+    "push",    "watch",   "control", "http",    "bpf",    "other"};
 
 struct ComponentCpu {
   std::string_view component;  // one of kOverheadComponents, never "bpf"

@@ -105,7 +105,7 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kPushQueueBytes, "firetower_push_queue_bytes", kGauge, "server", "", 4,
      "Size of what waits for such a server."},
     {MetricId::kOverheadCpuSeconds, "firetower_overhead_cpu_seconds_total", kCounter, "component",
-     "capture,resolve,tables,export,outbox,upload,push,watch,control,http,bpf,other", 12,
+     "capture,resolve,tables,symbols,export,outbox,upload,push,watch,control,http,bpf,other", 13,
      "CPU time the daemon itself costs, by its threads; bpf is what its programs cost the sampled "
      "CPUs."},
     {MetricId::kBpfRunSeconds, "firetower_bpf_run_seconds_total", kCounter, "", "", 1,

@@ -32,7 +32,7 @@ struct Module {
   std::string cache_key;  // names its symbols: "b:<build id>", else "f:<device>:<inode>:<path>"
   uint64_t inode = 0;     // only without a build id
 
-  // Where the loader stands. Written by the resolve, tables and export threads.
+  // Where the loader stands. Written by the resolve, symbols and export threads.
   enum State : uint8_t { kWanted, kAsked, kLoaded, kFailed };
   mutable std::atomic<uint8_t> symbols{kWanted};
   mutable std::atomic<uint8_t> failures{0};
@@ -62,10 +62,13 @@ struct Module {
     const std::string* found = found_build_id_.load(std::memory_order_acquire);
     return found != nullptr ? std::string_view(*found) : std::string_view(build_id);
   }
-  // Of the tables thread alone; the first call counts.
+  // From any thread; the first call counts.
   void SetFoundBuildId(std::string id) const {
     if (found_build_id_.load(std::memory_order_relaxed) != nullptr) return;
-    found_build_id_.store(new std::string(std::move(id)), std::memory_order_release);
+    auto found = std::make_unique<const std::string>(std::move(id));
+    const std::string* none = nullptr;
+    if (found_build_id_.compare_exchange_strong(none, found.get(), std::memory_order_release))
+      found.release();
   }
 
  private:

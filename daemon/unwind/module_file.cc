@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -103,6 +104,11 @@ ProcessFiles::ProcessFiles(const std::string& proc_root, const MappedModule& map
     const Result<ProcessStat> stat = proc.Stat(pid);
     pid = stat ? stat->parent : 0;
   }
+}
+
+bool IsGone(const Error& error, const std::string& proc_root, uint32_t pid) {
+  return error.code() == ErrorCode::kUnavailable ||
+         ::access(fmt::format("{}/{}", proc_root, pid).c_str(), F_OK) != 0;
 }
 
 Result<symbolizer::FileSource> ProcessFiles::Open(const std::string& path) const {

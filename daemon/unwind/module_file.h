@@ -42,6 +42,10 @@ struct MappedModule {
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
                                               const MappedModule& mapped);
 
+// Whether `error` of OpenModuleFile says nothing of the file: process `pid` took it along, or maps
+// it no more. It may be had from the next process that maps it.
+bool IsGone(const Error& error, const std::string& proc_root, uint32_t pid);
+
 // The files that a process or one of its parents sees, by path; no link leads out of their roots.
 class ProcessFiles : public symbolizer::FileTree {
  public:

@@ -80,16 +80,6 @@ class SymbolLoaderTest : public ::testing::Test {
   SymbolLoader loader_{proc_.root(), cache_};
 };
 
-TEST_F(SymbolLoaderTest, HasTheVdsosUnwindTableFromTheStart) {
-  loader_.Start();
-  std::optional<LoadedTable> table = loader_.TryPopTable();
-  ASSERT_TRUE(table);
-  EXPECT_EQ(table->module, ModuleRegistry::kVdso);
-  EXPECT_EQ(table->outcome, LoadedTable::Outcome::kTable);
-  EXPECT_FALSE(table->table.empty());
-  EXPECT_FALSE(loader_.TryPopTable());
-}
-
 TEST_F(SymbolLoaderTest, ReadsADeletedFileThroughItsMapping) {
   WriteMapped(7, Program("in_the_mapping", "\x01\x02"));
   WriteText(InRoot(7, "/bin/app"), Program("put_in_its_place", "\x01\x02"));

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/spsc_queue.h"
+#include "base/thread.h"
+#include "daemon/unwind/module_file.h"
+#include "daemon/unwind/unwinder.h"
+
+namespace firetower::daemon {
+
+// The `tables` thread: reads unwind tables off the sampling path, as soon as a sampled process maps
+// a file and while it is still there. Stacks wait for them, some seconds at most: so a compiler's
+// library of 100 MB lets the small programs beside it go first, unless it has waited long itself.
+//
+// At most kMaxRequests wait; a file refused for lack of room is asked for again with its next
+// stack.
+class TableLoader : public TableSource {
+ public:
+  static constexpr size_t kMaxRequests = 1024;
+  static constexpr int64_t kMaxOvertakenNs = 500 * kNsPerMs;
+
+  explicit TableLoader(std::string proc_root, const Clock& clock = Clock::System());
+  ~TableLoader() override;
+
+  // `on_table` is called on the tables thread when TryPopTable has something.
+  void Start(std::function<void()> on_table = {});
+  void Stop();
+
+  // Resolve thread.
+  bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
+                 const Process& process, const ProcessMapping& mapping) override;
+  std::optional<LoadedTable> TryPopTable() override;
+
+ private:
+  struct Request {
+    uint32_t module_id = 0;
+    MappedModule mapped;
+    int64_t since_ns = 0;
+  };
+
+  void Run(std::stop_token stop, WakeFd& wake);
+  std::optional<Request> Next();
+  void Load(const Request& request);
+  void Deliver(LoadedTable loaded);
+
+  std::string proc_root_;
+  const Clock& clock_;
+  SpscQueue<Request> requests_;
+  SpscQueue<LoadedTable> tables_;
+  size_t unanswered_ = 0;         // of the resolve thread: requests on their way, there or back
+  std::vector<Request> waiting_;  // of the tables thread, in the order they came
+  std::function<void()> on_table_;
+  NamedThread thread_;
+};
+
+}  // namespace firetower::daemon
