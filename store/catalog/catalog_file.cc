@@ -189,19 +189,34 @@ std::pair<size_t, size_t> CatalogFile::BlocksOf(const CatalogFilter& filter) con
   return {static_cast<size_t>(first), static_cast<size_t>(end - index_.blocks.begin())};
 }
 
-Result<std::vector<CatalogEntry>> CatalogFile::ParseBlock(std::string_view packed) {
+namespace {
+
+// Calls `visit` for each line of a block, without its line feed, until one fails.
+template <typename Visit>
+Status ForEachLine(std::string_view packed, const Visit& visit) {
   Result<std::string> lines = profile::GzipDecompress(packed, kMaxBlockBytes);
   // A block that would be larger is none of ours.
   if (!lines) return Corrupt(lines.error().message());
-  std::vector<CatalogEntry> entries;
-  CatalogLineParser parser;
   for (std::string_view rest = *lines; !rest.empty();) {
     const size_t line = rest.find('\n');
     if (line == std::string_view::npos) return Corrupt("a line without an end");
-    ASSIGN_OR_RETURN(CatalogEntry one, parser.Parse(rest.substr(0, line)));
-    entries.push_back(std::move(one));
+    RETURN_IF_ERROR(visit(rest.substr(0, line)));
     rest.remove_prefix(line + 1);
   }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::vector<CatalogEntry>> CatalogFile::ParseBlock(std::string_view packed) {
+  std::vector<CatalogEntry> entries;
+  CatalogLineParser parser;
+  const auto take = [&](std::string_view line) -> Status {
+    ASSIGN_OR_RETURN(CatalogEntry one, parser.Parse(line));
+    entries.push_back(std::move(one));
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(ForEachLine(packed, take));
   return entries;
 }
 
@@ -209,6 +224,12 @@ Status CatalogFile::Read(const CatalogFilter& filter, const RangeReader& read,
                          const std::function<Status(const CatalogEntry& entry)>& visit) const {
   if (filter.pod && !MayHoldPod(*filter.pod)) return OkStatus();
   const auto [first, last] = BlocksOf(filter);
+  CatalogLineParser parser;
+  const auto take = [&](std::string_view line) -> Status {
+    RETURN_IF_ERROR(parser.Read(line));
+    const CatalogEntry& one = parser.entry();
+    return Passes(filter, one.entry.row) ? visit(one) : OkStatus();
+  };
   for (size_t block = first; block < last;) {
     const uint64_t begin = BlockOffset(block);
     size_t end = block + 1;
@@ -217,12 +238,9 @@ Status CatalogFile::Read(const CatalogFilter& filter, const RangeReader& read,
     if (packed.size() != BlockEnd(end - 1) - begin) return Corrupt("truncated");
     for (; block < end; ++block) {
       const std::string_view bytes(packed);
-      ASSIGN_OR_RETURN(const std::vector<CatalogEntry> entries,
-                       ParseBlock(bytes.substr(BlockOffset(block) - begin,
-                                               BlockEnd(block) - BlockOffset(block))));
-      for (const CatalogEntry& one : entries) {
-        if (Passes(filter, one.entry.row)) RETURN_IF_ERROR(visit(one));
-      }
+      const size_t offset = BlockOffset(block) - begin;
+      RETURN_IF_ERROR(
+          ForEachLine(bytes.substr(offset, BlockEnd(block) - BlockOffset(block)), take));
     }
   }
   return OkStatus();

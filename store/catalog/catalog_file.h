@@ -77,7 +77,8 @@ class CatalogFile {
   static Result<CatalogFile> Open(uint64_t size, const RangeReader& read);
 
   const CatalogHeader& header() const { return index_.header; }
-  // Calls `visit` for each entry that passes the filter, in order, until one fails. Reads the
+  // Calls `visit` for each entry that passes the filter, in order, until one fails. Their names are
+  // empty where they are BundleEntryName's. Reads the
   // blocks that may hold such entries, which lie together, kReadBytes or a block at a time.
   static constexpr uint64_t kReadBytes = 1 << 20;
   Status Read(const CatalogFilter& filter, const RangeReader& read,

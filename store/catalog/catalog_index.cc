@@ -85,8 +85,12 @@ class Found {
 
   std::vector<CatalogEntry> Entries() && {
     SortOut();
-    if (resolution_ == Resolution::kWindows) return std::move(entries_);
-    return ChooseResolution(std::move(entries_), query_.from_ns, query_.to_ns);
+    if (resolution_ != Resolution::kWindows)
+      entries_ = ChooseResolution(std::move(entries_), query_.from_ns, query_.to_ns);
+    for (CatalogEntry& one : entries_) {
+      if (one.entry.name.empty()) one.entry.name = BundleEntryName(one.entry.row);
+    }
+    return std::move(entries_);
   }
   const std::set<Unreadable>& skipped() const { return skipped_; }
 

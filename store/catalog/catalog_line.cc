@@ -84,6 +84,7 @@ class Scanner {
 bool ScanPlace(std::string_view text, CatalogEntry& one) {
   BundleEntry& entry = one.entry;
   Scanner scanner(text);
+  entry.name.clear();
   if (!scanner.Skip(R"({"bundle":")") || !scanner.Text(one.bundle)) return false;
   if (scanner.Skip(R"(,"entry":")") && !scanner.Text(entry.name)) return false;
   return scanner.Skip(R"(,"crc32":)") && scanner.Number<uint32_t>(UINT32_MAX, entry.crc32) &&
@@ -95,7 +96,9 @@ bool ScanPlace(std::string_view text, CatalogEntry& one) {
 }
 
 bool ParsePlace(std::string_view text, CatalogEntry& one) {
-  one = {};
+  one.bundle.clear();
+  one.entry.name.clear();
+  one.entry.header_offset = one.entry.end_offset = one.entry.size = 0;
   const Json json = Json::parse(std::string(text) + '}', nullptr, /*allow_exceptions=*/false);
   BundleEntry& entry = one.entry;
   uint64_t crc32 = 0;
@@ -125,7 +128,7 @@ bool ScanNumbers(std::string_view text, CatalogRow& row) {
 std::string CatalogLineOf(const CatalogEntry& one) {
   const BundleEntry& entry = one.entry;
   std::string line = fmt::format(R"({{"bundle":"{}")", JsonEscape(one.bundle));
-  if (entry.name != BundleEntryName(entry.row))
+  if (!entry.name.empty() && entry.name != BundleEntryName(entry.row))
     line += fmt::format(R"(,"entry":"{}")", JsonEscape(entry.name));
   return line + fmt::format(R"(,"crc32":{},"offset":{},"end":{},"size":{}{}{}}})"
                             "\n",
@@ -134,34 +137,37 @@ std::string CatalogLineOf(const CatalogEntry& one) {
 }
 
 // A row's text as CatalogRowToJson makes it: texts, numbers, lists. Any other is read whole.
-Result<CatalogRow> CatalogLineParser::ParseRow(std::string_view text) {
+Status CatalogLineParser::ReadRow(std::string_view text) {
   constexpr std::string_view kNumbers = ",\"start\":", kPolicies = ",\"policies\":[",
                              kBuildIds = ",\"build_ids\":[";
+  CatalogRow& row = one_.entry.row;
   const size_t begin = text.find(kNumbers);
-  if (begin == std::string_view::npos) return CatalogRowFromJson(text);
-  size_t end = text.find(kPolicies, begin);
-  if (end == std::string_view::npos) end = text.find(kBuildIds, begin);
-  if (end == std::string_view::npos) end = text.size() - 1;
-  if (head_.empty() || text.substr(0, begin) != head_ || text.substr(end) != tail_) {
-    ASSIGN_OR_RETURN(row_, CatalogRowFromJson(text));
-    head_ = text.substr(0, begin);
-    tail_ = text.substr(end);
-    return row_;
+  size_t end = std::string_view::npos;
+  if (begin != std::string_view::npos) {
+    end = text.find(kPolicies, begin);
+    if (end == std::string_view::npos) end = text.find(kBuildIds, begin);
+    if (end == std::string_view::npos) end = text.size() - 1;
+    if (!head_.empty() && text.substr(0, begin) == head_ && text.substr(end) == tail_ &&
+        ScanNumbers(text.substr(begin, end - begin), row)) {
+      return OkStatus();
+    }
   }
-  if (!ScanNumbers(text.substr(begin, end - begin), row_)) {
-    ASSIGN_OR_RETURN(row_, CatalogRowFromJson(text));
-  }
-  return row_;
+  head_.clear();
+  ASSIGN_OR_RETURN(row, CatalogRowFromJson(text));
+  if (begin == std::string_view::npos) return OkStatus();
+  head_ = text.substr(0, begin);
+  tail_ = text.substr(end);
+  return OkStatus();
 }
 
-Result<CatalogEntry> CatalogLineParser::Parse(std::string_view line) {
+Status CatalogLineParser::Read(std::string_view line) {
   const size_t row_at = line.find(kRowMember);
   if (row_at == std::string_view::npos || !line.ends_with('}'))
     return Corrupt("a line that is no entry");
   const std::string_view place = line.substr(0, row_at);
-  CatalogEntry one;
-  BundleEntry& entry = one.entry;
-  if (!ScanPlace(place, one) && !ParsePlace(place, one)) return Corrupt("a line that is no entry");
+  if (!ScanPlace(place, one_) && !ParsePlace(place, one_))
+    return Corrupt("a line that is no entry");
+  const BundleEntry& entry = one_.entry;
   // What reads it trusts that these are in order.
   if (entry.header_offset > entry.end_offset ||
       entry.size > entry.end_offset - entry.header_offset) {
@@ -169,8 +175,13 @@ Result<CatalogEntry> CatalogLineParser::Parse(std::string_view line) {
   }
   std::string_view row = line.substr(row_at + kRowMember.size());
   row.remove_suffix(1);
-  ASSIGN_OR_RETURN(entry.row, ParseRow(row));
-  if (entry.name.empty()) entry.name = BundleEntryName(entry.row);
+  return ReadRow(row);
+}
+
+Result<CatalogEntry> CatalogLineParser::Parse(std::string_view line) {
+  RETURN_IF_ERROR(Read(line));
+  CatalogEntry one = one_;
+  if (one.entry.name.empty()) one.entry.name = BundleEntryName(one.entry.row);
   return one;
 }
 

@@ -14,7 +14,8 @@
 
 namespace firetower::store {
 
-// Where a stored profile is, and what is known of it.
+// Where a stored profile is, and what is known of it. An entry without a name has
+// BundleEntryName's.
 struct CatalogEntry {
   std::string bundle = {};  // the object's key
   BundleEntry entry = {};
@@ -29,14 +30,19 @@ class CatalogLineParser {
   // Of a line without its line feed. kCorrupt for what is no entry, or one that cannot be in a
   // bundle. That `bundle` is the key of one is for those who go on with it to see.
   Result<CatalogEntry> Parse(std::string_view line);
+  // The same, but for the name that the line leaves out: entry() has it empty then. No more is
+  // allocated than what is longer than in the lines before.
+  Status Read(std::string_view line);
+  // Of the last line that was read well.
+  const CatalogEntry& entry() const { return one_; }
 
  private:
-  Result<CatalogRow> ParseRow(std::string_view text);
+  Status ReadRow(std::string_view text);
 
-  // What is before and behind the numbers of the last row, and that row.
+  // What is before and behind the numbers of the row.
   std::string head_;
   std::string tail_;
-  CatalogRow row_;
+  CatalogEntry one_;
 };
 
 // What a catalog is sorted by first: namespace, workload, pod, with line feeds in between, which

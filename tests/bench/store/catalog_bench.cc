@@ -273,7 +273,7 @@ int Ask(const std::string& url, const store::Query& query, const std::string& ou
         const std::string& folder) {
   const std::unique_ptr<ObjectStore> opened = Open(url);
   CountedStore counted(*opened);
-  const store::CatalogIndex index(counted.store());
+  const store::CatalogIndex index(counted.store(), nullptr, {.cluster = "bench"});
   // As of a hub that has answered somebody before: it has found its region and its connection.
   Expect(opened->Check());
   if (!folder.empty()) return CopyEntries(counted.store(), index, query, folder);
