@@ -2,6 +2,7 @@
 #include "store/catalog/keeper/catalog_keeper.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -42,6 +43,21 @@ bool IsHoursOwn(const ListedCatalog& one) {
 
 bool HoldsRows(const ListedCatalog& one) { return one.parsed.part != CatalogPart::kBundles; }
 
+// Those of intervals whose rows are there, beside the hour's own: where somebody deleted them, the
+// list of their bundles alone says nothing.
+std::vector<ListedCatalog> WithRows(const CatalogListing& listing) {
+  std::vector<ListedCatalog> kept;
+  for (const ListedCatalog& one : listing.all()) {
+    const std::span<const ListedCatalog> beside =
+        listing.Of(one.parsed.start_s, one.parsed.seconds);
+    const bool has_late = std::ranges::any_of(beside, [](const ListedCatalog& other) {
+      return other.parsed.part == CatalogPart::kLateRows;
+    });
+    if (has_late || (one.parsed.seconds != kHourSeconds && HasAllRows(beside))) kept.push_back(one);
+  }
+  return kept;
+}
+
 void Keep(Status& first, Status next) {
   if (first && !next) first = std::move(next);
 }
@@ -54,7 +70,9 @@ Status CatalogKeeper::Look(bool leads) {
   Status first;
   for (const StoredCluster& at : clusters) {
     Keep(first, LookAt(at, leads));
-    if (leads) Keep(first, LookFurtherBack(at));
+    if (!leads) continue;
+    Keep(first, LookFurtherBack(at));
+    Keep(first, LookAtOld(at));
   }
   const int64_t kept_s = NowSeconds() - 3 * kHourSeconds;
   recent_.ForgetMarks(kept_s);
@@ -162,6 +180,41 @@ Status CatalogKeeper::LookFurtherBack(const StoredCluster& at) {
   return DeleteReplaced(at, listing, hour_s);
 }
 
+Status CatalogKeeper::LookAtOld(const StoredCluster& at) {
+  OldPass& pass = old_passes_[{at.retention, at.cluster}];
+  if (pass.next_s >= pass.end_s) {
+    const int64_t now_ns = clock_.MonotonicNs();
+    if (now_ns < pass.due_ns) return OkStatus();
+    pass = {.end_s = HourOf(NowSeconds()) - options_.late_hours * kHourSeconds,
+            .due_ns = now_ns + options_.old_every_s * kNsPerSecond};
+  }
+  ASSIGN_OR_RETURN(const int64_t hour_s, NextHourWithBundles(at, pass.next_s, pass.end_s));
+  // A day's catalogs are a page or a few.
+  const int64_t to_s = std::min(hour_s + 24 * kHourSeconds, pass.end_s);
+  pass.next_s = hour_s;
+  if (hour_s == pass.end_s) return OkStatus();
+  ASSIGN_OR_RETURN(const CatalogListing listing,
+                   CatalogListing::Read(store_, at.retention, at.cluster, hour_s, to_s));
+  const auto is_done = [&] { return HasAllRows(listing.Of(pass.next_s, kHourSeconds)); };
+  while (pass.next_s < to_s && is_done()) pass.next_s += kHourSeconds;
+  // A later one may be without bundles.
+  if (pass.next_s != hour_s) return OkStatus();
+  // One that cannot be kept does not keep the others waiting.
+  pass.next_s += kHourSeconds;
+  return KeepHour(at, hour_s);
+}
+
+Result<int64_t> CatalogKeeper::NextHourWithBundles(const StoredCluster& at, int64_t from_s,
+                                                   int64_t end_s) const {
+  int64_t next_s = end_s;
+  for (const int64_t kind : kKinds) {
+    ASSIGN_OR_RETURN(const std::optional<int64_t> first_s,
+                     intervals_.FirstStart(at, kind, from_s, next_s));
+    if (first_s) next_s = HourOf(*first_s);
+  }
+  return next_s;
+}
+
 Status CatalogKeeper::Rebuild(int64_t from_s, int64_t to_s) {
   ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
                    ListClusters(store_, options_.cluster));
@@ -194,11 +247,12 @@ Status CatalogKeeper::KeepHourOnce(const StoredCluster& at, int64_t hour_s,
   ASSIGN_OR_RETURN(CatalogListing listing, list());
   const CatalogInterval hour{at.retention, at.cluster, hour_s, kHourSeconds};
   const bool done = HasAllRows(CatalogsOf(hour, listing));
-  ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(listing.OfHour(hour_s)));
+  ASSIGN_OR_RETURN(const KnownBundles known,
+                   intervals_.ReadKnown(done ? listing.all() : WithRows(listing)));
   for (const int64_t kind : kKinds) {
-    ASSIGN_OR_RETURN(const bool any,
-                     intervals_.HasBundles(at, kind, hour_s, hour_s + kHourSeconds));
-    if (!any) continue;
+    ASSIGN_OR_RETURN(const std::optional<int64_t> first_s,
+                     intervals_.FirstStart(at, kind, hour_s, hour_s + kHourSeconds));
+    if (!first_s) continue;
     // One interval after another: a whole hour's rows are too many.
     for (const CatalogInterval& interval : IntervalsOf(at, hour_s, kind)) {
       RETURN_IF_ERROR(intervals_.ReadNew(

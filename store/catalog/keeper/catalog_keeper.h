@@ -25,6 +25,7 @@ struct CatalogKeeperOptions {
   int64_t keep_replaced_s = 3600;    // for questions under way, and readers with an old listing
   int64_t late_hours = 24;           // how far back late bundles are looked for…
   int64_t look_back_every_s = 3600;  // …and how often
+  int64_t old_every_s = 86'400;      // how often all before that is looked through
   // Its key component. Unset: catalogs of all clusters in the store are kept.
   std::optional<std::string> cluster = {};
 };
@@ -65,6 +66,12 @@ class CatalogKeeper {
     int64_t next = 1;  // so many hours back
     int64_t begun_ns = 0;
   };
+  // Over the hours of [next_s, end_s), from the store's first bundle on.
+  struct OldPass {
+    int64_t next_s = 0;
+    int64_t end_s = 0;
+    int64_t due_ns = 0;  // the next one
+  };
 
   Status LookAt(const StoredCluster& at, bool leads);
   // The intervals of one kind that have no catalog yet.
@@ -74,6 +81,10 @@ class CatalogKeeper {
   // Of one that has a catalog, by whomever.
   Status DropKnown(const CatalogInterval& interval, const CatalogListing& listing);
   Status LookFurtherBack(const StoredCluster& at);
+  // One hour at a time of those whose own catalogs somebody deleted; a day where all are there.
+  Status LookAtOld(const StoredCluster& at);
+  // end_s without one.
+  Result<int64_t> NextHourWithBundles(const StoredCluster& at, int64_t from_s, int64_t end_s) const;
   // Everything of an hour that is over: what is late, and its catalog.
   Status KeepHour(const StoredCluster& at, int64_t hour_s);
   Status KeepHourOnce(const StoredCluster& at, int64_t hour_s, std::vector<std::string>& damaged);
@@ -92,6 +103,7 @@ class CatalogKeeper {
   KeeperFigures figures_;
   IntervalKeeper intervals_;
   std::map<Cluster, LookBack> look_backs_;
+  std::map<Cluster, OldPass> old_passes_;
   std::map<Hour, int64_t> done_since_ns_;
 };
 

@@ -54,15 +54,15 @@ Result<KnownBundles> IntervalKeeper::ReadKnown(std::span<const ListedCatalog> ca
   return known;
 }
 
-Result<bool> IntervalKeeper::HasBundles(const StoredCluster& at, int64_t kind, int64_t from_s,
-                                        int64_t to_s) const {
-  bool any = false;
-  const auto stop_at_first = [&](const ObjectInfo&, const BundleKey&) -> Result<bool> {
-    any = true;
+Result<std::optional<int64_t>> IntervalKeeper::FirstStart(const StoredCluster& at, int64_t kind,
+                                                          int64_t from_s, int64_t to_s) const {
+  std::optional<int64_t> start_s;
+  const auto stop_at_first = [&](const ObjectInfo&, const BundleKey& key) -> Result<bool> {
+    start_s = key.start_s;
     return false;
   };
   RETURN_IF_ERROR(WalkBundles(store_, PrefixOf(at, kind), from_s, to_s, stop_at_first));
-  return any;
+  return start_s;
 }
 
 Status IntervalKeeper::ReadNew(const StoredCluster& at, int64_t kind, int64_t from_s, int64_t to_s,

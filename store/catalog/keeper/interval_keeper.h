@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,8 +46,9 @@ class IntervalKeeper {
 
   // Of what the lists among `catalogs` name. A damaged list counts for none.
   Result<KnownBundles> ReadKnown(std::span<const ListedCatalog> catalogs);
-  Result<bool> HasBundles(const StoredCluster& at, int64_t kind, int64_t from_s,
-                          int64_t to_s) const;
+  // When the first bundle of `kind` that begins in [from_s, to_s) does, in Unix seconds.
+  Result<std::optional<int64_t>> FirstStart(const StoredCluster& at, int64_t kind, int64_t from_s,
+                                            int64_t to_s) const;
   // Lists the bundles of `kind` (the length of its intervals) that begin in [from_s, to_s), and
   // reads the directories of those of `wanted` intervals that are neither known nor in memory. When
   // the memory is full and `may_write`, the interval with the most rows goes into a catalog of its

@@ -85,7 +85,7 @@ TEST_F(CatalogKeeperTest, WritesACatalogFiveMinutesAfterItsIntervalEnds) {
 
 TEST_F(CatalogKeeperTest, WritesNothingWhereNothingIs) {
   Process process(store_, clock_);
-  PutBundle(store_, "node-1", kHour - 10 * 86'400);
+  PutBundle(store_, "node-1", kHour + 86'400);
   const size_t before = store_.objects.size();
   for (int i = 0; i < 100; ++i) {
     clock_.Advance(60 * kNsPerSecond);
@@ -333,6 +333,50 @@ TEST_F(CatalogKeeperTest, MakesAllAnewThatWasDeleted) {
   ASSERT_TRUE(rebuilt) << rebuilt.error().message();
   EXPECT_EQ(hour_catalogs(), before) << "of the same bundles the same catalog";
   EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600));
+}
+
+// Nobody has to know of which time they are missing.
+TEST_F(CatalogKeeperTest, MakesOldCatalogsAnewThatWereDeleted) {
+  Process process(store_, clock_);
+  PutWholeHour();
+  PutWindows(store_, kHour + 5 * 3600, kHour + 5 * 3600 + 60);
+  SetTime(kHour + 3 * 86'400);
+  for (int days = 0; days < 2; ++days) {
+    std::erase_if(store_.objects,
+                  [](const auto& one) { return one.first.find("/catalog/") != one.first.npos; });
+    for (int i = 0; i < 100; ++i) {
+      clock_.Advance(60 * kNsPerSecond);
+      Look(process);
+    }
+    EXPECT_EQ(Catalogued(kHour, kHour + 6 * 3600), Walked(kHour, kHour + 6 * 3600));
+    EXPECT_THAT(Catalogued(kHour, kHour + 6 * 3600), SizeIs(2 * 61 * 3));
+    EXPECT_EQ(process.recent.rows(), 0u);
+    clock_.Advance(86'400 * kNsPerSecond);
+  }
+}
+
+// As it is when somebody stops deleting half way.
+TEST_F(CatalogKeeperTest, AListOfBundlesWithoutTheirRowsSaysNothing) {
+  PutWholeHour();
+  {
+    Process process(store_, clock_);
+    Look(process);
+  }
+  std::erase_if(store_.objects, [](const auto& one) {
+    return one.first.find("/catalog/") != one.first.npos &&
+           (one.first.find("-3600/") != one.first.npos ||
+            one.first.find("1763701500-300/0of1") != one.first.npos);
+  });
+  SetTime(kHour + 3 * 86'400);
+  Process next(store_, clock_);
+  for (int i = 0; i < 3; ++i) {
+    Look(next);
+    clock_.Advance(60 * kNsPerSecond);
+  }
+  EXPECT_EQ(CountOf(store_, "-3600/0of1"), 1u);
+  EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600));
+  // Of five minutes, and the hour's roll-ups.
+  EXPECT_EQ(next.keeper.figures().bundles_read, 2u * (5 + 1));
 }
 
 // What fits into the memory is a part of one interval.
