@@ -9,7 +9,7 @@
 #include "query/flame/page.h"
 #include "query/listings.h"
 #include "query/params.h"
-#include "query/profile_endpoint.h"
+#include "query/profiles/profile_endpoint.h"
 #include "query/question.h"
 #include "query/wire.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/profile_endpoint.h"
+#include "query/profiles/profile_endpoint.h"
 
 #include <fmt/core.h>
 
