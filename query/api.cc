@@ -9,6 +9,7 @@
 #include "query/flame/page.h"
 #include "query/listings.h"
 #include "query/params.h"
+#include "query/profiles/diff_endpoint.h"
 #include "query/profiles/profile_endpoint.h"
 #include "query/question.h"
 #include "query/wire.h"
@@ -17,6 +18,7 @@ namespace firetower::query {
 namespace {
 
 constexpr std::string_view kProfilePath = "/api/v1/profile";
+constexpr std::string_view kDiffPath = "/api/v1/diff";
 
 // Probes and scrapers may add parameters of their own; these three answer all the same.
 HttpResponse Live(const HttpRequest&) {
@@ -38,6 +40,9 @@ Api::Api(const ApiParts& parts)
           {"/metrics", "for Prometheus", [this](const HttpRequest& r) { return Metrics(r); }},
           {kProfilePath, "gzip'd pprof, for `go tool pprof`: type q from to seconds",
            [this](const HttpRequest& r) { return ServeProfile(r, parts_); }},
+          {kDiffPath,
+           "the same less that of another time or selector: base-q base-from base-to normalize",
+           [this](const HttpRequest& r) { return ServeDiff(r, parts_); }},
           {"/api/v1/flame",
            "a flame graph, as JSON: format max-nodes names sort type q from to seconds",
            [this](const HttpRequest& r) { return ServeFlame(r, parts_); }},
@@ -60,8 +65,8 @@ HttpResponse Api::Serve(const HttpRequest& request) const {
 }
 
 HttpResponse Api::Refuse(const HttpRequest& request, int status, const Error& error) const {
-  HttpResponse response =
-      request.path == kProfilePath ? PprofError(status, error) : JsonError(status, error.message());
+  const bool is_pprof = request.path == kProfilePath || request.path == kDiffPath;
+  HttpResponse response = is_pprof ? PprofError(status, error) : JsonError(status, error.message());
   response.route = router_.RouteOf(request.path);
   return response;
 }

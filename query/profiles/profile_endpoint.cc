@@ -14,15 +14,24 @@ namespace {
 
 constexpr std::string_view kParams[] = {"type", "q", "from", "to", "seconds"};
 
-// "cpu-20260701T100000Z-900s.pb.gz"
-std::string FileName(const Question& question) {
+}  // namespace
+
+std::string ProfileFileName(const Question& question) {
   std::string start = FormatTimeUtc(question.range.from_ns).substr(0, 19);
   std::erase_if(start, [](char c) { return c == '-' || c == ':'; });
   return fmt::format("{}-{}Z-{}s.pb.gz", question.query.type->FileToken(), start,
                      (question.range.to_ns - question.range.from_ns) / kNsPerSecond);
 }
 
-}  // namespace
+Result<store::MergeResult> MergeAsked(const Question& question,
+                                      std::span<const store::OpenProfile> open,
+                                      const ApiParts& parts) {
+  auto merged = store::MergeProfiles(parts.store, question.query, open, question.limits);
+  // The question was well formed: what does not add up are the profiles that it selects.
+  if (!merged && merged.error().code() == ErrorCode::kInvalid)
+    return Error(ErrorCode::kUnsupported, merged.error().message());
+  return merged;
+}
 
 HttpResponse PprofError(int status, const Error& error) {
   HttpResponse response;
@@ -39,12 +48,8 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   if (!question) return PprofError(StatusOf(question.error()), question.error());
 
   auto open = parts.live.OpenProfiles();
-  auto merged = store::MergeProfiles(parts.store, question->query, open, question->limits);
-  if (!merged) {
-    // The question was well formed: what does not add up are the profiles that it selects.
-    bool unmergeable = merged.error().code() == ErrorCode::kInvalid;
-    return PprofError(unmergeable ? 422 : StatusOf(merged.error()), merged.error());
-  }
+  auto merged = MergeAsked(*question, open, parts);
+  if (!merged) return PprofError(StatusOf(merged.error()), merged.error());
   if (merged->profiles == 0) {
     return PprofError(404, Error(ErrorCode::kNotFound,
                                  fmt::format("no profile matches {}; widen the range, or see "
@@ -54,8 +59,8 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   HttpResponse response;
   response.content_type = "application/octet-stream";
   response.body = profile::EncodePprof(merged->profile);
-  response.headers.emplace_back("Content-Disposition",
-                                fmt::format("attachment; filename=\"{}\"", FileName(*question)));
+  response.headers.emplace_back("Content-Disposition", fmt::format("attachment; filename=\"{}\"",
+                                                                   ProfileFileName(*question)));
   response.headers.emplace_back("X-Firetower-Profiles", std::to_string(merged->profiles));
   NoteSkipped(merged->skipped, response);
   return response;

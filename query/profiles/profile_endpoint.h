@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "base/result.h"
 #include "query/api.h"
 #include "query/http/message.h"
+#include "query/question.h"
+#include "store/query.h"
 
 namespace firetower::query {
 
@@ -11,5 +16,13 @@ namespace firetower::query {
 // pprof. Errors are text/plain with X-Go-Pprof, the only form `go tool pprof` shows.
 HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts);
 HttpResponse PprofError(int status, const Error& error);
+
+// What a question asks for. Errors as store::MergeProfiles, but kUnsupported for profiles that do
+// not add up: the question was well formed.
+Result<store::MergeResult> MergeAsked(const Question& question,
+                                      std::span<const store::OpenProfile> open,
+                                      const ApiParts& parts);
+// "cpu-20260701T100000Z-900s.pb.gz"
+std::string ProfileFileName(const Question& question);
 
 }  // namespace firetower::query
