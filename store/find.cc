@@ -110,11 +110,12 @@ Status FindProfiles(const ProfileSource& source, const Query& query, const Query
   return FindIn(source.store(), {.kinds = kProfileKinds}, query, limits, skipped, visit);
 }
 
-Status FindCaptures(const ObjectStore& store, const std::optional<std::string>& cluster,
+Status FindCaptures(const ObjectStore& store, std::vector<StoredCluster> clusters,
                     const Query& query, const QueryLimits& limits, SkippedList* skipped,
                     const VisitFound& visit) {
   constexpr auto kCaptures = static_cast<unsigned>(ObjectKind::kCapture);
-  return FindIn(store, {.cluster = cluster, .kinds = kCaptures}, query, limits, skipped, visit);
+  return FindIn(store, {.clusters = std::move(clusters), .kinds = kCaptures}, query, limits,
+                skipped, visit);
 }
 
 Result<SeriesSums> SeriesSums::Create(const Query& query, int64_t step_ns,

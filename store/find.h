@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "store/bundle.h"
 #include "store/query.h"
+#include "store/walk.h"
 
 namespace firetower::store {
 
@@ -36,8 +37,8 @@ using VisitFound = ProfileIndex::Visit;
 // `skipped`. kInvalid for an empty time range, kExhausted past limits.max_rows.
 Status FindProfiles(const ProfileSource& source, const Query& query, const QueryLimits& limits,
                     Resolution resolution, SkippedList* skipped, const VisitFound& visit);
-// Captures alone, which no index holds; of one cluster, or of all.
-Status FindCaptures(const ObjectStore& store, const std::optional<std::string>& cluster,
+// Captures alone, which no index holds.
+Status FindCaptures(const ObjectStore& store, std::vector<StoredCluster> clusters,
                     const Query& query, const QueryLimits& limits, SkippedList* skipped,
                     const VisitFound& visit);
 Error TooManyRows(uint64_t most);

@@ -150,7 +150,7 @@ std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int
   return Prefix(retention, cluster, fmt::format("rollup-{}", seconds));
 }
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster) {
-  return Prefix(retention, cluster, "capture");
+  return Prefix(retention, cluster, kCaptureFolder);
 }
 std::string CatalogPrefix(RetentionClass retention, std::string_view cluster) {
   return Prefix(retention, cluster, "catalog");

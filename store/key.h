@@ -87,6 +87,7 @@ std::string ToKeyComponent(std::string_view text);
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster);
 // "v1/<class>/<cluster>/rollup-<seconds>/", and as above.
 std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int64_t seconds);
+inline constexpr std::string_view kCaptureFolder = "capture";
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
 std::string CatalogPrefix(RetentionClass retention, std::string_view cluster);
 std::string BundleTimePath(int64_t start_s);  // "2026-11-21/05/1795239711"

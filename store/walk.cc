@@ -117,15 +117,19 @@ Status WalkCaptures(const ObjectStore& store, RetentionClass retention, const st
 
 }  // namespace
 
+bool StoredCluster::MayHold(std::string_view folder) const {
+  return !folders || std::ranges::find(*folders, folder) != folders->end();
+}
+
 Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store,
                                                 const std::optional<std::string>& cluster) {
   std::vector<StoredCluster> clusters;
   for (const RetentionClass retention : kRetentionClasses) {
     const std::string prefix = "v1/" + std::string(RetentionClassName(retention)) + '/';
     if (cluster) {
-      ASSIGN_OR_RETURN(const std::vector<std::string> parts,
+      ASSIGN_OR_RETURN(std::vector<std::string> folders,
                        store.ListFolders(prefix + *cluster + '/'));
-      if (!parts.empty()) clusters.push_back({retention, *cluster});
+      if (!folders.empty()) clusters.push_back({retention, *cluster, std::move(folders)});
       continue;
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, store.ListFolders(prefix));
@@ -151,14 +155,17 @@ Status WalkBundles(
 }
 
 Status WalkObjects(const ObjectStore& store, const WalkRange& range, const Visit& visit) {
-  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters, ListClusters(store, range.cluster));
-  for (const StoredCluster& at : clusters) {
+  std::vector<StoredCluster> listed;
+  if (!range.clusters) {
+    ASSIGN_OR_RETURN(listed, ListClusters(store, range.cluster));
+  }
+  for (const StoredCluster& at : range.clusters ? *range.clusters : listed) {
     if (range.retention && at.retention != *range.retention) continue;
     if (Wants(range, ObjectKind::kBundle)) {
       RETURN_IF_ERROR(VisitBundles(store, BundlePrefix(at.retention, at.cluster), range, visit));
     }
     if (Wants(range, ObjectKind::kRollUp)) RETURN_IF_ERROR(VisitRollUps(store, at, range, visit));
-    if (Wants(range, ObjectKind::kCapture))
+    if (Wants(range, ObjectKind::kCapture) && at.MayHold(kCaptureFolder))
       RETURN_IF_ERROR(WalkCaptures(store, at.retention, at.cluster, range, visit));
     if (Wants(range, ObjectKind::kCatalog)) RETURN_IF_ERROR(VisitCatalogs(store, at, range, visit));
   }

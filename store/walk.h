@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,15 @@ struct StoredObject {
   int64_t seconds = 0;
 };
 
+// A class and cluster that a store has something of.
+struct StoredCluster {
+  RetentionClass retention = RetentionClass::kStandard;
+  std::string cluster = {};
+  std::optional<std::vector<std::string>> folders = {};  // unset: not known
+
+  bool MayHold(std::string_view folder) const;
+};
+
 struct WalkRange {
   // Windows that may overlap [from_s, to_s).
   int64_t from_s = 0;
@@ -41,7 +51,9 @@ struct WalkRange {
   // Captures of this namespace and pod only; empty: of all.
   std::string namespace_component = {};
   std::string pod_component = {};
-  std::optional<std::string> cluster = {};       // its key component; unset: of all clusters
+  std::optional<std::string> cluster = {};  // its key component; unset: of all clusters
+  // What ListClusters said of that; unset: it is asked.
+  std::optional<std::vector<StoredCluster>> clusters = {};
   unsigned kinds = kProfileKinds;                // a sum of ObjectKinds
   std::optional<RetentionClass> retention = {};  // unset: of all classes
 };
@@ -52,11 +64,7 @@ struct WalkRange {
 Status WalkObjects(const ObjectStore& store, const WalkRange& range,
                    const std::function<Status(const StoredObject& object)>& visit);
 
-// Classes and clusters that a store has. Of one cluster alone nothing of others is listed.
-struct StoredCluster {
-  RetentionClass retention = RetentionClass::kStandard;
-  std::string cluster = {};
-};
+// Of one cluster alone nothing of others is listed, and its folders are known.
 Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store,
                                                 const std::optional<std::string>& cluster = {});
 

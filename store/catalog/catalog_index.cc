@@ -206,8 +206,8 @@ class ClusterSearch {
         found_.Skip(unreadable);
       }
     }
-    const bool ended_before = header.start_s + header.seconds <= from_s_ &&
-                              (header.last_end_s < from_s_ || header.last_end_s == 0);
+    const bool ended_before =
+        header.start_s + header.seconds <= from_s_ && header.last_end_s <= from_s_;
     if (ended_before) return OkStatus();
     const Status read =
         file.Read(filter_, ReaderOf(parts_.store, one.key), [&](const CatalogEntry& entry) {
@@ -290,7 +290,8 @@ class ClusterSearch {
   Status taken_;
 };
 
-Status SearchAll(const Parts& parts, const Query& query, Resolution resolution, Found& found) {
+Status SearchAll(const Parts& parts, const Query& query, Resolution resolution,
+                 const std::vector<StoredCluster>& clusters, Found& found) {
   // What leaves the memory while this looks is in a catalog by then, and catalogs come after it.
   InMemory in_memory;
   if (parts.recent != nullptr) {
@@ -299,8 +300,6 @@ Status SearchAll(const Parts& parts, const Query& query, Resolution resolution, 
         query, [&](const CatalogEntry& one) { return found.Take(one); },
         [&](const Unreadable& one) { found.Skip(one); }));
   }
-  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
-                   ListClusters(parts.store, parts.options.cluster));
   for (const StoredCluster& at : clusters) {
     ClusterSearch search(parts, query, resolution, at, found);
     RETURN_IF_ERROR(search.Search(in_memory));
@@ -314,13 +313,15 @@ Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolut
                           SkippedList* skipped, const Visit& visit) const {
   const std::unique_ptr<const ObjectStore> store = store_.Limited(limits.calls);
   const Parts parts{*store, recent_, cache_, options_, limits.calls};
+  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
+                   ListClusters(*store, options_.cluster));
   std::optional<Found> found;
   // Catalogs that others replace are deleted an hour later: a second look finds the others.
   constexpr int kLooks = 3;
   Status searched;
   for (int i = 0; i < kLooks; ++i) {
     found.emplace(query, limits, resolution, options_.cluster);
-    searched = SearchAll(parts, query, resolution, *found);
+    searched = SearchAll(parts, query, resolution, clusters, *found);
     if (searched || !IsAway(searched.error())) break;
   }
   if (!searched) return searched;
@@ -331,7 +332,7 @@ Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolut
   }
   QueryLimits rest = limits;
   rest.max_rows -= std::min<uint64_t>(rest.max_rows, entries.size());
-  return FindCaptures(store_, options_.cluster, query, rest, skipped, visit);
+  return FindCaptures(store_, clusters, query, rest, skipped, visit);
 }
 
 }  // namespace firetower::store

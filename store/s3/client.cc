@@ -142,7 +142,7 @@ HttpRequest Client::SignedRequest(const Call& call, Progress* progress) {
   const SigningKey key{.access_key_id = credentials.access_key_id,
                        .secret_access_key = credentials.secret_access_key,
                        .region = progress->region};
-  std::string authorization = Authorization(signing, key, date);
+  std::string authorization = signer_.Authorization(signing, key, date);
   request.headers.push_back({"Authorization", std::move(authorization)});
   return request;
 }

@@ -16,6 +16,7 @@
 #include "store/s3/http/pause.h"
 #include "store/s3/http/retry.h"
 #include "store/s3/refusal.h"
+#include "store/s3/sign/sigv4.h"
 #include "store/s3/sign/uri.h"
 
 namespace firetower::store::s3 {
@@ -109,6 +110,7 @@ class Client {
   RetryBudget budget_;
   mutable std::mutex region_mutex_;  // a mutex: calls of all threads read it, one may learn it
   std::string region_;
+  Signer signer_;
   std::atomic<int64_t> skew_ns_ = 0;  // the server's clock minus ours
   std::atomic<bool> needs_checksum_ = false;
   std::atomic<uint64_t> requests_ = 0;

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <ctime>
 #include <map>
+#include <utility>
 
 #include "base/text/hex.h"
-#include "store/s3/sign/digest.h"
 
 namespace firetower::store::s3 {
 namespace {
@@ -80,13 +80,22 @@ std::string StringToSign(const SigningRequest& request, const SigningKey& key,
                      Sha256Hex(CanonicalRequest(request)));
 }
 
-std::string Authorization(const SigningRequest& request, const SigningKey& key,
-                          std::string_view amz_date) {
-  std::string secret = fmt::format("AWS4{}", key.secret_access_key);
-  Sha256Digest derived = HmacSha256(secret, amz_date.substr(0, 8));
+Sha256Digest Signer::DerivedKey(const SigningKey& key, std::string_view amz_date) {
+  std::string of =
+      fmt::format("{}\n{}\n{}", Scope(key, amz_date), key.access_key_id, key.secret_access_key);
+  const std::lock_guard lock(mutex_);
+  if (of == of_) return derived_;
+  derived_ = HmacSha256(fmt::format("AWS4{}", key.secret_access_key), amz_date.substr(0, 8));
   for (const std::string_view part : {key.region, key.service, std::string_view("aws4_request")}) {
-    derived = HmacSha256(AsText(derived), part);
+    derived_ = HmacSha256(AsText(derived_), part);
   }
+  of_ = std::move(of);
+  return derived_;
+}
+
+std::string Signer::Authorization(const SigningRequest& request, const SigningKey& key,
+                                  std::string_view amz_date) {
+  const Sha256Digest derived = DerivedKey(key, amz_date);
   const Sha256Digest signature = HmacSha256(AsText(derived), StringToSign(request, key, amz_date));
   return fmt::format("{} Credential={}/{}, SignedHeaders={}, Signature={}", kAlgorithm,
                      key.access_key_id, Scope(key, amz_date),

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "store/s3/http/http.h"
+#include "store/s3/sign/digest.h"
 #include "store/s3/sign/uri.h"
 
 namespace firetower::store::s3 {
@@ -42,8 +44,20 @@ std::string CanonicalRequest(const SigningRequest& request);
 std::string StringToSign(const SigningRequest& request, const SigningKey& key,
                          std::string_view amz_date);
 
-// The value of Authorization.
-std::string Authorization(const SigningRequest& request, const SigningKey& key,
-                          std::string_view amz_date);
+// Signs requests. The key that is derived from a secret is the same for a day: the last one is
+// kept. Any thread.
+class Signer {
+ public:
+  // The value of Authorization.
+  std::string Authorization(const SigningRequest& request, const SigningKey& key,
+                            std::string_view amz_date);
+
+ private:
+  Sha256Digest DerivedKey(const SigningKey& key, std::string_view amz_date);
+
+  std::mutex mutex_;  // requests come from several threads, milliseconds apart
+  std::string of_;    // whose key and which day's
+  Sha256Digest derived_ = {};
+};
 
 }  // namespace firetower::store::s3

@@ -33,7 +33,7 @@ def free_port():
 def _command(name, folder, port, data):
     if name == "versitygw":
         environment = {"ROOT_ACCESS_KEY": ACCESS_KEY, "ROOT_SECRET_KEY": SECRET_KEY}
-        return [folder / "versitygw", "--port", f"127.0.0.1:{port}", "posix", data], environment
+        return [folder / "versitygw", "--keep-alive", "--port", f"127.0.0.1:{port}", "posix", data], environment
     if name == "minio":
         environment = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY, "MINIO_UPDATE": "off"}
         addresses = ["--address", f"127.0.0.1:{port}", "--console-address", f"127.0.0.1:{free_port()}"]

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ TEST(SigV4, SignsTheGuidesRangedGet) {
   EXPECT_EQ(StringToSign(request, kKey, kDate),
             "AWS4-HMAC-SHA256\n20130524T000000Z\n20130524/us-east-1/s3/aws4_request\n"
             "7344ae5b7ee6c3e7e6b0fe0640412a37625d1fbfff95c48bbb2dc43964946972");
-  EXPECT_EQ(Authorization(request, kKey, kDate),
+  EXPECT_EQ(Signer().Authorization(request, kKey, kDate),
             "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
             "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
             "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
@@ -59,7 +60,7 @@ TEST(SigV4, SignsTheGuidesPut) {
   const std::string path = EncodeUriPath("/test$file.text");
   EXPECT_EQ(path, "/test%24file.text");
   EXPECT_THAT(
-      Authorization(
+      Signer().Authorization(
           {.method = "PUT", .encoded_path = path, .headers = headers, .payload_sha256 = sha256},
           kKey, kDate),
       EndsWith("Signature="
@@ -70,13 +71,14 @@ TEST(SigV4, SignsTheGuidesQueries) {
   const std::vector<HttpHeader> headers = Headers(kEmptySha256);
   const QueryParameter lifecycle[] = {{"lifecycle", ""}};
   EXPECT_THAT(
-      Authorization({.method = "GET", .encoded_path = "/", .query = lifecycle, .headers = headers},
-                    kKey, kDate),
+      Signer().Authorization(
+          {.method = "GET", .encoded_path = "/", .query = lifecycle, .headers = headers}, kKey,
+          kDate),
       EndsWith("Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"));
   const QueryParameter list[] = {{"prefix", "J"}, {"max-keys", "2"}};
   EXPECT_THAT(
-      Authorization({.method = "GET", .encoded_path = "/", .query = list, .headers = headers}, kKey,
-                    kDate),
+      Signer().Authorization(
+          {.method = "GET", .encoded_path = "/", .query = list, .headers = headers}, kKey, kDate),
       EndsWith("Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"));
 }
 
@@ -103,15 +105,36 @@ TEST(SigV4, AgreesWithTheSuiteOfAws) {
     const std::string method = text(one["method"]);
     const std::string encoded_path = EncodeUriPath(text(one["path"]));
     const std::string sha256 = Sha256Hex(text(one["body"]));
-    EXPECT_EQ(Authorization({.method = method,
-                             .encoded_path = encoded_path,
-                             .query = query,
-                             .headers = headers,
-                             .payload_sha256 = sha256},
-                            key, "20150830T123600Z"),
+    EXPECT_EQ(Signer().Authorization({.method = method,
+                                      .encoded_path = encoded_path,
+                                      .query = query,
+                                      .headers = headers,
+                                      .payload_sha256 = sha256},
+                                     key, "20150830T123600Z"),
               text(one["authorization"]))
         << one["name"];
   }
+}
+
+// The derived key is kept; of whom, for what and for which day it was.
+TEST(SigV4, OneSignerSignsLikeManyOfThem) {
+  const std::vector<HttpHeader> headers = Headers(kEmptySha256);
+  const SigningRequest request{.method = "GET", .encoded_path = "/", .headers = headers};
+  SigningKey secret = kKey, user = kKey, region = kKey, service = kKey;
+  secret.secret_access_key = "another";
+  user.access_key_id = "another";
+  region.region = "eu-central-1";
+  service.service = "sts";
+  Signer one;
+  std::set<std::string> different;
+  for (const SigningKey& key : {kKey, secret, user, region, service, kKey}) {
+    for (const std::string_view date : {kDate, std::string_view("20130525T000000Z")}) {
+      const std::string signed_by_one = one.Authorization(request, key, date);
+      EXPECT_EQ(signed_by_one, Signer().Authorization(request, key, date));
+      different.insert(signed_by_one);
+    }
+  }
+  EXPECT_EQ(different.size(), 10u);
 }
 
 TEST(SigV4, WritesItsDateInUtc) {
