@@ -10,6 +10,7 @@
 #include "query/listings.h"
 #include "query/params.h"
 #include "query/profiles/diff_endpoint.h"
+#include "query/profiles/list_endpoint.h"
 #include "query/profiles/profile_endpoint.h"
 #include "query/question.h"
 #include "query/wire.h"
@@ -38,8 +39,10 @@ Api::Api(const ApiParts& parts)
           {"/readyz", "200 once it does its work, else 503 and the reasons",
            [this](const HttpRequest& r) { return Ready(r); }},
           {"/metrics", "for Prometheus", [this](const HttpRequest& r) { return Metrics(r); }},
-          {kProfilePath, "gzip'd pprof, for `go tool pprof`: type q from to seconds",
+          {kProfilePath, "gzip'd pprof, for `go tool pprof`: type q from to seconds, or id",
            [this](const HttpRequest& r) { return ServeProfile(r, parts_); }},
+          {"/api/v1/profiles", "profiles one by one, with their ids: limit type q from to seconds",
+           [this](const HttpRequest& r) { return ServeProfiles(r, parts_); }},
           {kDiffPath,
            "the same less that of another time or selector: base-q base-from base-to normalize",
            [this](const HttpRequest& r) { return ServeDiff(r, parts_); }},

@@ -99,6 +99,35 @@ void FromRow(const Json& json, TopFunction& row) {
   Get(json, "containers", row.containers);
 }
 
+Json ToRow(const ProfilesReply::Row& row) {
+  Json json = {{"type", row.type},       {"start_ms", row.start_ms},
+               {"seconds", row.seconds}, {"namespace", row.namespace_name},
+               {"pod", row.pod},         {"container", row.container},
+               {"node", row.node},       {"workload", row.workload},
+               {"samples", row.samples}, {"value", row.value},
+               {"unit", row.unit},       {"bytes", row.bytes}};
+  if (!row.id.empty()) json["id"] = row.id;
+  if (!row.capture.empty()) json["capture"] = row.capture;
+  return json;
+}
+
+void FromRow(const Json& json, ProfilesReply::Row& row) {
+  Get(json, "type", row.type);
+  Get(json, "start_ms", row.start_ms);
+  Get(json, "seconds", row.seconds);
+  Get(json, "namespace", row.namespace_name);
+  Get(json, "pod", row.pod);
+  Get(json, "container", row.container);
+  Get(json, "node", row.node);
+  Get(json, "workload", row.workload);
+  Get(json, "samples", row.samples);
+  Get(json, "value", row.value);
+  Get(json, "unit", row.unit);
+  Get(json, "bytes", row.bytes);
+  GetIfThere(json, "id", row.id);
+  GetIfThere(json, "capture", row.capture);
+}
+
 template <typename Row>
 void AppendRows(const Json& json, std::vector<Row>& rows) {
   for (const Json& item : json.at("rows")) FromRow(item, rows.emplace_back());
@@ -174,6 +203,27 @@ Result<SeriesReply> SeriesReplyFromJson(std::string_view json) {
         one.points.emplace_back(Integer(point.at(0), "points"), point.at(1).get<double>());
       }
     }
+  });
+}
+
+std::string ToJson(const ProfilesReply& reply) {
+  Json rows = Json::array();
+  for (const ProfilesReply::Row& row : reply.rows) rows.push_back(ToRow(row));
+  return Dump({{"version", kWireVersion},
+               {"from_ms", reply.from_ms},
+               {"to_ms", reply.to_ms},
+               {"total_rows", reply.total_rows},
+               {"skipped", reply.skipped},
+               {"rows", std::move(rows)}});
+}
+
+Result<ProfilesReply> ProfilesReplyFromJson(std::string_view json) {
+  return Read<ProfilesReply>(json, [](const Json& from, ProfilesReply& reply) {
+    Get(from, "from_ms", reply.from_ms);
+    Get(from, "to_ms", reply.to_ms);
+    Get(from, "total_rows", reply.total_rows);
+    GetIfThere(from, "skipped", reply.skipped);
+    AppendRows(from, reply.rows);
   });
 }
 

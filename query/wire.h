@@ -70,6 +70,30 @@ struct SeriesReply {
   std::vector<Series> series;
 };
 
+struct ProfilesReply {
+  struct Row {
+    std::string id;  // for /api/v1/profile; "" while its window is open
+    std::string type;
+    int64_t start_ms = 0;
+    double seconds = 0;
+    std::string namespace_name;
+    std::string pod;
+    std::string container;
+    std::string node;
+    std::string workload;
+    std::string capture;  // "" of a window
+    int64_t samples = 0;
+    int64_t value = 0;
+    std::string unit;
+    int64_t bytes = 0;  // as it is stored
+  };
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+  int64_t total_rows = 0;  // before the cut to the limit
+  int64_t skipped = 0;
+  std::vector<Row> rows = {};  // newest first
+};
+
 struct LabelsReply {
   std::string name;                 // "" when the values are label names
   std::vector<std::string> values;  // sorted
@@ -91,6 +115,7 @@ struct DoctorReply {
 
 std::string ToJson(const TopReply& reply);
 std::string ToJson(const SeriesReply& reply);
+std::string ToJson(const ProfilesReply& reply);
 std::string ToJson(const LabelsReply& reply);
 std::string ToJson(const TypesReply& reply);
 std::string ToJson(const DoctorReply& reply);
@@ -98,6 +123,7 @@ std::string ToJson(const DoctorReply& reply);
 // kCorrupt for text that is not such an answer; unknown members are ignored.
 Result<TopReply> TopReplyFromJson(std::string_view json);
 Result<SeriesReply> SeriesReplyFromJson(std::string_view json);
+Result<ProfilesReply> ProfilesReplyFromJson(std::string_view json);
 Result<LabelsReply> LabelsReplyFromJson(std::string_view json);
 Result<TypesReply> TypesReplyFromJson(std::string_view json);
 Result<DoctorReply> DoctorReplyFromJson(std::string_view json);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "store/access/limited_store.h"
 #include "store/bundle.h"
 #include "store/find.h"
+#include "store/profiles/unstored.h"
 
 namespace firetower::store {
 namespace {
@@ -22,32 +22,6 @@ namespace {
 auto SortKey(const CatalogRow& row) {
   return std::tie(row.start_ns, row.namespace_name, row.pod, row.container, row.type);
 }
-
-// The open profiles that are not in the store. One that got there after they were listed is read
-// there, whole, and must not count twice: a name holds the container, the type and the start.
-class Unstored {
- public:
-  explicit Unstored(std::span<const OpenProfile> open) : open_(open) {
-    for (const OpenProfile& profile : open) names_.emplace(BundleEntryName(profile.row), false);
-  }
-  void Found(const FoundProfile& found) {
-    if (found.entry == nullptr) return;
-    auto name = names_.find(found.entry->name);
-    if (name != names_.end()) name->second = true;
-  }
-  template <typename Visit>
-  Status ForEach(Visit visit) const {
-    for (const OpenProfile& profile : open_) {
-      if (names_.at(BundleEntryName(profile.row))) continue;
-      RETURN_IF_ERROR(visit(profile));
-    }
-    return OkStatus();
-  }
-
- private:
-  std::span<const OpenProfile> open_;
-  std::map<std::string, bool, std::less<>> names_;  // true: in the store
-};
 
 // Rows of store and open windows alike.
 Status ForEachRow(const ProfileSource& source, const Query& query,

@@ -103,6 +103,8 @@ class ProfileIndex {
   // to `skipped`. The time range is not empty. kExhausted past limits.max_rows. Any thread.
   virtual Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
                       SkippedList* skipped, const Visit& visit) const = 0;
+  // The one whose profiles it finds, its key component; unset: those of all clusters in the store.
+  virtual std::optional<std::string> cluster() const { return {}; }
 };
 
 // What a question is put to: a store, and what finds profiles in it, without which its bundles are
@@ -116,6 +118,9 @@ class ProfileSource {
 
   const ObjectStore& store() const { return *store_; }
   const ProfileIndex* index() const { return index_; }  // null: none
+  std::optional<std::string> cluster() const {
+    return index_ == nullptr ? std::nullopt : index_->cluster();
+  }
 
  private:
   const ObjectStore* store_;

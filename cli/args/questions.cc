@@ -44,7 +44,14 @@ constexpr Example kTopExamples[] = {
     {"For a script", "top containers -k 3 -o name"},
 };
 
-constexpr FlagSpec kGetSelection[] = {kTypeFlag, kSinceFlag, kFromFlag, kToFlag};
+constexpr FlagSpec kFlameSelection[] = {kTypeFlag, kSinceFlag, kFromFlag, kToFlag};
+constexpr FlagSpec kGetSelection[] = {
+    kTypeFlag,
+    kSinceFlag,
+    kFromFlag,
+    kToFlag,
+    {"id", 0, "ID", "one stored profile, as it is stored, instead: an id that 'profiles' tells"},
+};
 constexpr FlagGroup kGetGroups[] = {{"Selection", kGetSelection},
                                     {"Cluster", kCluster},
                                     {"Symbols", kNaming},
@@ -56,6 +63,8 @@ constexpr Example kGetExamples[] = {
      "get '{pod=\"web-0\"}' --from now-2h --to now-1h -o folded > web.folded"},
     {"With lines and inlined calls, from debug files of this machine or a server",
      "get '{pod=\"web-0\"}' --symbols full --debuginfod \"$DEBUGINFOD_URLS\" -f web.pb.gz"},
+    {"The newest one that is stored",
+     "get --id \"$(firetower profiles -k 2 -o name | head -1)\" -o folded"},
 };
 
 constexpr Text kFlameOutputs[] = {"html", "svg", "pprof", "folded", "json"};
@@ -67,7 +76,7 @@ constexpr FlagSpec kFlameOutput[] = {
     {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
     {"force", 0, "", "overwrite FILE if it exists"},
 };
-constexpr FlagGroup kFlameGroups[] = {{"Selection", kGetSelection},
+constexpr FlagGroup kFlameGroups[] = {{"Selection", kFlameSelection},
                                       {"Cluster", kCluster},
                                       {"Look", kFlameLook},
                                       {"Symbols", kNaming},
@@ -102,12 +111,28 @@ constexpr FlagGroup kTypesGroups[] = {
 constexpr Example kTypesExamples[] = {
     {"Which profile types were recorded today", "types --since 24h"}};
 
-constexpr FlagSpec kLabelsSelection[] = {
-    kQueryFlag,
-    {"type", 't', "TYPE", "cpu, offcpu, lock, memory or event:NAME (default: all)"},
+constexpr Text kProfilesOutputs[] = {"table", "wide", "json", "name"};
+constexpr FlagSpec kProfilesSelection[] = {
+    kAnyTypeFlag,
     kSinceFlag,
     kFromFlag,
-    kToFlag};
+    kToFlag,
+    {"limit", 'k', "N", "how many, 1 to 10000 (default 100)"}};
+constexpr FlagSpec kProfilesOutput[] = {
+    {"output", 'o', "FORMAT",
+     "table, wide (with ids, not cut to the terminal), json or name: the ids (default table)",
+     kProfilesOutputs},
+    kNoHeadersFlag,
+};
+constexpr FlagGroup kProfilesGroups[] = {
+    {"Selection", kProfilesSelection}, {"Cluster", kCluster}, {"Output", kProfilesOutput}};
+constexpr Example kProfilesExamples[] = {
+    {"What was recorded of a container in the last hour, window by window",
+     "profiles '{container=\"web\"}' --since 1h"},
+    {"Captures of triggers, today", "profiles '{capture!=\"\"}' --since 24h"},
+};
+
+constexpr FlagSpec kLabelsSelection[] = {kQueryFlag, kAnyTypeFlag, kSinceFlag, kFromFlag, kToFlag};
 constexpr FlagGroup kLabelsGroups[] = {
     {"Selection", kLabelsSelection}, {"Cluster", kCluster}, {"Output", kListOutput}};
 constexpr Example kLabelsExamples[] = {
@@ -147,6 +172,15 @@ constexpr CommandSpec kQuestions[] = {
      1,
      kGetExamples,
      kGetGroups},
+    {"profiles",
+     "List profiles one by one, newest first",
+     "A row for each container, type and window, and for each capture. The window that is still\n"
+     "open has no id yet, and names none.",
+     "[SELECTOR]",
+     {},
+     1,
+     kProfilesExamples,
+     kProfilesGroups},
     {"flame",
      "Draw a flame graph of one merged profile",
      "What `get` fetches, as a picture: each bar is a function in the stacks below it, as wide as\n"

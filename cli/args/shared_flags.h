@@ -14,6 +14,8 @@ inline constexpr FlagSpec kQueryFlag = {
     "query", 'q', "SELECTOR", "PromQL label matchers, as {namespace=\"shop\",pod=~\"web.*\"}"};
 inline constexpr FlagSpec kTypeFlag = {"type", 't', "TYPE",
                                        "cpu, offcpu, lock, memory or event:NAME (default cpu)"};
+inline constexpr FlagSpec kAnyTypeFlag = {"type", 't', "TYPE",
+                                          "cpu, offcpu, lock, memory or event:NAME (default: all)"};
 inline constexpr FlagSpec kSinceFlag = {"since", 0, "DURATION",
                                         "from that long ago until now (default 15m)"};
 inline constexpr FlagSpec kFromFlag = {

@@ -43,6 +43,7 @@ Outcome<int> RunDoctor(const Context& context);
 Outcome<int> RunTypes(const Context& context);
 Outcome<int> RunLabels(const Context& context);
 Outcome<int> RunSeries(const Context& context);
+Outcome<int> RunProfiles(const Context& context);
 // These ask the API server of a cluster too.
 Outcome<int> RunRecord(const Context& context);
 Outcome<int> RunPolicies(const Context& context);

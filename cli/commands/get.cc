@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
 #include <utility>
 
 #include "cli/commands/commands.h"
@@ -7,10 +9,31 @@
 
 namespace firetower::cli {
 
+namespace {
+
+// Of one stored profile, or of the sum of what is selected.
+Outcome<query::NamedValues> AskedFor(const Context& context) {
+  if (!context.args.Has("id")) return SelectionParams(context, "15m");
+  for (const char* flag : {"type", "since", "from", "to"}) {
+    if (!context.args.Has(flag)) continue;
+    return BadFlag(context, Error(ErrorCode::kInvalid,
+                                  fmt::format("--id names one profile: --{} has no meaning beside "
+                                              "it",
+                                              flag)));
+  }
+  if (!context.args.positionals.empty()) {
+    return BadFlag(context, Error(ErrorCode::kInvalid,
+                                  "--id names one profile: a selector has no meaning beside it"));
+  }
+  return query::NamedValues{{"id", context.args.Get("id")}};
+}
+
+}  // namespace
+
 Outcome<int> RunGet(const Context& context) {
   Outcome<ProfileOutput> output = PickOutput(context);
   if (!output) return output.failure();
-  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  Outcome<query::NamedValues> params = AskedFor(context);
   if (!params) return params.failure();
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();

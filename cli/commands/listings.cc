@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// types, labels and series: a list each, as a table, as names or as the server's JSON.
+// types, labels, series and profiles: a list each, as a table, as names or as the server's JSON.
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/term/table.h"
+#include "query/time_range.h"
 #include "query/wire.h"
 
 namespace firetower::cli {
@@ -20,7 +24,7 @@ struct Listing {
   int64_t skipped = 0;
 };
 
-// What the three have in common: fetch, read, and write in the form that was asked for.
+// What they have in common: fetch, read, and write in the form that was asked for.
 template <typename Reply, typename Read, typename Build>
 Outcome<int> RunListing(const Context& context, std::string_view path,
                         const query::NamedValues& params, const Read& read, const Build& build) {
@@ -37,7 +41,7 @@ Outcome<int> RunListing(const Context& context, std::string_view path,
   if (listing.rows == 0) return NoData(context);
   if (output == "name") return Emit(listing.names, ExitCode::kOk);
   bool headers = !context.args.Has("no-headers");
-  return Emit(listing.table.Render(context.terminal, headers, false), ExitCode::kOk);
+  return Emit(listing.table.Render(context.terminal, headers, output == "wide"), ExitCode::kOk);
 }
 
 // {namespace="shop",pod="web-0"}: what -q takes.
@@ -87,6 +91,39 @@ Listing SeriesListing(const query::SeriesReply& reply, const Terminal& terminal)
   return listing;
 }
 
+// `wide`: with ids, which are long.
+Listing ProfilesListing(const query::ProfilesReply& reply, const Terminal& terminal, bool wide) {
+  std::vector<Column> columns = {{"START"},
+                                 {"LENGTH", true},
+                                 {"TYPE"},
+                                 {"NAMESPACE", false, true},
+                                 {"POD", false, true},
+                                 {"CONTAINER", false, true},
+                                 {"NODE", false, true},
+                                 {"SAMPLES", true},
+                                 {"VALUE", true},
+                                 {"SIZE", true}};
+  if (wide) columns.push_back({"ID"});
+  Listing listing{Table(columns), "", reply.rows.size(), reply.skipped};
+  for (const auto& row : reply.rows) {
+    std::vector<Cell> cells = {
+        query::FormatTimeUtc(row.start_ms * kNsPerMs),
+        FormatValue(row.seconds * 1e9, "nanoseconds"),
+        row.type,
+        row.namespace_name,
+        row.pod,
+        row.container,
+        row.node,
+        FormatCount(row.samples),
+        FormatValue(static_cast<double>(row.value), row.unit),
+        row.id.empty() ? "-" : FormatValue(static_cast<double>(row.bytes), "bytes")};
+    if (wide) cells.emplace_back(row.id.empty() ? "-" : row.id);
+    listing.table.AddRow(std::move(cells));
+    if (!row.id.empty()) listing.names += Printable(row.id, terminal.utf8) + "\n";
+  }
+  return listing;
+}
+
 }  // namespace
 
 Outcome<int> RunTypes(const Context& context) {
@@ -130,6 +167,23 @@ Outcome<int> RunSeries(const Context& context) {
   return RunListing<query::SeriesReply>(
       context, "/api/v1/series", *params, query::SeriesReplyFromJson,
       [&](const query::SeriesReply& reply) { return SeriesListing(reply, context.terminal); });
+}
+
+Outcome<int> RunProfiles(const Context& context) {
+  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  if (!params) return params.failure();
+  if (context.args.Has("limit")) params->emplace_back("limit", context.args.Get("limit"));
+  return RunListing<query::ProfilesReply>(
+      context, "/api/v1/profiles", *params, query::ProfilesReplyFromJson,
+      [&](const query::ProfilesReply& reply) {
+        const auto shown = static_cast<int64_t>(reply.rows.size());
+        if (shown < reply.total_rows) {
+          std::fprintf(stderr, "%s: the newest %s of %s; --limit shows more\n",
+                       context.program.c_str(), FormatCount(shown).c_str(),
+                       FormatCount(reply.total_rows).c_str());
+        }
+        return ProfilesListing(reply, context.terminal, context.args.Get("output") == "wide");
+      });
 }
 
 }  // namespace firetower::cli

@@ -44,7 +44,7 @@ Failure Refused(const std::string& server, std::string_view path, int status,
                 "see that it is a Firetower of this version"};
       }
       return {ExitCode::kNoData, "no data", why,
-              "widen the range with --since, or see 'series' for what there is"};
+              "widen the range with --since, or see 'series' and 'profiles' for what there is"};
     case 413:
       return {ExitCode::kFailure, "the answer is too large", why,
               "narrow the selector or the range"};

@@ -119,14 +119,9 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
     const bool unfit = diff.error().code() == ErrorCode::kInvalid;
     return PprofError(unfit ? 422 : StatusOf(diff.error()), diff.error());
   }
-  HttpResponse response;
-  response.content_type = "application/octet-stream";
-  response.body = profile::EncodePprof(*diff);
-  response.headers.emplace_back(
-      "Content-Disposition",
-      fmt::format("attachment; filename=\"diff-{}\"", ProfileFileName(sides->after)));
-  response.headers.emplace_back("X-Firetower-Profiles",
-                                fmt::format("{},{}", after->profiles, base->profiles));
+  HttpResponse response =
+      PprofResponse(profile::EncodePprof(*diff), "diff-" + ProfileFileName(sides->after),
+                    fmt::format("{},{}", after->profiles, base->profiles));
   for (const store::Skipped& one : base->skipped.items) after->skipped.items.push_back(one);
   after->skipped.total += base->skipped.total;
   NoteSkipped(after->skipped, response);

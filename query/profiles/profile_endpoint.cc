@@ -4,23 +4,61 @@
 #include <fmt/core.h>
 
 #include <string>
+#include <utility>
 
 #include "profile/pprof.h"
+#include "profile/type.h"
 #include "query/params.h"
 #include "query/question.h"
+#include "store/profiles/stored_profile.h"
 
 namespace firetower::query {
 namespace {
 
-constexpr std::string_view kParams[] = {"type", "q", "from", "to", "seconds"};
+constexpr std::string_view kParams[] = {"type", "q", "from", "to", "seconds", "id"};
+
+// "cpu-20260701T100000Z-900s.pb.gz"
+std::string FileName(std::string_view type, const TimeRange& range) {
+  std::string start = FormatTimeUtc(range.from_ns).substr(0, 19);
+  std::erase_if(start, [](char c) { return c == '-' || c == ':'; });
+  return fmt::format("{}-{}Z-{}s.pb.gz", type, start, (range.to_ns - range.from_ns) / kNsPerSecond);
+}
+
+// Whose profile it is says the id, before anything is read; the row has to agree.
+Result<store::StoredProfile> ReadAsked(const HttpRequest& request, const Params& params,
+                                       const ApiParts& parts) {
+  for (const std::string_view other : kParams) {
+    if (other != "id" && params.Has(other)) {
+      return Error(ErrorCode::kInvalid,
+                   fmt::format("'id' names one profile: '{}' has no meaning beside it", other));
+    }
+  }
+  ASSIGN_OR_RETURN(const store::StoredProfileId id,
+                   store::StoredProfileId::Parse(params.Get("id")).Context("parameter 'id'"));
+  ASSIGN_OR_RETURN(
+      profile::Matcher of,
+      profile::Matcher::Create("namespace", profile::MatchOp::kEqual, id.NamespaceComponent()));
+  ASSIGN_OR_RETURN(const profile::Selector allowed,
+                   parts.authorizer.Narrow(request, profile::Selector({std::move(of)})));
+  store::QueryLimits limits = parts.limits;
+  limits.calls.stop = request.gone;
+  return store::ReadStoredProfile(parts.store, id, allowed, limits);
+}
+
+HttpResponse ServeStored(const HttpRequest& request, const Params& params, const ApiParts& parts) {
+  Result<store::StoredProfile> found = ReadAsked(request, params, parts);
+  if (!found) return PprofError(StatusOf(found.error()), found.error());
+  const store::CatalogRow& row = found->row;
+  const Result<profile::ProfileType> type = profile::ParseProfileType(row.type);
+  return PprofResponse(std::move(found->pprof_gz),
+                       FileName(type ? type->FileToken() : "profile", {row.start_ns, row.end_ns()}),
+                       "1");
+}
 
 }  // namespace
 
 std::string ProfileFileName(const Question& question) {
-  std::string start = FormatTimeUtc(question.range.from_ns).substr(0, 19);
-  std::erase_if(start, [](char c) { return c == '-' || c == ':'; });
-  return fmt::format("{}-{}Z-{}s.pb.gz", question.query.type->FileToken(), start,
-                     (question.range.to_ns - question.range.from_ns) / kNsPerSecond);
+  return FileName(question.query.type->FileToken(), question.range);
 }
 
 Result<store::MergeResult> MergeAsked(const Question& question,
@@ -31,6 +69,17 @@ Result<store::MergeResult> MergeAsked(const Question& question,
   if (!merged && merged.error().code() == ErrorCode::kInvalid)
     return Error(ErrorCode::kUnsupported, merged.error().message());
   return merged;
+}
+
+HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name,
+                           std::string profiles) {
+  HttpResponse response;
+  response.content_type = "application/octet-stream";
+  response.body = std::move(pprof_gz);
+  response.headers.emplace_back("Content-Disposition",
+                                fmt::format("attachment; filename=\"{}\"", file_name));
+  response.headers.emplace_back("X-Firetower-Profiles", std::move(profiles));
+  return response;
 }
 
 HttpResponse PprofError(int status, const Error& error) {
@@ -44,6 +93,7 @@ HttpResponse PprofError(int status, const Error& error) {
 HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   Result<Params> params = Params::Read(request, kParams);
   if (!params) return PprofError(400, params.error());
+  if (params->Has("id")) return ServeStored(request, *params, parts);
   Result<Question> question = ReadQuestion(request, *params, parts, TypeDefault::kCpu);
   if (!question) return PprofError(StatusOf(question.error()), question.error());
 
@@ -56,12 +106,9 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
                                              "/api/v1/series for what there is",
                                              question->Describe())));
   }
-  HttpResponse response;
-  response.content_type = "application/octet-stream";
-  response.body = profile::EncodePprof(merged->profile);
-  response.headers.emplace_back("Content-Disposition", fmt::format("attachment; filename=\"{}\"",
-                                                                   ProfileFileName(*question)));
-  response.headers.emplace_back("X-Firetower-Profiles", std::to_string(merged->profiles));
+  HttpResponse response =
+      PprofResponse(profile::EncodePprof(merged->profile), ProfileFileName(*question),
+                    std::to_string(merged->profiles));
   NoteSkipped(merged->skipped, response);
   return response;
 }

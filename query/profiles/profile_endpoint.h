@@ -15,6 +15,9 @@ namespace firetower::query {
 // GET /api/v1/profile: the sum of what matches, over the store and the open window, as gzip'd
 // pprof. Errors are text/plain with X-Go-Pprof, the only form `go tool pprof` shows.
 HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts);
+// `profiles`: how many went into it.
+HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name,
+                           std::string profiles);
 HttpResponse PprofError(int status, const Error& error);
 
 // What a question asks for. Errors as store::MergeProfiles, but kUnsupported for profiles that do

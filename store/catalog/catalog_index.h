@@ -34,6 +34,7 @@ class CatalogIndex final : public ProfileIndex {
 
   Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
               SkippedList* skipped, const Visit& visit) const override;
+  std::optional<std::string> cluster() const override { return options_.cluster; }
 
  private:
   const ObjectStore& store_;

@@ -54,6 +54,11 @@ def ask(hub, path, token=None, accept="*/*", **params):
         return Reply(error.code, error.headers, error.read())
 
 
+def ask_id(hub, token, profile):
+    path = "/api/v1/profile?" + urllib.parse.urlencode({"id": profile})
+    return ask(hub, path, token)
+
+
 def account(kube, name):
     """A token of a service account of that name."""
     kube.create("/api/v1/namespaces/firetower/serviceaccounts", {"metadata": {"name": name}})
@@ -101,11 +106,21 @@ def judge_team(case, hub, token):
     case.check("all of them", got == WEB * MINUTES, got)
     top = rows(ask(hub, "/api/v1/top", token, q=SHOP))
     case.check("top has that namespace alone", top == {("shop", "web-1"): WEB * MINUTES}, top)
+    listed = json.loads(ask(hub, "/api/v1/profiles", token, q=SHOP).body)["rows"]
+    case.check("the list has its profiles alone", len(listed) == MINUTES
+               and {row["namespace"] for row in listed} == {"shop"}, listed[:1])
+    one = ask_id(hub, token, listed[0]["id"])
+    case.check("each of which is answered by its id", samples(one) == WEB, samples(one))
+    theirs = listed[0]["id"].replace(":shop/web-1/web/", ":infra/db-0/db/")
+    refused = ask_id(hub, token, theirs)
+    case.check("one of another namespace is 403, whether there or not", refused.status == 403, refused.message)
+    others = ask_id(hub, token, listed[0]["id"].replace("/home/", "/prod/"))
+    case.check("one of another cluster in the same store is 404", others.status == 404, others.message)
     flame = ask(hub, "/api/v1/flame", token, q=SHOP)
     case.check("the flame graph is of it", flame.status == 200 and b'"web"' in flame.body)
     for what, selector in (("another namespace", '{namespace="infra"}'), ("the hosts", '{namespace="-"}'),
                            ("all namespaces", "{}"), ("several", '{namespace=~"shop|infra"}')):
-        for path in ("/api/v1/profile", "/api/v1/top", "/api/v1/labels"):
+        for path in ("/api/v1/profile", "/api/v1/profiles", "/api/v1/top", "/api/v1/labels"):
             reply = ask(hub, path, token, q=selector)
             case.check(f"{path} of {what} is 403", reply.status == 403, reply.message)
 

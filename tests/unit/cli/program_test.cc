@@ -90,7 +90,7 @@ TEST(FiretowerHelp, IsKubectlsInAPlugin) {
 }
 
 TEST(FiretowerHelp, EveryQuestionHasATimeRangeAndACluster) {
-  for (const char* name : {"top", "get", "flame", "types", "labels", "series"}) {
+  for (const char* name : {"top", "get", "profiles", "flame", "types", "labels", "series"}) {
     const std::string help = RunFiretower({name, "--help"}).out;
     for (const char* flag : {"--from TIME", "--to TIME", "--since DURATION", "--context NAME",
                              "--kubeconfig FILE", "-n, --namespace NS", "--token TOKEN"}) {
@@ -163,6 +163,9 @@ TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
       {"labels.txt", {"labels"}},
       {"labels-container.txt", {"labels", "container", "-q", "{pod=\"web-0\"}"}},
       {"series.txt", {"series"}},
+      {"profiles.txt", {"profiles", "{namespace=\"shop\"}"}},
+      {"profiles-wide.txt", {"profiles", "{container=\"web\"}", "-o", "wide"}},
+      {"profiles-name.txt", {"profiles", "{container=\"web\"}", "-o", "name"}},
       {"series-name.txt", {"series", "--by", "namespace", "-o", "name"}},
       {"top-containers.json", {"top", "-o", "json"}},
       {"get.folded", {"get", "{container=\"web\"}", "-o", "folded"}},
@@ -173,6 +176,28 @@ TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
     EXPECT_EQ(ran.err, "") << row.golden;
     ExpectGolden(row.golden, ran.out);
   }
+}
+
+TEST_F(FiretowerTest, GetFetchesOneStoredProfileByItsId) {
+  const Ran listed = RunInRange({"profiles", "{container=\"web\"}", "-o", "name"});
+  EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 2)
+      << "the open window has none";
+  const std::string id = listed.out.substr(0, listed.out.find('\n'));
+  const Ran one = Run({"get", "--id", id, "-o", "folded"});
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("main;Serve;Parse 60"));
+  const Ran cut = RunInRange({"profiles", "-k", "2"});
+  EXPECT_EQ(cut.exit_code, 0);
+  EXPECT_EQ(cut.err, "firetower: the newest 2 of 9; --limit shows more\n");
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"get", "{}", "--id", id},
+                                               {"get", "--id", id, "--since", "1h"},
+                                               {"get", "--id", "web"},
+                                               {"profiles", "-k", "0"}}) {
+    EXPECT_EQ(Run(line).exit_code, ExitCode::kUsage) << line.back();
+  }
+  const Ran gone = Run({"get", "--id", id.substr(0, id.find(':')) + ":a/b/c/d", "-o", "folded"});
+  EXPECT_EQ(gone.exit_code, ExitCode::kNoData);
+  EXPECT_THAT(gone.err, HasSubstr("it may have been deleted"));
 }
 
 TEST_F(FiretowerTest, FlameWritesWhatTheNameSays) {

@@ -202,6 +202,7 @@ TEST_F(HubTest, AnswersAsAServerOfAUrlDoes) {
   ExpectGolden("top-containers.txt", ran.out);
   ExpectGolden("get.folded", Ask({"get", "{container=\"web\"}", "-o", "folded"}).out);
   ExpectGolden("types.txt", Ask({"types"}).out);
+  ExpectGolden("profiles.txt", Ask({"profiles", "{namespace=\"shop\"}"}).out);
 }
 
 TEST_F(HubTest, ShowsBothTheTokenOfTheKubeconfig) {

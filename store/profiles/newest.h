@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/catalog.h"
+#include "store/query.h"
+
+namespace firetower::store {
+
+struct ListedProfile {
+  std::string id = {};  // StoredProfileId::ToString(); "": an open window, not stored yet
+  uint64_t bytes = 0;   // as it is stored; 0: not yet
+  CatalogRow row = {};
+};
+
+struct NewestProfiles {
+  // Newest first, then by namespace, pod, container, type, id.
+  std::vector<ListedProfile> profiles = {};
+  uint64_t total = 0;  // that match
+  SkippedList skipped = {};
+};
+
+// The newest `most` of the profiles of the answer, each by itself; the others are counted and not
+// held. Errors as ListProfiles.
+Result<NewestProfiles> ListNewest(const ProfileSource& source, const Query& query, size_t most,
+                                  std::span<const OpenProfile> open = {},
+                                  const QueryLimits& limits = {});
+
+}  // namespace firetower::store
