@@ -9,6 +9,9 @@
 namespace firetower::query {
 namespace {
 
+// Of a map's node, beside its value: links and colour, the allocator's own, unused ends of texts.
+constexpr uint64_t kNodeBytes = 64;
+
 double Percent(int64_t part, int64_t whole) {
   return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -20,11 +23,15 @@ void FunctionSums::Add(const profile::Profile& profile, uint32_t value_index,
   profile::TopResult top = profile::Top(profile, value_index);
   total_ = profile::SaturatingAdd(total_, top.total);
   for (profile::TopRow& row : top.rows) {
-    Sum& sum = sums_[{std::move(row.function), std::move(row.mapping)}];
+    const size_t name_bytes = row.function.size() + row.mapping.size();
+    const auto [at, is_new] = sums_.try_emplace({std::move(row.function), std::move(row.mapping)});
+    if (is_new) bytes_ += sizeof(*at) + name_bytes + kNodeBytes;
+    Sum& sum = at->second;
     sum.self = profile::SaturatingAdd(sum.self, row.self);
     sum.total = profile::SaturatingAdd(sum.total, row.total);
-    int64_t& here = sum.containers[container];
-    here = profile::SaturatingAdd(here, row.total);
+    const auto [here, is_first] = sum.containers.try_emplace(container);
+    if (is_first) bytes_ += sizeof(*here) + container.size() + kNodeBytes;
+    here->second = profile::SaturatingAdd(here->second, row.total);
   }
 }
 

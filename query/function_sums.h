@@ -21,6 +21,7 @@ class FunctionSums {
 
   int64_t total() const { return total_; }
   size_t functions() const { return sums_.size(); }
+  uint64_t bytes() const { return bytes_; }  // that these take, about
   // The `k` with the most self value, then total; then by name.
   std::vector<TopFunction> Top(size_t k) const;
 
@@ -35,6 +36,7 @@ class FunctionSums {
 
   std::map<Name, Sum> sums_;
   int64_t total_ = 0;
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace firetower::query

@@ -135,16 +135,27 @@ Status ForEachProfile(
   return OkStatus();
 }
 
+Status CheckBytes(uint64_t bytes, const store::QueryLimits& limits) {
+  if (bytes <= limits.max_merged_bytes) return OkStatus();
+  return Error(ErrorCode::kExhausted,
+               fmt::format("narrow the selector or the time range: the sums of functions pass "
+                           "their limit of {} bytes",
+                           limits.max_merged_bytes));
+}
+
 // The sums of those containers that are in `wanted`, which has them empty.
 Status SumFunctions(const store::ProfileSource& source, const Question& question,
                     std::span<const store::OpenProfile> open,
                     std::map<ContainerKey, FunctionSums>& wanted) {
+  uint64_t bytes = 0;
   auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
     auto at = wanted.find(KeyOf(row));
     if (at == wanted.end()) return OkStatus();
     ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
+    const uint64_t before = at->second.bytes();
     at->second.Add(profile, value, "");
-    return OkStatus();
+    bytes += at->second.bytes() - before;
+    return CheckBytes(bytes, question.limits);
   };
   return ForEachProfile(source, question, open, visit);
 }
@@ -202,7 +213,7 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
     ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
     reply.unit = profile.sample_types()[value].unit;
     sums.Add(profile, value, fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
-    return OkStatus();
+    return CheckBytes(sums.bytes(), question.limits);
   };
   RETURN_IF_ERROR(ForEachProfile(source, question, open, visit));
   reply.total = sums.total();

@@ -37,10 +37,10 @@ uint16_t PortOf(const k8s::Node& pod) {
 // The whole body of one answer.
 class AnswerSink : public k8s::BodySink {
  public:
-  AnswerSink(int64_t timeout_ns, Progress* progress)
-      : timeout_ns_(timeout_ns), progress_(progress) {}
+  AnswerSink(int64_t timeout_ns, size_t max_bytes, Progress* progress)
+      : timeout_ns_(timeout_ns), max_bytes_(max_bytes), progress_(progress) {}
   bool OnBody(std::string_view bytes) override {
-    too_large_ = body_.size() + bytes.size() > kMaxReplyBytes;
+    too_large_ = body_.size() + bytes.size() > max_bytes_;
     if (too_large_) return false;
     body_ += bytes;
     if (progress_ != nullptr) progress_->Step(body_.size());
@@ -53,6 +53,7 @@ class AnswerSink : public k8s::BodySink {
 
  private:
   const int64_t timeout_ns_;
+  const size_t max_bytes_;
   Progress* const progress_;
   std::string body_;
   bool too_large_ = false;
@@ -61,11 +62,12 @@ class AnswerSink : public k8s::BodySink {
 class HubTransport : public HttpTransport {
  public:
   HubTransport(std::shared_ptr<KubeClient> cluster, std::string namespace_name,
-               std::string bearer_token, int64_t timeout_ns)
+               std::string bearer_token, int64_t timeout_ns, size_t max_reply_bytes)
       : cluster_(std::move(cluster)),
         namespace_name_(std::move(namespace_name)),
         bearer_token_(std::move(bearer_token)),
-        timeout_ns_(timeout_ns) {}
+        timeout_ns_(timeout_ns),
+        max_reply_bytes_(max_reply_bytes) {}
 
   Outcome<HttpAnswer> Get(const std::string& target, Progress* progress) override {
     Outcome<std::string> token = Token();
@@ -147,14 +149,14 @@ class HubTransport : public HttpTransport {
   }
 
   Outcome<HttpAnswer> Ask(const std::string& target, const std::string& token, Progress* progress) {
-    AnswerSink sink(timeout_ns_, progress);
+    AnswerSink sink(timeout_ns_, max_reply_bytes_, progress);
     k8s::ApiRequest request;
     request.target = target;
     const k8s::HttpHeaders headers = {{"User-Agent", "firetower/" FIRETOWER_VERSION " (cli)"},
                                       {"Accept", "*/*"},
                                       {"Authorization", "Bearer " + token}};
     Result<k8s::ApiReply> reply = session_->Send(request, headers, sink);
-    if (sink.too_large()) return TooLarge();
+    if (sink.too_large()) return TooLarge(max_reply_bytes_);
     if (!reply) return CannotReach(reply.error());
     HttpAnswer answer;
     answer.status = reply->status;
@@ -173,6 +175,7 @@ class HubTransport : public HttpTransport {
   const std::string namespace_name_;
   const std::string bearer_token_;
   const int64_t timeout_ns_;
+  const size_t max_reply_bytes_;
   std::string pod_;  // that is or was connected to
   std::unique_ptr<k8s::HttpSession> session_;
 };
@@ -196,9 +199,9 @@ std::vector<HubPod> HubPodsOf(const std::vector<k8s::Node>& pods) {
 
 std::unique_ptr<HttpTransport> OpenHub(std::shared_ptr<KubeClient> cluster,
                                        std::string namespace_name, std::string bearer_token,
-                                       int64_t timeout_ns) {
+                                       int64_t timeout_ns, size_t max_reply_bytes) {
   return std::make_unique<HubTransport>(std::move(cluster), std::move(namespace_name),
-                                        std::move(bearer_token), timeout_ns);
+                                        std::move(bearer_token), timeout_ns, max_reply_bytes);
 }
 
 }  // namespace firetower::cli

@@ -34,6 +34,6 @@ std::vector<HubPod> HubPodsOf(const std::vector<k8s::Node>& pods);
 // when empty that of the kubeconfig's user; there must be one.
 std::unique_ptr<HttpTransport> OpenHub(std::shared_ptr<KubeClient> cluster,
                                        std::string namespace_name, std::string bearer_token,
-                                       int64_t timeout_ns);
+                                       int64_t timeout_ns, size_t max_reply_bytes = kMaxReplyBytes);
 
 }  // namespace firetower::cli

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "profile/value_text.h"
 #include "query/http/url.h"
 #include "query/wire.h"
 
@@ -59,10 +60,11 @@ Failure Refused(const std::string& server, std::string_view path, int status,
 
 }  // namespace
 
-Failure TooLarge() {
-  return {ExitCode::kFailure, "the answer is too large",
-          fmt::format("it passes {} MiB", kMaxReplyBytes >> 20),
-          "narrow the selector or the range"};
+Failure TooLarge(size_t max_bytes) {
+  return {
+      ExitCode::kFailure, "the answer is too large",
+      fmt::format("it passes {}", profile::FormatValue(static_cast<double>(max_bytes), "bytes")),
+      "narrow the selector or the range"};
 }
 
 Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValues& params) const {

@@ -54,8 +54,12 @@ std::string WhyNot(const ServerUrl& server, httplib::Error error, int64_t timeou
 
 class DirectTransport : public HttpTransport {
  public:
-  DirectTransport(ServerUrl server, int64_t timeout_ns, std::string bearer_token)
-      : server_(std::move(server)), timeout_ns_(timeout_ns), client_(server_.host, server_.port) {
+  DirectTransport(ServerUrl server, int64_t timeout_ns, std::string bearer_token,
+                  size_t max_reply_bytes)
+      : server_(std::move(server)),
+        timeout_ns_(timeout_ns),
+        max_reply_bytes_(max_reply_bytes),
+        client_(server_.host, server_.port) {
     const SplitTime connect(std::min(timeout_ns, kConnectTimeoutNs));
     const SplitTime wait(timeout_ns);
     client_.set_connection_timeout(connect.seconds, connect.us);
@@ -83,14 +87,14 @@ class DirectTransport : public HttpTransport {
       HttpAnswer answer;
       bool too_large = false;
       const httplib::Result result = client_.Get(target, [&](const char* data, size_t size) {
-        too_large = answer.body.size() + size > kMaxReplyBytes;
+        too_large = answer.body.size() + size > max_reply_bytes_;
         if (too_large) return false;
         answer.body.append(data, size);
         if (progress != nullptr) progress->Step(answer.body.size());
         return true;
       });
       const bool was_kept = std::exchange(kept_, static_cast<bool>(result));
-      if (too_large) return TooLarge();
+      if (too_large) return TooLarge(max_reply_bytes_);
       if (result) {
         answer.status = result->status;
         answer.skipped = result->get_header_value("X-Firetower-Skipped");
@@ -105,6 +109,7 @@ class DirectTransport : public HttpTransport {
 
   const ServerUrl server_;
   const int64_t timeout_ns_;
+  const size_t max_reply_bytes_;
   httplib::Client client_;
   bool kept_ = false;  // the last request left a connection
 };
@@ -148,8 +153,9 @@ Result<ServerUrl> ParseServerUrl(std::string_view text) {
 }
 
 std::unique_ptr<HttpTransport> OpenDirect(ServerUrl server, int64_t timeout_ns,
-                                          std::string bearer_token) {
-  return std::make_unique<DirectTransport>(std::move(server), timeout_ns, std::move(bearer_token));
+                                          std::string bearer_token, size_t max_reply_bytes) {
+  return std::make_unique<DirectTransport>(std::move(server), timeout_ns, std::move(bearer_token),
+                                           max_reply_bytes);
 }
 
 }  // namespace firetower::cli

@@ -23,6 +23,7 @@ Result<ServerUrl> ParseServerUrl(std::string_view text);
 
 // To the server of a URL. `bearer_token` goes with each request, unless it is empty.
 std::unique_ptr<HttpTransport> OpenDirect(ServerUrl server, int64_t timeout_ns,
-                                          std::string bearer_token);
+                                          std::string bearer_token,
+                                          size_t max_reply_bytes = kMaxReplyBytes);
 
 }  // namespace firetower::cli

@@ -33,7 +33,7 @@ class HttpTransport {
   virtual std::string page_url() const = 0;
 };
 
-// What a transport says when the body passes kMaxReplyBytes.
-Failure TooLarge();
+// What a transport says when the body passes `max_bytes`.
+Failure TooLarge(size_t max_bytes);
 
 }  // namespace firetower::cli

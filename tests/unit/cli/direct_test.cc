@@ -16,9 +16,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::unique_ptr<HttpTransport> To(const k8s::FakeHttpServer& server) {
+std::unique_ptr<HttpTransport> To(const k8s::FakeHttpServer& server,
+                                  size_t max_reply_bytes = kMaxReplyBytes) {
   return OpenDirect(ParseServerUrl("http://127.0.0.1:" + std::to_string(server.port())).value(),
-                    20 * kNsPerSecond, "");
+                    20 * kNsPerSecond, "", max_reply_bytes);
 }
 
 TEST(DirectTransport, KeepsItsConnection) {
@@ -35,6 +36,19 @@ TEST(DirectTransport, KeepsItsConnection) {
     EXPECT_EQ(answer->skipped, "7");
   }
   EXPECT_EQ(server.connections(), 1);
+}
+
+TEST(DirectTransport, TakesNoMoreThanItsLimit) {
+  k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
+    return peer.Reply("200 OK", std::string(2048, 'x'));
+  });
+  EXPECT_EQ(To(server, 2048)->Get("/", nullptr)->body.size(), 2048u);
+  const Outcome<HttpAnswer> cut = To(server, 2047)->Get("/", nullptr);
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.failure().exit_code, ExitCode::kFailure);
+  EXPECT_THAT(cut.failure().Text("firetower"),
+              HasSubstr("the answer is too large\n  why: it passes 2"));
+  EXPECT_THAT(To(server, 1024)->Get("/", nullptr).failure().Text(""), HasSubstr("1.0 KiB"));
 }
 
 // As a server does that lets an idle connection go at the very moment of a request.

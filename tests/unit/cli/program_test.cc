@@ -334,6 +334,31 @@ TEST_F(FiretowerTest, NoDataIsExitCode4) {
   EXPECT_THAT(json.out, HasSubstr("\"rows\":[]"));
 }
 
+TEST(FiretowerLimits, AnAnswerThatWouldBeTooLargeSaysWhatToDo) {
+  const std::pair<store::QueryLimits, const char*> limits[] = {
+      {{.max_rows = 5}, "more than 5 profiles match"},
+      {{.max_read_bytes = 200}, "needs more than 200 bytes of profiles"},
+      {{.max_merged_bytes = 1000}, "limit of"}};
+  for (const auto& [limit, why] : limits) {
+    query::Fixture fixture(limit);
+    const std::string url = fixture.Serve();
+    for (const std::vector<std::string>& line : {std::vector<std::string>{"get", "-o", "folded"},
+                                                 {"top"},
+                                                 {"top", "functions"},
+                                                 {"flame", "-o", "svg"}}) {
+      std::vector<std::string> arguments = line;
+      arguments.insert(arguments.end(), {"--server", url});
+      arguments.insert(arguments.end(), kRange.begin(), kRange.end());
+      const Ran ran = RunFiretower(arguments);
+      EXPECT_EQ(ran.exit_code, ExitCode::kFailure) << line[0] << ran.err;
+      EXPECT_EQ(ran.out, "") << line[0];
+      EXPECT_THAT(ran.err, HasSubstr("firetower: the answer is too large\n  why: ")) << line[0];
+      EXPECT_THAT(ran.err, HasSubstr(why)) << line[0];
+      EXPECT_THAT(ran.err, HasSubstr("\n  fix: narrow the selector or the range")) << line[0];
+    }
+  }
+}
+
 TEST_F(FiretowerTest, UsageErrorsAreExitCode2InThreeLines) {
   for (const std::vector<std::string>& line : {std::vector<std::string>{"tpo"},
                                                {"top", "--since", "yesterday"},

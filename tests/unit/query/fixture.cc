@@ -117,7 +117,7 @@ class Fixture::Sources : public LiveSource,
   const Fixture& fixture_;
 };
 
-Fixture::Fixture() {
+Fixture::Fixture(const store::QueryLimits& limits) {
   char folder[] = "/tmp/firetower-query-XXXXXX";
   CHECK(::mkdtemp(folder) != nullptr);
   folder_ = folder;
@@ -130,7 +130,7 @@ Fixture::Fixture() {
       {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
   sources_ = std::make_unique<Sources>(*this);
   api_ = std::make_unique<Api>(
-      ApiParts{*store_, *sources_, *sources_, *sources_, *sources_, *sources_, clock_});
+      ApiParts{*store_, *sources_, *sources_, *sources_, *sources_, *sources_, clock_, limits});
 }
 
 Fixture::~Fixture() {

@@ -25,7 +25,7 @@ class Fixture {
  public:
   static constexpr int64_t kNowNs = 1782900000 * kNsPerSecond;
 
-  Fixture();
+  explicit Fixture(const store::QueryLimits& limits = {});
   ~Fixture();
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;

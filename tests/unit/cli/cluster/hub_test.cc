@@ -92,13 +92,13 @@ class HubTest : public ::testing::Test {
     arguments.insert(arguments.end(), kRange.begin(), kRange.end());
     return Run(std::move(arguments), options);
   }
-  std::unique_ptr<HttpTransport> Transport() {
+  std::unique_ptr<HttpTransport> Transport(size_t max_reply_bytes = kMaxReplyBytes) {
     k8s::ClientConfig config;
     config.server = {false, "127.0.0.1", server_.port(), ""};
     config.token = "secret";
     return OpenHub(std::make_shared<KubeClient>(ClusterAccess{config, "shop"}, 5 * kNsPerSecond,
                                                 false, Clock::System()),
-                   "firetower", "", 5 * kNsPerSecond);
+                   "firetower", "", 5 * kNsPerSecond, max_reply_bytes);
   }
 
   // Names of pods whose port was asked for, in this order.
@@ -252,6 +252,16 @@ TEST_F(HubTest, AConnectionThatTheHubClosedIsReplaced) {
   }
   EXPECT_THAT(Ports(), ElementsAre("hub-1", "hub-1", "hub-1"));
   EXPECT_EQ(transport->name(), "hub firetower/hub-1");
+}
+
+TEST_F(HubTest, AnAnswerOverTheLimitIsNotTaken) {
+  const std::string target = "/api/v1/types?from=0";
+  const size_t size = Transport()->Get(target, nullptr)->body.size();
+  ASSERT_GT(size, 0u);
+  EXPECT_TRUE(Transport(size)->Get(target, nullptr));
+  const Outcome<HttpAnswer> cut = Transport(size - 1)->Get(target, nullptr);
+  ASSERT_FALSE(cut);
+  EXPECT_THAT(cut.failure().Text(""), HasSubstr("the answer is too large"));
 }
 
 TEST_F(HubTest, AReadyPodIsAskedFirstAndAnotherWhenItIsAway) {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an answer may take: beyond it every path says 413, why, and what to do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "query/http/url.h"
+#include "query/wire.h"
+#include "tests/unit/query/fixture.h"
+
+namespace firetower::query {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Each with the whole content, 9 profiles of which 6 are stored.
+constexpr const char* kMerging[] = {"/api/v1/profile", "/api/v1/diff?base-to=now-1m",
+                                    "/api/v1/flame", "/api/v1/top?by=functions"};
+constexpr const char* kLooking[] = {"/api/v1/profiles",        "/api/v1/top",
+                                    "/api/v1/series",          "/api/v1/labels",
+                                    "/api/v1/labels?name=pod", "/api/v1/types"};
+
+HttpResponse Get(Fixture& fixture, const std::string& target) {
+  HttpRequest request;
+  request.method = "GET";
+  request.path = target.substr(0, target.find('?'));
+  if (request.path != target) request.params = *DecodeQuery(target.substr(request.path.size() + 1));
+  return fixture.api().Serve(request);
+}
+
+void ExpectTooLarge(Fixture& fixture, const char* target, const char* why) {
+  const HttpResponse response = Get(fixture, target);
+  EXPECT_EQ(response.status, 413) << target << ": " << response.body;
+  EXPECT_THAT(response.body, HasSubstr(why)) << target;
+  EXPECT_THAT(response.body, HasSubstr("narrow the selector or the time range")) << target;
+}
+
+TEST(AnswerLimits, TooManyProfiles) {
+  Fixture fixture({.max_rows = 5});
+  for (const char* target : kMerging) ExpectTooLarge(fixture, target, "more than 5 profiles match");
+  for (const char* target : kLooking) ExpectTooLarge(fixture, target, "more than 5 profiles match");
+  EXPECT_EQ(ErrorMessageFromJson(Get(fixture, "/api/v1/top").body),
+            "more than 5 profiles match: narrow the selector or the time range");
+  // What is narrow enough is answered.
+  for (const char* target : kMerging) {
+    const std::string joined = std::string(target).find('?') == std::string::npos ? "?" : "&";
+    EXPECT_EQ(Get(fixture, target + joined + "q={container=\"web\"}").status, 200) << target;
+  }
+  EXPECT_EQ(Get(fixture, "/api/v1/profiles?from=now-2m&to=now-1m").status, 200);
+  Fixture enough({.max_rows = 6});
+  for (const char* target : kLooking) EXPECT_EQ(Get(enough, target).status, 200) << target;
+}
+
+TEST(AnswerLimits, TooManyBytesToRead) {
+  Fixture fixture({.max_read_bytes = 200});
+  for (const char* target : kMerging)
+    ExpectTooLarge(fixture, target, "needs more than 200 bytes of profiles");
+  // These read no profile.
+  for (const char* target : kLooking) {
+    if (std::string(target) == "/api/v1/top") continue;
+    EXPECT_EQ(Get(fixture, target).status, 200) << target;
+  }
+}
+
+TEST(AnswerLimits, TooMuchMemory) {
+  Fixture fixture({.max_merged_bytes = 1000});
+  for (const char* target : kMerging) ExpectTooLarge(fixture, target, "limit of");
+  ExpectTooLarge(fixture, "/api/v1/top", "limit of 1000 bytes");
+}
+
+TEST(AnswerLimits, OneProfileThatIsTooLarge) {
+  Fixture fixture({.max_read_bytes = 20});
+  const auto list = ProfilesReplyFromJson(Get(fixture, "/api/v1/profiles").body);
+  ASSERT_TRUE(list);
+  HttpRequest request;
+  request.method = "GET";
+  request.path = "/api/v1/profile";
+  request.params = {{"id", list->rows.back().id}};
+  const HttpResponse response = fixture.api().Serve(request);
+  EXPECT_EQ(response.status, 413) << response.body;
+  EXPECT_THAT(response.body, HasSubstr("an answer may read 20"));
+}
+
+}  // namespace
+}  // namespace firetower::query
