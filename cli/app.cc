@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cli/args/parse.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
+#include "cli/files/asked_side.h"
 #include "cli/term/interrupt.h"
 #include "cli/whom.h"
 
@@ -96,6 +98,8 @@ Outcome<int> Dispatch(const Args& args, const std::string& program) {
   if (name == "version") return Version(args);
   if (name == "help") return Help(args, program);
   if (name == "completion") return Completion(args, program);
+  if (name == "diff" && std::ranges::any_of(args.positionals, IsAsked))
+    return Run(RunAskedDiff, args, program);
   for (const auto& [command, run] : kLocalCommands) {
     if (command == name) return run({args, program, ReadTerminal(args.Get("color"))});
   }

@@ -63,12 +63,18 @@ constexpr FlagSpec kDiffOutput[] = {
     kForceFlag,
     kNoHeadersFlag,
 };
-constexpr FlagGroup kDiffGroups[] = {
-    {"Comparison", kDiffComparison}, {"Input", kInput}, {"Output", kDiffOutput}};
+constexpr FlagSpec kDiffSelection[] = {kTypeFlag};
+constexpr FlagGroup kDiffGroups[] = {{"Comparison", kDiffComparison},
+                                     {"Input", kInput},
+                                     {"Of a selector", kDiffSelection},
+                                     {"Cluster of a selector", kHubFlags},
+                                     {"Output", kDiffOutput}};
 constexpr Example kDiffExamples[] = {
     {"Which functions take more CPU than before", "diff before.pb.gz after.pb.gz"},
     {"For a flame graph of the difference",
      "diff before.pb.gz after.pb.gz --normalize -o folded | flamegraph.pl > diff.svg"},
+    {"Today's hour beside yesterday's, of what is stored",
+     "diff '{container=\"web\"}@now-25h..now-24h' '{container=\"web\"}@now-1h..now'"},
     {"In CI: fail when a function takes 5 % more",
      "diff main.pb.gz branch.pb.gz --normalize --fail-over 5%"},
 };
@@ -120,7 +126,8 @@ constexpr CommandSpec kFiles[] = {
      "Show what changed between two profiles",
      "B minus A, by function: SHARE is the change of a function's own value in per cent of A's\n"
      "total. As pprof the samples of A are negated and labelled pprof::base, which go tool pprof\n"
-     "shows as its -diff_base. A and B are files of the formats that 'merge' reads.",
+     "shows as its -diff_base. A and B are files of the formats that 'merge' reads, or selectors\n"
+     "with a time, '{...}@FROM..TO', which 'get' would fetch (default: the last 15 minutes).",
      "A B",
      {},
      2,

@@ -5,16 +5,6 @@
 namespace firetower::cli {
 namespace {
 
-constexpr FlagSpec kCluster[] = {
-    {"namespace", 'n', "NS",
-     "pods of this namespace alone (of a cluster: by default the context's)"},
-    {"all-namespaces", 'A', "", "pods of every namespace, and the hosts"},
-    kKubeconfigFlag,
-    kContextFlag,
-    kHubNamespaceFlag,
-    kTokenFlag,
-};
-
 constexpr Text kTopOutputs[] = {"table", "wide", "json", "name"};
 constexpr Text kTopBy[] = {"containers", "functions"};
 constexpr FlagSpec kTopSelection[] = {
@@ -32,7 +22,7 @@ constexpr FlagSpec kTopOutput[] = {
     {"watch", 'w', "", "every 2 s anew on a terminal, else a table every 5 s, until Ctrl-C"},
 };
 constexpr FlagGroup kTopGroups[] = {{"Selection", kTopSelection},
-                                    {"Cluster", kCluster},
+                                    {"Cluster", kHubFlags},
                                     {"Symbols", kNaming},
                                     {"Output", kTopOutput}};
 constexpr Example kTopExamples[] = {
@@ -53,7 +43,7 @@ constexpr FlagSpec kGetSelection[] = {
     {"id", 0, "ID", "one stored profile, as it is stored, instead: an id that 'profiles' tells"},
 };
 constexpr FlagGroup kGetGroups[] = {{"Selection", kGetSelection},
-                                    {"Cluster", kCluster},
+                                    {"Cluster", kHubFlags},
                                     {"Symbols", kNaming},
                                     {"Output", kGetOutput}};
 constexpr Example kGetExamples[] = {
@@ -77,7 +67,7 @@ constexpr FlagSpec kFlameOutput[] = {
     {"force", 0, "", "overwrite FILE if it exists"},
 };
 constexpr FlagGroup kFlameGroups[] = {{"Selection", kFlameSelection},
-                                      {"Cluster", kCluster},
+                                      {"Cluster", kHubFlags},
                                       {"Look", kFlameLook},
                                       {"Symbols", kNaming},
                                       {"Output", kFlameOutput}};
@@ -107,7 +97,7 @@ constexpr FlagSpec kListOutput[] = {
 };
 constexpr FlagSpec kTypesSelection[] = {kQueryFlag, kSinceFlag, kFromFlag, kToFlag};
 constexpr FlagGroup kTypesGroups[] = {
-    {"Selection", kTypesSelection}, {"Cluster", kCluster}, {"Output", kListOutput}};
+    {"Selection", kTypesSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
 constexpr Example kTypesExamples[] = {
     {"Which profile types were recorded today", "types --since 24h"}};
 
@@ -125,7 +115,7 @@ constexpr FlagSpec kProfilesOutput[] = {
     kNoHeadersFlag,
 };
 constexpr FlagGroup kProfilesGroups[] = {
-    {"Selection", kProfilesSelection}, {"Cluster", kCluster}, {"Output", kProfilesOutput}};
+    {"Selection", kProfilesSelection}, {"Cluster", kHubFlags}, {"Output", kProfilesOutput}};
 constexpr Example kProfilesExamples[] = {
     {"What was recorded of a container in the last hour, window by window",
      "profiles '{container=\"web\"}' --since 1h"},
@@ -134,7 +124,7 @@ constexpr Example kProfilesExamples[] = {
 
 constexpr FlagSpec kLabelsSelection[] = {kQueryFlag, kAnyTypeFlag, kSinceFlag, kFromFlag, kToFlag};
 constexpr FlagGroup kLabelsGroups[] = {
-    {"Selection", kLabelsSelection}, {"Cluster", kCluster}, {"Output", kListOutput}};
+    {"Selection", kLabelsSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
 constexpr Example kLabelsExamples[] = {
     {"The label names", "labels"},
     {"The pods of one namespace", "labels pod -q '{namespace=\"shop\"}'"},
@@ -150,7 +140,7 @@ constexpr FlagSpec kSeriesSelection[] = {
     {"step", 0, "DURATION", "one point a step instead of one total; json shows them"},
 };
 constexpr FlagGroup kSeriesGroups[] = {
-    {"Selection", kSeriesSelection}, {"Cluster", kCluster}, {"Output", kListOutput}};
+    {"Selection", kSeriesSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
 constexpr Example kSeriesExamples[] = {
     {"What there is", "series"},
     {"CPU by namespace, minute by minute", "series --by namespace --step 1m -o json"},

@@ -51,6 +51,8 @@ Outcome<int> RunPolicies(const Context& context);
 Outcome<int> RunView(const LocalContext& context);
 Outcome<int> RunMerge(const LocalContext& context);
 Outcome<int> RunDiff(const LocalContext& context);
+// The same where IsAsked holds for a side.
+Outcome<int> RunAskedDiff(const Context& context);
 Outcome<int> RunConvert(const LocalContext& context);
 
 }  // namespace firetower::cli

@@ -19,19 +19,22 @@ Failure BadFlag(const LocalContext& context, const Error& error) {
   return UsageFailure(error, context.program, context.args.command->name);
 }
 
-std::string AskedSelector(const Context& context) {
-  const Args& args = context.args;
-  std::string text = args.Get("query");
-  if (args.command->positional == "[SELECTOR]" && !args.positionals.empty())
-    text = args.positionals[0];
+std::string InNamespace(const Context& context, const std::string& text) {
   if (context.namespace_name.empty()) return text;
   const Result<profile::Selector> selector = profile::Selector::Parse(text);
   if (!selector) return text;  // the server says what is wrong with it
   // The kubeconfig's namespace is for a question that names none.
-  if (!args.Has("namespace") && selector->Mentions("namespace")) return text;
+  if (!context.args.Has("namespace") && selector->Mentions("namespace")) return text;
   Result<profile::Matcher> matcher =
       profile::Matcher::Create("namespace", profile::MatchOp::kEqual, context.namespace_name);
   return matcher ? selector->With(*std::move(matcher)).ToString() : text;
+}
+
+std::string AskedSelector(const Context& context) {
+  const Args& args = context.args;
+  if (args.command->positional == "[SELECTOR]" && !args.positionals.empty())
+    return InNamespace(context, args.positionals[0]);
+  return InNamespace(context, args.Get("query"));
 }
 
 Outcome<query::NamedValues> SelectionParams(const Context& context,

@@ -12,6 +12,9 @@
 
 namespace firetower::cli {
 
+// A selector within the namespace that is asked about.
+std::string InNamespace(const Context& context, const std::string& selector);
+
 // The selector of --query, or of the command's argument where that is one, within the namespace
 // that is asked about.
 std::string AskedSelector(const Context& context);

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/commands/output.h"
+#include "cli/files/asked_side.h"
 #include "cli/files/input.h"
 #include "cli/term/table.h"
 
@@ -39,18 +41,8 @@ Outcome<double> Percent(const LocalContext& context, std::string_view flag, doub
                                             flag, text)));
 }
 
-// One side of the comparison. A file now; what a server is to be asked for would be told apart
-// here, by the brace that a selector begins with.
-Outcome<profile::Profile> ReadSide(const LocalContext& context, const std::string& side) {
-  if (side.starts_with('{')) {
-    return BadFlag(context,
-                   Error(ErrorCode::kInvalid,
-                         fmt::format("'{}' is a selector: 'diff' compares files, as 'get -f' "
-                                     "writes them",
-                                     side)));
-  }
-  return ReadProfileFile(context, side);
-}
+// Makes a profile of a side as it was given.
+using ReadSide = std::function<Outcome<profile::Profile>(const std::string& side)>;
 
 std::string Signed(double value, std::string_view unit) {
   return (value > 0 ? "+" : "") + FormatValue(value, unit);
@@ -149,9 +141,7 @@ std::string TableFormat(const LocalContext& context) {
   return json ? "json" : "";
 }
 
-}  // namespace
-
-Outcome<int> RunDiff(const LocalContext& context) {
+Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
   Outcome<Sides> sides = PickSides(context);
   if (!sides) return sides.failure();
   Outcome<double> threshold = Percent(context, "threshold", kDefaultThreshold);
@@ -169,9 +159,9 @@ Outcome<int> RunDiff(const LocalContext& context) {
     return NotOverwritten(file);
   }
 
-  Outcome<profile::Profile> before = ReadSide(context, sides->before);
+  Outcome<profile::Profile> before = read_side(sides->before);
   if (!before) return before.failure();
-  Outcome<profile::Profile> after = ReadSide(context, sides->after);
+  Outcome<profile::Profile> after = read_side(sides->after);
   if (!after) return after.failure();
   if (before->sample_count() == 0 && after->sample_count() == 0) {
     return Failure{ExitCode::kNoData, "no data", "neither profile has a sample", ""};
@@ -196,6 +186,18 @@ Outcome<int> RunDiff(const LocalContext& context) {
   if (!written) return written;
   if (std::optional<Failure> grown = GrownOver(table, *limit)) return *std::move(grown);
   return written;
+}
+
+}  // namespace
+
+Outcome<int> RunDiff(const LocalContext& context) {
+  return Compare(context, [&](const std::string& side) { return ReadProfileFile(context, side); });
+}
+
+Outcome<int> RunAskedDiff(const Context& context) {
+  return Compare(context, [&](const std::string& side) {
+    return IsAsked(side) ? AskSide(context, side) : ReadProfileFile(context, side);
+  });
 }
 
 }  // namespace firetower::cli

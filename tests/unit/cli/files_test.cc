@@ -250,7 +250,7 @@ TEST_F(FilesTest, UsageErrorsAreExitCode2InThreeLines) {
         {"convert", in, "--format", "folded", "--sample-type", "cpo"},
         {"diff", in},
         {"diff", "-", "-"},
-        {"diff", in, "{pod=\"web\"}"},
+        {"diff", in, "{pod=\"web\"}@yesterday"},
         {"diff", in, in, "--fail-over", "five"},
         {"diff", in, in, "--threshold", "-1"},
         {"diff", in, in, "--fail-over", "nan"}}) {

@@ -200,6 +200,39 @@ TEST_F(FiretowerTest, GetFetchesOneStoredProfileByItsId) {
   EXPECT_THAT(gone.err, HasSubstr("it may have been deleted"));
 }
 
+// A minute of web beside two: Parse has 60 of 100 samples of 10 ms in each.
+TEST_F(FiretowerTest, DiffComparesWhatAServerHas) {
+  const std::string minute = "{container=\"web\"}@2026-07-01T09:57:00Z..2026-07-01T09:58:00Z";
+  const std::string two = "{container=\"web\"}@2026-07-01T09:57:00Z..2026-07-01T09:59:00Z";
+  const Ran asked = Run({"diff", minute, two});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.out, HasSubstr("   1.0s     2.0s     +1.0s  +100.00%  (all)")) << asked.out;
+  EXPECT_THAT(asked.out, HasSubstr("600.0ms     1.2s  +600.0ms   +60.00%  Parse")) << asked.out;
+  const std::string file = InFolder("web.pb.gz");
+  ASSERT_EQ(Run({"get", "{container=\"web\"}", "--from", "2026-07-01T09:57:00Z", "--to",
+                 "2026-07-01T09:58:00Z", "-f", file})
+                .exit_code,
+            0);
+  EXPECT_EQ(Run({"diff", file, two}).out, asked.out);
+  const Ran grown = Run({"diff", minute, two, "--fail-over", "50%"});
+  EXPECT_EQ(grown.exit_code, ExitCode::kThreshold);
+  EXPECT_EQ(Run({"diff", minute, two, "--normalize", "--fail-over", "1%"}).exit_code, 0);
+  // Of a label's value nothing is a time; of another namespace nothing is there.
+  const std::string odd = "{container=\"we}@b\"}";
+  for (const auto& [line, code, says] :
+       {std::tuple{std::vector<std::string>{"diff", file, odd}, ExitCode::kNoData,
+                   "no profile matches cpu{container=\"we}@b\"}"},
+        {{"diff", file, two, "-n", "infra"}, ExitCode::kNoData, "namespace=\"infra\""},
+        {{"diff", file, "{}@yesterday"}, ExitCode::kUsage, "yesterday"},
+        {{"diff", file, "{}@now..now-1h"}, ExitCode::kUsage, "{}@now..now-1h"},
+        {{"diff", file, "{pod="}, ExitCode::kUsage, "q:"}}) {
+    const Ran ran = Run(line);
+    EXPECT_EQ(ran.exit_code, code) << line[2] << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, HasSubstr(says)) << line[2];
+  }
+}
+
 TEST_F(FiretowerTest, FlameWritesWhatTheNameSays) {
   const std::string selector = "{container=\"web\"}";
   const std::string html = InFolder("web.html");
