@@ -58,6 +58,13 @@ std::vector<ListedCatalog> WithRows(const CatalogListing& listing) {
   return kept;
 }
 
+// Rows of the hour beside its own catalog.
+bool HasOthers(const CatalogListing& listing, int64_t hour_s) {
+  return std::ranges::any_of(listing.OfHour(hour_s), [](const ListedCatalog& one) {
+    return HoldsRows(one) && !IsHoursOwn(one);
+  });
+}
+
 void Keep(Status& first, Status next) {
   if (first && !next) first = std::move(next);
 }
@@ -186,7 +193,8 @@ Status CatalogKeeper::LookAtOld(const StoredCluster& at) {
     const int64_t now_ns = clock_.MonotonicNs();
     if (now_ns < pass.due_ns) return OkStatus();
     pass = {.end_s = HourOf(NowSeconds()) - options_.late_hours * kHourSeconds,
-            .due_ns = now_ns + options_.old_every_s * kNsPerSecond};
+            .due_ns = now_ns + options_.old_every_s * kNsPerSecond,
+            .is_first = pass.end_s == 0};
   }
   ASSIGN_OR_RETURN(const int64_t hour_s, NextHourWithBundles(at, pass.next_s, pass.end_s));
   // A day's catalogs are a page or a few.
@@ -196,7 +204,10 @@ Status CatalogKeeper::LookAtOld(const StoredCluster& at) {
   ASSIGN_OR_RETURN(const CatalogListing listing,
                    CatalogListing::Read(store_, at.retention, at.cluster, hour_s, to_s));
   const auto is_done = [&] { return HasAllRows(listing.Of(pass.next_s, kHourSeconds)); };
-  while (pass.next_s < to_s && is_done()) pass.next_s += kHourSeconds;
+  for (; pass.next_s < to_s && is_done(); pass.next_s += kHourSeconds) {
+    // What the pass before made hours of.
+    if (!pass.is_first) RETURN_IF_ERROR(DeleteReplacedIn(listing, pass.next_s));
+  }
   // A later one may be without bundles.
   if (pass.next_s != hour_s) return OkStatus();
   // One that cannot be kept does not keep the others waiting.
@@ -306,12 +317,15 @@ Status CatalogKeeper::DeleteReplaced(const StoredCluster& at, const CatalogListi
       done_since_ns_.try_emplace(Hour(at.retention, at.cluster, hour_s), now_ns);
   if (first_time || now_ns < since->second + options_.keep_replaced_s * kNsPerSecond)
     return OkStatus();
-  const std::span<const ListedCatalog> catalogs = listing.OfHour(hour_s);
-  const bool any = std::ranges::any_of(
-      catalogs, [](const ListedCatalog& one) { return HoldsRows(one) && !IsHoursOwn(one); });
-  if (!any) return OkStatus();
+  if (!HasOthers(listing, hour_s)) return OkStatus();
   // From now on once an hour: what is left came late, and nothing replaces it.
   since->second = now_ns;
+  return DeleteReplacedIn(listing, hour_s);
+}
+
+Status CatalogKeeper::DeleteReplacedIn(const CatalogListing& listing, int64_t hour_s) {
+  if (!HasOthers(listing, hour_s)) return OkStatus();
+  const std::span<const ListedCatalog> catalogs = listing.OfHour(hour_s);
   Replacements replaced;
   for (const ListedCatalog& one : catalogs) {
     if (!IsHoursOwn(one)) continue;

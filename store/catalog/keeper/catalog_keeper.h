@@ -70,7 +70,8 @@ class CatalogKeeper {
   struct OldPass {
     int64_t next_s = 0;
     int64_t end_s = 0;
-    int64_t due_ns = 0;  // the next one
+    int64_t due_ns = 0;     // the next one
+    bool is_first = false;  // since this process began
   };
 
   Status LookAt(const StoredCluster& at, bool leads);
@@ -89,7 +90,9 @@ class CatalogKeeper {
   Status KeepHour(const StoredCluster& at, int64_t hour_s);
   Status KeepHourOnce(const StoredCluster& at, int64_t hour_s, std::vector<std::string>& damaged);
   Status Forget(const std::vector<std::string>& damaged, const CatalogListing& listing);
+  // An hour after the hour's own catalog was seen; and at once.
   Status DeleteReplaced(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s);
+  Status DeleteReplacedIn(const CatalogListing& listing, int64_t hour_s);
 
   int64_t NowSeconds() const { return clock_.WallNs() / kNsPerSecond; }
   bool IsOver(int64_t hour_s) const {

@@ -351,8 +351,14 @@ TEST_F(CatalogKeeperTest, MakesOldCatalogsAnewThatWereDeleted) {
     EXPECT_EQ(Catalogued(kHour, kHour + 6 * 3600), Walked(kHour, kHour + 6 * 3600));
     EXPECT_THAT(Catalogued(kHour, kHour + 6 * 3600), SizeIs(2 * 61 * 3));
     EXPECT_EQ(process.recent.rows(), 0u);
+    EXPECT_GT(CountOf(store_, "-300/0of1"), 0u) << "somebody may be reading them";
     clock_.Advance(86'400 * kNsPerSecond);
   }
+  // A round up to where nothing is, and one for the rest.
+  for (int i = 0; i < 2; ++i) Look(process);
+  EXPECT_EQ(CountOf(store_, "-300/0of1") + CountOf(store_, "-600/0of1"), 0u);
+  EXPECT_EQ(CountOf(store_, "-3600/0of1"), 2u);
+  EXPECT_EQ(Catalogued(kHour, kHour + 6 * 3600), Walked(kHour, kHour + 6 * 3600));
 }
 
 // As it is when somebody stops deleting half way.
