@@ -17,6 +17,8 @@
 #include "query/function_sums.h"
 #include "store/access/limited_store.h"
 #include "store/find.h"
+#include "store/profiles/counted_part.h"
+#include "store/profiles/unstored.h"
 
 namespace firetower::query {
 namespace {
@@ -66,14 +68,16 @@ Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& 
   ASSIGN_OR_RETURN(store::ListResult list,
                    store::ListProfiles(source, question.query, open, question.limits));
   std::map<ContainerKey, ContainerSum> sums;
+  const store::CountedPart counted(question.query);
   Catalog catalog;
   for (const store::CatalogRow& row : list.rows) {
     ContainerKey key = KeyOf(row);
     ContainerSum& sum = sums.try_emplace(key, ContainerSum{key, 0, 0}).first->second;
     double part = PartInRange(row, question.range);
-    sum.value += part * static_cast<double>(row.value);
-    sum.samples += part * static_cast<double>(row.samples);
-    catalog.value += part * static_cast<double>(row.value);
+    const double value = part * static_cast<double>(counted.Value(row));
+    sum.value += value;
+    sum.samples += part * static_cast<double>(counted.Samples(row));
+    catalog.value += value;
   }
   for (auto& [key, sum] : sums) catalog.containers.push_back(std::move(sum));
   std::stable_sort(catalog.containers.begin(), catalog.containers.end(),
@@ -112,8 +116,12 @@ Status ForEachProfile(
   const store::QueryLimits& limits = question.limits;
   const std::unique_ptr<const store::ObjectStore> limited = source.store().Limited(limits.calls);
   store::SkippedList skipped;  // told by whoever listed the same rows
+  const store::CountedPart counted(question.query);
+  store::Unstored unstored(open);
   uint64_t read_bytes = 0;
   auto visit_stored = [&](const store::FoundProfile& found) -> Status {
+    unstored.Found(found);
+    if (counted.IsNone(*found.row)) return OkStatus();
     read_bytes += found.bytes();
     if (read_bytes > limits.max_read_bytes) {
       return Error(ErrorCode::kExhausted,
@@ -124,15 +132,16 @@ Status ForEachProfile(
     Result<std::string> bytes = found.Read(*limited);
     if (!bytes) return store::CheckLimits(limits.calls);
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
-    return profile ? visit(*found.row, *profile) : OkStatus();
+    if (!profile) return OkStatus();
+    return visit(*found.row,
+                 counted.IsAll(*found.row) ? *profile : store::CountedPart::Of(*profile));
   };
   RETURN_IF_ERROR(store::FindProfiles(source, question.query, limits, store::Resolution::kCoarsest,
                                       &skipped, visit_stored));
-  for (const store::OpenProfile& one : open) {
-    if (one.profile == nullptr || !store::IsAsked(question.query, one.row)) continue;
-    RETURN_IF_ERROR(visit(one.row, *one.profile));
-  }
-  return OkStatus();
+  return unstored.ForEach([&](const store::OpenProfile& one) {
+    const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
+    return is_asked ? visit(one.row, *one.profile) : OkStatus();
+  });
 }
 
 Status CheckBytes(uint64_t bytes, const store::QueryLimits& limits) {

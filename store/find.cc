@@ -127,7 +127,7 @@ Result<SeriesSums> SeriesSums::Create(const Query& query, int64_t step_ns,
   sums.from_ns_ = query.from_ns;
   sums.to_ns_ = query.to_ns;
   sums.step_ns_ = step_ns;
-  sums.captures_ = query.selector.Mentions("capture");
+  sums.counted_.emplace(query);
   sums.group_by_.assign(group_by.begin(), group_by.end());
   return sums;
 }
@@ -137,8 +137,7 @@ Status SeriesSums::Add(const CatalogRow& row) {
   for (const std::string& label : group_by_) group.push_back(LabelValueOf(row, label));
   std::map<int64_t, double>& points = sums_[std::move(group)];
   size_t before = points.size();
-  // Windows hold the rest, and count it.
-  auto value = static_cast<double>(captures_ ? row.value : row.value - row.also_value);
+  auto value = static_cast<double>(counted_->Value(row));
   int64_t first = std::max(row.start_ns, from_ns_);
   int64_t last = std::min(row.end_ns(), to_ns_);
   if (row.duration_ns == 0) points[first / step_ns_ * step_ns_] += value;

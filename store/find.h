@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "store/bundle.h"
+#include "store/profiles/counted_part.h"
 #include "store/query.h"
 #include "store/walk.h"
 
@@ -63,7 +64,7 @@ class SeriesSums {
   int64_t from_ns_ = 0;
   int64_t to_ns_ = 0;
   int64_t step_ns_ = 0;
-  bool captures_ = false;  // asked for as such
+  std::optional<CountedPart> counted_;
   std::vector<std::string> group_by_;
   std::map<std::vector<std::string>, std::map<int64_t, double>> sums_;
   size_t points_ = 0;

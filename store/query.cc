@@ -14,6 +14,7 @@
 #include "store/access/limited_store.h"
 #include "store/bundle.h"
 #include "store/find.h"
+#include "store/profiles/counted_part.h"
 #include "store/profiles/unstored.h"
 
 namespace firetower::store {
@@ -43,12 +44,12 @@ class StoreMerger {
   StoreMerger(const ObjectStore& store, const Query& query, const QueryLimits& limits)
       : store_(store.Limited(limits.calls)),
         limits_(limits),
-        captures_(query.selector.Mentions("capture")),
+        counted_(query),
         merger_({.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes}) {}
 
   Status AddStored(const FoundProfile& found) {
     const CatalogRow& row = *found.row;
-    if (!captures_ && row.also_samples > 0 && row.also_samples >= row.samples) return OkStatus();
+    if (counted_.IsNone(row)) return OkStatus();
     read_bytes_ += found.bytes();
     if (read_bytes_ > limits_.max_read_bytes) {
       return Error(ErrorCode::kExhausted,
@@ -61,13 +62,13 @@ class StoreMerger {
       RETURN_IF_ERROR(CheckLimits(limits_.calls));
       return Skip(found, bytes.error());
     }
-    if (captures_ || row.also_samples == 0) {
+    if (counted_.IsAll(row)) {
       if (const Status read = merger_.ReadPprof(*bytes); !read) return Skip(found, read.error());
       return AddAs(row, [&] { return merger_.AddRead(); });
     }
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
     if (!profile) return Skip(found, profile.error());
-    return AddProfile(row, profile::FilterSamples(*profile, NotInWindows()));
+    return AddProfile(row, CountedPart::Of(*profile));
   }
 
   Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
@@ -83,12 +84,6 @@ class StoreMerger {
   SkippedList* skipped() { return &result_.skipped; }
 
  private:
-  // Of a capture, what its container's windows do not hold.
-  static profile::Selector NotInWindows() {
-    return profile::Selector(
-        {*profile::Matcher::Create(std::string(kAlsoLabel), profile::MatchOp::kEqual, "")});
-  }
-
   // `add` adds the profile of that row.
   template <typename Add>
   Status AddAs(const CatalogRow& row, const Add& add) {
@@ -114,7 +109,7 @@ class StoreMerger {
 
   const std::unique_ptr<const ObjectStore> store_;
   QueryLimits limits_;
-  const bool captures_;  // asked for as such
+  const CountedPart counted_;
   profile::Merger merger_;
   std::string type_;
   uint64_t read_bytes_ = 0;

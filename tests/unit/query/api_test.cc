@@ -9,6 +9,9 @@
 #include "profile/pprof.h"
 #include "query/http/url.h"
 #include "query/wire.h"
+#include "store/capture.h"
+#include "store/key.h"
+#include "tests/support/sample_profiles.h"
 #include "tests/unit/query/fixture.h"
 
 namespace firetower::query {
@@ -272,6 +275,50 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
     EXPECT_THAT(response.body, HasSubstr("{\"code\":\"invalid_argument\",\"message\":\""));
     EXPECT_THAT(ErrorMessageFromJson(response.body), HasSubstr(row.says));
   }
+}
+
+// A capture of web at 09:58: 100 samples that the window holds too, and 50 of its own.
+TEST_F(ApiTest, TopCountsWhatACaptureAndAWindowHoldOnce) {
+  const int64_t start_ns = Fixture::kNowNs - 120 * kNsPerSecond;
+  constexpr int64_t kSampleNs = 10 * kNsPerMs;
+  profile::Profile capture =
+      testing::StackBuilder(start_ns)
+          .Add({"main", "Serve", "Parse"}, 100, {{store::kAlsoLabel, store::kAlsoInWindow}})
+          .Add({"main", "Burst"}, 50)
+          .Build();
+  store::CatalogRow row;
+  row.namespace_name = "shop";
+  row.pod = "web-0";
+  row.container = "web";
+  row.node = "node-1";
+  row.type = "cpu";
+  row.start_ns = start_ns;
+  row.duration_ns = 60 * kNsPerSecond;
+  row.samples = 150;
+  row.value = 150 * kSampleNs;
+  row.unit = "nanoseconds";
+  row.capture = "f00d";
+  row.also_samples = 100;
+  row.also_value = 100 * kSampleNs;
+  const auto key = store::BuildKey(store::CaptureKey{.cluster = "local",
+                                                     .namespace_name = "shop",
+                                                     .pod = "web-0",
+                                                     .start_s = start_ns / kNsPerSecond,
+                                                     .seconds = 60,
+                                                     .container = "web",
+                                                     .type = "cpu",
+                                                     .id = store::ProfileId(row)});
+  ASSERT_TRUE(
+      fixture_.store().Put(*key, *store::EncodeCapture(row, profile::EncodePprof(capture))));
+  const TopReply containers = Top("");
+  EXPECT_EQ(containers.total, 425 * kSampleNs);
+  EXPECT_EQ(containers.containers.at(0).samples, 350);
+  EXPECT_EQ(containers.containers.at(0).hottest_function, "Parse");
+  EXPECT_NEAR(containers.containers.at(0).hottest_percent, 100 * 180.0 / 350, 0.01);
+  EXPECT_EQ(Top("by=functions").total, 425 * kSampleNs);
+  // Asked for as such it is whole.
+  EXPECT_EQ(Top("q={capture=\"f00d\"}").containers.at(0).samples, 150);
+  EXPECT_EQ(Top("by=functions&q={capture=\"f00d\"}").total, 150 * kSampleNs);
 }
 
 TEST_F(ApiTest, TheAuthorizerRefusesOrNarrows) {
