@@ -9,6 +9,8 @@
 #include "store/capture.h"
 #include "store/catalog/catalog_set.h"
 #include "store/catalog/keeper/catalog_keeper.h"
+#include "store/profiles/newest.h"
+#include "store/profiles/stored_profile.h"
 #include "tests/unit/store/catalog/catalog_cluster.h"
 
 namespace firetower::store {
@@ -27,6 +29,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+
+std::vector<std::string> IdsFound(const ProfileSource& source, const Query& query) {
+  std::vector<std::string> ids;
+  const Result<NewestProfiles> found = ListNewest(source, query, 1000);
+  for (const ListedProfile& one : found->profiles) {
+    ids.push_back(one.id);
+    EXPECT_TRUE(StoredProfileId::Parse(one.id)) << one.id;
+  }
+  return ids;
+}
 
 class CatalogIndexTest : public ::testing::Test {
  protected:
@@ -62,12 +74,14 @@ class CatalogIndexTest : public ::testing::Test {
         const Query query = Ask(selector, kHour + from, kHour + to);
         const std::string name = fmt::format("{} from {} to {}", selector, from, to);
         // The bundles stay as they are.
-        auto& [rows, folded] = walked_[name];
+        auto& [rows, ids, folded] = walked_[name];
         if (folded.empty()) {
           rows = RowsFound(store_, query);
+          ids = IdsFound(store_, query);
           folded = FoldedOf(store_, query) + "\n";
         }
         EXPECT_EQ(RowsFound(source, query), rows) << name;
+        EXPECT_EQ(IdsFound(source, query), ids) << name;
         EXPECT_EQ(FoldedOf(source, query) + "\n", folded) << name;
       }
     }
@@ -77,7 +91,12 @@ class CatalogIndexTest : public ::testing::Test {
   FakeClock clock_{kNsPerSecond, 0};
   RecentRows recent_;
   CatalogKeeper keeper_{store_, recent_, clock_};
-  std::map<std::string, std::pair<std::vector<std::string>, std::string>> walked_;
+  struct Walked {
+    std::vector<std::string> rows;
+    std::vector<std::string> ids;
+    std::string folded;
+  };
+  std::map<std::string, Walked> walked_;
 };
 
 TEST_F(CatalogIndexTest, AnswersAsAWalkDoes) {
