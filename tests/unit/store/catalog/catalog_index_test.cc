@@ -6,6 +6,7 @@
 
 #include <stop_token>
 
+#include "store/access/metered_store.h"
 #include "store/capture.h"
 #include "store/catalog/catalog_set.h"
 #include "store/catalog/keeper/catalog_keeper.h"
@@ -145,6 +146,29 @@ TEST_F(CatalogIndexTest, ReadsAnIndexOnce) {
   store_.read.clear();
   EXPECT_THAT(RowsFound({store_, &index}, query), IsEmpty());
   EXPECT_THAT(store_.read, IsEmpty()) << "the index says that there is no such pod";
+}
+
+TEST_F(CatalogIndexTest, ReadsNothingOfAnHourWhoseWindowsEndedBefore) {
+  PutTwoHours();
+  Finish();
+  const CatalogIndex index(store_);
+  const Query query = Ask("{container=\"web\"}", kHour + 3600, kHour + 7200);
+  EXPECT_FALSE(RowsFound({store_, &index}, query).empty());
+  store_.read.clear();
+  EXPECT_FALSE(RowsFound({store_, &index}, query).empty());
+  EXPECT_THAT(store_.read, Contains(HasSubstr(fmt::format("/{}-3600/", kHour + 3600))));
+  EXPECT_THAT(store_.read, Each(Not(HasSubstr(fmt::format("/{}-3600/", kHour)))));
+}
+
+TEST_F(CatalogIndexTest, ListsEachClassAndTheCatalogsOnce) {
+  PutTwoHours();
+  Finish();
+  const MeteredStore metered(store_);
+  const CatalogIndex index(metered, nullptr, {.cluster = "home"});
+  const Query query = Ask("{container=\"web\"}", kHour + 3600, kHour + 7200);
+  EXPECT_TRUE(MergeProfiles({metered, &index}, query));
+  EXPECT_EQ(metered.Count(StoreOperation::kListFolders).calls, 3u);
+  EXPECT_EQ(metered.Count(StoreOperation::kList).calls, 1u);
 }
 
 TEST_F(CatalogIndexTest, HoldsItsBoundOfIndexes) {
