@@ -119,15 +119,15 @@ class Cluster:
                     volume["hostPath"]["path"] = str(self.folder / "firetower")
         return objects
 
-    def install(self, *arguments):
-        """CRDs, rights and the DaemonSet, whose pod it waits for; returns that pod."""
+    def install(self, *arguments, change=lambda objects: objects):
+        """CRDs, rights and the DaemonSet, as `change` leaves its objects; waits for its pod and returns that."""
         self.agent_image(os.environ.get("FIRETOWER_BUILD", HERE.parents[2] / "build/dev"))
         for definition in sorted((HERE.parents[2] / "crd").glob("firetower.dev_*.yaml")):
             self.kubectl("apply", "-f", definition)
         self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
         for name in ("00-namespace.yaml", "agent-rbac.yaml", "own-node.yaml", "flow-schema.yaml"):
             self.apply(*self.manifest(name))
-        self.apply(*self.manifest("agent.yaml", *arguments))
+        self.apply(*change(self.manifest("agent.yaml", *arguments)))
         return self.agent_pod()
 
     def agent_pod(self, but=""):

@@ -2,6 +2,7 @@
 """S3 servers of others, and moto, each on a loopback port and a folder of its own."""
 
 import contextlib
+import hashlib
 import os
 import pathlib
 import socket
@@ -30,59 +31,62 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def _command(name, folder, port, data):
-    if name == "versitygw":
-        environment = {"ROOT_ACCESS_KEY": ACCESS_KEY, "ROOT_SECRET_KEY": SECRET_KEY}
-        return [folder / "versitygw", "--keep-alive", "--port", f"127.0.0.1:{port}", "posix", data], environment
-    if name == "minio":
-        environment = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": SECRET_KEY, "MINIO_UPDATE": "off"}
-        addresses = ["--address", f"127.0.0.1:{port}", "--console-address", f"127.0.0.1:{free_port()}"]
-        return [folder / "minio", "server", *addresses, data], environment
-    return [folder / "bin" / "moto_server", "-H", "127.0.0.1", "-p", str(port)], {}
-
-
-def _await_port(port, process, log, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            break
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"{process.args[0]} does not listen: {log.read_text()[-2000:]}")
-
-
-def make_bucket(endpoint, seconds=60):
-    """By curl, so that the bucket is not of our own making; a server may need a moment to be ready."""
-    command = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "*", "-X", "PUT",
-               "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{ACCESS_KEY}:{SECRET_KEY}", f"{endpoint}/{BUCKET}",
-               "-H", "x-amz-content-sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"]
-    end = time.monotonic() + seconds
-    while True:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.stdout == "200":
-            return
-        if time.monotonic() > end:
-            raise RuntimeError(f"no bucket on {endpoint}: {done.stdout} {done.stderr}")
-        time.sleep(0.2)
-
-
 class Server:
-    """A server on a port and a folder that stay the same when it is stopped and started again."""
+    """A server on a port and a folder that stay the same when it is stopped and started again.
 
-    def __init__(self, name, folder, work):
+    `address` is of the network namespace whose file is `network`; `secret_key` may change between two starts."""
+
+    def __init__(self, name, folder, work, address="127.0.0.1", network=None, secret_key=SECRET_KEY):
         self.name, self.folder, self.work = name, folder, pathlib.Path(work)
         self.data, self.log, self.port = self.work / "data", self.work / "server.log", free_port()
-        self.endpoint = f"http://127.0.0.1:{self.port}"
+        self.address, self.secret_key = address, secret_key
+        self.inside = ["nsenter", f"--net={network}"] if network else []
+        self.endpoint = f"http://{address}:{self.port}"
         self.data.mkdir()
         self.process = None
 
     def start(self):
-        command, environment = _command(self.name, self.folder, self.port, self.data)
+        command, environment = self._command()
         with self.log.open("a") as out:
             self.process = subprocess.Popen([str(part) for part in command], stdout=out, stderr=out, cwd=self.work,
                                             env={**os.environ, **environment})
-        _await_port(self.port, self.process, self.log)
+        self._await_answer()
+
+    def make_bucket(self, seconds=60):
+        """By curl, so that the bucket is not of our own making; a server may need a moment to be ready."""
+        end = time.monotonic() + seconds
+        while True:
+            done = self._curl("-X", "PUT", "--aws-sigv4", "aws:amz:us-east-1:s3", "-K", "-", f"{self.endpoint}/{BUCKET}",
+                              "-H", f"x-amz-content-sha256: {hashlib.sha256().hexdigest()}",
+                              text=f"user = {ACCESS_KEY}:{self.secret_key}\n")
+            if done.stdout == "200":
+                return
+            if time.monotonic() > end:
+                raise RuntimeError(f"no bucket on {self.endpoint}: {done.stdout} {done.stderr}")
+            time.sleep(0.2)
+
+    def _command(self):
+        where = f"{self.address}:{self.port}"
+        if self.name == "versitygw":
+            environment = {"ROOT_ACCESS_KEY": ACCESS_KEY, "ROOT_SECRET_KEY": self.secret_key}
+            return [*self.inside, self.folder / "versitygw", "--keep-alive", "--port", where, "posix", self.data], environment
+        if self.name == "minio":
+            environment = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": self.secret_key, "MINIO_UPDATE": "off"}
+            addresses = ["--address", where, "--console-address", f"{self.address}:{free_port()}"]
+            return [*self.inside, self.folder / "minio", "server", *addresses, self.data], environment
+        return [*self.inside, self.folder / "bin" / "moto_server", "-H", self.address, "-p", str(self.port)], {}
+
+    def _curl(self, *arguments, text=None):
+        return subprocess.run([*self.inside, "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "*",
+                               *arguments], input=text, capture_output=True, text=True, check=False)
+
+    def _await_answer(self, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            if self._curl(self.endpoint).returncode == 0:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"{self.name} does not answer: {self.log.read_text()[-2000:]}")
 
     def stop(self):
         self.process.terminate()
@@ -94,14 +98,14 @@ class Server:
 
 
 @contextlib.contextmanager
-def started(name, folder):
+def started(name, folder, **more):
     """A Server that runs; with a bucket where it is an S3 server."""
     with tempfile.TemporaryDirectory(prefix=f"firetower-{name}-") as work:
-        server = Server(name, folder, work)
+        server = Server(name, folder, work, **more)
         try:
             server.start()
             if name != "moto":
-                make_bucket(server.endpoint)
+                server.make_bucket()
             yield server
         finally:
             if server.process is not None:
