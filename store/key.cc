@@ -99,7 +99,7 @@ int64_t Number(std::string_view text) {
 }
 
 std::string Prefix(RetentionClass retention, std::string_view cluster, std::string_view kind) {
-  return fmt::format("v1/{}/{}/{}/", RetentionClassName(retention), cluster, kind);
+  return fmt::format("{}{}/", ClusterPrefix(retention, cluster), kind);
 }
 
 }  // namespace
@@ -143,6 +143,9 @@ std::string BundleTimePath(int64_t start_s) {
   return fmt::format("{}/{:010}", HourPath(start_s), start_s);
 }
 
+std::string ClusterPrefix(RetentionClass retention, std::string_view cluster) {
+  return fmt::format("v1/{}/{}/", RetentionClassName(retention), cluster);
+}
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster) {
   return Prefix(retention, cluster, "bundle");
 }

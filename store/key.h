@@ -83,6 +83,8 @@ Result<CatalogKey> ParseCatalogKey(std::string_view text);
 // it fits beside the rest of a file's name; "-" when nothing is left.
 std::string ToKeyComponent(std::string_view text);
 
+// "v1/<class>/<cluster>/": everything of it.
+std::string ClusterPrefix(RetentionClass retention, std::string_view cluster);
 // "v1/<class>/<cluster>/bundle/" and below: "<date>/<hour>/<start>" for start-after listings.
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster);
 // "v1/<class>/<cluster>/rollup-<seconds>/", and as above.

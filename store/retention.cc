@@ -77,6 +77,21 @@ Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now
   return sweep.failure();
 }
 
+Status AbortOldUploads(ObjectStore& store, int64_t now_ns, SweepFigures& figures,
+                       std::string_view cluster) {
+  const int64_t before_s = now_ns / kNsPerSecond - kSecondsPerDay;
+  for (const RetentionClass retention : kRetentionClasses) {
+    const Result<uint64_t> aborted =
+        store.AbortUploads(ClusterPrefix(retention, cluster), before_s);
+    if (aborted) {
+      figures.aborted_uploads += *aborted;
+    } else if (aborted.error().code() != ErrorCode::kUnsupported) {
+      return aborted.error();
+    }
+  }
+  return OkStatus();
+}
+
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
                                        int64_t now_ns) {
   std::vector<StoredObject> objects;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -43,6 +44,7 @@ struct SweepFigures {
   uint64_t deleted_objects = 0;
   uint64_t deleted_bytes = 0;
   uint64_t failed_deletions = 0;
+  uint64_t aborted_uploads = 0;
 };
 
 // Deletes what is over age, catalogs a day after their data, for stores of any size: a page of a
@@ -53,5 +55,10 @@ struct SweepFigures {
 inline constexpr uint64_t kMaxFailedDeletions = 10;
 Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
                   SweepFigures& figures, const std::optional<std::string>& cluster = {});
+
+// Aborts a cluster's uploads in parts that began more than a day ago: the longest that one takes is
+// far below. A store that cannot list them has none.
+Status AbortOldUploads(ObjectStore& store, int64_t now_ns, SweepFigures& figures,
+                       std::string_view cluster);
 
 }  // namespace firetower::store

@@ -82,6 +82,12 @@ class ObjectStore {
   virtual Result<std::vector<std::string>> ListFolders(std::string_view prefix) const = 0;
   // Fine when there is none.
   virtual Status Delete(std::string_view key) = 0;
+  // Aborts uploads in parts of keys that start with `prefix` which began before `before_s` (Unix
+  // time) and were never completed: what killed processes left behind, which no listing shows and
+  // which takes up room. Returns how many; none where objects are not uploaded so.
+  virtual Result<uint64_t> AbortUploads(std::string_view /*prefix*/, int64_t /*before_s*/) {
+    return uint64_t{0};
+  }
 
   // Whether it can be reached and listed; what keeps it from that and what to do, if not.
   virtual Status Check() const = 0;

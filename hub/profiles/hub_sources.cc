@@ -50,7 +50,8 @@ Check CatalogCheck(const CatalogFigures& figures) {
 Check RetentionCheck(const RetentionFigures& figures) {
   if (!figures.error.empty()) {
     return {"retention", CheckStatus::kWarn, figures.error,
-            "let the hub delete objects (s3:DeleteObject); it tries again every hour"};
+            "let the hub delete objects (s3:DeleteObject) and list uploads "
+            "(s3:ListBucketMultipartUploads); it tries again every hour"};
   }
   return {
       "retention", CheckStatus::kOk,

@@ -38,6 +38,9 @@ void AddRetention(const RetentionFigures& figures, std::string& out) {
   AddSeries(out, kObjects, R"(result="failed")", figures.swept.failed_deletions);
   AddNumber(out, "firetower_hub_retention_deleted_bytes_total", "counter",
             "Bytes of the objects that were deleted as too old.", figures.swept.deleted_bytes);
+  AddNumber(out, "firetower_hub_retention_aborted_uploads_total", "counter",
+            "Uploads in parts that were aborted: begun more than a day ago and never completed.",
+            figures.swept.aborted_uploads);
 }
 
 }  // namespace

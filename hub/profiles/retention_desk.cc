@@ -18,8 +18,11 @@ void RetentionDesk::Look(bool leads, const std::stop_token& stop) {
   if (!leads || now_ns < due_ns_) return;
   due_ns_ = now_ns + kEveryNs;
   const uint64_t before = now_.swept.deleted_objects;
-  const Status swept = store::SweepByAge(store_, policy_, clock_.WallNs(), now_.swept, cluster_);
+  const int64_t wall_ns = clock_.WallNs();
+  Status swept = store::SweepByAge(store_, policy_, wall_ns, now_.swept, cluster_);
+  Status aborted = store::AbortOldUploads(store_, wall_ns, now_.swept, cluster_);
   if (stop.stop_requested()) return;
+  if (swept) swept = std::move(aborted.Context("uploads that were left behind"));
   now_.error = swept ? "" : swept.error().message();
   ++(swept ? now_.sweeps : now_.failed_sweeps);
   const uint64_t deleted = now_.swept.deleted_objects - before;

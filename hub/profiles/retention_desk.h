@@ -20,7 +20,8 @@ struct RetentionFigures {
   std::string error;  // of the last sweep; empty: it went well
 };
 
-// Deletes what is over age of one cluster's. Belongs to the `retention` thread, but for figures().
+// Deletes what is over age of one cluster's, and aborts uploads that its agents left behind when
+// they were killed. Belongs to the `retention` thread, but for figures().
 class RetentionDesk {
  public:
   static constexpr int64_t kEveryNs = 3600 * kNsPerSecond;

@@ -68,6 +68,11 @@ Status LimitedStore::Delete(std::string_view key) {
   return store_.Delete(key);
 }
 
+Result<uint64_t> LimitedStore::AbortUploads(std::string_view prefix, int64_t before_s) {
+  RETURN_IF_ERROR(MayBegin());
+  return store_.AbortUploads(prefix, before_s);
+}
+
 Status LimitedStore::Check() const {
   RETURN_IF_ERROR(MayBegin());
   return store_.Check();

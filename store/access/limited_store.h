@@ -31,6 +31,7 @@ class LimitedStore final : public ObjectStore {
                                        size_t limit) const override;
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
   Status Delete(std::string_view key) override;
+  Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override;
   Status Check() const override;
   std::string Describe() const override { return store_.Describe(); }
 

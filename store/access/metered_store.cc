@@ -7,7 +7,8 @@ namespace firetower::store {
 
 std::string_view StoreOperationName(StoreOperation operation) {
   constexpr std::array<std::string_view, kStoreOperations> kNames = {
-      "put", "get", "get_range", "get_tail", "size", "list", "list_folders", "delete", "check"};
+      "put",  "get",          "get_range", "get_tail",      "size",
+      "list", "list_folders", "delete",    "abort_uploads", "check"};
   return kNames[static_cast<size_t>(operation)];
 }
 
@@ -80,6 +81,10 @@ Result<std::vector<std::string>> MeteredStore::ListFolders(std::string_view pref
 
 Status MeteredStore::Delete(std::string_view key) {
   return Counted(StoreOperation::kDelete, 0, store_.Delete(key));
+}
+
+Result<uint64_t> MeteredStore::AbortUploads(std::string_view prefix, int64_t before_s) {
+  return Counted(StoreOperation::kAbortUploads, 0, store_.AbortUploads(prefix, before_s));
 }
 
 Status MeteredStore::Check() const { return Counted(StoreOperation::kCheck, 0, store_.Check()); }

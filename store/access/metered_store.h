@@ -21,9 +21,10 @@ enum class StoreOperation : uint8_t {
   kList,
   kListFolders,
   kDelete,
+  kAbortUploads,
   kCheck,
 };
-inline constexpr size_t kStoreOperations = 9;
+inline constexpr size_t kStoreOperations = 10;
 std::string_view StoreOperationName(StoreOperation operation);  // "put", "get_range"
 
 struct OperationCount {
@@ -34,7 +35,7 @@ struct OperationCount {
 };
 
 // Counts what passes through, by operation. A store call is one request of an S3 store, but for a
-// multipart upload and a listing of several pages.
+// multipart upload, uploads that are aborted, and a listing of several pages.
 class MeteredStore final : public ObjectStore {
  public:
   explicit MeteredStore(ObjectStore& store) : store_(store) {}
@@ -53,6 +54,7 @@ class MeteredStore final : public ObjectStore {
                                        size_t limit) const override;
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
   Status Delete(std::string_view key) override;
+  Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override;
   Status Check() const override;
   std::string Describe() const override { return store_.Describe(); }
 

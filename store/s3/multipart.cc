@@ -131,15 +131,15 @@ Status PutInParts(Client& client, std::string_view key, uint64_t object_bytes,
   return sent;
 }
 
-Result<uint64_t> AbortUploads(Client& client, int64_t before_s,
-                              const std::function<bool(std::string_view key)>& mine,
+Result<uint64_t> AbortUploads(Client& client, std::string_view prefix, int64_t before_s,
                               const CallLimits& limits) {
-  const std::string& prefix = client.config().prefix;
+  const std::string& stores_prefix = client.config().prefix;
+  const std::string full_prefix = stores_prefix + std::string(prefix);
   uint64_t aborted = 0;
   PendingPage page;
   do {
     Call list{.on_bucket = true,
-              .query = {{"uploads", ""}, {"prefix", prefix}},
+              .query = {{"uploads", ""}, {"prefix", full_prefix}},
               .max_response_bytes = kMaxMessageBytes,
               .answers_xml = true};
     if (!page.next_key.empty()) {
@@ -153,11 +153,9 @@ Result<uint64_t> AbortUploads(Client& client, int64_t before_s,
       return Error(ErrorCode::kUnsupported, "the server's listing of uploads does not go on");
     }
     for (const PendingUpload& upload : page.uploads) {
-      if (!upload.key.starts_with(prefix) || upload.initiated_s >= before_s) continue;
-      const std::string key = upload.key.substr(prefix.size());
-      if (!mine(key)) continue;
+      if (!upload.key.starts_with(full_prefix) || upload.initiated_s >= before_s) continue;
       const Call call{.method = "DELETE",
-                      .key = key,
+                      .key = upload.key.substr(stores_prefix.size()),
                       .query = {{"uploadId", upload.upload_id}},
                       .also_accepted = {404}};
       RETURN_IF_ERROR(client.Send(call, limits));

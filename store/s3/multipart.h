@@ -26,11 +26,8 @@ uint64_t PartBytes(uint64_t object_bytes, uint64_t configured_bytes);
 Status PutInParts(Client& client, std::string_view key, uint64_t object_bytes,
                   const PartReader& read, const CallLimits& limits);
 
-// Aborts uploads below the store's prefix that began before `before_s` (Unix time) and whose key,
-// without the prefix, is `mine`: what a killed process left behind. Returns how many. MinIO lists
-// the uploads of a whole key only, never of a prefix.
-Result<uint64_t> AbortUploads(Client& client, int64_t before_s,
-                              const std::function<bool(std::string_view key)>& mine,
+// As ObjectStore::AbortUploads; `prefix` is below the store's own.
+Result<uint64_t> AbortUploads(Client& client, std::string_view prefix, int64_t before_s,
                               const CallLimits& limits);
 
 // Headers of a PUT and of the start of an upload: server-side encryption.

@@ -241,9 +241,8 @@ Status S3Store::Check() const {
   return OkStatus();
 }
 
-Result<uint64_t> S3Store::AbortUploads(int64_t before_s,
-                                       const std::function<bool(std::string_view key)>& mine) {
-  return s3::AbortUploads(shared_->client, before_s, mine, limits_);
+Result<uint64_t> S3Store::AbortUploads(std::string_view prefix, int64_t before_s) {
+  return s3::AbortUploads(shared_->client, prefix, before_s, limits_);
 }
 
 }  // namespace firetower::store::s3

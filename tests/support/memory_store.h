@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -77,6 +78,12 @@ class MemoryStore : public store::ObjectStore {
     objects.erase(std::string(key));
     return OkStatus();
   }
+  Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override {
+    if (refuse_uploads) return Error(*refuse_uploads, "no such listing");
+    return uint64_t{std::erase_if(uploads, [&](const auto& upload) {
+      return upload.first.starts_with(prefix) && upload.second < before_s;
+    })};
+  }
   Status Check() const override { return OkStatus(); }
   std::string Describe() const override { return "memory"; }
 
@@ -85,6 +92,8 @@ class MemoryStore : public store::ObjectStore {
   size_t overwritten = 0;
   int refuse = 0;  // so many of the next Puts fail
   std::map<std::string, ErrorCode> refuse_keys;
+  std::map<std::string, int64_t> uploads;  // in parts, by key: when they began, Unix time
+  std::optional<ErrorCode> refuse_uploads;
   std::function<void(const std::string& key)> on_put;
 };
 

@@ -32,6 +32,7 @@ TEST(LimitedStore, BeginsNothingThatNobodyWaitsFor) {
   EXPECT_EQ(limited->Get("a").error().code(), ErrorCode::kUnavailable);
   EXPECT_EQ(limited->Put("c", "3").error().code(), ErrorCode::kUnavailable);
   EXPECT_EQ(limited->List("", "").error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(limited->AbortUploads("", 1).error().code(), ErrorCode::kUnavailable);
   EXPECT_EQ(memory.objects.size(), 2u);
 }
 

@@ -18,6 +18,8 @@ using ::firetower::testing::MemoryStore;
 using ::firetower::testing::Row;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::UnorderedElementsAre;
 
 constexpr int64_t kDay = store::kSecondsPerDay;
 
@@ -120,6 +122,34 @@ TEST_F(DesksTest, WhatIsAnotherClustersStays) {
   EXPECT_THAT(shared.KeysOf("home"), IsEmpty());
   EXPECT_EQ(shared.KeysOf("away"), before);
   EXPECT_THAT(shared.AskedBeside("home"), IsEmpty());
+}
+
+TEST_F(DesksTest, UploadsThatKilledAgentsLeftAreAborted) {
+  GoTo(kFirstWindow + 10 * kDay);
+  const int64_t old_s = kFirstWindow + 9 * kDay - 1;
+  store_.uploads = {{"v1/short/home/bundle/a.zip", old_s},
+                    {"v1/long/home/capture/b.pb.gz", old_s},
+                    {"v1/standard/home/bundle/young.zip", old_s + 1},
+                    {"v1/standard/homer/bundle/others.zip", old_s},
+                    {"theirs", old_s}};
+  retention_.Look(false);
+  EXPECT_EQ(store_.uploads.size(), 5u);
+  retention_.Look(true);
+  EXPECT_EQ(retention_.figures()->swept.aborted_uploads, 2u);
+  EXPECT_THAT(store_.uploads,
+              UnorderedElementsAre(Key("v1/standard/home/bundle/young.zip"),
+                                   Key("v1/standard/homer/bundle/others.zip"), Key("theirs")));
+}
+
+TEST_F(DesksTest, UploadsThatCannotBeListedAreToldWhereThatIsNotTheServersWay) {
+  store_.refuse_uploads = ErrorCode::kUnsupported;
+  retention_.Look(true);
+  EXPECT_EQ(retention_.figures()->error, "");
+  clock_.Advance(RetentionDesk::kEveryNs);
+  store_.refuse_uploads = ErrorCode::kPermission;
+  retention_.Look(true);
+  EXPECT_THAT(retention_.figures()->error, HasSubstr("uploads that were left behind"));
+  EXPECT_EQ(retention_.figures()->failed_sweeps, 1u);
 }
 
 TEST_F(DesksTest, ASweepThatFailsSaysWhy) {

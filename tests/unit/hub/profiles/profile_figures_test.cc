@@ -17,6 +17,7 @@ TEST(ProfileFigures, StandOnTheHubsPage) {
   figures.catalogs.rounds = 7;
   figures.catalogs.keeper.catalogs_written = 3;
   figures.retention.swept.deleted_bytes = 4096;
+  figures.retention.swept.aborted_uploads = 2;
   figures.recent_rows = 11;
   figures.rights = {{"authentication.k8s.io", "tokenreviews", true, ""},
                     {"authorization.k8s.io", "subjectaccessreviews", false, ""}};
@@ -28,7 +29,8 @@ TEST(ProfileFigures, StandOnTheHubsPage) {
   for (const char* line :
        {"firetower_hub_catalog_rounds_total{result=\"ok\"} 7\n",
         "firetower_hub_catalogs_total{event=\"written\"} 3\n",
-        "firetower_hub_retention_deleted_bytes_total 4096\n", "firetower_hub_recent_rows 11\n",
+        "firetower_hub_retention_deleted_bytes_total 4096\n",
+        "firetower_hub_retention_aborted_uploads_total 2\n", "firetower_hub_recent_rows 11\n",
         "firetower_hub_access_allowed{resource=\"tokenreviews\"} 1\n",
         "firetower_hub_access_allowed{resource=\"subjectaccessreviews\"} 0\n",
         "firetower_hub_http_requests_total{code=\"401\",route=\"/api/v1/top\"} 1\n"}) {

@@ -273,10 +273,10 @@ TEST_F(S3StoreTest, AbortsItsOwnOldUploads) {
                          entry("p/mine", "3", "2025-11-21T04:39:00.000Z") +  // a minute old
                          entry("mine", "4", "2025-11-20T00:00:00.000Z") +
                          "</ListMultipartUploadsResult>");
-  const auto aborted = store().AbortUploads(1'763'700'000 - 3600,
-                                            [](std::string_view key) { return key == "mine"; });
+  const auto aborted = store().AbortUploads("mi", 1'763'700'000 - 3600);
   ASSERT_TRUE(aborted) << aborted.error().message();
   EXPECT_EQ(*aborted, 1u);
+  EXPECT_THAT(script_->sent[0].url, HasSubstr("prefix=p%2Fmi"));
   EXPECT_EQ(script_->sent[1].url, "http://s3/bucket/p/mine?uploadId=1");
   EXPECT_THAT(script_->sent[2].url,
               AllOf(HasSubstr("key-marker=p%2Fb"), HasSubstr("upload-id-marker=2")));
