@@ -6,7 +6,7 @@ import time
 
 import servers
 
-_PREFIX = "some/prefix"
+PREFIX = "some/prefix"
 
 
 def built_server(case, name="versitygw"):
@@ -21,13 +21,13 @@ def built_server(case, name="versitygw"):
 
 
 def url(endpoint):
-    return (f"s3://{servers.BUCKET}/{_PREFIX}?region=us-east-1&proxy=none&connect-timeout=2s&stall-timeout=5s"
+    return (f"s3://{servers.BUCKET}/{PREFIX}?region=us-east-1&proxy=none&connect-timeout=2s&stall-timeout=5s"
             f"&endpoint={endpoint}")
 
 
 def folder_of(server):
     """Where versitygw's objects are files, by their keys."""
-    return server.data / servers.BUCKET / _PREFIX
+    return server.data / servers.BUCKET / PREFIX
 
 
 def waiting(spool):

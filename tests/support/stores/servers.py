@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import tempfile
@@ -34,14 +35,17 @@ def free_port():
 class Server:
     """A server on a port and a folder that stay the same when it is stopped and started again.
 
-    `address` is of the network namespace whose file is `network`; `secret_key` may change between two starts."""
+    `address` is of the network namespace whose file is `network`; `secret_key` may change between two starts. With a
+    `certificate`, and its key, it speaks TLS; with a `domain` it takes BUCKET.DOMAIN for that bucket."""
 
-    def __init__(self, name, folder, work, address="127.0.0.1", network=None, secret_key=SECRET_KEY):
+    def __init__(self, name, folder, work, address="127.0.0.1", network=None, secret_key=SECRET_KEY, certificate=None,
+                 domain=None):
         self.name, self.folder, self.work = name, folder, pathlib.Path(work)
         self.data, self.log, self.port = self.work / "data", self.work / "server.log", free_port()
         self.address, self.secret_key = address, secret_key
         self.inside = ["nsenter", f"--net={network}"] if network else []
-        self.endpoint = f"http://{address}:{self.port}"
+        self.certificate, self.domain = certificate, domain
+        self.endpoint = f"{'https' if certificate else 'http'}://{address}:{self.port}"
         self.data.mkdir()
         self.process = None
 
@@ -65,19 +69,43 @@ class Server:
                 raise RuntimeError(f"no bucket on {self.endpoint}: {done.stdout} {done.stderr}")
             time.sleep(0.2)
 
+    def put(self, key, path):
+        """An object, of a file."""
+        self._signed("-f", "-X", "PUT", "-T", path, "-H", "Expect:", f"{self.endpoint}/{BUCKET}/{key}",
+                     digest=hashlib.sha256(pathlib.Path(path).read_bytes()))
+
+    def uploads(self):
+        """Uploads in parts that were begun and neither completed nor aborted, as the server lists them to curl."""
+        told = self._signed(f"{self.endpoint}/{BUCKET}?uploads=")
+        if "ListMultipartUploadsResult" not in told:
+            raise RuntimeError(f"no list of uploads: {told}")
+        return re.findall("<UploadId>([^<]+)</UploadId>", told)
+
+    def _signed(self, *arguments, digest=hashlib.sha256()):
+        """What a request of curl's is answered."""
+        return subprocess.run(
+            [*self.inside, "curl", "-sSk", "--noproxy", "*", "--aws-sigv4", "aws:amz:us-east-1:s3", "-K", "-", "-H",
+             f"x-amz-content-sha256: {digest.hexdigest()}", *map(str, arguments)],
+            input=f"user = {ACCESS_KEY}:{self.secret_key}\n", capture_output=True, text=True, check=True).stdout
+
     def _command(self):
         where = f"{self.address}:{self.port}"
         if self.name == "versitygw":
             environment = {"ROOT_ACCESS_KEY": ACCESS_KEY, "ROOT_SECRET_KEY": self.secret_key}
-            return [*self.inside, self.folder / "versitygw", "--keep-alive", "--port", where, "posix", self.data], environment
+            tls = ["--cert", self.certificate[0], "--key", self.certificate[1]] if self.certificate else []
+            hosts = ["--virtual-domain", f"{self.domain}:{self.port}"] if self.domain else []
+            return [*self.inside, self.folder / "versitygw", "--keep-alive", "--port", where, *tls, *hosts, "posix", self.data], environment
         if self.name == "minio":
             environment = {"MINIO_ROOT_USER": ACCESS_KEY, "MINIO_ROOT_PASSWORD": self.secret_key, "MINIO_UPDATE": "off"}
             addresses = ["--address", where, "--console-address", f"{self.address}:{free_port()}"]
-            return [*self.inside, self.folder / "minio", "server", *addresses, self.data], environment
+            # Files of these names in a folder.
+            tls = ["--certs-dir", pathlib.Path(self.certificate[0]).parent] if self.certificate else []
+            environment |= {"MINIO_DOMAIN": self.domain} if self.domain else {}
+            return [*self.inside, self.folder / "minio", "server", *addresses, *tls, self.data], environment
         return [*self.inside, self.folder / "bin" / "moto_server", "-H", self.address, "-p", str(self.port)], {}
 
     def _curl(self, *arguments, text=None):
-        return subprocess.run([*self.inside, "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "*",
+        return subprocess.run([*self.inside, "curl", "-sSk", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "*",
                                *arguments], input=text, capture_output=True, text=True, check=False)
 
     def _await_answer(self, seconds=60):
