@@ -295,6 +295,36 @@ TEST_F(S3, FindsOutOrSaysThatTheRegionIsWrong) {
   fmt::print("{}\n", checked.error().message());
 }
 
+// An hour wrong, either way: the server says what the time is, and one more request is all it
+// costs.
+TEST_F(S3, LearnsTheTimeOfTheServer) {
+  class WrongClock final : public Clock {
+   public:
+    explicit WrongClock(int64_t wrong_s) : wrong_ns_(wrong_s * kNsPerSecond) {}
+    int64_t MonotonicNs() const override { return System().MonotonicNs(); }
+    int64_t WallNs() const override { return System().WallNs() + wrong_ns_; }
+
+   private:
+    const int64_t wrong_ns_;
+  };
+  for (const int64_t wrong_s : {-3600, 3600}) {
+    const WrongClock clock(wrong_s);
+    s3::Client::Parts parts = Parts();
+    parts.clock = &clock;
+    s3::S3Store store(std::move(parts));
+    const std::string key = fmt::format("skew/small{}", wrong_s);
+    const Status put = store.Put(key, "hello");
+    ASSERT_TRUE(put) << wrong_s << ": " << put.error().message();
+    EXPECT_EQ(store.counts().requests, 2u) << wrong_s;
+    const std::string large = Noise((17 << 20) + 1, 9);
+    ASSERT_TRUE(store.Put("skew/large", large)) << wrong_s;
+    EXPECT_TRUE(*store.Get("skew/large") == large) << wrong_s;
+    EXPECT_EQ(store.counts().retries, 0u) << wrong_s;
+    EXPECT_EQ(store.counts().requests, 2u + 5u + 1u) << "start, three parts, end; and the answer";
+    EXPECT_EQ(*store_->Get(key), "hello");
+  }
+}
+
 TEST_F(S3, SendsChecksumsThatTheServerAccepts) {
   const std::string bytes = Noise((17 << 20) + 5, 3);
   for (const char* checksum : {"md5", "crc32c"}) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -35,6 +36,7 @@ struct Curl {
   decltype(&::curl_global_init) global_init = nullptr;
   decltype(&::curl_easy_init) easy_init = nullptr;
   decltype(&::curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&::curl_easy_getinfo) easy_getinfo = nullptr;
   decltype(&::curl_easy_reset) easy_reset = nullptr;
   decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
   decltype(&::curl_easy_strerror) easy_strerror = nullptr;
@@ -67,6 +69,7 @@ Curl LoadCurl() {
   load(&curl.global_init, "curl_global_init");
   load(&curl.easy_init, "curl_easy_init");
   load(&curl.easy_setopt, "curl_easy_setopt");
+  load(&curl.easy_getinfo, "curl_easy_getinfo");
   load(&curl.easy_reset, "curl_easy_reset");
   load(&curl.easy_cleanup, "curl_easy_cleanup");
   load(&curl.easy_strerror, "curl_easy_strerror");
@@ -212,6 +215,16 @@ std::string_view AdviceFor(CURLcode code) {
   }
 }
 
+// A proxy's answer to CONNECT, `status`, where no tunnel came about. 0: there was none.
+std::optional<Error> RefusedTunnel(long status, std::string_view what, std::string_view text) {
+  if (status < 300) return std::nullopt;
+  const std::string told = fmt::format("{}: {}", what, text);
+  if (status >= 500) return Error(ErrorCode::kUnavailable, told);
+  return Error(ErrorCode::kPermission,
+               told + (status == 407 ? "; the proxy wants a password: give it in https_proxy"
+                                     : "; let the proxy reach it, or name it in no_proxy"));
+}
+
 }  // namespace
 
 // One easy handle in a multi handle of its own, which can be woken up from another thread and holds
@@ -244,10 +257,12 @@ class CurlTransport::Handle {
     SetTimes(options, request, limits);
     const bool done = Perform(limits);
     const CURLcode code = done ? TakeResult() : CURLE_ABORTED_BY_CALLBACK;
+    long proxy_status = 0;
+    TheCurl().easy_getinfo(easy_, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
     TheCurl().multi_remove_handle(multi_, easy_);
     TheCurl().easy_reset(easy_);
     TheCurl().slist_free_all(headers);
-    return Conclude(std::move(exchange), code, limits);
+    return Conclude(std::move(exchange), code, proxy_status, limits);
   }
 
  private:
@@ -331,7 +346,8 @@ class CurlTransport::Handle {
     return code;
   }
 
-  Result<HttpResponse> Conclude(Exchange exchange, CURLcode code, const CallLimits& limits) {
+  Result<HttpResponse> Conclude(Exchange exchange, CURLcode code, long proxy_status,
+                                const CallLimits& limits) {
     const HttpRequest& request = *exchange.request;
     const std::string what = fmt::format("{} {}", request.method, HostOf(request.url));
     if (exchange.too_long && exchange.response.ok()) {
@@ -346,6 +362,7 @@ class CurlTransport::Handle {
     }
     RETURN_IF_ERROR(CheckLimits(limits).Context(what));
     const char* text = error_[0] != '\0' ? error_.data() : TheCurl().easy_strerror(code);
+    if (auto refusal = RefusedTunnel(proxy_status, what, text)) return *std::move(refusal);
     return Error(CodeOf(code), fmt::format("{}: {}{}", what, text, AdviceFor(code)));
   }
 

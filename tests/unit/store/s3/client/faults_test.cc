@@ -287,6 +287,30 @@ TEST(S3Faults, GoesThroughAProxyButNotWithItsOwnCredentialsAddresses) {
   EXPECT_THAT(proxy.requests(), SizeIs(1));
 }
 
+// No tunnel, no bucket: somebody has to give a password, or to let it through.
+TEST(S3Faults, AsksAProxyThatRefusesTunnelsOnce) {
+  for (const auto& [status, advice] :
+       {std::pair("407 Proxy Authentication Required", "give it in https_proxy"),
+        std::pair("403 Forbidden", "name it in no_proxy")}) {
+    FaultServer proxy({CloseAfter(Answer(status))});
+    const auto store = Open("s3://bucket?endpoint=https://store.test&proxy=" + proxy.endpoint());
+    const Status put = store->Put("a", "hello");
+    EXPECT_EQ(put.error().code(), ErrorCode::kPermission) << put.error().message();
+    EXPECT_THAT(put.error().message(), HasSubstr(advice));
+    EXPECT_THAT(proxy.requests(), SizeIs(1));
+    EXPECT_THAT(proxy.requests().at(0), AllOf(StartsWith("CONNECT store.test:443 HTTP/1.1\r\n"),
+                                              Not(HasSubstr("AKID")), Not(HasSubstr("hello"))));
+  }
+}
+
+TEST(S3Faults, ComesBackToAProxyThatIsBusy) {
+  FaultServer proxy({CloseAfter(Answer("503 Service Unavailable"))});
+  const auto store =
+      Open("s3://bucket?endpoint=https://store.test&timeout=5s&proxy=" + proxy.endpoint());
+  EXPECT_EQ(store->Put("a", "hello").error().code(), ErrorCode::kUnavailable);
+  EXPECT_GT(proxy.requests().size(), 1u);
+}
+
 TEST(S3Faults, TrustsTheAuthorityItIsTold) {
   const k8s::TestCertificate authority = k8s::MakeAuthority("authority");
   const k8s::TestCertificate certificate =
