@@ -90,6 +90,7 @@ Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
       budget_.Succeeded();
       return response;
     }
+    HideSecrets(*progress.credentials, &response->body);
     const Refusal refusal = RefusalOf(*response);
     if (progress.lessons < kMaxLessons && Learn(*response, refusal, &progress)) {
       ++progress.lessons;

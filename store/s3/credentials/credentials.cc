@@ -17,6 +17,17 @@ Environment SystemEnvironment() {
   };
 }
 
+void HideSecrets(const Credentials& credentials, std::string* text) {
+  constexpr std::string_view kInstead = "[secret]";
+  for (const std::string& secret : {credentials.secret_access_key, credentials.session_token}) {
+    if (secret.empty()) continue;
+    for (size_t at = text->find(secret); at != std::string::npos;
+         at = text->find(secret, at + kInstead.size())) {
+      text->replace(at, secret.size(), kInstead);
+    }
+  }
+}
+
 int64_t RefreshTimeNs(int64_t expires_ns, int64_t now_ns) {
   if (expires_ns == Credentials::kNever) return Credentials::kNever;
   return std::max(expires_ns - kRefreshBeforeNs, now_ns + kRefreshAgainNs);

@@ -24,6 +24,10 @@ struct Credentials {
   int64_t expires_ns = kNever;
 };
 
+// Puts "[secret]" where the secret key or the session token stands in what a server said: some
+// quote the request that they refuse, headers and all.
+void HideSecrets(const Credentials& credentials, std::string* text);
+
 // The value of an environment variable, "" for none.
 using Environment = std::function<std::string(const char* name)>;
 Environment SystemEnvironment();

@@ -21,6 +21,7 @@ _REFUSED = {
     "full": (507, "XMinioStorageFull", "Storage backend has reached its minimum free drive threshold."),
 }
 FAULTS = ("unavailable", "full", "slow", "wrong-etag")
+# And "quoting": it refuses, and quotes the request's headers, as AWS and gateways do in several places.
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -65,6 +66,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             status, code, message = _REFUSED[owner.fault]
             self._answer(status, [("Content-Type", "application/xml")], _ERROR.format(code, message).encode())
             return
+        if owner.fault == "quoting":
+            # What is quoted last is not cut off with a long message.
+            quoted = "; ".join(f"{name}: {value}" for name, value in sorted(self.headers.items(), reverse=True)
+                               if name.lower() != "authorization")
+            owner.quoted += 1
+            self._answer(403, [("Content-Type", "application/xml")],
+                         _ERROR.format("SignatureDoesNotMatch", quoted).encode())
+            return
         upstream = http.client.HTTPConnection("127.0.0.1", owner.upstream_port, timeout=60)
         try:
             upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
@@ -100,6 +109,7 @@ class FaultyProxy:
         self.fault = ""
         self.closing = threading.Event()
         self.stored = collections.Counter()
+        self.quoted = 0
         self._lock = threading.Lock()
 
     def count(self, path):

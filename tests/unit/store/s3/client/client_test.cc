@@ -56,6 +56,25 @@ class ClientTest : public ::testing::Test {
   std::unique_ptr<Client> client_;
 };
 
+// A gateway that quotes what it was sent, and a long message that is cut in the middle of it.
+TEST_F(ClientTest, RepeatsNoSecretThatAServerQuotes) {
+  session_token_ = "FwoGZXIvYXdzEBYaDEXAMPLEtoken+with/all==";
+  const std::string secret = "SECRET-VALUE";
+  const std::string quoted = "key:" + secret + std::string(200, ' ') +
+                             "x-amz-security-token:" + session_token_ + " twice " + session_token_;
+  for (const int status : {403, 400, 200}) {
+    script_->Then(status,
+                  "<Error><Code>InvalidRequest</Code><Message>" + quoted + "</Message></Error>");
+    const auto listed = client().Send({.on_bucket = true, .answers_xml = true}, {});
+    ASSERT_FALSE(listed) << status;
+    const std::string& told = listed.error().message();
+    EXPECT_THAT(told, HasSubstr("x-amz-security-token:[secret]")) << status;
+    EXPECT_THAT(told, AllOf(HasSubstr("key:[secret]"), Not(HasSubstr(secret)),
+                            Not(HasSubstr(session_token_.substr(0, 12)))))
+        << status;
+  }
+}
+
 TEST_F(ClientTest, SignsWhatItSends) {
   session_token_ = "TOKEN";
   script_->Then(200);
