@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -126,7 +127,7 @@ struct Parts {
 
 // Whose rows were taken from there already.
 struct InMemory {
-  std::vector<CatalogInterval> whole = {};
+  std::map<CatalogInterval, size_t> whole = {};  // with the objects of catalogs that it rests on
   uint64_t added = 0;  // RecentRows::added() before: of what comes meanwhile nobody knows
 };
 
@@ -160,9 +161,9 @@ class ClusterSearch {
       }
     }
     Cover(listing);
-    for (const CatalogInterval& one : in_memory.whole) {
+    for (const auto& [one, catalogs] : in_memory.whole) {
       if (one.retention == at_.retention && one.cluster == at_.cluster &&
-          one.seconds == kWindowsSeconds) {
+          one.seconds == kWindowsSeconds && StillHas(listing, one, catalogs)) {
         covered_.push_back({one.start_s, one.end_s()});
       }
     }
@@ -238,6 +239,12 @@ class ClusterSearch {
         continue;
       covered_.push_back({key.start_s, key.start_s + key.seconds});
     }
+  }
+
+  // What the memory left to catalogs is in none when somebody deleted or damaged them.
+  bool StillHas(const CatalogListing& listing, const CatalogInterval& one, size_t catalogs) const {
+    return listing.Of(one.start_s, one.seconds).size() >= catalogs &&
+           !damaged_.contains({one.start_s, one.seconds});
   }
 
   Status ReadBundles(const Stretch& gap, uint64_t added) {

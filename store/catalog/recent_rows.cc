@@ -75,22 +75,22 @@ bool RecentRows::Knows(const CatalogInterval& interval, const std::string& bundl
   return found != held->second.bundles.end() && found->second <= upto;
 }
 
-void RecentRows::MarkWhole(const CatalogInterval& interval, bool whole) {
+void RecentRows::MarkWhole(const CatalogInterval& interval, bool whole, size_t catalogs) {
   const std::lock_guard lock(mutex_);
   if (whole)
-    whole_.insert(interval);
+    whole_[interval] = catalogs;
   else
     whole_.erase(interval);
 }
 
 void RecentRows::ForgetMarks(int64_t before_s) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(whole_, [&](const CatalogInterval& one) { return one.start_s < before_s; });
+  std::erase_if(whole_, [&](const auto& one) { return one.first.start_s < before_s; });
 }
 
-std::vector<CatalogInterval> RecentRows::WholeIntervals() const {
+std::map<CatalogInterval, size_t> RecentRows::WholeIntervals() const {
   const std::shared_lock lock(mutex_);
-  return {whole_.begin(), whole_.end()};
+  return whole_;
 }
 
 std::vector<CatalogInterval> RecentRows::Intervals() const {
@@ -133,8 +133,9 @@ Status RecentRows::ForEachInOrder(
   return OkStatus();
 }
 
-void RecentRows::Drop(const CatalogInterval& interval) {
+void RecentRows::Drop(const CatalogInterval& interval, size_t catalogs) {
   const std::lock_guard lock(mutex_);
+  if (const auto mark = whole_.find(interval); mark != whole_.end()) mark->second += catalogs;
   const auto found = held_.find(interval);
   if (found == held_.end()) return;
   rows_ -= found->second.rows.size();

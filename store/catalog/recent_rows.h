@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -44,11 +43,13 @@ class RecentRows {
   bool Knows(const CatalogInterval& interval, const std::string& bundle,
              uint64_t upto = UINT64_MAX) const;
 
-  // Whether every bundle of the interval that was listed is in here, or in a catalog.
-  void MarkWhole(const CatalogInterval& interval, bool whole);
+  // Whether every bundle of the interval that was listed is in here, or in its catalogs, of which
+  // there are so many objects: as long as they are there.
+  void MarkWhole(const CatalogInterval& interval, bool whole, size_t catalogs);
   // And forgets what was marked before that time.
   void ForgetMarks(int64_t before_s);
-  std::vector<CatalogInterval> WholeIntervals() const;
+  // With the number of objects that each rests on.
+  std::map<CatalogInterval, size_t> WholeIntervals() const;
 
   // With rows, or with what could not be read.
   std::vector<CatalogInterval> Intervals() const;
@@ -59,7 +60,8 @@ class RecentRows {
   // must not call what changes this.
   Status ForEachInOrder(const CatalogInterval& interval, uint32_t shards,
                         const std::function<Status(const CatalogEntry& entry)>& visit) const;
-  void Drop(const CatalogInterval& interval);
+  // Its rows are in `catalogs` objects more now: a mark rests on these too.
+  void Drop(const CatalogInterval& interval, size_t catalogs = 0);
 
   // Calls `visit` for each row that is asked for (IsAsked), `unreadable` for what belongs to the
   // time and could not be read; until one fails.
@@ -85,7 +87,7 @@ class RecentRows {
   mutable std::shared_mutex mutex_;
   PackedRows packed_;
   std::map<CatalogInterval, Held> held_;
-  std::set<CatalogInterval> whole_;
+  std::map<CatalogInterval, size_t> whole_;
   uint64_t added_ = 0;
   size_t rows_ = 0;
   size_t bundle_bytes_ = 0;  // of their names

@@ -140,7 +140,7 @@ Status CatalogKeeper::DropKnown(const CatalogInterval& interval, const CatalogLi
   if (bundles.empty()) return OkStatus();
   ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
   // What came late stays until it is written too.
-  if (known.HoldsAll(bundles)) recent_.Drop(interval);
+  if (known.HoldsAll(bundles)) recent_.Drop(interval, CatalogsOf(interval, listing).size());
   return OkStatus();
 }
 
@@ -157,7 +157,8 @@ Status CatalogKeeper::LookAtOpen(const StoredCluster& at, const CatalogListing& 
   };
   const Status read = intervals_.ReadNew(at, open[0].seconds, open.front().start_s,
                                          open.back().end_s(), is_open, known, leads);
-  for (const CatalogInterval& interval : open) recent_.MarkWhole(interval, read.has_value());
+  for (const CatalogInterval& interval : open)
+    recent_.MarkWhole(interval, read.has_value(), CatalogsOf(interval, listing).size());
   RETURN_IF_ERROR(read);
   for (const CatalogInterval& interval : open) {
     // An hour's roll-ups wait for the hour's own catalog.

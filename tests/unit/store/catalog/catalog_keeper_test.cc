@@ -21,6 +21,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Key;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -395,6 +396,34 @@ TEST_F(CatalogKeeperTest, WritesInPartsWhatTheMemoryCannotHold) {
   EXPECT_THAT(Catalogued(kHour, kHour + 3600), SizeIs(2 * 60 * 3));
 }
 
+// Between two looks, of whoever wrote them and of whoever saw them.
+TEST_F(CatalogKeeperTest, LeavesNothingToCatalogsThatWereDeletedOrDamaged) {
+  PutWindows(store_, kHour, kHour + 300);
+  Process leader(store_, clock_);
+  Process follower(store_, clock_);
+  SetTime(kHour + 600);
+  Look(leader);
+  Look(follower, /*leads=*/false);
+  ASSERT_EQ(CountOf(store_, "-300/0of1"), 1u);
+  const auto is_rows = [](const auto& one) {
+    return one.first.find("-300/0of1") != std::string::npos;
+  };
+  const auto written = *std::ranges::find_if(store_.objects, is_rows);
+  for (const bool deleted : {false, true}) {
+    std::erase_if(store_.objects, is_rows);
+    std::vector<std::string> expected = Walked(kHour, kHour + 300);
+    if (!deleted) {
+      store_.objects[written.first] = "damaged";
+      expected.push_back("skipped " + written.first);
+    }
+    for (const Process* process : {&leader, &follower}) {
+      const CatalogIndex index(store_, &process->recent);
+      EXPECT_EQ(RowsFound({store_, &index}, Ask("", kHour, kHour + 300)), expected)
+          << (process == &leader ? "leader " : "follower ") << (deleted ? "deleted" : "damaged");
+    }
+  }
+}
+
 TEST_F(CatalogKeeperTest, SaysThatTheMemoryIsFullWhereItMayNotWrite) {
   PutWindows(store_, kHour, kHour + 300);
   Process follower(store_, clock_, {.max_rows = 20});
@@ -403,7 +432,7 @@ TEST_F(CatalogKeeperTest, SaysThatTheMemoryIsFullWhereItMayNotWrite) {
   ASSERT_FALSE(looked);
   EXPECT_EQ(looked.error().code(), ErrorCode::kExhausted);
   const CatalogInterval interval{RetentionClass::kStandard, "home", kHour, 300};
-  EXPECT_THAT(follower.recent.WholeIntervals(), Not(Contains(interval)));
+  EXPECT_THAT(follower.recent.WholeIntervals(), Not(Contains(Key(interval))));
   const CatalogIndex index(store_, &follower.recent);
   EXPECT_EQ(RowsFound({store_, &index}, Ask("", kHour, kHour + 300)), Walked(kHour, kHour + 300));
 }
