@@ -63,7 +63,8 @@ std::optional<TableLoader::Request> TableLoader::Next() {
   while (auto request = requests_.TryPop()) waiting_.push_back(*std::move(request));
   if (waiting_.empty()) return std::nullopt;
   auto next = waiting_.begin();
-  if (clock_.MonotonicNs() - next->since_ns < kMaxOvertakenNs) {
+  took_overdue_ = !took_overdue_ && clock_.MonotonicNs() - next->since_ns >= kMaxOvertakenNs;
+  if (!took_overdue_) {
     next = std::ranges::min_element(waiting_, {}, [](const Request& request) {
       return request.mapped.end - request.mapped.start;
     });

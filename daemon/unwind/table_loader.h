@@ -17,7 +17,8 @@ namespace firetower::daemon {
 
 // The `tables` thread: reads unwind tables off the sampling path, as soon as a sampled process maps
 // a file and while it is still there. Stacks wait for them, some seconds at most: so a compiler's
-// library of 100 MB lets the small programs beside it go first, unless it has waited long itself.
+// library of 100 MB lets the small programs beside it go first; what has waited long itself takes
+// turns with them.
 //
 // At most kMaxRequests wait; a file refused for lack of room is asked for again with its next
 // stack.
@@ -56,6 +57,7 @@ class TableLoader : public TableSource {
   SpscQueue<LoadedTable> tables_;
   size_t unanswered_ = 0;         // of the resolve thread: requests on their way, there or back
   std::vector<Request> waiting_;  // of the tables thread, in the order they came
+  bool took_overdue_ = false;     // the last one went before smaller ones
   std::function<void()> on_table_;
   NamedThread thread_;
 };

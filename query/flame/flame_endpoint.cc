@@ -57,7 +57,7 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
 
   auto open = parts.live.OpenProfiles();
   Result<store::MergeResult> merged =
-      store::MergeProfiles(parts.store, question.query, open, question.limits);
+      OfStore(store::MergeProfiles(parts.store, question.query, open, question.limits));
   // The question was well formed: what does not add up are the profiles that it selects.
   if (!merged && merged.error().code() == ErrorCode::kInvalid) {
     return Error(ErrorCode::kUnsupported, merged.error().message());

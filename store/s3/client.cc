@@ -90,7 +90,8 @@ Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
       budget_.Succeeded();
       return response;
     }
-    HideSecrets(*progress.credentials, &response->body);
+    HideSecrets({progress.credentials->secret_access_key, progress.credentials->session_token},
+                &response->body);
     const Refusal refusal = RefusalOf(*response);
     if (progress.lessons < kMaxLessons && Learn(*response, refusal, &progress)) {
       ++progress.lessons;

@@ -43,8 +43,9 @@ bool IsHoursOwn(const ListedCatalog& one) {
 
 bool HoldsRows(const ListedCatalog& one) { return one.parsed.part != CatalogPart::kBundles; }
 
-// Those of intervals whose rows are there, beside the hour's own: where somebody deleted them, the
-// list of their bundles alone says nothing.
+// Those of intervals whose rows are there: where somebody deleted them, the list of their bundles
+// alone says nothing, and rows that came late are not all. Those of a whole hour are kept for their
+// late ones: its roll-ups have no others.
 std::vector<ListedCatalog> WithRows(const CatalogListing& listing) {
   std::vector<ListedCatalog> kept;
   for (const ListedCatalog& one : listing.all()) {
@@ -53,7 +54,7 @@ std::vector<ListedCatalog> WithRows(const CatalogListing& listing) {
     const bool has_late = std::ranges::any_of(beside, [](const ListedCatalog& other) {
       return other.parsed.part == CatalogPart::kLateRows;
     });
-    if (has_late || (one.parsed.seconds != kHourSeconds && HasAllRows(beside))) kept.push_back(one);
+    if (one.parsed.seconds == kHourSeconds ? has_late : HasAllRows(beside)) kept.push_back(one);
   }
   return kept;
 }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -24,9 +26,9 @@ struct Credentials {
   int64_t expires_ns = kNever;
 };
 
-// Puts "[secret]" where the secret key or the session token stands in what a server said: some
-// quote the request that they refuse, headers and all.
-void HideSecrets(const Credentials& credentials, std::string* text);
+// Puts "[secret]" where one of these stands in what a server said, as it is or with characters
+// written as XML's "&#43;" or "&#x2B;": some quote the request that they refuse, headers and all.
+void HideSecrets(std::initializer_list<std::string_view> secrets, std::string* text);
 
 // The value of an environment variable, "" for none.
 using Environment = std::function<std::string(const char* name)>;

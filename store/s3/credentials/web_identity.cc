@@ -38,7 +38,7 @@ class Source final : public CredentialsSource {
                               .headers = {{"Content-Type", "application/x-www-form-urlencoded"}},
                               .body = body};
     ASSIGN_OR_RETURN(const HttpResponse response, CallEndpoint(transport_, request, limits));
-    if (!response.ok()) return Refused(response);
+    if (!response.ok()) return Refused(response, token);
     ASSIGN_OR_RETURN(const AssumedRole role, ParseAssumedRole(response.body));
     const std::optional<int64_t> expires_s = ParseIsoTime(role.expiration);
     if (!expires_s) return Error(ErrorCode::kCorrupt, "STS: its Expiration is no time in UTC");
@@ -55,8 +55,10 @@ class Source final : public CredentialsSource {
   }
 
  private:
-  static Error Refused(const HttpResponse& response) {
-    const ErrorBody body = ParseError(response.body);
+  static Error Refused(const HttpResponse& response, std::string_view token) {
+    std::string told = response.body;
+    HideSecrets({token}, &told);
+    const ErrorBody body = ParseError(told);
     return {
         IsRetryable(response.status, body.code) ? ErrorCode::kUnavailable : ErrorCode::kPermission,
         fmt::format("STS answers {}{}{}: {}; check the role's trust policy and the token's "

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "store/access/limited_store.h"
+#include "store/s3/http/retry.h"
 
 namespace firetower::store::s3 {
 namespace {
@@ -219,7 +220,8 @@ std::string_view AdviceFor(CURLcode code) {
 std::optional<Error> RefusedTunnel(long status, std::string_view what, std::string_view text) {
   if (status < 300) return std::nullopt;
   const std::string told = fmt::format("{}: {}", what, text);
-  if (status >= 500) return Error(ErrorCode::kUnavailable, told);
+  if (status >= 500 || IsRetryable(static_cast<int>(status), ""))
+    return Error(ErrorCode::kUnavailable, told);
   return Error(ErrorCode::kPermission,
                told + (status == 407 ? "; the proxy wants a password: give it in https_proxy"
                                      : "; let the proxy reach it, or name it in no_proxy"));

@@ -117,7 +117,7 @@ class Fixture::Sources : public LiveSource,
   const Fixture& fixture_;
 };
 
-Fixture::Fixture(const store::QueryLimits& limits) {
+Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* asked) {
   char folder[] = "/tmp/firetower-query-XXXXXX";
   CHECK(::mkdtemp(folder) != nullptr);
   folder_ = folder;
@@ -129,8 +129,8 @@ Fixture::Fixture(const store::QueryLimits& limits) {
       {"kernel", CheckStatus::kOk, "6.1.0, BTF there", ""},
       {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
   sources_ = std::make_unique<Sources>(*this);
-  api_ = std::make_unique<Api>(
-      ApiParts{*store_, *sources_, *sources_, *sources_, *sources_, *sources_, clock_, limits});
+  api_ = std::make_unique<Api>(ApiParts{asked != nullptr ? *asked : *store_, *sources_, *sources_,
+                                        *sources_, *sources_, *sources_, clock_, limits});
 }
 
 Fixture::~Fixture() {

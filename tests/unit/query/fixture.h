@@ -25,7 +25,9 @@ class Fixture {
  public:
   static constexpr int64_t kNowNs = 1782900000 * kNsPerSecond;
 
-  explicit Fixture(const store::QueryLimits& limits = {});
+  // `asked`: which store questions go to, instead of the one with that content.
+  explicit Fixture(const store::QueryLimits& limits = {},
+                   const store::ObjectStore* asked = nullptr);
   ~Fixture();
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "query/http/listener.h"
-#include "tests/unit/query/raw_client.h"
+#include "tests/unit/query/http/raw_client.h"
 
 namespace firetower::query {
 namespace {

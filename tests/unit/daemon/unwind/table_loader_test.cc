@@ -67,12 +67,14 @@ TEST_F(TableLoaderTest, SmallFilesGoFirst) {
   EXPECT_THAT(Answers(4), ElementsAre(ModuleRegistry::kVdso, 11, 12, 10));
 }
 
-TEST_F(TableLoaderTest, NoneIsOvertakenForLong) {
+TEST_F(TableLoaderTest, WhatWaitedLongTakesTurnsWithSmallOnes) {
   Want(10, 100 << 20);
+  Want(11, 90 << 20);
   clock_.Advance(TableLoader::kMaxOvertakenNs);
-  Want(11, 1 << 20);
-  Want(12, 4096);
-  EXPECT_THAT(Answers(4), ElementsAre(ModuleRegistry::kVdso, 10, 12, 11));
+  Want(12, 1 << 20);
+  Want(13, 4096);
+  Want(14, 8192);
+  EXPECT_THAT(Answers(6), ElementsAre(ModuleRegistry::kVdso, 10, 13, 11, 14, 12));
 }
 
 TEST_F(TableLoaderTest, AFileThatItsProcessTookAlongIsGone) {

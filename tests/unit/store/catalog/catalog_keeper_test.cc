@@ -255,6 +255,36 @@ TEST_F(CatalogKeeperTest, FindsLateBundlesOfTheLastDay) {
   EXPECT_EQ(process.keeper.figures().hours_merged, 1u);
 }
 
+// The hour's catalog replaced the rows that came in time, not those that came late.
+TEST_F(CatalogKeeperTest, LateRowsAloneAreNotAllOfTheirInterval) {
+  PutWholeHour();
+  {
+    Process process(store_, clock_);
+    Look(process);
+    SetTime(kHour + 20 * 3600);
+    Look(process);
+    PutBundle(store_, "node-3", kHour + 120);
+    for (int i = 0; i < 24 + 60 + 24; ++i) {
+      clock_.Advance(60 * kNsPerSecond);
+      Look(process);
+    }
+  }
+  ASSERT_EQ(CountOf(store_, "-300/0of1"), 0u);
+  ASSERT_EQ(CountOf(store_, "-300/late-0of1"), 1u);
+  std::erase_if(store_.objects, [](const auto& one) {
+    return one.first.find("/catalog/") != one.first.npos &&
+           one.first.find("-3600/0of1") != one.first.npos;
+  });
+  SetTime(kHour + 3 * 86'400);
+  Process next(store_, clock_);
+  for (int i = 0; i < 3; ++i) {
+    Look(next);
+    clock_.Advance(60 * kNsPerSecond);
+  }
+  EXPECT_EQ(CountOf(store_, "-3600/0of1"), 1u);
+  EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600));
+}
+
 TEST_F(CatalogKeeperTest, TakesWhatComesLateForFiveMinutesIntoTheHour) {
   PutWindows(store_, kHour, kHour + 300);
   Process process(store_, clock_);

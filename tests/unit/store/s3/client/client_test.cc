@@ -75,6 +75,15 @@ TEST_F(ClientTest, RepeatsNoSecretThatAServerQuotes) {
   }
 }
 
+TEST_F(ClientTest, RepeatsNoSecretThatAServerQuotesInXmlsWay) {
+  session_token_ = "FwoG+with/all==";
+  const std::string quoted = "token FwoG&#43;with&#x2f;all=&#61; key SECRET&#x2D;VALUE &#43; end";
+  script_->Then(403, "<Error><Code>InvalidRequest</Code><Message>" + quoted + "</Message></Error>");
+  const auto listed = client().Send({.on_bucket = true, .answers_xml = true}, {});
+  ASSERT_FALSE(listed);
+  EXPECT_THAT(listed.error().message(), HasSubstr("token [secret] key [secret] + end"));
+}
+
 TEST_F(ClientTest, SignsWhatItSends) {
   session_token_ = "TOKEN";
   script_->Then(200);

@@ -99,11 +99,12 @@ TEST_F(ChainTest, NeverFallsThroughToABroaderIdentity) {
   EXPECT_EQ(Fetched().error().code(), ErrorCode::kNotFound);
   Write("absent", "token");
   script_->Then(403,
-                "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized"
+                "<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not authorized: &#116;oken"
                 "</Message></Error></ErrorResponse>");
   const auto refused = Fetched();
   EXPECT_EQ(refused.error().code(), ErrorCode::kPermission);
-  EXPECT_THAT(refused.error().message(), HasSubstr("trust policy"));
+  EXPECT_THAT(refused.error().message(),
+              HasSubstr("Not authorized: [secret]; check the role's trust policy"));
   variables_["AWS_SECRET_ACCESS_KEY"] = "SK";
   EXPECT_THAT(Fetched().error().message(), HasSubstr("AWS_ACCESS_KEY_ID is not set"));
   variables_ = {{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://evil.example/x"}};

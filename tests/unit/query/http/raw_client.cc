@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/query/raw_client.h"
+#include "tests/unit/query/http/raw_client.h"
 
 #include <netdb.h>
 #include <poll.h>

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "query/api.h"
+#include "tests/support/memory_store.h"
+#include "tests/unit/query/fixture.h"
+
+namespace firetower::query {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A bucket that does not let us read it.
+class RefusingStore : public firetower::testing::MemoryStore {
+ public:
+  Result<std::vector<store::ObjectInfo>> List(std::string_view, std::string_view,
+                                              size_t) const override {
+    return Refusal();
+  }
+  Result<std::vector<std::string>> ListFolders(std::string_view) const override {
+    return Refusal();
+  }
+  Result<std::string> GetRange(std::string_view, uint64_t, uint64_t) const override {
+    return Refusal();
+  }
+  Result<store::ObjectTail> GetTail(std::string_view, uint64_t) const override { return Refusal(); }
+  Result<uint64_t> Size(std::string_view) const override { return Refusal(); }
+
+ private:
+  static Error Refusal() { return {ErrorCode::kPermission, "AccessDenied: let the role read it"}; }
+};
+
+// 403 would tell whoever asks that a right of theirs is missing.
+TEST(RefusingStore, IsNoFaultOfWhoeverAsks) {
+  constexpr const char* kId =
+      "v1/standard/home/bundle/2026-07-01/09/1782899820-60/_/node-1-abcd1234.zip:shop/web-0/web/"
+      "cpu";
+  const RefusingStore store;
+  Fixture fixture({}, &store);
+  const std::pair<const char*, NamedValues> questions[] = {
+      {"profile", {}},
+      {"profile", {{"id", kId}}},
+      {"profiles", {}},
+      {"diff", {{"base-from", "30m"}, {"base-to", "20m"}}},
+      {"flame", {}},
+      {"top", {}},
+      {"top", {{"by", "functions"}}},
+      {"series", {}},
+      {"labels", {}},
+      {"types", {}}};
+  for (const auto& [path, params] : questions) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = std::string("/api/v1/") + path;
+    request.params = params;
+    const HttpResponse response = fixture.api().Serve(request);
+    EXPECT_EQ(response.status, 503) << path << ": " << response.body;
+    EXPECT_THAT(response.body, AllOf(HasSubstr("the store refuses"), HasSubstr("AccessDenied")));
+  }
+}
+
+}  // namespace
+}  // namespace firetower::query
