@@ -37,6 +37,18 @@ std::string_view Params::Get(std::string_view name) const {
   return "";
 }
 
+bool Params::IsGiven(std::string_view name) const {
+  return std::any_of(values_->begin(), values_->end(),
+                     [&](const auto& value) { return value.first == name; });
+}
+
+Result<bool> Params::GetBool(std::string_view name, bool fallback) const {
+  const std::string_view text = Get(name);
+  if (text.empty()) return fallback;
+  if (text == "true" || text == "false") return text == "true";
+  return Error(ErrorCode::kInvalid, fmt::format("parameter '{}' must be true or false", name));
+}
+
 Result<int64_t> Params::GetInt(std::string_view name, int64_t fallback, int64_t min,
                                int64_t max) const {
   std::string_view text = Get(name);

@@ -20,7 +20,12 @@ class Params {
 
   // "" when absent.
   std::string_view Get(std::string_view name) const;
+  // That it has a value: an empty one is none.
   bool Has(std::string_view name) const { return !Get(name).empty(); }
+  // That it stands there, with a value or without.
+  bool IsGiven(std::string_view name) const;
+  // `fallback` when absent; kInvalid when neither "true" nor "false".
+  Result<bool> GetBool(std::string_view name, bool fallback) const;
   // `fallback` when absent; kInvalid outside [min, max].
   Result<int64_t> GetInt(std::string_view name, int64_t fallback, int64_t min, int64_t max) const;
 

@@ -53,8 +53,7 @@ constexpr Example kGetExamples[] = {
      "get '{pod=\"web-0\"}' --from now-2h --to now-1h -o folded > web.folded"},
     {"With lines and inlined calls, from debug files of this machine or a server",
      "get '{pod=\"web-0\"}' --symbols full --debuginfod \"$DEBUGINFOD_URLS\" -f web.pb.gz"},
-    {"The newest one that is stored",
-     "get --id \"$(firetower profiles -k 2 -o name | head -1)\" -o folded"},
+    {"The newest one that is stored", "get --id \"$(firetower profiles -k 1 -o name)\" -o folded"},
 };
 
 constexpr Text kFlameOutputs[] = {"html", "svg", "pprof", "folded", "json"};

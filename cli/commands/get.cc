@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <string>
 #include <utility>
 
 #include "cli/commands/commands.h"
@@ -25,7 +26,12 @@ Outcome<query::NamedValues> AskedFor(const Context& context) {
     return BadFlag(context, Error(ErrorCode::kInvalid,
                                   "--id names one profile: a selector has no meaning beside it"));
   }
-  return query::NamedValues{{"id", context.args.Get("id")}};
+  const std::string id = context.args.Get("id");
+  if (id.empty()) {
+    return BadFlag(context,
+                   Error(ErrorCode::kInvalid, "--id is empty: 'profiles -o name' tells ids"));
+  }
+  return query::NamedValues{{"id", id}};
 }
 
 }  // namespace

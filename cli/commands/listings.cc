@@ -173,6 +173,8 @@ Outcome<int> RunProfiles(const Context& context) {
   Outcome<query::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
   if (context.args.Has("limit")) params->emplace_back("limit", context.args.Get("limit"));
+  // The window that is still open has no id and takes up none of the limit.
+  if (context.args.Get("output") == "name") params->emplace_back("stored", "true");
   return RunListing<query::ProfilesReply>(
       context, "/api/v1/profiles", *params, query::ProfilesReplyFromJson,
       [&](const query::ProfilesReply& reply) {

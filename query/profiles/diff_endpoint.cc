@@ -61,11 +61,7 @@ Result<Question> ReadSide(const HttpRequest& side, const ApiParts& parts) {
 Result<Sides> ReadSides(const HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   Sides sides;
-  if (params.Has("normalize")) {
-    sides.normalize = params.Get("normalize") == "true";
-    if (!sides.normalize && params.Get("normalize") != "false")
-      return Error(ErrorCode::kInvalid, "parameter 'normalize' must be true or false");
-  }
+  ASSIGN_OR_RETURN(sides.normalize, params.GetBool("normalize", false));
   if (!params.Has("base-q") && !params.Has("base-from") && !params.Has("base-to")) {
     return Error(ErrorCode::kInvalid,
                  "what to compare with is missing: give base-from, base-to or base-q");

@@ -2,6 +2,7 @@
 #include "query/profiles/list_endpoint.h"
 
 #include <utility>
+#include <vector>
 
 #include "query/params.h"
 #include "query/question.h"
@@ -11,7 +12,7 @@
 namespace firetower::query {
 namespace {
 
-constexpr std::string_view kParams[] = {"limit", "type", "q", "from", "to", "seconds"};
+constexpr std::string_view kParams[] = {"limit", "stored", "type", "q", "from", "to", "seconds"};
 constexpr int64_t kDefaultListed = 100;
 constexpr int64_t kMaxListed = 10'000;
 
@@ -40,9 +41,11 @@ HttpResponse ServeProfiles(const HttpRequest& request, const ApiParts& parts) {
   if (!params) return ErrorResponse(params.error());
   const Result<int64_t> limit = params->GetInt("limit", kDefaultListed, 1, kMaxListed);
   if (!limit) return ErrorResponse(limit.error());
+  const Result<bool> stored = params->GetBool("stored", false);
+  if (!stored) return ErrorResponse(stored.error());
   const Result<Question> question = ReadQuestion(request, *params, parts, TypeDefault::kAny);
   if (!question) return ErrorResponse(question.error());
-  const auto open = parts.live.OpenProfiles();
+  const auto open = *stored ? std::vector<store::OpenProfile>() : parts.live.OpenProfiles();
   Result<store::NewestProfiles> found = OfStore(store::ListNewest(
       parts.store, question->query, static_cast<size_t>(*limit), open, question->limits));
   if (!found) return ErrorResponse(found.error());

@@ -93,7 +93,8 @@ HttpResponse PprofError(int status, const Error& error) {
 HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   Result<Params> params = Params::Read(request, kParams);
   if (!params) return PprofError(400, params.error());
-  if (params->Has("id")) return ServeStored(request, *params, parts);
+  // An empty one, as of a script whose list was empty, asks for nothing, not for all profiles.
+  if (params->IsGiven("id")) return ServeStored(request, *params, parts);
   Result<Question> question = ReadQuestion(request, *params, parts, TypeDefault::kCpu);
   if (!question) return PprofError(StatusOf(question.error()), question.error());
 

@@ -186,12 +186,15 @@ TEST_F(FiretowerTest, GetFetchesOneStoredProfileByItsId) {
   const Ran one = Run({"get", "--id", id, "-o", "folded"});
   EXPECT_EQ(one.exit_code, 0) << one.err;
   EXPECT_THAT(one.out, HasSubstr("main;Serve;Parse 60"));
+  const Ran newest = RunInRange({"profiles", "{container=\"web\"}", "-k", "1", "-o", "name"});
+  EXPECT_EQ(newest.out, id + "\n") << "the open window takes up none of the limit";
   const Ran cut = RunInRange({"profiles", "-k", "2"});
   EXPECT_EQ(cut.exit_code, 0);
   EXPECT_EQ(cut.err, "firetower: the newest 2 of 9; --limit shows more\n");
   for (const std::vector<std::string>& line : {std::vector<std::string>{"get", "{}", "--id", id},
                                                {"get", "--id", id, "--since", "1h"},
                                                {"get", "--id", "web"},
+                                               {"get", "--id", ""},
                                                {"profiles", "-k", "0"}}) {
     EXPECT_EQ(Run(line).exit_code, ExitCode::kUsage) << line.back();
   }

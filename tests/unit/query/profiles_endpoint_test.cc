@@ -68,6 +68,16 @@ TEST_F(ProfilesEndpointTest, ListsWhatMatchesNewestFirst) {
   EXPECT_EQ(List({{"from", "now-3m"}, {"to", "now-2m"}}).total_rows, 3);
 }
 
+TEST_F(ProfilesEndpointTest, TheOpenWindowIsLeftOutWhereThatIsAskedFor) {
+  const ProfilesReply web =
+      List({{"q", "{container=\"web\"}"}, {"limit", "1"}, {"stored", "true"}});
+  EXPECT_EQ(web.total_rows, 2);
+  ASSERT_EQ(web.rows.size(), 1u);
+  EXPECT_EQ(web.rows[0].start_ms, (Fixture::kNowNs - 120 * kNsPerSecond) / kNsPerMs);
+  EXPECT_NE(web.rows[0].id, "");
+  EXPECT_EQ(List({{"stored", "false"}}).total_rows, 9);
+}
+
 TEST_F(ProfilesEndpointTest, OneIsAnsweredAsItIsStored) {
   const ProfilesReply web = List({{"q", "{container=\"web\"}"}});
   const HttpResponse response = GetOne(web.rows.at(1).id);
@@ -98,6 +108,8 @@ TEST_F(ProfilesEndpointTest, ErrorsSayWhatIsWrong) {
       {"/api/v1/profiles", {{"limit", "10001"}}, 400, "limit"},
       {"/api/v1/profiles", {{"q", "{"}}, 400, "q"},
       {"/api/v1/profiles", {{"id", id}}, 400, "unknown parameter 'id'"},
+      {"/api/v1/profiles", {{"stored", "yes"}}, 400, "'stored' must be true or false"},
+      {"/api/v1/profile", {{"id", ""}}, 400, "parameter 'id': not the id of a profile"},
       {"/api/v1/profile", {{"id", "web"}}, 400, "parameter 'id': not the id of a profile"},
       {"/api/v1/profile", {{"id", id}, {"q", "{}"}}, 400, "'q' has no meaning"},
       {"/api/v1/profile", {{"id", id}, {"seconds", "5"}}, 400, "'seconds' has no meaning"},
