@@ -63,10 +63,9 @@ Result<CatalogRow> ReadCaptureRow(std::string_view head) {
   return Corrupt("not a capture: no catalog row");
 }
 
-Result<CatalogRow> ReadCaptureRow(const ObjectStore& store, std::string_view key) {
+Result<CatalogRow> ReadCaptureRow(const ObjectStore& store, std::string_view key, uint64_t size) {
   // The longest header: the extra field is counted in 16 bits.
   constexpr uint64_t kMaxHead = kHeaderBytes + 2 + 0xFFFF;
-  ASSIGN_OR_RETURN(uint64_t size, store.Size(key));
   ASSIGN_OR_RETURN(std::string head, store.GetRange(key, 0, std::min(size, kMaxHead)));
   return ReadCaptureRow(head);
 }

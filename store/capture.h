@@ -18,6 +18,7 @@ namespace firetower::store {
 Result<std::string> EncodeCapture(const CatalogRow& row, std::string_view pprof_gz);
 // Reads the row from the first bytes of a capture (all of it is not needed).
 Result<CatalogRow> ReadCaptureRow(std::string_view head);
-Result<CatalogRow> ReadCaptureRow(const ObjectStore& store, std::string_view key);
+// The same of an object of `size` bytes: one ranged read of at most 64 KiB.
+Result<CatalogRow> ReadCaptureRow(const ObjectStore& store, std::string_view key, uint64_t size);
 
 }  // namespace firetower::store

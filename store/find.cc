@@ -42,7 +42,7 @@ class Finder {
     return OkStatus();
   }
   Status VisitCapture(const StoredObject& object) {
-    Result<CatalogRow> row = ReadCaptureRow(store_, object.key);
+    Result<CatalogRow> row = ReadCaptureRow(store_, object.key, object.size);
     if (!row) return Skip(object, row.error());
     return Found({.key = &object.key, .object_bytes = object.size, .row = &*row});
   }

@@ -23,10 +23,15 @@ Error NoSuchProfile(const StoredProfileId& id) {
                       id.ToString())};
 }
 
+// It is in memory as a whole.
+uint64_t MostBytes(const QueryLimits& limits) {
+  return std::min(limits.max_read_bytes, limits.max_merged_bytes);
+}
+
 Status CheckSize(uint64_t bytes, const QueryLimits& limits) {
-  if (bytes <= limits.max_read_bytes) return OkStatus();
+  if (bytes <= MostBytes(limits)) return OkStatus();
   return Error(ErrorCode::kExhausted, fmt::format("the profile has {} bytes: an answer may read {}",
-                                                  bytes, limits.max_read_bytes));
+                                                  bytes, MostBytes(limits)));
 }
 
 bool Allows(const profile::Selector& allowed, const CatalogRow& row) {
@@ -49,10 +54,10 @@ Result<StoredProfile> ReadCapture(const ObjectStore& store, const StoredProfileI
                                   const profile::Selector& allowed, const QueryLimits& limits) {
   StoredProfile found;
   ASSIGN_OR_RETURN(const uint64_t bytes, store.Size(id.key));
-  ASSIGN_OR_RETURN(found.row, ReadCaptureRow(store, id.key));
+  ASSIGN_OR_RETURN(found.row, ReadCaptureRow(store, id.key, bytes));
   if (!Allows(allowed, found.row)) return NoSuchProfile(id);
   RETURN_IF_ERROR(CheckSize(bytes, limits));
-  ASSIGN_OR_RETURN(found.pprof_gz, store.Get(id.key));
+  ASSIGN_OR_RETURN(found.pprof_gz, store.Get(id.key, bytes));
   return found;
 }
 

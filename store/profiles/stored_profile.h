@@ -30,7 +30,8 @@ struct StoredProfile {
 };
 
 // kNotFound when there is none that `allowed` matches, or it is of another cluster than the
-// source's. kExhausted when it passes limits.max_read_bytes. kCorrupt when it is damaged.
+// source's. kExhausted when it passes limits.max_read_bytes or limits.max_merged_bytes. kCorrupt
+// when it is damaged.
 Result<StoredProfile> ReadStoredProfile(const ProfileSource& source, const StoredProfileId& id,
                                         const profile::Selector& allowed,
                                         const QueryLimits& limits);

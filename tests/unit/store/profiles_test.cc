@@ -11,6 +11,7 @@
 #include "store/catalog/catalog_index.h"
 #include "store/profiles/newest.h"
 #include "store/profiles/stored_profile.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
 
 namespace firetower::store {
@@ -169,10 +170,35 @@ TEST_F(StoredProfilesTest, ErrorsSayWhatIsWrong) {
                                              .id = "0123456789ab"}))),
             ErrorCode::kNotFound);
   for (const std::string& id : {capture, window}) {
-    const Result<StoredProfile> read = Read(id, "", {.max_read_bytes = 20});
-    EXPECT_EQ(CodeOf(read), ErrorCode::kExhausted) << id;
-    EXPECT_THAT(read.error().message(), HasSubstr("an answer may read 20")) << id;
+    for (const QueryLimits& limits :
+         {QueryLimits{.max_read_bytes = 20}, QueryLimits{.max_merged_bytes = 20}}) {
+      const Result<StoredProfile> read = Read(id, "", limits);
+      EXPECT_EQ(CodeOf(read), ErrorCode::kExhausted) << id;
+      EXPECT_THAT(read.error().message(), HasSubstr("an answer may read 20")) << id;
+    }
   }
+}
+
+// Counts the requests that tell a size.
+class SizeCountingStore : public testing::MemoryStore {
+ public:
+  Result<uint64_t> Size(std::string_view key) const override {
+    ++sizes;
+    return MemoryStore::Size(key);
+  }
+  mutable int sizes = 0;
+};
+
+TEST_F(StoredProfilesTest, ACapturesSizeIsAskedForOnceAndOfAListingNever) {
+  const std::string key = PutCapture(Row("shop", "web-1", "web", kFirstWindow + 30, 4));
+  SizeCountingStore store;
+  store.objects[key] = *folder_.store().Get(key);
+  ASSERT_TRUE(ReadStoredProfile(store, *StoredProfileId::Parse(key), {}, {}));
+  EXPECT_EQ(store.sizes, 1);
+  const Result<NewestProfiles> listed = ListNewest(store, All(), 1);
+  ASSERT_TRUE(listed);
+  EXPECT_EQ(listed->total, 1u);
+  EXPECT_EQ(store.sizes, 1);
 }
 
 }  // namespace

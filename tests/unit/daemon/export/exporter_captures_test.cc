@@ -133,7 +133,7 @@ TEST_F(ExporterCaptures, HoldTheTimeBeforeTheOrder) {
   ASSERT_THAT(CaptureKeys(), ElementsAre(HasSubstr(
                                  "v1/standard/standalone/capture/-/pod-1/2025-11-21/1763700003-10-"
                                  "web-cpu-")));
-  auto row = store::ReadCaptureRow(store_, CaptureKeys()[0]);
+  auto row = store::ReadCaptureRow(store_.objects.at(CaptureKeys()[0]));
   ASSERT_TRUE(row);
   EXPECT_EQ(row->samples, 10);
   EXPECT_EQ(row->value, 100'000'000);
@@ -158,7 +158,7 @@ TEST_F(ExporterCaptures, BeginWhereTheRecorderDid) {
   Slice5(15, {Sampled(web_, 15, 20, Armed())});
   RunAndOrder(1, Order(0, 16));
   ASSERT_EQ(CaptureKeys().size(), 1u);
-  auto row = store::ReadCaptureRow(store_, CaptureKeys()[0]);
+  auto row = store::ReadCaptureRow(store_.objects.at(CaptureKeys()[0]));
   EXPECT_EQ(row->samples, 4);
   EXPECT_EQ(row->start_ns, kFirstWindowNs + 10 * kNsPerSecond);
   EXPECT_EQ(row->duration_ns, 6 * kNsPerSecond);
@@ -183,7 +183,7 @@ TEST_F(ExporterCaptures, TakeWhomTheirScopeNames) {
   Run();
   std::map<int64_t, std::vector<std::string>> whom;  // by the second it begins
   for (const std::string& key : CaptureKeys()) {
-    auto row = store::ReadCaptureRow(store_, key);
+    auto row = store::ReadCaptureRow(store_.objects.at(key));
     whom[(row->start_ns - kFirstWindowNs) / kNsPerSecond].push_back(row->pod + "/" +
                                                                     row->container);
   }
@@ -200,7 +200,7 @@ TEST_F(ExporterCaptures, AreNotCountedTwiceBesideAWindow) {
   Slice5(15, {});
   RunAndOrder(3, Order(0, 10));
   ASSERT_EQ(CaptureKeys().size(), 1u);
-  auto row = store::ReadCaptureRow(store_, CaptureKeys()[0]);
+  auto row = store::ReadCaptureRow(store_.objects.at(CaptureKeys()[0]));
   EXPECT_EQ(row->samples, 10);
   EXPECT_EQ(row->also_samples, 5);
   EXPECT_EQ(Merged("{container=\"web\"}"), 10);
@@ -295,7 +295,7 @@ TEST_F(ExporterCaptures, HoldNothingThatAnotherPolicyHasRecorded) {
   exporter_->Order(Order(0, 5));
   Run();
   ASSERT_EQ(CaptureKeys().size(), 1u);
-  EXPECT_EQ(store::ReadCaptureRow(store_, CaptureKeys()[0])->container, "web");
+  EXPECT_EQ(store::ReadCaptureRow(store_.objects.at(CaptureKeys()[0]))->container, "web");
 }
 
 TEST_F(ExporterCaptures, EndAtTheLatestWithTheDaemon) {
@@ -304,7 +304,7 @@ TEST_F(ExporterCaptures, EndAtTheLatestWithTheDaemon) {
   exporter_->Order(Order(0, 600));
   Run();
   ASSERT_EQ(CaptureKeys().size(), 1u);
-  auto row = store::ReadCaptureRow(store_, CaptureKeys()[0]);
+  auto row = store::ReadCaptureRow(store_.objects.at(CaptureKeys()[0]));
   EXPECT_EQ(row->samples, 5);
   EXPECT_LE(row->duration_ns, 10 * kNsPerSecond);
 }
