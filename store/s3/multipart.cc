@@ -150,7 +150,7 @@ Result<uint64_t> AbortUploads(Client& client, std::string_view prefix, int64_t b
     const std::string last_key = page.next_key + '\0' + page.next_upload_id;
     ASSIGN_OR_RETURN(page, ParsePendingUploads(response.body));
     if (page.truncated && page.next_key + '\0' + page.next_upload_id == last_key) {
-      return Error(ErrorCode::kUnsupported, "the server's listing of uploads does not go on");
+      return Error(ErrorCode::kCorrupt, "the server's listing of uploads does not go on");
     }
     for (const PendingUpload& upload : page.uploads) {
       if (!upload.key.starts_with(full_prefix) || upload.initiated_s >= before_s) continue;

@@ -282,5 +282,18 @@ TEST_F(S3StoreTest, AbortsItsOwnOldUploads) {
               AllOf(HasSubstr("key-marker=p%2Fb"), HasSubstr("upload-id-marker=2")));
 }
 
+// Which is another matter than a server that lists none.
+TEST_F(S3StoreTest, AListingOfUploadsThatDoesNotGoOnIsCorrupt) {
+  const std::string page =
+      "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>p/b"
+      "</NextKeyMarker><NextUploadIdMarker>2</NextUploadIdMarker></ListMultipartUploadsResult>";
+  script_->Then(200, page);
+  script_->Then(200, page);
+  const auto aborted = store().AbortUploads("mi", 1'763'700'000);
+  ASSERT_FALSE(aborted);
+  EXPECT_EQ(aborted.error().code(), ErrorCode::kCorrupt);
+  EXPECT_THAT(aborted.error().message(), HasSubstr("does not go on"));
+}
+
 }  // namespace
 }  // namespace firetower::store::s3
