@@ -80,16 +80,17 @@ Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now
 Status AbortOldUploads(ObjectStore& store, int64_t now_ns, SweepFigures& figures,
                        std::string_view cluster) {
   const int64_t before_s = now_ns / kNsPerSecond - kSecondsPerDay;
+  Status failure;
   for (const RetentionClass retention : kRetentionClasses) {
     const Result<uint64_t> aborted =
         store.AbortUploads(ClusterPrefix(retention, cluster), before_s);
     if (aborted) {
       figures.aborted_uploads += *aborted;
-    } else if (aborted.error().code() != ErrorCode::kUnsupported) {
-      return aborted.error();
+    } else if (aborted.error().code() != ErrorCode::kUnsupported && failure) {
+      failure = aborted.error();
     }
   }
-  return OkStatus();
+  return failure;
 }
 
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,

@@ -57,7 +57,8 @@ Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now
                   SweepFigures& figures, const std::optional<std::string>& cluster = {});
 
 // Aborts a cluster's uploads in parts that began more than a day ago: the longest that one takes is
-// far below. A store that cannot list them has none.
+// far below. A store that cannot list them has none. A class that fails is left for the next time,
+// and the first of them is the error.
 Status AbortOldUploads(ObjectStore& store, int64_t now_ns, SweepFigures& figures,
                        std::string_view cluster);
 

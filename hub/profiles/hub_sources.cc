@@ -48,11 +48,17 @@ Check CatalogCheck(const CatalogFigures& figures) {
 }
 
 Check RetentionCheck(const RetentionFigures& figures) {
-  if (!figures.error.empty()) {
-    return {"retention", CheckStatus::kWarn, figures.error,
-            "let the hub delete objects (s3:DeleteObject) and list uploads "
-            "(s3:ListBucketMultipartUploads); it tries again every hour"};
+  std::string error = figures.error;
+  std::string fix = error.empty() ? "" : "let the hub delete objects (s3:DeleteObject); ";
+  if (!figures.uploads_error.empty()) {
+    error += fmt::format("{}uploads that were left behind: {}", error.empty() ? "" : "; ",
+                         figures.uploads_error);
+    fix +=
+        "let the hub list and abort uploads (s3:ListBucketMultipartUploads, "
+        "s3:AbortMultipartUpload); ";
   }
+  if (!error.empty())
+    return {"retention", CheckStatus::kWarn, error, fix + "it tries again every hour"};
   return {
       "retention", CheckStatus::kOk,
       fmt::format("{} objects deleted in {} sweeps", figures.swept.deleted_objects, figures.sweeps),

@@ -19,18 +19,22 @@ void RetentionDesk::Look(bool leads, const std::stop_token& stop) {
   due_ns_ = now_ns + kEveryNs;
   const uint64_t before = now_.swept.deleted_objects;
   const int64_t wall_ns = clock_.WallNs();
-  Status swept = store::SweepByAge(store_, policy_, wall_ns, now_.swept, cluster_);
-  Status aborted = store::AbortOldUploads(store_, wall_ns, now_.swept, cluster_);
+  const Status swept = store::SweepByAge(store_, policy_, wall_ns, now_.swept, cluster_);
+  const Status aborted = store::AbortOldUploads(store_, wall_ns, now_.swept, cluster_);
   if (stop.stop_requested()) return;
-  if (swept) swept = std::move(aborted.Context("uploads that were left behind"));
   now_.error = swept ? "" : swept.error().message();
-  ++(swept ? now_.sweeps : now_.failed_sweeps);
+  now_.uploads_error = aborted ? "" : aborted.error().message();
+  ++(swept && aborted ? now_.sweeps : now_.failed_sweeps);
   const uint64_t deleted = now_.swept.deleted_objects - before;
   if (!swept) {
     LOG(kWarn, "not all that is too old was deleted",
         {{"error", now_.error}, {"deleted", deleted}});
   } else if (deleted > 0) {
     LOG(kInfo, "what was too old is deleted", {{"objects", deleted}});
+  }
+  if (!aborted) {
+    LOG(kWarn, "uploads that were left behind could not be aborted",
+        {{"error", now_.uploads_error}});
   }
   figures_.Publish(std::make_shared<const RetentionFigures>(now_));
 }

@@ -15,9 +15,11 @@ namespace firetower::hub {
 
 struct RetentionFigures {
   store::SweepFigures swept;
-  uint64_t sweeps = 0;  // that went well
-  uint64_t failed_sweeps = 0;
-  std::string error;  // of the last sweep; empty: it went well
+  uint64_t sweeps = 0;         // that went well
+  uint64_t failed_sweeps = 0;  // something of them failed: a deletion, a listing, an abort
+  // Of the last sweep; empty: that part of it went well.
+  std::string error = {};          // what is over age
+  std::string uploads_error = {};  // uploads that were left behind
 };
 
 // Deletes what is over age of one cluster's, and aborts uploads that its agents left behind when

@@ -242,5 +242,32 @@ TEST(Retention, KeepsForEverWhenToldTo) {
   EXPECT_EQ(swept->kept_objects, 2u);
 }
 
+// Does not let the uploads of one class be listed.
+class PartlyRefusingStore : public testing::MemoryStore {
+ public:
+  Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override {
+    if (prefix.starts_with(refused)) return Error(ErrorCode::kPermission, refused);
+    return MemoryStore::AbortUploads(prefix, before_s);
+  }
+  std::string refused;
+};
+
+TEST(AbortOldUploads, GoesOnAfterAClassThatFailsAndTellsTheFirst) {
+  for (const char* refused : {"v1/short/", "v1/standard/", "v1/long/"}) {
+    PartlyRefusingStore store;
+    store.refused = refused;
+    for (const char* retention : {"short", "standard", "long"})
+      store.uploads["v1/" + std::string(retention) + "/home/bundle/a.zip"] = kFirstWindow;
+    SweepFigures figures;
+    const Status aborted =
+        AbortOldUploads(store, (kFirstWindow + 2 * kDay) * kSecondNs, figures, "home");
+    ASSERT_FALSE(aborted) << refused;
+    EXPECT_EQ(aborted.error().code(), ErrorCode::kPermission);
+    EXPECT_EQ(aborted.error().message(), refused);
+    EXPECT_EQ(figures.aborted_uploads, 2u) << refused;
+    EXPECT_EQ(store.uploads.size(), 1u) << refused;
+  }
+}
+
 }  // namespace
 }  // namespace firetower::store

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/hub_sources.h"
 #include "hub/profiles/retention_desk.h"
+#include "tests/support/k8s/recording_api_server.h"
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
 #include "tests/support/stores/shared_store.h"
@@ -16,9 +18,11 @@ using ::firetower::testing::BundleOf;
 using ::firetower::testing::kFirstWindow;
 using ::firetower::testing::MemoryStore;
 using ::firetower::testing::Row;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Key;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 constexpr int64_t kDay = store::kSecondsPerDay;
@@ -144,12 +148,50 @@ TEST_F(DesksTest, UploadsThatKilledAgentsLeftAreAborted) {
 TEST_F(DesksTest, UploadsThatCannotBeListedAreToldWhereThatIsNotTheServersWay) {
   store_.refuse_uploads = ErrorCode::kUnsupported;
   retention_.Look(true);
-  EXPECT_EQ(retention_.figures()->error, "");
+  EXPECT_EQ(retention_.figures()->uploads_error, "");
+  EXPECT_EQ(retention_.figures()->sweeps, 1u);
   clock_.Advance(RetentionDesk::kEveryNs);
   store_.refuse_uploads = ErrorCode::kPermission;
   retention_.Look(true);
-  EXPECT_THAT(retention_.figures()->error, HasSubstr("uploads that were left behind"));
+  EXPECT_EQ(retention_.figures()->uploads_error, "no such listing");
+  EXPECT_EQ(retention_.figures()->error, "") << "what is over age was deleted";
   EXPECT_EQ(retention_.figures()->failed_sweeps, 1u);
+  EXPECT_EQ(retention_.figures()->sweeps, 1u);
+}
+
+TEST_F(DesksTest, DoctorSaysWhichPartOfASweepFailedAndWhichRightItNeeds) {
+  k8s::RecordingApiServer api_server;
+  const OwnRights rights(api_server);
+  const std::string cluster = "home";
+  const HubSources sources({.store = store_,
+                            .cluster = cluster,
+                            .catalogs = catalogs_,
+                            .retention = retention_,
+                            .rights = rights,
+                            .metrics = [] { return ""; },
+                            .watches = [] { return std::vector<k8s::WatchState>(); }});
+  const auto check = [&]() -> query::Check {
+    for (query::Check& one : sources.Checks()) {
+      if (one.name == "retention") return std::move(one);
+    }
+    return {};
+  };
+  store_.refuse_uploads = ErrorCode::kPermission;
+  retention_.Look(true);
+  EXPECT_EQ(check().status, query::CheckStatus::kWarn);
+  EXPECT_EQ(check().message, "uploads that were left behind: no such listing");
+  EXPECT_THAT(check().fix, HasSubstr("s3:ListBucketMultipartUploads, s3:AbortMultipartUpload"));
+  EXPECT_THAT(check().fix, Not(HasSubstr("s3:DeleteObject")));
+  store_.away = true;
+  clock_.Advance(RetentionDesk::kEveryNs);
+  retention_.Look(true);
+  EXPECT_THAT(check().message, HasSubstr("connection refused; uploads that were left behind: no"));
+  EXPECT_THAT(check().fix, AllOf(HasSubstr("s3:DeleteObject"), HasSubstr("s3:AbortMultipart")));
+  store_.refuse_uploads.reset();
+  clock_.Advance(RetentionDesk::kEveryNs);
+  retention_.Look(true);
+  EXPECT_THAT(check().message, HasSubstr("connection refused"));
+  EXPECT_THAT(check().fix, Not(HasSubstr("uploads")));
 }
 
 TEST_F(DesksTest, ASweepThatFailsSaysWhy) {
