@@ -139,6 +139,13 @@ void SkippedList::Add(std::string key, std::string entry, std::string reason) {
   }
 }
 
+void SkippedList::Append(SkippedList&& other) {
+  const uint64_t unnamed = other.total - other.items.size();
+  for (Skipped& one : other.items)
+    Add(std::move(one.key), std::move(one.entry), std::move(one.reason));
+  total += unnamed;
+}
+
 Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open, const QueryLimits& limits) {
   ListResult result;

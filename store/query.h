@@ -49,6 +49,7 @@ struct SkippedList {
   std::vector<Skipped> items = {};
   uint64_t total = 0;
   void Add(std::string key, std::string entry, std::string reason);
+  void Append(SkippedList&& other);
 };
 
 struct QueryLimits {

@@ -19,6 +19,12 @@ namespace {
 constexpr std::string_view kParams[] = {"type",   "q",         "from",    "to",
                                         "base-q", "base-from", "base-to", "normalize"};
 
+// Both sides and their difference, which is as large as both, are in memory at once: together they
+// stay within what an answer may hold.
+constexpr uint64_t kSideOfMerged = 4;
+constexpr uint64_t kDifferenceOfMerged = 2;
+static_assert(2 * kDifferenceOfMerged + kSideOfMerged <= kSideOfMerged * kDifferenceOfMerged);
+
 struct Sides {
   Question base;
   Question after;
@@ -79,8 +85,10 @@ Result<Sides> ReadSides(const HttpRequest& request, const ApiParts& parts) {
                  fmt::format("profiles of types {} and {} cannot be compared: ask for one type",
                              sides.after.query.type->Name(), sides.base.query.type->Name()));
   }
-  // Both, and their difference, are in memory at once.
-  for (Question* side : {&sides.after, &sides.base}) side->limits.max_merged_bytes /= 3;
+  for (Question* side : {&sides.after, &sides.base}) {
+    side->limits.max_merged_bytes /= kSideOfMerged;
+    side->limits.max_read_bytes /= 2;
+  }
   return sides;
 }
 
@@ -107,10 +115,11 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
   for (auto [side, other] : {std::pair{&*after, &*base}, std::pair{&*base, &*after}}) {
     if (side->profiles == 0) side->profile = EmptyLike(other->profile);
   }
-  const Result<profile::Profile> diff = profile::Diff(
-      base->profile, after->profile,
-      {.normalize = sides->normalize,
-       .limits = {.max_samples = 1u << 24, .max_bytes = parts.limits.max_merged_bytes}});
+  const Result<profile::Profile> diff =
+      profile::Diff(base->profile, after->profile,
+                    {.normalize = sides->normalize,
+                     .limits = {.max_samples = 1u << 24,
+                                .max_bytes = parts.limits.max_merged_bytes / kDifferenceOfMerged}});
   if (!diff) {
     const bool unfit = diff.error().code() == ErrorCode::kInvalid;
     return PprofError(unfit ? 422 : StatusOf(diff.error()), diff.error());
@@ -118,8 +127,7 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
   HttpResponse response =
       PprofResponse(profile::EncodePprof(*diff), "diff-" + ProfileFileName(sides->after),
                     fmt::format("{},{}", after->profiles, base->profiles));
-  for (const store::Skipped& one : base->skipped.items) after->skipped.items.push_back(one);
-  after->skipped.total += base->skipped.total;
+  after->skipped.Append(std::move(base->skipped));
   NoteSkipped(after->skipped, response);
   return response;
 }

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "profile/diff.h"
+#include "profile/pprof.h"
 #include "query/http/url.h"
 #include "query/wire.h"
 #include "tests/unit/query/fixture.h"
@@ -55,8 +59,13 @@ TEST(AnswerLimits, TooManyProfiles) {
 
 TEST(AnswerLimits, TooManyBytesToRead) {
   Fixture fixture({.max_read_bytes = 200});
-  for (const char* target : kMerging)
-    ExpectTooLarge(fixture, target, "needs more than 200 bytes of profiles");
+  for (const char* target : kMerging) {
+    // Of two sides, each may read half.
+    const bool is_diff = std::string_view(target).starts_with("/api/v1/diff");
+    ExpectTooLarge(fixture, target,
+                   is_diff ? "needs more than 100 bytes of profiles"
+                           : "needs more than 200 bytes of profiles");
+  }
   // These read no profile.
   for (const char* target : kLooking) {
     if (std::string(target) == "/api/v1/top") continue;
@@ -68,6 +77,45 @@ TEST(AnswerLimits, TooMuchMemory) {
   Fixture fixture({.max_merged_bytes = 1000});
   for (const char* target : kMerging) ExpectTooLarge(fixture, target, "limit of");
   ExpectTooLarge(fixture, "/api/v1/top", "limit of 1000 bytes");
+}
+
+// The least limit with which that is so, which it then stays with more.
+uint64_t LeastLimit(const std::function<bool(uint64_t bytes)>& is_enough) {
+  uint64_t too_few = 0, enough = uint64_t{1} << 20;
+  while (enough - too_few > 1) {
+    const uint64_t bytes = (too_few + enough) / 2;
+    (is_enough(bytes) ? enough : too_few) = bytes;
+  }
+  return enough;
+}
+
+uint64_t LeastMemory(const std::string& target) {
+  return LeastLimit([&](uint64_t bytes) {
+    Fixture fixture({.max_merged_bytes = bytes});
+    return Get(fixture, target).status == 200;
+  });
+}
+
+// Of two unlike sides, and of two that are equal, of which each is as large as it may be.
+TEST(AnswerLimits, ADifferenceAndItsSidesFitTogether) {
+  Fixture fixture;
+  const auto profile_of = [&](const std::string& selector) {
+    return profile::DecodePprof(Get(fixture, "/api/v1/profile?" + selector).body).value();
+  };
+  const std::string web = "q={container=\"web\"}";
+  const uint64_t after = LeastMemory("/api/v1/profile?" + web);
+  const profile::Profile after_profile = profile_of(web);
+  for (const std::string& base_selector : {std::string("q={container=\"sidecar\"}"), web}) {
+    const uint64_t base = LeastMemory("/api/v1/profile?" + base_selector);
+    const profile::Profile base_profile = profile_of(base_selector);
+    const uint64_t difference = LeastLimit([&](uint64_t bytes) {
+      return profile::Diff(base_profile, after_profile, {.limits = {.max_bytes = bytes}})
+          .has_value();
+    });
+    const uint64_t needed = LeastMemory("/api/v1/diff?" + web + "&base-" + base_selector);
+    EXPECT_GE(needed, after + base + difference) << base_selector;
+    EXPECT_LE(needed, 4 * (after + base)) << "no more is asked for than that keeps";
+  }
 }
 
 TEST(AnswerLimits, OneProfileThatIsTooLarge) {

@@ -312,5 +312,18 @@ TEST(StoreQueryPaging, ReadsMoreThanOnePage) {
   EXPECT_EQ(ListProfiles(folder.store(), {})->rows.size(), 1100u);
 }
 
+TEST(SkippedList, TwoTogetherNameTheFirstAndCountAll) {
+  SkippedList first, second;
+  for (size_t i = 0; i < SkippedList::kMaxSkipped - 1; ++i) first.Add("first", "", "gone");
+  for (size_t i = 0; i < SkippedList::kMaxSkipped + 5; ++i) second.Add("second", "entry", "bad");
+  first.Append(std::move(second));
+  EXPECT_EQ(first.total, 2 * SkippedList::kMaxSkipped + 4);
+  ASSERT_EQ(first.items.size(), SkippedList::kMaxSkipped);
+  EXPECT_EQ(first.items[SkippedList::kMaxSkipped - 2].key, "first");
+  EXPECT_EQ(first.items.back().key, "second");
+  EXPECT_EQ(first.items.back().entry, "entry");
+  EXPECT_EQ(first.items.back().reason, "bad");
+}
+
 }  // namespace
 }  // namespace firetower::store
