@@ -127,7 +127,9 @@ constexpr CommandSpec kFiles[] = {
      "B minus A, by function: SHARE is the change of a function's own value in per cent of A's\n"
      "total. As pprof the samples of A are negated and labelled pprof::base, which go tool pprof\n"
      "shows as its -diff_base. A and B are files of the formats that 'merge' reads, or selectors\n"
-     "with a time, '{...}@FROM..TO', which 'get' would fetch (default: the last 15 minutes).",
+     "with a time, '{...}@FROM..TO', which 'get' would fetch (default: the last 15 minutes). A\n"
+     "selector that nothing matches is \"no data\", exit code 4, where the server's own\n"
+     "/api/v1/diff takes that side as empty.",
      "A B",
      {},
      2,

@@ -27,7 +27,8 @@ struct NewestProfiles {
 };
 
 // The newest `most` of the profiles of the answer, each by itself; the others are counted and not
-// held. Errors as ListProfiles.
+// held where bundles are listed. An index may hold all that match while it looks, as CatalogIndex
+// does, up to limits.max_rows. Errors as ListProfiles.
 Result<NewestProfiles> ListNewest(const ProfileSource& source, const Query& query, size_t most,
                                   std::span<const OpenProfile> open = {},
                                   const QueryLimits& limits = {});
