@@ -86,7 +86,8 @@ def rows(reply):
 
 
 def judge_unknown(case, hub):
-    for path in ("/api/v1/top", "/api/v1/profile", "/api/v1/flame", "/api/v1/labels", "/api/v1/doctor"):
+    for path in ("/api/v1/top", "/api/v1/profile", "/api/v1/profiles", "/api/v1/diff?base-from=2h", "/api/v1/flame",
+                 "/api/v1/labels", "/api/v1/doctor"):
         reply = ask(hub, path)
         case.check(f"{path} without a token is 401, and says what is wanted",
                    reply.status == 401 and reply.headers["WWW-Authenticate"].startswith("Bearer"), reply.message)
@@ -116,6 +117,9 @@ def judge_team(case, hub, token):
     case.check("one of another namespace is 403, whether there or not", refused.status == 403, refused.message)
     others = ask_id(hub, token, listed[0]["id"].replace("/home/", "/prod/"))
     case.check("one of another cluster in the same store is 404", others.status == 404, others.message)
+    diff = ask(hub, "/api/v1/diff", token, **{"q": SHOP, "base-from": "now-2h"})
+    case.check("a difference of what they may read is answered", diff.status == 200 and
+               diff.headers["X-Firetower-Profiles"] == f"{MINUTES},0", f"{diff.headers['X-Firetower-Profiles']} {diff.message}")
     flame = ask(hub, "/api/v1/flame", token, q=SHOP)
     case.check("the flame graph is of it", flame.status == 200 and b'"web"' in flame.body)
     for what, selector in (("another namespace", '{namespace="infra"}'), ("the hosts", '{namespace="-"}'),
@@ -123,6 +127,10 @@ def judge_team(case, hub, token):
         for path in ("/api/v1/profile", "/api/v1/profiles", "/api/v1/top", "/api/v1/labels"):
             reply = ask(hub, path, token, q=selector)
             case.check(f"{path} of {what} is 403", reply.status == 403, reply.message)
+        # Each side by itself: the other is what they may read.
+        for sides in ({"q": selector, "base-q": SHOP}, {"q": SHOP, "base-q": selector}):
+            reply = ask(hub, "/api/v1/diff", token, **sides)
+            case.check(f"/api/v1/diff is 403 with {what} on one side", reply.status == 403, f"{sides}: {reply.message}")
 
 
 def judge_everywhere(case, hub, pods, hosts):

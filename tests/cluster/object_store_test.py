@@ -173,8 +173,9 @@ def judge_visitor(case, cluster, visitor, hub):
                and not path.exists(), done.stderr)
     done = visitor.ask("top", "-n", "shop")
     case.check("so is top", done.returncode == 5 and "refuses" in done.stderr and not done.stdout, done.stderr)
-    for what in ("profile", "top", "series", "labels", "types", "flame"):
-        status, body = visitor.fetch(hub, f"/api/v1/{what}?q=%7Bnamespace%3D%22shop%22%7D")
+    for what in ("profile", "profiles", "diff", "top", "series", "labels", "types", "flame"):
+        base = "&base-from=2h" if what == "diff" else ""
+        status, body = visitor.fetch(hub, f"/api/v1/{what}?q=%7Bnamespace%3D%22shop%22%7D{base}")
         case.check(f"/api/v1/{what} is 403 to them", status == 403, f"{status} {body[:200]}")
         visitor.watch.add("answers of the hub", body)
 
