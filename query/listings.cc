@@ -25,14 +25,6 @@ constexpr int64_t kMaxTop = 1000;
 constexpr int64_t kMaxPoints = 11'000;
 constexpr size_t kMaxGroupLabels = 16;
 
-HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {
-  HttpResponse response;
-  response.content_type = "application/json";
-  response.body = std::move(body);
-  NoteSkipped(skipped, response);
-  return response;
-}
-
 // Runs `answer`, which returns Result<HttpResponse>, and turns its error into a response.
 template <typename Answer>
 HttpResponse OrError(const Answer& answer) {

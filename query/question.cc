@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "base/log.h"
 #include "profile/type.h"
 
@@ -101,6 +103,21 @@ void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response) {
        {"first_key", first.key},
        {"entry", first.entry},
        {"reason", first.reason}});
+}
+
+HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {
+  HttpResponse response;
+  response.content_type = "application/json";
+  response.body = std::move(body);
+  NoteSkipped(skipped, response);
+  return response;
+}
+
+Error NothingMatches(const Question& question) {
+  return {ErrorCode::kNotFound,
+          fmt::format("no profile matches {}; widen the range, or see /api/v1/series for what "
+                      "there is",
+                      question.Describe())};
 }
 
 }  // namespace firetower::query

@@ -45,5 +45,9 @@ Result<T> OfStore(Result<T> result) {
 
 // An answer that left out what could not be read says so, in X-Firetower-Skipped and the log.
 void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response);
+HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
+
+// kNotFound of an answer that would be of no profile.
+Error NothingMatches(const Question& question);
 
 }  // namespace firetower::query

@@ -10,6 +10,7 @@
 #include "profile/flame/flame.h"
 #include "profile/flame/levels_json.h"
 #include "query/params.h"
+#include "query/profiles/profile_endpoint.h"
 #include "query/question.h"
 
 namespace firetower::query {
@@ -56,34 +57,20 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
   options.sample_type = question.sample_type;
 
   auto open = parts.live.OpenProfiles();
-  Result<store::MergeResult> merged =
-      OfStore(store::MergeProfiles(parts.store, question.query, open, question.limits));
-  // The question was well formed: what does not add up are the profiles that it selects.
-  if (!merged && merged.error().code() == ErrorCode::kInvalid) {
-    return Error(ErrorCode::kUnsupported, merged.error().message());
-  }
-  if (!merged) return std::move(merged).error();
-  if (merged->profiles == 0) {
-    return Error(ErrorCode::kNotFound,
-                 fmt::format("no profile matches {}; widen the range, or see /api/v1/series for "
-                             "what there is",
-                             question.Describe()));
-  }
+  ASSIGN_OR_RETURN(const store::MergeResult merged, MergeAsked(question, open, parts));
+  if (merged.profiles == 0) return NothingMatches(question);
   ASSIGN_OR_RETURN(profile::Flame flame,
-                   profile::MakeFlame(merged->profile, options, kMaxTreeNodes));
+                   profile::MakeFlame(merged.profile, options, kMaxTreeNodes));
   flame.info.title = question.Describe();
   flame.info.from_ms = question.range.from_ns / kNsPerMs;
   flame.info.to_ms = question.range.to_ns / kNsPerMs;
-  flame.info.observed_seconds = static_cast<double>(merged->observed_ns) / kNsPerSecond;
-  flame.info.profiles = merged->profiles;
-  flame.info.skipped = merged->skipped.total;
-  HttpResponse response;
-  response.content_type = "application/json";
+  flame.info.observed_seconds = static_cast<double>(merged.observed_ns) / kNsPerSecond;
+  flame.info.profiles = merged.profiles;
+  flame.info.skipped = merged.skipped.total;
   const std::string type = question.query.type->Name();
-  response.body =
-      rows ? profile::FlameRowsJson(flame, type) : profile::FlameLevelsJson(flame, type);
-  NoteSkipped(merged->skipped, response);
-  return response;
+  return JsonResponse(
+      rows ? profile::FlameRowsJson(flame, type) : profile::FlameLevelsJson(flame, type),
+      merged.skipped);
 }
 
 }  // namespace

@@ -54,11 +54,7 @@ HttpResponse ServeProfiles(const HttpRequest& request, const ApiParts& parts) {
                       .total_rows = static_cast<int64_t>(found->total),
                       .skipped = static_cast<int64_t>(found->skipped.total)};
   for (store::ListedProfile& one : found->profiles) reply.rows.push_back(RowOf(std::move(one)));
-  HttpResponse response;
-  response.content_type = "application/json";
-  response.body = ToJson(reply);
-  NoteSkipped(found->skipped, response);
-  return response;
+  return JsonResponse(ToJson(reply), found->skipped);
 }
 
 }  // namespace firetower::query

@@ -101,12 +101,7 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   auto open = parts.live.OpenProfiles();
   auto merged = MergeAsked(*question, open, parts);
   if (!merged) return PprofError(StatusOf(merged.error()), merged.error());
-  if (merged->profiles == 0) {
-    return PprofError(404, Error(ErrorCode::kNotFound,
-                                 fmt::format("no profile matches {}; widen the range, or see "
-                                             "/api/v1/series for what there is",
-                                             question->Describe())));
-  }
+  if (merged->profiles == 0) return PprofError(404, NothingMatches(*question));
   HttpResponse response =
       PprofResponse(profile::EncodePprof(merged->profile), ProfileFileName(*question),
                     std::to_string(merged->profiles));

@@ -43,6 +43,13 @@ class CatalogKeeperTest : public ::testing::Test {
     const Status looked = process.keeper.Look(leads);
     EXPECT_TRUE(looked) << looked.error().message();
   }
+  // Each round looks at one of 24 hours, from an hour after the last time on.
+  void LookAtTheLastDay(Process& process) {
+    for (int i = 0; i < 24 + 60 + 24; ++i) {
+      clock_.Advance(60 * kNsPerSecond);
+      Look(process);
+    }
+  }
   // By the catalogs alone: a bundle that has none is an error.
   std::vector<std::string> Catalogued(const Query& query) const {
     const CatalogIndex index(store_, nullptr, {.max_listed_bundles = 0});
@@ -244,11 +251,7 @@ TEST_F(CatalogKeeperTest, FindsLateBundlesOfTheLastDay) {
   Look(process);
   PutBundle(store_, "node-3", kHour + 120);
   PutBundle(store_, "node-3", kHour + 180);
-  // Each round looks at one of 24 hours, from an hour after the last time on.
-  for (int i = 0; i < 24 + 60 + 24; ++i) {
-    clock_.Advance(60 * kNsPerSecond);
-    Look(process);
-  }
+  LookAtTheLastDay(process);
   EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600));
   EXPECT_THAT(Catalogued(kHour, kHour + 3600), SizeIs(2 * 60 * 3 + 2 * 3));
   EXPECT_EQ(CountOf(store_, "-300/late-0of1"), 1u);
@@ -264,10 +267,7 @@ TEST_F(CatalogKeeperTest, LateRowsAloneAreNotAllOfTheirInterval) {
     SetTime(kHour + 20 * 3600);
     Look(process);
     PutBundle(store_, "node-3", kHour + 120);
-    for (int i = 0; i < 24 + 60 + 24; ++i) {
-      clock_.Advance(60 * kNsPerSecond);
-      Look(process);
-    }
+    LookAtTheLastDay(process);
   }
   ASSERT_EQ(CountOf(store_, "-300/0of1"), 0u);
   ASSERT_EQ(CountOf(store_, "-300/late-0of1"), 1u);
