@@ -17,7 +17,7 @@
 #include "k8s/lease/lease_keeper.h"
 #include "k8s/policy/object.h"
 #include "k8s/watch/watch_set.h"
-#include "query/http_server.h"
+#include "query/http/http_server.h"
 
 namespace firetower::hub {
 namespace {

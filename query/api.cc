@@ -7,8 +7,8 @@
 
 #include "query/flame/flame_endpoint.h"
 #include "query/flame/page.h"
+#include "query/http/params.h"
 #include "query/listings.h"
-#include "query/params.h"
 #include "query/profiles/diff_endpoint.h"
 #include "query/profiles/list_endpoint.h"
 #include "query/profiles/profile_endpoint.h"

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "query/authorizer.h"
 #include "query/http/message.h"
-#include "query/router.h"
+#include "query/http/router.h"
 #include "query/sources.h"
 #include "store/query.h"
 

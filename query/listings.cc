@@ -11,7 +11,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "profile/type.h"
-#include "query/params.h"
+#include "query/http/params.h"
 #include "query/question.h"
 #include "query/top.h"
 #include "query/wire.h"

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "query/api.h"
 #include "query/http/message.h"
-#include "query/params.h"
+#include "query/http/params.h"
 #include "query/time_range.h"
 #include "store/query.h"
 

@@ -18,7 +18,7 @@
 #include "cli/files/input.h"
 #include "cli/term/interrupt.h"
 #include "query/flame/page.h"
-#include "query/http_server.h"
+#include "query/http/http_server.h"
 
 namespace firetower::cli {
 namespace {

@@ -34,7 +34,7 @@
 #include "daemon/trigger/readings/kernel_metrics.h"
 #include "k8s/pods/pod_tracker.h"
 #include "query/api.h"
-#include "query/http_server.h"
+#include "query/http/http_server.h"
 
 namespace firetower::daemon {
 namespace {

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "hub/kube_authorizer.h"
-#include "hub/profiles/admission.h"
 #include "hub/profiles/hub_sources.h"
 #include "query/api.h"
+#include "query/http/admission.h"
 #include "store/catalog/catalog_index.h"
 #include "store/catalog/recent_rows.h"
 #include "store/key.h"
@@ -23,7 +23,7 @@
 namespace firetower::hub {
 namespace {
 
-constexpr AdmissionOptions kAdmission = {};
+constexpr query::AdmissionOptions kAdmission = {};
 static_assert(kAdmission.running + kAdmission.waiting < ProfileServer::kWorkerThreads);
 
 // What a question may take of memory: a row has some 1.2 KB while profiles are looked for, and the
@@ -87,7 +87,7 @@ class ProfileServerImpl final : public ProfileServer {
 
   query::HttpResponse Serve(const query::HttpRequest& request) override {
     if (!request.path.starts_with("/api/")) return api_.Serve(request);
-    const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
+    const std::optional<query::Admission::Pass> pass = admission_.Enter(request.gone);
     if (pass) return api_.Serve(request);
     query::HttpResponse busy = api_.Refuse(
         request, 503,
@@ -135,7 +135,7 @@ class ProfileServerImpl final : public ProfileServer {
   KubeAuthorizer authorizer_;
   HubSources sources_;
   query::Api api_;
-  Admission admission_;
+  query::Admission admission_;
   NamedThread catalog_thread_;
   NamedThread retention_thread_;
 };

@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "profile/flame/flame.h"
 #include "profile/flame/levels_json.h"
-#include "query/params.h"
+#include "query/http/params.h"
 #include "query/profiles/profile_endpoint.h"
 #include "query/question.h"
 

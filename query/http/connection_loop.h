@@ -11,8 +11,8 @@
 
 #include "base/thread.h"
 #include "base/unique_fd.h"
+#include "query/http/http_server.h"
 #include "query/http/worker_pool.h"
-#include "query/http_server.h"
 
 namespace firetower::query {
 

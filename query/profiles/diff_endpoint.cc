@@ -9,7 +9,7 @@
 #include "profile/builder.h"
 #include "profile/diff.h"
 #include "profile/pprof.h"
-#include "query/params.h"
+#include "query/http/params.h"
 #include "query/profiles/profile_endpoint.h"
 #include "query/question.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "query/params.h"
+#include "query/http/params.h"
 #include "query/question.h"
 #include "query/wire.h"
 #include "store/profiles/newest.h"

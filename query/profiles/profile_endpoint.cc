@@ -8,7 +8,7 @@
 
 #include "profile/pprof.h"
 #include "profile/type.h"
-#include "query/params.h"
+#include "query/http/params.h"
 #include "query/question.h"
 #include "store/profiles/stored_profile.h"
 

@@ -6,8 +6,8 @@
 
 #include "query/http/engine.h"
 #include "query/http/framing.h"
+#include "query/http/params.h"
 #include "query/http/url.h"
-#include "query/params.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "query/api.h"
-#include "query/http_server.h"
+#include "query/http/http_server.h"
 #include "store/dir_store.h"
 
 namespace firetower::query {

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "base/file.h"
-#include "query/http_server.h"
+#include "query/http/http_server.h"
 #include "symbolizer/elf/build_id.h"
 #include "tests/support/command.h"
 #include "tests/unit/symbolizer/debuginfod/real_server.h"

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-namespace firetower::hub {
+namespace firetower::query {
 
 struct AdmissionOptions {
   int running = 2;  // each may take what store::QueryLimits allow
@@ -54,4 +54,4 @@ class Admission {
   int waiting_ = 0;
 };
 
-}  // namespace firetower::hub
+}  // namespace firetower::query

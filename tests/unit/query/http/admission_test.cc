@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub/profiles/admission.h"
+#include "query/http/admission.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
-namespace firetower::hub {
+namespace firetower::query {
 namespace {
 
 constexpr int64_t kLongNs = 60 * kNsPerSecond;
@@ -58,4 +58,4 @@ TEST(Admission, SaysWhenTheLastOneLeft) {
 }
 
 }  // namespace
-}  // namespace firetower::hub
+}  // namespace firetower::query

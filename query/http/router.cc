@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/router.h"
+#include "query/http/router.h"
 
 #include <fmt/core.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub/profiles/admission.h"
+#include "query/http/admission.h"
 
 #include <chrono>
 
-namespace firetower::hub {
+namespace firetower::query {
 
 std::optional<Admission::Pass> Admission::Enter(const std::stop_token& gone) {
   std::unique_lock lock(mutex_);
@@ -32,4 +32,4 @@ void Admission::Leave() {
   if (on_idle_) on_idle_();
 }
 
-}  // namespace firetower::hub
+}  // namespace firetower::query

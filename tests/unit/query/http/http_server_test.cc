@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/http_server.h"
+#include "query/http/http_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

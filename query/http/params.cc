@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/params.h"
+#include "query/http/params.h"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
