@@ -163,7 +163,7 @@ class HubImpl final : public Hub {
   Status ServeHttp() {
     query::HttpServerOptions options;
     options.listen = config_.listen;
-    if (profiles_) options.worker_threads = ProfileServer::kWorkerThreads;
+    if (profiles_) options.worker_threads = profiles_->WorkerThreads();
     options.observer = [this](const query::RequestStats& stats) {
       metrics_.OnHttpRequest(stats.route, stats.status);
     };

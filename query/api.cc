@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "query/flame/flame_endpoint.h"
 #include "query/flame/page.h"
@@ -59,10 +60,20 @@ Api::Api(const ApiParts& parts)
            [this](const HttpRequest& r) { return ServeTypes(r, parts_); }},
           {"/api/v1/doctor", "what works here and what does not, with fixes",
            [this](const HttpRequest& r) { return Doctor(r); }},
-      }) {}
+      }),
+      admission_(parts.admission, parts.on_idle) {}
 
 HttpResponse Api::Serve(const HttpRequest& request) const {
   if (!request.path.starts_with("/api/")) return router_.Serve(request);
+  const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
+  if (!pass) {
+    HttpResponse busy =
+        Refuse(request, 503,
+               Error(ErrorCode::kExhausted,
+                     "as many questions as may be are being answered: ask again in some seconds"));
+    busy.headers.emplace_back("Retry-After", "2");
+    return busy;
+  }
   const Status known = parts_.authorizer.Identify(request);
   return known ? router_.Serve(request) : Unidentified(request, known.error());
 }

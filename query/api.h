@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "base/clock.h"
 #include "query/authorizer.h"
+#include "query/http/admission.h"
 #include "query/http/message.h"
 #include "query/http/router.h"
 #include "query/sources.h"
@@ -10,7 +13,7 @@
 
 namespace firetower::query {
 
-// Everything is borrowed and outlives the Api.
+// Everything that is referred to is borrowed and outlives the Api.
 struct ApiParts {
   store::ProfileSource store;
   const LiveSource& live;
@@ -20,11 +23,15 @@ struct ApiParts {
   const Authorizer& authorizer;
   const Clock& clock = Clock::System();
   store::QueryLimits limits = {};  // of each answer
+  AdmissionOptions admission = {};
+  std::function<void()> on_idle = nullptr;  // when the last question that was answered ends
 };
 
-// The paths of docs/reference/http-api.md. Immutable, so any thread may call Serve().
+// The paths of docs/reference/http-api.md. Any thread may call Serve(). Below /api/ so many are
+// answered at a time as `admission` says; others wait for their turn, in their thread.
 //
 //   Api api({store, live, metrics, doctor, ready, authorizer});
+//   options.worker_threads = api.WorkerThreads();
 //   auto server = HttpServer::Start(options, [&](const HttpRequest& r) { return api.Serve(r); });
 class Api {
  public:
@@ -34,18 +41,21 @@ class Api {
   Api& operator=(const Api&) = delete;
   // Below /api/ nothing is answered to somebody unknown.
   HttpResponse Serve(const HttpRequest& request) const;
-  // Instead of Serve: an error in the form that the path's clients read.
-  HttpResponse Refuse(const HttpRequest& request, int status, const Error& error) const;
+  // That a server needs which is to answer probes and metrics while questions wait.
+  int WorkerThreads() const { return parts_.admission.WorkerThreads(); }
 
  private:
   HttpResponse Index() const;
+  // An error in the form that the path's clients read.
+  HttpResponse Refuse(const HttpRequest& request, int status, const Error& error) const;
   HttpResponse Unidentified(const HttpRequest& request, const Error& error) const;
   HttpResponse Ready(const HttpRequest& request) const;
   HttpResponse Metrics(const HttpRequest& request) const;
   HttpResponse Doctor(const HttpRequest& request) const;
 
-  ApiParts parts_;
-  Router router_;
+  const ApiParts parts_;
+  const Router router_;
+  mutable Admission admission_;
 };
 
 }  // namespace firetower::query

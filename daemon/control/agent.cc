@@ -284,6 +284,7 @@ class AgentImpl : public Agent {
                           *sources_,          *sources_, authorizer_};
     api_ = std::make_unique<query::Api>(parts);
     query::HttpServerOptions options;
+    options.worker_threads = api_->WorkerThreads();
     const std::string& host = config_.listen.host;
     bool v6 = host.find(':') != std::string::npos;
     options.listen =

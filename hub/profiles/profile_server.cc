@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "hub/kube_authorizer.h"
 #include "hub/profiles/hub_sources.h"
 #include "query/api.h"
-#include "query/http/admission.h"
 #include "store/catalog/catalog_index.h"
 #include "store/catalog/recent_rows.h"
 #include "store/key.h"
@@ -22,9 +20,6 @@
 
 namespace firetower::hub {
 namespace {
-
-constexpr query::AdmissionOptions kAdmission = {};
-static_assert(kAdmission.running + kAdmission.waiting < ProfileServer::kWorkerThreads);
 
 // What a question may take of memory: a row has some 1.2 KB while profiles are looked for, and the
 // sum, its tree and its encoded form are held after that.
@@ -62,8 +57,8 @@ class ProfileServerImpl final : public ProfileServer {
                              .ready = sources_,
                              .authorizer = authorizer_,
                              .clock = parts_.clock,
-                             .limits = LimitsOfAnAnswer()}),
-        admission_(kAdmission, GiveBackMemory) {}
+                             .limits = LimitsOfAnAnswer(),
+                             .on_idle = GiveBackMemory}) {}
 
   ~ProfileServerImpl() override { Stop(); }
 
@@ -86,16 +81,9 @@ class ProfileServerImpl final : public ProfileServer {
   }
 
   query::HttpResponse Serve(const query::HttpRequest& request) override {
-    if (!request.path.starts_with("/api/")) return api_.Serve(request);
-    const std::optional<query::Admission::Pass> pass = admission_.Enter(request.gone);
-    if (pass) return api_.Serve(request);
-    query::HttpResponse busy = api_.Refuse(
-        request, 503,
-        Error(ErrorCode::kExhausted,
-              "as many questions as memory allows are being answered: ask again in some seconds"));
-    busy.headers.emplace_back("Retry-After", "2");
-    return busy;
+    return api_.Serve(request);
   }
+  int WorkerThreads() const override { return api_.WorkerThreads(); }
 
   ProfileFigures figures() const override {
     return {*catalogs_.figures(), *retention_.figures(), *rights_.Get(), recent_.rows(),
@@ -135,7 +123,6 @@ class ProfileServerImpl final : public ProfileServer {
   KubeAuthorizer authorizer_;
   HubSources sources_;
   query::Api api_;
-  query::Admission admission_;
   NamedThread catalog_thread_;
   NamedThread retention_thread_;
 };

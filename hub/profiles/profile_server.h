@@ -38,15 +38,14 @@ class ProfileServer {
     std::function<std::string()> metrics;  // the page; any thread
     std::function<std::vector<k8s::WatchState>()> watches;
   };
-  // Threads that HTTP needs so that probes are answered while questions wait.
-  static constexpr int kWorkerThreads = 8;
-
   // `config.store_url` is given. Errors as store::OpenStore's.
   static Result<std::unique_ptr<ProfileServer>> Start(const Config& config, Parts parts);
   virtual ~ProfileServer() = default;
 
   // The paths of docs/reference/http-api.md. Any thread.
   virtual query::HttpResponse Serve(const query::HttpRequest& request) = 0;
+  // That HTTP needs so that probes are answered while questions wait.
+  virtual int WorkerThreads() const = 0;
   virtual ProfileFigures figures() const = 0;  // any thread
   // Ends its threads, and what they do in the store. Questions are still answered.
   virtual void Stop() = 0;

@@ -17,6 +17,10 @@ struct AdmissionOptions {
   int running = 2;  // each may take what store::QueryLimits allow
   int waiting = 4;  // a page asks for three things at once
   int64_t longest_wait_ns = 10 * kNsPerSecond;
+
+  // Of an HTTP server all of whose questions pass here: two threads are left for probes and
+  // metrics, whatever the questions wait for.
+  constexpr int WorkerThreads() const { return running + waiting + 2; }
 };
 
 // Lets in so many questions at a time, and some wait: what they take together is bounded, and

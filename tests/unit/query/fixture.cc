@@ -117,7 +117,8 @@ class Fixture::Sources : public LiveSource,
   const Fixture& fixture_;
 };
 
-Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* asked) {
+Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* asked,
+                 const AdmissionOptions& admission) {
   char folder[] = "/tmp/firetower-query-XXXXXX";
   CHECK(::mkdtemp(folder) != nullptr);
   folder_ = folder;
@@ -129,8 +130,9 @@ Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* ask
       {"kernel", CheckStatus::kOk, "6.1.0, BTF there", ""},
       {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
   sources_ = std::make_unique<Sources>(*this);
-  api_ = std::make_unique<Api>(ApiParts{asked != nullptr ? *asked : *store_, *sources_, *sources_,
-                                        *sources_, *sources_, *sources_, clock_, limits});
+  api_ =
+      std::make_unique<Api>(ApiParts{asked != nullptr ? *asked : *store_, *sources_, *sources_,
+                                     *sources_, *sources_, *sources_, clock_, limits, admission});
 }
 
 Fixture::~Fixture() {
@@ -171,6 +173,7 @@ Fixture::Answers Fixture::Current() const {
 std::string Fixture::Serve() {
   HttpServerOptions options;
   options.listen = "127.0.0.1:0";
+  options.worker_threads = api_->WorkerThreads();
   auto server = HttpServer::Start(
       options, [this](const HttpRequest& request) { return api_->Serve(request); });
   CHECK(server);

@@ -26,8 +26,8 @@ class Fixture {
   static constexpr int64_t kNowNs = 1782900000 * kNsPerSecond;
 
   // `asked`: which store questions go to, instead of the one with that content.
-  explicit Fixture(const store::QueryLimits& limits = {},
-                   const store::ObjectStore* asked = nullptr);
+  explicit Fixture(const store::QueryLimits& limits = {}, const store::ObjectStore* asked = nullptr,
+                   const AdmissionOptions& admission = {});
   ~Fixture();
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;

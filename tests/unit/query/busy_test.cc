@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <latch>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "query/api.h"
+#include "tests/support/memory_store.h"
+#include "tests/unit/query/fixture.h"
+#include "tests/unit/query/http/raw_client.h"
+
+namespace firetower::query {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Far beyond what an answer takes, far below what anything here waits for by itself.
+constexpr auto kSoon = std::chrono::seconds(20);
+
+// A bucket that takes requests and answers none until it is told to.
+class HangingStore : public firetower::testing::MemoryStore {
+ public:
+  Result<std::vector<store::ObjectInfo>> List(std::string_view prefix, std::string_view after,
+                                              size_t limit) const override {
+    Hang();
+    return MemoryStore::List(prefix, after, limit);
+  }
+  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
+    Hang();
+    return MemoryStore::ListFolders(prefix);
+  }
+  void Answer() { answers_.count_down(); }
+  // Of calls that hang.
+  bool AreAsked(int calls) const {
+    for (int i = 0; i < calls; ++i) {
+      if (!asked_.try_acquire_for(kSoon)) return false;
+    }
+    return true;
+  }
+
+ private:
+  void Hang() const {
+    asked_.release();
+    answers_.wait();
+  }
+  mutable std::counting_semaphore<> asked_{0};
+  mutable std::latch answers_{1};
+};
+
+// Many at once, each on a connection and a thread of its own.
+class Askers {
+ public:
+  Askers(const std::string& url, int count) {
+    for (int i = 0; i < count; ++i) {
+      threads_.emplace_back([this, url] {
+        RawClient client(url);
+        client.Send("GET /api/v1/types HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        std::string answer = client.Receive(120'000);
+        const std::lock_guard lock(mutex_);
+        answers_.push_back(std::move(answer));
+        answered_.release();
+      });
+    }
+  }
+  // The next `count` answers to come.
+  bool Answered(int count) {
+    for (int i = 0; i < count; ++i) {
+      if (!answered_.try_acquire_for(kSoon)) return false;
+    }
+    return true;
+  }
+  std::vector<std::string> answers() {
+    const std::lock_guard lock(mutex_);
+    return answers_;
+  }
+
+ private:
+  std::mutex mutex_;  // the threads and the test meet here
+  std::vector<std::string> answers_;
+  std::counting_semaphore<> answered_{0};
+  std::vector<std::jthread> threads_;  // last: they use what is above
+};
+
+// Without an answer Fetch gives up after three seconds.
+bool IsAnswered(const std::string& url, const char* path, const char* body) {
+  const std::string response = Fetch(url, path);
+  return response.starts_with("HTTP/1.1 200") && response.find(body) != std::string::npos;
+}
+
+// Eight threads, of which two run questions and four have one waiting.
+TEST(Busy, ProbesAndMetricsAreAnsweredWhileTheStoreHangs) {
+  HangingStore store;
+  Fixture fixture({}, &store);
+  const std::string url = fixture.Serve();
+  constexpr int kQuestions = 20;
+  constexpr int kHeld = 6;
+  Askers askers(url, kQuestions);
+
+  ASSERT_TRUE(store.AreAsked(2));
+  ASSERT_TRUE(askers.Answered(kQuestions - kHeld)) << "who has no room is told so at once";
+  for (const std::string& answer : askers.answers()) {
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 503"));
+    EXPECT_THAT(answer, HasSubstr("Retry-After: 2\r\n"));
+    EXPECT_THAT(answer, HasSubstr("ask again"));
+  }
+  EXPECT_TRUE(IsAnswered(url, "/livez", "ok"));
+  EXPECT_TRUE(IsAnswered(url, "/readyz", "ok"));
+  EXPECT_TRUE(IsAnswered(url, "/metrics", "# accept"));
+  EXPECT_TRUE(IsAnswered(url, "/", "/api/v1/flame"));
+
+  store.Answer();
+  ASSERT_TRUE(askers.Answered(kHeld));
+  for (const std::string& answer : askers.answers()) {
+    EXPECT_THAT(answer, ::testing::AnyOf(StartsWith("HTTP/1.1 200"), StartsWith("HTTP/1.1 503")));
+  }
+  EXPECT_TRUE(IsAnswered(url, "/api/v1/types", "cpu"));
+}
+
+TEST(Busy, WhoWaitedForTooLongIsTold) {
+  HangingStore store;
+  AdmissionOptions admission;
+  admission.running = 1;
+  admission.waiting = 1;
+  admission.longest_wait_ns = kNsPerMs;
+  Fixture fixture({}, &store, admission);
+  const std::string url = fixture.Serve();
+  Askers first(url, 1);
+  ASSERT_TRUE(store.AreAsked(1));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(Fetch(url, "/api/v1/types"), HasSubstr("Retry-After: 2\r\n"));
+  }
+  store.Answer();
+  ASSERT_TRUE(first.Answered(1));
+  EXPECT_THAT(first.answers().at(0), StartsWith("HTTP/1.1 200"));
+}
+
+}  // namespace
+}  // namespace firetower::query
