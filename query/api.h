@@ -15,7 +15,7 @@ namespace firetower::query {
 
 // Everything that is referred to is borrowed and outlives the Api.
 struct ApiParts {
-  store::ProfileSource store;
+  store::ProfileSource store;  // of a store::ServedStore: its refusals are not the caller's
   const LiveSource& live;
   const MetricsSource& metrics;
   const DoctorSource& doctor;

@@ -94,9 +94,9 @@ Result<HttpResponse> Series(const HttpRequest& request, const ApiParts& parts) {
   auto open = parts.live.OpenProfiles();
   // Without a step only the totals are told, which any step adds up to.
   int64_t sum_step_ns = step_ns > 0 ? step_ns : question.range.to_ns - question.range.from_ns;
-  ASSIGN_OR_RETURN(store::SeriesResult result,
-                   OfStore(store::SeriesTotals(parts.store, question.query, sum_step_ns, by, open,
-                                               question.limits)));
+  ASSIGN_OR_RETURN(
+      store::SeriesResult result,
+      store::SeriesTotals(parts.store, question.query, sum_step_ns, by, open, question.limits));
   SeriesReply reply;
   reply.type = question.query.type->Name();
   reply.unit = question.query.type->SampleTypes().back().unit;
@@ -122,11 +122,11 @@ Result<HttpResponse> Labels(const HttpRequest& request, const ApiParts& parts) {
   auto open = parts.live.OpenProfiles();
   LabelsReply reply;
   reply.name = params.Get("name");
-  auto found =
+  ASSIGN_OR_RETURN(
+      store::LabelsResult result,
       reply.name.empty()
           ? store::LabelNames(parts.store, question.query, open, question.limits)
-          : store::LabelValues(parts.store, question.query, reply.name, open, question.limits);
-  ASSIGN_OR_RETURN(store::LabelsResult result, OfStore(std::move(found)));
+          : store::LabelValues(parts.store, question.query, reply.name, open, question.limits));
   reply.values = std::move(result.values);
   return JsonResponse(ToJson(reply), result.skipped);
 }
@@ -138,7 +138,7 @@ Result<HttpResponse> Types(const HttpRequest& request, const ApiParts& parts) {
   auto open = parts.live.OpenProfiles();
   ASSIGN_OR_RETURN(
       store::LabelsResult result,
-      OfStore(store::LabelValues(parts.store, question.query, "__name__", open, question.limits)));
+      store::LabelValues(parts.store, question.query, "__name__", open, question.limits));
   TypesReply reply;
   for (const std::string& name : result.values) {
     TypesReply::Type& one = reply.types.emplace_back();

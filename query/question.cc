@@ -84,11 +84,6 @@ int StatusOf(const Error& error) {
   return 500;
 }
 
-Error OfStore(Error error) {
-  if (error.code() != ErrorCode::kPermission) return error;
-  return {ErrorCode::kUnavailable, "the store refuses its reader: " + error.message()};
-}
-
 HttpResponse ErrorResponse(const Error& error) {
   return JsonError(StatusOf(error), error.message());
 }

@@ -34,15 +34,6 @@ Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,
 int StatusOf(const Error& error);
 HttpResponse ErrorResponse(const Error& error);
 
-// What came of asking the store, for whoever asks us: what it refuses us (kPermission) is no right
-// of theirs, so it counts as away (kUnavailable).
-Error OfStore(Error error);
-template <typename T>
-Result<T> OfStore(Result<T> result) {
-  if (result) return result;
-  return OfStore(std::move(result).error());
-}
-
 // An answer that left out what could not be read says so, in X-Firetower-Skipped and the log.
 void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response);
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);

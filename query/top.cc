@@ -66,7 +66,7 @@ double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRan
 Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& question,
                             std::span<const store::OpenProfile> open) {
   ASSIGN_OR_RETURN(store::ListResult list,
-                   OfStore(store::ListProfiles(source, question.query, open, question.limits)));
+                   store::ListProfiles(source, question.query, open, question.limits));
   std::map<ContainerKey, ContainerSum> sums;
   const store::CountedPart counted(question.query);
   Catalog catalog;
@@ -136,9 +136,8 @@ Status ForEachProfile(
     return visit(*found.row,
                  counted.IsAll(*found.row) ? *profile : store::CountedPart::Of(*profile));
   };
-  const Status stored = store::FindProfiles(source, question.query, limits,
-                                            store::Resolution::kCoarsest, &skipped, visit_stored);
-  if (!stored) return OfStore(stored.error());
+  RETURN_IF_ERROR(store::FindProfiles(source, question.query, limits, store::Resolution::kCoarsest,
+                                      &skipped, visit_stored));
   return unstored.ForEach([&](const store::OpenProfile& one) {
     const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
     return is_asked ? visit(one.row, *one.profile) : OkStatus();

@@ -9,10 +9,15 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
                                                    const Clock& clock) {
   ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> store, store::OpenStore(options.url));
   std::unique_ptr<StoreSide> side(new StoreSide(options, clock, std::move(store)));
-  if (options.url.starts_with("file://")) return side;
+  if (options.url.starts_with("file://")) {
+    side->readable_.emplace(*side->store_);
+    return side;
+  }
   ASSIGN_OR_RETURN(side->spool_, store::Spool::Open(options.spool_folder, options.spool_bytes));
   side->spooled_ = std::make_unique<store::SpooledStore>(
       *side->spool_, *side->store_, [side = side.get()] { side->uploader_->Notify(); });
+  const store::ObjectStore& spool = side->spool_->all();
+  side->readable_.emplace(options.serve_others ? *side->spooled_ : spool);
   return side;
 }
 
@@ -35,12 +40,6 @@ ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased relea
   outbox_ = std::make_unique<Outbox>(to, spool_ ? "spool" : "put", observer, clock_,
                                      std::move(every_minute), std::move(released));
   return *outbox_;
-}
-
-const store::ObjectStore& StoreSide::readable() const {
-  if (!spool_) return *store_;
-  if (options_.serve_others) return *spooled_;
-  return spool_->all();
 }
 
 void StoreSide::Start() {

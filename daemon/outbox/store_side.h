@@ -11,6 +11,7 @@
 #include "daemon/outbox/outbox.h"
 #include "daemon/outbox/rollups.h"
 #include "daemon/outbox/sweep.h"
+#include "store/access/served_store.h"
 #include "store/retention.h"
 #include "store/spool/spool.h"
 #include "store/spool/spooled_store.h"
@@ -55,7 +56,7 @@ class StoreSide {
   void Finish();
 
   // For readers on this node.
-  const store::ObjectStore& readable() const;
+  const store::ServedStore& readable() const { return *readable_; }
   // The store, where it is a folder of this machine; else null.
   store::ObjectStore* folder() { return spool_ ? nullptr : store_.get(); }
   std::string Describe() const { return store_->Describe(); }
@@ -75,6 +76,7 @@ class StoreSide {
   // Set together: the store is not a folder of this machine.
   std::unique_ptr<store::Spool> spool_;
   std::unique_ptr<store::SpooledStore> spooled_;
+  std::optional<store::ServedStore> readable_;
   std::unique_ptr<store::Uploader> uploader_;
   std::optional<RollUps> rollups_;
   std::optional<Sweep> sweep_;  // else

@@ -13,6 +13,7 @@
 #include "hub/kube_authorizer.h"
 #include "hub/profiles/hub_sources.h"
 #include "query/api.h"
+#include "store/access/served_store.h"
 #include "store/catalog/catalog_index.h"
 #include "store/catalog/recent_rows.h"
 #include "store/key.h"
@@ -43,14 +44,15 @@ class ProfileServerImpl final : public ProfileServer {
         store_(std::move(store)),
         own_store_(store_->Limited({.stop = stop_.get_token()})),
         cluster_(store::ToKeyComponent(config.cluster)),
-        index_(*store_, &recent_, {.cluster = cluster_}),
+        served_(*store_),
+        index_(served_, &recent_, {.cluster = cluster_}),
         catalogs_(*own_store_, recent_, parts_.clock, cluster_),
         retention_(*own_store_, config.retention, parts_.clock, cluster_),
         rights_(parts_.own_rights),
         authorizer_(parts_.reviews, parts_.clock),
         sources_(
             {*store_, cluster_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches}),
-        api_(query::ApiParts{.store = {*store_, &index_},
+        api_(query::ApiParts{.store = {served_, &index_},
                              .live = sources_,
                              .metrics = sources_,
                              .doctor = sources_,
@@ -115,6 +117,7 @@ class ProfileServerImpl final : public ProfileServer {
   std::stop_source stop_;
   const std::unique_ptr<store::ObjectStore> own_store_;  // the threads', until they stop
   const std::string cluster_;                            // as keys have it
+  const store::ServedStore served_;
   store::RecentRows recent_;
   store::CatalogIndex index_;
   CatalogDesk catalogs_;

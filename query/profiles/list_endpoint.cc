@@ -46,8 +46,8 @@ HttpResponse ServeProfiles(const HttpRequest& request, const ApiParts& parts) {
   const Result<Question> question = ReadQuestion(request, *params, parts, TypeDefault::kAny);
   if (!question) return ErrorResponse(question.error());
   const auto open = *stored ? std::vector<store::OpenProfile>() : parts.live.OpenProfiles();
-  Result<store::NewestProfiles> found = OfStore(store::ListNewest(
-      parts.store, question->query, static_cast<size_t>(*limit), open, question->limits));
+  Result<store::NewestProfiles> found = store::ListNewest(
+      parts.store, question->query, static_cast<size_t>(*limit), open, question->limits);
   if (!found) return ErrorResponse(found.error());
   ProfilesReply reply{.from_ms = question->range.from_ns / kNsPerMs,
                       .to_ms = question->range.to_ns / kNsPerMs,

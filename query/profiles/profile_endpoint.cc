@@ -42,7 +42,7 @@ Result<store::StoredProfile> ReadAsked(const HttpRequest& request, const Params&
                    parts.authorizer.Narrow(request, profile::Selector({std::move(of)})));
   store::QueryLimits limits = parts.limits;
   limits.calls.stop = request.gone;
-  return OfStore(store::ReadStoredProfile(parts.store, id, allowed, limits));
+  return store::ReadStoredProfile(parts.store, id, allowed, limits);
 }
 
 HttpResponse ServeStored(const HttpRequest& request, const Params& params, const ApiParts& parts) {
@@ -64,7 +64,7 @@ std::string ProfileFileName(const Question& question) {
 Result<store::MergeResult> MergeAsked(const Question& question,
                                       std::span<const store::OpenProfile> open,
                                       const ApiParts& parts) {
-  auto merged = OfStore(store::MergeProfiles(parts.store, question.query, open, question.limits));
+  auto merged = store::MergeProfiles(parts.store, question.query, open, question.limits);
   // The question was well formed: what does not add up are the profiles that it selects.
   if (!merged && merged.error().code() == ErrorCode::kInvalid)
     return Error(ErrorCode::kUnsupported, merged.error().message());

@@ -130,9 +130,9 @@ Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* ask
       {"kernel", CheckStatus::kOk, "6.1.0, BTF there", ""},
       {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
   sources_ = std::make_unique<Sources>(*this);
-  api_ =
-      std::make_unique<Api>(ApiParts{asked != nullptr ? *asked : *store_, *sources_, *sources_,
-                                     *sources_, *sources_, *sources_, clock_, limits, admission});
+  served_ = std::make_unique<store::ServedStore>(asked != nullptr ? *asked : *store_);
+  api_ = std::make_unique<Api>(ApiParts{*served_, *sources_, *sources_, *sources_, *sources_,
+                                        *sources_, clock_, limits, admission});
 }
 
 Fixture::~Fixture() {

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "query/api.h"
 #include "query/http/http_server.h"
+#include "store/access/served_store.h"
 #include "store/dir_store.h"
 
 namespace firetower::query {
@@ -58,6 +59,7 @@ class Fixture {
   std::string folder_;
   FakeClock clock_{0, kNowNs};
   std::unique_ptr<store::DirStore> store_;
+  std::unique_ptr<store::ServedStore> served_;
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<HttpServer> server_;

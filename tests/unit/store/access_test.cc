@@ -9,6 +9,7 @@
 #include "store/access/file_source.h"
 #include "store/access/limited_store.h"
 #include "store/access/metered_store.h"
+#include "store/access/served_store.h"
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
 
@@ -82,6 +83,71 @@ TEST(MeteredStore, ReadsABundlesIndexInOneCall) {
   EXPECT_EQ(index->entries[0].row, rows[0]);
   EXPECT_EQ(metered.Count(StoreOperation::kGetTail).calls, 1u);
   EXPECT_EQ(metered.Total().calls, 1u);
+}
+
+// A bucket that refuses whatever it is asked.
+class RefusingStore : public MemoryStore {
+ public:
+  Result<std::string> Get(std::string_view, uint64_t) const override { return Refusal(); }
+  Result<std::string> GetRange(std::string_view, uint64_t, uint64_t) const override {
+    return Refusal();
+  }
+  Result<ObjectTail> GetTail(std::string_view, uint64_t) const override { return Refusal(); }
+  Result<uint64_t> Size(std::string_view) const override { return Refusal(); }
+  Result<std::vector<ObjectInfo>> List(std::string_view, std::string_view, size_t) const override {
+    return Refusal();
+  }
+  Result<std::vector<std::string>> ListFolders(std::string_view) const override {
+    return Refusal();
+  }
+  Status Check() const override { return Refusal(); }
+
+ private:
+  static Error Refusal() { return {ErrorCode::kPermission, "AccessDenied: let the role read it"}; }
+};
+
+TEST(ServedStore, WhatTheStoreRefusesIsNoRightOfWhoIsAnswered) {
+  const RefusingStore refusing;
+  const ServedStore served(refusing);
+  const auto limited = served.Limited({});
+  const auto code = [](const auto& result) {
+    if (result) return ErrorCode::kInternal;
+    EXPECT_THAT(result.error().message(), HasSubstr("AccessDenied"));
+    return result.error().code();
+  };
+  for (const ObjectStore* store : {static_cast<const ObjectStore*>(&served), limited.get()}) {
+    EXPECT_EQ(code(store->Get("a")), ErrorCode::kUnavailable);
+    EXPECT_EQ(code(store->GetRange("a", 0, 1)), ErrorCode::kUnavailable);
+    EXPECT_EQ(code(store->GetTail("a", 1)), ErrorCode::kUnavailable);
+    EXPECT_EQ(code(store->Size("a")), ErrorCode::kUnavailable);
+    EXPECT_EQ(code(store->List("", "")), ErrorCode::kUnavailable);
+    EXPECT_EQ(code(store->ListFolders("")), ErrorCode::kUnavailable);
+    EXPECT_EQ(code(store->Check()), ErrorCode::kUnavailable);
+  }
+}
+
+TEST(ServedStore, PassesOnAllElseAndWritesNothing) {
+  MemoryStore memory;
+  ASSERT_TRUE(memory.Put("a/b", "12345"));
+  ServedStore served(memory);
+  const ObjectStore& store = served;
+  EXPECT_EQ(*store.Get("a/b"), "12345");
+  EXPECT_EQ(*store.GetRange("a/b", 1, 2), "23");
+  EXPECT_EQ(store.GetTail("a/b", 2)->bytes, "45");
+  EXPECT_EQ(*store.Size("a/b"), 5u);
+  EXPECT_EQ(store.List("", "")->size(), 1u);
+  EXPECT_EQ(store.ListFolders("")->at(0), "a");
+  EXPECT_TRUE(store.Check());
+  EXPECT_EQ(store.Get("absent").error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(store.Get("a/b", 1).error().code(), ErrorCode::kExhausted);
+  EXPECT_EQ(served.Put("c", "1").error().code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(served.Delete("a/b").error().code(), ErrorCode::kUnsupported);
+  EXPECT_EQ(memory.objects.size(), 1u);
+  std::stop_source stop;
+  const auto limited = store.Limited({.stop = stop.get_token()});
+  EXPECT_EQ(*limited->Get("a/b"), "12345");
+  stop.request_stop();
+  EXPECT_EQ(limited->Get("a/b").error().code(), ErrorCode::kUnavailable);
 }
 
 TEST(FileSource, ReadsWhatAPutTakes) {
