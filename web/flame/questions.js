@@ -36,6 +36,8 @@ function formatSelector(labels) {
   return parts.length > 0 ? `{${parts.join(",")}}` : "";
 }
 
+const FILE_NAME = /filename="([^"]+)"/;
+
 /** What an answer that is no 200 says. @param {Response} response */
 async function reasonOf(response) {
   const text = await response.text();
@@ -62,6 +64,7 @@ class Questions {
     this.bars = FIRST_BARS;
     /** @type {AbortController | null} */
     this.running = null;
+    this.access = new Access(() => this.load());
   }
 
   start() {
@@ -75,6 +78,11 @@ class Questions {
       this.custom.hidden = this.window.value !== "custom";
       if (this.custom.hidden) this.ask();
       else this.from.focus();
+    });
+    byId("download", HTMLAnchorElement).addEventListener("click", (event) => {
+      if (this.access.token === "") return;  // the browser's own download sends no header
+      event.preventDefault();
+      this.download(byId("download", HTMLAnchorElement).href);
     });
     for (const picker of this.pickers) picker.addEventListener("change", () => this.pick(picker));
     this.more.addEventListener("click", () => {
@@ -155,7 +163,7 @@ class Questions {
     } catch (error) {
       if (running.signal.aborted) return;  // a newer question is on its way
       this.panel.clear();
-      showMessage(`The server cannot be reached: ${error instanceof Error ? error.message : error}`);
+      this.tellAway(error);
     }
   }
 
@@ -163,13 +171,12 @@ class Questions {
   async loadGraph(question, signal) {
     const params = new URLSearchParams(question);
     params.set("max-nodes", String(this.bars));
-    const response = await fetch(`api/v1/flame?${params}`, { signal });
+    const response = await this.access.fetch(`api/v1/flame?${params}`, signal);
     if (!response.ok) {
-      const reason = await reasonOf(response);
+      const reason = (await reasonOf(response)).trim();
       if (signal.aborted) return;
       this.panel.clear();
-      const what = response.status === 404 ? "No data" : `The server answers ${response.status}`;
-      showMessage(`${what}: ${reason.trim()}`);
+      this.tell(response.status, reason);
       return;
     }
     /** @type {FlameData} */
@@ -177,6 +184,43 @@ class Questions {
     if (signal.aborted) return;
     this.more.hidden = data.cut_nodes === 0 || this.bars >= MOST_BARS;
     this.panel.show(data);
+  }
+
+  /** @param {number} status @param {string} reason */
+  tell(status, reason) {
+    if (status === 401) {
+      this.access.refused(reason);
+      return;
+    }
+    const what = status === 404 ? "No data" : `The server answers ${status}`;
+    const advice = status === 403
+      ? "\nChoose what this token's account may read, have it bound to a role of k8s/manifests/profile-readers.yaml, or use another token."
+      : "";
+    showMessage(`${what}: ${reason}${advice}`);
+  }
+
+  /** @param {string} address */
+  async download(address) {
+    try {
+      const response = await this.access.fetch(address);
+      if (!response.ok) {
+        this.tell(response.status, (await reasonOf(response)).trim());
+        return;
+      }
+      const name = FILE_NAME.exec(response.headers.get("Content-Disposition") || "");
+      const link = document.createElement("a");
+      link.download = name ? name[1] : "profile.pb.gz";
+      link.href = URL.createObjectURL(await response.blob());
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    } catch (error) {
+      this.tellAway(error);
+    }
+  }
+
+  /** @param {unknown} error */
+  tellAway(error) {
+    showMessage(`The server cannot be reached: ${error instanceof Error ? error.message : error}`);
   }
 
   /** What can be chosen in this window. @param {URLSearchParams} question @param {AbortSignal} signal */
@@ -187,7 +231,7 @@ class Questions {
       if (value !== null) range.set(name, value);
     }
     const ask = async (/** @type {string} */ path, /** @type {URLSearchParams} */ params) => {
-      const response = await fetch(`api/v1/${path}?${params}`, { signal });
+      const response = await this.access.fetch(`api/v1/${path}?${params}`, signal);
       return response.ok ? response.json() : null;
     };
     const labels = parseSelector(this.selector.value);

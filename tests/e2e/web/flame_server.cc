@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// flame_server: serves the content of tests/unit/query/fixture.h, prints its address, and ends with
-// its standard input.
+// flame_server [TOKEN POWERLESS]: serves the content of tests/unit/query/fixture.h, prints its
+// address, and ends with its standard input. TOKEN is the one that may read it, if given; POWERLESS
+// is known, and may read nothing.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -8,8 +9,14 @@
 
 #include "tests/unit/query/fixture.h"
 
-int main() {
+int main(int argc, char** argv) {
   firetower::query::Fixture fixture;
+  if (argc == 3) {
+    fixture.Change([&](firetower::query::Fixture::Answers& answers) {
+      answers.token = argv[1];
+      answers.powerless = argv[2];
+    });
+  }
   fmt::print("{}\n", fixture.Serve());
   std::fflush(stdout);
   char byte = 0;

@@ -101,11 +101,20 @@ class Fixture::Sources : public LiveSource,
   }
   std::vector<Check> Checks() const override { return fixture_.Current().checks; }
   std::vector<std::string> NotReadyReasons() const override { return fixture_.Current().not_ready; }
-  Status Identify(const HttpRequest&) const override { return fixture_.Current().unknown; }
-  Result<profile::Selector> Narrow(const HttpRequest&,
+  Status Identify(const HttpRequest& request) const override {
+    const Answers answers = fixture_.Current();
+    const std::string& sent = request.authorization;
+    const bool is_known = answers.token.empty() || sent == "Bearer " + answers.token ||
+                          sent == "Bearer " + answers.powerless;
+    if (!is_known) return Error(ErrorCode::kPermission, "the cluster knows nobody by that");
+    return answers.unknown;
+  }
+  Result<profile::Selector> Narrow(const HttpRequest& request,
                                    const profile::Selector& asked) const override {
     Answers answers = fixture_.Current();
     RETURN_IF_ERROR(answers.refusal);
+    if (!answers.powerless.empty() && request.authorization == "Bearer " + answers.powerless)
+      return Error(ErrorCode::kPermission, "joe may not read the profiles of all namespaces");
     if (answers.only_namespace.empty()) return asked;
     ASSIGN_OR_RETURN(
         profile::Matcher only,

@@ -44,6 +44,8 @@ class Fixture {
     std::vector<Check> checks;
     std::vector<std::string> not_ready;
     Status unknown;              // what the authorizer says of who asks, when an error
+    std::string token;           // without which nobody is known, when not empty
+    std::string powerless;       // one that is known, and may read nothing
     Status refusal;              // what it says of what they ask
     std::string only_namespace;  // what the authorizer narrows to, when not empty
   };
