@@ -13,10 +13,12 @@ import socket
 import threading
 import urllib.parse
 
+from listener import Listener
+
 PASSWORD = "a/b+c%d:e f"
 
 
-class ConnectProxy:
+class ConnectProxy(Listener):
     def __init__(self, upstream_port):
         self.upstream_port = upstream_port
         self.asked, self.refused = [], []
@@ -66,19 +68,5 @@ class ConnectProxy:
         except OSError:
             pass
 
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._listener.close()
+    def take(self, client):
+        threading.Thread(target=self._serve, args=(client,), daemon=True).start()

@@ -11,6 +11,8 @@ import socket
 import threading
 import time
 
+from listener import Listener
+
 _STEP_SECONDS = 0.02
 _PUT = re.compile(rb"PUT (\S+) HTTP/1\.1\r\n")
 
@@ -67,7 +69,7 @@ class _Line:
                 pass
 
 
-class SlowWire:
+class SlowWire(Listener):
     def __init__(self, upstream_port, bytes_per_second):
         self.upstream_port, self.bytes_per_second = upstream_port, bytes_per_second
         self._lines = []
@@ -75,27 +77,20 @@ class SlowWire:
     def puts_under_way(self):
         return [line.asked for line in self._lines if line.asked is not None]
 
-    def _accept(self):
-        while True:
-            try:
-                client, _ = self._listener.accept()
-            except OSError:
-                return
-            if self.bytes_per_second is not None:
-                # Small, or a whole request lies in the sockets and has left the client before a byte of it arrives.
-                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, max(4096, self.bytes_per_second // 4))
-            try:
-                self._lines = [line for line in self._lines if line.client.fileno() >= 0][-100:] + [_Line(self, client)]
-            except OSError:
-                client.close()
+    @property
+    def endpoint(self):
+        return f"http://127.0.0.1:{self.port}"
 
-    def __enter__(self):
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
+    def take(self, client):
+        if self.bytes_per_second is not None:
+            # Small, or a whole request lies in the sockets and has left the client before a byte of it arrives.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, max(4096, self.bytes_per_second // 4))
+        try:
+            self._lines = [line for line in self._lines if line.client.fileno() >= 0][-100:] + [_Line(self, client)]
+        except OSError:
+            client.close()
 
-    def __exit__(self, *_):
-        self._listener.close()
+    def __exit__(self, *how):
+        super().__exit__(*how)
         for line in self._lines:
             line._end()
