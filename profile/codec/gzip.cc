@@ -37,20 +37,22 @@ Error TooLong(size_t max_bytes) {
           fmt::format("gzip data inflates to more than the limit of {} bytes", max_bytes)};
 }
 
-// Appends one member to `out`; returns the compressed bytes used.
+// Writes one member behind `*end` bytes of `out`, which may hold more; returns the compressed bytes
+// used.
 Result<size_t> InflateMember(libdeflate_decompressor* decompressor, std::string_view bytes,
-                             size_t max_bytes, std::string* out) {
-  size_t begin = out->size();
+                             size_t max_bytes, size_t* end, std::string* out) {
+  const size_t begin = *end;
   size_t ceiling = std::min(max_bytes - begin, bytes.size() * kMaxExpansion);
   size_t room = std::min(ClaimedLength(bytes), ceiling);
   while (true) {
+    // What is there from before is written over: only more than that costs zeros.
     out->resize(begin + room);
     size_t used = 0;
     size_t written = 0;
     libdeflate_result result = libdeflate_gzip_decompress_ex(
         decompressor, bytes.data(), bytes.size(), out->data() + begin, room, &used, &written);
     if (result == LIBDEFLATE_SUCCESS) {
-      out->resize(begin + written);
+      *end = begin + written;
       return used;
     }
     if (result != LIBDEFLATE_INSUFFICIENT_SPACE) {
@@ -68,52 +70,39 @@ Result<size_t> InflateMember(libdeflate_decompressor* decompressor, std::string_
 
 bool IsGzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
-namespace {
-
-struct Compressed {
-  std::unique_ptr<char[]> room;
-  size_t size = 0;
-
-  std::string ToString() const { return {room.get(), size}; }
-};
-
-Compressed Compress(std::string_view bytes, int level) {
+std::string GzipCompress(std::string_view bytes, int level) {
   std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
       libdeflate_alloc_compressor(std::clamp(level, 1, 12)), libdeflate_free_compressor);
   CHECK(compressor);  // no memory
   // Not initialized: pages that the result does not reach are never touched.
   const size_t bound = libdeflate_gzip_compress_bound(compressor.get(), bytes.size());
-  Compressed out{.room = std::make_unique_for_overwrite<char[]>(bound)};
-  out.size =
-      libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.room.get(), bound);
-  return out;
-}
-
-}  // namespace
-
-std::string GzipCompress(std::string_view bytes, int level) {
-  return Compress(bytes, level).ToString();
-}
-
-std::string GzipCompressAndFree(std::string bytes, int level) {
-  const Compressed out = Compress(bytes, level);
-  std::string().swap(bytes);
-  return out.ToString();
+  const auto room = std::make_unique_for_overwrite<char[]>(bound);
+  const size_t size =
+      libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), room.get(), bound);
+  return {room.get(), size};
 }
 
 Result<std::string> GzipDecompress(std::string_view bytes, size_t max_bytes) {
+  std::string out;
+  RETURN_IF_ERROR(GzipDecompress(bytes, max_bytes, &out));
+  return out;
+}
+
+Status GzipDecompress(std::string_view bytes, size_t max_bytes, std::string* out) {
   Decompressor decompressor(libdeflate_alloc_decompressor());
   if (!decompressor) return Error(ErrorCode::kExhausted, "no memory to inflate gzip data");
-  std::string out;
+  size_t end = 0;
   do {
     if (bytes.size() < kMinMemberBytes) {
       return Error(ErrorCode::kCorrupt, "gzip data is cut off");
     }
     if (!IsGzip(bytes)) return Error(ErrorCode::kCorrupt, "bytes follow the gzip data");
-    ASSIGN_OR_RETURN(size_t used, InflateMember(decompressor.get(), bytes, max_bytes, &out));
+    ASSIGN_OR_RETURN(const size_t used,
+                     InflateMember(decompressor.get(), bytes, max_bytes, &end, out));
     bytes.remove_prefix(used);
   } while (!bytes.empty());
-  return out;
+  out->resize(end);
+  return OkStatus();
 }
 
 }  // namespace firetower::profile

@@ -30,7 +30,7 @@ class OtlpProtocol : public PushProtocol {
   }
 
   size_t bytes() const override { return request_.bytes(); }
-  std::string TakeBody() override { return profile::GzipCompressAndFree(request_.Take(), 1); }
+  std::string TakeBody() override { return profile::GzipCompress(request_.Take(), 1); }
   const std::vector<HttpHeader>& headers() const override { return headers_; }
 
   // What may be sent again is what the specification lists, and nothing else.

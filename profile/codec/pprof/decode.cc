@@ -18,7 +18,7 @@ namespace firetower::profile {
 Result<std::string_view> InflatePprof(std::string_view bytes, const PprofDecodeLimits& limits,
                                       std::string* inflated) {
   if (IsGzip(bytes)) {
-    ASSIGN_OR_RETURN(*inflated, GzipDecompress(bytes, limits.max_inflated_bytes));
+    RETURN_IF_ERROR(GzipDecompress(bytes, limits.max_inflated_bytes, inflated));
     bytes = *inflated;
   }
   if (bytes.size() > limits.max_inflated_bytes) {

@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/json.h"
-#include "profile/codec/gzip.h"
+#include "profile/codec/gzip_writer.h"
 #include "profile/codec/pprof/fields.h"
+#include "profile/codec/pprof/sample_order.h"
 #include "profile/codec/pprof/wire.h"
 #include "profile/pprof.h"
 
 namespace firetower::profile {
 namespace {
 
-// Writes each entry into one buffer that is used again, then behind the others, so that the peak
-// stays at the file and one entry.
+// So much is written before it is compressed: the whole of a large profile never lies there.
+constexpr size_t kPieceBytes = size_t{256} << 10;
+
+// Writes each entry into one buffer that is used again, then behind the others.
 class Encoder {
  public:
-  explicit Encoder(const Profile& profile) : profile_(profile) {}
+  // `gzip` takes the bytes piece by piece; nullptr: they are kept as they are.
+  Encoder(const Profile& profile, GzipWriter* gzip) : profile_(profile), gzip_(gzip) {}
 
+  // What `gzip` has not taken.
   std::string Encode() {
-    out_.reserve(profile_.bytes());  // about: ids take fewer bytes on the wire, tags some more
+    // About: ids take fewer bytes on the wire, tags some more.
+    out_.reserve(gzip_ != nullptr ? std::min(profile_.bytes(), kPieceBytes) : profile_.bytes());
     AddMeta();
-    for (uint32_t i = 0; i < profile_.sample_count(); ++i) AddSample(profile_.sample(i));
+    for (const uint32_t i : SampleOrder(profile_)) AddSample(profile_.sample(i));
     for (uint32_t i = 0; i < profile_.mapping_count(); ++i) AddMapping(i);
     for (uint32_t i = 0; i < profile_.location_count(); ++i) AddLocation(i);
     for (uint32_t i = 0; i < profile_.function_count(); ++i) AddFunction(i);
@@ -34,7 +41,15 @@ class Encoder {
 
  private:
   // The fields of the entry so far become a field of the profile.
-  void EntryDone(uint32_t field) { entry_.MoveTo(&out_, field); }
+  void EntryDone(uint32_t field) {
+    entry_.MoveTo(&out_, field);
+    PieceDone();
+  }
+  void PieceDone() {
+    if (gzip_ == nullptr || out_.size() < kPieceBytes) return;
+    gzip_->Append(out_);
+    out_.clear();
+  }
 
   // Texts of Meta have ids behind the profile's own.
   uint64_t MetaString(const std::string& raw) {
@@ -139,9 +154,11 @@ class Encoder {
     own_.Clear();
     own_.Bytes(pprof_field::kString, text);
     out_.append(own_.bytes());
+    PieceDone();
   }
 
   const Profile& profile_;
+  GzipWriter* gzip_;
   std::string out_;
   WireWriter entry_;                       // fields of the entry that is being written
   WireWriter part_;                        // of a message inside it
@@ -152,8 +169,10 @@ class Encoder {
 }  // namespace
 
 std::string EncodePprof(const Profile& profile, const PprofEncodeOptions& options) {
-  std::string raw = Encoder(profile).Encode();
-  return options.gzip ? GzipCompressAndFree(std::move(raw), options.level) : raw;
+  if (!options.gzip) return Encoder(profile, nullptr).Encode();
+  GzipWriter gzip;
+  gzip.Append(Encoder(profile, &gzip).Encode());
+  return std::move(gzip).Finish();
 }
 
 }  // namespace firetower::profile

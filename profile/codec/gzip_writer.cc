@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/gzip_writer.h"
+
+#include <isa-l/igzip_lib.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+
+namespace firetower::profile {
+namespace {
+
+// Of stacks level 2 makes files 0.7 % smaller than 1 for a fifth more of its time; 3 takes twice
+// that for as much again.
+constexpr uint32_t kLevel = 2;
+constexpr uint32_t kLevelBytes = ISAL_DEF_LVL2_DEFAULT;
+// Room that is made at least when there is none: small profiles fit into it.
+constexpr size_t kRoomBytes = size_t{16} << 10;
+
+}  // namespace
+
+struct GzipWriter::Stream {
+  isal_zstream z;
+  std::unique_ptr<uint8_t[]> level = std::make_unique_for_overwrite<uint8_t[]>(kLevelBytes);
+};
+
+GzipWriter::GzipWriter() : stream_(std::make_unique<Stream>()) {
+  isal_zstream& z = stream_->z;
+  isal_deflate_init(&z);
+  z.level = kLevel;
+  z.level_buf = stream_->level.get();
+  z.level_buf_size = kLevelBytes;
+  z.gzip_flag = IGZIP_GZIP;
+}
+GzipWriter::~GzipWriter() = default;
+
+void GzipWriter::Append(std::string_view bytes) {
+  constexpr size_t kMost = std::numeric_limits<uint32_t>::max();
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, kMost);
+    Deflate(part, false);
+    bytes.remove_prefix(part.size());
+  }
+}
+
+std::string GzipWriter::Finish() && {
+  Deflate({}, true);
+  out_.resize(used_);
+  return std::move(out_);
+}
+
+void GzipWriter::Deflate(std::string_view bytes, bool is_last) {
+  isal_zstream& z = stream_->z;
+  // The library only reads what next_in leads to.
+  z.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(bytes.data()));
+  z.avail_in = static_cast<uint32_t>(bytes.size());
+  z.end_of_stream = is_last ? 1 : 0;
+  do {
+    if (out_.size() - used_ < kRoomBytes / 4) {
+      out_.resize(out_.size() + out_.size() / 4 + kRoomBytes);
+    }
+    const size_t room = std::min<size_t>(out_.size() - used_, std::numeric_limits<uint32_t>::max());
+    z.next_out = reinterpret_cast<uint8_t*>(out_.data() + used_);
+    z.avail_out = static_cast<uint32_t>(room);
+    CHECK(isal_deflate(&z) == COMP_OK);  // anything else says that it was set up wrongly
+    used_ += room - z.avail_out;
+    // It has more to say while it fills the room.
+  } while (z.avail_in > 0 || z.avail_out == 0 || (is_last && z.internal_state.state != ZSTATE_END));
+}
+
+}  // namespace firetower::profile

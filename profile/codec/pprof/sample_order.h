@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace firetower::profile {
+
+// The indices of all samples, ordered by their stacks from the root on, so that those with the same
+// callers stand side by side, where gzip finds what they share. Samples of one stack keep their
+// order. The same profile gives the same order.
+std::vector<uint32_t> SampleOrder(const Profile& profile);
+
+}  // namespace firetower::profile
