@@ -1,0 +1,589 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How agents and hub are: what they cost, what they lose and why, what waits for the store, and what they refuse."""
+
+import links
+from parts import (
+    CORES,
+    NODE,
+    NODE_NAME,
+    PERCENT,
+    RANGE,
+    RATE,
+    by,
+    curve,
+    increase,
+    made,
+    number,
+    or_zero,
+    query,
+    rate,
+    states,
+    table,
+    total,
+    variable,
+)
+from shares import (
+    CPU,
+    LOST,
+    MISSING,
+    OVERHEAD,
+    SAMPLES,
+    lost_share,
+    lost_share_by_node,
+    part_of_all,
+)
+
+NAME = "agents"
+AGENTS = 'job=~"$job", instance=~"$instance"'
+HUB = 'job=~"$hub_job"'
+UNNAMED = f'{AGENTS}, result="unnamed"'
+LOOKUPS = "firetower_symbol_lookups_total"
+ATTRIBUTION = "firetower_attribution_total"
+OPERATIONS = "firetower_objectstore_operations_total"
+FAILURES = "firetower_objectstore_failures_total"
+STORE_SECONDS = "firetower_objectstore_duration_seconds"
+
+
+def glance():
+    return [
+        number("Agents up", "Agents that Prometheus reaches.", f"sum(up{{{AGENTS}}})", over=RATE),
+        number(
+            "Agents down",
+            "Agents that Prometheus knows of and does not reach.",
+            or_zero(f"count(up{{{AGENTS}}} == 0)"),
+            over=RATE,
+            bad=1,
+        ),
+        number(
+            "Samples lost",
+            "Of the samples that should have been taken, those that were not or have no stack.",
+            lost_share(AGENTS, RANGE),
+            PERCENT,
+            warn=0.001,
+            bad=0.01,
+        ),
+        number(
+            "Samples of nobody",
+            "Samples whose container could not be told.",
+            part_of_all(
+                increase(ATTRIBUTION, f'{AGENTS}, result="unknown"', RANGE),
+                increase(ATTRIBUTION, f'{AGENTS}, result!="pending"', RANGE),
+            ),
+            PERCENT,
+            warn=0.001,
+            bad=0.01,
+        ),
+        number(
+            "Frames without a name",
+            "Of the frames whose name was looked up.",
+            part_of_all(increase(LOOKUPS, UNNAMED, RANGE), increase(LOOKUPS, AGENTS, RANGE)),
+            PERCENT,
+            warn=0.1,
+            bad=0.2,
+        ),
+        number(
+            "Waits for the store",
+            "Profiles in the agents' spools.",
+            or_zero(f"sum(firetower_spool_bytes{{{AGENTS}}})"),
+            "bytes",
+            over=RATE,
+        ),
+        table(
+            "Builds and kernels",
+            "How many agents are of each.",
+            [
+                (
+                    "agents",
+                    "short",
+                    f"count by (version, kernel, cgroup_mode, unwinder) (firetower_feature_info{{{AGENTS}}} * "
+                    f"on ({NODE}) group_left (version) firetower_build_info{{{AGENTS}}})",
+                )
+            ],
+            height=5,
+        ),
+    ]
+
+
+def cost():
+    own = rate(OVERHEAD, AGENTS)
+    budget = f"max by ({NODE}) (firetower_budget_cores{{{AGENTS}}})"
+    exceeded = f"max by ({NODE}, resource) (firetower_budget_exceeded{{{AGENTS}}})"
+    return [
+        curve(
+            "CPU by agent",
+            "Cores that each agent costs, its BPF programs included.",
+            query(by(NODE, own), NODE_NAME),
+            unit=CORES,
+        ),
+        curve(
+            "CPU by part",
+            "Cores by the agents' threads; bpf is what the programs cost the CPUs that they sample.",
+            query(by("component", own), "{{component}}"),
+            unit=CORES,
+            stacked=True,
+        ),
+        curve(
+            "Cost of what is profiled",
+            "Cores that an agent costs for each core that is in its profiles.",
+            query(f"{by(NODE, own)} / {by(NODE, rate(CPU, AGENTS))}", NODE_NAME),
+            unit=PERCENT,
+        ),
+        curve(
+            "Time of a sample",
+            "Run time of the sampling program for each sample.",
+            query(
+                f"{by(NODE, rate('firetower_bpf_run_seconds_total', AGENTS))} / {by(NODE, rate(SAMPLES, AGENTS))}",
+                NODE_NAME,
+            ),
+            unit="s",
+        ),
+        curve(
+            "Memory",
+            "Resident memory, and that of BPF maps, which is not in it.",
+            query(
+                f"sum by ({NODE}) (process_resident_memory_bytes{{{AGENTS}}})",
+                f"{NODE_NAME} resident",
+            ),
+            query(
+                f"sum by ({NODE}) (firetower_bpf_map_bytes{{{AGENTS}}})", f"{NODE_NAME} BPF maps"
+            ),
+            unit="bytes",
+        ),
+        curve(
+            "Part of the budget",
+            "CPU cost as a part of the sum of the policies' limits.cpu; 0 while no policy has one.",
+            query(f"{by(NODE, own)} / on ({NODE}) {budget}", NODE_NAME),
+            unit=PERCENT,
+        ),
+        states(
+            "Budget",
+            "Whether the agent costs more than its budget.",
+            exceeded,
+            f"{NODE_NAME} {{{{resource}}}}",
+            (0, "kept"),
+            (1, "exceeded"),
+        ),
+        curve(
+            "Policies by the rate they get",
+            "Of those that ask for one or were lowered.",
+            query(f"sum by (rate) (firetower_governed_policies{{{AGENTS}}})", "{{rate}}"),
+        ),
+        curve(
+            "Open files",
+            "Of those that the agent may open.",
+            query(
+                f"sum by ({NODE}) (process_open_fds{{{AGENTS}}}) / sum by ({NODE}) (process_max_fds{{{AGENTS}}})",
+                NODE_NAME,
+            ),
+            unit=PERCENT,
+        ),
+        curve(
+            "Restarts",
+            "How often an agent started anew at one address.",
+            query(
+                f"sum by ({NODE}) (changes(process_start_time_seconds{{{AGENTS}}}[{RATE}]))",
+                NODE_NAME,
+            ),
+        ),
+    ]
+
+
+def losses():
+    return [
+        curve(
+            "Samples",
+            "Samples a second.",
+            query(by(NODE, rate(SAMPLES, AGENTS)), NODE_NAME),
+            unit="cps",
+        ),
+        curve(
+            "Part lost",
+            "Of the samples that should have been taken, those that were not or have no stack.",
+            query(lost_share_by_node(AGENTS), NODE_NAME),
+            unit=PERCENT,
+        ),
+        curve(
+            "What was lost, and why",
+            "Samples, stacks and records a second. Those of exec and no_cgroup are kept, without a "
+            "stack of the program or a container; those of recorder are missing in captures alone.",
+            query(by("reason", rate(LOST, AGENTS)), "{{reason}}"),
+            unit="cps",
+        ),
+        curve(
+            "What met a bound",
+            "What the agent had no room for, a second. Its metrics' reference says each reason.",
+            query(by("reason", rate("firetower_refused_total", AGENTS)), "{{reason}}"),
+            unit="cps",
+        ),
+        curve(
+            "Whose samples",
+            "Part of samples by what they were attributed to; those that waited for it are counted again.",
+            query(
+                f"{by('result', rate(ATTRIBUTION, AGENTS))} / scalar(sum({rate(ATTRIBUTION, AGENTS)}))",
+                "{{result}}",
+            ),
+            unit=PERCENT,
+        ),
+        curve(
+            "Names of pods",
+            "Samples of pods a second, by when their pod object was known.",
+            query(by("names", rate("firetower_pod_samples_total", AGENTS)), "{{names}}"),
+            unit="cps",
+        ),
+        curve(
+            "Metrics left out",
+            "Series of containers and functions that a cap refused or took away, a second.",
+            query(
+                by("family", rate("firetower_metric_series_dropped_total", AGENTS)), "{{family}}"
+            ),
+            unit="cps",
+        ),
+        curve(
+            "Metrics",
+            "Series of containers and functions.",
+            query(f"sum by (family) (firetower_metric_series{{{AGENTS}}})", "{{family}}"),
+        ),
+    ]
+
+
+def symbols():
+    lookups = rate(LOOKUPS, AGENTS)
+    blind = [
+        ("firetower_host_pids_hidden", "no hostPID"),
+        ("firetower_user_reads_refused", "kernel refuses reads"),
+    ]
+    return [
+        curve(
+            "Frames without a name by agent",
+            "Of the frames whose name was looked up.",
+            query(f"{by(NODE, rate(LOOKUPS, UNNAMED))} / {by(NODE, lookups)}", NODE_NAME),
+            unit=PERCENT,
+            most=1,
+        ),
+        curve(
+            "Frames looked up", "A second.", query(by("result", lookups), "{{result}}"), unit="cps"
+        ),
+        curve(
+            "Stacks that were cut",
+            "Of all samples, by reason; those of no_registers are among those of page.",
+            query(
+                f"{by('reason', rate('firetower_unwind_failures_total', AGENTS))} / scalar(sum({rate(SAMPLES, AGENTS)}))",
+                "{{reason}}",
+            ),
+            unit=PERCENT,
+        ),
+        curve(
+            "Code that was not known yet",
+            "Samples a second in code whose unwind table was not there yet.",
+            query(by("result", rate("firetower_cold_samples_total", AGENTS)), "{{result}}"),
+            unit="cps",
+        ),
+        curve(
+            "Unwind tables",
+            "Binaries whose table is in BPF memory.",
+            query(f"sum by ({NODE}) (firetower_unwind_tables{{{AGENTS}}})", NODE_NAME),
+        ),
+        curve(
+            "Size of unwind tables",
+            "In BPF memory.",
+            query(f"sum by ({NODE}) (firetower_unwind_table_bytes{{{AGENTS}}})", NODE_NAME),
+            unit="bytes",
+        ),
+        curve(
+            "Agents that do not see programs",
+            "Frames of programs have no names, or there are none.",
+            *[query(f"sum({family}{{{AGENTS}}})", name) for family, name in blind],
+            width=24,
+            height=6,
+        ),
+    ]
+
+
+def uploads():
+    seconds = f"sum by (le, operation) ({rate(STORE_SECONDS + '_bucket', AGENTS)})"
+    return [
+        curve(
+            "Store operations",
+            "A second.",
+            query(by("operation", rate(OPERATIONS, AGENTS)), "{{operation}}"),
+            unit="ops",
+        ),
+        curve(
+            "Store operations that failed",
+            "A second.",
+            query(by("operation", rate(FAILURES, AGENTS)), "{{operation}}"),
+            unit="ops",
+        ),
+        curve(
+            "Time of store operations",
+            "Nineteen of twenty took less.",
+            query(f"histogram_quantile(0.95, {seconds})", "{{operation}}"),
+            unit="s",
+        ),
+        curve(
+            "Spool",
+            "Profiles that wait for the store.",
+            query(f"sum by ({NODE}) (firetower_spool_bytes{{{AGENTS}}})", NODE_NAME),
+            unit="bytes",
+        ),
+        curve(
+            "Profiles dropped",
+            "That the spool had no room for, or that the store refused for good.",
+            query(by(NODE, increase("firetower_spool_dropped_profiles_total", AGENTS)), NODE_NAME),
+        ),
+        curve(
+            "Pushed profiles",
+            "To the servers of --push, a second, by what came of them.",
+            query(
+                or_zero(by("server, result", rate("firetower_push_profiles_total", AGENTS))),
+                "{{server}} {{result}}",
+            ),
+            unit="cps",
+        ),
+        curve(
+            "Push requests",
+            "A second, by how they ended.",
+            query(
+                or_zero(by("server, result", rate("firetower_push_requests_total", AGENTS))),
+                "{{server}} {{result}}",
+            ),
+            unit="reqps",
+        ),
+        curve(
+            "Waits to be pushed",
+            "In memory.",
+            query(
+                or_zero(f"sum by (server) (firetower_push_queue_bytes{{{AGENTS}}})"), "{{server}}"
+            ),
+            unit="bytes",
+        ),
+    ]
+
+
+def policies():
+    requests, restarts = "firetower_kube_requests_total", "firetower_kube_watch_restarts_total"
+    synced = f"firetower_kube_synced{{{AGENTS}}}"
+    age = f"time() - max by ({NODE}, resource) (firetower_kube_last_sync_timestamp_seconds{{{AGENTS}}} > 0)"
+    return [
+        curve(
+            "Policies",
+            "By kind and state, of the agent that has most; a refused one is named in its log.",
+            query(
+                or_zero(f"max by (kind, state) (firetower_policies{{{AGENTS}}})"),
+                "{{kind}} {{state}}",
+            ),
+        ),
+        curve(
+            "Triggers: readings",
+            "Compared with a threshold, a second.",
+            query(
+                or_zero(
+                    by(
+                        "policy_namespace, policy",
+                        rate("firetower_trigger_evaluations_total", AGENTS),
+                    )
+                ),
+                "{{policy_namespace}}/{{policy}}",
+            ),
+            unit="cps",
+        ),
+        curve(
+            "Triggers: captures",
+            "That were made.",
+            query(
+                or_zero(
+                    by(
+                        "policy_namespace, policy",
+                        increase("firetower_trigger_captures_total", AGENTS),
+                    )
+                ),
+                "{{policy_namespace}}/{{policy}}",
+            ),
+        ),
+        curve(
+            "Triggers: captures that were not made",
+            "Times that the rules held and no capture was made, by reason.",
+            query(
+                or_zero(by("reason", increase("firetower_trigger_suppressed_total", AGENTS))),
+                "{{reason}}",
+            ),
+        ),
+        curve(
+            "Requests to the API server",
+            "A second by their answer; code 0: there was none.",
+            query(or_zero(by("code", rate(requests, AGENTS))), "{{code}}"),
+            unit="reqps",
+        ),
+        curve(
+            "Watches that ended",
+            "And were begun anew, by reason.",
+            query(
+                or_zero(by("resource, reason", increase(restarts, AGENTS))),
+                "{{resource}} {{reason}}",
+            ),
+        ),
+        curve(
+            "Watches behind",
+            "Kinds of objects of which an agent does not know what the API server has.",
+            query(or_zero(f"count by (resource) ({synced} == 0)"), "{{resource}}"),
+        ),
+        curve(
+            "Last word of the API server",
+            "How long ago it told something of a kind; of a kind that does not change this is long.",
+            query(or_zero(f"max by (resource) ({age})"), "{{resource}}"),
+            unit="s",
+        ),
+    ]
+
+
+def hub():
+    questions, failed = "firetower_hub_http_requests_total", f'{HUB}, code=~"5.."'
+    return [
+        number(
+            "Leaders",
+            "One hub leads: it writes the status of policies, catalogs, and deletes what is too old.",
+            or_zero(f"sum(firetower_hub_leader{{{HUB}}})"),
+            over=RATE,
+        ),
+        number(
+            "Nodes that report",
+            "Whose agents told the hub what they run.",
+            or_zero(f"max(firetower_hub_nodes{{{HUB}}})"),
+            over=RATE,
+        ),
+        number(
+            "Rights that are missing",
+            "What the hub must ask to know who may read profiles, and may not.",
+            or_zero(f"count(firetower_hub_access_allowed{{{HUB}}} == 0)"),
+            bad=1,
+            over=RATE,
+            links=[links.DOCTOR],
+        ),
+        number(
+            "Questions that failed",
+            "Of the requests to the hub, those that ended with 5xx.",
+            f"({or_zero(total(increase(questions, failed, RANGE)))}) / "
+            f"clamp_min({or_zero(total(increase(questions, HUB, RANGE)))}, 1)",
+            PERCENT,
+            warn=0.01,
+            bad=0.05,
+        ),
+        number(
+            "Policies of the hub",
+            "That the hub knows.",
+            or_zero(f"max(sum by (instance) (firetower_policies{{{HUB}}}))"),
+            over=RATE,
+        ),
+        number(
+            "Not in a catalog yet",
+            "Stored profiles that the hub knows from memory.",
+            or_zero(f"max(firetower_hub_recent_rows{{{HUB}}})"),
+            over=RATE,
+        ),
+        curve(
+            "Requests",
+            "A second by path and how they ended.",
+            query(or_zero(by("route, code", rate(questions, HUB))), "{{route}} {{code}}"),
+            unit="reqps",
+        ),
+        curve(
+            "Writes to the API server",
+            "Status, Events and deletions, a second, by how they ended.",
+            query(
+                or_zero(by("resource, result", rate("firetower_hub_writes_total", HUB))),
+                "{{resource}} {{result}}",
+            ),
+            unit="ops",
+        ),
+        curve(
+            "Looks at the store",
+            "By how they ended.",
+            query(
+                or_zero(by("result", increase("firetower_hub_catalog_rounds_total", HUB))),
+                "{{result}}",
+            ),
+        ),
+        curve(
+            "Catalogs and bundles",
+            "Written, merged, deleted and damaged catalogs; bundles that could not be read.",
+            query(or_zero(by("event", increase("firetower_hub_catalogs_total", HUB))), "{{event}}"),
+            query(
+                or_zero(
+                    total(
+                        increase(
+                            "firetower_hub_catalog_bundles_total", HUB + ', result="unreadable"'
+                        )
+                    )
+                ),
+                "unreadable bundles",
+            ),
+        ),
+        curve(
+            "Deleted as too old",
+            "Objects by what came of it.",
+            query(
+                or_zero(by("result", increase("firetower_hub_retention_objects_total", HUB))),
+                "{{result}}",
+            ),
+            query(
+                or_zero(
+                    total(
+                        increase("firetower_hub_retention_sweeps_total", HUB + ', result="failed"')
+                    )
+                ),
+                "sweeps that failed",
+            ),
+        ),
+        curve(
+            "Freed",
+            "Bytes of the objects that were deleted, a second.",
+            query(
+                or_zero(total(rate("firetower_hub_retention_deleted_bytes_total", HUB))), "deleted"
+            ),
+            unit="Bps",
+        ),
+        curve(
+            "Lease",
+            "Terms that began, and looks at the lease that failed.",
+            query(or_zero(total(increase("firetower_hub_terms_total", HUB))), "terms"),
+            query(or_zero(total(increase("firetower_hub_lease_failures_total", HUB))), "failures"),
+        ),
+        curve(
+            "Hub's watches behind",
+            "Kinds of objects of which a hub does not know what the API server has.",
+            query(
+                or_zero(f"count by (resource) (firetower_kube_synced{{{HUB}}} == 0)"),
+                "{{resource}}",
+            ),
+        ),
+    ]
+
+
+def dashboard():
+    chosen = [
+        variable(
+            "hub_job", "Hub's job", "label_values(firetower_hub_leader, job)", everything=None
+        ),
+        variable(
+            "instance",
+            "Agent",
+            'label_values(firetower_samples_total{job=~"$job"}, instance)',
+            everything=".+",
+        ),
+    ]
+    return made(
+        "firetower-agents",
+        "Firetower / Agent health",
+        "What agents and hub cost, lose and refuse.",
+        chosen,
+        [
+            ("At a glance", glance()),
+            ("Cost", cost()),
+            ("Losses", losses()),
+            ("Stacks and symbols", symbols()),
+            ("Store and uploads", uploads()),
+            ("Policies and the API server", policies()),
+            ("Hub", hub()),
+        ],
+        top=False,
+    )

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses that panels lead to: the hub's page and answers, and the other dashboards, for the range that is shown.
+
+Names of pods and namespaces need no escape in an address; what Grafana fills in is left as it is.
+"""
+
+from parts import link
+
+RANGE = "from=${__from}&to=${__to}"
+VARIABLES = "${datasource:queryparam}&${job:queryparam}&${firetower:queryparam}"
+
+
+def _selector(**labels):
+    """`{name="value"}`, escaped but for what Grafana fills in."""
+    inside = "%2C".join(f"{name}%3D%22{value}%22" for name, value in labels.items())
+    return f"%7B{inside}%7D"
+
+
+def _label(name):
+    return "${__field.labels." + name + "}"
+
+
+def _cell(name):
+    return "${__data.fields." + name + "}"
+
+
+def _flame(selector):
+    return link("Flame graph", f"${{firetower}}/?type=cpu&q={selector}&{RANGE}")
+
+
+def flame(of=_label, **fixed):
+    """Of a pod, from a series' labels or a table's cells, or a namespace alone."""
+    return _flame(_selector(**(fixed or {name: of(name) for name in ("namespace", "pod")})))
+
+
+def top(selector):
+    return link(
+        "Hottest functions (JSON)", f"${{firetower}}/api/v1/top?by=functions&q={selector}&{RANGE}"
+    )
+
+
+def profile(selector):
+    return link("pprof", f"${{firetower}}/api/v1/profile?q={selector}&{RANGE}")
+
+
+def diff(selector):
+    return link(
+        "Difference to the time before (pprof)",
+        f"${{firetower}}/api/v1/diff?q={selector}&{RANGE}&base-to=${{__from}}&normalize=true",
+    )
+
+
+def pod(of=_label):
+    return link(
+        "Pod",
+        f"/d/firetower-pod?{VARIABLES}&var-namespace={of('namespace')}&var-pod={of('pod')}&{RANGE}",
+    )
+
+
+def of_pod():
+    """All of it that a pod's dashboard leads to."""
+    selector = _selector(namespace="${namespace}", pod="${pod}")
+    return [_flame(selector), profile(selector), diff(selector), top(selector)]
+
+
+def container():
+    """From a series or its label `container`, on a pod's dashboard."""
+    return _flame(_selector(namespace="${namespace}", pod="${pod}", container=_label("container")))
+
+
+def cell_container():
+    return _flame(_selector(namespace="${namespace}", pod="${pod}", container=_cell("container")))
+
+
+POD_OF_SERIES = [flame(), pod()]
+POD_OF_ROW = [flame(_cell), pod(_cell)]
+AGENTS = link("Agent health", f"/d/firetower-agents?{VARIABLES}&{RANGE}")
+NAMESPACE = [flame(namespace=_label("namespace"))]
+EVERYTHING = [
+    link("Flame graph", f"${{firetower}}/?type=cpu&{RANGE}"),
+    link("Hottest functions (JSON)", f"${{firetower}}/api/v1/top?by=functions&{RANGE}"),
+]
+# The node is no label that agents' own figures and profiles share, so that these lead to the agents' answers about themselves.
+DOCTOR = link("Doctor", "${firetower}/api/v1/doctor")

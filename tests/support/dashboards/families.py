@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which metrics there are, and their labels, by the references; and which a query asks for."""
+
+import re
+
+from panels import ROOT
+
+# Prometheus has these of every target; node, where scraping adds it.
+TARGET_LABELS = {"job", "instance", "node"}
+_USE = re.compile(r"\b((?:firetower|process)_\w+)(?:\{([^}]*)\})?")
+_MATCHER = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"')
+_LIST = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([\w, ]*)\)")
+
+
+def of_agents():
+    """Name to labels."""
+    text = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    return {
+        name: {one for one in labels.strip("`").split(",") if one}
+        for name, labels in re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*?) \|", text, re.MULTILINE)
+    }
+
+
+def of_hub():
+    """The names alone; a test at a hub that runs knows the labels."""
+    text = (ROOT / "docs/reference/hub.md").read_text(encoding="utf-8")
+    return set(re.findall(r"`(firetower_hub_\w+)", text))
+
+
+def used(expr):
+    """(name, labels that are matched) of each family that a query asks for."""
+    return [(name, set(_MATCHER.findall(matchers or ""))) for name, matchers in _USE.findall(expr)]
+
+
+def base(name):
+    """The family that a histogram's series is of."""
+    return re.sub(r"_(bucket|sum|count)$", "", name)
+
+
+def unknown(expr):
+    """What a query asks for that nobody has."""
+    agents, hub = of_agents(), of_hub()
+    there = TARGET_LABELS | {"le"}
+    for name, labels in used(expr):
+        there |= agents.get(base(name), set())
+        if name in hub:
+            continue
+        if base(name) not in agents:
+            yield f"{name}: no such metric"
+        elif labels - agents[base(name)] - TARGET_LABELS - {"le"}:
+            yield f"{name}: no label {', '.join(sorted(labels - agents[base(name)] - TARGET_LABELS))}"
+    listed = {
+        one.strip() for names in _LIST.findall(expr) for one in names.split(",") if one.strip()
+    }
+    if used(expr) and listed - there and not any(name in hub for name, _ in used(expr)):
+        yield f"no label {', '.join(sorted(listed - there))} is of any of its metrics"

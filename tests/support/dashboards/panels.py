@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dashboards as Grafana would show them: their panels, queries and links, with variables filled in."""
+
+import dataclasses
+import json
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+CHART = ROOT / "charts/firetower"
+_VARIABLE = re.compile(r"\$\{([\w.]+)(?::(\w+))?\}|\$(\w+)")
+# What a query shows 0 by where there is nothing: more than "no data", and no data.
+FALLBACK = " or on() vector(0)"
+
+
+@dataclasses.dataclass(frozen=True)
+class Query:
+    dashboard: str
+    panel: str
+    letter: str
+    expr: str
+    instant: bool
+
+    def __str__(self):
+        return f"{self.dashboard} / {self.panel} / {self.letter}"
+
+    @property
+    def is_hubs(self):
+        return "$hub_job" in self.expr
+
+
+@dataclasses.dataclass(frozen=True)
+class Link:
+    dashboard: str
+    panel: str
+    title: str
+    url: str
+
+    def __str__(self):
+        return f"{self.dashboard} / {self.panel} / link {self.title!r}"
+
+
+def dashboards():
+    """File name to what it holds."""
+    return {
+        path.name: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(CHART.glob("dashboards/*.json"))
+    }
+
+
+def panels(dashboard):
+    return [one for one in dashboard["panels"] if one["type"] != "row"]
+
+
+def queries():
+    return [
+        Query(
+            dashboard["title"], panel["title"], target["refId"], target["expr"], target["instant"]
+        )
+        for dashboard in dashboards().values()
+        for panel in panels(dashboard)
+        for target in panel.get("targets", [])
+    ]
+
+
+def links():
+    found = []
+    for dashboard in dashboards().values():
+        for panel in panels(dashboard):
+            given = panel["links"] + panel.get("fieldConfig", {}).get("defaults", {}).get(
+                "links", []
+            )
+            content = panel.get("options", {}).get("content", "")
+            given += [
+                {"title": title, "url": url}
+                for title, url in re.findall(r"\[([^]]*)\]\(([^)\s]*)\)", content)
+            ]
+            found += [
+                Link(dashboard["title"], panel["title"], one["title"], one["url"]) for one in given
+            ]
+    return found
+
+
+def variables_in(text):
+    return {match.group(1) or match.group(3) for match in _VARIABLE.finditer(text)}
+
+
+def filled(text, values):
+    """`values`: of each variable. One that is not there is a KeyError: Grafana would leave it as it stands."""
+
+    def value(match):
+        name, form = match.group(1) or match.group(3), match.group(2)
+        return f"var-{name}={values[name]}" if form == "queryparam" else values[name]
+
+    return _VARIABLE.sub(value, text)

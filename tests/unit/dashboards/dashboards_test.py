@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""dashboards_test.py: what can be said of the dashboards without data: each is as hack/grafana writes it, asks for metrics
+that there are, by expressions that Prometheus reads, and links to what answers. e2e.dashboards has the data.
+"""
+
+import collections
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tests/support" / name) for name in ("dashboards", "real")]
+sys.dont_write_bytecode = True
+
+import addresses
+import families
+import panels
+from case import Case
+from promtool import need_promtool
+
+# Grafana's own, with what they are in a query.
+BUILT_IN = {
+    "__rate_interval": "5m",
+    "__range": "1h",
+    "__from": "1782899100000",
+    "__to": "1782900000000",
+}
+HUB = "http://hub"
+
+
+def variables_of(dashboard):
+    return {one["name"] for one in dashboard["templating"]["list"]}
+
+
+def values(dashboard):
+    """Of its variables, something that can stand in a query and in an address."""
+    return {**BUILT_IN, **{name: "1" for name in variables_of(dashboard)}, "firetower": HUB}
+
+
+def judge_form(case, name, dashboard):
+    shown = panels.panels(dashboard)
+    titles = collections.Counter(panel["title"] for panel in shown)
+    case.check(
+        f"{name}: titles stand once",
+        max(titles.values()) == 1,
+        [one for one, count in titles.items() if count > 1],
+    )
+    ids = collections.Counter(panel["id"] for panel in dashboard["panels"])
+    case.check(f"{name}: ids stand once", max(ids.values()) == 1)
+    taken = collections.Counter()
+    for panel in dashboard["panels"]:
+        at = panel["gridPos"]
+        taken.update(
+            (x, y)
+            for x in range(at["x"], at["x"] + at["w"])
+            for y in range(at["y"], at["y"] + at["h"])
+        )
+    case.check(
+        f"{name}: no panel covers another, or leaves the page",
+        max(taken.values()) == 1 and max(x for x, _ in taken) < 24,
+    )
+    asking = [panel for panel in shown if panel.get("targets")]
+    lacks = [panel["title"] for panel in asking if not panel["description"]]
+    case.check(f"{name}: each panel says what it shows", not lacks, lacks)
+    lacks = [
+        panel["title"]
+        for panel in asking
+        if panel["datasource"]["uid"] != "${datasource}"
+        or any(target["datasource"]["uid"] != "${datasource}" for target in panel["targets"])
+    ]
+    case.check(f"{name}: each asks the data source that is chosen", not lacks, lacks)
+    lacks = [
+        panel["title"]
+        for panel in asking
+        if "unit" not in panel["fieldConfig"]["defaults"]
+        and not all(
+            any(one["id"] == "unit" for one in column["properties"])
+            for column in panel["fieldConfig"]["overrides"]
+        )
+    ]
+    case.check(f"{name}: each has a unit", not lacks, lacks)
+    lacks = [
+        panel["title"]
+        for panel in asking
+        for target in panel["targets"]
+        if 'job=~"$' not in target["expr"]
+    ]
+    case.check(f"{name}: each asks for chosen jobs alone", not lacks, lacks)
+
+
+def judge_queries(case, name, dashboard):
+    asked = [query for query in panels.queries() if query.dashboard == dashboard["title"]]
+    defined = variables_of(dashboard) | BUILT_IN.keys()
+    lost = [
+        f"{query}: {panels.variables_in(query.expr) - defined}"
+        for query in asked
+        if panels.variables_in(query.expr) - defined
+    ]
+    case.check(f"{name}: every variable is defined", not lost, lost)
+    wrong = [f"{query}: {what}" for query in asked for what in families.unknown(query.expr)]
+    case.check(f"{name}: every metric and label is of the references", not wrong, wrong)
+    wrong = [
+        str(query)
+        for query in asked
+        if query.instant == ("$__rate_interval" in query.expr) and "$__r" in query.expr
+    ]
+    case.check(f"{name}: curves are of $__rate_interval, figures of $__range", not wrong, wrong)
+
+
+def judge_syntax(case):
+    """All at once: promtool reads each as a recording rule of its own."""
+    lines = ["groups:", "- name: panels", "  rules:"]
+    boards = {one["title"]: one for one in panels.dashboards().values()}
+    for at, query in enumerate(panels.queries()):
+        lines += [
+            f"  - record: panel_{at}",
+            f"    # {query}",
+            "    expr: |",
+            f"      {panels.filled(query.expr, values(boards[query.dashboard]))}",
+        ]
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+        file.flush()
+        done = subprocess.run(
+            ["promtool", "check", "rules", file.name],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    case.check(
+        "Prometheus reads every query",
+        done.returncode == 0,
+        (done.stdout + done.stderr)[-2000:] if done.returncode else "",
+    )
+
+
+def judge_links(case):
+    boards = {one["title"]: one for one in panels.dashboards().values()}
+    uids = {one["uid"]: one for one in boards.values()}
+    wrong, led = [], set()
+    for link in panels.links():
+        own = values(boards[link.dashboard])
+        fields = {
+            name: "x"
+            for name in panels.variables_in(link.url)
+            if name.startswith(("__field.labels.", "__data.fields."))
+        }
+        try:
+            url = panels.filled(link.url, {**own, **fields})
+        except KeyError as error:
+            wrong.append(f"{link}: no variable {error}")
+            continue
+        if url.startswith("/d/"):
+            target = uids.get(url[3:].split("?")[0])
+            known = target and {f"var-{name}" for name in variables_of(target)} | {"from", "to"}
+            given = {one.split("=")[0] for one in url.partition("?")[2].split("&")}
+            if not target or given - known:
+                wrong.append(f"{link}: no such dashboard, or it has no {given - (known or set())}")
+        elif not url.startswith(HUB):
+            wrong.append(f"{link}: leads neither to the hub nor to a dashboard")
+        elif addresses.wrong(url.removeprefix(HUB)):
+            wrong.append(f"{link}: {addresses.wrong(url.removeprefix(HUB))}")
+        if "/doctor" not in url and ("${__from}" not in link.url or "${__to}" not in link.url):
+            wrong.append(f"{link}: not of the range that is shown")
+        led.add((link.dashboard, url.removeprefix(HUB).split("?")[0]))
+    case.check("every link leads to what there is, for the range that is shown", not wrong, wrong)
+    case.check(
+        "the cluster's and the pod's dashboards lead to flame graphs",
+        {("Firetower / Cluster", "/"), ("Firetower / Pod", "/")} <= led,
+    )
+
+
+def main():
+    case = Case("dashboards")
+    need_promtool(case)
+    done = subprocess.run(
+        [ROOT / "hack/grafana/dashboards", "--check"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    case.check(
+        "the dashboards are as hack/grafana/dashboards writes them",
+        done.returncode == 0,
+        done.stdout + done.stderr,
+    )
+    found = panels.dashboards()
+    case.check(
+        "there are three", set(found) == {"cluster.json", "pod.json", "agents.json"}, sorted(found)
+    )
+    for name, dashboard in found.items():
+        judge_form(case, name, dashboard)
+        judge_queries(case, name, dashboard)
+    judge_syntax(case)
+    judge_links(case)
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
