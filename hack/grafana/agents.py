@@ -367,7 +367,7 @@ def policies():
     return [
         curve(
             "Policies",
-            "By kind and state, of the agent that has most; a refused one is named in its log.",
+            "By kind and state, of the agent that has most. Refused ones count by complaint, and are named in its log.",
             query(
                 or_zero(f"max by (kind, state) (firetower_policies{{{AGENTS}}})"),
                 "{{kind}} {{state}}",

@@ -244,7 +244,7 @@ def agents():
         ),
         number(
             "Policies refused",
-            "Of the agent that refuses most; its log names them.",
+            "By complaint, of which one policy can have several; of the agent that has most. Its log names them.",
             or_zero(f"max({refused})"),
             bad=1,
             width=6,

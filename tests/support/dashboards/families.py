@@ -9,6 +9,7 @@ from panels import ROOT
 TARGET_LABELS = {"job", "instance", "node"}
 _USE = re.compile(r"\b((?:firetower|process)_\w+)(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"')
+_VALUES = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
 _LIST = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([\w, ]*)\)")
 
 
@@ -30,6 +31,15 @@ def of_hub():
 def used(expr):
     """(name, labels that are matched) of each family that a query asks for."""
     return [(name, set(_MATCHER.findall(matchers or ""))) for name, matchers in _USE.findall(expr)]
+
+
+def values_asked(expr):
+    """(name, label, value) of each value that a matcher has in so many words, among others or alone."""
+    for name, matchers in _USE.findall(expr):
+        for label, values in _VALUES.findall(matchers or ""):
+            for value in values.split("|"):
+                if value and not re.search(r"[$.*+]", value.replace("[kernel.kallsyms]", "")):
+                    yield name, label, value
 
 
 def base(name):

@@ -20,6 +20,7 @@ class Query:
     letter: str
     expr: str
     instant: bool
+    legend: str
 
     def __str__(self):
         return f"{self.dashboard} / {self.panel} / {self.letter}"
@@ -55,7 +56,12 @@ def panels(dashboard):
 def queries():
     return [
         Query(
-            dashboard["title"], panel["title"], target["refId"], target["expr"], target["instant"]
+            dashboard["title"],
+            panel["title"],
+            target["refId"],
+            target["expr"],
+            target["instant"],
+            target["legendFormat"],
         )
         for dashboard in dashboards().values()
         for panel in panels(dashboard)
