@@ -281,7 +281,7 @@ def variable(name, label, values, several=True, everything=".*"):
         "definition": values,
         "multi": several,
         "includeAll": several,
-        "allValue": everything if several else None,
+        **({"allValue": everything} if several and everything else {}),
         "current": {"text": "All", "value": "$__all"} if several else {},
     }
 

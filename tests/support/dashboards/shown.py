@@ -34,7 +34,7 @@ def choose(prometheus, dashboard, wanted, address):
             values[name] = wanted[name]
         elif one["type"] == "query":
             found = prometheus.choices(one["definition"], lambda text: panels.filled(text, values))
-            everything = one["allValue"] or "|".join(map(re.escape, found))
+            everything = one.get("allValue") or "|".join(map(re.escape, found))
             values[name] = everything if one["includeAll"] else (found or [""])[0]
         else:
             values.setdefault(name, one["current"].get("value", ""))
@@ -97,7 +97,7 @@ class Shown:
                 )
         case.figure("queries that show 0 since nothing has happened", len(by_fallback))
         case.check(
-            "no query shows more than it should",
+            "each of them says that 0 itself",
             all(panels.FALLBACK in one.expr for one in by_fallback),
         )
         return by_fallback
