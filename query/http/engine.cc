@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "query/http/chunked.h"
 #include "query/http/url.h"
 
 namespace firetower::query {
@@ -68,13 +69,20 @@ std::string WithoutRange(std::string_view request) {
 }
 
 // httplib splits values at every '=', so the query is decoded here, from the target as sent.
-Result<HttpRequest> Translate(const httplib::Request& from) {
+Result<HttpRequest> Translate(const httplib::Request& from, std::string_view body) {
   HttpRequest request;
   request.method = from.method;
   request.path = from.path;
   request.accept = from.get_header_value("Accept");
   request.authorization = from.get_header_value("Authorization");
   request.remote_address = from.remote_addr;
+  if (from.method != "GET" && from.method != "HEAD") {
+    request.body = from.has_header("Transfer-Encoding") ? JoinChunks(body) : std::string(body);
+    request.content_type = from.get_header_value("Content-Type");
+    request.content_encoding = from.get_header_value("Content-Encoding");
+    request.accept_encoding = from.get_header_value("Accept-Encoding");
+    request.connect_version = from.get_header_value("Connect-Protocol-Version");
+  }
   size_t question = from.target.find('?');
   if (question != std::string::npos) {
     ASSIGN_OR_RETURN(request.params,
@@ -111,6 +119,9 @@ class HttpEngine::Impl : public httplib::Server {
     bool parsed = false;
     bool close = false;
     std::string request = WithoutRange(bytes);
+    // Whole already; httplib would look at it only after the handler.
+    const size_t head_end = std::min(request.find("\r\n\r\n"), request.size());
+    body_ = std::string_view(request).substr(std::min(head_end + 4, request.size()));
     MemoryStream stream(request, remote);
     bool written = process_request(stream, last, close, [&](httplib::Request&) { parsed = true; });
     Reply reply;
@@ -125,7 +136,7 @@ class HttpEngine::Impl : public httplib::Server {
   void Handle(const httplib::Request& from, httplib::Response& to) {
     HttpResponse response;
     try {
-      Result<HttpRequest> request = Translate(from);
+      Result<HttpRequest> request = Translate(from, body_);
       if (request) request->gone = gone_;
       response = request ? handler_(*request) : JsonError(400, request.error().message());
     } catch (const std::exception& e) {
@@ -143,6 +154,7 @@ class HttpEngine::Impl : public httplib::Server {
 
   const HttpHandler& handler_;
   std::stop_token gone_;
+  std::string_view body_;
   int status_ = 0;
   std::string_view route_;
 };

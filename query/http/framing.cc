@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "query/http/chunked.h"
+
 namespace firetower::query {
 namespace {
 
@@ -32,9 +34,19 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// RFC 9112 §6.3: the body's length from the header lines after the request line.
-Frame FrameBody(std::string_view head, size_t head_bytes, const FrameLimits& limits) {
+// RFC 9112 §6.3: how the body's length is told by the header lines after the request line.
+struct BodyLength {
+  Frame refusal = {};  // kRefused, or nothing
+  uint64_t bytes = 0;
+  bool is_chunked = false;
+};
+
+BodyLength ReadBodyLength(std::string_view head) {
+  const auto refused = [](int status, const char* reason) {
+    return BodyLength{.refusal = Refused(status, reason)};
+  };
   std::optional<uint64_t> length;
+  bool is_chunked = false;
   while (!head.empty()) {
     size_t end = head.find("\r\n");
     std::string_view line = head.substr(0, end);
@@ -44,22 +56,45 @@ Frame FrameBody(std::string_view head, size_t head_bytes, const FrameLimits& lim
     std::string_view name = line.substr(0, colon);
     std::string_view value = Trim(line.substr(colon + 1));
     if (SameName(Trim(name), "transfer-encoding")) {
-      return Refused(411, "a body needs a Content-Length; Transfer-Encoding is not taken");
+      // A name with blanks behind is one to some readers and none to others.
+      if (is_chunked || !SameName(name, "transfer-encoding") || !SameName(value, "chunked")) {
+        return refused(411, "a body needs a Content-Length, or chunked as its Transfer-Encoding");
+      }
+      is_chunked = true;
+      continue;
     }
     if (!SameName(Trim(name), "content-length")) continue;
     uint64_t number = 0;
     auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (length || error != std::errc() || rest != value.data() + value.size()) {
-      return Refused(400, "Content-Length must be there once and be a number");
+      return refused(400, "Content-Length must be there once and be a number");
     }
     length = number;
   }
-  if (length.value_or(0) > limits.body_bytes) {
-    return Refused(413, "the body is larger than this server takes");
-  }
+  if (length && is_chunked) return refused(400, "a body has a Content-Length or is chunked");
+  return BodyLength{.bytes = length.value_or(0), .is_chunked = is_chunked};
+}
+
+constexpr const char* kBodyTooLarge = "the body is larger than this server takes";
+
+// `rest`: what there is behind the head.
+Frame FrameBody(std::string_view head, size_t head_bytes, std::string_view rest,
+                const FrameLimits& limits) {
+  const BodyLength length = ReadBodyLength(head);
+  if (length.refusal.state == Frame::State::kRefused) return length.refusal;
+  if (length.bytes > limits.body_bytes) return Refused(413, kBodyTooLarge);
   Frame frame;
-  frame.state = Frame::State::kComplete;
-  frame.total_bytes = head_bytes + static_cast<size_t>(length.value_or(0));
+  frame.total_bytes = head_bytes + static_cast<size_t>(length.bytes);
+  frame.state = rest.size() < length.bytes ? Frame::State::kNeedMore : Frame::State::kComplete;
+  if (!length.is_chunked) return frame;
+  const ChunkedBody chunks = FrameChunks(rest, limits.body_bytes);
+  if (chunks.state == ChunkedBody::State::kTooLarge) return Refused(413, kBodyTooLarge);
+  if (chunks.state == ChunkedBody::State::kMalformed) {
+    return Refused(400, "the body's chunks are malformed, or have extensions or trailers");
+  }
+  frame.total_bytes = head_bytes + chunks.bytes;
+  frame.state = chunks.state == ChunkedBody::State::kComplete ? Frame::State::kComplete
+                                                              : Frame::State::kNeedMore;
   return frame;
 }
 
@@ -81,11 +116,7 @@ Frame FrameRequest(std::string_view bytes, size_t scanned, const FrameLimits& li
     if (bare || head[i] == '\0') return Refused(400, "the head holds a bare LF or a NUL byte");
   }
   size_t request_line_end = head.find("\r\n");
-  Frame frame = FrameBody(head.substr(request_line_end + 2), head_bytes, limits);
-  if (frame.state == Frame::State::kComplete && bytes.size() < frame.total_bytes) {
-    frame.state = Frame::State::kNeedMore;
-  }
-  return frame;
+  return FrameBody(head.substr(request_line_end + 2), head_bytes, bytes.substr(head_bytes), limits);
 }
 
 }  // namespace firetower::query

@@ -16,7 +16,8 @@ struct FrameLimits {
 struct Frame {
   enum class State { kNeedMore, kComplete, kRefused };
   State state = State::kNeedMore;
-  // Of head and body. Also known in kNeedMore once the head is there; 0 before.
+  // Of head and body. Also known in kNeedMore once the head is there, of a body in chunks as far as
+  // its chunks are; 0 before.
   size_t total_bytes = 0;
   int status = 0;           // kRefused: 400, 411, 413 or 431
   const char* reason = "";  // kRefused: for the person who sent it

@@ -12,7 +12,7 @@ namespace firetower::query {
 
 using NamedValues = std::vector<std::pair<std::string, std::string>>;
 
-// One request as a handler sees it. No route takes a body, so there is none.
+// One request as a handler sees it.
 struct HttpRequest {
   std::string method;
   std::string path;    // decoded, starts with '/'
@@ -20,6 +20,12 @@ struct HttpRequest {
   std::string accept;  // the Accept header, "" when absent
   std::string authorization;
   std::string remote_address;
+  std::string body = {};  // as sent; of GET and HEAD none
+  // Headers of what has a body, "" when absent.
+  std::string content_type = {};
+  std::string content_encoding = {};
+  std::string accept_encoding = {};
+  std::string connect_version = {};  // Connect-Protocol-Version
   // Requested once nobody waits for the answer: who asked has gone, or the server ends.
   std::stop_token gone = {};
 };

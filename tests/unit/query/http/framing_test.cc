@@ -53,6 +53,10 @@ TEST(FrameRequest, RefusesWhatReadersDisagreeAbout) {
       {"GET / HTTP/1.1\r\nContent-Length:\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nTransfer-Encoding : chunked\r\n\r\n", 411},
+      {"GET / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 411},
+      {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n\r\n", 411},
+      {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 411},
+      {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", 413},
   };
   for (const Row& row : rows) {

@@ -143,8 +143,32 @@ TEST(HttpServer, RefusesAnOversizedBodyWithoutReadingIt) {
   ASSERT_TRUE(client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"));
   // The answer is there although the body is still on its way.
   EXPECT_THAT(client.ReceiveOne(), StartsWith("HTTP/1.1 413"));
-  EXPECT_THAT(Fetch(server->url(), "/", "Transfer-Encoding: chunked\r\n"),
+  EXPECT_THAT(Fetch(server->url(), "/", "Transfer-Encoding: gzip, chunked\r\n"),
               StartsWith("HTTP/1.1 411"));
+}
+
+TEST(HttpServer, HandsOverTheBodyInEitherForm) {
+  HttpServerOptions options;
+  options.listen = "127.0.0.1:0";
+  auto server = HttpServer::Start(options, [](const HttpRequest& request) {
+    HttpResponse response;
+    response.body = request.content_type + "|" + request.content_encoding + "|" +
+                    request.accept_encoding + "|" + request.connect_version + "|" + request.body;
+    return response;
+  });
+  ASSERT_TRUE(server);
+  const std::string head =
+      "POST / HTTP/1.1\r\nHost: x\r\ncontent-type: application/proto\r\n"
+      "Content-Encoding: gzip\r\nAccept-Encoding: x\r\nConnect-Protocol-Version: 1\r\n";
+  const std::string told = "application/proto|gzip|x|1|hello\r\n\r\nyou";
+  EXPECT_EQ(BodyOf(Exchange((*server)->url(), head + "Content-Length: 12\r\n\r\nhello\r\n\r\nyou")),
+            told);
+  RawClient client((*server)->url());
+  // The next request on the connection begins where the last chunk ends.
+  ASSERT_TRUE(client.Send(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"));
+  ASSERT_TRUE(client.Send("7\r\n\r\n\r\nyou\r\n0\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\n\r\n"));
+  EXPECT_EQ(BodyOf(client.ReceiveOne()), told);
+  EXPECT_EQ(BodyOf(client.ReceiveOne()), "||||");
 }
 
 TEST(HttpServer, TimesASlowRequestOut) {
