@@ -97,6 +97,34 @@ std::string ProfileType::PyroscopeId() const {
   return {};
 }
 
+std::vector<std::string> ProfileType::PyroscopeIds() const {
+  std::vector<std::string> ids{PyroscopeId()};
+  const std::string count = SampleTypes().front().type;
+  for (const KnownId& known : kKnownIds) {
+    if (known.kind != kind || known.sample_type != count) continue;
+    ids.emplace_back(known.id);
+    break;
+  }
+  return ids;
+}
+
+PyroscopeIdParts SplitPyroscopeId(std::string_view id) {
+  // From behind: an event's name may hold ':'.
+  const auto take = [&id] {
+    const size_t colon = id.rfind(':');
+    std::string part(id.substr(colon == std::string_view::npos ? 0 : colon + 1));
+    id = id.substr(0, colon == std::string_view::npos ? 0 : colon);
+    return part;
+  };
+  PyroscopeIdParts parts;
+  parts.period_type.unit = take();
+  parts.period_type.type = take();
+  parts.sample_type.unit = take();
+  parts.sample_type.type = take();
+  parts.name = id;
+  return parts;
+}
+
 std::vector<ValueType> ProfileType::SampleTypes() const {
   switch (kind) {
     case TypeKind::kCpu:

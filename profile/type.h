@@ -25,12 +25,22 @@ struct ProfileType {
   std::string FileToken() const;
   // Pyroscope's `name:type:unit:period_type:period_unit` of the main value.
   std::string PyroscopeId() const;
+  // That and, where it has one, the id of the count that comes first in SampleTypes().
+  std::vector<std::string> PyroscopeIds() const;
   // Sample types by pprof's conventions, count first, the main value last.
   std::vector<ValueType> SampleTypes() const;
   ValueType PeriodType() const;
 
   bool operator==(const ProfileType&) const = default;
 };
+
+// Pyroscope's id in its parts. Of a text with fewer the first ones are empty.
+struct PyroscopeIdParts {
+  std::string name = {};
+  ValueType sample_type = {};
+  ValueType period_type = {};
+};
+PyroscopeIdParts SplitPyroscopeId(std::string_view id);
 
 // A type together with one of its values, as Pyroscope's ids select: memory:inuse_space… Empty
 // sample_type: the main value.

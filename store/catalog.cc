@@ -99,6 +99,19 @@ Status ReadTexts(const Json& json, const char* name, std::vector<std::string>* o
   return OkStatus();
 }
 
+// What Pyroscope's labels of a series say of its type.
+std::string TypeLabel(std::string_view row_type, std::string_view label) {
+  const Result<profile::ProfileType> type = profile::ParseProfileType(row_type);
+  if (!type) return {};
+  if (label == "__profile_type__") return type->PyroscopeId();
+  profile::PyroscopeIdParts parts = profile::SplitPyroscopeId(type->PyroscopeId());
+  if (label == "__type__") return std::move(parts.sample_type.type);
+  if (label == "__unit__") return std::move(parts.sample_type.unit);
+  if (label == "__period_type__") return std::move(parts.period_type.type);
+  if (label == "__period_unit__") return std::move(parts.period_type.unit);
+  return {};
+}
+
 }  // namespace
 
 const std::vector<std::string>& CatalogLabelNames() {
@@ -110,10 +123,7 @@ const std::vector<std::string>& CatalogLabelNames() {
 
 std::string LabelValueOf(const CatalogRow& row, std::string_view label) {
   if (label == "__name__") return row.type;
-  if (label == "__profile_type__") {
-    auto type = profile::ParseProfileType(row.type);
-    return type ? type->PyroscopeId() : std::string();
-  }
+  if (label.starts_with("__")) return TypeLabel(row.type, label);
   if (label == "unit") return {};  // a field, not a label
   if (label == "capture") return row.capture;
   if (label == "service_name" && row.service_name.empty()) {

@@ -52,7 +52,8 @@ inline constexpr std::string_view kAlsoInCapture = "capture";
 // Names LabelValueOf knows and people may ask for, sorted.
 const std::vector<std::string>& CatalogLabelNames();
 // Value of a label of the row, "" for an unknown one. Also answers __name__ (the type),
-// __profile_type__ (Pyroscope's id) and service_name (falls back to workload, then container).
+// __profile_type__ (Pyroscope's id), its parts __type__, __unit__, __period_type__ and
+// __period_unit__, and service_name (falls back to workload, then container).
 std::string LabelValueOf(const CatalogRow& row, std::string_view label);
 
 // 12 hexadecimal digits, the same for the same container, type, node and start.

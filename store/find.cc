@@ -119,7 +119,7 @@ Status FindCaptures(const ObjectStore& store, std::vector<StoredCluster> cluster
 }
 
 Result<SeriesSums> SeriesSums::Create(const Query& query, int64_t step_ns,
-                                      std::span<const std::string> group_by) {
+                                      std::span<const std::string> group_by, RowValue value) {
   if (step_ns < kMinStepNs) {
     return Error(ErrorCode::kInvalid, fmt::format("a step of {} ns: at least 1 s", step_ns));
   }
@@ -127,6 +127,7 @@ Result<SeriesSums> SeriesSums::Create(const Query& query, int64_t step_ns,
   sums.from_ns_ = query.from_ns;
   sums.to_ns_ = query.to_ns;
   sums.step_ns_ = step_ns;
+  sums.value_ = value;
   sums.counted_.emplace(query);
   sums.group_by_.assign(group_by.begin(), group_by.end());
   return sums;
@@ -137,7 +138,8 @@ Status SeriesSums::Add(const CatalogRow& row) {
   for (const std::string& label : group_by_) group.push_back(LabelValueOf(row, label));
   std::map<int64_t, double>& points = sums_[std::move(group)];
   size_t before = points.size();
-  auto value = static_cast<double>(counted_->Value(row));
+  const bool is_main = value_ == RowValue::kMain;
+  const auto value = static_cast<double>(is_main ? counted_->Value(row) : counted_->Samples(row));
   int64_t first = std::max(row.start_ns, from_ns_);
   int64_t last = std::min(row.end_ns(), to_ns_);
   if (row.duration_ns == 0) points[first / step_ns_ * step_ns_] += value;

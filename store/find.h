@@ -55,7 +55,8 @@ class SeriesSums {
   static constexpr size_t kMaxPoints = 1'000'000;  // over all series
 
   static Result<SeriesSums> Create(const Query& query, int64_t step_ns,
-                                   std::span<const std::string> group_by);
+                                   std::span<const std::string> group_by,
+                                   RowValue value = RowValue::kMain);
   Status Add(const CatalogRow& row);
   std::vector<Series> Finish() &&;
 
@@ -64,6 +65,7 @@ class SeriesSums {
   int64_t from_ns_ = 0;
   int64_t to_ns_ = 0;
   int64_t step_ns_ = 0;
+  RowValue value_ = RowValue::kMain;
   std::optional<CountedPart> counted_;
   std::vector<std::string> group_by_;
   std::map<std::vector<std::string>, std::map<int64_t, double>> sums_;

@@ -208,9 +208,10 @@ Result<LabelsResult> LabelValues(const ProfileSource& source, const Query& query
 
 Result<SeriesResult> SeriesTotals(const ProfileSource& source, const Query& query, int64_t step_ns,
                                   std::span<const std::string> group_by,
-                                  std::span<const OpenProfile> open, const QueryLimits& limits) {
+                                  std::span<const OpenProfile> open, const QueryLimits& limits,
+                                  RowValue value) {
   SeriesResult result;
-  ASSIGN_OR_RETURN(SeriesSums sums, SeriesSums::Create(query, step_ns, group_by));
+  ASSIGN_OR_RETURN(SeriesSums sums, SeriesSums::Create(query, step_ns, group_by, value));
   RETURN_IF_ERROR(ForEachRow(source, query, open, limits, &result.skipped,
                              [&](const CatalogRow& row) { return sums.Add(row); }));
   result.series = std::move(sums).Finish();

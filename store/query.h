@@ -143,11 +143,15 @@ Result<LabelsResult> LabelNames(const ProfileSource& source, const Query& query,
 Result<LabelsResult> LabelValues(const ProfileSource& source, const Query& query,
                                  std::string_view label, std::span<const OpenProfile> open = {},
                                  const QueryLimits& limits = {});
-// CatalogRow::value summed per step and group. A window's value is spread evenly over its duration;
-// what lies outside [from, to) is left out. Steps start at multiples of step_ns, at least 1 s.
+// Which of a row's two values.
+enum class RowValue { kMain, kSamples };
+
+// CatalogRow::value, or its samples, summed per step and group. A window's value is spread evenly
+// over its duration; what lies outside [from, to) is left out. Steps start at multiples of step_ns,
+// at least 1 s.
 Result<SeriesResult> SeriesTotals(const ProfileSource& source, const Query& query, int64_t step_ns,
                                   std::span<const std::string> group_by,
                                   std::span<const OpenProfile> open = {},
-                                  const QueryLimits& limits = {});
+                                  const QueryLimits& limits = {}, RowValue value = RowValue::kMain);
 
 }  // namespace firetower::store

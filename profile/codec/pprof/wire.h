@@ -19,6 +19,8 @@ struct WireField {
   bool is_bytes = false;  // else a number
   uint64_t value = 0;
   std::string_view bytes = {};  // into the message
+  // Of a fixed64 field, whose bits are `value`; `number` is 0 then, so that pprof passes it over.
+  uint32_t fixed64_number = 0;
 
   int64_t number_value() const { return static_cast<int64_t>(value); }
 };
@@ -58,6 +60,7 @@ class WireReader {
     if (!ReadVarint(&tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
     field->number = static_cast<uint32_t>(tag >> 3);
     field->is_bytes = false;
+    field->fixed64_number = 0;
     switch (tag & 7) {
       case kVarint:
         return ReadVarint(&field->value);
@@ -70,7 +73,7 @@ class WireReader {
         return true;
       }
       case kFixed64:
-        return Skip(8, field);
+        return ReadFixed64(field);
       case kFixed32:
         return Skip(4, field);
       default:
@@ -102,6 +105,17 @@ class WireReader {
     if (static_cast<size_t>(end_ - at_) < bytes) return false;
     at_ += bytes;
     field->number = 0;
+    return true;
+  }
+
+  bool ReadFixed64(WireField* field) {
+    const char* from = at_;
+    field->fixed64_number = field->number;
+    if (!Skip(sizeof(uint64_t), field)) return false;
+    field->value = 0;
+    for (size_t i = 0; i < sizeof(uint64_t); ++i) {
+      field->value |= uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
+    }
     return true;
   }
 

@@ -7,6 +7,7 @@
 namespace firetower::profile {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(ProfileType, ReadsItsOwnSpelling) {
@@ -34,6 +35,32 @@ TEST(ProfileType, ReadsPyroscopesIds) {
   EXPECT_EQ(select("mutex:contentions:count:contentions:count"), "lock/contentions");
   EXPECT_EQ(select("block:delay:nanoseconds:contentions:count"), "lock/");
   EXPECT_EQ(select("memory:inuse_space:bytes:space:bytes"), "memory/inuse_space");
+}
+
+TEST(ProfileType, TellsTheIdOfItsCountToo) {
+  auto ids = [](std::string_view name) { return ParseProfileType(name)->PyroscopeIds(); };
+  EXPECT_THAT(ids("cpu"), ElementsAre("process_cpu:cpu:nanoseconds:cpu:nanoseconds",
+                                      "process_cpu:samples:count:cpu:nanoseconds"));
+  EXPECT_THAT(ids("offcpu"),
+              ElementsAre("off_cpu:off_cpu:nanoseconds::", "off_cpu:samples:count::"));
+  EXPECT_THAT(ids("lock"), ElementsAre("mutex:delay:nanoseconds:contentions:count",
+                                       "mutex:contentions:count:contentions:count"));
+  EXPECT_THAT(ids("memory"), ElementsAre("memory:alloc_space:bytes:space:bytes",
+                                         "memory:alloc_objects:count:space:bytes"));
+  EXPECT_THAT(ids("event:page-faults"), ElementsAre("event:page-faults:events:count:event:count"));
+}
+
+TEST(ProfileType, SplitsIdsFromBehind) {
+  PyroscopeIdParts parts = SplitPyroscopeId("event:sched:sched_switch:events:count:event:count");
+  EXPECT_EQ(parts.name, "event:sched:sched_switch");
+  EXPECT_EQ(parts.sample_type, (ValueType{"events", "count"}));
+  EXPECT_EQ(parts.period_type, (ValueType{"event", "count"}));
+  parts = SplitPyroscopeId("off_cpu:off_cpu:nanoseconds::");
+  EXPECT_EQ(parts.name, "off_cpu");
+  EXPECT_EQ(parts.sample_type, (ValueType{"off_cpu", "nanoseconds"}));
+  EXPECT_EQ(parts.period_type, ValueType{});
+  EXPECT_EQ(SplitPyroscopeId("b:c").period_type, (ValueType{"b", "c"}));
+  EXPECT_EQ(SplitPyroscopeId("").name, "");
 }
 
 TEST(ProfileType, SuggestsTheNearest) {

@@ -77,6 +77,11 @@ TEST(CatalogRow, AnswersForItsLabels) {
   EXPECT_EQ(LabelValueOf(row, "type"), "cpu");
   EXPECT_EQ(LabelValueOf(row, "__name__"), "cpu");
   EXPECT_EQ(LabelValueOf(row, "__profile_type__"), "process_cpu:cpu:nanoseconds:cpu:nanoseconds");
+  EXPECT_EQ(LabelValueOf(row, "__type__"), "cpu");
+  EXPECT_EQ(LabelValueOf(row, "__unit__"), "nanoseconds");
+  EXPECT_EQ(LabelValueOf(row, "__period_type__"), "cpu");
+  EXPECT_EQ(LabelValueOf(row, "__period_unit__"), "nanoseconds");
+  EXPECT_EQ(LabelValueOf(row, "__nonsense__"), "");
   EXPECT_EQ(LabelValueOf(row, "service_name"), "web-1-workload");
   EXPECT_EQ(LabelValueOf(row, "nonsense"), "");
   row.workload.clear();

@@ -227,6 +227,11 @@ TEST_F(StoreQuery, SumsByStepAndSpreadsWindows) {
   ASSERT_EQ(half->series[0].points.size(), 1u);
   EXPECT_DOUBLE_EQ(half->series[0].points[0].value, 0.75e8);  // half of (10 + 5) samples
 
+  const auto samples = SeriesTotals(store(), Between(0, 9'000'000'000), 60 * kSecondNs, by, {}, {},
+                                    RowValue::kSamples);
+  ASSERT_TRUE(samples);
+  EXPECT_DOUBLE_EQ(samples->series.at(1).points.at(0).value, 10);
+
   EXPECT_FALSE(SeriesTotals(store(), {}, 0, {}));
 }
 
