@@ -13,6 +13,8 @@
 #include "query/profiles/diff_endpoint.h"
 #include "query/profiles/list_endpoint.h"
 #include "query/profiles/profile_endpoint.h"
+#include "query/pyroscope/connect.h"
+#include "query/pyroscope/service.h"
 #include "query/question.h"
 #include "query/wire.h"
 
@@ -63,8 +65,12 @@ Api::Api(const ApiParts& parts)
       }),
       admission_(parts.admission, parts.on_idle) {}
 
+bool Api::IsQuestion(std::string_view path) {
+  return path.starts_with("/api/") || pyroscope::IsServicePath(path);
+}
+
 HttpResponse Api::Serve(const HttpRequest& request) const {
-  if (!request.path.starts_with("/api/")) return router_.Serve(request);
+  if (!IsQuestion(request.path)) return router_.Serve(request);
   const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
   if (!pass) {
     HttpResponse busy =
@@ -75,10 +81,17 @@ HttpResponse Api::Serve(const HttpRequest& request) const {
     return busy;
   }
   const Status known = parts_.authorizer.Identify(request);
-  return known ? router_.Serve(request) : Unidentified(request, known.error());
+  if (!known) return Unidentified(request, known.error());
+  if (pyroscope::IsServicePath(request.path)) return pyroscope::ServeService(request, parts_);
+  return router_.Serve(request);
 }
 
 HttpResponse Api::Refuse(const HttpRequest& request, int status, const Error& error) const {
+  if (pyroscope::IsServicePath(request.path)) {
+    HttpResponse response = pyroscope::ConnectError(status, error.message());
+    response.route = pyroscope::ServiceRoute(request.path);
+    return response;
+  }
   const bool is_pprof = request.path == kProfilePath || request.path == kDiffPath;
   HttpResponse response = is_pprof ? PprofError(status, error) : JsonError(status, error.message());
   response.route = router_.RouteOf(request.path);
@@ -96,6 +109,7 @@ HttpResponse Api::Index() const {
   HttpResponse response;
   response.body = fmt::format(
       "Firetower: continuous profiles of every container.\n\n{}\n"
+      "POST /querier.v1.QuerierService/METHOD is for Grafana's Pyroscope data source.\n"
       "Times: RFC 3339, epoch, now-1h, 15m. Selectors: {{namespace=\"shop\",pod=~\"web.*\"}}.\n",
       router_.Index());
   response.headers.emplace_back("Vary", "Accept");

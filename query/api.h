@@ -39,7 +39,9 @@ class Api {
   // Its routes point back at it.
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
-  // Below /api/ nothing is answered to somebody unknown.
+  // Whether a path's answers are of profiles: then it matters who asks, and what it takes.
+  static bool IsQuestion(std::string_view path);
+  // Questions of somebody unknown are not answered.
   HttpResponse Serve(const HttpRequest& request) const;
   // That a server needs which is to answer probes and metrics while questions wait.
   int WorkerThreads() const { return parts_.admission.WorkerThreads(); }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "query/api.h"
+#include "query/http/message.h"
+#include "query/pyroscope/request.h"
+#include "query/question.h"
+#include "store/query.h"
+
+namespace firetower::query::pyroscope {
+
+// What one call comes from and is answered with.
+struct Caller {
+  const HttpRequest& http;
+  const ApiParts& parts;
+};
+
+// A reply in its binary form, and what could not be read for it.
+struct Answer {
+  std::string message = {};
+  store::SkippedList skipped = {};
+};
+
+// What counts as asked for where a request gives no time, or its start alone.
+inline constexpr int64_t kLabelsSpanNs = 3600 * kNsPerSecond;
+
+// The question of a request as /api/v1 has it: the caller's rights and the limits are the same.
+// The type is `type_id`, else what stands before the selector's braces, else what the selector says
+// of __profile_type__ or __name__.
+Result<Question> Ask(const Caller& caller, std::string_view type_id, std::string_view selector,
+                     const AskedRange& range, TypeDefault type_default);
+// One for each selector; of none, everything is asked for. kInvalid past kMaxSelectors.
+inline constexpr size_t kMaxSelectors = 16;
+Result<std::vector<Question>> AskEach(const Caller& caller, const LabelsRequest& request);
+
+// Pyroscope's name of a type of ours, process_cpu of cpu: what series of it have as __name__.
+std::string PyroscopeName(std::string_view type);
+
+}  // namespace firetower::query::pyroscope

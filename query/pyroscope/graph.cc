@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/pyroscope/graph.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "profile/builder.h"
+#include "profile/codec/pprof/wire.h"
+#include "profile/flame/layout.h"
+#include "profile/flame/tree.h"
+#include "profile/pprof.h"
+#include "profile/type.h"
+#include "query/profiles/profile_endpoint.h"
+#include "query/pyroscope/pick.h"
+
+namespace firetower::query::pyroscope {
+namespace {
+
+using profile::FlameBar;
+using profile::FlameLevels;
+using profile::FlameTreeBuilder;
+using profile::WireWriter;
+
+// As /api/v1/flame has them.
+constexpr int64_t kDefaultNodes = 8192;
+constexpr int64_t kMaxNodes = 1 << 20;
+constexpr uint32_t kMaxTreeNodes = 1u << 21;
+
+enum Format : uint64_t { kUnspecified = 0, kFlameGraph = 1, kPprof = 4 };
+
+struct Picked {
+  profile::Profile profile = {};
+  uint32_t value = 0;     // which of its values
+  std::string type = {};  // its profile type, as we write it
+  store::SkippedList skipped = {};
+};
+
+// A profile without samples, of the value that is asked for.
+profile::Profile NoneOf(const Question& question) {
+  const std::vector<profile::ValueType> values = question.query.type->SampleTypes();
+  const bool is_first = question.sample_type == values.front().type;
+  return profile::ProfileBuilder({.sample_types = {is_first ? values.front() : values.back()},
+                                  .period_type = question.query.type->PeriodType()})
+      .Build();
+}
+
+struct How {
+  bool value_alone = false;  // the profile has no other value
+  uint64_t sides = 1;        // that share what an answer may read
+};
+
+Result<Picked> PickAsked(const Caller& caller, const SelectRequest& request, const How& how) {
+  ASSIGN_OR_RETURN(Question question, Ask(caller, request.type_id, request.selector, request.range,
+                                          TypeDefault::kCpu));
+  question.limits.max_read_bytes /= how.sides;
+  const bool is_copied = how.value_alone || !request.call_site.empty();
+  // What is merged and what is picked of it are in memory at once.
+  if (is_copied) question.limits.max_merged_bytes /= 2;
+  Picked picked{.type = question.query.type->Name()};
+  store::MergeResult merged;
+  if (!request.names_ids) {
+    const auto open = caller.parts.live.OpenProfiles();
+    ASSIGN_OR_RETURN(merged, MergeAsked(question, open, caller.parts));
+  }
+  picked.skipped = std::move(merged.skipped);
+  if (merged.profiles == 0) {
+    picked.profile = NoneOf(question);
+    return picked;
+  }
+  picked.value = question.sample_type.empty() ? merged.profile.DefaultValueIndex()
+                                              : merged.profile.FindValueIndex(question.sample_type);
+  if (picked.value >= merged.profile.sample_types().size()) {
+    return Error(ErrorCode::kUnsupported,
+                 fmt::format("these profiles have no value '{}'", question.sample_type));
+  }
+  picked.profile =
+      is_copied ? Pick(merged.profile, picked.value, request.call_site) : std::move(merged.profile);
+  if (is_copied) picked.value = 0;
+  return picked;
+}
+
+FlameLevels LayOut(FlameTreeBuilder builder, int64_t max_nodes) {
+  profile::FlameCut cut;
+  cut.max_bars =
+      static_cast<uint32_t>(max_nodes <= 0 ? kDefaultNodes : std::min(max_nodes, kMaxNodes));
+  return LayOutFlame(std::move(builder).Build(), cut, profile::SiblingOrder::kName);
+}
+
+// x as the distance from the end of the bar before, total, self.
+void AddBar(const FlameBar& bar, int64_t& end, std::vector<int64_t>& values) {
+  values.insert(values.end(), {bar.x - end, bar.total, bar.self});
+  end = bar.x + bar.total;
+}
+
+// FlameGraph, or FlameGraphDiff: names 1, levels 2 { values 1 }, total 3, max_self 4, and of a
+// difference left_ticks 5, right_ticks 6.
+std::string EncodeGraph(const FlameLevels& levels) {
+  const bool is_diff = !levels.left.empty();
+  std::string out;
+  WireWriter writer;
+  for (const profile::FlameName& name : levels.names) writer.Bytes(1, ToValidUtf8(name.text));
+  out.append(writer.bytes());
+  writer.Clear();
+  std::vector<int64_t> values;
+  int64_t max_self = 0;
+  for (size_t level = 0; level < levels.level_count(); ++level) {
+    values.clear();
+    int64_t end = 0;
+    int64_t left_end = 0;
+    for (uint32_t bar = levels.level_starts[level]; bar < levels.level_starts[level + 1]; ++bar) {
+      if (is_diff) AddBar(levels.left[bar], left_end, values);
+      AddBar(levels.bars[bar], end, values);
+      values.push_back(levels.name_of[bar]);
+      max_self = std::max({max_self, levels.bars[bar].self, is_diff ? levels.left[bar].self : 0});
+    }
+    writer.Packed(1, values.size(), [&](size_t i) { return values[i]; });
+    writer.MoveTo(&out, 2);
+  }
+  const int64_t left = is_diff ? levels.left[0].total : 0;
+  writer.Number(3, profile::SaturatingAdd(left, levels.total()));
+  writer.Number(4, max_self);
+  if (is_diff) {
+    writer.Number(5, left);
+    writer.Number(6, levels.total());
+  }
+  out.append(writer.bytes());
+  return out;
+}
+
+// As field `number` of the reply.
+std::string Within(uint32_t number, std::string_view message) {
+  WireWriter writer;
+  writer.Bytes(number, message);
+  return std::string(writer.bytes());
+}
+
+Result<Answer> GraphOf(const SelectRequest& request, Picked picked) {
+  FlameTreeBuilder builder(profile::NameDetail::kFull, kMaxTreeNodes);
+  RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
+  picked.profile = profile::Profile();  // its memory is the tree's
+  return Answer{Within(1, EncodeGraph(LayOut(std::move(builder), request.max_nodes))),
+                std::move(picked.skipped)};
+}
+
+Result<Answer> InFormat(const Caller& caller, const SelectRequest& request) {
+  if (request.format != kUnspecified && request.format != kFlameGraph && request.format != kPprof) {
+    return Error(ErrorCode::kUnsupported,
+                 "this profile format is not written here: ask for PROFILE_FORMAT_FLAMEGRAPH or "
+                 "PROFILE_FORMAT_PPROF");
+  }
+  const bool is_pprof = request.format == kPprof;
+  ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {.value_alone = is_pprof}));
+  if (!is_pprof) return GraphOf(request, std::move(picked));
+  return Answer{Within(5, Within(1, profile::EncodePprof(picked.profile, {.gzip = false}))),
+                std::move(picked.skipped)};
+}
+
+}  // namespace
+
+Result<Answer> SelectMergeStacktraces(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const SelectRequest request, ReadStacktracesRequest(message));
+  return InFormat(caller, request);
+}
+
+Result<Answer> SelectMergeSpanProfile(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const SelectRequest request, ReadSpanProfileRequest(message));
+  return InFormat(caller, request);
+}
+
+Result<Answer> SelectMergeProfile(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const SelectRequest request, ReadMergeProfileRequest(message));
+  ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {.value_alone = true}));
+  return Answer{profile::EncodePprof(picked.profile, {.gzip = false}), std::move(picked.skipped)};
+}
+
+Result<Answer> DiffGraph(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const auto sides, ReadDiffRequest(message));
+  FlameTreeBuilder builder(profile::NameDetail::kFull, kMaxTreeNodes);
+  Answer answer;
+  std::string type;
+  // One after the other: a side is given back before the next one is merged.
+  for (const bool is_left : {true, false}) {
+    const SelectRequest& side = is_left ? sides.first : sides.second;
+    ASSIGN_OR_RETURN(Picked asked,
+                     PickAsked(caller, side, {.sides = 2}).Context(is_left ? "left" : "right"));
+    if (!is_left && asked.type != type) {
+      return Error(ErrorCode::kInvalid,
+                   fmt::format("profiles of types {} and {} cannot be compared: ask for one type",
+                               type, asked.type));
+    }
+    type = asked.type;
+    RETURN_IF_ERROR(
+        builder.Add(asked.profile, asked.value,
+                    is_left ? FlameTreeBuilder::Side::kLeft : FlameTreeBuilder::Side::kRight));
+    answer.skipped.Append(std::move(asked.skipped));
+  }
+  const int64_t max_nodes = std::max(sides.first.max_nodes, sides.second.max_nodes);
+  answer.message = Within(1, EncodeGraph(LayOut(std::move(builder), max_nodes)));
+  return answer;
+}
+
+}  // namespace firetower::query::pyroscope

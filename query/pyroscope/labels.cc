@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/pyroscope/labels.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/json.h"
+#include "profile/codec/pprof/wire.h"
+#include "profile/type.h"
+#include "store/profiles/newest.h"
+
+namespace firetower::query::pyroscope {
+namespace {
+
+using profile::WireWriter;
+
+constexpr size_t kMaxLabelNames = 32;
+constexpr std::string_view kNameLabel = "__name__";
+// Of our own, which Grafana has in another form: the type as __profile_type__.
+constexpr std::string_view kUnshown = "type";
+constexpr std::string_view kTypeLabels[] = {"__name__", "__profile_type__", "__type__",
+                                            "__unit__", "__period_type__",  "__period_unit__"};
+
+void AppendType(const std::string& id, std::string& out) {
+  const profile::PyroscopeIdParts parts = profile::SplitPyroscopeId(id);
+  WireWriter type;
+  const std::pair<uint32_t, const std::string*> fields[] = {{1, &id},
+                                                            {2, &parts.name},
+                                                            {4, &parts.sample_type.type},
+                                                            {5, &parts.sample_type.unit},
+                                                            {6, &parts.period_type.type},
+                                                            {7, &parts.period_type.unit}};
+  for (const auto& [number, text] : fields) {
+    if (!text->empty()) type.Bytes(number, *text);
+  }
+  type.MoveTo(&out, 1);
+}
+
+Answer TypesAnswer(const std::vector<std::string>& names, store::SkippedList skipped) {
+  Answer answer{.skipped = std::move(skipped)};
+  for (const std::string& name : names) {
+    const auto type = profile::ParseProfileType(name);
+    if (!type) continue;  // of a newer version
+    for (const std::string& id : type->PyroscopeIds()) AppendType(id, answer.message);
+  }
+  return answer;
+}
+
+Answer NamesAnswer(const std::set<std::string>& names, store::SkippedList skipped) {
+  Answer answer{.skipped = std::move(skipped)};
+  WireWriter writer;
+  for (const std::string& name : names) writer.Bytes(1, ToValidUtf8(name));
+  answer.message = writer.bytes();
+  return answer;
+}
+
+// What `look` finds for each of a request's selectors, in one set.
+template <typename Look>
+Result<Answer> NamesOfEach(const Caller& caller, const LabelsRequest& request, const Look& look) {
+  ASSIGN_OR_RETURN(const std::vector<Question> questions, AskEach(caller, request));
+  const auto open = caller.parts.live.OpenProfiles();
+  std::set<std::string> names;
+  store::SkippedList skipped;
+  for (const Question& question : questions) {
+    ASSIGN_OR_RETURN(store::LabelsResult found, look(question, open));
+    for (std::string& name : found.values) names.insert(std::move(name));
+    skipped.Append(std::move(found.skipped));
+  }
+  return NamesAnswer(names, std::move(skipped));
+}
+
+using LabelSet = std::vector<std::pair<std::string, std::string>>;
+
+Result<std::vector<std::string>> NamesOfSets(const LabelsRequest& request) {
+  std::vector<std::string> names;
+  for (const std::string& name : request.label_names) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  if (names.size() > kMaxLabelNames) {
+    return Error(ErrorCode::kInvalid, fmt::format("{} label names: at most {} are told at once",
+                                                  names.size(), kMaxLabelNames));
+  }
+  if (!names.empty()) return names;
+  names.assign(std::begin(kTypeLabels), std::end(kTypeLabels));
+  for (const std::string& name : store::CatalogLabelNames()) {
+    if (name != kUnshown) names.push_back(name);
+  }
+  return names;
+}
+
+// Without labels that have no value.
+LabelSet SetOf(const store::Series& series, const std::vector<std::string>& names) {
+  LabelSet set;
+  for (const std::string& name : names) {
+    const std::string& value = series.labels.at(name);
+    if (value.empty()) continue;
+    set.emplace_back(name, name == kNameLabel ? PyroscopeName(value) : ToValidUtf8(value));
+  }
+  return set;
+}
+
+}  // namespace
+
+Result<Answer> ProfileTypes(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const LabelsRequest request, ReadProfileTypesRequest(message));
+  const Result<Question> question = Ask(caller, "", "", request.range, TypeDefault::kAny);
+  if (!question && question.error().code() == ErrorCode::kPermission) {
+    return TypesAnswer({"cpu", "lock", "memory", "offcpu"}, {});
+  }
+  if (!question) return question.error();
+  const auto open = caller.parts.live.OpenProfiles();
+  ASSIGN_OR_RETURN(
+      store::LabelsResult types,
+      store::LabelValues(caller.parts.store, question->query, kNameLabel, open, question->limits));
+  return TypesAnswer(types.values, std::move(types.skipped));
+}
+
+Result<Answer> LabelNames(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const LabelsRequest request, ReadLabelNamesRequest(message));
+  return NamesOfEach(caller, request, [&](const Question& question, const auto& open) {
+    auto names = store::LabelNames(caller.parts.store, question.query, open, question.limits);
+    if (names) std::erase(names->values, kUnshown);
+    return names;
+  });
+}
+
+Result<Answer> LabelValues(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const LabelsRequest request, ReadLabelValuesRequest(message));
+  return NamesOfEach(caller, request, [&](const Question& question, const auto& open) {
+    auto values =
+        store::LabelValues(caller.parts.store, question.query, request.name, open, question.limits);
+    if (values && request.name == kNameLabel) {
+      for (std::string& value : values->values) value = PyroscopeName(value);
+    }
+    return values;
+  });
+}
+
+Result<Answer> LabelSets(const Caller& caller, std::string_view message) {
+  ASSIGN_OR_RETURN(const LabelsRequest request, ReadSeriesRequest(message));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOfSets(request));
+  ASSIGN_OR_RETURN(const std::vector<Question> questions, AskEach(caller, request));
+  const auto open = caller.parts.live.OpenProfiles();
+  std::set<LabelSet> sets;
+  Answer answer;
+  for (const Question& question : questions) {
+    // One step: what the sums are is not asked for.
+    const int64_t step_ns =
+        std::max(question.range.to_ns - question.range.from_ns, int64_t{kNsPerSecond});
+    ASSIGN_OR_RETURN(store::SeriesResult found,
+                     store::SeriesTotals(caller.parts.store, question.query, step_ns, names, open,
+                                         question.limits));
+    for (const store::Series& series : found.series) sets.insert(SetOf(series, names));
+    answer.skipped.Append(std::move(found.skipped));
+  }
+  WireWriter pair;
+  WireWriter labels;
+  for (const LabelSet& set : sets) {
+    // Grafana takes the first set without labels for the end of the data.
+    if (set.empty()) continue;
+    for (const auto& [name, value] : set) {
+      pair.Clear();
+      pair.Bytes(1, name);
+      pair.Bytes(2, value);
+      labels.Bytes(1, pair.bytes());
+    }
+    labels.MoveTo(&answer.message, 2);
+  }
+  return answer;
+}
+
+Result<Answer> ProfileStats(const Caller& caller, std::string_view) {
+  constexpr int64_t kSpans[] = {kLabelsSpanNs, kStatsSpanNs};
+  const int64_t now_ms = caller.parts.clock.WallNs() / kNsPerMs;
+  const auto open = caller.parts.live.OpenProfiles();
+  WireWriter writer;
+  const auto there = [&writer](store::SkippedList skipped = {}) {
+    return Answer{std::string(writer.bytes()), std::move(skipped)};
+  };
+  for (const int64_t span_ns : kSpans) {
+    const Result<Question> question =
+        Ask(caller, "", "", {now_ms - span_ns / kNsPerMs, now_ms}, TypeDefault::kAny);
+    if (!question && question.error().code() != ErrorCode::kPermission) return question.error();
+    writer.Clear();
+    writer.Number(1, true);
+    // For who may read single namespaces there is no telling; Grafana then lets them look.
+    if (!question) return there();
+    auto found = store::ListNewest(caller.parts.store, question->query, 1, open, question->limits);
+    const bool are_many = !found && found.error().code() == ErrorCode::kExhausted;
+    if (are_many) return there();
+    if (!found) return found.error();
+    if (found->profiles.empty()) continue;
+    writer.Number(3, found->profiles.front().row.end_ns() / kNsPerMs);
+    return there(std::move(found->skipped));
+  }
+  return Answer{};
+}
+
+}  // namespace firetower::query::pyroscope

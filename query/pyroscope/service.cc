@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/pyroscope/service.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "query/pyroscope/connect.h"
+#include "query/pyroscope/graph.h"
+#include "query/pyroscope/labels.h"
+#include "query/pyroscope/series.h"
+
+namespace firetower::query::pyroscope {
+namespace {
+
+constexpr std::string_view kQuerier = "/querier.v1.QuerierService/";
+constexpr std::string_view kSettings = "/settings.v1.SettingsService/";
+
+// No settings are kept; Grafana asks for them.
+Result<Answer> NoSettings(const Caller&, std::string_view) { return Answer{}; }
+
+struct Method {
+  std::string_view path;
+  const MessageSchema& request;
+  const MessageSchema& reply;
+  Result<Answer> (*answer)(const Caller& caller, std::string_view message);
+};
+
+const Method kMethods[] = {
+    {"/querier.v1.QuerierService/ProfileTypes", kProfileTypesRequest, kProfileTypesReply,
+     ProfileTypes},
+    {"/querier.v1.QuerierService/LabelNames", kLabelNamesRequest, kNamesReply, LabelNames},
+    {"/querier.v1.QuerierService/LabelValues", kLabelValuesRequest, kNamesReply, LabelValues},
+    {"/querier.v1.QuerierService/Series", kSeriesRequest, kSeriesReply, LabelSets},
+    {"/querier.v1.QuerierService/GetProfileStats", kEmptyMessage, kProfileStatsReply, ProfileStats},
+    {"/querier.v1.QuerierService/SelectSeries", kSelectSeriesRequest, kSelectSeriesReply,
+     SelectSeries},
+    {"/querier.v1.QuerierService/SelectMergeStacktraces", kSelectMergeStacktracesRequest,
+     kFlameReply, SelectMergeStacktraces},
+    {"/querier.v1.QuerierService/SelectMergeSpanProfile", kSelectMergeSpanProfileRequest,
+     kFlameReply, SelectMergeSpanProfile},
+    {"/querier.v1.QuerierService/SelectMergeProfile", kSelectMergeProfileRequest, kPprofProfile,
+     SelectMergeProfile},
+    {"/querier.v1.QuerierService/Diff", kDiffRequest, kDiffReply, DiffGraph},
+    {"/settings.v1.SettingsService/Get", kEmptyMessage, kEmptyMessage, NoSettings},
+};
+
+const Method* FindMethod(std::string_view path) {
+  const auto found = std::ranges::find(kMethods, path, &Method::path);
+  return found == std::end(kMethods) ? nullptr : &*found;
+}
+
+Result<HttpResponse> Call(const Method& method, Codec codec, const HttpRequest& request,
+                          const ApiParts& parts) {
+  ASSIGN_OR_RETURN(const std::string message, ReadMessage(request, codec, method.request));
+  ASSIGN_OR_RETURN(Answer answer, method.answer({request, parts}, message));
+  ASSIGN_OR_RETURN(HttpResponse response,
+                   MessageResponse(request, codec, method.reply, std::move(answer.message),
+                                   parts.limits.max_merged_bytes));
+  NoteSkipped(answer.skipped, response);
+  return response;
+}
+
+HttpResponse Serve(const Method* method, const HttpRequest& request, const ApiParts& parts) {
+  if (method == nullptr) {
+    return ConnectError(501, fmt::format("there is no method {}", request.path));
+  }
+  if (request.method != "POST") {
+    HttpResponse response =
+        JsonError(405, fmt::format("{} takes POST, not {}", request.path, request.method));
+    response.headers.emplace_back("Allow", "POST");
+    return response;
+  }
+  const std::optional<Codec> codec = CodecOf(request.content_type);
+  if (!codec) {
+    HttpResponse response = JsonError(
+        415, fmt::format("Content-Type is '{}': it must be application/proto or application/json",
+                         request.content_type));
+    response.headers.emplace_back("Accept-Post", "application/proto, application/json");
+    return response;
+  }
+  Result<HttpResponse> response = Call(*method, *codec, request, parts);
+  return response ? *std::move(response) : ConnectError(response.error());
+}
+
+}  // namespace
+
+bool IsServicePath(std::string_view path) {
+  return path.starts_with(kQuerier) || path.starts_with(kSettings);
+}
+
+std::string_view ServiceRoute(std::string_view path) {
+  const Method* method = FindMethod(path);
+  return method == nullptr ? std::string_view() : method->path;
+}
+
+HttpResponse ServeService(const HttpRequest& request, const ApiParts& parts) {
+  const Method* method = FindMethod(request.path);
+  HttpResponse response = Serve(method, request, parts);
+  if (method != nullptr) response.route = method->path;
+  return response;
+}
+
+}  // namespace firetower::query::pyroscope
