@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""values_test.py: what the chart takes, and what it says of what it does not take."""
+
+import json
+import re
+import tempfile
+
+from chart import CHART, EVERYTHING, ROOT, ChartCopy, Helm, find
+from case import Case
+
+# What the chart says itself, or what makes no sense in its pods: they are no values.
+OF_THE_AGENT = {"standalone", "kubeconfig", "listen", "config", "policy", "store", "spool", "spool-bytes", "node-name",
+                "cluster", "cgroup-root", "memory-limit-bytes", "max-frequency-hertz", "debuginfod-cache", "proc-root",
+                "sys-root"}
+OF_THE_HUB = {"kubeconfig", "listen", "store", "retention-short", "retention-standard", "retention-long", "cluster",
+              "lease-namespace", "lease-name", "identity"}
+# Values of which a part may be set, or of Kubernetes' own form.
+LEFT_OPEN = {"options", "resources", "seccompProfile", "appArmorProfile"}
+
+# Values, and what helm's answer names.
+REFUSED = (
+    ("stroe: {url: s3://b}", ("stroe",)),
+    ("store: {url: https://b.example}", ("/store/url",)),
+    ("store: {url: 's3://key:secret@b'}", ("/store/url",)),
+    ("cluster: a/b", ("/cluster",)),
+    ("image: {digest: latest}", ("/image/digest",)),
+    ("image: {pullPolicy: Sometimes}", ("/image/pullPolicy", "IfNotPresent")),
+    ("agent: {privileged: true}", ("/agent", "privileged")),
+    ("agent: {options: {log-fromat: json}}", ("/agent/options", "log-fromat")),
+    ("agent: {options: {listen: ':1'}}", ("/agent/options", "listen")),
+    ("agent: {maxFrequencyHertz: 1000}", ("/agent/maxFrequencyHertz", "999")),
+    ("agent: {spool: {size: lots}}", ("/agent/spool/size",)),
+    ("agent: {spool: {hostPath: data}}", ("/agent/spool/hostPath",)),
+    ("agent: {maxUnavailable: some}", ("/agent/maxUnavailable",)),
+    ("agent: {terminationGracePeriodSeconds: 1}", ("/agent/terminationGracePeriodSeconds", "10")),
+    ("agent: {seccompProfile: {type: none}}", ("/agent/seccompProfile/type", "Unconfined")),
+    ("agent: {podLabels: {app.kubernetes.io/name: mine}}", ("app.kubernetes.io/name",)),
+    ("agent: {resources: {limit: {memory: 1Gi}}}", ("/agent/resources", "limit")),
+    ("hub: {replicas: 0}", ("/hub/replicas",)),
+    ("hub: {retention: {standard: a week}}", ("/hub/retention/standard",)),
+    ("networkPolicy: {from: monitoring}", ("/networkPolicy/from",)),
+    ("crds: {install: maybe}", ("/crds/install",)),
+)
+
+
+def judge_lint(case, helm):
+    for name, arguments in (("defaults", ()), ("everything", EVERYTHING)):
+        said = helm.run("lint", "--strict", CHART, *arguments, ok=False)
+        case.check(f"helm lint --strict: {name}", said.returncode == 0, said.stdout if said.returncode else "")
+
+
+def judge_refusals(case, helm):
+    for text, fragments in REFUSED:
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as values:
+            values.write(text)
+            values.flush()
+            said = helm.run("template", CHART, "--values", values.name, ok=False)
+        holds = said.returncode != 0 and all(one in said.stderr for one in fragments)
+        case.check(f"refused, and says which: {text}", holds, "" if holds else said.stderr)
+
+
+def differences(schema, values, path=""):
+    """Where the schema and the values do not name the same things."""
+    named = set(schema.get("properties", {}))
+    yield from (f"{path}.{name}" for name in named ^ set(values))
+    for name in (named & set(values)) - LEFT_OPEN:
+        if "properties" in schema["properties"][name]:
+            yield from differences(schema["properties"][name], values[name], f"{path}.{name}")
+
+
+def undescribed(schema, path=""):
+    for name, one in schema.get("properties", {}).items():
+        if "description" not in one:
+            yield f"{path}.{name}"
+        if name not in LEFT_OPEN:
+            yield from undescribed(one, f"{path}.{name}")
+
+
+def options_of(page, pattern):
+    return set(re.findall(pattern, (ROOT / "docs/reference" / page).read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def judge_schema(case, helm):
+    schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+    values = helm.yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+    schema["properties"].pop("global")  # Helm's own.
+    strays = list(differences(schema, values))
+    case.check("the schema and values.yaml name the same values", not strays, strays or "")
+    bare = list(undescribed(schema))
+    case.check("each has a description", not bare, bare or "")
+    for part, page, pattern, own in (
+            ("agent", "configuration.md", r"^\| `--([a-z-]+)", OF_THE_AGENT),
+            ("hub", "hub.md", r"^\| `--([a-z-]+)", OF_THE_HUB)):
+        known = options_of(page, pattern)
+        offered = set(schema["properties"][part]["properties"]["options"]["properties"])
+        case.check(f"{part}.options are those of docs/reference/{page} but for the chart's own",
+                   known and offered == known - own, sorted(offered ^ (known - own)))
+        case.check(f"and the chart's own of {part} are there", own <= known, sorted(own - known))
+
+
+def judge_versions(case, helm):
+    chart = helm.yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
+    version = re.search(r"project\(firetower VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
+    case.check("appVersion is what is built", chart["appVersion"] == version, chart["appVersion"])
+
+
+def judge_monitoring(case, helm):
+    """Whatever lies in dashboards/ and rules/ goes in as it is: braces are Prometheus's and Grafana's there."""
+    dashboard = '{"title": "Nodes {{ .Values.x }}", "panels": [{"legendFormat": "{{pod}}"}]}\n'
+    rules = ("# A comment\ngroups:\n- name: added\n  rules:\n  - alert: Added\n    expr: up == 0\n"
+             "    annotations:\n      summary: '{{ $labels.pod }} is away'\n")
+    with ChartCopy() as copy:
+        for name, text in (("dashboards/added.json", dashboard), ("rules/added.yaml", rules)):
+            (copy / name).parent.mkdir(exist_ok=True)
+            (copy / name).write_text(text, encoding="utf-8")
+        objects = helm.render(*EVERYTHING, chart=copy)
+        none = helm.render(chart=copy)
+    shown = find(objects, "ConfigMap", "firetower-dashboard-added")
+    case.check("a dashboard is a ConfigMap", shown["data"] == {"added.json": dashboard}, shown["data"])
+    case.check("that Grafana's sidecar finds", shown["metadata"]["labels"] == {"grafana_dashboard": "1"})
+    wanted = helm.yaml.safe_load(rules)
+    mounted = find(objects, "ConfigMap", "firetower-rules-added")["data"]["added.yaml"]
+    case.check("rules are a ConfigMap", helm.yaml.safe_load(mounted) == wanted, mounted)
+    case.check("and a PrometheusRule", find(objects, "PrometheusRule", "firetower-added")["spec"] == wanted)
+    monitored = {one["metadata"]["name"]: one["spec"]["selector"]["matchLabels"] for one in objects if one["kind"] == "PodMonitor"}
+    pods = {one["metadata"]["name"]: one["spec"]["template"]["metadata"]["labels"] for one in objects
+            if one["kind"] in ("DaemonSet", "Deployment")}
+    case.check("PodMonitors select the pods", monitored.keys() == pods.keys() and all(
+        monitored[name].items() <= pods[name].items() for name in pods), monitored)
+    kinds = {one["kind"] for one in none}
+    case.check("by default there is nothing of an operator that may be absent",
+               not kinds & {"PodMonitor", "PrometheusRule", "ServiceMonitor"}, sorted(kinds))
+
+
+def main():
+    case = Case("chart.values")
+    helm = Helm(case)
+    judge_lint(case, helm)
+    judge_refusals(case, helm)
+    judge_schema(case, helm)
+    judge_versions(case, helm)
+    judge_monitoring(case, helm)
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
