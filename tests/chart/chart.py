@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "tests/support/real"), str(ROOT / "tests/cluster")]
+sys.path += [str(ROOT / folder) for folder in ("tests/support/real", "tests/support/kubernetes", "tests/cluster")]
 sys.dont_write_bytecode = True
 
 CHART = ROOT / "charts/firetower"
@@ -37,12 +37,13 @@ class Helm:
             case.skip(found.stderr.strip())
         self.program = found.stdout.strip()
         self.kubeconfig = kubeconfig
+        self.prefix = []
 
     def run(self, *arguments, ok=True):
-        command = [self.program, *map(str, arguments)]
+        command = [*self.prefix, self.program, *map(str, arguments)]
         if self.kubeconfig:
             command += ["--kubeconfig", str(self.kubeconfig)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
         if ok and done.returncode != 0:
             raise RuntimeError(f"helm {' '.join(map(str, arguments))}: {done.stderr}")
         return done

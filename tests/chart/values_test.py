@@ -15,6 +15,8 @@ OF_THE_AGENT = {"standalone", "kubeconfig", "listen", "config", "policy", "store
                 "sys-root"}
 OF_THE_HUB = {"kubeconfig", "listen", "store", "retention-short", "retention-standard", "retention-long", "cluster",
               "lease-namespace", "lease-name", "identity"}
+LEAST = ("--set", "hub.enabled=false,networkPolicy.enabled=false,crds.install=false,flowSchema.enabled=false,"
+         "ownNode.enabled=false,agent.priorityClassName=,agent.tolerations=null,agent.nodeSelector=null,agent.podAnnotations=null")
 # Values of which a part may be set, or of Kubernetes' own form.
 LEFT_OPEN = {"options", "resources", "seccompProfile", "appArmorProfile"}
 
@@ -45,9 +47,15 @@ REFUSED = (
 
 
 def judge_lint(case, helm):
-    for name, arguments in (("defaults", ()), ("everything", EVERYTHING)):
+    for name, arguments in (("defaults", ()), ("everything", EVERYTHING), ("least", LEAST)):
         said = helm.run("lint", "--strict", CHART, *arguments, ok=False)
         case.check(f"helm lint --strict: {name}", said.returncode == 0, said.stdout if said.returncode else "")
+
+
+def judge_least(case, helm):
+    kinds = sorted(one["kind"] for one in helm.render(*LEAST))
+    case.check("what can be left out is left out", kinds == [
+        "ClusterRole", "ClusterRole", "ClusterRole", "ClusterRoleBinding", "DaemonSet", "ServiceAccount"], kinds)
 
 
 def judge_refusals(case, helm):
@@ -137,6 +145,7 @@ def main():
     case = Case("chart.values")
     helm = Helm(case)
     judge_lint(case, helm)
+    judge_least(case, helm)
     judge_refusals(case, helm)
     judge_schema(case, helm)
     judge_versions(case, helm)

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""cluster_test.py: the chart on a real cluster, from a namespace that refuses its agents to its uninstallation."""
+
+import os
+import re
+
+from chart import CHART, ROOT, Helm
+from case import Case, run
+from pods_test import BURN, IMAGE, deployment
+from whole_cluster import AGENT_IMAGE, NETWORK, Cluster, wait_for
+
+SPACE = "firetower"
+AGENT = "app.kubernetes.io/component=agent"
+
+
+class ClusterHelm(Helm):
+    """In the cluster's own network."""
+
+    def __init__(self, case, cluster):
+        super().__init__(case, cluster.folder / "kubeconfig")
+        self.prefix = ["nsenter", f"--net={NETWORK}"]
+        name, tag = AGENT_IMAGE.split(":")
+        self.values = ["--namespace", SPACE, "--set", f"image.repository={name},image.tag={tag},image.pullPolicy=Never",
+                       "--set", f"agent.spool.hostPath={cluster.folder}/firetower",
+                       "--set", "agent.options.window-seconds=10,agent.options.slice-milliseconds=500"]
+
+
+def ready(cluster, selector):
+    return {pod["metadata"]["name"] for pod in cluster.pods(SPACE, "-l", selector) if any(
+        one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", []))
+        and "deletionTimestamp" not in pod["metadata"]}
+
+
+def judge_install(case, cluster, helm):
+    """The notes' command is what lets the agents in."""
+    cluster.namespace(SPACE)
+    cluster.kubectl("label", "namespace", SPACE, "pod-security.kubernetes.io/enforce=restricted")
+    told = helm.run("install", SPACE, CHART, *helm.values).stdout
+    case.check("both hubs run where the namespace is restricted",
+               wait_for(lambda: len(ready(cluster, "app.kubernetes.io/name=firetower-hub")) == 2, 90))
+    refused = wait_for(lambda: re.search("violates PodSecurity", cluster.kubectl("-n", SPACE, "get", "events")), 30)
+    case.check("and the agents are refused", refused and not cluster.pods(SPACE, "-l", AGENT))
+    command = re.search(r"kubectl (label .*)$", told, re.MULTILINE).group(1)
+    cluster.kubectl(*command.split())
+    case.check("after what the notes say they run", wait_for(lambda: ready(cluster, AGENT), 120))
+    return told
+
+
+def judge_first_policy(case, cluster, told):
+    cluster.namespace("shop")
+    cluster.apply(deployment("checkout", 1, "3600"))
+    policy = re.search(r"<<'YAML'\n(.*?)\n  YAML$", told, re.DOTALL | re.MULTILINE).group(1)
+    # Of where something runs, and all the time.
+    cluster.kubectl("apply", "-f", "-", text=policy.replace("namespace: default", "namespace: shop")
+                    + "\n    general: {schedule: Continuous}")
+    cluster.kubectl("-n", "shop", "wait", "--for=condition=Ready", "profilingpolicy/first", "--timeout=60s")
+    case.check("the notes' policy is ready", True)
+    asked = re.search(r"kubectl (-n \S+ exec \S+ -- firetower top functions)$", told, re.MULTILINE).group(1)
+    case.check("the notes' question names what burns", wait_for(
+        lambda: "burn" in cluster.kubectl(*asked.split(), check=False), 60))
+
+
+def judge_upgrade(case, cluster, helm):
+    before = ready(cluster, AGENT)
+    helm.run("upgrade", SPACE, CHART, "--reset-then-reuse-values", "--namespace", SPACE, "--set",
+             "agent.options.log-format=json", "--wait", "--timeout", "120s")
+    fresh = wait_for(lambda: ready(cluster, AGENT) - before, 60)
+    log = cluster.kubectl("-n", SPACE, "logs", next(iter(fresh)), "--tail=5")
+    case.check("an upgrade changes the agents, with the new option", log.startswith("{"), log[:200])
+    kept = list((cluster.folder / "firetower").rglob("*.zip"))
+    case.check("what the one before kept is there", kept, len(kept))
+
+
+def judge_uninstall(case, cluster, helm):
+    helm.run("uninstall", SPACE, "--namespace", SPACE, "--wait", "--timeout", "90s")
+    case.check("uninstall leaves no pod", wait_for(lambda: not cluster.pods(SPACE), 60))
+    case.check("and the policy", "first" in cluster.kubectl("-n", "shop", "get", "profilingpolicies"))
+
+
+def main():
+    case = Case("chart.cluster")
+    with Cluster(case) as cluster:
+        helm = ClusterHelm(case, cluster)
+        burn = cluster.folder / "burn"
+        run("cc", "-O1", "-static", "-fno-omit-frame-pointer", "-x", "c", "-o", burn, "-", input=BURN)
+        cluster.image(IMAGE, burn)
+        cluster.agent_image(os.environ.get("FIRETOWER_BUILD", ROOT / "build/dev"))
+        told = judge_install(case, cluster, helm)
+        judge_first_policy(case, cluster, told)
+        judge_upgrade(case, cluster, helm)
+        judge_uninstall(case, cluster, helm)
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
