@@ -21,7 +21,7 @@ class ClusterHelm(Helm):
         super().__init__(case, cluster.folder / "kubeconfig")
         self.prefix = ["nsenter", f"--net={NETWORK}"]
         name, tag = AGENT_IMAGE.split(":")
-        self.values = ["--namespace", SPACE, "--set", f"image.repository={name},image.tag={tag},image.pullPolicy=Never",
+        self.values = ["--namespace", SPACE, "--set-string", f"image.repository={name},image.tag={tag},image.pullPolicy=Never",
                        "--set", f"agent.spool.hostPath={cluster.folder}/firetower",
                        "--set", "agent.options.window-seconds=10,agent.options.slice-milliseconds=500"]
 
