@@ -27,7 +27,7 @@ struct ApiParts {
   std::function<void()> on_idle = nullptr;  // when the last question that was answered ends
 };
 
-// The paths of docs/reference/http-api.md. Any thread may call Serve(). Below /api/ so many are
+// The paths of docs/reference/http-api.md. Any thread may call Serve(). Of questions so many are
 // answered at a time as `admission` says; others wait for their turn, in their thread.
 //
 //   Api api({store, live, metrics, doctor, ready, authorizer});

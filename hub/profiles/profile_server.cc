@@ -60,6 +60,8 @@ class ProfileServerImpl final : public ProfileServer {
                              .authorizer = authorizer_,
                              .clock = parts_.clock,
                              .limits = LimitsOfAnAnswer(),
+                             // A dashboard asks for all of its panels at once.
+                             .admission = {.waiting = 30},
                              .on_idle = GiveBackMemory}) {}
 
   ~ProfileServerImpl() override { Stop(); }

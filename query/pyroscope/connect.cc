@@ -94,7 +94,7 @@ Result<HttpResponse> MessageResponse(const HttpRequest& request, Codec codec,
   }
   response.content_type = kProtoType;
   if (message.size() >= kMinGzipBytes && TakesGzip(request.accept_encoding)) {
-    response.body = profile::GzipCompressAndFree(std::move(message), kGzipLevel);
+    response.body = profile::GzipCompress(message, kGzipLevel);
     response.headers.emplace_back("Content-Encoding", "gzip");
   } else {
     response.body = std::move(message);

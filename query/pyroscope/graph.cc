@@ -182,17 +182,20 @@ Result<Answer> DiffGraph(const Caller& caller, std::string_view message) {
   FlameTreeBuilder builder(profile::NameDetail::kFull, kMaxTreeNodes);
   Answer answer;
   std::string type;
+  profile::ValueType counted;
   // One after the other: a side is given back before the next one is merged.
   for (const bool is_left : {true, false}) {
     const SelectRequest& side = is_left ? sides.first : sides.second;
     ASSIGN_OR_RETURN(Picked asked,
                      PickAsked(caller, side, {.sides = 2}).Context(is_left ? "left" : "right"));
-    if (!is_left && asked.type != type) {
+    const profile::ValueType value = asked.profile.sample_types().at(asked.value);
+    if (!is_left && (asked.type != type || value != counted)) {
       return Error(ErrorCode::kInvalid,
-                   fmt::format("profiles of types {} and {} cannot be compared: ask for one type",
-                               type, asked.type));
+                   fmt::format("{} of {} and {} of {} cannot be compared: ask for one type",
+                               counted.type, type, value.type, asked.type));
     }
     type = asked.type;
+    counted = value;
     RETURN_IF_ERROR(
         builder.Add(asked.profile, asked.value,
                     is_left ? FlameTreeBuilder::Side::kLeft : FlameTreeBuilder::Side::kRight));

@@ -36,7 +36,7 @@ Status CheckAsked(const SelectRequest& request) {
     return Error(ErrorCode::kInvalid, fmt::format("group_by names {} labels: at most {}",
                                                   request.group_by.size(), kMaxGroupLabels));
   }
-  if (!(request.step_seconds > 0 && request.step_seconds <= kMaxStepSeconds)) {
+  if (!(request.step_seconds >= 1 && request.step_seconds <= kMaxStepSeconds)) {
     return Error(ErrorCode::kInvalid,
                  fmt::format("step is {}: it must be a number of seconds from 1 to {}",
                              request.step_seconds, kMaxStepSeconds));

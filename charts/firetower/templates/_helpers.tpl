@@ -44,13 +44,13 @@
 {{- if and .Values.store.url .Values.store.secret.name }}
 - name: store-keys
   secret:
-    secretName: {{ .Values.store.secret.name }}
+    secretName: {{ .Values.store.secret.name | quote }}
     defaultMode: {{ $.mode }}
 {{- end }}
 {{- if and .Values.store.url .Values.store.ca.secret }}
 - name: store-ca
   secret:
-    secretName: {{ .Values.store.ca.secret }}
+    secretName: {{ .Values.store.ca.secret | quote }}
     defaultMode: {{ $.mode }}
 {{- end }}
 {{- end }}

@@ -2,7 +2,9 @@
 #include "profile/codec/pprof/sample_order.h"
 
 #include <algorithm>
+#include <functional>
 #include <span>
+#include <utility>
 
 namespace firetower::profile {
 namespace {
@@ -35,6 +37,17 @@ uint64_t KeyAt(std::span<const uint32_t> leaf_first, size_t depth) {
   return key;
 }
 
+// A profile has each stack once.
+bool AreOneStack(const Profile& profile, std::span<const Entry> part) {
+  if (part.empty()) return true;
+  const auto stack_of = [&](const Entry& entry) {
+    const std::span<const uint32_t> stack = profile.sample(entry.sample).locations;
+    return std::pair(stack.data(), stack.size());
+  };
+  return std::ranges::all_of(
+      part, [&, first = stack_of(part[0])](const Entry& one) { return stack_of(one) == first; });
+}
+
 }  // namespace
 
 // Frame by frame instead of stack by stack: most stacks share their first frames, which a
@@ -47,6 +60,7 @@ std::vector<uint32_t> SampleOrder(const Profile& profile) {
     const Run run = runs.back();
     runs.pop_back();
     const std::span<Entry> part = std::span(entries).subspan(run.begin, run.end - run.begin);
+    if (AreOneStack(profile, part)) continue;  // in order already, however deep it is
     for (Entry& entry : part) {
       entry.key = KeyAt(profile.sample(entry.sample).locations, run.depth);
     }

@@ -18,8 +18,9 @@ Profile Rich() {
   ProfileBuilder& builder = stacks.builder();
   builder.meta().comments = {"node: n1", "container: shop/web"};
   builder.meta().doc_url = "https://example.org";
-  stacks.Add({"main", "serve", "parse"}, 3, {{"thread", "worker"}});
+  // In the order that a file has.
   stacks.Add({"main"}, 1);
+  stacks.Add({"main", "serve", "parse"}, 3, {{"thread", "worker"}});
   Line inlined[] = {{.function = builder.AddFunction("inner", "_inner", "a.cc"), .line = 7},
                     {.function = builder.AddFunction("outer", "_outer", "a.cc", 3), .line = 9}};
   uint32_t leaf = builder.AddLocation(stacks.mapping(), 0x400999, inlined);

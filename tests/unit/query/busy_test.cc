@@ -54,14 +54,21 @@ class HangingStore : public firetower::testing::MemoryStore {
   mutable std::latch answers_{1};
 };
 
+const std::string kQuestion = "GET /api/v1/types HTTP/1.1\r\n";
+// As Grafana's data source asks.
+const std::string kCall =
+    "POST /querier.v1.QuerierService/LabelNames HTTP/1.1\r\nContent-Type: application/json\r\n"
+    "Content-Length: 2\r\n";
+
 // Many at once, each on a connection and a thread of its own.
 class Askers {
  public:
-  Askers(const std::string& url, int count) {
+  Askers(const std::string& url, int count, const std::string& head = kQuestion) {
     for (int i = 0; i < count; ++i) {
-      threads_.emplace_back([this, url] {
+      threads_.emplace_back([this, url, head] {
         RawClient client(url);
-        client.Send("GET /api/v1/types HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        client.Send(head + "Host: x\r\nConnection: close\r\n\r\n" +
+                    (head == kQuestion ? "" : "{}"));
         std::string answer = client.Receive(120'000);
         const std::lock_guard lock(mutex_);
         answers_.push_back(std::move(answer));
@@ -121,6 +128,24 @@ TEST(Busy, ProbesAndMetricsAreAnsweredWhileTheStoreHangs) {
     EXPECT_THAT(answer, ::testing::AnyOf(StartsWith("HTTP/1.1 200"), StartsWith("HTTP/1.1 503")));
   }
   EXPECT_TRUE(IsAnswered(url, "/api/v1/types", "cpu"));
+}
+
+TEST(Busy, CallsOfADataSourceWaitForTheirTurnToo) {
+  HangingStore store;
+  Fixture fixture({}, &store);
+  const std::string url = fixture.Serve();
+  constexpr int kCalls = 9;
+  constexpr int kHeld = 6;
+  Askers askers(url, kCalls, kCall);
+  ASSERT_TRUE(store.AreAsked(2));
+  ASSERT_TRUE(askers.Answered(kCalls - kHeld));
+  for (const std::string& answer : askers.answers()) {
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 503"));
+    EXPECT_THAT(answer, HasSubstr("\"code\":\"unavailable\""));
+  }
+  EXPECT_TRUE(IsAnswered(url, "/readyz", "ok"));
+  store.Answer();
+  ASSERT_TRUE(askers.Answered(kHeld));
 }
 
 TEST(Busy, WhoWaitedForTooLongIsTold) {

@@ -199,12 +199,12 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
                [] { return std::vector<k8s::WatchState>(); }});
   ASSERT_TRUE(server);
   server_ = *std::move(server);
-  // Two are let in, four wait: the first that is answered is the seventh.
+  // Two are let in, thirty wait: the first that is answered is another one.
   std::mutex mutex;
   std::vector<query::HttpResponse> answers;
   std::counting_semaphore<> answered{0};
   std::vector<std::jthread> askers;
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 33; ++i) {
     askers.emplace_back([&] {
       query::HttpResponse answer = Get("/api/v1/profile");
       const std::lock_guard lock(mutex);
