@@ -36,7 +36,6 @@ SEEN = {
     "Deleted as too old",
     "Freed",
     "Lease",
-    "Questions that failed",
     "Policies",
     "Requests to the API server",
     "Last word of the API server",

@@ -232,7 +232,10 @@ class Questions {
     }
     const ask = async (/** @type {string} */ path, /** @type {URLSearchParams} */ params) => {
       const response = await this.access.fetch(`api/v1/${path}?${params}`, signal);
-      return response.ok ? response.json() : null;
+      if (response.ok) return response.json();
+      // An answer that is not read to its end keeps one of the browser's few connections.
+      await response.body?.cancel();
+      return null;
     };
     const labels = parseSelector(this.selector.value);
     const lists = PICKED_LABELS.map((label, at) => {
