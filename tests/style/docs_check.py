@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs_check.py: what the pages say of each other and of the programs is there: links and their anchors, flags, metrics
+and values of the chart. The reference pages are generated or held equal to the programs by other tests."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+FENCE = re.compile(r"^( *)(```|~~~)[^\n]*\n.*?^\1\2 *$", re.MULTILINE | re.DOTALL)
+CODE_SPAN = re.compile(r"`[^`\n]+`")
+LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+METRIC = re.compile(r"\bfiretower_[a-z_]+[a-z]\b")
+VALUE = re.compile(r"`((?:agent|hub|store|image|networkPolicy|monitoring)\.(?!yaml)[A-Za-z.]+)(?:=[^`]*)?`")
+# Lines about other people's programs have other people's flags.
+FOREIGN = re.compile(r"\b(kubectl(?! firetower)|helm|docker|buildah|mmdebstrap|aws|Node\.js|rolebinding)\b"
+                     r"|`(--(user|set|set-string|build-arg|take-ownership|perf-basic-prof|pid=host)|logs --previous)\b")
+# Pages that are about other people's programs as much as about ours.
+OTHERS = ("docs/benchmarks.md", "docs/formats.md")
+# What a histogram or a counter adds to its family's name.
+SUFFIXES = ("_bucket", "_count", "_sum")
+REFERENCES = ("configuration", "cli", "hub")
+
+
+def slug(heading):
+    """The anchor that a heading gets: GitHub's."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "").lower()
+    return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+
+
+def anchors(text):
+    seen, found = {}, set()
+    for heading in HEADING.findall(FENCE.sub("", text)):
+        name = slug(heading)
+        found.add(f"{name}-{seen[name]}" if name in seen else name)
+        seen[name] = seen.get(name, 0) + 1
+    return found
+
+
+def links(pages, exists):
+    """Relative links that lead nowhere. `pages` are texts by path; `exists` tells of files that are no pages."""
+    for path, text in pages.items():
+        for target in LINK.findall(CODE_SPAN.sub("", FENCE.sub("", text))):
+            if re.match(r"[a-z+]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            to = str(pathlib.PurePosixPath(_flat(pathlib.PurePosixPath(path).parent / name))) if name else path
+            if to not in pages and not exists(to):
+                yield f"{path}: the link {target} leads nowhere"
+            elif anchor and to in pages and anchor not in anchors(pages[to]):
+                yield f"{path}: the link {target}: {to} has no such heading"
+
+
+def _flat(path):
+    parts = []
+    for part in path.parts:
+        if part == "..":
+            parts = parts[:-1]
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts) or "."
+
+
+def flags(pages, known):
+    """Flags that no program of ours has."""
+    for path, text in pages.items():
+        for line in text.replace("\\\n", " ").splitlines():
+            if FOREIGN.search(line):
+                continue
+            for flag in FLAG.findall(line):
+                if flag not in known:
+                    yield f"{path}: no program has {flag}"
+
+
+def names(pages, pattern, known, what):
+    for path, text in pages.items():
+        for name in pattern.findall(text):
+            if what == "metric" and f"grep {name}" in text and any(one.startswith(name) for one in known):
+                continue
+            bare = next((name[: -len(end)] for end in SUFFIXES if name.endswith(end) and name[: -len(end)] in known), name)
+            if bare not in known:
+                yield f"{path}: there is no {what} {name}"
+
+
+def values_of(text):
+    """The chart's values, the objects that hold them, and what their defaults hold."""
+    found = set()
+    for row, default in re.findall(r"^\| `([A-Za-z.]+)` \| (?:`([^`]*)`)?", text, re.MULTILINE):
+        found |= {".".join(row.split(".")[:end]) for end in range(1, row.count(".") + 2)}
+        found |= set(_inside(row, json.loads(default) if default.startswith("{") else {}))
+    return found
+
+
+def _inside(path, value):
+    for key, below in value.items() if isinstance(value, dict) else ():
+        yield f"{path}.{key}"
+        yield from _inside(f"{path}.{key}", below)
+
+
+def listed(pages, index):
+    """Pages of docs/ that its index does not name."""
+    for path in pages:
+        at = pathlib.PurePosixPath(path)
+        if str(at.parent) == "docs" and path != index and f"({at.name})" not in pages.get(index, ""):
+            yield f"{index}: does not name {path}"
+
+
+def main():
+    shown = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, check=True, text=True,
+                           capture_output=True).stdout.split()
+    pages = {path: (ROOT / path).read_text(encoding="utf-8") for path in shown if (ROOT / path).is_file()}
+    guides = {path: text for path, text in pages.items() if re.fullmatch(r"README\.md|docs/[^/]+\.md", path)}
+    reference = "\n".join(pages[f"docs/reference/{name}.md"] for name in REFERENCES)
+    metrics = pages["docs/reference/metrics.md"] + pages["docs/reference/hub.md"]
+    found = [*links(pages, lambda to: (ROOT / to).exists()),
+             *flags({path: text for path, text in guides.items() if path not in OTHERS},
+                    set(FLAG.findall(reference)) | {"--standalone", "--help", "--version", "--for"}),
+             *names(guides, METRIC, set(METRIC.findall(metrics)), "metric"),
+             *names(guides, VALUE, values_of(pages["docs/reference/chart.md"]), "value of the chart"),
+             *listed(pages, "docs/README.md")]
+    for one in found:
+        print(one)
+    print(f"{len(pages)} pages, {len(guides)} of them guides: {len(found)} wrong")
+    return 1 if found or len(pages) < 20 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each look of docs_check.py finds what it is for, and lets be what is right."""
+
+import unittest
+
+import docs_check as docs
+
+# Two links, to a page and to a file.
+NOWHERE = {"docs/a.md": "# A\n\n[b](b.md) [c](../c.cc)\n"}
+
+
+class Links(unittest.TestCase):
+    def wrong(self, *texts, files=()):
+        pages = {f"docs/{name}.md": text for name, text in zip("ab", texts)}
+        return list(docs.links(pages, lambda to: to in files))
+
+    def test_a_file_that_is_not_there(self):
+        self.assertEqual(len(list(docs.links(NOWHERE, lambda to: to == "c.cc"))), 1)
+        self.assertEqual(len(list(docs.links(NOWHERE, lambda _: False))), 2)
+
+    def test_a_heading_that_is_not_there(self):
+        self.assertEqual(self.wrong("[x](b.md#what-leaves-the-node)", "## What leaves the node\n"), [])
+        self.assertEqual(len(self.wrong("[x](b.md#what-leaves)", "## What leaves the node\n")), 1)
+        self.assertEqual(len(self.wrong("[x](#here)\n")), 1)
+        self.assertEqual(self.wrong("[x](#here)\n# Here\n"), [])
+
+    def test_headings_as_github_spells_them(self):
+        self.assertEqual(docs.anchors("# /api/v1/diff\n## Options of s3://\n## `a_b`: it, and\n## Two\n## Two\n"),
+                         {"apiv1diff", "options-of-s3", "a_b-it-and", "two", "two-1"})
+
+    def test_code_is_no_link_and_no_heading(self):
+        self.assertEqual(self.wrong("```\n[x](none.md)\n# Here\n```\n`[y](none.md)`\n"), [])
+        self.assertEqual(len(self.wrong("```\n# Here\n```\n[x](#here)\n")), 1)
+
+    def test_addresses_elsewhere(self):
+        self.assertEqual(self.wrong("[x](https://example.org/#y)\n"), [])
+
+
+class Words(unittest.TestCase):
+    def test_flags(self):
+        known = {"--store", "--spool-bytes"}
+        self.assertEqual(list(docs.flags({"a": "`--store URL`, `--spool-bytes`\n"}, known)), [])
+        self.assertEqual(len(list(docs.flags({"a": "`--spool-byte`\n"}, known))), 1)
+        self.assertEqual(list(docs.flags({"a": "helm install x --set a=b \\\n  --wait\n"}, known)), [])
+        self.assertEqual(len(list(docs.flags({"a": "kubectl firetower top --wide\n"}, known))), 1)
+
+    def test_metrics(self):
+        known = {"firetower_spool_bytes", "firetower_objectstore_duration_seconds"}
+        text = "firetower_spool_bytes firetower_objectstore_duration_seconds_bucket"
+        self.assertEqual(list(docs.names({"a": text}, docs.METRIC, known, "metric")), [])
+        self.assertEqual(len(list(docs.names({"a": "firetower_spool_byte"}, docs.METRIC, known, "metric"))), 1)
+
+    def test_values(self):
+        deep = docs.values_of('| `hub.resources` | `{"limits": {"memory": "1Gi"}}` | x |\n')
+        self.assertEqual(deep, {"hub", "hub.resources", "hub.resources.limits", "hub.resources.limits.memory"})
+        known = docs.values_of("| `agent.spool.size` | x |\n")
+        self.assertEqual(known, {"agent", "agent.spool", "agent.spool.size"})
+        self.assertEqual(list(docs.names({"a": "`agent.spool.size=1Gi` `agent.spool`"}, docs.VALUE, known, "value")), [])
+        self.assertEqual(len(list(docs.names({"a": "`agent.spools.size`"}, docs.VALUE, known, "value"))), 1)
+
+    def test_index(self):
+        pages = {"docs/README.md": "[a](a.md)", "docs/a.md": "", "docs/b.md": "", "docs/adr/c.md": ""}
+        self.assertEqual(list(docs.listed(pages, "docs/README.md")), ["docs/README.md: does not name docs/b.md"])
+
+
+if __name__ == "__main__":
+    unittest.main()
