@@ -6,8 +6,9 @@ and values of the chart. The reference pages are generated or held equal to the 
 import json
 import pathlib
 import re
-import subprocess
 import sys
+
+import source_tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -112,9 +113,7 @@ def listed(pages, index):
 
 
 def main():
-    shown = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, check=True, text=True,
-                           capture_output=True).stdout.split()
-    pages = {path: (ROOT / path).read_text(encoding="utf-8") for path in shown if (ROOT / path).is_file()}
+    pages = {one.path: one.text for one in source_tree.read_tree(ROOT) if one.path.endswith(".md")}
     guides = {path: text for path, text in pages.items() if re.fullmatch(r"README\.md|docs/[^/]+\.md", path)}
     reference = "\n".join(pages[f"docs/reference/{name}.md"] for name in REFERENCES)
     metrics = pages["docs/reference/metrics.md"] + pages["docs/reference/hub.md"]
