@@ -16,7 +16,8 @@ MANIFESTS = {
     "agent": ["agent/daemonset", "agent/network-policy"],
     "flow-schema": ["priority-level", "flow-schema"],
     "hub-rbac": ["hub/rbac"],
-    "hub": ["hub/deployment", "hub/service", "hub/disruption-budget", "hub/network-policy"],
+    "hub": ["hub/deployment", "hub/service", "hub/disruption-budget", "hub/network-policy",
+            "hub/lease"],
     "own-node": ["agent/own-node"],
     "profile-readers": ["profile-readers"],
 }
