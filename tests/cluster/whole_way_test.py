@@ -1,0 +1,352 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""whole_way_test.py: from helm install to helm uninstall on one cluster, as somebody new would go it, in six minutes.
+
+The image, the chart and a bucket; a policy for one Deployment beside another that burns too; what burns, by the dashboard
+of a real Prometheus and by kubectl firetower; a trigger's capture of a step of CPU; what kubectl says of policies; an
+upgrade, whose gap can be seen and which loses nothing else; and what is there after all was uninstalled.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import secrets
+import subprocess
+import sys
+import time
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path += [str(TESTS / folder) for folder in (
+    "support/real", "support/kubernetes", "support/stores", "support/dashboards", "chart")]
+
+import object_store
+import panels
+import pprof
+import secrets_seen
+import servers
+from case import Case, run
+from chart import CHART
+from cluster_test import AGENT, SPACE, ClusterHelm, ready
+from daemon import BUILD
+from hub_questions_test import FORWARD, LIST, account
+from object_store_test import HUB, Person, bucket_folder, store_url
+from pods_test import BURN, IMAGE, Truth, container, deployment, pod
+from policies_test import CHECKOUT, policy
+from prometheus import Prometheus
+from shown import RANGE_SECONDS, Shown
+from triggers_test import FOR, condition, events, limited, trigger, utilization
+from whole_cluster import NETWORK, SERVER, Cluster, Proxy, wait_for
+
+CLUSTER = "blue"
+BOARD = "Firetower / Pod"
+QUESTION = '{workload="checkout"}'
+TOTAL_SECONDS = 360
+# Between the trigger's policy and the step.
+IDLE_SECONDS = 5
+STEP_CPU_SECONDS = 6
+# Slices without a sample are part of no window: a busy machine may make small gaps. An agent is not replaced as fast.
+GAP_SECONDS = 2
+# What Kubernetes makes in a namespace or of a definition by itself, and what this test made in the release's namespace.
+KEPT = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default"), ("APIService", "v1alpha1.firetower.dev"),
+        ("Namespace", SPACE), ("Secret", "bucket"), ("Role", "reader"), ("RoleBinding", "reader")}
+DEFINITIONS = {("CustomResourceDefinition", f"{kind}.firetower.dev")
+               for kind in ("profilingpolicies", "clusterprofilingpolicies", "profilingnodes")}
+
+
+class Way:
+    """The cluster, its bucket, and who looks at both."""
+
+    def __init__(self, case, cluster, server):
+        self.case, self.cluster, self.server = case, cluster, server
+        self.helm, self.truth = ClusterHelm(case, cluster), Truth(cluster)
+        self.reader = None
+        self.one = None  # the load's pod
+        self.began = self.spent_before = 0.0  # when the policy came: s since 1970, and the load's CPU until then
+
+    @property
+    def name(self):
+        return self.one["metadata"]["name"]
+
+    def spent(self):
+        """CPU of the load since the policy came, by the kernel."""
+        return self.truth.cpu_seconds(self.one) - self.spent_before
+
+    def listed(self, selector, *arguments):
+        """What is stored, oldest first, as kubectl firetower tells it."""
+        done = self.reader.ask("profiles", selector, "-n", "shop", "--from", f"{self.began:.0f}", "-k", "1000", "-o",
+                               "json", *arguments)
+        rows = json.loads(done.stdout)["rows"] if done.returncode == 0 else []
+        return sorted((row for row in rows if row.get("id")), key=lambda row: row["start_ms"])
+
+    def windows(self):
+        return [row for row in self.listed(QUESTION, "-t", "cpu") if not row.get("capture")]
+
+
+@contextlib.contextmanager
+def step(case, what):
+    """Says how long it took. What does not come in time has failed, and the next one begins."""
+    began = time.monotonic()
+    try:
+        yield
+    except TimeoutError as error:
+        case.check(f"{what}: all came in time", False, error)
+    case.figure(f"step: {what}, s", f"{time.monotonic() - began:.1f}")
+
+
+def judge_install(way):
+    case, cluster = way.case, way.cluster
+    cluster.namespace(SPACE)
+    cluster.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bucket", "namespace": SPACE},
+                   "stringData": {"access-key": servers.ACCESS_KEY, "secret-key": way.server.secret_key}})
+    told = way.helm.run("install", SPACE, CHART, *way.helm.values, "--set", f"cluster={CLUSTER},store.secret.name=bucket",
+                        "--set-string", f"store.url={store_url(way.server)}").stdout
+    warned = next((line for line in told.splitlines() if "WARNING" in line), "no warning")
+    case.check("the notes say that the namespace has no label", "has no label that lets the agents' pods in" in warned, warned)
+    cluster.kubectl(*re.search(r"kubectl (label .*)$", told, re.MULTILINE).group(1).split())
+    labels = json.loads(cluster.kubectl("get", "namespace", SPACE, "-o", "json"))["metadata"]["labels"]
+    case.check("by their command it has", labels.get("pod-security.kubernetes.io/enforce") == "privileged", labels)
+    case.check("an agent and two hubs are ready", wait_for(
+        lambda: ready(cluster, AGENT) and len(ready(cluster, HUB)) == 2, 120))
+
+
+def start_load(way):
+    """What burns, what does as well and is nobody's business, and what will; a policy, and who may read."""
+    cluster = way.cluster
+    cluster.namespace("shop")
+    idle = pod("steady", {"containers": [container("steady", "0.05", "stay")]}, labels={"app": "steady"})
+    cluster.apply(limited(deployment("checkout", 1, "3600"), cpu="400m"),
+                  limited(deployment("innocent", 1, "3600"), cpu="200m"), limited(idle, cpu="300m"))
+    way.reader = Person(cluster, Proxy(), "reader", account(cluster, "reader", {SPACE: [LIST, FORWARD]}),
+                        secrets_seen.Watch({}))
+    # As the notes say it.
+    cluster.kubectl("-n", "shop", "create", "rolebinding", "profiles", "--clusterrole=firetower-profile-reader",
+                    "--serviceaccount=shop:reader")
+    way.one = next(iter(wait_for(lambda: way.truth.running("app=checkout")).values()))
+    for label in ("app=innocent", "app=steady"):
+        wait_for(lambda label=label: way.truth.running(label))
+    cluster.apply(policy("checkout", CHECKOUT))
+    way.began, way.spent_before = time.time(), way.truth.cpu_seconds(way.one)
+
+
+def judge_shown(way, prometheus):
+    """The panels' own queries, at the variables' own choices."""
+    case, shop = way.case, 'firetower_cpu_seconds_total{namespace="shop"}'
+    wait_for(lambda: way.name in prometheus.label_values(shop, "pod"), 40)
+    innocent, = way.truth.running("app=innocent").values()
+    before, spent, since = way.truth.cpu_seconds(innocent), way.spent(), time.monotonic()
+    time.sleep(RANGE_SECONDS + 2)
+    cores = (way.spent() - spent) / (time.monotonic() - since)
+    shown = Shown(prometheus, {"namespace": "shop", "pod": way.name}, "http://127.0.0.1:7080")
+    empty = shown.wait([one for one in panels.queries() if one.dashboard == BOARD], 20)
+    if not case.check("every query of the pod's dashboard has data", not empty, [str(one) for one in empty]):
+        return
+    rows = sorted(shown.answer(BOARD, "Hottest functions"), key=lambda row: -row[1])
+    hottest = {key: rows[0][0].get(key) for key in ("function", "container")}
+    case.check("its hottest function is the load's", hottest == {"function": "burn", "container": "cart"}, rows[:2])
+    case.at_least("its part of the pod's CPU", rows[0][1], 0.8)
+    cpu = shown.answer(BOARD, "CPU")[0][1]
+    case.check("its CPU is what the kernel says, within a quarter", abs(cpu - cores) < 0.25 * cores, f"{cpu:.3f}, {cores:.3f}")
+    workload = {(labels.get("workload_kind"), labels.get("workload")) for labels, _ in shown.answer(BOARD, "Workload")}
+    case.check("its workload is the Deployment", workload == {("Deployment", "checkout")}, workload)
+    case.at_least("the innocent pod burnt meanwhile, s", way.truth.cpu_seconds(innocent) - before, 1)
+    pods = prometheus.label_values(shop, "pod")
+    case.check("and is not there", pods == [way.name], pods)
+    targets = {labels["job"]: value for labels, value in prometheus.values("max_over_time(up[20s])", True, 0)}
+    case.check("agent and hub are scraped", targets == {"agents": 1, "hub": 1}, targets)
+
+
+def judge_dashboard(way):
+    ports = {name: Proxy((way.cluster.pods(SPACE, "-l", label)[0]["status"]["podIP"], port)).port
+             for name, label, port in (("agents", AGENT, 7070), ("hub", HUB, 7080))}
+    with Prometheus(ports, sorted((panels.CHART / "rules").glob("*.yaml"))) as prometheus:
+        judge_shown(way, prometheus)
+
+
+def judge_questions(way):
+    case, path = way.case, way.cluster.folder / "checkout.pb.gz"
+    wait_for(lambda: len(way.windows()) >= 2, 60, 1)
+    done = way.reader.ask("get", QUESTION, "-n", "shop", "--since", "5m", "-f", path)
+    if not case.check("kubectl firetower get answers", done.returncode == 0, done.stderr):
+        return
+    told = run("go", "tool", "pprof", "-symbolize=none", "-sample_index=cpu", "-top", path, check=False, timeout=120)
+    rows = [line.split() for line in told.stdout.partition("flat%")[2].splitlines()[1:]]
+    case.check("go tool pprof: its top function is the load's", bool(rows) and rows[0][5:6] == ["burn"],
+               rows[:2] or told.stderr)
+    top = way.reader.ask("top", "-n", "shop", "-o", "json")
+    pods = [row["pod"] for row in json.loads(top.stdout)["rows"]] if top.returncode == 0 else top.stderr
+    case.check("kubectl firetower top: of the namespace its pod alone", pods == [way.name], pods)
+
+
+def judge_trigger(way):
+    """A pod that did nothing begins to burn."""
+    case, cluster, truth = way.case, way.cluster, way.truth
+    cluster.apply(trigger("step", "steady", utilization("ContainerCPU", 60)),
+                  {**policy("locks", CHECKOUT), "spec": {**policy("locks", CHECKOUT)["spec"], "profiles": [{"type": "Lock"}]}})
+    wait_for(lambda: condition(cluster, "step", "Programmed")[0].startswith("True"), 30)
+    time.sleep(IDLE_SECONDS)
+    one, = truth.running("app=steady").values()
+    began, spent = time.time(), truth.cpu_seconds(one)
+    command = ["nsenter", f"--net={NETWORK}", f"{cluster.binaries}/kubectl", "--kubeconfig", cluster.folder / "kubeconfig",
+               "-n", "shop", "exec", "steady", "--", "/program", STEP_CPU_SECONDS]
+    with subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL) as burning:
+        try:
+            fired = wait_for(lambda: events(cluster, "step"), 40)
+            seen = time.time()
+            spent = truth.cpu_seconds(one) - spent
+            case.figure("s from the step to its Event", f"{seen - began:.1f}")
+            burning.wait(60)
+        finally:
+            burning.kill()
+    case.check("one Event, about the pod", len(fired) == 1 and fired[0]["related"]["name"] == "steady", fired[0]["note"])
+    row, = wait_for(lambda: way.listed('{capture!=""}'), 60, 1)
+    case.check("the capture is the pod's", (row["pod"], row["container"]) == ("steady", "steady"), row["id"])
+    path = cluster.folder / "step.pb.gz"
+    done = way.reader.ask("get", "--id", row["id"], "-f", path)
+    if not case.check("kubectl firetower get has it", done.returncode == 0, done.stderr):
+        return
+    profile = pprof.parse(path.read_bytes())
+    index = profile.value_index("cpu")
+    burnt = sum(one.values[index] for one in profile.samples if "burn" in one.names) / 1e9
+    case.at_least(f"CPU of the load in it, of {spent:.2f} s until the Event", burnt, 0.7 * spent)
+    # The threshold has to be passed for so long before it fires.
+    case.at_least("s of it from before the Event", seen - profile.time_nanos / 1e9, FOR - 1)
+
+
+def judge_status(way):
+    """As a person reads it."""
+    case, cluster = way.case, way.cluster
+    wait_for(lambda: condition(cluster, "checkout", "Ready")[0].startswith("True"), 60)
+    wait_for(lambda: condition(cluster, "locks", "Accepted")[0], 30)
+    head, *rows = [line.split() for line in cluster.kubectl("-n", "shop", "get", "profilingpolicies").splitlines()]
+    case.check("kubectl get: its columns", head == [
+        "NAME", "MODE", "PODS", "NODES", "DESIRED", "PROGRAMMED", "REASON", "AGE"], head)
+    seen = {row[0]: row[1:7] for row in rows}
+    for name, mode in (("checkout", "General"), ("step", "Trigger")):
+        case.check(f"kubectl get: {name}", seen.get(name) == [mode, "1", "1", "1", "True", "Programmed"], seen.get(name))
+    wanted = {"Accepted": "True/Accepted", "Programmed": "True/Programmed", "Degraded": "False/AsExpected",
+              "Ready": "True/Ready"}
+    for name in ("checkout", "step"):
+        found = {kind: condition(cluster, name, kind)[0] for kind in wanted}
+        case.check(f"conditions of {name}", found == wanted, found)
+    found = condition(cluster, "locks", "Accepted")
+    case.check("a policy of what is not there yet is not accepted", found[0] == "False/UnsupportedProfileType"
+               and "Lock" in found[1], found)
+    for name, reason in (("step", "TriggerFired"), ("locks", "UnsupportedProfileType")):
+        told = cluster.kubectl("-n", "shop", "describe", "profilingpolicy", name).partition("\nEvents:")[2]
+        case.check(f"kubectl describe {name}: its Event is {reason}", reason in told, told.strip()[-200:])
+    told = cluster.kubectl("-n", "shop", "describe", "profilingpolicy", "checkout")
+    case.check("kubectl describe checkout: no Event", re.search(r"\nEvents: +<none>", told), told[-200:])
+
+
+def run_of(row):
+    """Of an agent, from start to end: part of its objects' names."""
+    return re.search(r"-([0-9a-z]{8})\.zip:", row["id"]).group(1)
+
+
+def end_ms(row):
+    return row["start_ms"] + 1000 * row["seconds"]
+
+
+def judge_upgrade(way):
+    case, cluster = way.case, way.cluster
+    listed, agent = way.windows(), ready(cluster, AGENT)
+    spent = way.spent()
+    told = way.helm.run("upgrade", SPACE, CHART, "--reset-then-reuse-values", "--namespace", SPACE, "--set",
+                        "agent.options.log-format=json", "--wait", "--timeout", "120s").stdout
+    case.check("upgraded where the label is, the notes warn of nothing", "WARNING" not in told)
+    fresh = next(iter(wait_for(lambda: ready(cluster, AGENT) - agent, 90)))
+    log = cluster.kubectl("-n", SPACE, "logs", fresh, "--tail=3")
+    case.check("another agent runs, with the new option", log.startswith("{"), log[:100])
+    old = run_of(listed[-1])
+    wait_for(lambda: any(run_of(row) != old for row in way.windows()), 60, 1)
+    rows = way.windows()
+    answered = {row["id"]: row["value"] for row in rows}
+    lost = [row["id"] for row in listed if answered.get(row["id"]) != row["value"]
+            or not (bucket_folder(way.server) / row["id"].partition(":")[0]).exists()]
+    case.at_least("windows that were there before", len(listed), 3)
+    case.check("are in the bucket, and answered as before", not lost, lost)
+    done = way.reader.ask("get", "--id", listed[-1]["id"], "-o", "folded")
+    case.check("the last of them has the load", done.returncode == 0 and "burn" in done.stdout, done.stderr)
+    stored = sum(row["value"] for row in rows if run_of(row) == old) / 1e9
+    case.at_least(f"CPU s of the agent before, of {spent:.1f} until the upgrade", stored, 0.9 * spent)
+    judge_gap(way, rows, old)
+
+
+def judge_gap(way, rows, old):
+    """There is one, between the two agents, and it is no time that was observed."""
+    case = way.case
+    gaps = [((after["start_ms"] - end_ms(before)) / 1000, run_of(before), run_of(after))
+            for before, after in zip(rows, rows[1:])]
+    wide = [one for one in gaps if one[0] > GAP_SECONDS]
+    if not case.check("one gap is between windows, from the one agent to the other", len(wide) == 1
+                      and wide[0][1] == old and wide[0][2] != old, wide):
+        return
+    case.figure("the gap, s", f"{wide[0][0]:.1f}")
+    done = way.reader.ask("top", "-n", "shop", "-q", QUESTION, "--from", f"{rows[0]['start_ms']:.0f}", "--to",
+                          f"{end_ms(rows[-1]):.0f}", "-o", "json")
+    observed = json.loads(done.stdout)["observed_seconds"] if done.returncode == 0 else 0
+    asked, windows = (end_ms(rows[-1]) - rows[0]["start_ms"]) / 1000, sum(row["seconds"] for row in rows)
+    case.check("what was observed is as long as the windows", abs(observed - windows) < 0.5, f"{observed:.1f}, {windows:.1f} s")
+    case.at_most("and less than was asked for by the gap, s", observed, asked - wide[0][0] + 0.1)
+
+
+def of_release(cluster):
+    """Kind and name of all that is in its namespace or called like it; what happened (Events) is no object of its own."""
+    kinds = [one for one in cluster.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+             if not one.startswith("events")]
+    found = json.loads(cluster.kubectl("get", ",".join(kinds), "-A", "-o", "json"))["items"]
+
+    def is_its(about):
+        said = [about["name"], about.get("namespace", ""), *about.get("labels", {}).values(),
+                about.get("annotations", {}).get("meta.helm.sh/release-name", "")]
+        return any("firetower" in one for one in said)
+
+    return {(one["kind"], one["metadata"]["name"]) for one in found if is_its(one["metadata"])}
+
+
+def judge_uninstall(way):
+    case, cluster = way.case, way.cluster
+    there = of_release(cluster)
+    case.check("before, what it installed is found", there >= DEFINITIONS | {
+        ("DaemonSet", "firetower-agent"), ("Deployment", "firetower-hub"), ("ClusterRole", "firetower-agent"),
+        ("FlowSchema", "firetower-agents")}, len(there))
+    way.helm.run("uninstall", SPACE, "--namespace", SPACE, "--wait", "--timeout", "90s")
+    with contextlib.suppress(TimeoutError):
+        wait_for(lambda: of_release(cluster) <= KEPT | DEFINITIONS, 30, 1)
+    left = of_release(cluster) - KEPT
+    case.check("helm uninstall leaves the definitions alone", left == DEFINITIONS, sorted(left ^ DEFINITIONS))
+    names = cluster.kubectl("-n", "shop", "get", "profilingpolicies", "-o", "name").split()
+    case.check("and the policies", names == [f"profilingpolicy.firetower.dev/{name}" for name in (
+        "checkout", "locks", "step")], names)
+
+
+def main():
+    case = Case("cluster.whole-way")
+    case.need("go", "curl", "prometheus")
+    folder = object_store.built_server(case)
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        with step(case, "a cluster, a bucket, the image"):
+            cluster = stack.enter_context(Cluster(case))
+            server = stack.enter_context(servers.started(
+                "versitygw", folder, address=SERVER[0], network=NETWORK, secret_key=secrets.token_urlsafe(30)))
+            way = Way(case, cluster, server)
+            burn = cluster.folder / "burn"
+            run("cc", "-O1", "-static", "-fno-omit-frame-pointer", "-x", "c", "-o", burn, "-", input=BURN)
+            cluster.image(IMAGE, burn)
+            cluster.agent_image(os.environ.get("FIRETOWER_BUILD", BUILD))
+        for what, judge in (
+                ("helm install", judge_install), ("the load and its policy", start_load),
+                ("the dashboard", judge_dashboard), ("kubectl firetower", judge_questions),
+                ("a trigger", judge_trigger), ("what kubectl says", judge_status), ("helm upgrade", judge_upgrade),
+                ("helm uninstall", judge_uninstall)):
+            with step(case, what):
+                judge(way)
+    case.at_most("all of it, s", time.monotonic() - began, TOTAL_SECONDS)
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
