@@ -2,6 +2,7 @@
 """What a daemon is told of an S3 server of tests, where that keeps what it is given, and how the daemon does meanwhile."""
 
 import os
+import pathlib
 import time
 
 import servers
@@ -33,8 +34,9 @@ def folder_of(server):
 def waiting(spool):
     """The objects that wait in that folder; key to path."""
     pending = spool / "pending"
-    return {str(path.relative_to(pending)): path for path in pending.rglob("*")
-            if path.is_file() and path.suffix in (".zip", ".gz")}
+    # The daemon takes folders away meanwhile: os.walk passes over those.
+    paths = (pathlib.Path(folder, name) for folder, _, names in os.walk(pending) for name in names)
+    return {str(path.relative_to(pending)): path for path in paths if path.suffix in (".zip", ".gz")}
 
 
 def await_gone(spool, keys, limit):
