@@ -21,6 +21,9 @@ namespace {
 // executable takes to be read on a busy machine.
 constexpr int kSymbolWaitMs = 200;
 constexpr int kWindowSymbolWaitMs = 2000;
+// The kernel's are read once, and a window without them names nothing inside the kernel: its end
+// waits longer for them, where a starting machine has no CPU for it.
+constexpr int kKernelSymbolWaitMs = 8000;
 
 // Another run's name, made from this one's.
 std::string RunAfter(std::string_view run) {
@@ -199,7 +202,7 @@ void Exporter::Seal() {
   if (start_s_ <= last_s) options_.run = RunAfter(options_.run);
   if (std::exchange(shows_kernel_, false)) loader_.WantKernel();
   if (window_.waits_for_names()) {
-    loader_.WaitIdle(kWindowSymbolWaitMs);
+    loader_.WaitIdle(loader_.reads_kernel() ? kKernelSymbolWaitMs : kWindowSymbolWaitMs);
     namer_.BeginSlice();
     NameLate(namer_, window_.LateProfiles(), Clock::System().MonotonicNs() + kLateNamesNs,
              &window_mutex_);

@@ -53,6 +53,7 @@ void SymbolLoader::Want(const std::shared_ptr<const Module>& module, const Proce
 void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
   while (!stop.stop_requested()) {
     ServeAgain();
+    ServeKernel();
     while (auto request = requests_.TryPop()) {
       // One of those that were read again meanwhile needs no more.
       if (cache_.Find(request->module->cache_key).table) {
@@ -63,10 +64,7 @@ void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
       ServeAgain();
       Answered();
       if (stop.stop_requested()) return;
-    }
-    if (kernel_wanted_.exchange(false)) {
-      LoadKernel();
-      Answered();
+      ServeKernel();
     }
     if (kernel_miss_.exchange(false)) LoadKernel();
     wake.Wait(-1);
@@ -102,6 +100,14 @@ void SymbolLoader::ServeAgain() {
   }
 }
 
+// Before the files that wait: each stack inside the kernel waits for this one.
+void SymbolLoader::ServeKernel() {
+  if (!kernel_wanted_.exchange(false)) return;
+  LoadKernel();
+  reads_kernel_.store(false, std::memory_order_release);
+  Answered();
+}
+
 void SymbolLoader::Answered() {
   if (open_requests_.fetch_sub(1, std::memory_order_acq_rel) == 1) idle_.Notify();
 }
@@ -109,6 +115,7 @@ void SymbolLoader::Answered() {
 bool SymbolLoader::WantKernel() {
   if (std::exchange(kernel_asked_, true)) return false;
   open_requests_.fetch_add(1, std::memory_order_relaxed);
+  reads_kernel_.store(true, std::memory_order_relaxed);
   kernel_wanted_.store(true);
   thread_.Notify();
   return true;

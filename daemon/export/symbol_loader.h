@@ -65,6 +65,8 @@ class SymbolLoader : public SymbolRequests {
   // which a machine whose samples show no kernel code is spared. True the first time; WaitIdle
   // waits for them, too. Export thread.
   bool WantKernel();
+  // They are wanted and have not come. Export thread.
+  bool reads_kernel() const { return reads_kernel_.load(std::memory_order_acquire); }
   // Nullptr before that, or if the kernel's symbols cannot be read. Read again when `miss_address`
   // was asked for and the last reading is a minute old: modules and BPF programs come and go.
   std::shared_ptr<const symbolizer::Kallsyms> Kernel();
@@ -87,6 +89,7 @@ class SymbolLoader : public SymbolRequests {
 
   void Run(std::stop_token stop, WakeFd& wake);
   void ServeAgain();
+  void ServeKernel();
   void Load(const MappedModule& request);
   Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(symbolizer::FileSource source,
                                                                const MappedModule& request) const;
@@ -109,6 +112,7 @@ class SymbolLoader : public SymbolRequests {
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   std::atomic<bool> kernel_miss_{false};
   std::atomic<bool> kernel_wanted_{false};
+  std::atomic<bool> reads_kernel_{false};
   bool kernel_asked_ = false;  // of the export thread
   int64_t kernel_read_ns_ = 0;
   std::atomic<uint64_t> loaded_{0};

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/support/fake_proc.h"
 #include "tests/unit/symbolizer/support/elf_builder.h"
@@ -276,6 +277,24 @@ TEST_F(SymbolLoaderTest, NamesTheKernel) {
   ASSERT_TRUE(symbol);
   EXPECT_EQ(symbol->name, "do_syscall_64");
   EXPECT_EQ(symbol->offset, 0x50u);
+}
+
+TEST_F(SymbolLoaderTest, ReadsTheKernelsSymbolsBeforeFilesThatWait) {
+  const std::string kallsyms = proc_.root() + "/kallsyms";
+  ASSERT_EQ(::mkfifo(kallsyms.c_str(), 0600), 0);
+  WriteText(InRoot(7, "/bin/app"), Program("waits", "\x01\x02"));
+  Want(MakeModule("/bin/app", "0102"));
+  EXPECT_TRUE(loader_.WantKernel());
+  loader_.Start();
+  std::ofstream pipe(kallsyms);  // opens when the loader reads its other end
+  EXPECT_EQ(loader_.loaded(), 0u);
+  EXPECT_TRUE(loader_.reads_kernel());
+  pipe << "ffffffff81000000 T _stext\nffffffff81000300 T _etext\n" << std::flush;
+  pipe.close();
+  loader_.WaitIdle(kLongMs);
+  EXPECT_FALSE(loader_.reads_kernel());
+  EXPECT_NE(loader_.Kernel(), nullptr);
+  EXPECT_EQ(loader_.loaded(), 1u);
 }
 
 TEST_F(SymbolLoaderTest, WorksWithoutTheKernelsSymbols) {
