@@ -94,7 +94,10 @@ std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
 std::string CatalogPrefix(RetentionClass retention, std::string_view cluster);
 std::string BundleTimePath(int64_t start_s);  // "2026-11-21/05/1795239711"
 std::string HourPath(int64_t unix_s);         // "2026-11-21/05"
-std::string DateOf(int64_t unix_s);           // "2026-11-21"
+// What the BundleTimePaths of [from_s, to_s) have in common, for a listing of no more than is
+// asked: a page holds a thousand names.
+std::string CommonTimePath(int64_t from_s, int64_t to_s);  // "2026-11-21/05/17952"
+std::string DateOf(int64_t unix_s);                        // "2026-11-21"
 
 // Any key a store may hold: relative, no empty, "." or ".." component, printable ASCII, bounded,
 // and not the name of a file that WriteFileAtomic has not finished.

@@ -41,6 +41,10 @@ Status ForEachRow(const ProfileSource& source, const Query& query,
 
 class StoreMerger {
  public:
+  // Profiles are merged so many bytes at a time: to wait for the store between two of them costs
+  // the processor's caches (a tenth of an answer's CPU).
+  static constexpr size_t kBatchBytes = 1 << 20;
+
   StoreMerger(const ObjectStore& store, const Query& query, const QueryLimits& limits)
       : store_(store.Limited(limits.calls)),
         limits_(limits),
@@ -60,19 +64,39 @@ class StoreMerger {
     Result<std::string> bytes = found.Read(*store_);
     if (!bytes) {
       RETURN_IF_ERROR(CheckLimits(limits_.calls));
-      return Skip(found, bytes.error());
+      Skip(*found.key, found.entry == nullptr ? "" : found.entry->name, bytes.error());
+      return OkStatus();
     }
-    if (counted_.IsAll(row)) {
-      if (const Status read = merger_.ReadPprof(*bytes); !read) return Skip(found, read.error());
-      return AddAs(row, [&] { return merger_.AddRead(); });
+    batch_bytes_ += bytes->size();
+    batch_.push_back({*found.key, found.entry == nullptr ? "" : found.entry->name, SpanOf(row),
+                      counted_.IsAll(row), *std::move(bytes)});
+    return batch_bytes_ < kBatchBytes ? OkStatus() : AddBatch();
+  }
+  // What was read; before profiles that are not stored.
+  Status AddBatch() {
+    batch_bytes_ = 0;
+    for (const Read& one : std::exchange(batch_, {})) {
+      if (one.is_all) {
+        if (const Status read = merger_.ReadPprof(one.bytes); !read) {
+          Skip(one.key, one.entry, read.error());
+          continue;
+        }
+        RETURN_IF_ERROR(AddAs(one.span, [&] { return merger_.AddRead(); }));
+        continue;
+      }
+      Result<profile::Profile> profile = profile::DecodePprof(one.bytes);
+      if (!profile) {
+        Skip(one.key, one.entry, profile.error());
+        continue;
+      }
+      const profile::Profile counted = CountedPart::Of(*profile);
+      RETURN_IF_ERROR(AddAs(one.span, [&] { return merger_.Add(counted); }));
     }
-    Result<profile::Profile> profile = profile::DecodePprof(*bytes);
-    if (!profile) return Skip(found, profile.error());
-    return AddProfile(row, CountedPart::Of(*profile));
+    return OkStatus();
   }
 
   Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
-    return AddAs(row, [&] { return merger_.Add(profile); });
+    return AddAs(SpanOf(row), [&] { return merger_.Add(profile); });
   }
 
   MergeResult Finish() && {
@@ -84,16 +108,32 @@ class StoreMerger {
   SkippedList* skipped() { return &result_.skipped; }
 
  private:
-  // `add` adds the profile of that row.
+  // Of a row: its type and time.
+  struct Span {
+    std::string type;
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;
+  };
+  struct Read {
+    std::string key;
+    std::string entry;
+    Span span;
+    bool is_all = false;  // all of it counts
+    std::string bytes;
+  };
+
+  static Span SpanOf(const CatalogRow& row) { return {row.type, row.start_ns, row.end_ns()}; }
+
+  // `add` adds the profile of that time.
   template <typename Add>
-  Status AddAs(const CatalogRow& row, const Add& add) {
-    if (type_.empty()) type_ = row.type;
-    if (row.type != type_) {
+  Status AddAs(const Span& span, const Add& add) {
+    if (type_.empty()) type_ = span.type;
+    if (span.type != type_) {
       return Error(ErrorCode::kInvalid,
                    fmt::format("the answer holds profiles of types {} and {}: ask for one type",
-                               type_, row.type));
+                               type_, span.type));
     }
-    covered_.emplace_back(row.start_ns, row.end_ns());
+    covered_.emplace_back(span.start_ns, span.end_ns);
     Status added = add();
     if (!added && added.error().code() == ErrorCode::kExhausted) {
       added.Context("narrow the selector or the time range");
@@ -101,10 +141,8 @@ class StoreMerger {
     return added;
   }
 
-  Status Skip(const FoundProfile& found, const Error& error) {
-    result_.skipped.Add(*found.key, found.entry == nullptr ? "" : found.entry->name,
-                        error.message());
-    return OkStatus();
+  void Skip(const std::string& key, const std::string& entry, const Error& error) {
+    result_.skipped.Add(key, entry, error.message());
   }
 
   const std::unique_ptr<const ObjectStore> store_;
@@ -113,6 +151,8 @@ class StoreMerger {
   profile::Merger merger_;
   std::string type_;
   uint64_t read_bytes_ = 0;
+  std::vector<Read> batch_;
+  size_t batch_bytes_ = 0;
   std::vector<std::pair<int64_t, int64_t>> covered_;  // at most max_rows
   MergeResult result_;
 };
@@ -169,6 +209,7 @@ Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& quer
                                  unstored.Found(found);
                                  return merger.AddStored(found);
                                }));
+  RETURN_IF_ERROR(merger.AddBatch());
   RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
     if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
     return merger.AddProfile(profile.row, *profile.profile);

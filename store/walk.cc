@@ -144,7 +144,8 @@ Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store,
 Status WalkBundles(
     const ObjectStore& store, const std::string& prefix, int64_t from_s, int64_t to_s,
     const std::function<Result<bool>(const ObjectInfo& info, const BundleKey& key)>& visit) {
-  return ForEachListed(store, prefix, prefix + BundleTimePath(from_s),
+  return ForEachListed(store, prefix + CommonTimePath(from_s, to_s),
+                       prefix + BundleTimePath(from_s),
                        [&](const ObjectInfo& info) -> Result<bool> {
                          const Result<BundleKey> key = ParseBundleKey(info.key);
                          if (!key || key->start_s < from_s) return true;

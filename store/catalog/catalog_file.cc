@@ -10,6 +10,7 @@
 #include "base/text/hex.h"
 #include "profile/codec/gzip.h"
 #include "store/catalog/catalog_format.h"
+#include "store/catalog/scanner.h"
 #include "store/key.h"
 
 namespace firetower::store {
@@ -49,7 +50,9 @@ class IndexReader {
   explicit IndexReader(uint64_t end_offset) { index_.end_offset = end_offset; }
 
   Result<CatalogFile::Index> Read(std::string_view text) && {
-    const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    std::string rest;
+    const bool scanned = ScanBlocks(text, rest);
+    const Json json = Json::parse(scanned ? rest : text, nullptr, /*allow_exceptions=*/false);
     std::string format;
     if (!json.is_object() || !ReadText(json, "format", format)) return Corrupt("it has no index");
     if (format != kCatalogFormat) {
@@ -57,7 +60,7 @@ class IndexReader {
                                                         format.substr(0, 40), kCatalogFormat));
     }
     RETURN_IF_ERROR(ReadHeader(json));
-    RETURN_IF_ERROR(ReadBlocks(json));
+    RETURN_IF_ERROR(scanned ? CheckBlocks() : ReadBlocks(json));
     std::string pods;
     if (!ReadText(json, "pods", pods)) return Corrupt("it has no filter of pods");
     std::optional<std::string> filter = FromHex(pods);
@@ -104,27 +107,50 @@ class IndexReader {
     return OkStatus();
   }
 
+  // Takes the blocks out of a text that has the form we write: they are most of it.
+  bool ScanBlocks(std::string_view text, std::string& rest) {
+    constexpr std::string_view kOffsets = ",\"offsets\":[", kFirsts = "],\"firsts\":[";
+    const size_t begin = text.find(kOffsets);
+    if (begin == std::string_view::npos) return false;
+    std::vector<CatalogFile::Block> blocks;
+    Scanner scanner(text.substr(begin + kOffsets.size()));
+    for (uint64_t offset = 0; scanner.Number(index_.end_offset, offset); scanner.Skip(","))
+      blocks.push_back({.offset = offset});
+    if (!scanner.Skip(kFirsts)) return false;
+    for (CatalogFile::Block& block : blocks) {
+      if (&block != blocks.data() && !scanner.Skip(",")) return false;
+      if (!scanner.Skip("\"") || !scanner.Lines(block.first)) return false;
+    }
+    if (!scanner.Skip("]")) return false;
+    rest = text.substr(0, begin);
+    rest += scanner.rest();
+    index_.blocks = std::move(blocks);
+    return true;
+  }
+
   Status ReadBlocks(const Json& json) {
     const Json* offsets = ListOf(json, "offsets");
     const Json* firsts = ListOf(json, "firsts");
     if (offsets == nullptr || firsts == nullptr || offsets->size() != firsts->size())
       return Corrupt("it has no blocks");
-    std::vector<CatalogFile::Block>& all = index_.blocks;
     for (size_t i = 0; i < offsets->size(); ++i) {
-      CatalogFile::Block block;
       const std::optional<int64_t> offset = JsonInteger((*offsets)[i]);
-      if (!offset || *offset < 0 || static_cast<uint64_t>(*offset) > index_.end_offset ||
-          !(*firsts)[i].is_string()) {
+      if (!offset || *offset < 0 || !(*firsts)[i].is_string())
         return Corrupt("its index is damaged");
-      }
-      block.offset = static_cast<uint64_t>(*offset);
-      block.first = (*firsts)[i].get<std::string>();
+      index_.blocks.push_back(
+          {.offset = static_cast<uint64_t>(*offset), .first = (*firsts)[i].get<std::string>()});
+    }
+    return CheckBlocks();
+  }
+
+  Status CheckBlocks() {
+    const std::vector<CatalogFile::Block>& all = index_.blocks;
+    for (size_t i = 0; i < all.size(); ++i) {
       const bool in_order =
-          all.empty() ? block.offset == 0
-                      : all.back().offset < block.offset && all.back().first <= block.first;
+          i == 0 ? all[i].offset == 0
+                 : all[i - 1].offset < all[i].offset && all[i - 1].first <= all[i].first;
       if (!in_order) return Corrupt("its blocks are not in order");
-      index_.bytes += sizeof(block) + block.first.size();
-      all.push_back(std::move(block));
+      index_.bytes += sizeof(all[i]) + all[i].first.size();
     }
     if (all.empty() != (index_.end_offset == 0) ||
         (!all.empty() && all.back().offset >= index_.end_offset)) {

@@ -40,9 +40,10 @@ Result<CatalogListing> CatalogListing::Read(const ObjectStore& store, RetentionC
                                             const std::string& cluster, int64_t from_s,
                                             int64_t to_s) {
   CatalogListing listing;
-  const std::string prefix = CatalogPrefix(retention, cluster);
+  const std::string folder = CatalogPrefix(retention, cluster);
+  const std::string prefix = folder + CommonTimePath(HourOf(from_s), to_s);
   // The hour's folder begins with this and a '/'.
-  std::string after = prefix + HourPath(from_s);
+  std::string after = folder + HourPath(from_s);
   for (;;) {
     ASSIGN_OR_RETURN(const std::vector<ObjectInfo> page, store.List(prefix, after));
     for (const ObjectInfo& info : page) {

@@ -55,11 +55,14 @@ void ChooseAmong(std::vector<Candidate>& candidates, int64_t from_ns, int64_t to
 
 std::vector<CatalogEntry> ChooseResolution(std::vector<CatalogEntry> found, int64_t from_ns,
                                            int64_t to_ns) {
-  using Identity = std::tuple<RetentionClass, std::string, std::string, std::string, std::string,
-                              std::string, std::string, std::string, std::string>;
+  using Text = std::string_view;  // of `found` and `keys`
+  using Identity = std::tuple<RetentionClass, Text, Text, Text, Text, Text, Text, Text, Text>;
+  std::vector<Result<BundleKey>> keys;
+  keys.reserve(found.size());
+  for (const CatalogEntry& one : found) keys.push_back(ParseBundleKey(one.bundle));
   std::map<Identity, std::vector<Candidate>> groups;
   for (size_t i = 0; i < found.size(); ++i) {
-    const Result<BundleKey> key = ParseBundleKey(found[i].bundle);
+    const Result<BundleKey>& key = keys[i];
     if (!key) continue;
     const CatalogRow& row = found[i].entry.row;
     groups[Identity(key->retention, key->cluster, key->node, key->run, row.namespace_name, row.pod,

@@ -98,6 +98,8 @@ ErrorBody ParseError(std::string_view xml) {
 }
 
 bool IsErrorBody(std::string_view xml) {
+  // Most are none, and as long as a listing of a thousand names.
+  if (xml.find("<Error") == std::string_view::npos) return false;
   pugi::xml_document document;
   return std::strcmp(Load(xml, &document).name(), "Error") == 0;
 }

@@ -27,7 +27,9 @@ constexpr size_t kMaxHeaderBytes = 64 << 10;
 constexpr uint64_t kMaxRefusalBytes = 64 << 10;
 constexpr uint64_t kLargeBody = 1 << 20;
 constexpr long kLargeUploadBuffer = 512 << 10;  // fewer system calls than with libcurl's 64 KiB
-constexpr long kMaxConnections = 2;             // a handle's; it uses one at a time
+// Entries of bundles have 10 to 100 KB. Above 128 KiB malloc would map and unmap it each time.
+constexpr long kReceiveBuffer = 96 << 10;
+constexpr long kMaxConnections = 2;  // a handle's; it uses one at a time
 constexpr int kPollMs = 1000;
 
 // libcurl's functions, from the library as it is loaded when the first S3 store is opened, or the
@@ -134,6 +136,14 @@ struct Exchange {
     return true;
   }
 
+  // As the answer tells it; 0 when it does not.
+  uint64_t ContentLength() const {
+    uint64_t length = 0;
+    const std::string_view text = response.Header("content-length");
+    std::from_chars(text.data(), text.data() + text.size(), length);
+    return length;
+  }
+
   // Whether the transfer goes on.
   bool AddBody(std::string_view bytes) {
     const uint64_t most = response.ok() ? request->max_response_bytes : kMaxRefusalBytes;
@@ -141,6 +151,7 @@ struct Exchange {
       too_long = true;
       return false;
     }
+    if (response.body.empty()) response.body.reserve(std::min({most, ContentLength(), kLargeBody}));
     response.body.append(bytes);
     return true;
   }
@@ -295,6 +306,8 @@ class CurlTransport::Handle {
       Set(CURLOPT_UPLOAD, 1L);
       Set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
       if (request.body.size() > kLargeBody) Set(CURLOPT_UPLOAD_BUFFERSIZE, kLargeUploadBuffer);
+    } else if (request.method == "GET") {
+      Set(CURLOPT_BUFFERSIZE, kReceiveBuffer);
     } else if (request.method == "HEAD") {
       Set(CURLOPT_NOBODY, 1L);
     }

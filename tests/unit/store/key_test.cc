@@ -126,6 +126,17 @@ TEST(Key, SortsInTimeOrder) {
   }
 }
 
+TEST(Key, OfATimeHasWhatIsCommonToItsBundles) {
+  constexpr int64_t kFive = 1'763'701'200;  // 2025-11-21 05:00:00 UTC
+  EXPECT_EQ(CommonTimePath(kFive, kFive + 1), "2025-11-21/05/1763701200");
+  EXPECT_EQ(CommonTimePath(kFive, kFive + 100), "2025-11-21/05/17637012");
+  EXPECT_EQ(CommonTimePath(kFive, kFive + 3600), "2025-11-21/05/176370");
+  EXPECT_EQ(CommonTimePath(kFive, kFive + 3601), "2025-11-21/0");
+  EXPECT_EQ(CommonTimePath(kFive, kFive + 86'400), "2025-11-2");
+  EXPECT_EQ(CommonTimePath(0, kMaxStartSeconds + 1), "");
+  EXPECT_EQ(CommonTimePath(kFive, 0), "2025-11-21/05/1763701200") << "an empty time";
+}
+
 TEST(Key, RefusesWhatCannotStandInIt) {
   auto error = [](auto change) {
     BundleKey key = Bundle();

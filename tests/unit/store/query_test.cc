@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <stop_token>
 
 #include "base/file.h"
@@ -279,6 +280,33 @@ TEST(StoreQueryCancelled, IsAnErrorAndReadsNoMore) {
   EXPECT_EQ(store.reads, 5);
   EXPECT_FALSE(ListProfiles(store, {}, {}, limits));
   EXPECT_EQ(store.reads, 5);
+}
+
+// Profiles are merged a batch of bytes at a time: what comes behind the first counts, too, and what
+// cannot be read in any is named.
+TEST(StoreQueryBatches, AnswerTheSumOfAll) {
+  testing::StoreFolder folder;
+  constexpr int kProfiles = 12;
+  std::mt19937 random(7);
+  for (int i = 0; i < kProfiles; ++i) {
+    const CatalogRow row = Row("shop", "web-1", "web", kFirstWindow + 60 * i, 5000);
+    testing::StackBuilder stacks(row.start_ns);
+    // Names that do not compress: some 200 KB each.
+    for (int j = 0; j < 5000; ++j) {
+      std::string name(48, ' ');
+      for (char& c : name) c = static_cast<char>('!' + random() % 90);
+      stacks.Add({"main", name}, 1);
+    }
+    BundleWriter writer(row.start_ns);
+    ASSERT_TRUE(writer.Add(row, i == 9 ? "damaged" : profile::EncodePprof(stacks.Build())));
+    ASSERT_TRUE(
+        folder.store().Put(BundleKeyAt(kFirstWindow + 60 * i), *std::move(writer).Finish()));
+  }
+  const MergeResult merged = *MergeProfiles(folder.store(), Between(0, 9'000'000'000));
+  EXPECT_EQ(merged.profiles, kProfiles - 1u);
+  EXPECT_EQ(merged.profile.sample_count(), 5000u * (kProfiles - 1));
+  ASSERT_EQ(merged.skipped.total, 1u);
+  EXPECT_EQ(merged.skipped.items[0].key, BundleKeyAt(kFirstWindow + 60 * 9));
 }
 
 TEST_F(StoreQuery, RefusesToMixTypes) {

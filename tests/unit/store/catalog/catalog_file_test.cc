@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "profile/codec/gzip.h"
+#include "store/catalog/catalog_format.h"
 #include "store/catalog/catalog_writer.h"
 #include "tests/support/stored_profiles.h"
 
@@ -334,6 +336,54 @@ TEST(CatalogFile, TakesNamesOfAnyBytes) {
   const CatalogEntry odd = EntryOf("s\"p", "w\xff\n", 0, 0, "c\\");
   CountedFile file(EncodeCatalog({}, {odd, EntryOf("shop", "cart", 1, 0)}));
   EXPECT_THAT(file.Read({}), SizeIs(2));
+}
+
+// An index is JSON, however it is spelled.
+class CatalogIndexText : public ::testing::Test {
+ protected:
+  CountedFile FileWith(const std::string& index) {
+    return CountedFile(whole_.substr(0, index_at_) + profile::GzipCompress(index, 1) +
+                       CatalogLocator(index_at_));
+  }
+  std::string Replaced(std::string_view from, std::string_view to) {
+    std::string text = index_;
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  }
+
+  const std::string whole_ = EncodeCatalog({}, ManyEntries());
+  const uint64_t index_at_ = *ReadCatalogLocator(whole_.substr(whole_.size() - kLocatorBytes));
+  const std::string index_ = *profile::GzipDecompress(
+      whole_.substr(index_at_, whole_.size() - kLocatorBytes - index_at_), 1 << 20);
+};
+
+TEST_F(CatalogIndexText, SaysTheSameInAnySpelling) {
+  CountedFile ours = FileWith(index_);
+  CountedFile other = FileWith(nlohmann::ordered_json::parse(index_).dump(2));
+  const CatalogFilter asked{.namespace_name = "shop", .workload = "w12"};
+  EXPECT_THAT(ours.Read(asked), SizeIs(150));
+  EXPECT_THAT(other.Read(asked), SizeIs(150));
+  EXPECT_EQ(other.read_bytes, ours.read_bytes);
+  EXPECT_LT(ours.read_bytes, index_at_ / 2);
+}
+
+TEST_F(CatalogIndexText, IsRefusedWhenItsBlocksAreNotInOrder) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {R"("offsets":[0,)", R"("offsets":[1,)"},
+           {R"("offsets":[0,)", R"("offsets":[0,0,)"},
+           {R"("offsets":[0,)", R"("offsets":[0,-1,)"},
+           {R"("offsets":[0,)", R"("offsets":[0,99999999,)"},
+           {R"("offsets":[0,)", R"("offsets":[)"},
+           {R"("firsts":[")", R"("firsts":["z)"},
+           {R"("firsts":[")", R"("firsts":["",")"},
+           {R"("firsts":[)", R"("firsts":[7,)"},
+           {R"("firsts":[)", R"("lasts":[)"},
+           {R"("rows":)", R"("rows":-)"}}) {
+    const Result<CatalogFile> opened = FileWith(Replaced(from, to)).Open();
+    ASSERT_FALSE(opened) << from << " as " << to;
+    EXPECT_EQ(opened.error().code(), ErrorCode::kCorrupt);
+  }
 }
 
 TEST(CatalogFile, EveryTruncationIsAnError) {

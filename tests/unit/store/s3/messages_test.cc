@@ -91,6 +91,9 @@ TEST(S3Messages, ReadsErrors) {
   EXPECT_THAT(error.message, HasSubstr("expecting  'eu-west-1'"));  // on one line
   EXPECT_TRUE(IsErrorBody(kError));
   EXPECT_FALSE(IsErrorBody(kList));
+  EXPECT_TRUE(IsErrorBody("<!-- late --><Error ><Code>SlowDown</Code></Error>"));
+  EXPECT_FALSE(IsErrorBody("<ListBucketResult><Error/></ListBucketResult>"));
+  EXPECT_FALSE(IsErrorBody("<Errors/>"));
   const ErrorBody sts = ParseError(
       "<ErrorResponse><Error><Type>Sender</Type><Code>InvalidIdentityToken</Code>"
       "<Message>No</Message></Error></ErrorResponse>");
