@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "profile/codec/gzip_writer.h"
 #include "profile/codec/pprof/fields.h"
+#include "profile/codec/pprof/location_order.h"
 #include "profile/codec/pprof/sample_order.h"
 #include "profile/codec/pprof/wire.h"
 #include "profile/pprof.h"
@@ -28,9 +29,12 @@ class Encoder {
     // About: ids take fewer bytes on the wire, tags some more.
     out_.reserve(gzip_ != nullptr ? std::min(profile_.bytes(), kPieceBytes) : profile_.bytes());
     AddMeta();
+    const std::vector<uint32_t> locations = LocationOrder(profile_);
+    location_ids_.resize(locations.size());
+    for (uint32_t i = 0; i < locations.size(); ++i) location_ids_[locations[i]] = i + 1;
     for (const uint32_t i : SampleOrder(profile_)) AddSample(profile_.sample(i));
     for (uint32_t i = 0; i < profile_.mapping_count(); ++i) AddMapping(i);
-    for (uint32_t i = 0; i < profile_.location_count(); ++i) AddLocation(i);
+    for (const uint32_t i : locations) AddLocation(i);
     for (uint32_t i = 0; i < profile_.function_count(); ++i) AddFunction(i);
     // Texts last, those of Meta at their end: a file cut anywhere then has indices that lead
     // nowhere.
@@ -89,7 +93,7 @@ class Encoder {
 
   void AddSample(const Sample& from) {
     entry_.Packed(pprof_field::kLocationId, from.locations.size(),
-                  [&](size_t i) { return uint64_t{from.locations[i]} + 1; });
+                  [&](size_t i) { return uint64_t{location_ids_[from.locations[i]]}; });
     entry_.Packed(pprof_field::kValue, from.values.size(),
                   [&](size_t i) { return from.values[i]; });
     for (const Label& label : from.labels) {
@@ -124,7 +128,7 @@ class Encoder {
 
   void AddLocation(uint32_t index) {
     Location from = profile_.location(index);
-    entry_.Number(pprof_field::kLocationOwnId, uint64_t{index} + 1);
+    entry_.Number(pprof_field::kLocationOwnId, uint64_t{location_ids_[index]});
     if (from.mapping != kNoMapping) {
       entry_.Number(pprof_field::kMappingIdOfLocation, uint64_t{from.mapping} + 1);
     }
@@ -160,6 +164,7 @@ class Encoder {
   const Profile& profile_;
   GzipWriter* gzip_;
   std::string out_;
+  std::vector<uint32_t> location_ids_;     // by index
   WireWriter entry_;                       // fields of the entry that is being written
   WireWriter part_;                        // of a message inside it
   WireWriter own_;                         // fields of the profile itself
