@@ -63,7 +63,7 @@ constexpr FlagSpec kDiffOutput[] = {
     kForceFlag,
     kNoHeadersFlag,
 };
-constexpr FlagSpec kDiffSelection[] = {kTypeFlag};
+constexpr FlagSpec kDiffSelection[] = {kContainerFlag, kTypeFlag};
 constexpr FlagGroup kDiffGroups[] = {{"Comparison", kDiffComparison},
                                      {"Input", kInput},
                                      {"Of a selector", kDiffSelection},
@@ -74,7 +74,7 @@ constexpr Example kDiffExamples[] = {
     {"For a flame graph of the difference",
      "diff before.pb.gz after.pb.gz --normalize -o folded | flamegraph.pl > diff.svg"},
     {"Today's hour beside yesterday's, of what is stored",
-     "diff '{container=\"web\"}@now-25h..now-24h' '{container=\"web\"}@now-1h..now'"},
+     "diff deploy/web@now-25h..now-24h deploy/web@now-1h..now"},
     {"In CI: fail when a function takes 5 % more",
      "diff main.pb.gz branch.pb.gz --normalize --fail-over 5%"},
 };
@@ -127,9 +127,10 @@ constexpr CommandSpec kFiles[] = {
      "B minus A, by function: SHARE is the change of a function's own value in per cent of A's\n"
      "total. As pprof the samples of A are negated and labelled pprof::base, which go tool pprof\n"
      "shows as its -diff_base. A and B are files of the formats that 'merge' reads, or selectors\n"
-     "with a time, '{...}@FROM..TO', which 'get' would fetch (default: the last 15 minutes). A\n"
-     "selector that nothing matches is \"no data\", exit code 4, where the server's own\n"
-     "/api/v1/diff takes that side as empty.",
+     "with a time, '{...}@FROM..TO' or KIND/NAME@FROM..TO, which 'get' would fetch (default: the\n"
+     "last 15 minutes); a file that is there goes before KIND/NAME. A selector that nothing "
+     "matches\n"
+     "is \"no data\", exit code 4, where the server's own /api/v1/diff takes that side as empty.",
      "A B",
      {},
      2,

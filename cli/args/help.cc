@@ -60,6 +60,10 @@ void AppendMarkdownFlags(std::string_view title, std::span<const FlagSpec> flags
   }
 }
 
+constexpr std::string_view kWhatASelectorIs =
+    "SELECTOR is KIND/NAME, as kubectl has it (deploy/checkout, sts/db, pod/web-0, node/worker-1,\n"
+    "ns/shop), or PromQL label matchers ('{pod=~\"web.*\",container=\"web\"}').";
+
 constexpr std::string_view kIntroduction = R"md(# firetower
 
 <!-- Written by `firetower help --markdown`; a test keeps the two equal. -->
@@ -107,6 +111,31 @@ that was given so is sent, never the kubeconfig's.
 Of a cluster, questions are about the namespace of `-n`, else the context's, else `default`, as
 kubectl's are; `-A` asks about all of them and the hosts. A selector that speaks of `namespace` is
 left as it is, unless `-n` is given too. Of a server, `-n NS` is the matcher `namespace="NS"`.
+
+## Selectors
+
+Where a command takes a SELECTOR, that is one word: PromQL label matchers, as
+`'{namespace="shop",pod=~"web.*"}'`, or KIND/NAME, as kubectl has it. KIND may be singular, plural or
+short, and have its group (`deploy`, `deployments`, `deployment.apps`). Profiles know the names of
+their pods' namespace, pod, container, node and workload, so that is what is matched:
+
+| KIND | takes the profiles with |
+|---|---|
+| `deployment`, `deploy` | `workload="NAME"` |
+| `statefulset`, `sts` | `workload="NAME"` |
+| `daemonset`, `ds` | `workload="NAME"` |
+| `cronjob`, `cj` | `workload="NAME"` |
+| `replicationcontroller`, `rc` | `workload="NAME"` |
+| `replicaset`, `rs` | `pod=~"NAME-[a-z0-9]{5}"`: the names that it gives its pods |
+| `job` | `pod=~"NAME-([0-9]+-)?[a-z0-9]{5}"`: likewise, with its index where it has some |
+| `pod`, `po` | `pod="NAME"` |
+| `node`, `no` | `node="NAME"`, of every namespace and the host, unless `-n` is given |
+| `namespace`, `ns` | `namespace="NAME"` |
+
+A profile knows the name of its workload, not the workload's kind: where a Deployment and a
+StatefulSet of one namespace have the same name, either takes both, and `{workload="NAME",pod=~"…"}`
+tells them apart. A daemon without an API server knows no workloads. `-c NAME` leaves the other
+containers out. Pods' labels are not known of profiles; `record` takes them.
 )md";
 
 }  // namespace
@@ -143,6 +172,7 @@ std::string HelpText(std::string_view program, const CommandSpec& command) {
   AppendExamples(program, command, "  ", out);
   out += fmt::format("\nUsage:\n  {}\n", UsageLine(program, command));
   if (!command.description.empty()) out += fmt::format("\n{}\n", command.description);
+  if (command.takes_selector()) out += fmt::format("\n{}\n", kWhatASelectorIs);
   size_t width = WidestFlag(&command);
   for (const FlagGroup& group : command.groups) AppendFlags(group.title, group.flags, width, out);
   AppendFlags("Global", GlobalFlags(), width, out);

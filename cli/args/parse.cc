@@ -126,13 +126,27 @@ class Parser {
     return OkStatus();
   }
 
-  Status CheckPositionals() const {
+  // The last argument, where the command takes a selector and it can be nothing else.
+  void TakeSelector() {
+    const CommandSpec& command = *args_.command;
+    const size_t count = args_.positionals.size();
+    if (!command.takes_selector() || count == 0) return;
+    const bool is_last = count == command.max_positionals;
+    if (!is_last && args_.positionals[0].find_first_of("{/=") == std::string::npos) return;
+    args_.selector = std::move(args_.positionals.back());
+    args_.positionals.pop_back();
+  }
+
+  Status CheckPositionals() {
     const CommandSpec* command = args_.command;
     if (command == nullptr) return OkStatus();
     if (args_.positionals.size() > command->max_positionals) {
       const std::string& extra = args_.positionals[command->max_positionals];
-      return Usage(fmt::format("'{}' is one argument too many for '{}'", extra, command->name));
+      return Usage(fmt::format(
+          "'{}' is one argument too many for '{}'{}", extra, command->name,
+          command->takes_selector() ? "; a selector is one word, as deployment/checkout" : ""));
     }
+    TakeSelector();
     std::span<const std::string_view> choices = command->positional_choices;
     if (choices.empty() || args_.positionals.empty()) return OkStatus();
     const std::string& first = args_.positionals[0];

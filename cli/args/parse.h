@@ -16,6 +16,7 @@ struct Args {
   const CommandSpec* command = nullptr;           // nullptr: none given
   std::map<std::string_view, std::string> flags;  // by name; a switch has "true"
   std::vector<std::string> positionals;
+  std::string selector;  // the argument [SELECTOR], which is none of the positionals then
 
   bool Has(std::string_view flag) const { return flags.contains(flag); }
   // "" when absent.

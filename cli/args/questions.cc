@@ -9,6 +9,7 @@ constexpr Text kTopOutputs[] = {"table", "wide", "json", "name"};
 constexpr Text kTopBy[] = {"containers", "functions"};
 constexpr FlagSpec kTopSelection[] = {
     kQueryFlag,
+    kContainerFlag,
     kTypeFlag,
     {"since", 0, "DURATION", "from that long ago until now (default 15m, with --watch 1m)"},
     kFromFlag,
@@ -27,15 +28,17 @@ constexpr FlagGroup kTopGroups[] = {{"Selection", kTopSelection},
                                     {"Output", kTopOutput}};
 constexpr Example kTopExamples[] = {
     {"The containers that burn most CPU", "top"},
-    {"The hottest functions of one namespace in the last hour",
-     "top functions -q '{namespace=\"shop\"}' --since 1h"},
+    {"The hottest functions of a Deployment in the last hour",
+     "top functions deploy/checkout -n shop --since 1h"},
+    {"Of what label matchers take", "top functions '{namespace=\"shop\",pod=~\"web.*\"}'"},
     {"Live", "top --watch"},
     {"Of a whole cluster, by its hub", "top -A --context prod"},
     {"For a script", "top containers -k 3 -o name"},
 };
 
-constexpr FlagSpec kFlameSelection[] = {kTypeFlag, kSinceFlag, kFromFlag, kToFlag};
+constexpr FlagSpec kFlameSelection[] = {kContainerFlag, kTypeFlag, kSinceFlag, kFromFlag, kToFlag};
 constexpr FlagSpec kGetSelection[] = {
+    kContainerFlag,
     kTypeFlag,
     kSinceFlag,
     kFromFlag,
@@ -49,8 +52,10 @@ constexpr FlagGroup kGetGroups[] = {{"Selection", kGetSelection},
 constexpr Example kGetExamples[] = {
     {"One container's CPU profile of the last 15 minutes, for go tool pprof",
      "get '{container=\"web\"}' -f web.pb.gz"},
+    {"One container of a Deployment's pods",
+     "get deploy/checkout -n shop -c web -f checkout.pb.gz"},
     {"Folded stacks for a flame graph",
-     "get '{pod=\"web-0\"}' --from now-2h --to now-1h -o folded > web.folded"},
+     "get pod/web-0 --from now-2h --to now-1h -o folded > web.folded"},
     {"With lines and inlined calls, from debug files of this machine or a server",
      "get '{pod=\"web-0\"}' --symbols full --debuginfod \"$DEBUGINFOD_URLS\" -f web.pb.gz"},
     {"The newest one that is stored", "get --id \"$(firetower profiles -k 1 -o name)\" -o folded"},
@@ -74,7 +79,7 @@ constexpr Example kFlameExamples[] = {
     {"A container's last hour, to open in a browser",
      "flame '{container=\"web\"}' --since 1h -f web.html"},
     {"A picture for a ticket, names without their template arguments",
-     "flame '{pod=\"web-0\"}' --names bare -f web.svg"},
+     "flame pod/web-0 --names bare -f web.svg"},
 };
 
 constexpr Text kTableOrJson[] = {"table", "json"};
@@ -94,7 +99,7 @@ constexpr FlagSpec kListOutput[] = {
     {"output", 'o', "FORMAT", "table, json or name (default table)", kListOutputs},
     kNoHeadersFlag,
 };
-constexpr FlagSpec kTypesSelection[] = {kQueryFlag, kSinceFlag, kFromFlag, kToFlag};
+constexpr FlagSpec kTypesSelection[] = {kQueryFlag, kContainerFlag, kSinceFlag, kFromFlag, kToFlag};
 constexpr FlagGroup kTypesGroups[] = {
     {"Selection", kTypesSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
 constexpr Example kTypesExamples[] = {
@@ -102,11 +107,8 @@ constexpr Example kTypesExamples[] = {
 
 constexpr Text kProfilesOutputs[] = {"table", "wide", "json", "name"};
 constexpr FlagSpec kProfilesSelection[] = {
-    kAnyTypeFlag,
-    kSinceFlag,
-    kFromFlag,
-    kToFlag,
-    {"limit", 'k', "N", "how many, 1 to 10000 (default 100)"}};
+    kContainerFlag, kAnyTypeFlag, kSinceFlag,
+    kFromFlag,      kToFlag,      {"limit", 'k', "N", "how many, 1 to 10000 (default 100)"}};
 constexpr FlagSpec kProfilesOutput[] = {
     {"output", 'o', "FORMAT",
      "table, wide (with ids, not cut to the terminal), json or name: the ids (default table)",
@@ -121,16 +123,18 @@ constexpr Example kProfilesExamples[] = {
     {"Captures of triggers, today", "profiles '{capture!=\"\"}' --since 24h"},
 };
 
-constexpr FlagSpec kLabelsSelection[] = {kQueryFlag, kAnyTypeFlag, kSinceFlag, kFromFlag, kToFlag};
+constexpr FlagSpec kLabelsSelection[] = {kQueryFlag, kContainerFlag, kAnyTypeFlag,
+                                         kSinceFlag, kFromFlag,      kToFlag};
 constexpr FlagGroup kLabelsGroups[] = {
     {"Selection", kLabelsSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
 constexpr Example kLabelsExamples[] = {
     {"The label names", "labels"},
-    {"The pods of one namespace", "labels pod -q '{namespace=\"shop\"}'"},
+    {"The pods of one namespace", "labels pod ns/shop"},
 };
 
 constexpr FlagSpec kSeriesSelection[] = {
     kQueryFlag,
+    kContainerFlag,
     kTypeFlag,
     kSinceFlag,
     kFromFlag,
@@ -150,7 +154,7 @@ constexpr CommandSpec kQuestions[] = {
      "Containers are ordered by the value of the profile type, for cpu the CPU time; CPU% is the\n"
      "share of all that matches, CORES the average over the time that was observed. Functions are\n"
      "ordered by self value.",
-     "[containers|functions]", kTopBy, 1, kTopExamples, kTopGroups},
+     "[containers|functions] [SELECTOR]", kTopBy, 2, kTopExamples, kTopGroups},
     {"get",
      "Fetch one merged profile",
      "The sum of everything that matches, from the store and the window that is still open. A\n"
@@ -192,20 +196,27 @@ constexpr CommandSpec kQuestions[] = {
     {"types",
      "List the profile types that were recorded",
      "",
-     "",
+     "[SELECTOR]",
      {},
-     0,
+     1,
      kTypesExamples,
      kTypesGroups},
     {"labels",
      "List label names, or the values of one label",
      "",
-     "[NAME]",
+     "[NAME] [SELECTOR]",
      {},
-     1,
+     2,
      kLabelsExamples,
      kLabelsGroups},
-    {"series", "List label sets with their totals", "", "", {}, 0, kSeriesExamples, kSeriesGroups},
+    {"series",
+     "List label sets with their totals",
+     "",
+     "[SELECTOR]",
+     {},
+     1,
+     kSeriesExamples,
+     kSeriesGroups},
 };
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace firetower::cli {
 using Text = std::string_view;
 
 inline constexpr FlagSpec kQueryFlag = {
-    "query", 'q', "SELECTOR", "PromQL label matchers, as {namespace=\"shop\",pod=~\"web.*\"}"};
+    "query", 'q', "SELECTOR",
+    "the selector, as {namespace=\"shop\",pod=~\"web.*\"} or deploy/checkout"};
+inline constexpr FlagSpec kContainerFlag = {"container", 'c', "NAME", "containers called so alone"};
 inline constexpr FlagSpec kTypeFlag = {"type", 't', "TYPE",
                                        "cpu, offcpu, lock, memory or event:NAME (default cpu)"};
 inline constexpr FlagSpec kAnyTypeFlag = {"type", 't', "TYPE",

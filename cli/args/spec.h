@@ -36,6 +36,8 @@ struct CommandSpec {
   std::span<const Example> examples;
   std::span<const FlagGroup> groups;
   bool positional_files = false;  // they name files: completion offers those
+
+  bool takes_selector() const { return positional.ends_with("[SELECTOR]"); }
 };
 
 std::span<const CommandSpec> Commands();

@@ -4,12 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <vector>
 
 #include "base/json.h"
-#include "base/suggest.h"
-#include "cli/cluster/access.h"
+#include "cli/select/kinds.h"
 #include "k8s/selector.h"
 
 namespace firetower::cli {
@@ -17,20 +14,6 @@ namespace {
 
 // generateName adds five characters; a policy's name has at most 63.
 constexpr size_t kMaxStemBytes = 40;
-
-struct KindName {
-  std::string_view kind;
-  std::array<std::string_view, 3> spellings;  // lower-case
-};
-constexpr KindName kKinds[] = {
-    {"Deployment", {"deployment", "deployments", "deploy"}},
-    {"StatefulSet", {"statefulset", "statefulsets", "sts"}},
-    {"DaemonSet", {"daemonset", "daemonsets", "ds"}},
-    {"ReplicaSet", {"replicaset", "replicasets", "rs"}},
-    {"Job", {"job", "jobs", "job"}},
-    {"CronJob", {"cronjob", "cronjobs", "cj"}},
-    {"Pod", {"pod", "pods", "po"}},
-};
 
 Error Wrong(std::string_view text, std::string_view why) {
   return {ErrorCode::kInvalid,
@@ -50,23 +33,15 @@ std::string StemOf(std::string_view name) {
   return stem;
 }
 
-Result<RecordTarget> Workload(std::string_view text, size_t slash) {
-  std::string wanted(text.substr(0, slash));
-  std::transform(wanted.begin(), wanted.end(), wanted.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  const std::string_view name = text.substr(slash + 1);
-  std::vector<std::string_view> spellings;
-  for (const KindName& kind : kKinds) {
-    spellings.insert(spellings.end(), kind.spellings.begin(), kind.spellings.end());
-    if (std::find(kind.spellings.begin(), kind.spellings.end(), wanted) == kind.spellings.end())
-      continue;
-    if (!IsObjectName(name)) return Wrong(text, fmt::format("'{}' is no object's name", name));
-    return RecordTarget{
-        std::string(text), StemOf(name),
-        fmt::format(R"({{"workloadRefs":[{{"kind":"{}","name":"{}"}}]}})", kind.kind, name)};
-  }
-  return Wrong(text,
-               fmt::format("'{}' is no kind of workload{}", wanted, DidYouMean(wanted, spellings)));
+Result<RecordTarget> Workload(std::string_view text) {
+  const Result<NamedObject> object = ParseNamedObject(text);
+  if (!object) return Wrong(text, object.error().message());
+  const ObjectKind& kind = *object->kind;
+  if (!kind.is_target)
+    return Wrong(text, fmt::format("a policy cannot target pods by their {}", kind.kind));
+  return RecordTarget{
+      std::string(text), StemOf(object->name),
+      fmt::format(R"({{"workloadRefs":[{{"kind":"{}","name":"{}"}}]}})", kind.kind, object->name)};
 }
 
 Result<RecordTarget> Labels(std::string_view text) {
@@ -98,9 +73,7 @@ Result<RecordTarget> Labels(std::string_view text) {
 
 Result<RecordTarget> ParseTarget(std::string_view text) {
   if (text.find('=') != std::string_view::npos) return Labels(text);
-  const size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return Wrong(text, "it does not say of which kind it is");
-  return Workload(text, slash);
+  return Workload(text);
 }
 
 }  // namespace firetower::cli

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "profile/selector.h"
+#include "cli/select/selector.h"
 #include "query/time_range.h"
 
 namespace firetower::cli {
@@ -19,22 +19,23 @@ Failure BadFlag(const LocalContext& context, const Error& error) {
   return UsageFailure(error, context.program, context.args.command->name);
 }
 
-std::string InNamespace(const Context& context, const std::string& text) {
-  if (context.namespace_name.empty()) return text;
-  const Result<profile::Selector> selector = profile::Selector::Parse(text);
-  if (!selector) return text;  // the server says what is wrong with it
-  // The kubeconfig's namespace is for a question that names none.
-  if (!context.args.Has("namespace") && selector->Mentions("namespace")) return text;
-  Result<profile::Matcher> matcher =
-      profile::Matcher::Create("namespace", profile::MatchOp::kEqual, context.namespace_name);
-  return matcher ? selector->With(*std::move(matcher)).ToString() : text;
+Outcome<std::string> AsAsked(const Context& context, const std::string& selector) {
+  const Args& args = context.args;
+  Result<std::string> whole = SelectorWithin(selector, {.namespace_name = context.namespace_name,
+                                                        .is_told = args.Has("namespace"),
+                                                        .container = args.Get("container")});
+  if (!whole) return BadFlag(context, whole.error());
+  return *std::move(whole);
 }
 
-std::string AskedSelector(const Context& context) {
+Outcome<std::string> AskedSelector(const Context& context) {
   const Args& args = context.args;
-  if (args.command->positional == "[SELECTOR]" && !args.positionals.empty())
-    return InNamespace(context, args.positionals[0]);
-  return InNamespace(context, args.Get("query"));
+  if (!args.selector.empty() && args.Has("query")) {
+    return BadFlag(context, Error(ErrorCode::kInvalid,
+                                  fmt::format("'{}' and --query are a selector each: give one",
+                                              args.selector)));
+  }
+  return AsAsked(context, args.selector.empty() ? args.Get("query") : args.selector);
 }
 
 Outcome<query::NamedValues> SelectionParams(const Context& context,
@@ -57,12 +58,15 @@ Outcome<query::NamedValues> SelectionParams(const Context& context,
   auto range = query::ParseTimeRange(from, to, Clock::System().WallNs());
   if (!range) return BadFlag(context, range.error());
 
+  Outcome<std::string> selector = AskedSelector(context);
+  if (!selector) return selector.failure();
+
   query::NamedValues params;
   auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) params.emplace_back(name, value);
   };
   add("type", args.Get("type"));
-  add("q", AskedSelector(context));
+  add("q", *selector);
   add("from", from);
   add("to", to);
   return params;
@@ -89,10 +93,11 @@ Failure UnreadableAnswer(const Error& error) {
 }
 
 Failure NoData(const Context& context) {
-  const std::string selector = AskedSelector(context);
+  Outcome<std::string> selector = AskedSelector(context);
   return {ExitCode::kNoData, "no data",
-          selector.empty() ? "nothing was recorded in that range"
-                           : fmt::format("nothing in that range matches {}", selector),
+          !selector || selector->empty()
+              ? "nothing was recorded in that range"
+              : fmt::format("nothing in that range matches {}", *selector),
           "widen the range with --since, or see 'series' and 'doctor'"};
 }
 

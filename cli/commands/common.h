@@ -12,12 +12,12 @@
 
 namespace firetower::cli {
 
-// A selector within the namespace that is asked about.
-std::string InNamespace(const Context& context, const std::string& selector);
+// A selector, or KIND/NAME, as the API takes it: within the namespace that is asked about and
+// --container.
+Outcome<std::string> AsAsked(const Context& context, const std::string& selector);
 
-// The selector of --query, or of the command's argument where that is one, within the namespace
-// that is asked about.
-std::string AskedSelector(const Context& context);
+// That of the command's argument or of --query.
+Outcome<std::string> AskedSelector(const Context& context);
 
 // The parameters q, type, from and to of the API from the flags of the same meaning. Times are
 // checked here and read by the server's clock, so a skewed one does no harm.

@@ -56,8 +56,7 @@ Outcome<std::string> PickFormat(const Context& context, const std::string& file)
 }
 
 // "cpu{pod="web-0"}", as the API calls it; a selector may hold the type itself.
-std::string Title(const Context& context) {
-  const std::string selector = AskedSelector(context);
+std::string Title(const Context& context, const std::string& selector) {
   if (!selector.empty() && !selector.starts_with('{')) return selector;
   return (context.args.Has("type") ? context.args.Get("type") : "cpu") + selector;
 }
@@ -83,7 +82,9 @@ Outcome<int> RunFlame(const Context& context) {
   const std::string file = context.args.Has("file") ? context.args.Get("file") : "-";
   Outcome<std::string> format = PickFormat(context, file);
   if (!format) return format.failure();
-  Outcome<profile::FlameOptions> look = FlameLook(context, Title(context));
+  Outcome<std::string> selector = AskedSelector(context);
+  if (!selector) return selector.failure();
+  Outcome<profile::FlameOptions> look = FlameLook(context, Title(context, *selector));
   if (!look) return look.failure();
   Outcome<profile::Profile> profile = Fetch(context);
   if (!profile) return profile.failure();

@@ -15,14 +15,14 @@ namespace {
 // Of one stored profile, or of the sum of what is selected.
 Outcome<query::NamedValues> AskedFor(const Context& context) {
   if (!context.args.Has("id")) return SelectionParams(context, "15m");
-  for (const char* flag : {"type", "since", "from", "to"}) {
+  for (const char* flag : {"type", "since", "from", "to", "container"}) {
     if (!context.args.Has(flag)) continue;
     return BadFlag(context, Error(ErrorCode::kInvalid,
                                   fmt::format("--id names one profile: --{} has no meaning beside "
                                               "it",
                                               flag)));
   }
-  if (!context.args.positionals.empty()) {
+  if (!context.args.selector.empty()) {
     return BadFlag(context, Error(ErrorCode::kInvalid,
                                   "--id names one profile: a selector has no meaning beside it"));
   }

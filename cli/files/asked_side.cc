@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/files/asked_side.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "base/clock.h"
 #include "cli/commands/common.h"
+#include "cli/select/kinds.h"
 #include "profile/pprof.h"
 #include "query/time_range.h"
 
@@ -17,12 +20,14 @@ struct Asked {
   std::string to;
 };
 
+// Without a range where there is none: a label's value may hold anything, an object's name no '@'.
 Asked Split(const std::string& side) {
-  const size_t mark = side.rfind("}@");
-  const std::string range = mark == side.npos ? "" : side.substr(mark + 2);
-  // A label's value may hold anything.
+  const bool has_braces = side.starts_with('{');
+  const size_t mark = has_braces ? side.rfind("}@") : side.find('@');
+  const size_t end = mark == side.npos || !has_braces ? mark : mark + 1;
+  const std::string range = end == side.npos ? "" : side.substr(end + 1);
   if (range.empty() || range.find('"') != range.npos) return {side, "", ""};
-  const std::string selector = side.substr(0, mark + 1);
+  const std::string selector = side.substr(0, end);
   const size_t dots = range.find("..");
   if (dots == range.npos) return {selector, range, ""};
   return {selector, range.substr(0, dots), range.substr(dots + 2)};
@@ -30,18 +35,23 @@ Asked Split(const std::string& side) {
 
 }  // namespace
 
-bool IsAsked(std::string_view side) { return side.starts_with('{'); }
+bool IsAsked(const std::string& side) {
+  if (side.starts_with('{')) return true;
+  return ParseNamedObject(Split(side).selector) && ::access(side.c_str(), F_OK) != 0;
+}
 
 Outcome<profile::Profile> AskSide(const Context& context, const std::string& side) {
   const Asked asked = Split(side);
   const auto range = query::ParseTimeRange(asked.from, asked.to, Clock::System().WallNs());
   if (!range) return BadFlag(context, Error(range.error()).Context(side));
+  Outcome<std::string> selector = AsAsked(context, asked.selector);
+  if (!selector) return selector.failure();
   query::NamedValues params;
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) params.emplace_back(name, value);
   };
   add("type", context.args.Get("type"));
-  add("q", InNamespace(context, asked.selector));
+  add("q", *selector);
   add("from", asked.from);
   add("to", asked.to);
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", params);

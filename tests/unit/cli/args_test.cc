@@ -44,8 +44,30 @@ TEST(ParseArgs, TakesGlobalFlagsBeforeAndAfterTheCommand) {
 TEST(ParseArgs, KeepsASelectorThatLooksLikeNothingElse) {
   auto args = ParseArgs({"get", "{a=\"--b\"}", "-f", "-"});
   ASSERT_TRUE(args) << args.error().message();
-  EXPECT_THAT(args->positionals, ElementsAre("{a=\"--b\"}"));
+  EXPECT_EQ(args->selector, "{a=\"--b\"}");
   EXPECT_EQ(args->Get("file"), "-");
+}
+
+TEST(ParseArgs, TellsASelectorFromWhatElseACommandTakes) {
+  using Words = std::vector<std::string>;
+  for (const auto& [line, selector, others] :
+       std::initializer_list<std::tuple<Words, const char*, Words>>{
+           {{"top"}, "", {}},
+           {{"top", "functions"}, "", {"functions"}},
+           {{"top", "deploy/web"}, "deploy/web", {}},
+           {{"top", "{}"}, "{}", {}},
+           {{"top", "functions", "deploy/web"}, "deploy/web", {"functions"}},
+           {{"labels", "pod"}, "", {"pod"}},
+           {{"labels", "ns/shop"}, "ns/shop", {}},
+           {{"labels", "pod", "cpu"}, "cpu", {"pod"}},
+           {{"get", "cpu"}, "cpu", {}},
+           {{"series", "node/worker-1", "-c", "web"}, "node/worker-1", {}},
+           {{"record", "deploy/web"}, "", {"deploy/web"}}}) {
+    auto args = ParseArgs(line);
+    ASSERT_TRUE(args) << args.error().message();
+    EXPECT_EQ(args->selector, selector);
+    EXPECT_EQ(args->positionals, others);
+  }
 }
 
 TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
@@ -63,7 +85,9 @@ TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
       {{"top", "-o", "jsn"}, "did you mean 'json'?"},
       {{"top", "-k", "1", "-k", "2"}, "--limit is given twice"},
       {{"top", "function"}, "did you mean 'functions'?"},
-      {{"top", "containers", "functions"}, "one argument too many"},
+      {{"top", "containers", "{}", "functions"}, "one argument too many"},
+      {{"get", "deploy", "web"}, "a selector is one word, as deployment/checkout"},
+      {{"top", "deploy/web", "functions"}, "'top' takes containers or functions"},
       {{"doctor", "now"}, "'now' is one argument too many for 'doctor'"},
       {{"--color", "yes", "top"}, "must be one of auto, always, never"},
   };

@@ -236,6 +236,71 @@ TEST_F(FiretowerTest, DiffComparesWhatAServerHas) {
   }
 }
 
+// As people type who know kubectl; what is in the content is called web-0 in shop on node-1.
+TEST_F(FiretowerTest, SelectorsMayBeKindAndName) {
+  const std::string web = "shop/web-0/web\n";
+  const std::string both = web + "shop/web-0/sidecar\n";
+  const std::string all = both + "-/-/sshd.service\n";
+  for (const auto& [line, out] :
+       std::initializer_list<std::pair<std::vector<std::string>, std::string>>{
+           {{"top", "pod/web-0"}, both},
+           {{"top", "containers", "po/web-0", "-c", "web"}, web},
+           {{"top", "-q", "pods/web-0", "--container", "web", "-n", "shop"}, web},
+           {{"top", "-c", "web"}, web},
+           {{"top", "ns/shop"}, both},
+           {{"top", "node/node-1"}, all},
+           {{"top", "node/node-1", "-n", "shop"}, both},
+           {{"series", "pod/web-0", "-c", "web"},
+            "{container=\"web\",namespace=\"shop\",pod=\"web-0\"}\n"},
+           {{"labels", "container", "pod/web-0"}, "sidecar\nweb\n"},
+           {{"types", "pod/web-0"}, "cpu\n"}}) {
+    std::vector<std::string> words = line;
+    words.insert(words.end(), {"-o", "name"});
+    const Ran ran = RunInRange(words);
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.out, out) << line[0] << " " << line[1];
+  }
+  const std::string folded = RunInRange({"get", "{container=\"web\"}", "-o", "folded"}).out;
+  EXPECT_EQ(RunInRange({"get", "pod/web-0", "-c", "web", "-o", "folded"}).out, folded);
+  EXPECT_EQ(RunInRange({"flame", "pod/web-0", "-c", "web", "-o", "folded"}).out, folded);
+  EXPECT_THAT(RunInRange({"flame", "pod/web-0", "-o", "svg"}).out,
+              HasSubstr("cpu{pod=&quot;web-0&quot;}"));
+  const Ran none = RunInRange({"top", "deploy/web", "-n", "shop"});
+  EXPECT_EQ(none.exit_code, ExitCode::kNoData);
+  EXPECT_THAT(none.err, HasSubstr("matches {workload=\"web\",namespace=\"shop\"}"));
+}
+
+TEST_F(FiretowerTest, SaysWhichKindsThereAre) {
+  for (const char* command : {"top", "get", "flame", "profiles", "types", "labels", "series"}) {
+    const Ran ran = RunInRange({command, "deploymnt/web"});
+    EXPECT_EQ(ran.exit_code, ExitCode::kUsage) << command;
+    EXPECT_EQ(ran.out, "") << command;
+    EXPECT_THAT(ran.err, HasSubstr("did you mean 'deployment'?; name a workload")) << command;
+  }
+  EXPECT_THAT(RunInRange({"top", "pod/a", "-q", "pod/b"}).err,
+              HasSubstr("'pod/a' and --query are a selector each"));
+  EXPECT_THAT(Run({"get", "--id", "x", "-c", "web"}).err, HasSubstr("--container has no meaning"));
+}
+
+TEST_F(FiretowerTest, DiffTakesKindAndNameUnlessAFileIsCalledSo) {
+  const std::string range = "@2026-07-01T09:57:00Z..2026-07-01T09:58:00Z";
+  const Ran asked = Run({"diff", "pod/web-0" + range, "pod/web-0" + range, "-c", "web"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.out, HasSubstr("1.0s   1.0s    0ns  +0.00%  (all)")) << asked.out;
+  const Ran none = Run({"diff", "deploy/web" + range, "deploy/web"});
+  EXPECT_EQ(none.exit_code, ExitCode::kNoData);
+  EXPECT_THAT(none.err, HasSubstr("{workload=\"web\"}"));
+  ASSERT_TRUE(std::filesystem::create_directory(InFolder("pod")));
+  ASSERT_TRUE(WriteFileAtomic(InFolder("pod/web-0"), "main;a 3\n"));
+  const std::string here = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  const Ran file = Run({"diff", "pod/web-0", "pod/web-0"});
+  std::filesystem::current_path(here);
+  EXPECT_EQ(file.exit_code, 0) << file.err;
+  EXPECT_THAT(file.out, HasSubstr("     3      3")) << file.out;
+  EXPECT_EQ(file.err, "");
+}
+
 TEST_F(FiretowerTest, FlameWritesWhatTheNameSays) {
   const std::string selector = "{container=\"web\"}";
   const std::string html = InFolder("web.html");

@@ -20,6 +20,7 @@ TEST(RecordTarget, ReadsWorkloadsAsKubectlSpellsThem) {
        std::initializer_list<Case>{{"deployment/checkout", "Deployment", "checkout"},
                                    {"Deployments/checkout", "Deployment", "checkout"},
                                    {"deploy/checkout", "Deployment", "checkout"},
+                                   {"deployment.apps/checkout", "Deployment", "checkout"},
                                    {"sts/db", "StatefulSet", "db"},
                                    {"ds/agent", "DaemonSet", "agent"},
                                    {"rs/checkout-7d98", "ReplicaSet", "checkout-7d98"},
@@ -61,6 +62,8 @@ TEST(RecordTarget, SaysWhatItTakesInstead) {
   EXPECT_THAT(why("checkout"), HasSubstr("deployment/checkout"));
   EXPECT_THAT(why(""), HasSubstr("app=checkout"));
   EXPECT_THAT(why("deploymnt/checkout"), HasSubstr("did you mean 'deployment'"));
+  EXPECT_THAT(why("node/worker-1"), HasSubstr("cannot target pods by their Node"));
+  EXPECT_THAT(why("rc/old"), HasSubstr("cannot target"));
   EXPECT_THAT(why("pod/"), HasSubstr("no object's name"));
   EXPECT_THAT(why("pod/Web"), HasSubstr("no object's name"));
   EXPECT_THAT(why("app!=web"), HasSubstr("not KEY=VALUE"));

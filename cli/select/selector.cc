@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/select/selector.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "cli/select/kinds.h"
+#include "profile/selector.h"
+
+namespace firetower::cli {
+namespace {
+
+using profile::Matcher;
+using profile::MatchOp;
+using profile::Selector;
+
+// The API server's names for generateName: 58 bytes of it, and five characters of its own.
+constexpr size_t kMaxGeneratedBaseBytes = 58;
+constexpr std::string_view kGeneratedEnd = "[a-z0-9]{5}";
+
+struct Known {
+  std::string_view label;
+  MatchOp op;
+  std::string value;
+};
+
+// Of what an object's name may hold, only dots mean something in a regular expression.
+std::string Escaped(std::string_view name) {
+  std::string out;
+  for (const char c : name) out += c == '.' ? "[.]" : std::string(1, c);
+  return out;
+}
+
+// Profiles name the workload at the top: not the ReplicaSet of a Deployment and not the Job of a
+// CronJob, whose pods are known by the names that their controllers give them.
+Known KnownBy(const NamedObject& object) {
+  const std::string_view kind = object.kind->kind;
+  const std::string name(object.name);
+  if (kind == "Pod") return {"pod", MatchOp::kEqual, name};
+  if (kind == "Node") return {"node", MatchOp::kEqual, name};
+  if (kind == "Namespace") return {"namespace", MatchOp::kEqual, name};
+  const std::string base = Escaped((name + "-").substr(0, kMaxGeneratedBaseBytes));
+  if (kind == "ReplicaSet")
+    return {"pod", MatchOp::kRegex, fmt::format("{}{}", base, kGeneratedEnd)};
+  // With its index where the Job counts its pods.
+  if (kind == "Job")
+    return {"pod", MatchOp::kRegex, fmt::format("{}([0-9]+-)?{}", base, kGeneratedEnd)};
+  return {"workload", MatchOp::kEqual, name};
+}
+
+Error Wrong(std::string_view text, std::string_view why, std::string_view instead) {
+  return {ErrorCode::kInvalid, fmt::format("'{}': {}; {}", text, why, instead)};
+}
+
+constexpr std::string_view kInstead =
+    "name a workload, pod, node or namespace, as deployment/checkout, pod/web-0 or node/worker-1, "
+    "or "
+    "write label matchers, as '{workload=\"checkout\"}'";
+
+Selector With(const Selector& selector, std::string_view label, MatchOp op, std::string value) {
+  Result<Matcher> matcher = Matcher::Create(std::string(label), op, std::move(value));
+  return matcher ? selector.With(*std::move(matcher)) : selector;
+}
+
+}  // namespace
+
+Result<std::string> SelectorWithin(std::string_view text, const SelectorScope& scope) {
+  Selector selector;
+  bool of_namespace = true;
+  const bool is_object = IsNamedObject(text);
+  if (is_object) {
+    const Result<NamedObject> object = ParseNamedObject(text);
+    if (!object) return Wrong(text, object.error().message(), kInstead);
+    Known known = KnownBy(*object);
+    of_namespace = known.label != "node";
+    selector = With(selector, known.label, known.op, std::move(known.value));
+  } else if (text.find('=') != std::string_view::npos && text.find('{') == std::string_view::npos) {
+    return Wrong(text, "pods' labels are not known of their profiles ('record' takes them)",
+                 kInstead);
+  } else {
+    Result<Selector> parsed = Selector::Parse(text);
+    if (!parsed) return std::string(text);
+    selector = *std::move(parsed);
+  }
+  const bool narrow = !scope.namespace_name.empty() &&
+                      (scope.is_told || (of_namespace && !selector.Mentions("namespace")));
+  if (narrow) selector = With(selector, "namespace", MatchOp::kEqual, scope.namespace_name);
+  if (!scope.container.empty())
+    selector = With(selector, "container", MatchOp::kEqual, scope.container);
+  const bool is_changed = is_object || narrow || !scope.container.empty();
+  return is_changed ? selector.ToString() : std::string(text);
+}
+
+}  // namespace firetower::cli
