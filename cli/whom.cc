@@ -51,6 +51,10 @@ Outcome<std::string> TokenOf(const Args& args, const std::string& program,
 
 }  // namespace
 
+std::string HubNamespace(const Args& args) {
+  return args.Has("hub-namespace") ? args.Get("hub-namespace") : std::string(kHubNamespace);
+}
+
 Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t timeout_ns,
                        const Environment& environment) {
   const std::string name_space = args.Get("namespace");
@@ -73,9 +77,7 @@ Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t tim
     if (!cluster) return cluster.failure();
     whom.cluster = *cluster;
     if (!args.Has("all-namespaces")) whom.namespace_name = whom.cluster->namespace_name();
-    const std::string hub_namespace =
-        args.Has("hub-namespace") ? args.Get("hub-namespace") : std::string(kHubNamespace);
-    whom.transport = OpenHub(whom.cluster, hub_namespace, *std::move(token), timeout_ns);
+    whom.transport = OpenHub(whom.cluster, HubNamespace(args), *std::move(token), timeout_ns);
     return whom;
   }
   const std::string_view flag = ClusterFlag(args);

@@ -20,6 +20,9 @@ struct Whom {
   std::shared_ptr<KubeClient> cluster;  // whose hub it is; null for the server of a URL
 };
 
+// The namespace that Firetower is installed in: --hub-namespace, else "firetower".
+std::string HubNamespace(const Args& args);
+
 // By the flags, the environment and the name that the program was called by, in this order:
 // docs/reference/cli.md. Files are read, nothing connects.
 Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t timeout_ns,

@@ -5,6 +5,8 @@ namespace firetower::query {
 
 std::string_view CheckStatusName(CheckStatus status) {
   switch (status) {
+    case CheckStatus::kSkip:
+      return "skip";
     case CheckStatus::kOk:
       return "ok";
     case CheckStatus::kWarn:

@@ -30,8 +30,10 @@ class MetricsSource {
   virtual Page Render(std::string_view accept) const = 0;
 };
 
-enum class CheckStatus { kOk, kWarn, kFail };
-std::string_view CheckStatusName(CheckStatus status);  // "ok", "warn", "fail"
+// From what matters least. kSkip: not looked at; of what a person's client checks, never a
+// server's.
+enum class CheckStatus { kSkip, kOk, kWarn, kFail };
+std::string_view CheckStatusName(CheckStatus status);  // "skip", "ok", "warn", "fail"
 
 struct Check {
   std::string name;

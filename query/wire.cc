@@ -278,6 +278,7 @@ Result<DoctorReply> DoctorReplyFromJson(std::string_view json) {
     auto status = [](const Json& at) {
       std::string text = at.at("status").get<std::string>();
       if (text == "ok") return CheckStatus::kOk;
+      if (text == "skip") return CheckStatus::kSkip;
       return text == "warn" ? CheckStatus::kWarn : CheckStatus::kFail;
     };
     reply.status = status(from);

@@ -91,6 +91,7 @@ constexpr FlagSpec kDoctorCluster[] = {kKubeconfigFlag, kContextFlag, kHubNamesp
 constexpr FlagGroup kDoctorGroups[] = {{"Cluster", kDoctorCluster}, {"Output", kDoctorOutput}};
 constexpr Example kDoctorExamples[] = {
     {"What works here, what does not, and what to do about it", "doctor"},
+    {"Whether a cluster lets the agents in, and what its hub lacks", "doctor --context prod"},
     {"Only what is wrong", "doctor -o json | jq '.checks[] | select(.status != \"ok\")'"},
 };
 
@@ -185,9 +186,13 @@ constexpr CommandSpec kQuestions[] = {
      kFlameExamples,
      kFlameGroups},
     {"doctor",
-     "Check the kernel, capabilities, cgroups and the store",
-     "Asks the daemon what works and what does not. A check that warns or fails says what to do.\n"
-     "Exits 1 when a check fails.",
+     "Check the kernel, capabilities, cgroups, the store and the installation",
+     "Asks the daemon, or a cluster's hub, what works and what does not. A check that warns or "
+     "fails\n"
+     "says what to do. Of a cluster it also looks, with your rights, whether the namespace of\n"
+     "--hub-namespace lets the agents' pods in (pod-security: its label\n"
+     "pod-security.kubernetes.io/enforce) and whether they are there (agents: the DaemonSet, its\n"
+     "events and pods); what you may not read is skipped. Exits 1 when a check fails.",
      "",
      {},
      0,

@@ -188,7 +188,7 @@ Outcome<k8s::Node> KubeClient::Get(const KubeResource& resource, std::string_vie
 Outcome<std::vector<k8s::Node>> KubeClient::List(const KubeResource& resource,
                                                  std::string_view name_space,
                                                  const k8s::FieldSet& fields,
-                                                 std::string_view labels) {
+                                                 std::string_view labels, std::string_view where) {
   k8s::FieldSet all = fields;
   for (const std::string_view key : {"name", "namespace", "uid"}) all.Keep({"metadata", key});
   std::vector<k8s::Node> objects;
@@ -197,6 +197,7 @@ Outcome<std::vector<k8s::Node>> KubeClient::List(const KubeResource& resource,
     Question question = Ask("list", resource, name_space, "");
     query::NamedValues params = {{"limit", std::string(kPage)}};
     if (!labels.empty()) params.emplace_back("labelSelector", std::string(labels));
+    if (!where.empty()) params.emplace_back("fieldSelector", std::string(where));
     if (!token.empty()) params.emplace_back("continue", token);
     question.query = query::EncodeQuery(params);
     PageSink sink(all, objects, timeout_ns_);

@@ -31,6 +31,8 @@ inline constexpr KubeResource kProfilingNodes{"/apis/firetower.dev/v1alpha1", "p
 inline constexpr KubeResource kPods{"/api/v1", "pods"};
 inline constexpr KubeResource kNodes{"/api/v1", "nodes", true};
 inline constexpr KubeResource kNamespaces{"/api/v1", "namespaces", true};
+inline constexpr KubeResource kEvents{"/api/v1", "events"};
+inline constexpr KubeResource kDaemonSets{"/apis/apps/v1", "daemonsets"};
 
 // Requests to the API server as a person makes them: each answers at once or becomes the Failure
 // that tells that person what is missing. A Failure has the reply's status, 0 without a reply.
@@ -42,9 +44,11 @@ class KubeClient {
   // An empty namespace is that of the access; "*" is all.
   Outcome<k8s::Node> Get(const KubeResource& resource, std::string_view name_space,
                          std::string_view name, const k8s::FieldSet& fields);
-  // At most kMaxObjects, whatever the server has. `labels` is a label selector: "app=web".
+  // At most kMaxObjects, whatever the server has. `labels` is a label selector: "app=web";
+  // `where` a field selector: "involvedObject.kind=Pod".
   Outcome<std::vector<k8s::Node>> List(const KubeResource& resource, std::string_view name_space,
-                                       const k8s::FieldSet& fields, std::string_view labels = "");
+                                       const k8s::FieldSet& fields, std::string_view labels = "",
+                                       std::string_view where = "");
   Outcome<k8s::Node> Create(const KubeResource& resource, std::string_view name_space,
                             const std::string& body, const k8s::FieldSet& fields, bool dry_run);
   Outcome<int> Delete(const KubeResource& resource, std::string_view name_space,

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "cli/cluster/installation.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/term/table.h"
+#include "cli/whom.h"
 #include "query/wire.h"
 
 namespace firetower::cli {
@@ -12,6 +16,8 @@ namespace {
 
 Style StyleOf(query::CheckStatus status) {
   switch (status) {
+    case query::CheckStatus::kSkip:
+      return Style::kDim;
     case query::CheckStatus::kOk:
       return Style::kGood;
     case query::CheckStatus::kWarn:
@@ -42,16 +48,52 @@ std::string Render(const query::DoctorReply& reply, const Terminal& terminal) {
   return out;
 }
 
+// What can only be looked at in a cluster, where none is asked.
+query::Check NoCluster() {
+  return {"pod-security", query::CheckStatus::kSkip, "no cluster is asked",
+          "--context NAME or --kubeconfig FILE asks one, and its hub"};
+}
+
+// The cluster's own checks first: without pods there is nobody else to ask.
+Outcome<int> AskCluster(const Context& context) {
+  Outcome<std::vector<query::Check>> checks =
+      CheckInstallation(*context.cluster, HubNamespace(context.args));
+  if (!checks) return checks.failure();
+  query::DoctorReply all;
+  all.checks = *std::move(checks);
+  int exit_code = ExitCode::kOk;
+  Outcome<HttpReply> reply = context.client.Get("/api/v1/doctor", {});
+  if (reply) {
+    Result<query::DoctorReply> hub = query::DoctorReplyFromJson(reply->body);
+    if (!hub) return UnreadableAnswer(hub.error());
+    all.checks.insert(all.checks.end(), hub->checks.begin(), hub->checks.end());
+  } else {
+    const Failure& failure = reply.failure();
+    exit_code = failure.exit_code;
+    all.checks.push_back({"hub", query::CheckStatus::kFail,
+                          failure.what + (failure.why.empty() ? "" : ": " + failure.why),
+                          failure.fix});
+  }
+  for (const query::Check& check : all.checks) all.status = std::max(all.status, check.status);
+  if (exit_code == ExitCode::kOk && all.status == query::CheckStatus::kFail)
+    exit_code = ExitCode::kFailure;
+  const bool json = context.args.Get("output") == "json";
+  return Emit(json ? query::ToJson(all) : Render(all, context.terminal), exit_code);
+}
+
 }  // namespace
 
 Outcome<int> RunDoctor(const Context& context) {
+  if (context.cluster != nullptr) return AskCluster(context);
   Outcome<HttpReply> reply = context.client.Get("/api/v1/doctor", {});
   if (!reply) return reply.failure();
   Result<query::DoctorReply> doctor = query::DoctorReplyFromJson(reply->body);
   if (!doctor) return UnreadableAnswer(doctor.error());
   int exit_code = doctor->status == query::CheckStatus::kFail ? ExitCode::kFailure : ExitCode::kOk;
-  bool json = context.args.Get("output") == "json";
-  return Emit(json ? reply->body : Render(*doctor, context.terminal), exit_code);
+  // As the server wrote it.
+  if (context.args.Get("output") == "json") return Emit(reply->body, exit_code);
+  doctor->checks.push_back(NoCluster());
+  return Emit(Render(*doctor, context.terminal), exit_code);
 }
 
 }  // namespace firetower::cli

@@ -8,6 +8,8 @@ namespace {
 
 query::CheckStatus ToQuery(CheckStatus status) {
   switch (status) {
+    case CheckStatus::kSkip:
+      return query::CheckStatus::kSkip;
     case CheckStatus::kOk:
       return query::CheckStatus::kOk;
     case CheckStatus::kWarn:

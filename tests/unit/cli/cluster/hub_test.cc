@@ -375,6 +375,20 @@ TEST_F(HubTest, ATokenOfTheKubeconfigGoesToNoServer) {
   EXPECT_THAT(seen, Not(HasSubstr("secret")));
 }
 
+// The fake knows no namespaces.
+TEST_F(HubTest, DoctorHasTheClustersChecksBeforeTheHubs) {
+  const Ran ran = Run({"doctor", "--context", "c"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("warn  pod-security  there is no namespace firetower\n"));
+  EXPECT_THAT(ran.out, HasSubstr("ok    kernel        6.1.0, BTF there\n"));
+  EXPECT_THAT(Run({"doctor", "--context", "c", "-o", "json"}).out,
+              AllOf(HasSubstr("\"status\":\"warn\""), HasSubstr("\"name\":\"kernel\"")));
+  fixture_.Change([](query::Fixture::Answers& answers) {
+    answers.checks.push_back({"store", query::CheckStatus::kFail, "it is away", "wait"});
+  });
+  EXPECT_EQ(Run({"doctor", "--context", "c"}).exit_code, ExitCode::kFailure);
+}
+
 TEST_F(HubTest, UsageErrorsAreExitCode2) {
   for (const std::vector<std::string>& line :
        {std::vector<std::string>{"top", "--context", "c", "--server", "http://127.0.0.1:1"},

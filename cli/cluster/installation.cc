@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cluster/installation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/cluster/condition.h"
+#include "k8s/watch/object_meta.h"
+
+namespace firetower::cli {
+namespace {
+
+using query::Check;
+using query::CheckStatus;
+
+// As the chart and k8s/manifests call and label it.
+constexpr std::string_view kAgents = "firetower-agent";
+constexpr std::string_view kAgentLabels =
+    "app.kubernetes.io/name=firetower,app.kubernetes.io/component=agent";
+constexpr std::string_view kAgentEvents =
+    "involvedObject.kind=DaemonSet,involvedObject.name=firetower-agent,reason=FailedCreate";
+
+constexpr std::string_view kLabel = "pod-security.kubernetes.io/enforce";
+// How Pod Security begins what it says of a pod.
+constexpr std::string_view kViolates = "violates PodSecurity";
+
+constexpr int kForbidden = 403;
+constexpr int kNotFound = 404;
+
+std::string LabelCommand(const std::string& name_space) {
+  return fmt::format("kubectl label --overwrite namespace {} {}=privileged", name_space, kLabel);
+}
+
+Check Skipped(std::string name, const Failure& failure) {
+  return {std::move(name), CheckStatus::kSkip,
+          failure.why.empty() ? failure.what : fmt::format("{}: {}", failure.what, failure.why),
+          failure.fix};
+}
+
+// Whether pods are missing, or may be, for want of the label.
+bool MayBeRefused(const Outcome<AgentsSeen>& agents) {
+  if (!agents) return agents.failure().http_status == kNotFound;
+  if (!agents->refusal.empty()) return agents->refusal.find(kViolates) != std::string::npos;
+  return agents->current < agents->desired;
+}
+
+// Of a namespace without the label, for which the cluster's default holds; nobody can read that.
+Check JudgeDefault(const std::string& name_space, const Outcome<AgentsSeen>& agents) {
+  std::string message = fmt::format("namespace {} has no label {}, ", name_space, kLabel);
+  if (!MayBeRefused(agents)) {
+    message += agents ? "and the cluster's default lets the agents' pods in"
+                      : "so that the cluster's default holds, mostly \"privileged\"";
+    return {"pod-security", CheckStatus::kOk, std::move(message), ""};
+  }
+  if (!agents) {
+    message += "and where the cluster enforces a standard by default, the agents' pods are refused";
+  } else if (agents->refusal.empty()) {
+    message += "and agents' pods are missing: the cluster may enforce a standard by default";
+  } else {
+    message += "and the standard that the cluster enforces by default refuses the agents' pods";
+  }
+  return {"pod-security", CheckStatus::kWarn, std::move(message), LabelCommand(name_space)};
+}
+
+}  // namespace
+
+Check JudgePodSecurity(const std::string& name_space, const Outcome<std::string>& enforced,
+                       const Outcome<AgentsSeen>& agents) {
+  if (!enforced) {
+    if (enforced.failure().http_status != kNotFound)
+      return Skipped("pod-security", enforced.failure());
+    return {"pod-security", CheckStatus::kWarn, fmt::format("there is no namespace {}", name_space),
+            fmt::format("if Firetower is elsewhere, name it with --hub-namespace; else kubectl "
+                        "create namespace {0} && {1}, and install it",
+                        name_space, LabelCommand(name_space))};
+  }
+  if (enforced->empty()) return JudgeDefault(name_space, agents);
+  if (*enforced == "privileged") {
+    return {"pod-security", CheckStatus::kOk,
+            fmt::format("namespace {} enforces \"privileged\", which lets the agents' pods in",
+                        name_space),
+            ""};
+  }
+  return {"pod-security", CheckStatus::kFail,
+          fmt::format("namespace {} enforces the Pod Security Standard \"{}\", which refuses the "
+                      "agents' pods: they have hostPID, hostPath and added capabilities",
+                      name_space, *enforced),
+          LabelCommand(name_space)};
+}
+
+Check JudgeAgents(const std::string& name_space, const Outcome<AgentsSeen>& agents) {
+  if (!agents) {
+    if (agents.failure().http_status != kNotFound) return Skipped("agents", agents.failure());
+    return {"agents", CheckStatus::kWarn,
+            fmt::format("namespace {} has no DaemonSet {}", name_space, kAgents),
+            "install Firetower (docs/install.md), or name its namespace with --hub-namespace"};
+  }
+  const AgentsSeen& seen = *agents;
+  const std::string describe =
+      fmt::format("kubectl -n {} describe daemonset {}", name_space, kAgents);
+  if (!seen.is_looked_at) {
+    return {"agents", CheckStatus::kWarn,
+            fmt::format("the cluster has not looked at DaemonSet {} yet", kAgents),
+            "ask again in a few seconds; " + describe};
+  }
+  if (seen.desired == 0) {
+    return {"agents", CheckStatus::kWarn, fmt::format("no node fits DaemonSet {}", kAgents),
+            "see agent.nodeSelector, agent.affinity and agent.tolerations; " + describe};
+  }
+  if (seen.current < seen.desired) {
+    const bool by_label = seen.refusal.find(kViolates) != std::string::npos;
+    return {"agents", CheckStatus::kFail,
+            fmt::format("{} of {} nodes have an agent's pod{}{}", seen.current, seen.desired,
+                        seen.refusal.empty() ? "" : ": ", seen.refusal),
+            by_label ? LabelCommand(name_space) : describe};
+  }
+  if (seen.ready < seen.desired) {
+    return {"agents", seen.ready == 0 ? CheckStatus::kFail : CheckStatus::kWarn,
+            fmt::format("{} of {} agents are ready{}{}", seen.ready, seen.desired,
+                        seen.trouble.empty() ? "" : "; ", seen.trouble),
+            fmt::format("kubectl -n {} describe pods -l {}", name_space, kAgentLabels)};
+  }
+  return {"agents", CheckStatus::kOk,
+          fmt::format("{} of {} agents are ready", seen.ready, seen.desired), ""};
+}
+
+namespace {
+
+// What the controller last said of pods that it could not make; "" where events may not be read.
+std::string RefusalOf(KubeClient& kube, const std::string& name_space) {
+  const Outcome<std::vector<k8s::Node>> events =
+      kube.List(kEvents, name_space, {"message", "lastTimestamp", "metadata.creationTimestamp"}, "",
+                kAgentEvents);
+  if (!events) return "";
+  std::string_view newest;
+  std::string message;
+  for (const k8s::Node& event : *events) {
+    std::string_view time = k8s::TextAt(event, {"lastTimestamp"});
+    if (time.empty()) time = k8s::TextAt(event, {"metadata", "creationTimestamp"});
+    if (time < newest) continue;  // RFC 3339 in UTC sorts as text
+    newest = time;
+    message = k8s::TextAt(event, {"message"});
+  }
+  return message;
+}
+
+// Why a container waits, else why the pod has no node; "" when it is ready.
+std::string TroubleOf(const k8s::Node& pod) {
+  if (ConditionOf(pod, "Ready").status == "True") return "";
+  const k8s::Node* status = pod.Find("status");
+  const k8s::Node* containers = status == nullptr ? nullptr : status->Find("containerStatuses");
+  if (containers != nullptr) {
+    for (const k8s::Node& container : containers->items) {
+      const std::string_view reason = k8s::TextAt(container, {"state", "waiting", "reason"});
+      const std::string_view message = k8s::TextAt(container, {"state", "waiting", "message"});
+      if (!reason.empty())
+        return fmt::format("{}{}{}", reason, message.empty() ? "" : ": ", message);
+    }
+  }
+  const Condition scheduled = ConditionOf(pod, "PodScheduled");
+  if (scheduled.status == "False")
+    return fmt::format("{}: {}", scheduled.reason, scheduled.message);
+  const std::string_view phase = k8s::TextAt(pod, {"status", "phase"});
+  if (phase == "Running") return "its probe says that it is not ready";
+  return fmt::format("its phase is {}", phase.empty() ? "not known" : phase);
+}
+
+std::string FirstTrouble(KubeClient& kube, const std::string& name_space) {
+  const Outcome<std::vector<k8s::Node>> pods =
+      kube.List(kPods, name_space,
+                {"status.phase", "status.conditions", "status.containerStatuses.state.waiting"},
+                kAgentLabels);
+  if (!pods) return "";
+  for (const k8s::Node& pod : *pods) {
+    const std::string trouble = TroubleOf(pod);
+    if (!trouble.empty())
+      return fmt::format("{}: {}", k8s::TextAt(pod, {"metadata", "name"}), trouble);
+  }
+  return "";
+}
+
+Outcome<AgentsSeen> LookAtAgents(KubeClient& kube, const std::string& name_space) {
+  const Outcome<k8s::Node> set =
+      kube.Get(kDaemonSets, name_space, kAgents,
+               {"metadata.generation", "status.observedGeneration", "status.desiredNumberScheduled",
+                "status.currentNumberScheduled", "status.numberReady"});
+  if (!set) return set.failure();
+  AgentsSeen seen;
+  seen.is_looked_at = k8s::IntegerAt(*set, {"status", "observedGeneration"}) >=
+                      k8s::IntegerAt(*set, {"metadata", "generation"});
+  seen.desired = k8s::IntegerAt(*set, {"status", "desiredNumberScheduled"});
+  seen.current = k8s::IntegerAt(*set, {"status", "currentNumberScheduled"});
+  seen.ready = k8s::IntegerAt(*set, {"status", "numberReady"});
+  if (seen.current < seen.desired) {
+    seen.refusal = RefusalOf(kube, name_space);
+  } else if (seen.ready < seen.desired) {
+    seen.trouble = FirstTrouble(kube, name_space);
+  }
+  return seen;
+}
+
+}  // namespace
+
+Outcome<std::vector<Check>> CheckInstallation(KubeClient& kube, const std::string& name_space) {
+  k8s::FieldSet label;
+  label.Keep({"metadata", "labels", kLabel});
+  const Outcome<k8s::Node> object = kube.Get(kNamespaces, "", name_space, label);
+  Outcome<std::string> enforced = std::string();
+  if (object) {
+    enforced = std::string(k8s::TextAt(*object, {"metadata", "labels", kLabel}));
+  } else if (object.failure().http_status == kForbidden ||
+             object.failure().http_status == kNotFound) {
+    enforced = object.failure();
+  } else {
+    return object.failure();
+  }
+  const Outcome<AgentsSeen> agents = LookAtAgents(kube, name_space);
+  return std::vector<Check>{JudgePodSecurity(name_space, enforced, agents),
+                            JudgeAgents(name_space, agents)};
+}
+
+}  // namespace firetower::cli
