@@ -344,10 +344,10 @@ class AgentImpl : public Agent {
     published_schedule_.Publish(schedule_);
     std::ranges::copy(schedule_->Warnings(labels_ != nullptr), std::back_inserter(set.warnings));
     policy_log_.TakeWarnings(std::move(set.warnings));
-    refused_policies_.store(set.errors.size(), std::memory_order_relaxed);
-    LOG(kInfo, "policies", {{"accepted", schedule_->size()}, {"refused", set.errors.size()}});
+    refused_policies_.store(set.refused, std::memory_order_relaxed);
+    LOG(kInfo, "policies", {{"accepted", schedule_->size()}, {"refused", set.refused}});
     if (schedule_->size() == 0 && KnowsAllPolicies())
-      LOG(kWarn, "no policy is in force: nothing is profiled", {{"refused", set.errors.size()}});
+      LOG(kWarn, "no policy is in force: nothing is profiled", {{"refused", set.refused}});
     ApplySchedule();
   }
 
@@ -356,8 +356,7 @@ class AgentImpl : public Agent {
     for (const LoadedPolicy& loaded : set.policies) ++kinds[loaded.policy.cluster ? 1 : 0];
     registry_.Set(MetricId::kPolicies, kinds[0], {"ProfilingPolicy", "accepted"});
     registry_.Set(MetricId::kPolicies, kinds[1], {"ClusterProfilingPolicy", "accepted"});
-    registry_.Set(MetricId::kPolicies, static_cast<double>(set.errors.size()),
-                  {"unknown", "refused"});
+    registry_.Set(MetricId::kPolicies, static_cast<double>(set.refused), {"unknown", "refused"});
   }
 
   void ApplySchedule() {

@@ -45,6 +45,7 @@ bool PolicyObjects::Reload() {
   left_out_ = left_out;
   const std::vector<LoadedPolicy> before = std::exchange(policies_, {});
   errors_.clear();
+  refused_ = 0;
   warnings_.clear();
   if (left_out_ > 0) {
     warnings_.push_back(
@@ -67,6 +68,7 @@ bool PolicyObjects::Reload() {
 
 void PolicyObjects::Take(const k8s::PolicyObject& object) {
   errors_.insert(errors_.end(), object.errors.begin(), object.errors.end());
+  if (!object.errors.empty()) ++refused_;
   if (!object.policy) return;
   if (!object.ignored_fields.empty()) {
     warnings_.push_back(fmt::format("{}: this version does not know {}: ignored",

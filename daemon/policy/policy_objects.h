@@ -41,6 +41,8 @@ class PolicyObjects {
   const std::vector<LoadedPolicy>& policies() const { return policies_; }
   // Why some are refused.
   const std::vector<k8s::PolicyError>& errors() const { return errors_; }
+  // How many are.
+  size_t refused() const { return refused_; }
   // What a person should know of those that are not refused.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -58,6 +60,7 @@ class PolicyObjects {
   uint64_t left_out_ = 0;
   std::vector<LoadedPolicy> policies_;
   std::vector<k8s::PolicyError> errors_;
+  size_t refused_ = 0;
   std::vector<std::string> warnings_;
 };
 

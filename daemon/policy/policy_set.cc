@@ -13,11 +13,13 @@ PolicySet MergePolicies(const PolicyStore* files, const PolicyObjects* objects) 
   if (files != nullptr) {
     set.policies = files->policies();
     set.errors = files->errors();
+    set.refused = files->refused();
     for (const LoadedPolicy& loaded : set.policies)
       sources[DisplayName(loaded.policy)] = loaded.policy.source;
   }
   if (objects == nullptr) return set;
   set.errors.insert(set.errors.end(), objects->errors().begin(), objects->errors().end());
+  set.refused += objects->refused();
   set.warnings = objects->warnings();
   for (const LoadedPolicy& loaded : objects->policies()) {
     const std::string name = DisplayName(loaded.policy);
@@ -26,6 +28,7 @@ PolicySet MergePolicies(const PolicyStore* files, const PolicyObjects* objects) 
       set.policies.push_back(loaded);
       continue;
     }
+    ++set.refused;
     set.errors.push_back(
         {name, 0, "metadata.name",
          fmt::format("{} gives a policy of this name as well, and the file counts: rename one",

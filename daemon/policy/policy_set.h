@@ -13,6 +13,7 @@ namespace firetower::daemon {
 struct PolicySet {
   std::vector<LoadedPolicy> policies;
   std::vector<k8s::PolicyError> errors;
+  size_t refused = 0;  // policies, of which each may have several errors
   std::vector<std::string> warnings;
 };
 

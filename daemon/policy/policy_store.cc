@@ -78,6 +78,7 @@ bool PolicyStore::Reload() {
   fingerprint_ = std::move(fingerprint);
   k8s::PolicyFileResult loaded = k8s::LoadPolicies(path_);
   errors_ = std::move(loaded.errors);
+  refused_ = loaded.refused;
   KeepLastGood(loaded.policies);
   std::vector<LoadedPolicy> next;
   for (k8s::ProfilingPolicy& policy : loaded.policies) {

@@ -29,6 +29,8 @@ class PolicyStore {
   const std::vector<LoadedPolicy>& policies() const { return policies_; }
   // Of the last reading.
   const std::vector<k8s::PolicyError>& errors() const { return errors_; }
+  // Documents that have some, and files that could not be read.
+  size_t refused() const { return refused_; }
 
  private:
   PolicyStore(std::string path, UniqueFd inotify, const Clock& clock)
@@ -42,6 +44,7 @@ class PolicyStore {
   const Clock* clock_;
   std::vector<LoadedPolicy> policies_;
   std::vector<k8s::PolicyError> errors_;
+  size_t refused_ = 0;
   std::string fingerprint_;  // of what was read: file contents and errors
 };
 

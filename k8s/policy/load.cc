@@ -80,6 +80,7 @@ void ReadObject(const Node& document, ProfilingPolicy& policy, ErrorList& errors
 void Append(PolicyFileResult& result, PolicyFileResult other) {
   for (ProfilingPolicy& policy : other.policies) result.policies.push_back(std::move(policy));
   for (PolicyError& error : other.errors) result.errors.push_back(std::move(error));
+  result.refused += other.refused;
 }
 
 // Later policies of a name that is taken become errors.
@@ -91,6 +92,7 @@ void RefuseDoubles(PolicyFileResult& result) {
       kept.push_back(std::move(policy));
       continue;
     }
+    ++result.refused;
     const size_t colon = policy.source.rfind(':');
     result.errors.push_back({policy.source.substr(0, colon),
                              std::stoi(policy.source.substr(colon + 1)), "metadata.name",
@@ -107,6 +109,7 @@ bool IsPolicyFile(std::string_view name) {
 PolicyFileResult FileError(const std::string& file, const Error& error) {
   PolicyFileResult result;
   result.errors.push_back({file, 0, "", error.message()});
+  result.refused = 1;
   return result;
 }
 
@@ -124,11 +127,13 @@ PolicyFileResult LoadFolder(const std::string& folder) {
   for (const std::string& name : *names) {
     if (!IsPolicyFile(name)) continue;
     if (++files > kMaxPolicyFiles) {
+      ++result.refused;
+      if (files > kMaxPolicyFiles + 1) continue;
       result.errors.push_back(
           {folder, 0, "",
            fmt::format("more than {} policy files: the rest, from {} on, is not read",
                        kMaxPolicyFiles, name)});
-      break;
+      continue;
     }
     Append(result, LoadOne(folder + "/" + name));
   }
@@ -164,7 +169,11 @@ PolicyFileResult ParsePolicy(const Node& document, const std::string& file) {
   ProfilingPolicy policy;
   policy.source = fmt::format("{}:{}", file, document.line);
   ReadObject(document, policy, errors);
-  if (errors.count() == 0) result.policies.push_back(std::move(policy));
+  if (errors.count() == 0) {
+    result.policies.push_back(std::move(policy));
+  } else {
+    result.refused = 1;
+  }
   result.errors = errors.Take();
   return result;
 }
@@ -174,7 +183,11 @@ PolicyFileResult ParsePolicies(std::string_view text, const std::string& file) {
   for (YamlDocument& document : ParseYaml(text)) {
     for (YamlError& error : document.errors)
       result.errors.push_back({file, error.line, "", std::move(error.message)});
-    if (document.errors.empty()) Append(result, ParsePolicy(document.root, file));
+    if (document.errors.empty()) {
+      Append(result, ParsePolicy(document.root, file));
+    } else {
+      ++result.refused;
+    }
   }
   RefuseDoubles(result);
   return result;

@@ -28,6 +28,8 @@ struct PolicyError {
 struct PolicyFileResult {
   std::vector<ProfilingPolicy> policies;  // those without any error
   std::vector<PolicyError> errors;
+  // Documents with errors, however many each has, and files that are not read.
+  size_t refused = 0;
 };
 
 // All documents of a file of at most 1 MiB, YAML or JSON. A file that cannot be read is an error in

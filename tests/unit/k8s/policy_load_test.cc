@@ -360,6 +360,32 @@ TEST_F(PolicyFolder, ReadsYamlAndJsonInOrderAndReportsTheBadOnes) {
                                          "default/aaa is given twice: the first one counts"));
 }
 
+// However much there is to say of each.
+TEST_F(PolicyFolder, CountsPoliciesThatAreRefusedNotComplaints) {
+  EXPECT_EQ(Parse(kMinimal).refused, 0u);
+  const PolicyFileResult three = Parse(kMinimal + "  priority: high\n  modes: 1\n  suspend: 3\n");
+  EXPECT_GE(three.errors.size(), 3u);
+  EXPECT_EQ(three.refused, 1u);
+  EXPECT_EQ(Parse(kMinimal + "---\nkind: [\n---\n" + kMinimal).refused, 2u)
+      << "one that is no YAML, and one whose name is taken";
+  std::string named = kMinimal;
+  Write("a.yaml", kMinimal);
+  Write("b.yaml", named.replace(named.find("all"), 3, "bbb") + "  priority: high\n  modes: 1\n");
+  Write("c.yaml", kMinimal);
+  std::filesystem::create_directory(dir_ + "/x.yaml");
+  const PolicyFileResult folder = LoadPolicies(dir_);
+  EXPECT_EQ(folder.policies.size(), 1u);
+  EXPECT_EQ(folder.refused, 3u) << ::testing::PrintToString(Errors(folder));
+  EXPECT_EQ(LoadPolicies(dir_ + "/none.yaml").refused, 1u);
+}
+
+TEST_F(PolicyFolder, CountsTheFilesBeyondThoseItReads) {
+  for (size_t i = 0; i < kMaxPolicyFiles + 3; ++i) Write("p" + std::to_string(i) + ".json", "");
+  const PolicyFileResult folder = LoadPolicies(dir_);
+  EXPECT_EQ(folder.refused, 3u);
+  EXPECT_EQ(folder.errors.size(), 1u) << "is said once";
+}
+
 TEST_F(PolicyFolder, NamesAFileThatIsNotThereOrTooLarge) {
   EXPECT_THAT(Errors(LoadPolicies(dir_ + "/none.yaml")).at(0), HasSubstr(dir_ + "/none.yaml"));
   Write("big.yaml", std::string(2 << 20, '#'));

@@ -223,8 +223,36 @@ TEST_F(PolicyObjectsTest, StandBesideFilesAndAFileComesFirst) {
   EXPECT_EQ(set.policies[0].policy.spec.priority, 3);
   ASSERT_EQ(set.errors.size(), 1u);
   EXPECT_THAT(set.errors[0].ToString(), HasSubstr(path + ":1 gives a policy of this name"));
+  EXPECT_EQ(set.refused, 1u);
   EXPECT_EQ(MergePolicies(nullptr, &objects_).policies.size(), 2u);
   EXPECT_EQ(MergePolicies(&*files, nullptr).policies.size(), 2u);
+}
+
+// firetower_policies{state="refused"} and doctor's check.
+TEST_F(PolicyObjectsTest, CountsPoliciesThatAreRefusedNotComplaints) {
+  const std::string two_wrong = R"("mode":"Never","targets":{"podSelector":{"matchLabels":{}},)"
+                                R"("podPercent":"all"})";
+  ::firetower::testing::ScratchFolder folder;
+  const std::string path = folder.path() + "/p.yaml";
+  ::firetower::testing::WriteText(
+      path, Document("bad", "mode: Never, priority: high, " + kContinuous + kAllPods));
+  Result<PolicyStore> files = PolicyStore::Open(path, clock_);
+  ASSERT_TRUE(files);
+  ASSERT_GE(files->errors().size(), 2u);
+  EXPECT_EQ(files->refused(), 1u);
+  List({{.name = "a", .spec = two_wrong}, {.name = "b"}, {.name = "c", .spec = two_wrong}});
+  EXPECT_TRUE(objects_.Reload());
+  ASSERT_GE(objects_.errors().size(), 4u);
+  EXPECT_EQ(objects_.refused(), 2u);
+  EXPECT_EQ(MergePolicies(&*files, &objects_).refused, 3u);
+  EXPECT_EQ(MergePolicies(&*files, nullptr).refused, 1u);
+  List({{.name = "b"}});
+  EXPECT_TRUE(objects_.Reload());
+  EXPECT_EQ(objects_.refused(), 0u);
+  ::firetower::testing::WriteText(path,
+                                  Document("bad", "mode: General, " + kContinuous + kAllPods));
+  EXPECT_TRUE(files->Reload());
+  EXPECT_EQ(MergePolicies(&*files, &objects_).refused, 0u);
 }
 
 }  // namespace
