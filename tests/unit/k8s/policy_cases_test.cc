@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "base/file.h"
 #include "k8s/document/yaml.h"
@@ -15,6 +16,7 @@
 #include "k8s/policy/load.h"
 #include "k8s/policy/object.h"
 #include "k8s/policy/served.h"
+#include "tests/support/command.h"
 
 namespace firetower::k8s {
 namespace {
@@ -162,6 +164,52 @@ TEST(PolicyCases, ExamplesAreValid) {
   EXPECT_GE(result.policies.size(), 5u);
   for (const ProfilingPolicy& policy : result.policies) {
     EXPECT_TRUE(Served(policy).served) << DisplayName(policy);
+  }
+}
+
+// The text between the lines ```yaml and ```, example by example.
+std::vector<std::string> YamlOf(const std::string& page) {
+  std::vector<std::string> examples;
+  std::istringstream lines(page);
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "```yaml") examples.emplace_back();
+    if (line.starts_with("```")) {
+      inside = line == "```yaml";
+    } else if (inside) {
+      examples.back() += line + "\n";
+    }
+  }
+  return examples;
+}
+
+// Whether the page shows that nothing of an example is served by this version.
+bool ShowsAsUnserved(const std::string& page, const std::string& name) {
+  const size_t asked = page.find("$ kubectl -n shop get pfp " + name + " -o ");
+  if (asked == std::string::npos) return false;
+  return page.substr(asked, page.find("```", asked) - asked).find("\nUnsupportedProfileType\n") !=
+         std::string::npos;
+}
+
+// As a person takes one from the page: into a file, for --policy.
+TEST(PolicyCases, ExamplesOfThePageAreValid) {
+  const std::string page = ReadFile(FIRETOWER_SOURCE_DIR "/docs/policies.md").value();
+  const std::vector<std::string> examples = YamlOf(page);
+  EXPECT_GE(examples.size(), 10u);
+  ::firetower::testing::ScratchFolder folder;
+  const std::string file = folder.path() + "/policy.yaml";
+  std::set<std::string> names;
+  for (const std::string& example : examples) {
+    ASSERT_TRUE(WriteFileAtomic(file, example));
+    const PolicyFileResult result = LoadPolicies(file);
+    for (const PolicyError& error : result.errors)
+      ADD_FAILURE() << error.ToString() << "\n" << example;
+    EXPECT_GE(result.policies.size(), 1u) << example;
+    for (const ProfilingPolicy& policy : result.policies) {
+      EXPECT_EQ(Served(policy).served, !ShowsAsUnserved(page, policy.name)) << DisplayName(policy);
+      EXPECT_TRUE(names.insert(DisplayName(policy)).second)
+          << DisplayName(policy) << " is on the page twice";
+    }
   }
 }
 
