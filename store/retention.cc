@@ -24,18 +24,26 @@ int64_t RetentionPolicy::SecondsOf(RetentionClass retention) const {
 
 namespace {
 
+// The earlier of this machine's time and the store's.
+int64_t EarlierNowS(const ObjectStore& store, int64_t now_ns) {
+  return (now_ns + std::min<int64_t>(store.ClockSkewNs(), 0)) / kNsPerSecond;
+}
+
 // Of one class, and of kinds that are kept as long as each other.
 class ClassSweep {
  public:
-  ClassSweep(ObjectStore& store, const std::optional<std::string>& cluster, SweepFigures& figures)
-      : store_(store), cluster_(cluster), figures_(figures) {}
+  ClassSweep(ObjectStore& store, int64_t now_ns, const std::optional<std::string>& cluster,
+             SweepFigures& figures)
+      : store_(store), now_ns_(now_ns), cluster_(cluster), figures_(figures) {}
 
-  // What ended before that time. Listings are in time order: they end there.
-  Status Delete(RetentionClass retention, unsigned kinds, int64_t before_s) {
+  // What ended more than `keep_s` ago. Listings are in time order: they end there. What the store's
+  // clock is may be known only from the first of them, so the age of an object is looked at again.
+  Status Delete(RetentionClass retention, unsigned kinds, int64_t keep_s) {
+    const auto before_s = [&] { return EarlierNowS(store_, now_ns_) - keep_s; };
     const WalkRange range{
-        .to_s = before_s, .cluster = cluster_, .kinds = kinds, .retention = retention};
+        .to_s = before_s(), .cluster = cluster_, .kinds = kinds, .retention = retention};
     return WalkObjects(store_, range, [&](const StoredObject& object) {
-      return object.start_s + object.seconds < before_s ? DeleteOne(object) : OkStatus();
+      return object.start_s + object.seconds < before_s() ? DeleteOne(object) : OkStatus();
     });
   }
   // The first deletion that failed.
@@ -55,6 +63,7 @@ class ClassSweep {
   }
 
   ObjectStore& store_;
+  const int64_t now_ns_;
   const std::optional<std::string>& cluster_;
   SweepFigures& figures_;
   Status failure_;
@@ -66,20 +75,19 @@ class ClassSweep {
 Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
                   SweepFigures& figures, const std::optional<std::string>& cluster) {
   constexpr auto kCatalogs = static_cast<unsigned>(ObjectKind::kCatalog);
-  ClassSweep sweep(store, cluster, figures);
+  ClassSweep sweep(store, now_ns, cluster, figures);
   for (const RetentionClass retention : kRetentionClasses) {
     const int64_t keep_s = policy.SecondsOf(retention);
     if (keep_s == 0) continue;
-    const int64_t before_s = now_ns / kNsPerSecond - keep_s;
-    RETURN_IF_ERROR(sweep.Delete(retention, kAllKinds & ~kCatalogs, before_s));
-    RETURN_IF_ERROR(sweep.Delete(retention, kCatalogs, before_s - kSecondsPerDay));
+    RETURN_IF_ERROR(sweep.Delete(retention, kAllKinds & ~kCatalogs, keep_s));
+    RETURN_IF_ERROR(sweep.Delete(retention, kCatalogs, keep_s + kSecondsPerDay));
   }
   return sweep.failure();
 }
 
 Status AbortOldUploads(ObjectStore& store, int64_t now_ns, SweepFigures& figures,
                        std::string_view cluster) {
-  const int64_t before_s = now_ns / kNsPerSecond - kSecondsPerDay;
+  const int64_t before_s = EarlierNowS(store, now_ns) - kSecondsPerDay;
   Status failure;
   for (const RetentionClass retention : kRetentionClasses) {
     const Result<uint64_t> aborted =

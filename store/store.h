@@ -89,6 +89,10 @@ class ObjectStore {
     return uint64_t{0};
   }
 
+  // The store's clock minus this machine's, as its last answer told: at least that much, and 0 while
+  // both may be right. 0 of a store that has no clock of its own, and before its first answer.
+  virtual int64_t ClockSkewNs() const { return 0; }
+
   // Whether it can be reached and listed; what keeps it from that and what to do, if not.
   virtual Status Check() const = 0;
 

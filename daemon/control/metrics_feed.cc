@@ -155,7 +155,11 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.missing), {"missing"});
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.opted_out), {"opted_out"});
   }
-  if (store != nullptr) FeedSpool(store->spool_figures());
+  if (store != nullptr) {
+    FeedSpool(store->spool_figures());
+    registry_.Set(MetricId::kStoreClockSkew,
+                  static_cast<double>(store->clock_skew_ns() / kNsPerSecond));
+  }
   const OverheadReading overhead = overhead_.Read();
   const auto bpf_ns = static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]);
   const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes());

@@ -57,6 +57,7 @@ StoreFacts ProbeStore(StoreSide& side, bool put_failed) {
   } else if (put_failed) {
     facts.error = kRefused;
   }
+  facts.skew_s = side.clock_skew_ns() / kNsPerSecond;
   return facts;
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/clock.h"
@@ -23,6 +24,8 @@ constexpr int64_t kPerfControlPageBytes = 4096;
 // What the maps of the sampler need with the default rings, rounded up.
 constexpr uint64_t kMapBytes = 64u << 20;
 constexpr size_t kMostDamagedNamed = 3;
+// Of two machines' clocks: a time service keeps them far closer.
+constexpr int64_t kTellSkewSeconds = 60;
 // No file of ours is older: a clock before 2025 was never set.
 constexpr int64_t kEarliestWallNs = int64_t{1'735'689'600} * kNsPerSecond;
 
@@ -217,6 +220,13 @@ Check StoreCheck(const StoreFacts& facts) {
   if (!facts.error.empty()) {
     return Fail("store", fmt::format("{} cannot be written: {}", facts.url, facts.error),
                 "free space, or give the daemon the right to write there");
+  }
+  if (std::abs(facts.skew_s) > kTellSkewSeconds) {
+    return Warn(
+        "store",
+        fmt::format("{}: its clock is {} s {} this machine's, by which profiles are named",
+                    facts.url, std::abs(facts.skew_s), facts.skew_s > 0 ? "ahead of" : "behind"),
+        "set the clock that is wrong, and let a time service keep it");
   }
   if (facts.damaged.empty()) return Ok("store", facts.url + " is writable, no object is damaged");
   std::string names;

@@ -41,6 +41,7 @@ enum class MetricId {
   kStoreOperations,
   kStoreFailures,
   kStoreSeconds,
+  kStoreClockSkew,
   kSpoolBytes,
   kSpoolDroppedProfiles,
   kPushProfiles,
@@ -62,7 +63,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 49;
+inline constexpr size_t kMetricCount = 50;
 
 struct FamilySpec {
   MetricId id;

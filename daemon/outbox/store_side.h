@@ -65,6 +65,7 @@ class StoreSide {
   // Any thread, after Connect.
   uint64_t dropped_samples() const { return outbox_->dropped_samples(); }
   std::optional<store::SpoolFigures> spool_figures() const;
+  int64_t clock_skew_ns() const { return store_->ClockSkewNs(); }
 
  private:
   StoreSide(StoreSideOptions options, const Clock& clock, std::unique_ptr<store::ObjectStore> store)

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
+
 #include "hub/readiness.h"
 #include "store/walk.h"
 
@@ -14,6 +16,8 @@ using query::CheckStatus;
 
 // A doctor that hangs helps nobody; an S3 store's own check takes at most 15 s.
 constexpr int64_t kCheckNs = 10 * kNsPerSecond;
+// Of two machines' clocks: a time service keeps them far closer.
+constexpr int64_t kTellSkewSeconds = 60;
 
 Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
   const int64_t until_ns = Clock::System().MonotonicNs() + kCheckNs;
@@ -30,6 +34,14 @@ Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
     return {"store", CheckStatus::kWarn,
             fmt::format("{} has nothing of cluster {}", store.Describe(), cluster),
             "give the hub the agents' --store and --cluster; their first profiles take a minute"};
+  }
+  const int64_t skew_s = store.ClockSkewNs() / kNsPerSecond;
+  if (std::abs(skew_s) > kTellSkewSeconds) {
+    return {"store", CheckStatus::kWarn,
+            fmt::format("{}: its clock is {} s {} this machine's; what is too old is deleted when "
+                        "it is so by both",
+                        store.Describe(), std::abs(skew_s), skew_s > 0 ? "ahead of" : "behind"),
+            "set the clock that is wrong, and let a time service keep it"};
   }
   return {"store", CheckStatus::kOk, fmt::format("{} can be listed", store.Describe()), ""};
 }

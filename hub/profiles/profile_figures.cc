@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/clock.h"
 #include "hub/exposition.h"
 
 namespace firetower::hub {
@@ -52,6 +53,10 @@ void AddProfileMetrics(const ProfileFigures& figures, std::string& out) {
   AddNumber(out, "firetower_hub_recent_bytes", "gauge", "What that takes of memory.",
             figures.recent_bytes);
   AddRetention(figures.retention, out);
+  AddNumber(out, "firetower_objectstore_clock_skew_seconds", "gauge",
+            "The store's clock minus this machine's, as its last answer told; 0 while both may be "
+            "right.",
+            figures.store_skew_ns / kNsPerSecond);
   constexpr std::string_view kAllowed = "firetower_hub_access_allowed";
   AddHead(out, kAllowed, "gauge",
           "Whether the hub may create such objects, as it must to know who may read profiles.");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct ProfileFigures {
   std::vector<OwnRight> rights;
   size_t recent_rows = 0;
   size_t recent_bytes = 0;
+  int64_t store_skew_ns = 0;  // ObjectStore::ClockSkewNs
 };
 
 // In the Prometheus text format, at the end of `out`.

@@ -55,6 +55,7 @@ class MeteredStore final : public ObjectStore {
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
   Status Delete(std::string_view key) override;
   Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override;
+  int64_t ClockSkewNs() const override { return store_.ClockSkewNs(); }
   Status Check() const override;
   std::string Describe() const override { return store_.Describe(); }
 

@@ -112,8 +112,13 @@ Result<HttpResponse> Client::Try(const Call& call, const CallLimits& limits, Pro
   const HttpRequest request = SignedRequest(call, progress);
   ++requests_;
   sent_bytes_ += call.body.size();
+  const int64_t sent_ns = clock_.WallNs();
   Result<HttpResponse> response = transport_->Send(request, limits);
-  if (response) received_bytes_ += response->body.size();
+  if (response) {
+    received_bytes_ += response->body.size();
+    const std::optional<int64_t> server_s = ParseHttpDate(response->Header("date"));
+    if (server_s) told_skew_ns_ = SkewTold(*server_s, sent_ns, clock_.WallNs());
+  }
   return std::move(response.Context(Name(call)));
 }
 

@@ -74,6 +74,9 @@ class Client {
   const Config& config() const { return config_; }
   const Clock& clock() const { return clock_; }
   ClientCounts counts() const;
+  // The server's clock minus ours as its last answer told, see SkewTold; 0 before the first. Of
+  // every answer, also where requests go out with this machine's time.
+  int64_t told_skew_ns() const { return told_skew_ns_; }
 
  private:
   // What a call has done so far.
@@ -111,7 +114,8 @@ class Client {
   mutable std::mutex region_mutex_;  // a mutex: calls of all threads read it, one may learn it
   std::string region_;
   Signer signer_;
-  std::atomic<int64_t> skew_ns_ = 0;  // the server's clock minus ours
+  std::atomic<int64_t> skew_ns_ = 0;  // added to this machine's time in requests
+  std::atomic<int64_t> told_skew_ns_ = 0;
   std::atomic<bool> needs_checksum_ = false;
   std::atomic<uint64_t> requests_ = 0;
   std::atomic<uint64_t> retries_ = 0;

@@ -91,6 +91,7 @@ std::string S3Store::Describe() const {
 }
 
 ClientCounts S3Store::counts() const { return shared_->client.counts(); }
+int64_t S3Store::ClockSkewNs() const { return shared_->client.told_skew_ns(); }
 
 Status S3Store::Put(std::string_view key, std::string_view bytes) {
   RETURN_IF_ERROR(CheckKey(key));

@@ -41,6 +41,7 @@ class S3Store final : public ObjectStore {
   Status Delete(std::string_view key) override;
   // MinIO lists the uploads of a whole key only, so that there are none; it aborts them by itself.
   Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override;
+  int64_t ClockSkewNs() const override;
   // Lists one key: needs s3:ListBucket only. Within 15 seconds.
   Status Check() const override;
   std::string Describe() const override;

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/clock.h"
+
 namespace firetower::store::s3 {
 namespace {
 
@@ -48,6 +50,14 @@ std::optional<int64_t> ParseHttpDate(std::string_view text) {
   if (month == kMonths.end()) return std::nullopt;
   return UnixSeconds(Number(text.substr(12, 4)), static_cast<int>(month - kMonths.begin()) + 1,
                      Number(text.substr(5, 2)), text.substr(17, 8));
+}
+
+int64_t SkewTold(int64_t server_s, int64_t sent_ns, int64_t answered_ns) {
+  const int64_t least_ns = server_s * kNsPerSecond - answered_ns;
+  const int64_t most_ns = (server_s + 1) * kNsPerSecond - sent_ns;
+  // Ours went back meanwhile: one that is being set tells nothing.
+  if (least_ns > most_ns) return 0;
+  return std::clamp<int64_t>(0, least_ns, most_ns);
 }
 
 std::optional<int64_t> ParseIsoTime(std::string_view text) {

@@ -183,6 +183,53 @@ TEST(Sweep, KeepsCatalogsADayLongerAndKnowsEveryKind) {
   EXPECT_THAT(KeysOf(folder.store()), ElementsAre());
 }
 
+// Its clock is known from its first answer on.
+class SkewedStore : public ::firetower::testing::MemoryStore {
+ public:
+  explicit SkewedStore(int64_t skew_s) : skew_s_(skew_s) {}
+  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
+    told_ = true;
+    return MemoryStore::ListFolders(prefix);
+  }
+  Result<std::vector<ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
+                                       size_t limit) const override {
+    told_ = true;
+    return MemoryStore::List(prefix, start_after, limit);
+  }
+  int64_t ClockSkewNs() const override { return told_ ? skew_s_ * kSecondNs : 0; }
+
+ private:
+  const int64_t skew_s_;
+  mutable bool told_ = false;
+};
+
+TEST(Sweep, DeletesNothingThatIsYoungByTheStoresClock) {
+  // This machine is a year ahead, and both windows are 13 and 15 days old.
+  SkewedStore store(-365 * kDay);
+  const std::string young = BundleKeyAt(kFirstWindow + 2 * kDay);
+  for (const std::string& key : {BundleKeyAt(kFirstWindow), young}) {
+    ASSERT_TRUE(store.Put(key, "x"));
+  }
+  const int64_t here_s = kFirstWindow + (365 + 15) * kDay;
+  SweepFigures figures;
+  ASSERT_TRUE(SweepByAge(store, {}, here_s * kSecondNs, figures));
+  EXPECT_THAT(KeysOf(store), ElementsAre(young));
+  store.uploads = {{"v1/long/home/bundle/a.zip", kFirstWindow + 15 * kDay - 3600},
+                   {"v1/long/home/bundle/b.zip", kFirstWindow + 14 * kDay - 1}};
+  ASSERT_TRUE(AbortOldUploads(store, here_s * kSecondNs, figures, "home"));
+  EXPECT_THAT(store.uploads, ElementsAre(::testing::Key("v1/long/home/bundle/a.zip")));
+}
+
+TEST(Sweep, DeletesNothingThatIsYoungByThisMachinesClock) {
+  SkewedStore store(+365 * kDay);
+  ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow), "x"));
+  SweepFigures figures;
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    ASSERT_TRUE(SweepByAge(store, {}, (kFirstWindow + 13 * kDay) * kSecondNs, figures));
+  }
+  EXPECT_EQ(figures.deleted_objects, 0u);
+}
+
 TEST(Sweep, KeepsAClassForEverWhenToldTo) {
   StoreFolder folder;
   ASSERT_TRUE(folder.store().Put(BundleKeyAt(kFirstWindow), "x"));

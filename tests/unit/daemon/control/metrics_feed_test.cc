@@ -10,6 +10,7 @@
 
 #include "tests/support/fake_proc.h"
 #include "tests/support/fake_sampler.h"
+#include "tests/support/s3/dated_server.h"
 
 namespace firetower::daemon {
 namespace {
@@ -243,6 +244,23 @@ TEST_F(MetricsFeedTest, ShowsWhatMetABound) {
   EXPECT_EQ(refused("gate_full"), 7);
   EXPECT_EQ(refused("capture_stalls"), 8);
   EXPECT_EQ(Sum("firetower_samples_lost_total"), 0) << "no samples";
+}
+
+// 06 Nov 1994 08:49:37 GMT is 784111777 (RFC 9110 §5.6.7).
+TEST_F(MetricsFeedTest, ShowsHowFarTheStoresClockIsOff) {
+  const testing::DatedServer server("Sun, 06 Nov 1994 08:49:37 GMT");
+  const testing::ScratchFolder folder;
+  const auto side =
+      StoreSide::Open({.url = server.url(), .spool_folder = folder.path(), .spool_bytes = 1 << 20},
+                      Clock::System());
+  ASSERT_TRUE(side) << side.error().message();
+  const auto skew = [&] {
+    feed_.Update(nullptr, nullptr, nullptr, side->get(), 100);
+    return Value("firetower_objectstore_clock_skew_seconds");
+  };
+  EXPECT_EQ(skew(), 0) << "it was not asked yet";
+  ASSERT_TRUE((*side)->Check(10 * kNsPerSecond));
+  EXPECT_NEAR(skew(), 784'111'778 - static_cast<double>(Clock::System().WallNs()) / 1e9, 10);
 }
 
 TEST_F(MetricsFeedTest, TakesTheKernelSidesCounters) {

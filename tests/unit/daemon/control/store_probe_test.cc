@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/command.h"
 #include "tests/support/memory_store.h"
+#include "tests/support/s3/dated_server.h"
 
 namespace firetower::daemon {
 namespace {
@@ -44,6 +46,24 @@ TEST(ProbeStore, ProfilesThatWereRefusedCountMoreThanTheProbe) {
   const Check check = StoreCheck(ProbeStore(store, true));
   EXPECT_EQ(check.status, CheckStatus::kFail);
   EXPECT_THAT(check.message, HasSubstr("did not take the profiles that were written last"));
+}
+
+// 06 Nov 1994 08:49:37 GMT is 784111777 (RFC 9110 §5.6.7); that second ends at ..78.
+TEST(ProbeStore, TellsOfAClockThatIsNotTheStores) {
+  const testing::DatedServer server("Sun, 06 Nov 1994 08:49:37 GMT");
+  const testing::ScratchFolder folder;
+  const auto side =
+      StoreSide::Open({.url = server.url(), .spool_folder = folder.path(), .spool_bytes = 1 << 20},
+                      Clock::System());
+  ASSERT_TRUE(side) << side.error().message();
+  const StoreFacts facts = ProbeStore(**side, false);
+  EXPECT_EQ(facts.error, "");
+  const int64_t behind_s = Clock::System().WallNs() / kNsPerSecond - 784'111'778;
+  EXPECT_NEAR(static_cast<double>(facts.skew_s), static_cast<double>(-behind_s), 10);
+  const Check check = StoreCheck(facts);
+  EXPECT_EQ(check.status, CheckStatus::kWarn);
+  EXPECT_THAT(check.message, HasSubstr(" s behind this machine's"));
+  EXPECT_EQ(StoreCheck({.url = "s3://b", .error = "", .skew_s = -60}).status, CheckStatus::kOk);
 }
 
 }  // namespace

@@ -34,7 +34,9 @@ class AwayStore : public MemoryStore {
     if (away) return Error(ErrorCode::kUnavailable, "connection refused");
     return MemoryStore::ListFolders(prefix);
   }
+  int64_t ClockSkewNs() const override { return skew_s * kNsPerSecond; }
   bool away = false;
+  int64_t skew_s = 0;
 };
 
 class DesksTest : public ::testing::Test {
@@ -48,6 +50,12 @@ class DesksTest : public ::testing::Test {
     for (const auto& [key, bytes] : store_.objects) count += key.find(part) != std::string::npos;
     return count;
   }
+  query::Check CheckCalled(std::string_view name) const {
+    for (query::Check& one : sources_.Checks()) {
+      if (one.name == name) return std::move(one);
+    }
+    return {};
+  }
   void GoTo(int64_t unix_s) { clock_.Advance(unix_s * kNsPerSecond - clock_.WallNs()); }
 
   AwayStore store_;
@@ -55,6 +63,16 @@ class DesksTest : public ::testing::Test {
   store::RecentRows recent_;
   CatalogDesk catalogs_{store_, recent_, clock_, "home"};
   RetentionDesk retention_{store_, {}, clock_, "home"};
+  k8s::RecordingApiServer api_server_;
+  const OwnRights rights_{api_server_};
+  const std::string cluster_ = "home";
+  const HubSources sources_{{.store = store_,
+                             .cluster = cluster_,
+                             .catalogs = catalogs_,
+                             .retention = retention_,
+                             .rights = rights_,
+                             .metrics = [] { return ""; },
+                             .watches = [] { return std::vector<k8s::WatchState>(); }}};
 };
 
 TEST_F(DesksTest, OnlyWhoLeadsWritesCatalogs) {
@@ -160,22 +178,7 @@ TEST_F(DesksTest, UploadsThatCannotBeListedAreToldWhereThatIsNotTheServersWay) {
 }
 
 TEST_F(DesksTest, DoctorSaysWhichPartOfASweepFailedAndWhichRightItNeeds) {
-  k8s::RecordingApiServer api_server;
-  const OwnRights rights(api_server);
-  const std::string cluster = "home";
-  const HubSources sources({.store = store_,
-                            .cluster = cluster,
-                            .catalogs = catalogs_,
-                            .retention = retention_,
-                            .rights = rights,
-                            .metrics = [] { return ""; },
-                            .watches = [] { return std::vector<k8s::WatchState>(); }});
-  const auto check = [&]() -> query::Check {
-    for (query::Check& one : sources.Checks()) {
-      if (one.name == "retention") return std::move(one);
-    }
-    return {};
-  };
+  const auto check = [&] { return CheckCalled("retention"); };
   store_.refuse_uploads = ErrorCode::kPermission;
   retention_.Look(true);
   EXPECT_EQ(check().status, query::CheckStatus::kWarn);
@@ -192,6 +195,18 @@ TEST_F(DesksTest, DoctorSaysWhichPartOfASweepFailedAndWhichRightItNeeds) {
   retention_.Look(true);
   EXPECT_THAT(check().message, HasSubstr("connection refused"));
   EXPECT_THAT(check().fix, Not(HasSubstr("uploads")));
+}
+
+TEST_F(DesksTest, DoctorTellsOfAClockThatIsNotTheStores) {
+  PutWindow(kFirstWindow);
+  store_.skew_s = 60;
+  EXPECT_EQ(CheckCalled("store").status, query::CheckStatus::kOk);
+  store_.skew_s = -61;
+  EXPECT_EQ(CheckCalled("store").status, query::CheckStatus::kWarn);
+  EXPECT_THAT(CheckCalled("store").message, HasSubstr("its clock is 61 s behind this machine's"));
+  EXPECT_THAT(CheckCalled("store").fix, HasSubstr("set the clock"));
+  store_.skew_s = 7200;
+  EXPECT_THAT(CheckCalled("store").message, HasSubstr("7200 s ahead of this machine's"));
 }
 
 TEST_F(DesksTest, ASweepThatFailsSaysWhy) {
