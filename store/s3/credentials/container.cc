@@ -29,8 +29,9 @@ class Source final : public CredentialsSource {
     ASSIGN_OR_RETURN(const HttpResponse response, CallEndpoint(transport_, request, limits));
     if (!response.ok()) {
       return Error(ErrorCode::kPermission,
-                   fmt::format("it answers {}; check the pod identity association or the task role",
-                               response.status));
+                   fmt::format("it answers {}{}; check the pod identity association or the task "
+                               "role",
+                               response.status, AboutToken(response.status)));
     }
     ASSIGN_OR_RETURN(Credentials credentials, ParseTokenJson(response.body, clock_.WallNs()));
     RETURN_IF_ERROR(CheckCredentials(credentials, Describe()));
@@ -39,6 +40,16 @@ class Source final : public CredentialsSource {
   std::string Describe() const override { return "the container endpoint " + endpoint_.url; }
 
  private:
+  // Which token it was that such an answer refuses; never the token itself.
+  std::string AboutToken(int status) const {
+    constexpr std::string_view kVariable = "AWS_CONTAINER_AUTHORIZATION_TOKEN";
+    if (status != 401 && status != 403) return "";
+    if (!endpoint_.token_file.empty()) {
+      return fmt::format(" to the token in {} ({}_FILE)", endpoint_.token_file, kVariable);
+    }
+    if (!endpoint_.token.empty()) return fmt::format(" to the token in {}", kVariable);
+    return fmt::format(" to a request without a token (no {}_FILE, no {})", kVariable, kVariable);
+  }
   Result<std::string> Token() const {
     std::string token = endpoint_.token;
     if (!endpoint_.token_file.empty()) {

@@ -3,6 +3,7 @@
 
 import contextlib
 import hashlib
+import html
 import os
 import pathlib
 import re
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.parse
 
 ACCESS_KEY = "firetower-test-key"
 SECRET_KEY = "firetower-test-secret"
@@ -36,15 +38,16 @@ class Server:
     """A server on a port and a folder that stay the same when it is stopped and started again.
 
     `address` is of the network namespace whose file is `network`; `secret_key` may change between two starts. With a
-    `certificate`, and its key, it speaks TLS; with a `domain` it takes BUCKET.DOMAIN for that bucket."""
+    `certificate`, and its key, it speaks TLS; with a `domain` it takes BUCKET.DOMAIN for that bucket. `environment` goes
+    beside what it needs."""
 
     def __init__(self, name, folder, work, address="127.0.0.1", network=None, secret_key=SECRET_KEY, certificate=None,
-                 domain=None):
+                 domain=None, environment=None):
         self.name, self.folder, self.work = name, folder, pathlib.Path(work)
         self.data, self.log, self.port = self.work / "data", self.work / "server.log", free_port()
         self.address, self.secret_key = address, secret_key
         self.inside = ["nsenter", f"--net={network}"] if network else []
-        self.certificate, self.domain = certificate, domain
+        self.certificate, self.domain, self.environment = certificate, domain, environment or {}
         self.endpoint = f"{'https' if certificate else 'http'}://{address}:{self.port}"
         self.data.mkdir()
         self.process = None
@@ -53,7 +56,7 @@ class Server:
         command, environment = self._command()
         with self.log.open("a") as out:
             self.process = subprocess.Popen([str(part) for part in command], stdout=out, stderr=out, cwd=self.work,
-                                            env={**os.environ, **environment})
+                                            env={**os.environ, **environment, **self.environment})
         self._await_answer()
 
     def make_bucket(self, seconds=60):
@@ -73,6 +76,20 @@ class Server:
         """An object, of a file."""
         self._signed("-f", "-X", "PUT", "-T", path, "-H", "Expect:", f"{self.endpoint}/{BUCKET}/{key}",
                      digest=hashlib.sha256(pathlib.Path(path).read_bytes()))
+
+    def keys(self, prefix):
+        """What the server lists to curl of the objects whose keys begin so; at most a thousand."""
+        told = self._signed(f"{self.endpoint}/{BUCKET}?list-type=2&prefix={urllib.parse.quote(prefix, safe='')}")
+        if "ListBucketResult" not in told:
+            raise RuntimeError(f"no listing: {told}")
+        return [html.unescape(key) for key in re.findall("<Key>([^<]+)</Key>", told)]
+
+    def headers(self, key):
+        """What the server tells curl of an object, by the lower-case names of its headers."""
+        told = self._signed("-I", f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(key)}")
+        if " 200" not in told.splitlines()[0]:
+            raise RuntimeError(f"no object {key}: {told}")
+        return {name.lower(): value for name, _, value in (line.partition(": ") for line in told.splitlines()[1:])}
 
     def uploads(self):
         """Uploads in parts that were begun and neither completed nor aborted, as the server lists them to curl."""

@@ -193,6 +193,20 @@ TEST_F(ChainTest, AsksTheContainerEndpointWithItsToken) {
   EXPECT_EQ(Fetched().error().code(), ErrorCode::kPermission);
 }
 
+TEST_F(ChainTest, SaysWhichTokenTheContainerEndpointRefuses) {
+  variables_ = {{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1/v1"},
+                {"AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Write("token", "pod-token\n")}};
+  script_->Then(401, "pod-token").Then(403, "pod-token").Then(403).Then(404);
+  for (const char* status : {"401", "403"}) {
+    const std::string told = Fetched().error().message();
+    EXPECT_THAT(told, AllOf(HasSubstr(status), HasSubstr("/token (AWS_CONTAINER_AUTHORIZATION_"),
+                            Not(HasSubstr("pod-token"))));
+  }
+  variables_.erase("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+  EXPECT_THAT(Fetched().error().message(), HasSubstr("403 to a request without a token"));
+  EXPECT_THAT(Fetched().error().message(), Not(HasSubstr("token")));
+}
+
 TEST(ContainerUrl, IsSafeToSendATokenTo) {
   for (const char* fine :
        {"https://anywhere.example/x", "http://127.0.0.1:80/x", "http://localhost/x",
