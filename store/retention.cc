@@ -42,25 +42,45 @@ class ClassSweep {
     const auto before_s = [&] { return EarlierNowS(store_, now_ns_) - keep_s; };
     const WalkRange range{
         .to_s = before_s(), .cluster = cluster_, .kinds = kinds, .retention = retention};
-    return WalkObjects(store_, range, [&](const StoredObject& object) {
-      return object.start_s + object.seconds < before_s() ? DeleteOne(object) : OkStatus();
-    });
+    return Finish(WalkObjects(store_, range, [&](const StoredObject& object) {
+      return object.start_s + object.seconds < before_s() ? Add(object) : OkStatus();
+    }));
   }
   // The first deletion that failed.
   const Status& failure() const { return failure_; }
 
  private:
-  Status DeleteOne(const StoredObject& object) {
-    Status deleted = store_.Delete(object.key);
-    if (deleted) {
-      ++figures_.deleted_objects;
-      figures_.deleted_bytes += object.size;
-      return OkStatus();
-    }
-    ++figures_.failed_deletions;
-    if (failure_) failure_ = std::move(deleted.Context(object.key));
-    return ++failed_ < kMaxFailedDeletions ? OkStatus() : failure_;
+  Status Add(const StoredObject& object) {
+    keys_.push_back(object.key);
+    sizes_.push_back(object.size);
+    return keys_.size() < batch_ ? OkStatus() : DeleteBatch();
   }
+  // What a walk found goes, whether or not it could go on.
+  Status Finish(Status walked) {
+    Status deleted = keys_.empty() ? OkStatus() : DeleteBatch();
+    return walked ? deleted : walked;
+  }
+  Status DeleteBatch() {
+    std::vector<Status> results = store_.DeleteEach(keys_);
+    batch_ = kBatch;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i]) {
+        ++figures_.deleted_objects;
+        figures_.deleted_bytes += sizes_[i];
+        continue;
+      }
+      ++figures_.failed_deletions;
+      ++failed_;
+      batch_ = kMaxFailedDeletions;
+      if (failure_) failure_ = std::move(results[i].Context(keys_[i]));
+    }
+    keys_.clear();
+    sizes_.clear();
+    return failed_ < kMaxFailedDeletions ? OkStatus() : failure_;
+  }
+
+  // What S3 takes at once.
+  static constexpr size_t kBatch = 1000;
 
   ObjectStore& store_;
   const int64_t now_ns_;
@@ -68,6 +88,10 @@ class ClassSweep {
   SweepFigures& figures_;
   Status failure_;
   uint64_t failed_ = 0;
+  size_t batch_ =
+      kMaxFailedDeletions;  // until a batch went well: a store that refuses is left alone
+  std::vector<std::string> keys_;
+  std::vector<uint64_t> sizes_;  // of the same objects
 };
 
 }  // namespace

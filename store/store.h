@@ -82,6 +82,12 @@ class ObjectStore {
   virtual Result<std::vector<std::string>> ListFolders(std::string_view prefix) const = 0;
   // Fine when there is none.
   virtual Status Delete(std::string_view key) = 0;
+  // The same for several: what came of each, in their order.
+  virtual std::vector<Status> DeleteEach(std::span<const std::string> keys) {
+    std::vector<Status> results;
+    for (const std::string& key : keys) results.push_back(Delete(key));
+    return results;
+  }
   // Aborts uploads in parts of keys that start with `prefix` which began before `before_s` (Unix
   // time) and were never completed: what killed processes left behind, which no listing shows and
   // which takes up room. Returns how many; none where objects are not uploaded so.
@@ -89,8 +95,9 @@ class ObjectStore {
     return uint64_t{0};
   }
 
-  // The store's clock minus this machine's, as its last answer told: at least that much, and 0 while
-  // both may be right. 0 of a store that has no clock of its own, and before its first answer.
+  // The store's clock minus this machine's, as its last answer told: at least that much, and 0
+  // while both may be right. 0 of a store that has no clock of its own, and before its first
+  // answer.
   virtual int64_t ClockSkewNs() const { return 0; }
 
   // Whether it can be reached and listed; what keeps it from that and what to do, if not.

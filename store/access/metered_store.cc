@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/access/metered_store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace firetower::store {
@@ -81,6 +82,14 @@ Result<std::vector<std::string>> MeteredStore::ListFolders(std::string_view pref
 
 Status MeteredStore::Delete(std::string_view key) {
   return Counted(StoreOperation::kDelete, 0, store_.Delete(key));
+}
+
+std::vector<Status> MeteredStore::DeleteEach(std::span<const std::string> keys) {
+  std::vector<Status> results = store_.DeleteEach(keys);
+  const auto failed = std::ranges::find_if(results, [](const Status& one) { return !one; });
+  static_cast<void>(
+      Counted(StoreOperation::kDelete, 0, failed == results.end() ? OkStatus() : *failed));
+  return results;
 }
 
 Result<uint64_t> MeteredStore::AbortUploads(std::string_view prefix, int64_t before_s) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ class MeteredStore final : public ObjectStore {
                                        size_t limit) const override;
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
   Status Delete(std::string_view key) override;
+  // One call, which fails if one of them does.
+  std::vector<Status> DeleteEach(std::span<const std::string> keys) override;
   Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override;
   int64_t ClockSkewNs() const override { return store_.ClockSkewNs(); }
   Status Check() const override;

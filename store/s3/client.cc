@@ -65,7 +65,11 @@ ClientCounts Client::counts() const {
 }
 
 Error Client::ToError(const Call& call, const HttpResponse& response) const {
-  return RefusalOf(response).ToError(Name(call), credentials_.Describe());
+  return ToError(call, RefusalOf(response));
+}
+
+Error Client::ToError(const Call& call, const Refusal& refusal) const {
+  return refusal.ToError(Name(call), credentials_.Describe());
 }
 
 Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {

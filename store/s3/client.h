@@ -70,6 +70,7 @@ class Client {
 
   // What an accepted status means as an error.
   Error ToError(const Call& call, const HttpResponse& response) const;
+  Error ToError(const Call& call, const Refusal& refusal) const;
 
   const Config& config() const { return config_; }
   const Clock& clock() const { return clock_; }

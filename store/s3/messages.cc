@@ -164,6 +164,35 @@ Result<PendingPage> ParsePendingUploads(std::string_view xml) {
   return page;
 }
 
+std::string DeleteBody(const std::vector<std::string>& keys) {
+  std::string out = "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
+  for (const std::string& key : keys) {
+    out += fmt::format("<Object><Key>{}</Key></Object>", Escaped(key));
+  }
+  return out + "</Delete>";
+}
+
+Result<DeleteAnswer> ParseDeleteAnswer(std::string_view xml) {
+  pugi::xml_document document;
+  ASSIGN_OR_RETURN(const pugi::xml_node root, LoadRoot(xml, "DeleteResult", &document));
+  DeleteAnswer answer;
+  for (const pugi::xml_node& entry : root.children("Deleted")) {
+    answer.deleted.emplace_back(entry.child_value("Key"));
+    if (answer.deleted.back().empty()) return Corrupt("a deletion without a key");
+  }
+  for (const pugi::xml_node& entry : root.children("Error")) {
+    DeleteAnswer::Failure failure{.key = entry.child_value("Key"),
+                                  .code = std::string(entry.child_value("Code")).substr(0, 64)};
+    if (failure.key.empty()) return Corrupt("an error without a key");
+    const bool is_code = std::ranges::all_of(failure.code, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    });
+    if (!is_code || failure.code.empty()) failure.code = "InternalError";
+    answer.failed.push_back(std::move(failure));
+  }
+  return answer;
+}
+
 Result<AssumedRole> ParseAssumedRole(std::string_view xml) {
   pugi::xml_document document;
   ASSIGN_OR_RETURN(const pugi::xml_node root,

@@ -58,6 +58,19 @@ struct PendingPage {
 };
 Result<PendingPage> ParsePendingUploads(std::string_view xml);
 
+// The body of DeleteObjects; whole keys, of printable ASCII.
+std::string DeleteBody(const std::vector<std::string>& keys);
+struct DeleteAnswer {
+  struct Failure {
+    std::string key = {};
+    std::string code = {};  // letters, digits and '.': what the server says more may be secret
+  };
+  std::vector<std::string> deleted = {};
+  std::vector<Failure> failed = {};
+};
+// kCorrupt when it is not a DeleteResult, or an entry has no key.
+Result<DeleteAnswer> ParseDeleteAnswer(std::string_view xml);
+
 struct AssumedRole {
   std::string access_key_id = {};
   std::string secret_access_key = {};

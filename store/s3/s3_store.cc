@@ -11,6 +11,7 @@
 
 #include "store/key.h"
 #include "store/s3/credentials/chain.h"
+#include "store/s3/deletion.h"
 #include "store/s3/http/curl_transport.h"
 #include "store/s3/listing.h"
 #include "store/s3/multipart.h"
@@ -59,9 +60,11 @@ Error EndsBefore(std::string_view key, uint64_t offset, uint64_t length) {
 }  // namespace
 
 struct S3Store::Shared {
-  explicit Shared(Client::Parts parts) : client(std::move(parts)), listing(client) {}
+  explicit Shared(Client::Parts parts)
+      : client(std::move(parts)), listing(client), deletion(client) {}
   Client client;
   Listing listing;
+  Deletion deletion;
 };
 
 S3Store::S3Store(Client::Parts parts) : shared_(std::make_shared<Shared>(std::move(parts))) {}
@@ -225,12 +228,10 @@ Result<std::vector<std::string>> S3Store::ListFolders(std::string_view prefix) c
   return shared_->listing.Folders(prefix, limits_);
 }
 
-Status S3Store::Delete(std::string_view key) {
-  RETURN_IF_ERROR(CheckKey(key));
-  const Call call{.method = "DELETE", .key = std::string(key)};
-  const Result<HttpResponse> response = shared_->client.Send(call, limits_);
-  if (!response && response.error().code() != ErrorCode::kNotFound) return response.error();
-  return OkStatus();
+Status S3Store::Delete(std::string_view key) { return shared_->deletion.One(key, limits_); }
+
+std::vector<Status> S3Store::DeleteEach(std::span<const std::string> keys) {
+  return shared_->deletion.Each(keys, limits_);
 }
 
 Status S3Store::Check() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,7 @@ class S3Store final : public ObjectStore {
                                        size_t limit = kMaxListed) const override;
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
   Status Delete(std::string_view key) override;
+  std::vector<Status> DeleteEach(std::span<const std::string> keys) override;
   // MinIO lists the uploads of a whole key only, so that there are none; it aborts them by itself.
   Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override;
   int64_t ClockSkewNs() const override;

@@ -172,6 +172,36 @@ TEST_F(Store, Deletes) {
   EXPECT_THAT(Keys("delete/"), ElementsAre("delete/b"));
 }
 
+TEST_F(Store, DeletesSeveral) {
+  const std::vector<std::string> gone = {"several/a", "several/b/c.zip",
+                                         "several/d&e<f>g'h\"i+j%20"};
+  for (const std::string& key : gone) Put(key, "1");
+  Put("several/stays", "1");
+  std::vector<std::string> keys = gone;
+  keys.insert(keys.begin() + 1, "several/was/never/there");
+  for (int round = 0; round < 2; ++round) {
+    const std::vector<Status> results = store_->DeleteEach(keys);
+    ASSERT_EQ(results.size(), keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      EXPECT_TRUE(results[i]) << keys[i] << ": " << results[i].error().message();
+    }
+    EXPECT_THAT(Keys("several/"), ElementsAre("several/stays"));
+  }
+}
+
+TEST_F(S3, DeletesAThousandWithARequest) {
+  s3::S3Store store(Parts());
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1'020; ++i) keys.push_back(fmt::format("thousand/{}", i));
+  for (int i = 0; i < 1'020; i += 51) ASSERT_TRUE(store.Put(keys[static_cast<size_t>(i)], "x"));
+  const uint64_t before = store.counts().requests;
+  for (const Status& result : store.DeleteEach(keys)) {
+    EXPECT_TRUE(result) << result.error().message();
+  }
+  EXPECT_EQ(store.counts().requests - before, 2u);
+  EXPECT_THAT(Keys("thousand/"), ElementsAre());
+}
+
 TEST_F(Store, TakesEveryCharacterThatAKeyMayHold) {
   std::vector<std::string> keys;
   for (char c = '!'; c < 0x7F; ++c) {

@@ -23,6 +23,12 @@ void Try(std::string_view xml) {
     for (const PendingUpload& upload : uploads->uploads) CHECK(!upload.upload_id.empty());
   }
   if (const auto id = ParseUploadId(xml)) CHECK(!id->empty());
+  if (const auto answer = ParseDeleteAnswer(xml)) {
+    for (const std::string& key : answer->deleted) CHECK(!key.empty());
+    for (const auto& failure : answer->failed) {
+      CHECK(!failure.key.empty() && !failure.code.empty() && failure.code.size() <= 64);
+    }
+  }
   (void)ParseCompleted(xml);
   (void)ParseAssumedRole(xml);
 }

@@ -267,6 +267,51 @@ TEST(Sweep, GivesUpAfterSomeDeletionsThatFailAndSaysWhy) {
   EXPECT_EQ(figures.failed_deletions, kMaxFailedDeletions);
 }
 
+// Takes many at once, and refuses some of them.
+class BatchStore : public ::firetower::testing::MemoryStore {
+ public:
+  std::vector<Status> DeleteEach(std::span<const std::string> keys) override {
+    batches.push_back(keys.size());
+    std::vector<Status> results;
+    for (const std::string& key : keys) {
+      const bool refused = key.find(refused_run) != std::string::npos;
+      results.push_back(refused ? Status(Error(ErrorCode::kPermission, "AccessDenied"))
+                                : MemoryStore::Delete(key));
+    }
+    return results;
+  }
+  std::vector<size_t> batches;
+  std::string refused_run = "none";
+};
+
+TEST(Sweep, DeletesManyAtOnceAfterTheFirstWentWell) {
+  BatchStore store;
+  for (int i = 0; i < 2'500; ++i) ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i), "x"));
+  SweepFigures figures;
+  ASSERT_TRUE(SweepByAge(store, {}, (kFirstWindow + 20 * kDay) * kSecondNs, figures));
+  EXPECT_EQ(figures.deleted_objects, 2'500u);
+  EXPECT_EQ(figures.deleted_bytes, 2'500u);
+  EXPECT_THAT(store.batches, ElementsAre(10, 1'000, 1'000, 490));
+  EXPECT_TRUE(store.objects.empty());
+}
+
+TEST(Sweep, CountsEachOfABatchByItself) {
+  BatchStore store;
+  store.refused_run = "bbbbbbbb";
+  for (int i = 0; i < 6; ++i) {
+    const char* run = i % 2 == 0 ? "aaaaaaaa" : "bbbbbbbb";
+    ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i, run), "four"));
+  }
+  SweepFigures figures;
+  const Status swept = SweepByAge(store, {}, (kFirstWindow + 20 * kDay) * kSecondNs, figures);
+  ASSERT_FALSE(swept);
+  EXPECT_THAT(swept.error().message(),
+              ::testing::HasSubstr(BundleKeyAt(kFirstWindow + 60, "bbbbbbbb")));
+  EXPECT_EQ(figures.deleted_objects, 3u);
+  EXPECT_EQ(figures.deleted_bytes, 12u);
+  EXPECT_EQ(figures.failed_deletions, 3u);
+}
+
 TEST(Sweep, DoesNotListWhatIsYoung) {
   StubbornStore store;
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i), "x"));

@@ -129,6 +129,44 @@ TEST(S3Messages, ReadsTheRest) {
   EXPECT_EQ(role->expiration, "2014-10-24T23:00:23Z");
 }
 
+// From the API reference of DeleteObjects.
+constexpr std::string_view kDeleted =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
+    "<DeleteResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+    "<Deleted><Key>sample1.txt</Key></Deleted><Error><Key>sample2.txt</Key>"
+    "<Code>AccessDenied</Code><Message>Access Denied</Message></Error></DeleteResult>";
+
+TEST(S3Messages, ReadsWhatCameOfDeletions) {
+  const auto answer = ParseDeleteAnswer(kDeleted);
+  ASSERT_TRUE(answer);
+  EXPECT_THAT(answer->deleted, ElementsAre("sample1.txt"));
+  ASSERT_THAT(answer->failed, SizeIs(1));
+  EXPECT_EQ(answer->failed[0].key, "sample2.txt");
+  EXPECT_EQ(answer->failed[0].code, "AccessDenied");
+  const auto odd = ParseDeleteAnswer(
+      "<DeleteResult><Error><Key>a</Key><Code>the key is SECRET/VALUE</Code></Error>"
+      "<Error><Key>b</Key></Error></DeleteResult>");
+  ASSERT_TRUE(odd);
+  for (const auto& failure : odd->failed) EXPECT_EQ(failure.code, "InternalError");
+  for (const char* bad : {"<DeleteResult><Deleted/></DeleteResult>", "<Deleted/>", "",
+                          "<DeleteResult><Error><Code>X</Code></Error></DeleteResult>"}) {
+    EXPECT_FALSE(ParseDeleteAnswer(bad)) << bad;
+  }
+  for (size_t length = 0; length < kDeleted.size(); ++length) {
+    EXPECT_FALSE(ParseDeleteAnswer(kDeleted.substr(0, length))) << length;
+    std::string damaged(kDeleted);
+    damaged[length] ^= 0x14;
+    (void)ParseDeleteAnswer(damaged);
+  }
+}
+
+TEST(S3Messages, WritesDeletions) {
+  EXPECT_EQ(DeleteBody({"a/b.zip", "c<&>\"'d"}),
+            "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+            "<Object><Key>a/b.zip</Key></Object><Object><Key>c&lt;&amp;&gt;\"'d</Key></Object>"
+            "</Delete>");
+}
+
 TEST(S3Messages, WritesACompletion) {
   EXPECT_EQ(CompleteBody({{.etag = "\"a&<b\""}, {.etag = "x", .crc32c = "4waSgw=="}}),
             "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/s3/client.h"
+#include "store/store.h"
+
+namespace firetower::store::s3 {
+
+// S3's own bound of one DeleteObjects.
+inline constexpr size_t kMaxDeletedAtOnce = 1000;
+
+// Deletes objects, many with one request where the server can do that. Thread-safe.
+class Deletion {
+ public:
+  explicit Deletion(Client& client) : client_(client) {}
+
+  // Fine when there is none.
+  Status One(std::string_view key, const CallLimits& limits);
+  // What came of each, in their order. A key of which the server does not say that it is gone has
+  // failed, even if the answer was 200.
+  std::vector<Status> Each(std::span<const std::string> keys, const CallLimits& limits);
+
+ private:
+  // What came of each of `some`, which are at most kMaxDeletedAtOnce places in `keys`.
+  void Batch(std::span<const std::string> keys, std::span<const size_t> some,
+             const CallLimits& limits, std::vector<Status>& results);
+
+  Client& client_;
+  std::atomic<bool> one_by_one_ = false;  // the server said that it knows no other way
+};
+
+}  // namespace firetower::store::s3
