@@ -95,12 +95,23 @@ class Lister {
   std::vector<ObjectInfo> found_;
 };
 
+unsigned FileMode(DirAccess access) { return access == DirAccess::kGroup ? 0640 : 0600; }
+unsigned FolderMode(DirAccess access) { return access == DirAccess::kGroup ? 0750 : 0700; }
+
+// The root, and its parents as others expect them.
+Status MakeRoot(const std::string& root, unsigned mode) {
+  const std::string parent = root.substr(0, root.rfind('/'));
+  if (!parent.empty()) RETURN_IF_ERROR(MakeDirectories(parent));
+  if (::mkdir(root.c_str(), mode) != 0 && errno != EEXIST) return ErrnoError("mkdir " + root);
+  return MakeDirectories(root);  // that it is one
+}
+
 // Creates the folders between `root` and the file, each made durable in its parent.
-Status MakeParents(const std::string& root, const std::string& path) {
+Status MakeParents(const std::string& root, const std::string& path, unsigned mode) {
   for (size_t slash = path.find('/', root.size() + 1); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
     std::string folder = path.substr(0, slash);
-    if (::mkdir(folder.c_str(), 0755) != 0) {
+    if (::mkdir(folder.c_str(), mode) != 0) {
       if (errno == EEXIST) continue;
       return ErrnoError("mkdir " + folder);
     }
@@ -127,14 +138,14 @@ size_t Sweep(const std::string& root) {
 
 }  // namespace
 
-Result<std::unique_ptr<DirStore>> DirStore::Open(std::string root) {
+Result<std::unique_ptr<DirStore>> DirStore::Open(std::string root, DirAccess access) {
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
   if (!root.starts_with('/') || root == "/") {
     return Error(ErrorCode::kInvalid,
                  fmt::format("store directory \"{}\" must be an absolute path below /", root));
   }
-  RETURN_IF_ERROR(MakeDirectories(root).Context("store"));
-  std::unique_ptr<DirStore> store(new DirStore(std::move(root)));
+  RETURN_IF_ERROR(MakeRoot(root, FolderMode(access)).Context("store"));
+  std::unique_ptr<DirStore> store(new DirStore(std::move(root), access));
   store->swept_files_ = Sweep(store->root_);
   return store;
 }
@@ -146,7 +157,7 @@ Result<std::string> DirStore::PathOf(std::string_view key) const {
 
 Status DirStore::Put(std::string_view key, std::string_view bytes) {
   ASSIGN_OR_RETURN(std::string path, PathOf(key));
-  return WriteInFolders(path, [&] { return WriteFileAtomic(path, bytes); });
+  return WriteInFolders(path, [&] { return WriteFileAtomic(path, bytes, FileMode(access_)); });
 }
 
 Status DirStore::PutFrom(std::string_view key, const ObjectSource& source) {
@@ -160,7 +171,7 @@ Status DirStore::PutFrom(std::string_view key, const ObjectSource& source) {
     }
     return OkStatus();
   };
-  return WriteInFolders(path, [&] { return WriteFileAtomic(path, copy); });
+  return WriteInFolders(path, [&] { return WriteFileAtomic(path, copy, FileMode(access_)); });
 }
 
 Status DirStore::WriteInFolders(const std::string& path, const std::function<Status()>& write) {
@@ -169,7 +180,7 @@ Status DirStore::WriteInFolders(const std::string& path, const std::function<Sta
   constexpr int kTries = 3;
   Status status;
   for (int i = 0; i < kTries; ++i) {
-    status = MakeParents(root_, path);
+    status = MakeParents(root_, path, FolderMode(access_));
     if (status) status = write();
     if (status || status.error().sys_errno() != ENOENT) break;
   }
@@ -262,7 +273,7 @@ Status DirStore::MoveTo(DirStore& to, std::string_view key) {
   ASSIGN_OR_RETURN(const std::string to_path, to.PathOf(key));
   {
     std::shared_lock hold(to.folders_);
-    RETURN_IF_ERROR(MakeParents(to.root_, to_path).Context("store"));
+    RETURN_IF_ERROR(MakeParents(to.root_, to_path, FolderMode(to.access_)).Context("store"));
     if (::rename(from_path.c_str(), to_path.c_str()) != 0)
       return ErrnoError("rename " + from_path + " to " + to_path);
   }

@@ -12,13 +12,22 @@
 
 namespace firetower::store {
 
+// Who may read the files that a DirStore makes, and the folders around them. Others never may:
+// profiles tell what the containers of all tenants do.
+enum class DirAccess {
+  kGroup,  // 0640, 0750
+  kOwner,  // 0600, 0700
+};
+
 // A store in a directory: the key is the path. A Put writes a temporary file beside the object,
 // syncs it, renames it and syncs the folder, so a process killed at any point leaves old or new.
 // Temporary files are never listed or served; Open removes those a killed process left.
 class DirStore : public ObjectStore {
  public:
-  // Creates the directory if need be. kInvalid unless `root` is absolute.
-  static Result<std::unique_ptr<DirStore>> Open(std::string root);
+  // Creates the directory if need be; one that is there keeps its mode. kInvalid unless `root` is
+  // absolute.
+  static Result<std::unique_ptr<DirStore>> Open(std::string root,
+                                                DirAccess access = DirAccess::kGroup);
 
   using ObjectStore::Get;
   Status Put(std::string_view key, std::string_view bytes) override;
@@ -43,7 +52,7 @@ class DirStore : public ObjectStore {
   size_t swept_files() const { return swept_files_; }
 
  private:
-  explicit DirStore(std::string root) : root_(std::move(root)) {}
+  DirStore(std::string root, DirAccess access) : root_(std::move(root)), access_(access) {}
   Result<std::string> PathOf(std::string_view key) const;
   // Makes the folders of `path` and calls `write`.
   Status WriteInFolders(const std::string& path, const std::function<Status()>& write);
@@ -51,6 +60,7 @@ class DirStore : public ObjectStore {
   void RemoveEmptyFolders(const std::string& path);
 
   std::string root_;  // absolute, no trailing slash
+  const DirAccess access_;
   size_t swept_files_ = 0;
   // A mutex, since Put and the sweep of another thread meet in the file system: Put shares it while
   // it makes folders and a file in them, Delete holds it alone while it removes empty ones.

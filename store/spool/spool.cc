@@ -64,7 +64,7 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
   std::unique_ptr<DirStore> folders[2];
   for (const int i : {0, 1}) {
     Result<std::unique_ptr<DirStore>> opened =
-        DirStore::Open(folder + (i == 0 ? "/pending" : "/copies"));
+        DirStore::Open(folder + (i == 0 ? "/pending" : "/copies"), DirAccess::kOwner);
     if (!opened) return std::move(opened).error().Context("spool");
     folders[i] = *std::move(opened);
   }

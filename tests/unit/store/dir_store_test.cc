@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "store/access/file_source.h"
 #include "tests/support/stored_profiles.h"
 
 namespace firetower::store {
@@ -101,6 +103,49 @@ TEST(DirStore, RemovesFoldersThatBecameEmpty) {
   EXPECT_TRUE(store.Delete("a/b/c/d"));  // twice is fine
   ASSERT_TRUE(store.Delete("a/e"));
   EXPECT_TRUE(std::filesystem::exists(store.root()));
+}
+
+unsigned ModeOf(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
+TEST(DirStore, LetsNobodyElseRead) {
+  const ScratchFolder folder;
+  const mode_t mask = ::umask(0);  // of the strangest supervisor
+  const std::string group = folder.path() + "/deep/group";
+  const std::string owner = folder.path() + "/deep/owner";
+  const auto shared = DirStore::Open(group);
+  const auto own = DirStore::Open(owner, DirAccess::kOwner);
+  ASSERT_TRUE(shared && own);
+  const std::string file = folder.path() + "/file";
+  std::ofstream(file) << "bytes";
+  ASSERT_TRUE((*shared)->Put("v1/a/b", "x"));
+  ASSERT_TRUE((*shared)->PutFrom("v1/a/c", *FileSource::Open(file)));
+  ASSERT_TRUE((*own)->Put("v1/a/b", "x"));
+  ASSERT_TRUE((*own)->Put("v1/d/e", "x"));
+  const auto elsewhere = DirStore::Open(folder.path() + "/copies", DirAccess::kOwner);
+  ASSERT_TRUE(elsewhere && (*own)->MoveTo(**elsewhere, "v1/d/e"));
+  ::umask(mask);
+  for (const char* path : {"", "/v1", "/v1/a"}) {
+    EXPECT_EQ(ModeOf(group + path), 0750u) << path;
+    EXPECT_EQ(ModeOf(owner + path), 0700u) << path;
+  }
+  EXPECT_EQ(ModeOf(group + "/v1/a/b"), 0640u);
+  EXPECT_EQ(ModeOf(group + "/v1/a/c"), 0640u);
+  EXPECT_EQ(ModeOf(owner + "/v1/a/b"), 0600u);
+  EXPECT_EQ(ModeOf(folder.path() + "/copies/v1/d"), 0700u);
+  EXPECT_EQ(ModeOf(folder.path() + "/copies/v1/d/e"), 0600u);
+}
+
+TEST(DirStore, LeavesTheModeOfAFolderThatIsThere) {
+  const ScratchFolder folder;
+  const std::string root = folder.path() + "/given";
+  ASSERT_EQ(::mkdir(root.c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(root.c_str(), 02775), 0);
+  ASSERT_TRUE(DirStore::Open(root));
+  EXPECT_EQ(ModeOf(root), 02775u);
 }
 
 TEST(DirStore, NeverServesUnfinishedFilesAndSweepsThem) {
