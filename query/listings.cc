@@ -89,17 +89,18 @@ Result<HttpResponse> Series(const HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(std::vector<std::string> by, GroupLabels(params.Get("by")));
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kCpu));
+  ASSIGN_OR_RETURN(const RowValueAsked asked, RowValueOf(question));
   ASSIGN_OR_RETURN(int64_t step_ns, ReadStep(params, question.range));
 
   auto open = parts.live.OpenProfiles();
   // Without a step only the totals are told, which any step adds up to.
   int64_t sum_step_ns = step_ns > 0 ? step_ns : question.range.to_ns - question.range.from_ns;
-  ASSIGN_OR_RETURN(
-      store::SeriesResult result,
-      store::SeriesTotals(parts.store, question.query, sum_step_ns, by, open, question.limits));
+  ASSIGN_OR_RETURN(store::SeriesResult result,
+                   store::SeriesTotals(parts.store, question.query, sum_step_ns, by, open,
+                                       question.limits, asked.row));
   SeriesReply reply;
   reply.type = question.query.type->Name();
-  reply.unit = question.query.type->SampleTypes().back().unit;
+  reply.unit = asked.value.unit;
   reply.from_ms = question.range.from_ns / kNsPerMs;
   reply.to_ms = question.range.to_ns / kNsPerMs;
   reply.step_seconds = static_cast<double>(step_ns) / kNsPerSecond;

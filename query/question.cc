@@ -4,9 +4,9 @@
 #include <fmt/core.h>
 
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
-#include "profile/type.h"
 
 namespace firetower::query {
 namespace {
@@ -46,6 +46,20 @@ std::string Question::Describe() const {
   std::string selector = query.selector.empty() ? "{}" : query.selector.ToString();
   return fmt::format("{}{} from {} to {}", query.type ? query.type->Name() : "", selector,
                      FormatTimeUtc(range.from_ns), FormatTimeUtc(range.to_ns));
+}
+
+Result<RowValueAsked> RowValueOf(const Question& question) {
+  const std::vector<profile::ValueType> values = question.query.type->SampleTypes();
+  const std::string& asked = question.sample_type;
+  if (asked.empty() || asked == values.back().type) {
+    return RowValueAsked{store::RowValue::kMain, values.back()};
+  }
+  if (asked == values.front().type) {
+    return RowValueAsked{store::RowValue::kSamples, values.front()};
+  }
+  return Error(ErrorCode::kUnsupported,
+               fmt::format("there are series of {} and {}, not of {}", values.back().type,
+                           values.front().type, asked));
 }
 
 Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "profile/type.h"
 #include "query/api.h"
 #include "query/http/message.h"
 #include "query/http/params.h"
@@ -29,6 +30,14 @@ enum class TypeDefault { kCpu, kAny };
 // adds, is the last N seconds up to now: they were recorded already, so nobody waits for them.
 Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,
                               const ApiParts& parts, TypeDefault type_default);
+
+// Of the values of a type those that rows of the catalog have, so that no profile is read for them.
+struct RowValueAsked {
+  store::RowValue row = store::RowValue::kMain;
+  profile::ValueType value = {};
+};
+// kUnsupported for any other. The question is of one type.
+Result<RowValueAsked> RowValueOf(const Question& question);
 
 // The HTTP status of an error that came out of a question, and its JSON body.
 int StatusOf(const Error& error);

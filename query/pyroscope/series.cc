@@ -95,20 +95,11 @@ Result<Answer> SelectSeries(const Caller& caller, std::string_view message) {
   ASSIGN_OR_RETURN(const TimeRange whole, WholeSteps(question.range, step_ns));
   question.query.from_ns = whole.from_ns;
   question.query.to_ns = whole.to_ns;
-  const std::vector<profile::ValueType> values = question.query.type->SampleTypes();
-  const std::string& asked = question.sample_type;
-  const bool is_main = asked.empty() || asked == values.back().type;
-  if (!is_main && asked != values.front().type) {
-    return Error(ErrorCode::kUnsupported,
-                 fmt::format("there are series of {} and {}, not of {}", values.back().type,
-                             values.front().type, asked));
-  }
+  ASSIGN_OR_RETURN(const RowValueAsked asked, RowValueOf(question));
   const auto open = caller.parts.live.OpenProfiles();
-  ASSIGN_OR_RETURN(
-      store::SeriesResult found,
-      store::SeriesTotals(caller.parts.store, question.query, step_ns, request.group_by, open,
-                          question.limits,
-                          is_main ? store::RowValue::kMain : store::RowValue::kSamples));
+  ASSIGN_OR_RETURN(store::SeriesResult found,
+                   store::SeriesTotals(caller.parts.store, question.query, step_ns,
+                                       request.group_by, open, question.limits, asked.row));
   if (request.limit > 0 && static_cast<uint64_t>(request.limit) < found.series.size()) {
     std::ranges::stable_sort(found.series, std::greater<>(), TotalOf);
     found.series.resize(static_cast<size_t>(request.limit));

@@ -231,6 +231,28 @@ TEST_F(ApiTest, SeriesAddUpByLabels) {
   EXPECT_NEAR(sum, 3.75e9, 1);
 }
 
+// A sample of the fixture's is 10 ms, so that 3.6 s are 360.
+TEST_F(ApiTest, SeriesAreOfTheValueThatIsAskedFor) {
+  const std::string path = "/api/v1/series?by=namespace&type=";
+  const auto samples =
+      SeriesReplyFromJson(Get(path + "process_cpu:samples:count:cpu:nanoseconds").body);
+  ASSERT_TRUE(samples) << samples.error().message();
+  EXPECT_EQ(samples->type, "cpu");
+  EXPECT_EQ(samples->unit, "count");
+  ASSERT_EQ(samples->series.size(), 2u);
+  for (const auto& series : samples->series) {
+    EXPECT_NEAR(series.total, series.labels.at("namespace") == "shop" ? 360 : 15, 1e-6);
+  }
+  const auto main =
+      SeriesReplyFromJson(Get(path + "process_cpu:cpu:nanoseconds:cpu:nanoseconds").body);
+  ASSERT_TRUE(main);
+  EXPECT_EQ(main->unit, "nanoseconds");
+  EXPECT_NEAR(main->series.at(0).total + main->series.at(1).total, 3.75e9, 1);
+  const HttpResponse other = Get(path + "memory:inuse_space:bytes:space:bytes");
+  EXPECT_EQ(other.status, 501);
+  EXPECT_THAT(other.body, HasSubstr("there are series of alloc_space and alloc_objects, not of"));
+}
+
 TEST_F(ApiTest, LabelsAndTypesListWhatThereIs) {
   auto names = LabelsReplyFromJson(Get("/api/v1/labels").body);
   ASSERT_TRUE(names);
