@@ -4,13 +4,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/text/url_options.h"
 #include "base/units.h"
-#include "store/s3/sign/uri.h"
 
 namespace firetower::daemon {
 namespace {
@@ -90,7 +89,6 @@ Status SetTenant(std::string value, PushTarget* target) {
 }
 
 Status SetOption(std::string_view name, std::string value, PushTarget* target) {
-  if (value.empty()) return Invalid(fmt::format("{} is empty", name.substr(0, 40)));
   if (name == "basic-auth-file") return SetFile(name, std::move(value), &target->basic_auth_file);
   if (name == "ca-file") return SetFile(name, std::move(value), &target->transport.ca_file);
   if (name == "proxy") return SetProxy(std::move(value), target);
@@ -102,16 +100,9 @@ Status SetOption(std::string_view name, std::string value, PushTarget* target) {
 }
 
 Status SetOptions(std::string_view query, PushTarget* target) {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(pair.size() + 1, query.size()));
-    const size_t equals = pair.find('=');
-    if (equals == std::string_view::npos) return Invalid("an option is NAME=VALUE");
-    std::optional<std::string> value = store::s3::DecodeUri(pair.substr(equals + 1));
-    const bool printable =
-        value && std::ranges::all_of(*value, [](char c) { return c >= ' ' && c <= '~'; });
-    if (!printable) return Invalid("an option's value is not printable ASCII, %-encoded");
-    RETURN_IF_ERROR(SetOption(pair.substr(0, equals), *std::move(value), target));
+  ASSIGN_OR_RETURN(std::vector<UrlOption> options, ParseUrlOptions(query));
+  for (UrlOption& option : options) {
+    RETURN_IF_ERROR(SetOption(option.name, std::move(option.value), target));
   }
   if (!target->token_file.empty() && !target->basic_auth_file.empty())
     return Invalid("token-file and basic-auth-file: one of them");

@@ -3,39 +3,23 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+#include <utility>
+
+#include "base/text/percent.h"
+
 namespace firetower::query {
 namespace {
 
 constexpr size_t kMaxParams = 64;
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 Result<std::string> Decode(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+') {
-      out += ' ';
-    } else if (text[i] == '%') {
-      int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
-      int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
-      if (high < 0 || low < 0) {
-        return Error(ErrorCode::kInvalid,
-                     fmt::format("'{}' has a '%' without two hexadecimal digits; write %25 for a "
-                                 "percent sign",
-                                 text));
-      }
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
+  std::optional<std::string> decoded = DecodePercent(text, true);
+  if (decoded) return *std::move(decoded);
+  return Error(ErrorCode::kInvalid,
+               fmt::format("'{}' has a '%' without two hexadecimal digits; write %25 for a percent "
+                           "sign",
+                           text));
 }
 
 bool IsUnreserved(char c) {

@@ -7,10 +7,11 @@
 #include <initializer_list>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "base/text/url_options.h"
 #include "base/units.h"
 #include "store/key.h"
-#include "store/s3/sign/uri.h"
 
 namespace firetower::store::s3 {
 namespace {
@@ -180,10 +181,6 @@ constexpr Option kOptions[] = {
 };
 
 Status SetOption(const Setting& setting) {
-  if (setting.value.empty()) return setting.Refuse("is empty");
-  const bool printable =
-      std::ranges::all_of(setting.value, [](char c) { return c >= ' ' && c != 0x7F; });
-  if (!printable) return setting.Refuse("holds a byte that is not printable ASCII");
   std::string allowed;
   for (const Option& option : kOptions) {
     if (option.name == setting.name) return option.set(setting);
@@ -194,15 +191,9 @@ Status SetOption(const Setting& setting) {
 }
 
 Status SetOptions(Config* config, std::optional<bool>* path_style, std::string_view query) {
-  while (!query.empty()) {
-    const size_t end = std::min(query.find('&'), query.size());
-    const std::string_view pair = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
-    const size_t equals = std::min(pair.find('='), pair.size());
-    const std::string_view name = pair.substr(0, equals);
-    std::optional<std::string> value = DecodeUri(pair.substr(std::min(equals + 1, pair.size())));
-    if (!value) return Invalid(name.substr(0, 40), "has a bad % in its value");
-    RETURN_IF_ERROR(SetOption({config, path_style, name, *std::move(value)}));
+  ASSIGN_OR_RETURN(std::vector<UrlOption> options, ParseUrlOptions(query).Context("store s3://"));
+  for (UrlOption& option : options) {
+    RETURN_IF_ERROR(SetOption({config, path_style, option.name, std::move(option.value)}));
   }
   return OkStatus();
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/percent.h"
+
 namespace firetower::store::s3 {
 namespace {
 
@@ -28,36 +30,13 @@ std::string Encode(std::string_view text, bool keep_slashes) {
   return out;
 }
 
-int HexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 std::string EncodeUriComponent(std::string_view text) { return Encode(text, false); }
 std::string EncodeUriPath(std::string_view path) { return Encode(path, true); }
 
 std::optional<std::string> DecodeUri(std::string_view text, bool plus_is_blank) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_blank) {
-      out += ' ';
-    } else if (text[i] != '%') {
-      out += text[i];
-    } else {
-      if (text.size() - i < 3) return std::nullopt;
-      const int high = HexValue(text[i + 1]);
-      const int low = HexValue(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
-    }
-  }
-  return out;
+  return DecodePercent(text, plus_is_blank);
 }
 
 std::string CanonicalQuery(std::span<const QueryParameter> query) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/text/base64.h"
 #include "base/text/hex.h"
+#include "base/text/percent.h"
+#include "base/text/url_options.h"
 
 namespace firetower {
 namespace {
@@ -43,6 +46,51 @@ TEST(Hex, RefusesWhatIsNone) {
   for (const std::string_view bad : {"0", "0g", "AB", "0x", " 0"})
     EXPECT_FALSE(FromHex(bad)) << bad;
   EXPECT_EQ(FromHex(""), "");
+}
+
+TEST(Percent, DecodesEveryByte) {
+  std::string all, encoded;
+  for (int c = 0; c < 256; ++c) {
+    const std::string byte(1, static_cast<char>(c));
+    all += byte;
+    encoded += '%' + ToHex(byte);
+  }
+  EXPECT_EQ(DecodePercent(encoded), all);
+  EXPECT_EQ(DecodePercent("a+b%2b%2B"), "a+b++");
+  EXPECT_EQ(DecodePercent("a+b%2B", true), "a b+");
+  EXPECT_EQ(DecodePercent(""), "");
+  for (const char* bad : {"%", "%4", "%g1", "%1g", "a%"}) EXPECT_FALSE(DecodePercent(bad)) << bad;
+}
+
+TEST(UrlOptions, AreNamesAndDecodedValuesInTheirOrder) {
+  const auto options = ParseUrlOptions("proxy=none&ca-file=%2fetc%2Fca+1.pem&proxy=a=b&");
+  ASSERT_TRUE(options) << options.error().message();
+  ASSERT_EQ(options->size(), 3u);
+  EXPECT_EQ((*options)[0].name, "proxy");
+  EXPECT_EQ((*options)[0].value, "none");
+  EXPECT_EQ((*options)[1].name, "ca-file");
+  EXPECT_EQ((*options)[1].value, "/etc/ca+1.pem");
+  EXPECT_EQ((*options)[2].value, "a=b");
+  EXPECT_TRUE(ParseUrlOptions("")->empty());
+}
+
+TEST(UrlOptions, SayWhatIsWrongAndRepeatNoValue) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"hunter2", "NAME=VALUE"},
+      {"=hunter2", "NAME=VALUE"},
+      {"a=1&&b=hunter2", "NAME=VALUE"},
+      {"token=", "token: is empty"},
+      {"token=hunter2%zz", "token: has a bad %"},
+      {"token=hunter2%0a", "token: holds a byte that is not printable"},
+      {"token=hunter2%c3%a4", "token: holds a byte that is not printable"}};
+  for (const auto& [query, part] : cases) {
+    const auto options = ParseUrlOptions(query);
+    ASSERT_FALSE(options) << query;
+    EXPECT_EQ(options.error().code(), ErrorCode::kInvalid) << query;
+    EXPECT_THAT(options.error().message(),
+                ::testing::AllOf(::testing::HasSubstr(part),
+                                 ::testing::Not(::testing::HasSubstr("hunter2"))));
+  }
 }
 
 }  // namespace

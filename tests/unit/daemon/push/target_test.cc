@@ -68,7 +68,7 @@ TEST(PushTarget, SaysWhatIsWrong) {
       {"otlp+http://host?timeout=0s", "1s to 60s"},
       {"otlp+http://host?timeout", "NAME=VALUE"},
       {"otlp+http://host?tenant=a%0d%0aX-Other:%20b", "printable"},
-      {"otlp+http://host?tenant=a%zz", "printable"},
+      {"otlp+http://host?tenant=a%zz", "bad %"},
       {"otlp+http://host?tenant=a/b", "tenant"},
       {"otlp+http://host?proxy=host:80", "proxy"},
       {"otlp+http://host?token-file=/a&basic-auth-file=/b", "one of them"},
