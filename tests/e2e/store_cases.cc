@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "store/access/file_source.h"
+#include "store/key.h"
 #include "store/retention.h"
 #include "store/s3/credentials/chain.h"
 #include "store/s3/multipart.h"
@@ -189,6 +190,28 @@ TEST_F(Store, DeletesSeveral) {
   }
 }
 
+std::string BundleAt(const char* cluster, int64_t start_s) {
+  return *BuildKey(BundleKey{
+      .cluster = cluster, .start_s = start_s, .seconds = 60, .node = "node-1", .run = "abcd1234"});
+}
+
+TEST_F(Store, IsSweptByAge) {
+  constexpr int64_t kFirst = 1'700'000'000 / 60 * 60;
+  for (int i = 0; i < 33; ++i) Put(BundleAt("swept", kFirst + 60 * i), "four");
+  Put(BundleAt("others", kFirst), "four");
+  // 14 days and a second after the end of the thirtieth.
+  const int64_t now_s = kFirst + 60 * 30 + 1 + 14 * kSecondsPerDay;
+  SweepFigures figures;
+  const Status swept = SweepByAge(*store_, {}, now_s * kNsPerSecond, figures, "swept");
+  ASSERT_TRUE(swept) << swept.error().message();
+  EXPECT_EQ(figures.deleted_objects, 30u);
+  EXPECT_EQ(figures.deleted_bytes, 120u);
+  EXPECT_THAT(
+      Keys("v1/standard/"),
+      ElementsAre(BundleAt("others", kFirst), BundleAt("swept", kFirst + 60 * 30),
+                  BundleAt("swept", kFirst + 60 * 31), BundleAt("swept", kFirst + 60 * 32)));
+}
+
 TEST_F(S3, DeletesAThousandWithARequest) {
   s3::S3Store store(Parts());
   std::vector<std::string> keys;
@@ -325,18 +348,19 @@ TEST_F(S3, FindsOutOrSaysThatTheRegionIsWrong) {
   fmt::print("{}\n", checked.error().message());
 }
 
+class WrongClock final : public Clock {
+ public:
+  explicit WrongClock(int64_t wrong_s) : wrong_ns_(wrong_s * kNsPerSecond) {}
+  int64_t MonotonicNs() const override { return System().MonotonicNs(); }
+  int64_t WallNs() const override { return System().WallNs() + wrong_ns_; }
+
+ private:
+  const int64_t wrong_ns_;
+};
+
 // An hour wrong, either way: the server says what the time is, and one more request is all it
 // costs.
 TEST_F(S3, LearnsTheTimeOfTheServer) {
-  class WrongClock final : public Clock {
-   public:
-    explicit WrongClock(int64_t wrong_s) : wrong_ns_(wrong_s * kNsPerSecond) {}
-    int64_t MonotonicNs() const override { return System().MonotonicNs(); }
-    int64_t WallNs() const override { return System().WallNs() + wrong_ns_; }
-
-   private:
-    const int64_t wrong_ns_;
-  };
   for (const int64_t wrong_s : {-3600, 3600}) {
     const WrongClock clock(wrong_s);
     s3::Client::Parts parts = Parts();
@@ -346,6 +370,7 @@ TEST_F(S3, LearnsTheTimeOfTheServer) {
     const Status put = store.Put(key, "hello");
     ASSERT_TRUE(put) << wrong_s << ": " << put.error().message();
     EXPECT_EQ(store.counts().requests, 2u) << wrong_s;
+    EXPECT_NEAR(static_cast<double>(store.ClockSkewNs()) / 1e9, static_cast<double>(-wrong_s), 10);
     const std::string large = Noise((17 << 20) + 1, 9);
     ASSERT_TRUE(store.Put("skew/large", large)) << wrong_s;
     EXPECT_TRUE(*store.Get("skew/large") == large) << wrong_s;
@@ -353,6 +378,23 @@ TEST_F(S3, LearnsTheTimeOfTheServer) {
     EXPECT_EQ(store.counts().requests, 2u + 5u + 1u) << "start, three parts, end; and the answer";
     EXPECT_EQ(*store_->Get(key), "hello");
   }
+}
+
+TEST_F(S3, KeepsWhatIsYoungByItsTimeFromASweepByAClockThatIsAhead) {
+  const int64_t now_s = Clock::System().WallNs() / kNsPerSecond;
+  const std::string old = BundleAt("skewed", now_s - 20 * kSecondsPerDay);
+  const std::string young = BundleAt("skewed", now_s - 10 * kSecondsPerDay);
+  Put(old, "x");
+  Put(young, "x");
+  const WrongClock clock(30 * kSecondsPerDay);
+  s3::Client::Parts parts = Parts();
+  parts.clock = &clock;
+  s3::S3Store store(std::move(parts));
+  SweepFigures figures;
+  const Status swept = SweepByAge(store, {}, clock.WallNs(), figures, "skewed");
+  ASSERT_TRUE(swept) << swept.error().message();
+  EXPECT_EQ(figures.deleted_objects, 1u);
+  EXPECT_THAT(Keys("v1/standard/skewed/"), ElementsAre(young));
 }
 
 TEST_F(S3, SendsChecksumsThatTheServerAccepts) {
