@@ -73,9 +73,8 @@ class Selector {
   }
   // The value when some matcher says name="value": lets a store narrow what it lists.
   std::optional<std::string> EqualTo(std::string_view name) const;
-  // A selector that also has `matcher`; one without matchers on `name`.
+  // A selector that also has `matcher`.
   Selector With(Matcher matcher) const;
-  Selector Without(std::string_view name) const;
 
   // Canonical text; Parse(ToString()) selects the same.
   std::string ToString() const;

@@ -108,6 +108,12 @@ std::vector<std::string> ProfileType::PyroscopeIds() const {
   return ids;
 }
 
+std::vector<std::string_view> KnownPyroscopeIds() {
+  std::vector<std::string_view> ids;
+  for (const KnownId& known : kKnownIds) ids.push_back(known.id);
+  return ids;
+}
+
 PyroscopeIdParts SplitPyroscopeId(std::string_view id) {
   // From behind: an event's name may hold ':'.
   const auto take = [&id] {

@@ -41,6 +41,8 @@ struct PyroscopeIdParts {
   ValueType period_type = {};
 };
 PyroscopeIdParts SplitPyroscopeId(std::string_view id);
+// Of all types and values but those of events, each type's main value first.
+std::vector<std::string_view> KnownPyroscopeIds();
 
 // A type together with one of its values, as Pyroscope's ids select: memory:inuse_space… Empty
 // sample_type: the main value.

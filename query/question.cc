@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "profile/select/type_choice.h"
 
 namespace firetower::query {
 namespace {
@@ -14,20 +15,18 @@ namespace {
 constexpr int64_t kMaxSeconds = 366 * 24 * 3600;
 
 // The type from `type=`, else from the selector, else the default.
-Status ReadType(const Params& params, TypeDefault type_default, Question& question) {
-  profile::Selector& selector = question.query.selector;
-  std::string text(params.Get("type"));
-  for (std::string_view label : {"__name__", "__profile_type__"}) {
-    auto named = selector.EqualTo(label);
-    if (!text.empty() || !named) continue;
-    text = *named;
-    selector = selector.Without(label);
+Status ReadSelector(const Params& params, TypeDefault type_default, Question& question) {
+  ASSIGN_OR_RETURN(const profile::Selector asked,
+                   profile::Selector::Parse(params.Get("q")).Context("q"));
+  ASSIGN_OR_RETURN(profile::TypeChoice choice,
+                   profile::ChooseType(asked, params.Get("type"),
+                                       type_default == TypeDefault::kCpu ? "cpu" : ""));
+  if (choice.type) {
+    question.query.type = std::move(choice.type->type);
+    question.sample_type = std::move(choice.type->sample_type);
   }
-  if (text.empty() && type_default == TypeDefault::kAny) return OkStatus();
-  ASSIGN_OR_RETURN(profile::TypeSelection selection,
-                   profile::ParseTypeSelection(text.empty() ? "cpu" : text));
-  question.query.type = selection.type;
-  question.sample_type = selection.sample_type;
+  question.query.selector = std::move(choice.rest);
+  question.query.any_of = std::move(choice.any_of);
   return OkStatus();
 }
 
@@ -68,8 +67,7 @@ Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,
   question.limits = parts.limits;
   question.limits.calls.stop = request.gone;
   ASSIGN_OR_RETURN(question.range, ReadRange(params, parts.clock.WallNs()));
-  ASSIGN_OR_RETURN(question.query.selector, profile::Selector::Parse(params.Get("q")).Context("q"));
-  RETURN_IF_ERROR(ReadType(params, type_default, question));
+  RETURN_IF_ERROR(ReadSelector(params, type_default, question));
   ASSIGN_OR_RETURN(question.query.selector,
                    parts.authorizer.Narrow(request, question.query.selector));
   question.query.from_ns = question.range.from_ns;

@@ -72,7 +72,7 @@ Status FindIn(const ObjectStore& store, WalkRange range, const Query& query,
   range.from_s = query.from_ns / kNsPerSecond;
   range.to_s = query.to_ns / kNsPerSecond + 1;
   auto component = [&](std::string_view label) {
-    std::optional<std::string> value = query.selector.EqualTo(label);
+    std::optional<std::string> value = query.EqualTo(label);
     return value ? ToKeyComponent(*value) : std::string();
   };
   range.namespace_component = component("namespace");
@@ -92,7 +92,12 @@ Result<std::string> FoundProfile::Read(const ObjectStore& store) const {
 bool IsAsked(const Query& query, const CatalogRow& row) {
   if (query.type && row.type != query.type->Name()) return false;
   if (!row.Overlaps(query.from_ns, query.to_ns)) return false;
-  return query.selector.Matches([&](std::string_view label) { return LabelValueOf(row, label); });
+  const auto value_of = [&](std::string_view label) { return LabelValueOf(row, label); };
+  if (!query.selector.Matches(value_of)) return false;
+  return query.any_of.empty() ||
+         std::ranges::any_of(query.any_of, [&](const profile::Selector& selector) {
+           return selector.Matches(value_of);
+         });
 }
 
 Error TooManyRows(uint64_t most) {

@@ -172,6 +172,21 @@ int64_t UnionLength(std::vector<std::pair<int64_t, int64_t>>& intervals) {
   return length;
 }
 
+std::optional<std::string> Query::EqualTo(std::string_view label) const {
+  std::optional<std::string> value = selector.EqualTo(label);
+  if (value || any_of.empty()) return value;
+  value = any_of.front().EqualTo(label);
+  const bool is_of_all = std::ranges::all_of(
+      any_of, [&](const profile::Selector& one) { return one.EqualTo(label) == value; });
+  return is_of_all ? value : std::nullopt;
+}
+
+bool Query::Mentions(std::string_view label) const {
+  return selector.Mentions(label) || std::ranges::any_of(any_of, [&](const profile::Selector& one) {
+           return one.Mentions(label);
+         });
+}
+
 void SkippedList::Add(std::string key, std::string entry, std::string reason) {
   ++total;
   if (items.size() < kMaxSkipped) {

@@ -26,8 +26,14 @@ namespace firetower::store {
 struct Query {
   std::optional<profile::ProfileType> type = {};  // unset: every type
   profile::Selector selector = {};                // over CatalogLabelNames() and __name__
+  std::vector<profile::Selector> any_of = {};     // of some, one has to match as well
   int64_t from_ns = 0;                            // Unix time, [from, to)
   int64_t to_ns = std::numeric_limits<int64_t>::max();
+
+  // The value that all of the answer has, as far as the selectors say: narrows what is listed.
+  std::optional<std::string> EqualTo(std::string_view label) const;
+  // Some matcher is about that label.
+  bool Mentions(std::string_view label) const;
 };
 
 // A profile that is not stored yet: the daemon's open window.

@@ -121,12 +121,6 @@ Selector Selector::With(Matcher matcher) const {
   return Selector(std::move(matchers));
 }
 
-Selector Selector::Without(std::string_view name) const {
-  std::vector<Matcher> matchers = matchers_;
-  std::erase_if(matchers, [&](const Matcher& matcher) { return matcher.name() == name; });
-  return Selector(std::move(matchers));
-}
-
 std::string Selector::ToString() const {
   std::string out = "{";
   for (const Matcher& matcher : matchers_) {

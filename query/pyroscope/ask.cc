@@ -14,7 +14,6 @@
 namespace firetower::query::pyroscope {
 namespace {
 
-constexpr std::string_view kIdLabel = "__profile_type__";
 constexpr std::string_view kNameLabel = "__name__";
 // The year 2258; nanoseconds end four years later.
 constexpr int64_t kLastMs = 9'100'000'000'000;
@@ -26,45 +25,17 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
-// Ours of Pyroscope's name or of any spelling that we read; as it is when it is neither.
-std::string TypeOfName(const std::string& name) {
-  for (const profile::TypeKind kind : {profile::TypeKind::kCpu, profile::TypeKind::kOffCpu,
-                                       profile::TypeKind::kLock, profile::TypeKind::kMemory}) {
-    const profile::ProfileType type{.kind = kind};
-    if (name == profile::SplitPyroscopeId(type.PyroscopeId()).name) return type.Name();
-  }
-  return name;
-}
-
-struct TypedSelector {
-  std::string type;
-  profile::Selector selector;
-};
-
-// Takes what the selector says of the type out of it, but what contradicts the type, which then
-// matches nothing.
-Result<TypedSelector> ReadSelector(std::string_view type_id, std::string_view text) {
+// A selector with what stands before its braces as the name of a type, which may be an id.
+Result<profile::Selector> ReadSelector(std::string_view text) {
   const size_t brace = std::min(text.find('{'), text.size());
-  TypedSelector typed;
-  typed.type = type_id;
-  if (typed.type.empty()) typed.type = TypeOfName(std::string(Trimmed(text.substr(0, brace))));
-  ASSIGN_OR_RETURN(typed.selector,
+  ASSIGN_OR_RETURN(profile::Selector selector,
                    profile::Selector::Parse(text.substr(brace)).Context("label selector"));
-  const auto same = [](const std::string& a, const std::string& b) {
-    const auto one = profile::ParseTypeSelection(a);
-    const auto other = profile::ParseTypeSelection(b);
-    return one && other && one->type == other->type;
-  };
-  if (const auto id = typed.selector.EqualTo(kIdLabel)) {
-    if (typed.type.empty()) typed.type = *id;
-    if (typed.type == *id) typed.selector = typed.selector.Without(kIdLabel);
-  }
-  if (const auto name = typed.selector.EqualTo(kNameLabel)) {
-    const std::string type = TypeOfName(*name);
-    if (typed.type.empty()) typed.type = type;
-    if (same(typed.type, type)) typed.selector = typed.selector.Without(kNameLabel);
-  }
-  return typed;
+  const std::string_view name = Trimmed(text.substr(0, brace));
+  if (name.empty()) return selector;
+  ASSIGN_OR_RETURN(profile::Matcher of_type,
+                   profile::Matcher::Create(std::string(kNameLabel), profile::MatchOp::kEqual,
+                                            std::string(name)));
+  return selector.With(std::move(of_type));
 }
 
 // Grafana asks to the millisecond, from 1970 on in its health check, and sometimes without a time.
@@ -83,12 +54,12 @@ TimeRange RangeOf(const AskedRange& asked, int64_t now_ns) {
 
 Result<Question> Ask(const Caller& caller, std::string_view type_id, std::string_view selector,
                      const AskedRange& range, TypeDefault type_default) {
-  ASSIGN_OR_RETURN(const TypedSelector typed, ReadSelector(type_id, selector));
+  ASSIGN_OR_RETURN(const profile::Selector asked, ReadSelector(selector));
   const TimeRange times = RangeOf(range, caller.parts.clock.WallNs());
   HttpRequest question = caller.http;
   question.body.clear();
-  question.params = {{"type", typed.type},
-                     {"q", typed.selector.ToString()},
+  question.params = {{"type", std::string(type_id)},
+                     {"q", asked.ToString()},
                      {"from", FormatTimeUtc(times.from_ns)},
                      {"to", FormatTimeUtc(times.to_ns)}};
   constexpr std::string_view kParams[] = {"type", "q", "from", "to"};

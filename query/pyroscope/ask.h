@@ -30,8 +30,8 @@ struct Answer {
 inline constexpr int64_t kLabelsSpanNs = 3600 * kNsPerSecond;
 
 // The question of a request as /api/v1 has it: the caller's rights and the limits are the same.
-// The type is `type_id`, else what stands before the selector's braces, else what the selector says
-// of __profile_type__ or __name__.
+// The type is `type_id`, else what the selector names; what stands before its braces is one of its
+// matchers (profile/select/type_choice.h).
 Result<Question> Ask(const Caller& caller, std::string_view type_id, std::string_view selector,
                      const AskedRange& range, TypeDefault type_default);
 // One for each selector; of none, everything is asked for. kInvalid past kMaxSelectors.

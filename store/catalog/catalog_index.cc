@@ -143,8 +143,7 @@ class ClusterSearch {
         from_s_(query.from_ns / kNsPerSecond),
         first_s_(std::max<int64_t>(from_s_ - kMaxWindowSeconds, 0)),
         to_s_(std::min((query.to_ns - 1) / kNsPerSecond + 1, kMaxStartSeconds + 1)),
-        filter_{query.selector.EqualTo("namespace"), query.selector.EqualTo("workload"),
-                query.selector.EqualTo("pod")} {
+        filter_{query.EqualTo("namespace"), query.EqualTo("workload"), query.EqualTo("pod")} {
     if (filter_.namespace_name && filter_.workload)
       shard_hash_ = ShardHash(*filter_.namespace_name, *filter_.workload);
   }

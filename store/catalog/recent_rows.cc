@@ -158,7 +158,7 @@ Status RecentRows::Find(const Query& query,
                         const std::function<void(const Unreadable& one)>& unreadable) const {
   const std::shared_lock lock(mutex_);
   // One look at a container is enough for all its rows; captures have a label of their own.
-  const bool by_container = !query.selector.Mentions("capture");
+  const bool by_container = !query.Mentions("capture");
   std::vector<bool> refused(packed_.containers());
   const int64_t from_s = query.from_ns / kNsPerSecond - kMaxWindowSeconds;
   for (const auto& [interval, held] : held_) {

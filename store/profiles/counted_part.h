@@ -13,7 +13,7 @@ namespace firetower::store {
 // captures, do not hold too, but all of it where captures are asked for.
 class CountedPart {
  public:
-  explicit CountedPart(const Query& query) : captures_(query.selector.Mentions("capture")) {}
+  explicit CountedPart(const Query& query) : captures_(query.Mentions("capture")) {}
 
   int64_t Samples(const CatalogRow& row) const {
     return captures_ ? row.samples : row.samples - row.also_samples;

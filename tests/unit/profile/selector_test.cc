@@ -119,8 +119,8 @@ TEST(Selector, PrintsWhatParsesToTheSame) {
   auto second = Selector::Parse(first->ToString());
   ASSERT_TRUE(second) << first->ToString();
   EXPECT_EQ(second->ToString(), first->ToString());
-  EXPECT_EQ(first->Without("__name__").With(*Matcher::Create("z", MatchOp::kEqual, "1")).ToString(),
-            R"({a="\x01\"\\",b!="c",d=~"e.*",f!~"g",z="1"})");
+  EXPECT_EQ(first->With(*Matcher::Create("z", MatchOp::kEqual, "1")).ToString(),
+            R"({__name__="cpu",a="\x01\"\\",b!="c",d=~"e.*",f!~"g",z="1"})");
 }
 
 }  // namespace
