@@ -35,13 +35,14 @@ std::string_view Trim(std::string_view text) {
 }
 
 // RFC 9112 §6.3: how the body's length is told by the header lines after the request line.
+// `has_chunks`: the version has them, HTTP/1.1.
 struct BodyLength {
   Frame refusal = {};  // kRefused, or nothing
   uint64_t bytes = 0;
   bool is_chunked = false;
 };
 
-BodyLength ReadBodyLength(std::string_view head) {
+BodyLength ReadBodyLength(std::string_view head, bool has_chunks) {
   const auto refused = [](int status, const char* reason) {
     return BodyLength{.refusal = Refused(status, reason)};
   };
@@ -56,6 +57,8 @@ BodyLength ReadBodyLength(std::string_view head) {
     std::string_view name = line.substr(0, colon);
     std::string_view value = Trim(line.substr(colon + 1));
     if (SameName(Trim(name), "transfer-encoding")) {
+      // §6.1: who does not know chunks reads another request out of these bytes.
+      if (!has_chunks) return refused(400, "Transfer-Encoding is of HTTP/1.1 alone");
       // A name with blanks behind is one to some readers and none to others.
       if (is_chunked || !SameName(name, "transfer-encoding") || !SameName(value, "chunked")) {
         return refused(411, "a body needs a Content-Length, or chunked as its Transfer-Encoding");
@@ -78,9 +81,11 @@ BodyLength ReadBodyLength(std::string_view head) {
 constexpr const char* kBodyTooLarge = "the body is larger than this server takes";
 
 // `rest`: what there is behind the head.
-Frame FrameBody(std::string_view head, size_t head_bytes, std::string_view rest,
-                const FrameLimits& limits) {
-  const BodyLength length = ReadBodyLength(head);
+Frame FrameBody(std::string_view head, std::string_view rest, const FrameLimits& limits) {
+  const size_t head_bytes = head.size();
+  const size_t request_line_end = head.find("\r\n");
+  const bool has_chunks = head.substr(0, request_line_end).ends_with(" HTTP/1.1");
+  const BodyLength length = ReadBodyLength(head.substr(request_line_end + 2), has_chunks);
   if (length.refusal.state == Frame::State::kRefused) return length.refusal;
   if (length.bytes > limits.body_bytes) return Refused(413, kBodyTooLarge);
   Frame frame;
@@ -115,8 +120,7 @@ Frame FrameRequest(std::string_view bytes, size_t scanned, const FrameLimits& li
     bool bare = head[i] == '\n' && (i == 0 || head[i - 1] != '\r');
     if (bare || head[i] == '\0') return Refused(400, "the head holds a bare LF or a NUL byte");
   }
-  size_t request_line_end = head.find("\r\n");
-  return FrameBody(head.substr(request_line_end + 2), head_bytes, bytes.substr(head_bytes), limits);
+  return FrameBody(head, bytes.substr(head_bytes), limits);
 }
 
 }  // namespace firetower::query

@@ -58,6 +58,12 @@ TEST(FrameRequest, RefusesWhatReadersDisagreeAbout) {
       {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 411},
       {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", 413},
+      // RFC 9112 §6.1: chunks in HTTP/1.0 are faulty framing, whatever else is there.
+      {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+      {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", 400},
+      {"POST / HTTP/1.0\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 400},
+      {"POST / HTTP/0.9\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
+      {"POST /\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
   };
   for (const Row& row : rows) {
     Frame frame = Whole(row.request);
