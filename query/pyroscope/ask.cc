@@ -38,6 +38,25 @@ Result<profile::Selector> ReadSelector(std::string_view text) {
   return selector.With(std::move(of_type));
 }
 
+// A question's conditions but the time, as selectors one of which has to match.
+Result<std::vector<profile::Selector>> AlternativesOf(const store::Query& query) {
+  profile::Selector all = query.selector;
+  if (query.type) {
+    ASSIGN_OR_RETURN(
+        profile::Matcher of_type,
+        profile::Matcher::Create("type", profile::MatchOp::kEqual, query.type->Name()));
+    all = all.With(std::move(of_type));
+  }
+  if (query.any_of.empty()) return std::vector{std::move(all)};
+  std::vector<profile::Selector> alternatives;
+  for (const profile::Selector& one : query.any_of) {
+    profile::Selector both = all;
+    for (const profile::Matcher& matcher : one.matchers()) both = both.With(matcher);
+    alternatives.push_back(std::move(both));
+  }
+  return alternatives;
+}
+
 // Grafana asks to the millisecond, from 1970 on in its health check, and sometimes without a time.
 TimeRange RangeOf(const AskedRange& asked, int64_t now_ns) {
   const auto to_ns = [](int64_t ms) { return std::clamp<int64_t>(ms, 0, kLastMs) * kNsPerMs; };
@@ -67,20 +86,30 @@ Result<Question> Ask(const Caller& caller, std::string_view type_id, std::string
   return ReadQuestion(question, params, caller.parts, type_default);
 }
 
-Result<std::vector<Question>> AskEach(const Caller& caller, const LabelsRequest& request) {
+Result<Question> AskForAny(const Caller& caller, const LabelsRequest& request) {
   if (request.matchers.size() > kMaxSelectors) {
     return Error(ErrorCode::kInvalid, fmt::format("{} matchers: at most {} are looked for at once",
                                                   request.matchers.size(), kMaxSelectors));
   }
-  std::vector<std::string> selectors = request.matchers;
-  if (selectors.empty()) selectors.emplace_back();
   std::vector<Question> questions;
-  for (const std::string& selector : selectors) {
+  for (const std::string& selector : request.matchers) {
     ASSIGN_OR_RETURN(Question question,
                      Ask(caller, "", selector, request.range, TypeDefault::kAny));
     questions.push_back(std::move(question));
   }
-  return questions;
+  if (questions.empty()) return Ask(caller, "", "", request.range, TypeDefault::kAny);
+  Question any = std::move(questions.back());
+  questions.pop_back();
+  if (questions.empty()) return any;
+  questions.push_back(any);
+  any.query.type.reset();
+  any.query.selector = {};
+  any.query.any_of.clear();
+  for (const Question& question : questions) {
+    ASSIGN_OR_RETURN(std::vector<profile::Selector> alternatives, AlternativesOf(question.query));
+    for (profile::Selector& one : alternatives) any.query.any_of.push_back(std::move(one));
+  }
+  return any;
 }
 
 std::string PyroscopeName(std::string_view type) {

@@ -34,9 +34,10 @@ inline constexpr int64_t kLabelsSpanNs = 3600 * kNsPerSecond;
 // matchers (profile/select/type_choice.h).
 Result<Question> Ask(const Caller& caller, std::string_view type_id, std::string_view selector,
                      const AskedRange& range, TypeDefault type_default);
-// One for each selector; of none, everything is asked for. kInvalid past kMaxSelectors.
+// One for what any of the selectors selects, so that what there is is walked through once; without
+// selectors, for everything. kInvalid past kMaxSelectors.
 inline constexpr size_t kMaxSelectors = 16;
-Result<std::vector<Question>> AskEach(const Caller& caller, const LabelsRequest& request);
+Result<Question> AskForAny(const Caller& caller, const LabelsRequest& request);
 
 // Pyroscope's name of a type of ours, process_cpu of cpu: what series of it have as __name__.
 std::string PyroscopeName(std::string_view type);

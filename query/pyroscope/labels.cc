@@ -49,27 +49,12 @@ Answer TypesAnswer(const std::vector<std::string>& names, store::SkippedList ski
   return answer;
 }
 
-Answer NamesAnswer(const std::set<std::string>& names, store::SkippedList skipped) {
+Answer NamesAnswer(const std::vector<std::string>& names, store::SkippedList skipped) {
   Answer answer{.skipped = std::move(skipped)};
   WireWriter writer;
   for (const std::string& name : names) writer.Bytes(1, ToValidUtf8(name));
   answer.message = writer.bytes();
   return answer;
-}
-
-// What `look` finds for each of a request's selectors, in one set.
-template <typename Look>
-Result<Answer> NamesOfEach(const Caller& caller, const LabelsRequest& request, const Look& look) {
-  ASSIGN_OR_RETURN(const std::vector<Question> questions, AskEach(caller, request));
-  const auto open = caller.parts.live.OpenProfiles();
-  std::set<std::string> names;
-  store::SkippedList skipped;
-  for (const Question& question : questions) {
-    ASSIGN_OR_RETURN(store::LabelsResult found, look(question, open));
-    for (std::string& name : found.values) names.insert(std::move(name));
-    skipped.Append(std::move(found.skipped));
-  }
-  return NamesAnswer(names, std::move(skipped));
 }
 
 using LabelSet = std::vector<std::pair<std::string, std::string>>;
@@ -120,42 +105,42 @@ Result<Answer> ProfileTypes(const Caller& caller, std::string_view message) {
 
 Result<Answer> LabelNames(const Caller& caller, std::string_view message) {
   ASSIGN_OR_RETURN(const LabelsRequest request, ReadLabelNamesRequest(message));
-  return NamesOfEach(caller, request, [&](const Question& question, const auto& open) {
-    auto names = store::LabelNames(caller.parts.store, question.query, open, question.limits);
-    if (names) std::erase(names->values, kUnshown);
-    return names;
-  });
+  ASSIGN_OR_RETURN(const Question question, AskForAny(caller, request));
+  const auto open = caller.parts.live.OpenProfiles();
+  ASSIGN_OR_RETURN(store::LabelsResult names,
+                   store::LabelNames(caller.parts.store, question.query, open, question.limits));
+  std::erase(names.values, kUnshown);
+  return NamesAnswer(names.values, std::move(names.skipped));
 }
 
 Result<Answer> LabelValues(const Caller& caller, std::string_view message) {
   ASSIGN_OR_RETURN(const LabelsRequest request, ReadLabelValuesRequest(message));
-  return NamesOfEach(caller, request, [&](const Question& question, const auto& open) {
-    auto values =
-        store::LabelValues(caller.parts.store, question.query, request.name, open, question.limits);
-    if (values && request.name == kNameLabel) {
-      for (std::string& value : values->values) value = PyroscopeName(value);
-    }
-    return values;
-  });
+  ASSIGN_OR_RETURN(const Question question, AskForAny(caller, request));
+  const auto open = caller.parts.live.OpenProfiles();
+  ASSIGN_OR_RETURN(
+      store::LabelsResult values,
+      store::LabelValues(caller.parts.store, question.query, request.name, open, question.limits));
+  if (request.name == kNameLabel) {
+    for (std::string& value : values.values) value = PyroscopeName(value);
+    std::ranges::sort(values.values);
+  }
+  return NamesAnswer(values.values, std::move(values.skipped));
 }
 
 Result<Answer> LabelSets(const Caller& caller, std::string_view message) {
   ASSIGN_OR_RETURN(const LabelsRequest request, ReadSeriesRequest(message));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesOfSets(request));
-  ASSIGN_OR_RETURN(const std::vector<Question> questions, AskEach(caller, request));
+  ASSIGN_OR_RETURN(const Question question, AskForAny(caller, request));
   const auto open = caller.parts.live.OpenProfiles();
+  // One step: what the sums are is not asked for.
+  const int64_t step_ns =
+      std::max(question.range.to_ns - question.range.from_ns, int64_t{kNsPerSecond});
+  ASSIGN_OR_RETURN(store::SeriesResult found,
+                   store::SeriesTotals(caller.parts.store, question.query, step_ns, names, open,
+                                       question.limits));
   std::set<LabelSet> sets;
-  Answer answer;
-  for (const Question& question : questions) {
-    // One step: what the sums are is not asked for.
-    const int64_t step_ns =
-        std::max(question.range.to_ns - question.range.from_ns, int64_t{kNsPerSecond});
-    ASSIGN_OR_RETURN(store::SeriesResult found,
-                     store::SeriesTotals(caller.parts.store, question.query, step_ns, names, open,
-                                         question.limits));
-    for (const store::Series& series : found.series) sets.insert(SetOf(series, names));
-    answer.skipped.Append(std::move(found.skipped));
-  }
+  for (const store::Series& series : found.series) sets.insert(SetOf(series, names));
+  Answer answer{.skipped = std::move(found.skipped)};
   WireWriter pair;
   WireWriter labels;
   for (const LabelSet& set : sets) {

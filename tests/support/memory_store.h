@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -42,11 +43,13 @@ class MemoryStore : public store::ObjectStore {
   }
   Result<std::string> GetRange(std::string_view key, uint64_t offset,
                                uint64_t length) const override {
+    ++reads;
     ASSIGN_OR_RETURN(std::string all, store::ObjectStore::Get(key));
     if (offset + length > all.size()) return Error(ErrorCode::kCorrupt, "beyond the end");
     return all.substr(offset, length);
   }
   Result<store::ObjectTail> GetTail(std::string_view key, uint64_t length) const override {
+    ++reads;
     ASSIGN_OR_RETURN(std::string all, store::ObjectStore::Get(key));
     return store::ObjectTail{.bytes = all.substr(all.size() - std::min<size_t>(length, all.size())),
                              .object_size = all.size()};
@@ -89,6 +92,7 @@ class MemoryStore : public store::ObjectStore {
 
   std::map<std::string, std::string> objects;
   int puts = 0;
+  mutable std::atomic<int> reads = 0;  // of parts of objects
   size_t overwritten = 0;
   int refuse = 0;  // so many of the next Puts fail
   std::map<std::string, ErrorCode> refuse_keys;

@@ -200,5 +200,42 @@ TEST_F(PyroscopeMatchers, OfApiV1CountAsWell) {
   EXPECT_EQ(status(R"({namespace="types",__name__=""})").status, 404);
 }
 
+// Each look at the store reads its bundle's directory once.
+TEST_F(PyroscopeMatchers, OfOneRequestAreLookedForInOneWalk) {
+  const auto reads_of = [&](const char* method, Json body) {
+    const int before = store_.reads;
+    const HttpResponse response = Post(method, body);
+    EXPECT_EQ(response.status, 200) << response.body;
+    return store_.reads - before;
+  };
+  const Json one = {R"({namespace="types",pod="p0"})"};
+  Json many = Json::array();
+  for (int i = 0; i < 16; ++i) {
+    many.push_back("{namespace=\"types\",pod=\"p" + std::to_string(i) + "\"}");
+  }
+  for (const char* method : {"LabelNames", "LabelValues", "Series"}) {
+    const int once = reads_of(method, {{"name", "pod"}, {"matchers", one}});
+    EXPECT_GT(once, 0) << method;
+    EXPECT_EQ(reads_of(method, {{"name", "pod"}, {"matchers", many}}), once) << method;
+  }
+}
+
+TEST_F(PyroscopeMatchers, OfSeveralSelectorsAreEachHeard) {
+  const auto pods = [&](std::vector<std::string> selectors) {
+    const HttpResponse response =
+        Post("LabelValues", {{"name", "pod"}, {"matchers", std::move(selectors)}});
+    EXPECT_EQ(response.status, 200) << response.body;
+    return Json::parse(response.body).value("names", Pods());
+  };
+  const std::string cpu = std::string(kCpu) + R"({namespace="types"})";
+  const std::string memory = R"({namespace="types",__name__="memory"})";
+  EXPECT_THAT(pods({cpu, memory}), ElementsAre("cpu", "memory"));
+  EXPECT_THAT(pods({cpu, R"({namespace="types",__unit__="bytes"})"}), ElementsAre("cpu", "memory"));
+  EXPECT_THAT(pods({cpu, R"({namespace="types",__name__="cpu",__name__="memory"})"}),
+              ElementsAre("cpu"));
+  EXPECT_THAT(pods({memory, R"({namespace="shop",pod="web-0"})"}), ElementsAre("memory", "web-0"));
+  EXPECT_EQ(pods({memory, "{}"}).size(), 7u) << "everything";
+}
+
 }  // namespace
 }  // namespace firetower::query::pyroscope
