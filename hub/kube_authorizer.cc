@@ -27,6 +27,20 @@ std::string BearerToken(std::string_view authorization) {
 
 Error Refused(std::string message) { return {ErrorCode::kPermission, std::move(message)}; }
 
+bool IsToken(const std::string& token) {
+  return !token.empty() && token.size() <= KubeAuthorizer::kMaxTokenBytes;
+}
+
+Error NoToken() {
+  return Refused(
+      "no token: send the header 'Authorization: Bearer …' with one of the cluster's, such as "
+      "`kubectl create token` makes");
+}
+
+Error UnknownToken() {
+  return Refused("the cluster does not know this token; it may have expired");
+}
+
 // What the API server answers to this program is no refusal of who asks it.
 template <typename T>
 Result<T> OwnFault(Result<T> reviewed) {
@@ -39,36 +53,79 @@ Result<T> OwnFault(Result<T> reviewed) {
 
 }  // namespace
 
+template <typename T>
+std::optional<T> KubeAuthorizer::Find(const std::map<std::string, Kept<T>>& kept,
+                                      const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept.find(key);
+  if (found == kept.end() || clock_.MonotonicNs() >= found->second.until_ns) return std::nullopt;
+  return found->second.value;
+}
+
 template <typename T, typename Ask>
 Result<T> KubeAuthorizer::Remember(std::map<std::string, Kept<T>>& kept, const std::string& key,
                                    Ask ask, const std::function<bool(const T&)>& granted) const {
-  const int64_t now_ns = clock_.MonotonicNs();
-  const auto found = kept.find(key);
-  if (found != kept.end() && now_ns < found->second.until_ns) return found->second.value;
+  if (std::optional<T> known = Find(kept, key)) return *std::move(known);
+  const std::lock_guard asking(asking_);
+  // Who came before may have asked the same.
+  if (std::optional<T> known = Find(kept, key)) return *std::move(known);
   ASSIGN_OR_RETURN(T value, ask());
-  if (kept.size() >= kMaxKept)
-    std::erase_if(kept, [&](const auto& one) { return one.second.until_ns <= now_ns; });
+  const std::lock_guard lock(mutex_);
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (kept.size() >= kMaxKept) {
+    std::erase_if(kept, [&](const auto& one) {
+      const int64_t longer_ns = granted(one.second.value) ? kFamiliarNs : 0;
+      return one.second.until_ns + longer_ns <= now_ns;
+    });
+  }
   if (kept.size() >= kMaxKept) kept.clear();
   kept[key] = {value, now_ns + (granted(value) ? kKeepNs : kKeepRefusedNs)};
   return value;
 }
 
+bool KubeAuthorizer::IsFamiliar(const std::string& token) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = users_.find(token);
+  return found != users_.end() && found->second.value &&
+         clock_.MonotonicNs() < found->second.until_ns + kFamiliarNs;
+}
+
+bool KubeAuthorizer::TakesStranger() const {
+  constexpr int64_t kEachNs = kNsPerSecond / kStrangersPerSecond;
+  const std::lock_guard lock(mutex_);
+  const int64_t now_ns = clock_.MonotonicNs();
+  const int64_t from_ns = std::max(strangers_from_ns_, now_ns - kMaxStrangers * kEachNs);
+  if (from_ns + kEachNs > now_ns) return false;
+  strangers_from_ns_ = from_ns + kEachNs;
+  return true;
+}
+
+Result<bool> KubeAuthorizer::Recall(const query::HttpRequest& request) const {
+  const std::string token = BearerToken(request.authorization);
+  if (!IsToken(token)) return NoToken();
+  const auto known = Find(users_, token);
+  if (known && !*known) return UnknownToken();
+  return IsFamiliar(token);
+}
+
 Result<k8s::UserInfo> KubeAuthorizer::UserOf(const std::string& token) const {
-  if (token.empty() || token.size() > kMaxTokenBytes) {
-    return Refused(
-        "no token: send the header 'Authorization: Bearer …' with one of the cluster's, such as "
-        "`kubectl create token` makes");
-  }
+  if (!IsToken(token)) return NoToken();
+  const auto ask = [&]() -> Result<std::optional<k8s::UserInfo>> {
+    if (!IsFamiliar(token) && !TakesStranger()) {
+      return Error(ErrorCode::kUnavailable,
+                   "too many unknown tokens are sent to this hub: ask again in some seconds");
+    }
+    return OwnFault(k8s::ReviewToken(server_, token));
+  };
   ASSIGN_OR_RETURN(std::optional<k8s::UserInfo> user,
                    Remember<std::optional<k8s::UserInfo>>(
-                       users_, token, [&] { return OwnFault(k8s::ReviewToken(server_, token)); },
+                       users_, token, ask,
                        [](const std::optional<k8s::UserInfo>& one) { return one.has_value(); }));
-  if (!user) return Refused("the cluster does not know this token; it may have expired");
+  if (!user) return UnknownToken();
   return *std::move(user);
 }
 
 Status KubeAuthorizer::Identify(const query::HttpRequest& request) const {
-  const std::lock_guard lock(mutex_);
   RETURN_IF_ERROR(UserOf(BearerToken(request.authorization)));
   return OkStatus();
 }
@@ -89,7 +146,6 @@ Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserIn
 Result<profile::Selector> KubeAuthorizer::Narrow(const query::HttpRequest& request,
                                                  const profile::Selector& asked) const {
   const std::string token = BearerToken(request.authorization);
-  const std::lock_guard lock(mutex_);
   ASSIGN_OR_RETURN(const k8s::UserInfo user, UserOf(token));
   const std::optional<std::string> wanted = asked.EqualTo("namespace");
   if (wanted == "-") {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,19 +26,25 @@ namespace firetower::hub {
 //
 // A request carries the caller's token. Who may not read all namespaces names one with
 // {namespace="…"}. Answers are kept for kKeepNs, refusals for kKeepRefusedNs; so long a right that
-// was taken away still counts. Any thread; questions to the API server are asked one at a time.
+// was taken away still counts. Any thread; questions to the API server are asked one at a time, and
+// about tokens that were nobody's so far kMaxStrangers, and then kStrangersPerSecond.
 class KubeAuthorizer : public query::Authorizer {
  public:
   static constexpr int64_t kKeepNs = 60 * kNsPerSecond;
   static constexpr int64_t kKeepRefusedNs = 10 * kNsPerSecond;
+  // How long after that who was known comes before who never was.
+  static constexpr int64_t kFamiliarNs = 600 * kNsPerSecond;
+  static constexpr int64_t kStrangersPerSecond = 10;
+  static constexpr int64_t kMaxStrangers = 50;
   static constexpr size_t kMaxKept = 4096;
   static constexpr size_t kMaxTokenBytes = 16 << 10;
 
   // Both outlive this; `server` is nobody else's.
   KubeAuthorizer(k8s::ApiServer& server, const Clock& clock) : server_(server), clock_(clock) {}
 
+  Result<bool> Recall(const query::HttpRequest& request) const override;
   // kPermission: no token, or one that is nobody's. kUnavailable: the API server does not answer,
-  // or not to this program, which may not ask.
+  // or not to this program, which may not ask; or too many unknown tokens came.
   Status Identify(const query::HttpRequest& request) const override;
   // The same, and kPermission where a right is missing.
   Result<profile::Selector> Narrow(const query::HttpRequest& request,
@@ -52,14 +59,21 @@ class KubeAuthorizer : public query::Authorizer {
   template <typename T, typename Ask>
   Result<T> Remember(std::map<std::string, Kept<T>>& kept, const std::string& key, Ask ask,
                      const std::function<bool(const T&)>& granted) const;
-  // Of who sent a request. The mutex is held.
+  template <typename T>
+  std::optional<T> Find(const std::map<std::string, Kept<T>>& kept, const std::string& key) const;
   Result<k8s::UserInfo> UserOf(const std::string& token) const;
+  bool IsFamiliar(const std::string& token) const;
+  // Whether one more may be asked about; counts it.
+  bool TakesStranger() const;
   Result<bool> MayRead(const std::string& token, const k8s::UserInfo& user, bool of_hosts,
                        const std::string& namespace_name) const;
 
   k8s::ApiServer& server_;
   const Clock& clock_;
-  mutable std::mutex mutex_;
+  mutable std::mutex asking_;  // the API server; taken before mutex_
+  mutable std::mutex mutex_;   // what follows; HTTP workers meet here, a few a second
+  // The moment from which on a bucket of kMaxStrangers fills.
+  mutable int64_t strangers_from_ns_ = std::numeric_limits<int64_t>::min();
   mutable std::map<std::string, Kept<std::optional<k8s::UserInfo>>> users_;  // by token
   mutable std::map<std::string, Kept<bool>> rights_;  // by token, resource and namespace
 };

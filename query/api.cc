@@ -63,6 +63,9 @@ Api::Api(const ApiParts& parts)
           {"/api/v1/doctor", "what works here and what does not, with fixes",
            [this](const HttpRequest& r) { return Doctor(r); }},
       }),
+      strangers_({.running = std::min(parts.admission.strangers, 1),
+                  .waiting = std::max(parts.admission.strangers - 1, 0),
+                  .longest_wait_ns = parts.admission.longest_wait_ns}),
       admission_(parts.admission, parts.on_idle) {}
 
 bool Api::IsQuestion(std::string_view path) {
@@ -71,15 +74,17 @@ bool Api::IsQuestion(std::string_view path) {
 
 HttpResponse Api::Serve(const HttpRequest& request) const {
   if (!IsQuestion(request.path)) return router_.Serve(request);
-  const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
-  if (!pass) {
-    HttpResponse busy =
-        Refuse(request, 503,
-               Error(ErrorCode::kExhausted,
-                     "as many questions as may be are being answered: ask again in some seconds"));
-    busy.headers.emplace_back("Retry-After", "2");
-    return busy;
+  const Result<bool> familiar = parts_.authorizer.Recall(request);
+  if (!familiar) return Unidentified(request, familiar.error());
+  if (!*familiar) {
+    const std::optional<Admission::Pass> asking = strangers_.Enter(request.gone);
+    if (!asking) return Busy(request);
+    const Status known = parts_.authorizer.Identify(request);
+    if (!known) return Unidentified(request, known.error());
   }
+  const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
+  if (!pass) return Busy(request);
+  // Once more: what was known may have become old.
   const Status known = parts_.authorizer.Identify(request);
   if (!known) return Unidentified(request, known.error());
   if (pyroscope::IsServicePath(request.path)) return pyroscope::ServeService(request, parts_);
@@ -96,6 +101,15 @@ HttpResponse Api::Refuse(const HttpRequest& request, int status, const Error& er
   HttpResponse response = is_pprof ? PprofError(status, error) : JsonError(status, error.message());
   response.route = router_.RouteOf(request.path);
   return response;
+}
+
+HttpResponse Api::Busy(const HttpRequest& request) const {
+  HttpResponse busy =
+      Refuse(request, 503,
+             Error(ErrorCode::kExhausted,
+                   "as many questions as may be are being answered: ask again in some seconds"));
+  busy.headers.emplace_back("Retry-After", "2");
+  return busy;
 }
 
 HttpResponse Api::Unidentified(const HttpRequest& request, const Error& error) const {

@@ -41,7 +41,7 @@ class Api {
   Api& operator=(const Api&) = delete;
   // Whether a path's answers are of profiles: then it matters who asks, and what it takes.
   static bool IsQuestion(std::string_view path);
-  // Questions of somebody unknown are not answered.
+  // Questions of somebody unknown are not answered, and take no place of those that are.
   HttpResponse Serve(const HttpRequest& request) const;
   // That a server needs which is to answer probes and metrics while questions wait.
   int WorkerThreads() const { return parts_.admission.WorkerThreads(); }
@@ -50,6 +50,7 @@ class Api {
   HttpResponse Index() const;
   // An error in the form that the path's clients read.
   HttpResponse Refuse(const HttpRequest& request, int status, const Error& error) const;
+  HttpResponse Busy(const HttpRequest& request) const;
   HttpResponse Unidentified(const HttpRequest& request, const Error& error) const;
   HttpResponse Ready(const HttpRequest& request) const;
   HttpResponse Metrics(const HttpRequest& request) const;
@@ -57,6 +58,7 @@ class Api {
 
   const ApiParts parts_;
   const Router router_;
+  mutable Admission strangers_;
   mutable Admission admission_;
 };
 

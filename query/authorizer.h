@@ -11,7 +11,11 @@ namespace firetower::query {
 class Authorizer {
  public:
   virtual ~Authorizer() = default;
-  // Whether it is known who asks; comes before Narrow. kPermission (answered as 401): it is not.
+  // What is known of who asks without a question to anybody: an error where Identify would refuse,
+  // true of who is known, or was lately, and false where only Identify can tell. Never waits.
+  virtual Result<bool> Recall(const HttpRequest&) const { return true; }
+  // Whether it is known who asks; comes before Narrow, and may take a question to a server.
+  // kPermission (answered as 401): it is not.
   virtual Status Identify(const HttpRequest&) const { return OkStatus(); }
   // The selector to answer with: `asked`, or `asked` narrowed to what the caller may see.
   // kPermission (answered as 403) when that is nothing; the message says which right is missing.

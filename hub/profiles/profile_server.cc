@@ -61,7 +61,7 @@ class ProfileServerImpl final : public ProfileServer {
                              .clock = parts_.clock,
                              .limits = LimitsOfAnAnswer(),
                              // A dashboard asks for all of its panels at once.
-                             .admission = {.waiting = 30},
+                             .admission = {.waiting = 30, .strangers = 8},
                              .on_idle = GiveBackMemory}) {}
 
   ~ProfileServerImpl() override { Stop(); }

@@ -16,11 +16,14 @@ namespace firetower::query {
 struct AdmissionOptions {
   int running = 2;  // each may take what store::QueryLimits allow
   int waiting = 4;  // a page asks for three things at once
+  // Of whom a server has to be asked who they are, one at a time: they take no place of those
+  // above.
+  int strangers = 0;
   int64_t longest_wait_ns = 10 * kNsPerSecond;
 
   // Of an HTTP server all of whose questions pass here: two threads are left for probes and
   // metrics, whatever the questions wait for.
-  constexpr int WorkerThreads() const { return running + waiting + 2; }
+  constexpr int WorkerThreads() const { return running + waiting + strangers + 2; }
 };
 
 // Lets in so many questions at a time, and some wait: what they take together is bounded, and

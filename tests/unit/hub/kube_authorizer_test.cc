@@ -140,5 +140,61 @@ TEST_F(KubeAuthorizerTest, TellsWhoIsKnownAndAsksOnce) {
   EXPECT_THAT(server_.requests(), SizeIs(2)) << "one of them not answered";
 }
 
+// Nobody is asked for it.
+TEST_F(KubeAuthorizerTest, RecallsWhoWasKnownLately) {
+  query::HttpRequest request;
+  const auto recalled = [&] { return authorizer_.Recall(request); };
+  EXPECT_EQ(recalled().error().code(), ErrorCode::kPermission) << "no token";
+  request.authorization = "Bearer t0ken";
+  EXPECT_EQ(recalled().value_or(true), false);
+  server_.Answer(201, kJane);
+  ASSERT_TRUE(authorizer_.Identify(request));
+  EXPECT_EQ(recalled().value_or(false), true);
+  clock_.Advance(KubeAuthorizer::kKeepNs);
+  EXPECT_EQ(recalled().value_or(false), true) << "known lately";
+  server_.Answer(201, kNobody);
+  ASSERT_FALSE(authorizer_.Identify(request));
+  EXPECT_EQ(recalled().error().code(), ErrorCode::kPermission) << "known to be nobody's";
+  clock_.Advance(KubeAuthorizer::kKeepRefusedNs);
+  EXPECT_EQ(recalled().value_or(true), false);
+  server_.Answer(201, kJane);
+  ASSERT_TRUE(authorizer_.Identify(request));
+  clock_.Advance(KubeAuthorizer::kKeepNs + KubeAuthorizer::kFamiliarNs);
+  EXPECT_EQ(recalled().value_or(true), false) << "long ago";
+  EXPECT_THAT(server_.requests(), SizeIs(3));
+}
+
+TEST_F(KubeAuthorizerTest, AsksAboutSoManyUnknownTokensAndNoMore) {
+  query::HttpRequest jane;
+  jane.authorization = "Bearer jane";
+  server_.Answer(201, kJane);
+  ASSERT_TRUE(authorizer_.Identify(jane));
+  clock_.Advance(KubeAuthorizer::kKeepNs);
+  int sent = 0;
+  const auto flood = [&](int count) {
+    int asked = 0;
+    for (int i = 0; i < count; ++i) {
+      query::HttpRequest request;
+      request.authorization = "Bearer " + std::to_string(++sent);
+      const size_t before = server_.requests().size();
+      server_.Answer(201, kNobody);
+      const Status refused = authorizer_.Identify(request);
+      const bool was_asked = server_.requests().size() > before;
+      EXPECT_EQ(refused.error().code(),
+                was_asked ? ErrorCode::kPermission : ErrorCode::kUnavailable);
+      asked += was_asked ? 1 : 0;
+    }
+    return asked;
+  };
+  EXPECT_EQ(flood(200), 50);
+  EXPECT_EQ(flood(200), 0);
+  clock_.Advance(2 * kNsPerSecond);
+  EXPECT_EQ(flood(200), 20);
+  // Who was known before is asked about all the same.
+  const size_t before = server_.requests().size();
+  EXPECT_NE(authorizer_.Identify(jane).error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(server_.requests().size(), before + 1);
+}
+
 }  // namespace
 }  // namespace firetower::hub

@@ -68,7 +68,7 @@ class Askers {
       threads_.emplace_back([this, url, head] {
         RawClient client(url);
         client.Send(head + "Host: x\r\nConnection: close\r\n\r\n" +
-                    (head == kQuestion ? "" : "{}"));
+                    (head.starts_with("POST") ? "{}" : ""));
         std::string answer = client.Receive(120'000);
         const std::lock_guard lock(mutex_);
         answers_.push_back(std::move(answer));
@@ -164,6 +164,68 @@ TEST(Busy, WhoWaitedForTooLongIsTold) {
   store.Answer();
   ASSERT_TRUE(first.Answered(1));
   EXPECT_THAT(first.answers().at(0), StartsWith("HTTP/1.1 200"));
+}
+
+// Knows Jane, and has to ask a server that hangs about everybody else who has a token.
+class HangingAuthorizer : public AllowAll {
+ public:
+  Result<bool> Recall(const HttpRequest& request) const override {
+    if (request.authorization.empty()) return Error(ErrorCode::kPermission, "no token");
+    return request.authorization == "Bearer jane";
+  }
+  Status Identify(const HttpRequest& request) const override {
+    if (request.authorization == "Bearer jane") return OkStatus();
+    asked_.release();
+    answers_.wait();
+    return Error(ErrorCode::kPermission, "nobody's token");
+  }
+  bool IsAsked() const { return asked_.try_acquire_for(kSoon); }
+  bool IsAskedMore() const { return asked_.try_acquire(); }
+  void Answer() { answers_.count_down(); }
+
+ private:
+  mutable std::counting_semaphore<> asked_{0};
+  mutable std::latch answers_{1};
+};
+
+TEST(Busy, WhoIsNotKnownTakesNoPlaceOfWhoIs) {
+  HangingAuthorizer authorizer;
+  Fixture fixture({}, nullptr, {.running = 1, .waiting = 1, .strangers = 3}, &authorizer);
+  const std::string url = fixture.Serve();
+  const std::string stranger = kQuestion + "Authorization: Bearer 0\r\n";
+  constexpr int kStrangers = 10;
+  constexpr int kHeld = 3;
+  Askers strangers(url, kStrangers, stranger);
+  ASSERT_TRUE(authorizer.IsAsked());
+  ASSERT_TRUE(strangers.Answered(kStrangers - kHeld));
+  for (const std::string& answer : strangers.answers()) {
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 503"));
+    EXPECT_THAT(answer, HasSubstr("Retry-After: 2\r\n"));
+  }
+  EXPECT_FALSE(authorizer.IsAskedMore()) << "one at a time";
+
+  Askers jane(url, 1, kQuestion + "Authorization: Bearer jane\r\n");
+  ASSERT_TRUE(jane.Answered(1));
+  EXPECT_THAT(jane.answers().at(0), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Fetch(url, "/api/v1/types"), StartsWith("HTTP/1.1 401")) << "without a token";
+  EXPECT_TRUE(IsAnswered(url, "/readyz", "ok"));
+
+  authorizer.Answer();
+  ASSERT_TRUE(strangers.Answered(kHeld));
+  EXPECT_THAT(strangers.answers().back(), StartsWith("HTTP/1.1 401"));
+}
+
+// As a bucket that hangs does to those who are known: nobody else waits for it.
+TEST(Busy, WhoHasNoTokenIsToldSoAtOnce) {
+  HangingStore store;
+  HangingAuthorizer authorizer;
+  Fixture fixture({}, &store, {.running = 1, .waiting = 0, .strangers = 1}, &authorizer);
+  const std::string url = fixture.Serve();
+  Askers jane(url, 1, kQuestion + "Authorization: Bearer jane\r\n");
+  ASSERT_TRUE(store.AreAsked(1));
+  EXPECT_THAT(Fetch(url, "/api/v1/types"), StartsWith("HTTP/1.1 401"));
+  store.Answer();
+  ASSERT_TRUE(jane.Answered(1));
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ class Fixture::Sources : public LiveSource,
 };
 
 Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* asked,
-                 const AdmissionOptions& admission) {
+                 const AdmissionOptions& admission, const Authorizer* authorizer) {
   char folder[] = "/tmp/firetower-query-XXXXXX";
   CHECK(::mkdtemp(folder) != nullptr);
   folder_ = folder;
@@ -141,7 +141,8 @@ Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* ask
   sources_ = std::make_unique<Sources>(*this);
   served_ = std::make_unique<store::ServedStore>(asked != nullptr ? *asked : *store_);
   api_ = std::make_unique<Api>(ApiParts{*served_, *sources_, *sources_, *sources_, *sources_,
-                                        *sources_, clock_, limits, admission});
+                                        authorizer != nullptr ? *authorizer : *sources_, clock_,
+                                        limits, admission});
 }
 
 Fixture::~Fixture() {

@@ -27,8 +27,9 @@ class Fixture {
   static constexpr int64_t kNowNs = 1782900000 * kNsPerSecond;
 
   // `asked`: which store questions go to, instead of the one with that content.
+  // `authorizer`: who is asked, instead of the answers below.
   explicit Fixture(const store::QueryLimits& limits = {}, const store::ObjectStore* asked = nullptr,
-                   const AdmissionOptions& admission = {});
+                   const AdmissionOptions& admission = {}, const Authorizer* authorizer = nullptr);
   ~Fixture();
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;
