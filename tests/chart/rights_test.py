@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rights_test.py: what the chart's pods and accounts may, whatever values are set; and who reaches them."""
 
+import re
+
 from chart import EVERYTHING, KINDS_OF_PODS, Helm, find
 from case import Case
 
@@ -106,6 +108,33 @@ def judge_reach(case, objects):
             rule["from"] and rule["ports"] == [{"port": "http"}] for rule in rules), rules)
 
 
+def keys_of(objects, kind, name):
+    """The Secret with a pod's keys of the bucket, and the files of it that its program reads."""
+    spec = find(objects, kind, name)["spec"]["template"]["spec"]
+    secrets = [one["secret"]["secretName"] for one in spec["volumes"] if one["name"] == "store-keys"]
+    words = [*spec["containers"][0].get("command", []), *spec["containers"][0].get("args", [])]
+    store = next(one for one in words if one.startswith("--store="))
+    return secrets, re.findall(r"(?:access|secret)-key-file=/etc/firetower/store/([^&]*)", store)
+
+
+def judge_keys(case, helm):
+    """What may delete stays off the nodes where the hub has keys of its own."""
+    bucket = ("--set", "store.url=s3://b", "--set", "store.secret.name=both")
+    hub = ("--set", "hub.storeSecret.name=deletes", "--set", "hub.storeSecret.secretKey=key")
+    both = ["access-key", "secret-key"]
+    for told, arguments, of_agent, of_hub in (
+        ("one Secret", bucket, (["both"], both), (["both"], both)),
+        ("the hub's own", (*bucket, *hub), (["both"], both), (["deletes"], ["access-key", "key"])),
+        ("the hub's alone", (*bucket[:2], *hub), ([], []), (["deletes"], ["access-key", "key"])),
+    ):
+        objects = helm.render(*arguments)
+        for kind, name, wanted in (("DaemonSet", "firetower-agent", of_agent), ("Deployment", "firetower-hub", of_hub)):
+            seen = keys_of(objects, kind, name)
+            case.check(f"{told}: {name} reads {wanted}", seen == wanted, seen)
+        hub_reads = find(objects, "Deployment", "firetower-hub")["spec"]["template"]["spec"]["securityContext"]
+        case.check(f"{told}: the hub's group reads them", hub_reads.get("fsGroup") == 65532, hub_reads)
+
+
 def main():
     case = Case("chart.rights")
     helm = Helm(case)
@@ -118,6 +147,7 @@ def main():
         told = helm.yaml.safe_dump_all(objects)
         case.check("no Secret is made, none is asked for by name in an environment", not any(
             one["kind"] == "Secret" for one in objects) and "secretKeyRef" not in told)
+    judge_keys(case, helm)
     case.finish()
 
 

@@ -25,6 +25,8 @@ REFUSED = (
     ("stroe: {url: s3://b}", ("stroe",)),
     ("store: {url: https://b.example}", ("/store/url",)),
     ("store: {url: 's3://key:secret@b'}", ("/store/url",)),
+    ("hub: {storeSecret: {name: Hub_Keys}}", ("/hub/storeSecret/name",)),
+    ("hub: {storeSecret: keys}", ("/hub/storeSecret",)),
     ("cluster: a/b", ("/cluster",)),
     ("image: {digest: latest}", ("/image/digest",)),
     ("image: {pullPolicy: Sometimes}", ("/image/pullPolicy", "IfNotPresent")),

@@ -9,13 +9,30 @@
 {{- end -}}
 {{- end -}}
 
+{{/* The Secret of the bucket's keys, as YAML: the hub's own where it has one, for it alone may delete. */}}
+{{- define "firetower.agentSecret" -}}
+{{ toYaml .Values.store.secret }}
+{{- end -}}
+
+{{- define "firetower.hubSecret" -}}
+{{- if .Values.hub.storeSecret.name -}}
+{{ toYaml .Values.hub.storeSecret }}
+{{- else -}}
+{{ toYaml .Values.store.secret }}
+{{- end -}}
+{{- end -}}
+
+{{/* These are called with a dict of the root, that secret, and the files' mode: the hub does not run as root and reads */}}
+{{/* them by its group. */}}
+
 {{/* The store with files of credentials, where there are such: no secret may stand in a URL, nor does one. */}}
 {{- define "firetower.storeUrl" -}}
 {{- $options := list -}}
-{{- if .Values.store.secret.name -}}
-{{- $options = append $options (printf "access-key-file=/etc/firetower/store/%s" .Values.store.secret.accessKey) -}}
-{{- $options = append $options (printf "secret-key-file=/etc/firetower/store/%s" .Values.store.secret.secretKey) -}}
+{{- if .secret.name -}}
+{{- $options = append $options (printf "access-key-file=/etc/firetower/store/%s" .secret.accessKey) -}}
+{{- $options = append $options (printf "secret-key-file=/etc/firetower/store/%s" .secret.secretKey) -}}
 {{- end -}}
+{{- with .root -}}
 {{- if .Values.store.ca.secret -}}
 {{- $options = append $options (printf "ca-file=/etc/firetower/store-ca/%s" .Values.store.ca.key) -}}
 {{- end -}}
@@ -24,35 +41,33 @@
 {{- contains "?" .Values.store.url | ternary "&" "?" -}}{{- join "&" $options -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
 
 {{- define "firetower.storeMounts" -}}
-{{- if and .Values.store.url .Values.store.secret.name }}
+{{- if and .root.Values.store.url .secret.name }}
 - name: store-keys
   mountPath: /etc/firetower/store
   readOnly: true
 {{- end }}
-{{- if and .Values.store.url .Values.store.ca.secret }}
+{{- if and .root.Values.store.url .root.Values.store.ca.secret }}
 - name: store-ca
   mountPath: /etc/firetower/store-ca
   readOnly: true
 {{- end }}
 {{- end -}}
 
-{{/* Called with a dict of the root and the files' mode: the hub does not run as root and reads them by its group. */}}
 {{- define "firetower.storeVolumes" -}}
-{{- with .root }}
-{{- if and .Values.store.url .Values.store.secret.name }}
+{{- if and .root.Values.store.url .secret.name }}
 - name: store-keys
   secret:
-    secretName: {{ .Values.store.secret.name | quote }}
-    defaultMode: {{ $.mode }}
+    secretName: {{ .secret.name | quote }}
+    defaultMode: {{ .mode }}
 {{- end }}
-{{- if and .Values.store.url .Values.store.ca.secret }}
+{{- if and .root.Values.store.url .root.Values.store.ca.secret }}
 - name: store-ca
   secret:
-    secretName: {{ .Values.store.ca.secret | quote }}
-    defaultMode: {{ $.mode }}
-{{- end }}
+    secretName: {{ .root.Values.store.ca.secret | quote }}
+    defaultMode: {{ .mode }}
 {{- end }}
 {{- end -}}
 
