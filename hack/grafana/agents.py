@@ -20,6 +20,7 @@ from parts import (
     states,
     table,
     total,
+    up,
     variable,
 )
 from shares import (
@@ -46,11 +47,11 @@ STORE_SECONDS = "firetower_objectstore_duration_seconds"
 
 def glance():
     return [
-        number("Agents up", "Agents that Prometheus reaches.", f"sum(up{{{AGENTS}}})", over=RATE),
+        number("Agents up", "Agents that Prometheus reaches.", total(up(AGENTS)), over=RATE),
         number(
             "Agents down",
             "Agents that Prometheus knows of and does not reach.",
-            or_zero(f"count(up{{{AGENTS}}} == 0)"),
+            or_zero(f"count(({up(AGENTS)}) == 0)"),
             over=RATE,
             bad=1,
         ),

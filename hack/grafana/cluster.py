@@ -23,6 +23,7 @@ from parts import (
     states,
     table,
     total,
+    up,
     variable,
 )
 from shares import AGENTS, CPU, HOTSPOT, grown, kinds, lost_share, part_of_all, share
@@ -39,14 +40,14 @@ def glance():
         number(
             "Agents up",
             "Agents that Prometheus reaches.",
-            f"sum(up{{{AGENTS}}})",
+            total(up(AGENTS)),
             over=RATE,
             links=[links.AGENTS],
         ),
         number(
             "Agents down",
             "Agents that Prometheus knows of and does not reach.",
-            or_zero(f"count(up{{{AGENTS}}} == 0)"),
+            or_zero(f"count(({up(AGENTS)}) == 0)"),
             over=RATE,
             bad=1,
             links=[links.AGENTS],
@@ -224,7 +225,7 @@ def agents():
         states(
             "Agents",
             "Whether Prometheus reaches each node's agent.",
-            f"max by ({NODE}) (up{{{AGENTS}}})",
+            f"max by ({NODE}) ({up(AGENTS)})",
             NODE_NAME,
             (1, "up"),
             (0, "down"),

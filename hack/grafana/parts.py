@@ -33,6 +33,11 @@ def total(what):
     return f"sum({what})"
 
 
+def up(matchers):
+    """Whether Prometheus reaches each agent: of targets that were one within the day, for a job may have others too."""
+    return f"up{{{matchers}}} and on (job, instance) max_over_time(firetower_samples_total{{{matchers}}}[1d])"
+
+
 def or_zero(what):
     """0 where there is no series: of what happens rarely, or not to everybody."""
     return f"{what} or on() vector(0)"

@@ -143,6 +143,11 @@ def judge_monitoring(case, helm):
             if one["kind"] in ("DaemonSet", "Deployment")}
     case.check("PodMonitors select the pods", monitored.keys() == pods.keys() and all(
         monitored[name].items() <= pods[name].items() for name in pods), monitored)
+    hubless = helm.render(*EVERYTHING, "--set", "hub.enabled=false")
+    for kind, name in (("ConfigMap", "firetower-rules-hub"), ("PrometheusRule", "firetower-hub")):
+        named = [any(one["kind"] == kind and one["metadata"]["name"] == name for one in there)
+                 for there in (objects, hubless)]
+        case.check(f"a {kind} of rules about hubs is there only with hubs", named == [True, False], named)
     kinds = {one["kind"] for one in none}
     case.check("by default there is nothing of an operator that may be absent",
                not kinds & {"PodMonitor", "PrometheusRule", "ServiceMonitor"}, sorted(kinds))

@@ -6,6 +6,7 @@ that there are, by expressions that Prometheus reads, and links to what answers.
 
 import collections
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ import addresses
 import families
 import panels
 from case import Case
-from promtool import need_promtool
+from promtool import need_promtool, test
 
 # Grafana's own, with what they are in a query.
 BUILT_IN = {
@@ -137,6 +138,60 @@ def judge_syntax(case):
     )
 
 
+def judge_targets(case, yaml):
+    """A job may have targets that are no agents, a proxy say: those are neither up nor down."""
+    series = {
+        'up{job="1", instance="1"}': "1x120",
+        'firetower_samples_total{job="1", instance="1"}': "0+97x120",
+        'up{job="1", instance="12"}': "1x60 0x60",
+        'firetower_samples_total{job="1", instance="12"}': "0+97x60 stale",
+        'up{job="1", instance="13"}': "0x120",
+        'up{job="1", instance="14"}': "1x120",
+        'up{job="other", instance="1"}': "1x120",
+    }
+    agents = [
+        {"labels": '{instance="1"}', "value": 1},
+        {"labels": '{instance="12"}', "value": 0},
+    ]
+    wanted = {
+        "Agents up": [{"labels": "{}", "value": 1}],
+        "Agents down": [{"labels": "{}", "value": 1}],
+        "Agents": agents,
+    }
+    asked = [query for query in panels.queries() if re.search(r"\bup\{", query.expr)]
+    case.check(
+        "what asks for up is known here", {query.panel for query in asked} == wanted.keys(), asked
+    )
+    boards = {one["title"]: one for one in panels.dashboards().values()}
+    chosen = {query: {**values(boards[query.dashboard]), "instance": "1.*"} for query in asked}
+    cases = {
+        "evaluation_interval": "1m",
+        "tests": [
+            {
+                "interval": "1m",
+                "input_series": [{"series": one, "values": told} for one, told in series.items()],
+                "promql_expr_test": [
+                    {
+                        "expr": panels.filled(query.expr, chosen[query]),
+                        "eval_time": "100m",
+                        "exp_samples": wanted[query.panel],
+                    }
+                    for query in asked
+                ],
+            }
+        ],
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
+        file.write(yaml.safe_dump(cases))
+        file.flush()
+        done = test(file.name)
+    case.check(
+        "targets of a shared job that are no agents are not counted",
+        done.returncode == 0,
+        (done.stdout + done.stderr)[-2000:] if done.returncode else "",
+    )
+
+
 def judge_links(case):
     boards = {one["title"]: one for one in panels.dashboards().values()}
     uids = {one["uid"]: one for one in boards.values()}
@@ -176,6 +231,10 @@ def judge_links(case):
 def main():
     case = Case("dashboards")
     need_promtool(case)
+    try:
+        import yaml
+    except ImportError:
+        case.skip("python3-yaml is not installed")
     done = subprocess.run(
         [ROOT / "hack/grafana/dashboards", "--check"],
         capture_output=True,
@@ -196,6 +255,7 @@ def main():
         judge_form(case, name, dashboard)
         judge_queries(case, name, dashboard)
     judge_syntax(case)
+    judge_targets(case, yaml)
     judge_links(case)
     case.finish()
 
