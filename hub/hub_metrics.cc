@@ -29,6 +29,20 @@ constexpr std::array<Help, 5> kCounters = {{
 }};
 constexpr std::array<std::string_view, 5> kEnds = {"written", "conflict", "gone", "refused",
                                                    "failed"};
+constexpr std::array<std::string_view, 3> kWritten = {"status", "policies", "events"};
+// As k8s/watch/reflector.cc gives them.
+constexpr std::array<std::string_view, 10> kRestartReasons = {
+    "ended",     "cut",       "expired", "server error",     "not understood", "no streaming lists",
+    "no answer", "forbidden", "absent",  "version too large"};
+constexpr std::array<std::string_view, 3> kSkipReasons = {"list item", "event", "not understood"};
+
+std::string ReasonLabels(std::string_view resource, std::string_view reason) {
+  return fmt::format(R"(reason="{}",resource="{}")", reason, resource);
+}
+
+std::string WriteLabels(std::string_view resource, std::string_view end) {
+  return fmt::format(R"(resource="{}",result="{}")", resource, end);
+}
 
 }  // namespace
 
@@ -42,18 +56,17 @@ void HubMetrics::OnRequest(std::string_view resource, std::string_view verb, int
 }
 
 void HubMetrics::OnRestart(std::string_view resource, std::string_view reason, bool) {
-  Count(kRestarts, fmt::format(R"(reason="{}",resource="{}")", reason, resource));
+  Count(kRestarts, ReasonLabels(resource, reason));
 }
 
 void HubMetrics::OnSkipped(std::string_view resource, std::string_view reason) {
-  Count(kSkipped, fmt::format(R"(reason="{}",resource="{}")", reason, resource));
+  Count(kSkipped, ReasonLabels(resource, reason));
 }
 
 void HubMetrics::CountWrite(std::string_view verb, std::string_view resource, k8s::WriteEnd end,
                             int status) {
   OnRequest(resource, verb, status);
-  Count(kWrites,
-        fmt::format(R"(resource="{}",result="{}")", resource, kEnds[static_cast<size_t>(end)]));
+  Count(kWrites, WriteLabels(resource, kEnds[static_cast<size_t>(end)]));
 }
 
 void HubMetrics::OnStatusWrite(k8s::WriteEnd end, int status) {
@@ -68,6 +81,22 @@ void HubMetrics::OnEvent(k8s::WriteEnd end, int status) {
 
 void HubMetrics::OnHttpRequest(std::string_view route, int status) {
   Count(kHttpRequests, fmt::format(R"(code="{}",route="{}")", status, route));
+}
+
+std::map<HubMetrics::Series, uint64_t> HubMetrics::CountsOf(const Now& now) const {
+  std::map<Series, uint64_t> counts;
+  for (const std::string_view resource : kWritten) {
+    for (const std::string_view end : kEnds) counts[{kWrites, WriteLabels(resource, end)}] = 0;
+  }
+  for (const k8s::WatchState& watch : now.watches) {
+    for (const std::string_view reason : kRestartReasons)
+      counts[{kRestarts, ReasonLabels(watch.resource, reason)}] = 0;
+    for (const std::string_view reason : kSkipReasons)
+      counts[{kSkipped, ReasonLabels(watch.resource, reason)}] = 0;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [series, count] : counts_) counts[series] = count;
+  return counts;
 }
 
 std::string HubMetrics::Render(const Now& now) const {
@@ -91,10 +120,10 @@ std::string HubMetrics::Render(const Now& now) const {
                        watch.state.health == k8s::ReflectorHealth::kSynced ? 1 : 0);
   }
   if (now.profiles) AddProfileMetrics(*now.profiles, out);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::map<Series, uint64_t> counts = CountsOf(now);
   for (const Help& counter : kCounters) {
     AddHead(out, counter.family, "counter", counter.text);
-    for (const auto& [series, count] : counts_) {
+    for (const auto& [series, count] : counts) {
       const auto& [family, labels] = series;
       if (family == counter.family) out += fmt::format("{}{{{}}} {}\n", family, labels, count);
     }

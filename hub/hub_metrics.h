@@ -49,6 +49,9 @@ class HubMetrics final : public k8s::ReflectorMetrics {
   // Family, labels as they are written.
   using Series = std::tuple<std::string_view, std::string>;
   void Count(std::string_view family, std::string labels);
+  // With zeros where nothing happened yet but may: a rate knows of the first event only where there
+  // was a sample before it. What there may be of HTTP statuses is not known before.
+  std::map<Series, uint64_t> CountsOf(const Now& now) const;
   void CountWrite(std::string_view verb, std::string_view resource, k8s::WriteEnd end, int status);
 
   mutable std::mutex mutex_;

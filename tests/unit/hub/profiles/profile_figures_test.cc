@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub/profiles/profile_figures.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +39,42 @@ TEST(ProfileFigures, StandOnTheHubsPage) {
         "firetower_hub_http_requests_total{code=\"401\",route=\"/api/v1/top\"} 1\n"}) {
     EXPECT_THAT(page, HasSubstr(line));
   }
+}
+
+// Prometheus' increase() takes the first sample of a series for where it began.
+TEST(HubMetrics, CountersBeginWithZeroBeforeTheirFirstEvent) {
+  HubMetrics metrics;
+  HubMetrics::Now now;
+  now.watches.emplace_back().resource = "profilingpolicies";
+  const std::string before = metrics.Render(now);
+  for (const char* resource : {"status", "policies", "events"}) {
+    for (const char* result : {"written", "conflict", "gone", "refused", "failed"}) {
+      EXPECT_THAT(before, HasSubstr(fmt::format(
+                              "firetower_hub_writes_total{{resource=\"{}\",result=\"{}\"}} 0\n",
+                              resource, result)));
+    }
+  }
+  for (const char* line :
+       {"firetower_kube_watch_restarts_total{reason=\"expired\",resource=\"profilingpolicies\"} "
+        "0\n",
+        "firetower_kube_objects_skipped_total{reason=\"event\",resource=\"profilingpolicies\"} 0\n",
+        "firetower_hub_terms_total 0\n", "firetower_hub_lease_failures_total 0\n"}) {
+    EXPECT_THAT(before, HasSubstr(line));
+  }
+  metrics.OnStatusWrite(k8s::WriteEnd::kRefused, 422);
+  metrics.OnRestart("profilingpolicies", "expired", true);
+  const std::string after = metrics.Render(now);
+  const auto count = [&after](std::string_view text) {
+    size_t found = 0;
+    for (size_t at = after.find(text); at != std::string::npos; at = after.find(text, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count("firetower_hub_writes_total{resource=\"status\",result=\"refused\"} 1\n"), 1u);
+  EXPECT_EQ(count("firetower_hub_writes_total{resource=\"status\",result=\"refused\"}"), 1u);
+  EXPECT_EQ(count("firetower_kube_watch_restarts_total{reason=\"expired\",resource="
+                  "\"profilingpolicies\"} 1\n"),
+            1u);
 }
 
 TEST(ProfileFigures, AreLeftOutWithoutAStore) {
