@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """summary.py [--ci] TIER=JUNIT_FILE...: adds up what ctest --output-junit wrote, one file a tier.
 
-Prints the output of each failed test and each skip by name and reason; the last line is
-"N passed, N failed, N skipped". Exits 1 when a test failed, a tier left no result or ran no test,
+Prints how long the steps of passed tests took that tell of them, the output of each failed test and
+each skip by name and reason; the last line is "N passed, N failed, N skipped". Exits 1 when a test failed, a tier left no result or ran no test,
 or, with --ci, when one was skipped.
 """
 
@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 # A script says what it leaves out on a line of its own, whether it then goes on or exits with 77.
 SKIP_LINE = re.compile(r"^SKIP (\S+?):? +(.+)$", re.MULTILINE)
+# Case.step of tests/support/real/case.py: "STEP TEST: WHAT, 12.3 s".
+STEP_LINE = re.compile(r"^STEP (\S+: .+, \d+\.\d s)$", re.MULTILINE)
 # GoogleTest 1.12: "file:line: Skipped", the streamed message, then "[  SKIPPED ]".
 GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)^\[  SKIPPED \]", re.MULTILINE | re.DOTALL)
 NO_REASON = "it gave no reason"
@@ -28,11 +30,13 @@ class Sum:
     passed: int = 0
     failures: list = field(default_factory=list)  # (name, output)
     skips: list = field(default_factory=list)  # (name, reason)
+    steps: list = field(default_factory=list)  # as they were printed
 
     def add(self, other):
         self.passed += other.passed
         self.failures += other.failures
         self.skips += other.skips
+        self.steps += other.steps
 
     def line(self):
         return f"{self.passed} passed, {len(self.failures)} failed, {len(self.skips)} skipped"
@@ -68,6 +72,7 @@ def read_case(case, total):
     else:
         total.passed += 1
         total.skips += skips
+        total.steps += STEP_LINE.findall(output)
 
 
 def read_tier(path):
@@ -96,9 +101,14 @@ def main(arguments):
         part = read_tier(path)
         part.failures = [(f"{tier}: {name}", output) for name, output in part.failures]
         part.skips = [(f"{tier}: {name}", why) for name, why in part.skips]
+        part.steps = [f"{tier}: {text}" for text in part.steps]
         print(f"{tier}: {part.line()}")
         total.add(part)
 
+    if total.steps:
+        print("\nSteps")
+        for text in total.steps:
+            print(f"    {text}")
     for name, output in total.failures:
         lines = output.splitlines() or ["(no output)"]
         print(f"\nFAILED {name}")

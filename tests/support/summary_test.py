@@ -36,6 +36,11 @@ PARTIAL = (
     '<testcase name="e2e.most" status="run"><system-out>ok one\nSKIP two: no runc\nok three\n'
     "</system-out></testcase>"
 )
+STEPS = (
+    '<testcase name="e2e.way" status="run"><system-out>ok one\nSTEP e2e.way: install, 14.6 s\n'
+    "ok two\nSTEP e2e.way: a pod, and more, 0.9 s\n  STEP e2e.way: no step, 1.0 s\n"
+    "</system-out></testcase>"
+)
 NOT_BUILT = (
     '<testcase name="b_NOT_BUILT" status="notrun">'
     '<skipped message="Unable to find executable"/></testcase>'
@@ -89,6 +94,16 @@ class SummaryTest(unittest.TestCase):
         status, lines = self.run_tiers(e2e=[PARTIAL])
         self.assertEqual((status, lines[-1]), (0, "1 passed, 0 failed, 1 skipped"))
         self.assertIn("    e2e: e2e.most/two: no runc", lines)
+
+    def test_steps_of_passed_tests_are_told_with_their_time(self):
+        status, lines = self.run_tiers(unit=[PASS], e2e=[STEPS])
+        self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed, 0 skipped"))
+        at = lines.index("Steps")
+        self.assertEqual(
+            lines[at + 1 : at + 4],
+            ["    e2e: e2e.way: install, 14.6 s", "    e2e: e2e.way: a pod, and more, 0.9 s", ""],
+        )
+        self.assertNotIn("Steps", self.run_tiers(unit=[PASS])[1])
 
     def test_disabled_counts_as_skipped(self):
         _, lines = self.run_tiers(unit=[PASS, DISABLED])

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One proof: named checks with the figure each one saw. Leaves with 0, 1 (something failed) or 77 (skipped)."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 
 
 class Case:
@@ -29,6 +31,16 @@ class Case:
 
     def figure(self, what, value):
         print(f"     {self.name}: {what} = {value}", flush=True)
+
+    @contextlib.contextmanager
+    def step(self, what):
+        """Says how long it took; hack/test repeats that. What does not come in time has failed, and the next one begins."""
+        began = time.monotonic()
+        try:
+            yield
+        except TimeoutError as error:
+            self.check(f"{what}: all came in time", False, error)
+        print(f"STEP {self.name}: {what}, {time.monotonic() - began:.1f} s", flush=True)
 
     def skip(self, reason):
         print(f"SKIP {self.name}: {reason}", flush=True)
