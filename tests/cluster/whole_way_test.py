@@ -69,7 +69,7 @@ class Way:
     def __init__(self, case, cluster, server):
         self.case, self.cluster, self.server = case, cluster, server
         self.helm, self.truth = ClusterHelm(case, cluster), Truth(cluster)
-        self.reader = None
+        self.reader = self.admin = None
         self.one = None  # the load's pod
         self.began = self.spent_before = 0.0  # when the policy came: s since 1970, and the load's CPU until then
 
@@ -87,6 +87,11 @@ class Way:
                                "json", *arguments)
         rows = json.loads(done.stdout)["rows"] if done.returncode == 0 else []
         return sorted((row for row in rows if row.get("id")), key=lambda row: row["start_ms"])
+
+    def checks(self):
+        """What doctor of the cluster finds, by name."""
+        done = self.admin.ask("doctor", "-o", "json")
+        return {one["name"]: one for one in json.loads(done.stdout)["checks"]} if done.stdout else {}
 
     def stored(self):
         """Keys of the bundles in the bucket that have the load's CPU."""
@@ -110,6 +115,9 @@ def judge_install(way):
                         "--set-string", f"store.url={store_url(way.server)}").stdout
     warned = next((line for line in told.splitlines() if "WARNING" in line), "no warning")
     case.check("the notes say that the namespace has no label", "has no label that lets the agents' pods in" in warned, warned)
+    way.admin = Person(cluster, Proxy(), "admin", "admin-token", secrets_seen.Watch({}))
+    one = way.checks().get("pod-security", {})
+    case.check("doctor says so too", "namespace firetower has no label" in one.get("message", ""), one)
     cluster.kubectl(*re.search(r"kubectl (label .*)$", told, re.MULTILINE).group(1).split())
     labels = json.loads(cluster.kubectl("get", "namespace", SPACE, "-o", "json"))["metadata"]["labels"]
     case.check("by their command it has", labels.get("pod-security.kubernetes.io/enforce") == "privileged", labels)
@@ -173,7 +181,7 @@ def judge_dashboard(way):
 def judge_questions(way):
     case, path = way.case, way.cluster.folder / "checkout.pb.gz"
     wait_for(lambda: len(way.windows()) >= 2, ARRIVAL_SECONDS, 1)
-    done = way.reader.ask("get", QUESTION, "-n", "shop", "--since", "5m", "-f", path)
+    done = way.reader.ask("get", "deploy/checkout", "-n", "shop", "--since", "5m", "-f", path)
     if not case.check("kubectl firetower get answers", done.returncode == 0, done.stderr):
         return
     told = run("go", "tool", "pprof", "-symbolize=none", "-sample_index=cpu", "-top", path, check=False, timeout=120)
@@ -242,6 +250,9 @@ def judge_status(way):
     for name, reason in (("step", "TriggerFired"), ("locks", "UnsupportedProfileType")):
         told = cluster.kubectl("-n", "shop", "describe", "profilingpolicy", name).partition("\nEvents:")[2]
         case.check(f"kubectl describe {name}: its Event is {reason}", reason in told, told.strip()[-200:])
+    checks = {name: one["status"] for name, one in way.checks().items()}
+    case.check("doctor: the namespace, the agents, the bucket and all else are well", set(checks.values()) == {"ok"}
+               and checks.keys() >= {"pod-security", "agents", "store"}, checks)
     told = cluster.kubectl("-n", "shop", "describe", "profilingpolicy", "checkout")
     case.check("kubectl describe checkout: no Event", re.search(r"\nEvents: +<none>", told), told[-200:])
 
