@@ -250,9 +250,11 @@ TEST_F(MetricsFeedTest, ShowsWhatMetABound) {
 TEST_F(MetricsFeedTest, ShowsHowFarTheStoresClockIsOff) {
   const testing::DatedServer server("Sun, 06 Nov 1994 08:49:37 GMT");
   const testing::ScratchFolder folder;
-  const auto side =
-      StoreSide::Open({.url = server.url(), .spool_folder = folder.path(), .spool_bytes = 1 << 20},
-                      Clock::System());
+  StoreSideOptions options;
+  options.url = server.url();
+  options.spool_folder = folder.path();
+  options.spool_bytes = 1 << 20;
+  const auto side = StoreSide::Open(options, Clock::System());
   ASSERT_TRUE(side) << side.error().message();
   const auto skew = [&] {
     feed_.Update(nullptr, nullptr, nullptr, side->get(), 100);
