@@ -249,7 +249,7 @@ TEST_F(ApiTest, SeriesAreOfTheValueThatIsAskedFor) {
   EXPECT_EQ(main->unit, "nanoseconds");
   EXPECT_NEAR(main->series.at(0).total + main->series.at(1).total, 3.75e9, 1);
   const HttpResponse other = Get(path + "memory:inuse_space:bytes:space:bytes");
-  EXPECT_EQ(other.status, 501);
+  EXPECT_EQ(other.status, 422);
   EXPECT_THAT(other.body, HasSubstr("there are series of alloc_space and alloc_objects, not of"));
 }
 
