@@ -42,8 +42,8 @@ Result<CatalogListing> CatalogListing::Read(const ObjectStore& store, RetentionC
   CatalogListing listing;
   const std::string folder = CatalogPrefix(retention, cluster);
   const std::string prefix = folder + CommonTimePath(HourOf(from_s), to_s);
-  // The hour's folder begins with this and a '/'.
-  std::string after = folder + HourPath(from_s);
+  // Before every key of that second, and as some servers insist, with the prefix at its beginning.
+  std::string after = folder + BundleTimePath(HourOf(from_s));
   for (;;) {
     ASSIGN_OR_RETURN(const std::vector<ObjectInfo> page, store.List(prefix, after));
     for (const ObjectInfo& info : page) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "store/store.h"
 
 namespace firetower::testing {
@@ -60,6 +61,8 @@ class MemoryStore : public store::ObjectStore {
   }
   Result<std::vector<store::ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
                                               size_t limit) const override {
+    // Some servers refuse another, or list from there on whatever the prefix.
+    CHECK(start_after.empty() || start_after.starts_with(prefix));
     std::vector<store::ObjectInfo> listed;
     for (const auto& [key, bytes] : objects) {
       if (listed.size() >= limit) break;

@@ -97,7 +97,8 @@ Status CatalogKeeper::Look(bool leads) {
 
 Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
   // The hour that is not yet over, and one more while what it replaces is kept.
-  const int64_t last_s = HourOf(NowSeconds());
+  const int64_t ahead_s = NowSeconds() + options_.ahead_s;
+  const int64_t last_s = HourOf(ahead_s);
   const int64_t first_s = std::max<int64_t>(
       HourOf(NowSeconds() - kHourSeconds - options_.close_hour_s - options_.keep_replaced_s), 0);
   ASSIGN_OR_RETURN(
@@ -110,7 +111,7 @@ Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
       for (CatalogInterval& interval : IntervalsOf(at, hour_s, kind)) {
         if (is_done(hour_s) || IsDone(interval, listing))
           RETURN_IF_ERROR(DropKnown(interval, listing));
-        else if (interval.start_s <= NowSeconds())
+        else if (interval.start_s <= ahead_s)
           open.push_back(std::move(interval));
       }
     }

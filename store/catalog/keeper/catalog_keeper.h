@@ -22,6 +22,9 @@ namespace firetower::store {
 struct CatalogKeeperOptions {
   int64_t close_s = 300;             // after an interval's end, until its catalog is written
   int64_t close_hour_s = 600;        // after an hour's end, until its catalogs become one
+  // What begins until the next look, and if it is late, is looked at too: it would be listed for a
+  // question, while the end of the interval before is known only as of the last look.
+  int64_t ahead_s = 120;
   int64_t keep_replaced_s = 3600;    // for questions under way, and readers with an old listing
   int64_t late_hours = 24;           // how far back late bundles are looked for…
   int64_t look_back_every_s = 3600;  // …and how often

@@ -454,6 +454,23 @@ TEST_F(CatalogKeeperTest, LeavesNothingToCatalogsThatWereDeletedOrDamaged) {
   }
 }
 
+// What came since the last look is missing at the end of an answer, on both sides of a turn.
+TEST_F(CatalogKeeperTest, LeavesNoHoleWhereAnIntervalEnds) {
+  for (const int64_t turn_s : {kHour + 300, kHour + 3600}) {
+    Process process(store_, clock_);
+    PutWindows(store_, kHour, turn_s - 60);
+    SetTime(turn_s - 10);
+    Look(process, /*leads=*/false);
+    PutWindows(store_, turn_s - 60, turn_s + 60);
+    SetTime(turn_s + 40);
+    const CatalogIndex index(store_, &process.recent);
+    const Query now = Ask("", kHour, turn_s + 3600);
+    EXPECT_EQ(RowsFound({store_, &index}, now), Walked(kHour, turn_s - 60)) << turn_s;
+    Look(process, /*leads=*/false);
+    EXPECT_EQ(RowsFound({store_, &index}, now), Walked(kHour, turn_s + 60)) << turn_s;
+  }
+}
+
 TEST_F(CatalogKeeperTest, SaysThatTheMemoryIsFullWhereItMayNotWrite) {
   PutWindows(store_, kHour, kHour + 300);
   Process follower(store_, clock_, {.max_rows = 20});
