@@ -2,10 +2,10 @@
 #include "store/retention.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
-#include "base/clock.h"
 #include "store/walk.h"
 
 namespace firetower::store {
@@ -24,22 +24,35 @@ int64_t RetentionPolicy::SecondsOf(RetentionClass retention) const {
 
 namespace {
 
-// The earlier of this machine's time and the store's.
-int64_t EarlierNowS(const ObjectStore& store, int64_t now_ns) {
-  return (now_ns + std::min<int64_t>(store.ClockSkewNs(), 0)) / kNsPerSecond;
-}
+// The earliest of this machine's times and the store's since it was made: a clock that is set
+// meanwhile tells nothing of the store's for one answer, and was wrong before.
+class EarliestNow {
+ public:
+  EarliestNow(const ObjectStore& store, const Clock& clock) : store_(store), clock_(clock) {}
+
+  int64_t Seconds() {
+    const int64_t now_ns = clock_.WallNs() + std::min<int64_t>(store_.ClockSkewNs(), 0);
+    earliest_ns_ = std::min(earliest_ns_, now_ns);
+    return earliest_ns_ / kNsPerSecond;
+  }
+
+ private:
+  const ObjectStore& store_;
+  const Clock& clock_;
+  int64_t earliest_ns_ = std::numeric_limits<int64_t>::max();
+};
 
 // Of one class, and of kinds that are kept as long as each other.
 class ClassSweep {
  public:
-  ClassSweep(ObjectStore& store, int64_t now_ns, const std::optional<std::string>& cluster,
+  ClassSweep(ObjectStore& store, const Clock& clock, const std::optional<std::string>& cluster,
              SweepFigures& figures)
-      : store_(store), now_ns_(now_ns), cluster_(cluster), figures_(figures) {}
+      : store_(store), now_(store, clock), cluster_(cluster), figures_(figures) {}
 
   // What ended more than `keep_s` ago. Listings are in time order: they end there. What the store's
   // clock is may be known only from the first of them, so the age of an object is looked at again.
   Status Delete(RetentionClass retention, unsigned kinds, int64_t keep_s) {
-    const auto before_s = [&] { return EarlierNowS(store_, now_ns_) - keep_s; };
+    const auto before_s = [&] { return now_.Seconds() - keep_s; };
     const WalkRange range{
         .to_s = before_s(), .cluster = cluster_, .kinds = kinds, .retention = retention};
     return Finish(WalkObjects(store_, range, [&](const StoredObject& object) {
@@ -83,7 +96,7 @@ class ClassSweep {
   static constexpr size_t kBatch = 1000;
 
   ObjectStore& store_;
-  const int64_t now_ns_;
+  EarliestNow now_;
   const std::optional<std::string>& cluster_;
   SweepFigures& figures_;
   Status failure_;
@@ -96,10 +109,10 @@ class ClassSweep {
 
 }  // namespace
 
-Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
+Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, const Clock& clock,
                   SweepFigures& figures, const std::optional<std::string>& cluster) {
   constexpr auto kCatalogs = static_cast<unsigned>(ObjectKind::kCatalog);
-  ClassSweep sweep(store, now_ns, cluster, figures);
+  ClassSweep sweep(store, clock, cluster, figures);
   for (const RetentionClass retention : kRetentionClasses) {
     const int64_t keep_s = policy.SecondsOf(retention);
     if (keep_s == 0) continue;
@@ -109,9 +122,9 @@ Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now
   return sweep.failure();
 }
 
-Status AbortOldUploads(ObjectStore& store, int64_t now_ns, SweepFigures& figures,
+Status AbortOldUploads(ObjectStore& store, const Clock& clock, SweepFigures& figures,
                        std::string_view cluster) {
-  const int64_t before_s = EarlierNowS(store, now_ns) - kSecondsPerDay;
+  const int64_t before_s = EarliestNow(store, clock).Seconds() - kSecondsPerDay;
   Status failure;
   for (const RetentionClass retention : kRetentionClasses) {
     const Result<uint64_t> aborted =

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "store/key.h"
 #include "store/store.h"
@@ -47,20 +48,20 @@ struct SweepFigures {
   uint64_t aborted_uploads = 0;
 };
 
-// Deletes what is over age by this machine's clock, `now_ns`, and by the store's, so that one clock
-// that is wrong deletes nothing too early; catalogs a day after their data. For stores of any size:
-// a page of a listing is held, and what is young is not listed, but for the captures' folders. No
-// bound of bytes. A deletion that fails is left for the next sweep, and the first of them is the
-// error; after kMaxFailedDeletions nothing more is tried. `cluster`: its key component, whose
-// objects alone are listed and deleted; unset: those of all.
+// Deletes what is over age by this machine's clock and by the store's, so that one clock that is
+// wrong, or set meanwhile, deletes nothing too early; catalogs a day after their data. For stores
+// of any size: a page of a listing is held, and what is young is not listed, but for the captures'
+// folders. No bound of bytes. A deletion that fails is left for the next sweep, and the first of
+// them is the error; after kMaxFailedDeletions nothing more is tried. `cluster`: its key component,
+// whose objects alone are listed and deleted; unset: those of all.
 inline constexpr uint64_t kMaxFailedDeletions = 10;
-Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, int64_t now_ns,
+Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, const Clock& clock,
                   SweepFigures& figures, const std::optional<std::string>& cluster = {});
 
 // Aborts a cluster's uploads in parts that began more than a day ago, by both clocks: the longest
 // that one takes is far below. A store that cannot list them has none. A class that fails is left
 // for the next time, and the first of them is the error.
-Status AbortOldUploads(ObjectStore& store, int64_t now_ns, SweepFigures& figures,
+Status AbortOldUploads(ObjectStore& store, const Clock& clock, SweepFigures& figures,
                        std::string_view cluster);
 
 }  // namespace firetower::store

@@ -95,8 +95,8 @@ class ObjectStore {
     return uint64_t{0};
   }
 
-  // The store's clock minus this machine's, as its last answer told: at least that much, and 0
-  // while both may be right. 0 of a store that has no clock of its own, and before its first
+  // The store's clock minus this machine's, as it told in the last ten minutes: at least that much,
+  // and 0 while both may be right. 0 of a store that has no clock of its own, and before its first
   // answer.
   virtual int64_t ClockSkewNs() const { return 0; }
 

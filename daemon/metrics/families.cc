@@ -94,7 +94,8 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kStoreSeconds, "firetower_objectstore_duration_seconds", MetricKind::kHistogram,
      "operation", "put,get,list,delete", 8, "Time a store operation took."},
     {MetricId::kStoreClockSkew, "firetower_objectstore_clock_skew_seconds", kGauge, "", "", 1,
-     "The store's clock minus this machine's, as its last answer told; 0 while both may be right."},
+     "The store's clock minus this machine's, as it told in the last ten minutes; 0 while both "
+     "may be right."},
     {MetricId::kSpoolBytes, "firetower_spool_bytes", kGauge, "", "", 1,
      "What waits in the spool for the store."},
     {MetricId::kSpoolDroppedProfiles, "firetower_spool_dropped_profiles_total", kCounter, "", "", 1,

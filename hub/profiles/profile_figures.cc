@@ -54,7 +54,8 @@ void AddProfileMetrics(const ProfileFigures& figures, std::string& out) {
             figures.recent_bytes);
   AddRetention(figures.retention, out);
   AddNumber(out, "firetower_objectstore_clock_skew_seconds", "gauge",
-            "The store's clock minus this machine's, as its last answer told; 0 while both may be "
+            "The store's clock minus this machine's, as it told in the last ten minutes; 0 while "
+            "both may be "
             "right.",
             figures.store_skew_ns / kNsPerSecond);
   constexpr std::string_view kAllowed = "firetower_hub_access_allowed";

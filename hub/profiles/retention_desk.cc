@@ -18,9 +18,8 @@ void RetentionDesk::Look(bool leads, const std::stop_token& stop) {
   if (!leads || now_ns < due_ns_) return;
   due_ns_ = now_ns + kEveryNs;
   const uint64_t before = now_.swept.deleted_objects;
-  const int64_t wall_ns = clock_.WallNs();
-  const Status swept = store::SweepByAge(store_, policy_, wall_ns, now_.swept, cluster_);
-  const Status aborted = store::AbortOldUploads(store_, wall_ns, now_.swept, cluster_);
+  const Status swept = store::SweepByAge(store_, policy_, clock_, now_.swept, cluster_);
+  const Status aborted = store::AbortOldUploads(store_, clock_, now_.swept, cluster_);
   if (stop.stop_requested()) return;
   now_.error = swept ? "" : swept.error().message();
   now_.uploads_error = aborted ? "" : aborted.error().message();

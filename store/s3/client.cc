@@ -121,9 +121,17 @@ Result<HttpResponse> Client::Try(const Call& call, const CallLimits& limits, Pro
   if (response) {
     received_bytes_ += response->body.size();
     const std::optional<int64_t> server_s = ParseHttpDate(response->Header("date"));
-    if (server_s) told_skew_ns_ = SkewTold(*server_s, sent_ns, clock_.WallNs());
+    if (server_s) {
+      told_skew_ns_ = SkewTold(*server_s, sent_ns, clock_.WallNs());
+      skew_told_at_ns_ = clock_.MonotonicNs();
+    }
   }
   return std::move(response.Context(Name(call)));
+}
+
+int64_t Client::told_skew_ns() const {
+  constexpr int64_t kKeptNs = 600 * kNsPerSecond;
+  return clock_.MonotonicNs() - skew_told_at_ns_ < kKeptNs ? told_skew_ns_.load() : 0;
 }
 
 HttpRequest Client::SignedRequest(const Call& call, Progress* progress) {

@@ -75,9 +75,9 @@ class Client {
   const Config& config() const { return config_; }
   const Clock& clock() const { return clock_; }
   ClientCounts counts() const;
-  // The server's clock minus ours as its last answer told, see SkewTold; 0 before the first. Of
+  // The server's clock minus ours as the last answer of ten minutes told, see SkewTold, else 0. Of
   // every answer, also where requests go out with this machine's time.
-  int64_t told_skew_ns() const { return told_skew_ns_; }
+  int64_t told_skew_ns() const;
 
  private:
   // What a call has done so far.
@@ -117,6 +117,7 @@ class Client {
   Signer signer_;
   std::atomic<int64_t> skew_ns_ = 0;  // added to this machine's time in requests
   std::atomic<int64_t> told_skew_ns_ = 0;
+  std::atomic<int64_t> skew_told_at_ns_ = 0;  // monotonic
   std::atomic<bool> needs_checksum_ = false;
   std::atomic<uint64_t> requests_ = 0;
   std::atomic<uint64_t> retries_ = 0;

@@ -27,6 +27,8 @@ constexpr Meaning kMeanings[] = {
     {"InvalidPart", ErrorCode::kUnavailable, "the server lost a part; the upload begins anew"},
     {"InvalidRange", ErrorCode::kCorrupt, "the object is shorter than what refers to it says"},
     {"InvalidToken", ErrorCode::kPermission, "{source} gives a session token that is refused"},
+    {"KMS.DisabledException", ErrorCode::kInvalid, "the key of sse-kms-key-id is disabled"},
+    {"KMS.NotFoundException", ErrorCode::kInvalid, "name a key that is there by sse-kms-key-id"},
     {"MethodNotAllowed", ErrorCode::kUnsupported, "the server cannot do this"},
     {"NoSuchBucket", ErrorCode::kInvalid, "create the bucket, or correct the store's URL"},
     {"NoSuchKey", ErrorCode::kNotFound, ""},
@@ -42,6 +44,7 @@ constexpr Meaning kMeanings[] = {
     {"XAmzContentSHA256Mismatch", ErrorCode::kUnavailable, "bytes changed on the way"},
     {"XMinioAdminBucketQuotaExceeded", ErrorCode::kExhausted, "raise the quota, or delete objects"},
     {"XMinioStorageFull", ErrorCode::kExhausted, "make room in the store"},
+    {"kms:KeyNotFound", ErrorCode::kInvalid, "name a key that is there by sse-kms-key-id"},
 };
 
 constexpr Meaning kStatuses[] = {

@@ -202,7 +202,8 @@ TEST_F(Store, IsSweptByAge) {
   // 14 days and a second after the end of the thirtieth.
   const int64_t now_s = kFirst + 60 * 30 + 1 + 14 * kSecondsPerDay;
   SweepFigures figures;
-  const Status swept = SweepByAge(*store_, {}, now_s * kNsPerSecond, figures, "swept");
+  const Status swept =
+      SweepByAge(*store_, {}, FakeClock(1, now_s * kNsPerSecond), figures, "swept");
   ASSERT_TRUE(swept) << swept.error().message();
   EXPECT_EQ(figures.deleted_objects, 30u);
   EXPECT_EQ(figures.deleted_bytes, 120u);
@@ -391,7 +392,7 @@ TEST_F(S3, KeepsWhatIsYoungByItsTimeFromASweepByAClockThatIsAhead) {
   parts.clock = &clock;
   s3::S3Store store(std::move(parts));
   SweepFigures figures;
-  const Status swept = SweepByAge(store, {}, clock.WallNs(), figures, "skewed");
+  const Status swept = SweepByAge(store, {}, clock, figures, "skewed");
   ASSERT_TRUE(swept) << swept.error().message();
   EXPECT_EQ(figures.deleted_objects, 1u);
   EXPECT_THAT(Keys("v1/standard/skewed/"), ElementsAre(young));
@@ -447,7 +448,7 @@ TEST(LeftBehind, IsAborted) {
   ASSERT_NE(store, nullptr);
   SweepFigures figures;
   const int64_t tomorrow_ns = Clock::System().WallNs() + (kSecondsPerDay + 60) * kNsPerSecond;
-  const Status aborted = AbortOldUploads(*store, tomorrow_ns, figures, "standalone");
+  const Status aborted = AbortOldUploads(*store, FakeClock(1, tomorrow_ns), figures, "standalone");
   ASSERT_TRUE(aborted) << aborted.error().message();
   EXPECT_EQ(figures.aborted_uploads, 1u);
 }

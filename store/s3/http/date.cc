@@ -21,7 +21,10 @@ int Number(std::string_view digits) {
 }
 
 std::optional<int64_t> UnixSeconds(int year, int month, int day, std::string_view clock) {
-  if (year < 1970 || month < 1 || day < 1 || clock.size() != 8) return std::nullopt;
+  // Later times have no nanoseconds in 63 bits, and are a server's joke.
+  constexpr int kLastYear = 2261;
+  if (year < 1970 || year > kLastYear || month < 1 || day < 1 || clock.size() != 8)
+    return std::nullopt;
   if (clock[2] != ':' || clock[5] != ':') return std::nullopt;
   const int hour = Number(clock.substr(0, 2));
   const int minute = Number(clock.substr(3, 2));

@@ -100,8 +100,8 @@ TEST_F(ClustersTest, ASweepIsOfOne) {
   store_.asked.clear();
   const std::vector<std::string> before = store_.KeysOf("prod");
   SweepFigures figures;
-  ASSERT_TRUE(SweepByAge(store_, {}, (kFirstWindow + 30 * kSecondsPerDay) * kSecondNs, figures,
-                         std::string("dev")));
+  ASSERT_TRUE(SweepByAge(store_, {}, FakeClock(1, (kFirstWindow + 30 * kSecondsPerDay) * kSecondNs),
+                         figures, std::string("dev")));
   EXPECT_THAT(store_.KeysOf("dev"), IsEmpty());
   EXPECT_EQ(figures.deleted_objects, 4u) << "a window, a capture, and the two of a catalog";
   EXPECT_EQ(store_.KeysOf("prod"), before);

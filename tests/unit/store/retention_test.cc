@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
@@ -137,7 +138,7 @@ TEST(Sweep, DeletesWhatIsOverTheAgeOfItsClass) {
     ASSERT_TRUE(folder.store().Put(key, "four"));
   SweepFigures figures;
   const auto sweep = [&](int64_t now_s) {
-    const Status swept = SweepByAge(folder.store(), {}, now_s * kSecondNs, figures);
+    const Status swept = SweepByAge(folder.store(), {}, FakeClock(1, now_s * kSecondNs), figures);
     EXPECT_TRUE(swept) << swept.error().message();
     return KeysOf(folder.store());
   };
@@ -175,11 +176,11 @@ TEST(Sweep, KeepsCatalogsADayLongerAndKnowsEveryKind) {
   for (const auto& key : {roll_up, capture, catalog, BundleKeyAt(kFirstWindow)})
     ASSERT_TRUE(folder.store().Put(key, "x"));
   SweepFigures figures;
-  ASSERT_TRUE(
-      SweepByAge(folder.store(), {}, (kFirstWindow + 601 + 14 * kDay) * kSecondNs, figures));
+  ASSERT_TRUE(SweepByAge(folder.store(), {},
+                         FakeClock(1, (kFirstWindow + 601 + 14 * kDay) * kSecondNs), figures));
   EXPECT_THAT(KeysOf(folder.store()), ElementsAre(catalog));
-  ASSERT_TRUE(
-      SweepByAge(folder.store(), {}, (kFirstWindow + 301 + 15 * kDay) * kSecondNs, figures));
+  ASSERT_TRUE(SweepByAge(folder.store(), {},
+                         FakeClock(1, (kFirstWindow + 301 + 15 * kDay) * kSecondNs), figures));
   EXPECT_THAT(KeysOf(folder.store()), ElementsAre());
 }
 
@@ -212,12 +213,55 @@ TEST(Sweep, DeletesNothingThatIsYoungByTheStoresClock) {
   }
   const int64_t here_s = kFirstWindow + (365 + 15) * kDay;
   SweepFigures figures;
-  ASSERT_TRUE(SweepByAge(store, {}, here_s * kSecondNs, figures));
+  ASSERT_TRUE(SweepByAge(store, {}, FakeClock(1, here_s * kSecondNs), figures));
   EXPECT_THAT(KeysOf(store), ElementsAre(young));
   store.uploads = {{"v1/long/home/bundle/a.zip", kFirstWindow + 15 * kDay - 3600},
                    {"v1/long/home/bundle/b.zip", kFirstWindow + 14 * kDay - 1}};
-  ASSERT_TRUE(AbortOldUploads(store, here_s * kSecondNs, figures, "home"));
+  ASSERT_TRUE(AbortOldUploads(store, FakeClock(1, here_s * kSecondNs), figures, "home"));
   EXPECT_THAT(store.uploads, ElementsAre(::testing::Key("v1/long/home/bundle/a.zip")));
+}
+
+// A year ahead, and set back while the first listing is under way: of the store's clock that answer
+// tells nothing, and the next ones that both agree.
+class CorrectedStore : public ::firetower::testing::MemoryStore {
+ public:
+  explicit CorrectedStore(FakeClock& clock) : clock_(clock) {}
+  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
+    if (!std::exchange(corrected_, true)) clock_.StepWall(-365 * kDay * kSecondNs);
+    return MemoryStore::ListFolders(prefix);
+  }
+  int64_t ClockSkewNs() const override { return 0; }
+
+ private:
+  FakeClock& clock_;
+  mutable bool corrected_ = false;
+};
+
+TEST(Sweep, DeletesNothingThatIsYoungByAClockThatWasSetMeanwhile) {
+  FakeClock clock(1, (kFirstWindow + (365 + 15) * kDay) * kSecondNs);
+  CorrectedStore store(clock);
+  const std::string young = BundleKeyAt(kFirstWindow + 2 * kDay);
+  for (const std::string& key : {BundleKeyAt(kFirstWindow), young}) {
+    ASSERT_TRUE(store.Put(key, "x"));
+  }
+  SweepFigures figures;
+  ASSERT_TRUE(SweepByAge(store, {}, clock, figures));
+  EXPECT_THAT(KeysOf(store), ElementsAre(young));
+}
+
+// The other way round: the store told of it at first, and no more when it was set.
+TEST(Sweep, RemembersWhatTheStoreToldOfTheClock) {
+  struct Told : SkewedStore {
+    using SkewedStore::SkewedStore;
+    int64_t ClockSkewNs() const override { return ++asked > 3 ? 0 : -365 * kDay * kSecondNs; }
+    mutable int asked = 0;
+  } store(0);
+  const std::string young = BundleKeyAt(kFirstWindow + 2 * kDay);
+  ASSERT_TRUE(store.Put(young, "x"));
+  SweepFigures figures;
+  const FakeClock clock(1, (kFirstWindow + (365 + 15) * kDay) * kSecondNs);
+  ASSERT_TRUE(SweepByAge(store, {}, clock, figures));
+  EXPECT_THAT(KeysOf(store), ElementsAre(young));
 }
 
 TEST(Sweep, DeletesNothingThatIsYoungByThisMachinesClock) {
@@ -225,7 +269,8 @@ TEST(Sweep, DeletesNothingThatIsYoungByThisMachinesClock) {
   ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow), "x"));
   SweepFigures figures;
   for (int sweep = 0; sweep < 2; ++sweep) {
-    ASSERT_TRUE(SweepByAge(store, {}, (kFirstWindow + 13 * kDay) * kSecondNs, figures));
+    ASSERT_TRUE(
+        SweepByAge(store, {}, FakeClock(1, (kFirstWindow + 13 * kDay) * kSecondNs), figures));
   }
   EXPECT_EQ(figures.deleted_objects, 0u);
 }
@@ -235,7 +280,7 @@ TEST(Sweep, KeepsAClassForEverWhenToldTo) {
   ASSERT_TRUE(folder.store().Put(BundleKeyAt(kFirstWindow), "x"));
   SweepFigures figures;
   ASSERT_TRUE(SweepByAge(folder.store(), {.standard_seconds = 0},
-                         (kFirstWindow + 9000 * kDay) * kSecondNs, figures));
+                         FakeClock(1, (kFirstWindow + 9000 * kDay) * kSecondNs), figures));
   EXPECT_EQ(figures.deleted_objects, 0u);
 }
 
@@ -260,7 +305,8 @@ TEST(Sweep, GivesUpAfterSomeDeletionsThatFailAndSaysWhy) {
   store.stubborn = true;
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i), "x"));
   SweepFigures figures;
-  const Status swept = SweepByAge(store, {}, (kFirstWindow + 20 * kDay) * kSecondNs, figures);
+  const Status swept =
+      SweepByAge(store, {}, FakeClock(1, (kFirstWindow + 20 * kDay) * kSecondNs), figures);
   ASSERT_FALSE(swept);
   EXPECT_EQ(swept.error().code(), ErrorCode::kPermission);
   EXPECT_THAT(swept.error().message(), ::testing::HasSubstr(BundleKeyAt(kFirstWindow)));
@@ -288,7 +334,7 @@ TEST(Sweep, DeletesManyAtOnceAfterTheFirstWentWell) {
   BatchStore store;
   for (int i = 0; i < 2'500; ++i) ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i), "x"));
   SweepFigures figures;
-  ASSERT_TRUE(SweepByAge(store, {}, (kFirstWindow + 20 * kDay) * kSecondNs, figures));
+  ASSERT_TRUE(SweepByAge(store, {}, FakeClock(1, (kFirstWindow + 20 * kDay) * kSecondNs), figures));
   EXPECT_EQ(figures.deleted_objects, 2'500u);
   EXPECT_EQ(figures.deleted_bytes, 2'500u);
   EXPECT_THAT(store.batches, ElementsAre(10, 1'000, 1'000, 490));
@@ -303,7 +349,8 @@ TEST(Sweep, CountsEachOfABatchByItself) {
     ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i, run), "four"));
   }
   SweepFigures figures;
-  const Status swept = SweepByAge(store, {}, (kFirstWindow + 20 * kDay) * kSecondNs, figures);
+  const Status swept =
+      SweepByAge(store, {}, FakeClock(1, (kFirstWindow + 20 * kDay) * kSecondNs), figures);
   ASSERT_FALSE(swept);
   EXPECT_THAT(swept.error().message(),
               ::testing::HasSubstr(BundleKeyAt(kFirstWindow + 60, "bbbbbbbb")));
@@ -316,7 +363,8 @@ TEST(Sweep, DoesNotListWhatIsYoung) {
   StubbornStore store;
   for (int i = 0; i < 5000; ++i) ASSERT_TRUE(store.Put(BundleKeyAt(kFirstWindow + 60 * i), "x"));
   SweepFigures figures;
-  ASSERT_TRUE(SweepByAge(store, {}, (kFirstWindow + 600 + 14 * kDay) * kSecondNs, figures));
+  ASSERT_TRUE(
+      SweepByAge(store, {}, FakeClock(1, (kFirstWindow + 600 + 14 * kDay) * kSecondNs), figures));
   EXPECT_EQ(figures.deleted_objects, 9u);
   // Of bundles one page, of catalogs one; all would be six pages.
   EXPECT_LE(store.lists, 2);
@@ -351,8 +399,8 @@ TEST(AbortOldUploads, GoesOnAfterAClassThatFailsAndTellsTheFirst) {
     for (const char* retention : {"short", "standard", "long"})
       store.uploads["v1/" + std::string(retention) + "/home/bundle/a.zip"] = kFirstWindow;
     SweepFigures figures;
-    const Status aborted =
-        AbortOldUploads(store, (kFirstWindow + 2 * kDay) * kSecondNs, figures, "home");
+    const Status aborted = AbortOldUploads(
+        store, FakeClock(1, (kFirstWindow + 2 * kDay) * kSecondNs), figures, "home");
     ASSERT_FALSE(aborted) << refused;
     EXPECT_EQ(aborted.error().code(), ErrorCode::kPermission);
     EXPECT_EQ(aborted.error().message(), refused);

@@ -13,7 +13,8 @@ TEST(Date, ReadsWhatServersSend) {
   EXPECT_EQ(ParseHttpDate("Thu, 29 Feb 2024 00:00:00 GMT"), 1709164800);
   for (const char* bad : {"", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 31 Feb 2024 00:00:00 GMT",
                           "Sun, 06 Now 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
-                          "Sun, 06 Nov 1994 -1:00:00 GMT", "Sunday, 06-Nov-94 08:49:37 GMT"}) {
+                          "Sun, 06 Nov 1994 -1:00:00 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+                          "Fri, 31 Dec 9999 23:59:59 GMT"}) {
     EXPECT_FALSE(ParseHttpDate(bad)) << bad;
   }
 }

@@ -257,6 +257,8 @@ TEST_F(ClientTest, TellsTheSkewOfTheLastAnswerThatHasADate) {
   EXPECT_EQ(client().told_skew_ns(), 0);
   EXPECT_FALSE(Put());
   EXPECT_EQ(client().told_skew_ns(), -600 * kNsPerSecond) << "04:29:59 lasts until 04:30:00";
+  clock_.Advance(600 * kNsPerSecond);
+  EXPECT_EQ(client().told_skew_ns(), 0) << "a clock may have been set since";
 }
 
 TEST_F(ClientTest, GivesUpOnAClockThatIsRight) {
@@ -324,6 +326,18 @@ TEST_F(ClientTest, SaysWhatACallerCanDo) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code(), meant.code) << meant.status << ' ' << meant.s3_code;
     EXPECT_THAT(answer.error().message(), HasSubstr(std::to_string(meant.status)));
+  }
+}
+
+TEST_F(ClientTest, NamesTheOptionOfAKeyThatIsNotThere) {
+  for (const auto& [status, code] :
+       {std::pair(404, "kms:KeyNotFound"), std::pair(400, "KMS.NotFoundException"),
+        std::pair(400, "KMS.DisabledException")}) {
+    script_->Then(status, ErrorXml(code));
+    const auto answer = Put();
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code(), ErrorCode::kInvalid) << code;
+    EXPECT_THAT(answer.error().message(), HasSubstr("sse-kms-key-id")) << code;
   }
 }
 
