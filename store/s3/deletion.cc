@@ -55,6 +55,18 @@ std::vector<Status> Deletion::Each(std::span<const std::string> keys, const Call
   return results;
 }
 
+// What fails as all together did is not tried for each of a thousand.
+void Deletion::DeleteSingly(std::span<const std::string> keys, std::span<const size_t> some,
+                            ErrorCode together, const CallLimits& limits,
+                            std::vector<Status>& results) {
+  Status refused;
+  for (const size_t i : some) {
+    results[i] = refused ? One(keys[i], limits) : refused;
+    const bool is_same = !results[i] && results[i].error().code() == together;
+    if (is_same && i == some.front()) refused = results[i];
+  }
+}
+
 void Deletion::Batch(std::span<const std::string> keys, std::span<const size_t> some,
                      const CallLimits& limits, std::vector<Status>& results) {
   const std::string& prefix = client_.config().prefix;
@@ -73,16 +85,16 @@ void Deletion::Batch(std::span<const std::string> keys, std::span<const size_t> 
   const Result<HttpResponse> response = client_.Send(call, limits);
   if (!response) {
     const ErrorCode code = response.error().code();
-    // What it takes for a request that makes no sense, it may know in no other words.
-    if (code == ErrorCode::kUnsupported || code == ErrorCode::kInvalid) {
-      if (code == ErrorCode::kUnsupported && !one_by_one_.exchange(true)) {
-        LOG(kInfo, "the S3 server deletes objects one by one only",
-            {{"answer", response.error().message()}});
-      }
-      for (const size_t i : some) results[i] = One(keys[i], limits);
+    // Servers, and rights, may know single deletions only: any answer that is one is tried so.
+    if (code == ErrorCode::kUnavailable || code == ErrorCode::kCorrupt) {
+      for (const size_t i : some) results[i] = response.error();
       return;
     }
-    for (const size_t i : some) results[i] = response.error();
+    if (code == ErrorCode::kUnsupported && !one_by_one_.exchange(true)) {
+      LOG(kInfo, "the S3 server deletes objects one by one only",
+          {{"answer", response.error().message()}});
+    }
+    DeleteSingly(keys, some, code, limits, results);
     return;
   }
   const Result<DeleteAnswer> answer = ParseDeleteAnswer(response->body);

@@ -29,6 +29,9 @@ class Deletion {
   // What came of each of `some`, which are at most kMaxDeletedAtOnce places in `keys`.
   void Batch(std::span<const std::string> keys, std::span<const size_t> some,
              const CallLimits& limits, std::vector<Status>& results);
+  // One after the other, where the server refused them `together` with that code.
+  void DeleteSingly(std::span<const std::string> keys, std::span<const size_t> some,
+                    ErrorCode together, const CallLimits& limits, std::vector<Status>& results);
 
   Client& client_;
   std::atomic<bool> one_by_one_ = false;  // the server said that it knows no other way

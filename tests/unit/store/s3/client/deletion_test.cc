@@ -108,7 +108,7 @@ TEST_F(DeletionTest, CountsNothingAsDeletedOfAnAnswerThatWasCut) {
 TEST_F(DeletionTest, TakesAnErrorInA200ForOne) {
   script_->Then(200, ErrorXml("InternalError")).Then(200, Answer(Gone("p/a")));
   EXPECT_TRUE(Delete({"a"})[0]);
-  script_->Then(200, ErrorXml("AccessDenied"));
+  script_->Then(200, ErrorXml("AccessDenied")).Then(403, ErrorXml("AccessDenied"));
   EXPECT_EQ(Delete({"a"})[0].error().code(), ErrorCode::kPermission);
 }
 
@@ -138,13 +138,33 @@ TEST_F(DeletionTest, GoesOneByOneOnceWhereARequestMakesNoSense) {
   EXPECT_EQ(script_->sent[2].method, "POST");
 }
 
-TEST_F(DeletionTest, ARefusalIsOfAllOfThem) {
-  script_->Then(403, ErrorXml("AccessDenied"));
-  for (const Status& result : Delete({"a", "b"})) {
+// A right to delete objects need not be one to delete several, a proxy may let through no body, and
+// some servers have no such path.
+TEST_F(DeletionTest, GoesOneByOneWhereSeveralTogetherAreRefused) {
+  for (const auto& [status, body] :
+       {std::pair(403, ErrorXml("AccessDenied")), std::pair(404, std::string()),
+        std::pair(413, std::string("too large"))}) {
+    script_->sent.clear();
+    script_->Then(status, body).Then(204).Then(204);
+    for (const Status& result : Delete({"a", "b"})) EXPECT_TRUE(result) << status;
+    EXPECT_THAT(script_->sent, SizeIs(3)) << status;
+  }
+}
+
+TEST_F(DeletionTest, ARefusalOfOneAsWellIsOfAllOfThem) {
+  script_->Then(403, ErrorXml("AccessDenied")).Then(403, ErrorXml("AccessDenied"));
+  for (const Status& result : Delete({"a", "b", "c"})) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code(), ErrorCode::kPermission);
   }
-  EXPECT_THAT(script_->sent, SizeIs(1));
+  EXPECT_THAT(script_->sent, SizeIs(2));
+}
+
+TEST_F(DeletionTest, LeavesAServerAloneThatIsBusy) {
+  for (int i = 0; i < 20; ++i) script_->Then(503, ErrorXml("SlowDown"));
+  for (const Status& result : Delete({"a", "b"}))
+    EXPECT_EQ(result.error().code(), ErrorCode::kUnavailable);
+  for (const auto& sent : script_->sent) EXPECT_EQ(sent.method, "POST");
 }
 
 TEST_F(DeletionTest, AsksForAThousandAtMost) {
