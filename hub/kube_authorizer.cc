@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "store/s3/sign/digest.h"
+
 namespace firetower::hub {
 namespace {
 
@@ -29,6 +31,13 @@ Error Refused(std::string message) { return {ErrorCode::kPermission, std::move(m
 
 bool IsToken(const std::string& token) {
   return !token.empty() && token.size() <= KubeAuthorizer::kMaxTokenBytes;
+}
+
+// What is kept of a token, or of a question about one: so that 4,096 of them take little room, and
+// no token stays in memory.
+std::string DigestOf(const std::string& text) {
+  const store::s3::Sha256Digest digest = store::s3::Sha256(text);
+  return std::string(store::s3::AsText(digest));
 }
 
 Error NoToken() {
@@ -78,14 +87,18 @@ Result<T> KubeAuthorizer::Remember(std::map<std::string, Kept<T>>& kept, const s
       return one.second.until_ns + longer_ns <= now_ns;
     });
   }
-  if (kept.size() >= kMaxKept) kept.clear();
+  // Who asks now and then is not forgotten for a thousand who asked once.
+  if (kept.size() >= kMaxKept) {
+    kept.erase(
+        std::ranges::min_element(kept, {}, [](const auto& one) { return one.second.until_ns; }));
+  }
   kept[key] = {value, now_ns + (granted(value) ? kKeepNs : kKeepRefusedNs)};
   return value;
 }
 
-bool KubeAuthorizer::IsFamiliar(const std::string& token) const {
+bool KubeAuthorizer::IsFamiliar(const std::string& digest) const {
   const std::lock_guard lock(mutex_);
-  const auto found = users_.find(token);
+  const auto found = users_.find(digest);
   return found != users_.end() && found->second.value &&
          clock_.MonotonicNs() < found->second.until_ns + kFamiliarNs;
 }
@@ -103,15 +116,17 @@ bool KubeAuthorizer::TakesStranger() const {
 Result<bool> KubeAuthorizer::Recall(const query::HttpRequest& request) const {
   const std::string token = BearerToken(request.authorization);
   if (!IsToken(token)) return NoToken();
-  const auto known = Find(users_, token);
+  const std::string digest = DigestOf(token);
+  const auto known = Find(users_, digest);
   if (known && !*known) return UnknownToken();
-  return IsFamiliar(token);
+  return IsFamiliar(digest);
 }
 
 Result<k8s::UserInfo> KubeAuthorizer::UserOf(const std::string& token) const {
   if (!IsToken(token)) return NoToken();
+  const std::string digest = DigestOf(token);
   const auto ask = [&]() -> Result<std::optional<k8s::UserInfo>> {
-    if (!IsFamiliar(token) && !TakesStranger()) {
+    if (!IsFamiliar(digest) && !TakesStranger()) {
       return Error(ErrorCode::kUnavailable,
                    "too many unknown tokens are sent to this hub: ask again in some seconds");
     }
@@ -119,7 +134,7 @@ Result<k8s::UserInfo> KubeAuthorizer::UserOf(const std::string& token) const {
   };
   ASSIGN_OR_RETURN(std::optional<k8s::UserInfo> user,
                    Remember<std::optional<k8s::UserInfo>>(
-                       users_, token, ask,
+                       users_, digest, ask,
                        [](const std::optional<k8s::UserInfo>& one) { return one.has_value(); }));
   if (!user) return UnknownToken();
   return *std::move(user);
@@ -134,7 +149,7 @@ Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserIn
                                      bool of_hosts, const std::string& namespace_name) const {
   const std::string resource = of_hosts ? "clusterprofilingpolicies" : "profilingpolicies";
   return Remember<bool>(
-      rights_, token + '\n' + resource + '\n' + namespace_name,
+      rights_, DigestOf(token + '\n' + resource + '\n' + namespace_name),
       [&] {
         return OwnFault(k8s::ReviewAccess(
             server_, user,
@@ -148,6 +163,12 @@ Result<profile::Selector> KubeAuthorizer::Narrow(const query::HttpRequest& reque
   const std::string token = BearerToken(request.authorization);
   ASSIGN_OR_RETURN(const k8s::UserInfo user, UserOf(token));
   const std::optional<std::string> wanted = asked.EqualTo("namespace");
+  // A DNS label (RFC 1123); what is longer would be a request of that size to the API server.
+  constexpr size_t kMaxNamespaceBytes = 63;
+  if (wanted && wanted->size() > kMaxNamespaceBytes) {
+    return Refused(fmt::format("\"{}…\" is no namespace's name: it is longer than {} characters",
+                               wanted->substr(0, kMaxNamespaceBytes), kMaxNamespaceBytes));
+  }
   if (wanted == "-") {
     ASSIGN_OR_RETURN(const bool hosts, MayRead(token, user, true, ""));
     if (hosts) return asked;

@@ -62,7 +62,7 @@ class KubeAuthorizer : public query::Authorizer {
   template <typename T>
   std::optional<T> Find(const std::map<std::string, Kept<T>>& kept, const std::string& key) const;
   Result<k8s::UserInfo> UserOf(const std::string& token) const;
-  bool IsFamiliar(const std::string& token) const;
+  bool IsFamiliar(const std::string& digest) const;
   // Whether one more may be asked about; counts it.
   bool TakesStranger() const;
   Result<bool> MayRead(const std::string& token, const k8s::UserInfo& user, bool of_hosts,
@@ -74,8 +74,8 @@ class KubeAuthorizer : public query::Authorizer {
   mutable std::mutex mutex_;   // what follows; HTTP workers meet here, a few a second
   // The moment from which on a bucket of kMaxStrangers fills.
   mutable int64_t strangers_from_ns_ = std::numeric_limits<int64_t>::min();
-  mutable std::map<std::string, Kept<std::optional<k8s::UserInfo>>> users_;  // by token
-  mutable std::map<std::string, Kept<bool>> rights_;  // by token, resource and namespace
+  mutable std::map<std::string, Kept<std::optional<k8s::UserInfo>>> users_;  // by a token's digest
+  mutable std::map<std::string, Kept<bool>> rights_;  // by that, resource and namespace
 };
 
 }  // namespace firetower::hub

@@ -79,6 +79,13 @@ TEST_F(KubeAuthorizerTest, WhoMayNotReadAllNamesOne) {
               HasSubstr("profilingpolicies.firetower.dev/profiles -n front"));
 }
 
+TEST_F(KubeAuthorizerTest, AsksNothingAboutANameThatIsNoNamespaces) {
+  server_.Answer(201, kJane);
+  const std::string name(64, 'n');
+  EXPECT_THAT(Answered("{namespace=\"" + name + "\"}"), HasSubstr("is no namespace's name"));
+  EXPECT_THAT(server_.requests(), SizeIs(1));
+}
+
 TEST_F(KubeAuthorizerTest, HostsNeedARightOfTheirOwn) {
   server_.Answer(201, kJane);
   server_.Answer(201, kYes);
