@@ -202,7 +202,8 @@ void Exporter::Seal() {
   if (start_s_ <= last_s) options_.run = RunAfter(options_.run);
   if (std::exchange(shows_kernel_, false)) loader_.WantKernel();
   if (window_.waits_for_names()) {
-    loader_.WaitIdle(loader_.reads_kernel() ? kKernelSymbolWaitMs : kWindowSymbolWaitMs);
+    loader_.WaitKernel(kKernelSymbolWaitMs);
+    loader_.WaitIdle(kWindowSymbolWaitMs);
     namer_.BeginSlice();
     NameLate(namer_, window_.LateProfiles(), Clock::System().MonotonicNs() + kLateNamesNs,
              &window_mutex_);

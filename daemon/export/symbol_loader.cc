@@ -106,6 +106,7 @@ void SymbolLoader::ServeKernel() {
   LoadKernel();
   reads_kernel_.store(false, std::memory_order_release);
   Answered();
+  idle_.Notify();  // who waits for the kernel alone
 }
 
 void SymbolLoader::Answered() {
@@ -121,14 +122,23 @@ bool SymbolLoader::WantKernel() {
   return true;
 }
 
-void SymbolLoader::WaitIdle(int timeout_ms) {
+template <typename Condition>
+void SymbolLoader::WaitWhile(const Condition& condition, int timeout_ms) {
   const Clock& clock = Clock::System();
   int64_t deadline_ns = clock.MonotonicNs() + timeout_ms * kNsPerMs;
-  while (open_requests_.load(std::memory_order_acquire) > 0) {
+  while (condition()) {
     int64_t left_ms = (deadline_ns - clock.MonotonicNs()) / kNsPerMs;
     if (left_ms <= 0) return;
     idle_.Wait(static_cast<int>(left_ms));
   }
+}
+
+void SymbolLoader::WaitIdle(int timeout_ms) {
+  WaitWhile([this] { return open_requests_.load(std::memory_order_acquire) > 0; }, timeout_ms);
+}
+
+void SymbolLoader::WaitKernel(int timeout_ms) {
+  WaitWhile([this] { return reads_kernel_.load(std::memory_order_acquire); }, timeout_ms);
 }
 
 void SymbolLoader::LoadKernel() {

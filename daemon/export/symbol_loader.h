@@ -56,6 +56,8 @@ class SymbolLoader : public SymbolRequests {
 
   // Waits until nothing is asked for any more, at most `timeout_ms`. Export thread.
   void WaitIdle(int timeout_ms);
+  // The same for the kernel's symbols alone.
+  void WaitKernel(int timeout_ms);
   // Reads a table that the cache gave up, or that could not be read, where a stack showed its file
   // last, before all other symbols, and waits for it, at most `timeout_ms`. Nullptr if it does not
   // come, or does not fit into the cache at all. Export thread.
@@ -65,8 +67,6 @@ class SymbolLoader : public SymbolRequests {
   // which a machine whose samples show no kernel code is spared. True the first time; WaitIdle
   // waits for them, too. Export thread.
   bool WantKernel();
-  // They are wanted and have not come. Export thread.
-  bool reads_kernel() const { return reads_kernel_.load(std::memory_order_acquire); }
   // Nullptr before that, or if the kernel's symbols cannot be read. Read again when `miss_address`
   // was asked for and the last reading is a minute old: modules and BPF programs come and go.
   std::shared_ptr<const symbolizer::Kallsyms> Kernel();
@@ -88,6 +88,8 @@ class SymbolLoader : public SymbolRequests {
   };
 
   void Run(std::stop_token stop, WakeFd& wake);
+  template <typename Condition>
+  void WaitWhile(const Condition& condition, int timeout_ms);
   void ServeAgain();
   void ServeKernel();
   void Load(const MappedModule& request);

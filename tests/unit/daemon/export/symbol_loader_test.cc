@@ -288,12 +288,14 @@ TEST_F(SymbolLoaderTest, ReadsTheKernelsSymbolsBeforeFilesThatWait) {
   loader_.Start();
   std::ofstream pipe(kallsyms);  // opens when the loader reads its other end
   EXPECT_EQ(loader_.loaded(), 0u);
-  EXPECT_TRUE(loader_.reads_kernel());
+  EXPECT_EQ(loader_.Kernel(), nullptr);
+  loader_.WaitKernel(1);
+  EXPECT_EQ(loader_.Kernel(), nullptr);
   pipe << "ffffffff81000000 T _stext\nffffffff81000300 T _etext\n" << std::flush;
   pipe.close();
-  loader_.WaitIdle(kLongMs);
-  EXPECT_FALSE(loader_.reads_kernel());
+  loader_.WaitKernel(kLongMs);
   EXPECT_NE(loader_.Kernel(), nullptr);
+  loader_.WaitIdle(kLongMs);
   EXPECT_EQ(loader_.loaded(), 1u);
 }
 
