@@ -46,7 +46,7 @@ def glance():
         ),
         number(
             "Agents down",
-            "Agents that Prometheus knows of and does not reach.",
+            "Agents that Prometheus knows of and does not reach, and what else of their job it has not reached for a day.",
             or_zero(f"count(({up(AGENTS)}) == 0)"),
             over=RATE,
             bad=1,

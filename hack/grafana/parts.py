@@ -34,8 +34,11 @@ def total(what):
 
 
 def up(matchers):
-    """Whether Prometheus reaches each agent: of targets that were one within the day, for a job may have others too."""
-    return f"up{{{matchers}}} and on (job, instance) max_over_time(firetower_samples_total{{{matchers}}}[1d])"
+    """Whether Prometheus reaches each agent, though never yet or for days: of targets but those that were reached within
+    the day and are none, for a job may have others too."""
+    samples = f"max_over_time(firetower_samples_total{{{matchers}}}[1d])"
+    others = f"max_over_time(up{{{matchers}}}[1d]) == 1 unless on (job, instance) {samples}"
+    return f"up{{{matchers}}} unless on (job, instance) ({others})"
 
 
 def or_zero(what):

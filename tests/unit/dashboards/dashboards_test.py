@@ -139,23 +139,30 @@ def judge_syntax(case):
 
 
 def judge_targets(case, yaml):
-    """A job may have targets that are no agents, a proxy say: those are neither up nor down."""
+    """A job may have targets that are no agents, a hub say: those are neither up nor down, once they were reached."""
     series = {
-        'up{job="1", instance="1"}': "1x120",
-        'firetower_samples_total{job="1", instance="1"}': "0+97x120",
-        'up{job="1", instance="12"}': "1x60 0x60",
-        'firetower_samples_total{job="1", instance="12"}': "0+97x60 stale",
-        'up{job="1", instance="13"}': "0x120",
-        'up{job="1", instance="14"}': "1x120",
-        'up{job="other", instance="1"}': "1x120",
+        'up{job="1", instance="1"}': "1x1620",
+        'firetower_samples_total{job="1", instance="1"}': "0+97x1620",
+        # Agents that are down for an hour, for 25 hours, and since ever.
+        'up{job="1", instance="12"}': "1x1560 0x60",
+        'firetower_samples_total{job="1", instance="12"}': "0+97x1560 stale",
+        'up{job="1", instance="13"}': "1x120 0x1500",
+        'firetower_samples_total{job="1", instance="13"}': "0+97x120 stale",
+        'up{job="1", instance="14"}': "0x1620",
+        # No agents: one is up, the other is not any more.
+        'up{job="1", instance="15"}': "1x1620",
+        'firetower_build_info{job="1", instance="15"}': "1x1620",
+        'up{job="1", instance="16"}': "1x1560 0x60",
+        'up{job="other", instance="1"}': "1x1620",
+        'up{job="other", instance="14"}': "0x1620",
     }
     agents = [
-        {"labels": '{instance="1"}', "value": 1},
-        {"labels": '{instance="12"}', "value": 0},
+        {"labels": f'{{instance="{name}"}}', "value": value}
+        for name, value in (("1", 1), ("12", 0), ("13", 0), ("14", 0))
     ]
     wanted = {
         "Agents up": [{"labels": "{}", "value": 1}],
-        "Agents down": [{"labels": "{}", "value": 1}],
+        "Agents down": [{"labels": "{}", "value": 3}],
         "Agents": agents,
     }
     asked = [query for query in panels.queries() if re.search(r"\bup\{", query.expr)]
@@ -173,7 +180,7 @@ def judge_targets(case, yaml):
                 "promql_expr_test": [
                     {
                         "expr": panels.filled(query.expr, chosen[query]),
-                        "eval_time": "100m",
+                        "eval_time": "27h",
                         "exp_samples": wanted[query.panel],
                     }
                     for query in asked
@@ -186,7 +193,7 @@ def judge_targets(case, yaml):
         file.flush()
         done = test(file.name)
     case.check(
-        "targets of a shared job that are no agents are not counted",
+        "agents count, however long they are down, and what is none of a shared job does not",
         done.returncode == 0,
         (done.stdout + done.stderr)[-2000:] if done.returncode else "",
     )
