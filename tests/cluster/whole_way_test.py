@@ -295,7 +295,7 @@ def end_ms(row):
 def judge_upgrade(way):
     case, cluster = way.case, way.cluster
     listed, agent = way.windows(), ready(cluster, AGENT)
-    spent = way.spent()
+    spent, before = way.spent(), time.time()
     told = way.helm.run("upgrade", SPACE, CHART, "--reset-then-reuse-values", "--namespace", SPACE, "--set",
                         "agent.options.log-format=json", "--wait", "--timeout", "120s").stdout
     case.check("upgraded where the label is, the notes warn of nothing", "WARNING" not in told)
@@ -311,7 +311,11 @@ def judge_upgrade(way):
     case.check("are in the bucket, and answered as before", not lost, lost)
     done = way.reader.ask("get", "--id", listed[-1]["id"], "-o", "folded")
     case.check("the last of them has the load", done.returncode == 0 and "burn" in done.stdout, done.stderr)
-    stored = sum(row["value"] for row in rows if run_of(row) == old) / 1e9
+    its = [row for row in rows if run_of(row) == old]
+    # At SIGTERM the open window is written, which comes after the upgrade was asked for.
+    case.at_least("the last of the agent before ends with it, s since the upgrade began", end_ms(its[-1]) / 1000 - before,
+                  -GAP_SECONDS)
+    stored = sum(row["value"] for row in its) / 1e9
     case.at_least(f"CPU s of the agent before, of {spent:.1f} until the upgrade", stored, 0.9 * spent)
     judge_gap(way, rows, old, started_at(cluster, fresh))
 
