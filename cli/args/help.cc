@@ -127,7 +127,7 @@ their pods' namespace, pod, container, node and workload, so that is what is mat
 | `cronjob`, `cj` | `workload="NAME"` |
 | `replicationcontroller`, `rc` | `workload="NAME"` |
 | `replicaset`, `rs` | `pod=~"NAME-[a-z0-9]{5}"`: the names that it gives its pods |
-| `job` | `pod=~"NAME-([0-9]+-)?[a-z0-9]{5}"`: likewise, with its index where it has some |
+| `job` | `workload="NAME"` and `pod=~"NAME-([0-9]{1,7}-)?[a-z0-9]{5}"`, with its index where it has some; of a NAME as CronJobs give, `report-29384760`, `workload` is that or `report` |
 | `pod`, `po` | `pod="NAME"` |
 | `node`, `no` | `node="NAME"`, of every namespace and the host, unless `-n` is given |
 | `namespace`, `ns` | `namespace="NAME"` |

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <utility>
+#include <vector>
 
 #include "cli/select/kinds.h"
 #include "profile/selector.h"
@@ -18,6 +19,10 @@ using profile::Selector;
 // The API server's names for generateName: 58 bytes of it, and five characters of its own.
 constexpr size_t kMaxGeneratedBaseBytes = 58;
 constexpr std::string_view kGeneratedEnd = "[a-z0-9]{5}";
+// An indexed Job's pods have their index. CronJobs put the minutes since 1970 there in the names of
+// their Jobs, which are eight digits since 1989: no index, as no Job counts ten million pods.
+constexpr std::string_view kIndex = "([0-9]{1,7}-)?";
+constexpr size_t kMinuteDigits = 8;
 
 struct Known {
   std::string_view label;
@@ -32,21 +37,42 @@ std::string Escaped(std::string_view name) {
   return out;
 }
 
+// The CronJob that a Job may be of by its name, "" when by none.
+std::string_view CronJobOf(std::string_view job) {
+  const size_t dash = job.rfind('-');
+  if (dash == std::string_view::npos || dash == 0) return "";
+  const std::string_view digits = job.substr(dash + 1);
+  const bool is_minutes = digits.size() >= kMinuteDigits &&
+                          digits.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_minutes ? job.substr(0, dash) : "";
+}
+
+// Whether such a Job is a CronJob's shows by the time that it was created (k8s/pods/workload.h),
+// which nobody knows here: a date at the end of a name has eight digits as well. Either workload
+// will do, as the pods' names have the digits.
+Known WorkloadOfJob(std::string_view job) {
+  const std::string_view cron_job = CronJobOf(job);
+  if (cron_job.empty()) return {"workload", MatchOp::kEqual, std::string(job)};
+  return {"workload", MatchOp::kRegex, fmt::format("{}|{}", Escaped(cron_job), Escaped(job))};
+}
+
 // Profiles name the workload at the top: not the ReplicaSet of a Deployment and not the Job of a
-// CronJob, whose pods are known by the names that their controllers give them.
-Known KnownBy(const NamedObject& object) {
+// CronJob, whose pods are known by the names that their controllers give them. A Job's are known by
+// both: job/a and job/a-2 have pods whose names look the same.
+std::vector<Known> KnownBy(const NamedObject& object) {
   const std::string_view kind = object.kind->kind;
   const std::string name(object.name);
-  if (kind == "Pod") return {"pod", MatchOp::kEqual, name};
-  if (kind == "Node") return {"node", MatchOp::kEqual, name};
-  if (kind == "Namespace") return {"namespace", MatchOp::kEqual, name};
+  if (kind == "Pod") return {{"pod", MatchOp::kEqual, name}};
+  if (kind == "Node") return {{"node", MatchOp::kEqual, name}};
+  if (kind == "Namespace") return {{"namespace", MatchOp::kEqual, name}};
   const std::string base = Escaped((name + "-").substr(0, kMaxGeneratedBaseBytes));
   if (kind == "ReplicaSet")
-    return {"pod", MatchOp::kRegex, fmt::format("{}{}", base, kGeneratedEnd)};
-  // With its index where the Job counts its pods.
-  if (kind == "Job")
-    return {"pod", MatchOp::kRegex, fmt::format("{}([0-9]+-)?{}", base, kGeneratedEnd)};
-  return {"workload", MatchOp::kEqual, name};
+    return {{"pod", MatchOp::kRegex, fmt::format("{}{}", base, kGeneratedEnd)}};
+  if (kind == "Job") {
+    return {WorkloadOfJob(name),
+            {"pod", MatchOp::kRegex, fmt::format("{}{}{}", base, kIndex, kGeneratedEnd)}};
+  }
+  return {{"workload", MatchOp::kEqual, name}};
 }
 
 Error Wrong(std::string_view text, std::string_view why, std::string_view instead) {
@@ -72,9 +98,9 @@ Result<std::string> SelectorWithin(std::string_view text, const SelectorScope& s
   if (is_object) {
     const Result<NamedObject> object = ParseNamedObject(text);
     if (!object) return Wrong(text, object.error().message(), kInstead);
-    Known known = KnownBy(*object);
-    of_namespace = known.label != "node";
-    selector = With(selector, known.label, known.op, std::move(known.value));
+    of_namespace = object->kind->kind != "Node";
+    for (Known& known : KnownBy(*object))
+      selector = With(selector, known.label, known.op, std::move(known.value));
   } else if (text.find('=') != std::string_view::npos && text.find('{') == std::string_view::npos) {
     return Wrong(text, "pods' labels are not known of their profiles ('record' takes them)",
                  kInstead);

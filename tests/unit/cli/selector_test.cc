@@ -101,11 +101,34 @@ TEST(SelectorWithin, KnowsWhatAControllerBetweenCallsItsPods) {
   EXPECT_TRUE(Takes("job/train", indexed));
   EXPECT_FALSE(Takes("job/trai", indexed));
   // A dot is a dot.
-  EXPECT_FALSE(Takes("job/a.b", {{"pod", "axb-b4k2p"}}));
-  EXPECT_TRUE(Takes("job/a.b", {{"pod", "a.b-b4k2p"}}));
+  EXPECT_FALSE(Takes("rs/a.b", {{"pod", "axb-b4k2p"}}));
+  EXPECT_TRUE(Takes("rs/a.b", {{"pod", "a.b-b4k2p"}}));
+  EXPECT_FALSE(Takes("job/a.b-29384760", {{"pod", "a.b-29384760-b4k2p"}, {"workload", "axb"}}));
+  EXPECT_TRUE(Takes("job/a.b-29384760", {{"pod", "a.b-29384760-b4k2p"}, {"workload", "a.b"}}));
   // Names are made of 58 characters of what is given and five more.
   const std::string long_name(60, 'r');
   EXPECT_TRUE(Takes("rs/" + long_name, {{"pod", std::string(58, 'r') + "b4k2p"}}));
+}
+
+TEST(SelectorWithin, AJobIsNoOtherWhosePodsAreCalledAlike) {
+  const Labels own = {{"pod", "migrate-x8k2p"}, {"workload", "migrate"}};
+  const Labels second = {{"pod", "migrate-2-x8k2p"}, {"workload", "migrate-2"}};
+  EXPECT_TRUE(Takes("job/migrate", own));
+  EXPECT_FALSE(Takes("job/migrate", second));
+  EXPECT_TRUE(Takes("job/migrate-2", second));
+  EXPECT_FALSE(Takes("job/migrate-2", own));
+  // A Job that is called as a CronJob is, which its own workload does not tell apart.
+  const Labels by_hand = {{"pod", "report-qk7mz"}, {"workload", "report"}};
+  const Labels hourly = {{"pod", "report-29384760-qk7mz"}, {"workload", "report"}};
+  EXPECT_TRUE(Takes("job/report", by_hand));
+  EXPECT_FALSE(Takes("job/report", hourly));
+  EXPECT_FALSE(Takes("job/report-29384760", by_hand));
+  // A date is no time of a CronJob: that Job is the workload.
+  EXPECT_TRUE(
+      Takes("job/dump-20260701", {{"pod", "dump-20260701-qk7mz"}, {"workload", "dump-20260701"}}));
+  EXPECT_EQ(Within("job/migrate"),
+            R"({workload="migrate",pod=~"migrate-([0-9]{1,7}-)?[a-z0-9]{5}"})");
+  EXPECT_EQ(Within("job/v-2"), R"({workload="v-2",pod=~"v-2-([0-9]{1,7}-)?[a-z0-9]{5}"})");
 }
 
 TEST(SelectorWithin, IsOfTheNamespaceThatIsAskedAbout) {
