@@ -39,27 +39,37 @@ Check Skipped(std::string name, const Failure& failure) {
           failure.fix};
 }
 
-// Whether pods are missing, or may be, for want of the label.
-bool MayBeRefused(const Outcome<AgentsSeen>& agents) {
-  if (!agents) return agents.failure().http_status == kNotFound;
-  if (!agents->refusal.empty()) return agents->refusal.find(kViolates) != std::string::npos;
-  return agents->current < agents->desired;
+bool IsOfPodSecurity(const std::string& refusal) {
+  return refusal.find(kViolates) != std::string::npos;
 }
 
-// Of a namespace without the label, for which the cluster's default holds; nobody can read that.
+// Whether pods were tried, and came in. A DaemonSet that nobody looked at yet has none of none.
+bool AreAllThere(const AgentsSeen& agents) {
+  return agents.is_looked_at && agents.desired > 0 && agents.current >= agents.desired;
+}
+
+// Of a namespace without the label, for which the cluster's default holds. Nobody can read that: it
+// shows by pods that were tried alone.
 Check JudgeDefault(const std::string& name_space, const Outcome<AgentsSeen>& agents) {
-  std::string message = fmt::format("namespace {} has no label {}, ", name_space, kLabel);
-  if (!MayBeRefused(agents)) {
-    message += agents ? "and the cluster's default lets the agents' pods in"
-                      : "so that the cluster's default holds, mostly \"privileged\"";
-    return {"pod-security", CheckStatus::kOk, std::move(message), ""};
+  std::string message = fmt::format("namespace {} has no label {}, and ", name_space, kLabel);
+  if (!agents && agents.failure().http_status != kNotFound) {
+    Check skipped = Skipped("pod-security", agents.failure());
+    skipped.message = message + "what the cluster's default does shows by the agents: " +
+                      std::move(skipped.message);
+    return skipped;
+  }
+  if (agents && AreAllThere(*agents)) {
+    return {"pod-security", CheckStatus::kOk,
+            std::move(message) + "the cluster's default lets the agents' pods in", ""};
   }
   if (!agents) {
-    message += "and where the cluster enforces a standard by default, the agents' pods are refused";
-  } else if (agents->refusal.empty()) {
-    message += "and agents' pods are missing: the cluster may enforce a standard by default";
+    message += "where the cluster enforces a standard by default, the agents' pods are refused";
+  } else if (IsOfPodSecurity(agents->refusal)) {
+    message += "the standard that the cluster enforces by default refuses the agents' pods";
+  } else if (agents->is_looked_at && agents->desired > 0 && agents->refusal.empty()) {
+    message += "agents' pods are missing: the cluster may enforce a standard by default";
   } else {
-    message += "and the standard that the cluster enforces by default refuses the agents' pods";
+    message += "whether the cluster's default lets the agents' pods in is not known yet";
   }
   return {"pod-security", CheckStatus::kWarn, std::move(message), LabelCommand(name_space)};
 }
@@ -110,7 +120,7 @@ Check JudgeAgents(const std::string& name_space, const Outcome<AgentsSeen>& agen
             "see agent.nodeSelector, agent.affinity and agent.tolerations; " + describe};
   }
   if (seen.current < seen.desired) {
-    const bool by_label = seen.refusal.find(kViolates) != std::string::npos;
+    const bool by_label = IsOfPodSecurity(seen.refusal);
     return {"agents", CheckStatus::kFail,
             fmt::format("{} of {} nodes have an agent's pod{}{}", seen.current, seen.desired,
                         seen.refusal.empty() ? "" : ": ", seen.refusal),

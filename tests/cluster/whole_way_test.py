@@ -120,6 +120,11 @@ def judge_install(way):
     way.admin = Person(cluster, Proxy(), "admin", "admin-token", secrets_seen.Watch({}))
     one = way.checks().get("pod-security", {})
     case.check("doctor says so too", "namespace firetower has no label" in one.get("message", ""), one)
+    # Asked after it: pods that are not there now were not there then.
+    made = bool(cluster.pods(SPACE, "-l", AGENT))
+    case.check("and warns until a pod was tried", one.get("status") == "warn" or (one.get("status") == "ok" and made), one)
+    case.check("and that the cluster lets them in when they are there", wait_for(
+        lambda: way.checks().get("pod-security", {}).get("status") == "ok", 30))
     cluster.kubectl(*re.search(r"kubectl (label .*)$", told, re.MULTILINE).group(1).split())
     labels = json.loads(cluster.kubectl("get", "namespace", SPACE, "-o", "json"))["metadata"]["labels"]
     case.check("by their command it has", labels.get("pod-security.kubernetes.io/enforce") == "privileged", labels)

@@ -47,6 +47,9 @@ TEST(PodSecurity, IsJudgedByTheLabelOfTheNamespace) {
   const AgentsSeen missing{.desired = 3, .current = 1, .ready = 1};
   const AgentsSeen refused{.desired = 3, .refusal = kRefused};
   const AgentsSeen quota{.desired = 3, .refusal = kQuota};
+  // As a DaemonSet is that was made just now: its status is all zeros.
+  const AgentsSeen fresh{.is_looked_at = false};
+  const AgentsSeen changed{.is_looked_at = false, .desired = 3, .current = 3, .ready = 3};
   struct Case {
     const char* what;
     Outcome<std::string> enforced;
@@ -62,8 +65,11 @@ TEST(PodSecurity, IsJudgedByTheLabelOfTheNamespace) {
       {"unseen agents", Says("restricted"), Answered(403), CheckStatus::kFail, "refuses"},
       // Without the label the cluster's default holds, which is no fault by itself.
       {"all are there", Says(""), all, CheckStatus::kOk, "default lets the agents' pods in"},
-      {"nobody may look", Says(""), Answered(403), CheckStatus::kOk, "mostly \"privileged\""},
-      {"another reason", Says(""), quota, CheckStatus::kOk, "lets the agents' pods in"},
+      {"nobody may look", Says(""), Answered(403), CheckStatus::kSkip, "get it: you may not"},
+      {"none was tried yet", Says(""), fresh, CheckStatus::kWarn, "is not known yet"},
+      {"none of these", Says(""), changed, CheckStatus::kWarn, "is not known yet"},
+      {"no node fits", Says(""), AgentsSeen{}, CheckStatus::kWarn, "is not known yet"},
+      {"another reason", Says(""), quota, CheckStatus::kWarn, "is not known yet"},
       {"some are missing", Says(""), missing, CheckStatus::kWarn, "pods are missing"},
       {"they are refused", Says(""), refused, CheckStatus::kWarn, "by default refuses the agents'"},
       {"not installed yet", Says(""), Answered(404), CheckStatus::kWarn, "are refused"},
