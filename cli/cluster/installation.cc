@@ -33,6 +33,16 @@ std::string LabelCommand(const std::string& name_space) {
   return fmt::format("kubectl label --overwrite namespace {} {}=privileged", name_space, kLabel);
 }
 
+// Of pods that Pod Security refused. Where the label lets them in by now, the controller tries
+// again in its own time: its back-off grows to 1000 s.
+std::string LetIn(const std::string& name_space, const Outcome<std::string>& enforced) {
+  if (!enforced || *enforced != "privileged") return LabelCommand(name_space);
+  return fmt::format(
+      "kubectl -n {} rollout restart daemonset {}, or wait: the label lets them in by now, and the "
+      "cluster tries again within some 17 minutes",
+      name_space, kAgents);
+}
+
 Check Skipped(std::string name, const Failure& failure) {
   return {std::move(name), CheckStatus::kSkip,
           failure.why.empty() ? failure.what : fmt::format("{}: {}", failure.what, failure.why),
@@ -100,7 +110,8 @@ Check JudgePodSecurity(const std::string& name_space, const Outcome<std::string>
           LabelCommand(name_space)};
 }
 
-Check JudgeAgents(const std::string& name_space, const Outcome<AgentsSeen>& agents) {
+Check JudgeAgents(const std::string& name_space, const Outcome<std::string>& enforced,
+                  const Outcome<AgentsSeen>& agents) {
   if (!agents) {
     if (agents.failure().http_status != kNotFound) return Skipped("agents", agents.failure());
     return {"agents", CheckStatus::kWarn,
@@ -124,7 +135,7 @@ Check JudgeAgents(const std::string& name_space, const Outcome<AgentsSeen>& agen
     return {"agents", CheckStatus::kFail,
             fmt::format("{} of {} nodes have an agent's pod{}{}", seen.current, seen.desired,
                         seen.refusal.empty() ? "" : ": ", seen.refusal),
-            by_label ? LabelCommand(name_space) : describe};
+            by_label ? LetIn(name_space, enforced) : describe};
   }
   if (seen.ready < seen.desired) {
     return {"agents", seen.ready == 0 ? CheckStatus::kFail : CheckStatus::kWarn,
@@ -228,7 +239,7 @@ Outcome<std::vector<Check>> CheckInstallation(KubeClient& kube, const std::strin
   }
   const Outcome<AgentsSeen> agents = LookAtAgents(kube, name_space);
   return std::vector<Check>{JudgePodSecurity(name_space, enforced, agents),
-                            JudgeAgents(name_space, agents)};
+                            JudgeAgents(name_space, enforced, agents)};
 }
 
 }  // namespace firetower::cli

@@ -27,7 +27,8 @@ struct AgentsSeen {
 // Failure says why either cannot be seen, by its http_status.
 query::Check JudgePodSecurity(const std::string& name_space, const Outcome<std::string>& enforced,
                               const Outcome<AgentsSeen>& agents);
-query::Check JudgeAgents(const std::string& name_space, const Outcome<AgentsSeen>& agents);
+query::Check JudgeAgents(const std::string& name_space, const Outcome<std::string>& enforced,
+                         const Outcome<AgentsSeen>& agents);
 
 // Both checks of the namespace that Firetower is, or would be, installed in: "pod-security" and
 // "agents". What may not be read is skipped; a Failure means that the API server answers nothing.

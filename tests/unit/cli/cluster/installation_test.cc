@@ -118,12 +118,23 @@ TEST(AgentsCheck, SaysHowManyThereAreAndWhyNotMore) {
       {Answered(403), CheckStatus::kSkip, "forbidden: get it: you may not", "ask for that right"},
   };
   for (const Case& one : cases) {
-    const Check check = JudgeAgents("ops", one.agents);
+    const Check check = JudgeAgents("ops", Says("baseline"), one.agents);
     EXPECT_EQ(check.name, "agents");
     EXPECT_EQ(check.status, one.status) << check.message;
     EXPECT_EQ(check.message, one.message);
     EXPECT_THAT(check.fix, HasSubstr(one.fix));
   }
+}
+
+TEST(AgentsCheck, SaysNotToSetTheLabelThatIsSet) {
+  const AgentsSeen refused{.desired = 3, .refusal = kRefused};
+  const std::string restart = "kubectl -n ops rollout restart daemonset firetower-agent";
+  const Check mended = JudgeAgents("ops", Says("privileged"), refused);
+  EXPECT_EQ(mended.status, CheckStatus::kFail);
+  EXPECT_THAT(mended.fix, AllOf(StartsWith(restart), HasSubstr("within some 17 minutes")));
+  for (const Outcome<std::string>& enforced :
+       {Says("baseline"), Says(""), Outcome<std::string>(Answered(403))})
+    EXPECT_EQ(JudgeAgents("ops", enforced, refused).fix, kCommand);
 }
 
 const std::string kNamespace = "/api/v1/namespaces/ops";
