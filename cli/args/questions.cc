@@ -192,7 +192,9 @@ constexpr CommandSpec kQuestions[] = {
      "says what to do. Of a cluster it also looks, with your rights, whether the namespace of\n"
      "--hub-namespace lets the agents' pods in (pod-security: its label\n"
      "pod-security.kubernetes.io/enforce) and whether they are there (agents: the DaemonSet, its\n"
-     "events and pods); what you may not read is skipped. Exits 1 when a check fails.",
+     "events and pods); what you may not read is skipped, and the hub where there is none or it "
+     "was\n"
+     "told no store. Exits 1 when a check fails.",
      "",
      {},
      0,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/cluster/condition.h"
+#include "cli/cluster/hub.h"
 #include "k8s/watch/object_meta.h"
 
 namespace firetower::cli {
@@ -240,6 +241,26 @@ Outcome<std::vector<Check>> CheckInstallation(KubeClient& kube, const std::strin
   const Outcome<AgentsSeen> agents = LookAtAgents(kube, name_space);
   return std::vector<Check>{JudgePodSecurity(name_space, enforced, agents),
                             JudgeAgents(name_space, enforced, agents)};
+}
+
+Check JudgeSilentHub(KubeClient& kube, const std::string& name_space, const Failure& failure) {
+  if (failure.http_status == kNotFound) {
+    return {"hub", CheckStatus::kSkip,
+            "it was told no store (store.url): it keeps the status of policies only",
+            "to ask it for profiles, set store.url (docs/install.md)"};
+  }
+  // By its Deployment: a hub that is installed and has no pod, or does not answer, is a fault.
+  const Outcome<std::vector<k8s::Node>> hubs =
+      kube.List(kDeployments, name_space, {"metadata.name"}, kHubLabel);
+  if (hubs && hubs->empty() && failure.http_status == 0) {
+    return {"hub", CheckStatus::kSkip,
+            fmt::format("no hub is installed in namespace {}", name_space),
+            "if there should be one, set hub.enabled=true, or name its namespace with "
+            "--hub-namespace"};
+  }
+  return {"hub", CheckStatus::kFail,
+          failure.why.empty() ? failure.what : fmt::format("{}: {}", failure.what, failure.why),
+          failure.fix};
 }
 
 }  // namespace firetower::cli

@@ -35,4 +35,9 @@ query::Check JudgeAgents(const std::string& name_space, const Outcome<std::strin
 Outcome<std::vector<query::Check>> CheckInstallation(KubeClient& kube,
                                                      const std::string& name_space);
 
+// What it means that a namespace's hub did not answer the doctor: one that was told no store has no
+// answer, and there need be none; both are skipped. Else the check fails with `failure`.
+query::Check JudgeSilentHub(KubeClient& kube, const std::string& name_space,
+                            const Failure& failure);
+
 }  // namespace firetower::cli

@@ -33,6 +33,7 @@ inline constexpr KubeResource kNodes{"/api/v1", "nodes", true};
 inline constexpr KubeResource kNamespaces{"/api/v1", "namespaces", true};
 inline constexpr KubeResource kEvents{"/api/v1", "events"};
 inline constexpr KubeResource kDaemonSets{"/apis/apps/v1", "daemonsets"};
+inline constexpr KubeResource kDeployments{"/apis/apps/v1", "deployments"};
 
 // Requests to the API server as a person makes them: each answers at once or becomes the Failure
 // that tells that person what is missing. A Failure has the reply's status, 0 without a reply.

@@ -68,11 +68,10 @@ Outcome<int> AskCluster(const Context& context) {
     if (!hub) return UnreadableAnswer(hub.error());
     all.checks.insert(all.checks.end(), hub->checks.begin(), hub->checks.end());
   } else {
-    const Failure& failure = reply.failure();
-    exit_code = failure.exit_code;
-    all.checks.push_back({"hub", query::CheckStatus::kFail,
-                          failure.what + (failure.why.empty() ? "" : ": " + failure.why),
-                          failure.fix});
+    all.checks.push_back(
+        JudgeSilentHub(*context.cluster, HubNamespace(context.args), reply.failure()));
+    if (all.checks.back().status == query::CheckStatus::kFail)
+      exit_code = reply.failure().exit_code;
   }
   for (const query::Check& check : all.checks) all.status = std::max(all.status, check.status);
   if (exit_code == ExitCode::kOk && all.status == query::CheckStatus::kFail)

@@ -76,7 +76,11 @@ Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValu
   Outcome<HttpAnswer> answer = transport_->Get(target, progress ? &*progress : nullptr);
   progress.reset();
   if (!answer) return answer.failure();
-  if (answer->status != 200) return Refused(name(), path, answer->status, answer->body);
+  if (answer->status != 200) {
+    Failure refused = Refused(name(), path, answer->status, answer->body);
+    refused.http_status = answer->status;
+    return refused;
+  }
   HttpReply reply;
   reply.body = std::move(answer->body);
   const std::string& skipped = answer->skipped;

@@ -46,7 +46,11 @@ std::string Pod(const std::string& name, bool ready, const std::string& more = "
 }
 
 // How the fake behaves as a pod.
-enum class Behaviour { kServes, kForbidden, kNothingListens, kClosesAfterEach };
+enum class Behaviour { kServes, kForbidden, kNothingListens, kClosesAfterEach, kKeepsStatusOnly };
+
+constexpr const char* kNoStore =
+    "HTTP/1.1 404 Not Found\r\nContent-Length: 41\r\n\r\n"
+    "{\"error\":{\"message\":\"there is /metrics\"}}";
 
 class HubTest : public ::testing::Test {
  protected:
@@ -163,7 +167,7 @@ class HubTest : public ::testing::Test {
     for (;;) {
       const std::string head = port.ReadRequest();
       if (head.empty()) return false;
-      port.Write(Answer(head));
+      port.Write(behaviour == Behaviour::kKeepsStatusOnly ? kNoStore : Answer(head));
       if (behaviour == Behaviour::kClosesAfterEach) return false;
     }
   }
@@ -387,6 +391,15 @@ TEST_F(HubTest, DoctorHasTheClustersChecksBeforeTheHubs) {
     answers.checks.push_back({"store", query::CheckStatus::kFail, "it is away", "wait"});
   });
   EXPECT_EQ(Run({"doctor", "--context", "c"}).exit_code, ExitCode::kFailure);
+}
+
+// As the chart installs it unless it is told of a store (hub/hub.cc).
+TEST_F(HubTest, DoctorTakesAHubWithoutAStoreAsItIs) {
+  Let("hub-1", Behaviour::kKeepsStatusOnly);
+  const Ran ran = Run({"doctor", "--context", "c"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("skip  hub           it was told no store (store.url): it keeps "
+                                 "the status of policies only\n"));
 }
 
 TEST_F(HubTest, UsageErrorsAreExitCode2) {

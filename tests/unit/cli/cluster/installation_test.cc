@@ -273,6 +273,26 @@ TEST_F(DoctorOfACluster, DoesNotBlameAProbeForAPodThatHasNotStarted) {
   }
 }
 
+// As with hub.enabled=false; where Deployments may not be read, nobody knows that.
+TEST_F(DoctorOfACluster, ThereNeedBeNoHub) {
+  Say(kNamespace, kPrivileged);
+  Say(kSet, Set(2, 2, 2));
+  const std::string deployments = "/apis/apps/v1/namespaces/ops/deployments";
+  Say(deployments, List(""));
+  Ran ran = Doctor();
+  EXPECT_EQ(ran.exit_code, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("ok    agents        2 of 2 agents are ready\n"
+                                 "skip  hub           no hub is installed in namespace ops\n"));
+  EXPECT_THAT(Targets(), Contains(AllOf(HasSubstr("/deployments?"), HasSubstr("firetower-hub"))));
+  for (const std::string& body :
+       {List(R"({"metadata":{"name":"firetower-hub"}})"), std::string()}) {
+    Say(deployments, body);
+    ran = Doctor();
+    EXPECT_EQ(ran.exit_code, ExitCode::kUnreachable) << body;
+    EXPECT_THAT(ran.out, HasSubstr("fail  hub           no hub runs in namespace ops: "));
+  }
+}
+
 // Events that may not be read cost their words, no more.
 TEST_F(DoctorOfACluster, DoesWithoutEvents) {
   Say(kNamespace, Namespace(""));
