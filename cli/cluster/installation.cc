@@ -104,6 +104,16 @@ Check JudgePodSecurity(const std::string& name_space, const Outcome<std::string>
                         name_space),
             ""};
   }
+  // Pods from before the label stay, and an API server may exempt namespaces, which nobody can
+  // read.
+  if (agents && AreAllThere(*agents)) {
+    return {"pod-security", CheckStatus::kWarn,
+            fmt::format("namespace {} enforces the Pod Security Standard \"{}\": the agents' pods "
+                        "that run stay, new ones are refused unless the cluster exempts this "
+                        "namespace",
+                        name_space, *enforced),
+            LabelCommand(name_space)};
+  }
   return {"pod-security", CheckStatus::kFail,
           fmt::format("namespace {} enforces the Pod Security Standard \"{}\", which refuses the "
                       "agents' pods: they have hostPID, hostPath and added capabilities",

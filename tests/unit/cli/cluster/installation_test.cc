@@ -61,7 +61,9 @@ TEST(PodSecurity, IsJudgedByTheLabelOfTheNamespace) {
       {"it lets them in", Says("privileged"), all, CheckStatus::kOk, "enforces \"privileged\""},
       {"whatever the agents do", Says("privileged"), refused, CheckStatus::kOk, "lets the agents'"},
       {"it refuses", Says("baseline"), refused, CheckStatus::kFail, "Standard \"baseline\""},
-      {"also those that come", Says("restricted"), all, CheckStatus::kFail, "\"restricted\""},
+      {"those that come", Says("restricted"), all, CheckStatus::kWarn, "run stay, new ones are"},
+      {"one of them", Says("restricted"), missing, CheckStatus::kFail, "\"restricted\""},
+      {"nobody looked", Says("baseline"), changed, CheckStatus::kFail, "which refuses the agents'"},
       {"unseen agents", Says("restricted"), Answered(403), CheckStatus::kFail, "refuses"},
       // Without the label the cluster's default holds, which is no fault by itself.
       {"all are there", Says(""), all, CheckStatus::kOk, "default lets the agents' pods in"},
