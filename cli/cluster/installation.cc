@@ -4,10 +4,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
+#include "base/clock.h"
 #include "cli/cluster/condition.h"
 #include "cli/cluster/hub.h"
+#include "k8s/client/exec_plugin.h"
 #include "k8s/watch/object_meta.h"
 
 namespace firetower::cli {
@@ -22,6 +25,10 @@ constexpr std::string_view kAgentLabels =
     "app.kubernetes.io/name=firetower,app.kubernetes.io/component=agent";
 constexpr std::string_view kAgentEvents =
     "involvedObject.kind=DaemonSet,involvedObject.name=firetower-agent,reason=FailedCreate";
+
+// The controller tries again after 1000 s at most, and its Event bears the time of the last
+// refusal: what is older was overcome. Events are kept for an hour.
+constexpr int64_t kRefusalNs = 20 * 60 * kNsPerSecond;
 
 constexpr std::string_view kLabel = "pod-security.kubernetes.io/enforce";
 // How Pod Security begins what it says of a pod.
@@ -160,19 +167,21 @@ Check JudgeAgents(const std::string& name_space, const Outcome<std::string>& enf
 
 namespace {
 
-// What the controller last said of pods that it could not make; "" where events may not be read.
-std::string RefusalOf(KubeClient& kube, const std::string& name_space) {
+// What the controller last said of pods that it could not make for the DaemonSet of that uid, as
+// one of this name may have been before; "" where events may not be read.
+std::string RefusalOf(KubeClient& kube, const std::string& name_space, std::string_view uid) {
   const Outcome<std::vector<k8s::Node>> events =
       kube.List(kEvents, name_space, {"message", "lastTimestamp", "metadata.creationTimestamp"}, "",
-                kAgentEvents);
+                fmt::format("{},involvedObject.uid={}", kAgentEvents, uid));
   if (!events) return "";
-  std::string_view newest;
+  int64_t newest_ns = Clock::System().WallNs() - kRefusalNs;
   std::string message;
   for (const k8s::Node& event : *events) {
     std::string_view time = k8s::TextAt(event, {"lastTimestamp"});
     if (time.empty()) time = k8s::TextAt(event, {"metadata", "creationTimestamp"});
-    if (time < newest) continue;  // RFC 3339 in UTC sorts as text
-    newest = time;
+    const std::optional<int64_t> time_ns = k8s::ParseTimestampNs(time);
+    if (!time_ns || *time_ns < newest_ns) continue;
+    newest_ns = *time_ns;
     message = k8s::TextAt(event, {"message"});
   }
   return message;
@@ -226,7 +235,7 @@ Outcome<AgentsSeen> LookAtAgents(KubeClient& kube, const std::string& name_space
   seen.current = k8s::IntegerAt(*set, {"status", "currentNumberScheduled"});
   seen.ready = k8s::IntegerAt(*set, {"status", "numberReady"});
   if (seen.current < seen.desired) {
-    seen.refusal = RefusalOf(kube, name_space);
+    seen.refusal = RefusalOf(kube, name_space, k8s::TextAt(*set, {"metadata", "uid"}));
   } else if (seen.ready < seen.desired) {
     seen.trouble = FirstTrouble(kube, name_space);
   }

@@ -7,8 +7,10 @@
 #include <map>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/args/spec.h"
+#include "k8s/status/timestamp.h"
 #include "tests/support/command.h"
 #include "tests/support/k8s/fake_http_server.h"
 #include "tests/unit/cli/program.h"
@@ -149,13 +151,20 @@ const std::string kBaseline = Namespace(R"("pod-security.kubernetes.io/enforce":
 const std::string kPrivileged = Namespace(R"("pod-security.kubernetes.io/enforce":"privileged")");
 
 std::string Set(int desired, int current, int ready) {
-  return R"({"metadata":{"name":"firetower-agent","generation":2},"status":{"observedGeneration":2,)"
+  return R"({"metadata":{"name":"firetower-agent","uid":"u-2","generation":2},)"
+         R"("status":{"observedGeneration":2,)"
          R"("desiredNumberScheduled":)" +
          std::to_string(desired) + R"(,"currentNumberScheduled":)" + std::to_string(current) +
          R"(,"numberReady":)" + std::to_string(ready) + "}}";
 }
 
 std::string List(const std::string& items) { return R"({"metadata":{},"items":[)" + items + "]}"; }
+
+std::string Event(const std::string& message, int64_t age_seconds) {
+  const int64_t time_ns = Clock::System().WallNs() - age_seconds * kNsPerSecond;
+  return R"({"metadata":{"name":"a"},"message":")" + message + R"(","lastTimestamp":")" +
+         k8s::TimeText(time_ns) + R"("})";
+}
 
 // The real binary against an API server that knows no hub.
 class DoctorOfACluster : public ::testing::Test {
@@ -210,12 +219,8 @@ class DoctorOfACluster : public ::testing::Test {
 TEST_F(DoctorOfACluster, NamesTheLabelAndWhatTheEventsSay) {
   Say(kNamespace, kBaseline);
   Say(kSet, Set(2, 0, 0));
-  const std::string old_event =
-      R"({"metadata":{"name":"b"},"message":"old","lastTimestamp":"2026-07-01T08:00:00Z"})";
-  const std::string new_event =
-      R"({"metadata":{"name":"a"},"message":"pods \"x\" is forbidden: violates PodSecurity",)"
-      R"("lastTimestamp":"2026-07-01T09:00:00Z"})";
-  Say("/api/v1/namespaces/ops/events", List(new_event + "," + old_event));
+  const std::string refused = R"(pods \"x\" is forbidden: violates PodSecurity)";
+  Say("/api/v1/namespaces/ops/events", List(Event(refused, 60) + "," + Event("old", 120)));
   const Ran ran = Doctor();
   EXPECT_EQ(ran.exit_code, ExitCode::kUnreachable) << "there is no hub to ask";
   EXPECT_EQ(ran.err, "");
@@ -225,9 +230,20 @@ TEST_F(DoctorOfACluster, NamesTheLabelAndWhatTheEventsSay) {
                                  "\nfail  agents        0 of 2 nodes "
                                  "have an agent's pod: pods \"x\" is forbidden: violates"));
   EXPECT_THAT(ran.out, HasSubstr("fail  hub           no hub runs in namespace ops"));
-  // Events of that DaemonSet alone.
+  // Events of that DaemonSet alone, not of one that was called so before.
   EXPECT_THAT(Targets(), Contains(AllOf(HasSubstr("/events?"), HasSubstr("fieldSelector="),
-                                        HasSubstr("firetower-agent"), HasSubstr("FailedCreate"))));
+                                        HasSubstr("firetower-agent"), HasSubstr("FailedCreate"),
+                                        HasSubstr("involvedObject.uid%3Du-2"))));
+}
+
+// Longer ago than the controller's back-off: it got past that.
+TEST_F(DoctorOfACluster, LeavesOldEventsOut) {
+  Say(kNamespace, kPrivileged);
+  Say(kSet, Set(2, 1, 1));
+  Say("/api/v1/namespaces/ops/events", List(Event("overcome", 21 * 60)));
+  EXPECT_THAT(Doctor().out, HasSubstr("fail  agents        1 of 2 nodes have an agent's pod\n"));
+  Say("/api/v1/namespaces/ops/events", List(Event("overcome", 21 * 60) + "," + Event("now", 999)));
+  EXPECT_THAT(Doctor().out, HasSubstr("1 of 2 nodes have an agent's pod: now\n"));
 }
 
 TEST_F(DoctorOfACluster, LooksAtPodsThatAreNotReady) {
