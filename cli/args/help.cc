@@ -114,7 +114,7 @@ left as it is, unless `-n` is given too. Of a server, `-n NS` is the matcher `na
 
 ## Selectors
 
-Where a command takes a SELECTOR, that is one word: PromQL label matchers, as
+Where a command takes a SELECTOR, that is one word: PromQL label matchers in braces, as
 `'{namespace="shop",pod=~"web.*"}'`, or KIND/NAME, as kubectl has it. KIND may be singular, plural or
 short, and have its group (`deploy`, `deployments`, `deployment.apps`). Profiles know the names of
 their pods' namespace, pod, container, node and workload, so that is what is matched:

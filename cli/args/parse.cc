@@ -14,6 +14,12 @@ namespace {
 
 Error Usage(std::string message) { return Error(ErrorCode::kInvalid, std::move(message)); }
 
+constexpr std::string_view kOneWord = "; a selector is one word, as deployment/checkout";
+
+bool LooksLikeSelector(std::string_view text) {
+  return text.find_first_of("{/=") != std::string_view::npos;
+}
+
 // The flags that may stand where we are: the global ones and those of the command, if it is known.
 std::vector<const FlagSpec*> FlagsOf(const CommandSpec* command) {
   std::vector<const FlagSpec*> flags;
@@ -132,7 +138,7 @@ class Parser {
     const size_t count = args_.positionals.size();
     if (!command.takes_selector() || count == 0) return;
     const bool is_last = count == command.max_positionals;
-    if (!is_last && args_.positionals[0].find_first_of("{/=") == std::string::npos) return;
+    if (!is_last && !LooksLikeSelector(args_.positionals[0])) return;
     args_.selector = std::move(args_.positionals.back());
     args_.positionals.pop_back();
   }
@@ -142,17 +148,20 @@ class Parser {
     if (command == nullptr) return OkStatus();
     if (args_.positionals.size() > command->max_positionals) {
       const std::string& extra = args_.positionals[command->max_positionals];
-      return Usage(fmt::format(
-          "'{}' is one argument too many for '{}'{}", extra, command->name,
-          command->takes_selector() ? "; a selector is one word, as deployment/checkout" : ""));
+      return Usage(fmt::format("'{}' is one argument too many for '{}'{}", extra, command->name,
+                               command->takes_selector() ? kOneWord : ""));
     }
     TakeSelector();
     std::span<const std::string_view> choices = command->positional_choices;
     if (choices.empty() || args_.positionals.empty()) return OkStatus();
     const std::string& first = args_.positionals[0];
     if (std::find(choices.begin(), choices.end(), first) != choices.end()) return OkStatus();
+    // Two words, neither of which is a selector: `top deployment checkout`.
+    const std::string meant = DidYouMean(first, choices);
+    const bool in_two = meant.empty() && !args_.selector.empty() && !LooksLikeSelector(first) &&
+                        !LooksLikeSelector(args_.selector);
     return Usage(fmt::format("'{}' takes {}, not '{}'{}", command->name, fmt::join(choices, " or "),
-                             first, DidYouMean(first, choices)));
+                             first, in_two ? kOneWord : meant));
   }
 
   std::string ForCommand() const {

@@ -33,11 +33,21 @@ Asked Split(const std::string& side) {
   return {selector, range.substr(0, dots), range.substr(dots + 2)};
 }
 
+// KIND/NAME of no known kind, whose '@' has times behind it: no path, and its mistake is told.
+bool IsMisspelt(const Asked& asked) {
+  const size_t slash = asked.selector.find('/');
+  return !asked.from.empty() && IsNamedObject(asked.selector) && slash != 0 &&
+         asked.selector[0] != '.' && asked.selector.find('/', slash + 1) == std::string::npos &&
+         query::ParseTimeRange(asked.from, asked.to, Clock::System().WallNs());
+}
+
 }  // namespace
 
 bool IsAsked(const std::string& side) {
   if (side.starts_with('{')) return true;
-  return ParseNamedObject(Split(side).selector) && ::access(side.c_str(), F_OK) != 0;
+  const Asked asked = Split(side);
+  return (ParseNamedObject(asked.selector) || IsMisspelt(asked)) &&
+         ::access(side.c_str(), F_OK) != 0;
 }
 
 Outcome<profile::Profile> AskSide(const Context& context, const std::string& side) {

@@ -9,7 +9,7 @@
 namespace firetower::cli {
 
 // Whether a side of a comparison is none of this machine's files: it begins with a brace, or is
-// KIND/NAME where no file is called so.
+// KIND/NAME where no file is called so. With times behind an '@' the kind may be misspelt.
 bool IsAsked(const std::string& side);
 
 // What the server has of `{container="web"}@FROM..TO` or `deploy/web@FROM..TO`, in the times of the

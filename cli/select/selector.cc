@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -84,6 +86,19 @@ constexpr std::string_view kInstead =
     "or "
     "write label matchers, as '{workload=\"checkout\"}'";
 
+// What pods have of profiles, which is mistaken for a label of pods without its braces.
+constexpr std::string_view kProfileLabels[] = {"namespace", "pod", "container", "node", "workload"};
+
+Error WrongLabel(std::string_view text) {
+  const std::string_view key = text.substr(0, text.find_first_of("=!~ "));
+  if (std::ranges::find(kProfileLabels, key) == std::end(kProfileLabels)) {
+    return Wrong(text, "pods' labels are not known of their profiles ('record' takes them)",
+                 kInstead);
+  }
+  return Wrong(text, "label matchers are in braces and their values in quotes",
+               fmt::format("write '{{{}=\"NAME\"}}'", key));
+}
+
 Selector With(const Selector& selector, std::string_view label, MatchOp op, std::string value) {
   Result<Matcher> matcher = Matcher::Create(std::string(label), op, std::move(value));
   return matcher ? selector.With(*std::move(matcher)) : selector;
@@ -102,8 +117,7 @@ Result<std::string> SelectorWithin(std::string_view text, const SelectorScope& s
     for (Known& known : KnownBy(*object))
       selector = With(selector, known.label, known.op, std::move(known.value));
   } else if (text.find('=') != std::string_view::npos && text.find('{') == std::string_view::npos) {
-    return Wrong(text, "pods' labels are not known of their profiles ('record' takes them)",
-                 kInstead);
+    return WrongLabel(text);
   } else {
     Result<Selector> parsed = Selector::Parse(text);
     if (!parsed) return std::string(text);

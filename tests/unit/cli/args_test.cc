@@ -87,6 +87,10 @@ TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
       {{"top", "function"}, "did you mean 'functions'?"},
       {{"top", "containers", "{}", "functions"}, "one argument too many"},
       {{"get", "deploy", "web"}, "a selector is one word, as deployment/checkout"},
+      {{"top", "deployment", "checkout"},
+       "'top' takes containers or functions, not 'deployment'; a selector is one word, as "
+       "deployment/checkout"},
+      {{"top", "function", "checkout"}, "not 'function'; did you mean 'functions'?"},
       {{"top", "deploy/web", "functions"}, "'top' takes containers or functions"},
       {{"doctor", "now"}, "'now' is one argument too many for 'doctor'"},
       {{"--color", "yes", "top"}, "must be one of auto, always, never"},

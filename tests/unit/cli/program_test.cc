@@ -290,6 +290,11 @@ TEST_F(FiretowerTest, DiffTakesKindAndNameUnlessAFileIsCalledSo) {
   const Ran none = Run({"diff", "deploy/web" + range, "deploy/web"});
   EXPECT_EQ(none.exit_code, ExitCode::kNoData);
   EXPECT_THAT(none.err, HasSubstr("{workload=\"web\"}"));
+  const Ran misspelt = Run({"diff", "deploymnt/web@now-2h..now-1h", "deploy/web"});
+  EXPECT_EQ(misspelt.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(misspelt.err, HasSubstr("did you mean 'deployment'?"));
+  for (const char* path : {"deploymnt/web", "profiles/web@2.pb.gz", "./web@now-1h", "a/b/c@now-1h"})
+    EXPECT_THAT(Run({"diff", path, "pod/web-0"}).err, HasSubstr("cannot read ")) << path;
   ASSERT_TRUE(std::filesystem::create_directory(InFolder("pod")));
   ASSERT_TRUE(WriteFileAtomic(InFolder("pod/web-0"), "main;a 3\n"));
   const std::string here = std::filesystem::current_path();

@@ -174,6 +174,16 @@ TEST(SelectorWithin, SaysWhatIsWrongAndWhatToWrite) {
     EXPECT_THAT(why(text), HasSubstr(std::string("'") + text + "': ")) << text;
     EXPECT_THAT(why(text), HasSubstr("deployment/checkout")) << text;
   }
+  // What profiles know has no braces here.
+  for (const auto& [text, write] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"pod=web-0", R"(write '{pod="NAME"}')"},
+           {"workload==web", R"(write '{workload="NAME"}')"},
+           {"namespace!=shop", R"(write '{namespace="NAME"}')"},
+           {"node=~worker.*", R"(write '{node="NAME"}')"},
+           {"container=web,pod=web-0", R"(write '{container="NAME"}')"}}) {
+    EXPECT_THAT(why(text), HasSubstr(write)) << text;
+    EXPECT_THAT(why(text), Not(HasSubstr("'record'"))) << text;
+  }
   // Nothing is near enough to be meant.
   EXPECT_THAT(why("rollout/x"), Not(HasSubstr("did you mean")));
   // The server says what is wrong with matchers.
