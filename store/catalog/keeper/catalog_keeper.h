@@ -20,8 +20,8 @@
 namespace firetower::store {
 
 struct CatalogKeeperOptions {
-  int64_t close_s = 300;             // after an interval's end, until its catalog is written
-  int64_t close_hour_s = 600;        // after an hour's end, until its catalogs become one
+  int64_t close_s = 300;       // after an interval's end, until its catalog is written
+  int64_t close_hour_s = 600;  // after an hour's end, until its catalogs become one
   // What begins until the next look, and if it is late, is looked at too: it would be listed for a
   // question, while the end of the interval before is known only as of the last look.
   int64_t ahead_s = 120;
