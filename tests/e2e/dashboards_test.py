@@ -94,8 +94,8 @@ def judge_rules(case, prometheus):
     # Half of the load is in the kernel, more where the other half gets less of the machine.
     raised -= {"FiretowerKernelHeavy"}
     case.check(
-        "of a daemon that is well, the refused policy alone is told",
-        raised == {"FiretowerPolicyRefused"},
+        "of a daemon that is well, and without a hub, that and the refused policy are all that is told",
+        raised == {"FiretowerPolicyRefused", "FiretowerHubAbsent"},
         raised,
     )
     return [rule["query"] for rule in rules]
