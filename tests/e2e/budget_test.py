@@ -6,6 +6,7 @@ Two policies have limits that do not pay for what they ask. The one of lower pri
 log say so, the CPU time shown stays that of the cgroup; with a budget that suffices the rate rises again.
 """
 
+import os
 import pathlib
 import sys
 import time
@@ -33,6 +34,8 @@ spec:
 
 
 PART = 0.65  # of what they cost without limits
+# Rates rise a step at a time, for some five minutes: hack/test soak waits for that.
+RECOVERS = "FIRETOWER_BUDGET_RECOVERS" in os.environ
 
 
 def own_seconds(metrics):
@@ -103,6 +106,8 @@ def main():
             case.at_most("own cost ÷ limits.cpu together", cores / budget, 1.25)
             for name, ratio in zip(("full rate", "lowered"), ratios):
                 case.check(f"CPU shown ÷ the cgroup's own, container at {name}", 0.85 <= ratio <= 1.15, f"{ratio:.3f}")
+            if not RECOVERS:
+                case.finish()
             before = daemon.metrics().sum("firetower_governor_steps_total")
             write(2)
             took = await_rates(daemon, "full", 2, 500)
