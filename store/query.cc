@@ -61,37 +61,22 @@ class StoreMerger {
                                "selector or the time range",
                                limits_.max_read_bytes));
     }
+    Read one{*found.key, found.entry == nullptr ? "" : found.entry->name, SpanOf(row),
+             counted_.IsAll(row), ""};
     Result<std::string> bytes = found.Read(*store_);
     if (!bytes) {
       RETURN_IF_ERROR(CheckLimits(limits_.calls));
-      Skip(*found.key, found.entry == nullptr ? "" : found.entry->name, bytes.error());
-      return OkStatus();
+      return Skip(one, bytes.error());
     }
-    batch_bytes_ += bytes->size();
-    batch_.push_back({*found.key, found.entry == nullptr ? "" : found.entry->name, SpanOf(row),
-                      counted_.IsAll(row), *std::move(bytes)});
+    one.bytes = *std::move(bytes);
+    batch_bytes_ += one.bytes.size();
+    batch_.push_back(std::move(one));
     return batch_bytes_ < kBatchBytes ? OkStatus() : AddBatch();
   }
   // What was read; before profiles that are not stored.
   Status AddBatch() {
     batch_bytes_ = 0;
-    for (const Read& one : std::exchange(batch_, {})) {
-      if (one.is_all) {
-        if (const Status read = merger_.ReadPprof(one.bytes); !read) {
-          Skip(one.key, one.entry, read.error());
-          continue;
-        }
-        RETURN_IF_ERROR(AddAs(one.span, [&] { return merger_.AddRead(); }));
-        continue;
-      }
-      Result<profile::Profile> profile = profile::DecodePprof(one.bytes);
-      if (!profile) {
-        Skip(one.key, one.entry, profile.error());
-        continue;
-      }
-      const profile::Profile counted = CountedPart::Of(*profile);
-      RETURN_IF_ERROR(AddAs(one.span, [&] { return merger_.Add(counted); }));
-    }
+    for (const Read& one : std::exchange(batch_, {})) RETURN_IF_ERROR(AddRead(one));
     return OkStatus();
   }
 
@@ -122,6 +107,21 @@ class StoreMerger {
     std::string bytes;
   };
 
+  // What cannot be read is skipped.
+  Status AddRead(const Read& one) {
+    if (one.is_all) {
+      if (const Status read = merger_.ReadPprof(one.bytes); !read) return Skip(one, read.error());
+      return AddAs(one.span, [&] { return merger_.AddRead(); });
+    }
+    const Result<profile::Profile> profile = profile::DecodePprof(one.bytes);
+    if (!profile) return Skip(one, profile.error());
+    return AddAs(one.span, [&] { return merger_.Add(CountedPart::Of(*profile)); });
+  }
+  Status Skip(const Read& one, const Error& error) {
+    result_.skipped.Add(one.key, one.entry, error.message());
+    return OkStatus();
+  }
+
   static Span SpanOf(const CatalogRow& row) { return {row.type, row.start_ns, row.end_ns()}; }
 
   // `add` adds the profile of that time.
@@ -139,10 +139,6 @@ class StoreMerger {
       added.Context("narrow the selector or the time range");
     }
     return added;
-  }
-
-  void Skip(const std::string& key, const std::string& entry, const Error& error) {
-    result_.skipped.Add(key, entry, error.message());
   }
 
   const std::unique_ptr<const ObjectStore> store_;
