@@ -11,8 +11,8 @@
 #include <optional>
 #include <pugixml.hpp>
 
+#include "base/text/percent.h"
 #include "store/s3/http/date.h"
-#include "store/s3/sign/uri.h"
 
 namespace firetower::store::s3 {
 namespace {
@@ -79,7 +79,7 @@ std::string Escaped(std::string_view text) {
 // A key or prefix of a listing with EncodingType url.
 Result<std::string> KeyText(const char* text, bool encoded) {
   if (!encoded) return std::string(text);
-  std::optional<std::string> decoded = DecodeUri(text, true);
+  std::optional<std::string> decoded = DecodePercent(text, true);
   if (!decoded) return Corrupt("a key that is not URL-encoded as announced");
   return *std::move(decoded);
 }

@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/percent.h"
-
 namespace firetower::store::s3 {
 namespace {
 
@@ -34,10 +32,6 @@ std::string Encode(std::string_view text, bool keep_slashes) {
 
 std::string EncodeUriComponent(std::string_view text) { return Encode(text, false); }
 std::string EncodeUriPath(std::string_view path) { return Encode(path, true); }
-
-std::optional<std::string> DecodeUri(std::string_view text, bool plus_is_blank) {
-  return DecodePercent(text, plus_is_blank);
-}
 
 std::string CanonicalQuery(std::span<const QueryParameter> query) {
   std::vector<std::pair<std::string, std::string>> encoded;

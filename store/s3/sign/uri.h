@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +11,6 @@ namespace firetower::store::s3 {
 // %XX in upper case. In a path the '/' between components stays.
 std::string EncodeUriComponent(std::string_view text);
 std::string EncodeUriPath(std::string_view path);
-
-// %XX decoded; '+' too becomes a blank where `plus_is_blank`. Nothing when a % has no two digits.
-std::optional<std::string> DecodeUri(std::string_view text, bool plus_is_blank = false);
 
 struct QueryParameter {
   std::string name = {};

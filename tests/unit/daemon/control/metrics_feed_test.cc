@@ -10,7 +10,7 @@
 
 #include "tests/support/fake_proc.h"
 #include "tests/support/fake_sampler.h"
-#include "tests/support/s3/dated_server.h"
+#include "tests/unit/daemon/control/dated_side.h"
 
 namespace firetower::daemon {
 namespace {
@@ -246,23 +246,17 @@ TEST_F(MetricsFeedTest, ShowsWhatMetABound) {
   EXPECT_EQ(Sum("firetower_samples_lost_total"), 0) << "no samples";
 }
 
-// 06 Nov 1994 08:49:37 GMT is 784111777 (RFC 9110 §5.6.7).
 TEST_F(MetricsFeedTest, ShowsHowFarTheStoresClockIsOff) {
-  const testing::DatedServer server("Sun, 06 Nov 1994 08:49:37 GMT");
-  const testing::ScratchFolder folder;
-  StoreSideOptions options;
-  options.url = server.url();
-  options.spool_folder = folder.path();
-  options.spool_bytes = 1 << 20;
-  const auto side = StoreSide::Open(options, Clock::System());
-  ASSERT_TRUE(side) << side.error().message();
+  testing::DatedSide dated;
   const auto skew = [&] {
-    feed_.Update(nullptr, nullptr, nullptr, side->get(), 100);
+    feed_.Update(nullptr, nullptr, nullptr, &dated.side(), 100);
     return Value("firetower_objectstore_clock_skew_seconds");
   };
   EXPECT_EQ(skew(), 0) << "it was not asked yet";
-  ASSERT_TRUE((*side)->Check(10 * kNsPerSecond));
-  EXPECT_NEAR(skew(), 784'111'778 - static_cast<double>(Clock::System().WallNs()) / 1e9, 10);
+  ASSERT_TRUE(dated.side().Check(10 * kNsPerSecond));
+  // That second ends at the next.
+  const double here_s = static_cast<double>(Clock::System().WallNs()) / 1e9;
+  EXPECT_NEAR(skew(), testing::DatedSide::kServerS + 1 - here_s, 10);
 }
 
 TEST_F(MetricsFeedTest, TakesTheKernelSidesCounters) {

@@ -6,7 +6,7 @@
 
 #include "tests/support/command.h"
 #include "tests/support/memory_store.h"
-#include "tests/support/s3/dated_server.h"
+#include "tests/unit/daemon/control/dated_side.h"
 
 namespace firetower::daemon {
 namespace {
@@ -48,19 +48,12 @@ TEST(ProbeStore, ProfilesThatWereRefusedCountMoreThanTheProbe) {
   EXPECT_THAT(check.message, HasSubstr("did not take the profiles that were written last"));
 }
 
-// 06 Nov 1994 08:49:37 GMT is 784111777 (RFC 9110 §5.6.7); that second ends at ..78.
 TEST(ProbeStore, TellsOfAClockThatIsNotTheStores) {
-  const testing::DatedServer server("Sun, 06 Nov 1994 08:49:37 GMT");
-  const testing::ScratchFolder folder;
-  StoreSideOptions options;
-  options.url = server.url();
-  options.spool_folder = folder.path();
-  options.spool_bytes = 1 << 20;
-  const auto side = StoreSide::Open(options, Clock::System());
-  ASSERT_TRUE(side) << side.error().message();
-  const StoreFacts facts = ProbeStore(**side, false);
+  testing::DatedSide dated;
+  const StoreFacts facts = ProbeStore(dated.side(), false);
   EXPECT_EQ(facts.error, "");
-  const int64_t behind_s = Clock::System().WallNs() / kNsPerSecond - 784'111'778;
+  const int64_t behind_s =
+      Clock::System().WallNs() / kNsPerSecond - (testing::DatedSide::kServerS + 1);
   EXPECT_NEAR(static_cast<double>(facts.skew_s), static_cast<double>(-behind_s), 10);
   const Check check = StoreCheck(facts);
   EXPECT_EQ(check.status, CheckStatus::kWarn);
