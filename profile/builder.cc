@@ -42,11 +42,10 @@ StringId ProfileBuilder::AddString(std::string_view text) {
 void ProfileBuilder::Reserve(const Sizes& sizes) {
   size_t samples = std::min<size_t>(sizes.samples, limits_.max_samples);
   strings_.Reserve(sizes.strings, sizes.string_bytes);
-  functions_.Reserve(sizes.functions, sizes.functions);
-  lines_.Reserve(sizes.locations, sizes.locations);
-  locations_.Reserve(sizes.locations, sizes.locations);
+  functions_.Reserve(sizes.functions);
+  locations_.Reserve(sizes.locations);
   stacks_.Reserve(samples, sizes.frames);
-  samples_.Reserve(samples, samples);
+  samples_.reserve(samples);
   first_samples_.reserve(samples);
   values_.reserve(samples * meta_.sample_types.size());
 }
@@ -90,29 +89,27 @@ uint32_t ProfileBuilder::AddFunction(std::string_view name, std::string_view sys
                               .start_line = start_line});
 }
 
-Profile::LocationRecord ProfileBuilder::RecordOf(uint32_t mapping, uint64_t address,
-                                                 std::span<const Line> lines, bool is_folded) {
-  CHECK(mapping == kNoMapping || mapping < mappings_.size());
-  for (const Line& line : lines) CHECK(line.function < functions_.size());
-  return {.address = address,
-          .mapping = mapping,
-          .lines = lines_.Intern(lines),
-          .is_folded = is_folded ? 1u : 0u};
+void ProfileBuilder::CheckLocation(const Location& location) const {
+  CHECK(location.mapping == kNoMapping || location.mapping < mappings_.size());
+  for (const Line& line : location.lines) CHECK(line.function < functions_.size());
 }
 
 uint32_t ProfileBuilder::AddLocation(uint32_t mapping, uint64_t address,
                                      std::span<const Line> lines, bool is_folded) {
-  return locations_.Intern(RecordOf(mapping, address, lines, is_folded));
+  const Location location{
+      .mapping = mapping, .address = address, .is_folded = is_folded, .lines = lines};
+  CheckLocation(location);
+  return locations_.Intern(location);
 }
 
-uint32_t ProfileBuilder::AddOpenLocation() {
-  return locations_.AddOpen(RecordOf(kNoMapping, 0, {}, false));
-}
+uint32_t ProfileBuilder::AddOpenLocation() { return locations_.AddOpen(); }
 
 void ProfileBuilder::SetLocation(uint32_t open_location, uint32_t mapping, uint64_t address,
                                  std::span<const Line> lines) {
   CHECK(open_location < locations_.size());
-  locations_.Replace(open_location, RecordOf(mapping, address, lines, false));
+  const Location location{.mapping = mapping, .address = address, .lines = lines};
+  CheckLocation(location);
+  locations_.Set(open_location, location);
 }
 
 Label ProfileBuilder::StringLabel(std::string_view key, std::string_view value) {
@@ -144,17 +141,18 @@ uint32_t HashOf(uint32_t stack, uint32_t labels) {
 uint32_t ProfileBuilder::FindSample(const Profile::SampleRecord& record) const {
   if (record.stack >= first_samples_.size()) return IdSet::kNone;
   const uint32_t first = first_samples_[record.stack];
-  if (samples_.Get(first)[0].labels == record.labels) return first;
+  if (samples_[first].labels == record.labels) return first;
   return other_samples_.Find(HashOf(record.stack, record.labels), [&](uint32_t id) {
-    const Profile::SampleRecord& other = samples_.Get(id)[0];
+    const Profile::SampleRecord& other = samples_[id];
     return other.stack == record.stack && other.labels == record.labels;
   });
 }
 
 void ProfileBuilder::AppendSample(const Profile::SampleRecord& record,
                                   std::span<const int64_t> values) {
-  const uint32_t id = samples_.Append({&record, 1});
-  values_.insert(values_.end(), values.begin(), values.end());
+  const uint32_t id = sample_count();
+  samples_.push_back(record);
+  values_.append(values);
   if (record.stack == first_samples_.size()) {
     first_samples_.push_back(id);  // stacks are made for samples only, and counted alike
   } else {
@@ -202,20 +200,19 @@ bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<co
 }
 
 size_t ProfileBuilder::bytes() const {
-  return strings_.bytes() + mappings_.bytes() + functions_.bytes() + lines_.bytes() +
-         locations_.bytes() + stacks_.bytes() + labels_.bytes() + samples_.bytes() +
-         first_samples_.capacity() * sizeof(uint32_t) + other_samples_.bytes() +
-         values_.capacity() * sizeof(int64_t);
+  return strings_.bytes() + mappings_.bytes() + functions_.bytes() + locations_.bytes() +
+         stacks_.bytes() + labels_.bytes() + samples_.bytes() + first_samples_.bytes() +
+         other_samples_.bytes() + values_.bytes();
 }
 
 Profile ProfileBuilder::Build() && {
   Profile built;
   built.meta_ = std::move(meta_);
   built.strings_ = std::move(strings_).TakePool();
-  built.mappings_ = std::move(mappings_).TakePool();
-  built.functions_ = std::move(functions_).TakePool();
-  built.lines_ = std::move(lines_).TakePool();
-  built.locations_ = std::move(locations_).TakePool();
+  built.mappings_ = std::move(mappings_).TakeRecords();
+  built.functions_ = std::move(functions_).TakeRecords();
+  built.lines_ = std::move(locations_).TakeLines();
+  built.locations_ = std::move(locations_).TakeRecords();
   built.stacks_ = std::move(stacks_).TakePool();
   built.labels_ = std::move(labels_).TakePool();
   built.samples_ = std::move(samples_);

@@ -7,8 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "profile/interner.h"
+#include "base/container/growing_array.h"
 #include "profile/profile.h"
+#include "profile/table/id_set.h"
+#include "profile/table/interner.h"
+#include "profile/table/location_table.h"
+#include "profile/table/record_interner.h"
 
 namespace firetower::profile {
 
@@ -76,7 +80,7 @@ class ProfileBuilder {
   bool AddSample(std::span<const uint32_t> locations, std::span<const int64_t> values,
                  std::span<const Label> labels = {});
 
-  uint32_t sample_count() const { return samples_.size(); }
+  uint32_t sample_count() const { return static_cast<uint32_t>(samples_.size()); }
   uint64_t dropped_samples() const { return dropped_samples_; }
   // Additions that passed the range of int64 and were held at its end.
   uint64_t saturated_values() const { return saturated_values_; }
@@ -86,8 +90,7 @@ class ProfileBuilder {
 
  private:
   void CheckMapping(const Mapping& mapping) const;
-  Profile::LocationRecord RecordOf(uint32_t mapping, uint64_t address, std::span<const Line> lines,
-                                   bool is_folded);
+  void CheckLocation(const Location& location) const;
   bool HasRoomFor(std::span<const uint32_t> locations) const;
   // IdSet::kNone when there is none.
   uint32_t FindSample(const Profile::SampleRecord& record) const;
@@ -98,18 +101,17 @@ class ProfileBuilder {
   uint64_t dropped_samples_ = 0;
   uint64_t saturated_values_ = 0;
   Interner<char> strings_;
-  Interner<Mapping> mappings_;
-  Interner<Function> functions_;
-  Interner<Line> lines_;
-  Interner<Profile::LocationRecord> locations_;
+  RecordInterner<Mapping> mappings_;
+  RecordInterner<Function> functions_;
+  LocationTable locations_;
   Interner<uint32_t> stacks_;
   Interner<Label> labels_;
-  Pool<Profile::SampleRecord> samples_;
+  GrowingArray<Profile::SampleRecord> samples_;
   // Nearly every stack comes with one set of labels: of each stack the sample that came first, and
   // a set of the others.
-  std::vector<uint32_t> first_samples_;
+  GrowingArray<uint32_t> first_samples_;
   IdSet other_samples_;
-  std::vector<int64_t> values_;
+  GrowingArray<int64_t> values_;
   std::vector<Label> label_scratch_;
 };
 

@@ -46,8 +46,10 @@ bool CopyInto(Source& source, const MapMapping& map_mapping, const Change& chang
   std::vector<Line> lines;
   for (uint32_t i = 0; i < locations.size(); ++i) {
     Location from = source.location(i);
-    lines.assign(from.lines.begin(), from.lines.end());
-    for (Line& line : lines) line.function = functions[line.function];
+    lines.clear();
+    for (const Line& line : from.lines) {
+      lines.push_back({functions[line.function], line.column, line.line});
+    }
     MovedMapping to = from.mapping == kNoMapping ? MovedMapping{} : mappings[from.mapping];
     locations[i] = builder.AddLocation(to.index, from.address + to.move, lines, from.is_folded);
   }

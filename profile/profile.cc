@@ -10,7 +10,7 @@ namespace firetower::profile {
 Profile::Profile() { strings_.Append({}); }
 
 Sample Profile::sample(uint32_t index) const {
-  const SampleRecord& record = samples_.Get(index)[0];
+  const SampleRecord& record = samples_[index];
   size_t width = meta_.sample_types.size();
   return {.locations = stacks_.Get(record.stack),
           .values = {values_.data() + index * width, width},
@@ -18,7 +18,7 @@ Sample Profile::sample(uint32_t index) const {
 }
 
 Location Profile::location(uint32_t index) const {
-  const LocationRecord& record = locations_.Get(index)[0];
+  const LocationRecord& record = locations_[index];
   return {.mapping = record.mapping,
           .address = record.address,
           .is_folded = record.is_folded != 0,
@@ -73,7 +73,7 @@ bool Profile::IsKernel(const Location& location) const {
 size_t Profile::bytes() const {
   return strings_.bytes() + mappings_.bytes() + functions_.bytes() + lines_.bytes() +
          locations_.bytes() + stacks_.bytes() + labels_.bytes() + samples_.bytes() +
-         values_.capacity() * sizeof(int64_t);
+         values_.bytes();
 }
 
 int64_t SaturatingAdd(int64_t a, int64_t b) {

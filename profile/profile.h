@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/interner.h"
+#include "base/container/growing_array.h"
+#include "profile/table/pool.h"
 
 namespace firetower::profile {
 
@@ -96,6 +97,14 @@ struct Sample {
   std::span<const Label> labels = {};        // ordered by key string id, one per key
 };
 
+// A location as a profile holds it.
+struct LocationRecord {
+  uint64_t address = 0;
+  uint32_t mapping = kNoMapping;
+  uint32_t lines = 0;  // of the profile, an id
+  uint64_t is_folded = 0;
+};
+
 class Profile {
  public:
   Profile();
@@ -105,17 +114,17 @@ class Profile {
   void SetComments(std::vector<std::string> comments) { meta_.comments = std::move(comments); }
   const std::vector<ValueType>& sample_types() const { return meta_.sample_types; }
 
-  uint32_t sample_count() const { return samples_.size(); }
-  uint32_t location_count() const { return locations_.size(); }
-  uint32_t function_count() const { return functions_.size(); }
-  uint32_t mapping_count() const { return mappings_.size(); }
+  uint32_t sample_count() const { return static_cast<uint32_t>(samples_.size()); }
+  uint32_t location_count() const { return static_cast<uint32_t>(locations_.size()); }
+  uint32_t function_count() const { return static_cast<uint32_t>(functions_.size()); }
+  uint32_t mapping_count() const { return static_cast<uint32_t>(mappings_.size()); }
   uint32_t string_count() const { return strings_.size(); }
 
   // An index must be below its count.
   Sample sample(uint32_t index) const;
   Location location(uint32_t index) const;
-  const Function& function(uint32_t index) const { return functions_.Get(index)[0]; }
-  const Mapping& mapping(uint32_t index) const { return mappings_.Get(index)[0]; }
+  const Function& function(uint32_t index) const { return functions_[index]; }
+  const Mapping& mapping(uint32_t index) const { return mappings_[index]; }
   std::string_view string(StringId id) const {
     std::span<const char> text = strings_.Get(id);
     return {text.data(), text.size()};
@@ -140,12 +149,6 @@ class Profile {
  private:
   friend class ProfileBuilder;
 
-  struct LocationRecord {
-    uint64_t address = 0;
-    uint32_t mapping = kNoMapping;
-    uint32_t lines = 0;  // id in lines_
-    uint64_t is_folded = 0;
-  };
   struct SampleRecord {
     uint32_t stack = 0;   // id in stacks_
     uint32_t labels = 0;  // id in labels_
@@ -153,14 +156,14 @@ class Profile {
 
   Meta meta_;
   Pool<char> strings_;
-  Pool<Mapping> mappings_;
-  Pool<Function> functions_;
+  GrowingArray<Mapping> mappings_;
+  GrowingArray<Function> functions_;
   Pool<Line> lines_;
-  Pool<LocationRecord> locations_;
+  GrowingArray<LocationRecord> locations_;
   Pool<uint32_t> stacks_;
   Pool<Label> labels_;
-  Pool<SampleRecord> samples_;
-  std::vector<int64_t> values_;  // sample_count() * sample_types().size()
+  GrowingArray<SampleRecord> samples_;
+  GrowingArray<int64_t> values_;  // sample_count() * sample_types().size()
 };
 
 // a + b, held at the ends of the range instead of wrapping.

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "profile/interner.h"
+#include "profile/table/interner.h"
 
 namespace firetower::profile {
 namespace {

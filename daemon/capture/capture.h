@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/spsc_queue.h"
+#include "base/container/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/cpu_list.h"

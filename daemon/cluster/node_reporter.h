@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/container/spsc_queue.h"
 #include "base/snapshot.h"
-#include "base/spsc_queue.h"
 #include "daemon/health/check.h"
 #include "daemon/metrics/metrics_registry.h"
 #include "k8s/client/api_client.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/flat_map.h"
+#include "base/container/flat_map.h"
 #include "daemon/export/container_names.h"
 #include "daemon/export/frame_namer.h"
 #include "daemon/pipeline/slice.h"

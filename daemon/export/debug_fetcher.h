@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/spsc_queue.h"
+#include "base/container/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/process/module.h"
 #include "symbolizer/load_object.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "base/spsc_queue.h"
+#include "base/container/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/export/debug_fetcher.h"
 #include "daemon/pipeline/pipeline.h"

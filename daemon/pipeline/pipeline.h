@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/container/spsc_queue.h"
 #include "base/snapshot.h"
-#include "base/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/capture/capture.h"
 #include "daemon/pipeline/resolver.h"

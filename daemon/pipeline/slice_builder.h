@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "base/flat_map.h"
+#include "base/container/flat_map.h"
 #include "daemon/pipeline/slice.h"
 
 namespace firetower::daemon {

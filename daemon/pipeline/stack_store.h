@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/flat_map.h"
+#include "base/container/flat_map.h"
 #include "daemon/capture/round.h"
 #include "daemon/policy/selection.h"
 

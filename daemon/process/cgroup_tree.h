@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/flat_map.h"
+#include "base/container/flat_map.h"
 #include "base/result.h"
 #include "k8s/cgroup_path.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/spsc_queue.h"
+#include "base/container/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/unwind/module_file.h"
 #include "daemon/unwind/unwinder.h"

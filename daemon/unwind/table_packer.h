@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/flat_map.h"
+#include "base/container/flat_map.h"
 #include "daemon/unwind/packed_table.h"
 #include "symbolizer/cfi/unwind_row.h"
 

@@ -3,7 +3,6 @@
 
 #include <isa-l/igzip_lib.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "base/check.h"
@@ -15,17 +14,19 @@ namespace {
 // more CPU of a whole encoding for as much again. A larger buffer of the level makes none smaller.
 constexpr uint32_t kLevel = 2;
 constexpr uint32_t kLevelBytes = ISAL_DEF_LVL2_SMALL;
-// Room that is made at least when there is none: small profiles fit into it.
-constexpr size_t kRoomBytes = size_t{16} << 10;
+constexpr size_t kRoomBytes = size_t{64} << 10;
 
 }  // namespace
 
 struct GzipWriter::Stream {
   isal_zstream z;
   std::unique_ptr<uint8_t[]> level = std::make_unique_for_overwrite<uint8_t[]>(kLevelBytes);
+  // Where the library writes: a string's own room would have to be filled with zeros for it.
+  std::unique_ptr<uint8_t[]> room = std::make_unique_for_overwrite<uint8_t[]>(kRoomBytes);
 };
 
-GzipWriter::GzipWriter() : stream_(std::make_unique<Stream>()) {
+GzipWriter::GzipWriter(size_t expected_bytes) : stream_(std::make_unique<Stream>()) {
+  out_.reserve(expected_bytes);
   isal_zstream& z = stream_->z;
   isal_deflate_init(&z);
   z.level = kLevel;
@@ -46,7 +47,6 @@ void GzipWriter::Append(std::string_view bytes) {
 
 std::string GzipWriter::Finish() && {
   Deflate({}, true);
-  out_.resize(used_);
   return std::move(out_);
 }
 
@@ -57,14 +57,10 @@ void GzipWriter::Deflate(std::string_view bytes, bool is_last) {
   z.avail_in = static_cast<uint32_t>(bytes.size());
   z.end_of_stream = is_last ? 1 : 0;
   do {
-    if (out_.size() - used_ < kRoomBytes / 4) {
-      out_.resize(out_.size() + out_.size() / 4 + kRoomBytes);
-    }
-    const size_t room = std::min<size_t>(out_.size() - used_, std::numeric_limits<uint32_t>::max());
-    z.next_out = reinterpret_cast<uint8_t*>(out_.data() + used_);
-    z.avail_out = static_cast<uint32_t>(room);
+    z.next_out = stream_->room.get();
+    z.avail_out = kRoomBytes;
     CHECK(isal_deflate(&z) == COMP_OK);  // anything else says that it was set up wrongly
-    used_ += room - z.avail_out;
+    out_.append(reinterpret_cast<const char*>(stream_->room.get()), kRoomBytes - z.avail_out);
     // It has more to say while it fills the room.
   } while (z.avail_in > 0 || z.avail_out == 0 || (is_last && z.internal_state.state != ZSTATE_END));
 }

@@ -115,7 +115,7 @@ class Layouter {
       used.push_back(frame);
     }
     auto key = [&](uint32_t id) {
-      const FlameFrame& frame = tree_.frames.Get(id)[0];
+      const FlameFrame& frame = tree_.frames[id];
       return std::tuple(tree_.string(frame.name), tree_.string(frame.module), frame.kind);
     };
     std::ranges::sort(used, [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
@@ -159,7 +159,7 @@ class Layouter {
     uint32_t& name = name_of_frame_[frame_id];
     if (name == kNone) {
       name = static_cast<uint32_t>(levels_.names.size());
-      const FlameFrame& frame = tree_.frames.Get(frame_id)[0];
+      const FlameFrame& frame = tree_.frames[frame_id];
       levels_.names.push_back({std::string(tree_.string(frame.name)),
                                std::string(tree_.string(frame.module)), frame.kind});
     }

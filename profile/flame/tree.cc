@@ -141,7 +141,7 @@ Status FlameTreeBuilder::Add(const Profile& profile, uint32_t value_index, Side 
 
 FlameTree FlameTreeBuilder::Build() && {
   tree_.strings = std::move(strings_).TakePool();
-  tree_.frames = std::move(frames_).TakePool();
+  tree_.frames = std::move(frames_).TakeRecords();
   if (!has_left_) tree_.left_selfs.clear();
   tree_.totals = tree_.selfs;
   tree_.left_totals = tree_.left_selfs;

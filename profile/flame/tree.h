@@ -9,8 +9,10 @@
 
 #include "base/result.h"
 #include "profile/flame/names.h"
-#include "profile/interner.h"
 #include "profile/profile.h"
+#include "profile/table/id_set.h"
+#include "profile/table/interner.h"
+#include "profile/table/record_interner.h"
 
 namespace firetower::profile {
 
@@ -29,7 +31,7 @@ struct FlameFrame {
 // children. Every value is 0 or more.
 struct FlameTree {
   Pool<char> strings;
-  Pool<FlameFrame> frames;
+  GrowingArray<FlameFrame> frames;
   std::vector<uint32_t> parents;   // of node 0: 0
   std::vector<uint32_t> frame_of;  // index in `frames`
   std::vector<int64_t> selfs;      // value of samples that end there
@@ -79,7 +81,7 @@ class FlameTreeBuilder {
   const NameDetail detail_;
   const uint32_t max_nodes_;
   Interner<char> strings_;
-  Interner<FlameFrame> frames_;
+  RecordInterner<FlameFrame> frames_;
   IdSet children_;  // nodes, found by parent and frame
   FlameTree tree_;
   int64_t sums_[2] = {0, 0};

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/codec/pprof/wire.h"
-#include "profile/interner.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "profile/profile.h"
+#include "profile/table/interner.h"
 
 namespace firetower::profile {
 

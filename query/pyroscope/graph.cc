@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "profile/builder.h"
-#include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "profile/flame/layout.h"
 #include "profile/flame/tree.h"
 #include "profile/pprof.h"

@@ -12,6 +12,7 @@
 
 #include "base/json.h"
 #include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 
 namespace firetower::query::pyroscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "profile/type.h"
 #include "store/profiles/newest.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/json.h"
-#include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "profile/type.h"
 
 namespace firetower::query::pyroscope {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/interner.h"
+#include "profile/table/interner.h"
 #include "store/catalog/catalog_line.h"
 
 namespace firetower::store {

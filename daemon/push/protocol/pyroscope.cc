@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "daemon/push/protocol/protocol.h"
-#include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "profile/copy.h"
 #include "profile/otlp/request.h"
 #include "profile/pprof.h"

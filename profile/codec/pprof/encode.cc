@@ -9,7 +9,7 @@
 #include "profile/codec/pprof/fields.h"
 #include "profile/codec/pprof/location_order.h"
 #include "profile/codec/pprof/sample_order.h"
-#include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "profile/pprof.h"
 
 namespace firetower::profile {
@@ -17,6 +17,10 @@ namespace {
 
 // So much is written before it is compressed: the whole of a large profile never lies there.
 constexpr size_t kPieceBytes = size_t{256} << 10;
+
+// Of a profile above this, the file's room is made at once. What of it stays empty is never
+// touched.
+constexpr size_t kLargeBytes = size_t{1} << 20;
 
 // Writes each entry into one buffer that is used again, then behind the others.
 class Encoder {
@@ -92,10 +96,11 @@ class Encoder {
   }
 
   void AddSample(const Sample& from) {
-    entry_.Packed(pprof_field::kLocationId, from.locations.size(),
-                  [&](size_t i) { return uint64_t{location_ids_[from.locations[i]]}; });
+    // Values repeat, and what follows them does with them: gzip finds one match more.
     entry_.Packed(pprof_field::kValue, from.values.size(),
                   [&](size_t i) { return from.values[i]; });
+    entry_.Packed(pprof_field::kLocationId, from.locations.size(),
+                  [&](size_t i) { return uint64_t{location_ids_[from.locations[i]]}; });
     for (const Label& label : from.labels) {
       part_.Clear();
       part_.Number(pprof_field::kKey, label.key);
@@ -175,7 +180,8 @@ class Encoder {
 
 std::string EncodePprof(const Profile& profile, const PprofEncodeOptions& options) {
   if (!options.gzip) return Encoder(profile, nullptr).Encode();
-  GzipWriter gzip;
+  // A file is a third of its profile, or less.
+  GzipWriter gzip(profile.bytes() < kLargeBytes ? 0 : profile.bytes() / 2);
   gzip.Append(Encoder(profile, &gzip).Encode());
   return std::move(gzip).Finish();
 }

@@ -3,7 +3,7 @@
 
 namespace firetower::profile {
 
-bool IdMap::Add(uint64_t id, uint32_t index) {
+bool IdMap::AddOutOfOrder(uint64_t id, uint32_t index) {
   if (id == 0 || Find(id) != kNone) return false;
   if (id > kMaxDense) return sparse_.emplace(id, index).second;
   if (id > dense_.size()) dense_.resize(id, kNone);

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profile/interner.h"
+#include "profile/table/id_set.h"
 
 namespace firetower::profile {
 
@@ -16,7 +16,11 @@ class IdMap {
   static constexpr uint32_t kNone = IdSet::kNone;
 
   // False when the id is 0 or taken.
-  bool Add(uint64_t id, uint32_t index);
+  bool Add(uint64_t id, uint32_t index) {
+    if (id != dense_.size() || id == 0 || id > kMaxDense) return AddOutOfOrder(id, index);
+    dense_.push_back(index);
+    return true;
+  }
   uint32_t Find(uint64_t id) const {
     if (id < dense_.size()) return dense_[id];
     if (sparse_.empty()) return kNone;
@@ -29,6 +33,8 @@ class IdMap {
   }
 
  private:
+  bool AddOutOfOrder(uint64_t id, uint32_t index);
+
   static constexpr uint64_t kMaxDense = 1 << 20;
   std::vector<uint32_t> dense_;
   std::unordered_map<uint64_t, uint32_t> sparse_;

@@ -65,7 +65,7 @@ class PprofReader {
   Status ReadHead(const WireField& field);
   Status KeepSample(const WireField& field);
   Status Keep(const WireField& field, std::string_view kind, std::vector<std::string_view>* list);
-  Status CheckEntry(const WireField& field, std::string_view kind, size_t number) const;
+  Error EntryError(const WireField& field, std::string_view kind, size_t number) const;
   Status KeepString(const WireField& field);
   Status ReadType(const WireField& field, std::string_view kind, size_t number, TypeEntry* type);
   Status ReadComments(const WireField& field);

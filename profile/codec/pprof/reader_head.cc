@@ -75,30 +75,33 @@ Status PprofReader::ReadHead(const WireField& field) {
 }
 
 Status PprofReader::KeepSample(const WireField& field) {
-  RETURN_IF_ERROR(CheckEntry(field, "sample", size_t{sample_count()} + 1));
+  const bool fits = field.is_bytes && sample_offsets_.size() < limits_.max_entries;
+  if (!fits || field.bytes.size() > kMaxEntryBytes) {
+    return EntryError(field, "sample", sample_offsets_.size() + 1);
+  }
   sample_offsets_.push_back(static_cast<uint32_t>(field_offset_));
   return OkStatus();
 }
 
 Status PprofReader::Keep(const WireField& field, std::string_view kind,
                          std::vector<std::string_view>* list) {
-  RETURN_IF_ERROR(CheckEntry(field, kind, list->size() + 1));
+  const bool fits = field.is_bytes && list->size() < limits_.max_entries;
+  if (!fits || field.bytes.size() > kMaxEntryBytes) {
+    return EntryError(field, kind, list->size() + 1);
+  }
   list->push_back(field.bytes);
   return OkStatus();
 }
 
-Status PprofReader::CheckEntry(const WireField& field, std::string_view kind, size_t number) const {
+// Why an entry is not kept.
+Error PprofReader::EntryError(const WireField& field, std::string_view kind, size_t number) const {
   if (!field.is_bytes) return NotAMessage(kind, number);
   if (number > limits_.max_entries) {
-    return Error(ErrorCode::kExhausted,
-                 fmt::format("pprof: more than {} entries of kind {}", limits_.max_entries, kind));
+    return {ErrorCode::kExhausted,
+            fmt::format("pprof: more than {} entries of kind {}", limits_.max_entries, kind)};
   }
-  if (field.bytes.size() > kMaxEntryBytes) {
-    return Error(ErrorCode::kExhausted,
-                 fmt::format("pprof: {} {} has {} bytes, more than the limit of {}", kind, number,
-                             field.bytes.size(), kMaxEntryBytes));
-  }
-  return OkStatus();
+  return {ErrorCode::kExhausted, fmt::format("pprof: {} {} has {} bytes, more than the limit of {}",
+                                             kind, number, field.bytes.size(), kMaxEntryBytes)};
 }
 
 Status PprofReader::KeepString(const WireField& field) {

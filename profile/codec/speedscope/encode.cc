@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "profile/codec/folded.h"
 #include "profile/export.h"
-#include "profile/interner.h"
+#include "profile/table/interner.h"
 
 namespace firetower::profile {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "profile/import.h"
-#include "profile/interner.h"
+#include "profile/table/pool.h"
 
 namespace firetower::profile {
 

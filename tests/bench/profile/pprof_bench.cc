@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// pprof_bench generate FOLDER: one profile of 100,000 stacks and a hundred of 2,000 that overlap.
-// pprof_bench encode FILE OUT | merge OUT FILE… | diff OUT BEFORE AFTER: prints `<CPU ms> <bytes>
-// <peak KiB>` of the encoding alone (decoded before), or of reading, merging and writing.
+// pprof_bench generate FOLDER: 100,000 stacks as folded text, and a hundred profiles of 2,000 that
+// overlap. pprof_bench encode FOLDED OUT | merge OUT FILE… | diff OUT BEFORE AFTER: prints
+// `<CPU ms> <bytes> <peak KiB>` of the encoding alone, the profile being built line by line before,
+// or of reading, merging and writing; the peak is the process's.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
@@ -32,6 +35,8 @@ rusage Usage() {
   ::getrusage(RUSAGE_SELF, &usage);
   return usage;
 }
+
+constexpr int64_t kPeriodNs = 10'101'010;  // of 99 Hz
 
 // Stacks of 10 to 40 frames that share their roots, over so many functions in 20 binaries.
 Profile Generate(uint32_t stacks, uint32_t functions, uint32_t seed, uint32_t shared_seed) {
@@ -61,14 +66,51 @@ Profile Generate(uint32_t stacks, uint32_t functions, uint32_t seed, uint32_t sh
     size_t depth = 10 + random() % 31;
     while (stack.size() < depth) stack.insert(stack.begin(), locations[random() % functions]);
     int64_t count = 1 + static_cast<int64_t>(random() % 50);
-    int64_t values[] = {count, count * 10'101'010};
+    int64_t values[] = {count, count * kPeriodNs};
     builder.AddSample(stack, values);
   }
   return std::move(builder).Build();
 }
 
+// A line for each stack, `root;…;leaf count`.
+std::string FoldedLines(const Profile& profile) {
+  std::string text;
+  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
+    const Sample sample = profile.sample(i);
+    for (size_t at = sample.locations.size(); at-- > 0;) {
+      const Location location = profile.location(sample.locations[at]);
+      text += profile.string(profile.function(location.lines[0].function).name);
+      text += at > 0 ? ';' : ' ';
+    }
+    text += fmt::format("{}\n", sample.values[0]);
+  }
+  return text;
+}
+
+Profile ReadFolded(const std::string& path) {
+  ProfileBuilder builder(CpuMeta(99, 1'700'000'000'000'000'000, 60'000'000'000));
+  std::ifstream in(path);
+  std::vector<uint32_t> stack;
+  for (std::string line; std::getline(in, line);) {
+    const size_t space = line.rfind(' ');
+    CHECK(space != std::string::npos);
+    const int64_t count = std::stoll(line.substr(space + 1));
+    std::string_view frames(line.data(), space);
+    stack.clear();
+    while (!frames.empty()) {
+      const size_t cut = frames.rfind(';') + 1;  // 0: the root
+      const Line named{.function = builder.AddFunction(frames.substr(cut), frames.substr(cut), "")};
+      stack.push_back(builder.AddLocation(kNoMapping, 0, {&named, 1}));
+      frames = frames.substr(0, cut == 0 ? 0 : cut - 1);
+    }
+    const int64_t values[] = {count, count * kPeriodNs};
+    CHECK(builder.AddSample(stack, values));
+  }
+  return std::move(builder).Build();
+}
+
 int GenerateAll(const std::string& folder) {
-  CHECK(WriteFileAtomic(folder + "/big.pb.gz", EncodePprof(Generate(100'000, 5000, 1, 2))));
+  CHECK(WriteFileAtomic(folder + "/big.folded", FoldedLines(Generate(100'000, 5000, 1, 2))));
   for (uint32_t i = 0; i < 100; ++i) {
     // 1.3 MB each before compression: most of what a merge reads are tables.
     Profile part = Generate(2000, 20'000, 100 + i, 3);
@@ -91,8 +133,8 @@ void Print(const rusage& before, size_t bytes) {
 }
 
 int Encode(const std::string& in, const std::string& out) {
-  Profile profile = Read(in);
-  rusage before = Usage();
+  const Profile profile = ReadFolded(in);
+  const rusage before = Usage();
   std::string bytes = EncodePprof(profile);
   Print(before, bytes.size());
   CHECK(WriteFileAtomic(out, bytes));
@@ -137,7 +179,7 @@ int main(int argc, char** argv) {
     return firetower::profile::DiffFiles(args[1], args[2], args[3]);
   }
   fmt::print(stderr,
-             "usage: pprof_bench generate FOLDER | encode FILE OUT | merge OUT FILE… | "
+             "usage: pprof_bench generate FOLDER | encode FOLDED OUT | merge OUT FILE… | "
              "diff OUT BEFORE AFTER\n");
   return 2;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pprof_bench.py PROGRAM: encoding, merging and comparing beside Go's pprof library; pairs in one run, medians.
 
-Lines: `metric value limit verdict`. Both sides decode the same files first; CPU time, not wall.
+Lines: `metric value limit verdict`. CPU time, not wall.
 """
 
 import os
@@ -75,7 +75,7 @@ def main(program):
         encoded, merged, compared = ([], []), ([], []), ([], [])
         for _ in range(PAIRS):
             for side, tool in enumerate((program, peer)):
-                encoded[side].append(measure(tool, "encode", folder / "big.pb.gz", folder / f"e{side}.gz"))
+                encoded[side].append(measure(tool, "encode", folder / "big.folded", folder / f"e{side}.gz"))
                 merged[side].append(measure(tool, "merge", folder / f"m{side}.gz", *parts))
                 compared[side].append(measure(tool, "diff", folder / f"d{side}.gz", *parts[:2]))
         # What holds, with room for a busy machine; the limits may only fall. docs/benchmarks.md has the aims. The

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/flat_map.h"
+#include "base/container/flat_map.h"
 
 #include <gtest/gtest.h>
 

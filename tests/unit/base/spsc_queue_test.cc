@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/spsc_queue.h"
+#include "base/container/spsc_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -4,10 +4,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"log"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/google/pprof/profile"
@@ -33,6 +37,51 @@ func read(path string) *profile.Profile {
 	return p
 }
 
+// A profile of folded text, `root;…;leaf count` a line.
+func readFolded(path string) *profile.Profile {
+	file, err := os.Open(path)
+	must(err)
+	defer file.Close()
+	cpu := &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}
+	p := &profile.Profile{
+		SampleType:        []*profile.ValueType{{Type: "samples", Unit: "count"}, cpu},
+		DefaultSampleType: "cpu",
+		PeriodType:        cpu,
+		Period:            1_000_000_000 / 99,
+		TimeNanos:         1_700_000_000_000_000_000,
+		DurationNanos:     60_000_000_000,
+	}
+	known := map[string]*profile.Location{}
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		stack, number, _ := strings.Cut(lines.Text(), " ")
+		count, err := strconv.ParseInt(number, 10, 64)
+		must(err)
+		names := strings.Split(stack, ";")
+		slices.Reverse(names)
+		sample := &profile.Sample{
+			Location: make([]*profile.Location, len(names)),
+			Value:    []int64{count, count * 10_101_010},
+		}
+		for i, name := range names {
+			location := known[name]
+			if location == nil {
+				id := uint64(len(known) + 1)
+				function := &profile.Function{ID: id, Name: strings.Clone(name)}
+				function.SystemName = function.Name
+				location = &profile.Location{ID: id, Line: []profile.Line{{Function: function}}}
+				p.Function = append(p.Function, function)
+				p.Location = append(p.Location, location)
+				known[function.Name] = location
+			}
+			sample.Location[i] = location
+		}
+		p.Sample = append(p.Sample, sample)
+	}
+	must(lines.Err())
+	return p
+}
+
 func finish(before float64, p *profile.Profile, out string) {
 	var buffer bytes.Buffer
 	must(p.Write(&buffer))
@@ -44,7 +93,7 @@ func finish(before float64, p *profile.Profile, out string) {
 func main() {
 	switch os.Args[1] {
 	case "encode":
-		p := read(os.Args[2])
+		p := readFolded(os.Args[2])
 		before, _ := usage()
 		finish(before, p, os.Args[3])
 	case "merge":

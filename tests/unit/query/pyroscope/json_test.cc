@@ -7,7 +7,7 @@
 #include <bit>
 #include <string>
 
-#include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "query/pyroscope/request.h"
 
 namespace firetower::query::pyroscope {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "profile/codec/gzip.h"
-#include "profile/codec/pprof/wire.h"
+#include "profile/codec/pprof/wire_writer.h"
 #include "profile/pprof.h"
 #include "query/pyroscope/connect.h"
 #include "tests/unit/query/fixture.h"

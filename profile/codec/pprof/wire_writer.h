@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other direction of wire.h.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace firetower::profile {
+
+// Writes one message after the other into a buffer that is used again. Fields of value 0 are left
+// out, as proto3 does.
+class WireWriter {
+ public:
+  static constexpr size_t kMaxVarintBytes = 10;
+
+  void Clear() { used_ = 0; }
+  std::string_view bytes() const { return {buffer_.data(), used_}; }
+
+  void Number(uint32_t field, uint64_t value) {
+    if (value == 0) return;
+    char* at = Room(2 * kMaxVarintBytes);
+    at = Put(at, uint64_t{field} << 3);
+    Used(Put(at, value));
+  }
+  void Number(uint32_t field, int64_t value) { Number(field, static_cast<uint64_t>(value)); }
+  void Number(uint32_t field, uint32_t value) { Number(field, uint64_t{value}); }
+  void Number(uint32_t field, bool value) { Number(field, uint64_t{value}); }
+
+  // A number in a oneof: that it is there says something, also when it is 0.
+  void Choice(uint32_t field, uint64_t value) {
+    char* at = Room(2 * kMaxVarintBytes);
+    at = Put(at, uint64_t{field} << 3);
+    Used(Put(at, value));
+  }
+  void Fixed64(uint32_t field, uint64_t value) {
+    if (value == 0) return;
+    char* at = Put(Room(kMaxVarintBytes + sizeof(value)), uint64_t{field} << 3 | 1);
+    for (size_t i = 0; i < sizeof(value); ++i) *at++ = static_cast<char>(value >> (8 * i) & 0xff);
+    Used(at);
+  }
+
+  // Also an empty text, which stands for itself in a list of texts.
+  void Bytes(uint32_t field, std::string_view bytes) {
+    char* at = Room(2 * kMaxVarintBytes + bytes.size());
+    at = Put(at, uint64_t{field} << 3 | 2);
+    Used(std::ranges::copy(bytes, Put(at, bytes.size())).out);
+  }
+
+  // A packed list of `count` numbers; `at(i)` is the i-th one. Nothing when it is empty.
+  template <typename At>
+  void Packed(uint32_t field, size_t count, const At& at) {
+    if (count == 0) return;
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; ++i) bytes += VarintBytes(static_cast<uint64_t>(at(i)));
+    char* end = Room(2 * kMaxVarintBytes + bytes);
+    end = Put(Put(end, uint64_t{field} << 3 | 2), bytes);
+    for (size_t i = 0; i < count; ++i) end = Put(end, static_cast<uint64_t>(at(i)));
+    Used(end);
+  }
+
+  // Adds what was written so far to `out`, as a field of the message there, and starts anew.
+  void MoveTo(std::string* out, uint32_t field) {
+    char head[2 * kMaxVarintBytes];
+    const char* end = Put(Put(head, uint64_t{field} << 3 | 2), used_);
+    out->append(head, static_cast<size_t>(end - head));
+    out->append(bytes());
+    Clear();
+  }
+
+ private:
+  static size_t VarintBytes(uint64_t value) {
+    size_t bytes = 1;
+    for (; value >= 0x80; value >>= 7) ++bytes;
+    return bytes;
+  }
+  static char* Put(char* at, uint64_t value) {
+    for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
+    *at++ = static_cast<char>(value);
+    return at;
+  }
+  // Where to write. The buffer grows, and is never made shorter: that would fill it with zeros
+  // again.
+  char* Room(size_t bytes) {
+    if (buffer_.size() - used_ < bytes) {
+      buffer_.resize(std::max(used_ + bytes, buffer_.size() * 2));
+    }
+    return buffer_.data() + used_;
+  }
+  void Used(const char* end) { used_ = static_cast<size_t>(end - buffer_.data()); }
+
+  std::string buffer_;
+  size_t used_ = 0;  // of it
+};
+
+}  // namespace firetower::profile
