@@ -46,8 +46,10 @@ Result<HttpResponse> Top(const HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kCpu));
   auto open = parts.live.OpenProfiles();
   auto top = by == "containers" ? TopContainers : TopFunctions;
-  ASSIGN_OR_RETURN(TopReply reply, top(parts.store, question, open, static_cast<size_t>(k)));
-  return JsonResponse(ToJson(reply), {});
+  store::SkippedList skipped;
+  ASSIGN_OR_RETURN(TopReply reply,
+                   top(parts.store, question, open, static_cast<size_t>(k), &skipped));
+  return JsonResponse(ToJson(reply), skipped);
 }
 
 // "namespace,pod" as label names; the empty text is every label a container is known by.

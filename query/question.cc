@@ -127,4 +127,14 @@ Error NothingMatches(const Question& question) {
                       question.Describe())};
 }
 
+Error NothingReadable(const store::SkippedList& skipped) {
+  std::string first;
+  if (!skipped.items.empty())
+    first = fmt::format(", the first: {}: {}", skipped.items[0].key, skipped.items[0].reason);
+  return {ErrorCode::kUnavailable,
+          fmt::format("there is no answer: {} stored profiles or files of that time could not be "
+                      "read, and nothing else matches{}",
+                      skipped.total, first)};
+}
+
 }  // namespace firetower::query

@@ -49,5 +49,7 @@ HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
 
 // kNotFound of an answer that would be of no profile.
 Error NothingMatches(const Question& question);
+// Instead of that where some could not be read: what asks must not take them for none.
+Error NothingReadable(const store::SkippedList& skipped);
 
 }  // namespace firetower::query

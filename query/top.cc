@@ -35,7 +35,6 @@ struct Catalog {
   std::vector<ContainerSum> containers;  // by value, falling, then by name
   double value = 0;
   double observed_seconds = 0;
-  store::SkippedList skipped;
 };
 
 ContainerKey KeyOf(const store::CatalogRow& row) {
@@ -64,7 +63,7 @@ double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRan
 }
 
 Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& question,
-                            std::span<const store::OpenProfile> open) {
+                            std::span<const store::OpenProfile> open, store::SkippedList* skipped) {
   ASSIGN_OR_RETURN(store::ListResult list,
                    store::ListProfiles(source, question.query, open, question.limits));
   std::map<ContainerKey, ContainerSum> sums;
@@ -83,7 +82,7 @@ Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& 
   std::stable_sort(catalog.containers.begin(), catalog.containers.end(),
                    [](const auto& a, const auto& b) { return a.value > b.value; });
   catalog.observed_seconds = ObservedSeconds(list.rows, question.range);
-  catalog.skipped = std::move(list.skipped);
+  skipped->Append(std::move(list.skipped));
   return catalog;
 }
 
@@ -95,7 +94,6 @@ TopReply BeginReply(std::string_view by, const Question& question, const Catalog
   reply.from_ms = question.range.from_ns / kNsPerMs;
   reply.to_ms = question.range.to_ns / kNsPerMs;
   reply.observed_seconds = catalog.observed_seconds;
-  reply.skipped = static_cast<int64_t>(catalog.skipped.total);
   return reply;
 }
 
@@ -109,16 +107,22 @@ Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& 
 }
 
 // Calls `visit` with each profile that matches, stored ones first, within the limits of one answer.
+// What a listing of the same names already is not told again.
 Status ForEachProfile(
     const store::ProfileSource& source, const Question& question,
-    std::span<const store::OpenProfile> open,
+    std::span<const store::OpenProfile> open, store::SkippedList* unread,
     const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
   const store::QueryLimits& limits = question.limits;
   const std::unique_ptr<const store::ObjectStore> limited = source.store().Limited(limits.calls);
-  store::SkippedList skipped;  // told by whoever listed the same rows
+  store::SkippedList listed;
   const store::CountedPart counted(question.query);
   store::Unstored unstored(open);
   uint64_t read_bytes = 0;
+  const auto skip = [&](const store::FoundProfile& found, const Error& error) {
+    unread->Add(*found.key, found.entry == nullptr ? "" : found.entry->name, error.message());
+    return OkStatus();
+  };
+  uint64_t read = 0;
   auto visit_stored = [&](const store::FoundProfile& found) -> Status {
     unstored.Found(found);
     if (counted.IsNone(*found.row)) return OkStatus();
@@ -130,18 +134,27 @@ Status ForEachProfile(
                                limits.max_read_bytes));
     }
     Result<std::string> bytes = found.Read(*limited);
-    if (!bytes) return store::CheckLimits(limits.calls);
+    if (!bytes) {
+      RETURN_IF_ERROR(store::CheckLimits(limits.calls));
+      return skip(found, bytes.error());
+    }
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
-    if (!profile) return OkStatus();
+    if (!profile) return skip(found, profile.error());
+    ++read;
     return visit(*found.row,
                  counted.IsAll(*found.row) ? *profile : store::CountedPart::Of(*profile));
   };
   RETURN_IF_ERROR(store::FindProfiles(source, question.query, limits, store::Resolution::kCoarsest,
-                                      &skipped, visit_stored));
-  return unstored.ForEach([&](const store::OpenProfile& one) {
+                                      &listed, visit_stored));
+  RETURN_IF_ERROR(unstored.ForEach([&](const store::OpenProfile& one) {
     const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
-    return is_asked ? visit(one.row, *one.profile) : OkStatus();
-  });
+    if (!is_asked) return OkStatus();
+    ++read;
+    return visit(one.row, *one.profile);
+  }));
+  const uint64_t missing = unread->total + listed.total;
+  return read == 0 && missing > 0 ? Status(NothingReadable(unread->total > 0 ? *unread : listed))
+                                  : OkStatus();
 }
 
 Status CheckBytes(uint64_t bytes, const store::QueryLimits& limits) {
@@ -155,7 +168,7 @@ Status CheckBytes(uint64_t bytes, const store::QueryLimits& limits) {
 // The sums of those containers that are in `wanted`, which has them empty.
 Status SumFunctions(const store::ProfileSource& source, const Question& question,
                     std::span<const store::OpenProfile> open,
-                    std::map<ContainerKey, FunctionSums>& wanted) {
+                    std::map<ContainerKey, FunctionSums>& wanted, store::SkippedList* unread) {
   uint64_t bytes = 0;
   auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
     auto at = wanted.find(KeyOf(row));
@@ -166,7 +179,7 @@ Status SumFunctions(const store::ProfileSource& source, const Question& question
     bytes += at->second.bytes() - before;
     return CheckBytes(bytes, question.limits);
   };
-  return ForEachProfile(source, question, open, visit);
+  return ForEachProfile(source, question, open, unread, visit);
 }
 
 TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool is_cpu,
@@ -190,7 +203,8 @@ TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool 
 }  // namespace
 
 Result<TopReply> TopContainers(const store::ProfileSource& source, const Question& question,
-                               std::span<const store::OpenProfile> open, size_t k) {
+                               std::span<const store::OpenProfile> open, size_t k,
+                               store::SkippedList* skipped) {
   const profile::ProfileType& type = *question.query.type;
   if (!question.sample_type.empty() && question.sample_type != type.SampleTypes().back().type) {
     return Error(ErrorCode::kUnsupported,
@@ -198,14 +212,17 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
                              "for by=functions",
                              question.sample_type));
   }
-  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open));
+  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("containers", question, catalog);
   reply.total = std::llround(catalog.value);
   reply.total_rows = static_cast<int64_t>(catalog.containers.size());
   if (catalog.containers.size() > k) catalog.containers.resize(k);
   std::map<ContainerKey, FunctionSums> functions;
   for (const ContainerSum& sum : catalog.containers) functions[sum.key];
-  RETURN_IF_ERROR(SumFunctions(source, question, open, functions));
+  store::SkippedList unread;
+  RETURN_IF_ERROR(SumFunctions(source, question, open, functions, &unread));
+  skipped->Append(std::move(unread));
+  reply.skipped = static_cast<int64_t>(skipped->total);
   for (const ContainerSum& sum : catalog.containers) {
     reply.containers.push_back(
         ContainerRow(sum, catalog, type.kind == profile::TypeKind::kCpu, functions[sum.key]));
@@ -214,8 +231,9 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
 }
 
 Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question& question,
-                              std::span<const store::OpenProfile> open, size_t k) {
-  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open));
+                              std::span<const store::OpenProfile> open, size_t k,
+                              store::SkippedList* skipped) {
+  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("functions", question, catalog);
   FunctionSums sums;
   auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
@@ -224,7 +242,10 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
     sums.Add(profile, value, fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
     return CheckBytes(sums.bytes(), question.limits);
   };
-  RETURN_IF_ERROR(ForEachProfile(source, question, open, visit));
+  store::SkippedList unread;
+  RETURN_IF_ERROR(ForEachProfile(source, question, open, &unread, visit));
+  skipped->Append(std::move(unread));
+  reply.skipped = static_cast<int64_t>(skipped->total);
   reply.total = sums.total();
   reply.total_rows = static_cast<int64_t>(sums.functions());
   reply.functions = sums.Top(k);

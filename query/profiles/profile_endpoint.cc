@@ -68,6 +68,8 @@ Result<store::MergeResult> MergeAsked(const Question& question,
   // The question was well formed: what does not add up are the profiles that it selects.
   if (!merged && merged.error().code() == ErrorCode::kInvalid)
     return Error(ErrorCode::kUnsupported, merged.error().message());
+  if (merged && merged->profiles == 0 && merged->skipped.total > 0)
+    return NothingReadable(merged->skipped);
   return merged;
 }
 

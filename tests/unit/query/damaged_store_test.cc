@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "query/api.h"
+#include "query/wire.h"
+#include "store/bundle.h"
+#include "tests/unit/query/fixture.h"
+
+namespace firetower::query {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// What is listed is there, and cannot be read: nothing that is stored may be taken for none.
+class DamagedStore : public ::testing::Test {
+ protected:
+  DamagedStore() {
+    const auto listed = fixture_.store().List("", "", 100);
+    for (const store::ObjectInfo& object : *listed) {
+      std::string bytes = *fixture_.store().Get(object.key);
+      const auto index = store::ReadBundleIndex(fixture_.store(), object.key);
+      for (const store::BundleEntry& entry : index->entries) {
+        bytes[entry.end_offset - 1] ^= 1;
+        ++entries_;
+      }
+      EXPECT_TRUE(fixture_.store().Put(object.key, bytes));
+    }
+    EXPECT_EQ(entries_, 6);
+  }
+  HttpResponse Get(const std::string& path, NamedValues params) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = "/api/v1/" + path;
+    request.params = std::move(params);
+    return fixture_.api().Serve(request);
+  }
+
+  Fixture fixture_;
+  int entries_ = 0;
+};
+
+TEST_F(DamagedStore, IsNotSaidToBeEmpty) {
+  const NamedValues stored = {{"from", "2026-07-01T09:57:00Z"}, {"to", "2026-07-01T09:59:00Z"}};
+  NamedValues by_functions = stored;
+  by_functions.emplace_back("by", "functions");
+  const NamedValues sides = {{"base-from", "2026-07-01T09:57:00Z"},
+                             {"base-to", "2026-07-01T09:58:00Z"},
+                             {"from", "2026-07-01T09:59:00Z"},
+                             {"to", "2026-07-01T10:00:00Z"}};
+  const std::pair<const char*, NamedValues> questions[] = {{"profile", stored},
+                                                           {"flame", stored},
+                                                           {"top", stored},
+                                                           {"top", by_functions},
+                                                           {"diff", sides}};
+  for (const auto& [path, params] : questions) {
+    const HttpResponse response = Get(path, params);
+    EXPECT_EQ(response.status, 503) << path << ": " << response.body;
+    EXPECT_THAT(response.body, AllOf(HasSubstr("could not be read"), HasSubstr("CRC")));
+  }
+}
+
+TEST_F(DamagedStore, IsCountedBesideWhatCouldBeRead) {
+  for (const char* by : {"containers", "functions"}) {
+    const HttpResponse response =
+        Get("top", {{"by", by}, {"from", "2026-07-01T09:57:00Z"}, {"to", "2026-07-01T10:00:00Z"}});
+    ASSERT_EQ(response.status, 200) << response.body;
+    const auto reply = TopReplyFromJson(response.body);
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->skipped, 6) << by;
+    std::string header;
+    for (const auto& [name, value] : response.headers) {
+      if (name == "X-Firetower-Skipped") header = value;
+    }
+    EXPECT_EQ(header, "6") << by;
+  }
+}
+
+TEST_F(DamagedStore, SaysNoneWhereThereIsNone) {
+  const HttpResponse response =
+      Get("profile", {{"from", "2026-07-01T08:00:00Z"}, {"to", "2026-07-01T09:00:00Z"}});
+  EXPECT_EQ(response.status, 404);
+  EXPECT_THAT(response.body, Not(HasSubstr("could not be read")));
+}
+
+}  // namespace
+}  // namespace firetower::query
