@@ -127,7 +127,7 @@ struct Parts {
 
 // Whose rows were taken from there already.
 struct InMemory {
-  std::map<CatalogInterval, size_t> whole = {};  // with the objects of catalogs that it rests on
+  std::map<CatalogInterval, size_t> whole = {};  // with the catalogs of rows that it rests on
   uint64_t added = 0;  // RecentRows::added() before: of what comes meanwhile nobody knows
 };
 
@@ -242,7 +242,7 @@ class ClusterSearch {
 
   // What the memory left to catalogs is in none when somebody deleted or damaged them.
   bool StillHas(const CatalogListing& listing, const CatalogInterval& one, size_t catalogs) const {
-    return listing.Of(one.start_s, one.seconds).size() >= catalogs &&
+    return CountOfRows(listing.Of(one.start_s, one.seconds)) >= catalogs &&
            !damaged_.contains({one.start_s, one.seconds});
   }
 

@@ -85,6 +85,14 @@ bool HasAllRows(std::span<const ListedCatalog> catalogs, std::optional<uint64_t>
   return shard_hash ? HoldsHash(found, *shard_hash) : AreAllOf(found, 0, 1);
 }
 
+bool HoldsRows(const ListedCatalog& catalog) {
+  return catalog.parsed.part != CatalogPart::kBundles;
+}
+
+size_t CountOfRows(std::span<const ListedCatalog> catalogs) {
+  return static_cast<size_t>(std::ranges::count_if(catalogs, HoldsRows));
+}
+
 bool HasBundleList(std::span<const ListedCatalog> catalogs) {
   return std::ranges::any_of(
       catalogs, [](const ListedCatalog& one) { return one.parsed.part == CatalogPart::kBundles; });

@@ -42,6 +42,9 @@ class CatalogListing {
 // it was written to its end.
 bool HasAllRows(std::span<const ListedCatalog> catalogs, std::optional<uint64_t> shard_hash = {});
 bool HasBundleList(std::span<const ListedCatalog> catalogs);
+// Of an interval, also of what came late.
+bool HoldsRows(const ListedCatalog& catalog);
+size_t CountOfRows(std::span<const ListedCatalog> catalogs);
 
 // What catalogs say they replace. One of n shards is replaced by those of 2n together.
 class Replacements {

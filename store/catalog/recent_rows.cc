@@ -88,6 +88,13 @@ void RecentRows::ForgetMarks(int64_t before_s) {
   std::erase_if(whole_, [&](const auto& one) { return one.first.start_s < before_s; });
 }
 
+void RecentRows::ForgetMarksOf(RetentionClass retention, const std::string& cluster) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(whole_, [&](const auto& one) {
+    return one.first.retention == retention && one.first.cluster == cluster;
+  });
+}
+
 std::map<CatalogInterval, size_t> RecentRows::WholeIntervals() const {
   const std::shared_lock lock(mutex_);
   return whole_;

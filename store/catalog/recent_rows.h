@@ -44,11 +44,13 @@ class RecentRows {
              uint64_t upto = UINT64_MAX) const;
 
   // Whether every bundle of the interval that was listed is in here, or in its catalogs, of which
-  // there are so many objects: as long as they are there.
+  // so many objects hold rows: as long as they are there.
   void MarkWhole(const CatalogInterval& interval, bool whole, size_t catalogs);
   // And forgets what was marked before that time.
   void ForgetMarks(int64_t before_s);
-  // With the number of objects that each rests on.
+  // All of them: nobody has been able to look for long.
+  void ForgetMarksOf(RetentionClass retention, const std::string& cluster);
+  // With the number of objects with rows that each rests on.
   std::map<CatalogInterval, size_t> WholeIntervals() const;
 
   // With rows, or with what could not be read.
@@ -60,7 +62,7 @@ class RecentRows {
   // must not call what changes this.
   Status ForEachInOrder(const CatalogInterval& interval, uint32_t shards,
                         const std::function<Status(const CatalogEntry& entry)>& visit) const;
-  // Its rows are in `catalogs` objects more now: a mark rests on these too.
+  // `catalogs` objects more hold its rows now: a mark rests on these too.
   void Drop(const CatalogInterval& interval, size_t catalogs = 0);
 
   // Calls `visit` for each row that is asked for (IsAsked), `unreadable` for what belongs to the

@@ -41,7 +41,10 @@ bool IsHoursOwn(const ListedCatalog& one) {
   return one.parsed.seconds == kHourSeconds && one.parsed.part == CatalogPart::kRows;
 }
 
-bool HoldsRows(const ListedCatalog& one) { return one.parsed.part != CatalogPart::kBundles; }
+bool HasLateRows(std::span<const ListedCatalog> catalogs) {
+  return std::ranges::any_of(
+      catalogs, [](const ListedCatalog& one) { return one.parsed.part == CatalogPart::kLateRows; });
+}
 
 // Those of intervals whose rows are there: where somebody deleted them, the list of their bundles
 // alone says nothing, and rows that came late are not all. Those of a whole hour are kept for their
@@ -51,10 +54,8 @@ std::vector<ListedCatalog> WithRows(const CatalogListing& listing) {
   for (const ListedCatalog& one : listing.all()) {
     const std::span<const ListedCatalog> beside =
         listing.Of(one.parsed.start_s, one.parsed.seconds);
-    const bool has_late = std::ranges::any_of(beside, [](const ListedCatalog& other) {
-      return other.parsed.part == CatalogPart::kLateRows;
-    });
-    if (one.parsed.seconds == kHourSeconds ? has_late : HasAllRows(beside)) kept.push_back(one);
+    if (one.parsed.seconds == kHourSeconds ? HasLateRows(beside) : HasAllRows(beside))
+      kept.push_back(one);
   }
   return kept;
 }
@@ -73,15 +74,16 @@ void Keep(Status& first, Status next) {
 }  // namespace
 
 Status CatalogKeeper::Look(bool leads) {
-  ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
-                   ListClusters(store_, options_.cluster));
-  Status first;
-  for (const StoredCluster& at : clusters) {
+  const Result<std::vector<StoredCluster>> clusters = ListClusters(store_, options_.cluster);
+  Status first = clusters ? OkStatus() : Status(clusters.error());
+  for (const StoredCluster& at : clusters ? *clusters : std::vector<StoredCluster>()) {
     Keep(first, LookAt(at, leads));
     if (!leads) continue;
     Keep(first, LookFurtherBack(at));
     Keep(first, LookAtOld(at));
   }
+  ForgetWhatNobodyLooksAt();
+  if (!clusters) return first;
   const int64_t kept_s = NowSeconds() - 3 * kHourSeconds;
   recent_.ForgetMarks(kept_s);
   // Who leads looks further back, and writes what it finds. The rest is of bundles that are gone.
@@ -92,7 +94,16 @@ Status CatalogKeeper::Look(bool leads) {
   std::erase_if(done_since_ns_, [&](const auto& one) {
     return std::get<int64_t>(one.first) < kept_s - options_.late_hours * kHourSeconds;
   });
+  std::erase_if(arrivals_, [&](const auto& one) { return one.first.end_s() < kept_s; });
   return first;
+}
+
+// An answer lacks what came since the last look: for two looks that is how it is, and no longer.
+void CatalogKeeper::ForgetWhatNobodyLooksAt() {
+  const int64_t oldest_ns = clock_.MonotonicNs() - options_.trust_look_s * kNsPerSecond;
+  for (const auto& [at, looked_ns] : looked_ns_) {
+    if (looked_ns < oldest_ns) recent_.ForgetMarksOf(at.first, at.second);
+  }
 }
 
 Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
@@ -117,6 +128,7 @@ Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
     }
     if (!open.empty()) RETURN_IF_ERROR(LookAtOpen(at, listing, open, leads));
   }
+  looked_ns_[{at.retention, at.cluster}] = clock_.MonotonicNs();
   for (int64_t hour_s = first_s; leads && hour_s <= last_s; hour_s += kHourSeconds) {
     if (is_done(hour_s))
       RETURN_IF_ERROR(DeleteReplaced(at, listing, hour_s));
@@ -142,7 +154,7 @@ Status CatalogKeeper::DropKnown(const CatalogInterval& interval, const CatalogLi
   if (bundles.empty()) return OkStatus();
   ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
   // What came late stays until it is written too.
-  if (known.HoldsAll(bundles)) recent_.Drop(interval, CatalogsOf(interval, listing).size());
+  if (known.HoldsAll(bundles)) recent_.Drop(interval, CountOfRows(CatalogsOf(interval, listing)));
   return OkStatus();
 }
 
@@ -151,7 +163,8 @@ Status CatalogKeeper::LookAtOpen(const StoredCluster& at, const CatalogListing& 
   std::vector<ListedCatalog> catalogs;
   for (const CatalogInterval& interval : open) {
     const std::span<const ListedCatalog> of = CatalogsOf(interval, listing);
-    catalogs.insert(catalogs.end(), of.begin(), of.end());
+    // Where somebody deleted the rows, the list of their bundles says nothing.
+    if (HasAllRows(of) || HasLateRows(of)) catalogs.insert(catalogs.end(), of.begin(), of.end());
   }
   ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(catalogs));
   const auto is_open = [&](const CatalogInterval& interval) {
@@ -160,15 +173,27 @@ Status CatalogKeeper::LookAtOpen(const StoredCluster& at, const CatalogListing& 
   const Status read = intervals_.ReadNew(at, open[0].seconds, open.front().start_s,
                                          open.back().end_s(), is_open, known, leads);
   for (const CatalogInterval& interval : open)
-    recent_.MarkWhole(interval, read.has_value(), CatalogsOf(interval, listing).size());
+    recent_.MarkWhole(interval, read.has_value(), CountOfRows(CatalogsOf(interval, listing)));
   RETURN_IF_ERROR(read);
   for (const CatalogInterval& interval : open) {
-    // An hour's roll-ups wait for the hour's own catalog.
-    const bool is_due =
-        interval.seconds != kHourSeconds && interval.end_s() + options_.close_s <= NowSeconds();
-    if (leads && is_due) RETURN_IF_ERROR(intervals_.Write(interval, /*late=*/false));
+    if (IsDue(interval) && leads) RETURN_IF_ERROR(intervals_.Write(interval, /*late=*/false));
   }
   return OkStatus();
+}
+
+// An hour's roll-ups wait for the hour's own catalog. Other intervals are closed for late bundles,
+// until the hour is over, as soon as they have a catalog: where more came since the last look, as
+// after an outage of the store, that waits until no more comes.
+bool CatalogKeeper::IsDue(const CatalogInterval& interval) {
+  const int64_t now_ns = clock_.MonotonicNs();
+  const size_t rows = recent_.RowsOf(interval);
+  const auto [seen, is_first] = arrivals_.try_emplace(interval, Arrival{.rows = rows});
+  if (rows > seen->second.rows) seen->second = {.rows = rows, .last_ns = now_ns};
+  if (interval.seconds == kHourSeconds || interval.end_s() + options_.close_s > NowSeconds())
+    return false;
+  const std::optional<int64_t>& last_ns = seen->second.last_ns;
+  return !last_ns || *last_ns + options_.close_s * kNsPerSecond <= now_ns ||
+         IsOver(HourOf(interval.start_s));
 }
 
 Status CatalogKeeper::LookFurtherBack(const StoredCluster& at) {

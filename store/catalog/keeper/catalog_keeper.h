@@ -20,11 +20,13 @@
 namespace firetower::store {
 
 struct CatalogKeeperOptions {
-  int64_t close_s = 300;       // after an interval's end, until its catalog is written
+  // After an interval's end, and after what came last for it, until its catalog is written.
+  int64_t close_s = 300;
   int64_t close_hour_s = 600;  // after an hour's end, until its catalogs become one
   // What begins until the next look, and if it is late, is looked at too: it would be listed for a
   // question, while the end of the interval before is known only as of the last look.
   int64_t ahead_s = 120;
+  int64_t trust_look_s = 150;        // how long a look is trusted when none after it goes well
   int64_t keep_replaced_s = 3600;    // for questions under way, and readers with an old listing
   int64_t late_hours = 24;           // how far back late bundles are looked for…
   int64_t look_back_every_s = 3600;  // …and how often
@@ -77,7 +79,15 @@ class CatalogKeeper {
     bool is_first = false;  // since this process began
   };
 
+  // What came for an interval until the last look.
+  struct Arrival {
+    size_t rows = 0;
+    std::optional<int64_t> last_ns = {};  // when more came than at the look before; monotonic
+  };
+
   Status LookAt(const StoredCluster& at, bool leads);
+  void ForgetWhatNobodyLooksAt();
+  bool IsDue(const CatalogInterval& interval);
   // The intervals of one kind that have no catalog yet.
   Status LookAtOpen(const StoredCluster& at, const CatalogListing& listing,
                     const std::vector<CatalogInterval>& open, bool leads);
@@ -111,6 +121,8 @@ class CatalogKeeper {
   std::map<Cluster, LookBack> look_backs_;
   std::map<Cluster, OldPass> old_passes_;
   std::map<Hour, int64_t> done_since_ns_;
+  std::map<Cluster, int64_t> looked_ns_;  // when all open intervals were looked at; monotonic
+  std::map<CatalogInterval, Arrival> arrivals_;
 };
 
 }  // namespace firetower::store

@@ -136,7 +136,7 @@ Status IntervalKeeper::Write(const CatalogInterval& interval, bool late) {
   RETURN_IF_ERROR(recent_.ForEachInOrder(interval, set.shards, add));
   while (shard < set.shards) RETURN_IF_ERROR(finish());
   RETURN_IF_ERROR(StoreBundleList(store_, interval, std::move(bundles)));
-  recent_.Drop(interval, set.shards + 1);  // and the list of bundles
+  recent_.Drop(interval, set.shards);
   ++figures_.catalogs_written;
   return OkStatus();
 }

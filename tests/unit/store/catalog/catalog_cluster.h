@@ -44,10 +44,13 @@ class MortalStore : public MemoryStore {
   Result<std::vector<store::ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
                                               size_t limit) const override {
     ++lists;
+    if (refuse_lists_of && prefix.find(*refuse_lists_of) != std::string_view::npos)
+      return Error(ErrorCode::kUnavailable, "not now");
     return MemoryStore::List(prefix, start_after, limit);
   }
 
-  std::optional<int> writes_left;  // unset: for ever
+  std::optional<int> writes_left;              // unset: for ever
+  std::optional<std::string> refuse_lists_of;  // a part of their prefix
   mutable std::set<std::string> read;
   mutable int reads = 0;
   mutable int lists = 0;

@@ -454,6 +454,84 @@ TEST_F(CatalogKeeperTest, LeavesNothingToCatalogsThatWereDeletedOrDamaged) {
   }
 }
 
+// The list of bundles that is left of a catalog says nothing of rows.
+TEST_F(CatalogKeeperTest, ReadsAgainWhatNothingButAListIsLeftOf) {
+  PutWindows(store_, kHour, kHour + 300);
+  Process leader(store_, clock_);
+  Process follower(store_, clock_);
+  SetTime(kHour + 600);
+  Look(leader);
+  Look(follower, /*leads=*/false);
+  ASSERT_EQ(std::erase_if(
+                store_.objects,
+                [](const auto& one) { return one.first.find("-300/0of1") != std::string::npos; }),
+            1u);
+  Look(follower, /*leads=*/false);
+  const CatalogIndex index(store_, &follower.recent);
+  const Query hour = Ask("", kHour, kHour + 300);
+  EXPECT_EQ(RowsFound({store_, &index}, hour), Walked(kHour, kHour + 300));
+  Look(leader);
+  EXPECT_EQ(Catalogued(hour), Walked(kHour, kHour + 300)) << "written again";
+}
+
+// After an outage all nodes bring what they kept, each in its own time.
+TEST_F(CatalogKeeperTest, ClosesNoIntervalWhileItsBundlesAreArriving) {
+  Process leader(store_, clock_);
+  PutBundle(store_, "node-1", kHour - 120, 60);
+  SetTime(kHour + 900);
+  Look(leader);
+  const size_t before = CountOf(store_, "-300/0of1");
+  int64_t now_s = kHour + 1500;
+  for (const char* node : {"node-1", "node-2", "node-3"}) {
+    for (int64_t at = kHour; at < kHour + 300; at += 60) PutBundle(store_, node, at, 60);
+    SetTime(now_s += 60);
+    Look(leader);
+    EXPECT_EQ(CountOf(store_, "-300/0of1"), before) << node;
+    const CatalogIndex index(store_, &leader.recent);
+    EXPECT_EQ(RowsFound({store_, &index}, Ask("", kHour, kHour + 300)), Walked(kHour, kHour + 300));
+  }
+  SetTime(now_s + 299);
+  Look(leader);
+  EXPECT_EQ(CountOf(store_, "-300/0of1"), before);
+  SetTime(now_s + 300);
+  Look(leader);
+  EXPECT_EQ(CountOf(store_, "-300/0of1"), before + 1);
+  EXPECT_EQ(Catalogued(kHour, kHour + 300), Walked(kHour, kHour + 300));
+}
+
+TEST_F(CatalogKeeperTest, ClosesAnIntervalThatIsStillArrivingWithItsHour) {
+  Process leader(store_, clock_);
+  PutBundle(store_, "node-1", kHour - 120, 60);
+  SetTime(kHour + 900);
+  Look(leader);
+  for (int64_t at = kHour; at < kHour + 300; at += 60) {
+    PutBundle(store_, "node-1", at, 60);
+    SetTime(kHour + 3600 + 300 + at - kHour);
+    Look(leader);
+  }
+  SetTime(kHour + 3600 + 600);
+  Look(leader);
+  EXPECT_EQ(Catalogued(kHour, kHour + 300), Walked(kHour, kHour + 300));
+}
+
+// Until then what came since the last look is missing, as always.
+TEST_F(CatalogKeeperTest, DoesNotTrustALookWhenNoneAfterItGoesWell) {
+  Process process(store_, clock_);
+  PutWindows(store_, kHour, kHour + 60);
+  SetTime(kHour + 70);
+  Look(process, /*leads=*/false);
+  PutWindows(store_, kHour + 60, kHour + 180);
+  const Query now = Ask("", kHour, kHour + 3600);
+  for (const int64_t after_s : {60, 120, 180}) {
+    SetTime(kHour + 70 + after_s);
+    store_.refuse_lists_of = "/catalog/";
+    EXPECT_FALSE(process.keeper.Look(false));
+    store_.refuse_lists_of.reset();
+    const CatalogIndex index(store_, &process.recent);
+    EXPECT_EQ(RowsFound({store_, &index}, now), Walked(kHour, kHour + (after_s < 150 ? 60 : 180)));
+  }
+}
+
 // What came since the last look is missing at the end of an answer, on both sides of a turn.
 TEST_F(CatalogKeeperTest, LeavesNoHoleWhereAnIntervalEnds) {
   for (const int64_t turn_s : {kHour + 300, kHour + 3600}) {
