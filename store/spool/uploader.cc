@@ -22,14 +22,12 @@ void WaitOut(int64_t ns, const Clock& clock, const std::stop_token& stop, WakeFd
   }
 }
 
+// So often in a row the oldest is tried while nothing can be reached, before others have a turn.
+constexpr int kTries = 3;
+
 // It is the object, not the store or what stands before it (store/store.h).
 bool IsInvalid(const Error& error) {
   return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kUnsupported;
-}
-
-// The same call may go through later, and so may others.
-bool IsForNow(const Error& error) {
-  return error.code() == ErrorCode::kUnavailable || error.code() == ErrorCode::kExhausted;
 }
 
 }  // namespace
@@ -87,12 +85,16 @@ bool Uploader::UploadNext(const CallLimits& limits) {
   }
   passed_.erase(*key);
   invalid_.erase(*key);
+  tries_ = 0;
   ++taken_;
   return true;
 }
 
 void Uploader::PassOver(const std::string& key, const Error& error) {
-  if (IsForNow(error)) return;
+  // The same call may go through later, and others not before; but what fails is not always the
+  // whole store. A bound that one object passes, of a proxy's bodies say, others may keep within.
+  if (error.code() == ErrorCode::kUnavailable && ++tries_ < kTries) return;
+  tries_ = 0;
   passed_.insert(key);
   if (!IsInvalid(error)) return;
   const auto [said, first] = invalid_.emplace(key, taken_);

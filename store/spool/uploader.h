@@ -74,6 +74,7 @@ class Uploader {
   std::set<std::string> passed_;             // refused since all had their turn
   std::map<std::string, uint64_t> invalid_;  // so many were taken when the store said so
   uint64_t taken_ = 0;
+  int tries_ = 0;  // of one object in a row, for which the store was away
   NamedThread thread_;
 };
 

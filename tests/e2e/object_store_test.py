@@ -119,7 +119,7 @@ def restart(case, fault, daemon, spool, proxy):
 def daemon_before(case, folder, faults):
     """`faults`: each with its seconds."""
     name = ", ".join(faults)
-    with servers.started("versitygw", folder) as server, faulty.FaultyProxy(server.port) as proxy:
+    with servers.started("versitygw", folder) as server, faulty.FaultyProxy(server.port, "slow" in faults) as proxy:
         spool = server.work / "spool"
         daemon = Daemon("--spool", spool, window_seconds=WINDOW_SECONDS,
                         store_url=object_store.url(proxy.endpoint))

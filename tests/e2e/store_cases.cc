@@ -199,7 +199,8 @@ TEST_F(Store, IsSweptByAge) {
   constexpr int64_t kFirst = 1'700'000'000 / 60 * 60;
   for (int i = 0; i < 33; ++i) Put(BundleAt("swept", kFirst + 60 * i), "four");
   Put(BundleAt("others", kFirst), "four");
-  // 14 days and half a minute after the end of the thirtieth: a server may tell its time a second late.
+  // 14 days and half a minute after the end of the thirtieth: a server may tell its time a second
+  // late.
   const int64_t now_s = kFirst + 60 * 30 + 30 + 14 * kSecondsPerDay;
   SweepFigures figures;
   const Status swept =

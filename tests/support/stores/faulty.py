@@ -31,8 +31,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def setup(self):
-        # Small, or a body of a window fits into the sockets and nothing is slow.
-        self.request.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        # Small, or a body of a window fits into the sockets and nothing is slow. A roll-up takes a minute then.
+        if self.server.owner.may_be_slow:
+            self.request.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         super().setup()
 
     def _body(self):
@@ -104,8 +105,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class FaultyProxy:
-    def __init__(self, upstream_port):
+    def __init__(self, upstream_port, may_be_slow=True):
         self.upstream_port = upstream_port
+        self.may_be_slow = may_be_slow
         self.fault = ""
         self.closing = threading.Event()
         self.stored = collections.Counter()
