@@ -49,6 +49,8 @@ REFUSED = (
     ("hub: {retention: {standard: a week}}", ("/hub/retention/standard",)),
     ("hub: {retention: {short: 10m}}", ("/hub/retention/short",)),
     ("networkPolicy: {from: monitoring}", ("/networkPolicy/from",)),
+    ("monitoring: {podMonitor: {relabelings: {targetLabel: node}}}", ("/monitoring/podMonitor/relabelings",)),
+    ("monitoring: {podMonitor: {sampleLimit: 0}}", ("/monitoring/podMonitor/sampleLimit",)),
     ("crds: {install: maybe}", ("/crds/install",)),
 )
 
@@ -153,6 +155,30 @@ def judge_monitoring(case, helm):
                not kinds & {"PodMonitor", "PrometheusRule", "ServiceMonitor"}, sorted(kinds))
 
 
+def endpoint(objects, name):
+    return find(objects, "PodMonitor", name)["spec"]["podMetricsEndpoints"][0]
+
+
+def judge_pod_monitors(case, helm):
+    """Rules and dashboards sum by `node`; no family of /metrics has a label of that name, which honorLabels would keep."""
+    monitors = ("--set", "monitoring.podMonitor.enabled=true")
+    plain = helm.render(*monitors)
+    named = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
+    case.check("agents carry their node's name", endpoint(plain, "firetower-agent")["relabelings"] == [named])
+    page = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    families = re.findall(r"^\| `firetower_\w+` \| \w+ \| `?([\w,]*)", page, re.MULTILINE)
+    labels = {one for family in families for one in family.split(",")}
+    case.check("which no family of theirs has of its own", "pod" in labels and "node" not in labels, sorted(labels))
+    added = {"targetLabel": "cluster", "replacement": "blue"}
+    more = helm.render(*monitors, "--set-json", f"monitoring.podMonitor.relabelings={json.dumps([added])}",
+                       "--set", "monitoring.podMonitor.sampleLimit=2000000,monitoring.podMonitor.labelLimit=30")
+    for name, wanted in (("firetower-agent", [named, added]), ("firetower-hub", [added])):
+        case.check(f"{name}: more relabelings come after", endpoint(more, name)["relabelings"] == wanted)
+        limits = [{key: value for key, value in find(there, "PodMonitor", name)["spec"].items() if key.endswith("Limit")}
+                  for there in (plain, more)]
+        case.check(f"{name}: limits are those that are set", limits == [{}, {"sampleLimit": 2000000, "labelLimit": 30}], limits)
+
+
 def main():
     case = Case("chart.values")
     helm = Helm(case)
@@ -162,6 +188,7 @@ def main():
     judge_schema(case, helm)
     judge_versions(case, helm)
     judge_monitoring(case, helm)
+    judge_pod_monitors(case, helm)
     case.finish()
 
 

@@ -91,3 +91,13 @@
   ports:
   - port: http
 {{- end -}}
+
+{{/* What Prometheus takes of a target, as a PodMonitor says it. */}}
+{{- define "firetower.scrapeLimits" -}}
+{{- with .Values.monitoring.podMonitor.sampleLimit }}
+  sampleLimit: {{ int . }}
+{{- end }}
+{{- with .Values.monitoring.podMonitor.labelLimit }}
+  labelLimit: {{ int . }}
+{{- end }}
+{{- end -}}
