@@ -36,11 +36,26 @@ REFUSED = (
     ("agent: {maxFrequencyHertz: 1000}", ("/agent/maxFrequencyHertz", "999")),
     ("agent: {spool: {size: lots}}", ("/agent/spool/size",)),
     ("agent: {spool: {size: 1k}}", ("/agent/spool/size",)),
+    ("agent: {spool: {size: 15Mi}}", ("/agent/spool/size",)),
+    ("agent: {spool: {size: 1025Gi}}", ("/agent/spool/size",)),
+    ("agent: {spool: {size: 2Ti}}", ("/agent/spool/size",)),
+    ("agent: {options: {window-seconds: soon}}", ("/agent/options/window-seconds", "integer")),
+    ("agent: {options: {metrics-top-functions: 50}}", ("/agent/options/metrics-top-functions", "20")),
+    ("agent: {options: {symbol-cache-bytes: much}}", ("/agent/options/symbol-cache-bytes",)),
+    ("agent: {options: {symbol-cache-bytes: 4294967297}}", ("/agent/options/symbol-cache-bytes", "maximum")),
+    ("agent: {options: {retention-age: 14}}", ("/agent/options/retention-age",)),
+    ("agent: {options: {retention-age: a week}}", ("/agent/options/retention-age",)),
+    ("agent: {options: {sample-labels: 'thread, cpu'}}", ("/agent/options/sample-labels",)),
+    ("agent: {options: {ignore-opt-out: sometimes}}", ("/agent/options/ignore-opt-out", "boolean")),
+    ("agent: {options: {push: https://pyroscope.example}}", ("/agent/options/push",)),
+    ("hub: {options: {log-level: verbose}}", ("/hub/options/log-level", "warn")),
     ("agent: {spool: {hostPath: data}}", ("/agent/spool/hostPath",)),
     ("agent: {maxUnavailable: some}", ("/agent/maxUnavailable",)),
     ("agent: {maxUnavailable: 0%}", ("/agent/maxUnavailable",)),
     ("agent: {seccompProfile: {type: Localhost}}", ("/agent/seccompProfile", "localhostProfile")),
     ("agent: {appArmorProfile: {type: Localhost}}", ("/agent/appArmorProfile", "localhostProfile")),
+    ("agent: {appArmorProfile: {localhostProfile: own}}", ("/agent/appArmorProfile", "'type'")),
+    ("agent: {appArmorProfile: {type: Unconfined, localhostProfile: own}}", ("/agent/appArmorProfile/localhostProfile",)),
     ("agent: {terminationGracePeriodSeconds: 1}", ("/agent/terminationGracePeriodSeconds", "10")),
     ("agent: {seccompProfile: {type: none}}", ("/agent/seccompProfile/type", "Unconfined")),
     ("agent: {podLabels: {app.kubernetes.io/name: mine}}", ("app.kubernetes.io/name",)),
@@ -48,10 +63,28 @@ REFUSED = (
     ("hub: {replicas: 0}", ("/hub/replicas",)),
     ("hub: {retention: {standard: a week}}", ("/hub/retention/standard",)),
     ("hub: {retention: {short: 10m}}", ("/hub/retention/short",)),
+    ("hub: {retention: {long: 3651d}}", ("/hub/retention/long",)),
+    ("hub: {retention: {long: 3650d1h}}", ("/hub/retention/long",)),
+    ("hub: {retention: {long: 87601h}}", ("/hub/retention/long",)),
     ("networkPolicy: {from: monitoring}", ("/networkPolicy/from",)),
     ("monitoring: {podMonitor: {relabelings: {targetLabel: node}}}", ("/monitoring/podMonitor/relabelings",)),
     ("monitoring: {podMonitor: {sampleLimit: 0}}", ("/monitoring/podMonitor/sampleLimit",)),
     ("crds: {install: maybe}", ("/crds/install",)),
+)
+
+# What the programs take, at the ends of it (daemon/config/options.cc, hub/options.cc).
+TAKEN = (
+    "agent: {spool: {size: 16Mi}}",
+    "agent: {spool: {size: 999999Mi}}",
+    "agent: {spool: {size: 1024Gi}}",
+    "agent: {spool: {size: 1Ti}}",
+    "hub: {retention: {short: 1h, standard: 3649d23h, long: 3650d}}",
+    "hub: {retention: {short: '0', standard: 1d12h, long: 87600h}}",
+    "agent: {options: {window-seconds: 3600, slice-milliseconds: 500, metrics-top-functions: 0, log-level: warn}}",
+    "agent: {options: {sample-ring-bytes: 1Mi, symbol-cache-bytes: 4294967296, retention-bytes: 1.5Gi, retention-age: 1h30m}}",
+    "agent: {options: {sample-labels: '', push: '', debuginfod-urls: https://debuginfod.example, cgroup-hierarchy: v1:cpu}}",
+    "agent: {options: {sample-labels: 'cpu,thread', symbols: full, ignore-opt-out: true}}",
+    "agent: {appArmorProfile: {type: Localhost, localhostProfile: own}}",
 )
 
 
@@ -75,6 +108,15 @@ def judge_refusals(case, helm):
             said = helm.run("template", CHART, "--values", values.name, ok=False)
         holds = said.returncode != 0 and all(one in said.stderr for one in fragments)
         case.check(f"refused, and says which: {text}", holds, "" if holds else said.stderr)
+
+
+def judge_taken(case, helm):
+    for text in TAKEN:
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as values:
+            values.write(text)
+            values.flush()
+            said = helm.run("template", CHART, "--values", values.name, ok=False)
+        case.check(f"taken: {text}", said.returncode == 0, said.stderr)
 
 
 def differences(schema, values, path=""):
@@ -114,6 +156,21 @@ def judge_schema(case, helm):
         case.check(f"{part}.options are those of docs/reference/{page} but for the chart's own",
                    known and offered == known - own, sorted(offered ^ (known - own)))
         case.check(f"and the chart's own of {part} are there", own <= known, sorted(own - known))
+
+
+UNITS = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50}
+
+
+def judge_bounds(case):
+    """The numbers of agent.options have the bounds that the reference says, and no other option has any."""
+    schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+    page = (ROOT / "docs/reference/configuration.md").read_text(encoding="utf-8")
+    row = r"^\| `--([a-z-]+)[^|]*\| [^|]* \| (?:a power of two, )?([0-9]+)([KMGTP]i)? to ([0-9]+)([KMGTP]i)? \|"
+    said = {name: (int(least) * UNITS[of_least], int(most) * UNITS[of_most])
+            for name, least, of_least, most, of_most in re.findall(row, page, re.MULTILINE)}
+    for name, one in schema["properties"]["agent"]["properties"]["options"]["properties"].items():
+        bounds = (one.get("minimum"), one.get("maximum"))
+        case.check(f"agent.options.{name}: its bounds are the program's", bounds == said.get(name, (None, None)), bounds)
 
 
 def judge_versions(case, helm):
@@ -185,7 +242,9 @@ def main():
     judge_lint(case, helm)
     judge_least(case, helm)
     judge_refusals(case, helm)
+    judge_taken(case, helm)
     judge_schema(case, helm)
+    judge_bounds(case)
     judge_versions(case, helm)
     judge_monitoring(case, helm)
     judge_pod_monitors(case, helm)
