@@ -212,6 +212,25 @@ def judge_monitoring(case, helm):
                not kinds & {"PodMonitor", "PrometheusRule", "ServiceMonitor"}, sorted(kinds))
 
 
+def lets_in(terms, labels):
+    """As Kubernetes reads nodeSelectorTerms: one of them holds whole; NotIn also holds where there is no such label."""
+    return any(all(one["operator"] == "NotIn" and labels.get(one["key"]) not in one["values"]
+                   for one in term["matchExpressions"]) for term in terms)
+
+
+def judge_nodes(case, helm):
+    """Which nodes the agents are for, by what virtual kubelets and EKS label theirs with."""
+    for told, arguments, wanted in (("default", (), ["plain"]), ("own terms", EVERYTHING, ["plain", "virtual", "fargate"])):
+        spec = find(helm.render(*arguments), "DaemonSet", "firetower-agent")["spec"]["template"]["spec"]
+        terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+        nodes = {"plain": {}, "virtual": {"type": "virtual-kubelet"}, "fargate": {"eks.amazonaws.com/compute-type": "fargate"},
+                 "batch": {"pool": "batch", "type": "virtual-kubelet"}}
+        seen = [name for name, labels in nodes.items() if lets_in(terms, {"kubernetes.io/os": "linux", **labels})]
+        case.check(f"{told}: agents are for {', '.join(wanted)}", seen == wanted, seen)
+    bare = find(helm.render("--set", "agent.affinity=null"), "DaemonSet", "firetower-agent")["spec"]["template"]["spec"]
+    case.check("without any: for all", "affinity" not in bare, bare.get("affinity", ""))
+
+
 def endpoint(objects, name):
     return find(objects, "PodMonitor", name)["spec"]["podMetricsEndpoints"][0]
 
@@ -248,6 +267,7 @@ def main():
     judge_versions(case, helm)
     judge_monitoring(case, helm)
     judge_pod_monitors(case, helm)
+    judge_nodes(case, helm)
     case.finish()
 
 
