@@ -15,7 +15,7 @@ CHART = ROOT / "charts/firetower"
 VALUES = pathlib.Path(__file__).resolve().parent / "values"
 # By which everything that a value can bring is there.
 EVERYTHING = ("--values", VALUES / "bucket.yaml", "--set",
-              "namespace.create=true,monitoring.podMonitor.enabled=true,monitoring.rules.prometheusRule=true")
+              "namespace.create=true,rbac.aggregate=true,monitoring.podMonitor.enabled=true,monitoring.rules.prometheusRule=true")
 KINDS_OF_PODS = ("DaemonSet", "Deployment")
 
 

@@ -9,6 +9,8 @@ from case import Case
 
 # README.md names them; SYS_RESOURCE only where it is asked for, for Linux 5.10.
 CAPABILITIES = {"BPF", "PERFMON", "SYS_PTRACE", "SYSLOG", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE"}
+# Roles with these endings are for people, who are bound to them or have them by Kubernetes' own.
+OF_PEOPLE = ("-reader", "-editor", "-viewer")
 POLICIES = ("profilingpolicies", "clusterprofilingpolicies")
 # (account, API group, resource) -> verbs: of the agent and the hub nothing else may be granted.
 GRANTED = {
@@ -74,7 +76,7 @@ def judge_hub(case, objects):
 def granted(objects, kind):
     rules = {}
     for role in objects:
-        if role["kind"] != kind or role["metadata"]["name"].endswith("reader"):
+        if role["kind"] != kind or role["metadata"]["name"].endswith(OF_PEOPLE):
             continue
         for rule in role["rules"]:
             for group in rule["apiGroups"]:
@@ -92,6 +94,28 @@ def judge_accounts(case, objects):
         subjects = [(one["kind"], one["namespace"], one["name"]) for one in binding["subjects"]]
         name = binding["roleRef"]["name"]
         case.check(f"{binding['kind']} {name}: to its own account", subjects == [("ServiceAccount", "firetower", name)], subjects)
+
+
+def people(objects):
+    """Kubernetes' own role -> {(group, resource): verbs} that the chart adds to it."""
+    added = {}
+    for role in (one for one in objects if one["kind"] == "ClusterRole"):
+        for label, value in role["metadata"].get("labels", {}).items():
+            to = label.removeprefix("rbac.authorization.k8s.io/aggregate-to-")
+            for rule in role["rules"] if to != label and value == "true" else []:
+                for group, resource in ((group, one) for group in rule["apiGroups"] for one in rule["resources"]):
+                    added.setdefault(to, {}).setdefault((group, resource), set()).update(rule["verbs"])
+    return added
+
+
+def judge_people(case, helm):
+    """By default roles of others are left alone; on demand policies go with their namespace, and profiles never do."""
+    case.check("nothing is added to Kubernetes' own roles", people(helm.render()) == {})
+    added = people(helm.render("--set", "rbac.aggregate=true"))
+    policies, reads = ("firetower.dev", "profilingpolicies"), {"get", "list", "watch"}
+    writes = reads | {"create", "update", "patch", "delete"}
+    wanted = {"edit": {policies: writes}, "admin": {policies: writes}, "view": {policies: reads}}
+    case.check("rbac.aggregate: policies go with a namespace, profiles do not", added == wanted, added)
 
 
 def judge_reach(case, objects):
@@ -148,6 +172,7 @@ def main():
         case.check("no Secret is made, none is asked for by name in an environment", not any(
             one["kind"] == "Secret" for one in objects) and "secretKeyRef" not in told)
     judge_keys(case, helm)
+    judge_people(case, helm)
     case.finish()
 
 
