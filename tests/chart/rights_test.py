@@ -15,8 +15,8 @@ POLICIES = ("profilingpolicies", "clusterprofilingpolicies")
 # (account, API group, resource) -> verbs: of the agent and the hub nothing else may be granted.
 GRANTED = {
     **{("firetower-agent", "firetower.dev", one): {"list", "watch"} for one in POLICIES},
-    ("firetower-agent", "firetower.dev", "profilingnodes"): {"get", "create", "update", "patch"},
-    **{("firetower-agent", "", one): {"get", "list", "watch"} for one in ("pods", "nodes", "namespaces")},
+    ("firetower-agent", "firetower.dev", "profilingnodes"): {"create", "patch"},
+    **{("firetower-agent", "", one): {"list", "watch"} for one in ("pods", "nodes", "namespaces")},
     ("firetower-agent", "events.k8s.io", "events"): {"create", "patch"},
     **{("firetower-hub", "firetower.dev", one): {"list", "watch", "delete"} for one in POLICIES},
     **{("firetower-hub", "firetower.dev", f"{one}/status"): {"patch"} for one in POLICIES},
