@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -59,6 +60,25 @@ def judge_programs(case, root):
                               text=True, check=False, timeout=60)
         usage = pathlib.PurePath(name).name in said.stdout and not said.stderr
         case.check(f"{name} runs there", said.returncode == 0 and usage, said.stderr)
+
+
+def judge_copied(case, root, folder):
+    """The command as docs/install.md copies it out of the image, which a machine without its libraries runs by them."""
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    script = re.search(r"bin/firetower <<'SH'\n(.*?)\nSH\n", page, re.DOTALL).group(1)
+    (folder / "firetower").write_text(script.replace("$HOME/.local/share/firetower", str(root)) + "\n", encoding="utf-8")
+    (folder / "firetower").chmod(0o755)
+    (folder / "kubectl-firetower").symlink_to("firetower")
+    said = subprocess.run([folder / "firetower", "--help"], capture_output=True, text=True, check=False, timeout=60)
+    case.check("copied out of the image the command runs", said.returncode == 0 and "firetower" in said.stdout, said.stderr)
+    known = subprocess.run([folder / "kubectl-firetower", "top", "--kubeconfig", "/none"], capture_output=True, text=True,
+                           check=False, timeout=60).stderr
+    case.check("and knows when it is kubectl's", known.startswith("kubectl firetower: "), known)
+    listed = subprocess.run([root / "lib64/ld-linux-x86-64.so.2", "--list", "--library-path", root / "lib/x86_64-linux-gnu",
+                             root / "usr/bin/firetower"], capture_output=True, text=True, check=False).stdout
+    libraries = re.findall(r"(/\S+) \(0x", listed)
+    strays = [path for path in libraries if not path.startswith(f"{root}/")]
+    case.check("with the image's libraries alone", libraries and not strays, strays)
 
 
 def judge_materials(case, root, base):
@@ -111,6 +131,8 @@ def prebuilt(case, made):
     for name in ("first", "again"):
         made.build(name, folder, EPOCH, "--build-arg", "PREBUILT=prebuilt")
     judge(case, made, "first")
+    (made.folder / "copied").mkdir()
+    judge_copied(case, made.files("first"), made.folder / "copied")
     layers = [made.config(name)["rootfs"]["diff_ids"] for name in ("first", "again")]
     case.check("built again it is the same bytes", layers[0] == layers[1], layers)
     # By its names: the packages here may be newer than the base's.

@@ -20,7 +20,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 METRIC = re.compile(r"\bfiretower_[a-z_]+[a-z]\b")
 VALUE = re.compile(r"`((?:agent|hub|store|image|networkPolicy|monitoring)\.(?!yaml)[A-Za-z.]+)(?:=[^`]*)?`")
 # Lines about other people's programs have other people's flags.
-FOREIGN = re.compile(r"\b(kubectl(?! firetower)|helm|docker|buildah|mmdebstrap|aws|Node\.js|rolebinding)\b"
+FOREIGN = re.compile(r"\b(kubectl(?! firetower)|helm|docker|buildah|ld-linux|mmdebstrap|aws|Node\.js|rolebinding)\b"
                      r"|`(--(user|set|set-string|build-arg|take-ownership|perf-basic-prof|pid=host)|logs --previous)\b")
 # Pages that are about other people's programs as much as about ours.
 OTHERS = ("docs/benchmarks.md", "docs/formats.md")
