@@ -8,6 +8,7 @@ There is no controller: what pods the server would let in is asked with the pods
 import base64
 import os
 import re
+import shlex
 
 from chart import CHART, EVERYTHING, KINDS_OF_PODS, ChartCopy, Helm
 from case import Case
@@ -76,6 +77,27 @@ def notes(said):
 
 def warned(told):
     return next((line for line in told.splitlines() if "WARNING" in line), "no warning")
+
+
+def planned(helm, *arguments):
+    return notes(helm.run("install", SPACE, CHART, "--namespace", SPACE, "--dry-run=server", *arguments))
+
+
+def judge_branches(case, helm):
+    """Where profiles go, and who deletes them there."""
+    bucket = ("--set-string", "store.url=s3://profiles/prod?region=eu-central-1&path-style=true", "--set", "cluster=blue")
+    stay, read, rules = "stay on each node, in /var/lib/firetower", "are read through the hub", "nothing is\never deleted"
+    for told, arguments, wanted in (("defaults", (), stay), ("no hub", ("--set", "hub.enabled=false"), stay),
+                                    ("a bucket", bucket, read), ("a bucket, no hub", (*bucket, "--set", "hub.enabled=false"), rules)):
+        said = planned(helm, *arguments)
+        seen = [one for one in (stay, read, rules) if one in said]
+        case.check(f"notes: {told}: profiles {wanted}".replace("\n", " "), seen == [wanted], seen)
+    # With the bucket and no hub, which is the last.
+    command = re.search(r"exec daemonset/firetower-agent -- (firetower-hub .*\\\n.*)$", said, re.MULTILINE).group(1)
+    words = shlex.split(command.replace("\\\n", " "))
+    case.check("notes: and their command prints the rules of that part of the bucket", words == [
+        "firetower-hub", "--print-lifecycle-rules", "--cluster=blue",
+        "--store=s3://profiles/prod?region=eu-central-1&path-style=true"], words)
 
 
 def judge_notes(case, kube, helm):
@@ -180,6 +202,7 @@ def main():
     kube.create("/api/v1/namespaces", {"metadata": {"name": SPACE}})
     judge_objects(case, kube, helm)
     judge_pod_security(case, kube, helm)
+    judge_branches(case, helm)
     judge_notes(case, kube, helm)
     judge_definitions(case, kube, helm)
     judge_release(case, kube)
