@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 
-from chart import CHART, EVERYTHING, KINDS_OF_PODS, ChartCopy, Helm
+from chart import CHART, EVERYTHING, KINDS_OF_PODS, ROOT, ChartCopy, Helm
 from case import Case
 import kube as api
 
@@ -18,6 +18,8 @@ SPACE = "firetower"
 LEVEL = "pod-security.kubernetes.io/"
 # What Kubernetes takes into one object, and so helm into a release's Secret.
 SECRET_BYTES = 1 << 20
+# As everybody sets it who has built the image.
+IMAGE = "image.repository=registry.example/firetower"
 OPERATOR = "monitoring.coreos.com"
 
 
@@ -100,10 +102,23 @@ def judge_branches(case, helm):
         "--store=s3://profiles/prod?region=eu-central-1&path-style=true"], words)
 
 
+def judge_image(case, helm):
+    """A name without a registry is one of docker.io's own images, and this is none. And docs/install.md's way without Helm."""
+    for told, arguments, wanted in (("the default", (), True), ("a registry", ("--set", IMAGE), False),
+                                    ("loaded into nodes", ("--set", "image.pullPolicy=Never"), False)):
+        seen = "docker.io/library/firetower" in planned(helm, *arguments)
+        case.check(f"notes: {told}: {'warned of the image' if wanted else 'no warning of the image'}", seen == wanted)
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    said, becomes = re.search(r"sed -i 's[|]([^|]*)[|]([^|]*)[|]' k8s/manifests", page).groups()
+    images = [line.strip() for path in (ROOT / "k8s/manifests").glob("*.yaml")
+              for line in path.read_text(encoding="utf-8").replace(said, becomes).splitlines() if line.strip().startswith("image:")]
+    case.check("without Helm: docs name every image of k8s/manifests", images == [becomes] * 2, images)
+
+
 def judge_notes(case, kube, helm):
     """From a namespace without a label to one that has it, and the policy that the notes offer."""
     kube.create("/api/v1/namespaces", {"metadata": {"name": SPACE}})
-    told = notes(helm.run("install", SPACE, CHART, "--namespace", SPACE))
+    told = notes(helm.run("install", SPACE, CHART, "--namespace", SPACE, "--set", IMAGE))
     command = f"kubectl label --overwrite namespace {SPACE} {LEVEL}enforce=privileged"
     case.check("notes: a namespace without the label is told of, with the command", "WARNING" in told and command in told, warned(told))
     policy = helm.yaml.safe_load(re.search(r"<<'YAML'\n(.*?)\n  YAML$", told, re.DOTALL | re.MULTILINE).group(1))
@@ -113,7 +128,7 @@ def judge_notes(case, kube, helm):
     case.check("notes: the server takes their first policy", made.status == 201 and not made.warnings, made.message)
     for level in ("baseline", "privileged"):
         kube.merge(f"/api/v1/namespaces/{SPACE}", {"metadata": {"labels": {f"{LEVEL}enforce": level}}})
-        told = notes(helm.run("upgrade", SPACE, CHART, "--namespace", SPACE))
+        told = notes(helm.run("upgrade", SPACE, CHART, "--namespace", SPACE, "--set", IMAGE))
         if level == "baseline":
             case.check("notes: one that enforces less is named", 'Standard "baseline"' in told and command in told, warned(told))
         else:
@@ -203,6 +218,7 @@ def main():
     judge_objects(case, kube, helm)
     judge_pod_security(case, kube, helm)
     judge_branches(case, helm)
+    judge_image(case, helm)
     judge_notes(case, kube, helm)
     judge_definitions(case, kube, helm)
     judge_release(case, kube)
