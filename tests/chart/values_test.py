@@ -69,6 +69,7 @@ REFUSED = (
     ("networkPolicy: {from: monitoring}", ("/networkPolicy/from",)),
     ("monitoring: {podMonitor: {relabelings: {targetLabel: node}}}", ("/monitoring/podMonitor/relabelings",)),
     ("monitoring: {podMonitor: {sampleLimit: 0}}", ("/monitoring/podMonitor/sampleLimit",)),
+    ("monitoring: {rules: {runbookBase: docs}}", ("/monitoring/rules/runbookBase",)),
     ("crds: {install: maybe}", ("/crds/install",)),
 )
 
@@ -231,6 +232,22 @@ def judge_nodes(case, helm):
     case.check("without any: for all", "affinity" not in bare, bare.get("affinity", ""))
 
 
+def judge_runbooks(case, helm):
+    """Each alert has a path, or with a base a whole link: half a link under a name that others make links of leads nowhere."""
+    both = ("--set", "monitoring.rules.configMap=true,monitoring.rules.prometheusRule=true")
+    for base in ("", "https://git.example/firetower/blob/main", "https://git.example/firetower/blob/main/"):
+        objects = helm.render(*both, "--set", f"monitoring.rules.runbookBase={base}")
+        specs = [one["spec"] for one in objects if one["kind"] == "PrometheusRule"]
+        mounted = [helm.yaml.safe_load(text) for one in objects if one["kind"] == "ConfigMap" for text in one["data"].values()]
+        where, prefix = ("runbook_url", "https://git.example/firetower/blob/main/") if base else ("runbook", "")
+        for kind, parts in (("PrometheusRule", specs), ("ConfigMap", mounted)):
+            alerts = [rule for part in parts for group in part["groups"] for rule in group["rules"] if "alert" in rule]
+            wrong = [rule["annotations"] for rule in alerts
+                     if {key: value for key, value in rule["annotations"].items() if key.startswith("runbook")}
+                     != {where: f"{prefix}docs/dashboards.md#{rule['alert'].lower()}"}]
+            case.check(f"{kind}: alerts have their {where} at '{base}'", len(alerts) > 20 and not wrong, wrong or len(alerts))
+
+
 def endpoint(objects, name):
     return find(objects, "PodMonitor", name)["spec"]["podMetricsEndpoints"][0]
 
@@ -268,6 +285,7 @@ def main():
     judge_monitoring(case, helm)
     judge_pod_monitors(case, helm)
     judge_nodes(case, helm)
+    judge_runbooks(case, helm)
     case.finish()
 
 

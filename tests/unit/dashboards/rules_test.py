@@ -90,11 +90,11 @@ def judge_words(case, alerts):
         case.check(
             f"{name}: its summary is a sentence", notes["summary"].endswith("."), notes["summary"]
         )
-        page, _, anchor = notes["runbook_url"].partition("#")
+        page, _, anchor = notes["runbook"].partition("#")
         case.check(
             f"{name}: its runbook is there",
             page == "docs/dashboards.md" and anchor == name.lower() and name in headings,
-            notes["runbook_url"],
+            notes["runbook"],
         )
         if "explore" in notes:
             address = re.sub(r"\{\{.*?\}\}", "%7B%7D", notes["explore"])
