@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "base/file.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/commands/flame_look.h"
 #include "cli/commands/naming.h"
+#include "cli/commands/output.h"
 #include "profile/export.h"
 #include "profile/pprof.h"
 
@@ -48,10 +47,7 @@ Outcome<std::string> PickFormat(const Context& context, const std::string& file)
                                               "FILE.{}, or -o folded to read it here",
                                               format, suffix)));
   }
-  if (file != "-" && !context.args.Has("force") && ::access(file.c_str(), F_OK) == 0) {
-    return Failure{ExitCode::kFailure, fmt::format("{} is not overwritten", file), "it exists",
-                   "give --force, or another name with -f"};
-  }
+  if (std::optional<Failure> refused = RefuseToWrite(context, file)) return *std::move(refused);
   return format;
 }
 
@@ -99,14 +95,7 @@ Outcome<int> RunFlame(const Context& context) {
     if (!drawn) return drawn.failure();
     data = std::move(*drawn);
   }
-  if (file == "-") return Emit(data, ExitCode::kOk);
-  Status written = WriteFileAtomic(file, data);
-  if (!written) {
-    return Failure{ExitCode::kFailure, fmt::format("cannot write {}", file),
-                   written.error().message(), "choose another place with -f"};
-  }
-  std::fprintf(stderr, "wrote %s: %zu bytes of %s\n", file.c_str(), data.size(), format->c_str());
-  return ExitCode::kOk;
+  return WriteData(file, data, *format);
 }
 
 }  // namespace firetower::cli

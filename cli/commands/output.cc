@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/output.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -42,15 +46,51 @@ std::string_view FileExample(const LocalContext& context, std::string_view forma
   return context.args.command->name == "convert" ? "the name of a file" : "-o FILE.pb.gz";
 }
 
-}  // namespace
-
-bool MayWrite(const LocalContext& context, const std::string& file) {
-  return file == "-" || context.args.Has("force") || ::access(file.c_str(), F_OK) != 0;
+// The file that a symlink leads to, there or not; any other name as it is.
+Result<std::string> EndOfLinks(const std::string& name) {
+  constexpr int kMaxLinks = 40;  // the kernel's own bound, path_resolution(7)
+  std::filesystem::path path = name;
+  for (int i = 0; i < kMaxLinks; ++i) {
+    std::error_code error;
+    if (!std::filesystem::is_symlink(path, error)) return path.string();
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) return ErrnoError("readlink " + path.string(), error.value());
+    path = path.parent_path() / next;
+  }
+  return ErrnoError(name, ELOOP);
 }
 
-Failure NotOverwritten(const std::string& file) {
-  return {ExitCode::kFailure, fmt::format("{} is not overwritten", file), "it exists",
-          "give --force, or another name"};
+// A FIFO waits for its reader, as a shell's `>` does.
+Status WriteThrough(const std::string& file, std::string_view data) {
+  UniqueFd fd;
+  do {
+    fd = UniqueFd(::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  } while (!fd && errno == EINTR);
+  if (!fd) return ErrnoError("open " + file);
+  return WriteAll(fd.get(), data).Context(file);
+}
+
+// Files are replaced whole, where their symlinks lead. What holds no bytes of its own, a FIFO or a
+// device, is written to: a file in its place would be the end of it.
+Status WriteFileOrPipe(const std::string& file, std::string_view data) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteThrough(file, data);
+  ASSIGN_OR_RETURN(const std::string target, EndOfLinks(file));
+  return WriteFileAtomic(target, data);
+}
+
+}  // namespace
+
+std::optional<Failure> RefuseToWrite(const LocalContext& context, const std::string& file) {
+  struct stat info {};
+  if (file == "-" || ::stat(file.c_str(), &info) != 0) return std::nullopt;
+  if (S_ISDIR(info.st_mode)) {
+    return Failure{ExitCode::kFailure, fmt::format("cannot write {}", file), "it is a folder",
+                   "name a file in it"};
+  }
+  if (!S_ISREG(info.st_mode) || context.args.Has("force")) return std::nullopt;
+  return Failure{ExitCode::kFailure, fmt::format("{} is not overwritten", file), "it exists",
+                 "give --force, or another name"};
 }
 
 Outcome<ProfileOutput> PickOutput(const LocalContext& context, const std::string& file,
@@ -64,7 +104,7 @@ Outcome<ProfileOutput> PickOutput(const LocalContext& context, const std::string
                                      "--{} folded to read it here",
                                      FileExample(context, format_flag), format_flag)));
   }
-  if (!MayWrite(context, file)) return NotOverwritten(file);
+  if (std::optional<Failure> refused = RefuseToWrite(context, file)) return *std::move(refused);
   return ProfileOutput{.file = file, .format = *format};
 }
 
@@ -107,7 +147,7 @@ Outcome<int> WriteProfile(const ProfileOutput& output, const profile::Profile& p
 
 Outcome<int> WriteData(const std::string& file, std::string_view data, std::string_view what) {
   if (file == "-") return Emit(data, ExitCode::kOk);
-  Status written = WriteFileAtomic(file, data);
+  Status written = WriteFileOrPipe(file, data);
   if (!written) {
     return Failure{ExitCode::kFailure, fmt::format("cannot write {}", file),
                    written.error().message(), "choose another place"};

@@ -2,6 +2,7 @@
 // Where a profile goes, and in which format: what the commands that write one have in common.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,11 +31,12 @@ Outcome<int> WriteProfile(const LocalContext& context, const ProfileOutput& outp
 Outcome<int> WriteProfile(const ProfileOutput& output, const profile::Profile& profile,
                           const profile::EncodeOptions& options = {});
 
-// Writes `data` whole or not at all; `what` is how the line on standard error calls it.
+// Writes `data` whole or not at all, but into what is no regular file, as a FIFO, as it comes;
+// `what` is how the line on standard error calls it.
 Outcome<int> WriteData(const std::string& file, std::string_view data, std::string_view what);
 
-// False where `file` exists and --force is not given.
-bool MayWrite(const LocalContext& context, const std::string& file);
-Failure NotOverwritten(const std::string& file);
+// Why `file` is not written: it is there without --force, or a folder. FIFOs and devices lose
+// nothing.
+std::optional<Failure> RefuseToWrite(const LocalContext& context, const std::string& file);
 
 }  // namespace firetower::cli

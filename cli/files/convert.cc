@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
@@ -26,7 +28,7 @@ Outcome<int> Draw(const LocalContext& context, const std::string& in, const std:
                    Error(ErrorCode::kInvalid,
                          fmt::format("{} is nothing to read on a terminal: name a file", drawing)));
   }
-  if (!MayWrite(context, out)) return NotOverwritten(out);
+  if (std::optional<Failure> refused = RefuseToWrite(context, out)) return *std::move(refused);
   Outcome<profile::FlameOptions> look = FlameLook(context, InputName(in.substr(in.rfind('/') + 1)));
   if (!look) return look.failure();
   Outcome<profile::Profile> profile = ReadProfileFile(context, in);

@@ -155,8 +155,8 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
     Outcome<ProfileOutput> picked = PickOutput(context);
     if (!picked) return picked.failure();
     output = *picked;
-  } else if (!MayWrite(context, file)) {
-    return NotOverwritten(file);
+  } else if (std::optional<Failure> refused = RefuseToWrite(context, file)) {
+    return *std::move(refused);
   }
 
   Outcome<profile::Profile> before = read_side(sides->before);
