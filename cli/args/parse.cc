@@ -14,6 +14,7 @@ namespace {
 
 Error Usage(std::string message) { return Error(ErrorCode::kInvalid, std::move(message)); }
 
+constexpr std::string_view kUnset = "leave it out, or see whether a variable of the shell is unset";
 constexpr std::string_view kOneWord = "; a selector is one word, as deployment/checkout";
 
 bool LooksLikeSelector(std::string_view text) {
@@ -67,6 +68,10 @@ class Parser {
 
   Status Word(const std::string& text) {
     if (args_.command != nullptr) {
+      // As "$UNSET" has it, where everything would be asked for.
+      if (text.empty()) {
+        return Usage(fmt::format("an argument of '{}' is empty; {}", args_.command->name, kUnset));
+      }
       args_.positionals.push_back(text);
       return OkStatus();
     }
@@ -125,6 +130,9 @@ class Parser {
         std::find(flag.choices.begin(), flag.choices.end(), *value) == flag.choices.end()) {
       return Usage(fmt::format("--{} is '{}': it must be one of {}{}", flag.name, *value,
                                fmt::join(flag.choices, ", "), DidYouMean(*value, flag.choices)));
+    }
+    if (value->empty() && !flag.may_be_empty) {
+      return Usage(fmt::format("--{} is empty: it needs {}; {}", flag.name, flag.value, kUnset));
     }
     if (!args_.flags.emplace(flag.name, *value).second) {
       return Usage(fmt::format("--{} is given twice", flag.name));

@@ -27,8 +27,8 @@ struct Args {
 };
 
 // `arguments` without the program's name. Takes --name VALUE, --name=VALUE, -n VALUE, -nVALUE and
-// --; global flags also before the command. kInvalid says what is wrong and what was perhaps meant.
-// With --help nothing else is checked.
+// --; global flags also before the command; no empty value but where the table lets it. kInvalid
+// says what is wrong and what was perhaps meant. With --help nothing else is checked.
 Result<Args> ParseArgs(const std::vector<std::string>& arguments);
 
 }  // namespace firetower::cli

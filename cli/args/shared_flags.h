@@ -31,8 +31,12 @@ inline constexpr FlagSpec kNaming[] = {
      "name frames here, by this machine's files: those that the daemon left to it (names), or all, "
      "with lines and inlined calls (full)",
      kSymbols},
-    {"debuginfod", 0, "URLS",
-     "ask these servers for debug files, apart by commas or spaces, as in DEBUGINFOD_URLS"},
+    {"debuginfod",
+     0,
+     "URLS",
+     "ask these servers for debug files, apart by commas or spaces, as in DEBUGINFOD_URLS",
+     {},
+     /*may_be_empty=*/true},
 };
 
 inline constexpr Text kNameDetails[] = {"full", "short", "bare"};
@@ -47,7 +51,12 @@ inline constexpr FlagSpec kFlameLook[] = {
     {"max-nodes", 0, "N", "the N largest, the rest as 'other'; 0: all (default 100000)"},
     {"orientation", 0, "WAY", "icicle (root on top) or flame (root below) (default icicle)",
      kOrientations},
-    {"title", 0, "TEXT", "default: what was asked for, or the file's name"},
+    {"title",
+     0,
+     "TEXT",
+     "default: what was asked for, or the file's name",
+     {},
+     /*may_be_empty=*/true},
 };
 
 inline constexpr Text kProfileFormats[] = {"pprof", "folded", "speedscope", "json"};

@@ -14,6 +14,7 @@ struct FlagSpec {
   std::string_view value;  // how help calls the value; "" for a switch
   std::string_view help;
   std::span<const std::string_view> choices = {};  // what the value may be; empty: anything
+  bool may_be_empty = false;                       // "" says something else than its absence
 };
 
 struct FlagGroup {

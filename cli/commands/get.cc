@@ -26,12 +26,7 @@ Outcome<query::NamedValues> AskedFor(const Context& context) {
     return BadFlag(context, Error(ErrorCode::kInvalid,
                                   "--id names one profile: a selector has no meaning beside it"));
   }
-  const std::string id = context.args.Get("id");
-  if (id.empty()) {
-    return BadFlag(context,
-                   Error(ErrorCode::kInvalid, "--id is empty: 'profiles -o name' tells ids"));
-  }
-  return query::NamedValues{{"id", id}};
+  return query::NamedValues{{"id", context.args.Get("id")}};
 }
 
 }  // namespace

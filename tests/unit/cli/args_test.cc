@@ -102,6 +102,46 @@ TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
   }
 }
 
+// What a script has of "$UNSET" asks for nothing else than was meant.
+TEST(ParseArgs, RefusesWhatIsEmpty) {
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"top", "--from="},
+                                               {"top", "--since="},
+                                               {"top", "--to", ""},
+                                               {"top", "-c", ""},
+                                               {"top", "-c="},
+                                               {"top", "-q", ""},
+                                               {"top", "-t", ""},
+                                               {"top", "-n", ""},
+                                               {"top", "-k", ""},
+                                               {"--server", "", "top"},
+                                               {"doctor", "--context="},
+                                               {"get", "--id", ""},
+                                               {"get", "-f", ""},
+                                               {"diff", "a", "b", "--threshold="},
+                                               {"policies", "--pod", ""},
+                                               {"get", ""},
+                                               {"top", "functions", ""},
+                                               {"labels", ""},
+                                               {"record", ""},
+                                               {"convert", "a", ""},
+                                               {"merge", "--", ""}}) {
+    auto args = ParseArgs(line);
+    ASSERT_FALSE(args) << line[0] << " " << line[1];
+    EXPECT_THAT(args.error().message(), HasSubstr(" is empty")) << line[0];
+    EXPECT_THAT(args.error().message(), HasSubstr("leave it out, or see whether a variable"));
+  }
+  EXPECT_THAT(ParseArgs({"top", "--since="}).error().message(),
+              HasSubstr("--since is empty: it needs DURATION; "));
+  EXPECT_THAT(ParseArgs({"get", ""}).error().message(), HasSubstr("an argument of 'get' is empty"));
+}
+
+TEST(ParseArgs, TakesAnEmptyValueThatSaysSomething) {
+  auto args = ParseArgs({"flame", "--title", "", "--debuginfod", ""});
+  ASSERT_TRUE(args) << args.error().message();
+  EXPECT_TRUE(args->Has("title"));
+  EXPECT_TRUE(args->Has("debuginfod"));
+}
+
 TEST(ParseArgs, HelpWinsOverWhateverIsWrong) {
   auto args = ParseArgs({"top", "--nope", "--help"});
   ASSERT_TRUE(args);
