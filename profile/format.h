@@ -38,7 +38,8 @@ struct DecodeOptions {
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
                               const DecodeOptions& options = {});
 
-// The same, added to what `merger` holds: pprof without a Profile of its own in between.
+// The same, added to what `merger` holds: pprof without a Profile of its own in between. kInvalid
+// alone is a file that can be read, and not added to the sum.
 Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
                   Merger* merger);
 

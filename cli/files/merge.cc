@@ -14,6 +14,18 @@
 #include "cli/term/progress.h"
 
 namespace firetower::cli {
+namespace {
+
+// The file was read: what it counts is another thing.
+Failure CannotAdd(const std::string& file, const Error& error) {
+  return {
+      ExitCode::kFailure, fmt::format("{} cannot be added to the others", InputName(file)),
+      error.message(),
+      "merge files that count the same; 'convert IN OUT.folded --sample-type TYPE' makes a file "
+      "of one count"};
+}
+
+}  // namespace
 
 Outcome<int> RunMerge(const LocalContext& context) {
   const std::vector<std::string>& files = context.args.positionals;
@@ -36,7 +48,9 @@ Outcome<int> RunMerge(const LocalContext& context) {
       Outcome<std::string> bytes = ReadInput(files[i]);
       if (!bytes) return bytes.failure();
       Status added = profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger);
-      if (!added) return BadInput(files[i], added.error());
+      if (added) continue;
+      const bool was_read = added.error().code() == ErrorCode::kInvalid;
+      return was_read ? CannotAdd(files[i], added.error()) : BadInput(files[i], added.error());
     }
   }
   if (merger.saturated_values() > 0) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -84,7 +85,18 @@ TEST_F(FilesTest, MergeNamesTheFileThatIsWrong) {
   EXPECT_THAT(missing.err, HasSubstr("cannot read " + Path("none")));
   Ran types = RunFiretower({"merge", good, Before(), "-o", Path("sum.pb.gz")});
   EXPECT_EQ(types.exit_code, 1);
+  EXPECT_THAT(types.err, StartsWith("firetower: " + Path("before.pb.gz") +
+                                    " cannot be added to the others\n  why: "));
   EXPECT_THAT(types.err, HasSubstr("samples/count and samples/count cpu/nanoseconds"));
+  EXPECT_THAT(types.err, HasSubstr("\n  fix: merge files that count the same; "));
+  // What that says to do does it.
+  ASSERT_EQ(RunFiretower(
+                {"convert", Path("before.pb.gz"), Path("one.folded"), "--sample-type", "samples"})
+                .exit_code,
+            0);
+  EXPECT_EQ(RunFiretower({"merge", good, Path("one.folded"), "--format", "folded"}).out,
+            "main;a 63\nmain;b 40\n");
+  std::filesystem::remove(Path("one.folded"));
   EXPECT_EQ(FileCount(), 3u);  // no output, not even half of one
 }
 
