@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +19,22 @@ namespace {
 
 constexpr size_t kMaxInputBytes = size_t{1} << 30;
 
+std::string_view HowToRead(const Error& error) {
+  if (error.code() == ErrorCode::kExhausted) return "give a smaller file: 1 GiB is the most";
+  switch (error.sys_errno()) {
+    case ENOENT:
+    case ENOTDIR:
+      return "correct the name; - reads standard input";
+    case EACCES:
+    case EPERM:
+      return "give yourself the right to read it, or pipe it in and name it -";
+    case EISDIR:
+      return "name a file in it";
+    default:
+      return "see whether other programs can read it; - reads standard input";
+  }
+}
+
 }  // namespace
 
 std::string InputName(const std::string& file) { return file == "-" ? "standard input" : file; }
@@ -27,7 +44,7 @@ Outcome<std::string> ReadInput(const std::string& file) {
       file == "-" ? ReadFd(STDIN_FILENO, kMaxInputBytes) : ReadFileOrPipe(file, kMaxInputBytes);
   if (bytes) return *std::move(bytes);
   return Failure{ExitCode::kFailure, fmt::format("cannot read {}", InputName(file)),
-                 bytes.error().message(), ""};
+                 bytes.error().message(), std::string(HowToRead(bytes.error()))};
 }
 
 profile::DecodeOptions InputOptions(const LocalContext& context) {

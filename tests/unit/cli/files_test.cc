@@ -243,6 +243,27 @@ TEST_F(FilesTest, DiffFailsOverALimit) {
             0);
 }
 
+TEST_F(FilesTest, WhatCannotBeReadIsToldWithWhatToDo) {
+  const std::string in = Before();
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"convert", Path("none")},
+                                               {"merge", in, Path("none"), "--format", "folded"},
+                                               {"diff", in, Path("none")},
+                                               {"view", Path("none")}}) {
+    const Ran ran = RunFiretower(line);
+    EXPECT_EQ(ran.exit_code, ExitCode::kFailure) << line[0];
+    EXPECT_THAT(ran.err, HasSubstr("firetower: cannot read " + Path("none") + "\n  why: "));
+    EXPECT_THAT(ran.err, HasSubstr("\n  fix: correct the name; - reads standard input\n"));
+  }
+  EXPECT_THAT(RunFiretower({"convert", folder_.path()}).err, HasSubstr("fix: name a file in it\n"));
+}
+
+TEST_F(FilesTest, ViewSaysWhichValuesThereAre) {
+  const Ran ran = RunFiretower({"view", Before(), "--no-browser", "--value", "cpo"});
+  EXPECT_EQ(ran.exit_code, ExitCode::kFailure);
+  EXPECT_THAT(ran.err, HasSubstr("why: it has no value 'cpo'; did you mean 'cpu'?\n"));
+  EXPECT_THAT(ran.err, HasSubstr("fix: give --value one of those that it has: samples, cpu\n"));
+}
+
 TEST_F(FilesTest, NoDataIsExitCode4) {
   const std::string empty = WritePprof("empty.pb.gz", StackBuilder().Build());
   Ran ran = RunFiretower({"diff", empty, empty});
