@@ -92,6 +92,10 @@ Outcome<int> RunView(const LocalContext& context) {
   Result<std::unique_ptr<query::HttpServer>> server = query::HttpServer::Start(
       serving, [&](const query::HttpRequest& request) { return Answer(request, *page); });
   if (!server) {
+    // Else the address is one, and cannot be had.
+    if (server.error().code() == ErrorCode::kInvalid) {
+      return BadFlag(context, Error(server.error()).Context("--listen"));
+    }
     return Failure{ExitCode::kFailure, "cannot serve the page", server.error().message(),
                    "choose another address with --listen"};
   }

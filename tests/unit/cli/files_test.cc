@@ -264,6 +264,19 @@ TEST_F(FilesTest, ViewSaysWhichValuesThereAre) {
   EXPECT_THAT(ran.err, HasSubstr("fix: give --value one of those that it has: samples, cpu\n"));
 }
 
+TEST_F(FilesTest, ViewTellsAWrongAddressFromOneThatCannotBeHad) {
+  const std::string in = Before();
+  for (const char* address : {"nope", "127.0.0.1:70000"}) {
+    const Ran ran = RunFiretower({"view", in, "--no-browser", "--listen", address});
+    EXPECT_EQ(ran.exit_code, ExitCode::kUsage) << address;
+    EXPECT_THAT(ran.err, HasSubstr("why: --listen: ")) << address;
+    EXPECT_THAT(ran.err, HasSubstr("write HOST:PORT")) << address;
+  }
+  // TEST-NET-1, RFC 5737: no machine has it.
+  EXPECT_EQ(RunFiretower({"view", in, "--no-browser", "--listen", "192.0.2.1:0"}).exit_code,
+            ExitCode::kFailure);
+}
+
 TEST_F(FilesTest, NoDataIsExitCode4) {
   const std::string empty = WritePprof("empty.pb.gz", StackBuilder().Build());
   Ran ran = RunFiretower({"diff", empty, empty});
