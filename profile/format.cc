@@ -54,6 +54,11 @@ bool IsBinary(std::string_view text) {
   });
 }
 
+bool IsBlankText(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 bool EndsInCount(std::string_view line) {
   line = TrimRight(line);
   const size_t blank = line.find_last_of(" \t");
@@ -124,6 +129,11 @@ Status Open(std::string_view bytes, std::string_view file_name, const DecodeOpti
   if (IsGzip(bytes)) {
     ASSIGN_OR_RETURN(opened->inflated, GzipDecompress(bytes, options.limits.max_bytes));
     opened->bytes = opened->inflated;
+  }
+  const bool may_be_text = !options.format || *options.format != Format::kPprof;
+  if (may_be_text && IsBlankText(opened->bytes)) {
+    return Error(ErrorCode::kCorrupt,
+                 opened->bytes.empty() ? "the file is empty" : "the file holds nothing but blanks");
   }
   if (options.format) {
     opened->format = *options.format;

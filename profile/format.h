@@ -34,7 +34,7 @@ struct DecodeOptions {
 };
 
 // Reads a profile of any format that can be read (all but json), gzip'd or not. `file_name` helps
-// to detect the format; it may be empty.
+// to detect the format; it may be empty. A text of nothing but blanks is kCorrupt, as no text is.
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
                               const DecodeOptions& options = {});
 

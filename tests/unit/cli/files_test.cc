@@ -277,6 +277,14 @@ TEST_F(FilesTest, ViewTellsAWrongAddressFromOneThatCannotBeHad) {
             ExitCode::kFailure);
 }
 
+TEST_F(FilesTest, BlankLinesAreNoProfile) {
+  for (const char* text : {"", "\n\n  \n"}) {
+    const Ran ran = RunFiretower({"convert", Write("a.folded", text), "-o", "folded"});
+    EXPECT_EQ(ran.exit_code, ExitCode::kFailure);
+    EXPECT_THAT(ran.err, HasSubstr("a.folded cannot be read as a profile\n"));
+  }
+}
+
 TEST_F(FilesTest, NoDataIsExitCode4) {
   const std::string empty = WritePprof("empty.pb.gz", StackBuilder().Build());
   Ran ran = RunFiretower({"diff", empty, empty});

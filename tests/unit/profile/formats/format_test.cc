@@ -89,6 +89,21 @@ TEST(DecodeProfile, BoundsWhatIsInflated) {
   EXPECT_EQ(profile.error().code(), ErrorCode::kExhausted);
 }
 
+TEST(DecodeProfile, RefusesTextsThatSayNothing) {
+  for (const char* text : {"", "\n\n", " \t\r\n", "\xEF\xBB\xBF", "\xEF\xBB\xBF\n"}) {
+    for (const char* name : {"x.folded", "x.perf", "x"}) {
+      auto profile = DecodeProfile(text, name);
+      ASSERT_FALSE(profile) << name;
+      EXPECT_EQ(profile.error().code(), ErrorCode::kCorrupt);
+      Merger merger;
+      EXPECT_FALSE(AddToMerge(text, name, {}, &merger)) << name;
+    }
+    EXPECT_FALSE(DecodeProfile(text, "x", {.format = Format::kFolded}));
+    EXPECT_FALSE(DecodeProfile(text, "x", {.format = Format::kPerfScript}));
+    EXPECT_FALSE(DecodeProfile(GzipCompress(text, 1), "x.folded"));
+  }
+}
+
 TEST(AddToMerge, AddsFilesOfDifferentFormats) {
   Merger merger;
   ASSERT_TRUE(AddToMerge(kFolded, "a.folded", {}, &merger));
