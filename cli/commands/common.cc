@@ -19,6 +19,16 @@ Failure BadFlag(const LocalContext& context, const Error& error) {
   return UsageFailure(error, context.program, context.args.command->name);
 }
 
+std::optional<Failure> RefuseFlags(const LocalContext& context,
+                                   std::initializer_list<std::string_view> flags,
+                                   std::string_view why) {
+  for (const std::string_view flag : flags) {
+    if (!context.args.Has(flag)) continue;
+    return BadFlag(context, Error(ErrorCode::kInvalid, fmt::format("--{} {}", flag, why)));
+  }
+  return std::nullopt;
+}
+
 Outcome<std::string> AsAsked(const Context& context, const std::string& selector) {
   const Args& args = context.args;
   Result<std::string> whole = SelectorWithin(selector, {.namespace_name = context.namespace_name,

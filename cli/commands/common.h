@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,11 @@ Outcome<query::NamedValues> SelectionParams(const Context& context, std::string_
 
 // Failure for a flag's value that the table cannot check.
 Failure BadFlag(const LocalContext& context, const Error& error);
+
+// The failure where one of `flags` is given that `why` has no use for: "--FLAG WHY".
+std::optional<Failure> RefuseFlags(const LocalContext& context,
+                                   std::initializer_list<std::string_view> flags,
+                                   std::string_view why);
 
 // Writes data; a reader that went away is no error to talk about.
 Outcome<int> Emit(std::string_view text, int exit_code);

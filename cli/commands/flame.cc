@@ -51,6 +51,21 @@ Outcome<std::string> PickFormat(const Context& context, const std::string& file)
   return format;
 }
 
+// What would change nothing of what is written.
+std::optional<Failure> RefuseLook(const Context& context, std::string_view format) {
+  if (format == "html" || format == "svg") return std::nullopt;
+  if (format == "json") {
+    return RefuseFlags(context, {"orientation"}, "is for html and svg: json has the levels alone");
+  }
+  const std::string why = fmt::format("is of a picture: {} has no place for it", format);
+  if (format == "pprof") {
+    std::optional<Failure> refused =
+        RefuseFlags(context, {"value"}, "picks one value: pprof has all of them");
+    if (refused) return refused;
+  }
+  return RefuseFlags(context, {"names", "sort", "max-nodes", "orientation", "title"}, why);
+}
+
 // "cpu{pod="web-0"}", as the API calls it; a selector may hold the type itself.
 std::string Title(const Context& context, const std::string& selector) {
   if (!selector.empty() && !selector.starts_with('{')) return selector;
@@ -78,6 +93,7 @@ Outcome<int> RunFlame(const Context& context) {
   const std::string file = context.args.Has("file") ? context.args.Get("file") : "-";
   Outcome<std::string> format = PickFormat(context, file);
   if (!format) return format.failure();
+  if (std::optional<Failure> refused = RefuseLook(context, *format)) return *std::move(refused);
   Outcome<std::string> selector = AskedSelector(context);
   if (!selector) return selector.failure();
   Outcome<profile::FlameOptions> look = FlameLook(context, Title(context, *selector));
@@ -91,7 +107,7 @@ Outcome<int> RunFlame(const Context& context) {
   if (*format == "pprof") {
     data = profile::EncodePprof(*profile);
   } else if (*format == "folded") {
-    data = profile::ToFolded(*profile, profile->DefaultValueIndex());
+    data = profile::ToFolded(*profile, *value_index);
   } else {
     Outcome<std::string> drawn = DrawFlame(*profile, *look, *format);
     if (!drawn) return drawn.failure();

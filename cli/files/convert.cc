@@ -23,6 +23,9 @@ std::string DrawingOf(const LocalContext& context, const std::string& out) {
 
 Outcome<int> Draw(const LocalContext& context, const std::string& in, const std::string& out,
                   const std::string& drawing) {
+  if (auto refused =
+          RefuseFlags(context, {"annotate"}, "is for folded stacks: a picture has marks"))
+    return *std::move(refused);
   if (out == "-" && context.terminal.is_tty) {
     return BadFlag(context,
                    Error(ErrorCode::kInvalid,
@@ -41,6 +44,18 @@ Outcome<int> Draw(const LocalContext& context, const std::string& in, const std:
   return WriteData(out, *picture, drawing);
 }
 
+// What would change nothing of what is written.
+std::optional<Failure> RefuseForFormat(const LocalContext& context, profile::Format format) {
+  const std::string_view name = profile::FormatName(format);
+  if (format != profile::Format::kFolded) {
+    std::optional<Failure> refused = RefuseFlags(
+        context, {"annotate"}, fmt::format("is for folded stacks: {} has no place for it", name));
+    if (refused) return refused;
+  }
+  return RefuseFlags(context, {"names", "sort", "max-nodes", "orientation", "title"},
+                     fmt::format("is for svg and html: {} has no place for it", name));
+}
+
 }  // namespace
 
 Outcome<int> RunConvert(const LocalContext& context) {
@@ -53,6 +68,8 @@ Outcome<int> RunConvert(const LocalContext& context) {
   if (!drawing.empty()) return Draw(context, files[0], out, drawing);
   Outcome<ProfileOutput> output = PickOutput(context, out, "format");
   if (!output) return output.failure();
+  if (std::optional<Failure> refused = RefuseForFormat(context, output->format))
+    return *std::move(refused);
   Outcome<profile::Profile> profile = ReadProfileFile(context, files[0]);
   if (!profile) return profile.failure();
   Outcome<uint32_t> value_index = PickSampleType(context, *profile);

@@ -191,6 +191,13 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
 }  // namespace
 
 Outcome<int> RunDiff(const LocalContext& context) {
+  // Of the table's groups "Of a selector" and "Cluster of a selector".
+  if (auto refused = RefuseFlags(context,
+                                 {"container", "type", "namespace", "all-namespaces", "kubeconfig",
+                                  "context", "hub-namespace", "token"},
+                                 "is for a selector: A and B are files")) {
+    return *std::move(refused);
+  }
   return Compare(context, [&](const std::string& side) { return ReadProfileFile(context, side); });
 }
 

@@ -307,7 +307,16 @@ TEST_F(FilesTest, UsageErrorsAreExitCode2InThreeLines) {
         {"diff", in, "{pod=\"web\"}@yesterday"},
         {"diff", in, in, "--fail-over", "five"},
         {"diff", in, in, "--threshold", "-1"},
-        {"diff", in, in, "--fail-over", "nan"}}) {
+        {"diff", in, in, "--fail-over", "nan"},
+        // What would change nothing.
+        {"convert", in, "--annotate"},
+        {"convert", in, "-o", "speedscope", "--annotate"},
+        {"convert", in, "-o", "svg", "--annotate"},
+        {"convert", in, "-o", "folded", "--orientation", "flame"},
+        {"convert", in, "-o", "json", "--title", "t"},
+        {"diff", in, in, "-n", "shop"},
+        {"diff", in, in, "-c", "web"},
+        {"diff", in, in, "--context", "prod"}}) {
     Ran ran = RunFiretower(line);
     EXPECT_EQ(ran.exit_code, 2) << line[0] << " " << line.back() << ran.err;
     EXPECT_EQ(ran.out, "");

@@ -330,6 +330,9 @@ TEST_F(FiretowerTest, FlameWritesWhatTheNameSays) {
   EXPECT_THAT(samples.out, HasSubstr("\"levels\":[[0,300,0,0],"));
   EXPECT_EQ(RunInRange({"flame", selector, "-o", "svg", "--value", "bytes"}).exit_code, 1);
   EXPECT_THAT(RunInRange({"flame", selector, "-o", "folded"}).out, HasSubstr("main;Serve;Parse"));
+  // 60 of 100 samples a minute in three minutes, the last in the open window.
+  EXPECT_THAT(RunInRange({"flame", selector, "-o", "folded", "--value", "samples"}).out,
+              HasSubstr("main;Serve;Parse 180\n"));
   EXPECT_EQ(RunInRange({"flame", "{pod=\"nope\"}", "-o", "svg"}).exit_code, ExitCode::kNoData);
 }
 
@@ -337,6 +340,10 @@ TEST_F(FiretowerTest, FlameRefusesWhatItCannotDrawOrShow) {
   for (const std::vector<std::string>& line : {std::vector<std::string>{"flame", "-f", "web.xyz"},
                                                {"flame", "-o", "svg", "--max-nodes", "many"},
                                                {"flame", "-o", "svg", "--names", "long"},
+                                               {"flame", "-o", "folded", "--orientation", "flame"},
+                                               {"flame", "-o", "json", "--orientation", "flame"},
+                                               {"flame", "-o", "pprof", "--value", "samples"},
+                                               {"flame", "-o", "pprof", "--title", "t"},
                                                {"get", "-f", "web.svg"}}) {
     Ran ran = RunInRange(line);
     EXPECT_EQ(ran.exit_code, 2) << ran.err;
