@@ -57,7 +57,7 @@ constexpr FlagSpec kDiffComparison[] = {
 constexpr FlagSpec kDiffOutput[] = {
     {"output", 'o', "FORMAT",
      "table, wide (not cut to the terminal), json, folded (two counts) or pprof (default: by the "
-     "file's extension, else table)",
+     "file's extension, where .txt is folded; without a file table)",
      kDiffOutputs},
     {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
     kForceFlag,

@@ -31,6 +31,14 @@ Outcome<profile::Format> PickFormat(const LocalContext& context, const std::stri
   std::optional<profile::Format> format = profile::FormatOfFile(file);
   if (format && *format != profile::Format::kPerfScript) return *format;
   const bool draws = context.args.command->name == "convert";
+  if (context.args.command->name == "diff") {
+    return BadFlag(
+        context, Error(ErrorCode::kInvalid,
+                       fmt::format("the name '{}' does not say a format that can be written: give "
+                                   "-o table, wide, json, folded or pprof, or end it in .json, "
+                                   ".folded or .pb.gz",
+                                   file)));
+  }
   return BadFlag(context,
                  Error(ErrorCode::kInvalid,
                        fmt::format("the name '{}' does not say a format that can be written: give "

@@ -225,6 +225,29 @@ TEST_F(FilesTest, DiffWritesProfilesOfTheDifference) {
   EXPECT_THAT(speedscope.err, HasSubstr("no negative values"));
 }
 
+TEST_F(FilesTest, DiffGoesByTheFilesExtension) {
+  const std::vector<std::string> line = {"diff", Before(), After(), "--sample-type", "samples"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), line.begin(), line.end());
+    return RunFiretower(more);
+  };
+  const std::string folded = "main;a 60 40\nmain;b 40 45\nmain;c 0 15\n";
+  for (const char* name : {"d.folded", "d.txt"}) {
+    EXPECT_EQ(with({"-f", Path(name)}).exit_code, 0) << name;
+    EXPECT_EQ(ReadFile(Path(name)).value(), folded) << name;
+  }
+  EXPECT_EQ(with({"-f", Path("d.json")}).exit_code, 0);
+  EXPECT_TRUE(nlohmann::json::accept(ReadFile(Path("d.json")).value()));
+  EXPECT_EQ(with({"-f", Path("t.txt"), "-o", "table"}).exit_code, 0);
+  EXPECT_THAT(ReadFile(Path("t.txt")).value(), HasSubstr("FUNCTION"));
+  EXPECT_EQ(with({"-f", "-"}).out, with({}).out);
+  for (const char* name : {"d.xyz", "d.html", "d"}) {
+    const Ran ran = with({"-f", Path(name)});
+    EXPECT_EQ(ran.exit_code, ExitCode::kUsage) << name;
+    EXPECT_THAT(ran.err, HasSubstr("give -o table, wide, json, folded or pprof, or end it in"));
+  }
+}
+
 TEST_F(FilesTest, DiffFailsOverALimit) {
   const std::string before = Before();
   const std::string after = After();
