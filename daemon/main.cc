@@ -15,6 +15,7 @@
 #include "daemon/cluster/access.h"
 #include "daemon/config/command_line.h"
 #include "daemon/control/agent.h"
+#include "daemon/health/doctor.h"
 
 namespace firetower::daemon {
 namespace {
@@ -37,6 +38,18 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// `firetower doctor` has nobody to ask where the daemon does not start.
+void TellChecks(const Config& config) {
+  const DoctorInput host{.proc_root = config.proc_root,
+                         .sys_root = config.sys_root,
+                         .sideband_ring_bytes = config.sideband_ring_bytes};
+  for (const Check& check : RunDoctor(host)) {
+    if (check.status == CheckStatus::kOk) continue;
+    std::fprintf(stderr, "firetowerd: check %s: %s%s%s\n", check.name.c_str(),
+                 check.message.c_str(), check.fix.empty() ? "" : "; ", check.fix.c_str());
+  }
+}
+
 int RunAgent(const Config& config, std::optional<k8s::ClientConfig> access) {
   SetLogLevel(config.log_level);
   SetLogFormat(config.log_format);
@@ -47,7 +60,11 @@ int RunAgent(const Config& config, std::optional<k8s::ClientConfig> access) {
   Result<UniqueFd> stop_fd = CatchStopSignals();
   if (!stop_fd) return Fail(stop_fd.error());
   Result<std::unique_ptr<Agent>> agent = Agent::Start(config, std::move(access), Clock::System());
-  if (!agent) return Fail(agent.error());
+  if (!agent) {
+    const int exit_code = Fail(agent.error());
+    if (agent.error().code() != ErrorCode::kInvalid) TellChecks(config);
+    return exit_code;
+  }
   (*agent)->Run(stop_fd->get());
   LOG(kInfo, "stopping", {});
   ::alarm(kStopSeconds);

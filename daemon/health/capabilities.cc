@@ -83,13 +83,13 @@ const CapabilityUse& UseOf(Capability capability) {
 std::string_view OtherReason(PrivilegedCall call) {
   switch (call) {
     case PrivilegedCall::kBpf:
-      return "no capability is missing; look at kernel lockdown (/sys/kernel/security/lockdown), "
-             "and below Linux 5.11 at RLIMIT_MEMLOCK";
+      return "look at kernel lockdown (/sys/kernel/security/lockdown), and below Linux 5.11 at "
+             "RLIMIT_MEMLOCK";
     case PrivilegedCall::kPerfEventOpen:
-      return "no capability is missing; look at kernel lockdown (/sys/kernel/security/lockdown), "
-             "and for ring buffers at kernel.perf_event_mlock_kb";
+      return "look at kernel lockdown (/sys/kernel/security/lockdown), and for ring buffers at "
+             "kernel.perf_event_mlock_kb";
     default:
-      return "no capability is missing; a security module or a user namespace may refuse it";
+      return "a security module or a user namespace may refuse it";
   }
 }
 
@@ -153,12 +153,12 @@ Error CapabilityError(Error error, PrivilegedCall call, const Privileges& privil
         fmt::format("{} is missing ({}); {}", use.name, use.lost_without, HowToGrant(use.name));
     return {ErrorCode::kPermission, std::move(message), error.sys_errno()};
   }
+  message += fmt::format("no capability is missing; {}", OtherReason(call));
+  // Every pod has one, which as a rule lets them pass: no more than one reason of several.
   if (privileges.seccomp_filter) {
     message +=
-        "no capability is missing, but a seccomp filter is on (Seccomp: 2); let its profile allow "
-        "bpf, perf_event_open and process_vm_readv";
-  } else {
-    message += OtherReason(call);
+        "; or a seccomp filter, which is on (Seccomp: 2), refuses it: let its profile allow bpf, "
+        "perf_event_open and process_vm_readv";
   }
   return {ErrorCode::kPermission, std::move(message), error.sys_errno()};
 }

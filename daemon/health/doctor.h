@@ -15,8 +15,8 @@ struct DoctorInput {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
   int64_t sideband_ring_bytes = 0;
-  std::function<CgroupFacts()> cgroup;               // unset: not checked
-  std::function<StoreFacts()> store;                 // unset: not checked
+  std::function<CgroupFacts()> cgroup = {};          // unset: not checked
+  std::function<StoreFacts()> store = {};            // unset: not checked
   std::function<std::vector<Check>()> cluster = {};  // unset: there is none
   // Unset: everything is profiled without a policy. Nothing: not all are known yet.
   std::function<std::optional<PolicyFacts>()> policies = {};
