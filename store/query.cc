@@ -14,6 +14,7 @@
 #include "store/access/limited_store.h"
 #include "store/bundle.h"
 #include "store/find.h"
+#include "store/key.h"
 #include "store/profiles/counted_part.h"
 #include "store/profiles/unstored.h"
 
@@ -91,6 +92,8 @@ class StoreMerger {
     return std::move(result_);
   }
   SkippedList* skipped() { return &result_.skipped; }
+  // What was left out because one entry stands for it.
+  bool lost_roll_up() const { return lost_roll_up_; }
 
  private:
   // Of a row: its type and time.
@@ -119,6 +122,8 @@ class StoreMerger {
   }
   Status Skip(const Read& one, const Error& error) {
     result_.skipped.Add(one.key, one.entry, error.message());
+    const Result<BundleKey> key = ParseBundleKey(one.key);
+    lost_roll_up_ |= key && key->rolled_up;
     return OkStatus();
   }
 
@@ -151,7 +156,31 @@ class StoreMerger {
   size_t batch_bytes_ = 0;
   std::vector<std::pair<int64_t, int64_t>> covered_;  // at most max_rows
   MergeResult result_;
+  bool lost_roll_up_ = false;
 };
+
+Result<MergeResult> MergeAt(const ProfileSource& source, const Query& query,
+                            std::span<const OpenProfile> open, const QueryLimits& limits,
+                            Resolution resolution, bool* lost_roll_up) {
+  StoreMerger merger(source.store(), query, limits);
+  Unstored unstored(open);
+  RETURN_IF_ERROR(FindProfiles(source, query, limits, resolution, merger.skipped(),
+                               [&](const FoundProfile& found) {
+                                 unstored.Found(found);
+                                 return merger.AddStored(found);
+                               }));
+  RETURN_IF_ERROR(merger.AddBatch());
+  RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
+    if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
+    return merger.AddProfile(profile.row, *profile.profile);
+  }));
+  *lost_roll_up = merger.lost_roll_up();
+  return std::move(merger).Finish();
+}
+
+int64_t SamplesOf(const MergeResult& merged) {
+  return merged.profile.sample_types().empty() ? 0 : merged.profile.Total(0);
+}
 
 }  // namespace
 
@@ -213,19 +242,18 @@ Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
 
 Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& query,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
-  StoreMerger merger(source.store(), query, limits);
-  Unstored unstored(open);
-  RETURN_IF_ERROR(FindProfiles(source, query, limits, Resolution::kCoarsest, merger.skipped(),
-                               [&](const FoundProfile& found) {
-                                 unstored.Found(found);
-                                 return merger.AddStored(found);
-                               }));
-  RETURN_IF_ERROR(merger.AddBatch());
-  RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
-    if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
-    return merger.AddProfile(profile.row, *profile.profile);
-  }));
-  return std::move(merger).Finish();
+  bool lost_roll_up = false;
+  ASSIGN_OR_RETURN(MergeResult merged,
+                   MergeAt(source, query, open, limits, Resolution::kCoarsest, &lost_roll_up));
+  if (!lost_roll_up) return merged;
+  // Its windows may be there still, or may not: one of the two is in memory at a time.
+  const int64_t samples = SamplesOf(merged);
+  merged = {};
+  ASSIGN_OR_RETURN(MergeResult windows,
+                   MergeAt(source, query, open, limits, Resolution::kWindows, &lost_roll_up));
+  if (SamplesOf(windows) >= samples) return windows;
+  windows = {};
+  return MergeAt(source, query, open, limits, Resolution::kCoarsest, &lost_roll_up);
 }
 
 Result<LabelsResult> LabelNames(const ProfileSource& source, const Query& query,

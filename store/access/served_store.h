@@ -32,6 +32,7 @@ class ServedStore final : public ObjectStore {
   Status PutFrom(std::string_view key, const ObjectSource& source) override;
   Status Delete(std::string_view key) override;
   std::string Describe() const override { return store_.Describe(); }
+  int64_t ClockSkewNs() const override { return store_.ClockSkewNs(); }
 
  private:
   explicit ServedStore(std::unique_ptr<const ObjectStore> owned)

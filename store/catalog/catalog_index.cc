@@ -58,8 +58,13 @@ bool IsDamage(const Error& error) {
 class Found {
  public:
   Found(const Query& query, const QueryLimits& limits, Resolution resolution,
-        const std::optional<std::string>& cluster)
-      : query_(query), limits_(limits), resolution_(resolution), cluster_(cluster) {}
+        const CatalogIndexOptions& options, int64_t now_s)
+      : query_(query),
+        limits_(limits),
+        resolution_(resolution),
+        cluster_(options.cluster),
+        retention_(options.retention),
+        now_s_(now_s) {}
 
   Status Take(const CatalogEntry& one) {
     if (!IsAsked(query_, one.entry.row)) return OkStatus();
@@ -69,7 +74,7 @@ class Found {
       return OkStatus();
     }
     if (key->rolled_up && resolution_ == Resolution::kWindows) return OkStatus();
-    if (IsOthers(*key)) return OkStatus();
+    if (IsOthers(*key) || IsPast(*key)) return OkStatus();
     entries_.push_back(one);
     // Two catalogs may hold the same.
     if (entries_.size() <= limits_.max_rows) return OkStatus();
@@ -98,6 +103,10 @@ class Found {
  private:
   // Rows in memory may be of all clusters, and a catalog may say anything.
   bool IsOthers(const BundleKey& key) const { return cluster_ && key.cluster != *cluster_; }
+  bool IsPast(const BundleKey& key) const {
+    const int64_t keep_s = retention_.SecondsOf(key.retention);
+    return keep_s > 0 && key.start_s + key.seconds < now_s_ - keep_s;
+  }
   static auto PlaceIn(const CatalogEntry& one) {
     return std::tie(one.bundle, one.entry.header_offset);
   }
@@ -113,6 +122,8 @@ class Found {
   const QueryLimits& limits_;
   const Resolution resolution_;
   const std::optional<std::string>& cluster_;
+  const RetentionPolicy& retention_;
+  const int64_t now_s_;
   std::vector<CatalogEntry> entries_;
   std::set<Unreadable> skipped_;
 };
@@ -321,12 +332,14 @@ Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolut
   const Parts parts{*store, recent_, cache_, options_, limits.calls};
   ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,
                    ListClusters(*store, options_.cluster));
+  const int64_t now_s =
+      (options_.clock->WallNs() + std::min<int64_t>(store_.ClockSkewNs(), 0)) / kNsPerSecond;
   std::optional<Found> found;
   // Catalogs that others replace are deleted an hour later: a second look finds the others.
   constexpr int kLooks = 3;
   Status searched;
   for (int i = 0; i < kLooks; ++i) {
-    found.emplace(query, limits, resolution, options_.cluster);
+    found.emplace(query, limits, resolution, options_, now_s);
     searched = SearchAll(parts, query, resolution, clusters, *found);
     if (searched || !IsAway(searched.error())) break;
   }

@@ -7,9 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "store/catalog/catalog_cache.h"
 #include "store/catalog/recent_rows.h"
 #include "store/query.h"
+#include "store/retention.h"
 #include "store/store.h"
 
 namespace firetower::store {
@@ -20,6 +22,10 @@ struct CatalogIndexOptions {
   uint64_t max_listed_bundles = 20'000;
   // Its key component. Unset: the profiles of all clusters in the store answer.
   std::optional<std::string> cluster = {};
+  // What is older is deleted, or about to be, and in no answer: catalogs outlive their data by a
+  // day. As of the earlier of the clock and the store's, as the sweep goes by.
+  RetentionPolicy retention = {.short_seconds = 0, .standard_seconds = 0, .long_seconds = 0};
+  const Clock* clock = &Clock::System();
 };
 
 // Finds profiles by the catalogs, by the rows in memory of what has none yet, and where there is

@@ -12,6 +12,7 @@ namespace {
 using ::firetower::testing::Ask;
 using ::firetower::testing::CatalogsIn;
 using ::firetower::testing::CountOf;
+using ::firetower::testing::FoldedOf;
 using ::firetower::testing::kHour;
 using ::firetower::testing::MortalStore;
 using ::firetower::testing::PutBundle;
@@ -452,6 +453,63 @@ TEST_F(CatalogKeeperTest, LeavesNothingToCatalogsThatWereDeletedOrDamaged) {
           << (process == &leader ? "leader " : "follower ") << (deleted ? "deleted" : "damaged");
     }
   }
+}
+
+// One roll-up stands for sixty windows, which are there still.
+TEST_F(CatalogKeeperTest, AnswersByWindowsWhereARollUpIsLost) {
+  PutWholeHour();
+  Process leader(store_, clock_);
+  Look(leader);
+  const CatalogIndex index(store_, &leader.recent);
+  const Query hour = Ask("{workload=\"cart\",container=\"web\"}", kHour, kHour + 3600);
+  const std::string expected = FoldedOf({store_, &index}, hour);
+  store_.read.clear();
+  EXPECT_EQ(FoldedOf({store_, &index}, hour), expected);
+  const auto is_roll_up = [](const std::string& key) {
+    const auto parsed = ParseBundleKey(key);
+    return parsed && parsed->rolled_up;
+  };
+  ASSERT_TRUE(std::ranges::any_of(store_.read, is_roll_up)) << "the roll-ups answer";
+  ASSERT_GT(std::erase_if(store_.objects, [&](const auto& one) { return is_roll_up(one.first); }),
+            0u);
+  const auto merged = MergeProfiles({store_, &index}, hour);
+  ASSERT_TRUE(merged) << merged.error().message();
+  EXPECT_EQ(FoldedOf({store_, &index}, hour), expected);
+  EXPECT_EQ(merged->skipped.total, 0u);
+}
+
+// And what a roll-up alone still holds is not given up for one that is lost.
+TEST_F(CatalogKeeperTest, AnswersByRollUpsWhereTheWindowsAreLostToo) {
+  PutWholeHour();
+  Process leader(store_, clock_);
+  Look(leader);
+  const CatalogIndex index(store_, &leader.recent);
+  const auto seconds_of = [](const std::string& key) {
+    const auto parsed = ParseBundleKey(key);
+    return parsed ? parsed->seconds : 0;
+  };
+  std::erase_if(store_.objects, [&](const auto& one) {
+    return seconds_of(one.first) == 60 ||
+           (seconds_of(one.first) > 60 && one.first.find("node-2") != std::string::npos);
+  });
+  const auto merged = MergeProfiles({store_, &index}, Ask("", kHour, kHour + 3600));
+  ASSERT_TRUE(merged) << merged.error().message();
+  EXPECT_EQ(merged->profile.Total(0), 60 * (10 + 2 + 5)) << "of node-1";
+  EXPECT_EQ(merged->skipped.total, 3u);
+}
+
+// Catalogs outlive their data by a day.
+TEST_F(CatalogKeeperTest, AnswersNothingThatTheSweepDeletes) {
+  PutWindows(store_, kHour, kHour + 300);
+  Process leader(store_, clock_);
+  SetTime(kHour + 600);
+  Look(leader);
+  SetTime(kHour + 3600 + 120);
+  const CatalogIndex index(store_, nullptr,
+                           {.retention = {.standard_seconds = 3600}, .clock = &clock_});
+  // The first window ended an hour and a minute ago, the second an hour.
+  EXPECT_EQ(RowsFound({store_, &index}, Ask("", kHour, kHour + 300)),
+            Walked(kHour + 60, kHour + 300));
 }
 
 // The list of bundles that is left of a catalog says nothing of rows.
