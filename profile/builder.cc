@@ -211,8 +211,8 @@ Profile ProfileBuilder::Build() && {
   built.strings_ = std::move(strings_).TakePool();
   built.mappings_ = std::move(mappings_).TakeRecords();
   built.functions_ = std::move(functions_).TakeRecords();
-  built.lines_ = std::move(locations_).TakeLines();
-  built.locations_ = std::move(locations_).TakeRecords();
+  built.lines_ = locations_.TakeLines();
+  built.locations_ = locations_.TakeRecords();
   built.stacks_ = std::move(stacks_).TakePool();
   built.labels_ = std::move(labels_).TakePool();
   built.samples_ = std::move(samples_);

@@ -2,6 +2,7 @@
 #include "profile/table/location_table.h"
 
 #include <cstring>
+#include <span>
 
 #include "base/hash.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <utility>
 
 #include "base/container/growing_array.h"
 #include "profile/profile.h"
@@ -26,8 +26,9 @@ class LocationTable {
   size_t bytes() const;
   void Reserve(size_t locations);
 
-  Pool<Line> TakeLines() && { return std::move(lines_).TakePool(); }
-  GrowingArray<LocationRecord> TakeRecords() && { return std::move(records_); }
+  // What was built; nothing is added afterwards.
+  Pool<Line> TakeLines() { return std::move(lines_).TakePool(); }
+  GrowingArray<LocationRecord> TakeRecords() { return std::move(records_); }
 
  private:
   bool IsAt(uint32_t id, const Location& location) const;

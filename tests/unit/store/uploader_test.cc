@@ -41,6 +41,17 @@ class UploaderTest : public ::testing::Test {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return taken_ >= taken && refused_ >= refused; });
   }
+  // The oldest of three is refused so, at least so often: it stays, and the others are stored.
+  void ExpectToWait(ErrorCode refusal, int refused) {
+    remote_.refuse_keys[KeyOf(0)] = refusal;
+    for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+    const auto uploader = Begin();
+    WaitFor(2, refused);
+    uploader->Finish();
+    EXPECT_EQ(remote_.objects.size(), 2u);
+    EXPECT_EQ(spool_->Oldest(), KeyOf(0));
+    EXPECT_EQ(spool_->figures().dropped_objects, 0u);
+  }
 
   testing::ScratchFolder folder_;
   std::unique_ptr<Spool> spool_ = *Spool::Open(folder_.path() + "/spool", 1 << 20);
@@ -124,39 +135,19 @@ TEST_F(UploaderTest, DropsWhatTheStoreCallsInvalidBeforeAndAfterItTookOthers) {
 
 // Somebody may grant it what it lacks.
 TEST_F(UploaderTest, WhatItMayNotStoreWaitsAndHoldsUpNothing) {
-  remote_.refuse_keys[KeyOf(0)] = ErrorCode::kPermission;
-  for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
-  const auto uploader = Begin();
-  WaitFor(2, 3);
-  uploader->Finish();
-  EXPECT_EQ(remote_.objects.size(), 2u);
-  EXPECT_EQ(spool_->Oldest(), KeyOf(0));
-  EXPECT_EQ(spool_->figures().dropped_objects, 0u);
+  ExpectToWait(ErrorCode::kPermission, 3);
 }
 
 // A large one that a slow way does not take in time, or a part of the store that is away.
 TEST_F(UploaderTest, WhatFailsAgainAndAgainHoldsUpNothing) {
-  remote_.refuse_keys[KeyOf(0)] = ErrorCode::kUnavailable;
-  for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
-  const auto uploader = Begin();
-  WaitFor(2, 9);
-  uploader->Finish();
+  ExpectToWait(ErrorCode::kUnavailable, 9);
   const std::vector<std::string> first(tried_.begin(), tried_.begin() + 6);
   EXPECT_THAT(first, ElementsAre(KeyOf(0), KeyOf(0), KeyOf(0), KeyOf(1), KeyOf(2), KeyOf(0)));
-  EXPECT_EQ(spool_->Oldest(), KeyOf(0));
-  EXPECT_EQ(spool_->figures().dropped_objects, 0u);
 }
 
 // A proxy that takes no bodies of that size.
 TEST_F(UploaderTest, WhatPassesABoundWaitsAndHoldsUpNothing) {
-  remote_.refuse_keys[KeyOf(0)] = ErrorCode::kExhausted;
-  for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
-  const auto uploader = Begin();
-  WaitFor(2, 6);
-  uploader->Finish();
-  EXPECT_EQ(remote_.objects.size(), 2u);
-  EXPECT_EQ(spool_->Oldest(), KeyOf(0));
-  EXPECT_EQ(spool_->figures().dropped_objects, 0u);
+  ExpectToWait(ErrorCode::kExhausted, 6);
 }
 
 // It may be the store that is set up wrongly.

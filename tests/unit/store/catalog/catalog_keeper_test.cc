@@ -63,6 +63,17 @@ class CatalogKeeperTest : public ::testing::Test {
   std::vector<std::string> Walked(int64_t from_s, int64_t to_s) const {
     return RowsFound(store_, Ask("", from_s, to_s));
   }
+  // One writes the catalog of the hour's first five minutes, the other sees it.
+  void CatalogAnInterval(Process& leader, Process& follower) {
+    PutWindows(store_, kHour, kHour + 300);
+    SetTime(kHour + 600);
+    Look(leader);
+    Look(follower, /*leads=*/false);
+    ASSERT_EQ(CountOf(store_, "-300/0of1"), 1u);
+  }
+  static bool IsRows(const std::pair<const std::string, std::string>& object) {
+    return object.first.find("-300/0of1") != std::string::npos;
+  }
   // The hour that begins at kHour, with its roll-ups, is over.
   void PutWholeHour() {
     PutWindows(store_, kHour, kHour + 3600);
@@ -429,19 +440,12 @@ TEST_F(CatalogKeeperTest, WritesInPartsWhatTheMemoryCannotHold) {
 
 // Between two looks, of whoever wrote them and of whoever saw them.
 TEST_F(CatalogKeeperTest, LeavesNothingToCatalogsThatWereDeletedOrDamaged) {
-  PutWindows(store_, kHour, kHour + 300);
   Process leader(store_, clock_);
   Process follower(store_, clock_);
-  SetTime(kHour + 600);
-  Look(leader);
-  Look(follower, /*leads=*/false);
-  ASSERT_EQ(CountOf(store_, "-300/0of1"), 1u);
-  const auto is_rows = [](const auto& one) {
-    return one.first.find("-300/0of1") != std::string::npos;
-  };
-  const auto written = *std::ranges::find_if(store_.objects, is_rows);
+  CatalogAnInterval(leader, follower);
+  const auto written = *std::ranges::find_if(store_.objects, IsRows);
   for (const bool deleted : {false, true}) {
-    std::erase_if(store_.objects, is_rows);
+    std::erase_if(store_.objects, IsRows);
     std::vector<std::string> expected = Walked(kHour, kHour + 300);
     if (!deleted) {
       store_.objects[written.first] = "damaged";
@@ -514,16 +518,10 @@ TEST_F(CatalogKeeperTest, AnswersNothingThatTheSweepDeletes) {
 
 // The list of bundles that is left of a catalog says nothing of rows.
 TEST_F(CatalogKeeperTest, ReadsAgainWhatNothingButAListIsLeftOf) {
-  PutWindows(store_, kHour, kHour + 300);
   Process leader(store_, clock_);
   Process follower(store_, clock_);
-  SetTime(kHour + 600);
-  Look(leader);
-  Look(follower, /*leads=*/false);
-  ASSERT_EQ(std::erase_if(
-                store_.objects,
-                [](const auto& one) { return one.first.find("-300/0of1") != std::string::npos; }),
-            1u);
+  CatalogAnInterval(leader, follower);
+  ASSERT_EQ(std::erase_if(store_.objects, IsRows), 1u);
   Look(follower, /*leads=*/false);
   const CatalogIndex index(store_, &follower.recent);
   const Query hour = Ask("", kHour, kHour + 300);
