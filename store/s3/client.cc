@@ -78,8 +78,8 @@ Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
       config_.timeout_seconds + static_cast<int64_t>(bytes / kSlowBytesPerSecond);
   CallLimits own = limits;
   own.deadline_ns = std::min(own.deadline_ns, clock_.MonotonicNs() + seconds * kNsPerSecond);
-  Progress progress{.body_sha256 =
-                        call.body.empty() ? std::string(kEmptySha256) : Sha256Hex(call.body)};
+  Progress progress;
+  ASSIGN_OR_RETURN(progress.body_sha256, BodySha256Hex(call.body).Context(Name(call)));
   for (;;) {
     Result<HttpResponse> response = Try(call, own, &progress);
     if (!response) {
@@ -113,7 +113,7 @@ Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
 Result<HttpResponse> Client::Try(const Call& call, const CallLimits& limits, Progress* progress) {
   ++progress->attempts;
   ASSIGN_OR_RETURN(progress->credentials, credentials_.Get(limits).Context(Name(call)));
-  const HttpRequest request = SignedRequest(call, progress);
+  ASSIGN_OR_RETURN(const HttpRequest request, SignedRequest(call, progress).Context(Name(call)));
   ++requests_;
   sent_bytes_ += call.body.size();
   const int64_t sent_ns = clock_.WallNs();
@@ -134,7 +134,7 @@ int64_t Client::told_skew_ns() const {
   return clock_.MonotonicNs() - skew_told_at_ns_ < kKeptNs ? told_skew_ns_.load() : 0;
 }
 
-HttpRequest Client::SignedRequest(const Call& call, Progress* progress) {
+Result<HttpRequest> Client::SignedRequest(const Call& call, Progress* progress) {
   progress->region = Region();
   const Target target = TargetOf(config_, progress->region, FullKey(call));
   const Credentials& credentials = *progress->credentials;
@@ -152,7 +152,7 @@ HttpRequest Client::SignedRequest(const Call& call, Progress* progress) {
   if (!credentials.session_token.empty()) {
     request.headers.push_back({"x-amz-security-token", credentials.session_token});
   }
-  AddChecksum(call, progress, &request.headers);
+  RETURN_IF_ERROR(AddChecksum(call, progress, &request.headers));
   const SigningRequest signing{.method = call.method,
                                .encoded_path = target.encoded_path,
                                .query = call.query,
@@ -166,16 +166,21 @@ HttpRequest Client::SignedRequest(const Call& call, Progress* progress) {
   return request;
 }
 
-void Client::AddChecksum(const Call& call, Progress* progress,
-                         std::vector<HttpHeader>* headers) const {
-  if (!call.body_is_object) return;
+Status Client::AddChecksum(const Call& call, Progress* progress,
+                           std::vector<HttpHeader>* headers) const {
+  if (!call.body_is_object) return OkStatus();
   const bool md5 = config_.checksum == Checksum::kMd5 ||
                    (config_.checksum == Checksum::kAuto && needs_checksum_);
-  if (md5) headers->push_back({"Content-MD5", Md5Base64(call.body)});
+  if (md5) {
+    ASSIGN_OR_RETURN(std::string digest, BodyMd5Base64(call.body));
+    headers->push_back({"Content-MD5", std::move(digest)});
+  }
   if (config_.checksum == Checksum::kCrc32c) {
-    headers->push_back({"x-amz-checksum-crc32c", Crc32cBase64(call.body)});
+    ASSIGN_OR_RETURN(std::string crc, BodyCrc32cBase64(call.body));
+    headers->push_back({"x-amz-checksum-crc32c", std::move(crc)});
   }
   progress->sent_checksum = md5 || config_.checksum == Checksum::kCrc32c;
+  return OkStatus();
 }
 
 bool Client::Learn(const HttpResponse& response, const Refusal& refusal, Progress* progress) {

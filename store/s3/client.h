@@ -28,7 +28,7 @@ struct Call {
   bool on_bucket = false;
   std::vector<QueryParameter> query = {};
   std::vector<HttpHeader> headers = {};
-  std::string_view body = {};
+  HttpBody body = {};
   bool body_is_object = false;  // or a part of one: a checksum may be asked for
   uint64_t max_response_bytes = 64 << 10;
   uint64_t expected_bytes = 0;          // of the answer: time for them is granted
@@ -94,8 +94,8 @@ class Client {
   std::string Name(const Call& call) const;
   std::string FullKey(const Call& call) const;
   Result<HttpResponse> Try(const Call& call, const CallLimits& limits, Progress* progress);
-  HttpRequest SignedRequest(const Call& call, Progress* progress);
-  void AddChecksum(const Call& call, Progress* progress, std::vector<HttpHeader>* headers) const;
+  Result<HttpRequest> SignedRequest(const Call& call, Progress* progress);
+  Status AddChecksum(const Call& call, Progress* progress, std::vector<HttpHeader>* headers) const;
   // Whether the answer told something with which the same call is worth another try at once.
   bool Learn(const HttpResponse& response, const Refusal& refusal, Progress* progress);
   bool LearnRegion(const HttpResponse& response, const Refusal& refusal, const Progress& progress);

@@ -37,7 +37,7 @@ class Upload {
     return OkStatus();
   }
 
-  Status Send(std::string_view bytes) {
+  Status Send(const HttpBody& bytes) {
     const Call call{.method = "PUT",
                     .key = key_,
                     .query = {{"partNumber", std::to_string(parts_.size() + 1)}, {"uploadId", id_}},
@@ -48,7 +48,9 @@ class Upload {
     if (part.etag.empty()) {
       return Error(ErrorCode::kUnsupported, key_ + ": the server took a part without an ETag");
     }
-    if (HasCrc()) part.crc32c = Crc32cBase64(bytes);
+    if (HasCrc()) {
+      ASSIGN_OR_RETURN(part.crc32c, BodyCrc32cBase64(bytes).Context(key_));
+    }
     parts_.push_back(std::move(part));
     return OkStatus();
   }
@@ -113,18 +115,16 @@ uint64_t PartBytes(uint64_t object_bytes, uint64_t configured_bytes) {
   return std::max(configured_bytes, (least + kStep - 1) / kStep * kStep);
 }
 
-Status PutInParts(Client& client, std::string_view key, uint64_t object_bytes,
-                  const PartReader& read, const CallLimits& limits) {
+Status PutInParts(Client& client, std::string_view key, const HttpBody& object,
+                  const CallLimits& limits) {
   Upload upload(client, key, limits);
   RETURN_IF_ERROR(upload.Begin());
-  const uint64_t part_bytes = PartBytes(object_bytes, client.config().part_bytes);
+  const uint64_t part_bytes = PartBytes(object.size(), client.config().part_bytes);
   auto send = [&]() -> Status {
-    for (uint64_t at = 0; at < object_bytes; at += part_bytes) {
-      ASSIGN_OR_RETURN(const std::string_view part,
-                       read(at, std::min(part_bytes, object_bytes - at)));
-      RETURN_IF_ERROR(upload.Send(part));
+    for (uint64_t at = 0; at < object.size(); at += part_bytes) {
+      RETURN_IF_ERROR(upload.Send(object.Part(at, std::min(part_bytes, object.size() - at))));
     }
-    return upload.Complete(object_bytes);
+    return upload.Complete(object.size());
   };
   Status sent = send();
   if (!sent) upload.Abort();

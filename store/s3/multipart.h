@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string_view>
 
 #include "store/s3/client.h"
@@ -14,17 +13,14 @@ namespace firetower::store::s3 {
 inline constexpr uint64_t kMultipartAboveBytes = 16 << 20;
 inline constexpr uint64_t kMaxParts = 10'000;
 
-// The bytes [offset, offset + length) of the object, valid until the next call.
-using PartReader = std::function<Result<std::string_view>(uint64_t offset, uint64_t length)>;
-
 // Parts of config().part_bytes, or larger where there would be more than kMaxParts; the last may be
 // smaller.
 uint64_t PartBytes(uint64_t object_bytes, uint64_t configured_bytes);
 
 // Uploads and completes, one part after the other. When it fails the upload is aborted, for which a
 // few seconds are taken even after `limits` are over, so that its parts are not paid for.
-Status PutInParts(Client& client, std::string_view key, uint64_t object_bytes,
-                  const PartReader& read, const CallLimits& limits);
+Status PutInParts(Client& client, std::string_view key, const HttpBody& object,
+                  const CallLimits& limits);
 
 // As ObjectStore::AbortUploads; `prefix` is below the store's own.
 Result<uint64_t> AbortUploads(Client& client, std::string_view prefix, int64_t before_s,

@@ -96,37 +96,29 @@ std::string S3Store::Describe() const {
 ClientCounts S3Store::counts() const { return shared_->client.counts(); }
 int64_t S3Store::ClockSkewNs() const { return shared_->client.told_skew_ns(); }
 
-Status S3Store::Put(std::string_view key, std::string_view bytes) {
+Status S3Store::Put(std::string_view key, std::string_view bytes) { return PutBody(key, bytes); }
+
+Status S3Store::PutFrom(std::string_view key, const ObjectSource& source) {
+  // Digested and sent from one reading of the file, where that takes little memory.
+  constexpr uint64_t kSmallBytes = 1 << 20;
+  if (source.size() > kSmallBytes) return PutBody(key, HttpBody(source));
+  std::string bytes(source.size(), '\0');
+  RETURN_IF_ERROR(source.ReadAt(0, std::as_writable_bytes(std::span(bytes))));
+  return PutBody(key, bytes);
+}
+
+Status S3Store::PutBody(std::string_view key, const HttpBody& body) {
   RETURN_IF_ERROR(CheckKey(key));
-  if (bytes.size() > kMultipartAboveBytes) {
-    auto read = [bytes](uint64_t offset, uint64_t length) -> Result<std::string_view> {
-      return bytes.substr(offset, length);
-    };
-    return PutInParts(shared_->client, key, bytes.size(), read, limits_);
+  if (body.size() > kMultipartAboveBytes) {
+    return PutInParts(shared_->client, key, body, limits_);
   }
   const Call call{.method = "PUT",
                   .key = std::string(key),
                   .headers = WriteHeaders(shared_->client.config()),
-                  .body = bytes,
+                  .body = body,
                   .body_is_object = true};
   RETURN_IF_ERROR(shared_->client.Send(call, limits_));
   return OkStatus();
-}
-
-Status S3Store::PutFrom(std::string_view key, const ObjectSource& source) {
-  RETURN_IF_ERROR(CheckKey(key));
-  std::string buffer;
-  auto read = [&](uint64_t offset, uint64_t length) -> Result<std::string_view> {
-    buffer.resize(length);
-    RETURN_IF_ERROR(source.ReadAt(offset, std::as_writable_bytes(std::span(buffer))));
-    return std::string_view(buffer);
-  };
-  const uint64_t size = source.size();
-  if (size > kMultipartAboveBytes) {
-    return PutInParts(shared_->client, key, size, read, limits_);
-  }
-  ASSIGN_OR_RETURN(const std::string_view bytes, read(0, size));
-  return Put(key, bytes);
 }
 
 Result<std::string> S3Store::Get(std::string_view key, uint64_t max_bytes) const {

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -102,10 +102,11 @@ const Curl& TheCurl() {
 // What the callbacks of one exchange work on.
 struct Exchange {
   const HttpRequest* request = nullptr;
-  size_t sent = 0;
+  uint64_t sent = 0;
   size_t header_bytes = 0;
   HttpResponse response = {};
   bool too_long = false;
+  Status read = OkStatus();  // of the request's body
 
   bool SetStatus(std::string_view line) {
     const size_t blank = line.find(' ');
@@ -170,9 +171,10 @@ size_t OnBody(char* data, size_t size, size_t count, void* context) noexcept {
 
 size_t OnRead(char* out, size_t size, size_t count, void* context) noexcept {
   auto* exchange = static_cast<Exchange*>(context);
-  const std::string_view rest = exchange->request->body.substr(exchange->sent);
-  const size_t length = std::min(rest.size(), size * count);
-  std::memcpy(out, rest.data(), length);
+  const HttpBody& body = exchange->request->body;
+  const size_t length = std::min<uint64_t>(body.size() - exchange->sent, size * count);
+  exchange->read = body.ReadAt(exchange->sent, std::as_writable_bytes(std::span(out, length)));
+  if (!exchange->read) return CURL_READFUNC_ABORT;
   exchange->sent += length;
   return length;
 }
@@ -181,7 +183,7 @@ size_t OnRead(char* out, size_t size, size_t count, void* context) noexcept {
 int OnSeek(void* context, curl_off_t offset, int origin) noexcept {
   auto* exchange = static_cast<Exchange*>(context);
   if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_FAIL;
-  exchange->sent = std::min(static_cast<size_t>(offset), exchange->request->body.size());
+  exchange->sent = std::min(static_cast<uint64_t>(offset), exchange->request->body.size());
   return CURL_SEEKFUNC_OK;
 }
 
@@ -376,6 +378,7 @@ class CurlTransport::Handle {
       return std::move(exchange.response);
     }
     RETURN_IF_ERROR(CheckLimits(limits).Context(what));
+    RETURN_IF_ERROR(exchange.read.Context(what));
     const char* text = error_[0] != '\0' ? error_.data() : TheCurl().easy_strerror(code);
     if (auto refusal = RefusedTunnel(proxy_status, what, text)) return *std::move(refusal);
     return Error(CodeOf(code), fmt::format("{}: {}{}", what, text, AdviceFor(code)));

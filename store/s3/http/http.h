@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/s3/http/body.h"
 #include "store/store.h"
 
 namespace firetower::store::s3 {
@@ -21,7 +22,7 @@ struct HttpRequest {
   std::string method = "GET";  // GET, HEAD, PUT, POST or DELETE
   std::string url = {};        // whole and encoded
   std::vector<HttpHeader> headers = {};
-  std::string_view body = {};  // of PUT and POST; sent from where it lies
+  HttpBody body = {};  // of PUT and POST
   uint64_t max_response_bytes = 64 << 10;
   bool link_local = false;    // the cloud's own addresses: never through a proxy
   int64_t stall_seconds = 0;  // 0: as the transport was told

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/s3/sign/digest.h"
 
+#include <isa-l/crc.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
+
+#include <algorithm>
+#include <memory>
 
 #include "base/check.h"
 #include "base/text/base64.h"
@@ -16,28 +20,34 @@ const unsigned char* Bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// Eight tables, so that eight bytes take one step (Kounavis and Berry's slicing): a plain table
-// walks 16 MiB in 40 ms, this one in 10.
-using CrcTables = std::array<std::array<uint32_t, 256>, 8>;
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { ::EVP_MD_CTX_free(context); }
+};
 
-constexpr CrcTables MakeCrcTables() {
-  constexpr uint32_t kReversedPolynomial = 0x82F63B78;
-  CrcTables tables = {};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kReversedPolynomial : 0);
-    tables[0][i] = crc;
-  }
-  for (size_t slice = 1; slice < tables.size(); ++slice) {
-    for (size_t i = 0; i < 256; ++i) {
-      const uint32_t before = tables[slice - 1][i];
-      tables[slice][i] = (before >> 8) ^ tables[0][before & 0xFF];
-    }
-  }
-  return tables;
+// The bytes of the digest.
+Result<std::string> BodyDigest(const HttpBody& body, const EVP_MD* type) {
+  const std::unique_ptr<EVP_MD_CTX, FreeContext> context(::EVP_MD_CTX_new());
+  CHECK(context != nullptr && ::EVP_DigestInit_ex(context.get(), type, nullptr) == 1);
+  RETURN_IF_ERROR(body.ForEachPiece([&](std::string_view piece) {
+    CHECK(::EVP_DigestUpdate(context.get(), piece.data(), piece.size()) == 1);
+  }));
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+  unsigned length = 0;
+  CHECK(::EVP_DigestFinal_ex(context.get(), digest.data(), &length) == 1);
+  return std::string(digest.begin(), digest.begin() + length);
 }
 
-constexpr CrcTables kCrcTables = MakeCrcTables();
+// The register of RFC 3720's CRC after more bytes. ISA-L takes them as `unsigned char*` and an int,
+// and only reads them.
+constexpr uint32_t kCrcStart = 0xFFFFFFFF;
+uint32_t Crc32cAfter(std::string_view bytes, uint32_t crc) {
+  constexpr size_t kStep = size_t{1} << 30;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kStep))) {
+    const int length = static_cast<int>(std::min(bytes.size(), kStep));
+    crc = ::crc32_iscsi(const_cast<unsigned char*>(Bytes(bytes)), length, crc);
+  }
+  return crc;
+}
 
 }  // namespace
 
@@ -62,36 +72,30 @@ std::string_view AsText(const Sha256Digest& digest) {
 
 std::string Sha256Hex(std::string_view bytes) { return ToHex(AsText(Sha256(bytes))); }
 
-std::string Md5Base64(std::string_view bytes) {
-  std::array<char, EVP_MAX_MD_SIZE> digest;
-  unsigned length = 0;
-  const int done =
-      ::EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()),
-                   &length, ::EVP_md5(), nullptr);
-  CHECK(done == 1);
-  return EncodeBase64({digest.data(), length});
+std::string Md5Base64(std::string_view bytes) { return *BodyMd5Base64(bytes); }
+std::string Crc32cBase64(std::string_view bytes) { return *BodyCrc32cBase64(bytes); }
+
+Result<std::string> BodySha256Hex(const HttpBody& body) {
+  ASSIGN_OR_RETURN(const std::string digest, BodyDigest(body, ::EVP_sha256()));
+  return ToHex(digest);
 }
 
-uint32_t Crc32c(std::string_view bytes) {
-  uint32_t crc = 0xFFFFFFFF;
-  const unsigned char* at = Bytes(bytes);
-  size_t left = bytes.size();
-  for (; left >= 8; left -= 8, at += 8) {
-    crc ^= uint32_t{at[0]} | uint32_t{at[1]} << 8 | uint32_t{at[2]} << 16 | uint32_t{at[3]} << 24;
-    crc = kCrcTables[7][crc & 0xFF] ^ kCrcTables[6][(crc >> 8) & 0xFF] ^
-          kCrcTables[5][(crc >> 16) & 0xFF] ^ kCrcTables[4][crc >> 24] ^ kCrcTables[3][at[4]] ^
-          kCrcTables[2][at[5]] ^ kCrcTables[1][at[6]] ^ kCrcTables[0][at[7]];
-  }
-  for (; left > 0; --left, ++at) crc = (crc >> 8) ^ kCrcTables[0][(crc ^ *at) & 0xFF];
-  return ~crc;
+Result<std::string> BodyMd5Base64(const HttpBody& body) {
+  ASSIGN_OR_RETURN(const std::string digest, BodyDigest(body, ::EVP_md5()));
+  return EncodeBase64(digest);
 }
 
-std::string Crc32cBase64(std::string_view bytes) {
-  const uint32_t crc = Crc32c(bytes);
+Result<std::string> BodyCrc32cBase64(const HttpBody& body) {
+  uint32_t crc = kCrcStart;
+  RETURN_IF_ERROR(
+      body.ForEachPiece([&](std::string_view piece) { crc = Crc32cAfter(piece, crc); }));
+  crc = ~crc;
   const std::array<char, 4> big_endian = {static_cast<char>(crc >> 24),
                                           static_cast<char>(crc >> 16), static_cast<char>(crc >> 8),
                                           static_cast<char>(crc)};
   return EncodeBase64({big_endian.data(), big_endian.size()});
 }
+
+uint32_t Crc32c(std::string_view bytes) { return ~Crc32cAfter(bytes, kCrcStart); }
 
 }  // namespace firetower::store::s3

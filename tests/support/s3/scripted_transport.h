@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "store/s3/client.h"
+#include "tests/support/s3/body_text.h"
 
 namespace firetower::testing {
 
@@ -57,7 +58,7 @@ class ScriptedTransport : public store::s3::HttpTransport {
     script_->sent.push_back({.method = request.method,
                              .url = request.url,
                              .headers = request.headers,
-                             .body = std::string(request.body)});
+                             .body = TextOf(request.body)});
     script_->on_send();
     if (script_->answers.empty()) {
       ADD_FAILURE() << "no answer for " << request.method << ' ' << request.url;

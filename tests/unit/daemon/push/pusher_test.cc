@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "profile/pprof.h"
 #include "tests/support/push/proto_message.h"
+#include "tests/support/s3/body_text.h"
 #include "tests/support/stored_profiles.h"
 
 namespace firetower::daemon {
@@ -70,7 +71,7 @@ class Server {
 
  private:
   static Seen Read(const HttpRequest& request) {
-    Seen seen{.pods = {}, .authorization = {}, .body = std::string(request.body)};
+    Seen seen{.pods = {}, .authorization = {}, .body = testing::TextOf(request.body)};
     for (const ProtoMessage& series : ProtoMessage(seen.body).Messages(1)) {
       for (const ProtoMessage& label : series.Messages(1)) {
         if (label.Text(1) == "pod") seen.pods.push_back(label.Text(2));

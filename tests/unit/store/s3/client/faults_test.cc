@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "store/access/file_source.h"
 #include "store/s3/s3_store.h"
 #include "tests/support/command.h"
 #include "tests/support/k8s/fake_http_server.h"
@@ -140,11 +142,42 @@ TEST(S3Faults, SendsABodyAgainWhenAKeptConnectionIsGone) {
   FaultServer server({CloseAfter(Answer("200 OK")), Answer("200 OK")});
   const auto store = Open(server);
   ASSERT_TRUE(store->Put("a", "first"));
-  const std::string large(3 << 20, 'x');
-  ASSERT_TRUE(store->Put("b", large));
+  ScratchFolder folder;
+  const std::string path = folder.path() + "/f";
+  std::string large(3 << 20, '\0');
+  for (size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 2654435761u >> 13);
+  std::ofstream(path, std::ios::binary) << large;
+  ASSERT_TRUE(store->PutFrom("b", *FileSource::Open(path)));
   EXPECT_EQ(server.connections(), 2);
   const std::string request = server.requests().back();
-  EXPECT_EQ(request.size() - request.find("\r\n\r\n") - 4, large.size());
+  EXPECT_TRUE(request.substr(request.find("\r\n\r\n") + 4) == large);
+}
+
+// Reads to its end once, for the digest.
+class ShrinkingSource : public ObjectSource {
+ public:
+  uint64_t size() const override { return 3 << 20; }
+  Status ReadAt(uint64_t, std::span<std::byte> out) const override {
+    read_ += out.size();
+    if (read_ > size() + (1 << 20)) return Error(ErrorCode::kCorrupt, "f: became shorter");
+    std::ranges::fill(out, std::byte{'x'});
+    return OkStatus();
+  }
+
+ private:
+  mutable uint64_t read_ = 0;
+};
+
+TEST(S3Faults, AFileThatCannotBeReadAnyMoreIsToldAndNotTriedAgain) {
+  FaultServer server({Answer("200 OK")});
+  const auto store = Open(server);
+  const Status put = store->PutFrom("a", ShrinkingSource());
+  ASSERT_FALSE(put);
+  EXPECT_EQ(put.error().code(), ErrorCode::kCorrupt);
+  EXPECT_THAT(put.error().message(),
+              AllOf(HasSubstr("s3://bucket/a"), HasSubstr("f: became shorter")));
+  EXPECT_EQ(store->counts().requests, 1u);
+  EXPECT_THAT(server.requests(), SizeIs(0));  // none that is whole
 }
 
 TEST(S3Faults, ComesBackAfter503) {
