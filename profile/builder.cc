@@ -44,7 +44,7 @@ void ProfileBuilder::Reserve(const Sizes& sizes) {
   strings_.Reserve(sizes.strings, sizes.string_bytes);
   functions_.Reserve(sizes.functions);
   locations_.Reserve(sizes.locations);
-  stacks_.Reserve(samples, sizes.frames);
+  stacks_.Reserve(samples, sizes.frames, sizes.locations);
   samples_.reserve(samples);
   first_samples_.reserve(samples);
   values_.reserve(samples * meta_.sample_types.size());

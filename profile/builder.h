@@ -13,6 +13,7 @@
 #include "profile/table/interner.h"
 #include "profile/table/location_table.h"
 #include "profile/table/record_interner.h"
+#include "profile/table/stack_table.h"
 
 namespace firetower::profile {
 
@@ -104,7 +105,7 @@ class ProfileBuilder {
   RecordInterner<Mapping> mappings_;
   RecordInterner<Function> functions_;
   LocationTable locations_;
-  Interner<uint32_t> stacks_;
+  StackTable stacks_;
   Interner<Label> labels_;
   GrowingArray<Profile::SampleRecord> samples_;
   // Nearly every stack comes with one set of labels: of each stack the sample that came first, and

@@ -14,6 +14,8 @@
 
 #include "base/container/growing_array.h"
 #include "profile/table/pool.h"
+#include "profile/table/stack_table.h"
+#include "profile/table/stack_view.h"
 
 namespace firetower::profile {
 
@@ -92,9 +94,9 @@ struct Location {
 };
 
 struct Sample {
-  std::span<const uint32_t> locations = {};  // leaf first
-  std::span<const int64_t> values = {};      // one per sample type
-  std::span<const Label> labels = {};        // ordered by key string id, one per key
+  StackView locations = {};              // leaf first
+  std::span<const int64_t> values = {};  // one per sample type
+  std::span<const Label> labels = {};    // ordered by key string id, one per key
 };
 
 // A location as a profile holds it.
@@ -160,7 +162,7 @@ class Profile {
   GrowingArray<Function> functions_;
   Pool<Line> lines_;
   GrowingArray<LocationRecord> locations_;
-  Pool<uint32_t> stacks_;
+  StackPool stacks_;
   Pool<Label> labels_;
   GrowingArray<SampleRecord> samples_;
   GrowingArray<int64_t> values_;  // sample_count() * sample_types().size()

@@ -37,7 +37,8 @@ Json LocationJson(const Profile& profile, const Location& location) {
 }
 
 Json SampleJson(const Profile& profile, const Sample& sample) {
-  Json out = {{"stack", sample.locations}, {"values", sample.values}};
+  const std::vector<uint32_t> stack(sample.locations.begin(), sample.locations.end());
+  Json out = {{"stack", stack}, {"values", sample.values}};
   if (sample.labels.empty()) return out;
   Json labels = Json::object();
   for (const Label& label : sample.labels) {

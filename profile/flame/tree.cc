@@ -93,8 +93,7 @@ uint32_t FlameTreeBuilder::ChildOf(uint32_t parent, uint32_t frame) {
   return node;
 }
 
-uint32_t FlameTreeBuilder::NodeOf(std::span<const uint32_t> locations,
-                                  const Pool<uint32_t>& frames) {
+uint32_t FlameTreeBuilder::NodeOf(const StackView& locations, const Pool<uint32_t>& frames) {
   if (locations.empty()) return ChildOf(0, FrameOf("[no stack]", "", FrameKind::kUser));
   auto location_at = [&](size_t depth) { return locations[locations.size() - 1 - depth]; };
   size_t depth = 0;

@@ -75,7 +75,7 @@ class FlameTreeBuilder {
   // Frames of each location, outermost first.
   Pool<uint32_t> FramesOf(const Profile& profile);
   // IdSet::kNone when there is no room.
-  uint32_t NodeOf(std::span<const uint32_t> locations, const Pool<uint32_t>& frames);
+  uint32_t NodeOf(const StackView& locations, const Pool<uint32_t>& frames);
   uint32_t ChildOf(uint32_t parent, uint32_t frame);
 
   const NameDetail detail_;

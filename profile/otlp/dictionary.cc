@@ -115,8 +115,7 @@ uint32_t OtlpDictionary::AddLocation(const Profile& profile, const Location& loc
   return AddMessage(otlp_field::kLocationTable);
 }
 
-uint32_t OtlpDictionary::AddStack(std::span<const uint32_t> stack,
-                                  const std::vector<uint32_t>& locations) {
+uint32_t OtlpDictionary::AddStack(const StackView& stack, const std::vector<uint32_t>& locations) {
   entry_.Packed(otlp_field::kLocationIndex, stack.size(),
                 [&](size_t i) { return locations[stack[i]]; });
   return AddMessage(otlp_field::kStackTable);

@@ -33,7 +33,7 @@ class OtlpDictionary {
   uint32_t AddLocation(const Profile& profile, const Location& location, uint32_t mapping_index,
                        const std::vector<uint32_t>& functions);
   // `locations`: where the profile's are here.
-  uint32_t AddStack(std::span<const uint32_t> stack, const std::vector<uint32_t>& locations);
+  uint32_t AddStack(const StackView& stack, const std::vector<uint32_t>& locations);
 
   // Of all entries.
   size_t bytes() const { return bytes_; }

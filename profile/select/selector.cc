@@ -139,6 +139,7 @@ Profile FilterSamples(const Profile& profile, const Selector& selector) {
     Location location = profile.location(i);
     builder.AddLocation(location.mapping, location.address, location.lines, location.is_folded);
   }
+  std::vector<uint32_t> stack;
   for (uint32_t i = 0; i < profile.sample_count(); ++i) {
     Sample sample = profile.sample(i);
     auto value_of = [&](std::string_view name) -> std::string {
@@ -150,7 +151,8 @@ Profile FilterSamples(const Profile& profile, const Selector& selector) {
       return {};
     };
     if (selector.Matches(value_of)) {
-      builder.AddSample(sample.locations, sample.values, sample.labels);
+      stack.assign(sample.locations.begin(), sample.locations.end());
+      builder.AddSample(stack, sample.values, sample.labels);
     }
   }
   return std::move(builder).Build();

@@ -11,7 +11,7 @@ namespace firetower::query::pyroscope {
 namespace {
 
 // Whether the frames of a stack begin so. Of a location the outermost function is the last line.
-bool BeginsWith(const profile::Profile& profile, std::span<const uint32_t> leaf_first,
+bool BeginsWith(const profile::Profile& profile, const profile::StackView& leaf_first,
                 std::span<const std::string> call_site) {
   size_t at = 0;
   for (size_t i = leaf_first.size(); i-- > 0 && at < call_site.size();) {
@@ -42,11 +42,13 @@ profile::Profile Pick(const profile::Profile& profile, uint32_t value_index,
     const profile::Location location = profile.location(i);
     builder.AddLocation(location.mapping, location.address, location.lines, location.is_folded);
   }
+  std::vector<uint32_t> stack;
   for (uint32_t i = 0; i < profile.sample_count(); ++i) {
     const profile::Sample sample = profile.sample(i);
     const int64_t value = sample.values[value_index];
     if (value == 0 || !BeginsWith(profile, sample.locations, call_site)) continue;
-    builder.AddSample(sample.locations, {&value, 1}, sample.labels);
+    stack.assign(sample.locations.begin(), sample.locations.end());
+    builder.AddSample(stack, {&value, 1}, sample.labels);
   }
   return std::move(builder).Build();
 }

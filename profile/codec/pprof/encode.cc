@@ -16,7 +16,7 @@ namespace firetower::profile {
 namespace {
 
 // So much is written before it is compressed: the whole of a large profile never lies there.
-constexpr size_t kPieceBytes = size_t{256} << 10;
+constexpr size_t kPieceBytes = size_t{64} << 10;
 
 // Of a profile above this, the file's room is made at once. What of it stays empty is never
 // touched.

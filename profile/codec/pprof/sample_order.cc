@@ -2,21 +2,16 @@
 #include "profile/codec/pprof/sample_order.h"
 
 #include <algorithm>
-#include <functional>
+#include <numeric>
 #include <span>
-#include <utility>
 
 namespace firetower::profile {
 namespace {
 
-struct Entry {
-  uint64_t key = 0;  // of two frames
-  uint32_t sample = 0;
-
-  bool operator<(const Entry& other) const {
-    return key != other.key ? key < other.key : sample < other.sample;
-  }
-};
+// A key of some frames above the number of a sample, so that one comparison compares both.
+using Entry = uint64_t;
+uint32_t SampleOf(Entry entry) { return static_cast<uint32_t>(entry); }
+uint32_t KeyOf(Entry entry) { return static_cast<uint32_t>(entry >> 32); }
 
 // Entries whose stacks agree in so many frames from the root on.
 struct Run {
@@ -25,27 +20,37 @@ struct Run {
   size_t depth = 0;
 };
 
-constexpr size_t kFramesAKey = 2;
+// Of the frames of a stack, two a key where a profile has few locations.
+class Keys {
+ public:
+  explicit Keys(const Profile& profile)
+      : frames_(profile.location_count() < kHalf ? 2 : 1), bits_(32 / frames_) {}
 
-// Two frames at `depth` from the root; the end of a stack comes before all frames.
-uint64_t KeyAt(std::span<const uint32_t> leaf_first, size_t depth) {
-  uint64_t key = 0;
-  for (size_t i = depth; i < depth + kFramesAKey; ++i) {
-    const size_t size = leaf_first.size();
-    key = key << 32 | (i < size ? uint64_t{leaf_first[size - 1 - i]} + 1 : 0);
+  size_t frames() const { return frames_; }
+  // Of the frames from `depth` from the root on; the end of a stack comes before all frames.
+  uint32_t At(const StackView& leaf_first, size_t depth) const {
+    uint64_t key = 0;
+    for (size_t i = depth; i < depth + frames_; ++i) {
+      const size_t size = leaf_first.size();
+      key = key << bits_ | (i < size ? leaf_first[size - 1 - i] + 1 : 0);
+    }
+    return static_cast<uint32_t>(key);
   }
-  return key;
-}
+  // Whether the stacks of a key have frames behind it.
+  bool GoesOn(uint32_t key) const { return (key & ((uint64_t{1} << bits_) - 1)) != 0; }
+
+ private:
+  static constexpr uint32_t kHalf = UINT16_MAX;
+  size_t frames_;
+  size_t bits_;  // of a frame
+};
 
 // A profile has each stack once.
 bool AreOneStack(const Profile& profile, std::span<const Entry> part) {
   if (part.empty()) return true;
-  const auto stack_of = [&](const Entry& entry) {
-    const std::span<const uint32_t> stack = profile.sample(entry.sample).locations;
-    return std::pair(stack.data(), stack.size());
-  };
+  const StackView first = profile.sample(SampleOf(part[0])).locations;
   return std::ranges::all_of(
-      part, [&, first = stack_of(part[0])](const Entry& one) { return stack_of(one) == first; });
+      part, [&](Entry entry) { return profile.sample(SampleOf(entry)).locations.IsSame(first); });
 }
 
 }  // namespace
@@ -53,8 +58,10 @@ bool AreOneStack(const Profile& profile, std::span<const Entry> part) {
 // Frame by frame instead of stack by stack: most stacks share their first frames, which a
 // comparison would read again and again. Runs wait in a list, however deep a file's stacks are.
 std::vector<uint32_t> SampleOrder(const Profile& profile) {
-  std::vector<Entry> entries(profile.sample_count());
-  for (uint32_t i = 0; i < entries.size(); ++i) entries[i].sample = i;
+  const Keys keys(profile);
+  std::vector<uint32_t> order(profile.sample_count());
+  std::vector<Entry> entries(order.size());
+  std::iota(entries.begin(), entries.end(), 0u);
   std::vector<Run> runs{{.end = entries.size()}};
   while (!runs.empty()) {
     const Run run = runs.back();
@@ -62,23 +69,21 @@ std::vector<uint32_t> SampleOrder(const Profile& profile) {
     const std::span<Entry> part = std::span(entries).subspan(run.begin, run.end - run.begin);
     if (AreOneStack(profile, part)) continue;  // in order already, however deep it is
     for (Entry& entry : part) {
-      entry.key = KeyAt(profile.sample(entry.sample).locations, run.depth);
+      const StackView stack = profile.sample(SampleOf(entry)).locations;
+      entry = uint64_t{keys.At(stack, run.depth)} << 32 | SampleOf(entry);
     }
-    std::ranges::sort(part, std::less<>());
+    std::ranges::sort(part);
     for (size_t i = 0; i < part.size();) {
       size_t next = i + 1;
-      while (next < part.size() && part[next].key == part[i].key) ++next;
-      // Where the second frame is none, the stacks end and are one.
-      const bool goes_on = (part[i].key & UINT32_MAX) != 0;
-      if (next - i > 1 && goes_on) {
-        runs.push_back({run.begin + i, run.begin + next, run.depth + kFramesAKey});
+      while (next < part.size() && KeyOf(part[next]) == KeyOf(part[i])) ++next;
+      // Where the last frame is none, the stacks end and are one.
+      if (next - i > 1 && keys.GoesOn(KeyOf(part[i]))) {
+        runs.push_back({run.begin + i, run.begin + next, run.depth + keys.frames()});
       }
       i = next;
     }
   }
-  std::vector<uint32_t> order;
-  order.reserve(entries.size());
-  for (const Entry& entry : entries) order.push_back(entry.sample);
+  std::ranges::transform(entries, order.begin(), SampleOf);
   return order;
 }
 

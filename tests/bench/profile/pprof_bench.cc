@@ -4,6 +4,7 @@
 // `<CPU ms> <bytes> <peak KiB>` of the encoding alone, the profile being built line by line before,
 // or of reading, merging and writing; the peak is the process's.
 #include <fmt/core.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -133,6 +134,9 @@ void Print(const rusage& before, size_t bytes) {
 }
 
 int Encode(const std::string& in, const std::string& out) {
+  // As firetowerd has it (daemon/main.cc), whose memory this is about.
+  ::mallopt(M_MMAP_THRESHOLD, 64 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 64 << 10);
   const Profile profile = ReadFolded(in);
   const rusage before = Usage();
   std::string bytes = EncodePprof(profile);

@@ -29,8 +29,10 @@ void Add(const std::vector<uint32_t>& root_first, ProfileBuilder* builder, int64
 }
 
 std::vector<uint32_t> RootFirst(const Profile& profile, uint32_t sample) {
-  const std::span<const uint32_t> locations = profile.sample(sample).locations;
-  return {locations.rbegin(), locations.rend()};
+  const StackView locations = profile.sample(sample).locations;
+  std::vector<uint32_t> root_first(locations.begin(), locations.end());
+  std::ranges::reverse(root_first);
+  return root_first;
 }
 
 TEST(SampleOrder, StacksOfOneCallerStandTogetherAndShorterOnesFirst) {
@@ -55,14 +57,23 @@ TEST(SampleOrder, SamplesOfOneStackKeepTheirOrder) {
   EXPECT_EQ(SampleOrder(std::move(builder).Build()), (std::vector<uint32_t>{1, 3, 5, 0, 2, 4}));
 }
 
-// Beside a plain sort of whole stacks.
-TEST(SampleOrder, AgreesWithASortOfWholeStacks) {
-  constexpr uint32_t kLocations = 4;
+// Beside a plain sort of whole stacks; of locations that two bytes number, those at the border of
+// it, and more.
+class SampleOrderOf : public ::testing::TestWithParam<uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Locations, SampleOrderOf,
+                         ::testing::Values(4, 65'533, 65'534, 65'535, 65'536, 65'537, 70'000));
+
+TEST_P(SampleOrderOf, AgreesWithASortOfWholeStacks) {
+  const uint32_t locations = GetParam();
   std::mt19937 random(3);
-  ProfileBuilder builder = WithLocations(kLocations);
+  ProfileBuilder builder = WithLocations(locations);
   for (int i = 0; i < 3000; ++i) {
     std::vector<uint32_t> stack(random() % 9);
-    for (uint32_t& frame : stack) frame = static_cast<uint32_t>(random() % kLocations);
+    // The first and the last ones, so that stacks share frames.
+    for (uint32_t& frame : stack) {
+      const auto near = static_cast<uint32_t>(random() % 4 / 2);
+      frame = random() % 2 == 0 ? near : locations - 1 - near;
+    }
     Add(stack, &builder, static_cast<int64_t>(random() % 3));
   }
   const Profile profile = std::move(builder).Build();
