@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store in memory whose Put can be made to fail, or to be looked at while it happens.
+// A store in memory whose Put can be made to fail, or to be looked at while it happens. Any thread
+// may call it; what it holds is looked at and changed from outside only while nobody does.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,8 +21,9 @@ namespace firetower::testing {
 class MemoryStore : public store::ObjectStore {
  public:
   Status Put(std::string_view key, std::string_view bytes) override {
-    ++puts;
     if (on_put) on_put(std::string(key));
+    const std::lock_guard lock(mutex_);
+    ++puts;
     if (refuse > 0) {
       --refuse;
       return Error(ErrorCode::kUnavailable, "no space left");
@@ -37,6 +40,7 @@ class MemoryStore : public store::ObjectStore {
     return Put(key, bytes);
   }
   Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override {
+    const std::lock_guard lock(mutex_);
     auto found = objects.find(std::string(key));
     if (found == objects.end()) return Error(ErrorCode::kNotFound, std::string(key));
     if (found->second.size() > max_bytes) return Error(ErrorCode::kExhausted, std::string(key));
@@ -63,6 +67,7 @@ class MemoryStore : public store::ObjectStore {
                                               size_t limit) const override {
     // Some servers refuse another, or list from there on whatever the prefix.
     CHECK(start_after.empty() || start_after.starts_with(prefix));
+    const std::lock_guard lock(mutex_);
     std::vector<store::ObjectInfo> listed;
     for (const auto& [key, bytes] : objects) {
       if (listed.size() >= limit) break;
@@ -71,6 +76,7 @@ class MemoryStore : public store::ObjectStore {
     return listed;
   }
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
+    const std::lock_guard lock(mutex_);
     std::vector<std::string> folders;
     for (const auto& [key, bytes] : objects) {
       size_t end = key.find('/', prefix.size());
@@ -81,6 +87,7 @@ class MemoryStore : public store::ObjectStore {
     return folders;
   }
   Status Delete(std::string_view key) override {
+    const std::lock_guard lock(mutex_);
     objects.erase(std::string(key));
     return OkStatus();
   }
@@ -102,6 +109,9 @@ class MemoryStore : public store::ObjectStore {
   std::map<std::string, int64_t> uploads;  // in parts, by key: when they began, Unix time
   std::optional<ErrorCode> refuse_uploads;
   std::function<void(const std::string& key)> on_put;
+
+ private:
+  mutable std::mutex mutex_;  // of objects: several threads call at once
 };
 
 }  // namespace firetower::testing

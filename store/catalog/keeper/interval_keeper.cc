@@ -68,35 +68,47 @@ Result<std::optional<int64_t>> IntervalKeeper::FirstStart(const StoredCluster& a
 Status IntervalKeeper::ReadNew(const StoredCluster& at, int64_t kind, int64_t from_s, int64_t to_s,
                                const std::function<bool(const CatalogInterval& interval)>& wanted,
                                const KnownBundles& known, bool may_write) {
-  return WalkBundles(
+  const Status walked = WalkBundles(
       store_, PrefixOf(at, kind), from_s, to_s,
       [&](const ObjectInfo& info, const BundleKey& key) -> Result<bool> {
         const CatalogInterval interval = IntervalOf(key);
         if (!wanted(interval) || recent_.Knows(interval, info.key) || known.Holds(info.key)) {
           return true;
         }
-        RETURN_IF_ERROR(ReadBundle(info, may_write));
+        if (directories_.is_full()) RETURN_IF_ERROR(AddNext(may_write));
+        directories_.Ask(info);
         return true;
       });
+  // What was listed before a listing failed is taken, too.
+  Status added;
+  while (added && !directories_.empty()) added = AddNext(may_write);
+  return added ? walked : added;
 }
 
-Status IntervalKeeper::ReadBundle(const ObjectInfo& info, bool may_write) {
-  const Result<BundleIndex> index = ReadBundleIndex(info.size, ReaderOf(store_, info.key));
-  if (!index) {
-    const Error& error = index.error();
+Status IntervalKeeper::AddNext(bool may_write) {
+  Status added = Add(directories_.Take(), may_write);
+  // Nothing behind one that has to be read again.
+  if (!added) directories_.Drop();
+  return added;
+}
+
+Status IntervalKeeper::Add(const DirectoryReader::Directory& read, bool may_write) {
+  const std::string& bundle = read.bundle.key;
+  if (!read.index) {
+    const Error& error = read.index.error();
     if (error.code() == ErrorCode::kNotFound) return OkStatus();  // deleted meanwhile
     if (!IsDamage(error)) return error;
     ++figures_.unreadable_bundles;
-    LOG(kWarn, "a bundle cannot be read", {{"key", info.key}, {"error", error.message()}});
-    return recent_.AddUnreadable(info.key, error.message());
+    LOG(kWarn, "a bundle cannot be read", {{"key", bundle}, {"error", error.message()}});
+    return recent_.AddUnreadable(bundle, error.message());
   }
   ++figures_.bundles_read;
-  Status added = recent_.Add(info.key, *index);
+  Status added = recent_.Add(bundle, *read.index);
   if (added || added.error().code() != ErrorCode::kExhausted || !may_write) return added;
   RETURN_IF_ERROR(MakeRoom());
-  added = recent_.Add(info.key, *index);
+  added = recent_.Add(bundle, *read.index);
   if (added || added.error().code() != ErrorCode::kExhausted) return added;
-  return recent_.AddUnreadable(info.key, added.error().message());
+  return recent_.AddUnreadable(bundle, added.error().message());
 }
 
 Status IntervalKeeper::MakeRoom() {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "store/catalog/catalog_listing.h"
 #include "store/catalog/interval.h"
+#include "store/catalog/keeper/directory_reader.h"
 #include "store/catalog/recent_rows.h"
 #include "store/store.h"
 #include "store/walk.h"
@@ -42,7 +43,7 @@ class KnownBundles {
 class IntervalKeeper {
  public:
   IntervalKeeper(ObjectStore& store, RecentRows& recent, KeeperFigures& figures)
-      : store_(store), recent_(recent), figures_(figures) {}
+      : store_(store), recent_(recent), figures_(figures), directories_(store) {}
 
   // Of what the lists among `catalogs` name. A damaged list counts for none.
   Result<KnownBundles> ReadKnown(std::span<const ListedCatalog> catalogs);
@@ -50,8 +51,9 @@ class IntervalKeeper {
   Result<std::optional<int64_t>> FirstStart(const StoredCluster& at, int64_t kind, int64_t from_s,
                                             int64_t to_s) const;
   // Lists the bundles of `kind` (the length of its intervals) that begin in [from_s, to_s), and
-  // reads the directories of those of `wanted` intervals that are neither known nor in memory. When
-  // the memory is full and `may_write`, the interval with the most rows goes into a catalog of its
+  // reads the directories of those of `wanted` intervals that are neither known nor in memory,
+  // several at a time, and takes them in the listing's order, up to the first that fails. When the
+  // memory is full and `may_write`, the interval with the most rows goes into a catalog of its
   // own before its time; kExhausted otherwise.
   Status ReadNew(const StoredCluster& at, int64_t kind, int64_t from_s, int64_t to_s,
                  const std::function<bool(const CatalogInterval& interval)>& wanted,
@@ -60,12 +62,15 @@ class IntervalKeeper {
   Status Write(const CatalogInterval& interval, bool late);
 
  private:
-  Status ReadBundle(const ObjectInfo& info, bool may_write);
+  // The first of what directories_ was asked for.
+  Status AddNext(bool may_write);
+  Status Add(const DirectoryReader::Directory& read, bool may_write);
   Status MakeRoom();
 
   ObjectStore& store_;
   RecentRows& recent_;
   KeeperFigures& figures_;
+  DirectoryReader directories_;  // empty between two calls
 };
 
 }  // namespace firetower::store

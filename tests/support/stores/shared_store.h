@@ -2,6 +2,7 @@
 // A store that several clusters share, and that notes what is asked of it.
 #pragma once
 
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,20 +17,20 @@ namespace firetower::testing {
 class SharedStore : public MemoryStore {
  public:
   Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override {
-    asked.insert(std::string(key));
+    Note(key);
     return MemoryStore::Get(key, max_bytes);
   }
   Result<std::vector<store::ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
                                               size_t limit) const override {
-    asked.insert(std::string(prefix));
+    Note(prefix);
     return MemoryStore::List(prefix, start_after, limit);
   }
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
-    asked.insert(std::string(prefix));
+    Note(prefix);
     return MemoryStore::ListFolders(prefix);
   }
   Status Delete(std::string_view key) override {
-    asked.insert(std::string(key));
+    Note(key);
     return MemoryStore::Delete(key);
   }
 
@@ -57,6 +58,14 @@ class SharedStore : public MemoryStore {
   void PutProfiles(const std::string& cluster, const std::vector<store::CatalogRow>& rows);
 
   mutable std::set<std::string> asked;  // keys, and prefixes of listings
+
+ private:
+  void Note(std::string_view what) const {
+    const std::lock_guard lock(asked_mutex_);
+    asked.insert(std::string(what));
+  }
+
+  mutable std::mutex asked_mutex_;  // of `asked`: several threads ask at once
 };
 
 inline void SharedStore::PutProfiles(const std::string& cluster,

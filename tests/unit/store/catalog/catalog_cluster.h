@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,7 +37,10 @@ class MortalStore : public MemoryStore {
   }
   Result<std::string> GetRange(std::string_view key, uint64_t offset,
                                uint64_t length) const override {
-    read.insert(std::string(key));
+    {
+      const std::lock_guard lock(read_mutex_);
+      read.insert(std::string(key));
+    }
     ++reads;
     read_bytes += length;
     return MemoryStore::GetRange(key, offset, length);
@@ -52,11 +57,13 @@ class MortalStore : public MemoryStore {
   std::optional<int> writes_left;              // unset: for ever
   std::optional<std::string> refuse_lists_of;  // a part of their prefix
   mutable std::set<std::string> read;
-  mutable int reads = 0;
+  mutable std::atomic<int> reads = 0;
   mutable int lists = 0;
-  mutable uint64_t read_bytes = 0;
+  mutable std::atomic<uint64_t> read_bytes = 0;
 
  private:
+  mutable std::mutex read_mutex_;  // of `read`: several threads read at once
+
   static Status Dead() { return Error(ErrorCode::kUnavailable, "killed"); }
   bool TakeWrite() {
     if (writes_left && *writes_left == 0) return false;
