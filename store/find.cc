@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/clock.h"
 #include "store/access/limited_store.h"
 #include "store/capture.h"
+#include "store/key.h"
 #include "store/walk.h"
 
 namespace firetower::store {
@@ -66,17 +69,32 @@ class Finder {
   uint64_t rows_ = 0;
 };
 
+// What keys of captures tell of a question.
+CaptureFilter CapturesOf(const Query& query) {
+  const auto component = [&](std::string_view label) {
+    const std::optional<std::string> value = query.EqualTo(label);
+    return value ? ToKeyComponent(*value) : std::string();
+  };
+  CaptureFilter filter{.namespace_component = component("namespace"),
+                       .pod_component = component("pod"),
+                       .container_component = component("container")};
+  std::optional<profile::ProfileType> type = query.type;
+  for (const char* label : {"__name__", "type"}) {
+    if (const std::optional<std::string> name = query.EqualTo(label); !type && name) {
+      if (Result<profile::ProfileType> parsed = profile::ParseProfileType(*name))
+        type = *std::move(parsed);
+    }
+  }
+  if (type) filter.types = {type->Name(), type->FileToken()};
+  return filter;
+}
+
 // `range`: what it says beside the question.
 Status FindIn(const ObjectStore& store, WalkRange range, const Query& query,
               const QueryLimits& limits, SkippedList* skipped, const VisitFound& visit) {
   range.from_s = query.from_ns / kNsPerSecond;
   range.to_s = query.to_ns / kNsPerSecond + 1;
-  auto component = [&](std::string_view label) {
-    std::optional<std::string> value = query.EqualTo(label);
-    return value ? ToKeyComponent(*value) : std::string();
-  };
-  range.namespace_component = component("namespace");
-  range.pod_component = component("pod");
+  range.captures = CapturesOf(query);
   const std::unique_ptr<const ObjectStore> limited = store.Limited(limits.calls);
   Finder finder(*limited, query, limits, skipped, visit);
   return WalkObjects(*limited, range,

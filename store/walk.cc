@@ -81,41 +81,66 @@ Status VisitCatalogs(const ObjectStore& store, const StoredCluster& at, const Wa
                        });
 }
 
-Status WalkPod(const ObjectStore& store, RetentionClass retention, const std::string& prefix,
-               const WalkRange& range, const Visit& visit) {
-  int64_t first = std::max<int64_t>(range.from_s - kMaxWindowSeconds - 1, 0);
-  return ForEachListed(store, prefix, prefix + DateOf(std::min(first, kMaxStartSeconds)),
-                       [&](const ObjectInfo& info) -> Result<bool> {
-                         Result<CaptureKey> key = ParseCaptureKey(info.key);
-                         if (!key) return true;
-                         if (key->start_s >= range.to_s) return false;
-                         if (!InRange(range, key->start_s, key->seconds)) return true;
-                         RETURN_IF_ERROR(visit({.key = info.key,
-                                                .size = info.size,
-                                                .retention = retention,
-                                                .kind = ObjectKind::kCapture,
-                                                .start_s = key->start_s,
-                                                .seconds = key->seconds}));
-                         return true;
-                       });
+// Where a listing of captures goes on behind `last`, the end of a page: what a pod has before
+// `first_date`, and behind the range, is passed over. Unset: nothing of the range may follow.
+std::optional<std::string> CapturesAfter(const std::string& last, const std::string& prefix,
+                                         const std::string& first_date, const WalkRange& range) {
+  const Result<CaptureKey> key = ParseCaptureKey(last);
+  if (!key) return last;
+  const std::string pod =
+      CapturePrefix(key->retention, key->cluster) + key->namespace_name + '/' + key->pod;
+  const bool is_of_pod =
+      range.captures.pod_component.empty() || key->pod == range.captures.pod_component;
+  if (key->start_s < range.to_s && is_of_pod) return std::max(last, pod + '/' + first_date);
+  std::string behind = pod + static_cast<char>('/' + 1);
+  // Some servers refuse what does not begin with the prefix.
+  return behind.starts_with(prefix) ? std::optional(std::move(behind)) : std::nullopt;
 }
 
+// Many pods have captures, and each of them few: one listing is a page or some, one for each pod
+// would be as many requests.
 Status WalkCaptures(const ObjectStore& store, RetentionClass retention, const std::string& cluster,
                     const WalkRange& range, const Visit& visit) {
+  const CaptureFilter& filter = range.captures;
+  const int64_t first = std::max<int64_t>(range.from_s - kMaxWindowSeconds - 1, 0);
+  const std::string first_date = DateOf(std::min(first, kMaxStartSeconds));
   std::string prefix = CapturePrefix(retention, cluster);
-  ASSIGN_OR_RETURN(std::vector<std::string> namespaces, store.ListFolders(prefix));
-  for (const std::string& name : namespaces) {
-    if (!range.namespace_component.empty() && name != range.namespace_component) continue;
-    ASSIGN_OR_RETURN(std::vector<std::string> pods, store.ListFolders(prefix + name + '/'));
-    for (const std::string& pod : pods) {
-      if (!range.pod_component.empty() && pod != range.pod_component) continue;
-      RETURN_IF_ERROR(WalkPod(store, retention, prefix + name + '/' + pod + '/', range, visit));
+  std::optional<std::string> after = "";
+  if (!filter.namespace_component.empty()) {
+    prefix += filter.namespace_component + '/';
+    if (!filter.pod_component.empty()) {
+      prefix += filter.pod_component + '/';
+      after = prefix + first_date;
     }
+  }
+  while (after) {
+    ASSIGN_OR_RETURN(const std::vector<ObjectInfo> page, store.List(prefix, *after));
+    for (const ObjectInfo& info : page) {
+      const Result<CaptureKey> key = ParseCaptureKey(info.key);
+      if (!key || !filter.Takes(*key) || !InRange(range, key->start_s, key->seconds)) continue;
+      RETURN_IF_ERROR(visit({.key = info.key,
+                             .size = info.size,
+                             .retention = retention,
+                             .kind = ObjectKind::kCapture,
+                             .start_s = key->start_s,
+                             .seconds = key->seconds}));
+    }
+    if (page.size() < ObjectStore::kMaxListed) break;
+    after = CapturesAfter(page.back().key, prefix, first_date, range);
   }
   return OkStatus();
 }
 
 }  // namespace
+
+bool CaptureFilter::Takes(const CaptureKey& key) const {
+  const auto is_of = [](const std::string& asked, const std::string& component) {
+    return asked.empty() || asked == component;
+  };
+  return is_of(namespace_component, key.namespace_name) && is_of(pod_component, key.pod) &&
+         is_of(container_component, key.container) &&
+         (types.empty() || std::ranges::find(types, key.type) != types.end());
+}
 
 bool StoredCluster::MayHold(std::string_view folder) const {
   return !folders || std::ranges::find(*folders, folder) != folders->end();

@@ -44,13 +44,21 @@ struct StoredCluster {
   bool MayHold(std::string_view folder) const;
 };
 
+// Captures of these only, as far as their keys tell; empty: of all.
+struct CaptureFilter {
+  std::string namespace_component = {};
+  std::string pod_component = {};
+  std::string container_component = {};
+  std::vector<std::string> types = {};  // one of these, as keys may spell it
+
+  bool Takes(const CaptureKey& key) const;
+};
+
 struct WalkRange {
   // Windows that may overlap [from_s, to_s).
   int64_t from_s = 0;
   int64_t to_s = std::numeric_limits<int64_t>::max();
-  // Captures of this namespace and pod only; empty: of all.
-  std::string namespace_component = {};
-  std::string pod_component = {};
+  CaptureFilter captures = {};
   std::optional<std::string> cluster = {};  // its key component; unset: of all clusters
   // What ListClusters said of that; unset: it is asked.
   std::optional<std::vector<StoredCluster>> clusters = {};
@@ -59,8 +67,8 @@ struct WalkRange {
 };
 
 // Calls `visit` for every object of the range, each class and cluster in time order
-// (captures: per pod), a page of the listing at a time; stops at the first error. Objects with
-// foreign names are passed over.
+// (captures: per pod, in one listing of all pods that may be meant), a page of the listing at a
+// time; stops at the first error. Objects with foreign names are passed over.
 Status WalkObjects(const ObjectStore& store, const WalkRange& range,
                    const std::function<Status(const StoredObject& object)>& visit);
 
