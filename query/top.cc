@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "profile/pprof.h"
+#include "profile/profile.h"
 #include "query/function_sums.h"
 #include "store/access/limited_store.h"
 #include "store/find.h"
+#include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
 #include "store/profiles/unstored.h"
 
@@ -106,23 +108,38 @@ Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& 
                fmt::format("these profiles have no value '{}'", sample_type));
 }
 
+// What was read for an answer at one resolution.
+struct Reading {
+  store::SkippedList unread;  // what a listing of the same names does not tell already
+  store::SkippedList listed;
+  uint64_t profiles = 0;
+  bool lost_roll_up = false;
+};
+
+// What is there and cannot be read is not none.
+Status CheckRead(const Reading& reading) {
+  const uint64_t missing = reading.unread.total + reading.listed.total;
+  if (reading.profiles > 0 || missing == 0) return OkStatus();
+  return NothingReadable(reading.unread.total > 0 ? reading.unread : reading.listed);
+}
+
 // Calls `visit` with each profile that matches, stored ones first, within the limits of one answer.
-// What a listing of the same names already is not told again.
-Status ForEachProfile(
+Result<Reading> ForEachProfile(
     const store::ProfileSource& source, const Question& question,
-    std::span<const store::OpenProfile> open, store::SkippedList* unread,
+    std::span<const store::OpenProfile> open, store::Resolution resolution,
     const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
   const store::QueryLimits& limits = question.limits;
   const std::unique_ptr<const store::ObjectStore> limited = source.store().Limited(limits.calls);
-  store::SkippedList listed;
   const store::CountedPart counted(question.query);
   store::Unstored unstored(open);
   uint64_t read_bytes = 0;
+  Reading reading;
   const auto skip = [&](const store::FoundProfile& found, const Error& error) {
-    unread->Add(*found.key, found.entry == nullptr ? "" : found.entry->name, error.message());
+    reading.unread.Add(*found.key, found.entry == nullptr ? "" : found.entry->name,
+                       error.message());
+    reading.lost_roll_up |= store::IsRollUp(*found.key);
     return OkStatus();
   };
-  uint64_t read = 0;
   auto visit_stored = [&](const store::FoundProfile& found) -> Status {
     unstored.Found(found);
     if (counted.IsNone(*found.row)) return OkStatus();
@@ -140,21 +157,19 @@ Status ForEachProfile(
     }
     Result<profile::Profile> profile = profile::DecodePprof(*bytes);
     if (!profile) return skip(found, profile.error());
-    ++read;
+    ++reading.profiles;
     return visit(*found.row,
                  counted.IsAll(*found.row) ? *profile : store::CountedPart::Of(*profile));
   };
-  RETURN_IF_ERROR(store::FindProfiles(source, question.query, limits, store::Resolution::kCoarsest,
-                                      &listed, visit_stored));
+  RETURN_IF_ERROR(store::FindProfiles(source, question.query, limits, resolution, &reading.listed,
+                                      visit_stored));
   RETURN_IF_ERROR(unstored.ForEach([&](const store::OpenProfile& one) {
     const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
     if (!is_asked) return OkStatus();
-    ++read;
+    ++reading.profiles;
     return visit(one.row, *one.profile);
   }));
-  const uint64_t missing = unread->total + listed.total;
-  return read == 0 && missing > 0 ? Status(NothingReadable(unread->total > 0 ? *unread : listed))
-                                  : OkStatus();
+  return reading;
 }
 
 Status CheckBytes(uint64_t bytes, const store::QueryLimits& limits) {
@@ -165,21 +180,67 @@ Status CheckBytes(uint64_t bytes, const store::QueryLimits& limits) {
                            limits.max_merged_bytes));
 }
 
-// The sums of those containers that are in `wanted`, which has them empty.
-Status SumFunctions(const store::ProfileSource& source, const Question& question,
-                    std::span<const store::OpenProfile> open,
-                    std::map<ContainerKey, FunctionSums>& wanted, store::SkippedList* unread) {
-  uint64_t bytes = 0;
-  auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
-    auto at = wanted.find(KeyOf(row));
-    if (at == wanted.end()) return OkStatus();
-    ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
-    const uint64_t before = at->second.bytes();
-    at->second.Add(profile, value, "");
-    bytes += at->second.bytes() - before;
-    return CheckBytes(bytes, question.limits);
+struct ContainerFunctions {
+  std::map<ContainerKey, FunctionSums> sums;
+  Reading reading;
+};
+
+// Of these containers.
+Result<ContainerFunctions> SumFunctions(const store::ProfileSource& source,
+                                        const Question& question,
+                                        std::span<const store::OpenProfile> open,
+                                        const std::vector<ContainerSum>& wanted) {
+  const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<ContainerFunctions>> {
+    store::Attempt<ContainerFunctions> attempt{};
+    ContainerFunctions& functions = attempt.answer;
+    for (const ContainerSum& one : wanted) functions.sums[one.key];
+    uint64_t bytes = 0;
+    auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
+      auto at = functions.sums.find(KeyOf(row));
+      if (at == functions.sums.end()) return OkStatus();
+      ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
+      const uint64_t before = at->second.bytes();
+      at->second.Add(profile, value, "");
+      bytes += at->second.bytes() - before;
+      return CheckBytes(bytes, question.limits);
+    };
+    ASSIGN_OR_RETURN(functions.reading, ForEachProfile(source, question, open, resolution, visit));
+    for (const auto& [key, one] : functions.sums)
+      attempt.held = profile::SaturatingAdd(attempt.held, one.total());
+    attempt.lost_roll_up = functions.reading.lost_roll_up;
+    return attempt;
   };
-  return ForEachProfile(source, question, open, unread, visit);
+  ASSIGN_OR_RETURN(ContainerFunctions functions, store::AtBestResolution<ContainerFunctions>(sum));
+  RETURN_IF_ERROR(CheckRead(functions.reading));
+  return functions;
+}
+
+struct AllFunctions {
+  FunctionSums sums;
+  std::string unit;  // unset where nothing was read
+  Reading reading;
+};
+
+Result<AllFunctions> SumFunctions(const store::ProfileSource& source, const Question& question,
+                                  std::span<const store::OpenProfile> open) {
+  const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<AllFunctions>> {
+    store::Attempt<AllFunctions> attempt{};
+    AllFunctions& functions = attempt.answer;
+    auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
+      ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
+      functions.unit = profile.sample_types()[value].unit;
+      functions.sums.Add(profile, value,
+                         fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
+      return CheckBytes(functions.sums.bytes(), question.limits);
+    };
+    ASSIGN_OR_RETURN(functions.reading, ForEachProfile(source, question, open, resolution, visit));
+    attempt.held = functions.sums.total();
+    attempt.lost_roll_up = functions.reading.lost_roll_up;
+    return attempt;
+  };
+  ASSIGN_OR_RETURN(AllFunctions functions, store::AtBestResolution<AllFunctions>(sum));
+  RETURN_IF_ERROR(CheckRead(functions.reading));
+  return functions;
 }
 
 TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool is_cpu,
@@ -217,15 +278,13 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
   reply.total = std::llround(catalog.value);
   reply.total_rows = static_cast<int64_t>(catalog.containers.size());
   if (catalog.containers.size() > k) catalog.containers.resize(k);
-  std::map<ContainerKey, FunctionSums> functions;
-  for (const ContainerSum& sum : catalog.containers) functions[sum.key];
-  store::SkippedList unread;
-  RETURN_IF_ERROR(SumFunctions(source, question, open, functions, &unread));
-  skipped->Append(std::move(unread));
+  ASSIGN_OR_RETURN(ContainerFunctions functions,
+                   SumFunctions(source, question, open, catalog.containers));
+  skipped->Append(std::move(functions.reading.unread));
   reply.skipped = static_cast<int64_t>(skipped->total);
   for (const ContainerSum& sum : catalog.containers) {
     reply.containers.push_back(
-        ContainerRow(sum, catalog, type.kind == profile::TypeKind::kCpu, functions[sum.key]));
+        ContainerRow(sum, catalog, type.kind == profile::TypeKind::kCpu, functions.sums[sum.key]));
   }
   return reply;
 }
@@ -235,20 +294,13 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
                               store::SkippedList* skipped) {
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("functions", question, catalog);
-  FunctionSums sums;
-  auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
-    ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
-    reply.unit = profile.sample_types()[value].unit;
-    sums.Add(profile, value, fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
-    return CheckBytes(sums.bytes(), question.limits);
-  };
-  store::SkippedList unread;
-  RETURN_IF_ERROR(ForEachProfile(source, question, open, &unread, visit));
-  skipped->Append(std::move(unread));
+  ASSIGN_OR_RETURN(AllFunctions functions, SumFunctions(source, question, open));
+  if (!functions.unit.empty()) reply.unit = functions.unit;
+  skipped->Append(std::move(functions.reading.unread));
   reply.skipped = static_cast<int64_t>(skipped->total);
-  reply.total = sums.total();
-  reply.total_rows = static_cast<int64_t>(sums.functions());
-  reply.functions = sums.Top(k);
+  reply.total = functions.sums.total();
+  reply.total_rows = static_cast<int64_t>(functions.sums.functions());
+  reply.functions = functions.sums.Top(k);
   return reply;
 }
 

@@ -14,7 +14,7 @@
 #include "store/access/limited_store.h"
 #include "store/bundle.h"
 #include "store/find.h"
-#include "store/key.h"
+#include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
 #include "store/profiles/unstored.h"
 
@@ -122,8 +122,7 @@ class StoreMerger {
   }
   Status Skip(const Read& one, const Error& error) {
     result_.skipped.Add(one.key, one.entry, error.message());
-    const Result<BundleKey> key = ParseBundleKey(one.key);
-    lost_roll_up_ |= key && key->rolled_up;
+    lost_roll_up_ |= IsRollUp(one.key);
     return OkStatus();
   }
 
@@ -159,9 +158,13 @@ class StoreMerger {
   bool lost_roll_up_ = false;
 };
 
-Result<MergeResult> MergeAt(const ProfileSource& source, const Query& query,
-                            std::span<const OpenProfile> open, const QueryLimits& limits,
-                            Resolution resolution, bool* lost_roll_up) {
+int64_t SamplesOf(const MergeResult& merged) {
+  return merged.profile.sample_types().empty() ? 0 : merged.profile.Total(0);
+}
+
+Result<Attempt<MergeResult>> MergeAt(const ProfileSource& source, const Query& query,
+                                     std::span<const OpenProfile> open, const QueryLimits& limits,
+                                     Resolution resolution) {
   StoreMerger merger(source.store(), query, limits);
   Unstored unstored(open);
   RETURN_IF_ERROR(FindProfiles(source, query, limits, resolution, merger.skipped(),
@@ -174,12 +177,10 @@ Result<MergeResult> MergeAt(const ProfileSource& source, const Query& query,
     if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
     return merger.AddProfile(profile.row, *profile.profile);
   }));
-  *lost_roll_up = merger.lost_roll_up();
-  return std::move(merger).Finish();
-}
-
-int64_t SamplesOf(const MergeResult& merged) {
-  return merged.profile.sample_types().empty() ? 0 : merged.profile.Total(0);
+  Attempt<MergeResult> merged{.lost_roll_up = merger.lost_roll_up()};
+  merged.answer = std::move(merger).Finish();
+  merged.held = SamplesOf(merged.answer);
+  return merged;
 }
 
 }  // namespace
@@ -242,18 +243,8 @@ Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
 
 Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& query,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
-  bool lost_roll_up = false;
-  ASSIGN_OR_RETURN(MergeResult merged,
-                   MergeAt(source, query, open, limits, Resolution::kCoarsest, &lost_roll_up));
-  if (!lost_roll_up) return merged;
-  // Its windows may be there still, or may not: one of the two is in memory at a time.
-  const int64_t samples = SamplesOf(merged);
-  merged = {};
-  ASSIGN_OR_RETURN(MergeResult windows,
-                   MergeAt(source, query, open, limits, Resolution::kWindows, &lost_roll_up));
-  if (SamplesOf(windows) >= samples) return windows;
-  windows = {};
-  return MergeAt(source, query, open, limits, Resolution::kCoarsest, &lost_roll_up);
+  return AtBestResolution<MergeResult>(
+      [&](Resolution resolution) { return MergeAt(source, query, open, limits, resolution); });
 }
 
 Result<LabelsResult> LabelNames(const ProfileSource& source, const Query& query,

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+#include "store/key.h"
+#include "store/query.h"
+
+namespace firetower::store {
+
+// An answer at one resolution.
+template <typename T>
+struct Attempt {
+  T answer = {};
+  int64_t held = 0;           // samples, or the value, of what could be read
+  bool lost_roll_up = false;  // one that stands for windows could not be
+};
+
+inline bool IsRollUp(const std::string& key) {
+  const Result<BundleKey> parsed = ParseBundleKey(key);
+  return parsed && parsed->rolled_up;
+}
+
+// `attempt(resolution)` reads all of an answer. By roll-ups; where one is lost its windows may be
+// there still, or may not: then by windows, if these hold as much. One answer is in memory at a
+// time, so that the first may be read twice.
+template <typename T, typename Read>
+Result<T> AtBestResolution(const Read& attempt) {
+  int64_t held = 0;
+  {
+    ASSIGN_OR_RETURN(Attempt<T> first, attempt(Resolution::kCoarsest));
+    if (!first.lost_roll_up) return std::move(first.answer);
+    held = first.held;
+  }
+  {
+    ASSIGN_OR_RETURN(Attempt<T> windows, attempt(Resolution::kWindows));
+    if (windows.held >= held) return std::move(windows.answer);
+  }
+  ASSIGN_OR_RETURN(Attempt<T> again, attempt(Resolution::kCoarsest));
+  return std::move(again.answer);
+}
+
+}  // namespace firetower::store
