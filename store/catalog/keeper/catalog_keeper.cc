@@ -81,6 +81,7 @@ Status CatalogKeeper::Look(bool leads) {
     if (!leads) continue;
     Keep(first, LookFurtherBack(at));
     Keep(first, LookAtOld(at));
+    Keep(first, LookForOldLate(at));
   }
   ForgetWhatNobodyLooksAt();
   if (!clusters) return first;
@@ -240,6 +241,22 @@ Status CatalogKeeper::LookAtOld(const StoredCluster& at) {
   if (pass.next_s != hour_s) return OkStatus();
   // One that cannot be kept does not keep the others waiting.
   pass.next_s += kHourSeconds;
+  return KeepHour(at, hour_s);
+}
+
+Status CatalogKeeper::LookForOldLate(const StoredCluster& at) {
+  LatePass& pass = late_passes_[{at.retention, at.cluster}];
+  const int64_t now_ns = clock_.MonotonicNs();
+  if (now_ns < pass.due_ns) return OkStatus();
+  pass.due_ns = now_ns + options_.old_late_every_s * kNsPerSecond;
+  if (pass.next_s < pass.first_s) {
+    const int64_t end_s = HourOf(NowSeconds()) - options_.late_hours * kHourSeconds;
+    ASSIGN_OR_RETURN(pass.first_s, NextHourWithBundles(at, 0, end_s));
+    pass.next_s = end_s - kHourSeconds;
+    if (pass.next_s < pass.first_s) return OkStatus();
+  }
+  // One that cannot be kept does not keep the others waiting.
+  const int64_t hour_s = std::exchange(pass.next_s, pass.next_s - kHourSeconds);
   return KeepHour(at, hour_s);
 }
 

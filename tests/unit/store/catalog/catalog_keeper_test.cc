@@ -252,7 +252,8 @@ TEST_F(CatalogKeeperTest, ListsLittleWhereNothingIs) {
     clock_.Advance(60 * kNsPerSecond);
     Look(process);
   }
-  EXPECT_LE(store_.lists, 60 * 4 + 24 * 7);
+  // Each minute, for each hour of the last day, and for twelve before that.
+  EXPECT_LE(store_.lists, 60 * 4 + 24 * 7 + 12 * 4);
 }
 
 TEST_F(CatalogKeeperTest, FindsLateBundlesOfTheLastDay) {
@@ -268,6 +269,63 @@ TEST_F(CatalogKeeperTest, FindsLateBundlesOfTheLastDay) {
   EXPECT_THAT(Catalogued(kHour, kHour + 3600), SizeIs(2 * 60 * 3 + 2 * 3));
   EXPECT_EQ(CountOf(store_, "-300/late-0of1"), 1u);
   EXPECT_EQ(process.keeper.figures().hours_merged, 1u);
+}
+
+// Of a node that was cut off for days.
+TEST_F(CatalogKeeperTest, FindsLateBundlesOfDaysBefore) {
+  PutWholeHour();
+  Process process(store_, clock_);
+  Look(process);
+  SetTime(kHour + 72 * 3600);
+  Look(process);
+  PutBundle(store_, "node-3", kHour + 120);
+  PutBundle(store_, "node-3", kHour + 180);
+  PutBundle(store_, "node-3", kHour, 600);
+  const auto look_for = [&](int64_t hours) {
+    for (int64_t i = 0; i < hours * 60; ++i) {
+      clock_.Advance(60 * kNsPerSecond);
+      Look(process);
+    }
+  };
+  // 47 hours and some stand between a day ago and then, and twelve of them are looked at an hour.
+  look_for(3);
+  EXPECT_THAT(Catalogued(kHour, kHour + 3600), SizeIs(2 * 60 * 3)) << "their turn is not yet";
+  look_for(2);
+  EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600));
+  EXPECT_THAT(Catalogued(kHour, kHour + 3600), SizeIs(2 * 60 * 3 + 2 * 3));
+  EXPECT_EQ(CountOf(store_, "-300/late-0of1"), 1u);
+  EXPECT_EQ(CountOf(store_, "-600/late-0of1"), 1u);
+  EXPECT_EQ(process.keeper.figures().bundles_read, 2u * (60 + 6 + 1) + 3);
+  const auto before = store_.objects;
+  look_for(10);
+  EXPECT_EQ(store_.objects, before) << "nothing is written a second time";
+  PutBundle(store_, "node-4", kHour + 120);
+  look_for(5);
+  EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600)) << "pass after pass";
+  EXPECT_EQ(process.recent.rows(), 0u);
+}
+
+TEST_F(CatalogKeeperTest, LooksForLateBundlesOfDaysBeforeSlowly) {
+  for (int64_t hour = 0; hour < 48; ++hour)
+    PutWindows(store_, kHour + 3600 * hour, kHour + 3600 * hour + 60);
+  Process process(store_, clock_);
+  SetTime(kHour + 72 * 3600);
+  ASSERT_TRUE(process.keeper.Rebuild(kHour, kHour + 48 * 3600));
+  const int64_t now_s = clock_.WallNs() / kNsPerSecond;
+  const auto lists_of = [&](int64_t old_late_every_s) {
+    SetTime(now_s);
+    CatalogKeeper keeper(store_, process.recent, clock_, {.old_late_every_s = old_late_every_s});
+    const int before = store_.lists;
+    for (int i = 0; i < 60; ++i) {
+      EXPECT_TRUE(keeper.Look(/*leads=*/true));
+      clock_.Advance(60 * kNsPerSecond);
+    }
+    return store_.lists - before;
+  };
+  const int without = lists_of(1'000'000);
+  // Twelve hours instead of the one at the beginning: of each the catalogs, the first bundle of a
+  // kind, and the twelve intervals of the one that there is.
+  EXPECT_EQ(lists_of(300) - without, 11 * (1 + 3 + 12));
 }
 
 // The hour's catalog replaced the rows that came in time, not those that came late.
