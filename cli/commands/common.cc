@@ -2,13 +2,16 @@
 #include "cli/commands/common.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "cli/select/selector.h"
 #include "query/time_range.h"
@@ -27,6 +30,24 @@ std::optional<Failure> RefuseFlags(const LocalContext& context,
     return BadFlag(context, Error(ErrorCode::kInvalid, fmt::format("--{} {}", flag, why)));
   }
   return std::nullopt;
+}
+
+Outcome<uint32_t> PickValue(const LocalContext& context, const profile::Profile& profile,
+                            std::string_view flag) {
+  if (!context.args.Has(flag)) return profile.DefaultValueIndex();
+  const std::string wanted = context.args.Get(flag);
+  const uint32_t index = profile.FindValueIndex(wanted);
+  if (index < profile.sample_types().size()) return index;
+  std::vector<std::string_view> names;
+  for (const profile::ValueType& type : profile.sample_types()) names.push_back(type.type);
+  Failure failure = BadFlag(
+      context,
+      Error(ErrorCode::kInvalid, fmt::format("--{} is '{}', which the profile does not have{}",
+                                             flag, wanted, DidYouMean(wanted, names))));
+  failure.fix = names.empty() ? "give a profile that has values: this one has none"
+                              : fmt::format("give --{} one of those that it has: {}", flag,
+                                            fmt::join(names, ", "));
+  return failure;
 }
 
 Outcome<std::string> AsAsked(const Context& context, const std::string& selector) {

@@ -9,6 +9,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/failure.h"
+#include "profile/profile.h"
 #include "profile/value_text.h"
 #include "query/http/message.h"
 
@@ -32,6 +33,10 @@ Failure BadFlag(const LocalContext& context, const Error& error);
 std::optional<Failure> RefuseFlags(const LocalContext& context,
                                    std::initializer_list<std::string_view> flags,
                                    std::string_view why);
+
+// The index in `profile` of the value that `flag` names, of its main one without that flag.
+Outcome<uint32_t> PickValue(const LocalContext& context, const profile::Profile& profile,
+                            std::string_view flag);
 
 // Writes data; a reader that went away is no error to talk about.
 Outcome<int> Emit(std::string_view text, int exit_code);

@@ -100,7 +100,7 @@ Outcome<int> RunFlame(const Context& context) {
   if (!look) return look.failure();
   Outcome<profile::Profile> profile = Fetch(context);
   if (!profile) return profile.failure();
-  Outcome<uint32_t> value_index = PickValue(context, *profile);
+  Outcome<uint32_t> value_index = PickValue(context, *profile, "value");
   if (!value_index) return value_index.failure();
 
   std::string data;

@@ -2,14 +2,11 @@
 #include "cli/commands/flame_look.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <charconv>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "base/suggest.h"
 #include "cli/commands/common.h"
 #include "cli/term/progress.h"
 #include "profile/flame/html.h"
@@ -62,19 +59,6 @@ Outcome<profile::FlameOptions> FlameLook(const LocalContext& context, std::strin
                                               text)));
   }
   return options;
-}
-
-Outcome<uint32_t> PickValue(const LocalContext& context, const profile::Profile& profile) {
-  if (!context.args.Has("value")) return profile.DefaultValueIndex();
-  const std::string wanted = context.args.Get("value");
-  const uint32_t index = profile.FindValueIndex(wanted);
-  if (index < profile.sample_types().size()) return index;
-  std::vector<std::string_view> names;
-  for (const profile::ValueType& type : profile.sample_types()) names.push_back(type.type);
-  if (names.empty()) return CannotDraw(Error(ErrorCode::kUnsupported, "it has no values"));
-  return Failure{ExitCode::kFailure, "this profile cannot be drawn",
-                 fmt::format("it has no value '{}'{}", wanted, DidYouMean(wanted, names)),
-                 fmt::format("give --value one of those that it has: {}", fmt::join(names, ", "))};
 }
 
 Outcome<std::string> DrawFlame(const profile::Profile& profile,

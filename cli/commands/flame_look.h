@@ -18,9 +18,6 @@ Outcome<profile::FlameOptions> FlameLook(const LocalContext& context, std::strin
 // What a file is drawn as, by its name: "html", "svg", or "" for neither.
 std::string_view DrawingOfFile(std::string_view file);
 
-// The index in `profile` of --value, of its main one without that flag.
-Outcome<uint32_t> PickValue(const LocalContext& context, const profile::Profile& profile);
-
 // `format` is html, svg or json, which is the answer of /api/v1/flame.
 Outcome<std::string> DrawFlame(const profile::Profile& profile,
                                const profile::FlameOptions& options, std::string_view format);

@@ -80,7 +80,7 @@ Outcome<int> RunView(const LocalContext& context) {
   if (!options) return options.failure();
   Outcome<profile::Profile> profile = ReadNamed(context, file);
   if (!profile) return profile.failure();
-  Outcome<uint32_t> value_index = PickValue(context, *profile);
+  Outcome<uint32_t> value_index = PickValue(context, *profile, "value");
   if (!value_index) return value_index.failure();
   Outcome<std::string> page = DrawFlame(*profile, *options, "html");
   if (!page) return page.failure();

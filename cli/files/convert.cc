@@ -36,7 +36,7 @@ Outcome<int> Draw(const LocalContext& context, const std::string& in, const std:
   if (!look) return look.failure();
   Outcome<profile::Profile> profile = ReadProfileFile(context, in);
   if (!profile) return profile.failure();
-  Outcome<uint32_t> value_index = PickSampleType(context, *profile);
+  Outcome<uint32_t> value_index = PickValue(context, *profile, "sample-type");
   if (!value_index) return value_index.failure();
   look->sample_type = context.args.Get("sample-type");
   Outcome<std::string> picture = DrawFlame(*profile, *look, drawing);
@@ -72,7 +72,7 @@ Outcome<int> RunConvert(const LocalContext& context) {
     return *std::move(refused);
   Outcome<profile::Profile> profile = ReadProfileFile(context, files[0]);
   if (!profile) return profile.failure();
-  Outcome<uint32_t> value_index = PickSampleType(context, *profile);
+  Outcome<uint32_t> value_index = PickValue(context, *profile, "sample-type");
   if (!value_index) return value_index.failure();
   return WriteProfile(*output, *profile,
                       {.value_index = *value_index, .annotate = context.args.Has("annotate")});

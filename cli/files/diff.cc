@@ -166,7 +166,7 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
   if (before->sample_count() == 0 && after->sample_count() == 0) {
     return Failure{ExitCode::kNoData, "no data", "neither profile has a sample", ""};
   }
-  Outcome<uint32_t> value_index = PickSampleType(context, *after);
+  Outcome<uint32_t> value_index = PickValue(context, *after, "sample-type");
   if (!value_index) return value_index.failure();
   Result<profile::Profile> diff =
       profile::Diff(*before, *after, {.normalize = context.args.Has("normalize")});

@@ -7,10 +7,8 @@
 #include <cerrno>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/file.h"
-#include "base/suggest.h"
 #include "cli/commands/common.h"
 #include "cli/term/progress.h"
 
@@ -70,23 +68,6 @@ Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std
   Result<profile::Profile> profile = profile::DecodeProfile(*bytes, file, InputOptions(context));
   if (!profile) return BadInput(file, profile.error());
   return *std::move(profile);
-}
-
-Outcome<uint32_t> PickSampleType(const LocalContext& context, const profile::Profile& profile) {
-  if (!context.args.Has("sample-type")) return profile.DefaultValueIndex();
-  const std::string wanted = context.args.Get("sample-type");
-  const uint32_t index = profile.FindValueIndex(wanted);
-  if (index < profile.sample_types().size()) return index;
-  std::string known;
-  std::vector<std::string_view> names;
-  for (const profile::ValueType& type : profile.sample_types()) {
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", type.type);
-    names.push_back(type.type);
-  }
-  return BadFlag(context,
-                 Error(ErrorCode::kInvalid,
-                       fmt::format("--sample-type is '{}': the profile has {}{}", wanted,
-                                   known.empty() ? "none" : known, DidYouMean(wanted, names))));
 }
 
 }  // namespace firetower::cli

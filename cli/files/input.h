@@ -24,7 +24,4 @@ Failure BadInput(const std::string& file, const Error& error);
 
 Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std::string& file);
 
-// The index of --sample-type in `profile`, of its default type without that flag.
-Outcome<uint32_t> PickSampleType(const LocalContext& context, const profile::Profile& profile);
-
 }  // namespace firetower::cli

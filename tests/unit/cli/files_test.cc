@@ -280,11 +280,23 @@ TEST_F(FilesTest, WhatCannotBeReadIsToldWithWhatToDo) {
   EXPECT_THAT(RunFiretower({"convert", folder_.path()}).err, HasSubstr("fix: name a file in it\n"));
 }
 
-TEST_F(FilesTest, ViewSaysWhichValuesThereAre) {
-  const Ran ran = RunFiretower({"view", Before(), "--no-browser", "--value", "cpo"});
-  EXPECT_EQ(ran.exit_code, ExitCode::kFailure);
-  EXPECT_THAT(ran.err, HasSubstr("why: it has no value 'cpo'; did you mean 'cpu'?\n"));
-  EXPECT_THAT(ran.err, HasSubstr("fix: give --value one of those that it has: samples, cpu\n"));
+TEST_F(FilesTest, AWrongNameOfAValueIsAUsageErrorThatNamesTheKnownOnes) {
+  const std::string in = Before();
+  for (const auto& [flag, line] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"--value", {"view", in, "--no-browser"}},
+           {"--sample-type", {"convert", in, "-o", "folded"}},
+           {"--sample-type", {"convert", in, "-o", "svg"}},
+           {"--sample-type", {"diff", in, in}}}) {
+    std::vector<std::string> arguments = line;
+    arguments.insert(arguments.end(), {flag, "cpo"});
+    const Ran ran = RunFiretower(arguments);
+    EXPECT_EQ(ran.exit_code, ExitCode::kUsage) << line[0];
+    EXPECT_EQ(ran.out, "") << line[0];
+    EXPECT_EQ(ran.err, "firetower: the command line is wrong\n  why: " + flag +
+                           " is 'cpo', which the profile does not have; did you mean 'cpu'?\n"
+                           "  fix: give " +
+                           flag + " one of those that it has: samples, cpu\n");
+  }
 }
 
 TEST_F(FilesTest, ViewTellsAWrongAddressFromOneThatCannotBeHad) {

@@ -328,7 +328,9 @@ TEST_F(FiretowerTest, FlameWritesWhatTheNameSays) {
   EXPECT_THAT(json.out, HasSubstr("\"levels\":[[0,3000000000,0,0],"));
   const Ran samples = RunInRange({"flame", selector, "-o", "json", "--value", "samples"});
   EXPECT_THAT(samples.out, HasSubstr("\"levels\":[[0,300,0,0],"));
-  EXPECT_EQ(RunInRange({"flame", selector, "-o", "svg", "--value", "bytes"}).exit_code, 1);
+  const Ran unknown = RunInRange({"flame", selector, "-o", "svg", "--value", "bytes"});
+  EXPECT_EQ(unknown.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(unknown.err, HasSubstr("fix: give --value one of those that it has: samples, cpu\n"));
   EXPECT_THAT(RunInRange({"flame", selector, "-o", "folded"}).out, HasSubstr("main;Serve;Parse"));
   // 60 of 100 samples a minute in three minutes, the last in the open window.
   EXPECT_THAT(RunInRange({"flame", selector, "-o", "folded", "--value", "samples"}).out,
