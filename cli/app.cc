@@ -92,6 +92,8 @@ Outcome<int> Run(CommandFunction run, const Args& args, const std::string& progr
 }
 
 Outcome<int> Dispatch(const Args& args, const std::string& program) {
+  // Help goes before the version, and both before what the command needs.
+  if (args.Has("version") && !args.Has("help")) return Version(args);
   if (args.command == nullptr) return Emit(HelpText(program), ExitCode::kOk);
   std::string_view name = args.command->name;
   if (args.Has("help")) return Emit(HelpText(program, *args.command), ExitCode::kOk);

@@ -20,6 +20,7 @@ constexpr FlagSpec kGlobal[] = {
      kColors},
     {"verbose", 'v', "", "write each request to standard error"},
     {"help", 'h', "", "show help"},
+    {"version", 0, "", "print the version"},
 };
 
 constexpr Text kVersionOutputs[] = {"text", "json"};

@@ -99,6 +99,25 @@ TEST(FiretowerHelp, EveryQuestionHasATimeRangeAndACluster) {
   }
 }
 
+TEST(FiretowerVersion, IsToldByTheCommandAndByTheFlagAnywhere) {
+  const std::string version = RunFiretower({"version"}).out;
+  EXPECT_THAT(version, ::testing::MatchesRegex("firetower [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"--version"},
+                                               {"-v", "--version"},
+                                               {"top", "--version"},
+                                               {"--version", "get"}}) {
+    const Ran ran = RunFiretower(line);
+    EXPECT_EQ(ran.exit_code, 0) << line[0];
+    EXPECT_EQ(ran.out, version) << line[0];
+    EXPECT_EQ(ran.err, "") << line[0];
+  }
+  RunOptions plugin;
+  plugin.argv0 = "kubectl-firetower";
+  EXPECT_EQ(RunFiretower({"--version"}, plugin).out, version);
+  EXPECT_THAT(RunFiretower({"--help", "--version"}).out, HasSubstr("Usage:\n"));
+  EXPECT_EQ(RunFiretower({"--version=2"}).exit_code, ExitCode::kUsage);
+}
+
 TEST(FiretowerCompletion, OffersCommandsFlagsAndValues) {
   Ran script = RunFiretower({"completion", "bash"});
   ASSERT_EQ(script.exit_code, 0);
