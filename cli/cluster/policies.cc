@@ -156,7 +156,9 @@ Outcome<PodFacts> ReadFacts(KubeClient& kube, const std::string& pod) {
   Result<PodFacts> facts = PodFactsOf(*object);
   if (!facts)
     return Failure{ExitCode::kFailure, fmt::format("pod '{}' cannot be read", pod),
-                   facts.error().message(), ""};
+                   facts.error().message(),
+                   fmt::format("see what the cluster has: kubectl get pod {} -n {} -o yaml", pod,
+                               kube.namespace_name())};
   facts->namespace_labels = ReadLabels(kube, kNamespaces, kube.namespace_name());
   facts->node_labels = ReadLabels(kube, kNodes, facts->pod.node);
   if (facts->pod.node.empty()) return *std::move(facts);

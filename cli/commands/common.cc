@@ -107,7 +107,8 @@ Outcome<int> Emit(std::string_view text, int exit_code) {
   Status written = WriteOut(text);
   if (written) return exit_code;
   if (written.error().sys_errno() == EPIPE) return ExitCode::kFailure;
-  return Failure{ExitCode::kFailure, "cannot write", written.error().message(), ""};
+  return Failure{ExitCode::kFailure, "cannot write", written.error().message(),
+                 "see where standard output leads, and whether there is room"};
 }
 
 void WarnSkipped(const Context& context, int64_t skipped) {

@@ -163,7 +163,7 @@ class TopCommand {
     Result<profile::Profile> profile = profile::DecodePprof(reply->body);
     if (!profile) {
       return Failure{ExitCode::kFailure, "the server's profile cannot be read",
-                     profile.error().message(), ""};
+                     profile.error().message(), "fetch it with 'get' to look at it"};
     }
     Outcome<profile::Profile> named = NameHere(context_, *profile);
     if (!named) return named.failure();

@@ -130,6 +130,19 @@ Outcome<Sides> PickSides(const LocalContext& context) {
   return Sides{.before = sides[0], .after = sides[1]};
 }
 
+// What mends two that profile::Diff refused.
+std::string HowToCompare(const profile::Profile& before, const profile::Profile& after,
+                         const Error& error) {
+  if (before.sample_types() != after.sample_types()) {
+    return "compare profiles that count the same; 'convert IN OUT.folded --sample-type TYPE' makes "
+           "a file of one count";
+  }
+  if (profile::IsDiff(before) || profile::IsDiff(after))
+    return "give the two profiles that it was made of";
+  if (error.code() == ErrorCode::kExhausted) return "compare profiles of a shorter time";
+  return "leave --normalize out";
+}
+
 // table, wide or json, which are the table; empty where the difference itself is wanted, as a
 // profile.
 std::string TableFormat(const LocalContext& context) {
@@ -164,7 +177,8 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
   Outcome<profile::Profile> after = read_side(sides->after);
   if (!after) return after.failure();
   if (before->sample_count() == 0 && after->sample_count() == 0) {
-    return Failure{ExitCode::kNoData, "no data", "neither profile has a sample", ""};
+    return Failure{ExitCode::kNoData, "no data", "neither profile has a sample",
+                   "name profiles that have some: 'convert FILE -o folded' lists a file's"};
   }
   Outcome<uint32_t> value_index = PickValue(context, *after, "sample-type");
   if (!value_index) return value_index.failure();
@@ -172,7 +186,7 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
       profile::Diff(*before, *after, {.normalize = context.args.Has("normalize")});
   if (!diff) {
     return Failure{ExitCode::kFailure, "these profiles cannot be compared", diff.error().message(),
-                   ""};
+                   HowToCompare(*before, *after, diff.error())};
   }
   const profile::DiffTable table = profile::TabulateDiff(*diff, *value_index);
   Outcome<int> written =

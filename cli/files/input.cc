@@ -54,11 +54,13 @@ profile::DecodeOptions InputOptions(const LocalContext& context) {
 }
 
 Failure BadInput(const std::string& file, const Error& error) {
+  std::string fix = "if it is of another format, name it with --input-format";
+  if (error.code() == ErrorCode::kExhausted)
+    fix = "give a smaller file: of a shorter time, or of fewer containers";
+  if (error.code() == ErrorCode::kUnsupported)
+    fix = "give a file of one of the formats that 'merge --help' names";
   return {ExitCode::kFailure, fmt::format("{} cannot be read as a profile", InputName(file)),
-          error.message(),
-          error.code() == ErrorCode::kCorrupt ? "if it is of another format, name it with "
-                                                "--input-format"
-                                              : ""};
+          error.message(), std::move(fix)};
 }
 
 Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std::string& file) {

@@ -54,7 +54,8 @@ Failure Refused(const std::string& server, std::string_view path, int status,
               "try again, and see 'doctor' if it stays so"};
     default:
       return {ExitCode::kFailure, fmt::format("{} answered {}", server, status), why,
-              status >= 500 ? "its log has the reason" : ""};
+              status >= 500 ? "its log has the reason"
+                            : "see that it is a Firetower of this version, and no proxy before it"};
   }
 }
 

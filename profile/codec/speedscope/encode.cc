@@ -94,8 +94,7 @@ class SpeedscopeEncoder {
       const int64_t value = sample.values[value_index];
       if (value < 0) {
         return Error(ErrorCode::kInvalid,
-                     "speedscope's format has no negative values: a difference can be written as "
-                     "pprof, folded or json");
+                     "speedscope's format has no negative values, as a difference has");
       }
       if (value == 0) continue;
       if (!weights.empty()) {

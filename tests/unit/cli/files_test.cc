@@ -223,6 +223,51 @@ TEST_F(FilesTest, DiffWritesProfilesOfTheDifference) {
   Ran speedscope = RunFiretower({"convert", Path("d.pb.gz"), Path("d.speedscope.json")});
   EXPECT_EQ(speedscope.exit_code, 1);
   EXPECT_THAT(speedscope.err, HasSubstr("no negative values"));
+  EXPECT_THAT(speedscope.err, HasSubstr("\n  fix: write it as pprof, folded or json\n"));
+  EXPECT_EQ(RunFiretower({"convert", Path("d.pb.gz"), Path("d.json")}).exit_code, 0);
+}
+
+TEST_F(FilesTest, DiffSaysHowToCompareWhatCannotBe) {
+  const std::string before = Before();
+  const std::string after = After();
+  const std::string counts = Write("counts.folded", "main;a 3\n");
+  const Ran types = RunFiretower({"diff", counts, before});
+  EXPECT_EQ(types.exit_code, ExitCode::kFailure);
+  EXPECT_THAT(types.err, HasSubstr("fix: compare profiles that count the same; 'convert IN "));
+  const std::string one = Path("one.folded");
+  EXPECT_EQ(RunFiretower({"convert", before, one, "--sample-type", "samples"}).exit_code, 0);
+  EXPECT_EQ(RunFiretower({"diff", counts, one}).exit_code, 0);
+
+  const std::string difference = Path("d.pb.gz");
+  ASSERT_EQ(RunFiretower({"diff", before, after, "-f", difference}).exit_code, 0);
+  EXPECT_THAT(RunFiretower({"diff", before, difference}).err,
+              HasSubstr("\n  fix: give the two profiles that it was made of\n"));
+
+  const std::string negative =
+      WritePprof("negative.pb.gz", StackBuilder().Add({"main", "a"}, -5).Build());
+  EXPECT_THAT(RunFiretower({"diff", negative, after, "--normalize"}).err,
+              HasSubstr("\n  fix: leave --normalize out\n"));
+  EXPECT_EQ(RunFiretower({"diff", negative, after}).exit_code, 0);
+
+  const std::string most = Write("most.folded", "main;a 9223372036854775807\n");
+  EXPECT_THAT(RunFiretower({"diff", most, counts}).err,
+              HasSubstr("\n  fix: compare profiles of a shorter time\n"));
+}
+
+TEST_F(FilesTest, WhatCannotBeDrawnOrWrittenIsToldWithWhatToDo) {
+  const std::string difference = Path("d.pb.gz");
+  ASSERT_EQ(RunFiretower({"diff", Before(), After(), "-f", difference}).exit_code, 0);
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"view", difference, "--no-browser"},
+        {"convert", difference, "-o", "svg"}}) {
+    const Ran ran = RunFiretower(line);
+    EXPECT_EQ(ran.exit_code, ExitCode::kFailure) << line[0];
+    EXPECT_THAT(ran.err, HasSubstr("\n  fix: 'diff A B' shows a difference")) << line[0];
+  }
+  const std::string convert = FIRETOWER_BINARY_DIR "/bin/firetower convert " + Before();
+  const std::string closed = testing::RunCommand("{ " + convert + " -o folded 2>&1 >&-; }").output;
+  EXPECT_THAT(closed, StartsWith("firetower: cannot write\n  why: "));
+  EXPECT_THAT(closed, HasSubstr("\n  fix: see where standard output leads"));
 }
 
 TEST_F(FilesTest, DiffGoesByTheFilesExtension) {
@@ -325,6 +370,7 @@ TEST_F(FilesTest, NoDataIsExitCode4) {
   Ran ran = RunFiretower({"diff", empty, empty});
   EXPECT_EQ(ran.exit_code, ExitCode::kNoData);
   EXPECT_THAT(ran.err, HasSubstr("firetower: no data\n"));
+  EXPECT_THAT(ran.err, HasSubstr("\n  fix: name profiles that have some"));
 }
 
 TEST_F(FilesTest, UsageErrorsAreExitCode2InThreeLines) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the real binary makes of servers that do not answer as a daemon or a hub does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/args/spec.h"
+#include "query/wire.h"
+#include "tests/support/k8s/fake_http_server.h"
+#include "tests/unit/cli/program.h"
+
+namespace firetower::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string UrlOf(const k8s::FakeHttpServer& server) {
+  return "http://127.0.0.1:" + std::to_string(server.port());
+}
+
+TEST(Refusals, AnAnswerOfSomethingElseIsToldWithWhatToDo) {
+  k8s::FakeHttpServer server(
+      [](k8s::FakePeer& peer, const std::string&) { return peer.Reply("418 I'm a teapot", "no"); });
+  const Ran ran = RunFiretower({"labels", "--server", UrlOf(server)});
+  EXPECT_EQ(ran.exit_code, ExitCode::kFailure);
+  EXPECT_EQ(ran.err, "firetower: " + UrlOf(server) +
+                         " answered 418\n  why: no\n  fix: see that it is a Firetower of this "
+                         "version, and no proxy before it\n");
+}
+
+TEST(Refusals, AProfileThatCannotBeReadIsToldWithWhatToDo) {
+  query::TopReply top;
+  top.by = "functions";
+  top.functions.emplace_back().function = "main";
+  k8s::FakeHttpServer server([&](k8s::FakePeer& peer, const std::string& request) {
+    const bool is_top = request.find("/api/v1/top") != std::string::npos;
+    return peer.Reply("200 OK", is_top ? query::ToJson(top) : "rubbish");
+  });
+  const Ran ran =
+      RunFiretower({"top", "functions", "--symbols", "names", "--server", UrlOf(server)});
+  EXPECT_EQ(ran.exit_code, ExitCode::kFailure) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("firetower: the server's profile cannot be read\n  why: "));
+  EXPECT_THAT(ran.err, HasSubstr("\n  fix: fetch it with 'get' to look at it\n"));
+}
+
+}  // namespace
+}  // namespace firetower::cli
