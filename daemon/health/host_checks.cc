@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "store/access/clock_skew.h"
 
 namespace firetower::daemon {
 namespace {
@@ -24,8 +25,6 @@ constexpr int64_t kPerfControlPageBytes = 4096;
 // What the maps of the sampler need with the default rings, rounded up.
 constexpr uint64_t kMapBytes = 64u << 20;
 constexpr size_t kMostDamagedNamed = 3;
-// Of two machines' clocks: a time service keeps them far closer.
-constexpr int64_t kTellSkewSeconds = 60;
 // No file of ours is older: a clock before 2025 was never set.
 constexpr int64_t kEarliestWallNs = int64_t{1'735'689'600} * kNsPerSecond;
 
@@ -221,7 +220,7 @@ Check StoreCheck(const StoreFacts& facts) {
     return Fail("store", fmt::format("{} cannot be written: {}", facts.url, facts.error),
                 "free space, or give the daemon the right to write there");
   }
-  if (std::abs(facts.skew_s) > kTellSkewSeconds) {
+  if (std::abs(facts.skew_s) > store::kTellSkewSeconds) {
     return Warn(
         "store",
         fmt::format("{}: its clock is {} s {} this machine's, by which profiles are named",

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "hub/readiness.h"
+#include "store/access/clock_skew.h"
 #include "store/walk.h"
 
 namespace firetower::hub {
@@ -16,8 +17,6 @@ using query::CheckStatus;
 
 // A doctor that hangs helps nobody; an S3 store's own check takes at most 15 s.
 constexpr int64_t kCheckNs = 10 * kNsPerSecond;
-// Of two machines' clocks: a time service keeps them far closer.
-constexpr int64_t kTellSkewSeconds = 60;
 
 Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
   const int64_t until_ns = Clock::System().MonotonicNs() + kCheckNs;
@@ -36,7 +35,7 @@ Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
             "give the hub the agents' --store and --cluster; their first profiles take a minute"};
   }
   const int64_t skew_s = store.ClockSkewNs() / kNsPerSecond;
-  if (std::abs(skew_s) > kTellSkewSeconds) {
+  if (std::abs(skew_s) > store::kTellSkewSeconds) {
     return {"store", CheckStatus::kWarn,
             fmt::format("{}: its clock is {} s {} this machine's; what is too old is deleted when "
                         "it is so by both",

@@ -157,6 +157,15 @@ TEST(ClockCheck, WantsASetClock) {
   EXPECT_EQ(ClockCheck({kIn2026, false}).status, CheckStatus::kWarn);
 }
 
+TEST(StoreCheck, TellsOfAClockThatIsOffByMoreThanAMinute) {
+  for (const int64_t skew_s : {0, 60, -60})
+    EXPECT_EQ(StoreCheck({"s3://b", "", {}, skew_s}).status, CheckStatus::kOk) << skew_s;
+  EXPECT_THAT(StoreCheck({"s3://b", "", {}, 61}).message,
+              HasSubstr("61 s ahead of this machine's"));
+  EXPECT_THAT(StoreCheck({"s3://b", "", {}, -61}).message, HasSubstr("61 s behind this machine's"));
+  EXPECT_EQ(StoreCheck({"s3://b", "", {}, -61}).status, CheckStatus::kWarn);
+}
+
 TEST(StoreCheck, NamesDamagedObjects) {
   EXPECT_EQ(StoreCheck({"file:///s", "", {}}).status, CheckStatus::kOk);
   EXPECT_THAT(StoreCheck({"file:///s", "No space left on device", {}}).message,
