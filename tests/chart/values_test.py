@@ -5,6 +5,7 @@
 import json
 import re
 import tempfile
+from urllib.parse import parse_qs, urlsplit
 
 from chart import CHART, EVERYTHING, ROOT, ChartCopy, Helm, find
 from case import Case
@@ -70,6 +71,8 @@ REFUSED = (
     ("monitoring: {podMonitor: {relabelings: {targetLabel: node}}}", ("/monitoring/podMonitor/relabelings",)),
     ("monitoring: {podMonitor: {sampleLimit: 0}}", ("/monitoring/podMonitor/sampleLimit",)),
     ("monitoring: {rules: {runbookBase: docs}}", ("/monitoring/rules/runbookBase",)),
+    ("monitoring: {rules: {exploreBase: hub}}", ("/monitoring/rules/exploreBase",)),
+    ("monitoring: {rules: {exploreBase: \"https://hub/'\"}}", ("/monitoring/rules/exploreBase",)),
     ("crds: {install: maybe}", ("/crds/install",)),
 )
 
@@ -248,6 +251,36 @@ def judge_runbooks(case, helm):
             case.check(f"{kind}: alerts have their {where} at '{base}'", len(alerts) > 20 and not wrong, wrong or len(alerts))
 
 
+def judge_explore(case, helm):
+    """The same of the profiles behind an alert. As Prometheus fills it in, it is a URL, with what is asked for in its query."""
+    both = ("--set", "monitoring.rules.configMap=true,monitoring.rules.prometheusRule=true")
+    for base in ("", "https://hub.example/firetower", "https://hub.example/firetower/"):
+        objects = helm.render(*both, "--set", f"monitoring.rules.exploreBase={base}")
+        texts = [text for one in objects if one["kind"] == "ConfigMap" for text in one["data"].values()]
+        where, prefix = ("explore_url", "https://hub.example/firetower") if base else ("explore", "")
+        for kind, parts in (
+            ("PrometheusRule", [one["spec"] for one in objects if one["kind"] == "PrometheusRule"]),
+            ("ConfigMap", [helm.yaml.safe_load(text) for text in texts if "groups:" in text]),
+        ):
+            rules = [rule for part in parts for group in part["groups"] for rule in group["rules"]]
+            links = {
+                rule["alert"]: {key: value for key, value in rule["annotations"].items() if key.startswith("explore")}
+                for rule in rules
+                if any(key.startswith("explore") for key in rule.get("annotations", {}))
+            }
+            wanted = {"FiretowerKernelHeavy": "/", "FiretowerFunctionDoubled": "/api/v1/diff"}
+            seen = {
+                alert: {key: re.sub(r"\?.*", "", value) for key, value in link.items()} for alert, link in links.items()
+            }
+            case.check(
+                f"{kind}: alerts of pods have their {where} at '{base}'",
+                seen == {alert: {where: prefix + path} for alert, path in wanted.items()},
+                seen,
+            )
+            queries = [parse_qs(urlsplit(value).query) for link in links.values() for value in link.values()]
+            case.check(f"{kind}: with what is asked for", all("q" in query and "from" in query for query in queries), queries)
+
+
 def endpoint(objects, name):
     return find(objects, "PodMonitor", name)["spec"]["podMetricsEndpoints"][0]
 
@@ -286,6 +319,7 @@ def main():
     judge_pod_monitors(case, helm)
     judge_nodes(case, helm)
     judge_runbooks(case, helm)
+    judge_explore(case, helm)
     case.finish()
 
 
