@@ -281,6 +281,31 @@ def judge_explore(case, helm):
             case.check(f"{kind}: with what is asked for", all("q" in query and "from" in query for query in queries), queries)
 
 
+def judge_egress(case, helm):
+    """The example of docs/security.md, as it stands there: both programs get it, and it has what the programs ask for."""
+    page = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+    example = re.search(r"^### What they may reach\n.*?^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL).group(1)
+    rules = helm.yaml.safe_load(example)["networkPolicy"]["egress"]
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as values:
+        values.write(example)
+        values.flush()
+        objects = helm.render("--values", values.name)
+    for name in ("firetower-agent", "firetower-hub"):
+        spec = find(objects, "NetworkPolicy", name)["spec"]
+        case.check(f"egress of docs: {name} has those rules and no other",
+                   spec.get("egress") == rules and spec["policyTypes"] == ["Ingress", "Egress"], spec)
+        spec = find(helm.render(), "NetworkPolicy", name)["spec"]
+        case.check(f"without: {name} may reach everything", "egress" not in spec and spec["policyTypes"] == ["Ingress"], spec)
+    # Addresses and ports that the sources ask at.
+    ports = {cidr: {port["port"] for port in rule["ports"]} for rule in rules for peer in rule["to"]
+             for cidr in [peer.get("ipBlock", {}).get("cidr")] if cidr}
+    text = "".join((ROOT / "store/s3/credentials" / name).read_text(encoding="utf-8") for name in ("instance.h", "container.cc"))
+    for address in ("169.254.169.254", "169.254.170.23"):
+        case.check(f"egress of docs: {address}, where keys come from", address in text and ports.get(f"{address}/32") == {80}, ports)
+    case.check("egress of docs: names by both protocols", [(port["port"], port["protocol"]) for port in rules[0]["ports"]]
+               == [(53, "UDP"), (53, "TCP")], rules[0])
+
+
 def endpoint(objects, name):
     return find(objects, "PodMonitor", name)["spec"]["podMetricsEndpoints"][0]
 
@@ -320,6 +345,7 @@ def main():
     judge_nodes(case, helm)
     judge_runbooks(case, helm)
     judge_explore(case, helm)
+    judge_egress(case, helm)
     case.finish()
 
 
