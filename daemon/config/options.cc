@@ -55,7 +55,8 @@ void AddServing(std::vector<Option>& rows) {
                      PathValue(&Config::config_path, "a YAML file; empty for none")));
   rows.push_back(Row("policy", kServing, "FILE|DIR",
                      "ProfilingPolicy file, or folder of such files; read again on change. "
-                     "Without one everything is profiled at the default rate.",
+                     "Without one a daemon by itself profiles everything at the default rate; the "
+                     "agent of a cluster profiles nothing until it has one, of the API server's.",
                      PathValue(&Config::policy_path, "a file or a folder; empty for none")));
 }
 
