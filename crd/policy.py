@@ -93,7 +93,8 @@ def general():
     return obj(
         {
             "schedule": enum("Periodic", "Continuous", default="Periodic",
-                             desc="In turns, or all the time."),
+                             desc="In turns, or all the time. Metrics count what a turn sees, and are"
+                             " not scaled: a rate over turns shows fewer cores than are used."),
             "periodSeconds": integer(60, 86400, 300, "Periodic: one turn begins every so often."),
             "durationSeconds": integer(5, 3600, 60, "Periodic: how long a turn lasts."),
         },

@@ -15,11 +15,15 @@ constexpr MetricKind kInfo = MetricKind::kInfo;
 // In the order of MetricId.
 constexpr FamilySpec kFamilies[] = {
     {MetricId::kCpuSeconds, "firetower_cpu_seconds_total", kCounter, "namespace,pod,container", "",
-     1024, "CPU time of a container, from samples."},
+     1024,
+     "CPU time of a container in samples, as seen and never scaled: between the turns of a "
+     "Periodic policy it stands still, so that a rate over several turns is too low by "
+     "durationSeconds of periodSeconds, and shares are right."},
     {MetricId::kHotspotCpuSeconds, "firetower_hotspot_cpu_seconds_total", kCounter,
      "namespace,pod,container,function,binary", "", 300,
      "CPU time of a container by the function on top of the stack; function=\"other\" is the rest. "
-     "The series of a container add up to its firetower_cpu_seconds_total."},
+     "The series of a container add up to its firetower_cpu_seconds_total, and are of the same "
+     "turns."},
     {MetricId::kWorkloadInfo, "firetower_workload_info", kInfo,
      "namespace,pod,workload_kind,workload", "", 1024,
      "What a pod of firetower_cpu_seconds_total belongs to; join it on namespace and pod."},

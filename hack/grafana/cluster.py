@@ -26,7 +26,7 @@ from parts import (
     up,
     variable,
 )
-from shares import AGENTS, CPU, HOTSPOT, grown, kinds, lost_share, part_of_all, share
+from shares import AGENTS, CPU, HOTSPOT, SEEN, grown, kinds, lost_share, part_of_all, share
 
 NAME = "cluster"
 PODS = f'{AGENTS}, namespace=~"$namespace"'
@@ -54,7 +54,7 @@ def glance():
         ),
         number(
             "CPU in profiles",
-            "CPU time a second that is in profiles, on average over the range.",
+            f"CPU time a second that is in profiles, on average over the range. {SEEN}",
             total(rate(CPU, PODS, RANGE)),
             CORES,
             links=links.EVERYTHING,
@@ -122,7 +122,7 @@ def pods():
         table(
             "Pods: part of the cluster and of the node",
             "Over the range. The node's whole is what its agent has in profiles, "
-            "not what its CPUs could do.",
+            f"not what its CPUs could do. {SEEN}",
             columns,
             links.POD_OF_ROW,
         ),
@@ -138,7 +138,7 @@ def workloads():
         curve(
             "CPU by workload",
             "Cores of each Deployment, StatefulSet and so on; pods of none, and the host, stand by their "
-            "own names.",
+            f"own names. {SEEN}",
             query(
                 f"topk($top, sum by (namespace, workload) ({named} or on ({POD}) {alone}))",
                 "{{namespace}}/{{workload}}",
@@ -148,7 +148,7 @@ def workloads():
         ),
         curve(
             "CPU by node",
-            "Cores of what each node's agent has in profiles.",
+            f"Cores of what each node's agent has in profiles. {SEEN}",
             query(by(NODE, rate(CPU, AGENTS)), NODE_NAME),
             unit=CORES,
         ),
@@ -170,7 +170,8 @@ def functions():
         table(
             "Hottest functions",
             "By their own CPU time, over all pods that are chosen. Each container shows its "
-            "hottest functions alone, so that a function that is warm everywhere can have more than this.",
+            "hottest functions alone, so that a function that is warm everywhere can have more than this. "
+            f"{SEEN}",
             [
                 (
                     "of the CPU in profiles",
@@ -191,7 +192,7 @@ def functions():
         ),
         table(
             "Hottest functions of pods",
-            "Those with most CPU time, with their part of their pod's.",
+            f"Those with most CPU time, with their part of their pod's. {SEEN}",
             [("of the pod", PERCENT, of_pod), ("cores", CORES, best(FUNCTION, hot))],
             links.POD_OF_ROW,
         ),

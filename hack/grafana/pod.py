@@ -23,7 +23,7 @@ from parts import (
     total,
     variable,
 )
-from shares import AGENTS, CPU, HOTSPOT, LOST, MISSING, SAMPLES, grown, kinds, share
+from shares import AGENTS, CPU, HOTSPOT, LOST, MISSING, SAMPLES, SEEN, grown, kinds, share
 
 NAME = "pod"
 SPACE = f'{AGENTS}, namespace="$namespace"'
@@ -41,7 +41,11 @@ def glance():
     taken = f"({by(NODE, rate(SAMPLES, AGENTS, RANGE))} and {HERE})"
     return [
         number(
-            "CPU", "Cores, on average over the range.", total(used), CORES, links=links.of_pod()
+            "CPU",
+            f"Cores, on average over the range. {SEEN}",
+            total(used),
+            CORES,
+            links=links.of_pod(),
         ),
         number(
             "Of its node",
@@ -101,7 +105,7 @@ def containers():
     return [
         curve(
             "CPU by container",
-            "Cores.",
+            f"Cores. {SEEN}",
             query(by("container", rate(CPU, THIS)), "{{container}}"),
             unit=CORES,
             stacked=True,
@@ -118,7 +122,7 @@ def containers():
         ),
         curve(
             "Its workload's pods",
-            "Cores of each pod of the same workload: is this one like its twins?",
+            f"Cores of each pod of the same workload: is this one like its twins? {SEEN}",
             query(compared, "{{pod}}"),
             unit=CORES,
             links=links.POD_OF_SERIES,
@@ -151,7 +155,7 @@ def functions():
     return [
         table(
             "Hottest functions",
-            "By their own CPU time, over the range.",
+            f"By their own CPU time, over the range. {SEEN}",
             [
                 ("of the pod", PERCENT, share(labels, kept, rate(CPU, THIS, RANGE))),
                 ("of the container", PERCENT, of_container),

@@ -51,9 +51,8 @@ def judge_first_policy(case, cluster, told):
     cluster.namespace("shop")
     cluster.apply(deployment("checkout", 1, "3600"))
     policy = re.search(r"<<'YAML'\n(.*?)\n  YAML$", told, re.DOTALL | re.MULTILINE).group(1)
-    # Of where something runs, and all the time.
-    cluster.kubectl("apply", "-f", "-", text=policy.replace("namespace: default", "namespace: shop")
-                    + "\n    general: {schedule: Continuous}")
+    # Of where something runs.
+    cluster.kubectl("apply", "-f", "-", text=policy.replace("namespace: default", "namespace: shop"))
     cluster.kubectl("-n", "shop", "wait", "--for=condition=Ready", "profilingpolicy/first", "--timeout=60s")
     case.check("the notes' policy is ready", True)
     asked = re.search(r"kubectl (-n \S+ exec \S+ -- firetower top functions)$", told, re.MULTILINE).group(1)

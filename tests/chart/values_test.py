@@ -216,6 +216,26 @@ def judge_monitoring(case, helm):
                not kinds & {"PodMonitor", "PrometheusRule", "ServiceMonitor"}, sorted(kinds))
 
 
+def notes(helm, *arguments):
+    """What `helm install` ends with, for which it would need a cluster: rendered as an object instead."""
+    with ChartCopy() as copy:
+        text = (copy / "templates/NOTES.txt").read_text(encoding="utf-8")
+        (copy / "templates/_told.tpl").write_text('{{- define "told" }}' + text + "{{- end }}", encoding="utf-8")
+        (copy / "templates/told.yaml").write_text("kind: Told\nmetadata: {name: told}\ntext: {{ include \"told\" . | toJson }}\n",
+                                                  encoding="utf-8")
+        return find(helm.render(*arguments, chart=copy), "Told", "told")["text"]
+
+
+def judge_first_policies(case, helm):
+    """Who tries the first policy and asks for the hottest functions is to see some at once, and cores in Grafana."""
+    told = notes(helm)
+    page = (ROOT / "docs/first-profile.md").read_text(encoding="utf-8")
+    for name, text in (("the notes", told), ("docs/first-profile.md", page)):
+        found = [helm.yaml.safe_load(one) for one in re.findall(r"<<'YAML'\n(.*?)\n +YAML$", text, re.DOTALL | re.MULTILINE)]
+        schedules = [one["spec"].get("general", {}).get("schedule") for one in found]
+        case.check(f"the first policy of {name} profiles all the time", schedules == ["Continuous"], schedules)
+
+
 def lets_in(terms, labels):
     """As Kubernetes reads nodeSelectorTerms: one of them holds whole; NotIn also holds where there is no such label."""
     return any(all(one["operator"] == "NotIn" and labels.get(one["key"]) not in one["values"]
@@ -346,6 +366,7 @@ def main():
     judge_runbooks(case, helm)
     judge_explore(case, helm)
     judge_egress(case, helm)
+    judge_first_policies(case, helm)
     case.finish()
 
 

@@ -40,6 +40,14 @@ def values(dashboard):
     return {**BUILT_IN, **{name: "1" for name in variables_of(dashboard)}, "firetower": HUB}
 
 
+def shows_cores_in_profiles(panel):
+    """Of what is profiled, not of what the agents cost."""
+    return "suffix: cores" in str(panel["fieldConfig"]) and any(
+        re.search("firetower_(hotspot_)?cpu_seconds_total", target["expr"])
+        for target in panel["targets"]
+    )
+
+
 def judge_form(case, name, dashboard):
     shown = panels.panels(dashboard)
     titles = collections.Counter(panel["title"] for panel in shown)
@@ -89,6 +97,10 @@ def judge_form(case, name, dashboard):
         if 'job=~"$' not in target["expr"]
     ]
     case.check(f"{name}: each asks for chosen jobs alone", not lacks, lacks)
+    seen = [panel for panel in asking if shows_cores_in_profiles(panel)]
+    lacks = [panel["title"] for panel in seen if "Periodic" not in panel["description"]]
+    case.check(f"{name}: cores in profiles are told from cores that were used", not lacks, lacks)
+    case.check(f"{name}: has such panels, but for agents'", bool(seen) == (name != "agents.json"))
 
 
 def judge_queries(case, name, dashboard):

@@ -24,6 +24,8 @@ CASES = pathlib.Path(__file__).resolve().parent / "rules"
 DOCS = ROOT / "docs/dashboards.md"
 NEVER = {"expr": "vector(0) > 1"}
 ALWAYS = {"expr": "vector(1)", "for": "0s"}
+# Of what was profiled, which a Periodic policy makes less.
+THRESHOLD_IN_CORES = re.compile(r"(?<!/ )\b\w+:firetower_cpu:rate\w+( offset \w+)? > [0-9]")
 
 
 def read_rules(yaml):
@@ -96,6 +98,11 @@ def judge_words(case, alerts):
             page == "docs/dashboards.md" and anchor == name.lower() and name in headings,
             notes["runbook"],
         )
+        if THRESHOLD_IN_CORES.search(alert["expr"]):
+            case.check(
+                f"{name}: says what its cores are where a policy profiles in turns",
+                "Periodic" in notes.get("description", ""),
+            )
         if "explore" in notes:
             address = re.sub(r"\{\{.*?\}\}", "%7B%7D", notes["explore"])
             case.check(
