@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """docs_check.py: what the pages say of each other and of the programs is there: links and their anchors, flags, metrics
-and values of the chart. The reference pages are generated or held equal to the programs by other tests."""
+and values of the chart; the hub's metrics and the paths of HTTP are those of the code. The other reference pages are
+generated or held equal to the programs by other tests."""
 
 import json
 import pathlib
@@ -104,6 +105,44 @@ def _inside(path, value):
         yield from _inside(f"{path}.{key}", below)
 
 
+def families_in(sources):
+    """Metrics that C++ writes: string literals begin with their names."""
+    return {name for text in sources for name in re.findall(r'"(firetower_[a-z_]+)', text)}
+
+
+def paths_in(sources):
+    """Paths that C++ serves: rows of a router, and constants."""
+    row = r'(?:^ *\{|k\w*Path = )"(/[^"]*)"'
+    return {_service(path) for text in sources for path in re.findall(row, text, re.MULTILINE)}
+
+
+def _service(path):
+    """Of Connect's methods the service: grafana.md has them one by one."""
+    return re.sub(r"(\.\w*Service/).*", r"\1", path)
+
+
+def rows_of(text, begin, end, cell):
+    """What `cell` finds in the first cells of a table, from one heading or word to another."""
+    part = text[text.index(begin):]
+    part = part[:part.index(end)] if end in part else part
+    return {one for row in re.findall(r"^\| ([^|]*) \|", part, re.MULTILINE) for one in re.findall(cell, row)}
+
+
+def unequal(path, what, told, there):
+    for one in sorted(told ^ there):
+        yield f"{path}: {what} {one} is {'not in the code' if one in told else 'not told of'}"
+
+
+def surfaces(pages, sources):
+    """What the hub's page says of its metrics, and the API's of its paths, against the code. `sources` are texts by path."""
+    hub, api = "docs/reference/hub.md", "docs/reference/http-api.md"
+    of = lambda *folders: [text for path, text in sources.items() if path.startswith(folders)]
+    yield from unequal(hub, "the metric", rows_of(pages[hub], "## Metrics", "\n## ", r"`(firetower_[a-z_]+)"),
+                       families_in(of("hub/")))
+    yield from unequal(api, "the path", {_service(one) for one in rows_of(pages[api], "| Path |", "\n## ", r"`(/[^`]*)`")},
+                       paths_in(of("query/api.cc", "query/pyroscope/")))
+
+
 def listed(pages, index):
     """Pages of docs/ that its index does not name."""
     for path in pages:
@@ -113,7 +152,8 @@ def listed(pages, index):
 
 
 def main():
-    pages = {one.path: one.text for one in source_tree.read_tree(ROOT) if one.path.endswith(".md")}
+    tree = {one.path: one.text for one in source_tree.read_tree(ROOT)}
+    pages = {path: text for path, text in tree.items() if path.endswith(".md")}
     guides = {path: text for path, text in pages.items() if re.fullmatch(r"README\.md|docs/[^/]+\.md", path)}
     reference = "\n".join(pages[f"docs/reference/{name}.md"] for name in REFERENCES)
     metrics = pages["docs/reference/metrics.md"] + pages["docs/reference/hub.md"]
@@ -122,7 +162,8 @@ def main():
                     set(FLAG.findall(reference)) | {"--standalone", "--help", "--version", "--for"}),
              *names(guides, METRIC, set(METRIC.findall(metrics)), "metric"),
              *names(guides, VALUE, values_of(pages["docs/reference/chart.md"]), "value of the chart"),
-             *listed(pages, "docs/README.md")]
+             *listed(pages, "docs/README.md"),
+             *surfaces(pages, {path: text for path, text in tree.items() if path.endswith((".cc", ".h"))})]
     for one in found:
         print(one)
     print(f"{len(pages)} pages, {len(guides)} of them guides: {len(found)} wrong")

@@ -59,6 +59,19 @@ class Words(unittest.TestCase):
         self.assertEqual(list(docs.names({"a": "`agent.spool.size=1Gi` `agent.spool`"}, docs.VALUE, known, "value")), [])
         self.assertEqual(len(list(docs.names({"a": "`agent.spools.size`"}, docs.VALUE, known, "value"))), 1)
 
+    def test_surfaces(self):
+        pages = {"docs/reference/hub.md": "| `firetower_other` | x |\n## Metrics\n| `firetower_a`, `firetower_b{c}` | `firetower_no` |\n",
+                 "docs/reference/http-api.md": "| Path | Answer |\n| `/` | x |\n| `/api/v1/top` | x |\n| `/q.Service/…` | x |\n"
+                                               "## Parameters\n| `/no` | x |\n"}
+        sources = {"hub/m.cc": 'AddHead(out, "firetower_a", ""); out += "firetower_b{c=1}";', "daemon/m.cc": '"firetower_no"',
+                   "query/api.cc": '          {"/", "page", x},\nconstexpr std::string_view kTopPath = "/api/v1/top";\n',
+                   "query/pyroscope/service.cc": '{"/q.Service/Get", kNothing},'}
+        self.assertEqual(list(docs.surfaces(pages, sources)), [])
+        more = {**sources, "hub/n.cc": '"firetower_c_total"', "query/api.cc": '          {"/", "page", x},\n'}
+        self.assertEqual(list(docs.surfaces(pages, more)), [
+            "docs/reference/hub.md: the metric firetower_c_total is not told of",
+            "docs/reference/http-api.md: the path /api/v1/top is not in the code"])
+
     def test_index(self):
         pages = {"docs/README.md": "[a](a.md)", "docs/a.md": "", "docs/b.md": "", "docs/adr/c.md": ""}
         self.assertEqual(list(docs.listed(pages, "docs/README.md")), ["docs/README.md: does not name docs/b.md"])
