@@ -23,8 +23,11 @@ VALUE = re.compile(r"`((?:agent|hub|store|image|networkPolicy|monitoring)\.(?!ya
 # Lines about other people's programs have other people's flags.
 FOREIGN = re.compile(r"\b(kubectl(?! firetower)|helm|docker|buildah|ld-linux|mmdebstrap|aws|Node\.js|rolebinding)\b"
                      r"|`(--(user|set|set-string|build-arg|take-ownership|perf-basic-prof|pid=host)|logs --previous)\b")
+# What such a line runs of ours, in a pod.
+IN_A_POD = re.compile(r"\bexec\b[^`]*? -- firetower(?:d|-hub)?\b([^`|]*)")
 # Pages that are about other people's programs as much as about ours.
 OTHERS = ("docs/benchmarks.md", "docs/formats.md")
+NOTES = "charts/firetower/templates/NOTES.txt"
 # What a histogram or a counter adds to its family's name.
 SUFFIXES = ("_bucket", "_count", "_sum")
 REFERENCES = ("configuration", "cli", "hub")
@@ -73,9 +76,8 @@ def flags(pages, known):
     """Flags that no program of ours has."""
     for path, text in pages.items():
         for line in text.replace("\\\n", " ").splitlines():
-            if FOREIGN.search(line):
-                continue
-            for flag in FLAG.findall(line):
+            ours = " ".join(IN_A_POD.findall(line)) if FOREIGN.search(line) else line
+            for flag in FLAG.findall(ours):
                 if flag not in known:
                     yield f"{path}: no program has {flag}"
 
@@ -158,7 +160,7 @@ def main():
     reference = "\n".join(pages[f"docs/reference/{name}.md"] for name in REFERENCES)
     metrics = pages["docs/reference/metrics.md"] + pages["docs/reference/hub.md"]
     found = [*links(pages, lambda to: (ROOT / to).exists()),
-             *flags({path: text for path, text in guides.items() if path not in OTHERS},
+             *flags({path: text for path, text in {**guides, NOTES: tree[NOTES]}.items() if path not in OTHERS},
                     set(FLAG.findall(reference)) | {"--standalone", "--help", "--version", "--for"}),
              *names(guides, METRIC, set(METRIC.findall(metrics)), "metric"),
              *names(guides, VALUE, values_of(pages["docs/reference/chart.md"]), "value of the chart"),

@@ -45,6 +45,14 @@ class Words(unittest.TestCase):
         self.assertEqual(list(docs.flags({"a": "helm install x --set a=b \\\n  --wait\n"}, known)), [])
         self.assertEqual(len(list(docs.flags({"a": "kubectl firetower top --wide\n"}, known))), 1)
 
+    def test_flags_of_what_runs_in_a_pod(self):
+        known = {"--since"}
+        line = "kubectl -n x exec ds/y --request-timeout=5s -- firetower"
+        for right in (f"{line} top --since 5m", f"`{line} doctor`, or `kubectl logs --tail=5`", f"{line}-hub | grep --count a"):
+            self.assertEqual(list(docs.flags({"a": right}, known)), [], right)
+        for wrong in (f"{line} top --sinse 5m", f"{line}-hub --no", f"x `{line} \\\n  top --no`", f"`{line} a`, `{line} --no`"):
+            self.assertEqual(len(list(docs.flags({"a": wrong}, known))), 1, wrong)
+
     def test_metrics(self):
         known = {"firetower_spool_bytes", "firetower_objectstore_duration_seconds"}
         text = "firetower_spool_bytes firetower_objectstore_duration_seconds_bucket"
