@@ -57,7 +57,7 @@ def glance():
             f"CPU time a second that is in profiles, on average over the range. {SEEN}",
             total(rate(CPU, PODS, RANGE)),
             CORES,
-            links=links.EVERYTHING,
+            links=links.CHOSEN,
         ),
         number(
             "Pods",
@@ -151,6 +151,7 @@ def workloads():
             f"Cores of what each node's agent has in profiles. {SEEN}",
             query(by(NODE, rate(CPU, AGENTS)), NODE_NAME),
             unit=CORES,
+            links=[links.AGENT_OF_SERIES],
         ),
     ]
 
@@ -180,21 +181,21 @@ def functions():
                 ),
                 ("cores", CORES, f"topk($top, {by('function, binary', hot)})"),
             ],
-            links.EVERYTHING,
+            links.CHOSEN_FUNCTION,
             width=12,
         ),
         table(
             "Functions that grew",
             "Their part of the CPU time in profiles, less that of as long a time before.",
             [("more than before", PERCENT, f"topk($top, {grew})")],
-            links.EVERYTHING,
+            links.CHOSEN_FUNCTION,
             width=12,
         ),
         table(
             "Hottest functions of pods",
             f"Those with most CPU time, with their part of their pod's. {SEEN}",
             [("of the pod", PERCENT, of_pod), ("cores", CORES, best(FUNCTION, hot))],
-            links.POD_OF_ROW,
+            links.POD_FUNCTION_OF_ROW,
         ),
         curve(
             "Kernel and user",
@@ -204,6 +205,7 @@ def functions():
             unit=PERCENT,
             stacked=True,
             most=1,
+            links=links.CHOSEN,
         ),
         curve(
             "CPU in named functions",
@@ -214,6 +216,7 @@ def functions():
             ),
             unit=PERCENT,
             most=1,
+            links=links.NAMESPACE,
         ),
     ]
 

@@ -10,9 +10,9 @@ RANGE = "from=${__from}&to=${__to}"
 VARIABLES = "${datasource:queryparam}&${job:queryparam}&${firetower:queryparam}"
 
 
-def _selector(**labels):
+def _selector(equals="%3D", **labels):
     """`{name="value"}`, escaped but for what Grafana fills in."""
-    inside = "%2C".join(f"{name}%3D%22{value}%22" for name, value in labels.items())
+    inside = "%2C".join(f"{name}{equals}%22{value}%22" for name, value in labels.items())
     return f"%7B{inside}%7D"
 
 
@@ -24,8 +24,8 @@ def _cell(name):
     return "${__data.fields." + name + "}"
 
 
-def _flame(selector):
-    return link("Flame graph", f"${{firetower}}/?type=cpu&q={selector}&{RANGE}")
+def _flame(selector, search=""):
+    return link("Flame graph", f"${{firetower}}/?type=cpu&q={selector}{search}&{RANGE}")
 
 
 def flame(of=_label, **fixed):
@@ -69,16 +69,30 @@ def container():
 
 
 def cell_container():
-    return _flame(_selector(namespace="${namespace}", pod="${pod}", container=_cell("container")))
+    """From a row of functions, which is then searched for."""
+    selector = _selector(namespace="${namespace}", pod="${pod}", container=_cell("container"))
+    return _flame(selector, "&s=${__data.fields.function:regex}")
 
 
 POD_OF_SERIES = [flame(), pod()]
 POD_OF_ROW = [flame(_cell), pod(_cell)]
 AGENTS = link("Agent health", f"/d/firetower-agents?{VARIABLES}&{RANGE}")
 NAMESPACE = [flame(namespace=_label("namespace"))]
-EVERYTHING = [
-    link("Flame graph", f"${{firetower}}/?type=cpu&{RANGE}"),
-    link("Hottest functions (JSON)", f"${{firetower}}/api/v1/top?by=functions&{RANGE}"),
+# Of the namespaces that are chosen, whatever their number: one as it is, several as alternatives, all as `.*`.
+_CHOSEN = _selector("%3D~", namespace="${namespace:regex}")
+CHOSEN = [_flame(_CHOSEN), top(_CHOSEN)]
+# The page searches by a regular expression.
+CHOSEN_FUNCTION = [_flame(_CHOSEN, "&s=${__data.fields.function:regex}"), top(_CHOSEN)]
+POD_FUNCTION_OF_ROW = [
+    _flame(
+        _selector(namespace=_cell("namespace"), pod=_cell("pod")),
+        "&s=${__data.fields.function:regex}",
+    ),
+    pod(_cell),
 ]
+AGENT_OF_SERIES = link(
+    "Agent health",
+    f"/d/firetower-agents?{VARIABLES}&var-instance={_label('instance')}&{RANGE}",
+)
 # The node is no label that agents' own figures and profiles share, so that these lead to the agents' answers about themselves.
 DOCTOR = link("Doctor", "${firetower}/api/v1/doctor")

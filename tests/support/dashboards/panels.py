@@ -96,6 +96,9 @@ def filled(text, values):
 
     def value(match):
         name, form = match.group(1) or match.group(3), match.group(2)
+        # A variable's value is one that stands in a query already; a cell's is text. Neither is escaped for an address.
+        if form == "regex" and name.startswith("__"):
+            return re.sub(r"([\\^$*+?.()|\[\]{}/])", r"\\\1", values[name])
         return f"var-{name}={values[name]}" if form == "queryparam" else values[name]
 
     return _VARIABLE.sub(value, text)

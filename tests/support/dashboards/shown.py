@@ -119,12 +119,16 @@ class Shown:
                 for name, value in answer[0][0].items():
                     fields |= {f"__field.labels.{name}": value, f"__data.fields.{name}": value}
         url = panels.filled(link.url, {**self.values[link.dashboard], **fields})
+        url = urllib.parse.quote(url, safe="%/:?&=$~+,;@!'()*|")  # as a browser does
         if url.startswith("/d/"):
             return None
         parts = urllib.parse.urlsplit(url)
         if parts.path == "/":
-            # The page asks this of the server when it is open.
-            asked = _fetch(urllib.parse.urlunsplit(parts._replace(path="/api/v1/flame")))
+            # The page asks this of the server when it is open, and searches by itself.
+            query = re.sub(r"&s=[^&]*", "", parts.query)
+            asked = _fetch(
+                urllib.parse.urlunsplit(parts._replace(path="/api/v1/flame", query=query))
+            )
             return _fetch(url, "text/html") or asked
         return _fetch(url)
 

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests/support" / name) for name in ("dashboards", "real")]
@@ -247,6 +248,44 @@ def judge_links(case):
     )
 
 
+def judge_filters(case):
+    """Who has chosen namespaces, or clicked at a pod or function, is led to those."""
+    lost, found = [], 0
+    for name in ("cluster.json", "pod.json"):
+        dashboard = panels.dashboards()[name]
+        own = {**values(dashboard), "namespace": "shop", "pod": "web-0"}
+        cell = {"namespace": "shop", "pod": "web-0", "container": "web", "function": "Run(int)"}
+        cell["instance"] = "10.0.0.1:7070"
+        own |= {f"__field.labels.{key}": text for key, text in cell.items()}
+        own |= {f"__data.fields.{key}": text for key, text in cell.items()}
+        for link in panels.links():
+            if link.dashboard != dashboard["title"] or not link.url.startswith("${firetower}/"):
+                continue
+            asked = urllib.parse.parse_qs(
+                urllib.parse.urlsplit(panels.filled(link.url, own)).query
+            )
+            found += 1
+            if not re.search('namespace=~?"shop"', asked.get("q", [""])[0]):
+                lost.append(f"{link}: q={asked.get('q')}")
+            of_functions = re.search("unctions (that grew|of pods)$|^Hottest functions$", link.panel)
+            if of_functions and "/?" in link.url and asked.get("s") != [r"Run\(int\)"]:
+                lost.append(f"{link}: s={asked.get('s')}")
+    case.at_least("links to profiles", found, 10)
+    case.check("links to profiles keep the namespace, and the function that was clicked", not lost, lost)
+    board = panels.dashboards()["cluster.json"]
+    chosen = {**values(board), "namespace": "(shop|blue)"}
+    several = [
+        panels.filled(link.url, chosen)
+        for link in panels.links()
+        if link.dashboard == board["title"] and link.panel == "CPU in profiles"
+    ]
+    case.check(
+        "several namespaces are alternatives",
+        several and all("q=%7Bnamespace%3D~%22(shop|blue)%22%7D&" in one for one in several),
+        several,
+    )
+
+
 def main():
     case = Case("dashboards")
     need_promtool(case)
@@ -276,6 +315,7 @@ def main():
     judge_syntax(case)
     judge_targets(case, yaml)
     judge_links(case)
+    judge_filters(case)
     case.finish()
 
 
