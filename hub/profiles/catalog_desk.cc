@@ -7,22 +7,36 @@ namespace firetower::hub {
 
 CatalogDesk::CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
                          const std::string& cluster)
-    : keeper_(store, recent, clock, {.cluster = cluster}) {
-  figures_.Publish(std::make_shared<const CatalogFigures>());
+    : clock_(clock), keeper_(store, recent, clock, {.cluster = cluster}) {
+  now_.looked_ns = clock_.MonotonicNs();
+  figures_.Publish(std::make_shared<const CatalogFigures>(now_));
 }
 
 void CatalogDesk::Look(bool leads, const std::stop_token& stop) {
+  const int64_t began_ns = clock_.MonotonicNs();
   const Status looked = keeper_.Look(leads);
   if (stop.stop_requested()) return;
   const bool failed_before = !now_.error.empty();
   now_.error = looked ? "" : looked.error().message();
   ++(looked ? now_.rounds : now_.failed_rounds);
+  if (looked) now_.looked_ns = began_ns;
   now_.keeper = keeper_.figures();
   // Once, not every minute of an outage.
   if (!looked && !failed_before)
     LOG(kWarn, "catalogs are not kept: the store fails", {{"error", now_.error}});
   if (looked && failed_before) LOG(kInfo, "catalogs are kept again", {});
+  TellOfLongRounds(clock_.MonotonicNs() - began_ns);
   figures_.Publish(std::make_shared<const CatalogFigures>(now_));
+}
+
+// Once, too.
+void CatalogDesk::TellOfLongRounds(int64_t took_ns) {
+  const bool is_long = took_ns > kBehindSeconds * kNsPerSecond;
+  if (is_long && !was_long_)
+    LOG(kWarn, "a look at the store takes long: answers are behind by as much",
+        {{"seconds", took_ns / kNsPerSecond}, {"bundles_read", now_.keeper.bundles_read}});
+  if (!is_long && was_long_) LOG(kInfo, "looks at the store are quick again", {});
+  was_long_ = is_long;
 }
 
 }  // namespace firetower::hub

@@ -19,6 +19,8 @@ struct CatalogFigures {
   uint64_t rounds = 0;  // that went well
   uint64_t failed_rounds = 0;
   std::string error;  // of the last round; empty: it went well
+  // When the last round that went well began, or, before there was one, this; monotonic.
+  int64_t looked_ns = 0;
 };
 
 // Keeps catalogs, round by round, and tells how it went. Belongs to the `catalogs` thread, but for
@@ -27,6 +29,8 @@ struct CatalogFigures {
 class CatalogDesk {
  public:
   static constexpr int64_t kEveryNs = 60 * kNsPerSecond;
+  // Two rounds and some: from then on it is told that answers are behind.
+  static constexpr int64_t kBehindSeconds = 150;
 
   // What is referred to outlives this. `cluster`: its key component; others' catalogs are theirs.
   CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
@@ -34,12 +38,21 @@ class CatalogDesk {
 
   // One round; who leads also writes. What fails once `stop` is requested is no failure.
   void Look(bool leads, const std::stop_token& stop = {});
+  // How long ago the last round that went well began: what came since then may be in no answer.
+  // Rises while a round takes long and while rounds fail. Any thread.
+  int64_t LagSeconds() const {
+    return (clock_.MonotonicNs() - figures()->looked_ns) / kNsPerSecond;
+  }
   // Of the last round that ended.
   std::shared_ptr<const CatalogFigures> figures() const { return figures_.Get(); }
 
  private:
+  void TellOfLongRounds(int64_t took_ns);
+
+  const Clock& clock_;
   store::CatalogKeeper keeper_;
   CatalogFigures now_;
+  bool was_long_ = false;  // the last round
   SnapshotCell<CatalogFigures> figures_;
 };
 

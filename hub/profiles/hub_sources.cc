@@ -45,10 +45,19 @@ Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
   return {"store", CheckStatus::kOk, fmt::format("{} can be listed", store.Describe()), ""};
 }
 
-Check CatalogCheck(const CatalogFigures& figures) {
+Check CatalogCheck(const CatalogFigures& figures, int64_t lag_s) {
   if (!figures.error.empty()) {
     return {"catalogs", CheckStatus::kWarn, figures.error,
             "questions list bundles meanwhile, which costs more; see the store's check"};
+  }
+  if (lag_s > CatalogDesk::kBehindSeconds) {
+    return {
+        "catalogs", CheckStatus::kWarn,
+        fmt::format("the last look at the store that ended began {} s ago: what came since then "
+                    "may be in no answer",
+                    lag_s),
+        "one after a start, or after an outage of the store, may take minutes; else see "
+        "whether the store is slow, or the hub short of CPU"};
   }
   if (figures.rounds == 0)
     return {"catalogs", CheckStatus::kOk, "the first round is under way", ""};
@@ -104,9 +113,10 @@ query::MetricsSource::Page HubSources::Render(std::string_view) const {
 }
 
 std::vector<query::Check> HubSources::Checks() const {
-  std::vector<Check> checks = {StoreCheck(parts_.store, parts_.cluster),
-                               CatalogCheck(*parts_.catalogs.figures()),
-                               RetentionCheck(*parts_.retention.figures())};
+  std::vector<Check> checks = {
+      StoreCheck(parts_.store, parts_.cluster),
+      CatalogCheck(*parts_.catalogs.figures(), parts_.catalogs.LagSeconds()),
+      RetentionCheck(*parts_.retention.figures())};
   for (const OwnRight& right : *parts_.rights.Get()) checks.push_back(RightCheck(right));
   for (const k8s::WatchState& watch : parts_.watches()) checks.push_back(WatchCheck(watch));
   return checks;

@@ -48,6 +48,10 @@ void AddRetention(const RetentionFigures& figures, std::string& out) {
 
 void AddProfileMetrics(const ProfileFigures& figures, std::string& out) {
   AddCatalogs(figures.catalogs, out);
+  AddNumber(out, "firetower_hub_catalog_lag_seconds", "gauge",
+            "How long ago the last look at the store that went well began: what came since then "
+            "may be in no answer.",
+            figures.catalog_lag_seconds);
   AddNumber(out, "firetower_hub_recent_rows", "gauge",
             "Stored profiles that no catalog holds yet: known from memory.", figures.recent_rows);
   AddNumber(out, "firetower_hub_recent_bytes", "gauge", "What that takes of memory.",

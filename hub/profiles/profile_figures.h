@@ -19,7 +19,8 @@ struct ProfileFigures {
   std::vector<OwnRight> rights;
   size_t recent_rows = 0;
   size_t recent_bytes = 0;
-  int64_t store_skew_ns = 0;  // ObjectStore::ClockSkewNs
+  int64_t store_skew_ns = 0;        // ObjectStore::ClockSkewNs
+  int64_t catalog_lag_seconds = 0;  // CatalogDesk::LagSeconds
 };
 
 // In the Prometheus text format, at the end of `out`.

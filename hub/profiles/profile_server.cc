@@ -91,8 +91,8 @@ class ProfileServerImpl final : public ProfileServer {
   int WorkerThreads() const override { return api_.WorkerThreads(); }
 
   ProfileFigures figures() const override {
-    return {*catalogs_.figures(), *retention_.figures(), *rights_.Get(),
-            recent_.rows(),       recent_.bytes(),       store_->ClockSkewNs()};
+    return {*catalogs_.figures(), *retention_.figures(), *rights_.Get(),        recent_.rows(),
+            recent_.bytes(),      store_->ClockSkewNs(), catalogs_.LagSeconds()};
   }
 
  private:

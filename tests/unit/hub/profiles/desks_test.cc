@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <utility>
+
 #include "hub/profiles/catalog_desk.h"
 #include "hub/profiles/hub_sources.h"
 #include "hub/profiles/retention_desk.h"
@@ -31,11 +34,13 @@ constexpr int64_t kDay = store::kSecondsPerDay;
 class AwayStore : public MemoryStore {
  public:
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
+    if (const auto once = std::exchange(on_next_list, nullptr)) once();
     if (away) return Error(ErrorCode::kUnavailable, "connection refused");
     return MemoryStore::ListFolders(prefix);
   }
   int64_t ClockSkewNs() const override { return skew_s * kNsPerSecond; }
   bool away = false;
+  mutable std::function<void()> on_next_list;
   int64_t skew_s = 0;
 };
 
@@ -99,6 +104,43 @@ TEST_F(DesksTest, ARoundThatFailsIsToldUntilOneGoesWell) {
   catalogs_.Look(true);
   EXPECT_EQ(catalogs_.figures()->error, "");
   EXPECT_EQ(catalogs_.figures()->rounds, 1u);
+}
+
+// Whether it takes long or fails: what came since it began is in no answer.
+TEST_F(DesksTest, ALookThatIsLongAgoIsTold) {
+  const auto check = [&] { return CheckCalled("catalogs"); };
+  EXPECT_EQ(catalogs_.LagSeconds(), 0);
+  clock_.Advance(150 * kNsPerSecond);
+  EXPECT_EQ(check().message, "the first round is under way");
+  clock_.Advance(1 * kNsPerSecond);
+  EXPECT_EQ(check().status, query::CheckStatus::kWarn) << "and it takes long";
+  EXPECT_THAT(check().message, HasSubstr("began 151 s ago"));
+  catalogs_.Look(true);
+  EXPECT_EQ(catalogs_.LagSeconds(), 0);
+  EXPECT_EQ(check().status, query::CheckStatus::kOk);
+  // While it is under way, and afterwards: it began then.
+  int64_t lag_s = 0;
+  query::CheckStatus status = query::CheckStatus::kOk;
+  store_.on_next_list = [&] {
+    clock_.Advance(200 * kNsPerSecond);
+    lag_s = catalogs_.LagSeconds();
+    status = check().status;
+  };
+  clock_.Advance(60 * kNsPerSecond);
+  catalogs_.Look(true);
+  EXPECT_EQ(lag_s, 260);
+  EXPECT_EQ(status, query::CheckStatus::kWarn);
+  EXPECT_EQ(catalogs_.LagSeconds(), 200);
+  EXPECT_EQ(check().status, query::CheckStatus::kWarn);
+  store_.away = true;
+  clock_.Advance(60 * kNsPerSecond);
+  catalogs_.Look(true);
+  EXPECT_EQ(catalogs_.LagSeconds(), 260) << "one that fails is none";
+  EXPECT_THAT(check().message, HasSubstr("connection refused"));
+  store_.away = false;
+  catalogs_.Look(true);
+  EXPECT_EQ(catalogs_.LagSeconds(), 0);
+  EXPECT_EQ(check().status, query::CheckStatus::kOk);
 }
 
 TEST_F(DesksTest, AnEndIsNoFailure) {

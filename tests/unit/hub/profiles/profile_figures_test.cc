@@ -21,6 +21,7 @@ TEST(ProfileFigures, StandOnTheHubsPage) {
   figures.retention.swept.aborted_uploads = 2;
   figures.recent_rows = 11;
   figures.store_skew_ns = -3599'900'000'000;
+  figures.catalog_lag_seconds = 212;
   figures.rights = {{"authentication.k8s.io", "tokenreviews", true, ""},
                     {"authorization.k8s.io", "subjectaccessreviews", false, ""}};
   HubMetrics metrics;
@@ -33,6 +34,7 @@ TEST(ProfileFigures, StandOnTheHubsPage) {
         "firetower_hub_catalogs_total{event=\"written\"} 3\n",
         "firetower_hub_retention_deleted_bytes_total 4096\n",
         "firetower_hub_retention_aborted_uploads_total 2\n", "firetower_hub_recent_rows 11\n",
+        "firetower_hub_catalog_lag_seconds 212\n",
         "firetower_objectstore_clock_skew_seconds -3599\n",
         "firetower_hub_access_allowed{resource=\"tokenreviews\"} 1\n",
         "firetower_hub_access_allowed{resource=\"subjectaccessreviews\"} 0\n",
