@@ -195,9 +195,9 @@ class HubImpl final : public Hub {
       return response;
     }
     if (request.path != "/readyz") {
-      return query::JsonError(404,
-                              "there are /metrics, /livez and /readyz; a hub that was started with "
-                              "--store URL answers questions about profiles, too");
+      return query::NoStoreError(
+          "there are /metrics, /livez and /readyz; a hub that was started with --store URL answers "
+          "questions about profiles, too");
     }
     response.route = "/readyz";
     response.body = "ok\n";

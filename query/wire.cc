@@ -292,10 +292,17 @@ Result<DoctorReply> DoctorReplyFromJson(std::string_view json) {
   });
 }
 
-std::string ErrorMessageFromJson(std::string_view json) {
-  auto message = Read<std::string>(
-      json, [](const Json& from, std::string& out) { Get(from, "message", out); });
-  return message.value_or("");
+namespace {
+
+std::string MemberOf(std::string_view json, const char* name) {
+  auto member =
+      Read<std::string>(json, [&](const Json& from, std::string& out) { Get(from, name, out); });
+  return member.value_or("");
 }
+
+}  // namespace
+
+std::string ErrorMessageFromJson(std::string_view json) { return MemberOf(json, "message"); }
+std::string ErrorCodeFromJson(std::string_view json) { return MemberOf(json, "code"); }
 
 }  // namespace firetower::query

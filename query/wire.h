@@ -127,7 +127,8 @@ Result<ProfilesReply> ProfilesReplyFromJson(std::string_view json);
 Result<LabelsReply> LabelsReplyFromJson(std::string_view json);
 Result<TypesReply> TypesReplyFromJson(std::string_view json);
 Result<DoctorReply> DoctorReplyFromJson(std::string_view json);
-// The "message" of an error body, or "".
+// The "message" and the "code" of an error body, or "".
 std::string ErrorMessageFromJson(std::string_view json);
+std::string ErrorCodeFromJson(std::string_view json);
 
 }  // namespace firetower::query

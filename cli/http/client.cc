@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profile/value_text.h"
+#include "query/http/message.h"
 #include "query/http/url.h"
 #include "query/wire.h"
 
@@ -39,6 +40,12 @@ Failure Refused(const std::string& server, std::string_view path, int status,
               "ask for the right that is missing, narrow the question (-n NAMESPACE), or name "
               "another token (--token)"};
     case 404:
+      if (query::ErrorCodeFromJson(body) == query::kNoStoreCode) {
+        return {ExitCode::kFailure, fmt::format("{} has no profiles", server),
+                "it is a hub that was told no store: it keeps the status of policies only",
+                "give it one, store.url of the chart (docs/install.md), or ask an agent or a hub "
+                "that has one"};
+      }
       // Only the profile path answers so; on others the server is no Firetower or another version.
       if (path != "/api/v1/profile") {
         return {ExitCode::kFailure, fmt::format("{} has no {}", server, path), why,

@@ -35,15 +35,21 @@ std::string_view CodeOfStatus(int status) {
   }
 }
 
-}  // namespace
-
-HttpResponse JsonError(int status, std::string_view message) {
+HttpResponse Coded(int status, std::string_view code, std::string_view message) {
   HttpResponse response;
   response.status = status;
   response.content_type = "application/json";
-  response.body = fmt::format("{{\"code\":\"{}\",\"message\":\"{}\"}}\n", CodeOfStatus(status),
-                              JsonEscape(message));
+  response.body =
+      fmt::format("{{\"code\":\"{}\",\"message\":\"{}\"}}\n", code, JsonEscape(message));
   return response;
 }
+
+}  // namespace
+
+HttpResponse JsonError(int status, std::string_view message) {
+  return Coded(status, CodeOfStatus(status), message);
+}
+
+HttpResponse NoStoreError(std::string_view message) { return Coded(404, kNoStoreCode, message); }
 
 }  // namespace firetower::query

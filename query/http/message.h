@@ -46,4 +46,9 @@ using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 // for the status, which is what Grafana's and Pyroscope's clients read.
 HttpResponse JsonError(int status, std::string_view message);
 
+// What a hub without a store says to questions about profiles: 404, with this `code`, which no
+// other 404 has. So who asked can tell it from a server that is none of ours.
+inline constexpr std::string_view kNoStoreCode = "unimplemented";
+HttpResponse NoStoreError(std::string_view message);
+
 }  // namespace firetower::query

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/args/spec.h"
+#include "query/http/message.h"
 #include "query/wire.h"
 #include "tests/support/k8s/fake_http_server.h"
 #include "tests/unit/cli/program.h"
@@ -43,6 +44,34 @@ TEST(Refusals, AProfileThatCannotBeReadIsToldWithWhatToDo) {
   EXPECT_EQ(ran.exit_code, ExitCode::kFailure) << ran.out;
   EXPECT_THAT(ran.err, HasSubstr("firetower: the server's profile cannot be read\n  why: "));
   EXPECT_THAT(ran.err, HasSubstr("\n  fix: fetch it with 'get' to look at it\n"));
+}
+
+// The chart's default. Of all questions: where nothing matches, `get` has another exit code.
+TEST(Refusals, AHubWithoutAStoreIsCalledThat) {
+  k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
+    return peer.Reply("404 Not Found", query::NoStoreError("there are /metrics").body);
+  });
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"doctor"}, {"get", "-o", "folded"}, {"top"}}) {
+    std::vector<std::string> arguments = line;
+    arguments.insert(arguments.end(), {"--server", UrlOf(server)});
+    const Ran ran = RunFiretower(arguments);
+    EXPECT_EQ(ran.exit_code, ExitCode::kFailure) << line[0];
+    EXPECT_EQ(ran.out, "") << line[0];
+    EXPECT_THAT(ran.err, HasSubstr("firetower: " + UrlOf(server) + " has no profiles\n"))
+        << line[0];
+    EXPECT_THAT(ran.err, HasSubstr("why: it is a hub that was told no store")) << line[0];
+    EXPECT_THAT(ran.err, HasSubstr("\n  fix: give it one, store.url of the chart")) << line[0];
+  }
+}
+
+TEST(Refusals, AServerWithoutThatPathIsNoFiretowerOfThisVersion) {
+  k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
+    return peer.Reply("404 Not Found", query::JsonError(404, "no such path").body);
+  });
+  const Ran ran = RunFiretower({"doctor", "--server", UrlOf(server)});
+  EXPECT_EQ(ran.exit_code, ExitCode::kFailure);
+  EXPECT_THAT(ran.err, HasSubstr(" has no /api/v1/doctor\n  why: no such path\n"));
 }
 
 }  // namespace
