@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """cluster_test.py: the chart on a real cluster, from a namespace that refuses its agents to its uninstallation."""
 
+import json
 import os
 import re
 
@@ -60,6 +61,46 @@ def judge_first_policy(case, cluster, told):
         lambda: "burn" in cluster.kubectl(*asked.split(), check=False), 60))
 
 
+def may(cluster, who, verb, resource, *where):
+    """As the API server says it, which has asked its roles. No right is an exit status of 1 beside the word."""
+    return cluster.kubectl("auth", "can-i", verb, resource, *where, "--as", who, check=False).strip() == "yes"
+
+
+def makes_policy(cluster, who, name):
+    policy = {"apiVersion": "firetower.dev/v1alpha1", "kind": "ProfilingPolicy", "metadata": {"name": name},
+              "spec": {"mode": "General", "general": {"schedule": "Continuous"}, "profiles": [{"type": "CPU"}],
+                       "targets": {"podSelector": {"matchLabels": {"app": "checkout"}}}}}
+    return "created" in cluster.kubectl("-n", "shop", "create", "-f", "-", "--as", who, text=json.dumps(policy), check=False)
+
+
+def judge_people(case, cluster, helm):
+    """Kubernetes' own roles have policies while rbac.aggregate says so: a controller of its own adds the rules to them."""
+    for who in ("edit", "view"):
+        cluster.kubectl("-n", "shop", "create", "rolebinding", f"{who}s", f"--clusterrole={who}", f"--user={who}or")
+    policies, there = "profilingpolicies.firetower.dev", ("-n", "shop")
+    case.check("people have the roles of the namespace", wait_for(lambda: may(
+        cluster, "editor", "create", "configmaps", *there) and may(cluster, "viewor", "list", "configmaps", *there), 30))
+    case.check("rbac.aggregate off: edit makes no policy", not makes_policy(cluster, "editor", "early")
+               and not may(cluster, "editor", "create", policies, *there))
+    case.check("and view sees none", not may(cluster, "viewor", "list", policies, *there))
+
+    def turn(on):
+        helm.run("upgrade", SPACE, CHART, "--reset-then-reuse-values", "--namespace", SPACE, "--set", f"rbac.aggregate={on}")
+
+    turn("true")
+    case.check("rbac.aggregate on: edit makes one", wait_for(lambda: makes_policy(cluster, "editor", "own"), 60))
+    case.check("and view sees it", wait_for(lambda: "own" in cluster.kubectl(
+        "-n", "shop", "get", policies, "--as", "viewor", check=False), 60))
+    case.check("but makes none", not makes_policy(cluster, "viewor", "seen"))
+    case.check("edit reads no profiles by it, and has no policy elsewhere or of the cluster", not any((
+        may(cluster, "editor", "get", policies, "--subresource=profiles", *there),
+        may(cluster, "editor", "create", policies, "-n", SPACE),
+        may(cluster, "editor", "create", "clusterprofilingpolicies.firetower.dev"))))
+    turn("false")
+    case.check("off again: edit makes none", wait_for(lambda: not may(cluster, "editor", "create", policies, *there), 60)
+               and not makes_policy(cluster, "editor", "late"))
+
+
 def judge_upgrade(case, cluster, helm):
     before = ready(cluster, AGENT)
     helm.run("upgrade", SPACE, CHART, "--reset-then-reuse-values", "--namespace", SPACE, "--set",
@@ -87,6 +128,7 @@ def main():
         cluster.agent_image(os.environ.get("FIRETOWER_BUILD", ROOT / "build/dev"))
         told = judge_install(case, cluster, helm)
         judge_first_policy(case, cluster, told)
+        judge_people(case, cluster, helm)
         judge_upgrade(case, cluster, helm)
         judge_uninstall(case, cluster, helm)
     case.finish()
