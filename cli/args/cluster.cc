@@ -6,6 +6,7 @@ namespace firetower::cli {
 namespace {
 
 constexpr FlagSpec kRecordSelection[] = {
+    kContainerFlag,
     {"for", 0, "DURATION", "how long, 1m to 1d (default 1m)"},
     {"frequency", 'F', "HERTZ", "samples a second on each CPU, 1 to 999 (default 97)"},
 };
@@ -20,6 +21,8 @@ constexpr Example kRecordExamples[] = {
      "record deployment/checkout -n shop -f checkout.pb.gz"},
     {"Five minutes of what has a label, as folded stacks",
      "record app=checkout --for 5m -F 199 -o folded > checkout.folded"},
+    {"One container of its pods",
+     "record deployment/checkout -n shop -c checkout -f checkout.pb.gz"},
 };
 
 constexpr Text kPoliciesOutputs[] = {"table", "wide", "json", "name"};

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/cluster/access.h"
 #include "cli/cluster/condition.h"
 #include "cli/cluster/kube_client.h"
 #include "cli/cluster/target.h"
@@ -43,8 +44,16 @@ constexpr size_t kMaxPods = 500;
 
 struct Plan {
   RecordTarget target;
+  std::string container = {};  // the one that is asked for, "" for all
   int64_t for_ns = kLeastNs;
   int64_t frequency_hertz = 97;
+
+  std::string Targets() const {
+    if (container.empty()) return target.targets;
+    const std::string_view open =
+        std::string_view(target.targets).substr(0, target.targets.size() - 1);
+    return fmt::format(R"({},"containers":{{"include":["{}"]}}}})", open, container);
+  }
 
   std::string Body() const {
     return fmt::format(
@@ -53,9 +62,14 @@ struct Plan {
         R"("spec":{{"mode":"General","general":{{"schedule":"Continuous"}},"targets":{},)"
         R"("profiles":[{{"type":"CPU","frequencyHertz":{}}}],"activeDeadlineSeconds":{},)"
         R"("ttlSecondsAfterFinished":{}}}}})",
-        target.stem, target.targets, frequency_hertz, for_ns / kNsPerSecond, kTtlSeconds);
+        target.stem, Targets(), frequency_hertz, for_ns / kNsPerSecond, kTtlSeconds);
   }
 };
+
+// RFC 1123's label, as Kubernetes has them.
+bool IsContainerName(std::string_view name) {
+  return IsObjectName(name) && name.size() <= 63 && name.find('.') == name.npos;
+}
 
 Outcome<Plan> ReadPlan(const Context& context) {
   const Args& args = context.args;
@@ -68,6 +82,13 @@ Outcome<Plan> ReadPlan(const Context& context) {
   Result<RecordTarget> target = ParseTarget(args.positionals[0]);
   if (!target) return BadFlag(context, target.error());
   plan.target = *std::move(target);
+  plan.container = args.Get("container");
+  if (!plan.container.empty() && !IsContainerName(plan.container)) {
+    return BadFlag(context, Error(ErrorCode::kInvalid,
+                                  fmt::format("--container is '{}': that is no container's name, "
+                                              "which has lower-case letters, digits and '-'",
+                                              plan.container)));
+  }
   if (args.Has("for")) {
     Result<int64_t> length = ParseDurationNs(args.Get("for"));
     if (length && (*length < kLeastNs || *length > kMostNs || *length % kNsPerSecond != 0))
@@ -117,7 +138,9 @@ class Recorder {
       return Failure{
           ExitCode::kNoData,
           fmt::format("{} takes no pod of namespace {}", plan_.target.text, kube_.namespace_name()),
-          why_none_, "see the namespace (-n); nothing was made"};
+          why_none_,
+          plan_.container.empty() ? "see the namespace (-n); nothing was made"
+                                  : "see the namespace (-n) and --container; nothing was made"};
     }
     Outcome<HttpReply> ready = context_.client.Get("/readyz", {});
     if (!ready) return ready.failure();
@@ -202,11 +225,20 @@ class Recorder {
       const k8s::TargetMatch taken = matches(k8s::OptOut::kHonoured);
       if (taken.match == k8s::Match::kNo) {
         why_none_ = taken.why;
+      } else if (!HasContainer(*pod)) {
+        why_none_ = fmt::format("pod {} has no container called '{}'", pod->name, plan_.container);
       } else if (pods_.size() < kMaxPods) {
         pods_.insert(pod->name);
       }
     }
     return ExitCode::kOk;
+  }
+
+  bool HasContainer(const k8s::Pod& pod) const {
+    return plan_.container.empty() ||
+           std::ranges::any_of(pod.containers, [&](const k8s::PodContainer& one) {
+             return one.name == plan_.container;
+           });
   }
 
   // A look at pods and policy that fails costs nothing but that look.
@@ -234,7 +266,10 @@ class Recorder {
       if (!names.empty()) names += '|';
       for (const char c : pod) names += c == '.' ? "[.]" : std::string(1, c);
     }
-    return fmt::format(R"({{namespace="{}",pod=~"{}"}})", kube_.namespace_name(), names);
+    const std::string container =
+        plan_.container.empty() ? "" : fmt::format(R"(,container="{}")", plan_.container);
+    return fmt::format(R"({{namespace="{}",pod=~"{}"{}}})", kube_.namespace_name(), names,
+                       container);
   }
 
   const Context& context_;

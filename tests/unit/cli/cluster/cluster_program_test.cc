@@ -256,5 +256,39 @@ TEST_F(FiretowerCluster, AnInterruptedRecordingDeletesItsPolicyAndKeepsWhatThere
                              HasSubstr(R"("podSelector":{"matchLabels":{"app":"web"}})"))));
 }
 
+// The fixture's shop/web-0 has two: of web main;Serve;…, of sidecar main;Log.
+TEST_F(FiretowerCluster, ARecordingOfOneContainerHasThatAlone) {
+  query::Fixture fixture;
+  const std::string pod =
+      R"({"metadata":{"name":"web-0","namespace":"shop","uid":"u","labels":{"app":"web"}},)"
+      R"("spec":{"nodeName":"node-1","containers":[{"name":"web"},{"name":"sidecar"}]}})";
+  Say(kDryRun, Reply{"201 Created", Policy("record-web-dryrn")});
+  Say(kCreate, Reply{"201 Created", Policy("record-web-abcde")});
+  Say(kPods, List(pod));
+  Say("DELETE " + kGroup + "/namespaces/shop/profilingpolicies/record-web-abcde", "{}");
+  RunOptions options;
+  options.terminal_columns = 120;
+  options.interrupt_at = "Ctrl-C ends it";
+  const std::string file = InFolder("sidecar.pb.gz");
+  const std::string url = fixture.Serve();
+  const auto record = [&](const std::string& container) {
+    return Run({"record", "app=web", "-c", container, "-f", file, "--force", "--server", url},
+               options);
+  };
+  const Ran ran = record("sidecar");
+  EXPECT_EQ(ran.exit_code, 130) << ran.out;
+  EXPECT_THAT(RunFiretower({"convert", file, "-o", "folded"}).out,
+              AllOf(StartsWith("main;Log "), Not(HasSubstr("Serve"))));
+  EXPECT_THAT(Requests(), Contains(AllOf(StartsWith(kCreate + " "),
+                                         HasSubstr(R"("targets":{"podSelector":{"matchLabels":)"
+                                                   R"({"app":"web"}},"containers":)"
+                                                   R"({"include":["sidecar"]}},)"))));
+  const Ran none = record("sidecars");
+  EXPECT_EQ(none.exit_code, 4) << none.out;
+  EXPECT_THAT(none.out, AllOf(HasSubstr("pod web-0 has no container called 'sidecars'"),
+                              HasSubstr("see the namespace (-n) and --container")));
+  for (const char* name : {"Sidecar", "a.b", "a\"b"}) EXPECT_EQ(record(name).exit_code, 2) << name;
+}
+
 }  // namespace
 }  // namespace firetower::cli
