@@ -21,7 +21,7 @@ import hub_parts as parts
 import kube as api
 import pprof
 from case import Case
-from daemon import BUILD
+from daemon import BIN, BUILD
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 MINUTES = 6
@@ -188,6 +188,10 @@ def judge_without(case, config):
         reply = ask(hub, "/api/v1/top", "any")
         case.check("a hub without --store says what it would need", reply.status == 404 and "--store" in reply.message,
                    reply.message)
+        told = subprocess.run([BIN / "firetower", "doctor", "--server", f"http://127.0.0.1:{hub.port}"], capture_output=True,
+                              text=True, timeout=60, check=False)
+        case.check("and the CLI calls it that", told.returncode == 1 and "it is a hub that was told no store" in told.stderr
+                   and "fix: give it one, store.url" in told.stderr, told.stderr)
 
 
 def main():
