@@ -29,6 +29,20 @@ std::string BearerToken(std::string_view authorization) {
 
 Error Refused(std::string message) { return {ErrorCode::kPermission, std::move(message)}; }
 
+// The namespace that is asked for, if it is one: also by a pattern that matches one name alone, as
+// Grafana's links have it, which hold as well where several are chosen.
+std::optional<std::string> NamespaceOf(const profile::Selector& asked) {
+  if (std::optional<std::string> named = asked.EqualTo("namespace")) return named;
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  for (const profile::Matcher& matcher : asked.matchers()) {
+    const std::string& value = matcher.value();
+    if (matcher.name() == "namespace" && matcher.op() == profile::MatchOp::kRegex &&
+        !value.empty() && value.find_first_not_of(kPlain) == std::string::npos)
+      return value;
+  }
+  return std::nullopt;
+}
+
 bool IsToken(const std::string& token) {
   return !token.empty() && token.size() <= KubeAuthorizer::kMaxTokenBytes;
 }
@@ -162,7 +176,7 @@ Result<profile::Selector> KubeAuthorizer::Narrow(const query::HttpRequest& reque
                                                  const profile::Selector& asked) const {
   const std::string token = BearerToken(request.authorization);
   ASSIGN_OR_RETURN(const k8s::UserInfo user, UserOf(token));
-  const std::optional<std::string> wanted = asked.EqualTo("namespace");
+  const std::optional<std::string> wanted = NamespaceOf(asked);
   // A DNS label (RFC 1123); what is longer would be a request of that size to the API server.
   constexpr size_t kMaxNamespaceBytes = 63;
   if (wanted && wanted->size() > kMaxNamespaceBytes) {

@@ -79,6 +79,20 @@ TEST_F(KubeAuthorizerTest, WhoMayNotReadAllNamesOne) {
               HasSubstr("profilingpolicies.firetower.dev/profiles -n front"));
 }
 
+TEST_F(KubeAuthorizerTest, APatternOfOneNameNamesIt) {
+  server_.Answer(201, kJane);
+  server_.Answer(201, kNo);
+  server_.Answer(201, kYes);
+  EXPECT_EQ(Answered(R"({namespace=~"shop-1"})"), R"({namespace=~"shop-1"})");
+  ASSERT_THAT(server_.requests(), SizeIs(3));
+  EXPECT_THAT(server_.requests()[2].body, HasSubstr(R"("namespace":"shop-1")"));
+  for (const char* several :
+       {R"({namespace=~"shop.1"})", R"({namespace=~""})", R"({namespace=~".*"})",
+        R"({namespace!~"shop"})", R"({pod=~"shop"})"}) {
+    EXPECT_THAT(Answered(several), HasSubstr("may not read the profiles of all namespaces"));
+  }
+}
+
 TEST_F(KubeAuthorizerTest, AsksNothingAboutANameThatIsNoNamespaces) {
   server_.Answer(201, kJane);
   const std::string name(64, 'n');
