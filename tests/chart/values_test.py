@@ -7,7 +7,7 @@ import re
 import tempfile
 from urllib.parse import parse_qs, urlsplit
 
-from chart import CHART, EVERYTHING, ROOT, ChartCopy, Helm, find
+from chart import CHART, EVERYTHING, KINDS_OF_PODS, ROOT, ChartCopy, Helm, find
 from case import Case
 
 # What the chart says itself, or what makes no sense in its pods: they are no values.
@@ -30,6 +30,17 @@ REFUSED = (
     ("hub: {storeSecret: keys}", ("/hub/storeSecret",)),
     ("cluster: a/b", ("/cluster",)),
     ("image: {digest: latest}", ("/image/digest",)),
+    ("image: {repository: 'a b:#x'}", ("/image/repository",)),
+    ("image: {repository: registry.example/}", ("/image/repository",)),
+    ("image: {repository: Firetower}", ("/image/repository",)),
+    ("image: {repository: registry.example/firetower:0.1.0}",
+     ("image.repository=registry.example/firetower:0.1.0 names a tag", "Say image.repository=registry.example/firetower, ", "image.tag")),
+    ("image: {repository: registry.example:5000/firetower@sha256:9f86d0}", ("names a tag or a digest", "=registry.example:5000/firetower,")),
+    ("image: {repository: firetower:0.1.0}", ("Say image.repository=firetower, ",)),
+    ("image: {tag: 'a b'}", ("/image/tag",)),
+    ("store: {secret: {name: bucket}}", ("store.secret.name=bucket", "store.url names none", "s3://BUCKET")),
+    ("store: {ca: {secret: own}}", ("store.ca.secret=own", "store.url names none")),
+    ("hub: {storeSecret: {name: keys}}", ("hub.storeSecret.name=keys", "store.url names none")),
     ("image: {pullPolicy: Sometimes}", ("/image/pullPolicy", "IfNotPresent")),
     ("agent: {privileged: true}", ("/agent", "privileged")),
     ("agent: {options: {log-fromat: json}}", ("/agent/options", "log-fromat")),
@@ -78,6 +89,8 @@ REFUSED = (
 
 # What the programs take, at the ends of it (daemon/config/options.cc, hub/options.cc).
 TAKEN = (
+    "image: {repository: 'registry.example:5000/a__b/c-d.e', tag: v0.1.0-rc.1}",
+    "image: {repository: localhost/firetower}",
     "agent: {spool: {size: 16Mi}}",
     "agent: {spool: {size: 999999Mi}}",
     "agent: {spool: {size: 1024Gi}}",
@@ -112,6 +125,23 @@ def judge_refusals(case, helm):
             said = helm.run("template", CHART, "--values", values.name, ok=False)
         holds = said.returncode != 0 and all(one in said.stderr for one in fragments)
         case.check(f"refused, and says which: {text}", holds, "" if holds else said.stderr)
+
+
+def objects_in(schema, path=""):
+    """Values that hold others."""
+    for name, one in schema.get("properties", {}).items():
+        if "properties" in one and name not in LEFT_OPEN - {"seccompProfile"}:
+            yield f"{path}{name}"
+            yield from objects_in(one, f"{path}{name}.")
+
+
+def judge_null(case, helm):
+    """Helm takes `null` for "as if it had no default", also where templates look into what is then not there."""
+    schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+    for path in objects_in(schema):
+        said = helm.run("template", CHART, "--set", f"{path}=null", ok=False)
+        told = said.returncode == 0 or f"missing property '{path.split('.')[-1]}'" in said.stderr
+        case.check(f"{path}=null is rendered, or said to be missing", told, "" if told else said.stderr)
 
 
 def judge_taken(case, helm):
@@ -340,6 +370,14 @@ def judge_pod_monitors(case, helm):
     families = re.findall(r"^\| `firetower_\w+` \| \w+ \| `?([\w,]*)", page, re.MULTILINE)
     labels = {one for family in families for one in family.split(",")}
     case.check("which no family of theirs has of its own", "pod" in labels and "node" not in labels, sorted(labels))
+    for told, objects, wanted in (("without PodMonitors pods say that they may be scraped", helm.render(), "true"),
+                                  ("with them nobody else is told", plain, None)):
+        seen = [one["spec"]["template"]["metadata"].get("annotations", {}) for one in objects if one["kind"] in KINDS_OF_PODS]
+        case.check(told, len(seen) == 2 and all(one.get("prometheus.io/scrape") == wanted and
+                                                ("prometheus.io/port" in one) == bool(wanted) for one in seen), seen)
+    kept = helm.render(*monitors, "--set-string", "agent.podAnnotations.team=blue")
+    own = find(kept, "DaemonSet", "firetower-agent")["spec"]["template"]["metadata"]["annotations"]
+    case.check("other annotations stay", own == {"team": "blue"}, own)
     added = {"targetLabel": "cluster", "replacement": "blue"}
     more = helm.render(*monitors, "--set-json", f"monitoring.podMonitor.relabelings={json.dumps([added])}",
                        "--set", "monitoring.podMonitor.sampleLimit=2000000,monitoring.podMonitor.labelLimit=30")
@@ -357,6 +395,7 @@ def main():
     judge_least(case, helm)
     judge_refusals(case, helm)
     judge_taken(case, helm)
+    judge_null(case, helm)
     judge_schema(case, helm)
     judge_bounds(case)
     judge_versions(case, helm)

@@ -9,6 +9,33 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Values that each are right and do not go together: one of them would be ignored. */}}
+{{- define "firetower.check" -}}
+{{- $repository := .Values.image.repository -}}
+{{- if regexMatch "[:@]" (regexReplaceAll "^.*/" $repository "") -}}
+{{- fail (printf "\n\nimage.repository=%s names a tag or a digest, and the chart adds the one of image.tag or image.digest: no such image could be pulled. Say image.repository=%s, and its tag as image.tag, or its digest as image.digest." $repository (regexReplaceAll "[:@][^/]*$" $repository "")) -}}
+{{- end -}}
+{{- if not .Values.store.url -}}
+{{- range $name, $value := dict "store.secret.name" .Values.store.secret.name "store.ca.secret" .Values.store.ca.secret "hub.storeSecret.name" .Values.hub.storeSecret.name -}}
+{{- if $value -}}
+{{- fail (printf "\n\n%s=%s is for a bucket, and store.url names none: profiles would stay on the nodes, and the Secret would not be used. Say which bucket, store.url=s3://BUCKET, or leave %s out." $name $value $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Annotations of pods, called with a dict of the root and those: a PodMonitor finds pods by itself, and who reads these too */}}
+{{/* would scrape them twice. */}}
+{{- define "firetower.podAnnotations" -}}
+{{- $annotations := .annotations | default dict -}}
+{{- if .root.Values.monitoring.podMonitor.enabled -}}
+{{- $annotations = omit $annotations "prometheus.io/scrape" "prometheus.io/port" -}}
+{{- end -}}
+{{- with $annotations -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The Secret of the bucket's keys, as YAML: the hub's own where it has one, for it alone may delete. */}}
 {{- define "firetower.agentSecret" -}}
 {{ toYaml .Values.store.secret }}
