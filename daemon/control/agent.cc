@@ -266,7 +266,7 @@ class AgentImpl : public Agent {
     doctor.sys_root = config_.sys_root;
     doctor.sideband_ring_bytes = config_.sideband_ring_bytes;
     doctor.cgroup = [this] { return CgroupFacts{hierarchy_.mode, hierarchy_.Name(), ""}; };
-    doctor.store = [this] { return ProbeStore(*store_, feed_->store_fails()); };
+    doctor.store = [this] { return ProbeStore(*store_, clock_); };
     doctor.policies = [this] { return PolicyFactsNow(); };
     std::function<std::vector<std::string>()> awaited;
     if (cluster_) {

@@ -69,7 +69,9 @@ void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> co
                 {"stack_unknown"});
 }
 
-void MetricsFeed::OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) {
+void MetricsFeed::OnStoreOperation(std::string_view operation, const Status& result,
+                                   int64_t duration_ns) {
+  const bool ok = result.has_value();
   if (operation == "put") put_fails_.store(!ok, std::memory_order_relaxed);
   if (operation == "spool") spool_fails_.store(!ok, std::memory_order_relaxed);
   registry_.ObserveStoreOperation(operation, static_cast<double>(duration_ns) / 1e9, !ok);

@@ -37,7 +37,8 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
   void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
                std::span<const ContainerLabels> gone) override;
   // The threads that store.
-  void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) override;
+  void OnStoreOperation(std::string_view operation, const Status& result,
+                        int64_t duration_ns) override;
 
   // The store did not take what it was given last. Any thread.
   bool store_fails() const {

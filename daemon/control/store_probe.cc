@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 
 #include "base/clock.h"
@@ -13,7 +14,6 @@ namespace firetower::daemon {
 namespace {
 
 constexpr int64_t kCheckNs = 5 * kNsPerSecond;
-constexpr std::string_view kRefused = "it did not take the profiles that were written last";
 constexpr std::string_view kProbeKey = "v1/.probe";
 
 // Random: a file system that compresses finds room for zeros on a full disk.
@@ -24,14 +24,22 @@ std::string ProbeBytes() {
   return bytes;
 }
 
+TriesFacts FactsOf(const LastTries& tries, int64_t now_ns) {
+  const auto ago = [now_ns](const std::optional<int64_t>& at_ns) -> std::optional<int64_t> {
+    if (!at_ns) return std::nullopt;
+    return (now_ns - *at_ns) / kNsPerSecond;
+  };
+  return {ago(tries.succeeded_ns), ago(tries.failed_ns), tries.error};
+}
+
 }  // namespace
 
-StoreFacts ProbeStore(store::ObjectStore& store, bool put_failed) {
+StoreFacts ProbeStore(store::ObjectStore& store) {
   StoreFacts facts;
   facts.url = store.Describe();
   Result<store::VerifyResult> verified = store::VerifyStore(store);
   if (!verified) {
-    facts.error = verified.error().message();
+    facts.error = verified.error();
     return facts;
   }
   for (const store::DamagedObject& damaged : verified->damaged) {
@@ -40,24 +48,24 @@ StoreFacts ProbeStore(store::ObjectStore& store, bool put_failed) {
   }
   Status written = store.Put(kProbeKey, ProbeBytes());
   if (written) written = store.Delete(kProbeKey);
-  if (!written) {
-    facts.error = written.error().message();
-  } else if (put_failed) {
-    facts.error = kRefused;
-  }
+  if (!written) facts.error = written.error();
   return facts;
 }
 
-StoreFacts ProbeStore(StoreSide& side, bool put_failed) {
-  if (store::ObjectStore* folder = side.folder()) return ProbeStore(*folder, put_failed);
+StoreFacts ProbeStore(StoreSide& side, const Clock& clock) {
   StoreFacts facts;
-  facts.url = side.Describe();
-  if (const Status reached = side.Check(kCheckNs); !reached) {
-    facts.error = reached.error().message();
-  } else if (put_failed) {
-    facts.error = kRefused;
+  if (store::ObjectStore* folder = side.folder()) {
+    facts = ProbeStore(*folder);
+  } else {
+    facts.folder = false;
+    facts.url = side.Describe();
+    facts.spool = side.spool_folder();
+    if (const Status listed = side.Check(kCheckNs); !listed) facts.error = listed.error();
+    facts.skew_s = side.clock_skew_ns() / kNsPerSecond;
   }
-  facts.skew_s = side.clock_skew_ns() / kNsPerSecond;
+  const int64_t now_ns = clock.MonotonicNs();
+  facts.puts = FactsOf(side.health().puts(), now_ns);
+  facts.spooled = FactsOf(side.health().spooled(), now_ns);
   return facts;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/health/host_checks.h"
+#include "daemon/health/store_check.h"
 
 namespace firetower::daemon {
 

@@ -6,13 +6,11 @@
 
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "store/access/clock_skew.h"
 
 namespace firetower::daemon {
 namespace {
@@ -24,7 +22,6 @@ constexpr int kSysResource = 24;
 constexpr int64_t kPerfControlPageBytes = 4096;
 // What the maps of the sampler need with the default rings, rounded up.
 constexpr uint64_t kMapBytes = 64u << 20;
-constexpr size_t kMostDamagedNamed = 3;
 // No file of ours is older: a clock before 2025 was never set.
 constexpr int64_t kEarliestWallNs = int64_t{1'735'689'600} * kNsPerSecond;
 
@@ -213,32 +210,6 @@ Check ClockCheck(const ClockFacts& facts) {
                 "start chrony or systemd-timesyncd");
   }
   return Ok("clock", facts.synchronized ? "kept by a time service" : "set");
-}
-
-Check StoreCheck(const StoreFacts& facts) {
-  if (!facts.error.empty()) {
-    return Fail("store", fmt::format("{} cannot be written: {}", facts.url, facts.error),
-                "free space, or give the daemon the right to write there");
-  }
-  if (std::abs(facts.skew_s) > store::kTellSkewSeconds) {
-    return Warn(
-        "store",
-        fmt::format("{}: its clock is {} s {} this machine's, by which profiles are named",
-                    facts.url, std::abs(facts.skew_s), facts.skew_s > 0 ? "ahead of" : "behind"),
-        "set the clock that is wrong, and let a time service keep it");
-  }
-  if (facts.damaged.empty()) return Ok("store", facts.url + " is writable, no object is damaged");
-  std::string names;
-  for (size_t i = 0; i < facts.damaged.size() && i < kMostDamagedNamed; ++i) {
-    names += (i == 0 ? "" : ", ") + facts.damaged[i];
-  }
-  if (facts.damaged.size() > kMostDamagedNamed) {
-    names += fmt::format(" and {} more", facts.damaged.size() - kMostDamagedNamed);
-  }
-  return Warn(
-      "store",
-      fmt::format("{}: {} damaged and not served: {}", facts.url, facts.damaged.size(), names),
-      "delete them once nobody needs to look at them; retention does so in time");
 }
 
 Check PolicyCheck(const PolicyFacts& facts) {

@@ -49,14 +49,6 @@ struct ClockFacts {
 ClockFacts ReadClockFacts();
 Check ClockCheck(const ClockFacts& facts);
 
-struct StoreFacts {
-  std::string url;
-  std::string error;                 // why it cannot be written, "" if it can
-  std::vector<std::string> damaged;  // objects that are not served because their bytes are wrong
-  int64_t skew_s = 0;                // the store's clock minus this machine's
-};
-Check StoreCheck(const StoreFacts& facts);
-
 struct PolicyFacts {
   size_t accepted = 0;
   size_t refused = 0;

@@ -90,7 +90,7 @@ bool Outbox::StoreQueued() {
   while (const std::shared_ptr<const Outgoing> object = Begin()) {
     const int64_t begin_ns = clock_.MonotonicNs();
     const Status status = store_.Put(object->key, object->bytes);
-    observer_.OnStoreOperation(operation_, status.has_value(), clock_.MonotonicNs() - begin_ns);
+    observer_.OnStoreOperation(operation_, status, clock_.MonotonicNs() - begin_ns);
     const bool never = !status && IsForGood(status.error());
     End(status.has_value() || never);
     if (never) {

@@ -40,7 +40,8 @@ class ObjectSink {
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
-  virtual void OnStoreOperation(std::string_view operation, bool ok, int64_t duration_ns) = 0;
+  virtual void OnStoreOperation(std::string_view operation, const Status& result,
+                                int64_t duration_ns) = 0;
 };
 
 // The `outbox` thread: hands objects to the store one after another, the oldest first, so that a

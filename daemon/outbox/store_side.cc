@@ -22,22 +22,23 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
 }
 
 ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased released) {
+  health_.HandOnTo(observer);
   std::function<void()> every_minute;
   if (spool_) {
     uploader_ = std::make_unique<store::Uploader>(
         *spool_, *store_, clock_,
         store::UploaderOptions{.spread_ns = options_.spread_ns, .finish_ns = options_.finish_ns},
-        [&observer](bool ok, int64_t duration_ns) {
-          observer.OnStoreOperation("put", ok, duration_ns);
+        [this](const Status& put, int64_t duration_ns) {
+          health_.OnStoreOperation("put", put, duration_ns);
         });
     rollups_.emplace(spool_->all(), *spooled_, clock_, options_.cluster, options_.node);
     every_minute = [this] { rollups_->Look(); };
   } else {
-    sweep_.emplace(*store_, observer, clock_, options_.retention);
+    sweep_.emplace(*store_, health_, clock_, options_.retention);
     every_minute = [this] { sweep_->Run(); };
   }
   store::ObjectStore& to = spooled_ ? *spooled_ : *store_;
-  outbox_ = std::make_unique<Outbox>(to, spool_ ? "spool" : "put", observer, clock_,
+  outbox_ = std::make_unique<Outbox>(to, spool_ ? "spool" : "put", health_, clock_,
                                      std::move(every_minute), std::move(released));
   return *outbox_;
 }

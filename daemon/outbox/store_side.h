@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "daemon/outbox/outbox.h"
 #include "daemon/outbox/rollups.h"
+#include "daemon/outbox/store_health.h"
 #include "daemon/outbox/sweep.h"
 #include "store/access/served_store.h"
 #include "store/retention.h"
@@ -65,6 +66,8 @@ class StoreSide {
   // Any thread, after Connect.
   uint64_t dropped_samples() const { return outbox_->dropped_samples(); }
   std::optional<store::SpoolFigures> spool_figures() const;
+  const StoreHealth& health() const { return health_; }
+  const std::string& spool_folder() const { return options_.spool_folder; }
   int64_t clock_skew_ns() const { return store_->ClockSkewNs(); }
 
  private:
@@ -74,6 +77,7 @@ class StoreSide {
   const StoreSideOptions options_;
   const Clock& clock_;
   const std::unique_ptr<store::ObjectStore> store_;
+  StoreHealth health_{clock_};
   // Set together: the store is not a folder of this machine.
   std::unique_ptr<store::Spool> spool_;
   std::unique_ptr<store::SpooledStore> spooled_;

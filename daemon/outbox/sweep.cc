@@ -11,7 +11,8 @@ void Sweep::Run() {
   const int64_t begin_ns = clock_.MonotonicNs();
   const Result<store::RetentionResult> swept =
       store::ApplyRetention(store_, policy_, clock_.WallNs());
-  observer_.OnStoreOperation("retention", swept.has_value(), clock_.MonotonicNs() - begin_ns);
+  observer_.OnStoreOperation("retention", swept ? OkStatus() : Status(swept.error()),
+                             clock_.MonotonicNs() - begin_ns);
   if (!swept) {
     LOG(kWarn, "retention not applied", {{"error", swept.error().message()}});
     return;

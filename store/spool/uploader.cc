@@ -114,7 +114,7 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
   }
   const int64_t begin_ns = clock_.MonotonicNs();
   const Status put = store_.Limited(limits)->Put(key, *bytes);
-  on_put_(put.has_value(), clock_.MonotonicNs() - begin_ns);
+  on_put_(put, clock_.MonotonicNs() - begin_ns);
   if (!put) {
     LOG(kError, "not uploaded, kept for the next try",
         {{"key", key}, {"store", store_.Describe()}, {"error", put.error().message()}});

@@ -38,7 +38,7 @@ struct UploaderOptions {
 class Uploader {
  public:
   // On its thread, of each try.
-  using OnPut = std::function<void(bool ok, int64_t duration_ns)>;
+  using OnPut = std::function<void(const Status& put, int64_t duration_ns)>;
 
   // What is referred to outlives this.
   Uploader(Spool& spool, ObjectStore& store, const Clock& clock, const UploaderOptions& options,

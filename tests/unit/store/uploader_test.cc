@@ -29,9 +29,9 @@ class UploaderTest : public ::testing::Test {
   }
   std::unique_ptr<Uploader> Begin() {
     auto uploader = std::make_unique<Uploader>(*spool_, remote_, Clock::System(), options_,
-                                               [this](bool ok, int64_t) {
+                                               [this](const Status& put, int64_t) {
                                                  std::lock_guard lock(mutex_);
-                                                 ++(ok ? taken_ : refused_);
+                                                 ++(put ? taken_ : refused_);
                                                  changed_.notify_all();
                                                });
     uploader->Start();

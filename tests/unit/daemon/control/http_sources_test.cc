@@ -33,7 +33,7 @@ class HttpSourcesTest : public ::testing::Test {
     input.store = [] {
       StoreFacts facts;
       facts.url = "file:///store";
-      facts.error = "no space left";
+      facts.error = Error(ErrorCode::kExhausted, "no space left");
       return facts;
     };
     return input;

@@ -188,9 +188,11 @@ TEST_F(MetricsFeedTest, CountsAttributionAndCuts) {
   EXPECT_EQ(Lost("stack_unknown"), 2);
 }
 
+const Status kFailed = Error(ErrorCode::kUnavailable, "away");
+
 TEST_F(MetricsFeedTest, CountsStoreOperations) {
-  feed_.OnStoreOperation("put", true, 20'000'000);
-  feed_.OnStoreOperation("put", false, 30'000'000);
+  feed_.OnStoreOperation("put", OkStatus(), 20'000'000);
+  feed_.OnStoreOperation("put", kFailed, 30'000'000);
   EXPECT_EQ(Value("firetower_objectstore_operations_total{operation=\"put\"}"), 2);
   EXPECT_EQ(Value("firetower_objectstore_failures_total{operation=\"put\"}"), 1);
   EXPECT_NEAR(Value("firetower_objectstore_duration_seconds_sum{operation=\"put\"}"), 0.05, 1e-9);
@@ -198,13 +200,13 @@ TEST_F(MetricsFeedTest, CountsStoreOperations) {
 
 TEST_F(MetricsFeedTest, KnowsWhetherTheStoreTookTheLastWrite) {
   EXPECT_FALSE(feed_.store_fails());
-  feed_.OnStoreOperation("put", false, 0);
+  feed_.OnStoreOperation("put", kFailed, 0);
   EXPECT_TRUE(feed_.store_fails());
-  feed_.OnStoreOperation("retention", true, 0);
+  feed_.OnStoreOperation("retention", OkStatus(), 0);
   EXPECT_TRUE(feed_.store_fails()) << "what can be deleted can be full";
-  feed_.OnStoreOperation("put", true, 0);
+  feed_.OnStoreOperation("put", OkStatus(), 0);
   EXPECT_FALSE(feed_.store_fails());
-  feed_.OnStoreOperation("retention", false, 0);
+  feed_.OnStoreOperation("retention", kFailed, 0);
   EXPECT_FALSE(feed_.store_fails());
 }
 

@@ -21,10 +21,10 @@ constexpr int64_t kWallNs = 1'763'700'000 * kNsPerSecond;
 // What the outbox's thread does, and what the test waits for.
 class Watcher : public StoreObserver {
  public:
-  void OnStoreOperation(std::string_view operation, bool ok, int64_t) override {
+  void OnStoreOperation(std::string_view operation, const Status& result, int64_t) override {
     if (operation != "put") return;
     std::lock_guard lock(mutex_);
-    ++counts_[ok];
+    ++counts_[result.has_value()];
     changed_.notify_all();
   }
   void WaitFor(bool ok, int count) {

@@ -28,9 +28,9 @@ constexpr const char* kDeadStore =
 
 class Operations : public StoreObserver {
  public:
-  void OnStoreOperation(std::string_view operation, bool ok, int64_t) override {
+  void OnStoreOperation(std::string_view operation, const Status& result, int64_t) override {
     std::lock_guard lock(mutex_);
-    seen_.insert(std::string(operation) + (ok ? " ok" : " failed"));
+    seen_.insert(std::string(operation) + (result ? " ok" : " failed"));
   }
   std::set<std::string> seen() {
     std::lock_guard lock(mutex_);

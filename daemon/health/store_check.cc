@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/health/store_check.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "store/access/clock_skew.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr size_t kMostDamagedNamed = 3;
+
+Check Ok(std::string message) { return {"store", CheckStatus::kOk, std::move(message), ""}; }
+Check Warn(std::string message, std::string fix) {
+  return {"store", CheckStatus::kWarn, std::move(message), std::move(fix)};
+}
+Check Fail(std::string message, std::string fix) {
+  return {"store", CheckStatus::kFail, std::move(message), std::move(fix)};
+}
+
+std::string Ago(int64_t seconds) { return FormatDuration(seconds * kNsPerSecond) + " ago"; }
+
+// What mends it, by the words that the store or the way to it says; the first that fits.
+struct Remedy {
+  std::string_view word;
+  std::string_view fix;
+};
+constexpr std::string_view kKeys =
+    "give the daemon the bucket's own keys: both parts of one pair, not expired";
+constexpr std::string_view kRights =
+    "let the daemon's keys do s3:PutObject and s3:AbortMultipartUpload on the bucket's prefix, and "
+    "s3:ListBucket on the bucket; docs/reference/object-store.md has all actions";
+constexpr Remedy kRemedies[] = {
+    {"AccessDenied", kRights},
+    {"NoSuchBucket", "create the bucket, or name the right one in --store"},
+    {"InvalidBucketName", "name the bucket by its right name in --store"},
+    {"SignatureDoesNotMatch", kKeys},
+    {"InvalidAccessKeyId", kKeys},
+    {"XAdminUserNotFound", kKeys},
+    {"ExpiredToken", kKeys},
+    {"InvalidToken", kKeys},
+    {"credentials", "give the daemon keys in one of the ways of docs/reference/object-store.md"},
+    {"RequestTimeTooSkewed", "set this machine's clock, and let a time service keep it"},
+    {"AuthorizationHeaderMalformed", "set the option region to the bucket's"},
+    {"PermanentRedirect", "set the options region and endpoint to the bucket's"},
+    {"proxy", "see the option proxy, or https_proxy, http_proxy and no_proxy"},
+    {"certificate", "name the file of the server's certificate authority with the option ca-file"},
+    {"SSL", "see the option endpoint: https:// for a server with TLS, http:// for one without"},
+    {"TLS", "see the option endpoint: https:// for a server with TLS, http:// for one without"},
+    {"HTTPS", "see the option endpoint: https:// for a server with TLS, http:// for one without"},
+    {"resolve", "correct the host in the option endpoint, or have its name resolved: DNS"},
+    {" 413", "let what stands before the store take larger bodies"},
+};
+
+std::string BucketFix(const Error& error) {
+  // Only keys and certificates are read from files on the way to a bucket.
+  if (error.sys_errno() != 0) {
+    return "let the daemon read the file of the message, or name the right one: options "
+           "access-key-file, secret-key-file, session-token-file, credentials-file and ca-file";
+  }
+  // Behind the names of bucket and key, which may hold any word.
+  const size_t behind = std::min(error.message().find(": "), error.message().size());
+  for (const Remedy& remedy : kRemedies) {
+    if (error.message().find(remedy.word, behind) != std::string::npos)
+      return std::string(remedy.fix);
+  }
+  switch (error.code()) {
+    case ErrorCode::kPermission:
+      return std::string(kRights);
+    case ErrorCode::kExhausted:
+      return "make room in the store, or raise its quota";
+    case ErrorCode::kUnavailable:
+      return "see that the option endpoint names the server's scheme, host and port, that it runs, "
+             "and that an egress rule or proxy lets the daemon reach it";
+    default:
+      return "correct the URL of --store and its options: docs/reference/object-store.md";
+  }
+}
+
+std::string FolderFix(const Error& error, std::string_view folder) {
+  const int number = error.sys_errno();
+  if (error.code() == ErrorCode::kExhausted || number == ENOSPC || number == EDQUOT)
+    return fmt::format("free space on the disk of {}", folder);
+  if (error.code() == ErrorCode::kPermission || number == EROFS)
+    return fmt::format("give the daemon the right to write to {}", folder);
+  return fmt::format("see that {} is a folder of a disk that works, has space, and may be written",
+                     folder);
+}
+
+std::string Damage(const StoreFacts& facts) {
+  std::string names;
+  for (size_t i = 0; i < facts.damaged.size() && i < kMostDamagedNamed; ++i) {
+    names += (i == 0 ? "" : ", ") + facts.damaged[i];
+  }
+  if (facts.damaged.size() > kMostDamagedNamed) {
+    names += fmt::format(" and {} more", facts.damaged.size() - kMostDamagedNamed);
+  }
+  return fmt::format("{}: {} damaged and not served: {}", facts.url, facts.damaged.size(), names);
+}
+
+std::string LastUpload(const TriesFacts& puts) {
+  if (puts.succeeded_ago_s) return "the last upload succeeded " + Ago(*puts.succeeded_ago_s);
+  return "nothing was uploaded since the start, so whether it takes profiles is unknown";
+}
+
+Check FolderCheck(const StoreFacts& facts) {
+  if (facts.error) {
+    return Fail(fmt::format("{} cannot be written: {}", facts.url, facts.error->message()),
+                FolderFix(*facts.error, facts.url));
+  }
+  if (facts.puts.error) {
+    return Fail(fmt::format("{} did not take the profiles that were written last: {}", facts.url,
+                            facts.puts.error->message()),
+                FolderFix(*facts.puts.error, facts.url));
+  }
+  if (facts.damaged.empty()) return Ok(facts.url + " is writable, no object is damaged");
+  return Warn(Damage(facts),
+              "delete them once nobody needs to look at them; retention does so in time");
+}
+
+Check BucketCheck(const StoreFacts& facts) {
+  const TriesFacts& puts = facts.puts;
+  if (facts.spooled.error) {
+    return Fail(fmt::format("the spool {} takes no profiles: {}", facts.spool,
+                            facts.spooled.error->message()),
+                FolderFix(*facts.spooled.error, facts.spool));
+  }
+  if (puts.error) {
+    std::string message = fmt::format("{}: the last upload failed {}: {}", facts.url,
+                                      Ago(puts.failed_ago_s.value_or(0)), puts.error->message());
+    message += puts.succeeded_ago_s
+                   ? fmt::format("; the last that succeeded was {}", Ago(*puts.succeeded_ago_s))
+                   : "; none has succeeded since the start";
+    if (!facts.error) message += "; it can be listed";
+    return Fail(std::move(message), BucketFix(*puts.error));
+  }
+  if (facts.error) {
+    std::string message = fmt::format("{} cannot be listed: {}; {}", facts.url,
+                                      facts.error->message(), LastUpload(puts));
+    // Profiles arrive all the same, as of keys that may only write.
+    if (puts.succeeded_ago_s) return Warn(std::move(message), BucketFix(*facts.error));
+    return Fail(std::move(message), BucketFix(*facts.error));
+  }
+  if (std::abs(facts.skew_s) > store::kTellSkewSeconds) {
+    return Warn(
+        fmt::format("{}: its clock is {} s {} this machine's, by which profiles are named",
+                    facts.url, std::abs(facts.skew_s), facts.skew_s > 0 ? "ahead of" : "behind"),
+        "set the clock that is wrong, and let a time service keep it");
+  }
+  return Ok(fmt::format("{} can be listed; {}; its objects are not read here", facts.url,
+                        LastUpload(puts)));
+}
+
+}  // namespace
+
+Check StoreCheck(const StoreFacts& facts) {
+  return facts.folder ? FolderCheck(facts) : BucketCheck(facts);
+}
+
+}  // namespace firetower::daemon

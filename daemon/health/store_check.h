@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "daemon/health/check.h"
+
+namespace firetower::daemon {
+
+// What came of an operation lately; unset where there was none since the start.
+struct TriesFacts {
+  std::optional<int64_t> succeeded_ago_s = {};
+  std::optional<int64_t> failed_ago_s = {};
+  std::optional<Error> error = {};  // of the last one, if that failed
+};
+
+struct StoreFacts {
+  std::string url;
+  // Of this machine: bytes were written and deleted there, and what is there was read. Any other
+  // store was only listed.
+  bool folder = true;
+  std::optional<Error> error = {};        // why it cannot be written, or listed
+  TriesFacts puts = {};                   // of profiles into the store
+  TriesFacts spooled = {};                // into the spool, where there is one
+  std::string spool = {};                 // its folder
+  std::vector<std::string> damaged = {};  // objects of a folder that are not served: wrong bytes
+  int64_t skew_s = 0;                     // the store's clock minus this machine's
+};
+
+// "store": says what was looked at and in the store's own words what it refused; what nobody looked
+// at it calls unknown.
+Check StoreCheck(const StoreFacts& facts);
+
+}  // namespace firetower::daemon

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "daemon/outbox/outbox.h"
+
+namespace firetower::daemon {
+
+// What came of an operation lately: monotonic times, and of the last one why it failed.
+struct LastTries {
+  std::optional<int64_t> succeeded_ns;
+  std::optional<int64_t> failed_ns;
+  std::optional<Error> error;  // unset: the last one succeeded, or there was none
+};
+
+// Remembers how the last operations on the store ended, for who asks how it stands, and hands what
+// it hears on. Any thread.
+class StoreHealth : public StoreObserver {
+ public:
+  explicit StoreHealth(const Clock& clock) : clock_(clock) {}
+  // Once, before anything is stored. The observer outlives this.
+  void HandOnTo(StoreObserver& next) { next_ = &next; }
+
+  void OnStoreOperation(std::string_view operation, const Status& result,
+                        int64_t duration_ns) override;
+  LastTries puts() const { return Get(puts_); }
+  LastTries spooled() const { return Get(spooled_); }
+
+ private:
+  LastTries Get(const LastTries& tries) const {
+    const std::lock_guard lock(mutex_);
+    return tries;
+  }
+
+  const Clock& clock_;
+  StoreObserver* next_ = nullptr;
+  mutable std::mutex mutex_;  // a few times a minute
+  LastTries puts_;
+  LastTries spooled_;
+};
+
+}  // namespace firetower::daemon
