@@ -66,6 +66,10 @@ StoreFacts ProbeStore(StoreSide& side, const Clock& clock) {
   const int64_t now_ns = clock.MonotonicNs();
   facts.puts = FactsOf(side.health().puts(), now_ns);
   facts.spooled = FactsOf(side.health().spooled(), now_ns);
+  if (const std::optional<store::SpoolFigures> spool = side.spool_figures()) {
+    facts.dropped = {spool->dropped_profiles, (now_ns - spool->dropped_at_ns) / kNsPerSecond,
+                     spool->drop_reason};
+  }
   return facts;
 }
 

@@ -16,6 +16,8 @@ namespace firetower::daemon {
 namespace {
 
 constexpr size_t kMostDamagedNamed = 3;
+// What was dropped longer ago, the metric alone tells.
+constexpr int64_t kTellDropSeconds = 3600;
 
 Check Ok(std::string message) { return {"store", CheckStatus::kOk, std::move(message), ""}; }
 Check Warn(std::string message, std::string fix) {
@@ -158,10 +160,34 @@ Check BucketCheck(const StoreFacts& facts) {
                         LastUpload(puts)));
 }
 
+std::string DropFix(const Error& reason, const std::string& spool) {
+  const int number = reason.sys_errno();
+  if (number == ENOSPC || number == EDQUOT)
+    return FolderFix(reason, spool) + ", or name another by --spool";
+  if (reason.code() == ErrorCode::kExhausted)
+    return "have the store take profiles again, or raise --spool-bytes";
+  if (reason.code() == ErrorCode::kCorrupt)
+    return fmt::format("look at the disk of {} and what else writes there", spool);
+  return BucketFix(reason);
+}
+
+// Profiles that are lost are told whatever else there is.
+Check WithDrops(Check check, const StoreFacts& facts) {
+  const DropFacts& dropped = facts.dropped;
+  if (!dropped.reason || dropped.ago_s > kTellDropSeconds) return check;
+  check.message +=
+      fmt::format("; the spool {} dropped {} profiles since the start, the last {}: {}",
+                  facts.spool, dropped.profiles, Ago(dropped.ago_s), dropped.reason->message());
+  if (check.status != CheckStatus::kOk) return check;
+  check.status = CheckStatus::kWarn;
+  check.fix = DropFix(*dropped.reason, facts.spool);
+  return check;
+}
+
 }  // namespace
 
 Check StoreCheck(const StoreFacts& facts) {
-  return facts.folder ? FolderCheck(facts) : BucketCheck(facts);
+  return facts.folder ? FolderCheck(facts) : WithDrops(BucketCheck(facts), facts);
 }
 
 }  // namespace firetower::daemon

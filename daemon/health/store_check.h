@@ -18,6 +18,13 @@ struct TriesFacts {
   std::optional<Error> error = {};  // of the last one, if that failed
 };
 
+// What the spool had to drop since the start, in no store.
+struct DropFacts {
+  uint64_t profiles = 0;
+  int64_t ago_s = 0;                 // the last of it
+  std::optional<Error> reason = {};  // of that; unset: nothing was dropped
+};
+
 struct StoreFacts {
   std::string url;
   // Of this machine: bytes were written and deleted there, and what is there was read. Any other
@@ -26,6 +33,7 @@ struct StoreFacts {
   std::optional<Error> error = {};        // why it cannot be written, or listed
   TriesFacts puts = {};                   // of profiles into the store
   TriesFacts spooled = {};                // into the spool, where there is one
+  DropFacts dropped = {};                 // by the spool
   std::string spool = {};                 // its folder
   std::vector<std::string> damaged = {};  // objects of a folder that are not served: wrong bytes
   int64_t skew_s = 0;                     // the store's clock minus this machine's

@@ -13,7 +13,8 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
     side->readable_.emplace(*side->store_);
     return side;
   }
-  ASSIGN_OR_RETURN(side->spool_, store::Spool::Open(options.spool_folder, options.spool_bytes));
+  ASSIGN_OR_RETURN(side->spool_,
+                   store::Spool::Open(options.spool_folder, options.spool_bytes, clock));
   side->spooled_ = std::make_unique<store::SpooledStore>(
       *side->spool_, *side->store_, [side = side.get()] { side->uploader_->Notify(); });
   const store::ObjectStore& spool = side->spool_->all();

@@ -4,9 +4,12 @@
 #include <fmt/core.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "store/bundle.h"
 #include "store/key.h"
 
@@ -60,7 +63,8 @@ class Spool::Change {
   const std::lock_guard<std::mutex> lock_;
 };
 
-Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t max_bytes) {
+Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t max_bytes,
+                                           const Clock& clock) {
   std::unique_ptr<DirStore> folders[2];
   for (const int i : {0, 1}) {
     Result<std::unique_ptr<DirStore>> opened =
@@ -68,13 +72,14 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
     if (!opened) return std::move(opened).error().Context("spool");
     folders[i] = *std::move(opened);
   }
-  std::unique_ptr<Spool> spool(new Spool(std::move(folders[0]), std::move(folders[1]), max_bytes));
+  std::unique_ptr<Spool> spool(
+      new Spool(std::move(folders[0]), std::move(folders[1]), max_bytes, clock));
   const Change change(*spool);
   SpoolFigures& figures = spool->figures_;
   RETURN_IF_ERROR(spool->ReadFolder(*spool->pending_, spool->waiting_, figures.bytes));
   RETURN_IF_ERROR(spool->ReadFolder(*spool->copies_, spool->copied_, figures.copied_bytes));
   // The bound may be a smaller one now.
-  while (spool->held_bytes() > max_bytes && spool->MakeRoom()) {
+  while (spool->held_bytes() > max_bytes && spool->MakeRoom(spool->BoundReached())) {
   }
   return spool;
 }
@@ -97,10 +102,12 @@ Status Spool::Add(std::string_view key, std::string_view bytes) {
                              bytes.size(), max_bytes_));
   }
   Forget(key, waiting_, figures_.bytes);  // the same once more
-  while (held_bytes() + bytes.size() > max_bytes_ && MakeRoom()) {
+  while (held_bytes() + bytes.size() > max_bytes_ && MakeRoom(BoundReached())) {
   }
   Status put = pending_->Put(key, bytes);
-  while (!put && IsDiskFull(put.error()) && MakeRoom()) put = pending_->Put(key, bytes);
+  while (!put && IsDiskFull(put.error()) && MakeRoom(DiskFull(put.error())))
+    put = pending_->Put(key, bytes);
+  if (!put && IsDiskFull(put.error())) return DiskFull(put.error()).Context("spool");
   if (!put) return std::move(put.Context("spool"));
   Note(key, bytes.size(), waiting_, figures_.bytes);
   return OkStatus();
@@ -119,10 +126,10 @@ std::optional<std::string> Spool::After(std::string_view key) const {
   return next->first.second;
 }
 
-void Spool::Drop(std::string_view key) {
+void Spool::Drop(std::string_view key, const Error& why) {
   const Change change(*this);
   const auto found = waiting_.find(Place(StartOf(key), key));
-  if (found != waiting_.end()) DropWaiting(found, "its store will never take it");
+  if (found != waiting_.end()) DropWaiting(found, why);
 }
 
 Status Spool::Stored(std::string_view key) {
@@ -172,13 +179,27 @@ void Spool::DropOldCopies() {
     DropOldest(*copies_, copied_, figures_.copied_bytes);
 }
 
-bool Spool::MakeRoom() {
+Error Spool::BoundReached() const {
+  return {ErrorCode::kExhausted,
+          fmt::format("the spool is full: {} is all there may be (--spool-bytes)",
+                      FormatBytes(static_cast<int64_t>(max_bytes_)))};
+}
+
+Error Spool::DiskFull(const Error& error) const {
+  std::error_code unknown;
+  const std::filesystem::space_info space = std::filesystem::space(pending_->root(), unknown);
+  std::string text = "the disk of the spool is full: " + error.message();
+  if (!unknown) text += fmt::format("; {} bytes are free there", space.available);
+  return {error.code(), std::move(text), error.sys_errno()};
+}
+
+bool Spool::MakeRoom(const Error& why) {
   if (!copied_.empty()) {
     DropOldest(*copies_, copied_, figures_.copied_bytes);
     return true;
   }
   if (waiting_.empty()) return false;
-  DropWaiting(waiting_.begin(), "the spool is full");
+  DropWaiting(waiting_.begin(), why);
   return true;
 }
 
@@ -188,7 +209,7 @@ void Spool::DropOldest(DirStore& folder, Objects& objects, uint64_t& bytes) {
   Forget(key, objects, bytes);
 }
 
-void Spool::DropWaiting(Objects::const_iterator object, std::string_view why) {
+void Spool::DropWaiting(Objects::const_iterator object, const Error& why) {
   const std::string key = object->first.second;
   const uint64_t profiles = ProfilesIn(key, object->second, [&](uint64_t offset, uint64_t length) {
     return pending_->GetRange(key, offset, length);
@@ -197,7 +218,10 @@ void Spool::DropWaiting(Objects::const_iterator object, std::string_view why) {
   Forget(key, waiting_, figures_.bytes);
   ++figures_.dropped_objects;
   figures_.dropped_profiles += profiles;
-  LOG(kError, "dropped from the spool", {{"key", key}, {"profiles", profiles}, {"why", why}});
+  figures_.drop_reason = why;
+  figures_.dropped_at_ns = clock_.MonotonicNs();
+  LOG(kError, "dropped from the spool",
+      {{"key", key}, {"profiles", profiles}, {"why", why.message()}});
 }
 
 }  // namespace firetower::store

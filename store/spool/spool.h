@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "store/dir_store.h"
 #include "store/spool/both_stores.h"
@@ -26,6 +27,9 @@ struct SpoolFigures {
   // Since the start: what went to make room, or was refused for good, and was in no store.
   uint64_t dropped_objects = 0;
   uint64_t dropped_profiles = 0;
+  // Why the last of these went, and when (monotonic).
+  std::optional<Error> drop_reason = {};
+  int64_t dropped_at_ns = 0;
 };
 
 // Objects on this machine's disk that wait for their store. What Add has taken survives a kill and
@@ -40,7 +44,8 @@ class Spool {
   static constexpr int64_t kCopySeconds = 3600 + 900;
 
   // kInvalid unless `folder` is absolute.
-  static Result<std::unique_ptr<Spool>> Open(const std::string& folder, uint64_t max_bytes);
+  static Result<std::unique_ptr<Spool>> Open(const std::string& folder, uint64_t max_bytes,
+                                             const Clock& clock = Clock::System());
 
   // kInvalid when it alone is too large; ENOSPC when the disk is full and nothing is left to
   // drop. It is the caller's then, and not counted here.
@@ -51,8 +56,8 @@ class Spool {
   std::optional<std::string> After(std::string_view key) const;
   // It is in its store now. Fine when it is gone.
   Status Stored(std::string_view key);
-  // Its store will never take it: deletes and counts it. Fine when it is gone.
-  void Drop(std::string_view key);
+  // It is of no use, or its store will never take it: deletes and counts it. Fine when it is gone.
+  void Drop(std::string_view key, const Error& why);
   // Deletes it, whether it waits or not. Fine when there is none.
   Status Remove(std::string_view key);
 
@@ -71,8 +76,12 @@ class Spool {
   using Place = std::pair<int64_t, std::string>;
   using Objects = std::map<Place, uint64_t>;  // with their bytes
 
-  Spool(std::unique_ptr<DirStore> pending, std::unique_ptr<DirStore> copies, uint64_t max_bytes)
-      : pending_(std::move(pending)), copies_(std::move(copies)), max_bytes_(max_bytes) {}
+  Spool(std::unique_ptr<DirStore> pending, std::unique_ptr<DirStore> copies, uint64_t max_bytes,
+        const Clock& clock)
+      : pending_(std::move(pending)),
+        copies_(std::move(copies)),
+        max_bytes_(max_bytes),
+        clock_(clock) {}
 
   // With mutex_ held, all of them.
   Status ReadFolder(const DirStore& folder, Objects& objects, uint64_t& bytes);
@@ -80,15 +89,19 @@ class Spool {
   static void Forget(std::string_view key, Objects& objects, uint64_t& bytes);
   void DropOldCopies();
   // False when there is nothing to drop.
-  bool MakeRoom();
+  bool MakeRoom(const Error& why);
   void DropOldest(DirStore& folder, Objects& objects, uint64_t& bytes);
-  void DropWaiting(Objects::const_iterator object, std::string_view why);
+  void DropWaiting(Objects::const_iterator object, const Error& why);
+  Error BoundReached() const;
+  // What the disk said, with what it has left.
+  Error DiskFull(const Error& error) const;
   uint64_t held_bytes() const { return figures_.bytes + figures_.copied_bytes; }
 
   const std::unique_ptr<DirStore> pending_;
   const std::unique_ptr<DirStore> copies_;
   const BothStores all_{*pending_, *copies_};
   const uint64_t max_bytes_;
+  const Clock& clock_;
   mutable std::mutex mutex_;  // a few times a minute, while the disk works
   Objects waiting_;
   Objects copied_;

@@ -99,7 +99,7 @@ void Uploader::PassOver(const std::string& key, const Error& error) {
   if (!IsInvalid(error)) return;
   const auto [said, first] = invalid_.emplace(key, taken_);
   if (first || said->second == taken_) return;
-  spool_.Drop(key);
+  spool_.Drop(key, error);
   invalid_.erase(said);
   passed_.erase(key);
 }

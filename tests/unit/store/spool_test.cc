@@ -23,7 +23,9 @@ using ::firetower::testing::kFirstWindow;
 using ::firetower::testing::kSecondNs;
 using ::firetower::testing::Row;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr uint64_t kRoomy = 1 << 20;
 
@@ -100,6 +102,18 @@ TEST_F(SpoolTest, DropsTheOldestWindowForANewOneAndCountsItsProfiles) {
   EXPECT_EQ(spool->figures().bytes, 2 * three.size());
 }
 
+TEST_F(SpoolTest, SaysOfABoundThatItIsTheBound) {
+  FakeClock clock(7 * kNsPerSecond, 0);
+  const auto spool = *Spool::Open(folder_.path() + "/spool", 1024, clock);
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool->Add(KeyOf(window), std::string(600, 'x')));
+  const SpoolFigures figures = spool->figures();
+  ASSERT_TRUE(figures.drop_reason);
+  EXPECT_EQ(figures.drop_reason->message(),
+            "the spool is full: 1Ki is all there may be (--spool-bytes)");
+  EXPECT_EQ(figures.drop_reason->sys_errno(), 0);
+  EXPECT_EQ(figures.dropped_at_ns, 7 * kNsPerSecond);
+}
+
 TEST_F(SpoolTest, KeepsASmallerBoundAfterAStart) {
   for (int64_t window : {0, 1, 2}) ASSERT_TRUE(Open()->Add(KeyOf(window), "0123456789"));
   EXPECT_THAT(Keys(Open(15)->pending()), ElementsAre(KeyOf(2)));
@@ -123,8 +137,9 @@ TEST_F(SpoolTest, TellsWhatWaitsAfterTheOldestAndDropsWhatItIsTold) {
   for (int64_t window : {0, 1}) ASSERT_TRUE(spool->Add(KeyOf(window), three));
   EXPECT_EQ(spool->After(KeyOf(0)), KeyOf(1));
   EXPECT_EQ(spool->After(KeyOf(1)), std::nullopt);
-  spool->Drop(KeyOf(0));
-  spool->Drop(KeyOf(0));
+  const Error why(ErrorCode::kInvalid, "never");
+  spool->Drop(KeyOf(0), why);
+  spool->Drop(KeyOf(0), why);
   EXPECT_EQ(spool->Oldest(), KeyOf(1));
   EXPECT_THAT(Keys(spool->all()), ElementsAre(KeyOf(1)));
   EXPECT_EQ(spool->figures().dropped_objects, 1u);
@@ -212,7 +227,15 @@ TEST_F(FullDisk, MakesRoomByDroppingTheOldest) {
     const auto spool = Open(kRoomy * 16);
     for (int64_t window : {0, 1, 2, 3}) ASSERT_TRUE(spool->Add(KeyOf(window), large));
     EXPECT_THAT(Keys(spool->pending()), ElementsAre(KeyOf(2), KeyOf(3)));
-    EXPECT_EQ(spool->figures().dropped_objects, 2u);
+    const SpoolFigures figures = spool->figures();
+    EXPECT_EQ(figures.dropped_objects, 2u);
+    ASSERT_TRUE(figures.drop_reason);
+    EXPECT_EQ(figures.drop_reason->sys_errno(), ENOSPC);
+    EXPECT_THAT(figures.drop_reason->message(), HasSubstr("the disk of the spool is full: "));
+    EXPECT_THAT(figures.drop_reason->message(), HasSubstr("No space left on device"));
+    EXPECT_THAT(figures.drop_reason->message(), HasSubstr(folder_.path()));
+    EXPECT_THAT(figures.drop_reason->message(), HasSubstr(" bytes are free there"));
+    EXPECT_THAT(figures.drop_reason->message(), Not(HasSubstr("--spool-bytes")));
     const Status refused = spool->Add(KeyOf(4), std::string(600 << 10, 'y'));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().sys_errno(), ENOSPC);

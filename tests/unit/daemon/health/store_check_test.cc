@@ -126,5 +126,20 @@ TEST(StoreCheck, ASpoolOnAFullDiskIsNotTheBucketsFault) {
   EXPECT_EQ(check.fix, "free space on the disk of /var/spool");
 }
 
+TEST(StoreCheck, TellsWhatTheSpoolDroppedAndWhatFullDiskItWas) {
+  StoreFacts facts = Bucket();
+  facts.puts.succeeded_ago_s = 1;
+  facts.dropped = {42, 60, ErrnoError("the disk of the spool is full: write /var/spool/x", ENOSPC)};
+  const Check disk = StoreCheck(facts);
+  EXPECT_EQ(disk.status, CheckStatus::kWarn);
+  EXPECT_THAT(disk.message, HasSubstr("the spool /var/spool dropped 42 profiles since the start, "
+                                      "the last 1m ago: the disk of the spool is full: "));
+  EXPECT_THAT(disk.fix, HasSubstr("free space on the disk of /var/spool"));
+  facts.dropped.reason = Error(ErrorCode::kExhausted, "the spool is full");
+  EXPECT_THAT(StoreCheck(facts).fix, HasSubstr("--spool-bytes"));
+  facts.dropped.ago_s = 3601;
+  EXPECT_EQ(StoreCheck(facts).status, CheckStatus::kOk) << "an hour ago";
+}
+
 }  // namespace
 }  // namespace firetower::daemon
