@@ -227,14 +227,7 @@ int64_t Pusher::Conclude(const PushAnswer& answer, const Request& request, Queue
   queued.tries = 0;
   Succeeded();
   if (answer.verdict == PushVerdict::kTaken) {
-    registry_.Add(MetricId::kPushRequests, 1, {target_.name, "ok"});
-    const size_t rejected = std::min<uint64_t>(answer.rejected, request.profiles);
-    Count("sent", request.profiles - rejected);
-    Count("refused", rejected);
-    if (!answer.reason.empty()) {
-      LOG(kWarn, "pushed profiles",
-          {{"server", target_.name}, {"rejected", rejected}, {"why", answer.reason}});
-    }
+    ConcludeTaken(answer, request.profiles);
     return 0;
   }
   registry_.Add(MetricId::kPushRequests, 1, {target_.name, "refused"});
@@ -244,10 +237,26 @@ int64_t Pusher::Conclude(const PushAnswer& answer, const Request& request, Queue
     queued.singles = request.end;
     return 0;
   }
-  Count("refused", request.profiles);
-  LOG(kError, "profiles refused",
-      {{"server", target_.name}, {"profiles", request.profiles}, {"why", answer.reason}});
+  Refused(request.profiles, answer.reason);
   return 0;
+}
+
+void Pusher::ConcludeTaken(const PushAnswer& answer, size_t profiles) {
+  const size_t rejected = std::min<uint64_t>(answer.rejected, profiles);
+  const bool all = rejected == profiles;
+  registry_.Add(MetricId::kPushRequests, 1, {target_.name, all ? "refused" : "ok"});
+  Count("sent", profiles - rejected);
+  if (rejected > 0) {
+    Refused(rejected, answer.reason);
+  } else if (!answer.reason.empty()) {
+    LOG(kWarn, "profiles pushed, with a warning of the server",
+        {{"server", target_.name}, {"profiles", profiles}, {"why", answer.reason}});
+  }
+}
+
+void Pusher::Refused(size_t profiles, std::string_view why) {
+  Count("refused", profiles);
+  LOG(kError, "profiles refused", {{"server", target_.name}, {"profiles", profiles}, {"why", why}});
 }
 
 void Pusher::Succeeded() {

@@ -39,9 +39,9 @@ struct PusherOptions {
 };
 
 // The `push` thread of one server: sends it the profiles of windows, the oldest first. What the
-// server cannot take now is tried again; what it refuses is dropped, and if a request of several
-// profiles is refused for what it holds, each of them is sent by itself once. Beyond
-// max_queue_bytes the oldest windows are dropped. Everything dropped is counted.
+// server cannot take now is tried again; what it refuses is not sent again, and if a request of
+// several profiles is refused for what it holds, each of them is sent by itself once. Beyond
+// max_queue_bytes the oldest windows are dropped. All of it is counted.
 class Pusher {
  public:
   // What is referred to outlives this.
@@ -87,6 +87,9 @@ class Pusher {
   PushAnswer Send(const Request& request, int tries);
   // Moves `queued` on, counts and logs. The time to wait.
   int64_t Conclude(const PushAnswer& answer, const Request& request, Queued& queued);
+  // A request with so many profiles was taken, but for those that the answer rejects.
+  void ConcludeTaken(const PushAnswer& answer, size_t profiles);
+  void Refused(size_t profiles, std::string_view why);
   void Succeeded();
   int64_t BackoffNs();
 

@@ -28,6 +28,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 // A Pyroscope server: what it is sent, and what it answers to each request.
@@ -131,8 +132,43 @@ class NoPause : public store::s3::Pause {
   std::function<void()> on_pause = [] {};  // on its thread
 };
 
+// Pyroscope's requests, to a server whose answers reject so many of what they take, as OTLP's can.
+class Rejecting : public PushProtocol {
+ public:
+  explicit Rejecting(uint64_t rejected) : rejected_(rejected) {}
+  Status Add(const store::CatalogRow& row, std::string_view pprof) override {
+    return requests_->Add(row, pprof);
+  }
+  size_t bytes() const override { return requests_->bytes(); }
+  std::string TakeBody() override { return requests_->TakeBody(); }
+  const std::vector<store::s3::HttpHeader>& headers() const override {
+    return requests_->headers();
+  }
+  PushAnswer Judge(const HttpResponse&, int, int64_t) const override {
+    return {.rejected = rejected_, .reason = "no room"};
+  }
+
+ private:
+  const std::unique_ptr<PushProtocol> requests_ = NewPyroscopeProtocol("prod");
+  const uint64_t rejected_;
+};
+
 class PusherTest : public ::testing::Test {
  protected:
+  // Pushes a window of two profiles, of which the server rejects so many; what was logged.
+  std::string LoggedOfRejected(uint64_t rejected) {
+    Server server({Answers(200)});
+    ::testing::internal::CaptureStderr();
+    {
+      Pusher pusher(target_, std::make_unique<Rejecting>(rejected),
+                    std::make_unique<ToServer>(server), registry_, Clock::System(), pause_,
+                    options_);
+      pusher.Start();
+      pusher.Offer(Window({"a", "b"}));
+      End(pusher);
+    }
+    return ::testing::internal::GetCapturedStderr();
+  }
   std::unique_ptr<Pusher> To(Server& server) {
     auto pusher = std::make_unique<Pusher>(target_, NewPyroscopeProtocol("prod"),
                                            std::make_unique<ToServer>(server), registry_,
@@ -263,6 +299,23 @@ TEST_F(PusherTest, WhatIsRefusedForOtherReasonsIsNotTriedAgain) {
   End(*pusher);
   EXPECT_THAT(server.pods(), ElementsAre(ElementsAre("a", "b"), ElementsAre("c")));
   EXPECT_THAT(Profiles(), ElementsAre(1, 0, 2));
+}
+
+TEST_F(PusherTest, ARequestOfWhichAllIsRejectedIsARefusedOne) {
+  const std::string log = LoggedOfRejected(2);
+  EXPECT_THAT(Profiles(), ElementsAre(0, 0, 2));
+  EXPECT_THAT(Requests(), ElementsAre(0, 0, 1));
+  EXPECT_THAT(log, HasSubstr("profiles refused"));
+  EXPECT_THAT(log, HasSubstr("no room"));
+  EXPECT_THAT(log, Not(HasSubstr("pushed")));
+}
+
+TEST_F(PusherTest, WhatIsRejectedOfARequestIsRefusedAndTheRestSent) {
+  const std::string log = LoggedOfRejected(1);
+  EXPECT_THAT(Profiles(), ElementsAre(1, 0, 1));
+  EXPECT_THAT(Requests(), ElementsAre(1, 0, 0));
+  EXPECT_THAT(log, HasSubstr("profiles refused"));
+  EXPECT_THAT(log, HasSubstr("profiles=1"));
 }
 
 TEST_F(PusherTest, LeavesOutAProfileThatCannotBeReadOnce) {
