@@ -39,7 +39,7 @@ constexpr Meaning kMeanings[] = {
     {"QuotaExceeded", ErrorCode::kExhausted, "raise the quota, or delete objects"},
     {"RequestTimeTooSkewed", ErrorCode::kInvalid, "set this machine's clock"},
     {"SignatureDoesNotMatch", ErrorCode::kPermission,
-     "the secret key of {source} is not the one of its access key, or a proxy changes requests"},
+     "the secret key of {source} is not that of the access key, or a proxy changes requests"},
     {"XAdminUserNotFound", ErrorCode::kPermission, "the server does not know the key of {source}"},
     {"XAmzContentSHA256Mismatch", ErrorCode::kUnavailable, "bytes changed on the way"},
     {"XMinioAdminBucketQuotaExceeded", ErrorCode::kExhausted, "raise the quota, or delete objects"},

@@ -59,7 +59,10 @@ class Files final : public CredentialsSource {
     credentials.refresh_ns = clock_.WallNs() + kRefreshAgainNs;
     return credentials;
   }
-  std::string Describe() const override { return "the file " + files_.access_key; }
+  std::string Describe() const override {
+    return fmt::format("the files {} (access key) and {} (secret key)", files_.access_key,
+                       files_.secret_key);
+  }
 
  private:
   static Result<std::string> Read(const std::string& path) {

@@ -91,6 +91,14 @@ TEST_F(ChainTest, TakesTheMostSpecificThatIsConfigured) {
   EXPECT_THAT(Chosen(), HasSubstr("container"));
 }
 
+// A wrong secret key is looked for in the file that holds it.
+TEST_F(ChainTest, NamesBothFilesOfAPairOfKeys) {
+  options_.key_files.access_key = Write("ak", "AK");
+  options_.key_files.secret_key = Write("sk", "SK");
+  EXPECT_EQ(Chosen(), "the files " + folder_.path() + "/ak (access key) and " + folder_.path() +
+                          "/sk (secret key)");
+}
+
 TEST_F(ChainTest, NeverFallsThroughToABroaderIdentity) {
   // Half of each is configured, and behind each stands an instance with a role.
   variables_["AWS_ROLE_ARN"] = "arn:r";
