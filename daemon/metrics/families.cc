@@ -103,8 +103,8 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kSpoolBytes, "firetower_spool_bytes", kGauge, "", "", 1,
      "What waits in the spool for the store."},
     {MetricId::kSpoolDroppedProfiles, "firetower_spool_dropped_profiles_total", kCounter, "", "", 1,
-     "Profiles that the spool had no room for until the store took them, or that it refused for "
-     "good."},
+     "Profiles that the spool had no room for until the store took them, that it refused for "
+     "good, or that the disk damaged."},
     {MetricId::kPushProfiles, "firetower_push_profiles_total", kCounter, "server,result", "", 12,
      "Profiles of windows for the servers of --push: sent, dropped before they were, or refused."},
     {MetricId::kPushRequests, "firetower_push_requests_total", kCounter, "server,result", "", 12,

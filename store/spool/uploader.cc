@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "store/spool/spooled_object.h"
 
 namespace firetower::store {
 namespace {
@@ -86,7 +87,6 @@ bool Uploader::UploadNext(const CallLimits& limits) {
   passed_.erase(*key);
   invalid_.erase(*key);
   tries_ = 0;
-  ++taken_;
   return true;
 }
 
@@ -112,6 +112,10 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
     if (bytes.error().code() == ErrorCode::kNotFound) return spool_.Remove(key);
     return Error(ErrorCode::kUnavailable, bytes.error().message());
   }
+  if (const Status sound = CheckSpooled(key, *bytes); !sound) {
+    spool_.Drop(key, sound.error());
+    return OkStatus();
+  }
   const int64_t begin_ns = clock_.MonotonicNs();
   const Status put = store_.Limited(limits)->Put(key, *bytes);
   on_put_(put, clock_.MonotonicNs() - begin_ns);
@@ -120,6 +124,7 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
         {{"key", key}, {"store", store_.Describe()}, {"error", put.error().message()}});
     return put;
   }
+  ++taken_;
   Status stored = spool_.Stored(key);
   if (!stored) {
     LOG(kError, "uploaded, but still spooled", {{"key", key}, {"error", stored.error().message()}});

@@ -34,7 +34,7 @@ struct UploaderOptions {
 //
 // What the store refuses is passed over until the rest has had its turn. It waits in the spool
 // like any other, for somebody to change what is in the way; only one that the store calls invalid,
-// takes another, and calls invalid again, is dropped and counted.
+// takes another, and calls invalid again, is dropped and counted. So is what this disk damaged.
 class Uploader {
  public:
   // On its thread, of each try.

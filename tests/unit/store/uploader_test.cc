@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "store/key.h"
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
 
@@ -14,11 +15,14 @@ namespace firetower::store {
 namespace {
 
 using ::firetower::testing::BundleKeyAt;
+using ::firetower::testing::BundleOf;
 using ::firetower::testing::kFirstWindow;
+using ::firetower::testing::Row;
 using ::testing::ElementsAre;
 
 constexpr int64_t kHourNs = 3600 * kNsPerSecond;
 
+std::string Bundle() { return BundleOf({Row("shop", "a", "web", kFirstWindow)}); }
 std::string KeyOf(int64_t window) { return BundleKeyAt(kFirstWindow + 60 * window); }
 
 class UploaderTest : public ::testing::Test {
@@ -44,7 +48,7 @@ class UploaderTest : public ::testing::Test {
   // The oldest of three is refused so, at least so often: it stays, and the others are stored.
   void ExpectToWait(ErrorCode refusal, int refused) {
     remote_.refuse_keys[KeyOf(0)] = refusal;
-    for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+    for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), Bundle()));
     const auto uploader = Begin();
     WaitFor(2, refused);
     uploader->Finish();
@@ -64,18 +68,18 @@ class UploaderTest : public ::testing::Test {
 };
 
 TEST_F(UploaderTest, TakesWhatAFormerProcessLeftTheOldestFirst) {
-  for (int64_t window : {2, 0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  for (int64_t window : {2, 0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), Bundle()));
   const auto uploader = Begin();
   WaitFor(3, 0);
   uploader->Finish();
   EXPECT_THAT(tried_, ElementsAre(KeyOf(0), KeyOf(1), KeyOf(2)));
-  EXPECT_EQ(remote_.objects[KeyOf(1)], "bytes");
+  EXPECT_EQ(remote_.objects[KeyOf(1)], Bundle());
   EXPECT_EQ(spool_->Oldest(), std::nullopt);
 }
 
 TEST_F(UploaderTest, TakesWhatComesLater) {
   const auto uploader = Begin();
-  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  ASSERT_TRUE(spool_->Add(KeyOf(0), Bundle()));
   uploader->Notify();
   WaitFor(1, 0);
   uploader->Finish();
@@ -84,7 +88,7 @@ TEST_F(UploaderTest, TakesWhatComesLater) {
 
 TEST_F(UploaderTest, TriesAgainUntilTheStoreTakesItAndKeepsTheOrder) {
   remote_.refuse = 2;
-  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), Bundle()));
   const auto uploader = Begin();
   WaitFor(2, 2);
   uploader->Finish();
@@ -94,7 +98,7 @@ TEST_F(UploaderTest, TriesAgainUntilTheStoreTakesItAndKeepsTheOrder) {
 
 TEST_F(UploaderTest, WhatTheStoreRefusesStaysInTheSpool) {
   remote_.refuse = 1'000'000;
-  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  ASSERT_TRUE(spool_->Add(KeyOf(0), Bundle()));
   const auto uploader = Begin();
   WaitFor(0, 2);
   uploader->Finish();
@@ -106,7 +110,7 @@ TEST_F(UploaderTest, WhatTheStoreRefusesStaysInTheSpool) {
 TEST_F(UploaderTest, AtItsEndItWaitsForNothing) {
   options_.spread_ns = options_.first_retry_ns = options_.last_retry_ns = kHourNs;
   const auto uploader = Begin();
-  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), Bundle()));
   uploader->Notify();
   uploader->Finish();
   EXPECT_EQ(remote_.objects.size(), 2u);
@@ -116,7 +120,7 @@ TEST_F(UploaderTest, AtItsEndItLeavesWhatThereIsNoTimeFor) {
   options_.spread_ns = kHourNs;
   options_.finish_ns = 0;
   const auto uploader = Begin();
-  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  ASSERT_TRUE(spool_->Add(KeyOf(0), Bundle()));
   uploader->Notify();
   uploader->Finish();
   EXPECT_EQ(spool_->Oldest(), KeyOf(0));
@@ -124,7 +128,7 @@ TEST_F(UploaderTest, AtItsEndItLeavesWhatThereIsNoTimeFor) {
 
 TEST_F(UploaderTest, DropsWhatTheStoreCallsInvalidBeforeAndAfterItTookOthers) {
   for (int64_t window : {0, 1}) remote_.refuse_keys[KeyOf(window)] = ErrorCode::kInvalid;
-  for (int64_t window : {0, 1, 2, 3}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  for (int64_t window : {0, 1, 2, 3}) ASSERT_TRUE(spool_->Add(KeyOf(window), Bundle()));
   const auto uploader = Begin();
   WaitFor(2, 4);
   uploader->Finish();
@@ -153,7 +157,7 @@ TEST_F(UploaderTest, WhatPassesABoundWaitsAndHoldsUpNothing) {
 // It may be the store that is set up wrongly.
 TEST_F(UploaderTest, KeepsWhatTheStoreCallsInvalidWhereThereIsNoOther) {
   remote_.refuse_keys[KeyOf(0)] = ErrorCode::kInvalid;
-  ASSERT_TRUE(spool_->Add(KeyOf(0), "bytes"));
+  ASSERT_TRUE(spool_->Add(KeyOf(0), Bundle()));
   const auto uploader = Begin();
   WaitFor(0, 2);
   uploader->Finish();
@@ -161,9 +165,35 @@ TEST_F(UploaderTest, KeepsWhatTheStoreCallsInvalidWhereThereIsNoOther) {
   EXPECT_EQ(spool_->figures().dropped_objects, 0u);
 }
 
+// A disk that lost the end of a file, or all of it, and what somebody put there.
+TEST_F(UploaderTest, DropsWhatIsDamagedAndUploadsTheRest) {
+  const std::string capture = *BuildKey(CaptureKey{.cluster = "home",
+                                                   .namespace_name = "shop",
+                                                   .pod = "cart",
+                                                   .start_s = kFirstWindow,
+                                                   .seconds = 30,
+                                                   .container = "web",
+                                                   .type = "cpu",
+                                                   .id = "0123456789ab"});
+  ASSERT_TRUE(spool_->Add(KeyOf(0), Bundle().substr(0, Bundle().size() / 2)));
+  ASSERT_TRUE(spool_->Add(KeyOf(1), ""));
+  ASSERT_TRUE(spool_->Add("x.zip", "junk"));
+  ASSERT_TRUE(spool_->Add(capture, "no gzip"));
+  ASSERT_TRUE(spool_->Add(KeyOf(2), Bundle()));
+  const auto uploader = Begin();
+  WaitFor(1, 0);
+  uploader->Finish();
+  EXPECT_THAT(tried_, ElementsAre(KeyOf(2)));
+  EXPECT_EQ(spool_->figures().objects, 0u);
+  EXPECT_EQ(spool_->figures().dropped_objects, 4u);
+  EXPECT_EQ(spool_->figures().dropped_profiles, 4u) << "nobody can count what was in them";
+  ASSERT_TRUE(spool_->figures().drop_reason);
+  EXPECT_EQ(spool_->figures().drop_reason->code(), ErrorCode::kCorrupt);
+}
+
 // The one before it vanished from the disk.
 TEST_F(UploaderTest, PassesOverWhatIsNotThere) {
-  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), "bytes"));
+  for (int64_t window : {0, 1}) ASSERT_TRUE(spool_->Add(KeyOf(window), Bundle()));
   ASSERT_TRUE(std::filesystem::remove(folder_.path() + "/spool/pending/" + KeyOf(0)));
   const auto uploader = Begin();
   WaitFor(1, 0);

@@ -63,8 +63,11 @@ class StoreSideTest : public ::testing::Test {
   void SendOne(StoreSide& side, const std::string& key) {
     ObjectSink& sink = side.Connect(operations_, [](const Outgoing&) {});
     side.Start();
-    sink.Send({1, k8s::RetentionClass::kStandard, 7, key, "bytes"});
+    sink.Send({1, k8s::RetentionClass::kStandard, 7, key, Bundle()});
     side.Finish();
+  }
+  static std::string Bundle() {
+    return testing::BundleOf({testing::Row("shop", "a", "web", testing::kFirstWindow)});
   }
   static std::string KeyOf(int64_t start_s) {
     store::BundleKey key;
@@ -116,7 +119,7 @@ TEST_F(StoreSideTest, AStoreThatIsAwayLosesNothingAndIsLeftAlone) {
   const auto side = Open(kDeadStore);
   ASSERT_TRUE(side->spool_figures());
   EXPECT_EQ(side->spool_figures()->objects, 1u);
-  EXPECT_EQ(*side->readable().Get(key), "bytes");
+  EXPECT_EQ(*side->readable().Get(key), Bundle());
 }
 
 TEST_F(StoreSideTest, WhetherReadersSeeTheWholeStoreIsSaid) {
