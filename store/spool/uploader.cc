@@ -31,6 +31,22 @@ bool IsInvalid(const Error& error) {
   return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kUnsupported;
 }
 
+// What is said, without the names before it that the log's line has already: "PUT: 403 …".
+std::string_view WordsOf(std::string_view message, const std::string& key) {
+  const std::string before = key + ": ";
+  const size_t at = message.find(before);
+  return at == std::string_view::npos ? message : message.substr(at + before.size());
+}
+
+// Two refusals that mean the same differ in times, counts and what is added in brackets.
+std::string StateOf(ErrorCode code, std::string_view words) {
+  std::string state(ErrorCodeName(code));
+  for (const char c : words.substr(0, words.find_first_of("(;"))) {
+    if (c < '0' || c > '9') state += c;
+  }
+  return state;
+}
+
 }  // namespace
 
 void Uploader::Start() {
@@ -75,6 +91,7 @@ bool Uploader::UploadNext(const CallLimits& limits) {
   std::optional<std::string> key = OldestNotPassed();
   if (!key) {
     std::erase_if(invalid_, [this](const auto& one) { return !passed_.contains(one.first); });
+    std::erase_if(told_of_, [this](const auto& one) { return !passed_.contains(one.first); });
     passed_.clear();
     key = spool_.Oldest();
   }
@@ -120,10 +137,10 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
   const Status put = store_.Limited(limits)->Put(key, *bytes);
   on_put_(put, clock_.MonotonicNs() - begin_ns);
   if (!put) {
-    LOG(kError, "not uploaded, kept for the next try",
-        {{"key", key}, {"store", store_.Describe()}, {"error", put.error().message()}});
+    TellRefused(key, put.error());
     return put;
   }
+  TellTaken(key);
   ++taken_;
   Status stored = spool_.Stored(key);
   if (!stored) {
@@ -131,6 +148,25 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
     return Error(ErrorCode::kUnavailable, stored.error().message());
   }
   return OkStatus();
+}
+
+void Uploader::TellRefused(const std::string& key, const Error& error) {
+  const std::string_view words = WordsOf(error.message(), key);
+  std::string state = StateOf(error.code(), words);
+  if (state == told_) return;
+  std::string& of_key = told_of_[key];
+  if (of_key == state) return;
+  of_key = state;
+  told_ = std::move(state);
+  LOG(kError, "not uploaded, kept for the next try",
+      {{"key", key}, {"store", store_.Describe()}, {"error", words}});
+}
+
+void Uploader::TellTaken(const std::string& key) {
+  told_of_.erase(key);
+  if (told_.empty()) return;
+  told_.clear();
+  LOG(kInfo, "the store takes uploads again", {{"key", key}, {"store", store_.Describe()}});
 }
 
 void Uploader::UploadRest() {

@@ -63,6 +63,9 @@ class Uploader {
   bool UploadNext(const CallLimits& limits);
   void PassOver(const std::string& key, const Error& error);
   Status Upload(const std::string& key, const CallLimits& limits);
+  // Log a refusal once, until the store says something else or takes uploads again.
+  void TellRefused(const std::string& key, const Error& error);
+  void TellTaken(const std::string& key);
   void UploadRest();
 
   Spool& spool_;
@@ -74,6 +77,10 @@ class Uploader {
   std::set<std::string> passed_;             // refused since all had their turn
   std::map<std::string, uint64_t> invalid_;  // so many were taken when the store said so
   uint64_t taken_ = 0;
+  // What was logged last, of the store and of each key that is not passed yet: one that alone is
+  // refused is not told of anew whenever others were taken. Empty: the store takes uploads.
+  std::string told_;
+  std::map<std::string, std::string> told_of_;
   int tries_ = 0;  // of one object in a row, for which the store was away
   NamedThread thread_;
 };

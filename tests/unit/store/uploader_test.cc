@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/spool/uploader.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -200,6 +202,67 @@ TEST_F(UploaderTest, PassesOverWhatIsNotThere) {
   uploader->Finish();
   EXPECT_THAT(tried_, ElementsAre(KeyOf(1)));
   EXPECT_EQ(spool_->figures().objects, 0u);
+}
+
+// Refuses with the words of an S3 store, which name bucket and key.
+class Forbidding : public testing::MemoryStore {
+ public:
+  Status Put(std::string_view key, std::string_view bytes) override {
+    if (!forbids) return MemoryStore::Put(key, bytes);
+    return Error(ErrorCode::kPermission,
+                 fmt::format("s3://b/{}: PUT: 403 AccessDenied: no; ask {} times", key, ++asked));
+  }
+  std::string Describe() const override { return "s3://b/ at http://h"; }
+  std::atomic<bool> forbids = true;
+  int asked = 0;
+};
+
+size_t CountOf(std::string_view part, std::string_view text) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+class UploaderLogTest : public UploaderTest {
+ protected:
+  std::unique_ptr<Uploader> BeginTo(ObjectStore& store) {
+    auto uploader = std::make_unique<Uploader>(*spool_, store, Clock::System(), options_,
+                                               [this](const Status& put, int64_t) {
+                                                 std::lock_guard lock(mutex_);
+                                                 ++(put ? taken_ : refused_);
+                                                 changed_.notify_all();
+                                               });
+    uploader->Start();
+    return uploader;
+  }
+};
+
+TEST_F(UploaderLogTest, TellsARefusalOnceAndTheEndOfIt) {
+  Forbidding store;
+  for (int64_t window : {0, 1, 2}) ASSERT_TRUE(spool_->Add(KeyOf(window), Bundle()));
+  ::testing::internal::CaptureStderr();
+  const auto uploader = BeginTo(store);
+  WaitFor(0, 7);
+  store.forbids = false;
+  WaitFor(3, 7);
+  uploader->Finish();
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(CountOf("not uploaded", log), 1u) << log;
+  EXPECT_EQ(CountOf("takes uploads again", log), 1u) << log;
+  const std::string line =
+      log.substr(log.find("not uploaded"), log.find("takes uploads") - log.find("not uploaded"));
+  EXPECT_EQ(CountOf(KeyOf(0), line), 1u) << line;
+  EXPECT_EQ(CountOf("s3://b/", line.substr(0, line.find('\n'))), 1u) << line;
+  EXPECT_THAT(line, ::testing::HasSubstr("PUT: 403 AccessDenied: no"));
+}
+
+// Each turn of it comes after others were taken.
+TEST_F(UploaderLogTest, TellsOfOneThatAloneIsRefusedOnce) {
+  ::testing::internal::CaptureStderr();
+  ExpectToWait(ErrorCode::kPermission, 4);
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(CountOf("not uploaded", log), 1u) << log;
 }
 
 }  // namespace
