@@ -23,6 +23,9 @@ void WaitOut(int64_t ns, const Clock& clock, const std::stop_token& stop, WakeFd
   }
 }
 
+// Of the look at the store at the start.
+constexpr int64_t kCheckNs = 10 * kNsPerSecond;
+
 // So often in a row the oldest is tried while nothing can be reached, before others have a turn.
 constexpr int kTries = 3;
 
@@ -63,6 +66,7 @@ void Uploader::Run(std::stop_token stop, WakeFd& wake) {
   const auto part_of = [&](int64_t ns) {
     return std::uniform_int_distribution<int64_t>(0, std::max<int64_t>(ns, 0))(random);
   };
+  TellCheck(stop);
   int64_t retry_ns = options_.first_retry_ns;
   bool was_empty = true;
   while (!stop.stop_requested()) {
@@ -148,6 +152,19 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
     return Error(ErrorCode::kUnavailable, stored.error().message());
   }
   return OkStatus();
+}
+
+void Uploader::TellCheck(const std::stop_token& stop) {
+  const auto limited =
+      store_.Limited({.stop = stop, .deadline_ns = clock_.MonotonicNs() + kCheckNs});
+  const Status listed = limited->Check();
+  if (stop.stop_requested()) return;
+  if (listed) {
+    LOG(kInfo, "the store answers", {{"store", store_.Describe()}});
+    return;
+  }
+  LOG(kWarn, "the store cannot be listed; what it does not take waits in the spool",
+      {{"store", store_.Describe()}, {"error", listed.error().message()}});
 }
 
 void Uploader::TellRefused(const std::string& key, const Error& error) {

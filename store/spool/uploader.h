@@ -63,6 +63,9 @@ class Uploader {
   bool UploadNext(const CallLimits& limits);
   void PassOver(const std::string& key, const Error& error);
   Status Upload(const std::string& key, const CallLimits& limits);
+  // Logs whether the store can be listed, before anything is uploaded: a wrong bucket or key is
+  // told of at the start. Uploads are tried all the same.
+  void TellCheck(const std::stop_token& stop);
   // Log a refusal once, until the store says something else or takes uploads again.
   void TellRefused(const std::string& key, const Error& error);
   void TellTaken(const std::string& key);

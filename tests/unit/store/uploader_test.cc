@@ -257,6 +257,31 @@ TEST_F(UploaderLogTest, TellsARefusalOnceAndTheEndOfIt) {
   EXPECT_THAT(line, ::testing::HasSubstr("PUT: 403 AccessDenied: no"));
 }
 
+class WrongBucket : public testing::MemoryStore {
+ public:
+  Status Check() const override {
+    ++checks;
+    return Error(ErrorCode::kInvalid, "s3://b/: GET: 404 NoSuchBucket: who?");
+  }
+  mutable int checks = 0;
+};
+
+TEST_F(UploaderLogTest, LooksAtTheStoreOnceAtTheStartAndUploadsAllTheSame) {
+  WrongBucket store;
+  ASSERT_TRUE(spool_->Add(KeyOf(0), Bundle()));
+  ::testing::internal::CaptureStderr();
+  const auto uploader = BeginTo(store);
+  WaitFor(1, 0);
+  ASSERT_TRUE(spool_->Add(KeyOf(1), Bundle()));
+  uploader->Notify();
+  WaitFor(2, 0);
+  uploader->Finish();
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(store.checks, 1);
+  EXPECT_EQ(CountOf("the store cannot be listed", log), 1u) << log;
+  EXPECT_EQ(CountOf("404 NoSuchBucket: who?", log), 1u) << log;
+}
+
 // Each turn of it comes after others were taken.
 TEST_F(UploaderLogTest, TellsOfOneThatAloneIsRefusedOnce) {
   ::testing::internal::CaptureStderr();
