@@ -3,7 +3,16 @@
 
 #include <utility>
 
+#include "base/log.h"
+#include "store/spool/drain.h"
+
 namespace firetower::daemon {
+namespace {
+
+// So long, once a minute, new windows wait for what is moved out of a spool.
+constexpr int64_t kMoveNs = kNsPerSecond;
+
+}  // namespace
 
 Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& options,
                                                    const Clock& clock) {
@@ -11,6 +20,7 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
   std::unique_ptr<StoreSide> side(new StoreSide(options, clock, std::move(store)));
   if (options.url.starts_with("file://")) {
     side->readable_.emplace(*side->store_);
+    side->OpenLeftSpool();
     return side;
   }
   ASSIGN_OR_RETURN(side->spool_,
@@ -20,6 +30,38 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
   const store::ObjectStore& spool = side->spool_->all();
   side->readable_.emplace(options.serve_others ? *side->spooled_ : spool);
   return side;
+}
+
+void StoreSide::OpenLeftSpool() {
+  if (options_.spool_folder.empty()) return;
+  Result<std::unique_ptr<store::Spool>> left =
+      store::Spool::OpenLeft(options_.spool_folder, clock_);
+  if (!left) {
+    LOG(kWarn, "what waits in the spool for another store stays there",
+        {{"spool", options_.spool_folder}, {"why", left.error().message()}});
+    return;
+  }
+  left_ = *std::move(left);
+  if (!left_) return;
+  const store::SpoolFigures figures = left_->figures();
+  LOG(kInfo, "what waits in the spool for another store is moved into this one",
+      {{"spool", options_.spool_folder},
+       {"store", Describe()},
+       {"objects", figures.objects},
+       {"bytes", figures.bytes}});
+}
+
+void StoreSide::MoveLeft() {
+  if (!left_ || !left_->Oldest()) return;
+  const Result<uint64_t> moved =
+      store::DrainSpool(*left_, *store_, clock_, clock_.MonotonicNs() + kMoveNs);
+  if (!moved) {
+    LOG(kError, "not moved from the spool, tried again in a minute",
+        {{"spool", options_.spool_folder}, {"error", moved.error().message()}});
+    return;
+  }
+  LOG(kInfo, "moved from the spool",
+      {{"objects", *moved}, {"left", left_->figures().objects}, {"store", Describe()}});
 }
 
 ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased released) {
@@ -36,7 +78,11 @@ ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased relea
     every_minute = [this] { rollups_->Look(); };
   } else {
     sweep_.emplace(*store_, health_, clock_, options_.retention);
-    every_minute = [this] { sweep_->Run(); };
+    // Moved first: what is too old by now goes at once.
+    every_minute = [this] {
+      MoveLeft();
+      sweep_->Run();
+    };
   }
   store::ObjectStore& to = spooled_ ? *spooled_ : *store_;
   outbox_ = std::make_unique<Outbox>(to, spool_ ? "spool" : "put", health_, clock_,
@@ -61,8 +107,9 @@ Status StoreSide::Check(int64_t timeout_ns) const {
 }
 
 std::optional<store::SpoolFigures> StoreSide::spool_figures() const {
-  if (!spool_) return std::nullopt;
-  return spool_->figures();
+  if (spool_) return spool_->figures();
+  if (left_) return left_->figures();
+  return std::nullopt;
 }
 
 }  // namespace firetower::daemon

@@ -74,6 +74,11 @@ class StoreSide {
   StoreSide(StoreSideOptions options, const Clock& clock, std::unique_ptr<store::ObjectStore> store)
       : options_(std::move(options)), clock_(clock), store_(std::move(store)) {}
 
+  // Of a folder: what an earlier configuration spooled for another store was accepted, and is not
+  // to be forgotten.
+  void OpenLeftSpool();
+  void MoveLeft();
+
   const StoreSideOptions options_;
   const Clock& clock_;
   const std::unique_ptr<store::ObjectStore> store_;
@@ -81,6 +86,7 @@ class StoreSide {
   // Set together: the store is not a folder of this machine.
   std::unique_ptr<store::Spool> spool_;
   std::unique_ptr<store::SpooledStore> spooled_;
+  std::unique_ptr<store::Spool> left_;  // of another store; null: there is nothing in it
   std::optional<store::ServedStore> readable_;
   std::unique_ptr<store::Uploader> uploader_;
   std::optional<RollUps> rollups_;

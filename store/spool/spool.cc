@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/spool/spool.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/file.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <vector>
 
@@ -41,6 +44,13 @@ void DeleteFrom(DirStore& folder, const std::string& key) {
     LOG(kError, "spool: not deleted", {{"key", key}, {"error", deleted.error().message()}});
 }
 
+// Tells other processes that the folder is in use; invalid where one of them has it.
+UniqueFd LockOf(const std::string& folder) {
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
 bool IsDiskFull(const Error& error) {
   return error.sys_errno() == ENOSPC || error.sys_errno() == EDQUOT;
 }
@@ -74,6 +84,8 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
   }
   std::unique_ptr<Spool> spool(
       new Spool(std::move(folders[0]), std::move(folders[1]), max_bytes, clock));
+  // One that cannot be had keeps nobody from spooling.
+  spool->lock_ = LockOf(folder);
   const Change change(*spool);
   SpoolFigures& figures = spool->figures_;
   RETURN_IF_ERROR(spool->ReadFolder(*spool->pending_, spool->waiting_, figures.bytes));
@@ -81,6 +93,22 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
   // The bound may be a smaller one now.
   while (spool->held_bytes() > max_bytes && spool->MakeRoom(spool->BoundReached())) {
   }
+  return spool;
+}
+
+Result<std::unique_ptr<Spool>> Spool::OpenLeft(const std::string& folder, const Clock& clock) {
+  std::error_code error;
+  if (std::filesystem::is_empty(folder + "/pending", error) || error) return nullptr;
+  // Before anything is opened in it: a living one's temporary files are not to be swept.
+  UniqueFd lock = LockOf(folder);
+  if (!lock) {
+    return Error(ErrorCode::kUnavailable,
+                 fmt::format("spool {}: another process has it open", folder));
+  }
+  lock.reset();
+  ASSIGN_OR_RETURN(std::unique_ptr<Spool> spool,
+                   Open(folder, std::numeric_limits<int64_t>::max(), clock));
+  if (!spool->Oldest()) return nullptr;
   return spool;
 }
 

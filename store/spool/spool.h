@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "store/dir_store.h"
 #include "store/spool/both_stores.h"
 #include "store/store.h"
@@ -46,6 +47,11 @@ class Spool {
   // kInvalid unless `folder` is absolute.
   static Result<std::unique_ptr<Spool>> Open(const std::string& folder, uint64_t max_bytes,
                                              const Clock& clock = Clock::System());
+
+  // What another process left there for a store that is none of ours any more; null when there is
+  // nothing. kUnavailable while a process has it open: it is that one's.
+  static Result<std::unique_ptr<Spool>> OpenLeft(const std::string& folder,
+                                                 const Clock& clock = Clock::System());
 
   // kInvalid when it alone is too large; ENOSPC when the disk is full and nothing is left to
   // drop. It is the caller's then, and not counted here.
@@ -97,6 +103,7 @@ class Spool {
   Error DiskFull(const Error& error) const;
   uint64_t held_bytes() const { return figures_.bytes + figures_.copied_bytes; }
 
+  UniqueFd lock_;  // of the folder, while this is there
   const std::unique_ptr<DirStore> pending_;
   const std::unique_ptr<DirStore> copies_;
   const BothStores all_{*pending_, *copies_};

@@ -122,6 +122,32 @@ TEST_F(StoreSideTest, AStoreThatIsAwayLosesNothingAndIsLeftAlone) {
   EXPECT_EQ(*side->readable().Get(key), Bundle());
 }
 
+TEST_F(StoreSideTest, AFolderTakesWhatWasSpooledForABucket) {
+  const int64_t now_s = Clock::System().WallNs() / kNsPerSecond;
+  options_.retention.standard_seconds = 3600;
+  SendOne(*Open(kDeadStore), KeyOf(now_s - 120));
+  const auto side = Open("file://" + folder_.path() + "/store");
+  ASSERT_TRUE(side->spool_figures());
+  EXPECT_EQ(side->spool_figures()->objects, 1u);
+  SendOne(*side, KeyOf(now_s - 60));
+  EXPECT_THAT(Keys(side->readable()), ElementsAre(KeyOf(now_s - 120), KeyOf(now_s - 60)));
+  EXPECT_EQ(*side->readable().Get(KeyOf(now_s - 120)), Bundle());
+  EXPECT_EQ(side->spool_figures()->objects, 0u);
+  EXPECT_NE(side->folder(), nullptr);
+}
+
+// Of another daemon on this machine.
+TEST_F(StoreSideTest, AFolderTakesNothingFromASpoolInUse) {
+  const std::string key = KeyOf(kWallNs / kNsPerSecond);
+  SendOne(*Open(kDeadStore), key);
+  const auto other = Open(kDeadStore);
+  ::testing::internal::CaptureStderr();
+  const auto side = Open("file://" + folder_.path() + "/store");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("another process has it open"));
+  EXPECT_FALSE(side->spool_figures());
+  EXPECT_EQ(other->spool_figures()->objects, 1u);
+}
+
 TEST_F(StoreSideTest, WhetherReadersSeeTheWholeStoreIsSaid) {
   // Of the spool alone there is an answer; the store that is away has none.
   EXPECT_THAT(Keys(Open(kDeadStore)->readable()), IsEmpty());
