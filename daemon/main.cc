@@ -38,16 +38,14 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// `firetower doctor` has nobody to ask where the daemon does not start.
+// `firetower doctor` has nobody to ask where the daemon does not start. Of a machine that is only
+// not as good as it could be nothing is said: that did not keep it from starting.
 void TellChecks(const Config& config) {
   const DoctorInput host{.proc_root = config.proc_root,
                          .sys_root = config.sys_root,
                          .sideband_ring_bytes = config.sideband_ring_bytes};
-  for (const Check& check : RunDoctor(host)) {
-    if (check.status == CheckStatus::kOk) continue;
-    std::fprintf(stderr, "firetowerd: check %s: %s%s%s\n", check.name.c_str(),
-                 check.message.c_str(), check.fix.empty() ? "" : "; ", check.fix.c_str());
-  }
+  for (const std::string& line : LinesOfFailed(RunDoctor(host)))
+    std::fprintf(stderr, "firetowerd: %s\n", line.c_str());
 }
 
 int RunAgent(const Config& config, std::optional<k8s::ClientConfig> access) {
@@ -59,10 +57,12 @@ int RunAgent(const Config& config, std::optional<k8s::ClientConfig> access) {
   ::mallopt(M_TRIM_THRESHOLD, kKeepFreeBytes);
   Result<UniqueFd> stop_fd = CatchStopSignals();
   if (!stop_fd) return Fail(stop_fd.error());
-  Result<std::unique_ptr<Agent>> agent = Agent::Start(config, std::move(access), Clock::System());
+  bool machine_refused = false;
+  Result<std::unique_ptr<Agent>> agent =
+      Agent::Start(config, std::move(access), Clock::System(), machine_refused);
   if (!agent) {
     const int exit_code = Fail(agent.error());
-    if (agent.error().code() != ErrorCode::kInvalid) TellChecks(config);
+    if (machine_refused) TellChecks(config);
     return exit_code;
   }
   (*agent)->Run(stop_fd->get());

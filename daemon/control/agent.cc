@@ -50,18 +50,22 @@ class AgentImpl : public Agent {
 
   ~AgentImpl() override { Stop(); }
 
-  Status Start() {
+  Status Start(bool& machine_refused) {
     ASSIGN_OR_RETURN(store_, StoreSide::Open(StoreSideOptionsOf(config_), clock_));
     ASSIGN_OR_RETURN(push_, PushSide::Open(PushOptionsOf(config_), registry_, clock_));
     if (!config_.policy_path.empty()) {
       ASSIGN_OR_RETURN(PolicyStore files, PolicyStore::Open(config_.policy_path, clock_));
       files_.emplace(std::move(files));
     }
+    machine_refused = true;
     RETURN_IF_ERROR(LoadKernelSide());
+    machine_refused = false;
     MakeStages();
     JoinCluster();
     RETURN_IF_ERROR(ServeHttp());
+    machine_refused = true;
     RETURN_IF_ERROR(StartStages());
+    machine_refused = false;
     sources_->SetReady(true);
     // Loading takes the kernel's BTF apart, some 10 MB that are free now: the node gets them back.
     ::malloc_trim(0);
@@ -461,9 +465,9 @@ class AgentImpl : public Agent {
 
 Result<std::unique_ptr<Agent>> Agent::Start(const Config& config,
                                             std::optional<k8s::ClientConfig> access,
-                                            const Clock& clock) {
+                                            const Clock& clock, bool& machine_refused) {
   auto agent = std::make_unique<AgentImpl>(config, std::move(access), clock);
-  RETURN_IF_ERROR(agent->Start());
+  RETURN_IF_ERROR(agent->Start(machine_refused));
   return std::unique_ptr<Agent>(std::move(agent));
 }
 

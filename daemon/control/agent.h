@@ -16,10 +16,11 @@ namespace firetower::daemon {
 class Agent {
  public:
   // `access`: how the API server is reached; without one there is no cluster. Errors are for the
-  // person who started it: what failed, why, and what to do.
+  // person who started it: what failed, why, and what to do. `machine_refused`: it was the kernel
+  // or the machine that did not let it, not what was configured.
   static Result<std::unique_ptr<Agent>> Start(const Config& config,
                                               std::optional<k8s::ClientConfig> access,
-                                              const Clock& clock);
+                                              const Clock& clock, bool& machine_refused);
   virtual ~Agent() = default;
 
   // The control thread's work, until a descriptor of `stop_fd` is readable (a signalfd): policies,

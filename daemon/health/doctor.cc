@@ -47,4 +47,14 @@ std::vector<Check> RunDoctor(const DoctorInput& input) {
   return checks;
 }
 
+std::vector<std::string> LinesOfFailed(const std::vector<Check>& checks) {
+  std::vector<std::string> lines;
+  for (const Check& check : checks) {
+    if (check.status != CheckStatus::kFail) continue;
+    lines.push_back("check " + check.name + ": " + check.message +
+                    (check.fix.empty() ? "" : "; " + check.fix));
+  }
+  return lines;
+}
+
 }  // namespace firetower::daemon

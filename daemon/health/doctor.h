@@ -27,4 +27,7 @@ struct DoctorInput {
 // must be safe to call from that thread.
 std::vector<Check> RunDoctor(const DoctorInput& input);
 
+// Of those that fail, one line each: "check NAME: what; what mends it".
+std::vector<std::string> LinesOfFailed(const std::vector<Check>& checks);
+
 }  // namespace firetower::daemon

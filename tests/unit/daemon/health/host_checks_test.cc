@@ -183,6 +183,15 @@ TEST(RunDoctor, ShowsPoliciesOnlyWhereTheyAreKnown) {
   EXPECT_EQ(shown(), 1u);
 }
 
+TEST(LinesOfFailed, LeavesOutWarningsAndWhatIsWell) {
+  const std::vector<Check> checks = {{"btf", CheckStatus::kFail, "no BTF", "another kernel"},
+                                     {"kallsyms", CheckStatus::kWarn, "no names", "a sysctl"},
+                                     {"clock", CheckStatus::kOk, "set", ""},
+                                     {"memlock", CheckStatus::kFail, "too low", ""}};
+  EXPECT_THAT(LinesOfFailed(checks), ::testing::ElementsAre("check btf: no BTF; another kernel",
+                                                            "check memlock: too low"));
+}
+
 TEST(RunDoctor, EveryComplaintHasAFix) {
   FakeHost empty;  // nothing is as it should be
   DoctorInput input{empty.proc(), empty.sys(), 512 << 10,
