@@ -162,6 +162,7 @@ class HubTransport : public HttpTransport {
     answer.status = reply->status;
     answer.body = reply->ok() ? sink.TakeBody() : reply->refusal;
     answer.skipped = session_->Header("X-Firetower-Skipped");
+    answer.observed_seconds = session_->Header("X-Firetower-Observed-Seconds");
     return answer;
   }
 

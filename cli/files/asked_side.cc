@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/clock.h"
@@ -50,7 +52,7 @@ bool IsAsked(const std::string& side) {
          ::access(side.c_str(), F_OK) != 0;
 }
 
-Outcome<profile::Profile> AskSide(const Context& context, const std::string& side) {
+Outcome<ComparedSide> AskSide(const Context& context, const std::string& side) {
   const Asked asked = Split(side);
   const auto range = query::ParseTimeRange(asked.from, asked.to, Clock::System().WallNs());
   if (!range) return BadFlag(context, Error(range.error()).Context(side));
@@ -69,7 +71,13 @@ Outcome<profile::Profile> AskSide(const Context& context, const std::string& sid
   WarnSkipped(context, reply->skipped);
   Result<profile::Profile> profile = profile::DecodePprof(reply->body);
   if (!profile) return UnreadableAnswer(profile.error());
-  return *std::move(profile);
+  // One of before that header was has a profile from the first window to the last.
+  const int64_t covered_ns = std::llround(reply->observed_seconds * double{kNsPerSecond});
+  return ComparedSide{.profile = *std::move(profile),
+                      .covered_ns = covered_ns > 0
+                                        ? covered_ns
+                                        : std::max<int64_t>(0, profile->meta().duration_nanos),
+                      .asked_ns = range->to_ns - range->from_ns};
 }
 
 }  // namespace firetower::cli

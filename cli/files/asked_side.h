@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/commands/commands.h"
-#include "profile/profile.h"
+#include "cli/files/compared_side.h"
 
 namespace firetower::cli {
 
@@ -14,6 +14,6 @@ bool IsAsked(const std::string& side);
 
 // What the server has of `{container="web"}@FROM..TO` or `deploy/web@FROM..TO`, in the times of the
 // API; either may be left out, and the whole of it from the '@' on.
-Outcome<profile::Profile> AskSide(const Context& context, const std::string& side);
+Outcome<ComparedSide> AskSide(const Context& context, const std::string& side);
 
 }  // namespace firetower::cli

@@ -3,19 +3,23 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/commands/output.h"
 #include "cli/files/asked_side.h"
+#include "cli/files/compared_side.h"
 #include "cli/files/input.h"
 #include "cli/term/table.h"
 
@@ -42,14 +46,22 @@ Outcome<double> Percent(const LocalContext& context, std::string_view flag, doub
 }
 
 // Makes a profile of a side as it was given.
-using ReadSide = std::function<Outcome<profile::Profile>(const std::string& side)>;
+using ReadSide = std::function<Outcome<ComparedSide>(const std::string& side)>;
+
+Outcome<ComparedSide> ReadSideFile(const LocalContext& context, const std::string& file) {
+  Outcome<profile::Profile> profile = ReadProfileFile(context, file);
+  if (!profile) return profile.failure();
+  const int64_t duration_ns = profile->meta().duration_nanos;
+  return ComparedSide{.profile = *std::move(profile),
+                      .covered_ns = std::max<int64_t>(0, duration_ns)};
+}
 
 std::string Signed(double value, std::string_view unit) {
   return (value > 0 ? "+" : "") + FormatValue(value, unit);
 }
 
 std::string RenderTable(const LocalContext& context, const profile::DiffTable& table,
-                        double threshold, bool wide) {
+                        double threshold, bool wide, const std::string& head) {
   Table out({{.header = "BEFORE", .right = true},
              {.header = "AFTER", .right = true},
              {.header = "DELTA", .right = true},
@@ -76,12 +88,18 @@ std::string RenderTable(const LocalContext& context, const profile::DiffTable& t
     add(row.before_self, row.after_self, row.share, row.function, row.mapping);
   }
   const bool to_file = context.args.Has("file") && context.args.Get("file") != "-";
-  return out.Render(to_file ? Terminal{.utf8 = true} : context.terminal,
-                    !context.args.Has("no-headers"), wide);
+  const bool headers = !context.args.Has("no-headers");
+  return (headers ? head : "") +
+         out.Render(to_file ? Terminal{.utf8 = true} : context.terminal, headers, wide);
 }
 
 // Everything, whatever the threshold: docs/profile-json.md has the members.
-std::string RenderJson(const profile::DiffTable& table) {
+std::string RenderJson(const profile::DiffTable& table, const ComparedSide& before,
+                       const ComparedSide& after) {
+  // null: not known, or nothing was asked.
+  const auto seconds = [](int64_t ns) {
+    return ns == 0 ? "null" : fmt::format("{:.3f}", static_cast<double>(ns) / kNsPerSecond);
+  };
   std::string rows;
   for (const profile::DiffRow& row : table.rows) {
     rows += fmt::format(
@@ -92,26 +110,54 @@ std::string RenderJson(const profile::DiffTable& table) {
   }
   return fmt::format(
       "{{\"version\":1,\"value_type\":{{\"type\":\"{}\",\"unit\":\"{}\"}},\"before\":{},"
-      "\"after\":{},\"rows\":[{}]}}\n",
+      "\"after\":{},\"before_covered_seconds\":{},\"before_asked_seconds\":{},"
+      "\"after_covered_seconds\":{},\"after_asked_seconds\":{},\"rows\":[{}]}}\n",
       JsonEscape(table.value_type.type), JsonEscape(table.value_type.unit), table.before,
-      table.after, rows);
+      table.after, seconds(before.covered_ns), seconds(before.asked_ns), seconds(after.covered_ns),
+      seconds(after.asked_ns), rows);
 }
 
-// What --fail-over asks: the functions that grew by more than that.
-std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit) {
+// What --fail-over asks: the functions that grew by more than that, where B's values are
+// multiplied by `scale`.
+std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit, double scale) {
   const profile::DiffRow* most = nullptr;
+  double most_grown = limit;
   size_t count = 0;
+  const double whole = table.before != 0 ? static_cast<double>(table.before)
+                                         : scale * static_cast<double>(table.after);
   for (const profile::DiffRow& row : table.rows) {
-    if (row.share <= limit) continue;
+    const double delta =
+        scale * static_cast<double>(row.after_self) - static_cast<double>(row.before_self);
+    const double grown = scale == 1 || whole == 0 ? row.share : 100 * delta / whole;
+    if (grown <= limit) continue;
     ++count;
-    if (most == nullptr || row.share > most->share) most = &row;
+    if (grown <= most_grown) continue;
+    most = &row;
+    most_grown = grown;
   }
   if (most == nullptr) return std::nullopt;
   return Failure{
       ExitCode::kThreshold,
-      fmt::format("{} grew by {:.2f}% of the total of A", Printable(most->function, false),
-                  most->share),
+      fmt::format("{} grew by {:.2f}% of the total of A{}", Printable(most->function, false),
+                  most_grown, scale == 1 ? "" : ", per second that is covered"),
       fmt::format("functions that grew by more than the {}% of --fail-over: {}", limit, count), ""};
+}
+
+// How GrownOver is to scale B. Totals that were made equal are compared as they are, and so is what
+// is held at a moment, which longer looks do not add to.
+double ScaleOf(const LocalContext& context, const profile::ValueType& type,
+               const ComparedSide& before, const ComparedSide& after) {
+  const bool as_it_is = context.args.Has("normalize") || type.type.starts_with("inuse");
+  return as_it_is ? 1 : SecondsScale(before, after);
+}
+
+void WarnOfTimes(const LocalContext& context, const ComparedSide& before,
+                 const ComparedSide& after) {
+  if (context.args.Has("normalize") || !CoverDifferentTimes(before, after)) return;
+  std::fprintf(stderr,
+               "%s: warning: A covers %s and B %s, so that equal load looks changed; give ranges "
+               "that begin and end with windows, longer ones, or --normalize\n",
+               context.program.c_str(), CoveredText(before).c_str(), CoveredText(after).c_str());
 }
 
 struct Sides {
@@ -172,33 +218,36 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
     return *std::move(refused);
   }
 
-  Outcome<profile::Profile> before = read_side(sides->before);
+  Outcome<ComparedSide> before = read_side(sides->before);
   if (!before) return before.failure();
-  Outcome<profile::Profile> after = read_side(sides->after);
+  Outcome<ComparedSide> after = read_side(sides->after);
   if (!after) return after.failure();
-  if (before->sample_count() == 0 && after->sample_count() == 0) {
+  if (before->profile.sample_count() == 0 && after->profile.sample_count() == 0) {
     return Failure{ExitCode::kNoData, "no data", "neither profile has a sample",
                    "name profiles that have some: 'convert FILE -o folded' lists a file's"};
   }
-  Outcome<uint32_t> value_index = PickValue(context, *after, "sample-type");
+  Outcome<uint32_t> value_index = PickValue(context, after->profile, "sample-type");
   if (!value_index) return value_index.failure();
   Result<profile::Profile> diff =
-      profile::Diff(*before, *after, {.normalize = context.args.Has("normalize")});
+      profile::Diff(before->profile, after->profile, {.normalize = context.args.Has("normalize")});
   if (!diff) {
     return Failure{ExitCode::kFailure, "these profiles cannot be compared", diff.error().message(),
-                   HowToCompare(*before, *after, diff.error())};
+                   HowToCompare(before->profile, after->profile, diff.error())};
   }
+  WarnOfTimes(context, *before, *after);
   const profile::DiffTable table = profile::TabulateDiff(*diff, *value_index);
   Outcome<int> written =
       table_format.empty()
           ? WriteProfile(output, *diff, {.value_index = *value_index})
           : WriteData(file,
                       table_format == "json"
-                          ? RenderJson(table)
-                          : RenderTable(context, table, *threshold, table_format == "wide"),
+                          ? RenderJson(table, *before, *after)
+                          : RenderTable(context, table, *threshold, table_format == "wide",
+                                        CoveredLines(*before, *after)),
                       table_format);
   if (!written) return written;
-  if (std::optional<Failure> grown = GrownOver(table, *limit)) return *std::move(grown);
+  const double scale = ScaleOf(context, table.value_type, *before, *after);
+  if (std::optional<Failure> grown = GrownOver(table, *limit, scale)) return *std::move(grown);
   return written;
 }
 
@@ -212,12 +261,12 @@ Outcome<int> RunDiff(const LocalContext& context) {
                                  "is for a selector: A and B are files")) {
     return *std::move(refused);
   }
-  return Compare(context, [&](const std::string& side) { return ReadProfileFile(context, side); });
+  return Compare(context, [&](const std::string& side) { return ReadSideFile(context, side); });
 }
 
 Outcome<int> RunAskedDiff(const Context& context) {
   return Compare(context, [&](const std::string& side) {
-    return IsAsked(side) ? AskSide(context, side) : ReadProfileFile(context, side);
+    return IsAsked(side) ? AskSide(context, side) : ReadSideFile(context, side);
   });
 }
 

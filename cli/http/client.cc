@@ -93,6 +93,8 @@ Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValu
   reply.body = std::move(answer->body);
   const std::string& skipped = answer->skipped;
   std::from_chars(skipped.data(), skipped.data() + skipped.size(), reply.skipped);
+  const std::string& observed = answer->observed_seconds;
+  std::from_chars(observed.data(), observed.data() + observed.size(), reply.observed_seconds);
   return reply;
 }
 

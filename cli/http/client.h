@@ -15,7 +15,8 @@ namespace firetower::cli {
 
 struct HttpReply {
   std::string body;
-  int64_t skipped = 0;  // X-Firetower-Skipped
+  int64_t skipped = 0;          // X-Firetower-Skipped
+  double observed_seconds = 0;  // X-Firetower-Observed-Seconds
 };
 
 struct HttpClientOptions {

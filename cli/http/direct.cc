@@ -98,6 +98,7 @@ class DirectTransport : public HttpTransport {
       if (result) {
         answer.status = result->status;
         answer.skipped = result->get_header_value("X-Firetower-Skipped");
+        answer.observed_seconds = result->get_header_value("X-Firetower-Observed-Seconds");
         return answer;
       }
       // The server closes idle connections when it likes (RFC 9112 §9.3.1).

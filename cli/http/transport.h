@@ -14,8 +14,10 @@ inline constexpr size_t kMaxReplyBytes = size_t{512} << 20;
 
 struct HttpAnswer {
   int status = 0;
-  std::string body;     // of a refusal perhaps only its beginning
-  std::string skipped;  // the header X-Firetower-Skipped, "" when absent
+  std::string body;  // of a refusal perhaps only its beginning
+  // Headers, "" when absent.
+  std::string skipped;           // X-Firetower-Skipped
+  std::string observed_seconds;  // X-Firetower-Observed-Seconds
 };
 
 // A way to a server's HTTP API. Keeps its connection for the next request where the server lets it.

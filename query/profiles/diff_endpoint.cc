@@ -124,9 +124,10 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
     const bool unfit = diff.error().code() == ErrorCode::kInvalid;
     return PprofError(unfit ? 422 : StatusOf(diff.error()), diff.error());
   }
-  HttpResponse response =
-      PprofResponse(profile::EncodePprof(*diff), "diff-" + ProfileFileName(sides->after),
-                    fmt::format("{},{}", after->profiles, base->profiles));
+  HttpResponse response = PprofResponse(
+      profile::EncodePprof(*diff), "diff-" + ProfileFileName(sides->after),
+      fmt::format("{},{}", after->profiles, base->profiles),
+      ObservedSecondsText(after->observed_ns) + "," + ObservedSecondsText(base->observed_ns));
   after->skipped.Append(std::move(base->skipped));
   NoteSkipped(after->skipped, response);
   return response;

@@ -52,7 +52,7 @@ HttpResponse ServeStored(const HttpRequest& request, const Params& params, const
   const Result<profile::ProfileType> type = profile::ParseProfileType(row.type);
   return PprofResponse(std::move(found->pprof_gz),
                        FileName(type ? type->FileToken() : "profile", {row.start_ns, row.end_ns()}),
-                       "1");
+                       "1", ObservedSecondsText(row.duration_ns));
 }
 
 }  // namespace
@@ -73,14 +73,19 @@ Result<store::MergeResult> MergeAsked(const Question& question,
   return merged;
 }
 
-HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name,
-                           std::string profiles) {
+std::string ObservedSecondsText(int64_t observed_ns) {
+  return fmt::format("{:.3f}", static_cast<double>(observed_ns) / kNsPerSecond);
+}
+
+HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name, std::string profiles,
+                           std::string observed_seconds) {
   HttpResponse response;
   response.content_type = "application/octet-stream";
   response.body = std::move(pprof_gz);
   response.headers.emplace_back("Content-Disposition",
                                 fmt::format("attachment; filename=\"{}\"", file_name));
   response.headers.emplace_back("X-Firetower-Profiles", std::move(profiles));
+  response.headers.emplace_back("X-Firetower-Observed-Seconds", std::move(observed_seconds));
   return response;
 }
 
@@ -106,7 +111,7 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   if (merged->profiles == 0) return PprofError(404, NothingMatches(*question));
   HttpResponse response =
       PprofResponse(profile::EncodePprof(merged->profile), ProfileFileName(*question),
-                    std::to_string(merged->profiles));
+                    std::to_string(merged->profiles), ObservedSecondsText(merged->observed_ns));
   NoteSkipped(merged->skipped, response);
   return response;
 }

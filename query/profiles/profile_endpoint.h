@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -15,9 +16,11 @@ namespace firetower::query {
 // GET /api/v1/profile: the sum of what matches, over the store and the open window, as gzip'd
 // pprof. Errors are text/plain with X-Go-Pprof, the only form `go tool pprof` shows.
 HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts);
-// `profiles`: how many went into it.
-HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name,
-                           std::string profiles);
+// `profiles` and `observed_seconds`: how many went into it, and what time they cover.
+HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name, std::string profiles,
+                           std::string observed_seconds);
+// As the header X-Firetower-Observed-Seconds has it.
+std::string ObservedSecondsText(int64_t observed_ns);
 HttpResponse PprofError(int status, const Error& error);
 
 // What a question asks for. Errors as store::MergeProfiles, but kUnsupported for profiles that do

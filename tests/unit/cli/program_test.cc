@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/file.h"
@@ -235,9 +236,12 @@ TEST_F(FiretowerTest, DiffComparesWhatAServerHas) {
                  "2026-07-01T09:58:00Z", "-f", file})
                 .exit_code,
             0);
-  EXPECT_EQ(Run({"diff", file, two}).out, asked.out);
-  const Ran grown = Run({"diff", minute, two, "--fail-over", "50%"});
-  EXPECT_EQ(grown.exit_code, ExitCode::kThreshold);
+  EXPECT_THAT(asked.out, StartsWith("before: 60.0 s covered of 60.0 s asked\n"
+                                    "after: 120.0 s covered of 120.0 s asked\n"));
+  const Ran half_file = Run({"diff", file, two});
+  EXPECT_THAT(half_file.out, StartsWith("before: 60.0 s covered\nafter: 120.0 s"));
+  EXPECT_EQ(half_file.out.substr(half_file.out.find("asked\n")),
+            asked.out.substr(asked.out.rfind("asked\n")));
   EXPECT_EQ(Run({"diff", minute, two, "--normalize", "--fail-over", "1%"}).exit_code, 0);
   // Of a label's value nothing is a time; of another namespace nothing is there.
   const std::string odd = "{container=\"we}@b\"}";
@@ -253,6 +257,31 @@ TEST_F(FiretowerTest, DiffComparesWhatAServerHas) {
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, HasSubstr(says)) << line[2];
   }
+}
+
+// Load is constant: in each minute Parse takes 60 of 100 samples. A range that two windows overlap
+// gets both of them.
+TEST_F(FiretowerTest, DiffTellsWhatTimeItsSidesCover) {
+  const std::string aligned = "{container=\"web\"}@2026-07-01T09:57:00Z..2026-07-01T09:58:00Z";
+  const std::string across = "{container=\"web\"}@2026-07-01T09:57:30Z..2026-07-01T09:58:30Z";
+  const Ran table = Run({"diff", aligned, across, "--fail-over", "0.01%"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, StartsWith("before: 60.0 s covered of 60.0 s asked\n"
+                                    "after: 120.0 s covered of 60.0 s asked\n"));
+  EXPECT_THAT(table.err, HasSubstr("warning: A covers 60.0 s and B 120.0 s"));
+  EXPECT_THAT(Run({"diff", aligned, across, "--no-headers"}).out, Not(HasSubstr("covered")));
+  EXPECT_EQ(Run({"diff", aligned, aligned, "--fail-over", "0.01%"}).err, "");
+  EXPECT_EQ(Run({"diff", aligned, across, "--normalize"}).err, "");
+  const auto json = nlohmann::json::parse(Run({"diff", aligned, across, "-o", "json"}).out);
+  EXPECT_EQ(json["before_covered_seconds"], 60);
+  EXPECT_EQ(json["after_covered_seconds"], 120);
+  EXPECT_EQ(json["after_asked_seconds"], 60);
+  // The sidecar beside the web: from 20 to 100 samples a minute, Parse from 0 to 60.
+  const std::string sidecar = "{container=\"sidecar\"}" + aligned.substr(aligned.find('@'));
+  const Ran grown = Run({"diff", sidecar, across, "--fail-over", "299%"});
+  EXPECT_EQ(grown.exit_code, ExitCode::kThreshold);
+  EXPECT_THAT(grown.err, HasSubstr("Parse grew by 300.00% of the total of A, per second"));
+  EXPECT_EQ(Run({"diff", sidecar, across, "--fail-over", "301%"}).exit_code, 0);
 }
 
 // As people type who know kubectl; what is in the content is called web-0 in shop on node-1.

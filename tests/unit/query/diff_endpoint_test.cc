@@ -50,6 +50,14 @@ class DiffEndpointTest : public ::testing::Test {
   Fixture fixture_;
 };
 
+// Windows are whole minutes: 09:57:30 to 09:58:30 overlaps two.
+TEST_F(DiffEndpointTest, TellsWhatTimeEachSideCovers) {
+  const HttpResponse response =
+      Get("from=2026-07-01T09:57:30Z&to=2026-07-01T09:58:30Z&base-from=2026-07-01T09:57:00Z");
+  EXPECT_THAT(response.headers, ::testing::Contains(::testing::Pair("X-Firetower-Observed-Seconds",
+                                                                    "120.000,60.000")));
+}
+
 // 250 samples are stored before 09:59, 125 are in the open window; it is 10:00.
 TEST_F(DiffEndpointTest, SubtractsAnotherTime) {
   const Sums sums = Diff("from=2026-07-01T09:59:00Z&base-to=2026-07-01T09:59:00Z&base-from=15m");

@@ -36,6 +36,19 @@ TEST(StoreCheck, NamesDamagedObjectsOfAFolder) {
   EXPECT_EQ(check.message, "file:///s: 4 damaged and not served: a.zip, b.zip, c.zip and 1 more");
 }
 
+TEST(StoreCheck, TellsOfAClockThatIsOffByMoreThanAMinute) {
+  StoreFacts facts = Bucket();
+  for (const int64_t skew_s : {0, 60, -60}) {
+    facts.skew_s = skew_s;
+    EXPECT_EQ(StoreCheck(facts).status, CheckStatus::kOk) << skew_s;
+  }
+  facts.skew_s = 61;
+  EXPECT_THAT(StoreCheck(facts).message, HasSubstr("61 s ahead of this machine's"));
+  facts.skew_s = -61;
+  EXPECT_THAT(StoreCheck(facts).message, HasSubstr("61 s behind this machine's"));
+  EXPECT_EQ(StoreCheck(facts).status, CheckStatus::kWarn);
+}
+
 TEST(StoreCheck, OfAFolderFreesSpaceOnlyWhereThatIsMissing) {
   StoreFacts facts{.url = "file:///s"};
   facts.error = ErrnoError("write /s/x", ENOSPC);
