@@ -126,12 +126,7 @@ void Merger::MergeMeta(const Meta& meta) {
     if (sum.keep_frames != meta.keep_frames) sum.keep_frames.clear();
     if (sum.doc_url != meta.doc_url) sum.doc_url.clear();
   }
-  for (const std::string& comment : meta.comments) {
-    if (sum.comments.size() >= kMaxComments) break;
-    if (std::ranges::find(sum.comments, comment) == sum.comments.end()) {
-      sum.comments.push_back(comment);
-    }
-  }
+  comments_.Add(meta.comments);
 }
 
 // The texts of `mapping` are the builder's.
@@ -154,7 +149,9 @@ MovedMapping Merger::MapMapping(const Mapping& mapping) {
 
 Profile Merger::Finish() && {
   if (!builder_) return Profile();
-  return std::move(*builder_).Build();
+  Profile sum = std::move(*builder_).Build();
+  sum.SetComments(comments_.Of(sum));
+  return sum;
 }
 
 Result<Profile> Merge(std::span<const Profile* const> profiles) {

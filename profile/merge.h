@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "profile/builder.h"
+#include "profile/comments.h"
 #include "profile/pprof.h"
 #include "profile/profile.h"
 
@@ -22,11 +23,9 @@ struct MovedMapping;
 // Adds up profiles fed one at a time, so that only the sum is held. Sample types and period type
 // must agree. A binary mapped at different addresses (two processes) becomes one mapping, found by
 // build id else file name, offset and size; addresses move with it. The result spans from the first
-// start to the last end; comments are the distinct ones, at most kMaxComments.
+// start to the last end; of comments see profile/comments.h.
 class Merger {
  public:
-  static constexpr size_t kMaxComments = 64;
-
   explicit Merger(ProfileBuilder::Limits limits = {});
   ~Merger();
 
@@ -75,6 +74,7 @@ class Merger {
   // What makes two mappings one, and the merged mapping of each; as many as there are binaries.
   Interner<uint64_t> mapping_keys_;
   std::vector<std::pair<uint32_t, uint64_t>> merged_mappings_;  // index, memory_start
+  MergedComments comments_;
   size_t count_ = 0;
   std::unique_ptr<PprofReader> reader_;  // its tables are used for one file after the other
   std::string inflated_;                 // what it reads

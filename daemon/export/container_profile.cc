@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "profile/comments.h"
 
 namespace firetower::daemon {
 namespace {
@@ -202,7 +203,7 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, uint64_
   if (labels_.cpu) labels[used++] = builder_.NumberLabel("cpu", task.cpu, "");
   std::string_view reason = StopReason(stack.stop);
   if (!reason.empty()) {
-    labels[used++] = builder_.StringLabel("cut", reason);
+    labels[used++] = builder_.StringLabel(profile::kCutLabel, reason);
     cut_ += count;
   }
   if (!also.empty()) labels[used++] = builder_.StringLabel(store::kAlsoLabel, also);
@@ -221,9 +222,7 @@ profile::Meta ContainerProfile::MetaOf(const ContainerName* name, std::string_vi
   meta.comments.push_back(fmt::format(
       "firetower: on-CPU time, {} Hz, cpu-clock; addresses are the files' own", frequency_hz_));
   if (samples_ > 0) {
-    meta.comments.push_back(
-        fmt::format("{:.1f}% of samples have a cut stack: their label `cut` says why",
-                    100.0 * static_cast<double>(cut_) / static_cast<double>(samples_)));
+    meta.comments.push_back(profile::CutComment(static_cast<int64_t>(cut_), samples_));
   }
   for (const std::string& policy : policies_) meta.comments.push_back("policy=" + policy);
   for (const std::string& comment : comments_) meta.comments.push_back(comment);

@@ -100,6 +100,45 @@ TEST(Merge, KeepsDistinctComments) {
   EXPECT_THAT(sum->meta().comments, ElementsAre("agent 0.1", "pod p0", "pod p1"));
 }
 
+// 3 of 100 samples in one part, none of 300 in the other: 3 of 400.
+TEST(Merge, TellsCutStacksOfItsOwnSamples) {
+  const std::string says = "% of samples have a cut stack: their label `cut` says why";
+  StackBuilder some;
+  some.Add({"main", "x"}, 97).Add({"x"}, 3, {{"cut", "page"}});
+  some.builder().meta().comments = {"pod=a", "3.0" + says, "policy=all"};
+  StackBuilder none;
+  none.Add({"main", "x"}, 300).builder().meta().comments = {"pod=b", "0.0" + says, "policy=all"};
+  const Profile parts[] = {some.Build(), none.Build()};
+  const Profile* both[] = {&parts[0], &parts[1]};
+  const Profile sum = Merge(both).value();
+  EXPECT_THAT(sum.meta().comments, ElementsAre("pod=a", "policy=all", "pod=b", "0.8" + says));
+  // Of a profile that says nothing of cut stacks nothing is made up.
+  const Profile silent = StackBuilder().Add({"main"}, 1).Build();
+  const Profile* one[] = {&silent};
+  EXPECT_THAT(Merge(one).value().meta().comments, ElementsAre());
+}
+
+TEST(Merge, TellsHowManyCommentsItLeftOut) {
+  const auto many = [](int from, int to) {
+    StackBuilder stacks;
+    for (int i = from; i < to; ++i)
+      stacks.builder().meta().comments.push_back("pod=" + std::to_string(i));
+    return stacks.Build();
+  };
+  const auto last = [](const Profile& a, const Profile& b, size_t size) {
+    const Profile* both[] = {&a, &b};
+    Profile sum = Merge(both).value();
+    EXPECT_EQ(sum.meta().comments.size(), size);
+    return sum;
+  };
+  EXPECT_EQ(last(many(0, 64), many(0, 64), 64).meta().comments.back(), "pod=63");
+  // 40 to 69 come twice.
+  const Profile more = last(many(0, 70), many(40, 90), 65);
+  EXPECT_EQ(more.meta().comments.back(), "and 26 more comments");
+  // Which 26 those were is not known any more: they may be the ten of the other part, too.
+  EXPECT_EQ(last(more, many(80, 90), 65).meta().comments.back(), "and at least 26 more comments");
+}
+
 // What a file adds is what its profile does.
 TEST(Merge, TakesPprofFilesAsTheyAre) {
   Profile parts[] = {WithLibraryAt(0x7f0000000000), WithLibraryAt(0x7e1230000000),
