@@ -34,7 +34,7 @@ struct ContainerSum {
 };
 
 struct Catalog {
-  std::vector<ContainerSum> containers;  // by value, falling, then by name
+  std::vector<ContainerSum> containers;  // by value, falling, then by name: Sort
   double value = 0;
   double observed_seconds = 0;
 };
@@ -64,6 +64,12 @@ double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRan
   return static_cast<double>(store::UnionLength(covered)) / kNsPerSecond;
 }
 
+void Sort(std::vector<ContainerSum>& containers) {
+  std::sort(containers.begin(), containers.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.value, a.key) < std::tie(a.value, b.key);
+  });
+}
+
 Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& question,
                             std::span<const store::OpenProfile> open, store::SkippedList* skipped) {
   ASSIGN_OR_RETURN(store::ListResult list,
@@ -81,11 +87,27 @@ Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& 
     catalog.value += value;
   }
   for (auto& [key, sum] : sums) catalog.containers.push_back(std::move(sum));
-  std::stable_sort(catalog.containers.begin(), catalog.containers.end(),
-                   [](const auto& a, const auto& b) { return a.value > b.value; });
+  Sort(catalog.containers);
   catalog.observed_seconds = ObservedSeconds(list.rows, question.range);
   skipped->Append(std::move(list.skipped));
   return catalog;
+}
+
+// The catalog has what cannot be read, and no other answer does: out with it.
+void LeaveOut(const std::vector<store::CatalogRow>& unread, const Question& question,
+              Catalog* catalog) {
+  const store::CountedPart counted(question.query);
+  for (const store::CatalogRow& row : unread) {
+    const auto at = std::ranges::find(catalog->containers, KeyOf(row), &ContainerSum::key);
+    if (at == catalog->containers.end()) continue;
+    const double part = PartInRange(row, question.range);
+    const double value = std::min(at->value, part * static_cast<double>(counted.Value(row)));
+    at->value -= value;
+    at->samples -= std::min(at->samples, part * static_cast<double>(counted.Samples(row)));
+    catalog->value -= value;
+    if (at->value < 1) catalog->containers.erase(at);  // nothing of it could be read
+  }
+  Sort(catalog->containers);
 }
 
 TopReply BeginReply(std::string_view by, const Question& question, const Catalog& catalog) {
@@ -111,6 +133,7 @@ Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& 
 // What was read for an answer at one resolution.
 struct Reading {
   store::SkippedList unread;  // what a listing of the same names does not tell already
+  std::vector<store::CatalogRow> unread_rows;  // of these, at most as many as a question may have
   store::SkippedList listed;
   uint64_t profiles = 0;
   bool lost_roll_up = false;
@@ -137,6 +160,7 @@ Result<Reading> ForEachProfile(
   const auto skip = [&](const store::FoundProfile& found, const Error& error) {
     reading.unread.Add(*found.key, found.entry == nullptr ? "" : found.entry->name,
                        error.message());
+    reading.unread_rows.push_back(*found.row);
     reading.lost_roll_up |= store::IsRollUp(*found.key);
     return OkStatus();
   };
@@ -189,7 +213,7 @@ struct ContainerFunctions {
 Result<ContainerFunctions> SumFunctions(const store::ProfileSource& source,
                                         const Question& question,
                                         std::span<const store::OpenProfile> open,
-                                        const std::vector<ContainerSum>& wanted) {
+                                        std::span<const ContainerSum> wanted) {
   const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<ContainerFunctions>> {
     store::Attempt<ContainerFunctions> attempt{};
     ContainerFunctions& functions = attempt.answer;
@@ -275,11 +299,15 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
   }
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("containers", question, catalog);
+  // Those that are likely among the first: one that only then is shows no hottest function.
+  const size_t likely = std::min(k, catalog.containers.size());
+  ASSIGN_OR_RETURN(
+      ContainerFunctions functions,
+      SumFunctions(source, question, open, std::span(catalog.containers).first(likely)));
+  LeaveOut(functions.reading.unread_rows, question, &catalog);
   reply.total = std::llround(catalog.value);
   reply.total_rows = static_cast<int64_t>(catalog.containers.size());
   if (catalog.containers.size() > k) catalog.containers.resize(k);
-  ASSIGN_OR_RETURN(ContainerFunctions functions,
-                   SumFunctions(source, question, open, catalog.containers));
   skipped->Append(std::move(functions.reading.unread));
   reply.skipped = static_cast<int64_t>(skipped->total);
   for (const ContainerSum& sum : catalog.containers) {

@@ -12,8 +12,8 @@
 namespace firetower::query {
 
 // Both read each profile that matches once, one at a time, and hold sums only. kExhausted past
-// question.limits; what could not be read goes to `skipped`, and when that is all there is,
-// kUnavailable.
+// question.limits; what could not be read goes to `skipped` and is in no sum, and when that is all
+// there is, kUnavailable.
 
 // The `k` containers with the most of the type's main value. A window that lies partly in the range
 // counts for that part; the hottest function is that of whole windows.

@@ -73,6 +73,13 @@ TEST_F(DamagedStore, IsCountedBesideWhatCouldBeRead) {
     const auto reply = TopReplyFromJson(response.body);
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->skipped, 6) << by;
+    // The minute that is open is all that can be read: 125 samples of 10 ms, of which web has 100.
+    EXPECT_EQ(reply->total, 1'250'000'000) << by;
+    if (reply->by == "containers") {
+      EXPECT_EQ(reply->containers.at(0).samples, 100);
+      EXPECT_EQ(reply->containers.at(0).value, 1'000'000'000);
+      EXPECT_DOUBLE_EQ(reply->containers.at(0).share_percent, 80);
+    }
     std::string header;
     for (const auto& [name, value] : response.headers) {
       if (name == "X-Firetower-Skipped") header = value;
