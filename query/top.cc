@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -52,14 +53,23 @@ double PartInRange(const store::CatalogRow& row, const TimeRange& range) {
          static_cast<double>(row.duration_ns);
 }
 
-// Length of the union of the rows' times within the range: what "per second" divides by, so that a
-// daemon started two minutes ago does not look idle over the last fifteen.
+// A window is told to start with its first slice, though it counts all since the one before it
+// ended.
+constexpr int64_t kMaxStartDelayNs = 500 * kNsPerMs;
+
+// Length of the union of the rows' times within the range, and of the moments between one window of
+// a node and its next: what "per second" divides by, so that a daemon started two minutes ago does
+// not look idle over the last fifteen, nor a node have more cores than there are.
 double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRange& range) {
   std::vector<std::pair<int64_t, int64_t>> covered;
   covered.reserve(rows.size());
-  for (const store::CatalogRow& row : rows) {
-    covered.emplace_back(std::max(row.start_ns, range.from_ns),
+  std::map<std::string_view, int64_t> ends;    // of each node's windows so far
+  for (const store::CatalogRow& row : rows) {  // by start
+    int64_t& end = ends.try_emplace(row.node, 0).first->second;
+    const bool follows = row.start_ns > end && row.start_ns - end <= kMaxStartDelayNs;
+    covered.emplace_back(std::max(follows ? end : row.start_ns, range.from_ns),
                          std::min(row.end_ns(), range.to_ns));
+    end = std::max(end, row.end_ns());
   }
   return static_cast<double>(store::UnionLength(covered)) / kNsPerSecond;
 }
