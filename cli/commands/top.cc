@@ -63,6 +63,15 @@ std::string RenderContainers(const query::TopReply& reply, const Terminal& termi
   return table.Render(terminal, headers, wide);
 }
 
+// What CORES are divided by, where that is not nearly the time that was asked about.
+std::string CoresNote(const query::TopReply& reply) {
+  const double asked = static_cast<double>(reply.to_ms - reply.from_ms) / 1000;
+  if (reply.type != "cpu" || reply.containers.empty() || reply.observed_seconds > 0.97 * asked)
+    return "";
+  return fmt::format("CORES: over {:.1f} s covered of {:.1f} s asked\n", reply.observed_seconds,
+                     asked);
+}
+
 // "web" when a function runs in one container, "web +2" when in more.
 std::string ContainersCell(const std::vector<std::string>& containers, bool wide) {
   if (containers.empty()) return "-";
@@ -190,7 +199,8 @@ class TopCommand {
     bool headers = !context_.args.Has("no-headers");
     bool wide = output_ == "wide";
     return top->by == "functions" ? RenderFunctions(*top, context_.terminal, headers, wide)
-                                  : RenderContainers(*top, context_.terminal, headers, wide);
+                                  : RenderContainers(*top, context_.terminal, headers, wide) +
+                                        (headers ? CoresNote(*top) : "");
   }
 
   // One screen: a line on what is shown, then as much of `text` as fits.
