@@ -141,7 +141,9 @@ Result<int64_t> ParseTime(std::string_view text, int64_t now_ns) {
     if (auto ns = ParseRfc3339(text)) return *ns;
     return BadTime(text, "not a valid RFC 3339 date, time and zone");
   }
-  auto back = ParseDurationNs(text);
+  constexpr std::string_view kAgo = " ago";
+  const bool says_ago = text.ends_with(kAgo);
+  auto back = ParseDurationNs(says_ago ? text.substr(0, text.size() - kAgo.size()) : text);
   if (!back) return BadTime(text, text.empty() ? "it is empty" : "no form fits");
   return now_ns - *back;
 }

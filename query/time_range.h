@@ -24,7 +24,7 @@ struct TimeRange {
 //   2026-07-01T10:00:00Z, 2026-07-01T12:00:00.5+02:00   RFC 3339
 //   1782900000, 1782900000000, …000000, …000000000      epoch: s to 11 digits, ms to 14, µs to 17
 //   now, now-1h30m                                      the clock of whoever reads it
-//   15m                                                 that long before now
+//   15m, 15m ago                                        that long before now
 // kInvalid names the text and shows the forms.
 Result<int64_t> ParseTime(std::string_view text, int64_t now_ns);
 

@@ -30,6 +30,7 @@ TEST(ParseTime, ReadsEveryForm) {
       {"now-1h", kNow - 3600 * kNsPerSecond},
       {"now-1h30m", kNow - 5400 * kNsPerSecond},
       {"15m", kNow - 900 * kNsPerSecond},
+      {"15m ago", kNow - 900 * kNsPerSecond},
       {"1.5s", kNow - 1500 * kNsPerMs},
   };
   for (const Row& row : rows) {
