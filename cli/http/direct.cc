@@ -31,6 +31,14 @@ Failure Unreachable(const ServerUrl& server, std::string why) {
           "with --context"};
 }
 
+// It listens, and what it was asked takes it longer.
+Failure TooSlow(const ServerUrl& server, int64_t timeout_ns) {
+  return {ExitCode::kUnreachable,
+          fmt::format("{} did not answer within {}", server.text, FormatDuration(timeout_ns)),
+          "it was reached, and is busy or the question is a large one",
+          "give it more time with --timeout, or ask for a shorter range or fewer containers"};
+}
+
 // Seconds and microseconds, as httplib takes time-outs.
 struct SplitTime {
   explicit SplitTime(int64_t ns) : seconds(ns / kNsPerSecond), us(ns % kNsPerSecond / 1000) {}
@@ -39,11 +47,9 @@ struct SplitTime {
 };
 
 // httplib keeps no errno, so what went wrong is told by the kind of failure.
-std::string WhyNot(const ServerUrl& server, httplib::Error error, int64_t timeout_ns) {
+std::string WhyNot(const ServerUrl& server, httplib::Error error) {
   if (error == httplib::Error::ConnectionTimeout) return "it does not answer: connecting timed out";
-  if (error == httplib::Error::Read) {
-    return fmt::format("no answer within {}, or the connection broke", FormatDuration(timeout_ns));
-  }
+  if (error == httplib::Error::Read) return "the connection broke before there was an answer";
   if (error != httplib::Error::Connection) return httplib::to_string(error);
   addrinfo* list = nullptr;
   int failed = ::getaddrinfo(server.host.c_str(), nullptr, nullptr, &list);
@@ -85,6 +91,7 @@ class DirectTransport : public HttpTransport {
     const int64_t deadline_ns = Clock::System().MonotonicNs() + timeout_ns_;
     for (;;) {
       HttpAnswer answer;
+      const int64_t asked_ns = Clock::System().MonotonicNs();
       bool too_large = false;
       const httplib::Result result = client_.Get(target, [&](const char* data, size_t size) {
         too_large = answer.body.size() + size > max_reply_bytes_;
@@ -101,10 +108,14 @@ class DirectTransport : public HttpTransport {
         answer.observed_seconds = result->get_header_value("X-Firetower-Observed-Seconds");
         return answer;
       }
+      // A time-out and a connection that broke are one kind of failure.
+      const int64_t waited_ns = Clock::System().MonotonicNs() - asked_ns;
+      if (result.error() == httplib::Error::Read && waited_ns >= timeout_ns_)
+        return TooSlow(server_, timeout_ns_);
       // The server closes idle connections when it likes (RFC 9112 §9.3.1).
       const bool may_be_stale = was_kept && answer.body.empty();
       if (!may_be_stale || Clock::System().MonotonicNs() >= deadline_ns)
-        return Unreachable(server_, WhyNot(server_, result.error(), timeout_ns_));
+        return Unreachable(server_, WhyNot(server_, result.error()));
     }
   }
 

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
+#include <thread>
 
 #include "base/clock.h"
 #include "tests/support/k8s/fake_http_server.h"
@@ -15,6 +18,7 @@ namespace firetower::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::unique_ptr<HttpTransport> To(const k8s::FakeHttpServer& server,
                                   size_t max_reply_bytes = kMaxReplyBytes) {
@@ -49,6 +53,23 @@ TEST(DirectTransport, TakesNoMoreThanItsLimit) {
   EXPECT_THAT(cut.failure().Text("firetower"),
               HasSubstr("the answer is too large\n  why: it passes 2"));
   EXPECT_THAT(To(server, 1024)->Get("/", nullptr).failure().Text(""), HasSubstr("1.0 KiB"));
+}
+
+TEST(DirectTransport, TellsASlowAnswerFromNone) {
+  k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    return peer.Reply("200 OK", "late");
+  });
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  const auto transport =
+      OpenDirect(ParseServerUrl(url).value(), 200 * kNsPerMs, "", kMaxReplyBytes);
+  const Outcome<HttpAnswer> answer = transport->Get("/", nullptr);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.failure().exit_code, ExitCode::kUnreachable);
+  const std::string text = answer.failure().Text("firetower");
+  EXPECT_THAT(text, HasSubstr("did not answer within 200ms"));
+  EXPECT_THAT(text, HasSubstr("--timeout"));
+  EXPECT_THAT(text, Not(HasSubstr("start firetowerd")));
 }
 
 // As a server does that lets an idle connection go at the very moment of a request.
