@@ -71,7 +71,7 @@ class Drawing {
     std::string note = fmt::format("{}: {} in all", XmlText(info.value.type),
                                    XmlText(Value(flame_.levels.total())));
     if (flame_.levels.cut_nodes > 0) {
-      note += fmt::format("; {} smaller functions are shown as 'other'",
+      note += fmt::format("; {} smaller bars are shown as 'other'",
                           FormatCount(static_cast<int64_t>(flame_.levels.cut_nodes)));
     }
     return fmt::format(

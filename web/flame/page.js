@@ -75,7 +75,7 @@ class GraphPanel {
     if (data.profiles > 1) parts.push(`${formatCount(data.profiles)} profiles`);
     if (data.skipped > 0) parts.push(`${formatCount(data.skipped)} that cannot be read left out`);
     if (data.cut_nodes > 0) {
-      parts.push(`${formatCount(data.cut_nodes)} smaller functions shown as 'other'`);
+      parts.push(`${formatCount(data.cut_nodes)} smaller bars shown as 'other'`);
     }
     byId("info", HTMLParagraphElement).textContent = parts.join(" · ");
   }

@@ -93,7 +93,7 @@ TEST(EncodeSvg, PutsTogetherWhatNobodyCouldSee) {
   std::vector<Rect> rects = Rects(svg);
   ASSERT_EQ(rects.size(), 3u);
   EXPECT_THAT(rects[2].title, HasSubstr("other: 5.0s"));
-  EXPECT_THAT(svg, HasSubstr("500 smaller functions are shown as 'other'"));
+  EXPECT_THAT(svg, HasSubstr("500 smaller bars are shown as 'other'"));
 }
 
 TEST(EncodeSvg, RefusesWidthsThatAreNone) {
