@@ -47,11 +47,12 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kLookBytes = 64 << 10;
 
 // A pprof message is full of small numbers, which no text has.
+bool IsBinaryByte(char c) {
+  return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f';
+}
+
 bool IsBinary(std::string_view text) {
-  return std::ranges::any_of(text.substr(0, kLookBytes), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f';
-  });
+  return std::ranges::any_of(text.substr(0, kLookBytes), IsBinaryByte);
 }
 
 bool IsBlankText(std::string_view text) {
@@ -121,6 +122,7 @@ struct Opened {
   std::string inflated = {};
   std::string_view bytes = {};
   Format format = Format::kPprof;
+  bool is_guess = false;  // by the content
 };
 
 Status Open(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
@@ -139,6 +141,7 @@ Status Open(std::string_view bytes, std::string_view file_name, const DecodeOpti
     opened->format = *options.format;
   } else {
     ASSIGN_OR_RETURN(opened->format, DetectFormat(opened->bytes, file_name));
+    opened->is_guess = true;
   }
   if (opened->format != Format::kPprof && opened->bytes.starts_with(kByteOrderMark)) {
     opened->bytes.remove_prefix(kByteOrderMark.size());
@@ -150,6 +153,18 @@ PprofDecodeLimits PprofLimits(const ImportLimits& limits) {
   return {.max_inflated_bytes = limits.max_bytes, .max_entries = limits.max_entries};
 }
 
+// What was taken for pprof may be a text with one odd byte in it.
+Error WithGuess(const Opened& opened, const Error& error) {
+  const auto odd = std::ranges::find_if(opened.bytes, IsBinaryByte);
+  if (!opened.is_guess || error.code() != ErrorCode::kCorrupt || odd == opened.bytes.end())
+    return error;
+  return {
+      ErrorCode::kCorrupt,
+      fmt::format("{}; it was taken for pprof because byte {} is 0x{:02x}, which no text has: "
+                  "take that out if it is one",
+                  error.message(), odd - opened.bytes.begin(), static_cast<unsigned char>(*odd))};
+}
+
 }  // namespace
 
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
@@ -157,8 +172,11 @@ Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name
   Opened opened;
   RETURN_IF_ERROR(Open(bytes, file_name, options, &opened));
   switch (opened.format) {
-    case Format::kPprof:
-      return DecodePprof(opened.bytes, PprofLimits(options.limits));
+    case Format::kPprof: {
+      Result<Profile> profile = DecodePprof(opened.bytes, PprofLimits(options.limits));
+      if (!profile) return WithGuess(opened, profile.error());
+      return profile;
+    }
     case Format::kFolded:
       return DecodeFolded(opened.bytes, options.limits);
     case Format::kSpeedscope:
@@ -177,7 +195,8 @@ Status AddToMerge(std::string_view bytes, std::string_view file_name, const Deco
   Opened opened;
   RETURN_IF_ERROR(Open(bytes, file_name, options, &opened));
   if (opened.format == Format::kPprof) {
-    return merger->AddPprof(opened.bytes, PprofLimits(options.limits));
+    const Status added = merger->AddPprof(opened.bytes, PprofLimits(options.limits));
+    return added ? added : Status(WithGuess(opened, added.error()));
   }
   DecodeOptions known = options;
   known.format = opened.format;

@@ -92,11 +92,19 @@ Status GzipDecompress(std::string_view bytes, size_t max_bytes, std::string* out
   Decompressor decompressor(libdeflate_alloc_decompressor());
   if (!decompressor) return Error(ErrorCode::kExhausted, "no memory to inflate gzip data");
   size_t end = 0;
+  bool is_first = true;
   do {
+    if (!is_first && !IsGzip(bytes)) {
+      return Error(
+          ErrorCode::kCorrupt,
+          fmt::format("{} bytes that are none of its own follow the gzip data: cut them off",
+                      bytes.size()));
+    }
+    is_first = false;
     if (bytes.size() < kMinMemberBytes) {
       return Error(ErrorCode::kCorrupt, "gzip data is cut off");
     }
-    if (!IsGzip(bytes)) return Error(ErrorCode::kCorrupt, "bytes follow the gzip data");
+    if (!IsGzip(bytes)) return Error(ErrorCode::kCorrupt, "this is no gzip data");
     ASSIGN_OR_RETURN(const size_t used,
                      InflateMember(decompressor.get(), bytes, max_bytes, &end, out));
     bytes.remove_prefix(used);

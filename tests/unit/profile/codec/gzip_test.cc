@@ -29,6 +29,20 @@ TEST(Gzip, ReadsSeveralMembers) {
   EXPECT_EQ(*text, "one two");
 }
 
+TEST(Gzip, TellsBytesBehindItFromACut) {
+  const std::string whole = GzipCompress("hello stacks", 1);
+  for (const size_t size : {1u, 17u, 100u}) {
+    const auto more = GzipDecompress(whole + std::string(size, 'x'), 100);
+    ASSERT_FALSE(more);
+    EXPECT_EQ(more.error().message(), std::to_string(size) +
+                                          " bytes that are none of its own follow the gzip data: "
+                                          "cut them off");
+  }
+  const auto cut = GzipDecompress(whole.substr(0, 15), 100);
+  ASSERT_FALSE(cut);
+  EXPECT_NE(cut.error().message().find("cut off"), std::string::npos);
+}
+
 TEST(Gzip, StopsABombAtTheLimit) {
   std::string bomb = GzipCompress(std::string(50 << 20, '\0'), 9);
   ASSERT_LT(bomb.size(), 100u << 10);

@@ -129,5 +129,12 @@ TEST(EncodeProfile, WritesEveryFormatButThoseThatAreRead) {
             "main;a 3 3\nmain;b 4 4\n");
 }
 
+TEST(DecodeProfile, SaysWhichByteMadeATextBinary) {
+  const Result<Profile> read = DecodeProfile("main;a\x01 3\n", "a.folded", {});
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message().find("byte 6 is 0x01, which no text has"), std::string::npos)
+      << read.error().message();
+}
+
 }  // namespace
 }  // namespace firetower::profile
