@@ -98,7 +98,8 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
 
 Result<std::unique_ptr<Spool>> Spool::OpenLeft(const std::string& folder, const Clock& clock) {
   std::error_code error;
-  if (std::filesystem::is_empty(folder + "/pending", error) || error) return nullptr;
+  if (std::filesystem::is_empty(folder + "/pending", error) || error)
+    return std::unique_ptr<Spool>();
   // Before anything is opened in it: a living one's temporary files are not to be swept.
   UniqueFd lock = LockOf(folder);
   if (!lock) {
@@ -108,7 +109,7 @@ Result<std::unique_ptr<Spool>> Spool::OpenLeft(const std::string& folder, const 
   lock.reset();
   ASSIGN_OR_RETURN(std::unique_ptr<Spool> spool,
                    Open(folder, std::numeric_limits<int64_t>::max(), clock));
-  if (!spool->Oldest()) return nullptr;
+  if (!spool->Oldest()) return std::unique_ptr<Spool>();
   return spool;
 }
 
