@@ -9,7 +9,6 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <thread>
 
 #include "base/clock.h"
 #include "tests/support/k8s/fake_http_server.h"
