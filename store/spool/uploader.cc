@@ -141,7 +141,8 @@ Status Uploader::Upload(const std::string& key, const CallLimits& limits) {
   const Status put = store_.Limited(limits)->Put(key, *bytes);
   on_put_(put, clock_.MonotonicNs() - begin_ns);
   if (!put) {
-    TellRefused(key, put.error());
+    // A call that a stop broke off says nothing of the store.
+    if (!limits.stop.stop_requested()) TellRefused(key, put.error());
     return put;
   }
   TellTaken(key);
