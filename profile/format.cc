@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "profile/codec/gzip.h"
 #include "profile/codec/perf_line.h"
@@ -204,6 +205,21 @@ Status AddToMerge(std::string_view bytes, std::string_view file_name, const Deco
   return merger->Add(profile);
 }
 
+namespace {
+
+// Some sum of these values may, as of equal stacks with different labels, which folded ones add up.
+bool MayPassInt64(const Profile& profile, uint32_t value_index) {
+  int64_t sizes = 0;
+  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
+    const int64_t value = profile.sample(i).values[value_index];
+    if (value == INT64_MIN) return true;
+    if (__builtin_add_overflow(sizes, value < 0 ? -value : value, &sizes)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<std::string> EncodeProfile(const Profile& profile, Format format,
                                   const EncodeOptions& options) {
   const uint32_t value_index = options.value_index.value_or(profile.DefaultValueIndex());
@@ -212,6 +228,12 @@ Result<std::string> EncodeProfile(const Profile& profile, Format format,
       return EncodePprof(profile);
     case Format::kFolded: {
       if (profile.sample_types().empty()) return std::string();
+      if (MayPassInt64(profile, value_index)) {
+        return Error(ErrorCode::kExhausted,
+                     fmt::format("the values of {} do not fit in 64 bits when added up: write "
+                                 "pprof, or choose another value with --sample-type",
+                                 profile.sample_types()[value_index].type));
+      }
       const FoldedOptions folded{.mark_kernel = options.annotate, .mark_inlined = options.annotate};
       return IsDiff(profile) ? ToFoldedDiff(profile, value_index, folded)
                              : ToFolded(profile, value_index, folded);

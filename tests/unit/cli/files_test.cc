@@ -24,6 +24,7 @@ namespace {
 using ::firetower::testing::ScratchFolder;
 using ::firetower::testing::StackBuilder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class FilesTest : public ::testing::Test {
@@ -150,6 +151,17 @@ TEST_F(FilesTest, ConvertRefusesBinaryOnATerminalAndNamesWithoutAFormat) {
   Ran pipe = RunFiretower({"convert", Before()});
   EXPECT_EQ(pipe.exit_code, 0);
   EXPECT_TRUE(profile::DecodePprof(pipe.out));
+}
+
+TEST_F(FilesTest, ConvertToFoldedTellsWhatItLeavesOut) {
+  const std::string two = Write("two.folded", "main;a 3 5\n");
+  const Ran ran = RunFiretower({"convert", two, Path("one.folded")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("hold one value, after, and leave out before: choose one with"));
+  const Ran asked = RunFiretower({"convert", two, Path("b.folded"), "--sample-type", "before"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_THAT(asked.err, Not(HasSubstr("warning")));
+  EXPECT_THAT(RunFiretower({"convert", Before(), Path("c.folded")}).err, Not(HasSubstr("warning")));
 }
 
 TEST_F(FilesTest, ConvertDrawsPictures) {

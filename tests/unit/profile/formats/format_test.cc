@@ -129,6 +129,22 @@ TEST(EncodeProfile, WritesEveryFormatButThoseThatAreRead) {
             "main;a 3 3\nmain;b 4 4\n");
 }
 
+// Folded stacks have no labels: these two are one, of 2^63.
+TEST(EncodeProfile, RefusesFoldedSumsThatPassInt64) {
+  ProfileBuilder builder(Meta{.sample_types = {{"samples", "count"}}});
+  const Line line{.function = builder.AddFunction("main", "main", "")};
+  const uint32_t location = builder.AddLocation(kNoMapping, 0, {&line, 1});
+  for (const char* thread : {"a", "b"}) {
+    const int64_t half = int64_t{1} << 62;
+    const Label label = builder.StringLabel("thread", thread);
+    ASSERT_TRUE(builder.AddSample({&location, 1}, {&half, 1}, {&label, 1}));
+  }
+  const Profile profile = std::move(builder).Build();
+  const Result<std::string> folded = EncodeProfile(profile, Format::kFolded, {});
+  ASSERT_FALSE(folded);
+  EXPECT_NE(folded.error().message().find("64 bits"), std::string::npos);
+}
+
 TEST(DecodeProfile, SaysWhichByteMadeATextBinary) {
   const Result<Profile> read = DecodeProfile("main;a\x01 3\n", "a.folded", {});
   ASSERT_FALSE(read);
