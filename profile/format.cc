@@ -123,7 +123,7 @@ struct Opened {
   std::string inflated = {};
   std::string_view bytes = {};
   Format format = Format::kPprof;
-  bool is_guess = false;  // by the content
+  bool is_guess = false;  // by the content alone
 };
 
 Status Open(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
@@ -142,7 +142,7 @@ Status Open(std::string_view bytes, std::string_view file_name, const DecodeOpti
     opened->format = *options.format;
   } else {
     ASSIGN_OR_RETURN(opened->format, DetectFormat(opened->bytes, file_name));
-    opened->is_guess = true;
+    opened->is_guess = !IsGzip(bytes) && FormatOfFile(file_name) != Format::kPprof;
   }
   if (opened->format != Format::kPprof && opened->bytes.starts_with(kByteOrderMark)) {
     opened->bytes.remove_prefix(kByteOrderMark.size());
@@ -207,7 +207,8 @@ Status AddToMerge(std::string_view bytes, std::string_view file_name, const Deco
 
 namespace {
 
-// Some sum of these values may, as of equal stacks with different labels, which folded ones add up.
+// Some sum of these values may, as of equal stacks with different labels, which folded ones add up:
+// the total of their sizes does.
 bool MayPassInt64(const Profile& profile, uint32_t value_index) {
   int64_t sizes = 0;
   for (uint32_t i = 0; i < profile.sample_count(); ++i) {

@@ -38,6 +38,7 @@ struct Catalog {
   std::vector<ContainerSum> containers;  // by value, falling, then by name: Sort
   double value = 0;
   double observed_seconds = 0;
+  std::vector<store::CatalogRow> rows;  // by start
 };
 
 ContainerKey KeyOf(const store::CatalogRow& row) {
@@ -57,19 +58,46 @@ double PartInRange(const store::CatalogRow& row, const TimeRange& range) {
 // ended.
 constexpr int64_t kMaxStartDelayNs = 500 * kNsPerMs;
 
+// A row's node and container.
+using PlaceKey = std::pair<std::string, ContainerKey>;
+using Intervals = std::vector<std::pair<int64_t, int64_t>>;
+
+// Adds [begin, end) without what `holes`, by their begin, have of it.
+void AddWithout(int64_t begin, int64_t end, const Intervals& holes, Intervals* covered) {
+  for (const auto& [hole_begin, hole_end] : holes) {
+    if (hole_end <= begin) continue;
+    if (hole_begin >= end) break;
+    if (hole_begin > begin) covered->emplace_back(begin, hole_begin);
+    begin = hole_end;
+  }
+  if (begin < end) covered->emplace_back(begin, end);
+}
+
 // Length of the union of the rows' times within the range, and of the moments between one window of
-// a node and its next: what "per second" divides by, so that a daemon started two minutes ago does
-// not look idle over the last fifteen, nor a node have more cores than there are.
-double ObservedSeconds(const std::vector<store::CatalogRow>& rows, const TimeRange& range) {
-  std::vector<std::pair<int64_t, int64_t>> covered;
+// a node and its next, without what could not be read: what "per second" divides by, so that a
+// daemon started two minutes ago does not look idle over the last fifteen, nor a node have more
+// cores than there are.
+double ObservedSeconds(const std::vector<store::CatalogRow>& rows,
+                       const std::vector<store::CatalogRow>& unread, const TimeRange& range) {
+  std::map<PlaceKey, Intervals> holes;
+  for (const store::CatalogRow& row : unread)
+    holes[{row.node, KeyOf(row)}].emplace_back(row.start_ns, row.end_ns());
+  for (auto& [place, intervals] : holes) std::ranges::sort(intervals);
+  Intervals covered;
   covered.reserve(rows.size());
-  std::map<std::string_view, int64_t> ends;    // of each node's windows so far
-  for (const store::CatalogRow& row : rows) {  // by start
-    int64_t& end = ends.try_emplace(row.node, 0).first->second;
-    const bool follows = row.start_ns > end && row.start_ns - end <= kMaxStartDelayNs;
-    covered.emplace_back(std::max(follows ? end : row.start_ns, range.from_ns),
-                         std::min(row.end_ns(), range.to_ns));
-    end = std::max(end, row.end_ns());
+  std::map<std::string_view, int64_t> ends;  // of each node's windows so far
+  for (const store::CatalogRow& row : rows) {
+    int64_t& last_end = ends.try_emplace(row.node, 0).first->second;
+    const bool follows = row.start_ns > last_end && row.start_ns - last_end <= kMaxStartDelayNs;
+    const int64_t begin = std::max(follows ? last_end : row.start_ns, range.from_ns);
+    const int64_t end = std::min(row.end_ns(), range.to_ns);
+    last_end = std::max(last_end, row.end_ns());
+    if (holes.empty()) {
+      covered.emplace_back(begin, end);
+      continue;
+    }
+    const auto at = holes.find({row.node, KeyOf(row)});
+    AddWithout(begin, end, at == holes.end() ? Intervals{} : at->second, &covered);
   }
   return static_cast<double>(store::UnionLength(covered)) / kNsPerSecond;
 }
@@ -98,7 +126,7 @@ Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& 
   }
   for (auto& [key, sum] : sums) catalog.containers.push_back(std::move(sum));
   Sort(catalog.containers);
-  catalog.observed_seconds = ObservedSeconds(list.rows, question.range);
+  catalog.rows = std::move(list.rows);
   skipped->Append(std::move(list.skipped));
   return catalog;
 }
@@ -106,28 +134,37 @@ Result<Catalog> ReadCatalog(const store::ProfileSource& source, const Question& 
 // The catalog has what cannot be read, and no other answer does: out with it.
 void LeaveOut(const std::vector<store::CatalogRow>& unread, const Question& question,
               Catalog* catalog) {
+  catalog->observed_seconds = ObservedSeconds(catalog->rows, unread, question.range);
+  if (unread.empty()) return;
   const store::CountedPart counted(question.query);
+  std::map<ContainerKey, ContainerSum> missing;
   for (const store::CatalogRow& row : unread) {
-    const auto at = std::ranges::find(catalog->containers, KeyOf(row), &ContainerSum::key);
-    if (at == catalog->containers.end()) continue;
+    ContainerSum& sum = missing[KeyOf(row)];
     const double part = PartInRange(row, question.range);
-    const double value = std::min(at->value, part * static_cast<double>(counted.Value(row)));
-    at->value -= value;
-    at->samples -= std::min(at->samples, part * static_cast<double>(counted.Samples(row)));
-    catalog->value -= value;
-    if (at->value < 1) catalog->containers.erase(at);  // nothing of it could be read
+    sum.value += part * static_cast<double>(counted.Value(row));
+    sum.samples += part * static_cast<double>(counted.Samples(row));
   }
+  for (ContainerSum& sum : catalog->containers) {
+    const auto at = missing.find(sum.key);
+    if (at == missing.end()) continue;
+    const double value = std::min(sum.value, at->second.value);
+    sum.value -= value;
+    sum.samples -= std::min(sum.samples, at->second.samples);
+    catalog->value -= value;
+  }
+  std::erase_if(catalog->containers, [&](const ContainerSum& sum) {
+    return sum.value < 1 && missing.contains(sum.key);  // nothing of it could be read
+  });
   Sort(catalog->containers);
 }
 
-TopReply BeginReply(std::string_view by, const Question& question, const Catalog& catalog) {
+TopReply BeginReply(std::string_view by, const Question& question) {
   TopReply reply;
   reply.by = by;
   reply.type = question.query.type->Name();
   reply.unit = question.query.type->SampleTypes().back().unit;
   reply.from_ms = question.range.from_ns / kNsPerMs;
   reply.to_ms = question.range.to_ns / kNsPerMs;
-  reply.observed_seconds = catalog.observed_seconds;
   return reply;
 }
 
@@ -308,13 +345,14 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
                              question.sample_type));
   }
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
-  TopReply reply = BeginReply("containers", question, catalog);
+  TopReply reply = BeginReply("containers", question);
   // Those that are likely among the first: one that only then is shows no hottest function.
   const size_t likely = std::min(k, catalog.containers.size());
   ASSIGN_OR_RETURN(
       ContainerFunctions functions,
       SumFunctions(source, question, open, std::span(catalog.containers).first(likely)));
   LeaveOut(functions.reading.unread_rows, question, &catalog);
+  reply.observed_seconds = catalog.observed_seconds;
   reply.total = std::llround(catalog.value);
   reply.total_rows = static_cast<int64_t>(catalog.containers.size());
   if (catalog.containers.size() > k) catalog.containers.resize(k);
@@ -331,8 +369,10 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
                               std::span<const store::OpenProfile> open, size_t k,
                               store::SkippedList* skipped) {
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
-  TopReply reply = BeginReply("functions", question, catalog);
+  TopReply reply = BeginReply("functions", question);
   ASSIGN_OR_RETURN(AllFunctions functions, SumFunctions(source, question, open));
+  reply.observed_seconds =
+      ObservedSeconds(catalog.rows, functions.reading.unread_rows, question.range);
   if (!functions.unit.empty()) reply.unit = functions.unit;
   skipped->Append(std::move(functions.reading.unread));
   reply.skipped = static_cast<int64_t>(skipped->total);

@@ -148,7 +148,9 @@ Outcome<int> WriteProfile(const ProfileOutput& output, const profile::Profile& p
     return Failure{
         ExitCode::kFailure,
         fmt::format("this profile cannot be written as {}", profile::FormatName(output.format)),
-        data.error().message(), "write it as pprof, folded or json"};
+        data.error().message(),
+        output.format == profile::Format::kFolded ? "write it as pprof or json"
+                                                  : "write it as pprof, folded or json"};
   }
   return WriteData(output.file, *data, profile::FormatName(output.format));
 }

@@ -73,10 +73,9 @@ Outcome<ComparedSide> AskSide(const Context& context, const std::string& side) {
   if (!profile) return UnreadableAnswer(profile.error());
   // One of before that header was has a profile from the first window to the last.
   const int64_t covered_ns = std::llround(reply->observed_seconds * double{kNsPerSecond});
+  const int64_t duration_ns = std::max<int64_t>(0, profile->meta().duration_nanos);
   return ComparedSide{.profile = *std::move(profile),
-                      .covered_ns = covered_ns > 0
-                                        ? covered_ns
-                                        : std::max<int64_t>(0, profile->meta().duration_nanos),
+                      .covered_ns = covered_ns > 0 ? covered_ns : duration_ns,
                       .asked_ns = range->to_ns - range->from_ns};
 }
 

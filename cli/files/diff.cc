@@ -145,15 +145,17 @@ std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit, 
 
 // How GrownOver is to scale B. Totals that were made equal are compared as they are, and so is what
 // is held at a moment, which longer looks do not add to.
+bool IsComparedAsItIs(const LocalContext& context, const profile::ValueType& type) {
+  return context.args.Has("normalize") || type.type.starts_with("inuse");
+}
 double ScaleOf(const LocalContext& context, const profile::ValueType& type,
                const ComparedSide& before, const ComparedSide& after) {
-  const bool as_it_is = context.args.Has("normalize") || type.type.starts_with("inuse");
-  return as_it_is ? 1 : SecondsScale(before, after);
+  return IsComparedAsItIs(context, type) ? 1 : SecondsScale(before, after);
 }
 
-void WarnOfTimes(const LocalContext& context, const ComparedSide& before,
-                 const ComparedSide& after) {
-  if (context.args.Has("normalize") || !CoverDifferentTimes(before, after)) return;
+void WarnOfTimes(const LocalContext& context, const profile::ValueType& type,
+                 const ComparedSide& before, const ComparedSide& after) {
+  if (IsComparedAsItIs(context, type) || !CoverDifferentTimes(before, after)) return;
   std::fprintf(stderr,
                "%s: warning: A covers %s and B %s, so that equal load looks changed; give ranges "
                "that begin and end with windows, longer ones, or --normalize\n",
@@ -234,8 +236,8 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
     return Failure{ExitCode::kFailure, "these profiles cannot be compared", diff.error().message(),
                    HowToCompare(before->profile, after->profile, diff.error())};
   }
-  WarnOfTimes(context, *before, *after);
   const profile::DiffTable table = profile::TabulateDiff(*diff, *value_index);
+  WarnOfTimes(context, table.value_type, *before, *after);
   Outcome<int> written =
       table_format.empty()
           ? WriteProfile(output, *diff, {.value_index = *value_index})

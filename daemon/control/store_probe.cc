@@ -59,10 +59,10 @@ StoreFacts ProbeStore(StoreSide& side, const Clock& clock) {
   } else {
     facts.folder = false;
     facts.url = side.Describe();
-    facts.spool = side.spool_folder();
     if (const Status listed = side.Check(kCheckNs); !listed) facts.error = listed.error();
     facts.skew_s = side.clock_skew_ns() / kNsPerSecond;
   }
+  facts.spool = side.spool_folder();
   const int64_t now_ns = clock.MonotonicNs();
   facts.puts = FactsOf(side.health().puts(), now_ns);
   facts.spooled = FactsOf(side.health().spooled(), now_ns);

@@ -187,7 +187,7 @@ Check WithDrops(Check check, const StoreFacts& facts) {
 }  // namespace
 
 Check StoreCheck(const StoreFacts& facts) {
-  return facts.folder ? FolderCheck(facts) : WithDrops(BucketCheck(facts), facts);
+  return WithDrops(facts.folder ? FolderCheck(facts) : BucketCheck(facts), facts);
 }
 
 }  // namespace firetower::daemon

@@ -25,7 +25,8 @@ def _cell(name):
 
 
 def _flame(selector, search=""):
-    return link("Flame graph", f"${{firetower}}/?type=cpu&q={selector}{search}&{RANGE}")
+    # What is searched for stands last: Grafana does not escape it, and a `#` ends what is asked.
+    return link("Flame graph", f"${{firetower}}/?type=cpu&q={selector}&{RANGE}{search}")
 
 
 def flame(of=_label, **fixed):

@@ -25,8 +25,8 @@ inline bool IsRollUp(const std::string& key) {
 }
 
 // `attempt(resolution)` reads all of an answer. By roll-ups; where one is lost its windows may be
-// there still, or may not: then by windows, if these hold as much. One answer is in memory at a
-// time, so that the first may be read twice.
+// there still, or may not: then by windows, if these hold as much and are within the limits. One
+// answer is in memory at a time, so that the first may be read twice.
 template <typename T, typename Read>
 Result<T> AtBestResolution(const Read& attempt) {
   int64_t held = 0;
@@ -36,8 +36,10 @@ Result<T> AtBestResolution(const Read& attempt) {
     held = first.held;
   }
   {
-    ASSIGN_OR_RETURN(Attempt<T> windows, attempt(Resolution::kWindows));
-    if (windows.held >= held) return std::move(windows.answer);
+    Result<Attempt<T>> windows = attempt(Resolution::kWindows);
+    // Windows have many times the bytes: too many for one answer are no reason to have none.
+    if (!windows && windows.error().code() != ErrorCode::kExhausted) return windows.error();
+    if (windows && windows->held >= held) return std::move(windows->answer);
   }
   ASSIGN_OR_RETURN(Attempt<T> again, attempt(Resolution::kCoarsest));
   return std::move(again.answer);

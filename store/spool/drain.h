@@ -11,8 +11,9 @@
 namespace firetower::store {
 
 // Moves what waits in a spool into a store of this machine, the oldest first, until `until_ns`
-// (monotonic) or the first error: an object leaves the spool when the store has it. What is damaged
-// is dropped, as an uploader does. How many were moved.
+// (monotonic) or the store's first error: an object leaves the spool when the store has it. What is
+// damaged is dropped, as an uploader does; what cannot be read stays, is passed over, and is the
+// error at the end. How many were moved.
 Result<uint64_t> DrainSpool(Spool& spool, ObjectStore& to, const Clock& clock, int64_t until_ns);
 
 }  // namespace firetower::store

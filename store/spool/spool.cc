@@ -44,11 +44,14 @@ void DeleteFrom(DirStore& folder, const std::string& key) {
     LOG(kError, "spool: not deleted", {{"key", key}, {"error", deleted.error().message()}});
 }
 
-// Tells other processes that the folder is in use; invalid where one of them has it.
-UniqueFd LockOf(const std::string& folder) {
+// Tells other processes that the folder is in use; kUnavailable where one of them has it.
+Result<UniqueFd> LockOf(const std::string& folder) {
   UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
-  return fd;
+  if (!fd) return ErrnoError("spool " + folder);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) return ErrnoError("spool " + folder);
+  return Error(ErrorCode::kUnavailable,
+               fmt::format("spool {}: another process has it open", folder));
 }
 
 bool IsDiskFull(const Error& error) {
@@ -85,7 +88,7 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
   std::unique_ptr<Spool> spool(
       new Spool(std::move(folders[0]), std::move(folders[1]), max_bytes, clock));
   // One that cannot be had keeps nobody from spooling.
-  spool->lock_ = LockOf(folder);
+  if (Result<UniqueFd> lock = LockOf(folder)) spool->lock_ = *std::move(lock);
   const Change change(*spool);
   SpoolFigures& figures = spool->figures_;
   RETURN_IF_ERROR(spool->ReadFolder(*spool->pending_, spool->waiting_, figures.bytes));
@@ -98,15 +101,14 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
 
 Result<std::unique_ptr<Spool>> Spool::OpenLeft(const std::string& folder, const Clock& clock) {
   std::error_code error;
-  if (std::filesystem::is_empty(folder + "/pending", error) || error)
-    return std::unique_ptr<Spool>();
+  const std::string pending = folder + "/pending";
+  const bool empty = std::filesystem::is_empty(pending, error);
+  const bool absent =
+      error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+  if (empty || absent) return std::unique_ptr<Spool>();
+  if (error) return Error(ErrorCode::kPermission, fmt::format("{}: {}", pending, error.message()));
   // Before anything is opened in it: a living one's temporary files are not to be swept.
-  UniqueFd lock = LockOf(folder);
-  if (!lock) {
-    return Error(ErrorCode::kUnavailable,
-                 fmt::format("spool {}: another process has it open", folder));
-  }
-  lock.reset();
+  { ASSIGN_OR_RETURN(const UniqueFd lock, LockOf(folder)); }
   ASSIGN_OR_RETURN(std::unique_ptr<Spool> spool,
                    Open(folder, std::numeric_limits<int64_t>::max(), clock));
   if (!spool->Oldest()) return std::unique_ptr<Spool>();

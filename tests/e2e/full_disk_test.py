@@ -6,6 +6,7 @@ The disk is a tmpfs of its own with room for a few windows. Sampling and /metric
 counted, and what is left arrives.
 """
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -46,7 +47,8 @@ class FullDisk:
         return self
 
     def fill(self):
-        self.filler.write_bytes(bytes((DISK_KIB - LEFT_KIB) * 1024))
+        now = os.statvfs(self.folder)
+        self.filler.write_bytes(bytes(now.f_bavail * now.f_frsize - LEFT_KIB * 1024))
 
     def __exit__(self, *_):
         run("umount", "-l", self.folder)

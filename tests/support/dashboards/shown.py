@@ -119,13 +119,13 @@ class Shown:
                 for name, value in answer[0][0].items():
                     fields |= {f"__field.labels.{name}": value, f"__data.fields.{name}": value}
         url = panels.filled(link.url, {**self.values[link.dashboard], **fields})
-        url = urllib.parse.quote(url, safe="%/:?&=$~+,;@!'()*|")  # as a browser does
+        url = urllib.parse.quote(url, safe="%/:?&=$~+,;@!'()*|#")  # as a browser does
         if url.startswith("/d/"):
             return None
         parts = urllib.parse.urlsplit(url)
         if parts.path == "/":
             # The page asks this of the server when it is open, and searches by itself; a name may have any character.
-            query = re.sub(r"&s=.*?(?=&from=)", "", parts.query)
+            query = re.sub(r"&s=.*", "", parts.query)
             asked = _fetch(
                 urllib.parse.urlunsplit(parts._replace(path="/api/v1/flame", query=query))
             )

@@ -270,6 +270,8 @@ def judge_filters(case):
             of_functions = re.search("unctions (that grew|of pods)$|^Hottest functions$", link.panel)
             if of_functions and "/?" in link.url and asked.get("s") != [r"Run\(int\)"]:
                 lost.append(f"{link}: s={asked.get('s')}")
+    early = [link.url for link in panels.links() if "&" in link.url.partition("&s=")[2]]
+    case.check("nothing stands behind a name, of which a # would cut it off", not early, early)
     case.at_least("links to profiles", found, 10)
     case.check("links to profiles keep the namespace, and the function that was clicked", not lost, lost)
     board = panels.dashboards()["cluster.json"]

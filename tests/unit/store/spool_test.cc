@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "store/spool/drain.h"
 #include "store/spool/spooled_store.h"
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
@@ -242,6 +243,34 @@ TEST_F(FullDisk, MakesRoomByDroppingTheOldest) {
     EXPECT_EQ(spool->figures().dropped_objects, 4u) << "there was nothing left to drop";
     EXPECT_TRUE(spool->Add(KeyOf(5), large)) << "and then it goes on";
   }
+}
+
+TEST_F(SpoolTest, IsMovedBesideWhatCannotBeRead) {
+  {
+    const auto spool = Open();
+    for (int window = 0; window < 4; ++window)
+      ASSERT_TRUE(spool->Add(KeyOf(window), BundleOf({Row("shop", "cart", "web", kFirstWindow)})));
+  }
+  const auto left = *Spool::OpenLeft(folder_.path() + "/spool");
+  ASSERT_NE(left, nullptr);
+  const std::string pending = folder_.path() + "/spool/pending/";
+  std::filesystem::remove(pending + KeyOf(0));  // by another daemon, say
+  std::filesystem::remove(pending + KeyOf(1));
+  std::filesystem::create_directory(pending + KeyOf(1));  // no file that anybody can read
+  testing::MemoryStore store;
+  const auto moved = DrainSpool(*left, store, Clock::System(), INT64_MAX);
+  EXPECT_FALSE(moved);
+  EXPECT_THAT(Keys(store), ElementsAre(KeyOf(2), KeyOf(3)));
+  EXPECT_EQ(left->Oldest(), KeyOf(1));
+}
+
+TEST_F(SpoolTest, OfNobodyIsNoneAndOneThatCannotBeLookedAtIsTold) {
+  const auto none = Spool::OpenLeft(folder_.path() + "/nothing");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(*none, nullptr);
+  std::filesystem::create_directory(folder_.path() + "/loop");
+  std::filesystem::create_symlink("pending", folder_.path() + "/loop/pending");
+  EXPECT_FALSE(Spool::OpenLeft(folder_.path() + "/loop"));
 }
 
 class SpooledStoreTest : public SpoolTest {

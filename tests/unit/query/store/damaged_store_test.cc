@@ -75,10 +75,12 @@ TEST_F(DamagedStore, IsCountedBesideWhatCouldBeRead) {
     EXPECT_EQ(reply->skipped, 6) << by;
     // The minute that is open is all that can be read: 125 samples of 10 ms, of which web has 100.
     EXPECT_EQ(reply->total, 1'250'000'000) << by;
+    EXPECT_DOUBLE_EQ(reply->observed_seconds, 60) << by << ": of the open minute";
     if (reply->by == "containers") {
       EXPECT_EQ(reply->containers.at(0).samples, 100);
       EXPECT_EQ(reply->containers.at(0).value, 1'000'000'000);
       EXPECT_DOUBLE_EQ(reply->containers.at(0).share_percent, 80);
+      EXPECT_DOUBLE_EQ(reply->containers.at(0).cores, 1.0 / 60);
     }
     std::string header;
     for (const auto& [name, value] : response.headers) {
