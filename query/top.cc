@@ -21,6 +21,7 @@
 #include "store/find.h"
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
+#include "store/profiles/observed_time.h"
 #include "store/profiles/unstored.h"
 
 namespace firetower::query {
@@ -38,7 +39,7 @@ struct Catalog {
   std::vector<ContainerSum> containers;  // by value, falling, then by name: Sort
   double value = 0;
   double observed_seconds = 0;
-  std::vector<store::CatalogRow> rows;  // by start
+  std::vector<store::CatalogRow> rows;
 };
 
 ContainerKey KeyOf(const store::CatalogRow& row) {
@@ -54,52 +55,38 @@ double PartInRange(const store::CatalogRow& row, const TimeRange& range) {
          static_cast<double>(row.duration_ns);
 }
 
-// A window is told to start with its first slice, though it counts all since the one before it
-// ended.
-constexpr int64_t kMaxStartDelayNs = 500 * kNsPerMs;
-
 // A row's node and container.
 using PlaceKey = std::pair<std::string, ContainerKey>;
 using Intervals = std::vector<std::pair<int64_t, int64_t>>;
 
-// Adds [begin, end) without what `holes`, by their begin, have of it.
-void AddWithout(int64_t begin, int64_t end, const Intervals& holes, Intervals* covered) {
+// Adds [begin, end) of a node without what `holes`, by their begin, have of it.
+void AddWithout(const std::string& node, int64_t begin, int64_t end, const Intervals& holes,
+                store::ObservedTime* observed) {
   for (const auto& [hole_begin, hole_end] : holes) {
     if (hole_end <= begin) continue;
     if (hole_begin >= end) break;
-    if (hole_begin > begin) covered->emplace_back(begin, hole_begin);
+    observed->Add(node, begin, hole_begin);
     begin = hole_end;
   }
-  if (begin < end) covered->emplace_back(begin, end);
+  observed->Add(node, begin, end);
 }
 
-// Length of the union of the rows' times within the range, and of the moments between one window of
-// a node and its next, without what could not be read: what "per second" divides by, so that a
-// daemon started two minutes ago does not look idle over the last fifteen, nor a node have more
-// cores than there are.
+// What "per second" divides by: the rows' time within the range, without what could not be read, so
+// that a daemon started two minutes ago does not look idle over the last fifteen.
 double ObservedSeconds(const std::vector<store::CatalogRow>& rows,
                        const std::vector<store::CatalogRow>& unread, const TimeRange& range) {
   std::map<PlaceKey, Intervals> holes;
   for (const store::CatalogRow& row : unread)
     holes[{row.node, KeyOf(row)}].emplace_back(row.start_ns, row.end_ns());
   for (auto& [place, intervals] : holes) std::ranges::sort(intervals);
-  Intervals covered;
-  covered.reserve(rows.size());
-  std::map<std::string_view, int64_t> ends;  // of each node's windows so far
+  store::ObservedTime observed;
   for (const store::CatalogRow& row : rows) {
-    int64_t& last_end = ends.try_emplace(row.node, 0).first->second;
-    const bool follows = row.start_ns > last_end && row.start_ns - last_end <= kMaxStartDelayNs;
-    const int64_t begin = std::max(follows ? last_end : row.start_ns, range.from_ns);
+    const int64_t begin = std::max(row.start_ns, range.from_ns);
     const int64_t end = std::min(row.end_ns(), range.to_ns);
-    last_end = std::max(last_end, row.end_ns());
-    if (holes.empty()) {
-      covered.emplace_back(begin, end);
-      continue;
-    }
-    const auto at = holes.find({row.node, KeyOf(row)});
-    AddWithout(begin, end, at == holes.end() ? Intervals{} : at->second, &covered);
+    const auto at = holes.empty() ? holes.end() : holes.find({row.node, KeyOf(row)});
+    AddWithout(row.node, begin, end, at == holes.end() ? Intervals{} : at->second, &observed);
   }
-  return static_cast<double>(store::UnionLength(covered)) / kNsPerSecond;
+  return static_cast<double>(std::move(observed).Ns()) / kNsPerSecond;
 }
 
 void Sort(std::vector<ContainerSum>& containers) {

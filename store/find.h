@@ -44,10 +44,6 @@ Status FindCaptures(const ObjectStore& store, std::vector<StoredCluster> cluster
                     const VisitFound& visit);
 Error TooManyRows(uint64_t most);
 
-// How long the union of half-open intervals of Unix time is; sorts them. What begins before 1970 is
-// taken from there on, empty ones count nothing.
-int64_t UnionLength(std::vector<std::pair<int64_t, int64_t>>& intervals);
-
 // Adds up rows by step and by the values of some labels.
 class SeriesSums {
  public:

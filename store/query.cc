@@ -16,6 +16,7 @@
 #include "store/find.h"
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
+#include "store/profiles/observed_time.h"
 #include "store/profiles/unstored.h"
 
 namespace firetower::store {
@@ -87,7 +88,7 @@ class StoreMerger {
 
   MergeResult Finish() && {
     result_.profiles = merger_.count();
-    result_.observed_ns = UnionLength(covered_);
+    result_.observed_ns = std::move(observed_).Ns();
     result_.profile = std::move(merger_).Finish();
     return std::move(result_);
   }
@@ -96,9 +97,10 @@ class StoreMerger {
   bool lost_roll_up() const { return lost_roll_up_; }
 
  private:
-  // Of a row: its type and time.
+  // Of a row: its type, node and time.
   struct Span {
     std::string type;
+    std::string node;
     int64_t start_ns = 0;
     int64_t end_ns = 0;
   };
@@ -126,7 +128,9 @@ class StoreMerger {
     return OkStatus();
   }
 
-  static Span SpanOf(const CatalogRow& row) { return {row.type, row.start_ns, row.end_ns()}; }
+  static Span SpanOf(const CatalogRow& row) {
+    return {row.type, row.node, row.start_ns, row.end_ns()};
+  }
 
   // `add` adds the profile of that time.
   template <typename Add>
@@ -137,7 +141,7 @@ class StoreMerger {
                    fmt::format("the answer holds profiles of types {} and {}: ask for one type",
                                type_, span.type));
     }
-    covered_.emplace_back(span.start_ns, span.end_ns);
+    observed_.Add(span.node, span.start_ns, span.end_ns);
     Status added = add();
     if (!added && added.error().code() == ErrorCode::kExhausted) {
       added.Context("narrow the selector or the time range");
@@ -153,7 +157,7 @@ class StoreMerger {
   uint64_t read_bytes_ = 0;
   std::vector<Read> batch_;
   size_t batch_bytes_ = 0;
-  std::vector<std::pair<int64_t, int64_t>> covered_;  // at most max_rows
+  ObservedTime observed_;  // of at most max_rows
   MergeResult result_;
   bool lost_roll_up_ = false;
 };
@@ -184,19 +188,6 @@ Result<Attempt<MergeResult>> MergeAt(const ProfileSource& source, const Query& q
 }
 
 }  // namespace
-
-int64_t UnionLength(std::vector<std::pair<int64_t, int64_t>>& intervals) {
-  std::ranges::sort(intervals);
-  int64_t length = 0;
-  int64_t upto = 0;
-  for (auto [begin, end] : intervals) {
-    begin = std::max(begin, upto);
-    if (end <= begin) continue;
-    length += end - begin;
-    upto = end;
-  }
-  return length;
-}
 
 std::optional<std::string> Query::EqualTo(std::string_view label) const {
   std::optional<std::string> value = selector.EqualTo(label);

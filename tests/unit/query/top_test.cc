@@ -53,6 +53,20 @@ TEST(Top, HasNoMoreCoresThanWereUsed) {
   EXPECT_NEAR(reply.observed_seconds, 600, 0.001);
 }
 
+// A profile and a table of the same range are of the same time.
+TEST(Top, CoversWhatASumCovers) {
+  std::vector<store::OpenProfile> open;
+  for (int i = 0; i < 6; ++i) open.push_back(Window(i, i % 3 * 100));
+  testing::MemoryStore store;
+  store::Query query;
+  query.from_ns = kStartNs;
+  query.to_ns = kStartNs + 60 * kNsPerSecond;
+  const auto merged = store::MergeProfiles(store, query, open);
+  ASSERT_TRUE(merged) << merged.error().message();
+  EXPECT_EQ(merged->observed_ns, 60 * kNsPerSecond);
+  EXPECT_NEAR(Top(open, 60).observed_seconds, 60, 0.001);
+}
+
 // Neither a minute without a daemon nor what another node does in between is a late start.
 TEST(Top, TakesNoHoleForObserved) {
   EXPECT_NEAR(Top({Window(0, 0), Window(6, 0)}, 70).observed_seconds, 20, 0.001);

@@ -33,8 +33,9 @@ class UploaderTest : public ::testing::Test {
     options_.first_retry_ns = options_.last_retry_ns = kNsPerMs;
     remote_.on_put = [this](const std::string& key) { tried_.push_back(key); };
   }
-  std::unique_ptr<Uploader> Begin() {
-    auto uploader = std::make_unique<Uploader>(*spool_, remote_, Clock::System(), options_,
+  std::unique_ptr<Uploader> Begin() { return BeginTo(remote_); }
+  std::unique_ptr<Uploader> BeginTo(ObjectStore& store) {
+    auto uploader = std::make_unique<Uploader>(*spool_, store, Clock::System(), options_,
                                                [this](const Status& put, int64_t) {
                                                  std::lock_guard lock(mutex_);
                                                  ++(put ? taken_ : refused_);
@@ -224,19 +225,7 @@ size_t CountOf(std::string_view part, std::string_view text) {
   return count;
 }
 
-class UploaderLogTest : public UploaderTest {
- protected:
-  std::unique_ptr<Uploader> BeginTo(ObjectStore& store) {
-    auto uploader = std::make_unique<Uploader>(*spool_, store, Clock::System(), options_,
-                                               [this](const Status& put, int64_t) {
-                                                 std::lock_guard lock(mutex_);
-                                                 ++(put ? taken_ : refused_);
-                                                 changed_.notify_all();
-                                               });
-    uploader->Start();
-    return uploader;
-  }
-};
+using UploaderLogTest = UploaderTest;
 
 TEST_F(UploaderLogTest, TellsARefusalOnceAndTheEndOfIt) {
   Forbidding store;

@@ -4,13 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "tests/support/command.h"
-#include "tests/support/k8s/fake_http_server.h"
 #include "tests/support/memory_store.h"
+#include "tests/support/s3/dated_server.h"
 #include "tests/unit/daemon/control/dated_side.h"
 
 namespace firetower::daemon {
@@ -30,27 +29,15 @@ class FullStore : public testing::MemoryStore {
 };
 
 // A bucket whose keys may list and nothing else.
-class ReadOnlyBucket {
+class ReadOnlyBucket : public testing::EmptyBucket {
  public:
   ReadOnlyBucket()
-      : server_([](k8s::FakePeer& peer, const std::string& request) {
-          if (!request.starts_with("PUT")) return peer.Reply("200 OK", kEmptyList);
+      : EmptyBucket([](k8s::FakePeer& peer, const std::string& request) {
+          if (!request.starts_with("PUT")) return peer.Reply("200 OK", kListing);
           return peer.Reply("403 Forbidden",
                             "<Error><Code>AccessDenied</Code><Message>not with these "
                             "keys</Message></Error>");
-        }) {
-    ::setenv("AWS_ACCESS_KEY_ID", "nobody", 1);
-    ::setenv("AWS_SECRET_ACCESS_KEY", "nothing", 1);
-  }
-  std::string url() const {
-    return "s3://bucket?region=us-east-1&proxy=none&endpoint=http://127.0.0.1:" +
-           std::to_string(server_.port());
-  }
-
- private:
-  static constexpr const char* kEmptyList =
-      "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
-  k8s::FakeHttpServer server_;
+        }) {}
 };
 
 std::unique_ptr<StoreSide> OpenBucket(const ReadOnlyBucket& bucket,
