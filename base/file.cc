@@ -111,6 +111,8 @@ Status WriteAndSync(const std::string& path, const std::function<Status(int fd)>
 }  // namespace
 
 std::optional<pid_t> TemporaryFileOwner(std::string_view name) {
+  // They end with a number; few names do.
+  if (name.empty() || name.back() < '0' || name.back() > '9') return std::nullopt;
   size_t mark = name.rfind(kTemporaryMark);
   if (mark == 0 || mark == std::string_view::npos) return std::nullopt;
   std::string_view tail = name.substr(mark + kTemporaryMark.size());

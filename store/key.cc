@@ -8,12 +8,14 @@
 #include <bit>
 #include <charconv>
 #include <chrono>
-#include <vector>
+#include <optional>
 
 #include "base/file.h"
 
 namespace firetower::store {
 namespace {
+
+using namespace std::string_view_literals;
 
 constexpr size_t kMaxComponentBytes = 253;  // a DNS name
 constexpr size_t kMaxMadeComponentBytes = 128;
@@ -24,14 +26,22 @@ constexpr std::string_view kRowsSuffix = ".ndjson.gz";
 constexpr std::string_view kLateMark = "late-";
 constexpr std::string_view kBundlesMark = "bundles-";
 constexpr std::string_view kBundlesSuffix = ".gz";
+constexpr std::string_view kBundleFolder = "bundle/";
+constexpr std::string_view kCatalogFolder = "catalog/";
 
 bool IsAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool IsComponentByte(char c) { return IsAlphanumeric(c) || c == '-' || c == '.' || c == '_'; }
 bool IsHex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
 bool IsComponent(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxComponentBytes && text.front() != '.' &&
-         std::ranges::all_of(text, IsComponentByte) && text.find("..") == std::string_view::npos;
+  if (text.empty() || text.size() > kMaxComponentBytes) return false;
+  bool good = true;
+  char before = '.';  // nor at the beginning
+  for (const char c : text) {
+    good &= IsComponentByte(c) && !(c == '.' && before == '.');
+    before = c;
+  }
+  return good;
 }
 
 Status CheckComponent(std::string_view what, std::string_view text) {
@@ -53,12 +63,6 @@ Status CheckTimes(int64_t start_s, int64_t seconds) {
   return OkStatus();
 }
 
-// Components may each be fine and too long together.
-Result<std::string> Checked(std::string key) {
-  RETURN_IF_ERROR(CheckKey(key));
-  return key;
-}
-
 std::string TooLong(std::string_view name, size_t limit) {
   return fmt::format("a name of {} bytes, at most {}", name.size(), limit);
 }
@@ -68,14 +72,19 @@ Error NotAKey(std::string_view kind, std::string_view text) {
           fmt::format("\"{}\" is not the key of a {}", text.substr(0, 200), kind)};
 }
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (size_t at = 0;;) {
-    size_t end = text.find(separator, at);
-    parts.push_back(text.substr(at, end - at));
-    if (end == std::string_view::npos) return parts;
-    at = end + 1;
+// The parts of `text` between slashes; none when they are not kParts.
+template <size_t kParts>
+std::optional<std::array<std::string_view, kParts>> SplitInto(std::string_view text) {
+  std::array<std::string_view, kParts> parts;
+  for (size_t i = 0; i + 1 < kParts; ++i) {
+    const size_t end = text.find('/');
+    if (end == std::string_view::npos) return std::nullopt;
+    parts[i] = text.substr(0, end);
+    text.remove_prefix(end + 1);
   }
+  if (text.find('/') != std::string_view::npos) return std::nullopt;
+  parts[kParts - 1] = text;
+  return parts;
 }
 
 // Takes the text before the first `separator` off the front.
@@ -99,20 +108,179 @@ int64_t Number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? value : -1;
 }
 
-std::string Prefix(RetentionClass retention, std::string_view cluster, std::string_view kind) {
-  std::string prefix = ClusterPrefix(retention, cluster);
-  prefix += kind;
-  return prefix += '/';
+// How keys are laid out, in pieces for `add`, which appends them or compares them with what is
+// there: a question reads the keys of some hundred rows.
+
+// `value` with at least `width` digits, at most 20: fmt is ten times as slow.
+template <typename Add>
+void AddDigits(const Add& add, int64_t value, size_t width) {
+  std::array<char, 40> digits;
+  char* const begin = digits.data() + 20;
+  std::fill(digits.data(), begin, '0');
+  const char* const end = std::to_chars(begin, digits.data() + digits.size(), value).ptr;
+  const auto count = static_cast<size_t>(end - begin);
+  const size_t zeros = count < width ? width - count : 0;
+  add(std::string_view(begin - zeros, count + zeros));
+}
+template <typename Add>
+void AddDate(const Add& add, int64_t unix_s) {
+  using std::chrono::floor, std::chrono::days;
+  const std::chrono::sys_seconds at{std::chrono::seconds(unix_s)};
+  const std::chrono::year_month_day date(floor<days>(at));
+  AddDigits(add, static_cast<int>(date.year()), 4);
+  add("-");
+  AddDigits(add, static_cast<unsigned>(date.month()), 2);
+  add("-");
+  AddDigits(add, static_cast<unsigned>(date.day()), 2);
+}
+template <typename Add>
+void AddHourPath(const Add& add, int64_t unix_s) {
+  unix_s = std::clamp<int64_t>(unix_s, 0, kMaxStartSeconds);
+  AddDate(add, unix_s);
+  add("/");
+  AddDigits(add, unix_s / 3600 % 24, 2);
+}
+template <typename Add>
+void AddTimePath(const Add& add, int64_t start_s) {
+  start_s = std::clamp<int64_t>(start_s, 0, kMaxStartSeconds);
+  AddHourPath(add, start_s);
+  add("/");
+  AddDigits(add, start_s, 10);
+}
+template <typename Add>
+void AddClusterPrefix(const Add& add, RetentionClass retention, std::string_view cluster) {
+  for (const std::string_view part :
+       {"v1/"sv, RetentionClassName(retention), "/"sv, cluster, "/"sv})
+    add(part);
+}
+template <typename Add>
+void AddRollUpFolder(const Add& add, int64_t seconds) {
+  add("rollup-");
+  AddDigits(add, seconds, 1);
+  add("/");
 }
 
-// `value` with at least `width` digits. A question reads the keys of some hundred rows: fmt is ten
-// times as slow.
-void AppendDigits(std::string& out, int64_t value, size_t width) {
-  std::array<char, 20> digits;
-  const char* end = std::to_chars(digits.begin(), digits.end(), value).ptr;
-  const auto count = static_cast<size_t>(end - digits.data());
-  if (count < width) out.append(width - count, '0');
-  out.append(digits.data(), count);
+template <typename Add>
+void AddKey(const Add& add, const BundleKey& key) {
+  AddClusterPrefix(add, key.retention, key.cluster);
+  if (key.rolled_up)
+    AddRollUpFolder(add, key.seconds);
+  else
+    add(kBundleFolder);
+  AddTimePath(add, key.start_s);
+  add("-");
+  AddDigits(add, key.seconds, 1);
+  for (const std::string_view part :
+       {"/"sv, std::string_view(key.scope), "/"sv, std::string_view(key.node), "-"sv,
+        std::string_view(key.run), kBundleSuffix})
+    add(part);
+}
+template <typename Add>
+void AddKey(const Add& add, const CaptureKey& key) {
+  AddClusterPrefix(add, key.retention, key.cluster);
+  for (const std::string_view part : {kCaptureFolder, "/"sv, std::string_view(key.namespace_name),
+                                      "/"sv, std::string_view(key.pod), "/"sv})
+    add(part);
+  AddDate(add, key.start_s);
+  add("/");
+  AddDigits(add, key.start_s, 10);
+  add("-");
+  AddDigits(add, key.seconds, 1);
+  for (const std::string_view part :
+       {"-"sv, std::string_view(key.container), "-"sv, std::string_view(key.type), "-"sv,
+        std::string_view(key.id), kCaptureSuffix})
+    add(part);
+}
+template <typename Add>
+void AddKey(const Add& add, const CatalogKey& key) {
+  AddClusterPrefix(add, key.retention, key.cluster);
+  add(kCatalogFolder);
+  AddTimePath(add, key.start_s);
+  add("-");
+  AddDigits(add, key.seconds, 1);
+  add("/");
+  if (key.part == CatalogPart::kBundles) {
+    for (const std::string_view part : {kBundlesMark, std::string_view(key.hash), kBundlesSuffix})
+      add(part);
+    return;
+  }
+  if (key.part == CatalogPart::kLateRows) add(kLateMark);
+  AddDigits(add, key.shard, 1);
+  add("of");
+  AddDigits(add, key.shards, 1);
+  for (const std::string_view part : {"-"sv, std::string_view(key.hash), kRowsSuffix}) add(part);
+}
+
+// What `lay_out` passes to its `add`, as one text.
+template <typename LayOut>
+std::string TextOf(const LayOut& lay_out) {
+  std::string text;
+  lay_out([&text](std::string_view part) { text += part; });
+  return text;
+}
+
+// Of one key.
+template <typename Key>
+bool IsLaidOutAs(const Key& key, std::string_view text) {
+  bool same = true;
+  AddKey(
+      [&](std::string_view part) {
+        same = same && text.starts_with(part);
+        if (same) text.remove_prefix(part.size());
+      },
+      key);
+  return same && text.empty();
+}
+
+// Whether each component may stand in a key.
+Status CheckParts(const BundleKey& key) {
+  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
+  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
+  RETURN_IF_ERROR(CheckComponent("scope", key.scope));
+  RETURN_IF_ERROR(CheckComponent("node", key.node));
+  if (key.run.size() == 8 && std::ranges::all_of(key.run, IsAlphanumeric)) return OkStatus();
+  return Error(ErrorCode::kInvalid, fmt::format("key: run \"{}\" must be 8 of a-z 0-9", key.run));
+}
+Status CheckParts(const CaptureKey& key) {
+  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
+  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
+  RETURN_IF_ERROR(CheckComponent("namespace", key.namespace_name));
+  RETURN_IF_ERROR(CheckComponent("pod", key.pod));
+  RETURN_IF_ERROR(CheckComponent("container", key.container));
+  RETURN_IF_ERROR(CheckComponent("type", key.type));
+  if (key.type.find('-') != std::string::npos) {
+    return Error(ErrorCode::kInvalid, fmt::format("key: type \"{}\" must hold no '-'", key.type));
+  }
+  if (key.id.size() == 12 && std::ranges::all_of(key.id, IsHex)) return OkStatus();
+  return Error(ErrorCode::kInvalid, fmt::format("key: id \"{}\" must be 12 of 0-9 a-f", key.id));
+}
+Status CheckParts(const CatalogKey& key) {
+  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
+  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
+  if (key.hash.size() != 16 || !std::ranges::all_of(key.hash, IsHex)) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("key: hash \"{}\" must be 16 of 0-9 a-f", key.hash));
+  }
+  if (std::has_single_bit(key.shards) && key.shards <= kMaxShards && key.shard < key.shards)
+    return OkStatus();
+  return Error(ErrorCode::kInvalid,
+               fmt::format("key: shard {} of {} must be one of a power of two up to {}", key.shard,
+                           key.shards, kMaxShards));
+}
+
+template <typename Key>
+Result<std::string> Build(const Key& key) {
+  RETURN_IF_ERROR(CheckParts(key));
+  std::string text = TextOf([&](const auto& add) { AddKey(add, key); });
+  // Components may each be fine and too long together.
+  RETURN_IF_ERROR(CheckKey(text));
+  return text;
+}
+
+// Only the one canonical spelling is a key: what BuildKey makes of it.
+template <typename Key>
+bool IsCanonical(const Key& key, std::string_view text) {
+  return CheckParts(key) && IsLaidOutAs(key, text) && CheckKey(text);
 }
 
 }  // namespace
@@ -139,28 +307,13 @@ Result<RetentionClass> ParseRetentionClass(std::string_view text) {
 }
 
 std::string DateOf(int64_t unix_s) {
-  using std::chrono::floor, std::chrono::days;
-  const std::chrono::sys_seconds at{std::chrono::seconds(unix_s)};
-  const std::chrono::year_month_day date(floor<days>(at));
-  std::string out;
-  AppendDigits(out, static_cast<int>(date.year()), 4);
-  AppendDigits(out += '-', static_cast<unsigned>(date.month()), 2);
-  AppendDigits(out += '-', static_cast<unsigned>(date.day()), 2);
-  return out;
+  return TextOf([=](const auto& add) { AddDate(add, unix_s); });
 }
-
 std::string HourPath(int64_t unix_s) {
-  unix_s = std::clamp<int64_t>(unix_s, 0, kMaxStartSeconds);
-  std::string out = DateOf(unix_s);
-  AppendDigits(out += '/', unix_s / 3600 % 24, 2);
-  return out;
+  return TextOf([=](const auto& add) { AddHourPath(add, unix_s); });
 }
-
 std::string BundleTimePath(int64_t start_s) {
-  start_s = std::clamp<int64_t>(start_s, 0, kMaxStartSeconds);
-  std::string out = HourPath(start_s);
-  AppendDigits(out += '/', start_s, 10);
-  return out;
+  return TextOf([=](const auto& add) { AddTimePath(add, start_s); });
 }
 
 std::string CommonTimePath(int64_t from_s, int64_t to_s) {
@@ -171,89 +324,33 @@ std::string CommonTimePath(int64_t from_s, int64_t to_s) {
 }
 
 std::string ClusterPrefix(RetentionClass retention, std::string_view cluster) {
-  std::string prefix = "v1/";
-  prefix += RetentionClassName(retention);
-  prefix += '/';
-  prefix += cluster;
-  return prefix += '/';
+  return TextOf([=](const auto& add) { AddClusterPrefix(add, retention, cluster); });
 }
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster) {
-  return Prefix(retention, cluster, "bundle");
+  return ClusterPrefix(retention, cluster).append(kBundleFolder);
 }
 std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int64_t seconds) {
-  return Prefix(retention, cluster, fmt::format("rollup-{}", seconds));
+  return TextOf([=](const auto& add) {
+    AddClusterPrefix(add, retention, cluster);
+    AddRollUpFolder(add, seconds);
+  });
 }
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster) {
-  return Prefix(retention, cluster, kCaptureFolder);
+  return ClusterPrefix(retention, cluster).append(kCaptureFolder) += '/';
 }
 std::string CatalogPrefix(RetentionClass retention, std::string_view cluster) {
-  return Prefix(retention, cluster, "catalog");
+  return ClusterPrefix(retention, cluster).append(kCatalogFolder);
 }
 
-Result<std::string> BuildKey(const BundleKey& key) {
-  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
-  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
-  RETURN_IF_ERROR(CheckComponent("scope", key.scope));
-  RETURN_IF_ERROR(CheckComponent("node", key.node));
-  if (key.run.size() != 8 || !std::ranges::all_of(key.run, IsAlphanumeric)) {
-    return Error(ErrorCode::kInvalid, fmt::format("key: run \"{}\" must be 8 of a-z 0-9", key.run));
-  }
-  std::string text = key.rolled_up ? RollUpPrefix(key.retention, key.cluster, key.seconds)
-                                   : BundlePrefix(key.retention, key.cluster);
-  text += BundleTimePath(key.start_s);
-  AppendDigits(text += '-', key.seconds, 1);
-  (text += '/') += key.scope;
-  (text += '/') += key.node;
-  (text += '-') += key.run;
-  return Checked(text += kBundleSuffix);
-}
+Result<std::string> BuildKey(const BundleKey& key) { return Build(key); }
+Result<std::string> BuildKey(const CaptureKey& key) { return Build(key); }
+Result<std::string> BuildKey(const CatalogKey& key) { return Build(key); }
 
-Result<std::string> BuildKey(const CaptureKey& key) {
-  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
-  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
-  RETURN_IF_ERROR(CheckComponent("namespace", key.namespace_name));
-  RETURN_IF_ERROR(CheckComponent("pod", key.pod));
-  RETURN_IF_ERROR(CheckComponent("container", key.container));
-  RETURN_IF_ERROR(CheckComponent("type", key.type));
-  if (key.type.find('-') != std::string::npos) {
-    return Error(ErrorCode::kInvalid, fmt::format("key: type \"{}\" must hold no '-'", key.type));
-  }
-  if (key.id.size() != 12 || !std::ranges::all_of(key.id, IsHex)) {
-    return Error(ErrorCode::kInvalid, fmt::format("key: id \"{}\" must be 12 of 0-9 a-f", key.id));
-  }
-  return Checked(fmt::format("{}{}/{}/{}/{:010}-{}-{}-{}-{}{}",
-                             CapturePrefix(key.retention, key.cluster), key.namespace_name, key.pod,
-                             DateOf(key.start_s), key.start_s, key.seconds, key.container, key.type,
-                             key.id, kCaptureSuffix));
-}
-
-Result<std::string> BuildKey(const CatalogKey& key) {
-  RETURN_IF_ERROR(CheckTimes(key.start_s, key.seconds));
-  RETURN_IF_ERROR(CheckComponent("cluster", key.cluster));
-  if (key.hash.size() != 16 || !std::ranges::all_of(key.hash, IsHex)) {
-    return Error(ErrorCode::kInvalid,
-                 fmt::format("key: hash \"{}\" must be 16 of 0-9 a-f", key.hash));
-  }
-  if (!std::has_single_bit(key.shards) || key.shards > kMaxShards || key.shard >= key.shards) {
-    return Error(ErrorCode::kInvalid,
-                 fmt::format("key: shard {} of {} must be one of a power of two up to {}",
-                             key.shard, key.shards, kMaxShards));
-  }
-  const std::string folder = fmt::format("{}{}-{}/", CatalogPrefix(key.retention, key.cluster),
-                                         BundleTimePath(key.start_s), key.seconds);
-  if (key.part == CatalogPart::kBundles) {
-    return Checked(fmt::format("{}{}{}{}", folder, kBundlesMark, key.hash, kBundlesSuffix));
-  }
-  return Checked(fmt::format("{}{}{}of{}-{}{}", folder,
-                             key.part == CatalogPart::kLateRows ? kLateMark : "", key.shard,
-                             key.shards, key.hash, kRowsSuffix));
-}
-
-// The parsers take the parts loosely and then compare with what BuildKey makes of them: only the
-// one canonical spelling is a key.
+// The parsers take the parts loosely, and then see whether BuildKey would lay them out so.
 Result<BundleKey> ParseBundleKey(std::string_view text) {
-  std::vector<std::string_view> parts = Split(text, '/');
-  if (parts.size() != 9 || !parts[8].ends_with(kBundleSuffix)) return NotAKey("bundle", text);
+  const auto split = SplitInto<9>(text);
+  if (!split || !split->back().ends_with(kBundleSuffix)) return NotAKey("bundle", text);
+  const auto& parts = *split;
   BundleKey key;
   ASSIGN_OR_RETURN(key.retention, ParseRetentionClass(parts[1]));
   key.cluster = parts[2];
@@ -266,14 +363,14 @@ Result<BundleKey> ParseBundleKey(std::string_view text) {
   name.remove_suffix(kBundleSuffix.size());
   key.run = TakeBack(&name, '-');
   key.node = name;
-  Result<std::string> canonical = BuildKey(key);
-  if (!canonical || *canonical != text) return NotAKey("bundle", text);
+  if (!IsCanonical(key, text)) return NotAKey("bundle", text);
   return key;
 }
 
 Result<CaptureKey> ParseCaptureKey(std::string_view text) {
-  std::vector<std::string_view> parts = Split(text, '/');
-  if (parts.size() != 8 || !parts[7].ends_with(kCaptureSuffix)) return NotAKey("capture", text);
+  const auto split = SplitInto<8>(text);
+  if (!split || !split->back().ends_with(kCaptureSuffix)) return NotAKey("capture", text);
+  const auto& parts = *split;
   CaptureKey key;
   ASSIGN_OR_RETURN(key.retention, ParseRetentionClass(parts[1]));
   key.cluster = parts[2];
@@ -286,14 +383,14 @@ Result<CaptureKey> ParseCaptureKey(std::string_view text) {
   key.id = TakeBack(&name, '-');
   key.type = TakeBack(&name, '-');
   key.container = name;
-  Result<std::string> canonical = BuildKey(key);
-  if (!canonical || *canonical != text) return NotAKey("capture", text);
+  if (!IsCanonical(key, text)) return NotAKey("capture", text);
   return key;
 }
 
 Result<CatalogKey> ParseCatalogKey(std::string_view text) {
-  const std::vector<std::string_view> parts = Split(text, '/');
-  if (parts.size() != 8 || !parts[7].ends_with(kBundlesSuffix)) return NotAKey("catalog", text);
+  const auto split = SplitInto<8>(text);
+  if (!split || !split->back().ends_with(kBundlesSuffix)) return NotAKey("catalog", text);
+  const auto& parts = *split;
   CatalogKey key;
   ASSIGN_OR_RETURN(key.retention, ParseRetentionClass(parts[1]));
   key.cluster = parts[2];
@@ -317,8 +414,7 @@ Result<CatalogKey> ParseCatalogKey(std::string_view text) {
     if (!name.ends_with(kRowsSuffix)) return NotAKey("catalog", text);
     key.hash = name.substr(0, name.size() - kRowsSuffix.size());
   }
-  Result<std::string> canonical = BuildKey(key);
-  if (!canonical || *canonical != text) return NotAKey("catalog", text);
+  if (!IsCanonical(key, text)) return NotAKey("catalog", text);
   return key;
 }
 
@@ -340,9 +436,9 @@ Status CheckKey(std::string_view key) {
   if (key.empty() || key.size() > kMaxKeyBytes) {
     return bad(fmt::format("must have 1 to {} bytes", kMaxKeyBytes));
   }
-  if (!std::ranges::all_of(key, [](char c) { return c > ' ' && c < 0x7F; })) {
-    return bad("must be printable ASCII without spaces");
-  }
+  bool printable = true;
+  for (const char c : key) printable &= c > ' ' && c < 0x7F;
+  if (!printable) return bad("must be printable ASCII without spaces");
   for (size_t at = 0, end = 0; at <= key.size(); at = end + 1) {
     end = std::min(key.find('/', at), key.size());
     const std::string_view part = key.substr(at, end - at);

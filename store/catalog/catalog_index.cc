@@ -68,14 +68,14 @@ class Found {
 
   Status Take(const CatalogEntry& one) {
     if (!IsAsked(query_, one.entry.row)) return OkStatus();
-    const Result<BundleKey> key = ParseBundleKey(one.bundle);
+    Result<BundleKey> key = ParseBundleKey(one.bundle);
     if (!key) {
       Skip(one.bundle, one.entry.name, key.error().message());
       return OkStatus();
     }
     if (key->rolled_up && resolution_ == Resolution::kWindows) return OkStatus();
     if (IsOthers(*key) || IsPast(*key)) return OkStatus();
-    entries_.push_back(one);
+    entries_.push_back(std::make_unique<FoundEntry>(FoundEntry{one, *std::move(key)}));
     // Two catalogs may hold the same.
     if (entries_.size() <= limits_.max_rows) return OkStatus();
     SortOut();
@@ -89,12 +89,13 @@ class Found {
     if (!key || !IsOthers(*key)) skipped_.insert(one);
   }
 
-  std::vector<CatalogEntry> Entries() && {
+  FoundEntries Entries() && {
     SortOut();
     if (resolution_ != Resolution::kWindows)
       entries_ = ChooseResolution(std::move(entries_), query_.from_ns, query_.to_ns);
-    for (CatalogEntry& one : entries_) {
-      if (one.entry.name.empty()) one.entry.name = BundleEntryName(one.entry.row);
+    for (const auto& found : entries_) {
+      BundleEntry& entry = found->one.entry;
+      if (entry.name.empty()) entry.name = BundleEntryName(entry.row);
     }
     return std::move(entries_);
   }
@@ -107,14 +108,12 @@ class Found {
     const int64_t keep_s = retention_.SecondsOf(key.retention);
     return keep_s > 0 && key.start_s + key.seconds < now_s_ - keep_s;
   }
-  static auto PlaceIn(const CatalogEntry& one) {
-    return std::tie(one.bundle, one.entry.header_offset);
+  static auto PlaceIn(const std::unique_ptr<FoundEntry>& found) {
+    return std::tie(found->one.bundle, found->one.entry.header_offset);
   }
   void SortOut() {
     std::ranges::sort(entries_, {}, PlaceIn);
-    const auto is_same = [](const CatalogEntry& a, const CatalogEntry& b) {
-      return PlaceIn(a) == PlaceIn(b);
-    };
+    const auto is_same = [](const auto& a, const auto& b) { return PlaceIn(a) == PlaceIn(b); };
     entries_.erase(std::unique(entries_.begin(), entries_.end(), is_same), entries_.end());
   }
 
@@ -124,7 +123,7 @@ class Found {
   const std::optional<std::string>& cluster_;
   const RetentionPolicy& retention_;
   const int64_t now_s_;
-  std::vector<CatalogEntry> entries_;
+  FoundEntries entries_;
   std::set<Unreadable> skipped_;
 };
 
@@ -345,8 +344,9 @@ Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolut
   }
   if (!searched) return searched;
   for (const Unreadable& one : found->skipped()) skipped->Add(one.bundle, one.entry, one.reason);
-  const std::vector<CatalogEntry> entries = (*std::move(found)).Entries();
-  for (const CatalogEntry& one : entries) {
+  const FoundEntries entries = (*std::move(found)).Entries();
+  for (const auto& entry : entries) {
+    const CatalogEntry& one = entry->one;
     RETURN_IF_ERROR(visit({.key = &one.bundle, .entry = &one.entry, .row = &one.entry.row}));
   }
   QueryLimits rest = limits;

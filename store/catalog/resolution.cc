@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "store/key.h"
 
 namespace firetower::store {
 namespace {
@@ -53,21 +52,16 @@ void ChooseAmong(std::vector<Candidate>& candidates, int64_t from_ns, int64_t to
 
 }  // namespace
 
-std::vector<CatalogEntry> ChooseResolution(std::vector<CatalogEntry> found, int64_t from_ns,
-                                           int64_t to_ns) {
-  using Text = std::string_view;  // of `found` and `keys`
+FoundEntries ChooseResolution(FoundEntries found, int64_t from_ns, int64_t to_ns) {
+  using Text = std::string_view;  // of `found`
   using Identity = std::tuple<RetentionClass, Text, Text, Text, Text, Text, Text, Text, Text>;
-  std::vector<Result<BundleKey>> keys;
-  keys.reserve(found.size());
-  for (const CatalogEntry& one : found) keys.push_back(ParseBundleKey(one.bundle));
   std::map<Identity, std::vector<Candidate>> groups;
   for (size_t i = 0; i < found.size(); ++i) {
-    const Result<BundleKey>& key = keys[i];
-    if (!key) continue;
-    const CatalogRow& row = found[i].entry.row;
-    groups[Identity(key->retention, key->cluster, key->node, key->run, row.namespace_name, row.pod,
+    const BundleKey& key = found[i]->key;
+    const CatalogRow& row = found[i]->one.entry.row;
+    groups[Identity(key.retention, key.cluster, key.node, key.run, row.namespace_name, row.pod,
                     row.container, row.container_id, row.type)]
-        .push_back({i, key->start_s, key->seconds, row.samples, key->rolled_up});
+        .push_back({i, key.start_s, key.seconds, row.samples, key.rolled_up});
   }
   std::vector<bool> left_out(found.size());
   for (auto& [identity, candidates] : groups) {

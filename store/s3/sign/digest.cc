@@ -76,6 +76,9 @@ std::string Md5Base64(std::string_view bytes) { return *BodyMd5Base64(bytes); }
 std::string Crc32cBase64(std::string_view bytes) { return *BodyCrc32cBase64(bytes); }
 
 Result<std::string> BodySha256Hex(const HttpBody& body) {
+  // Most requests have none.
+  static const std::string of_nothing = Sha256Hex("");
+  if (body.size() == 0) return of_nothing;
   ASSIGN_OR_RETURN(const std::string digest, BodyDigest(body, ::EVP_sha256()));
   return ToHex(digest);
 }

@@ -51,11 +51,15 @@ std::vector<std::string> Chosen(std::vector<CatalogEntry> entries, int64_t from_
     const BundleKey key = *ParseBundleKey(one.bundle);
     return key.start_s >= kHour + to_s || key.start_s + key.seconds <= kHour + from_s;
   });
+  FoundEntries found;
+  for (CatalogEntry& one : entries) {
+    BundleKey key = *ParseBundleKey(one.bundle);
+    found.push_back(std::make_unique<FoundEntry>(FoundEntry{std::move(one), std::move(key)}));
+  }
   std::vector<std::string> chosen;
-  for (const CatalogEntry& one : ChooseResolution(std::move(entries), (kHour + from_s) * kSecondNs,
-                                                  (kHour + to_s) * kSecondNs)) {
-    const BundleKey key = *ParseBundleKey(one.bundle);
-    chosen.push_back(fmt::format("{}+{}", key.start_s - kHour, key.seconds));
+  for (const auto& one : ChooseResolution(std::move(found), (kHour + from_s) * kSecondNs,
+                                          (kHour + to_s) * kSecondNs)) {
+    chosen.push_back(fmt::format("{}+{}", one->key.start_s - kHour, one->key.seconds));
   }
   return chosen;
 }
