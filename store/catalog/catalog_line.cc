@@ -95,7 +95,8 @@ Status CatalogLineParser::ReadRow(std::string_view text) {
   constexpr std::string_view kNumbers = ",\"start\":", kPolicies = ",\"policies\":[",
                              kBuildIds = ",\"build_ids\":[";
   CatalogRow& row = one_.entry.row;
-  const size_t begin = text.find(kNumbers);
+  const size_t begin =
+      !head_.empty() && text.starts_with(head_) ? head_.size() : text.find(kNumbers);
   size_t end = std::string_view::npos;
   if (begin != std::string_view::npos) {
     end = text.find(kPolicies, begin);

@@ -26,8 +26,8 @@ class Scanner {
   }
   // A text without escapes, and its closing quote.
   bool Text(std::string& out) {
-    const size_t end = rest_.find_first_of("\"\\");
-    if (end == std::string_view::npos || rest_[end] != '"') return false;
+    const size_t end = PlainBytes();
+    if (end == rest_.size() || rest_[end] != '"') return false;
     out = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
     return true;
@@ -36,8 +36,8 @@ class Scanner {
   bool Lines(std::string& out) {
     out.clear();
     for (;;) {
-      const size_t end = rest_.find_first_of("\"\\");
-      if (end == std::string_view::npos) return false;
+      const size_t end = PlainBytes();
+      if (end == rest_.size()) return false;
       out += rest_.substr(0, end);
       rest_.remove_prefix(end);
       if (Skip("\"")) return true;
@@ -70,6 +70,14 @@ class Scanner {
   std::string_view rest() const { return rest_; }
 
  private:
+  // Before a quote or backslash, or the end. std::string_view::find_first_of calls memchr for each
+  // byte.
+  size_t PlainBytes() const {
+    size_t count = 0;
+    while (count < rest_.size() && rest_[count] != '"' && rest_[count] != '\\') ++count;
+    return count;
+  }
+
   std::string_view rest_;
 };
 
