@@ -5,8 +5,8 @@ import re
 
 from panels import ROOT
 
-# Prometheus has these of every target; node, where scraping adds it.
-TARGET_LABELS = {"job", "instance", "node"}
+# Prometheus has these of every target; node and cluster, where scraping adds them.
+TARGET_LABELS = {"job", "instance", "node", "cluster"}
 _USE = re.compile(r"\b((?:firetower|process)_\w+)(?:\{([^}]*)\})?")
 _MATCHER = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"')
 _VALUES = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"')
@@ -23,9 +23,12 @@ def of_agents():
 
 
 def of_hub():
-    """The names alone; a test at a hub that runs knows the labels."""
+    """Name to labels."""
     text = (ROOT / "docs/reference/hub.md").read_text(encoding="utf-8")
-    return set(re.findall(r"`(firetower_hub_\w+)", text))
+    return {
+        name: {one for one in labels.split(",") if one}
+        for name, labels in re.findall(r"`(firetower_\w+)(?:{([\w,]+)})?`", text)
+    }
 
 
 def used(expr):
@@ -52,15 +55,15 @@ def unknown(expr):
     agents, hub = of_agents(), of_hub()
     there = TARGET_LABELS | {"le"}
     for name, labels in used(expr):
-        there |= agents.get(base(name), set())
-        if name in hub:
-            continue
-        if base(name) not in agents:
+        if base(name) not in agents and name not in hub:
             yield f"{name}: no such metric"
-        elif labels - agents[base(name)] - TARGET_LABELS - {"le"}:
-            yield f"{name}: no label {', '.join(sorted(labels - agents[base(name)] - TARGET_LABELS))}"
+            continue
+        own = agents.get(base(name), set()) | hub.get(name, set())
+        there |= own
+        if lost := labels - own - TARGET_LABELS - {"le"}:
+            yield f"{name}: no label {', '.join(sorted(lost))}"
     listed = {
         one.strip() for names in _LIST.findall(expr) for one in names.split(",") if one.strip()
     }
-    if used(expr) and listed - there and not any(name in hub for name, _ in used(expr)):
+    if used(expr) and listed - there:
         yield f"no label {', '.join(sorted(listed - there))} is of any of its metrics"
