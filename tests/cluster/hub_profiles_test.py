@@ -166,15 +166,20 @@ def judge_keeping(case, hub, store):
                and all(name.endswith(".zip") for name in others), others)
 
 
-def judge_lesser(case, kube, folder, url, token):
-    """A hub whose account may not ask says so, and answers nobody."""
+def lesser(kube, folder):
+    """A kubeconfig of a hub's account that may not ask who asks, and what they may."""
     role = kube.get(f"{RBAC}/clusterroles/firetower-hub").body
     kube.create(f"{RBAC}/clusterroles", {"metadata": {"name": "lesser-hub"}, "rules": [
         rule for rule in role["rules"] if rule["resources"][0] not in ("tokenreviews", "subjectaccessreviews")]})
     own = account(kube, "lesser")
     bind(kube, "lesser-hub", "lesser")
     bind(kube, "firetower-hub", "lesser", "firetower", "Role")
-    config = parts.kubeconfig(kube, folder, "lesser", own)
+    return parts.kubeconfig(kube, folder, "lesser", own)
+
+
+def judge_lesser(case, kube, folder, url, token):
+    """A hub whose account may not ask says so, and answers nobody."""
+    config = lesser(kube, folder)
     with parts.Hub(config, "lesser", "--store", url) as hub:
         told = api.until(lambda: b'firetower_hub_access_allowed{resource="tokenreviews"} 0' in ask(hub, "/metrics").body, 20)
         case.check("a hub that may not create tokenreviews says so in /metrics", told)

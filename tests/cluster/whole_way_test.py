@@ -179,7 +179,7 @@ def judge_shown(way, prometheus):
 
 
 def judge_dashboard(way):
-    ports = {name: Proxy((way.cluster.pods(SPACE, "-l", label)[0]["status"]["podIP"], port)).port
+    ports = {name: [Proxy((way.cluster.pods(SPACE, "-l", label)[0]["status"]["podIP"], port)).port]
              for name, label, port in (("agents", AGENT, 7070), ("hub", HUB, 7080))}
     with Prometheus(ports, sorted((panels.CHART / "rules").glob("*.yaml"))) as prometheus:
         judge_shown(way, prometheus)

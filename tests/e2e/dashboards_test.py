@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""dashboards_test.py: every query of the dashboards has data at a Prometheus that scrapes a daemon with a load, and the hub's
-show 0 without one; what is known of the load is what they show; every link is answered; the rules are evaluated.
+"""dashboards_test.py: every query of the dashboards has series of its own at a Prometheus that scrapes
+a daemon with a load, but those that need a cluster, which hub.dashboards has; they show 0 without one.
+What is known of the load, of an agent that is down and of what a receiver was pushed is what they show;
+every link is answered; the rules are evaluated.
 """
 
 import pathlib
@@ -9,13 +11,15 @@ import sys
 import time
 
 SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
-sys.path[:0] = [str(SUPPORT / "real"), str(SUPPORT / "dashboards")]
+sys.path[:0] = [str(SUPPORT / name) for name in ("real", "dashboards", "push")]
 
+import evidence
 import families
 import panels
+import receivers
 from case import Case
 from containers import CONTAINERS_ONLY, Engine
-from daemon import Daemon
+from daemon import Daemon, free_port
 from prometheus import Prometheus
 from shown import Shown
 from triggers import policy, utilization, wait_for
@@ -27,6 +31,8 @@ LOAD_SECONDS = 20
 # Of toy_shares: what its functions are made to use.
 LEAVES = {"leaf_50": 0.5, "leaf_30": 0.3, "leaf_20": 0.2}
 REFUSED = "apiVersion: firetower.dev/v1alpha1\nkind: ClusterProfilingPolicy\nmetadata: {name: bad}\nspec: {colour: red}\n"
+# The host is in no profile here.
+ABSENT = {("firetower_cpu_seconds_total", "pod", "-")}
 
 
 def judge_functions(case, shown, name):
@@ -57,17 +63,31 @@ def judge_sums(case, shown):
     captures = shown.answer(CLUSTER, "Captures in the range")[0][1]
     case.check("the captures are counted", captures > 0, captures)
     refused = shown.answer(CLUSTER, "Policies refused")[0][1]
-    # A complaint each: an unknown field, and what it lacks.
-    case.check("what is refused is counted", refused >= 1, refused)
+    case.check("the policy that is refused is counted", refused == 1, refused)
+    down = [shown.answer(board, "Agents down")[0][1] for board in (CLUSTER, AGENTS)]
+    case.check("the agent that does not answer is down", down == [1, 1], down)
     for panel in ("Samples lost", "Profiles dropped"):
         case.figure(panel, shown.answer(AGENTS, panel)[0][1])
 
 
+def judge_pushed(case, shown, daemon, receiver):
+    """What came is what the daemon says it sent; windows end meanwhile."""
+    rates = {labels["result"]: value for labels, value in shown.answer(AGENTS, "Pushed profiles")}
+    case.check("profiles are shown as sent", rates.get("sent", 0) > 0, rates)
+    names = {labels["server"] for labels, _ in shown.answer(AGENTS, "Waits to be pushed")}
+    case.check("to this server", names == {receiver.url.split("?")[0]}, names)
+    seen = wait_for(
+        lambda: len(receiver.lines())
+        and len(receiver.lines())
+        == daemon.metrics().sum("firetower_push_profiles_total", result="sent"),
+        10,
+    )
+    case.check("as many came as the daemon sent", seen, len(receiver.lines()))
+
+
 def judge_values(case, prometheus, exprs):
     """A misspelt value would never be found, and look like what never happens: those that are asked for are there, at 0."""
-    # The host is in no profile here.
-    absent = {("firetower_cpu_seconds_total", "pod", "-")}
-    asked = {one for expr in exprs for one in families.values_asked(expr)} - absent
+    asked = {one for expr in exprs for one in families.values_asked(expr)} - ABSENT
     wrong = []
     for name, label, value in sorted(asked):
         if prometheus.label_values(name, "__name__") and value not in prometheus.label_values(
@@ -94,58 +114,59 @@ def judge_rules(case, prometheus):
     # Half of the load is in the kernel, more where the other half gets less of the machine.
     raised -= {"FiretowerKernelHeavy"}
     case.check(
-        "of a daemon that is well, and without a hub, that and the refused policy are all that is told",
-        raised == {"FiretowerPolicyRefused", "FiretowerHubAbsent"},
+        "the daemon that is down, the policy and that there is no hub are all that is told",
+        raised == {"FiretowerPolicyRefused", "FiretowerHubAbsent", "FiretowerTargetDown"},
         raised,
     )
     return [rule["query"] for rule in rules]
 
 
+def judge(case, daemon, prometheus, receiver, one):
+    labels = daemon.metrics().find("firetower_cpu_seconds_total", container=one.name)[0][0]
+    shown = Shown(prometheus, {name: labels[name] for name in ("namespace", "pod")}, daemon.url)
+    queries = panels.queries()
+    here = [query for query in queries if not query.needs_cluster]
+    evidence.judge(case, shown, here, 30, ABSENT)
+    elsewhere = [query for query in queries if query.needs_cluster]
+    empty = shown.wait(elsewhere, 0)
+    case.check("without a cluster the rest shows 0", not empty, empty or len(elsewhere))
+    judge_functions(case, shown, one.name)
+    judge_sums(case, shown)
+    judge_pushed(case, shown, daemon, receiver)
+    broken = [f"{link}: {why}" for link in panels.links() if (why := shown.follow(link))]
+    case.check("every link is answered", not broken, broken)
+    judge_values(case, prometheus, judge_rules(case, prometheus))
+
+
 def main():
     case = Case("e2e.dashboards")
     case.need("prometheus", "runc", "busybox")
-    with Engine() as engine:
+    program, why = receivers.built("pyroscope")
+    if program is None:
+        case.skip(f"tests/support/push/build-receivers pyroscope fails: {why}")
+    rules = sorted((panels.CHART / "rules").glob("*.yaml"))
+    with Engine() as engine, receivers.running("pyroscope", program) as receiver:
         folder = engine.work / "policies"
         folder.mkdir()
         one = engine.container("/bin/toy_shares", 3600).start()
         other = engine.container("/bin/toy_syscall", 3600, pod=one.uid).start()
         (folder / "all.yaml").write_text(CONTAINERS_ONLY)
         (folder / "bad.yaml").write_text(REFUSED)
-        with Daemon("--policy", folder, window_seconds=5) as daemon:
-            rules = sorted((panels.CHART / "rules").glob("*.yaml"))
-            with Prometheus({"agents": daemon.port}, rules) as prometheus:
+        with Daemon("--policy", folder, "--push", receiver.url, window_seconds=5) as daemon:
+            # And one that nobody answers for: an agent that is down.
+            with Prometheus({"agents": [daemon.port, free_port()]}, rules) as prometheus:
                 time.sleep(LOAD_SECONDS)
                 # Shortly before the dashboards are looked at: a load that goes on has one capture.
+                rule = utilization("hot", "ContainerCPU", 5, 1)
                 (folder / "hot.yaml").write_text(
-                    policy(
-                        "hot",
-                        other,
-                        utilization("hot", "ContainerCPU", 5, 1),
-                        2,
-                        5,
-                        cooldown=0,
-                        most=60,
-                    )
+                    policy("hot", other, rule, 2, 5, cooldown=0, most=60)
                 )
                 case.check(
                     "the trigger fires",
                     wait_for(lambda: daemon.metrics().sum("firetower_trigger_captures_total"), 15),
                 )
                 time.sleep(2)
-                labels = daemon.metrics().find("firetower_cpu_seconds_total", container=one.name)[
-                    0
-                ][0]
-                wanted = {name: labels[name] for name in ("namespace", "pod")}
-                shown = Shown(prometheus, wanted, daemon.url)
-                shown.judge(case, panels.queries(), 30, elsewhere=lambda query: query.is_hubs)
-                judge_functions(case, shown, one.name)
-                judge_sums(case, shown)
-                broken = [
-                    f"{link}: {why}" for link in panels.links() if (why := shown.follow(link))
-                ]
-                case.check("every link is answered", not broken, broken)
-                rules = judge_rules(case, prometheus)
-                judge_values(case, prometheus, [query.expr for query in panels.queries()] + rules)
+                judge(case, daemon, prometheus, receiver, one)
     case.finish()
 
 

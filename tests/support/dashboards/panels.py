@@ -9,8 +9,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CHART = ROOT / "charts/firetower"
 _VARIABLE = re.compile(r"\$\{([\w.]+)(?::(\w+))?\}|\$(\w+)")
-# What a query shows 0 by where there is nothing: more than "no data", and no data.
-FALLBACK = " or on() vector(0)"
+# What an agent without an API server has none of.
+_OF_CLUSTERS = re.compile(r"\$hub_job|firetower_(?:kube|workload)_")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +26,9 @@ class Query:
         return f"{self.dashboard} / {self.panel} / {self.letter}"
 
     @property
-    def is_hubs(self):
-        return "$hub_job" in self.expr
+    def needs_cluster(self):
+        """An API server: of the hub, and of what agents ask that server."""
+        return _OF_CLUSTERS.search(self.expr) is not None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,16 +21,19 @@ rule_files: [{rules}]
 scrape_configs:
 {jobs}"""
 # As the page on dashboards wants it: the labels that the target gives stay.
-JOB = '- {{job_name: {name}, honor_labels: true, static_configs: [{{targets: ["127.0.0.1:{port}"]}}]}}\n'
+JOB = '- {{job_name: {name}, honor_labels: true, static_configs: [{{targets: {targets}}}]}}\n'
 
 
 class Prometheus:
-    """Scrapes each of `targets`, a job's name to a port, by the rules of `rules`. Use it in a `with`."""
+    """Scrapes each of `targets`, a job's name to its ports, by the rules of `rules`. Use it in a `with`."""
 
     def __init__(self, targets, rules):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="firetower-prometheus-"))
         self.port = free_port()
-        jobs = "".join(JOB.format(name=name, port=port) for name, port in targets.items())
+        jobs = "".join(
+            JOB.format(name=name, targets=json.dumps([f"127.0.0.1:{port}" for port in ports]))
+            for name, ports in targets.items()
+        )
         config = CONFIG.format(rules=", ".join(json.dumps(str(path)) for path in rules), jobs=jobs)
         # The thresholds' times are of minutes, and so are the rules' ranges: nothing else of them matters here.
         (self.folder / "prometheus.yml").write_text(config, encoding="utf-8")

@@ -7,7 +7,6 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-import families
 import panels
 
 # Of a Prometheus that has scraped every second for less than a minute.
@@ -58,49 +57,23 @@ class Shown:
         filled = panels.filled(expr or query.expr, self.values[query.dashboard])
         return self.prometheus.values(filled, query.instant, RANGE_SECONDS)
 
-    def wait(self, queries, seconds):
-        """Until all have data, or for that long; those that have none."""
+    def wait(self, queries, seconds, form=lambda expr: expr):
+        """Until all have data, asked in that form, or for that long; those that have none."""
         end = time.monotonic() + seconds
         empty = list(queries)
         while True:
-            for query in empty:
-                self.answers[query] = self.ask(query)
-            empty = [query for query in empty if not self.answers[query]]
+            empty = [query for query in empty if not self.ask(query, form(query.expr))]
             if not empty or time.monotonic() > end:
-                return empty
+                break
             time.sleep(1)
+        self.answers |= {query: self.ask(query) for query in queries}
+        return empty
 
-    def judge(self, case, queries, seconds, elsewhere=lambda query: False):
-        """That each has data, of metrics that some target has, with the labels that its legend shows. `elsewhere`: whether
-        no target has the metrics of a query. Those that show their 0 since there is nothing."""
-        for query in self.wait(queries, seconds):
-            case.check(
-                f"{query}: there is data",
-                False,
-                panels.filled(query.expr, self.values[query.dashboard]),
-            )
-        there = self.prometheus.families()
-        by_fallback = []
-        for query in queries:
-            missing = {name for name, _ in families.used(query.expr)} - there
-            if missing and not elsewhere(query):
-                case.check(f"{query}: its metrics are there", False, sorted(missing))
-            bare = self.ask(query, query.expr.replace(panels.FALLBACK, ""))
-            if not bare:
-                by_fallback.append(query)
-                continue
-            labels = set().union(*(found for found, _ in bare))
-            lacks = set(_LEGEND_LABEL.findall(query.legend)) - labels - OPTIONAL_LABELS
-            if lacks:
-                case.check(
-                    f"{query}: its series have the labels of its legend", False, sorted(lacks)
-                )
-        case.figure("queries that show 0 since nothing has happened", len(by_fallback))
-        case.check(
-            "each of them says that 0 itself",
-            all(panels.FALLBACK in one.expr for one in by_fallback),
-        )
-        return by_fallback
+    def lacks(self, query, expr):
+        """Labels that its legend shows, and no series of the expression's has."""
+        found = self.ask(query, expr)
+        labels = set().union(*(labels for labels, _ in found))
+        return sorted(set(_LEGEND_LABEL.findall(query.legend)) - labels - OPTIONAL_LABELS)
 
     def answer(self, dashboard, panel, letter="A"):
         """Of one query, (labels, value) of each series."""

@@ -17,6 +17,7 @@ sys.path[:0] = [str(ROOT / "tests/support" / name) for name in ("dashboards", "r
 sys.dont_write_bytecode = True
 
 import addresses
+import evidence
 import families
 import panels
 from case import Case
@@ -115,6 +116,10 @@ def judge_queries(case, name, dashboard):
     case.check(f"{name}: every variable is defined", not lost, lost)
     wrong = [f"{query}: {what}" for query in asked for what in families.unknown(query.expr)]
     case.check(f"{name}: every metric and label is of the references", not wrong, wrong)
+    wrong = [
+        str(query) for query in asked if re.search(r"\b(vector|absent)", evidence.bare(query.expr))
+    ]
+    case.check(f"{name}: the 0 that queries show is told from their data", not wrong, wrong)
     wrong = [
         str(query)
         for query in asked
