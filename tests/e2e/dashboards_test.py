@@ -85,6 +85,23 @@ def judge_pushed(case, shown, daemon, receiver):
     case.check("as many came as the daemon sent", seen, len(receiver.lines()))
 
 
+def judge_outage(case, shown, daemon):
+    """A file where the store's folder was: what is not stored is shown as failed."""
+    failed = panels.query(AGENTS, "Store operations that failed")
+
+    def operations():
+        return {labels["operation"] for labels, value in shown.ask(failed) if value > 0}
+
+    before = operations()
+    away = daemon.store.with_name("away")
+    daemon.store.rename(away)
+    daemon.store.touch()
+    told = wait_for(operations, 30)
+    daemon.store.unlink()
+    away.rename(daemon.store)
+    case.check("a store that fails is shown", not before and told == {"put"}, (before, told))
+
+
 def judge_values(case, prometheus, exprs):
     """A misspelt value would never be found, and look like what never happens: those that are asked for are there, at 0."""
     asked = {one for expr in exprs for one in families.values_asked(expr)} - ABSENT
@@ -136,6 +153,7 @@ def judge(case, daemon, prometheus, receiver, one):
     broken = [f"{link}: {why}" for link in panels.links() if (why := shown.follow(link))]
     case.check("every link is answered", not broken, broken)
     judge_values(case, prometheus, judge_rules(case, prometheus))
+    judge_outage(case, shown, daemon)
 
 
 def main():

@@ -70,6 +70,11 @@ def queries():
     ]
 
 
+def query(dashboard, panel, letter="A"):
+    wanted = (dashboard, panel, letter)
+    return next(one for one in queries() if (one.dashboard, one.panel, one.letter) == wanted)
+
+
 def links():
     found = []
     for dashboard in dashboards().values():
