@@ -39,6 +39,9 @@ Failure Refused(const std::string& server, std::string_view path, int status,
       return {ExitCode::kUnreachable, fmt::format("{} refuses", server), why,
               "ask for the right that is missing, narrow the question (-n NAMESPACE), or name "
               "another token (--token)"};
+    case 421:
+      return {ExitCode::kUnreachable, fmt::format("{} refuses its name", server), why,
+              "give --server its IP address, or localhost"};
     case 404:
       if (query::ErrorCodeFromJson(body) == query::kNoStoreCode) {
         return {ExitCode::kFailure, fmt::format("{} has no profiles", server),

@@ -40,6 +40,7 @@ struct Config {
   bool standalone = false;
   std::string kubeconfig_path;  // Empty: as a pod, or none with --standalone.
   ListenAddress listen;
+  std::vector<std::string> allowed_hosts;  // Empty: its own names, where loopback is the guard.
   std::string store_url = "file:///var/lib/firetower";
   std::string policy_path;  // A file or a folder; empty: profile everything.
   std::string config_path;  // Empty: no configuration file.

@@ -49,6 +49,14 @@ void AddServing(std::vector<Option>& rows) {
                      PathValue(&Config::kubeconfig_path, "a kubeconfig file; empty for none")));
   rows.push_back(
       Row("listen", kServing, "ADDRESS", "Where the HTTP server listens.", ListenValue()));
+  rows.push_back(Row("allowed-hosts", kServing, "NAMES",
+                     "By which names the HTTP server may be asked besides IP addresses, localhost "
+                     "and the host name, for instance through a proxy that passes on the browser's "
+                     "Host. On a loopback address it answers no others, so that no page of another "
+                     "site reads it by DNS rebinding; on any other address names count only once "
+                     "some are given.",
+                     HostNamesValue()));
+  rows.back().is_list = true;
   rows.push_back(Row("config", kServing, "FILE",
                      "Configuration file (YAML): the options of this page by their names. A flag "
                      "wins over the file, the file over the default.",

@@ -157,6 +157,25 @@ ValueType ListenValue() {
           }};
 }
 
+ValueType HostNamesValue() {
+  return {"host names without ports, apart by commas or spaces, * for any; empty for none more",
+          [](Config& config, std::string_view text) -> Status {
+            std::vector<std::string> names;
+            while (!text.empty()) {
+              const std::string_view one = text.substr(0, text.find_first_of(", "));
+              text.remove_prefix(std::min(text.size(), one.size() + 1));
+              if (one.empty()) continue;
+              if (one != "*" && one.find_first_of(":/*@[]") != std::string_view::npos) {
+                return Refused(fmt::format("'{}' is no host name", one));
+              }
+              names.emplace_back(one);
+            }
+            config.allowed_hosts = std::move(names);
+            return OkStatus();
+          },
+          [](const Config& config) { return Joined(config.allowed_hosts); }};
+}
+
 ValueType SampleLabelsValue() {
   return {"any of thread, comm, cpu, separated by commas; empty for none",
           [](Config& config, std::string_view text) -> Status {

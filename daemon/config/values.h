@@ -30,6 +30,7 @@ ValueType AbsolutePathValue(std::string Config::*field);
 ValueType NameValue(std::string Config::*field, std::string allowed);
 ValueType StoreValue();
 ValueType ListenValue();
+ValueType HostNamesValue();
 ValueType SampleLabelsValue();
 ValueType CgroupHierarchyValue();
 ValueType SymbolsValue();

@@ -293,6 +293,7 @@ class AgentImpl : public Agent {
     bool v6 = host.find(':') != std::string::npos;
     options.listen =
         fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", config_.listen.port);
+    options.host_rule = {config_.allowed_hosts, "add the name to --allowed-hosts"};
     ASSIGN_OR_RETURN(http_,
                      query::HttpServer::Start(options, [this](const query::HttpRequest& request) {
                        return api_->Serve(request);

@@ -75,6 +75,7 @@ Result<HttpRequest> Translate(const httplib::Request& from, std::string_view bod
   request.path = from.path;
   request.accept = from.get_header_value("Accept");
   request.authorization = from.get_header_value("Authorization");
+  request.host = from.get_header_value("Host");
   request.remote_address = from.remote_addr;
   if (from.method != "GET" && from.method != "HEAD") {
     request.body = from.has_header("Transfer-Encoding") ? JoinChunks(body) : std::string(body);

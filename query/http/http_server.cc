@@ -9,6 +9,15 @@
 #include "query/http/listener.h"
 
 namespace firetower::query {
+namespace {
+
+std::string UrlOf(std::string address) {
+  if (address.starts_with("0.0.0.0:")) address.replace(0, 7, "127.0.0.1");
+  if (address.starts_with("[::]:")) address.replace(0, 4, "[::1]");
+  return "http://" + address;
+}
+
+}  // namespace
 
 class HttpServer::Impl {
  public:
@@ -45,6 +54,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::Start(HttpServerOptions options,
     return Error(ErrorCode::kInvalid, "an HTTP server needs at least one worker and connection");
   }
   ASSIGN_OR_RETURN(Listener listener, Listen(options.listen));
+  if (options.host_rule) {
+    handler = HostGuard::Around(std::move(handler), *options.host_rule, listener.address,
+                                UrlOf(listener.address));
+  }
   // httplib fills tables of its own at the first request: here, before there are threads.
   (void)HttpEngine(handler).Serve("GET\r\n\r\n", "", true);
   auto impl = std::make_unique<Impl>(std::move(options), std::move(handler), std::move(listener));
@@ -58,11 +71,6 @@ void HttpServer::Stop() { impl_->Stop(); }
 
 const std::string& HttpServer::address() const { return impl_->address(); }
 
-std::string HttpServer::url() const {
-  std::string address = impl_->address();
-  if (address.starts_with("0.0.0.0:")) address.replace(0, 7, "127.0.0.1");
-  if (address.starts_with("[::]:")) address.replace(0, 4, "[::1]");
-  return "http://" + address;
-}
+std::string HttpServer::url() const { return UrlOf(impl_->address()); }
 
 }  // namespace firetower::query

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "query/http/framing.h"
+#include "query/http/host_guard.h"
 #include "query/http/message.h"
 #include "query/http/worker_pool.h"
 
@@ -25,6 +27,8 @@ struct HttpServerOptions {
   int64_t idle_timeout_ns = 5 * kNsPerSecond;    // between requests
   // Responses not yet taken by their readers; beyond it new requests get 503.
   size_t max_pending_bytes = 64 << 20;
+  // Set where nobody is asked who he is; else by whatever name it is asked, it answers.
+  std::optional<HostRule> host_rule;
   // Called from worker threads, and from the loop for what was refused unread.
   RequestObserver observer;
 };

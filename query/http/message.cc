@@ -13,6 +13,7 @@ std::string_view CodeOfStatus(int status) {
     case 401:
       return "unauthenticated";
     case 403:
+    case 421:
       return "permission_denied";
     case 404:
       return "not_found";

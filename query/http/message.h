@@ -26,6 +26,7 @@ struct HttpRequest {
   std::string content_encoding = {};
   std::string accept_encoding = {};
   std::string connect_version = {};  // Connect-Protocol-Version
+  std::string host = {};             // the Host header: by which name it was asked
   // Requested once nobody waits for the answer: who asked has gone, or the server ends.
   std::stop_token gone = {};
 };

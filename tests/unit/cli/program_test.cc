@@ -23,6 +23,7 @@
 namespace firetower::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -413,9 +414,11 @@ TEST_F(FiretowerTest, ViewServesAFileUntilItIsInterrupted) {
   RunOptions options;
   std::string page;
   std::string elsewhere;
+  std::string rebound;
   options.when_out_has_line = [&](const std::string& url) {
     page = Fetch(url);
     elsewhere = Fetch(url + "etc/passwd");
+    rebound = Fetch(url + "' -H 'Host: evil.example");
   };
   const Ran ran = Run({"view", file, "--no-browser"}, options);
   EXPECT_EQ(ran.exit_code, ExitCode::kInterrupted) << ran.err;
@@ -426,6 +429,7 @@ TEST_F(FiretowerTest, ViewServesAFileUntilItIsInterrupted) {
   EXPECT_THAT(page, HasSubstr("\"Parse\""));
   EXPECT_THAT(elsewhere, HasSubstr(" 404 "));
   EXPECT_THAT(elsewhere, Not(HasSubstr("Parse")));
+  EXPECT_THAT(rebound, AllOf(HasSubstr(" 421 "), HasSubstr("--listen"), Not(HasSubstr("Parse"))));
 }
 
 TEST_F(FiretowerTest, ViewSaysWhyAFileCannotBeShown) {

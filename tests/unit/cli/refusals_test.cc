@@ -31,6 +31,18 @@ TEST(Refusals, AnAnswerOfSomethingElseIsToldWithWhatToDo) {
                          "version, and no proxy before it\n");
 }
 
+// Of a daemon on a loopback address that is asked by a name which is not its own.
+TEST(Refusals, AServerThatDoesNotKnowItsNameIsToBeAskedByItsAddress) {
+  k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
+    return peer.Reply("421 Misdirected Request", query::JsonError(421, "asked as 'box'").body);
+  });
+  const Ran ran = RunFiretower({"labels", "--server", UrlOf(server)});
+  EXPECT_EQ(ran.exit_code, ExitCode::kUnreachable);
+  EXPECT_EQ(ran.err, "firetower: " + UrlOf(server) +
+                         " refuses its name\n  why: asked as 'box'\n  fix: give --server its IP "
+                         "address, or localhost\n");
+}
+
 TEST(Refusals, AProfileThatCannotBeReadIsToldWithWhatToDo) {
   query::TopReply top;
   top.by = "functions";

@@ -52,6 +52,18 @@ TEST(CommandLine, StartsWithTheDefaults) {
   EXPECT_EQ(config.node_name, host);
 }
 
+TEST(CommandLine, TakesHostNamesApartByCommasOrSpaces) {
+  EXPECT_TRUE(Parse({})->config.allowed_hosts.empty());
+  const auto line = Parse({"--allowed-hosts=profiles.example, box"});
+  ASSERT_TRUE(line) << line.error().message();
+  EXPECT_EQ(line->config.allowed_hosts, (std::vector<std::string>{"profiles.example", "box"}));
+  ConfigOnDisk file("allowed-hosts: [a.example, \"*\"]\n");
+  EXPECT_EQ(Parse({"--config", file.path()})->config.allowed_hosts,
+            (std::vector<std::string>{"a.example", "*"}));
+  for (const char* bad : {"box:7070", "http://box", "*.example", "[::1]"})
+    EXPECT_THAT(ErrorOf({std::string("--allowed-hosts=") + bad}), HasSubstr("is no host name"));
+}
+
 TEST(CommandLine, IsCalledAsItsNodeUnlessAFlagSaysOtherwise) {
   const std::vector<std::string> none;
   EXPECT_EQ(ParseCommandLine(none, "node-7")->config.node_name, "node-7");
