@@ -29,15 +29,12 @@ constexpr Example kViewExamples[] = {
      "view web.pb.gz --no-browser --listen 127.0.0.1:8000"},
 };
 
-constexpr FlagSpec kSampleTypeFlag = {
-    "sample-type", 0, "TYPE",
-    "which value, as samples or cpu, where the output has one a stack (default: the profile's)"};
-
 constexpr FlagSpec kMergeOutput[] = {
     {"output", 'o', "OUT", "where to write; - is standard output (default -)"},
     {"format", 0, "FORMAT",
      "pprof, folded, speedscope or json (default: by the output's extension, else pprof)",
      kProfileFormats},
+    kSampleTypeFlag,
     kForceFlag,
 };
 constexpr FlagGroup kMergeGroups[] = {{"Input", kInput}, {"Output", kMergeOutput}};

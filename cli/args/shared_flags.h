@@ -59,12 +59,17 @@ inline constexpr FlagSpec kFlameLook[] = {
      /*may_be_empty=*/true},
 };
 
+inline constexpr FlagSpec kSampleTypeFlag = {
+    "sample-type", 0, "TYPE",
+    "which value, as samples or cpu, where the output has one a stack (default: the profile's)"};
+
 inline constexpr Text kProfileFormats[] = {"pprof", "folded", "speedscope", "json"};
 inline constexpr FlagSpec kGetOutput[] = {
     {"output", 'o', "FORMAT",
      "pprof, folded, speedscope or json (default: by the file's extension, else pprof)",
      kProfileFormats},
     {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
+    kSampleTypeFlag,
     {"force", 0, "", "overwrite FILE if it exists"},
 };
 inline constexpr FlagSpec kForceFlag = {"force", 0, "", "overwrite the file if it exists"};

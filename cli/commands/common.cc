@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "cli/select/selector.h"
+#include "cli/term/table.h"
 #include "query/time_range.h"
 
 namespace firetower::cli {
@@ -48,6 +49,21 @@ Outcome<uint32_t> PickValue(const LocalContext& context, const profile::Profile&
                               : fmt::format("give --{} one of those that it has: {}", flag,
                                             fmt::join(names, ", "));
   return failure;
+}
+
+void TellValue(const LocalContext& context, const profile::Profile& profile, uint32_t value_index,
+               std::string_view flag, std::string_view format) {
+  if (context.args.Has(flag) || profile.sample_types().size() < 2) return;
+  std::string others;
+  for (uint32_t i = 0; i < profile.sample_types().size(); ++i) {
+    if (i == value_index) continue;
+    others += (others.empty() ? "" : ", ") + profile.sample_types()[i].type;
+  }
+  const std::string line =
+      fmt::format("{}: note: {} holds one value, {}, and leaves out {}: choose one with --{}{}",
+                  context.program, format, profile.sample_types()[value_index].type, others, flag,
+                  format == "folded" ? ", or write pprof" : "");
+  std::fprintf(stderr, "%s\n", Printable(line, context.terminal.utf8).c_str());
 }
 
 Outcome<std::string> AsAsked(const Context& context, const std::string& selector) {

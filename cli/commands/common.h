@@ -38,6 +38,11 @@ std::optional<Failure> RefuseFlags(const LocalContext& context,
 Outcome<uint32_t> PickValue(const LocalContext& context, const profile::Profile& profile,
                             std::string_view flag);
 
+// Tells on standard error which value that is, and which others `format` leaves out, unless `flag`
+// chose it.
+void TellValue(const LocalContext& context, const profile::Profile& profile, uint32_t value_index,
+               std::string_view flag, std::string_view format);
+
 // Writes data; a reader that went away is no error to talk about.
 Outcome<int> Emit(std::string_view text, int exit_code);
 

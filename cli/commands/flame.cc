@@ -102,6 +102,7 @@ Outcome<int> RunFlame(const Context& context) {
   if (!profile) return profile.failure();
   Outcome<uint32_t> value_index = PickValue(context, *profile, "value");
   if (!value_index) return value_index.failure();
+  if (*format != "pprof") TellValue(context, *profile, *value_index, "value", *format);
 
   std::string data;
   if (*format == "pprof") {

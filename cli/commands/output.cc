@@ -48,6 +48,16 @@ Outcome<profile::Format> PickFormat(const LocalContext& context, const std::stri
                                    draws ? ", .svg, .html" : "")));
 }
 
+// `diff` compares one value whatever it writes, and `convert` takes a line for all its formats.
+std::optional<Failure> RefuseValue(const LocalContext& context, profile::Format format) {
+  const std::string_view command = context.args.command->name;
+  if (format == profile::Format::kFolded || command == "diff" || command == "convert")
+    return std::nullopt;
+  return RefuseFlags(
+      context, {"sample-type"},
+      fmt::format("picks one value: {} has all of them", profile::FormatName(format)));
+}
+
 // How a command is told of a file to write.
 std::string_view FileExample(const LocalContext& context, std::string_view format_flag) {
   if (format_flag == "output") return "-f FILE.pb.gz";
@@ -112,6 +122,7 @@ Outcome<ProfileOutput> PickOutput(const LocalContext& context, const std::string
                                      "--{} folded to read it here",
                                      FileExample(context, format_flag), format_flag)));
   }
+  if (std::optional<Failure> refused = RefuseValue(context, *format)) return *std::move(refused);
   if (std::optional<Failure> refused = RefuseToWrite(context, file)) return *std::move(refused);
   return ProfileOutput{.file = file, .format = *format};
 }
@@ -136,7 +147,16 @@ Outcome<int> WriteProfile(const LocalContext& context, const ProfileOutput& outp
     if (!named) return named.failure();
     *profile = std::move(*named);
   }
-  return WriteProfile(output, *profile);
+  return WriteProfile(context, output, *profile);
+}
+
+Outcome<int> WriteProfile(const LocalContext& context, const ProfileOutput& output,
+                          const profile::Profile& profile) {
+  if (output.format != profile::Format::kFolded) return WriteProfile(output, profile);
+  Outcome<uint32_t> value_index = PickValue(context, profile, "sample-type");
+  if (!value_index) return value_index.failure();
+  TellValue(context, profile, *value_index, "sample-type", "folded");
+  return WriteProfile(output, profile, {.value_index = *value_index});
 }
 
 Outcome<int> WriteProfile(const ProfileOutput& output, const profile::Profile& profile,

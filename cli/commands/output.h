@@ -28,6 +28,10 @@ Outcome<ProfileOutput> PickOutput(const LocalContext& context);
 Outcome<int> WriteProfile(const LocalContext& context, const ProfileOutput& output,
                           std::string pprof);
 
+// With the value that --sample-type names, where the format holds one; tells which it is else.
+Outcome<int> WriteProfile(const LocalContext& context, const ProfileOutput& output,
+                          const profile::Profile& profile);
+
 Outcome<int> WriteProfile(const ProfileOutput& output, const profile::Profile& profile,
                           const profile::EncodeOptions& options = {});
 

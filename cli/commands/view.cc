@@ -82,6 +82,7 @@ Outcome<int> RunView(const LocalContext& context) {
   if (!profile) return profile.failure();
   Outcome<uint32_t> value_index = PickValue(context, *profile, "value");
   if (!value_index) return value_index.failure();
+  TellValue(context, *profile, *value_index, "value", "the page");
   Outcome<std::string> page = DrawFlame(*profile, *options, "html");
   if (!page) return page.failure();
 

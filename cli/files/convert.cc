@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +38,7 @@ Outcome<int> Draw(const LocalContext& context, const std::string& in, const std:
   if (!profile) return profile.failure();
   Outcome<uint32_t> value_index = PickValue(context, *profile, "sample-type");
   if (!value_index) return value_index.failure();
+  TellValue(context, *profile, *value_index, "sample-type", drawing);
   look->sample_type = context.args.Get("sample-type");
   Outcome<std::string> picture = DrawFlame(*profile, *look, drawing);
   if (!picture) return picture.failure();
@@ -55,24 +55,6 @@ std::optional<Failure> RefuseForFormat(const LocalContext& context, profile::For
   }
   return RefuseFlags(context, {"names", "sort", "max-nodes", "orientation", "title"},
                      fmt::format("is for svg and html: {} has no place for it", name));
-}
-
-// Folded stacks have one value each. That of samples goes without saying beside what they weigh.
-void WarnOfOtherValues(const LocalContext& context, const profile::Profile& profile,
-                       uint32_t value_index) {
-  if (context.args.Has("sample-type")) return;
-  std::string left_out;
-  for (uint32_t i = 0; i < profile.sample_types().size(); ++i) {
-    const std::string& type = profile.sample_types()[i].type;
-    if (i == value_index || type.ends_with("samples")) continue;
-    left_out += (left_out.empty() ? "" : ", ") + type;
-  }
-  if (left_out.empty()) return;
-  std::fprintf(stderr,
-               "%s: warning: folded stacks hold one value, %s, and leave out %s: choose one with "
-               "--sample-type, or write pprof\n",
-               context.program.c_str(), profile.sample_types()[value_index].type.c_str(),
-               left_out.c_str());
 }
 
 }  // namespace
@@ -94,7 +76,7 @@ Outcome<int> RunConvert(const LocalContext& context) {
   Outcome<uint32_t> value_index = PickValue(context, *profile, "sample-type");
   if (!value_index) return value_index.failure();
   if (output->format == profile::Format::kFolded)
-    WarnOfOtherValues(context, *profile, *value_index);
+    TellValue(context, *profile, *value_index, "sample-type", "folded");
   return WriteProfile(*output, *profile,
                       {.value_index = *value_index, .annotate = context.args.Has("annotate")});
 }

@@ -57,7 +57,7 @@ Outcome<int> RunMerge(const LocalContext& context) {
     return Failure{ExitCode::kFailure, "the files cannot be added up",
                    "some values do not fit in 64 bits then", "merge fewer of them"};
   }
-  return WriteProfile(*output, std::move(merger).Finish());
+  return WriteProfile(context, *output, std::move(merger).Finish());
 }
 
 }  // namespace firetower::cli

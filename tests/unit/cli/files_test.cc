@@ -157,18 +157,45 @@ TEST_F(FilesTest, ConvertToFoldedTellsWhatItLeavesOut) {
   const std::string two = Write("two.folded", "main;a 3 5\n");
   const Ran ran = RunFiretower({"convert", two, Path("one.folded")});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("hold one value, after, and leave out before: choose one with"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("note: folded holds one value, after, and leaves out before: choose one "
+                        "with --sample-type, or write pprof\n"));
   const Ran asked = RunFiretower({"convert", two, Path("b.folded"), "--sample-type", "before"});
   EXPECT_EQ(asked.exit_code, 0) << asked.err;
-  EXPECT_THAT(asked.err, Not(HasSubstr("warning")));
-  EXPECT_THAT(RunFiretower({"convert", Before(), Path("c.folded")}).err, Not(HasSubstr("warning")));
+  EXPECT_THAT(asked.err, Not(HasSubstr("note")));
+  // Of one value there is nothing to tell.
+  EXPECT_THAT(RunFiretower({"convert", Path("one.folded"), Path("c.folded")}).err,
+              Not(HasSubstr("note")));
+}
+
+// A CPU profile has samples (count) and cpu (nanoseconds).
+TEST_F(FilesTest, WhoWritesOneValueTellsWhich) {
+  const std::string chosen = "holds one value, cpu, and leaves out samples: choose one with --";
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{"merge", Before(), "--format", "folded"},
+        {"convert", Before(), "-o", "folded"},
+        {"convert", Before(), "-o", "svg"}}) {
+    EXPECT_THAT(RunFiretower(line).err, HasSubstr(chosen + "sample-type")) << line[0];
+    std::vector<std::string> asking = line;
+    asking.insert(asking.end(), {"--sample-type", "samples"});
+    const Ran asked = RunFiretower(asking);
+    EXPECT_EQ(asked.exit_code, 0);
+    EXPECT_EQ(asked.err, "") << line[0];
+  }
+  // 60 of 100 samples are a's.
+  EXPECT_EQ(RunFiretower({"merge", Before(), "--format", "folded", "--sample-type", "samples"}).out,
+            "main;a 60\nmain;b 40\n");
+  EXPECT_EQ(RunFiretower({"merge", Before()}).err, "");
+  const Ran all = RunFiretower({"merge", Before(), "--sample-type", "samples"});
+  EXPECT_EQ(all.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(all.err, HasSubstr("--sample-type picks one value: pprof has all of them"));
 }
 
 TEST_F(FilesTest, ConvertDrawsPictures) {
   const std::string in = Before();
   Ran html = RunFiretower({"convert", in, Path("x.html")});
   EXPECT_EQ(html.exit_code, 0) << html.err;
-  EXPECT_THAT(html.err, StartsWith("wrote " + Path("x.html")));
+  EXPECT_THAT(html.err, HasSubstr("\nwrote " + Path("x.html")));
   const std::string page = ReadFile(Path("x.html")).value();
   EXPECT_THAT(page, StartsWith("<!doctype html>"));
   EXPECT_THAT(page, HasSubstr("<title>before.pb.gz</title>"));
@@ -276,7 +303,8 @@ TEST_F(FilesTest, WhatCannotBeDrawnOrWrittenIsToldWithWhatToDo) {
     EXPECT_EQ(ran.exit_code, ExitCode::kFailure) << line[0];
     EXPECT_THAT(ran.err, HasSubstr("\n  fix: 'diff A B' shows a difference")) << line[0];
   }
-  const std::string convert = FIRETOWER_BINARY_DIR "/bin/firetower convert " + Before();
+  const std::string convert =
+      FIRETOWER_BINARY_DIR "/bin/firetower convert --sample-type cpu " + Before();
   const std::string closed = testing::RunCommand("{ " + convert + " -o folded 2>&1 >&-; }").output;
   EXPECT_THAT(closed, StartsWith("firetower: cannot write\n  why: "));
   EXPECT_THAT(closed, HasSubstr("\n  fix: see where standard output leads"));
