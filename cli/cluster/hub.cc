@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "cli/cluster/condition.h"
 #include "k8s/client/http_session.h"
 #include "k8s/client/pod_port.h"
@@ -132,9 +134,11 @@ class HubTransport : public HttpTransport {
   Outcome<int> Connect(const HubPod& pod) {
     session_.reset();
     pod_ = pod.name;
+    const int64_t limit_ns = std::min(kOpenTimeoutNs, timeout_ns_);
+    const int64_t began_ns = NowNs();
     Result<std::unique_ptr<k8s::PodPort>> port = cluster_->api().OpenPodPort(
-        {.namespace_name = namespace_name_, .pod = pod.name, .port = pod.port},
-        std::min(kOpenTimeoutNs, timeout_ns_));
+        {.namespace_name = namespace_name_, .pod = pod.name, .port = pod.port}, limit_ns);
+    if (!port && IsOutOfTime(port.error(), began_ns, limit_ns)) return NotOpened(limit_ns);
     if (!port && port.error().code() == ErrorCode::kPermission) {
       return Failure{ExitCode::kUnreachable, fmt::format("forbidden: the port of {}", name()),
                      port.error().message(),
@@ -155,8 +159,11 @@ class HubTransport : public HttpTransport {
     const k8s::HttpHeaders headers = {{"User-Agent", "firetower/" FIRETOWER_VERSION " (cli)"},
                                       {"Accept", "*/*"},
                                       {"Authorization", "Bearer " + token}};
+    const int64_t began_ns = NowNs();
     Result<k8s::ApiReply> reply = session_->Send(request, headers, sink);
     if (sink.too_large()) return TooLarge(max_reply_bytes_);
+    if (!reply && IsOutOfTime(reply.error(), began_ns, timeout_ns_))
+      return TooSlow(name(), timeout_ns_);
     if (!reply) return CannotReach(reply.error());
     HttpAnswer answer;
     answer.status = reply->status;
@@ -164,6 +171,25 @@ class HubTransport : public HttpTransport {
     answer.skipped = session_->Header("X-Firetower-Skipped");
     answer.observed_seconds = session_->Header("X-Firetower-Observed-Seconds");
     return answer;
+  }
+
+  // Whether our own limit ended it: a connection that the kernel gave up is an ETIMEDOUT as well.
+  static bool IsOutOfTime(const Error& error, int64_t began_ns, int64_t limit_ns) {
+    return error.sys_errno() == ETIMEDOUT && NowNs() - began_ns >= limit_ns;
+  }
+
+  // Its pod, its kubelet or the API server between is stuck, as far as one can see from here.
+  Failure NotOpened(int64_t limit_ns) const {
+    const bool is_asked_limit = limit_ns < kOpenTimeoutNs;
+    return {ExitCode::kUnreachable,
+            fmt::format("the API server did not open the port of {} within {}", name(),
+                        FormatDuration(limit_ns)),
+            is_asked_limit ? "--timeout says that limit"
+                           : "that is the most a pod has for it, whatever --timeout says",
+            fmt::format("{}see that the pod and its node answer: kubectl get pods -o wide -n {} -l "
+                        "{}",
+                        is_asked_limit ? "give it more time with --timeout, or " : "",
+                        namespace_name_, kHubLabel)};
   }
 
   Failure CannotReach(const Error& error) const {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -160,6 +161,11 @@ Outcome<int> KubeClient::Send(const Question& question, k8s::BodySink& sink) {
     std::fprintf(stderr, "%s %s%s\n", request.method.c_str(), server.c_str(),
                  request.target.c_str());
   Result<k8s::ApiReply> reply = client_.Send(request, sink);
+  if (!reply && reply.error().sys_errno() == ETIMEDOUT) {
+    return Failure{ExitCode::kUnreachable, fmt::format("{} did not answer in time", server),
+                   reply.error().message(),
+                   "see that it runs and is not overloaded, and try again"};
+  }
   if (!reply) {
     return Failure{ExitCode::kUnreachable, fmt::format("cannot reach {}", server),
                    reply.error().message(),

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/units.h"
 #include "profile/value_text.h"
 #include "query/http/message.h"
 #include "query/http/url.h"
@@ -70,6 +71,13 @@ Failure Refused(const std::string& server, std::string_view path, int status,
 }
 
 }  // namespace
+
+Failure TooSlow(std::string_view server, int64_t timeout_ns) {
+  return {ExitCode::kUnreachable,
+          fmt::format("{} did not answer within {}", server, FormatDuration(timeout_ns)),
+          "it was reached, and is busy or the question is a large one",
+          "give it more time with --timeout, or ask for a shorter range or fewer containers"};
+}
 
 Failure TooLarge(size_t max_bytes) {
   return {

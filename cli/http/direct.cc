@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/units.h"
 
 namespace firetower::cli {
 namespace {
@@ -29,14 +28,6 @@ Failure Unreachable(const ServerUrl& server, std::string why) {
   return {ExitCode::kUnreachable, fmt::format("cannot reach {}", server.text), std::move(why),
           "start firetowerd, name its address with --server URL or FIRETOWER_SERVER, or a cluster "
           "with --context"};
-}
-
-// It listens, and what it was asked takes it longer.
-Failure TooSlow(const ServerUrl& server, int64_t timeout_ns) {
-  return {ExitCode::kUnreachable,
-          fmt::format("{} did not answer within {}", server.text, FormatDuration(timeout_ns)),
-          "it was reached, and is busy or the question is a large one",
-          "give it more time with --timeout, or ask for a shorter range or fewer containers"};
 }
 
 // Seconds and microseconds, as httplib takes time-outs.
@@ -111,7 +102,7 @@ class DirectTransport : public HttpTransport {
       // A time-out and a connection that broke are one kind of failure.
       const int64_t waited_ns = Clock::System().MonotonicNs() - asked_ns;
       if (result.error() == httplib::Error::Read && waited_ns >= timeout_ns_)
-        return TooSlow(server_, timeout_ns_);
+        return TooSlow(server_.text, timeout_ns_);
       // The server closes idle connections when it likes (RFC 9112 §9.3.1).
       const bool may_be_stale = was_kept && answer.body.empty();
       if (!may_be_stale || Clock::System().MonotonicNs() >= deadline_ns)

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "cli/failure.h"
 #include "cli/term/progress.h"
@@ -34,6 +36,9 @@ class HttpTransport {
   // Where a browser of this machine finds the server's page; "" where it does not.
   virtual std::string page_url() const = 0;
 };
+
+// What a transport says when the server was reached, and took longer than --timeout.
+Failure TooSlow(std::string_view server, int64_t timeout_ns);
 
 // What a transport says when the body passes `max_bytes`.
 Failure TooLarge(size_t max_bytes);

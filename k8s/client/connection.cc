@@ -15,6 +15,7 @@
 #include <climits>
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "k8s/client/tls.h"
 
 namespace firetower::k8s {
@@ -82,7 +83,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ClientConfig& config,
                                                      const std::string& ca_pem,
                                                      const Identity& identity, const WakeFd& cancel,
                                                      int64_t timeout_ns) {
-  const int64_t deadline_ns = NowNs() + timeout_ns;
+  const Deadline deadline = {NowNs() + timeout_ns, timeout_ns};
   ASSIGN_OR_RETURN(const Addresses addresses, Resolve(config.server));
   Error why(ErrorCode::kUnavailable, "no address");
   for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
@@ -93,7 +94,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ClientConfig& config,
     const int fd = connection->socket_.get();
     Status connected = OkStatus();
     if (::connect(fd, at->ai_addr, at->ai_addrlen) != 0) {
-      connected = errno == EINPROGRESS ? connection->Wait(Ready::kWrite, deadline_ns)
+      connected = errno == EINPROGRESS ? connection->Wait(Ready::kWrite, deadline)
                                        : Status(ErrnoError("connect"));
       int failed = 0;
       socklen_t size = sizeof(failed);
@@ -101,7 +102,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ClientConfig& config,
         connected = ErrnoError("connect", failed);
     }
     if (connected && config.server.tls)
-      connected = connection->Handshake(config, ca_pem, identity, deadline_ns);
+      connected = connection->Handshake(config, ca_pem, identity, deadline);
     if (connected) return connection;
     why = std::move(connected).error();
   }
@@ -113,7 +114,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const ClientConfig& config,
 }
 
 Status Connection::Handshake(const ClientConfig& config, const std::string& ca_pem,
-                             const Identity& identity, int64_t deadline_ns) {
+                             const Identity& identity, const Deadline& deadline) {
   ASSIGN_OR_RETURN(SSL * session, CreateTlsSession(config, ca_pem, identity, socket_.get()));
   tls_ = std::make_unique<Tls>(session);
   for (;;) {
@@ -128,29 +129,33 @@ Status Connection::Handshake(const ClientConfig& config, const std::string& ca_p
                                "authority and the server's name",
                                ::X509_verify_cert_error_string(verified)));
     }
-    RETURN_IF_ERROR(WaitForTls(result, "TLS handshake", deadline_ns));
+    RETURN_IF_ERROR(WaitForTls(result, "TLS handshake", deadline));
   }
 }
 
-Status Connection::Wait(Ready ready, int64_t deadline_ns) {
+Status Connection::Wait(Ready ready, const Deadline& deadline) {
   std::array<pollfd, 2> fds = {
       pollfd{socket_.get(), static_cast<short>(ready == Ready::kRead ? POLLIN : POLLOUT), 0},
       pollfd{cancel_.fd(), POLLIN, 0}};
   for (;;) {
-    const int count = ::poll(fds.data(), fds.size(), PollMs(deadline_ns));
+    const int count = ::poll(fds.data(), fds.size(), PollMs(deadline.at_ns));
     if (count > 0 && fds[1].revents != 0) return Error(ErrorCode::kUnavailable, "cancelled");
     if (count > 0) return OkStatus();
-    if (count == 0) return Error(ErrorCode::kUnavailable, "no answer in time");
+    if (count == 0) {
+      return Error(ErrorCode::kUnavailable,
+                   fmt::format("no answer within {}", FormatDuration(deadline.limit_ns)),
+                   ETIMEDOUT);
+    }
     if (errno != EINTR) return ErrnoError("poll");
   }
 }
 
-Status Connection::WaitForTls(int result, std::string_view doing, int64_t deadline_ns) {
+Status Connection::WaitForTls(int result, std::string_view doing, const Deadline& deadline) {
   switch (::SSL_get_error(tls_->session, result)) {
     case SSL_ERROR_WANT_READ:
-      return Wait(Ready::kRead, deadline_ns);
+      return Wait(Ready::kRead, deadline);
     case SSL_ERROR_WANT_WRITE:
-      return Wait(Ready::kWrite, deadline_ns);
+      return Wait(Ready::kWrite, deadline);
     case SSL_ERROR_SYSCALL:
       (void)TakeTlsReason();
       if (errno != 0) return ErrnoError(doing);
@@ -161,10 +166,10 @@ Status Connection::WaitForTls(int result, std::string_view doing, int64_t deadli
 }
 
 Result<size_t> Connection::Read(char* out, size_t size, int64_t timeout_ns) {
-  const int64_t deadline_ns = NowNs() + timeout_ns;
+  const Deadline deadline = {NowNs() + timeout_ns, timeout_ns};
   for (;;) {
     if (tls_ == nullptr) {
-      RETURN_IF_ERROR(Wait(Ready::kRead, deadline_ns));
+      RETURN_IF_ERROR(Wait(Ready::kRead, deadline));
       const ssize_t n = ::recv(socket_.get(), out, size, 0);
       if (n >= 0) return static_cast<size_t>(n);
       if (errno != EAGAIN && errno != EINTR) return ErrnoError("read");
@@ -174,15 +179,15 @@ Result<size_t> Connection::Read(char* out, size_t size, int64_t timeout_ns) {
     const int n = ::SSL_read(tls_->session, out, static_cast<int>(std::min<size_t>(size, INT_MAX)));
     if (n > 0) return static_cast<size_t>(n);
     if (::SSL_get_error(tls_->session, n) == SSL_ERROR_ZERO_RETURN) return size_t{0};
-    RETURN_IF_ERROR(WaitForTls(n, "read", deadline_ns));
+    RETURN_IF_ERROR(WaitForTls(n, "read", deadline));
   }
 }
 
 Status Connection::Write(std::string_view data, int64_t timeout_ns) {
-  const int64_t deadline_ns = NowNs() + timeout_ns;
+  const Deadline deadline = {NowNs() + timeout_ns, timeout_ns};
   while (!data.empty()) {
     if (tls_ == nullptr) {
-      RETURN_IF_ERROR(Wait(Ready::kWrite, deadline_ns));
+      RETURN_IF_ERROR(Wait(Ready::kWrite, deadline));
       const ssize_t n = ::send(socket_.get(), data.data(), data.size(), MSG_NOSIGNAL);
       if (n > 0) data.remove_prefix(static_cast<size_t>(n));
       if (n < 0 && errno != EAGAIN && errno != EINTR) return ErrnoError("write");
@@ -194,7 +199,7 @@ Status Connection::Write(std::string_view data, int64_t timeout_ns) {
     if (n > 0) {
       data.remove_prefix(static_cast<size_t>(n));
     } else {
-      RETURN_IF_ERROR(WaitForTls(n, "write", deadline_ns));
+      RETURN_IF_ERROR(WaitForTls(n, "write", deadline));
     }
   }
   return OkStatus();

@@ -28,6 +28,8 @@ class Connection final : public ByteStream {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  // A wait that its limit ended is an ETIMEDOUT that names the limit, of all three.
+  //
   // `ca_pem` are the only CAs trusted (the system's when empty). Errors say what failed: the name,
   // the connection, or TLS with OpenSSL's reason.
   static Result<std::unique_ptr<Connection>> Open(const ClientConfig& config,
@@ -42,14 +44,18 @@ class Connection final : public ByteStream {
  private:
   struct Tls;
   enum class Ready { kRead, kWrite };
+  struct Deadline {
+    int64_t at_ns;
+    int64_t limit_ns;  // which it was: a person is told
+  };
 
   Connection(UniqueFd socket, const WakeFd& cancel);
   Status Handshake(const ClientConfig& config, const std::string& ca_pem, const Identity& identity,
-                   int64_t deadline_ns);
+                   const Deadline& deadline);
   // Until the socket is ready, the deadline has come or somebody cancels.
-  Status Wait(Ready ready, int64_t deadline_ns);
+  Status Wait(Ready ready, const Deadline& deadline);
   // After an OpenSSL call that returned `result`: waits for what it wants, or says why it failed.
-  Status WaitForTls(int result, std::string_view doing, int64_t deadline_ns);
+  Status WaitForTls(int result, std::string_view doing, const Deadline& deadline);
 
   UniqueFd socket_;
   const WakeFd& cancel_;

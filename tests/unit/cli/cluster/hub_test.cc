@@ -46,7 +46,15 @@ std::string Pod(const std::string& name, bool ready, const std::string& more = "
 }
 
 // How the fake behaves as a pod.
-enum class Behaviour { kServes, kForbidden, kNothingListens, kClosesAfterEach, kKeepsStatusOnly };
+enum class Behaviour {
+  kServes,
+  kForbidden,
+  kNothingListens,
+  kClosesAfterEach,
+  kKeepsStatusOnly,
+  kNeverOpens,
+  kNeverAnswers
+};
 
 constexpr const char* kNoStore =
     "HTTP/1.1 404 Not Found\r\nContent-Length: 41\r\n\r\n"
@@ -158,6 +166,10 @@ class HubTest : public ::testing::Test {
     }
     if (behaviour == Behaviour::kForbidden)
       return peer.Reply("403 Forbidden", R"({"kind":"Status","message":"you may not"})");
+    if (behaviour == Behaviour::kNeverOpens) {
+      peer.AwaitClose();
+      return false;
+    }
     k8s::FakePodPort port(peer, request);
     if (behaviour == Behaviour::kNothingListens) {
       port.Fail("connection refused");
@@ -166,7 +178,10 @@ class HubTest : public ::testing::Test {
     }
     for (;;) {
       const std::string head = port.ReadRequest();
-      if (head.empty()) return false;
+      if (head.empty() || behaviour == Behaviour::kNeverAnswers) {
+        peer.AwaitClose();
+        return false;
+      }
       port.Write(behaviour == Behaviour::kKeepsStatusOnly ? kNoStore : Answer(head));
       if (behaviour == Behaviour::kClosesAfterEach) return false;
     }
@@ -324,6 +339,21 @@ TEST_F(HubTest, SaysWhatIsMissingOnTheWay) {
   EXPECT_EQ(ran.exit_code, ExitCode::kUnreachable);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("hub firetower/hub-1 refuses"),
                              HasSubstr("carol may not read profiles")));
+}
+
+TEST_F(HubTest, TellsWhichLimitEndedIt) {
+  Let("hub-1", Behaviour::kNeverAnswers);
+  Ran ran = Ask({"types", "--timeout", "300ms"});
+  EXPECT_EQ(ran.exit_code, ExitCode::kUnreachable);
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("hub firetower/hub-1 did not answer within 300ms\n"),
+                    HasSubstr("give it more time with --timeout"), Not(HasSubstr("cannot reach"))));
+  Let("hub-1", Behaviour::kNeverOpens);
+  ran = Ask({"types", "--timeout", "300ms"});
+  EXPECT_EQ(ran.exit_code, ExitCode::kUnreachable);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("the API server did not open the port of hub "
+                                       "firetower/hub-1 within 300ms\n"),
+                             HasSubstr("--timeout"), Not(HasSubstr("cannot reach"))));
 }
 
 TEST_F(HubTest, QuestionsAreAboutOneNamespaceAsKubectls) {
