@@ -98,16 +98,25 @@ bool Outbox::StoreQueued() {
       continue;
     }
     if (!status) {
-      LOG(kError, "not stored, kept for the next try",
-          {{"key", object->key},
-           {"store", store_.Describe()},
-           {"error", status.error().message()}});
+      TellRefused(*object, status.error());
       return any;
     }
+    if (const std::optional<uint64_t> refused = refusals_.OnTaken())
+      LOG(kInfo, "stored again", {{"store", store_.Describe()}, {"refused", *refused}});
     released_(*object);
     any = true;
   }
   return any;
+}
+
+void Outbox::TellRefused(const Outgoing& object, const Error& error) {
+  const std::optional<uint64_t> tries = refusals_.OnRefused(error);
+  if (!tries) return;
+  LOG(kError, "not stored, kept for the next try",
+      {{"key", object.key},
+       {"store", store_.Describe()},
+       {"tries", *tries},
+       {"error", error.message()}});
 }
 
 void Outbox::TakeOldest(bool captures, size_t most, Objects& dropped) {

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/thread.h"
+#include "daemon/outbox/refusal_log.h"
 #include "k8s/policy/policy.h"
 #include "store/store.h"
 
@@ -91,6 +92,7 @@ class Outbox : public ObjectSink {
   std::shared_ptr<const Outgoing> Begin();
   // Takes it out if that is `done` with.
   void End(bool done);
+  void TellRefused(const Outgoing& object, const Error& error);
   // Those beyond `most` of their kind, but what is being stored. With mutex_ held.
   void TakeOldest(bool captures, size_t most, Objects& dropped);
   void Drop(const Objects& dropped, std::string_view why);
@@ -107,6 +109,7 @@ class Outbox : public ObjectSink {
   std::deque<std::shared_ptr<const Outgoing>> queue_;
   bool storing_ = false;  // the first of the queue
   int64_t next_due_ns_ = 0;
+  RefusalLog refusals_{clock_};
   std::atomic<uint64_t> dropped_samples_{0};
   NamedThread thread_;
 };

@@ -56,10 +56,14 @@ void StoreSide::MoveLeft() {
   const Result<uint64_t> moved =
       store::DrainSpool(*left_, *store_, clock_, clock_.MonotonicNs() + kMoveNs);
   if (!moved) {
-    LOG(kError, "not moved from the spool, tried again in a minute",
-        {{"spool", options_.spool_folder}, {"error", moved.error().message()}});
+    if (const std::optional<uint64_t> tries = not_moved_.OnRefused(moved.error()))
+      LOG(kError, "not moved from the spool, tried again every minute",
+          {{"spool", options_.spool_folder},
+           {"tries", *tries},
+           {"error", moved.error().message()}});
     return;
   }
+  (void)not_moved_.OnTaken();  // the line below tells it
   LOG(kInfo, "moved from the spool",
       {{"objects", *moved}, {"left", left_->figures().objects}, {"store", Describe()}});
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "daemon/outbox/outbox.h"
+#include "daemon/outbox/refusal_log.h"
 #include "daemon/outbox/rollups.h"
 #include "daemon/outbox/store_health.h"
 #include "daemon/outbox/sweep.h"
@@ -87,6 +88,7 @@ class StoreSide {
   std::unique_ptr<store::Spool> spool_;
   std::unique_ptr<store::SpooledStore> spooled_;
   std::unique_ptr<store::Spool> left_;  // of another store; null: there is nothing in it
+  RefusalLog not_moved_{clock_};
   std::optional<store::ServedStore> readable_;
   std::unique_ptr<store::Uploader> uploader_;
   std::optional<RollUps> rollups_;

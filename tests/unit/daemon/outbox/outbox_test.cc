@@ -14,6 +14,7 @@ namespace firetower::daemon {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int64_t kWallNs = 1'763'700'000 * kNsPerSecond;
@@ -117,6 +118,31 @@ TEST_F(OutboxTest, TriesWhatWasRefusedAgainUnderItsName) {
   outbox->Finish();
   EXPECT_THAT(tried, ElementsAre("window/1", "window/1", "window/2"));
   EXPECT_EQ(outbox->dropped_samples(), 0u);
+}
+
+TEST_F(OutboxTest, SaysOnceThatTheStoreIsAwayAndOnceThatItIsBack) {
+  testing::MemoryStore store;
+  store.refuse = 5;
+  ::testing::internal::CaptureStderr();
+  const auto outbox = Over(store);
+  // Each is a reason to try again.
+  for (uint64_t i = 1; i <= 5; ++i) {
+    outbox->Send(Bundle(i));
+    watcher_.WaitFor(false, static_cast<int>(i));
+  }
+  outbox->Send(Bundle(6));
+  watcher_.WaitFor(true, 6);
+  outbox->Finish();
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  const auto lines_with = [&log](std::string_view text) {
+    size_t count = 0;
+    for (size_t at = log.find(text); at != log.npos; at = log.find(text, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(lines_with("not stored"), 1u) << log;
+  EXPECT_EQ(lines_with("stored again"), 1u) << log;
+  EXPECT_THAT(log, HasSubstr("refused=5"));
+  EXPECT_THAT(log, HasSubstr("tries=1"));
 }
 
 TEST_F(OutboxTest, TriesOnceMoreAtItsEnd) {

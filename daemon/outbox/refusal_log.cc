@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/outbox/refusal_log.h"
+
+namespace firetower::daemon {
+
+std::optional<uint64_t> RefusalLog::OnRefused(const Error& error) {
+  const Kind kind{error.code(), error.sys_errno()};
+  const int64_t now_ns = clock_.MonotonicNs();
+  ++in_row_;
+  ++untold_;
+  if (told_ == kind && now_ns - told_ns_ < kEveryNs) return std::nullopt;
+  told_ = kind;
+  told_ns_ = now_ns;
+  return std::exchange(untold_, 0);
+}
+
+std::optional<uint64_t> RefusalLog::OnTaken() {
+  if (!told_) return std::nullopt;
+  told_.reset();
+  untold_ = 0;
+  return std::exchange(in_row_, 0);
+}
+
+}  // namespace firetower::daemon
