@@ -8,6 +8,8 @@
 
 #include "daemon/export/late_names.h"
 #include "daemon/export/store_class.h"
+#include "profile/type.h"
+#include "store/bundle.h"
 
 namespace firetower::daemon {
 namespace {
@@ -196,6 +198,23 @@ std::vector<Captures::Finished> Captures::TakeFinished(int64_t now_ns, bool last
     return true;
   });
   return out;
+}
+
+store::CaptureKey CaptureKeyOf(const store::CatalogRow& row, store::RetentionClass retention,
+                               std::string cluster) {
+  // A row has the type's name, which may hold what no key may.
+  const Result<profile::ProfileType> type = profile::ParseProfileType(row.type);
+  store::CaptureKey key;
+  key.retention = retention;
+  key.cluster = std::move(cluster);
+  key.namespace_name = store::ToKeyComponent(row.namespace_name);
+  key.pod = store::ToKeyComponent(row.pod);
+  key.start_s = row.start_ns / kNsPerSecond;
+  key.seconds = (row.duration_ns + kNsPerSecond - 1) / kNsPerSecond;
+  key.container = store::ToKeyComponent(row.container);
+  key.type = type ? type->FileToken() : row.type;
+  key.id = store::ProfileId(row);
+  return key;
 }
 
 }  // namespace firetower::daemon

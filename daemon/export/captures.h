@@ -108,4 +108,8 @@ class Captures {
   std::vector<const CaptureOrder*> earlier_;  // scratch
 };
 
+// Where a capture with that row is stored; `cluster` is a component of keys.
+store::CaptureKey CaptureKeyOf(const store::CatalogRow& row, store::RetentionClass retention,
+                               std::string cluster);
+
 }  // namespace firetower::daemon

@@ -132,16 +132,8 @@ void Exporter::TakeOrders() {
 
 Result<Outgoing> Exporter::EncodeCapture(const Captures::Finished& finished) const {
   const store::CatalogRow& row = finished.row;
-  store::CaptureKey key;
-  key.retention = finished.retention;
-  key.cluster = store::ToKeyComponent(options_.cluster);
-  key.namespace_name = store::ToKeyComponent(row.namespace_name);
-  key.pod = store::ToKeyComponent(row.pod);
-  key.start_s = row.start_ns / kNsPerSecond;
-  key.seconds = (row.duration_ns + kNsPerSecond - 1) / kNsPerSecond;
-  key.container = store::ToKeyComponent(row.container);
-  key.type = row.type;
-  key.id = store::ProfileId(row);
+  const store::CaptureKey key =
+      CaptureKeyOf(row, finished.retention, store::ToKeyComponent(options_.cluster));
   Outgoing capture;
   capture.samples = static_cast<uint64_t>(row.samples);
   ASSIGN_OR_RETURN(capture.key, store::BuildKey(key));

@@ -153,6 +153,24 @@ TEST_F(ExporterCaptures, HoldTheTimeBeforeTheOrder) {
   EXPECT_EQ(Merged("{container=\"web\"}"), 10);
 }
 
+// An event's name has what separates the parts of a key.
+TEST(CaptureKeyOf, WritesTheTypeAsFilesAreCalled) {
+  store::CatalogRow row;
+  row.type = "event:sched:Sched-Switch";
+  row.namespace_name = "shop";
+  row.pod = "web-0";
+  row.container = "web";
+  row.start_ns = kFirstWindowNs;
+  row.duration_ns = 10 * kNsPerSecond;
+  const store::CaptureKey key = CaptureKeyOf(row, store::RetentionClass::kStandard, "home");
+  EXPECT_EQ(key.type, "event.sched.sched_switch");
+  const Result<std::string> built = store::BuildKey(key);
+  ASSERT_TRUE(built) << built.error().message();
+  EXPECT_EQ(*store::ParseCaptureKey(*built), key);
+  row.type = "offcpu";
+  EXPECT_EQ(CaptureKeyOf(row, store::RetentionClass::kStandard, "home").type, "offcpu");
+}
+
 TEST_F(ExporterCaptures, BeginWhereTheRecorderDid) {
   Slice5(10, {Sampled(web_, 12, 15, Armed())});
   Slice5(15, {Sampled(web_, 15, 20, Armed())});
