@@ -37,7 +37,7 @@ Api::Api(const ApiParts& parts)
     : parts_(parts),
       router_({
           {"/", "flame graphs, for a browser; else this list",
-           [this](const HttpRequest& r) { return WantsPage(r) ? ServePage() : Index(); }},
+           [this](const HttpRequest& r) { return WantsPage(r) ? ServePage(r) : Index(); }},
           {"/livez", "200 while the process answers", Live},
           {"/readyz", "200 once it does its work, else 503 and the reasons",
            [this](const HttpRequest& r) { return Ready(r); }},

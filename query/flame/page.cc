@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/flame/page.h"
 
+#include <string_view>
+
 #include "profile/flame/html.h"
+#include "query/http/params.h"
+#include "query/question.h"
 
 namespace firetower::query {
 
@@ -9,7 +13,11 @@ bool WantsPage(const HttpRequest& request) {
   return request.accept.find("text/html") != std::string::npos;
 }
 
-HttpResponse ServePage() {
+HttpResponse ServePage(const HttpRequest& request) {
+  // Those that web/flame/questions.js reads: a misspelt one would silently show something else.
+  static constexpr std::string_view kParams[] = {"type", "q", "from", "to", "s", "find"};
+  if (const Result<Params> params = Params::Read(request, kParams); !params)
+    return ErrorResponse(params.error());
   static const profile::AppPage page = profile::FlameAppPage();
   HttpResponse response;
   response.body = page.body;

@@ -12,7 +12,9 @@ bool WantsPage(const HttpRequest& request);
 
 // The page that draws flame graphs, with headers that let it talk to its own server alone. The same
 // for everyone: what it shows it asks of the API, under the reader's rights.
-HttpResponse ServePage();
+//
+// 400 names the parameters of an address that the page does not have.
+HttpResponse ServePage(const HttpRequest& request);
 
 // Headers that a page of ours goes with, whoever serves it.
 void AddPageHeaders(const std::string& content_security_policy, HttpResponse& response);

@@ -91,6 +91,7 @@ class Questions {
     });
     this.panel.onSearch = (text) => {
       const url = new URL(location.href);
+      url.searchParams.delete("find");
       if (text === "") url.searchParams.delete("s");
       else url.searchParams.set("s", text);
       history.replaceState(null, "", url);
@@ -110,7 +111,9 @@ class Questions {
     this.from.value = preset ? "" : from;
     this.to.value = preset ? "" : to;
     this.selector.value = params.get("q") || "";
-    this.panel.search.value = params.get("s") || "";
+    // `find` is a text as it stands, for links of programs that cannot make a regular expression of it.
+    const find = params.get("find");
+    this.panel.search.value = find === null ? params.get("s") || "" : find.replace(/[\\^$*+?.()|[\]{}]/g, "\\$&");
     this.setOptions(this.type, [params.get("type") || "cpu"], params.get("type") || "cpu");
     this.bars = FIRST_BARS;
     this.load();

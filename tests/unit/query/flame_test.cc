@@ -140,6 +140,11 @@ TEST_F(FlameEndpoint, BrowsersGetThePageAndScriptsTheList) {
   EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
   // The address of a view has parameters; they are the page's.
   EXPECT_EQ(Get("/?type=cpu&q={pod=\"a\"}&from=now-1h", browser).status, 200);
+  EXPECT_EQ(Get("/?type=cpu&from=now-1h&to=now&q=%7B%7D&s=a&find=b", browser).status, 200);
+  const HttpResponse misspelt = Get("/?form=now-1h", browser);
+  EXPECT_EQ(misspelt.status, 400);
+  EXPECT_THAT(misspelt.body, HasSubstr("unknown parameter 'form': / takes type, q, from, to, s, "
+                                       "find"));
 
   HttpResponse list = Get("/");
   EXPECT_THAT(list.content_type, StartsWith("text/plain"));
