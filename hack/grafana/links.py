@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Addresses that panels lead to: the hub's page and answers, and the other dashboards, for the range that is shown.
 
-Names of pods and namespaces need no escape in an address; what Grafana fills in is left as it is.
+What Grafana fills in as it is may end an address or a value early (`#`, `&`, `+`), so that labels and cells come
+percent-encoded. Chosen variables of several values cannot: names of namespaces, pods and jobs need it not.
 """
 
 from parts import link
@@ -11,21 +12,24 @@ VARIABLES = "${datasource:queryparam}&${job:queryparam}&${firetower:queryparam}"
 
 
 def _selector(equals="%3D", **labels):
-    """`{name="value"}`, escaped but for what Grafana fills in."""
-    inside = "%2C".join(f"{name}{equals}%22{value}%22" for name, value in labels.items())
+    """{name=`value`}, escaped but for what Grafana fills in. Between backticks `"` and a backslash are themselves."""
+    inside = "%2C".join(f"{name}{equals}%60{value}%60" for name, value in labels.items())
     return f"%7B{inside}%7D"
 
 
 def _label(name):
-    return "${__field.labels." + name + "}"
+    return "${__field.labels." + name + ":percentencode}"
 
 
 def _cell(name):
-    return "${__data.fields." + name + "}"
+    return "${__data.fields." + name + ":percentencode}"
+
+
+# Of a function as it is called: the page makes a regular expression of it.
+_FIND = "&find=" + _cell("function")
 
 
 def _flame(selector, search=""):
-    # What is searched for stands last: Grafana does not escape it, and a `#` ends what is asked.
     return link("Flame graph", f"${{firetower}}/?type=cpu&q={selector}&{RANGE}{search}")
 
 
@@ -72,7 +76,7 @@ def container():
 def cell_container():
     """From a row of functions, which is then searched for."""
     selector = _selector(namespace="${namespace}", pod="${pod}", container=_cell("container"))
-    return _flame(selector, "&s=${__data.fields.function:regex}")
+    return _flame(selector, _FIND)
 
 
 POD_OF_SERIES = [flame(), pod()]
@@ -82,13 +86,9 @@ NAMESPACE = [flame(namespace=_label("namespace"))]
 # Of the namespaces that are chosen, whatever their number: one as it is, several as alternatives, all as `.*`.
 _CHOSEN = _selector("%3D~", namespace="${namespace:regex}")
 CHOSEN = [_flame(_CHOSEN), top(_CHOSEN)]
-# The page searches by a regular expression.
-CHOSEN_FUNCTION = [_flame(_CHOSEN, "&s=${__data.fields.function:regex}"), top(_CHOSEN)]
+CHOSEN_FUNCTION = [_flame(_CHOSEN, _FIND), top(_CHOSEN)]
 POD_FUNCTION_OF_ROW = [
-    _flame(
-        _selector(namespace=_cell("namespace"), pod=_cell("pod")),
-        "&s=${__data.fields.function:regex}",
-    ),
+    _flame(_selector(namespace=_cell("namespace"), pod=_cell("pod")), _FIND),
     pod(_cell),
 ]
 AGENT_OF_SERIES = link(

@@ -17,12 +17,12 @@ function parseSelector(selector) {
   /** @type {Map<string, string>} */
   const labels = new Map();
   if (text.trim() === "") return labels;
-  const part = /\s*([A-Za-z_]\w*)\s*=\s*("(?:[^"\\]|\\.)*")\s*(,|$)/y;
+  const part = /\s*([A-Za-z_]\w*)\s*=\s*("(?:[^"\\]|\\.)*"|`[^`]*`)\s*(,|$)/y;
   while (part.lastIndex < text.length) {
     const match = part.exec(text);
     if (!match || labels.has(match[1])) return null;
     try {
-      labels.set(match[1], JSON.parse(match[2]));
+      labels.set(match[1], match[2].startsWith("`") ? match[2].slice(1, -1) : JSON.parse(match[2]));
     } catch {
       return null;
     }

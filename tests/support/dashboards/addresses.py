@@ -7,7 +7,7 @@ import urllib.parse
 from panels import ROOT
 
 # The page's parameters, of which it asks flame, types and labels.
-PAGE = {"type", "q", "from", "to", "s"}
+PAGE = {"type", "q", "from", "to", "s", "find"}
 
 
 def _parameters():

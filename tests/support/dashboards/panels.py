@@ -5,6 +5,7 @@ import dataclasses
 import json
 import pathlib
 import re
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CHART = ROOT / "charts/firetower"
@@ -102,9 +103,15 @@ def filled(text, values):
 
     def value(match):
         name, form = match.group(1) or match.group(3), match.group(2)
-        # A variable's value is one that stands in a query already; a cell's is text. Neither is escaped for an address.
+        # A variable's value is one that stands in a query already; a cell's is text. Without a form Grafana escapes
+        # what can stand nowhere in an address (encodeURI), and not what has a meaning there.
+        own = values[name]
+        if form == "percentencode":
+            return urllib.parse.quote(own, safe="-_.~")
         if form == "regex" and name.startswith("__"):
-            return re.sub(r"([\\^$*+?.()|\[\]{}/])", r"\\\1", values[name])
-        return f"var-{name}={values[name]}" if form == "queryparam" else values[name]
+            return re.sub(r"([\\^$*+?.()|\[\]{}/])", r"\\\1", own)
+        if not form and name.startswith("__"):
+            return urllib.parse.quote(own, safe="-_.~!*'();/?:@&=+$,#")
+        return f"var-{name}={own}" if form == "queryparam" else own
 
     return _VARIABLE.sub(value, text)
