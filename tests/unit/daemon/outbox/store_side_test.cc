@@ -59,11 +59,12 @@ class StoreSideTest : public ::testing::Test {
     if (!side) ADD_FAILURE() << side.error().message();
     return *std::move(side);
   }
-  // Sends one bundle of that time and ends.
+  // Sends one bundle of that time and ends. It is there before the first sweep, which keeps the
+  // newest of what it finds.
   void SendOne(StoreSide& side, const std::string& key) {
     ObjectSink& sink = side.Connect(operations_, [](const Outgoing&) {});
-    side.Start();
     sink.Send({1, k8s::RetentionClass::kStandard, 7, key, Bundle()});
+    side.Start();
     side.Finish();
   }
   static std::string Bundle() {
