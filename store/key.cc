@@ -15,8 +15,6 @@
 namespace firetower::store {
 namespace {
 
-using namespace std::string_view_literals;
-
 constexpr size_t kMaxComponentBytes = 253;  // a DNS name
 constexpr size_t kMaxMadeComponentBytes = 128;
 constexpr size_t kMaxNameBytes = 255;  // NAME_MAX of Linux's file systems
@@ -111,6 +109,10 @@ int64_t Number(std::string_view text) {
 // How keys are laid out, in pieces for `add`, which appends them or compares them with what is
 // there: a question reads the keys of some hundred rows.
 
+template <typename Add, typename... Parts>
+void AddAll(const Add& add, const Parts&... parts) {
+  (add(std::string_view(parts)), ...);
+}
 // `value` with at least `width` digits, at most 20: fmt is ten times as slow.
 template <typename Add>
 void AddDigits(const Add& add, int64_t value, size_t width) {
@@ -149,9 +151,7 @@ void AddTimePath(const Add& add, int64_t start_s) {
 }
 template <typename Add>
 void AddClusterPrefix(const Add& add, RetentionClass retention, std::string_view cluster) {
-  for (const std::string_view part :
-       {"v1/"sv, RetentionClassName(retention), "/"sv, cluster, "/"sv})
-    add(part);
+  AddAll(add, "v1/", RetentionClassName(retention), "/", cluster, "/");
 }
 template <typename Add>
 void AddRollUpFolder(const Add& add, int64_t seconds) {
@@ -170,26 +170,18 @@ void AddKey(const Add& add, const BundleKey& key) {
   AddTimePath(add, key.start_s);
   add("-");
   AddDigits(add, key.seconds, 1);
-  for (const std::string_view part :
-       {"/"sv, std::string_view(key.scope), "/"sv, std::string_view(key.node), "-"sv,
-        std::string_view(key.run), kBundleSuffix})
-    add(part);
+  AddAll(add, "/", key.scope, "/", key.node, "-", key.run, kBundleSuffix);
 }
 template <typename Add>
 void AddKey(const Add& add, const CaptureKey& key) {
   AddClusterPrefix(add, key.retention, key.cluster);
-  for (const std::string_view part : {kCaptureFolder, "/"sv, std::string_view(key.namespace_name),
-                                      "/"sv, std::string_view(key.pod), "/"sv})
-    add(part);
+  AddAll(add, kCaptureFolder, "/", key.namespace_name, "/", key.pod, "/");
   AddDate(add, key.start_s);
   add("/");
   AddDigits(add, key.start_s, 10);
   add("-");
   AddDigits(add, key.seconds, 1);
-  for (const std::string_view part :
-       {"-"sv, std::string_view(key.container), "-"sv, std::string_view(key.type), "-"sv,
-        std::string_view(key.id), kCaptureSuffix})
-    add(part);
+  AddAll(add, "-", key.container, "-", key.type, "-", key.id, kCaptureSuffix);
 }
 template <typename Add>
 void AddKey(const Add& add, const CatalogKey& key) {
@@ -200,15 +192,14 @@ void AddKey(const Add& add, const CatalogKey& key) {
   AddDigits(add, key.seconds, 1);
   add("/");
   if (key.part == CatalogPart::kBundles) {
-    for (const std::string_view part : {kBundlesMark, std::string_view(key.hash), kBundlesSuffix})
-      add(part);
+    AddAll(add, kBundlesMark, key.hash, kBundlesSuffix);
     return;
   }
   if (key.part == CatalogPart::kLateRows) add(kLateMark);
   AddDigits(add, key.shard, 1);
   add("of");
   AddDigits(add, key.shards, 1);
-  for (const std::string_view part : {"-"sv, std::string_view(key.hash), kRowsSuffix}) add(part);
+  AddAll(add, "-", key.hash, kRowsSuffix);
 }
 
 // What `lay_out` passes to its `add`, as one text.
