@@ -64,6 +64,17 @@ test("a choice becomes the selector and the address, and Back leads back", async
   assert.deepEqual(complaints, []);
 });
 
+test("an address of a panel's link is read as it is", async () => {
+  const query = new URLSearchParams({ type: "cpu", q: "{namespace=`shop`,container=`web`}", find: "Parse(a+b)*" });
+  const { page, complaints } = await openPage(browser, `${url}/?${query}`);
+  await drawn(page);
+  assert.match(await text(page, "#info"), /^3\.0s/);
+  await page.waitForFunction(() => document.querySelectorAll("#container option").length > 1);
+  assert.equal(await page.inputValue("#container"), "web");
+  assert.equal(await page.inputValue("#search"), String.raw`Parse\(a\+b\)\*`);
+  assert.deepEqual(complaints, []);
+});
+
 test("an address brings back what it says", async () => {
   const query = new URLSearchParams({ type: "cpu", q: '{container=~"web|sidecar"}', from: "2026-07-01T09:58:00Z",
     to: "2026-07-01T10:00:00Z", s: "Parse" });
