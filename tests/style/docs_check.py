@@ -145,6 +145,14 @@ def surfaces(pages, sources):
                        paths_in(of("query/api.cc", "query/pyroscope/")))
 
 
+def kept(pages):
+    """What helm prints of a release's values for people begins with a line that is none of them, and cannot be given back."""
+    for path, text in pages.items():
+        for line in text.replace("\\\n", " ").splitlines():
+            if re.search(r"\bhelm\b.*\bget values\b.*>", line) and not re.search(r"(-o|--output)[ =]?(yaml|json)\b", line):
+                yield f"{path}: values that helm keeps in a file need -o yaml: {line.strip()}"
+
+
 def listed(pages, index):
     """Pages of docs/ that its index does not name."""
     for path in pages:
@@ -164,6 +172,7 @@ def main():
                     set(FLAG.findall(reference)) | {"--standalone", "--help", "--version", "--for"}),
              *names(guides, METRIC, set(METRIC.findall(metrics)), "metric"),
              *names(guides, VALUE, values_of(pages["docs/reference/chart.md"]), "value of the chart"),
+             *kept({**pages, NOTES: tree[NOTES]}),
              *listed(pages, "docs/README.md"),
              *surfaces(pages, {path: text for path, text in tree.items() if path.endswith((".cc", ".h"))})]
     for one in found:

@@ -80,6 +80,12 @@ class Words(unittest.TestCase):
             "docs/reference/hub.md: the metric firetower_c_total is not told of",
             "docs/reference/http-api.md: the path /api/v1/top is not in the code"])
 
+    def test_values_that_are_kept(self):
+        for right in ("helm -n x get values y -o yaml > v", "helm get values y", "helm get values y --output=json >v"):
+            self.assertEqual(list(docs.kept({"a": right})), [], right)
+        for wrong in ("helm -n x get values y > v", "helm get values y \\\n  > v", "helm get values y -o table > v"):
+            self.assertEqual(len(list(docs.kept({"a": wrong}))), 1, wrong)
+
     def test_index(self):
         pages = {"docs/README.md": "[a](a.md)", "docs/a.md": "", "docs/b.md": "", "docs/adr/c.md": ""}
         self.assertEqual(list(docs.listed(pages, "docs/README.md")), ["docs/README.md: does not name docs/b.md"])
