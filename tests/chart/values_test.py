@@ -29,6 +29,7 @@ REFUSED = (
     ("hub: {storeSecret: {name: Hub_Keys}}", ("/hub/storeSecret/name",)),
     ("hub: {storeSecret: keys}", ("/hub/storeSecret",)),
     ("cluster: a/b", ("/cluster",)),
+    ("cluster: 123", ("cluster is a number", 'cluster: "123"', "--set-string")),
     ("image: {digest: latest}", ("/image/digest",)),
     ("image: {repository: 'a b:#x'}", ("/image/repository",)),
     ("image: {repository: registry.example/}", ("/image/repository",)),
@@ -75,6 +76,7 @@ REFUSED = (
     ("hub: {replicas: 0}", ("/hub/replicas",)),
     ("hub: {retention: {standard: a week}}", ("/hub/retention/standard",)),
     ("hub: {retention: {short: 10m}}", ("/hub/retention/short",)),
+    ("hub: {retention: {short: 14}}", ("/hub/retention/short",)),
     ("hub: {retention: {long: 3651d}}", ("/hub/retention/long",)),
     ("hub: {retention: {long: 3650d1h}}", ("/hub/retention/long",)),
     ("hub: {retention: {long: 87601h}}", ("/hub/retention/long",)),
@@ -96,6 +98,8 @@ TAKEN = (
     "agent: {spool: {size: 1024Gi}}",
     "agent: {spool: {size: 1Ti}}",
     "hub: {retention: {short: 1h, standard: 3649d23h, long: 3650d}}",
+    "cluster: '123'",
+    "hub: {retention: {short: 0, standard: 0, long: 0}}",
     "hub: {retention: {short: '0', standard: 1d12h, long: 87600h}}",
     "agent: {options: {window-seconds: 3600, slice-milliseconds: 500, metrics-top-functions: 0, log-level: warn}}",
     "agent: {options: {sample-ring-bytes: 1Mi, symbol-cache-bytes: 4294967296, retention-bytes: 1.5Gi, retention-age: 1h30m}}",
@@ -151,6 +155,14 @@ def judge_taken(case, helm):
             values.flush()
             said = helm.run("template", CHART, "--values", values.name, ok=False)
         case.check(f"taken: {text}", said.returncode == 0, said.stderr)
+
+
+def judge_never(case, helm):
+    """0 is what the values' page says for never, and YAML's 0 is a number."""
+    for arguments in (("--set", "hub.retention.short=0"), ("--set-string", "hub.retention.short=0"), ("--set-json", "hub.retention.short=0")):
+        hub = find(helm.render("--set", "store.url=s3://b", *arguments), "Deployment", "firetower-hub")
+        said = hub["spec"]["template"]["spec"]["containers"][0]["args"]
+        case.check(f"never as {' '.join(arguments)}", "--retention-short=0" in said, said)
 
 
 def differences(schema, values, path=""):
@@ -395,6 +407,7 @@ def main():
     judge_least(case, helm)
     judge_refusals(case, helm)
     judge_taken(case, helm)
+    judge_never(case, helm)
     judge_null(case, helm)
     judge_schema(case, helm)
     judge_bounds(case)

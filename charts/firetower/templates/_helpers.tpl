@@ -9,8 +9,12 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Values that each are right and do not go together: one of them would be ignored. */}}
+{{/* What the schema cannot say as well: a name that YAML takes for a number, and values that each are right and do not go */}}
+{{/* together, as one of them would be ignored. */}}
 {{- define "firetower.check" -}}
+{{- if not (has (kindOf .Values.cluster) (list "string" "invalid")) -}}
+{{- fail "\n\ncluster is a number to YAML, which may lose digits of a name. Put it in quotes, cluster: \"123\", or give it with --set-string." -}}
+{{- end -}}
 {{- $repository := .Values.image.repository -}}
 {{- if regexMatch "[:@]" (regexReplaceAll "^.*/" $repository "") -}}
 {{- fail (printf "\n\nimage.repository=%s names a tag or a digest, and the chart adds the one of image.tag or image.digest: no such image could be pulled. Say image.repository=%s, and its tag as image.tag, or its digest as image.digest." $repository (regexReplaceAll "[:@][^/]*$" $repository "")) -}}
