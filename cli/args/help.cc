@@ -70,7 +70,8 @@ constexpr std::string_view kIntroduction = R"md(# firetower
 
 Data goes to standard output, everything else to standard error: what takes longer than a second is
 told of there, on a terminal by a line that is written over, else every 5 s. Times are shown in the
-local zone in tables and in UTC in JSON. What is empty on the command line, as `"$UNSET"` of a
+local zone (`$TZ`) in tables, with its offset, and in UTC in JSON, in keys and in messages: `--from`
+and `--to` take both. What is empty on the command line, as `"$UNSET"` of a
 script, is refused: it would ask for everything.
 
 ## Whom it asks

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // types, labels, series and profiles: a list each, as a table, as names or as the server's JSON.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <set>
 #include <string>
 #include <utility>
@@ -58,6 +62,20 @@ std::string SelectorText(const std::map<std::string, std::string>& labels) {
   return "{" + out + "}";
 }
 
+// RFC 3339 in the zone of whoever reads it, with its offset, so that --from and --to take it back.
+std::string LocalTime(int64_t ns) {
+  const auto seconds = static_cast<std::time_t>(ns / kNsPerSecond);
+  std::tm local{};
+  if (localtime_r(&seconds, &local) == nullptr) return query::FormatTimeUtc(ns);
+  // The clock of that zone, written as if it were UTC's.
+  std::string out = query::FormatTimeUtc(ns + int64_t{local.tm_gmtoff} * kNsPerSecond);
+  const long minutes = local.tm_gmtoff / 60;
+  if (minutes == 0) return out;
+  out.pop_back();  // Z
+  return out + fmt::format("{}{:02}:{:02}", minutes < 0 ? '-' : '+', std::labs(minutes) / 60,
+                           std::labs(minutes) % 60);
+}
+
 Listing SeriesListing(const query::SeriesReply& reply, const Terminal& terminal) {
   std::set<std::string> names;
   for (const auto& series : reply.series) {
@@ -107,7 +125,7 @@ Listing ProfilesListing(const query::ProfilesReply& reply, const Terminal& termi
   Listing listing{Table(columns), "", reply.rows.size(), reply.skipped};
   for (const auto& row : reply.rows) {
     std::vector<Cell> cells = {
-        query::FormatTimeUtc(row.start_ms * kNsPerMs),
+        LocalTime(row.start_ms * kNsPerMs),
         FormatValue(row.seconds * 1e9, "nanoseconds"),
         row.type,
         row.namespace_name,

@@ -39,7 +39,8 @@ Child Start(const std::vector<std::string>& arguments, const RunOptions& options
   const char* path = std::getenv("PATH");
   std::vector<std::string> environment{std::string("PATH=") + (path == nullptr ? "" : path),
                                        "LANG=C.UTF-8", "TZ=UTC", "TERM=xterm"};
-  environment.insert(environment.end(), options.environment.begin(), options.environment.end());
+  // Before the rest: of two with one name the first counts.
+  environment.insert(environment.begin(), options.environment.begin(), options.environment.end());
   std::vector<char*> argv_pointers = Pointers(argv);
   std::vector<char*> environment_pointers = Pointers(environment);
   const char* binary = FIRETOWER_BINARY_DIR "/bin/firetower";

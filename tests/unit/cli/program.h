@@ -15,7 +15,7 @@ struct Ran {
 };
 
 struct RunOptions {
-  std::vector<std::string> environment;  // on top of PATH, LANG=C.UTF-8 and TZ=UTC
+  std::vector<std::string> environment;  // before PATH, LANG=C.UTF-8 and TZ=UTC
   std::string argv0 = "firetower";
   // Standard output is a terminal of this many columns; `err` is then in `out` too. 0: pipes.
   unsigned short terminal_columns = 0;

@@ -206,6 +206,29 @@ TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
   }
 }
 
+// The first row is that of 09:59 UTC.
+TEST_F(FiretowerTest, TablesTellTimeInTheLocalZone) {
+  const std::vector<std::string> line = {"profiles", "{container=\"web\"}", "--no-headers"};
+  for (const auto& [zone, start] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"EST5", "2026-07-01T04:59:00-05:00 "},
+           {"IST-5:30", "2026-07-01T15:29:00+05:30 "},
+           {"NST3:30", "2026-07-01T06:29:00-03:30 "},
+           {"LINT-14", "2026-07-01T23:59:00+14:00 "},
+           {"UTC", "2026-07-01T09:59:00Z "}}) {
+    RunOptions there;
+    there.environment = {std::string("TZ=") + zone};
+    EXPECT_THAT(RunInRange(line, there).out, StartsWith(start)) << zone;
+  }
+  RunOptions east;
+  east.environment = {"TZ=EST5"};
+  EXPECT_EQ(RunInRange({"profiles", "-o", "json"}, east).out,
+            RunInRange({"profiles", "-o", "json"}).out);
+  const Ran back = Run({"profiles", "{container=\"web\"}", "--no-headers", "--from",
+                        "2026-07-01T04:58:00-05:00", "--to", "2026-07-01T04:59:00-05:00"},
+                       east);
+  EXPECT_THAT(back.out, StartsWith("2026-07-01T04:58:00-05:00 ")) << back.err;
+}
+
 TEST_F(FiretowerTest, GetFetchesOneStoredProfileByItsId) {
   const Ran listed = RunInRange({"profiles", "{container=\"web\"}", "-o", "name"});
   EXPECT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 2)
