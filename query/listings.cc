@@ -95,8 +95,9 @@ Result<HttpResponse> Series(const HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(int64_t step_ns, ReadStep(params, question.range));
 
   auto open = parts.live.OpenProfiles();
-  // Without a step only the totals are told, which any step adds up to.
-  int64_t sum_step_ns = step_ns > 0 ? step_ns : question.range.to_ns - question.range.from_ns;
+  // Without a step only the totals are told, which any step of at least 1 s adds up to.
+  const int64_t range_ns = question.range.to_ns - question.range.from_ns;
+  const int64_t sum_step_ns = step_ns > 0 ? step_ns : std::max(range_ns, kNsPerSecond);
   ASSIGN_OR_RETURN(store::SeriesResult result,
                    store::SeriesTotals(parts.store, question.query, sum_step_ns, by, open,
                                        question.limits, asked.row));

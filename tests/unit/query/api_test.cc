@@ -253,6 +253,26 @@ TEST_F(ApiTest, SeriesAreOfTheValueThatIsAskedFor) {
   EXPECT_THAT(other.body, HasSubstr("there are series of alloc_space and alloc_objects, not of"));
 }
 
+// Of half a second: what the two halves come to is what the whole second does.
+TEST_F(ApiTest, SeriesOfLessThanASecond) {
+  auto total = [&](const std::string& from, const std::string& to) {
+    const HttpResponse response =
+        Get("/api/v1/series?from=2026-07-01T09:58:" + from + "Z&to=2026-07-01T09:58:" + to + "Z");
+    EXPECT_EQ(response.status, 200) << response.body;
+    const auto reply = SeriesReplyFromJson(response.body);
+    double sum = 0;
+    if (!reply) return sum;
+    for (const auto& series : reply->series) {
+      EXPECT_THAT(series.points, IsEmpty());
+      sum += series.total;
+    }
+    return sum;
+  };
+  const double second = total("10", "11");
+  EXPECT_GT(second, 0);
+  EXPECT_NEAR(total("10", "10.5") + total("10.5", "11"), second, 2);
+}
+
 TEST_F(ApiTest, LabelsAndTypesListWhatThereIs) {
   auto names = LabelsReplyFromJson(Get("/api/v1/labels").body);
   ASSERT_TRUE(names);
