@@ -88,13 +88,21 @@ Status WriteThrough(const std::string& file, std::string_view data) {
   return WriteAll(fd.get(), data).Context(file);
 }
 
-// Files are replaced whole, where their symlinks lead. What holds no bytes of its own, a FIFO or a
+// Files are replaced whole, where their symlinks lead, and who might read the old one may read the
+// new one, nobody else. What holds no bytes of its own, a FIFO or a
 // device, is written to: a file in its place would be the end of it.
 Status WriteFileOrPipe(const std::string& file, std::string_view data) {
   struct stat info {};
   if (::stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteThrough(file, data);
   ASSIGN_OR_RETURN(const std::string target, EndOfLinks(file));
-  return WriteFileAtomic(target, data);
+  if (::stat(target.c_str(), &info) != 0) return WriteFileAtomic(target, data);
+  const mode_t mode = info.st_mode & 0777;
+  const auto fill = [&](int fd) -> Status {
+    // Made for its owner alone until it is known that the mode, which the umask may cut, is set.
+    if (::fchmod(fd, mode) != 0) return ErrnoError("chmod");
+    return WriteAll(fd, data);
+  };
+  return WriteFileAtomic(target, fill, 0600);
 }
 
 }  // namespace

@@ -106,6 +106,19 @@ TEST_F(OutputTest, ASymlinksTargetIsReplaced) {
   EXPECT_TRUE(fs::is_symlink(Path("ring.folded")));
 }
 
+TEST_F(OutputTest, ForceKeepsTheModeOfTheFile) {
+  for (const mode_t mode : {0600, 0640, 0666, 0444}) {
+    ASSERT_TRUE(WriteFileAtomic(Path("old.folded"), "old 1\n"));
+    ASSERT_EQ(::chmod(Path("old.folded").c_str(), mode), 0);
+    const Ran ran = RunFiretower({"convert", Path("a.folded"), Path("old.folded"), "--force"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ReadFile(Path("old.folded")).value(), kStacks);
+    struct stat info {};
+    ASSERT_EQ(::stat(Path("old.folded").c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 07777, mode);
+  }
+}
+
 TEST_F(OutputTest, AFolderIsNoPlaceToWrite) {
   ASSERT_TRUE(std::filesystem::create_directory(Path("x.folded")));
   const Ran ran = RunFiretower({"convert", Path("a.folded"), Path("x.folded"), "--force"});
