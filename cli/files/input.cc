@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -33,6 +35,20 @@ std::string_view HowToRead(const Error& error) {
   }
 }
 
+// perf ends each line, and each sample that has a stack with an empty one. Samples without stacks,
+// and what is no sample, are one line each.
+bool EndsInsideSample(std::string_view text) {
+  if (text.empty()) return false;
+  if (!text.ends_with('\n')) return true;
+  text.remove_suffix(1);
+  std::string_view last = text.substr(text.rfind('\n') + 1);
+  const bool is_sample_line = last.find_first_not_of(" \t\r") != std::string_view::npos &&
+                              !last.starts_with('#') &&
+                              last.find("PERF_RECORD_") == std::string_view::npos;
+  // Frames begin with a tab, and nothing else does.
+  return is_sample_line && text.find("\n\t") != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string InputName(const std::string& file) { return file == "-" ? "standard input" : file; }
@@ -53,6 +69,19 @@ profile::DecodeOptions InputOptions(const LocalContext& context) {
   return options;
 }
 
+void WarnOfCut(const LocalContext& context, const std::string& file, std::string_view bytes) {
+  std::optional<profile::Format> format = InputOptions(context).format;
+  if (!format) {
+    const Result<profile::Format> detected = profile::DetectFormat(bytes, file);
+    if (detected) format = *detected;
+  }
+  if (format != profile::Format::kPerfScript || !EndsInsideSample(bytes)) return;
+  std::fprintf(stderr,
+               "%s: warning: %s ends inside a sample of perf script, without an empty line: if it "
+               "was cut, its last stack is too short\n",
+               context.program.c_str(), InputName(file).c_str());
+}
+
 Failure BadInput(const std::string& file, const Error& error) {
   std::string fix = "if it is of another format, name it with --input-format";
   if (error.code() == ErrorCode::kExhausted)
@@ -64,11 +93,13 @@ Failure BadInput(const std::string& file, const Error& error) {
 }
 
 Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std::string& file) {
-  const Progress progress("reading " + InputName(file));
+  std::optional<Progress> progress(std::in_place, "reading " + InputName(file));
   Outcome<std::string> bytes = ReadInput(file);
   if (!bytes) return bytes.failure();
   Result<profile::Profile> profile = profile::DecodeProfile(*bytes, file, InputOptions(context));
+  progress.reset();
   if (!profile) return BadInput(file, profile.error());
+  WarnOfCut(context, file, *bytes);
   return *std::move(profile);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "cli/commands/commands.h"
@@ -18,6 +19,10 @@ Outcome<std::string> ReadInput(const std::string& file);
 
 // Of --input-format and --untimed, for the commands that have them.
 profile::DecodeOptions InputOptions(const LocalContext& context);
+
+// Warns where text of `perf script` ends inside a sample, which then may lack frames. It says
+// nothing of its length, so that it cannot be told for sure.
+void WarnOfCut(const LocalContext& context, const std::string& file, std::string_view bytes);
 
 // A file that was read and is not what it should be.
 Failure BadInput(const std::string& file, const Error& error);

@@ -48,7 +48,10 @@ Outcome<int> RunMerge(const LocalContext& context) {
       Outcome<std::string> bytes = ReadInput(files[i]);
       if (!bytes) return bytes.failure();
       Status added = profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger);
-      if (added) continue;
+      if (added) {
+        WarnOfCut(context, files[i], *bytes);
+        continue;
+      }
       const bool was_read = added.error().code() == ErrorCode::kInvalid;
       return was_read ? CannotAdd(files[i], added.error()) : BadInput(files[i], added.error());
     }

@@ -74,6 +74,35 @@ TEST_F(FilesTest, MergeAddsUpFilesOfAnyFormat) {
   EXPECT_EQ(text.out, "main;a 16\nmain;b 8\n");
 }
 
+TEST_F(FilesTest, PerfScriptThatEndsInsideASampleIsToldOf) {
+  const std::string first = "app 7 1.5: 1 cycles: \n\t1a leaf+0x1 (/a)\n\t2b main (/a)\n\n";
+  const std::string second = "app 7 1.6: 1 cycles: \n\t1a leaf+0x1 (/a)\n\t2b main (/a)\n";
+  const std::string flat = "app 7 1.5: 1 cycles: 1a leaf (/a)\n";
+  auto warns = [&](const std::string& text) {
+    const std::string file = Write("x.perf", text);
+    const Ran ran = RunFiretower({"convert", file, "--format", "folded"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    const Ran sum = RunFiretower({"merge", file, "--format", "folded"});
+    EXPECT_EQ(sum.err, ran.err);
+    EXPECT_EQ(sum.out, ran.out);
+    if (!ran.err.empty()) {
+      EXPECT_THAT(ran.err, StartsWith("firetower: warning: " + file + " ends inside a sample"));
+    }
+    return !ran.err.empty();
+  };
+  for (const std::string& whole :
+       {first, first + second + "\n", flat, flat + flat, "# head\n#\n" + first,
+        first + "app 7 1.7: PERF_RECORD_EXIT(7:7):(1:1)\n", first + "# end\n"}) {
+    EXPECT_FALSE(warns(whole)) << whole;
+  }
+  // Behind a frame, within one, behind the first line of a sample, within a line without stacks.
+  for (const std::string& cut :
+       {first + second, first + second.substr(0, second.size() - 5),
+        first + second.substr(0, second.find('\n') + 1), flat + flat.substr(0, flat.size() - 1)}) {
+    EXPECT_TRUE(warns(cut)) << cut;
+  }
+}
+
 TEST_F(FilesTest, MergeNamesTheFileThatIsWrong) {
   const std::string good = Write("a.folded", "main;a 3\n");
   const std::string bad = Write("b.folded", "main;a 3\nmain;b\n");
