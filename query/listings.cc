@@ -52,6 +52,14 @@ Result<HttpResponse> Top(const HttpRequest& request, const ApiParts& parts) {
   return JsonResponse(ToJson(reply), skipped);
 }
 
+// That profiles have `label` at all: what nobody has is a mistyped name, not an empty answer.
+Status CheckLabel(std::string_view parameter, std::string_view label) {
+  const std::vector<std::string>& known = store::CatalogLabelNames();
+  if (std::find(known.begin(), known.end(), label) != known.end()) return OkStatus();
+  return Error(ErrorCode::kInvalid, fmt::format("parameter '{}': no label '{}'; there are {}",
+                                                parameter, label, fmt::join(known, ", ")));
+}
+
 // "namespace,pod" as label names; the empty text is every label a container is known by.
 Result<std::vector<std::string>> GroupLabels(std::string_view text) {
   if (text.empty()) return std::vector<std::string>{"namespace", "pod", "container"};
@@ -59,11 +67,7 @@ Result<std::vector<std::string>> GroupLabels(std::string_view text) {
   while (!text.empty()) {
     std::string_view label = text.substr(0, text.find(','));
     text.remove_prefix(std::min(label.size() + 1, text.size()));
-    const std::vector<std::string>& known = store::CatalogLabelNames();
-    if (std::find(known.begin(), known.end(), label) == known.end()) {
-      return Error(ErrorCode::kInvalid, fmt::format("parameter 'by': no label '{}'; there are {}",
-                                                    label, fmt::join(known, ", ")));
-    }
+    RETURN_IF_ERROR(CheckLabel("by", label));
     labels.emplace_back(label);
     if (labels.size() > kMaxGroupLabels) {
       return Error(ErrorCode::kInvalid,
@@ -123,9 +127,13 @@ Result<HttpResponse> Labels(const HttpRequest& request, const ApiParts& parts) {
   constexpr std::string_view kParams[] = {"name", "type", "q", "from", "to", "seconds"};
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kAny));
-  auto open = parts.live.OpenProfiles();
   LabelsReply reply;
   reply.name = params.Get("name");
+  // Names of two underscores are those of Pyroscope's types.
+  if (!reply.name.empty() && !reply.name.starts_with("__")) {
+    RETURN_IF_ERROR(CheckLabel("name", reply.name));
+  }
+  auto open = parts.live.OpenProfiles();
   ASSIGN_OR_RETURN(
       store::LabelsResult result,
       reply.name.empty()

@@ -280,6 +280,9 @@ TEST_F(ApiTest, LabelsAndTypesListWhatThereIs) {
   auto pods = LabelsReplyFromJson(Get("/api/v1/labels?name=container&q={pod=\"web-0\"}").body);
   ASSERT_TRUE(pods);
   EXPECT_THAT(pods->values, ElementsAre("sidecar", "web"));
+  const auto type_names = LabelsReplyFromJson(Get("/api/v1/labels?name=__name__").body);
+  ASSERT_TRUE(type_names);
+  EXPECT_THAT(type_names->values, ElementsAre("cpu"));
   auto types = TypesReplyFromJson(Get("/api/v1/types").body);
   ASSERT_TRUE(types);
   ASSERT_EQ(types->types.size(), 1u);
@@ -305,6 +308,7 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
       {"/api/v1/top?k=ten", "from 1 to 1000"},
       {"/api/v1/top?limit=5", "unknown parameter 'limit'"},
       {"/api/v1/series?by=nope", "no label 'nope'"},
+      {"/api/v1/labels?name=nope", "no label 'nope'; there are capture, container, "},
       {"/api/v1/series?step=1ms", "1s or more"},
       {"/api/v1/series?from=0&step=1s", "at most 11000 points"},
       {"/api/v1/labels?from=x", "not a time"},
