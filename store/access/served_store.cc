@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/access/served_store.h"
 
+#include <fmt/core.h>
+
 namespace firetower::store {
 namespace {
 
-// What came of asking the store, for whoever is answered.
+Error Away(std::string_view why, const Error& error) {
+  return {ErrorCode::kUnavailable, fmt::format("the store {}: {}", why, error.message()),
+          error.sys_errno()};
+}
+
+// What came of asking the store for an object, for whoever is answered. One that is not there may
+// have been deleted in this moment, which readers can tell apart (kNotFound).
 template <typename T>
-T Served(T result) {
+T ServedObject(T result) {
   if (result || result.error().code() != ErrorCode::kPermission) return result;
-  return Error(ErrorCode::kUnavailable,
-               "the store refuses its reader: " + result.error().message());
+  return Away("refuses its reader", result.error());
+}
+
+// The same of the store itself: a folder without objects is an empty list, so that what is not
+// found is the bucket, or a server of S3.
+template <typename T>
+T ServedListing(T result) {
+  if (!result && result.error().code() == ErrorCode::kNotFound) {
+    return Away("cannot be read", result.error());
+  }
+  return ServedObject(std::move(result));
 }
 
 Error ReadOnly() {
@@ -19,31 +36,37 @@ Error ReadOnly() {
 }  // namespace
 
 Result<std::string> ServedStore::Get(std::string_view key, uint64_t max_bytes) const {
-  return Served(store_.Get(key, max_bytes));
+  return ServedObject(store_.Get(key, max_bytes));
 }
 
 Result<std::string> ServedStore::GetRange(std::string_view key, uint64_t offset,
                                           uint64_t length) const {
-  return Served(store_.GetRange(key, offset, length));
+  return ServedObject(store_.GetRange(key, offset, length));
 }
 
 Result<ObjectTail> ServedStore::GetTail(std::string_view key, uint64_t length) const {
-  return Served(store_.GetTail(key, length));
+  return ServedObject(store_.GetTail(key, length));
 }
 
-Result<uint64_t> ServedStore::Size(std::string_view key) const { return Served(store_.Size(key)); }
+Result<uint64_t> ServedStore::Size(std::string_view key) const {
+  Result<uint64_t> size = ServedObject(store_.Size(key));
+  if (size || size.error().code() != ErrorCode::kNotFound) return size;
+  // An answer to HEAD has no body to say what is missing, the object or the bucket; one to GET has.
+  ASSIGN_OR_RETURN(const ObjectTail tail, GetTail(key, 1));
+  return tail.object_size;
+}
 
 Result<std::vector<ObjectInfo>> ServedStore::List(std::string_view prefix,
                                                   std::string_view start_after,
                                                   size_t limit) const {
-  return Served(store_.List(prefix, start_after, limit));
+  return ServedListing(store_.List(prefix, start_after, limit));
 }
 
 Result<std::vector<std::string>> ServedStore::ListFolders(std::string_view prefix) const {
-  return Served(store_.ListFolders(prefix));
+  return ServedListing(store_.ListFolders(prefix));
 }
 
-Status ServedStore::Check() const { return Served(store_.Check()); }
+Status ServedStore::Check() const { return ServedListing(store_.Check()); }
 
 Status ServedStore::Put(std::string_view, std::string_view) { return ReadOnly(); }
 Status ServedStore::PutFrom(std::string_view, const ObjectSource&) { return ReadOnly(); }

@@ -75,6 +75,12 @@ Meaning MeaningOf(const Refusal& refusal) {
   if (refusal.status == 404 && !refusal.body.code.empty() && refusal.body.code != "NotFound") {
     return {"", ErrorCode::kInvalid, "correct the store's URL"};
   }
+  // Servers of S3 say in XML what is missing. A proxy's page may mean that nothing stands behind it
+  // for the moment.
+  if (refusal.status == 404 && refusal.body.code.empty() && refusal.has_body) {
+    return {"", ErrorCode::kUnavailable,
+            "no S3 server answers there: correct endpoint, or see to what stands behind it"};
+  }
   for (const Meaning& meaning : kStatuses) {
     if (std::to_string(refusal.status) == meaning.s3_code) return meaning;
   }
@@ -107,7 +113,9 @@ Error Refusal::ToError(std::string_view what, std::string_view source) const {
 }
 
 Refusal RefusalOf(const HttpResponse& response) {
-  return {.status = response.status, .body = ParseError(response.body)};
+  return {.status = response.status,
+          .body = ParseError(response.body),
+          .has_body = !response.body.empty()};
 }
 
 }  // namespace firetower::store::s3

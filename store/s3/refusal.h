@@ -14,6 +14,7 @@ namespace firetower::store::s3 {
 struct Refusal {
   int status = 0;
   ErrorBody body = {};
+  bool has_body = false;  // whatever is in it
 
   bool Is(std::string_view code) const { return body.code == code; }
   bool IsRetryable() const;

@@ -50,7 +50,11 @@ Result<std::shared_ptr<const Credentials>> CachedCredentials::Fetch(
     usable_until_ns_ = std::max(current_->expires_ns, now_ns + kRefreshAgainNs);
     return current_;
   }
-  Error error = std::move(fetched).error();
+  const Error& failed = fetched.error();
+  // To who asks for an object, kNotFound is that there is none.
+  const ErrorCode code =
+      failed.code() == ErrorCode::kNotFound ? ErrorCode::kPermission : failed.code();
+  Error error(code, failed.message(), failed.sys_errno());
   error.Context("credentials of " + source_->Describe());
   // Nobody else's business: who waits tries for itself.
   if (!CheckLimits(limits, clock_) && !Usable()) {

@@ -21,8 +21,8 @@ class CachedCredentials {
   CachedCredentials(std::unique_ptr<CredentialsSource> source, const Clock& clock)
       : source_(std::move(source)), clock_(clock) {}
 
-  // The source's error when there are none that are still good. While there are, a source that
-  // fails is asked again a minute later.
+  // The source's error when there are none that are still good, kPermission where it has none at
+  // all. While there are, a source that fails is asked again a minute later.
   Result<std::shared_ptr<const Credentials>> Get(const CallLimits& limits);
   // A server said that `refused` have expired: the next Get fetches, unless others came meanwhile.
   void Expired(const std::shared_ptr<const Credentials>& refused);

@@ -88,6 +88,7 @@ TEST(MeteredStore, ReadsABundlesIndexInOneCall) {
 // A bucket that refuses whatever it is asked.
 class RefusingStore : public MemoryStore {
  public:
+  explicit RefusingStore(ErrorCode code = ErrorCode::kPermission) : code_(code) {}
   Result<std::string> Get(std::string_view, uint64_t) const override { return Refusal(); }
   Result<std::string> GetRange(std::string_view, uint64_t, uint64_t) const override {
     return Refusal();
@@ -103,7 +104,9 @@ class RefusingStore : public MemoryStore {
   Status Check() const override { return Refusal(); }
 
  private:
-  static Error Refusal() { return {ErrorCode::kPermission, "AccessDenied: let the role read it"}; }
+  Error Refusal() const { return {code_, "AccessDenied: let the role read it"}; }
+
+  const ErrorCode code_;
 };
 
 TEST(ServedStore, WhatTheStoreRefusesIsNoRightOfWhoIsAnswered) {
@@ -126,6 +129,33 @@ TEST(ServedStore, WhatTheStoreRefusesIsNoRightOfWhoIsAnswered) {
   }
 }
 
+// A folder that is not there lists nothing, so the bucket or the server is missing.
+TEST(ServedStore, AStoreThatIsNotFoundIsAwayAndAnObjectIsNot) {
+  const RefusingStore missing(ErrorCode::kNotFound);
+  const ServedStore served(missing);
+  const ObjectStore& store = served;
+  EXPECT_EQ(store.List("", "").error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(store.ListFolders("").error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(store.Check().error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(store.Check().error().message(), HasSubstr("the store cannot be read: AccessDenied"));
+  EXPECT_EQ(store.Get("a").error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(store.GetRange("a", 0, 1).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(store.GetTail("a", 1).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(store.Size("a").error().code(), ErrorCode::kNotFound);
+}
+
+// HEAD says 404 of whatever is missing, and no more.
+TEST(ServedStore, AsksForMoreWhereTheSizeDoesNotSayWhatIsMissing) {
+  class HeadSaysLess : public RefusingStore {
+   public:
+    Result<uint64_t> Size(std::string_view) const override {
+      return Error(ErrorCode::kNotFound, "404");
+    }
+  };
+  const HeadSaysLess refusing;
+  EXPECT_EQ(ServedStore(refusing).Size("a").error().code(), ErrorCode::kUnavailable);
+}
+
 TEST(ServedStore, PassesOnAllElseAndWritesNothing) {
   MemoryStore memory;
   ASSERT_TRUE(memory.Put("a/b", "12345"));
@@ -139,6 +169,7 @@ TEST(ServedStore, PassesOnAllElseAndWritesNothing) {
   EXPECT_EQ(store.ListFolders("")->at(0), "a");
   EXPECT_TRUE(store.Check());
   EXPECT_EQ(store.Get("absent").error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(store.Size("absent").error().code(), ErrorCode::kNotFound);
   EXPECT_EQ(store.Get("a/b", 1).error().code(), ErrorCode::kExhausted);
   EXPECT_EQ(served.Put("c", "1").error().code(), ErrorCode::kUnsupported);
   EXPECT_EQ(served.Delete("a/b").error().code(), ErrorCode::kUnsupported);

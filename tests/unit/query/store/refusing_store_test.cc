@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "query/api.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/query/fixture.h"
@@ -12,9 +15,11 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A bucket that does not let us read it.
+// A bucket that does not let us read it, or fails otherwise.
 class RefusingStore : public firetower::testing::MemoryStore {
  public:
+  explicit RefusingStore(Error refusal) : refusal_(std::move(refusal)) {}
+
   Result<std::vector<store::ObjectInfo>> List(std::string_view, std::string_view,
                                               size_t) const override {
     return Refusal();
@@ -29,15 +34,16 @@ class RefusingStore : public firetower::testing::MemoryStore {
   Result<uint64_t> Size(std::string_view) const override { return Refusal(); }
 
  private:
-  static Error Refusal() { return {ErrorCode::kPermission, "AccessDenied: let the role read it"}; }
+  Error Refusal() const { return refusal_; }
+
+  const Error refusal_;
 };
 
-// 403 would tell whoever asks that a right of theirs is missing.
-TEST(RefusingStore, IsNoFaultOfWhoeverAsks) {
+// Each question is answered 503, and why.
+void ExpectUnavailable(const store::ObjectStore& store, const std::string& why) {
   constexpr const char* kId =
       "v1/standard/home/bundle/2026-07-01/09/1782899820-60/_/node-1-abcd1234.zip:shop/web-0/web/"
       "cpu";
-  const RefusingStore store;
   Fixture fixture({}, &store);
   const std::pair<const char*, NamedValues> questions[] = {
       {"profile", {}},
@@ -57,8 +63,27 @@ TEST(RefusingStore, IsNoFaultOfWhoeverAsks) {
     request.params = params;
     const HttpResponse response = fixture.api().Serve(request);
     EXPECT_EQ(response.status, 503) << path << ": " << response.body;
-    EXPECT_THAT(response.body, AllOf(HasSubstr("the store refuses"), HasSubstr("AccessDenied")));
+    EXPECT_THAT(response.body, AllOf(HasSubstr("the store "), HasSubstr(why))) << path;
   }
+}
+
+// 403 would tell whoever asks that a right of theirs is missing.
+TEST(RefusingStore, IsNoFaultOfWhoeverAsks) {
+  const RefusingStore store(Error(ErrorCode::kPermission, "AccessDenied: let the role read it"));
+  ExpectUnavailable(store, "refuses its reader: AccessDenied");
+}
+
+// As a web server that answers 404. "No data" would be believed.
+TEST(RefusingStore, ThatIsNotFoundIsNotOneWithoutProfiles) {
+  class NotThere : public RefusingStore {
+   public:
+    NotThere() : RefusingStore(Error(ErrorCode::kNotFound, "LIST: 404")) {}
+    // Its page says more of what it is not.
+    Result<store::ObjectTail> GetTail(std::string_view, uint64_t) const override {
+      return Error(ErrorCode::kUnavailable, "the store cannot be read: GET: 404");
+    }
+  };
+  ExpectUnavailable(NotThere(), "cannot be read: ");
 }
 
 }  // namespace

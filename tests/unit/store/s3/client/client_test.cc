@@ -329,6 +329,16 @@ TEST_F(ClientTest, SaysWhatACallerCanDo) {
   }
 }
 
+// Taken for an object that is gone it would be an answer, to a delete even a good one.
+TEST_F(ClientTest, AWebServersPageIsNoAnswerAboutAnObject) {
+  script_->Then(404, "<!DOCTYPE HTML><html><body><h1>404 Not Found</h1></body></html>");
+  const auto answer = Put();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(answer.error().message(), AllOf(HasSubstr("404"), HasSubstr("correct endpoint")));
+  EXPECT_THAT(script_->sent, SizeIs(1));
+}
+
 TEST_F(ClientTest, NamesTheOptionOfAKeyThatIsNotThere) {
   for (const auto& [status, code] :
        {std::pair(404, "kms:KeyNotFound"), std::pair(400, "KMS.NotFoundException"),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <semaphore>
 #include <string>
@@ -83,6 +84,19 @@ TEST_F(CachedTest, GoesOnWithTheOldOnesWhileTheSourceIsAway) {
   EXPECT_THAT(Key(), HasSubstr("credentials of a fake: away"));
   source_->on_fetch = works;
   EXPECT_EQ(Key(), "AK5");
+}
+
+// As of a file of keys, or a profile in it. Who asks for an object takes it for one that is gone.
+TEST_F(CachedTest, KeysThatAreNotFoundAreNoObjectThatIsNot) {
+  source_->on_fetch = [](const CallLimits&) -> Result<Credentials> {
+    return ErrnoError("open /nope", ENOENT);
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto got = cached_->Get({});
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code(), ErrorCode::kPermission);
+    EXPECT_THAT(got.error().message(), HasSubstr("credentials of a fake: open /nope: No such"));
+  }
 }
 
 TEST_F(CachedTest, FetchesOnceForAllThatWait) {
