@@ -11,19 +11,39 @@ Error Away(std::string_view why, const Error& error) {
           error.sys_errno()};
 }
 
+// Whether somebody has to change something of the store or of this machine first. What an object
+// is at fault for (kCorrupt, kExhausted above a bound) is not, nor is one that is not there.
+bool IsStoresFault(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::kInvalid:
+    case ErrorCode::kUnsupported:
+      return true;
+    case ErrorCode::kExhausted:
+    case ErrorCode::kInternal:
+      return error.sys_errno() != 0;  // no file descriptors, a disk that fails
+    default:
+      return false;
+  }
+}
+
 // What came of asking the store for an object, for whoever is answered. One that is not there may
 // have been deleted in this moment, which readers can tell apart (kNotFound).
 template <typename T>
 T ServedObject(T result) {
-  if (result || result.error().code() != ErrorCode::kPermission) return result;
-  return Away("refuses its reader", result.error());
+  if (result) return result;
+  if (result.error().code() == ErrorCode::kPermission) {
+    return Away("refuses its reader", result.error());
+  }
+  if (IsStoresFault(result.error())) return Away("cannot be read", result.error());
+  return result;
 }
 
 // The same of the store itself: a folder without objects is an empty list, so that what is not
-// found is the bucket, or a server of S3.
+// found is the bucket, and what is no list comes from no server of S3.
 template <typename T>
 T ServedListing(T result) {
-  if (!result && result.error().code() == ErrorCode::kNotFound) {
+  if (!result && (result.error().code() == ErrorCode::kNotFound ||
+                  result.error().code() == ErrorCode::kCorrupt)) {
     return Away("cannot be read", result.error());
   }
   return ServedObject(std::move(result));

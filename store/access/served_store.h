@@ -12,9 +12,10 @@
 namespace firetower::store {
 
 // A store as those see it who are answered out of it by somebody else: what it refuses the one who
-// reads it for them (kPermission) is no right of theirs, so it counts as away (kUnavailable), and
-// so does a store that is not there. kNotFound is of one object. For reading: what writes is
-// kUnsupported. The store outlives this.
+// reads it for them (kPermission) is no right of theirs, so it counts as away (kUnavailable). So
+// does a store that is not there, or whose URL, keys or clock are wrong: the question is not.
+// kNotFound, kCorrupt and kExhausted are of one object. For reading: what writes is kUnsupported.
+// The store outlives this.
 class ServedStore final : public ObjectStore {
  public:
   explicit ServedStore(const ObjectStore& store) : store_(store) {}

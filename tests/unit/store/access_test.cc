@@ -144,6 +144,26 @@ TEST(ServedStore, AStoreThatIsNotFoundIsAwayAndAnObjectIsNot) {
   EXPECT_EQ(store.Size("a").error().code(), ErrorCode::kNotFound);
 }
 
+TEST(ServedStore, WhatIsWrongOfTheStoreIsNotOfTheQuestion) {
+  // A bucket that is not there, a clock that is wrong; a server that cannot do it.
+  for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kUnsupported}) {
+    const RefusingStore wrong(code);
+    const ServedStore served(wrong);
+    const ObjectStore& store = served;
+    EXPECT_EQ(store.Get("a").error().code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(store.GetRange("a", 0, 1).error().code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(store.GetTail("a", 1).error().code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(store.Size("a").error().code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(store.List("", "").error().code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(store.ListFolders("").error().code(), ErrorCode::kUnavailable);
+  }
+  // Another answer than a listing is no damage of an object.
+  const RefusingStore damaged(ErrorCode::kCorrupt);
+  const ServedStore served(damaged);
+  EXPECT_EQ(served.List("", "", 1).error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(served.GetTail("a", 1).error().code(), ErrorCode::kCorrupt);
+}
+
 // HEAD says 404 of whatever is missing, and no more.
 TEST(ServedStore, AsksForMoreWhereTheSizeDoesNotSayWhatIsMissing) {
   class HeadSaysLess : public RefusingStore {

@@ -73,6 +73,12 @@ TEST(RefusingStore, IsNoFaultOfWhoeverAsks) {
   ExpectUnavailable(store, "refuses its reader: AccessDenied");
 }
 
+// 400 and 422 would tell whoever asks that the question is wrong.
+TEST(RefusingStore, WhoseBucketIsMissingIsNoFaultOfTheQuestion) {
+  const RefusingStore store(Error(ErrorCode::kInvalid, "404 NoSuchBucket; create the bucket"));
+  ExpectUnavailable(store, "cannot be read: 404 NoSuchBucket");
+}
+
 // As a web server that answers 404. "No data" would be believed.
 TEST(RefusingStore, ThatIsNotFoundIsNotOneWithoutProfiles) {
   class NotThere : public RefusingStore {
