@@ -170,6 +170,7 @@ class HubTransport : public HttpTransport {
     answer.body = reply->ok() ? sink.TakeBody() : reply->refusal;
     answer.skipped = session_->Header("X-Firetower-Skipped");
     answer.observed_seconds = session_->Header("X-Firetower-Observed-Seconds");
+    answer.retry_after = session_->Header("Retry-After");
     return answer;
   }
 

@@ -29,7 +29,7 @@ std::string MessageOf(const std::string& body) {
 }
 
 Failure Refused(const std::string& server, std::string_view path, int status,
-                const std::string& body) {
+                const std::string& body, const std::string& retry_after) {
   std::string why = MessageOf(body);
   switch (status) {
     case 400:
@@ -61,8 +61,10 @@ Failure Refused(const std::string& server, std::string_view path, int status,
       return {ExitCode::kFailure, "the answer is too large", why,
               "narrow the selector or the range"};
     case 503:
-      return {ExitCode::kUnreachable, fmt::format("{} is not ready", server), why,
-              "try again, and see 'doctor' if it stays so"};
+      // Busy servers say when to come back; what else is away may be so until somebody mends it.
+      return {ExitCode::kUnreachable, fmt::format("{} answered 503", server), why,
+              retry_after.empty() ? std::string("mend what it names; 'doctor' has more")
+                                  : fmt::format("try again in {} s", retry_after)};
     default:
       return {ExitCode::kFailure, fmt::format("{} answered {}", server, status), why,
               status >= 500 ? "its log has the reason"
@@ -96,7 +98,7 @@ Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValu
   progress.reset();
   if (!answer) return answer.failure();
   if (answer->status != 200) {
-    Failure refused = Refused(name(), path, answer->status, answer->body);
+    Failure refused = Refused(name(), path, answer->status, answer->body, answer->retry_after);
     refused.http_status = answer->status;
     return refused;
   }

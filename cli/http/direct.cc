@@ -97,6 +97,7 @@ class DirectTransport : public HttpTransport {
         answer.status = result->status;
         answer.skipped = result->get_header_value("X-Firetower-Skipped");
         answer.observed_seconds = result->get_header_value("X-Firetower-Observed-Seconds");
+        answer.retry_after = result->get_header_value("Retry-After");
         return answer;
       }
       // A time-out and a connection that broke are one kind of failure.

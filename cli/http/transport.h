@@ -20,6 +20,7 @@ struct HttpAnswer {
   // Headers, "" when absent.
   std::string skipped;           // X-Firetower-Skipped
   std::string observed_seconds;  // X-Firetower-Observed-Seconds
+  std::string retry_after;       // Retry-After
 };
 
 // A way to a server's HTTP API. Keeps its connection for the next request where the server lets it.

@@ -77,6 +77,23 @@ TEST(Refusals, AHubWithoutAStoreIsCalledThat) {
   }
 }
 
+// A daemon whose bucket is down is ready all the same, and asking again does not bring it back.
+TEST(Refusals, AServerThatCannotAnswerSaysWhyAndWhenToComeBack) {
+  std::string headers;
+  k8s::FakeHttpServer server([&](k8s::FakePeer& peer, const std::string&) {
+    return peer.Reply("503 Service Unavailable",
+                      query::JsonError(503, "the store cannot be read: gone").body, headers);
+  });
+  const std::vector<std::string> line = {"top", "--server", UrlOf(server)};
+  const Ran down = RunFiretower(line);
+  EXPECT_EQ(down.exit_code, ExitCode::kUnreachable);
+  EXPECT_THAT(down.err,
+              HasSubstr(UrlOf(server) + " answered 503\n  why: the store cannot be read: gone\n"));
+  EXPECT_EQ(down.err.find("try again"), std::string::npos) << down.err;
+  headers = "Retry-After: 2\r\n";
+  EXPECT_THAT(RunFiretower(line).err, HasSubstr("\n  fix: try again in 2 s\n"));
+}
+
 TEST(Refusals, AServerWithoutThatPathIsNoFiretowerOfThisVersion) {
   k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
     return peer.Reply("404 Not Found", query::JsonError(404, "no such path").body);
