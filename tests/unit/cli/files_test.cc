@@ -85,10 +85,11 @@ TEST_F(FilesTest, PerfScriptThatEndsInsideASampleIsToldOf) {
     const Ran sum = RunFiretower({"merge", file, "--format", "folded"});
     EXPECT_EQ(sum.err, ran.err);
     EXPECT_EQ(sum.out, ran.out);
-    if (!ran.err.empty()) {
-      EXPECT_THAT(ran.err, StartsWith("firetower: warning: " + file + " ends inside a sample"));
+    const bool is_warned = ran.err.find("warning") != std::string::npos;
+    if (is_warned) {
+      EXPECT_THAT(ran.err, HasSubstr("firetower: warning: " + file + " ends inside a sample"));
     }
-    return !ran.err.empty();
+    return is_warned;
   };
   for (const std::string& whole :
        {first, first + second + "\n", flat, flat + flat, "# head\n#\n" + first,
