@@ -97,8 +97,8 @@ class Shown:
             return None
         parts = urllib.parse.urlsplit(url)
         if parts.path == "/":
-            # The page asks this of the server when it is open, and searches by itself; a name may have any character.
-            query = re.sub(r"&s=.*", "", parts.query)
+            # The page asks this of the server when it is open, and searches by itself.
+            query = re.sub(r"&(s|find)=[^&]*", "", parts.query)
             asked = _fetch(
                 urllib.parse.urlunsplit(parts._replace(path="/api/v1/flame", query=query))
             )
