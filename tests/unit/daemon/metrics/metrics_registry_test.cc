@@ -64,7 +64,7 @@ TEST(MetricsRegistry, ShowsKnownLabelsAsZeroFromTheStart) {
         "firetower_objectstore_failures_total{operation=\"put\"} 0\n",
         "firetower_objectstore_failures_total{operation=\"spool\"} 0\n",
         "firetower_objectstore_failures_total{operation=\"retention\"} 0\n",
-        "firetower_objectstore_duration_seconds_count{operation=\"get\"} 0\n",
+        "firetower_objectstore_duration_seconds_count{operation=\"spool\"} 0\n",
         "firetower_overhead_cpu_seconds_total{component=\"bpf\"} 0\n",
         "firetower_metric_series_dropped_total{family=\"firetower_hotspot_cpu_seconds_total\"} 0\n",
         "firetower_user_reads_refused 0\n", "process_cpu_seconds_total 0\n"}) {
