@@ -95,8 +95,9 @@ Status CatalogLineParser::ReadRow(std::string_view text) {
   constexpr std::string_view kNumbers = ",\"start\":", kPolicies = ",\"policies\":[",
                              kBuildIds = ",\"build_ids\":[";
   CatalogRow& row = one_.entry.row;
-  const size_t begin =
-      !head_.empty() && text.starts_with(head_) ? head_.size() : text.find(kNumbers);
+  const bool same_head =
+      !head_.empty() && text.starts_with(head_) && text.substr(head_.size()).starts_with(kNumbers);
+  const size_t begin = same_head ? head_.size() : text.find(kNumbers);
   size_t end = std::string_view::npos;
   if (begin != std::string_view::npos) {
     end = text.find(kPolicies, begin);

@@ -202,6 +202,24 @@ TEST(CatalogLineParser, TakesAnyJsonOfAnEntry) {
   }
 }
 
+// A row whose text begins as the one before it does, and goes on otherwise.
+TEST(CatalogLineParser, TakesNoTextOfAnotherRow) {
+  const CatalogEntry one = EntryOf("shop", "cart", 3, 1);
+  const auto line_with = [&](std::string_view more) {
+    std::string line = CatalogLineOf(one);
+    line.pop_back();
+    return line.replace(line.find(",\"start\":"), 0, more);
+  };
+  CatalogLineParser parser;
+  for (const std::string_view node : {"", "n2", "", "n2", "n3", ""}) {
+    const std::string more =
+        node.empty() ? "" : fmt::format(",\"node\":\"{}\"", node);  // the last of a name counts
+    const Result<CatalogEntry> parsed = parser.Parse(line_with(more));
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_EQ(parsed->entry.row.node, node.empty() ? one.entry.row.node : node);
+  }
+}
+
 TEST(CatalogLineParser, RefusesWhatIsNoEntry) {
   const CatalogEntry one = EntryOf("shop", "cart", 3, 1);
   std::string line = CatalogLineOf(one);
