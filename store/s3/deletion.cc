@@ -67,6 +67,13 @@ void Deletion::DeleteSingly(std::span<const std::string> keys, std::span<const s
   }
 }
 
+// A server without that path may say so with a page of its own.
+Error Deletion::NoSuchPath(const Call& call, const HttpResponse& response) const {
+  const Error error = client_.ToError(call, response);
+  return RefusalOf(response).body.code.empty() ? Error(ErrorCode::kNotFound, error.message())
+                                               : error;
+}
+
 void Deletion::Batch(std::span<const std::string> keys, std::span<const size_t> some,
                      const CallLimits& limits, std::vector<Status>& results) {
   const std::string& prefix = client_.config().prefix;
@@ -81,18 +88,21 @@ void Deletion::Batch(std::span<const std::string> keys, std::span<const size_t> 
                   .max_response_bytes = kMaxMessageBytes,
                   // Nothing comes until all are deleted.
                   .stall_seconds = client_.config().timeout_seconds,
+                  .also_accepted = {404},
                   .answers_xml = true};
   const Result<HttpResponse> response = client_.Send(call, limits);
-  if (!response) {
-    const ErrorCode code = response.error().code();
+  std::optional<Error> refused;
+  if (!response) refused = response.error();
+  if (response && response->status == 404) refused = NoSuchPath(call, *response);
+  if (refused) {
+    const ErrorCode code = refused->code();
     // Servers, and rights, may know single deletions only: any answer that is one is tried so.
     if (code == ErrorCode::kUnavailable || code == ErrorCode::kCorrupt) {
-      for (const size_t i : some) results[i] = response.error();
+      for (const size_t i : some) results[i] = *refused;
       return;
     }
     if (code == ErrorCode::kUnsupported && !one_by_one_.exchange(true)) {
-      LOG(kInfo, "the S3 server deletes objects one by one only",
-          {{"answer", response.error().message()}});
+      LOG(kInfo, "the S3 server deletes objects one by one only", {{"answer", refused->message()}});
     }
     DeleteSingly(keys, some, code, limits, results);
     return;

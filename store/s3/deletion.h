@@ -29,6 +29,8 @@ class Deletion {
   // What came of each of `some`, which are at most kMaxDeletedAtOnce places in `keys`.
   void Batch(std::span<const std::string> keys, std::span<const size_t> some,
              const CallLimits& limits, std::vector<Status>& results);
+  // Of a 404 to a request for several.
+  Error NoSuchPath(const Call& call, const HttpResponse& response) const;
   // One after the other, where the server refused them `together` with that code.
   void DeleteSingly(std::span<const std::string> keys, std::span<const size_t> some,
                     ErrorCode together, const CallLimits& limits, std::vector<Status>& results);

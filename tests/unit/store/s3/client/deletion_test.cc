@@ -143,6 +143,7 @@ TEST_F(DeletionTest, GoesOneByOneOnceWhereARequestMakesNoSense) {
 TEST_F(DeletionTest, GoesOneByOneWhereSeveralTogetherAreRefused) {
   for (const auto& [status, body] :
        {std::pair(403, ErrorXml("AccessDenied")), std::pair(404, std::string()),
+        std::pair(404, std::string("404 page not found")),
         std::pair(413, std::string("too large"))}) {
     script_->sent.clear();
     script_->Then(status, body).Then(204).Then(204);
