@@ -91,8 +91,8 @@ class Told:
         return holds
 
 
-def judge(case, shown, expr, good):
-    query = Query("Firetower / Agent health", "One", "A", expr, True, "")
+def judge(case, shown, expr, good, legend=""):
+    query = Query("Firetower / Agent health", "One", "A", expr, True, legend)
     told = Told()
     evidence.judge(told, shown, [query], 0)
     case.check(f"{expr}: has data", bool(shown.answers[query]))
@@ -108,6 +108,8 @@ def main():
         shown = Shown(prometheus, {}, "")
         for expr in GOOD + BAD:
             judge(case, shown, expr, expr in GOOD)
+        judge(case, shown, f"sum by (state) ({POLICIES})", True, "{{state}}")
+        judge(case, shown, f"sum by (state) ({POLICIES})", False, "{{stat}}")
     case.finish()
 
 
