@@ -57,7 +57,7 @@ constexpr ExitCodeSpec kExitCodes[] = {
     {ExitCode::kUsage, "the command line is wrong"},
     {ExitCode::kThreshold, "a threshold was passed"},
     {ExitCode::kNoData, "nothing matches"},
-    {ExitCode::kUnreachable, "the server cannot be reached, is not ready or refuses"},
+    {ExitCode::kUnreachable, "the server cannot be reached, cannot answer or refuses"},
     {ExitCode::kInterrupted, "interrupted (Ctrl-C, SIGINT)"},
     {ExitCode::kTerminated, "told to end (SIGTERM)"},
 };

@@ -88,9 +88,9 @@ Status WriteThrough(const std::string& file, std::string_view data) {
   return WriteAll(fd.get(), data).Context(file);
 }
 
-// Files are replaced whole, where their symlinks lead, and who might read the old one may read the
-// new one, nobody else. What holds no bytes of its own, a FIFO or a
-// device, is written to: a file in its place would be the end of it.
+// Files are replaced whole, where their symlinks lead, and keep their mode; whose they are is not
+// kept. What holds no bytes of its own, a FIFO or a device, is written to: a file in its place
+// would be the end of it.
 Status WriteFileOrPipe(const std::string& file, std::string_view data) {
   struct stat info {};
   if (::stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return WriteThrough(file, data);

@@ -90,7 +90,7 @@ Outcome<int> RunView(const LocalContext& context) {
   interrupt.Hold();
   query::HttpServerOptions serving;
   serving.listen = args.Has("listen") ? args.Get("listen") : "127.0.0.1:0";
-  serving.host_rule = {{}, "have it serve on another address than a loopback one with --listen"};
+  serving.host_rule = {{}, "forward a port to it and ask localhost"};
   Result<std::unique_ptr<query::HttpServer>> server = query::HttpServer::Start(
       serving, [&](const query::HttpRequest& request) { return Answer(request, *page); });
   if (!server) {

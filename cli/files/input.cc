@@ -69,13 +69,18 @@ profile::DecodeOptions InputOptions(const LocalContext& context) {
   return options;
 }
 
-void WarnOfCut(const LocalContext& context, const std::string& file, std::string_view bytes) {
+bool IsCut(const LocalContext& context, const std::string& file, std::string_view bytes) {
+  constexpr std::string_view kGzip = "\x1f\x8b";
+  if (bytes.starts_with(kGzip)) return false;  // what it holds is known to its reader alone
   std::optional<profile::Format> format = InputOptions(context).format;
   if (!format) {
     const Result<profile::Format> detected = profile::DetectFormat(bytes, file);
     if (detected) format = *detected;
   }
-  if (format != profile::Format::kPerfScript || !EndsInsideSample(bytes)) return;
+  return format == profile::Format::kPerfScript && EndsInsideSample(bytes);
+}
+
+void WarnOfCut(const LocalContext& context, const std::string& file) {
   std::fprintf(stderr,
                "%s: warning: %s ends inside a sample of perf script, without an empty line: if it "
                "was cut, its last stack is too short\n",
@@ -99,7 +104,7 @@ Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std
   Result<profile::Profile> profile = profile::DecodeProfile(*bytes, file, InputOptions(context));
   progress.reset();
   if (!profile) return BadInput(file, profile.error());
-  WarnOfCut(context, file, *bytes);
+  if (IsCut(context, file, *bytes)) WarnOfCut(context, file);
   return *std::move(profile);
 }
 

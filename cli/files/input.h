@@ -20,9 +20,10 @@ Outcome<std::string> ReadInput(const std::string& file);
 // Of --input-format and --untimed, for the commands that have them.
 profile::DecodeOptions InputOptions(const LocalContext& context);
 
-// Warns where text of `perf script` ends inside a sample, which then may lack frames. It says
-// nothing of its length, so that it cannot be told for sure.
-void WarnOfCut(const LocalContext& context, const std::string& file, std::string_view bytes);
+// Whether text of `perf script` ends inside a sample, which then may lack frames. It says nothing
+// of its length, so that it cannot be told for sure. False of what is gzip'd.
+bool IsCut(const LocalContext& context, const std::string& file, std::string_view bytes);
+void WarnOfCut(const LocalContext& context, const std::string& file);
 
 // A file that was read and is not what it should be.
 Failure BadInput(const std::string& file, const Error& error);

@@ -41,6 +41,7 @@ Outcome<int> RunMerge(const LocalContext& context) {
 
   // One file at a time is in memory, and the sum.
   profile::Merger merger;
+  std::vector<std::string> cut;
   {
     Progress progress("merging", "files", files.size());
     for (size_t i = 0; i < files.size(); ++i) {
@@ -49,13 +50,14 @@ Outcome<int> RunMerge(const LocalContext& context) {
       if (!bytes) return bytes.failure();
       Status added = profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger);
       if (added) {
-        WarnOfCut(context, files[i], *bytes);
+        if (IsCut(context, files[i], *bytes)) cut.push_back(files[i]);
         continue;
       }
       const bool was_read = added.error().code() == ErrorCode::kInvalid;
       return was_read ? CannotAdd(files[i], added.error()) : BadInput(files[i], added.error());
     }
   }
+  for (const std::string& file : cut) WarnOfCut(context, file);
   if (merger.saturated_values() > 0) {
     return Failure{ExitCode::kFailure, "the files cannot be added up",
                    "some values do not fit in 64 bits then", "merge fewer of them"};

@@ -61,10 +61,11 @@ Failure Refused(const std::string& server, std::string_view path, int status,
       return {ExitCode::kFailure, "the answer is too large", why,
               "narrow the selector or the range"};
     case 503:
-      // Busy servers say when to come back; what else is away may be so until somebody mends it.
+      // A busy server passes, and some say when; what else is away may be so until it is mended.
       return {ExitCode::kUnreachable, fmt::format("{} answered 503", server), why,
-              retry_after.empty() ? std::string("mend what it names; 'doctor' has more")
-                                  : fmt::format("try again in {} s", retry_after)};
+              retry_after.empty()
+                  ? std::string("try again; if it stays so, mend what it names: 'doctor' has more")
+                  : fmt::format("try again in {} s", retry_after)};
     default:
       return {ExitCode::kFailure, fmt::format("{} answered {}", server, status), why,
               status >= 500 ? "its log has the reason"

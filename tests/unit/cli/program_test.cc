@@ -464,7 +464,8 @@ TEST_F(FiretowerTest, ViewServesAFileUntilItIsInterrupted) {
   EXPECT_THAT(page, HasSubstr("\"Parse\""));
   EXPECT_THAT(elsewhere, HasSubstr(" 404 "));
   EXPECT_THAT(elsewhere, Not(HasSubstr("Parse")));
-  EXPECT_THAT(rebound, AllOf(HasSubstr(" 421 "), HasSubstr("--listen"), Not(HasSubstr("Parse"))));
+  EXPECT_THAT(rebound,
+              AllOf(HasSubstr(" 421 "), HasSubstr("forward a port"), Not(HasSubstr("Parse"))));
 }
 
 TEST_F(FiretowerTest, ViewSaysWhyAFileCannotBeShown) {
