@@ -149,6 +149,13 @@ void AddTimePath(const Add& add, int64_t start_s) {
   add("/");
   AddDigits(add, start_s, 10);
 }
+// "2026-11-21/05/1795239711-60"
+template <typename Add>
+void AddInterval(const Add& add, int64_t start_s, int64_t seconds) {
+  AddTimePath(add, start_s);
+  add("-");
+  AddDigits(add, seconds, 1);
+}
 template <typename Add>
 void AddClusterPrefix(const Add& add, RetentionClass retention, std::string_view cluster) {
   AddAll(add, "v1/", RetentionClassName(retention), "/", cluster, "/");
@@ -167,9 +174,7 @@ void AddKey(const Add& add, const BundleKey& key) {
     AddRollUpFolder(add, key.seconds);
   else
     add(kBundleFolder);
-  AddTimePath(add, key.start_s);
-  add("-");
-  AddDigits(add, key.seconds, 1);
+  AddInterval(add, key.start_s, key.seconds);
   AddAll(add, "/", key.scope, "/", key.node, "-", key.run, kBundleSuffix);
 }
 template <typename Add>
@@ -187,9 +192,7 @@ template <typename Add>
 void AddKey(const Add& add, const CatalogKey& key) {
   AddClusterPrefix(add, key.retention, key.cluster);
   add(kCatalogFolder);
-  AddTimePath(add, key.start_s);
-  add("-");
-  AddDigits(add, key.seconds, 1);
+  AddInterval(add, key.start_s, key.seconds);
   add("/");
   if (key.part == CatalogPart::kBundles) {
     AddAll(add, kBundlesMark, key.hash, kBundlesSuffix);
