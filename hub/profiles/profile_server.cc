@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <atomic>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -34,9 +35,6 @@ store::QueryLimits LimitsOfAnAnswer() {
 // So often the threads look whether this hub has begun to lead.
 constexpr int64_t kLookNs = 2 * kNsPerSecond;
 
-// What freed memory the allocator kept for the next question, of any thread's.
-void GiveBackMemory() { ::malloc_trim(0); }
-
 class ProfileServerImpl final : public ProfileServer {
  public:
   ProfileServerImpl(const Config& config, Parts parts, std::unique_ptr<store::ObjectStore> store)
@@ -63,7 +61,7 @@ class ProfileServerImpl final : public ProfileServer {
                              .limits = LimitsOfAnAnswer(),
                              // A dashboard asks for all of its panels at once.
                              .admission = {.waiting = 30, .strangers = 8},
-                             .on_idle = GiveBackMemory}) {}
+                             .on_idle = [this] { answered_ = true; }}) {}
 
   ~ProfileServerImpl() override { Stop(); }
 
@@ -74,6 +72,7 @@ class ProfileServerImpl final : public ProfileServer {
     retention_thread_ = NamedThread("retention", [this](std::stop_token stop, WakeFd& wake) {
       while (!stop.stop_requested()) {
         retention_.Look(parts_.leads(), stop);
+        GiveBackMemory();
         wake.Wait(static_cast<int>(kLookNs / kNsPerMs));
       }
     });
@@ -96,6 +95,12 @@ class ProfileServerImpl final : public ProfileServer {
   }
 
  private:
+  // What freed memory the allocator kept for the next question, of any thread's. Not after each:
+  // one that follows at once would fault in every page of it again.
+  void GiveBackMemory() {
+    if (answered_.exchange(false)) ::malloc_trim(0);
+  }
+
   void KeepCatalogs(const std::stop_token& stop, WakeFd& wake) {
     while (!stop.stop_requested()) {
       const int64_t began_ns = parts_.clock.MonotonicNs();
@@ -128,6 +133,7 @@ class ProfileServerImpl final : public ProfileServer {
   OwnRights rights_;
   KubeAuthorizer authorizer_;
   HubSources sources_;
+  std::atomic<bool> answered_ = false;  // since memory was given back
   query::Api api_;
   NamedThread catalog_thread_;
   NamedThread retention_thread_;
