@@ -35,7 +35,7 @@ from shares import (
 )
 
 NAME = "agents"
-AGENTS = 'job=~"$job", instance=~"$instance"'
+AGENTS = 'job=~"$job", instance=~"$instance", node=~"$node"'
 HUB = 'job=~"$hub_job"'
 UNNAMED = f'{AGENTS}, result="unnamed"'
 LOOKUPS = "firetower_symbol_lookups_total"
@@ -43,6 +43,36 @@ ATTRIBUTION = "firetower_attribution_total"
 OPERATIONS = "firetower_objectstore_operations_total"
 FAILURES = "firetower_objectstore_failures_total"
 STORE_SECONDS = "firetower_objectstore_duration_seconds"
+# Where the hub has a better answer about a panel than what is usual in its row, by title.
+OF_GLANCE = {
+    "Samples lost": [links.NODES_LOST, links.NODES_SEEN],
+    "Samples of nobody": [links.NODES_BY_POD],
+    "Frames without a name": [links.NODES_UNNAMED],
+    "Waits for the store": [links.NODES_STORED],
+}
+OF_LOSSES = {
+    "Samples": [links.NODES_SEEN, links.NODES_FLAME],
+    "What met a bound": [links.NODES_SEEN, links.NODES_FLAME],
+    "Whose samples": [links.NODES_BY_POD],
+    "Names of pods": [links.NODES_BY_POD],
+    # Profiles have what metrics left out.
+    "Metrics left out": [links.NODES_FLAME, links.NODES_BY_POD],
+    "Metrics": [links.NODES_FLAME, links.NODES_BY_POD],
+}
+OF_SYMBOLS = {
+    "Stacks that were cut": [links.NODES_PPROF, links.NODES_FLAME],
+    "Code that was not known yet": [links.NODES_PPROF, links.NODES_FLAME],
+    "Unwind tables": [links.NODES_FLAME],
+    "Size of unwind tables": [links.NODES_FLAME],
+}
+OF_POLICIES = {
+    f"Triggers: {what}": [links.NODES_CAPTURES]
+    for what in ("readings", "captures", "captures that were not made")
+}
+OF_HUB = {
+    "Nodes that report": [links.DOCTOR, links.NODES_SEEN],
+    "Policies of the hub": [links.DOCTOR, links.NODES_NAMESPACES],
+}
 
 
 def glance():
@@ -458,7 +488,6 @@ def hub():
             or_zero(f"count(firetower_hub_access_allowed{{{HUB}}} == 0)"),
             bad=1,
             over=RATE,
-            links=[links.DOCTOR],
         ),
         number(
             "Questions that failed",
@@ -571,6 +600,8 @@ def dashboard():
             'label_values(firetower_samples_total{job=~"$job"}, instance)',
             everything=".+",
         ),
+        # `.*` is of agents without the label, too.
+        variable("node", "Node", 'label_values(firetower_samples_total{job=~"$job"}, node)'),
     ]
     return made(
         "firetower-agents",
@@ -578,13 +609,16 @@ def dashboard():
         "What agents and hub cost, lose and refuse.",
         chosen,
         [
-            ("At a glance", glance()),
-            ("Cost", cost()),
-            ("Losses", losses()),
-            ("Stacks and symbols", symbols()),
-            ("Store and uploads", uploads()),
-            ("Policies and the API server", policies()),
-            ("Hub", hub()),
+            ("At a glance", links.led(glance(), [links.NODES_SEEN], OF_GLANCE)),
+            ("Cost", links.led(cost(), [links.NODES_SEEN, links.NODES_FLAME])),
+            ("Losses", links.led(losses(), [links.NODES_LOST, links.NODES_SEEN], OF_LOSSES)),
+            ("Stacks and symbols", links.led(symbols(), [links.NODES_UNNAMED], OF_SYMBOLS)),
+            ("Store and uploads", links.led(uploads(), [links.NODES_STORED])),
+            (
+                "Policies and the API server",
+                links.led(policies(), [links.NODES_BY_POD], OF_POLICIES),
+            ),
+            ("Hub", links.led(hub(), [links.DOCTOR, links.NODES_STORED], OF_HUB)),
         ],
         top=False,
     )

@@ -42,7 +42,7 @@ def glance():
             "Agents that Prometheus reaches.",
             total(up(AGENTS)),
             over=RATE,
-            links=[links.AGENTS],
+            links=[links.AGENTS, links.CHOSEN_BY_NODE],
         ),
         number(
             "Agents down",
@@ -50,7 +50,7 @@ def glance():
             or_zero(f"count(({up(AGENTS)}) == 0)"),
             over=RATE,
             bad=1,
-            links=[links.AGENTS],
+            links=[links.AGENTS, links.CHOSEN_BY_NODE],
         ),
         number(
             "CPU in profiles",
@@ -64,6 +64,7 @@ def glance():
             "Pods that are in profiles, now.",
             or_zero(f'count(count by ({POD}) ({CPU}{{{PODS}, pod!="-"}}))'),
             over=RATE,
+            links=[links.CHOSEN_BY_POD],
         ),
         number(
             "In the kernel, at least",
@@ -73,6 +74,7 @@ def glance():
             PERCENT,
             warn=0.3,
             bad=0.5,
+            links=links.CHOSEN,
         ),
         number(
             "Samples lost",
@@ -81,7 +83,7 @@ def glance():
             PERCENT,
             warn=0.001,
             bad=0.01,
-            links=[links.AGENTS],
+            links=[links.AGENTS, links.CHOSEN_LOST],
         ),
     ]
 
@@ -151,7 +153,7 @@ def workloads():
             f"Cores of what each node's agent has in profiles. {SEEN}",
             query(by(NODE, rate(CPU, AGENTS)), NODE_NAME),
             unit=CORES,
-            links=[links.AGENT_OF_SERIES],
+            links=[links.AGENT_OF_SERIES, links.CHOSEN_BY_NODE],
         ),
     ]
 
@@ -233,6 +235,7 @@ def agents():
             NODE_NAME,
             (1, "up"),
             (0, "down"),
+            links=[links.AGENT_OF_SERIES, links.CHOSEN_BY_NODE],
         ),
         curve(
             "Captures",
@@ -240,12 +243,14 @@ def agents():
             query(
                 or_zero(by(policy, increase(captures, AGENTS))), "{{policy_namespace}}/{{policy}}"
             ),
+            links=[links.CAPTURES],
         ),
         number(
             "Captures in the range",
             "Captures that triggers made.",
             or_zero(total(increase(captures, AGENTS, RANGE))),
             width=6,
+            links=[links.CAPTURES],
         ),
         number(
             "Policies refused",
@@ -254,7 +259,7 @@ def agents():
             bad=1,
             width=6,
             over=RATE,
-            links=[links.AGENTS],
+            links=[links.AGENTS, links.CHOSEN_BY_POD],
         ),
         number(
             "Frames without a name",
@@ -267,7 +272,7 @@ def agents():
             warn=0.1,
             bad=0.2,
             width=6,
-            links=[links.AGENTS],
+            links=[links.AGENTS, links.CHOSEN_UNNAMED],
         ),
         number(
             "Samples of nobody",
@@ -280,7 +285,7 @@ def agents():
             warn=0.001,
             bad=0.01,
             width=6,
-            links=[links.AGENTS],
+            links=[links.AGENTS, links.CHOSEN_BY_POD],
         ),
     ]
 

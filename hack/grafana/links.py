@@ -11,10 +11,11 @@ RANGE = "from=${__from}&to=${__to}"
 VARIABLES = "${datasource:queryparam}&${job:queryparam}&${firetower:queryparam}"
 
 
-def _selector(equals="%3D", **labels):
-    """{name=`value`}, escaped but for what Grafana fills in. Between backticks `"` and a backslash are themselves."""
-    inside = "%2C".join(f"{name}{equals}%60{value}%60" for name, value in labels.items())
-    return f"%7B{inside}%7D"
+def _selector(equals="%3D", also="", **labels):
+    """{name=`value`}, escaped but for what Grafana fills in. Between backticks `"` and a backslash are themselves.
+    `also`: one more matcher, escaped."""
+    inside = [f"{name}{equals}%60{value}%60" for name, value in labels.items()]
+    return "%7B" + "%2C".join([*inside, *([also] if also else [])]) + "%7D"
 
 
 def _label(name):
@@ -42,6 +43,17 @@ def top(selector):
     return link(
         "Hottest functions (JSON)", f"${{firetower}}/api/v1/top?by=functions&q={selector}&{RANGE}"
     )
+
+
+def series(title, by, selector):
+    """CPU time by labels, of which there may be none: an empty list, where a flame graph would be an error."""
+    return link(f"{title} (JSON)", f"${{firetower}}/api/v1/series?by={by}&q={selector}&{RANGE}")
+
+
+def stored(title, selector):
+    """Profile by profile, of all types, as the store has them."""
+    address = f"${{firetower}}/api/v1/profiles?stored=true&q={selector}&{RANGE}"
+    return link(f"{title} (JSON)", address)
 
 
 def profile(selector):
@@ -79,6 +91,28 @@ def cell_container():
     return _flame(selector, _FIND)
 
 
+def of_its_pod(*by):
+    """What the pod used, by labels that say where and for whom, before its flame graph."""
+    selector = _selector(namespace="${namespace}", pod="${pod}")
+    return [series("CPU time by " + ", ".join(by), ",".join(by), selector), _flame(selector)]
+
+
+def of_its_namespace():
+    selector = _selector(namespace="${namespace}")
+    return [series("CPU time of the namespace's pods", "pod", selector), _flame(selector)]
+
+
+def led(members, usual, special=None):
+    """A row's panels with links at their titles: those of `special` by title, else `usual`. They want no series that was
+    clicked, so that they are there where a panel has none, too."""
+    special = dict(special or {})
+    for panel in members:
+        panel["links"] += special.pop(panel["title"], usual)
+    if special:
+        raise ValueError(f"links of {sorted(special)}: the row has no such panels; name one of it")
+    return members
+
+
 POD_OF_SERIES = [flame(), pod()]
 POD_OF_ROW = [flame(_cell), pod(_cell)]
 AGENTS = link("Agent health", f"/d/firetower-agents?{VARIABLES}&{RANGE}")
@@ -95,5 +129,28 @@ AGENT_OF_SERIES = link(
     "Agent health",
     f"/d/firetower-agents?{VARIABLES}&var-instance={_label('instance')}&{RANGE}",
 )
-# The node is no label that agents' own figures and profiles share, so that these lead to the agents' answers about themselves.
+_CAPTURED = "capture!%3D%60%60"
+CAPTURES = stored("Captures", _selector("%3D~", _CAPTURED, namespace="${namespace:regex}"))
+CAPTURES_OF_NAMESPACE = stored("Captures", _selector(also=_CAPTURED, namespace="${namespace}"))
+CHOSEN_BY_NODE = series("CPU time by node", "node", _CHOSEN)
+CHOSEN_BY_POD = series("CPU time by pod", "namespace,pod", _CHOSEN)
+# How frames without a name read, and a sample whose stack did not come.
+_UNNAMED, _STACK_LOST = "&find=%2B0x", "&find=stack%20lost"
+CHOSEN_UNNAMED = _flame(_CHOSEN, _UNNAMED)
+CHOSEN_LOST = _flame(_CHOSEN, _STACK_LOST)
+# Of the nodes that are chosen. Series of agents have no label `node` where scraping adds none, and then a link that was of a
+# series' would be broken; the variable is All then. With `regex` a name's points had backslashes, which addresses lose.
+_NODES = {"equals": "%3D~", "node": "${node:pipe}"}
+_OF_NODES = _selector(**_NODES)
+NODES_SEEN = series("CPU time in profiles by node", "node", _OF_NODES)
+NODES_BY_POD = series("CPU time by pod", "node,namespace,pod", _OF_NODES)
+NODES_STORED = stored("Stored profiles", _OF_NODES)
+NODES_CAPTURES = stored("Captures", _selector(also=_CAPTURED, **_NODES))
+NODES_NAMESPACES = series("CPU time by namespace", "node,namespace", _OF_NODES)
+NODES_FLAME = _flame(_OF_NODES)
+NODES_UNNAMED = _flame(_OF_NODES, _UNNAMED)
+NODES_LOST = _flame(_OF_NODES, _STACK_LOST)
+# Its samples have the label `cut`, which the page does not show.
+NODES_PPROF = profile(_OF_NODES)
+# What the hub says of itself now: it takes no range.
 DOCTOR = link("Doctor", "${firetower}/api/v1/doctor")

@@ -190,7 +190,7 @@ def bars(title, description, expr, legend, unit=PERCENT, links=(), width=12, hei
     )
 
 
-def states(title, description, expr, legend, good, bad, width=12, height=8):
+def states(title, description, expr, legend, good, bad, links=(), width=12, height=8):
     """What is 1 or 0 over time; `good`, `bad`: (value, text)."""
     mapped = {
         str(value): {"text": text, "color": color, "index": index}
@@ -204,7 +204,7 @@ def states(title, description, expr, legend, good, bad, width=12, height=8):
         size=(width, height),
         fieldConfig={
             "defaults": {
-                **_defaults("short", []),
+                **_defaults("short", list(links)),
                 "custom": {"fillOpacity": 70},
                 "mappings": [{"type": "value", "options": mapped}],
             },

@@ -52,12 +52,14 @@ def glance():
             "Of all CPU time that its node's agent has in profiles.",
             f"sum({used}) / sum({on_its_node})",
             PERCENT,
+            links=links.of_its_pod("node"),
         ),
         number(
             "Of its namespace",
             "Of all CPU time in profiles of its namespace.",
             f"sum({used}) / sum({rate(CPU, SPACE, RANGE)})",
             PERCENT,
+            links=links.of_its_namespace(),
         ),
         number(
             "In the kernel, at least",
@@ -67,6 +69,7 @@ def glance():
             PERCENT,
             warn=0.3,
             bad=0.5,
+            links=links.of_pod(),
         ),
         number(
             "Workload",
@@ -75,6 +78,7 @@ def glance():
             '"workload", "-", "", "")',
             text="{{workload_kind}} {{workload}}",
             over=RANGE,
+            links=links.of_its_pod("workload", "node"),
         ),
         number(
             "Lost on its node",
@@ -83,7 +87,7 @@ def glance():
             PERCENT,
             warn=0.001,
             bad=0.01,
-            links=[links.AGENTS],
+            links=[links.AGENTS, *links.of_its_pod("node")],
         ),
         text(
             "Profiles of this range",
@@ -135,6 +139,7 @@ def containers():
                 "{{node}} {{instance}}",
             ),
             unit=PERCENT,
+            links=links.of_its_pod("node"),
         ),
     ]
 
@@ -180,6 +185,7 @@ def functions():
             unit=PERCENT,
             stacked=True,
             most=1,
+            links=links.of_pod(),
         ),
         bars(
             "By binary",
@@ -211,7 +217,7 @@ def triggers():
                 ),
                 "{{policy_namespace}}/{{policy}}",
             ),
-            links=links.of_pod(),
+            links=[links.CAPTURES_OF_NAMESPACE, *links.of_pod()],
         ),
         curve(
             "Captures that were not made",
@@ -220,6 +226,7 @@ def triggers():
                 or_zero(by("policy, reason", increase("firetower_trigger_suppressed_total", of))),
                 "{{policy}} {{reason}}",
             ),
+            links=[links.CAPTURES_OF_NAMESPACE],
         ),
     ]
 

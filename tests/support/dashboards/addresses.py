@@ -29,6 +29,36 @@ def _parameters():
     return found
 
 
+def _labels():
+    """What selectors and `by` of series may name."""
+    text = (ROOT / "docs/grafana.md").read_text(encoding="utf-8")
+    told = text[text.index("\nLabels are ") : text.index("Selectors are PromQL's")]
+    return set(re.findall(r"`(\w+)`", told))
+
+
+# A matcher of a selector, its value in any of three quotes.
+_MATCHER = re.compile(r"""(\w+)(?:=~|!~|!=|=)(?:`[^`]*`|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
+
+
+def _wrong_values(path, given):
+    """Of parameters whose values are none of the reader's own text."""
+    selector = given.get("q", ["{}"])[0]
+    inside = selector[selector.find("{") + 1 : -1]
+    matched = set(_MATCHER.findall(inside))
+    if not selector.endswith("}") or _MATCHER.sub("", inside).strip(", "):
+        return f"{selector} is no selector"
+    by = set(",".join(given.get("by", [])).split(",")) - {""}
+    if path == "top":
+        known_by = {"containers", "functions"}
+    else:
+        known_by = _labels()
+    if lost := (matched - _labels()) | (by - known_by):
+        return f"{path or 'the page'} knows no {', '.join(sorted(lost))}"
+    if given.get("stored", ["true"])[0] not in ("true", "false"):
+        return "stored is neither true nor false"
+    return None
+
+
 def wrong(address):
     """What the server would refuse of a path with its query; None if nothing."""
     parts = urllib.parse.urlsplit(address)
@@ -38,6 +68,7 @@ def wrong(address):
         )
     except ValueError as error:
         return str(error)
+    path = ""
     if parts.path == "/":
         known = PAGE
     else:
@@ -48,4 +79,4 @@ def wrong(address):
     for name, values in given.items():
         if name not in known or len(values) != 1:
             return f"{parts.path} does not take {name}, or once alone"
-    return None
+    return _wrong_values(path, given)

@@ -188,7 +188,10 @@ def judge_targets(case, yaml):
         "what asks for up is known here", {query.panel for query in asked} == wanted.keys(), asked
     )
     boards = {one["title"]: one for one in panels.dashboards().values()}
-    chosen = {query: {**values(boards[query.dashboard]), "instance": "1.*"} for query in asked}
+    chosen = {
+        query: {**values(boards[query.dashboard]), "instance": "1.*", "node": ".*"}
+        for query in asked
+    }
     cases = {
         "evaluation_interval": "1m",
         "tests": [
@@ -251,6 +254,70 @@ def judge_links(case):
         "the cluster's and the pod's dashboards lead to flame graphs",
         {("Firetower / Cluster", "/"), ("Firetower / Pod", "/")} <= led,
     )
+
+
+def asked_of_hub(link, own):
+    """Path and query of a link to the server's page or API, its labels filled in; None where it leads elsewhere."""
+    if not link.url.startswith("${firetower}/"):
+        return None
+    fields = {
+        name: "x"
+        for name in panels.variables_in(link.url)
+        if name.startswith(("__field.labels.", "__data.fields."))
+    }
+    return panels.filled(link.url, {**own, **fields}).removeprefix(HUB)
+
+
+def judge_every_panel(case):
+    """Each that shows figures leads on to the server: to what it answers of the range that is shown."""
+    shown = [
+        (board, panel)
+        for board in panels.dashboards().values()
+        for panel in panels.panels(board)
+        if panel["type"] != "text"
+    ]
+    case.at_least("panels of figures", len(shown), 90)
+    case.check("each asks for some", all(panel["targets"] for _, panel in shown))
+    found = panels.links()
+    ends = []
+    for board, panel in shown:
+        own = values(board)
+        of = [one for one in found if (one.dashboard, one.panel) == (board["title"], panel["title"])]
+        asked = [address for one in of if (address := asked_of_hub(one, own))]
+        ranges = [
+            urllib.parse.parse_qs(urllib.parse.urlsplit(address).query)
+            for address in asked
+            if addresses.wrong(address) is None
+        ]
+        wanted = ([own["__from"]], [own["__to"]])
+        if wanted not in [(one.get("from"), one.get("to")) for one in ranges]:
+            ends.append(f"{board['title']} / {panel['title']}: {asked}")
+    case.check("each leads to what the server answers of the range", not ends, ends)
+
+
+def judge_nodes(case):
+    """An agent's figures have no label of the node where scraping adds none: links go by the variable, and All is any."""
+    board = panels.dashboards()["agents.json"]
+    every = [one for one in board["templating"]["list"] if one["name"] == "node"]
+    case.check(
+        "All nodes are no list of names, and what has no node too",
+        [(one["includeAll"], one["allValue"], one["current"]["value"]) for one in every]
+        == [(True, ".*", "$__all")],
+        every,
+    )
+    of_board = [one for one in panels.links() if one.dashboard == board["title"]]
+    asking = [one for one in of_board if "q=" in one.url]
+    case.at_least("links to what nodes delivered", len(asking), 50)
+    for chosen in (".*", "node-1.example|node-2.example"):
+        own = {**values(board), "node": chosen}
+        asked = [
+            urllib.parse.parse_qs(urllib.parse.urlsplit(asked_of_hub(one, own)).query)
+            for one in asking
+        ]
+        wrong = [one["q"] for one in asked if not one["q"][0].startswith(f"{{node=~`{chosen}`")]
+        case.check(f"nodes {chosen} are asked for as they are", not wrong, wrong)
+    own = [str(one) for one in of_board if "__field" in one.url or "__data" in one.url]
+    case.check("no link there needs a label that there may not be", not own, own)
 
 
 # What has a meaning in an address, in a selector's string or in a regular expression.
@@ -334,6 +401,8 @@ def main():
     judge_syntax(case)
     judge_targets(case, yaml)
     judge_links(case)
+    judge_every_panel(case)
+    judge_nodes(case)
     judge_filters(case)
     case.finish()
 
