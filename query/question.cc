@@ -120,11 +120,19 @@ HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {
   return response;
 }
 
-Error NothingMatches(const Question& question) {
+std::string DamagedText(const store::SkippedList& skipped) {
+  if (skipped.total == 0) return "";
+  return fmt::format(
+      "; {} stored profiles or bundles of that time are damaged, and nobody knows "
+      "whether they held any: the server's log names the first",
+      skipped.total);
+}
+
+Error NothingMatches(const Question& question, const store::SkippedList& skipped) {
   return {ErrorCode::kNotFound,
           fmt::format("no profile matches {}; widen the range, or see /api/v1/series for what "
-                      "there is",
-                      question.Describe())};
+                      "there is{}",
+                      question.Describe(), DamagedText(skipped))};
 }
 
 Error NothingReadable(const store::SkippedList& skipped) {
@@ -132,7 +140,7 @@ Error NothingReadable(const store::SkippedList& skipped) {
   if (!skipped.items.empty())
     first = fmt::format(", the first: {}: {}", skipped.items[0].key, skipped.items[0].reason);
   return {ErrorCode::kUnavailable,
-          fmt::format("there is no answer: {} stored profiles or files of that time could not be "
+          fmt::format("there is no answer: {} stored profiles or bundles of that time could not be "
                       "read, and nothing else matches{}",
                       skipped.total, first)};
 }

@@ -47,9 +47,11 @@ HttpResponse ErrorResponse(const Error& error);
 void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response);
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
 
+// What an answer of no profile says beside it; empty where nothing was damaged.
+std::string DamagedText(const store::SkippedList& skipped);
 // kNotFound of an answer that would be of no profile.
-Error NothingMatches(const Question& question);
-// Instead of that where some could not be read: what asks must not take them for none.
+Error NothingMatches(const Question& question, const store::SkippedList& skipped);
+// Instead of that where the answer surely lacks some: what asks must not take them for none.
 Error NothingReadable(const store::SkippedList& skipped);
 
 }  // namespace firetower::query

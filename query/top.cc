@@ -175,9 +175,9 @@ struct Reading {
 
 // What is there and cannot be read is not none.
 Status CheckRead(const Reading& reading) {
-  const uint64_t missing = reading.unread.total + reading.listed.total;
-  if (reading.profiles > 0 || missing == 0) return OkStatus();
-  return NothingReadable(reading.unread.total > 0 ? reading.unread : reading.listed);
+  const uint64_t lacked = reading.unread.lacked + reading.listed.lacked;
+  if (reading.profiles > 0 || lacked == 0) return OkStatus();
+  return NothingReadable(reading.unread.lacked > 0 ? reading.unread : reading.listed);
 }
 
 // Calls `visit` with each profile that matches, stored ones first, within the limits of one answer.
@@ -192,8 +192,8 @@ Result<Reading> ForEachProfile(
   uint64_t read_bytes = 0;
   Reading reading;
   const auto skip = [&](const store::FoundProfile& found, const Error& error) {
-    reading.unread.Add(*found.key, found.entry == nullptr ? "" : found.entry->name,
-                       error.message());
+    reading.unread.AddLacked(*found.key, found.entry == nullptr ? "" : found.entry->name,
+                             error.message());
     reading.unread_rows.push_back(*found.row);
     reading.lost_roll_up |= store::IsRollUp(*found.key);
     return OkStatus();

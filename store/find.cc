@@ -36,7 +36,7 @@ class Finder {
     });
     if (!index) return Skip(object, index.error());
     for (const BadEntry& bad : index->bad_entries) {
-      skipped_->Add(object.key, bad.name, bad.reason);
+      skipped_->AddDamaged(object.key, bad.name, bad.reason);
     }
     for (const BundleEntry& entry : index->entries) {
       RETURN_IF_ERROR(Found(
@@ -52,7 +52,7 @@ class Finder {
   Status Skip(const StoredObject& object, const Error& error) {
     RETURN_IF_ERROR(CheckLimits(limits_.calls));
     // Retention may delete between listing and reading: that is no damage.
-    if (error.code() != ErrorCode::kNotFound) skipped_->Add(object.key, "", error.message());
+    if (error.code() != ErrorCode::kNotFound) skipped_->AddUnread(object.key, error);
     return OkStatus();
   }
   Status Found(const FoundProfile& found) {

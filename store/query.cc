@@ -123,7 +123,7 @@ class StoreMerger {
     return AddAs(one.span, [&] { return merger_.Add(CountedPart::Of(*profile)); });
   }
   Status Skip(const Read& one, const Error& error) {
-    result_.skipped.Add(one.key, one.entry, error.message());
+    result_.skipped.AddLacked(one.key, one.entry, error.message());
     lost_roll_up_ |= IsRollUp(one.key);
     return OkStatus();
   }
@@ -204,18 +204,34 @@ bool Query::Mentions(std::string_view label) const {
          });
 }
 
-void SkippedList::Add(std::string key, std::string entry, std::string reason) {
+void SkippedList::AddDamaged(std::string key, std::string entry, std::string reason) {
   ++total;
   if (items.size() < kMaxSkipped) {
     items.push_back({std::move(key), std::move(entry), std::move(reason)});
   }
 }
 
+void SkippedList::AddLacked(std::string key, std::string entry, std::string reason) {
+  AddDamaged(std::move(key), std::move(entry), std::move(reason));
+  ++lacked;
+}
+
+void SkippedList::AddUnread(std::string key, const Error& error) {
+  AddDamaged(std::move(key), "", error.message());
+  if (!IsDamage(error)) ++lacked;
+}
+
 void SkippedList::Append(SkippedList&& other) {
   const uint64_t unnamed = other.total - other.items.size();
   for (Skipped& one : other.items)
-    Add(std::move(one.key), std::move(one.entry), std::move(one.reason));
+    AddDamaged(std::move(one.key), std::move(one.entry), std::move(one.reason));
   total += unnamed;
+  lacked += other.lacked;
+}
+
+bool IsDamage(const Error& error) {
+  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kUnsupported ||
+         error.code() == ErrorCode::kExhausted;
 }
 
 Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,

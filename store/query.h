@@ -54,7 +54,13 @@ struct SkippedList {
   static constexpr size_t kMaxSkipped = 100;
   std::vector<Skipped> items = {};
   uint64_t total = 0;
-  void Add(std::string key, std::string entry, std::string reason);
+  // Of these, what the answer surely lacks: profiles that it asks for, and what the store did not
+  // give. Nobody knows what the others held, which are damaged.
+  uint64_t lacked = 0;
+  void AddDamaged(std::string key, std::string entry, std::string reason);
+  void AddLacked(std::string key, std::string entry, std::string reason);
+  // The index of an object, of which `error` was read.
+  void AddUnread(std::string key, const Error& error);
   void Append(SkippedList&& other);
 };
 
@@ -94,6 +100,9 @@ struct LabelsResult {
   std::vector<std::string> values = {};  // sorted, distinct
   SkippedList skipped = {};
 };
+
+// That an error is about the bytes that were read, not about reading them.
+bool IsDamage(const Error& error);
 
 struct FoundProfile;  // of store/find.h
 

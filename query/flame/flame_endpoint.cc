@@ -58,7 +58,11 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
 
   auto open = parts.live.OpenProfiles();
   ASSIGN_OR_RETURN(const store::MergeResult merged, MergeAsked(question, open, parts));
-  if (merged.profiles == 0) return NothingMatches(question);
+  if (merged.profiles == 0) {
+    HttpResponse none = ErrorResponse(NothingMatches(question, merged.skipped));
+    NoteSkipped(merged.skipped, none);
+    return none;
+  }
   ASSIGN_OR_RETURN(profile::Flame flame,
                    profile::MakeFlame(merged.profile, options, kMaxTreeNodes));
   flame.info.title = question.Describe();

@@ -106,10 +106,15 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
   if (!after) return PprofError(StatusOf(after.error()), after.error());
   Result<store::MergeResult> base = MergeAsked(sides->base, open, parts);
   if (!base) return PprofError(StatusOf(base.error()), base.error());
-  if (after->profiles == 0 && base->profiles == 0) {
-    return PprofError(404, Error(ErrorCode::kNotFound,
-                                 fmt::format("no profile matches {}, nor {}",
-                                             sides->after.Describe(), sides->base.Describe())));
+  const bool is_none = after->profiles == 0 && base->profiles == 0;
+  if (is_none) {
+    after->skipped.Append(std::move(base->skipped));
+    HttpResponse none = PprofError(
+        404, Error(ErrorCode::kNotFound,
+                   fmt::format("no profile matches {}, nor {}{}", sides->after.Describe(),
+                               sides->base.Describe(), DamagedText(after->skipped))));
+    NoteSkipped(after->skipped, none);
+    return none;
   }
   // A side without profiles has the other's types, and nothing else.
   for (auto [side, other] : {std::pair{&*after, &*base}, std::pair{&*base, &*after}}) {

@@ -68,7 +68,7 @@ Result<store::MergeResult> MergeAsked(const Question& question,
   // The question was well formed: what does not add up are the profiles that it selects.
   if (!merged && merged.error().code() == ErrorCode::kInvalid)
     return Error(ErrorCode::kUnsupported, merged.error().message());
-  if (merged && merged->profiles == 0 && merged->skipped.total > 0)
+  if (merged && merged->profiles == 0 && merged->skipped.lacked > 0)
     return NothingReadable(merged->skipped);
   return merged;
 }
@@ -108,7 +108,11 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   auto open = parts.live.OpenProfiles();
   auto merged = MergeAsked(*question, open, parts);
   if (!merged) return PprofError(StatusOf(merged.error()), merged.error());
-  if (merged->profiles == 0) return PprofError(404, NothingMatches(*question));
+  if (merged->profiles == 0) {
+    HttpResponse none = PprofError(404, NothingMatches(*question, merged->skipped));
+    NoteSkipped(merged->skipped, none);
+    return none;
+  }
   HttpResponse response =
       PprofResponse(profile::EncodePprof(merged->profile), ProfileFileName(*question),
                     std::to_string(merged->profiles), ObservedSecondsText(merged->observed_ns));

@@ -49,10 +49,6 @@ std::string TimeText(int64_t unix_s) {
 }
 
 bool IsAway(const Error& error) { return error.code() == ErrorCode::kNotFound; }
-bool IsDamage(const Error& error) {
-  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kUnsupported ||
-         error.code() == ErrorCode::kExhausted;
-}
 
 // What is found for one question, each entry once.
 class Found {
@@ -84,6 +80,11 @@ class Found {
   void Skip(std::string key, std::string entry, std::string reason) {
     skipped_.insert({std::move(key), std::move(entry), std::move(reason)});
   }
+  // The index of a bundle.
+  void SkipUnread(std::string key, const Error& error) {
+    if (!IsDamage(error)) not_given_.insert(key);
+    Skip(std::move(key), "", error.message());
+  }
   void Skip(const Unreadable& one) {
     const Result<BundleKey> key = ParseBundleKey(one.bundle);
     if (!key || !IsOthers(*key)) skipped_.insert(one);
@@ -99,7 +100,14 @@ class Found {
     }
     return std::move(entries_);
   }
-  const std::set<Unreadable>& skipped() const { return skipped_; }
+  void TellSkipped(SkippedList* skipped) const {
+    for (const Unreadable& one : skipped_) {
+      if (not_given_.contains(one.bundle))
+        skipped->AddLacked(one.bundle, one.entry, one.reason);
+      else
+        skipped->AddDamaged(one.bundle, one.entry, one.reason);
+    }
+  }
 
  private:
   // Rows in memory may be of all clusters, and a catalog may say anything.
@@ -125,6 +133,7 @@ class Found {
   const int64_t now_s_;
   FoundEntries entries_;
   std::set<Unreadable> skipped_;
+  std::set<std::string> not_given_;  // of these, by the store
 };
 
 struct Parts {
@@ -283,7 +292,7 @@ class ClusterSearch {
     if (!index) {
       RETURN_IF_ERROR(CheckLimits(parts_.calls));
       // Retention may delete between listing and reading: that is no damage.
-      if (!IsAway(index.error())) found_.Skip(info.key, "", index.error().message());
+      if (!IsAway(index.error())) found_.SkipUnread(info.key, index.error());
       return OkStatus();
     }
     for (const BadEntry& bad : index->bad_entries) found_.Skip(info.key, bad.name, bad.reason);
@@ -343,7 +352,7 @@ Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolut
     if (searched || !IsAway(searched.error())) break;
   }
   if (!searched) return searched;
-  for (const Unreadable& one : found->skipped()) skipped->Add(one.bundle, one.entry, one.reason);
+  found->TellSkipped(skipped);
   const FoundEntries entries = (*std::move(found)).Entries();
   for (const auto& entry : entries) {
     const CatalogEntry& one = entry->one;

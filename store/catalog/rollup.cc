@@ -56,9 +56,9 @@ class RollingUp {
 
   void ReadIndex(const std::string& bundle) {
     Result<BundleIndex> index = ReadBundleIndex(store_, bundle);
-    if (!index) return result_.skipped.Add(bundle, "", index.error().message());
+    if (!index) return result_.skipped.AddUnread(bundle, index.error());
     for (const BadEntry& bad : index->bad_entries)
-      result_.skipped.Add(bundle, bad.name, bad.reason);
+      result_.skipped.AddDamaged(bundle, bad.name, bad.reason);
     for (BundleEntry& entry : index->entries) sources_.push_back({&bundle, std::move(entry)});
   }
 
@@ -84,7 +84,7 @@ class RollingUp {
     CatalogRow row;
     for (const Source* source : sources) {
       if (const Status added = AddSource(*source, &merger); !added) {
-        result_.skipped.Add(*source->bundle, source->entry.name, added.error().message());
+        result_.skipped.AddLacked(*source->bundle, source->entry.name, added.error().message());
         if (added.error().code() == ErrorCode::kExhausted) return OkStatus();
         continue;
       }

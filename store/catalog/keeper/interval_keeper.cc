@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "store/catalog/catalog_cache.h"
 #include "store/catalog/catalog_set.h"
+#include "store/query.h"
 
 namespace firetower::store {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 std::string PrefixOf(const StoredCluster& at, int64_t kind) {
   return kind == kWindowsSeconds ? BundlePrefix(at.retention, at.cluster)
                                  : RollUpPrefix(at.retention, at.cluster, kind);
-}
-
-bool IsDamage(const Error& error) {
-  return error.code() == ErrorCode::kCorrupt || error.code() == ErrorCode::kUnsupported ||
-         error.code() == ErrorCode::kExhausted;
 }
 
 }  // namespace

@@ -347,15 +347,27 @@ TEST(StoreQueryPaging, ReadsMoreThanOnePage) {
 
 TEST(SkippedList, TwoTogetherNameTheFirstAndCountAll) {
   SkippedList first, second;
-  for (size_t i = 0; i < SkippedList::kMaxSkipped - 1; ++i) first.Add("first", "", "gone");
-  for (size_t i = 0; i < SkippedList::kMaxSkipped + 5; ++i) second.Add("second", "entry", "bad");
+  for (size_t i = 0; i < SkippedList::kMaxSkipped - 1; ++i) first.AddDamaged("first", "", "gone");
+  for (size_t i = 0; i < SkippedList::kMaxSkipped + 5; ++i)
+    second.AddLacked("second", "entry", "bad");
   first.Append(std::move(second));
   EXPECT_EQ(first.total, 2 * SkippedList::kMaxSkipped + 4);
+  EXPECT_EQ(first.lacked, SkippedList::kMaxSkipped + 5);
   ASSERT_EQ(first.items.size(), SkippedList::kMaxSkipped);
   EXPECT_EQ(first.items[SkippedList::kMaxSkipped - 2].key, "first");
   EXPECT_EQ(first.items.back().key, "second");
   EXPECT_EQ(first.items.back().entry, "entry");
   EXPECT_EQ(first.items.back().reason, "bad");
+}
+
+// What is damaged cannot be had by asking again; what the store did not give can.
+TEST(SkippedList, LacksWhatWasNotReadAndNotWhatIsDamaged) {
+  SkippedList list;
+  list.AddUnread("damaged", Error(ErrorCode::kCorrupt, "its checksum is wrong"));
+  EXPECT_EQ(list.lacked, 0u);
+  list.AddUnread("away", Error(ErrorCode::kUnavailable, "the store does not answer"));
+  EXPECT_EQ(list.lacked, 1u);
+  EXPECT_EQ(list.total, 2u);
 }
 
 }  // namespace

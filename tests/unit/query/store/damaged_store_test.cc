@@ -33,6 +33,12 @@ class DamagedStore : public ::testing::Test {
     }
     EXPECT_EQ(entries_, 6);
   }
+  static std::string SkippedOf(const HttpResponse& response) {
+    for (const auto& [name, value] : response.headers) {
+      if (name == "X-Firetower-Skipped") return value;
+    }
+    return "";
+  }
   HttpResponse Get(const std::string& path, NamedValues params) {
     HttpRequest request;
     request.method = "GET";
@@ -82,11 +88,37 @@ TEST_F(DamagedStore, IsCountedBesideWhatCouldBeRead) {
       EXPECT_DOUBLE_EQ(reply->containers.at(0).share_percent, 80);
       EXPECT_DOUBLE_EQ(reply->containers.at(0).cores, 1.0 / 60);
     }
-    std::string header;
-    for (const auto& [name, value] : response.headers) {
-      if (name == "X-Firetower-Skipped") header = value;
-    }
-    EXPECT_EQ(header, "6") << by;
+    EXPECT_EQ(SkippedOf(response), "6") << by;
+  }
+}
+
+// Whoever asks for others' profiles has no answer less by it.
+TEST_F(DamagedStore, WhoseBundlesHeldNobodyKnowsWhatHasNoProfile) {
+  const auto listed = fixture_.store().List("", "", 100);
+  for (const store::ObjectInfo& object : *listed)
+    EXPECT_TRUE(fixture_.store().Put(object.key, "no bundle"));
+  const NamedValues stored = {{"q", R"({namespace="shop"})"},
+                              {"from", "2026-07-01T09:57:00Z"},
+                              {"to", "2026-07-01T09:59:00Z"}};
+  const NamedValues sides = {{"base-from", "2026-07-01T09:57:00Z"},
+                             {"base-to", "2026-07-01T09:58:00Z"},
+                             {"from", "2026-07-01T09:58:00Z"},
+                             {"to", "2026-07-01T09:59:00Z"}};
+  const std::pair<const char*, NamedValues> none[] = {
+      {"profile", stored}, {"flame", stored}, {"diff", sides}};
+  for (const auto& [path, params] : none) {
+    const HttpResponse response = Get(path, params);
+    EXPECT_EQ(response.status, 404) << path << ": " << response.body;
+    EXPECT_THAT(response.body, AllOf(HasSubstr("no profile matches"), HasSubstr("are damaged"),
+                                     Not(HasSubstr(".zip"))));
+    EXPECT_NE(SkippedOf(response), "") << path;
+  }
+  for (const char* by : {"containers", "functions"}) {
+    NamedValues params = stored;
+    params.emplace_back("by", by);
+    const HttpResponse response = Get("top", params);
+    EXPECT_EQ(response.status, 200) << by << ": " << response.body;
+    EXPECT_NE(SkippedOf(response), "") << by;
   }
 }
 
