@@ -31,8 +31,8 @@ struct CommandLine {
   Config config;
 };
 
-// Flags "--name value" or "--name=value"; of one given twice the last counts. An error says what is
-// wrong and what is allowed; it is meant for the person who started the program.
+// Flags "--name value" or "--name=value", none of them twice. An error says what is wrong and what
+// is allowed; it is meant for the person who started the program.
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
 std::string HelpText();
 // The table of flags in docs/reference/hub.md.

@@ -35,6 +35,9 @@ Result<std::vector<UrlOption>> ParseUrlOptions(std::string_view query) {
     if (!std::ranges::all_of(*value, [](char c) { return c >= ' ' && c <= '~'; })) {
       return invalid("holds a byte that is not printable ASCII");
     }
+    if (std::ranges::find(options, name, &UrlOption::name) != options.end()) {
+      return invalid("is given twice, and one alone would count; leave one out");
+    }
     options.push_back({name, *std::move(value)});
   }
   return options;

@@ -15,8 +15,9 @@ struct UrlOption {
 };
 
 // The options behind the '?' of a URL that an operator wrote: NAME=VALUE&NAME=VALUE, in their
-// order, with values that are percent-encoded. The names refer to `query`. kInvalid for anything
-// else; the message names the option and repeats no value, which may be a secret.
+// order, none of them twice, with values that are percent-encoded. The names refer to `query`.
+// kInvalid for anything else; the message names the option and repeats no value, which may be a
+// secret.
 Result<std::vector<UrlOption>> ParseUrlOptions(std::string_view query);
 
 }  // namespace firetower

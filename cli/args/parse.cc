@@ -117,8 +117,7 @@ class Parser {
   Status Take(const FlagSpec& flag, std::optional<std::string> value) {
     if (flag.value.empty()) {
       if (value) return Usage(fmt::format("--{} takes no value", flag.name));
-      args_.flags[flag.name] = "true";
-      return OkStatus();
+      return Keep(flag, "true");
     }
     if (!value) {
       if (at_ == arguments_.size()) {
@@ -134,10 +133,14 @@ class Parser {
     if (value->empty() && !flag.may_be_empty) {
       return Usage(fmt::format("--{} is empty: it needs {}; {}", flag.name, flag.value, kUnset));
     }
-    if (!args_.flags.emplace(flag.name, *value).second) {
-      return Usage(fmt::format("--{} is given twice", flag.name));
-    }
-    return OkStatus();
+    return Keep(flag, *std::move(value));
+  }
+
+  Status Keep(const FlagSpec& flag, std::string value) {
+    if (args_.flags.emplace(flag.name, std::move(value)).second) return OkStatus();
+    return Usage(fmt::format("--{}{} is given twice, and one alone would count; leave one out",
+                             flag.name,
+                             flag.letter == 0 ? "" : fmt::format(" (-{})", flag.letter)));
   }
 
   // The last argument, where the command takes a selector and it can be nothing else.

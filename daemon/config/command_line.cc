@@ -51,6 +51,14 @@ Error UnknownFlag(const std::vector<Option>& options, std::string_view flag) {
                    : fmt::format("{}: no such flag; did you mean --{}?", flag, nearest));
 }
 
+// The last would win, and nobody would hear that the others did not count.
+Error GivenTwice(const Option& option) {
+  return Error(ErrorCode::kInvalid,
+               fmt::format("--{}: given twice, and one alone would count; {}", option.name,
+                           option.is_list ? "give it once, with all its values apart by commas"
+                                          : "leave one out"));
+}
+
 // The flags that end the program at once; true if `argument` is one.
 bool TakeAction(std::string_view argument, CommandAction& action) {
   if (argument == "--help" || argument == "-h") {
@@ -97,6 +105,9 @@ Result<Flags> ReadFlags(const std::vector<Option>& options,
                                arguments[at]));
     }
     ASSIGN_OR_RETURN(Flag flag, ReadFlag(options, arguments, at));
+    const bool is_repeated = std::ranges::any_of(
+        flags.given, [&](const Flag& one) { return one.option == flag.option; });
+    if (is_repeated) return GivenTwice(*flag.option);
     flags.given.push_back(std::move(flag));
   }
   return flags;

@@ -17,9 +17,9 @@ struct CommandLine {
   Config config;
 };
 
-// Reads flags ("--name value", "--name=value"; a switch stands alone or takes "=true", "=false"; of
-// a flag given twice the last counts), then the configuration file they name. A flag wins over the
-// file, the file over the default. `arguments` is argv without the program's name. An error says
+// Reads flags ("--name value", "--name=value"; a switch stands alone or takes "=true", "=false";
+// none is given twice), then the configuration file they name. A flag wins over the file, the file
+// over the default. `arguments` is argv without the program's name. An error says
 // what is wrong, why, and what is allowed; it is meant for the person who started the program.
 // `node_name`: the variable NODE_NAME, which a pod gets from its Node.
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments,

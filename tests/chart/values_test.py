@@ -87,6 +87,9 @@ REFUSED = (
     ("monitoring: {rules: {exploreBase: hub}}", ("/monitoring/rules/exploreBase",)),
     ("monitoring: {rules: {exploreBase: \"https://hub/'\"}}", ("/monitoring/rules/exploreBase",)),
     ("crds: {install: maybe}", ("/crds/install",)),
+    ("store: {url: 's3://b?access-key-file=/etc/a', secret: {name: keys}}", ("access-key-file", "store.secret.name=keys", "Leave one")),
+    ("store: {url: 's3://b?region=r&secret-key-file=/a'}\nhub: {storeSecret: {name: own}}", ("secret-key-file", "hub.storeSecret.name=own")),
+    ("store: {url: 's3://b?ca-file=/etc/a', ca: {secret: authority}}", ("ca-file", "store.ca.secret=authority")),
 )
 
 # What the programs take, at the ends of it (daemon/config/options.cc, hub/options.cc).
@@ -105,6 +108,8 @@ TAKEN = (
     "agent: {options: {sample-ring-bytes: 1Mi, symbol-cache-bytes: 4294967296, retention-bytes: 1.5Gi, retention-age: 1h30m}}",
     "agent: {options: {sample-labels: '', push: '', debuginfod-urls: https://debuginfod.example, cgroup-hierarchy: v1:cpu}}",
     "agent: {options: {sample-labels: 'cpu,thread', symbols: full, ignore-opt-out: true}}",
+    "store: {url: 's3://b?ca-file=/etc/a', secret: {name: keys}}",
+    "store: {url: 's3://b?access-key-file=/a&secret-key-file=/b', ca: {secret: authority}}",
     "agent: {appArmorProfile: {type: Localhost, localhostProfile: own}}",
 )
 

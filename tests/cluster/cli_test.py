@@ -245,7 +245,7 @@ def main():
         nobody = "http://127.0.0.1:1"
         judge_list(case, Person(configs["admin"], nobody), Person(configs["developer"], nobody))
         judge_pod(case, cluster, Person(configs["admin"], nobody), truth)
-        with Daemon("--standalone=false", "--kubeconfig", configs["admin"], "--node-name", "node-1") as daemon:
+        with Daemon("--kubeconfig", configs["admin"], "--node-name", "node-1", standalone=False) as daemon:
             people = [Person(configs[name], daemon.url) for name in ("admin", "developer", "stranger")]
             judge_refusals(case, cluster, folder, people)
             judge_record(case, cluster, folder, people[1], truth, daemon)

@@ -180,7 +180,7 @@ def main():
     of_other = lesser(kube, folder)
     rules = sorted((panels.CHART / "rules").glob("*.yaml"))
     flags = ("--store", f"file://{store}", "--cluster", "home")
-    agent = Daemon("--standalone=false", "--kubeconfig", of_agent, "--node-name", "node-1")
+    agent = Daemon("--kubeconfig", of_agent, "--node-name", "node-1", standalone=False)
     with Engine() as engine, parts.Hub(of_hub, "one", *flags) as hub:
         api.until(hub.leads, 30)
         start_pod(kube, engine)

@@ -206,7 +206,7 @@ def main():
     of_agent = parts.kubeconfig(kube, folder, "agent", parts.agent_token(kube, "node-1"))
 
     def start():
-        return Daemon("--standalone=false", "--kubeconfig", of_agent, "--node-name", "node-1")
+        return Daemon("--kubeconfig", of_agent, "--node-name", "node-1", standalone=False)
 
     with parts.Hub(of_hub, "hub-1") as hub:
         case.check("it leads", api.until(hub.leads, 10))

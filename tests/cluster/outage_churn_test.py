@@ -159,8 +159,8 @@ def main():
     with ApiServer(binaries) as server:
         os.environ["FIRETOWER_TEST_KUBECONFIG"] = str(server.kubeconfig)
         api.install_definitions(api.from_environment())
-        with Daemon("--standalone=false", "--kubeconfig", server.kubeconfig, "--node-name", "node-1", "--policy", policies,
-                    "--default-frequency-hertz", HERTZ) as daemon:
+        with Daemon("--kubeconfig", server.kubeconfig, "--node-name", "node-1", "--policy", policies,
+                    "--default-frequency-hertz", HERTZ, standalone=False) as daemon:
             played = Played(cgroup_root("v1:memory") or cgroup_root("v2"), work / "burner", SECONDS + 60)
             try:
                 cut = run_all(case, server, daemon, played, pods)

@@ -197,8 +197,8 @@ def main():
         policies = cluster.folder / "policies.yaml"
         policies.write_text(EVERYTHING)
         proxy.close()
-        daemon = Daemon("--standalone=false", "--kubeconfig", account.kubeconfig, "--node-name", "node-1",
-                        "--policy", policies, "--default-frequency-hertz", HERTZ)
+        daemon = Daemon("--kubeconfig", account.kubeconfig, "--node-name", "node-1",
+                        "--policy", policies, "--default-frequency-hertz", HERTZ, standalone=False)
         daemon.launch()
         try:
             wait_for(lambda: daemon.answers("/livez"), 20)

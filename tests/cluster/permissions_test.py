@@ -140,8 +140,8 @@ def main():
         role = kube.get(ROLE).body
 
         def start():
-            return Daemon("--standalone=false", "--kubeconfig", config, "--node-name", "node-1", "--policy",
-                          folder / "policy.yaml")
+            return Daemon("--kubeconfig", config, "--node-name", "node-1", "--policy", folder / "policy.yaml",
+                          standalone=False)
 
         with start() as daemon:
             api.until(lambda: all(synced(daemon).values()), 30)

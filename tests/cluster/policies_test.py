@@ -123,8 +123,8 @@ def main():
             cluster.kubectl("apply", "-f", definition)
         cluster.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
         proxy, truth = Proxy(), Truth(cluster)
-        with Daemon("--standalone=false", "--kubeconfig", proxy.kubeconfig(cluster.folder),
-                    "--node-name", "node-1") as daemon:
+        with Daemon("--kubeconfig", proxy.kubeconfig(cluster.folder),
+                    "--node-name", "node-1", standalone=False) as daemon:
             pods = judge_targets(case, daemon, truth)
             pods = judge_newcomer(case, daemon, truth, proxy, pods, 0)
             judge_newcomer(case, daemon, truth, proxy, pods, 20)

@@ -26,6 +26,13 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- $keys := "(access|secret)-key-file" -}}
+{{- range list (list "store.secret.name" .Values.store.secret.name $keys) (list "hub.storeSecret.name" .Values.hub.storeSecret.name $keys) (list "store.ca.secret" .Values.store.ca.secret "ca-file") -}}
+{{- $named := regexFind (printf "[?&]%s=" (index . 2)) ($.Values.store.url | default "") -}}
+{{- if and (index . 1) $named -}}
+{{- fail (printf "\n\nstore.url has the option %s, and %s=%s gives it as well: one of them alone would count. Leave one out." (trimAll "?&=" $named) (index . 0) (index . 1)) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Annotations of pods, called with a dict of the root and those: a PodMonitor finds pods by itself, and who reads these too */}}

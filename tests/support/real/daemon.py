@@ -32,7 +32,7 @@ class Daemon:
     """A firetowerd of its own, with its own port, store and log. Use it in a `with`."""
 
     def __init__(self, *flags, window_seconds=10, slice_milliseconds=500, prefix=(), work=None, ready_seconds=60,
-                 store_url=None):
+                 store_url=None, standalone=True):
         self.work = pathlib.Path(work or tempfile.mkdtemp(prefix="firetower-e2e-"))
         self.owns_work = work is None
         self.store = self.work / "store"
@@ -42,7 +42,7 @@ class Daemon:
         self.url = f"http://127.0.0.1:{self.port}"
         self.ready_seconds = ready_seconds
         self.process = None
-        self.command = [*map(str, prefix), str(BIN / "firetowerd"), "--standalone",
+        self.command = [*map(str, prefix), str(BIN / "firetowerd"), f"--standalone={str(standalone).lower()}",
                         "--listen", f"127.0.0.1:{self.port}", "--store", store_url or f"file://{self.store}",
                         "--window-seconds", str(window_seconds),
                         "--slice-milliseconds", str(slice_milliseconds), *map(str, flags)]

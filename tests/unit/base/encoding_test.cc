@@ -63,7 +63,7 @@ TEST(Percent, DecodesEveryByte) {
 }
 
 TEST(UrlOptions, AreNamesAndDecodedValuesInTheirOrder) {
-  const auto options = ParseUrlOptions("proxy=none&ca-file=%2fetc%2Fca+1.pem&proxy=a=b&");
+  const auto options = ParseUrlOptions("proxy=none&ca-file=%2fetc%2Fca+1.pem&tenant=a=b&");
   ASSERT_TRUE(options) << options.error().message();
   ASSERT_EQ(options->size(), 3u);
   EXPECT_EQ((*options)[0].name, "proxy");
@@ -80,6 +80,7 @@ TEST(UrlOptions, SayWhatIsWrongAndRepeatNoValue) {
       {"=hunter2", "NAME=VALUE"},
       {"a=1&&b=hunter2", "NAME=VALUE"},
       {"token=", "token: is empty"},
+      {"token=hunter2&a=1&token=hunter2", "token: is given twice"},
       {"token=hunter2%zz", "token: has a bad %"},
       {"token=hunter2%0a", "token: holds a byte that is not printable"},
       {"token=hunter2%c3%a4", "token: holds a byte that is not printable"}};

@@ -21,9 +21,8 @@ Result<CommandLine> Parse(std::vector<std::string> arguments) {
 }
 
 TEST(HubConfig, TakesBothSpellings) {
-  const auto line =
-      Parse({"--listen=0.0.0.0:9090", "--lease-namespace", "firetower", "--lease-name=a",
-             "--lease-name=b", "--log-level", "warn", "--log-format=json"});
+  const auto line = Parse({"--listen=0.0.0.0:9090", "--lease-namespace", "firetower",
+                           "--lease-name=b", "--log-level", "warn", "--log-format=json"});
   ASSERT_TRUE(line) << line.error().message();
   EXPECT_EQ(line->config.listen, "0.0.0.0:9090");
   EXPECT_EQ(line->config.lease_namespace, "firetower");
@@ -32,6 +31,20 @@ TEST(HubConfig, TakesBothSpellings) {
   EXPECT_EQ(line->config.log_format, LogFormat::kJson);
   EXPECT_EQ(Parse({"--version"})->action, CommandAction::kVersion);
   EXPECT_EQ(Parse({"-h"})->action, CommandAction::kHelp);
+}
+
+// One of them would count, and whoever wrote the other would not hear of it.
+TEST(HubConfig, RefusesAFlagGivenTwice) {
+  for (const std::vector<std::string>& twice :
+       {std::vector<std::string>{"--lease-name=a", "--lease-name=b"},
+        {"--lease-name", "a", "--lease-name=a"},
+        {"--lease-name=a", "--lease-name"}}) {
+    const auto line = Parse(twice);
+    ASSERT_FALSE(line);
+    EXPECT_EQ(line.error().message(),
+              "--lease-name: given twice, and one alone would count; leave one out");
+  }
+  EXPECT_FALSE(Parse({"--print-lifecycle-rules", "--print-lifecycle-rules"}));
 }
 
 TEST(HubConfig, HasNoStoreUntilItIsToldOne) {

@@ -87,12 +87,17 @@ TEST(CommandLine, TakesBothSpellings) {
   EXPECT_TRUE(line->config.sample_labels.cpu);
 }
 
-TEST(CommandLine, LastOfTwoCounts) {
-  auto line = Parse(
-      {"--standalone", "--window-seconds=30", "--window-seconds", "20", "--standalone=false"});
-  ASSERT_TRUE(line) << line.error().message();
-  EXPECT_EQ(line->config.window_seconds, 20);
-  EXPECT_FALSE(line->config.standalone);
+// One of them would count, and whoever wrote the other would not hear of it.
+TEST(CommandLine, RefusesAFlagGivenTwice) {
+  EXPECT_EQ(ErrorOf({"--window-seconds=30", "--window-seconds", "30"}),
+            "--window-seconds: given twice, and one alone would count; leave one out");
+  EXPECT_THAT(ErrorOf({"--standalone", "--standalone=false"}), HasSubstr("--standalone: given"));
+  EXPECT_EQ(ErrorOf({"--push=pyroscope+http://a:4040", "--push=otlp+http://b:4318"}),
+            "--push: given twice, and one alone would count; give it once, with all its values "
+            "apart by commas");
+  ConfigOnDisk file("window-seconds: 120\n");
+  EXPECT_THAT(ErrorOf({"--config", file.path(), "--config", file.path()}),
+              HasSubstr("--config: given twice"));
 }
 
 TEST(CommandLine, FlagWinsOverFileWinsOverDefault) {
