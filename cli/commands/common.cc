@@ -130,8 +130,8 @@ Outcome<int> Emit(std::string_view text, int exit_code) {
 void WarnSkipped(const Context& context, int64_t skipped) {
   if (skipped == 0) return;
   std::fprintf(stderr,
-               "%s: warning: %lld stored profiles could not be read and are not counted; the "
-               "server's log names the first\n",
+               "%s: warning: %lld stored profiles, or bundles of them, could not be read and are "
+               "not counted; the server's log names the first\n",
                context.program.c_str(), static_cast<long long>(skipped));
 }
 

@@ -700,8 +700,8 @@ TEST_F(FiretowerTest, WarnsWhenStoredProfilesCouldNotBeRead) {
   for (const char* command : {"top", "series"}) {
     Ran ran = RunInRange({command});
     EXPECT_EQ(ran.exit_code, 0);
-    EXPECT_THAT(ran.err, HasSubstr("1 stored profiles could not be read and are not counted; the "
-                                   "server's log names the first\n"))
+    EXPECT_THAT(ran.err, HasSubstr("1 stored profiles, or bundles of them, could not be read and "
+                                   "are not counted; the server's log names the first\n"))
         << command;
   }
 }
