@@ -59,6 +59,13 @@ Check CatalogCheck(const CatalogFigures& figures, int64_t lag_s) {
         "one after a start, or after an outage of the store, may take minutes; else see "
         "whether the store is slow, or the hub short of CPU"};
   }
+  if (figures.keeper.unreadable_bundles > 0) {
+    return {"catalogs", CheckStatus::kWarn,
+            fmt::format("{} bundles that could not be read since the hub began, the last {}",
+                        figures.keeper.unreadable_bundles, figures.keeper.last_unreadable),
+            "what they hold is in no answer: put a whole copy back, such as a former version of "
+            "the object, or delete it; the log names each"};
+  }
   if (figures.rounds == 0)
     return {"catalogs", CheckStatus::kOk, "the first round is under way", ""};
   return {"catalogs", CheckStatus::kOk,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/catalog/keeper/interval_keeper.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -95,6 +97,7 @@ Status IntervalKeeper::Add(const DirectoryReader::Directory& read, bool may_writ
     if (error.code() == ErrorCode::kNotFound) return OkStatus();  // deleted meanwhile
     if (!IsDamage(error)) return error;
     ++figures_.unreadable_bundles;
+    figures_.last_unreadable = fmt::format("{}: {}", bundle, error.message());
     LOG(kWarn, "a bundle cannot be read", {{"key", bundle}, {"error", error.message()}});
     return recent_.AddUnreadable(bundle, error.message());
   }

@@ -22,7 +22,8 @@ namespace firetower::store {
 struct KeeperFigures {
   uint64_t bundles_read = 0;
   uint64_t unreadable_bundles = 0;
-  uint64_t catalogs_written = 0;  // sets
+  std::string last_unreadable = {};  // "KEY: why"
+  uint64_t catalogs_written = 0;     // sets
   uint64_t hours_merged = 0;
   uint64_t catalogs_deleted = 0;  // objects, that others replace
   uint64_t damaged_catalogs = 0;

@@ -143,6 +143,19 @@ TEST_F(DesksTest, ALookThatIsLongAgoIsTold) {
   EXPECT_EQ(check().status, query::CheckStatus::kOk);
 }
 
+TEST_F(DesksTest, ADamagedBundleIsTold) {
+  PutWindow(kFirstWindow);
+  GoTo(kFirstWindow + 900);
+  catalogs_.Look(false);
+  EXPECT_EQ(CheckCalled("catalogs").status, query::CheckStatus::kOk);
+  const std::string key = testing::BundleKeyAt(kFirstWindow + 60, "00000001");
+  ASSERT_TRUE(store_.Put(key, "half a bundle"));
+  catalogs_.Look(false);
+  EXPECT_EQ(CheckCalled("catalogs").status, query::CheckStatus::kWarn);
+  EXPECT_THAT(CheckCalled("catalogs").message,
+              HasSubstr("1 bundles that could not be read since the hub began, the last " + key));
+}
+
 TEST_F(DesksTest, AnEndIsNoFailure) {
   store_.away = true;
   std::stop_source stop;
