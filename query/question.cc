@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,13 @@ Status ReadSelector(const Params& params, TypeDefault type_default, Question& qu
   ASSIGN_OR_RETURN(profile::TypeChoice choice,
                    profile::ChooseType(asked, params.Get("type"),
                                        type_default == TypeDefault::kCpu ? "cpu" : ""));
+  // What contradicts the type stays in `rest`.
+  const std::optional<std::string> other = choice.rest.EqualTo("__name__");
+  if (params.Has("type") && other) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("type={} and q, which is of {}: they name two types; leave one out",
+                             params.Get("type"), *other));
+  }
   if (choice.type) {
     question.query.type = std::move(choice.type->type);
     question.sample_type = std::move(choice.type->sample_type);

@@ -92,6 +92,14 @@ Result<HttpRequest> Translate(const httplib::Request& from, std::string_view bod
   return request;
 }
 
+constexpr int kUriTooLong = 414;
+
+std::string WhyRefused(int status) {
+  if (status != kUriTooLong) return "the request is not valid HTTP/1.1";
+  return fmt::format("the path with its parameters has more than {} bytes: shorten the selector",
+                     CPPHTTPLIB_REQUEST_URI_MAX_LENGTH);
+}
+
 }  // namespace
 
 class HttpEngine::Impl : public httplib::Server {
@@ -104,7 +112,7 @@ class HttpEngine::Impl : public httplib::Server {
     // What httplib refuses by itself (a bad request line, a long URI) gets our body too.
     set_error_handler(HandlerWithResponse([](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return HandlerResponse::Unhandled;
-      HttpResponse ours = JsonError(response.status, "the request is not valid HTTP/1.1");
+      HttpResponse ours = JsonError(response.status, WhyRefused(response.status));
       response.set_content(ours.body, ours.content_type);
       return HandlerResponse::Handled;
     }));

@@ -132,6 +132,7 @@ TEST_F(ApiTest, ProfileErrorsAreTextThatGoToolPprofShows) {
       {"from=noon", 400, "'noon' is not a time"},
       {"from=now-1h&to=now-2h", 400, "not before"},
       {"type=cqu", 400, "cpu"},
+      {"type=memory&q=cpu{pod=\"a\"}", 400, "type=memory and q, which is of cpu: they name two"},
       {"fron=now-1h", 400, "did you mean 'from'"},
       {"q={pod=\"a\"}&q={pod=\"b\"}", 400, "given twice"},
       {"q={namespace=\"nope\"}", 404, "no profile matches cpu{namespace=\"nope\"}"},
