@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "base/thread.h"
+
+namespace firetower::store {
+
+// An answer over a network takes 10 to 50 ms; the S3 client keeps as many connections.
+inline constexpr size_t kAtOnceInOrder = 8;
+// Asked for and not taken: more than are done at a time, so that a slow one holds up no others.
+inline constexpr size_t kMaxHeldInOrder = 2 * kAtOnceInOrder;
+
+// Does pieces of work several at a time and hands them out in the order in which they were asked
+// for. One thread asks and takes; threads of its own work, as many as there is work for, and wait
+// when there is none. Whether and when a piece ends is its own: a call to a store ends with the
+// store's limits.
+//
+// The mutex: several threads take from one queue, once for a request to the store, so that nobody
+// waits for it.
+template <typename Work>
+class InOrder {
+ public:
+  // `run` is called by any of the threads, which have that name, and must not throw.
+  InOrder(std::string thread_name, std::function<void(Work&)> run)
+      : thread_name_(std::move(thread_name)), run_(std::move(run)) {}
+  ~InOrder() {
+    Drop();
+    for (NamedThread& thread : threads_) thread.RequestStop();
+  }
+  InOrder(const InOrder&) = delete;
+  InOrder& operator=(const InOrder&) = delete;
+
+  bool empty() const { return held_ == 0; }
+  bool is_full() const { return held_ == kMaxHeldInOrder; }
+
+  // Only while not full.
+  void Ask(Work work) {
+    CHECK(!is_full());
+    ++held_;
+    if (threads_.size() < std::min(held_, kAtOnceInOrder)) {
+      threads_.emplace_back(thread_name_,
+                            [this](const std::stop_token& stop, WakeFd& /*wake*/) { Run(stop); });
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      pieces_.push_back({std::move(work)});
+    }
+    asked_.notify_one();
+  }
+
+  // The first that was asked for and not taken; waits for it. Only while not empty.
+  Work Take() {
+    CHECK(!empty());
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return pieces_.front().done; });
+    Work first = std::move(pieces_.front().work);
+    pieces_.pop_front();
+    --begun_;
+    --held_;
+    return first;
+  }
+
+  // Forgets what was asked for and not taken, and waits for what has begun.
+  void Drop() {
+    std::unique_lock lock(mutex_);
+    pieces_.resize(begun_);
+    done_.wait(lock, [this] {
+      return std::ranges::all_of(pieces_, [](const Piece& piece) { return piece.done; });
+    });
+    pieces_.clear();
+    begun_ = 0;
+    held_ = 0;
+  }
+
+ private:
+  struct Piece {
+    Work work;
+    bool done = false;
+  };
+
+  void Run(const std::stop_token& stop) noexcept {
+    std::unique_lock lock(mutex_);
+    while (asked_.wait(lock, stop, [this] { return begun_ < pieces_.size(); })) {
+      Piece& piece = pieces_[begun_++];
+      lock.unlock();
+      run_(piece.work);
+      lock.lock();
+      piece.done = true;
+      done_.notify_one();
+    }
+  }
+
+  const std::string thread_name_;
+  const std::function<void(Work&)> run_;
+  size_t held_ = 0;  // of pieces_, by the one thread
+  std::mutex mutex_;
+  std::condition_variable_any asked_;
+  std::condition_variable done_;
+  std::deque<Piece> pieces_;  // what is in it stays where it is
+  size_t begun_ = 0;          // of the first ones
+  std::vector<NamedThread> threads_;
+};
+
+}  // namespace firetower::store
