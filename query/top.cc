@@ -17,10 +17,10 @@
 #include "profile/pprof.h"
 #include "profile/profile.h"
 #include "query/function_sums.h"
-#include "store/access/limited_store.h"
 #include "store/find.h"
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
+#include "store/profiles/entry_reader.h"
 #include "store/profiles/observed_time.h"
 #include "store/profiles/unstored.h"
 
@@ -185,42 +185,30 @@ Result<Reading> ForEachProfile(
     const store::ProfileSource& source, const Question& question,
     std::span<const store::OpenProfile> open, store::Resolution resolution,
     const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
-  const store::QueryLimits& limits = question.limits;
-  const std::unique_ptr<const store::ObjectStore> limited = source.store().Limited(limits.calls);
   const store::CountedPart counted(question.query);
   store::Unstored unstored(open);
-  uint64_t read_bytes = 0;
   Reading reading;
-  const auto skip = [&](const store::FoundProfile& found, const Error& error) {
-    reading.unread.AddLacked(*found.key, found.entry == nullptr ? "" : found.entry->name,
-                             error.message());
-    reading.unread_rows.push_back(*found.row);
-    reading.lost_roll_up |= store::IsRollUp(*found.key);
+  const auto skip = [&](const store::StoredEntry& one, const Error& error) {
+    reading.unread.AddLacked(one.key, one.entry.name, error.message());
+    reading.unread_rows.push_back(one.entry.row);
+    reading.lost_roll_up |= store::IsRollUp(one.key);
     return OkStatus();
   };
-  auto visit_stored = [&](const store::FoundProfile& found) -> Status {
-    unstored.Found(found);
-    if (counted.IsNone(*found.row)) return OkStatus();
-    read_bytes += found.bytes();
-    if (read_bytes > limits.max_read_bytes) {
-      return Error(ErrorCode::kExhausted,
-                   fmt::format("the answer needs more than {} bytes of profiles: narrow the "
-                               "selector or the time range",
-                               limits.max_read_bytes));
-    }
-    Result<std::string> bytes = found.Read(*limited);
-    if (!bytes) {
-      RETURN_IF_ERROR(store::CheckLimits(limits.calls));
-      return skip(found, bytes.error());
-    }
-    Result<profile::Profile> profile = profile::DecodePprof(*bytes);
-    if (!profile) return skip(found, profile.error());
+  const auto visit_read = [&](store::StoredEntry&& one) -> Status {
+    if (!one.pprof_gz) return skip(one, one.pprof_gz.error());
+    const Result<profile::Profile> profile = profile::DecodePprof(*std::move(one.pprof_gz));
+    if (!profile) return skip(one, profile.error());
     ++reading.profiles;
-    return visit(*found.row,
-                 counted.IsAll(*found.row) ? *profile : store::CountedPart::Of(*profile));
+    const store::CatalogRow& row = one.entry.row;
+    return visit(row, counted.IsAll(row) ? *profile : store::CountedPart::Of(*profile));
   };
-  RETURN_IF_ERROR(store::FindProfiles(source, question.query, limits, resolution, &reading.listed,
-                                      visit_stored));
+  store::EntryReader reader(source.store(), question.limits, counted, visit_read);
+  RETURN_IF_ERROR(store::FindProfiles(source, question.query, question.limits, resolution,
+                                      &reading.listed, [&](const store::FoundProfile& found) {
+                                        unstored.Found(found);
+                                        return reader.Add(found);
+                                      }));
+  RETURN_IF_ERROR(reader.Finish());
   RETURN_IF_ERROR(unstored.ForEach([&](const store::OpenProfile& one) {
     const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
     if (!is_asked) return OkStatus();

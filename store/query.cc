@@ -11,11 +11,10 @@
 
 #include "profile/merge.h"
 #include "profile/pprof.h"
-#include "store/access/limited_store.h"
-#include "store/bundle.h"
 #include "store/find.h"
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
+#include "store/profiles/entry_reader.h"
 #include "store/profiles/observed_time.h"
 #include "store/profiles/unstored.h"
 
@@ -48,42 +47,20 @@ class StoreMerger {
   static constexpr size_t kBatchBytes = 1 << 20;
 
   StoreMerger(const ObjectStore& store, const Query& query, const QueryLimits& limits)
-      : store_(store.Limited(limits.calls)),
-        limits_(limits),
-        counted_(query),
+      : counted_(query),
+        reader_(store, limits, counted_,
+                [this](StoredEntry&& read) { return Keep(std::move(read)); }),
         merger_({.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes}) {}
 
-  Status AddStored(const FoundProfile& found) {
-    const CatalogRow& row = *found.row;
-    if (counted_.IsNone(row)) return OkStatus();
-    read_bytes_ += found.bytes();
-    if (read_bytes_ > limits_.max_read_bytes) {
-      return Error(ErrorCode::kExhausted,
-                   fmt::format("the answer needs more than {} bytes of profiles: narrow the "
-                               "selector or the time range",
-                               limits_.max_read_bytes));
-    }
-    Read one{*found.key, found.entry == nullptr ? "" : found.entry->name, SpanOf(row),
-             counted_.IsAll(row), ""};
-    Result<std::string> bytes = found.Read(*store_);
-    if (!bytes) {
-      RETURN_IF_ERROR(CheckLimits(limits_.calls));
-      return Skip(one, bytes.error());
-    }
-    one.bytes = *std::move(bytes);
-    batch_bytes_ += one.bytes.size();
-    batch_.push_back(std::move(one));
-    return batch_bytes_ < kBatchBytes ? OkStatus() : AddBatch();
-  }
+  Status AddStored(const FoundProfile& found) { return reader_.Add(found); }
   // What was read; before profiles that are not stored.
-  Status AddBatch() {
-    batch_bytes_ = 0;
-    for (const Read& one : std::exchange(batch_, {})) RETURN_IF_ERROR(AddRead(one));
-    return OkStatus();
+  Status AddRest() {
+    RETURN_IF_ERROR(reader_.Finish());
+    return AddBatch();
   }
 
   Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
-    return AddAs(SpanOf(row), [&] { return merger_.Add(profile); });
+    return AddAs(row, [&] { return merger_.Add(profile); });
   }
 
   MergeResult Finish() && {
@@ -97,51 +74,44 @@ class StoreMerger {
   bool lost_roll_up() const { return lost_roll_up_; }
 
  private:
-  // Of a row: its type, node and time.
-  struct Span {
-    std::string type;
-    std::string node;
-    int64_t start_ns = 0;
-    int64_t end_ns = 0;
-  };
-  struct Read {
-    std::string key;
-    std::string entry;
-    Span span;
-    bool is_all = false;  // all of it counts
-    std::string bytes;
-  };
-
-  // What cannot be read is skipped.
-  Status AddRead(const Read& one) {
-    if (one.is_all) {
-      if (const Status read = merger_.ReadPprof(one.bytes); !read) return Skip(one, read.error());
-      return AddAs(one.span, [&] { return merger_.AddRead(); });
-    }
-    const Result<profile::Profile> profile = profile::DecodePprof(one.bytes);
-    if (!profile) return Skip(one, profile.error());
-    return AddAs(one.span, [&] { return merger_.Add(CountedPart::Of(*profile)); });
+  Status Keep(StoredEntry&& read) {
+    if (!read.pprof_gz) return Skip(read, read.pprof_gz.error());
+    batch_bytes_ += read.pprof_gz->size();
+    batch_.push_back(std::move(read));
+    return batch_bytes_ < kBatchBytes ? OkStatus() : AddBatch();
   }
-  Status Skip(const Read& one, const Error& error) {
-    result_.skipped.AddLacked(one.key, one.entry, error.message());
+  Status AddBatch() {
+    batch_bytes_ = 0;
+    for (const StoredEntry& one : std::exchange(batch_, {})) RETURN_IF_ERROR(AddRead(one));
+    return OkStatus();
+  }
+  // What cannot be read is skipped.
+  Status AddRead(const StoredEntry& one) {
+    if (counted_.IsAll(one.entry.row)) {
+      if (const Status read = merger_.ReadPprof(*one.pprof_gz); !read)
+        return Skip(one, read.error());
+      return AddAs(one.entry.row, [&] { return merger_.AddRead(); });
+    }
+    const Result<profile::Profile> profile = profile::DecodePprof(*one.pprof_gz);
+    if (!profile) return Skip(one, profile.error());
+    return AddAs(one.entry.row, [&] { return merger_.Add(CountedPart::Of(*profile)); });
+  }
+  Status Skip(const StoredEntry& one, const Error& error) {
+    result_.skipped.AddLacked(one.key, one.entry.name, error.message());
     lost_roll_up_ |= IsRollUp(one.key);
     return OkStatus();
   }
 
-  static Span SpanOf(const CatalogRow& row) {
-    return {row.type, row.node, row.start_ns, row.end_ns()};
-  }
-
   // `add` adds the profile of that time.
   template <typename Add>
-  Status AddAs(const Span& span, const Add& add) {
-    if (type_.empty()) type_ = span.type;
-    if (span.type != type_) {
+  Status AddAs(const CatalogRow& row, const Add& add) {
+    if (type_.empty()) type_ = row.type;
+    if (row.type != type_) {
       return Error(ErrorCode::kInvalid,
                    fmt::format("the answer holds profiles of types {} and {}: ask for one type",
-                               type_, span.type));
+                               type_, row.type));
     }
-    observed_.Add(span.node, span.start_ns, span.end_ns);
+    observed_.Add(row.node, row.start_ns, row.end_ns());
     Status added = add();
     if (!added && added.error().code() == ErrorCode::kExhausted) {
       added.Context("narrow the selector or the time range");
@@ -149,13 +119,11 @@ class StoreMerger {
     return added;
   }
 
-  const std::unique_ptr<const ObjectStore> store_;
-  QueryLimits limits_;
   const CountedPart counted_;
+  EntryReader reader_;
   profile::Merger merger_;
   std::string type_;
-  uint64_t read_bytes_ = 0;
-  std::vector<Read> batch_;
+  std::vector<StoredEntry> batch_;
   size_t batch_bytes_ = 0;
   ObservedTime observed_;  // of at most max_rows
   MergeResult result_;
@@ -176,7 +144,7 @@ Result<Attempt<MergeResult>> MergeAt(const ProfileSource& source, const Query& q
                                  unstored.Found(found);
                                  return merger.AddStored(found);
                                }));
-  RETURN_IF_ERROR(merger.AddBatch());
+  RETURN_IF_ERROR(merger.AddRest());
   RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
     if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
     return merger.AddProfile(profile.row, *profile.profile);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/profiles/entry_reader.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "store/access/limited_store.h"
+
+namespace firetower::store {
+namespace {
+
+uint64_t BytesOf(const StoredEntry& one) { return one.entry.size; }
+
+}  // namespace
+
+EntryReader::EntryReader(const ObjectStore& store, const QueryLimits& limits,
+                         const CountedPart& counted, Visit visit, const Clock& clock)
+    : store_(store.Limited(limits.calls)),
+      limits_(limits),
+      counted_(counted),
+      visit_(std::move(visit)),
+      clock_(clock),
+      ahead_("entries", [this](StoredEntry& one) { Read(one); }) {}
+
+Status EntryReader::Add(const FoundProfile& found) {
+  if (counted_.IsNone(*found.row)) return OkStatus();
+  read_bytes_ += found.bytes();
+  if (read_bytes_ > limits_.max_read_bytes) {
+    return Error(ErrorCode::kExhausted,
+                 fmt::format("the answer needs more than {} bytes of profiles: narrow the "
+                             "selector or the time range",
+                             limits_.max_read_bytes));
+  }
+  StoredEntry one{.key = *found.key, .is_capture = found.entry == nullptr};
+  if (one.is_capture) {
+    one.entry.row = *found.row;
+    one.entry.size = found.object_bytes;
+  } else {
+    one.entry = *found.entry;
+  }
+  if (slow_reads_ < kSlowReads) return ReadNow(std::move(one));
+  const uint64_t bytes = BytesOf(one);
+  while (!HasRoomFor(bytes)) RETURN_IF_ERROR(HandOnFirst());
+  held_bytes_ += bytes;
+  ahead_.Ask(std::move(one));
+  return OkStatus();
+}
+
+Status EntryReader::Finish() {
+  while (!ahead_.empty()) RETURN_IF_ERROR(HandOnFirst());
+  return OkStatus();
+}
+
+bool EntryReader::HasRoomFor(uint64_t bytes) const {
+  return ahead_.empty() || (!ahead_.is_full() && held_bytes_ + bytes <= kMaxHeldBytes);
+}
+
+Status EntryReader::ReadNow(StoredEntry one) {
+  const int64_t begin_ns = clock_.MonotonicNs();
+  Read(one);
+  slow_reads_ = clock_.MonotonicNs() - begin_ns >= kSlowNs ? slow_reads_ + 1 : 0;
+  return HandOn(std::move(one));
+}
+
+Status EntryReader::HandOnFirst() {
+  StoredEntry first = ahead_.Take();
+  held_bytes_ -= BytesOf(first);
+  return HandOn(std::move(first));
+}
+
+Status EntryReader::HandOn(StoredEntry&& read) {
+  if (!read.pprof_gz) RETURN_IF_ERROR(CheckLimits(limits_.calls));
+  return visit_(std::move(read));
+}
+
+void EntryReader::Read(StoredEntry& one) const {
+  const FoundProfile found{.key = &one.key,
+                           .entry = one.is_capture ? nullptr : &one.entry,
+                           .object_bytes = one.entry.size,
+                           .row = &one.entry.row};
+  one.pprof_gz = found.Read(*store_);
+}
+
+}  // namespace firetower::store

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "store/access/in_order.h"
+#include "store/bundle.h"
+#include "store/find.h"
+#include "store/profiles/counted_part.h"
+#include "store/query.h"
+#include "store/store.h"
+
+namespace firetower::store {
+
+// A stored profile of an answer.
+struct StoredEntry {
+  std::string key = {};
+  BundleEntry entry = {};  // of a capture its row alone
+  bool is_capture = false;
+  Result<std::string> pprof_gz = std::string();
+};
+
+// Reads the profiles of one answer and hands them on in the order in which they were found: one
+// after another, and from a store that takes its time over each, several at a time
+// (docs/adr/0024-entries-read-ahead.md). Used by one thread; whether and when a read ends is for
+// limits.calls to say.
+class EntryReader {
+ public:
+  // Two answers in a row that take as long are of a store at the other end of a network: threads
+  // would cost more than they save where one takes half a millisecond.
+  static constexpr int64_t kSlowNs = 5 * kNsPerMs;
+  static constexpr int kSlowReads = 2;
+  // Read and not handed on, of a store that is slow; a larger one is read by itself.
+  static constexpr uint64_t kMaxHeldBytes = 4 << 20;
+
+  // `pprof_gz` has what could not be read as an error: of no answer that has to end.
+  using Visit = std::function<Status(StoredEntry&& read)>;
+
+  // All but `visit` outlive this.
+  EntryReader(const ObjectStore& store, const QueryLimits& limits, const CountedPart& counted,
+              Visit visit, const Clock& clock = Clock::System());
+
+  // Reads it, if it counts at all, and hands on what it has. kExhausted past limits.max_read_bytes,
+  // kUnavailable when limits.calls end, else what `visit` says.
+  Status Add(const FoundProfile& found);
+  // Hands on the rest.
+  Status Finish();
+
+ private:
+  bool HasRoomFor(uint64_t bytes) const;
+  Status ReadNow(StoredEntry one);
+  Status HandOn(StoredEntry&& read);
+  Status HandOnFirst();
+  void Read(StoredEntry& one) const;
+
+  const std::unique_ptr<const ObjectStore> store_;
+  const QueryLimits& limits_;
+  const CountedPart& counted_;
+  const Visit visit_;
+  const Clock& clock_;
+  uint64_t read_bytes_ = 0;
+  int slow_reads_ = 0;       // in a row
+  uint64_t held_bytes_ = 0;  // of those in ahead_
+  InOrder<StoredEntry> ahead_;
+};
+
+}  // namespace firetower::store
