@@ -18,6 +18,12 @@ std::string NewRunId() {
   return id;
 }
 
+// Of a store that is a folder of this machine; else empty.
+std::string FolderOf(const std::string& store_url) {
+  constexpr std::string_view kFile = "file://";
+  return store_url.starts_with(kFile) ? store_url.substr(kFile.size()) : std::string();
+}
+
 LabelChoice LabelsOf(const SampleLabels& labels) {
   return {labels.thread, labels.comm, labels.cpu};
 }
@@ -55,9 +61,8 @@ size_t SampleRingBytes(int64_t configured) {
 }
 
 std::string StateFolder(const Config& config) {
-  constexpr std::string_view kFile = "file://";
-  const bool is_folder = config.store_url.starts_with(kFile);
-  return (is_folder ? config.store_url.substr(kFile.size()) : config.spool_folder) + "/state";
+  const std::string folder = FolderOf(config.store_url);
+  return (folder.empty() ? config.spool_folder : folder) + "/state";
 }
 
 ExportOptions ExportOptionsOf(const Config& config) {
@@ -83,6 +88,9 @@ StoreSideOptions StoreSideOptionsOf(const Config& config) {
   options.spread_ns = config.window_seconds * kNsPerSecond;
   // Of a cluster's store everybody's profiles would be read here, without anybody's rights.
   options.serve_others = config.standalone;
+  // Where an agent keeps profiles unless it is told otherwise; by itself a daemon shares that
+  // folder with whom it likes.
+  if (!config.standalone) options.former_folder = FolderOf(Config().store_url);
   return options;
 }
 

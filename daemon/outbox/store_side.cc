@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/outbox/store_side.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/log.h"
+#include "store/dir_store.h"
 #include "store/spool/drain.h"
 
 namespace firetower::daemon {
@@ -11,6 +14,12 @@ namespace {
 
 // So long, once a minute, new windows wait for what is moved out of a spool.
 constexpr int64_t kMoveNs = kNsPerSecond;
+
+// Below a store's folder there are profiles, or were.
+bool HoldsProfiles(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(folder + "/v1", ignored);
+}
 
 }  // namespace
 
@@ -29,6 +38,7 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
       *side->spool_, *side->store_, [side = side.get()] { side->uploader_->Notify(); });
   const store::ObjectStore& spool = side->spool_->all();
   side->readable_.emplace(options.serve_others ? *side->spooled_ : spool);
+  side->OpenFormer();
   return side;
 }
 
@@ -68,6 +78,35 @@ void StoreSide::MoveLeft() {
       {{"objects", *moved}, {"left", left_->figures().objects}, {"store", Describe()}});
 }
 
+void StoreSide::OpenFormer() {
+  if (options_.former_folder.empty() || !HoldsProfiles(options_.former_folder)) return;
+  Result<std::unique_ptr<store::DirStore>> former = store::DirStore::Open(options_.former_folder);
+  if (!former) {
+    LOG(kWarn, "profiles from before this store stay on the node: delete them there",
+        {{"folder", options_.former_folder}, {"why", former.error().message()}});
+    return;
+  }
+  former_ = *std::move(former);
+  LOG(kInfo, "profiles from before this store stay on the node until they are too old",
+      {{"folder", options_.former_folder}, {"seconds", options_.retention.standard_seconds}});
+}
+
+void StoreSide::SweepFormer() {
+  if (!former_) return;
+  store::SweepFigures swept;
+  const Status result = store::SweepByAge(*former_, options_.retention, clock_, swept);
+  if (!result)
+    LOG(kWarn, "retention not applied to what is from before this store",
+        {{"folder", options_.former_folder}, {"error", result.error().message()}});
+  if (swept.deleted_objects > 0) {
+    LOG(kInfo, "retention of what is from before this store",
+        {{"folder", options_.former_folder},
+         {"deleted", swept.deleted_objects},
+         {"bytes", swept.deleted_bytes}});
+  }
+  if (!HoldsProfiles(options_.former_folder)) former_.reset();
+}
+
 ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased released) {
   health_.HandOnTo(observer);
   std::function<void()> every_minute;
@@ -79,7 +118,10 @@ ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased relea
           health_.OnStoreOperation("put", put, duration_ns);
         });
     rollups_.emplace(spool_->all(), *spooled_, clock_, options_.cluster, options_.node);
-    every_minute = [this] { rollups_->Look(); };
+    every_minute = [this] {
+      rollups_->Look();
+      SweepFormer();
+    };
   } else {
     sweep_.emplace(*store_, health_, clock_, options_.retention);
     // Moved first: what is too old by now goes at once.

@@ -31,6 +31,9 @@ struct StoreSideOptions {
   // Of every other store.
   std::string spool_folder;  // absolute
   uint64_t spool_bytes = 0;
+  // Where this node's profiles were kept before that store; absolute, empty: nowhere. The same
+  // retention ends what is left there, but for its bound of bytes.
+  std::string former_folder;
   int64_t spread_ns = 0;                 // uploads of a window begin within that time of its end
   int64_t finish_ns = 8 * kNsPerSecond;  // for what is left to upload at the end
   // Readers here see all that is in that store, not only what this node spooled within an hour.
@@ -42,6 +45,7 @@ struct StoreSideOptions {
 //   exporter ──► outbox ──► folder, held to its retention
 //                  └──────► spool ──► upload ──► any other store
 //                             └──► roll-ups ──► spool
+//          former folder, until all that is in it is too old
 //
 // Of a store that is not this machine's own nothing is deleted: others write to it too.
 class StoreSide {
@@ -79,6 +83,10 @@ class StoreSide {
   // to be forgotten.
   void OpenLeftSpool();
   void MoveLeft();
+  // Of any other store: what an earlier configuration kept on this node is nobody's else, and ends
+  // as it would have there.
+  void OpenFormer();
+  void SweepFormer();
 
   const StoreSideOptions options_;
   const Clock& clock_;
@@ -89,6 +97,7 @@ class StoreSide {
   std::unique_ptr<store::SpooledStore> spooled_;
   std::unique_ptr<store::Spool> left_;  // of another store; null: there is nothing in it
   RefusalLog not_moved_{clock_};
+  std::unique_ptr<store::ObjectStore> former_;  // null: there is nothing in it
   std::optional<store::ServedStore> readable_;
   std::unique_ptr<store::Uploader> uploader_;
   std::optional<RollUps> rollups_;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 
+#include "store/dir_store.h"
 #include "store/key.h"
 #include "tests/support/stored_profiles.h"
 
@@ -135,6 +136,31 @@ TEST_F(StoreSideTest, AFolderTakesWhatWasSpooledForABucket) {
   EXPECT_EQ(*side->readable().Get(KeyOf(now_s - 120)), Bundle());
   EXPECT_EQ(side->spool_figures()->objects, 0u);
   EXPECT_NE(side->folder(), nullptr);
+}
+
+// A node's profiles from before it had a bucket are private data that nobody else would ever
+// delete.
+TEST_F(StoreSideTest, WhatAFormerFolderHoldsEndsWhenItIsTooOld) {
+  const int64_t now_s = Clock::System().WallNs() / kNsPerSecond;
+  const std::string former = folder_.path();
+  options_.retention.standard_seconds = 3600;
+  options_.finish_ns = 60 * kNsPerSecond;
+  SendOne(*Open("file://" + former), KeyOf(now_s - 600));
+  const auto store = *store::DirStore::Open(former);
+  ASSERT_TRUE(store->Put(KeyOf(now_s - 7200), Bundle()));
+  options_.finish_ns = 200 * kNsPerMs;
+  SendOne(*Open(kDeadStore), KeyOf(now_s));
+  EXPECT_THAT(Keys(*store), ElementsAre(KeyOf(now_s - 7200), KeyOf(now_s - 600))) << "not ours";
+  options_.former_folder = former;
+  SendOne(*Open(kDeadStore), KeyOf(now_s));
+  EXPECT_THAT(Keys(*store), ElementsAre(KeyOf(now_s - 600)));
+  // None is kept for being the newest, as a store's own would be.
+  options_.retention.standard_seconds = 60;
+  const auto side = Open(kDeadStore);
+  SendOne(*side, KeyOf(now_s));
+  EXPECT_THAT(Keys(*store), IsEmpty());
+  EXPECT_TRUE(side->spool_figures()) << "what waits is no profile of the folder";
+  EXPECT_GE(side->spool_figures()->objects, 1u);
 }
 
 // Of another daemon on this machine.
