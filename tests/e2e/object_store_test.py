@@ -71,6 +71,8 @@ def judge_arrival(case, faults, server, proxy, taken, more):
         case.figure(f"{faults}: uploaded again", again or "none")
     else:
         case.check(f"{faults}: and none again", not again, again or "none")
+    # So that the keys of nodes need no right to read (docs/security.md).
+    case.check(f"{faults}: none was read", not proxy.read, dict(proxy.read) or "none")
     stored = samples_in({key: path for key, path in bundles.items() if is_window(key)})
     case.at_least(f"{faults}: samples in the store, of those taken", stored, taken)
     case.at_most(f"{faults}: and no more than were taken until the end", stored, taken + more)

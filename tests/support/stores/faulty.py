@@ -4,6 +4,7 @@
     with FaultyProxy(server.port) as proxy:
         proxy.fault = "unavailable"   # of FAULTS; "" passes everything on
         proxy.stored                  # how often the server took each key
+        proxy.read                    # and how often somebody asked for it
 
 Requests go on as they came, with the proxy's own Host, so that their signature stays right.
 """
@@ -88,8 +89,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         finally:
             upstream.close()
+        path, _, query = self.path.partition("?")
         if self.command == "PUT" and answer.status == 200:
-            owner.count(self.path)
+            owner.count(owner.stored, path)
+        if self.command in ("GET", "HEAD") and "list-type=" not in query:
+            owner.count(owner.read, path)
         if owner.fault == "wrong-etag":
             headers = [(name, '"00000000000000000000000000000000"' if name.lower() == "etag" else value)
                        for name, value in headers]
@@ -111,12 +115,13 @@ class FaultyProxy:
         self.fault = ""
         self.closing = threading.Event()
         self.stored = collections.Counter()
+        self.read = collections.Counter()
         self.quoted = 0
         self._lock = threading.Lock()
 
-    def count(self, path):
+    def count(self, counter, path):
         with self._lock:
-            self.stored[path.partition("?")[0]] += 1
+            counter[path] += 1
 
     def __enter__(self):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
