@@ -298,6 +298,11 @@ def judge_nodes(case, helm):
                  "batch": {"pool": "batch", "type": "virtual-kubelet"}}
         seen = [name for name, labels in nodes.items() if lets_in(terms, {"kubernetes.io/os": "linux", **labels})]
         case.check(f"{told}: agents are for {', '.join(wanted)}", seen == wanted, seen)
+    chosen = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    objects = helm.render()
+    for kind, name in (("DaemonSet", "firetower-agent"), ("Deployment", "firetower-hub")):
+        selector = find(objects, kind, name)["spec"]["template"]["spec"]["nodeSelector"]
+        case.check(f"{name} is for nodes that the programs are built for", selector == chosen, selector)
     bare = find(helm.render("--set", "agent.affinity=null"), "DaemonSet", "firetower-agent")["spec"]["template"]["spec"]
     case.check("without any: for all", "affinity" not in bare, bare.get("affinity", ""))
 
