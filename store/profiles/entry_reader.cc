@@ -12,6 +12,38 @@ namespace {
 
 uint64_t BytesOf(const StoredEntry& one) { return one.entry.size; }
 
+CatalogRow RowOf(const CatalogRow& row) {
+  return {.namespace_name = row.namespace_name,
+          .pod = row.pod,
+          .container = row.container,
+          .pod_uid = row.pod_uid,
+          .container_id = row.container_id,
+          .workload = row.workload,
+          .service_name = row.service_name,
+          .node = row.node,
+          .type = row.type,
+          .start_ns = row.start_ns,
+          .duration_ns = row.duration_ns,
+          .samples = row.samples,
+          .value = row.value,
+          .unit = row.unit,
+          .capture = row.capture,
+          .also_samples = row.also_samples,
+          .also_value = row.also_value};
+}
+
+StoredEntry EntryOf(const FoundProfile& found) {
+  StoredEntry one{.key = *found.key, .is_capture = found.entry == nullptr};
+  one.entry.row = RowOf(*found.row);
+  one.entry.size = found.bytes();
+  if (one.is_capture) return one;
+  one.entry.name = found.entry->name;
+  one.entry.crc32 = found.entry->crc32;
+  one.entry.header_offset = found.entry->header_offset;
+  one.entry.end_offset = found.entry->end_offset;
+  return one;
+}
+
 }  // namespace
 
 EntryReader::EntryReader(const ObjectStore& store, const QueryLimits& limits,
@@ -32,13 +64,7 @@ Status EntryReader::Add(const FoundProfile& found) {
                              "selector or the time range",
                              limits_.max_read_bytes));
   }
-  StoredEntry one{.key = *found.key, .is_capture = found.entry == nullptr};
-  if (one.is_capture) {
-    one.entry.row = *found.row;
-    one.entry.size = found.object_bytes;
-  } else {
-    one.entry = *found.entry;
-  }
+  StoredEntry one = EntryOf(found);
   if (slow_reads_ < kSlowReads) return ReadNow(std::move(one));
   const uint64_t bytes = BytesOf(one);
   while (!HasRoomFor(bytes)) RETURN_IF_ERROR(HandOnFirst());

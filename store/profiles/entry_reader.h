@@ -21,7 +21,9 @@ namespace firetower::store {
 // A stored profile of an answer.
 struct StoredEntry {
   std::string key = {};
-  BundleEntry entry = {};  // of a capture its row alone
+  // Of a capture its row alone. The row is without policies and build ids, which sums do not ask
+  // for and which would be most of what is copied.
+  BundleEntry entry = {};
   bool is_capture = false;
   Result<std::string> pprof_gz = std::string();
 };
