@@ -4,13 +4,17 @@
 import links
 from parts import (
     CORES,
+    END,
+    HIGHEST,
     NODE,
     NODE_NAME,
     PERCENT,
     RANGE,
     RATE,
+    at_most,
     by,
     curve,
+    highest,
     increase,
     made,
     number,
@@ -43,6 +47,7 @@ ATTRIBUTION = "firetower_attribution_total"
 OPERATIONS = "firetower_objectstore_operations_total"
 FAILURES = "firetower_objectstore_failures_total"
 STORE_SECONDS = "firetower_objectstore_duration_seconds"
+DROPPED = "firetower_spool_dropped_profiles_total"
 # Where the hub has a better answer about a panel than what is usual in its row, by title.
 OF_GLANCE = {
     "Samples lost": [links.NODES_LOST, links.NODES_SEEN],
@@ -75,14 +80,29 @@ OF_HUB = {
 }
 
 
+def _gauge(family):
+    """Of the agents where it is highest."""
+    own = by(NODE, f"{family}{{{AGENTS}}}")
+    return highest(own, by(NODE, at_most(family, AGENTS)))
+
+
+def _time_of_sample(over=RATE, when=""):
+    run = by(NODE, rate("firetower_bpf_run_seconds_total", AGENTS, over, when))
+    return f"{run} / {by(NODE, rate(SAMPLES, AGENTS, over, when))}"
+
+
+def _unnamed(over=RATE, when=""):
+    named = by(NODE, rate(LOOKUPS, AGENTS, over, when))
+    return f"{by(NODE, rate(LOOKUPS, UNNAMED, over, when))} / {named}"
+
+
 def glance():
     return [
-        number("Agents up", "Agents that Prometheus reaches.", total(up(AGENTS)), over=RATE),
+        number("Agents up", "Agents that Prometheus reaches.", total(up(AGENTS))),
         number(
             "Agents down",
             "Agents that Prometheus knows of and does not reach, and what else of their job it has not reached for a day.",
             or_zero(f"count(({up(AGENTS)}) == 0)"),
-            over=RATE,
             bad=1,
         ),
         number(
@@ -117,7 +137,6 @@ def glance():
             "Profiles in the agents' spools.",
             or_zero(f"sum(firetower_spool_bytes{{{AGENTS}}})"),
             "bytes",
-            over=RATE,
         ),
         table(
             "Builds and kernels",
@@ -137,13 +156,17 @@ def glance():
 
 def cost():
     own = rate(OVERHEAD, AGENTS)
+    own_over_range = by(NODE, rate(OVERHEAD, AGENTS, RANGE, END))
     budget = f"max by ({NODE}) (firetower_budget_cores{{{AGENTS}}})"
+    least_budget = f"max by ({NODE}) (min_over_time(firetower_budget_cores{{{AGENTS}}}[{RANGE}]{END}))"
     exceeded = f"max by ({NODE}, resource) (firetower_budget_exceeded{{{AGENTS}}})"
+    part_exceeded = f"avg_over_time(firetower_budget_exceeded{{{AGENTS}}}[{RANGE}]{END})"
+    starts = "process_start_time_seconds"
     return [
         curve(
             "CPU by agent",
-            "Cores that each agent costs, its BPF programs included.",
-            query(by(NODE, own), NODE_NAME),
+            f"Cores that each agent costs, its BPF programs included. {HIGHEST}",
+            query(highest(by(NODE, own), own_over_range), NODE_NAME),
             unit=CORES,
         ),
         curve(
@@ -155,41 +178,46 @@ def cost():
         ),
         curve(
             "Cost of what is profiled",
-            "Cores that an agent costs for each core that is in its profiles.",
-            query(f"{by(NODE, own)} / {by(NODE, rate(CPU, AGENTS))}", NODE_NAME),
+            f"Cores that an agent costs for each core that is in its profiles. {HIGHEST}",
+            query(
+                highest(
+                    f"{by(NODE, own)} / {by(NODE, rate(CPU, AGENTS))}",
+                    f"{own_over_range} / {by(NODE, rate(CPU, AGENTS, RANGE, END))}",
+                ),
+                NODE_NAME,
+            ),
             unit=PERCENT,
         ),
         curve(
             "Time of a sample",
-            "Run time of the sampling program for each sample.",
-            query(
-                f"{by(NODE, rate('firetower_bpf_run_seconds_total', AGENTS))} / {by(NODE, rate(SAMPLES, AGENTS))}",
-                NODE_NAME,
-            ),
+            f"Run time of the sampling program for each sample. {HIGHEST}",
+            query(highest(_time_of_sample(), _time_of_sample(RANGE, END)), NODE_NAME),
             unit="s",
         ),
         curve(
             "Memory",
-            "Resident memory, and that of BPF maps, which is not in it.",
-            query(
-                f"sum by ({NODE}) (process_resident_memory_bytes{{{AGENTS}}})",
-                f"{NODE_NAME} resident",
-            ),
-            query(
-                f"sum by ({NODE}) (firetower_bpf_map_bytes{{{AGENTS}}})", f"{NODE_NAME} BPF maps"
-            ),
+            f"Resident memory, and that of BPF maps, which is not in it. {HIGHEST}",
+            query(_gauge("process_resident_memory_bytes"), f"{NODE_NAME} resident"),
+            query(_gauge("firetower_bpf_map_bytes"), f"{NODE_NAME} BPF maps"),
             unit="bytes",
         ),
         curve(
             "Part of the budget",
-            "CPU cost as a part of the sum of the policies' limits.cpu; 0 while no policy has one.",
-            query(f"{by(NODE, own)} / on ({NODE}) {budget}", NODE_NAME),
+            f"CPU cost as a part of the sum of the policies' limits.cpu; 0 while no policy has one. {HIGHEST}",
+            query(
+                highest(
+                    f"{by(NODE, own)} / on ({NODE}) {budget}",
+                    f"{own_over_range} / on ({NODE}) {least_budget}",
+                ),
+                NODE_NAME,
+            ),
             unit=PERCENT,
         ),
         states(
             "Budget",
-            "Whether the agent costs more than its budget.",
-            exceeded,
+            "Whether the agent costs more than its budget. As many agents as Rows says: those that did longest over "
+            "the range.",
+            highest(exceeded, f"max by ({NODE}) ({part_exceeded})"),
             f"{NODE_NAME} {{{{resource}}}}",
             (0, "kept"),
             (1, "exceeded"),
@@ -201,18 +229,24 @@ def cost():
         ),
         curve(
             "Open files",
-            "Of those that the agent may open.",
+            f"Of those that the agent may open. {HIGHEST}",
             query(
-                f"sum by ({NODE}) (process_open_fds{{{AGENTS}}}) / sum by ({NODE}) (process_max_fds{{{AGENTS}}})",
+                highest(
+                    f"{by(NODE, f'process_open_fds{{{AGENTS}}}')} / {by(NODE, f'process_max_fds{{{AGENTS}}}')}",
+                    f"{by(NODE, at_most('process_open_fds', AGENTS))} / {by(NODE, at_most('process_max_fds', AGENTS))}",
+                ),
                 NODE_NAME,
             ),
             unit=PERCENT,
         ),
         curve(
             "Restarts",
-            "How often an agent started anew at one address.",
+            f"How often an agent started anew at one address. {HIGHEST}",
             query(
-                f"sum by ({NODE}) (changes(process_start_time_seconds{{{AGENTS}}}[{RATE}]))",
+                highest(
+                    by(NODE, f"changes({starts}{{{AGENTS}}}[{RATE}])"),
+                    by(NODE, f"changes({starts}{{{AGENTS}}}[{RANGE}]{END})"),
+                ),
                 NODE_NAME,
             ),
         ),
@@ -223,14 +257,22 @@ def losses():
     return [
         curve(
             "Samples",
-            "Samples a second.",
-            query(by(NODE, rate(SAMPLES, AGENTS)), NODE_NAME),
+            f"Samples a second. {HIGHEST}",
+            query(
+                highest(
+                    by(NODE, rate(SAMPLES, AGENTS)), by(NODE, rate(SAMPLES, AGENTS, RANGE, END))
+                ),
+                NODE_NAME,
+            ),
             unit="cps",
         ),
         curve(
             "Part lost",
-            "Of the samples that should have been taken, those that were not or have no stack.",
-            query(lost_share_by_node(AGENTS), NODE_NAME),
+            f"Of the samples that should have been taken, those that were not or have no stack. {HIGHEST}",
+            query(
+                highest(lost_share_by_node(AGENTS), lost_share_by_node(AGENTS, RANGE, END)),
+                NODE_NAME,
+            ),
             unit=PERCENT,
         ),
         curve(
@@ -286,8 +328,8 @@ def symbols():
     return [
         curve(
             "Frames without a name by agent",
-            "Of the frames whose name was looked up.",
-            query(f"{by(NODE, rate(LOOKUPS, UNNAMED))} / {by(NODE, lookups)}", NODE_NAME),
+            f"Of the frames whose name was looked up. {HIGHEST}",
+            query(highest(_unnamed(), _unnamed(RANGE, END)), NODE_NAME),
             unit=PERCENT,
             most=1,
         ),
@@ -311,13 +353,13 @@ def symbols():
         ),
         curve(
             "Unwind tables",
-            "Binaries whose table is in BPF memory.",
-            query(f"sum by ({NODE}) (firetower_unwind_tables{{{AGENTS}}})", NODE_NAME),
+            f"Binaries whose table is in BPF memory. {HIGHEST}",
+            query(_gauge("firetower_unwind_tables"), NODE_NAME),
         ),
         curve(
             "Size of unwind tables",
-            "In BPF memory.",
-            query(f"sum by ({NODE}) (firetower_unwind_table_bytes{{{AGENTS}}})", NODE_NAME),
+            f"In BPF memory. {HIGHEST}",
+            query(_gauge("firetower_unwind_table_bytes"), NODE_NAME),
             unit="bytes",
         ),
         curve(
@@ -353,14 +395,20 @@ def uploads():
         ),
         curve(
             "Spool",
-            "Profiles that wait for the store.",
-            query(f"sum by ({NODE}) (firetower_spool_bytes{{{AGENTS}}})", NODE_NAME),
+            f"Profiles that wait for the store. {HIGHEST}",
+            query(_gauge("firetower_spool_bytes"), NODE_NAME),
             unit="bytes",
         ),
         curve(
             "Profiles dropped",
-            "That the spool had no room for, or that the store refused for good.",
-            query(by(NODE, increase("firetower_spool_dropped_profiles_total", AGENTS)), NODE_NAME),
+            f"That the spool had no room for, or that the store refused for good. {HIGHEST}",
+            query(
+                highest(
+                    by(NODE, increase(DROPPED, AGENTS)),
+                    by(NODE, rate(DROPPED, AGENTS, RANGE, END)),
+                ),
+                NODE_NAME,
+            ),
         ),
         curve(
             "Pushed profiles",
@@ -474,20 +522,17 @@ def hub():
             "Leaders",
             "One hub leads: it writes the status of policies, catalogs, and deletes what is too old.",
             or_zero(f"sum(firetower_hub_leader{{{HUB}}})"),
-            over=RATE,
         ),
         number(
             "Nodes that report",
             "Whose agents told the hub what they run.",
             or_zero(f"max(firetower_hub_nodes{{{HUB}}})"),
-            over=RATE,
         ),
         number(
             "Rights that are missing",
             "What the hub must ask to know who may read profiles, and may not.",
             or_zero(f"count(firetower_hub_access_allowed{{{HUB}}} == 0)"),
             bad=1,
-            over=RATE,
         ),
         number(
             "Questions that failed",
@@ -502,13 +547,11 @@ def hub():
             "Policies of the hub",
             "That the hub knows.",
             or_zero(f"max(sum by (instance) (firetower_policies{{{HUB}}}))"),
-            over=RATE,
         ),
         number(
             "Not in a catalog yet",
             "Stored profiles that the hub knows from memory.",
             or_zero(f"max(firetower_hub_recent_rows{{{HUB}}})"),
-            over=RATE,
         ),
         curve(
             "Requests",
@@ -620,5 +663,4 @@ def dashboard():
             ),
             ("Hub", links.led(hub(), [links.DOCTOR, links.NODES_STORED], OF_HUB)),
         ],
-        top=False,
     )

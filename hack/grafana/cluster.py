@@ -4,16 +4,19 @@
 import links
 from parts import (
     CORES,
+    END,
+    FEW_POINTS,
+    HIGHEST,
     NAMED,
     NODE,
     NODE_NAME,
     PERCENT,
     RANGE,
-    RATE,
     bars,
     best,
     by,
     curve,
+    highest,
     increase,
     made,
     number,
@@ -41,14 +44,12 @@ def glance():
             "Agents up",
             "Agents that Prometheus reaches.",
             total(up(AGENTS)),
-            over=RATE,
             links=[links.AGENTS, links.CHOSEN_BY_NODE],
         ),
         number(
             "Agents down",
             "Agents that Prometheus knows of and does not reach, and what else of their job it has not reached for a day.",
             or_zero(f"count(({up(AGENTS)}) == 0)"),
-            over=RATE,
             bad=1,
             links=[links.AGENTS, links.CHOSEN_BY_NODE],
         ),
@@ -63,7 +64,6 @@ def glance():
             "Pods",
             "Pods that are in profiles, now.",
             or_zero(f'count(count by ({POD}) ({CPU}{{{PODS}, pod!="-"}}))'),
-            over=RATE,
             links=[links.CHOSEN_BY_POD],
         ),
         number(
@@ -147,11 +147,15 @@ def workloads():
             ),
             unit=CORES,
             links=links.NAMESPACE,
+            points=FEW_POINTS,
         ),
         curve(
             "CPU by node",
-            f"Cores of what each node's agent has in profiles. {SEEN}",
-            query(by(NODE, rate(CPU, AGENTS)), NODE_NAME),
+            f"Cores of what each node's agent has in profiles. {SEEN} {HIGHEST}",
+            query(
+                highest(by(NODE, rate(CPU, AGENTS)), by(NODE, rate(CPU, AGENTS, RANGE, END))),
+                NODE_NAME,
+            ),
             unit=CORES,
             links=[links.AGENT_OF_SERIES, links.CHOSEN_BY_NODE],
         ),
@@ -208,6 +212,7 @@ def functions():
             stacked=True,
             most=1,
             links=links.CHOSEN,
+            points=FEW_POINTS,
         ),
         curve(
             "CPU in named functions",
@@ -219,6 +224,7 @@ def functions():
             unit=PERCENT,
             most=1,
             links=links.NAMESPACE,
+            points=FEW_POINTS,
         ),
     ]
 
@@ -230,8 +236,13 @@ def agents():
     return [
         states(
             "Agents",
-            "Whether Prometheus reaches each node's agent.",
-            f"max by ({NODE}) ({up(AGENTS)})",
+            "Whether Prometheus reaches each node's agent. As many as Rows says: those that it reached least "
+            "over the range.",
+            highest(
+                f"max by ({NODE}) ({up(AGENTS)})",
+                f"max by ({NODE}) ({up(AGENTS, END, RANGE)})",
+                "bottomk",
+            ),
             NODE_NAME,
             (1, "up"),
             (0, "down"),
@@ -258,7 +269,6 @@ def agents():
             or_zero(f"max({refused})"),
             bad=1,
             width=6,
-            over=RATE,
             links=[links.AGENTS, links.CHOSEN_BY_POD],
         ),
         number(

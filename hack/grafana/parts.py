@@ -9,11 +9,18 @@ PERCENT = "percentunit"
 CORES = "suffix: cores"
 RATE = "$__rate_interval"
 RANGE = "$__range"
+END = " @ end()"
 # Prometheus's own names of a target, and a node's where scraping adds it.
 NODE = "node, instance"
 NODE_NAME = "{{node}} {{instance}}"
 KERNEL = 'binary="[kernel.kallsyms]"'
 NAMED = 'function!="other"'
+# Before Prometheus sums up it holds what a selector finds at all points of a curve, and it refuses what is more than 50 million
+# samples (--query.max-samples). A curve of n points has up to 2 * n + 1, as Grafana rounds steps, over as many days as n:
+# at 5,000 nodes 161 points of 60 series each, or 61 of five functions of each of 30 containers.
+POINTS = 80
+FEW_POINTS = 30
+HIGHEST = "As many agents as Rows says: those with most over the range."
 
 
 def rate(family, matchers, over=RATE, when=""):
@@ -33,12 +40,13 @@ def total(what):
     return f"sum({what})"
 
 
-def up(matchers):
+def up(matchers, when="", over=""):
     """Whether Prometheus reaches each agent, though never yet or for days: of targets but those that were reached within
-    the day and are none, for a job may have others too."""
-    samples = f"max_over_time(firetower_samples_total{{{matchers}}}[1d])"
-    others = f"max_over_time(up{{{matchers}}}[1d]) == 1 unless on (job, instance) {samples}"
-    return f"up{{{matchers}}} unless on (job, instance) ({others})"
+    the day and are none, for a job may have others too. `over`: a range, of which it is the part."""
+    samples = f"max_over_time(firetower_samples_total{{{matchers}}}[1d]{when})"
+    others = f"max_over_time(up{{{matchers}}}[1d]{when}) == 1 unless on (job, instance) {samples}"
+    own = f"avg_over_time(up{{{matchers}}}[{over}]{when})" if over else f"up{{{matchers}}}{when}"
+    return f"{own} unless on (job, instance) ({others})"
 
 
 def or_zero(what):
@@ -51,8 +59,19 @@ def best(labels, what):
     return f"topk($top, {by(labels, what)})"
 
 
+def highest(curve, over_range, choose="topk"):
+    """Of curves with one line for each agent the lines of some, the same ones at each of their points. `over_range`: the
+    value that they are chosen by, one for each agent, at END."""
+    return f"{curve} and on ({NODE}) {choose}($top, {over_range})"
+
+
+def at_most(family, matchers):
+    """Of a gauge, for `highest`."""
+    return f"max_over_time({family}{{{matchers}}}[{RANGE}]{END})"
+
+
 def query(expr, legend="", step=RATE):
-    """`step` RANGE: one value of the whole range shown, and no curve."""
+    """`step` RANGE: one value, of the end of the range that is shown, and no curve."""
     return {
         "expr": expr,
         "legendFormat": legend or "__auto",
@@ -100,6 +119,7 @@ def curve(
     links=(),
     width=12,
     height=8,
+    points=POINTS,
 ):
     """Time series. `most`: of the axis, 1 for parts of a whole."""
     drawn = {
@@ -116,6 +136,7 @@ def curve(
         description,
         queries,
         size=(width, height),
+        maxDataPoints=points,
         fieldConfig={
             "defaults": _defaults(unit, list(links), custom=drawn, min=0, **more),
             "overrides": [],
@@ -147,15 +168,14 @@ def number(
     links=(),
     width=4,
     text="",
-    over=RANGE,
 ):
-    """One figure; `text`: a label to show in its place."""
+    """One figure, of now or of the range; `text`: a label to show in its place."""
     mode = {"textMode": "name"} if text else {"textMode": "auto"}
     return _panel(
         "stat",
         title,
         description,
-        [query(expr, text, over)],
+        [query(expr, text, RANGE)],
         size=(width, 4),
         fieldConfig={
             "defaults": {
@@ -202,6 +222,7 @@ def states(title, description, expr, legend, good, bad, links=(), width=12, heig
         description,
         [query(expr, legend)],
         size=(width, height),
+        maxDataPoints=POINTS,
         fieldConfig={
             "defaults": {
                 **_defaults("short", list(links)),
@@ -294,7 +315,7 @@ def variable(name, label, values, several=True, everything=".*"):
     }
 
 
-def _common(top):
+def _common():
     """Of every dashboard: where the figures are, where the profiles are, and how many rows a list has."""
     yield {
         "type": "datasource",
@@ -306,18 +327,16 @@ def _common(top):
     yield variable(
         "job", "Agents' job", "label_values(firetower_samples_total, job)", everything=None
     )
-    if top:
-        yield {
-            "type": "custom",
-            "name": "top",
-            "label": "Rows",
-            "query": "5,10,20,50",
-            "current": {"text": "10", "value": "10"},
-            "options": [
-                {"text": one, "value": one, "selected": one == "10"}
-                for one in ("5", "10", "20", "50")
-            ],
-        }
+    yield {
+        "type": "custom",
+        "name": "top",
+        "label": "Rows",
+        "query": "5,10,20,50",
+        "current": {"text": "10", "value": "10"},
+        "options": [
+            {"text": one, "value": one, "selected": one == "10"} for one in ("5", "10", "20", "50")
+        ],
+    }
 
 
 def _address():
@@ -333,7 +352,7 @@ def _address():
     }
 
 
-def made(uid, title, description, variables, rows, top=True):
+def made(uid, title, description, variables, rows):
     others = {
         "type": "dashboards",
         "title": "Firetower",
@@ -359,7 +378,7 @@ def made(uid, title, description, variables, rows, top=True):
         "timezone": "browser",
         "time": {"from": "now-1h", "to": "now"},
         "links": [others],
-        "templating": {"list": [*_common(top), *variables, _address()]},
+        "templating": {"list": [*_common(), *variables, _address()]},
         "annotations": {"list": []},
         "panels": _placed(rows),
     }

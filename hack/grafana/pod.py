@@ -77,7 +77,6 @@ def glance():
             f'{workload} or on() label_replace(label_replace(vector(1), "workload_kind", "none", "", ""), '
             '"workload", "-", "", "")',
             text="{{workload_kind}} {{workload}}",
-            over=RANGE,
             links=links.of_its_pod("workload", "node"),
         ),
         number(

@@ -46,9 +46,9 @@ def lost_share(matchers, over=RATE):
     return f"sum({lost}) / (sum({rate(SAMPLES, matchers, over)}) + sum({lost}))"
 
 
-def lost_share_by_node(matchers):
-    lost = by(NODE, rate(LOST, f"{matchers}, {MISSING}"))
-    return f"{lost} / ({by(NODE, rate(SAMPLES, matchers))} + {lost})"
+def lost_share_by_node(matchers, over=RATE, when=""):
+    lost = by(NODE, rate(LOST, f"{matchers}, {MISSING}", over, when))
+    return f"{lost} / ({by(NODE, rate(SAMPLES, matchers, over, when))} + {lost})"
 
 
 def grown(labels, part, whole):

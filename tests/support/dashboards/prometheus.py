@@ -25,9 +25,10 @@ JOB = '- {{job_name: {name}, honor_labels: true, static_configs: [{{targets: {ta
 
 
 class Prometheus:
-    """Scrapes each of `targets`, a job's name to its ports, by the rules of `rules`. Use it in a `with`."""
+    """Scrapes each of `targets`, a job's name to its ports, by the rules of `rules`. Use it in a `with`. `past`: what it has
+    from the start, as OpenMetrics with times; `flags`: more of its own."""
 
-    def __init__(self, targets, rules):
+    def __init__(self, targets, rules, past="", flags=()):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="firetower-prometheus-"))
         self.port = free_port()
         jobs = "".join(
@@ -37,10 +38,19 @@ class Prometheus:
         config = CONFIG.format(rules=", ".join(json.dumps(str(path)) for path in rules), jobs=jobs)
         # The thresholds' times are of minutes, and so are the rules' ranges: nothing else of them matters here.
         (self.folder / "prometheus.yml").write_text(config, encoding="utf-8")
+        self.past, self.flags = past, flags
         self.log_path = self.folder / "log"
         self.process = None
 
+    def _write_past(self):
+        (self.folder / "past").write_text(self.past, encoding="utf-8")
+        promtool = ["promtool", "tsdb", "create-blocks-from", "openmetrics"]
+        files = [self.folder / "past", self.folder / "data"]
+        subprocess.run([*promtool, *files], capture_output=True, timeout=120, check=True)
+
     def __enter__(self):
+        if self.past:
+            self._write_past()
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 [
@@ -48,6 +58,7 @@ class Prometheus:
                     f"--config.file={self.folder}/prometheus.yml",
                     f"--storage.tsdb.path={self.folder}/data",
                     f"--web.listen-address=127.0.0.1:{self.port}",
+                    *self.flags,
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -120,12 +120,31 @@ def judge_queries(case, name, dashboard):
         str(query) for query in asked if re.search(r"\b(vector|absent)", evidence.bare(query.expr))
     ]
     case.check(f"{name}: the 0 that queries show is told from their data", not wrong, wrong)
+    # What lines are chosen by is a figure within a curve.
     wrong = [
         str(query)
         for query in asked
-        if query.instant == ("$__rate_interval" in query.expr) and "$__r" in query.expr
+        if (own := query.expr.replace("[$__range] @ end()", ""))
+        and query.instant == ("$__rate_interval" in own)
+        and "$__r" in own
     ]
     case.check(f"{name}: curves are of $__rate_interval, figures of $__range", not wrong, wrong)
+
+
+def judge_lines(case, name, dashboard):
+    """A line for each agent would be 5,000 of them: there are as many as Rows says, the same ones at each point."""
+    lines = [
+        (panel, target["expr"])
+        for panel in panels.panels(dashboard)
+        for target in panel.get("targets", [])
+        if target["range"] and "{{instance}}" in target["legendFormat"] and "$pod" not in target["expr"]
+    ]
+    case.at_least(f"{name}: curves with a line for each agent", len(lines), {"pod.json": 0, "cluster.json": 2}.get(name, 16))
+    chosen = re.compile(r" and on \(node, instance\) (?:topk|bottomk)\(\$top, .*@ end\(\)")
+    wrong = [panel["title"] for panel, expr in lines if not chosen.search(expr)]
+    case.check(f"{name}: they have no more lines than Rows says", not wrong, wrong)
+    wrong = [panel["title"] for panel, _ in lines if "Rows" not in panel["description"]]
+    case.check(f"{name}: they say which these are", not wrong, wrong)
 
 
 def judge_syntax(case):
@@ -189,7 +208,7 @@ def judge_targets(case, yaml):
     )
     boards = {one["title"]: one for one in panels.dashboards().values()}
     chosen = {
-        query: {**values(boards[query.dashboard]), "instance": "1.*", "node": ".*"}
+        query: {**values(boards[query.dashboard]), "instance": "1.*", "node": ".*", "top": "10"}
         for query in asked
     }
     cases = {
@@ -398,6 +417,7 @@ def main():
     for name, dashboard in found.items():
         judge_form(case, name, dashboard)
         judge_queries(case, name, dashboard)
+        judge_lines(case, name, dashboard)
     judge_syntax(case)
     judge_targets(case, yaml)
     judge_links(case)
