@@ -4,8 +4,29 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <cstddef>
+#include <span>
 
 namespace firetower::profile {
+
+namespace {
+
+struct Scale {
+  double size;
+  const char* suffix;
+};
+
+// The largest of which there is one after rounding to what is shown: 999.96 ms are 1.0s. Null:
+// smaller than all.
+const Scale* ScaleOf(double value, std::span<const Scale> scales) {
+  for (size_t i = 0; i < scales.size(); ++i) {
+    const double shown = i + 1 < scales.size() ? scales[i + 1].size / 10 : 1;
+    if (std::fabs(value) >= scales[i].size - shown / 2) return &scales[i];
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 std::string FormatCount(int64_t count) {
   std::string digits = std::to_string(count);
@@ -19,27 +40,17 @@ std::string FormatCount(int64_t count) {
 }
 
 std::string FormatValue(double value, std::string_view unit) {
-  struct Scale {
-    double size;
-    const char* suffix;
-  };
   constexpr Scale kTimes[] = {{3600e9, "h"}, {60e9, "m"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
   constexpr Scale kBytes[] = {
       {1099511627776.0, " TiB"}, {1073741824.0, " GiB"}, {1048576.0, " MiB"}, {1024.0, " KiB"}};
   if (unit == "nanoseconds") {
-    for (const Scale& scale : kTimes) {
-      if (std::fabs(value) >= scale.size) {
-        return fmt::format("{:.1f}{}", value / scale.size, scale.suffix);
-      }
-    }
+    if (const Scale* scale = ScaleOf(value, kTimes))
+      return fmt::format("{:.1f}{}", value / scale->size, scale->suffix);
     return fmt::format("{:.0f}ns", value);
   }
   if (unit == "bytes") {
-    for (const Scale& scale : kBytes) {
-      if (std::fabs(value) >= scale.size) {
-        return fmt::format("{:.1f}{}", value / scale.size, scale.suffix);
-      }
-    }
+    if (const Scale* scale = ScaleOf(value, kBytes))
+      return fmt::format("{:.1f}{}", value / scale->size, scale->suffix);
     return fmt::format("{:.0f} B", value);
   }
   if (std::fabs(value) >= 0x1p63) return fmt::format("{:.3g}", value);  // no integer to round to

@@ -16,6 +16,17 @@ TEST(FormatValue, KnowsItsUnits) {
   EXPECT_EQ(FormatValue(1e20, "count"), "1e+20");
 }
 
+TEST(FormatValue, GoesByWhatIsShown) {
+  EXPECT_EQ(FormatValue(999'949'999, "nanoseconds"), "999.9ms");
+  EXPECT_EQ(FormatValue(999'960'000, "nanoseconds"), "1.0s");
+  EXPECT_EQ(FormatValue(-999'960'000, "nanoseconds"), "-1.0s");
+  EXPECT_EQ(FormatValue(59.96e9, "nanoseconds"), "1.0m");
+  EXPECT_EQ(FormatValue(999.4, "nanoseconds"), "999ns");
+  EXPECT_EQ(FormatValue(999.6, "nanoseconds"), "1.0us");
+  EXPECT_EQ(FormatValue(1'048'570, "bytes"), "1.0 MiB");
+  EXPECT_EQ(FormatValue(0, "bytes"), "0 B");
+}
+
 TEST(FormatCount, GroupsThousands) {
   EXPECT_EQ(FormatCount(0), "0");
   EXPECT_EQ(FormatCount(-1'234'567), "-1,234,567");
