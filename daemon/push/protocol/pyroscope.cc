@@ -126,15 +126,10 @@ class PyroscopeProtocol : public PushProtocol {
 
  private:
   std::map<std::string_view, std::string> LabelsOf(const store::CatalogRow& row) const {
-    const bool in_pod = row.pod != "-";
-    return {{"__name__", NameOf(row.type)},
-            {"cluster", in_pod ? cluster_ : ""},
-            {"container", row.container},
-            {"namespace", row.namespace_name},
-            {"node", row.node},
-            {"pod", row.pod},
-            {"service_name", ServiceOf(row)},
-            {"workload", row.workload}};
+    return {
+        {"__name__", NameOf(row.type)},    {"cluster", cluster_},     {"container", row.container},
+        {"namespace", row.namespace_name}, {"node", row.node},        {"pod", row.pod},
+        {"service_name", ServiceOf(row)},  {"workload", row.workload}};
   }
 
   const std::string cluster_;

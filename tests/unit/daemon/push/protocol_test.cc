@@ -58,8 +58,9 @@ TEST(PyroscopeProtocol, LabelsAreThoseItsUsersSelectBy) {
                           Pair("node", "node-1"), Pair("pod", "cart-0"),
                           Pair("service_name", "shop/web"), Pair("workload", "cart-0-workload")));
   EXPECT_THAT(LabelsOf(HostRow()),
-              ElementsAre(Pair("__name__", "process_cpu"), Pair("container", "nginx.service"),
-                          Pair("node", "node-1"), Pair("service_name", "nginx.service")));
+              ElementsAre(Pair("__name__", "process_cpu"), Pair("cluster", "prod"),
+                          Pair("container", "nginx.service"), Pair("node", "node-1"),
+                          Pair("service_name", "nginx.service")));
 }
 
 TEST(PyroscopeProtocol, NamesOfTypesAreMetricNames) {
