@@ -70,6 +70,16 @@ bool EndsInCount(std::string_view line) {
   return IsDigits(word.substr(0, word.find('.')));
 }
 
+// What Go's net/http/pprof writes with debug=1, and gperftools: lines that look like others'
+// formats.
+bool IsTextOfPprof(std::string_view text) {
+  constexpr std::string_view kBegins[] = {"heap profile: ", "goroutine profile: total ",
+                                          "threadcreate profile: total ", "--- contention",
+                                          "--- mutex:"};
+  return std::ranges::any_of(kBegins,
+                             [&](std::string_view begin) { return text.starts_with(begin); });
+}
+
 // The first line that says something.
 std::optional<Format> FormatOfText(std::string_view text) {
   LineReader lines(text.substr(0, kLookBytes));
@@ -108,6 +118,11 @@ Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) 
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
+  if (IsTextOfPprof(bytes)) {
+    return Error(ErrorCode::kUnsupported,
+                 "this is a profile of Go or gperftools as text: ask for it without debug=1, then "
+                 "it is a pprof file; `go tool pprof -proto FILE` makes one of this");
+  }
   std::optional<Format> format = FormatOfText(bytes);
   if (!format) format = FormatOfFile(file_name);
   if (format) return *format;

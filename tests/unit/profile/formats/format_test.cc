@@ -25,6 +25,20 @@ constexpr std::string_view kSpeedscope =
 
 Profile Small() { return StackBuilder().Add({"main", "a"}, 3).Add({"main", "b"}, 4).Build(); }
 
+// The first of them looks like a line of perf script, as Go 1.26 and gperftools 2.10 write it.
+TEST(DetectFormat, RefusesTextProfilesOfPprof) {
+  for (const char* text :
+       {"heap profile: 9: 931344 [10: 1979920] @ heap/1048576\n1: 663552 [1: 663552] @ 0x4a1\n",
+        "heap profile:   3:  1024 [  5: 4096] @ heapprofile\n",
+        "--- contention:\ncycles/second=1\n", "--- mutex:\ncycles/second=1\n",
+        "goroutine profile: total 5\n1 @ 0x4a1\n", "threadcreate profile: total 8\n8 @\n"}) {
+    const Result<Format> format = DetectFormat(text, "heap.txt");
+    ASSERT_FALSE(format) << text;
+    EXPECT_EQ(format.error().code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(format.error().message(), HasSubstr("without debug=1"));
+  }
+}
+
 TEST(DetectFormat, GoesByTheContent) {
   EXPECT_EQ(DetectFormat(EncodePprof(Small(), {.gzip = false}), "x.txt").value(), Format::kPprof);
   EXPECT_EQ(DetectFormat(kFolded, "x.json").value(), Format::kFolded);
