@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -346,8 +347,10 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("functions", question);
   ASSIGN_OR_RETURN(AllFunctions functions, SumFunctions(source, question, open));
-  reply.observed_seconds =
-      ObservedSeconds(catalog.rows, functions.reading.unread_rows, question.range);
+  // Functions are summed over whole windows, so that is the time which their sum is of.
+  constexpr TimeRange kAll{std::numeric_limits<int64_t>::min(),
+                           std::numeric_limits<int64_t>::max()};
+  reply.observed_seconds = ObservedSeconds(catalog.rows, functions.reading.unread_rows, kAll);
   if (!functions.unit.empty()) reply.unit = functions.unit;
   skipped->Append(std::move(functions.reading.unread));
   reply.skipped = static_cast<int64_t>(skipped->total);

@@ -186,6 +186,13 @@ TEST_F(ApiTest, TopContainersCountTheirPartOfAWindow) {
   EXPECT_NEAR(top.containers[0].cores, 0.5 / 30, 1e-9);
 }
 
+// As a flame graph of the same range has them.
+TEST_F(ApiTest, TopFunctionsAreOfTheTimeOfWholeWindows) {
+  const TopReply top = Top("by=functions&from=2026-07-01T09:59:30Z");
+  EXPECT_EQ(top.total, 3'750'000'000 / 3);
+  EXPECT_DOUBLE_EQ(top.observed_seconds, 60);
+}
+
 TEST_F(ApiTest, TopFunctionsNameTheirContainers) {
   TopReply top = Top("by=functions&k=3");
   EXPECT_EQ(top.total_rows, 9);  // main is three functions, one a binary
