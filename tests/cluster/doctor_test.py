@@ -124,7 +124,7 @@ def main():
             case.skip(f"no {program} in {binaries}")
     kube = api.from_environment()
     for name in ("one", "two"):
-        kube.create("/api/v1/nodes", {"metadata": {"name": name, "labels": {"kubernetes.io/os": "linux"}}})
+        kube.create("/api/v1/nodes", {"metadata": {"name": name, "labels": {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}}})
     with Controller(binaries / "kube-controller-manager", os.environ["FIRETOWER_TEST_KUBECONFIG"]):
         without_label(case, kube)
         fix = refused(case, kube)
