@@ -19,6 +19,7 @@ from parts import (
     made,
     number,
     or_zero,
+    peak,
     query,
     rate,
     states,
@@ -82,7 +83,7 @@ OF_HUB = {
 
 def _gauge(family):
     """Of the agents where it is highest."""
-    own = by(NODE, f"{family}{{{AGENTS}}}")
+    own = by(NODE, peak(family, AGENTS))
     return highest(own, by(NODE, at_most(family, AGENTS)))
 
 
@@ -159,7 +160,7 @@ def cost():
     own_over_range = by(NODE, rate(OVERHEAD, AGENTS, RANGE, END))
     budget = f"max by ({NODE}) (firetower_budget_cores{{{AGENTS}}})"
     least_budget = f"max by ({NODE}) (min_over_time(firetower_budget_cores{{{AGENTS}}}[{RANGE}]{END}))"
-    exceeded = f"max by ({NODE}, resource) (firetower_budget_exceeded{{{AGENTS}}})"
+    exceeded = f"max by ({NODE}, resource) ({peak('firetower_budget_exceeded', AGENTS)})"
     part_exceeded = f"avg_over_time(firetower_budget_exceeded{{{AGENTS}}}[{RANGE}]{END})"
     starts = "process_start_time_seconds"
     return [
@@ -232,7 +233,7 @@ def cost():
             f"Of those that the agent may open. {HIGHEST}",
             query(
                 highest(
-                    f"{by(NODE, f'process_open_fds{{{AGENTS}}}')} / {by(NODE, f'process_max_fds{{{AGENTS}}}')}",
+                    f"{by(NODE, peak('process_open_fds', AGENTS))} / {by(NODE, peak('process_max_fds', AGENTS))}",
                     f"{by(NODE, at_most('process_open_fds', AGENTS))} / {by(NODE, at_most('process_max_fds', AGENTS))}",
                 ),
                 NODE_NAME,

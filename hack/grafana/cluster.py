@@ -12,6 +12,7 @@ from parts import (
     NODE_NAME,
     PERCENT,
     RANGE,
+    RATE,
     bars,
     best,
     by,
@@ -239,7 +240,8 @@ def agents():
             "Whether Prometheus reaches each node's agent. As many as Rows says: those that it reached least "
             "over the range.",
             highest(
-                f"max by ({NODE}) ({up(AGENTS)})",
+                # Reached at all scrapes since the point before.
+                f"max by ({NODE}) (floor({up(AGENTS, over=RATE)}))",
                 f"max by ({NODE}) ({up(AGENTS, END, RANGE)})",
                 "bottomk",
             ),

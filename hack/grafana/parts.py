@@ -65,9 +65,14 @@ def highest(curve, over_range, choose="topk"):
     return f"{curve} and on ({NODE}) {choose}($top, {over_range})"
 
 
+def peak(family, matchers, over=RATE, when=""):
+    """The highest of a gauge since the point before: a curve has fewer points than there were scrapes."""
+    return f"max_over_time({family}{{{matchers}}}[{over}]{when})"
+
+
 def at_most(family, matchers):
     """Of a gauge, for `highest`."""
-    return f"max_over_time({family}{{{matchers}}}[{RANGE}]{END})"
+    return peak(family, matchers, RANGE, END)
 
 
 def query(expr, legend="", step=RATE):
