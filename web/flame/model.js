@@ -266,8 +266,10 @@ function formatValue(value, unit) {
   /** @type {[number, string][]} */
   const sizes = [[2 ** 40, " TiB"], [2 ** 30, " GiB"], [2 ** 20, " MiB"], [2 ** 10, " KiB"]];
   const scales = unit === "nanoseconds" ? times : unit === "bytes" ? sizes : [];
-  for (const [size, suffix] of scales) {
-    if (Math.abs(value) >= size) return (value / size).toFixed(1) + suffix;
+  for (const [at, [size, suffix]] of scales.entries()) {
+    // By what is shown: 999.96 ms are 1.0s.
+    const shown = at + 1 < scales.length ? scales[at + 1][0] / 10 : 1;
+    if (Math.abs(value) >= size - shown / 2) return (value / size).toFixed(1) + suffix;
   }
   if (unit === "nanoseconds") return `${value.toFixed(0)}ns`;
   return unit === "bytes" ? `${value.toFixed(0)} B` : formatCount(value);

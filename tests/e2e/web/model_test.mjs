@@ -95,6 +95,11 @@ test("texts are cut in the middle, by whole characters", () => {
 
 test("values have their units", () => {
   assert.equal(model.formatValue(12_345_678_901, "nanoseconds"), "12.3s");
+  assert.equal(model.formatValue(999_949_999, "nanoseconds"), "999.9ms");
+  assert.equal(model.formatValue(999_960_000, "nanoseconds"), "1.0s");
+  assert.equal(model.formatValue(999.6, "nanoseconds"), "1.0us");
+  assert.equal(model.formatValue(1_048_570, "bytes"), "1.0 MiB");
+  assert.equal(model.formatValue(0, "bytes"), "0 B");
   assert.equal(model.formatValue(4_194_304, "bytes"), "4.0 MiB");
   assert.equal(model.formatValue(1234, "count"), "1,234");
   assert.equal(model.formatPercent(1, 3), "33.3 %");
