@@ -9,23 +9,26 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/thread.h"
 
 namespace firetower::store {
 
-// An answer over a network takes 10 to 50 ms; the S3 client keeps as many connections.
+// An answer over a network takes 10 to 50 ms; the S3 client keeps as many idle connections.
 inline constexpr size_t kAtOnceInOrder = 8;
 // Asked for and not taken: more than are done at a time, so that a slow one holds up no others.
 inline constexpr size_t kMaxHeldInOrder = 2 * kAtOnceInOrder;
 
 // Does pieces of work several at a time and hands them out in the order in which they were asked
 // for. One thread asks and takes; threads of its own work, as many as there is work for, and wait
-// when there is none. Whether and when a piece ends is its own: a call to a store ends with the
-// store's limits.
+// when there is none; who asks works itself where the system gives it no thread. Whether and when a
+// piece ends is its own: a call to a store ends with the store's limits.
 //
 // The mutex: several threads take from one queue, once for a request to the store, so that nobody
 // waits for it.
@@ -37,7 +40,7 @@ class InOrder {
       : thread_name_(std::move(thread_name)), run_(std::move(run)) {}
   ~InOrder() {
     Drop();
-    for (NamedThread& thread : threads_) thread.RequestStop();
+    for (std::jthread& thread : threads_) thread.request_stop();
   }
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
@@ -49,13 +52,16 @@ class InOrder {
   void Ask(Work work) {
     CHECK(!is_full());
     ++held_;
-    if (threads_.size() < std::min(held_, kAtOnceInOrder)) {
-      threads_.emplace_back(thread_name_,
-                            [this](const std::stop_token& stop, WakeFd& /*wake*/) { Run(stop); });
+    if (threads_.size() < std::min(held_, kAtOnceInOrder)) StartThread();
+    Piece piece{std::move(work)};
+    if (threads_.empty()) {
+      run_(piece.work);
+      piece.done = true;
     }
     {
       const std::lock_guard lock(mutex_);
-      pieces_.push_back({std::move(work)});
+      begun_ += piece.done ? 1 : 0;
+      pieces_.push_back(std::move(piece));
     }
     asked_.notify_one();
   }
@@ -90,6 +96,18 @@ class InOrder {
     bool done = false;
   };
 
+  // Nothing when there are too many threads already: those that there are go on.
+  void StartThread() {
+    try {
+      threads_.emplace_back([this](const std::stop_token& stop) {
+        SetThreadName(thread_name_);
+        Run(stop);
+      });
+    } catch (const std::system_error& error) {
+      LOG(kWarn, "no thread more", {{"name", thread_name_}, {"why", error.what()}});
+    }
+  }
+
   void Run(const std::stop_token& stop) noexcept {
     std::unique_lock lock(mutex_);
     while (asked_.wait(lock, stop, [this] { return begun_ < pieces_.size(); })) {
@@ -110,7 +128,7 @@ class InOrder {
   std::condition_variable done_;
   std::deque<Piece> pieces_;  // what is in it stays where it is
   size_t begun_ = 0;          // of the first ones
-  std::vector<NamedThread> threads_;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace firetower::store

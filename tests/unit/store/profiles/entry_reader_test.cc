@@ -110,7 +110,7 @@ TEST_F(EntryReaderTest, ReadsEightAtOnceWhereTheStoreIsSlow) {
 
 TEST_F(EntryReaderTest, HoldsNoMoreBytesThanItMay) {
   Put(10, EntryReader::kMaxHeldBytes / 3);
-  // Three of a third are as much, with their headers a little more.
+  // Three of a third fit.
   store_.may_answer = [this](const std::string&) {
     if (store_.begun > EntryReader::kSlowReads) return store_.most_at_once >= 3;
     clock_.Advance(EntryReader::kSlowNs);
