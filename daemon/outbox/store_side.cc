@@ -88,16 +88,25 @@ void StoreSide::OpenFormer() {
   }
   former_ = *std::move(former);
   LOG(kInfo, "profiles from before this store stay on the node until they are too old",
-      {{"folder", options_.former_folder}, {"seconds", options_.retention.standard_seconds}});
+      {{"folder", options_.former_folder},
+       {"short_seconds", options_.retention.short_seconds},
+       {"standard_seconds", options_.retention.standard_seconds},
+       {"long_seconds", options_.retention.long_seconds}});
 }
 
 void StoreSide::SweepFormer() {
   if (!former_) return;
   store::SweepFigures swept;
   const Status result = store::SweepByAge(*former_, options_.retention, clock_, swept);
-  if (!result)
-    LOG(kWarn, "retention not applied to what is from before this store",
-        {{"folder", options_.former_folder}, {"error", result.error().message()}});
+  if (result) {
+    (void)not_swept_.OnTaken();  // the line below tells it
+  } else if (const std::optional<uint64_t> tries = not_swept_.OnRefused(result.error())) {
+    LOG(kWarn,
+        "what is too old and from before this store is not deleted, tried again every minute",
+        {{"folder", options_.former_folder},
+         {"tries", *tries},
+         {"error", result.error().message()}});
+  }
   if (swept.deleted_objects > 0) {
     LOG(kInfo, "retention of what is from before this store",
         {{"folder", options_.former_folder},

@@ -97,6 +97,7 @@ class StoreSide {
   std::unique_ptr<store::SpooledStore> spooled_;
   std::unique_ptr<store::Spool> left_;  // of another store; null: there is nothing in it
   RefusalLog not_moved_{clock_};
+  RefusalLog not_swept_{clock_};                // of what is in former_
   std::unique_ptr<store::ObjectStore> former_;  // null: there is nothing in it
   std::optional<store::ServedStore> readable_;
   std::unique_ptr<store::Uploader> uploader_;

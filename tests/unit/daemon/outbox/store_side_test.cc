@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/file.h"
 #include "store/dir_store.h"
 #include "store/key.h"
 #include "tests/support/stored_profiles.h"
@@ -151,6 +152,10 @@ TEST_F(StoreSideTest, WhatAFormerFolderHoldsEndsWhenItIsTooOld) {
   options_.finish_ns = 200 * kNsPerMs;
   SendOne(*Open(kDeadStore), KeyOf(now_s));
   EXPECT_THAT(Keys(*store), ElementsAre(KeyOf(now_s - 7200), KeyOf(now_s - 600))) << "not ours";
+  for (const char* file : {"state/captures", "debuginfod/symbols"}) {
+    std::filesystem::create_directories(std::filesystem::path(former + '/' + file).parent_path());
+    ASSERT_TRUE(WriteFileAtomic(former + '/' + file, "not of the store"));
+  }
   options_.former_folder = former;
   SendOne(*Open(kDeadStore), KeyOf(now_s));
   EXPECT_THAT(Keys(*store), ElementsAre(KeyOf(now_s - 600)));
@@ -159,8 +164,9 @@ TEST_F(StoreSideTest, WhatAFormerFolderHoldsEndsWhenItIsTooOld) {
   const auto side = Open(kDeadStore);
   SendOne(*side, KeyOf(now_s));
   EXPECT_THAT(Keys(*store), IsEmpty());
-  EXPECT_TRUE(side->spool_figures()) << "what waits is no profile of the folder";
-  EXPECT_GE(side->spool_figures()->objects, 1u);
+  EXPECT_GE(side->spool_figures()->objects, 1u) << "what waits is no profile of the folder";
+  EXPECT_TRUE(std::filesystem::exists(former + "/state/captures"));
+  EXPECT_TRUE(std::filesystem::exists(former + "/debuginfod/symbols"));
 }
 
 // Of another daemon on this machine.
