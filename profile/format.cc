@@ -120,8 +120,8 @@ Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) 
   if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
   if (IsTextOfPprof(bytes)) {
     return Error(ErrorCode::kUnsupported,
-                 "this is a profile of Go or gperftools as text: ask for it without debug=1, then "
-                 "it is a pprof file; `go tool pprof -proto FILE` makes one of this");
+                 "this is a profile of Go or gperftools as text: ask Go for it without debug=1, "
+                 "or make a pprof file of this one with `go tool pprof -proto FILE`");
   }
   std::optional<Format> format = FormatOfText(bytes);
   if (!format) format = FormatOfFile(file_name);
