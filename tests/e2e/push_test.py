@@ -36,7 +36,7 @@ def judge_pyroscope(case, receiver):
         "__name__": "process_cpu", "service_name": "shop/web", "namespace": "shop", "pod": "cart-0", "container": "web",
         "workload": "cart-0-workload", "node": "node-1", "cluster": "prod"}, pod["labels"])
     case.check("labels of the host's", host["labels"] == {
-        "__name__": "process_cpu", "service_name": "nginx.service", "container": "nginx.service", "node": "node-1"},
+        "__name__": "process_cpu", "service_name": "nginx.service", "container": "nginx.service", "node": "node-1", "cluster": "prod"},
         host["labels"])
     case.check("types", pod["sample_types"] == ["samples/count", "cpu/nanoseconds"], pod["sample_types"])
     case.check("period", (pod["period_type"], pod["period"]) == ("cpu/nanoseconds", 10_000_000))
