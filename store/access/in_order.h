@@ -104,7 +104,9 @@ class InOrder {
         Run(stop);
       });
     } catch (const std::system_error& error) {
-      LOG(kWarn, "no thread more", {{"name", thread_name_}, {"why", error.what()}});
+      // Every piece may try anew.
+      if (!std::exchange(told_, true))
+        LOG(kWarn, "no thread more", {{"name", thread_name_}, {"why", error.what()}});
     }
   }
 
@@ -128,6 +130,7 @@ class InOrder {
   std::condition_variable done_;
   std::deque<Piece> pieces_;  // what is in it stays where it is
   size_t begun_ = 0;          // of the first ones
+  bool told_ = false;         // that there was no thread
   std::vector<std::jthread> threads_;
 };
 
