@@ -7,6 +7,8 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "profile/frame_name.h"
+#include "profile/tree/coarse_samples.h"
 
 namespace firetower::profile {
 namespace {
@@ -33,7 +35,19 @@ ProfileBuilder::ProfileBuilder(Meta meta, Limits limits) : meta_(std::move(meta)
   strings_.Intern(std::span<const char>());  // id 0 is the empty string
 }
 
+ProfileBuilder::ProfileBuilder(const ProfileBuilder& other) = default;
+ProfileBuilder::ProfileBuilder(ProfileBuilder&& other) noexcept = default;
+ProfileBuilder& ProfileBuilder::operator=(const ProfileBuilder& other) = default;
+ProfileBuilder& ProfileBuilder::operator=(ProfileBuilder&& other) noexcept = default;
+ProfileBuilder::~ProfileBuilder() = default;
+
 StringId ProfileBuilder::AddString(std::string_view text) {
+  // A coarse profile keeps to its limit: of names past it only `other` is left.
+  if (coarse_ && strings_.bytes() > limits_.max_bytes / 2) {
+    const StringId known = strings_.Find(std::span(text.data(), text.size()));
+    if (known != IdSet::kNone) return known;
+    text = kOtherName;
+  }
   if (IsAscii(text)) return strings_.Intern(std::span(text.data(), text.size()));
   std::string valid = ToValidUtf8(text);
   return strings_.Intern(std::span<const char>(valid.data(), valid.size()));
@@ -99,7 +113,7 @@ uint32_t ProfileBuilder::AddLocation(uint32_t mapping, uint64_t address,
   const Location location{
       .mapping = mapping, .address = address, .is_folded = is_folded, .lines = lines};
   CheckLocation(location);
-  return locations_.Intern(location);
+  return coarse_ ? InternCoarse(location) : locations_.Intern(location);
 }
 
 uint32_t ProfileBuilder::AddOpenLocation() { return locations_.AddOpen(); }
@@ -175,7 +189,13 @@ bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<co
   auto same_key = [](const Label& a, const Label& b) { return a.key == b.key; };
   label_scratch_.erase(std::unique(label_scratch_.begin(), label_scratch_.end(), same_key),
                        label_scratch_.end());
-  if (!HasRoomFor(locations)) {
+  const bool has_room = !coarse_ && HasRoomFor(locations);
+  if (coarse_ || (!has_room && limits_.coarsen && BeginCoarse())) {
+    if (AddCoarse(locations, values)) return true;
+    ++dropped_samples_;
+    return false;
+  }
+  if (!has_room) {
     ++dropped_samples_;
     return false;
   }
@@ -206,6 +226,7 @@ size_t ProfileBuilder::bytes() const {
 }
 
 Profile ProfileBuilder::Build() && {
+  if (coarse_) return BuildCoarse();
   Profile built;
   built.meta_ = std::move(meta_);
   built.strings_ = std::move(strings_).TakePool();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/container/cloned_ptr.h"
 #include "base/container/growing_array.h"
 #include "profile/profile.h"
 #include "profile/table/id_set.h"
@@ -16,6 +17,8 @@
 #include "profile/table/stack_table.h"
 
 namespace firetower::profile {
+
+class CoarseSamples;
 
 // Fills a Profile; equal strings, mappings, functions, locations and samples become one, and the
 // values of equal samples (same stack, same labels) add up. Used by one thread.
@@ -29,14 +32,23 @@ namespace firetower::profile {
 //   Profile p = std::move(b).Build();
 class ProfileBuilder {
  public:
-  // What does not fit is counted, not stored.
+  // What does not fit is counted, not stored; with `coarsen` it is stored less exactly instead:
+  // stacks that are too light are cut at a frame `other`, frames with a name lose their address and
+  // line, and labels that few samples have are lost. Sums stay exact. That takes values that are
+  // not negative.
   struct Limits {
     uint32_t max_samples = 1u << 22;
     size_t max_bytes = size_t{2} << 30;
+    bool coarsen = false;
   };
 
   explicit ProfileBuilder(Meta meta);
   ProfileBuilder(Meta meta, Limits limits);
+  ProfileBuilder(const ProfileBuilder& other);
+  ProfileBuilder(ProfileBuilder&& other) noexcept;
+  ProfileBuilder& operator=(const ProfileBuilder& other);
+  ProfileBuilder& operator=(ProfileBuilder&& other) noexcept;
+  ~ProfileBuilder();
 
   // How much will come, about: room is made at once instead of by growing.
   struct Sizes {
@@ -62,6 +74,7 @@ class ProfileBuilder {
   uint32_t AddFunction(std::string_view name, std::string_view system_name,
                        std::string_view filename, int64_t start_line = 0);
   uint32_t AddFunction(const Function& function);
+  const Function& function(uint32_t index) const { return functions_.Get(index); }
   // `mapping` is an index from AddMapping or kNoMapping; lines innermost first, may be empty.
   uint32_t AddLocation(uint32_t mapping, uint64_t address, std::span<const Line> lines,
                        bool is_folded = false);
@@ -87,6 +100,14 @@ class ProfileBuilder {
   uint64_t saturated_values() const { return saturated_values_; }
   size_t bytes() const;
 
+  // True once, if samples were cut: then all samples have to be added once more, and only after
+  // that each stack that is there has its true value.
+  bool Recount();
+  // The largest share, from 0 to 1, of any value that a stack which was cut can have; 0: none was.
+  double max_hidden_share() const;
+  // Sum of the value `value_index` so far; saturates.
+  int64_t Total(uint32_t value_index) const;
+
   Profile Build() &&;
 
  private:
@@ -96,6 +117,13 @@ class ProfileBuilder {
   // IdSet::kNone when there is none.
   uint32_t FindSample(const Profile::SampleRecord& record) const;
   void AppendSample(const Profile::SampleRecord& record, std::span<const int64_t> values);
+  // The following are of profile/coarse_builder.cc. False when there are negative values.
+  bool BeginCoarse();
+  bool AddCoarse(std::span<const uint32_t> locations, std::span<const int64_t> values);
+  uint32_t CoarseLocation(uint32_t location);
+  uint32_t InternCoarse(const Location& location);
+  uint32_t CoarseLabels();
+  Profile BuildCoarse();
 
   Meta meta_;
   Limits limits_;
@@ -114,6 +142,10 @@ class ProfileBuilder {
   IdSet other_samples_;
   GrowingArray<int64_t> values_;
   std::vector<Label> label_scratch_;
+  // The samples, once there were too many; and what stands for each location in them.
+  ClonedPtr<CoarseSamples> coarse_;
+  std::vector<uint32_t> coarse_locations_;
+  std::vector<uint32_t> coarse_stack_;
 };
 
 // Meta of a CPU profile by pprof's conventions: samples/count first, cpu/nanoseconds last and

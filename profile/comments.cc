@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -51,6 +52,13 @@ std::string CutCommentOf(const Profile& sum) {
 std::string CutComment(int64_t cut, int64_t samples) {
   return fmt::format("{:.1f}{}", 100.0 * static_cast<double>(cut) / static_cast<double>(samples),
                      kCutText);
+}
+
+std::string CoarseComment(double hidden) {
+  return fmt::format(
+      "coarse: it was too wide to be held whole, so stacks of up to {:.3f}% of it may be cut at a "
+      "frame `other`; sums are exact",
+      std::ceil(hidden * 1e5) / 1e3);
 }
 
 void MergedComments::Add(const std::vector<std::string>& comments) {

@@ -19,6 +19,10 @@ inline constexpr std::string_view kCutLabel = "cut";
 // "25.0% of samples have a cut stack: …". `samples` is above 0.
 std::string CutComment(int64_t cut, int64_t samples);
 
+// "coarse: stacks of less than 0.05% of the whole may be cut at a frame `other`". `hidden` is a
+// share, from 0 to 1, and rounded up.
+std::string CoarseComment(double hidden);
+
 // The comments of a sum: the distinct ones of its parts, at most kMax, how many were left out, and
 // once, of the sum's own samples, how many have a cut stack, when a part said so of its own.
 class MergedComments {

@@ -96,6 +96,10 @@ Status Merger::AddSource(Source& source) {
     builder_->meta().comments.clear();
   } else {
     RETURN_IF_ERROR(CheckTypes(meta));
+    if (count_ == 0) {  // of a recount
+      builder_->meta() = meta;
+      builder_->meta().comments.clear();
+    }
   }
   MergeMeta(meta);
   RETURN_IF_ERROR(Copy(source, KeepSample));
@@ -147,10 +151,25 @@ MovedMapping Merger::MapMapping(const Mapping& mapping) {
   return {.index = index, .move = memory_start - mapping.memory_start};
 }
 
+bool Merger::Recount() {
+  if (!builder_ || !builder_->Recount()) return false;
+  count_ = 0;
+  comments_ = {};
+  return true;
+}
+
+int64_t Merger::Total(uint32_t value_index) const {
+  const bool is_any = builder_ && value_index < builder_->meta().sample_types.size();
+  return is_any ? builder_->Total(value_index) : 0;
+}
+
 Profile Merger::Finish() && {
   if (!builder_) return Profile();
+  const double hidden = builder_->max_hidden_share();
   Profile sum = std::move(*builder_).Build();
-  sum.SetComments(comments_.Of(sum));
+  std::vector<std::string> comments = comments_.Of(sum);
+  if (hidden > 0) comments.push_back(CoarseComment(hidden));
+  sum.SetComments(std::move(comments));
   return sum;
 }
 

@@ -52,6 +52,13 @@ class Merger {
   // negative, `from` above 0. Something must have been added before. Errors as Add's.
   Status Subtract(const Profile& profile, std::span<const Scale> scales = {});
 
+  // True once, if the limits made the sum coarse (ProfileBuilder::Limits): then all that was added
+  // has to be added once more, and only after that each stack that is there has its true value.
+  bool Recount();
+  // ProfileBuilder's.
+  double max_hidden_share() const { return builder_ ? builder_->max_hidden_share() : 0; }
+  int64_t Total(uint32_t value_index) const;
+
   size_t count() const { return count_; }
   size_t bytes() const { return builder_ ? builder_->bytes() : 0; }
   // Sums that passed the range of int64 and were held at its end.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/profile.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+
+#include "profile/frame_name.h"
 
 namespace firetower::profile {
 
@@ -46,29 +46,22 @@ int64_t Profile::Total(uint32_t value_index) const {
   return total;
 }
 
-std::string Profile::FrameName(const Location& location, size_t line) const {
-  if (line < location.lines.size()) {
-    const Function& named = function(location.lines[line].function);
-    std::string_view name = string(named.name);
-    if (name.empty()) name = string(named.system_name);
-    if (!name.empty()) return std::string(name);
-  }
-  if (location.mapping == kNoMapping) return fmt::format("{:#x}", location.address);
-  const Mapping& from = mapping(location.mapping);
-  std::string_view path = string(from.filename);
-  std::string_view base = path.substr(path.rfind('/') + 1);
-  if (base.size() > 1 && base.front() == '[' && base.back() == ']') {
-    base = base.substr(1, base.size() - 2);  // [vdso] stays [vdso], not [[vdso]]
-  }
-  uint64_t offset = location.address - from.memory_start + from.file_offset;
-  return fmt::format("[{}]+{:#x}", base.empty() ? "unknown" : base, offset);
+std::optional<uint32_t> ValueIndexOf(const Meta& meta, std::string_view type) {
+  const std::vector<ValueType>& types = meta.sample_types;
+  auto find = [&](std::string_view name) {
+    return static_cast<uint32_t>(std::ranges::find(types, name, &ValueType::type) - types.begin());
+  };
+  const auto count = static_cast<uint32_t>(types.size());
+  uint32_t found = find(type.empty() ? meta.default_sample_type : type);
+  if (found == count && type.empty() && count > 0) found = count - 1;
+  return found < count ? std::optional(found) : std::nullopt;
 }
 
-bool Profile::IsKernel(const Location& location) const {
-  if (location.address >> 63 != 0) return true;
-  return location.mapping != kNoMapping &&
-         string(mapping(location.mapping).filename).starts_with("[kernel");
+std::string Profile::FrameName(const Location& location, size_t line) const {
+  return FrameNameOf(*this, location, line);
 }
+
+bool Profile::IsKernel(const Location& location) const { return IsKernelFrame(*this, location); }
 
 size_t Profile::bytes() const {
   return strings_.bytes() + mappings_.bytes() + functions_.bytes() + lines_.bytes() +

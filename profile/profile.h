@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ struct Meta {
   std::string keep_frames = {};
   bool operator==(const Meta&) const = default;
 };
+
+// Returns the index of the value that is called `type`, of that which tools show unless told
+// otherwise if `type` is empty; nothing if there is none.
+std::optional<uint32_t> ValueIndexOf(const Meta& meta, std::string_view type);
 
 // Fields named *_id or of type StringId index the string table; 0 is the empty string.
 using StringId = uint32_t;

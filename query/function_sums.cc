@@ -2,9 +2,8 @@
 #include "query/function_sums.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
-
-#include "profile/top.h"
 
 namespace firetower::query {
 namespace {
@@ -24,15 +23,89 @@ void FunctionSums::Add(const profile::Profile& profile, uint32_t value_index,
   total_ = profile::SaturatingAdd(total_, top.total);
   for (profile::TopRow& row : top.rows) {
     const size_t name_bytes = row.function.size() + row.mapping.size();
-    const auto [at, is_new] = sums_.try_emplace({std::move(row.function), std::move(row.mapping)});
-    if (is_new) bytes_ += sizeof(*at) + name_bytes + kNodeBytes;
-    Sum& sum = at->second;
-    sum.self = profile::SaturatingAdd(sum.self, row.self);
-    sum.total = profile::SaturatingAdd(sum.total, row.total);
-    const auto [here, is_first] = sum.containers.try_emplace(container);
-    if (is_first) bytes_ += sizeof(*here) + container.size() + kNodeBytes;
-    here->second = profile::SaturatingAdd(here->second, row.total);
+    Name name{std::move(row.function), std::move(row.mapping)};
+    if (is_recounting_ && !sums_.contains(name)) {
+      other_self_ = profile::SaturatingAdd(other_self_, row.self);
+      continue;
+    }
+    const auto [at, is_new] = sums_.try_emplace(std::move(name));
+    if (is_new) {
+      bytes_ += sizeof(*at) + name_bytes + kNodeBytes;
+      at->second.lost = max_hidden_;
+    }
+    AddTo(at->second, row, container);
   }
+}
+
+void FunctionSums::AddTo(Sum& sum, const profile::TopRow& row, const std::string& container) {
+  sum.self = profile::SaturatingAdd(sum.self, row.self);
+  sum.total = profile::SaturatingAdd(sum.total, row.total);
+  auto here = sum.containers.find(container);
+  if (here == sum.containers.end()) {
+    if (is_recounting_ && sum.more_containers > 0) return;
+    here = sum.containers.emplace(container, 0).first;
+    bytes_ += sizeof(*here) + container.size() + kNodeBytes;
+  }
+  here->second = profile::SaturatingAdd(here->second, row.total);
+}
+
+void FunctionSums::Prune() {
+  const uint64_t wanted = bytes_ / 2;
+  for (auto& [name, sum] : sums_) DropContainers(sum);
+  constexpr size_t kFewFunctions = 16;
+  while (bytes_ > wanted && sums_.size() > kFewFunctions && !is_recounting_) DropFunctions();
+}
+
+void FunctionSums::DropContainers(Sum& sum) {
+  constexpr size_t kKept = 16;
+  if (sum.containers.size() <= kKept) return;
+  std::vector<int64_t> totals;
+  for (const auto& [container, total] : sum.containers) totals.push_back(total);
+  std::ranges::nth_element(totals, totals.begin() + kKept, std::greater<>());
+  const int64_t limit = totals[kKept];
+  for (auto at = sum.containers.begin(); at != sum.containers.end();) {
+    if (at->second > limit) {
+      ++at;
+      continue;
+    }
+    bytes_ -= sizeof(*at) + at->first.size() + kNodeBytes;
+    ++sum.more_containers;
+    at = sum.containers.erase(at);
+  }
+}
+
+void FunctionSums::DropFunctions() {
+  std::vector<int64_t> mosts;
+  for (const auto& [name, sum] : sums_)
+    mosts.push_back(profile::SaturatingAdd(sum.total, sum.lost));
+  const auto middle = mosts.begin() + static_cast<ptrdiff_t>(mosts.size() / 2);
+  std::ranges::nth_element(mosts, middle, std::greater<>());
+  const int64_t limit = *middle;
+  for (auto at = sums_.begin(); at != sums_.end();) {
+    const auto& [name, sum] = *at;
+    if (profile::SaturatingAdd(sum.total, sum.lost) > limit) {
+      ++at;
+      continue;
+    }
+    other_self_ = profile::SaturatingAdd(other_self_, sum.self);
+    bytes_ -= sizeof(*at) + name.first.size() + name.second.size() + kNodeBytes;
+    for (const auto& one : sum.containers) bytes_ -= sizeof(one) + one.first.size() + kNodeBytes;
+    at = sums_.erase(at);
+  }
+  max_hidden_ = std::max(max_hidden_, limit);
+}
+
+bool FunctionSums::Recount() {
+  if (is_recounting_ || max_hidden_ == 0) return false;
+  is_recounting_ = true;
+  total_ = 0;
+  other_self_ = 0;
+  for (auto& [name, sum] : sums_) {
+    sum.self = 0;
+    sum.total = 0;
+    for (auto& [container, total] : sum.containers) total = 0;
+  }
+  return true;
 }
 
 std::vector<TopFunction> FunctionSums::Top(size_t k) const {
@@ -60,7 +133,11 @@ TopFunction FunctionSums::Row(const Name& name, const Sum& sum) const {
   std::vector<std::pair<int64_t, std::string>> containers;
   for (const auto& [container, total] : sum.containers) containers.emplace_back(-total, container);
   std::sort(containers.begin(), containers.end());
-  for (auto& container : containers) row.containers.push_back(std::move(container.second));
+  // A list of 5,000 pods beside each of 1,000 functions would be nothing to read, or to send.
+  constexpr size_t kMostNamed = 100;
+  const size_t named = std::min(containers.size(), kMostNamed);
+  for (size_t i = 0; i < named; ++i) row.containers.push_back(std::move(containers[i].second));
+  row.more_containers = static_cast<int64_t>(sum.more_containers + containers.size() - named);
   return row;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -118,6 +119,13 @@ void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response) {
        {"first_key", first.key},
        {"entry", first.entry},
        {"reason", first.reason}});
+}
+
+void NoteCoarse(double share, HttpResponse& response) {
+  if (share <= 0) return;
+  // Rounded up: it is a bound.
+  response.headers.emplace_back("X-Firetower-Max-Hidden",
+                                fmt::format("{:.6f}", std::ceil(share * 1e6) / 1e6));
 }
 
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {

@@ -45,6 +45,9 @@ HttpResponse ErrorResponse(const Error& error);
 
 // An answer that left out what could not be read says so, in X-Firetower-Skipped and the log.
 void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response);
+// An answer that was too wide to be held whole says so, in X-Firetower-Max-Hidden: `share`, from 0
+// to 1, is the most of the whole that a stack which was cut can have. 0: none was.
+void NoteCoarse(double share, HttpResponse& response);
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
 
 // What an answer of no profile says beside it; empty where nothing was damaged.

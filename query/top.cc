@@ -219,17 +219,32 @@ Result<Reading> ForEachProfile(
   return reading;
 }
 
-Status CheckBytes(uint64_t bytes, const store::QueryLimits& limits) {
-  if (bytes <= limits.max_merged_bytes) return OkStatus();
-  return Error(ErrorCode::kExhausted,
-               fmt::format("narrow the selector or the time range: the sums of functions pass "
-                           "their limit of {} bytes",
-                           limits.max_merged_bytes));
-}
-
 struct ContainerFunctions {
   std::map<ContainerKey, FunctionSums> sums;
+  uint64_t bytes = 0;  // of all sums
   Reading reading;
+
+  // Makes the largest sums smaller until all of them are within the limit of an answer.
+  void Bound(const store::QueryLimits& limits) {
+    while (bytes > limits.max_merged_bytes) {
+      FunctionSums& largest = std::ranges::max_element(sums, {}, [](const auto& one) {
+                                return one.second.bytes();
+                              })->second;
+      const uint64_t before = largest.bytes();
+      largest.Prune();
+      bytes -= before - largest.bytes();
+      if (largest.bytes() == before) return;  // there is nothing to drop
+    }
+  }
+  // FunctionSums::Recount of all of them.
+  bool Recount() {
+    bool is_any = false;
+    for (auto& [key, sum] : sums) is_any |= sum.max_hidden() > 0;
+    if (is_any) {
+      for (auto& [key, sum] : sums) sum.Recount();
+    }
+    return is_any;
+  }
 };
 
 // Of these containers.
@@ -241,17 +256,21 @@ Result<ContainerFunctions> SumFunctions(const store::ProfileSource& source,
     store::Attempt<ContainerFunctions> attempt{};
     ContainerFunctions& functions = attempt.answer;
     for (const ContainerSum& one : wanted) functions.sums[one.key];
-    uint64_t bytes = 0;
     auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
       auto at = functions.sums.find(KeyOf(row));
       if (at == functions.sums.end()) return OkStatus();
       ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
       const uint64_t before = at->second.bytes();
       at->second.Add(profile, value, "");
-      bytes += at->second.bytes() - before;
-      return CheckBytes(bytes, question.limits);
+      functions.bytes += at->second.bytes() - before;
+      functions.Bound(question.limits);
+      return OkStatus();
     };
     ASSIGN_OR_RETURN(functions.reading, ForEachProfile(source, question, open, resolution, visit));
+    if (functions.Recount()) {
+      ASSIGN_OR_RETURN(functions.reading,
+                       ForEachProfile(source, question, open, resolution, visit));
+    }
     for (const auto& [key, one] : functions.sums)
       attempt.held = profile::SaturatingAdd(attempt.held, one.total());
     attempt.lost_roll_up = functions.reading.lost_roll_up;
@@ -278,9 +297,14 @@ Result<AllFunctions> SumFunctions(const store::ProfileSource& source, const Ques
       functions.unit = profile.sample_types()[value].unit;
       functions.sums.Add(profile, value,
                          fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
-      return CheckBytes(functions.sums.bytes(), question.limits);
+      if (functions.sums.bytes() > question.limits.max_merged_bytes) functions.sums.Prune();
+      return OkStatus();
     };
     ASSIGN_OR_RETURN(functions.reading, ForEachProfile(source, question, open, resolution, visit));
+    if (functions.sums.Recount()) {
+      ASSIGN_OR_RETURN(functions.reading,
+                       ForEachProfile(source, question, open, resolution, visit));
+    }
     attempt.held = functions.sums.total();
     attempt.lost_roll_up = functions.reading.lost_roll_up;
     return attempt;
@@ -356,6 +380,8 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
   reply.skipped = static_cast<int64_t>(skipped->total);
   reply.total = functions.sums.total();
   reply.total_rows = static_cast<int64_t>(functions.sums.functions());
+  reply.other_self = functions.sums.other_self();
+  reply.max_hidden = functions.sums.max_hidden();
   reply.functions = functions.sums.Top(k);
   return reply;
 }

@@ -72,7 +72,8 @@ Json ToRow(const TopFunction& row) {
           {"self_percent", row.self_percent},
           {"total", row.total},
           {"total_percent", row.total_percent},
-          {"containers", row.containers}};
+          {"containers", row.containers},
+          {"more_containers", row.more_containers}};
 }
 
 void FromRow(const Json& json, TopContainer& row) {
@@ -97,6 +98,7 @@ void FromRow(const Json& json, TopFunction& row) {
   Get(json, "total", row.total);
   Get(json, "total_percent", row.total_percent);
   Get(json, "containers", row.containers);
+  GetIfThere(json, "more_containers", row.more_containers);
 }
 
 Json ToRow(const ProfilesReply::Row& row) {
@@ -149,6 +151,8 @@ std::string ToJson(const TopReply& reply) {
                {"total", reply.total},
                {"total_rows", reply.total_rows},
                {"skipped", reply.skipped},
+               {"other_self", reply.other_self},
+               {"max_hidden", reply.max_hidden},
                {"rows", std::move(rows)}});
 }
 
@@ -163,6 +167,8 @@ Result<TopReply> TopReplyFromJson(std::string_view json) {
     Get(from, "total", reply.total);
     Get(from, "total_rows", reply.total_rows);
     GetIfThere(from, "skipped", reply.skipped);
+    GetIfThere(from, "other_self", reply.other_self);
+    GetIfThere(from, "max_hidden", reply.max_hidden);
     if (reply.by == "containers") {
       AppendRows(from, reply.containers);
     } else {

@@ -39,6 +39,7 @@ struct TopFunction {
   double total_percent = 0;
   // "namespace/pod/container", by the function's total, falling.
   std::vector<std::string> containers;
+  int64_t more_containers = 0;  // at most so many beside them, with less of it
 };
 
 struct TopReply {
@@ -51,6 +52,10 @@ struct TopReply {
   int64_t total = 0;            // over all rows, those cut off too
   int64_t total_rows = 0;       // before the cut to k
   int64_t skipped = 0;          // profiles that could not be read
+  // By functions: the self of those that were dropped, since there were too many to hold, and the
+  // most that one of them has in all.
+  int64_t other_self = 0;
+  int64_t max_hidden = 0;
   std::vector<TopContainer> containers;
   std::vector<TopFunction> functions;
 };

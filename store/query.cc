@@ -5,17 +5,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "profile/merge.h"
-#include "profile/pprof.h"
 #include "store/find.h"
-#include "store/profiles/best_resolution.h"
-#include "store/profiles/counted_part.h"
-#include "store/profiles/entry_reader.h"
 #include "store/profiles/observed_time.h"
+#include "store/profiles/profile_sum.h"
 #include "store/profiles/unstored.h"
 
 namespace firetower::store {
@@ -40,120 +38,25 @@ Status ForEachRow(const ProfileSource& source, const Query& query,
   });
 }
 
-class StoreMerger {
+// Adds up whole profiles, with all that they hold.
+class MergerSum final : public ProfileSum {
  public:
-  // Profiles are merged so many bytes at a time: to wait for the store between two of them costs
-  // the processor's caches (a tenth of an answer's CPU).
-  static constexpr size_t kBatchBytes = 1 << 20;
+  explicit MergerSum(const QueryLimits& limits)
+      : limits_{.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes, .coarsen = true} {}
 
-  StoreMerger(const ObjectStore& store, const Query& query, const QueryLimits& limits)
-      : counted_(query),
-        reader_(store, limits, counted_,
-                [this](StoredEntry&& read) { return Keep(std::move(read)); }),
-        merger_({.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes}) {}
-
-  Status AddStored(const FoundProfile& found) { return reader_.Add(found); }
-  // What was read; before profiles that are not stored.
-  Status AddRest() {
-    RETURN_IF_ERROR(reader_.Finish());
-    return AddBatch();
-  }
-
-  Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
-    return AddAs(row, [&] { return merger_.Add(profile); });
-  }
-
-  MergeResult Finish() && {
-    result_.profiles = merger_.count();
-    result_.observed_ns = std::move(observed_).Ns();
-    result_.profile = std::move(merger_).Finish();
-    return std::move(result_);
-  }
-  SkippedList* skipped() { return &result_.skipped; }
-  // What was left out because one entry stands for it.
-  bool lost_roll_up() const { return lost_roll_up_; }
+  void Clear() override { merger_.emplace(limits_); }
+  Status Read(std::string_view pprof) override { return merger_->ReadPprof(pprof); }
+  Status AddRead() override { return merger_->AddRead(); }
+  Status Add(const profile::Profile& profile) override { return merger_->Add(profile); }
+  bool Recount() override { return merger_->Recount(); }
+  int64_t Samples() const override { return merger_->Total(0); }
+  double max_hidden_share() const { return merger_->max_hidden_share(); }
+  profile::Profile Finish() && { return std::move(*merger_).Finish(); }
 
  private:
-  Status Keep(StoredEntry&& read) {
-    if (!read.pprof_gz) return Skip(read, read.pprof_gz.error());
-    batch_bytes_ += read.pprof_gz->size();
-    batch_.push_back(std::move(read));
-    return batch_bytes_ < kBatchBytes ? OkStatus() : AddBatch();
-  }
-  Status AddBatch() {
-    batch_bytes_ = 0;
-    for (const StoredEntry& one : std::exchange(batch_, {})) RETURN_IF_ERROR(AddRead(one));
-    return OkStatus();
-  }
-  // What cannot be read is skipped.
-  Status AddRead(const StoredEntry& one) {
-    if (counted_.IsAll(one.entry.row)) {
-      if (const Status read = merger_.ReadPprof(*one.pprof_gz); !read)
-        return Skip(one, read.error());
-      return AddAs(one.entry.row, [&] { return merger_.AddRead(); });
-    }
-    const Result<profile::Profile> profile = profile::DecodePprof(*one.pprof_gz);
-    if (!profile) return Skip(one, profile.error());
-    return AddAs(one.entry.row, [&] { return merger_.Add(CountedPart::Of(*profile)); });
-  }
-  Status Skip(const StoredEntry& one, const Error& error) {
-    result_.skipped.AddLacked(one.key, one.entry.name, error.message());
-    lost_roll_up_ |= IsRollUp(one.key);
-    return OkStatus();
-  }
-
-  // `add` adds the profile of that time.
-  template <typename Add>
-  Status AddAs(const CatalogRow& row, const Add& add) {
-    if (type_.empty()) type_ = row.type;
-    if (row.type != type_) {
-      return Error(ErrorCode::kInvalid,
-                   fmt::format("the answer holds profiles of types {} and {}: ask for one type",
-                               type_, row.type));
-    }
-    observed_.Add(row.node, row.start_ns, row.end_ns());
-    Status added = add();
-    if (!added && added.error().code() == ErrorCode::kExhausted) {
-      added.Context("narrow the selector or the time range");
-    }
-    return added;
-  }
-
-  const CountedPart counted_;
-  EntryReader reader_;
-  profile::Merger merger_;
-  std::string type_;
-  std::vector<StoredEntry> batch_;
-  size_t batch_bytes_ = 0;
-  ObservedTime observed_;  // of at most max_rows
-  MergeResult result_;
-  bool lost_roll_up_ = false;
+  const profile::ProfileBuilder::Limits limits_;
+  std::optional<profile::Merger> merger_;
 };
-
-int64_t SamplesOf(const MergeResult& merged) {
-  return merged.profile.sample_types().empty() ? 0 : merged.profile.Total(0);
-}
-
-Result<Attempt<MergeResult>> MergeAt(const ProfileSource& source, const Query& query,
-                                     std::span<const OpenProfile> open, const QueryLimits& limits,
-                                     Resolution resolution) {
-  StoreMerger merger(source.store(), query, limits);
-  Unstored unstored(open);
-  RETURN_IF_ERROR(FindProfiles(source, query, limits, resolution, merger.skipped(),
-                               [&](const FoundProfile& found) {
-                                 unstored.Found(found);
-                                 return merger.AddStored(found);
-                               }));
-  RETURN_IF_ERROR(merger.AddRest());
-  RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
-    if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
-    return merger.AddProfile(profile.row, *profile.profile);
-  }));
-  Attempt<MergeResult> merged{.lost_roll_up = merger.lost_roll_up()};
-  merged.answer = std::move(merger).Finish();
-  merged.held = SamplesOf(merged.answer);
-  return merged;
-}
 
 }  // namespace
 
@@ -218,8 +121,14 @@ Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
 
 Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& query,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
-  return AtBestResolution<MergeResult>(
-      [&](Resolution resolution) { return MergeAt(source, query, open, limits, resolution); });
+  MergerSum sum(limits);
+  ASSIGN_OR_RETURN(SumResult summed, SumProfiles(source, query, open, limits, sum));
+  MergeResult merged{.profiles = summed.profiles,
+                     .observed_ns = summed.observed_ns,
+                     .max_hidden_share = sum.max_hidden_share(),
+                     .skipped = std::move(summed.skipped)};
+  merged.profile = std::move(sum).Finish();
+  return merged;
 }
 
 Result<LabelsResult> LabelNames(const ProfileSource& source, const Query& query,

@@ -66,8 +66,10 @@ struct SkippedList {
 
 struct QueryLimits {
   uint64_t max_rows = 200'000;
-  uint64_t max_read_bytes = uint64_t{1} << 30;    // compressed profiles read for one merge
-  uint64_t max_merged_bytes = uint64_t{1} << 30;  // memory of the sum
+  uint64_t max_read_bytes = uint64_t{1} << 30;  // compressed profiles read for one merge
+  // Memory of a sum. What passes it makes the answer less exact, and does not end it. At this size
+  // a sum of stacks of 500 frames that all differ still has each function with 0.1 % of the whole.
+  uint64_t max_merged_bytes = uint64_t{96} << 20;
   CallLimits calls = {};  // when the answer is not waited for any more: kUnavailable
 };
 
@@ -80,6 +82,9 @@ struct MergeResult {
   profile::Profile profile = {};  // empty when nothing matched
   uint64_t profiles = 0;          // how many went in
   int64_t observed_ns = 0;        // that some of them covers, each moment once
+  // Where the sum passed max_merged_bytes, the largest share, from 0 to 1, of the whole that a
+  // stack which was cut can have; 0: none was.
+  double max_hidden_share = 0;
   SkippedList skipped = {};
 };
 
@@ -143,7 +148,8 @@ class ProfileSource {
   const ProfileIndex* index_;
 };
 
-// kExhausted when a limit is passed: the message says which and how to narrow the question.
+// kExhausted when a limit but max_merged_bytes is passed: the message says which and how to narrow
+// the question.
 // kUnavailable when limits.calls end first.
 Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open = {},

@@ -60,6 +60,8 @@ class GrowingArray {
     std::memcpy(static_cast<void*>(items_.get() + size_), items.data(), items.size_bytes());
     size_ += items.size();
   }
+  // Forgets what lies behind the first `items`; there are at least as many. Keeps the memory.
+  void truncate(size_t items) { size_ = items; }
 
  private:
   struct Free {

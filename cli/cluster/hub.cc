@@ -169,6 +169,7 @@ class HubTransport : public HttpTransport {
     answer.status = reply->status;
     answer.body = reply->ok() ? sink.TakeBody() : reply->refusal;
     answer.skipped = session_->Header("X-Firetower-Skipped");
+    answer.max_hidden = session_->Header("X-Firetower-Max-Hidden");
     answer.observed_seconds = session_->Header("X-Firetower-Observed-Seconds");
     answer.retry_after = session_->Header("Retry-After");
     return answer;

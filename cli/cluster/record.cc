@@ -308,6 +308,7 @@ Outcome<int> RunRecord(const Context& context) {
     return failure;
   }
   WarnSkipped(context, reply->skipped);
+  WarnCoarse(context, reply->max_hidden, "stacks");
   Outcome<int> written = WriteProfile(context, *output, std::move(reply->body));
   if (!written || interrupted == 0) return written;
   return interrupted;

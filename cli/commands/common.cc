@@ -135,6 +135,14 @@ void WarnSkipped(const Context& context, int64_t skipped) {
                context.program.c_str(), static_cast<long long>(skipped));
 }
 
+void WarnCoarse(const LocalContext& context, double share, std::string_view what) {
+  if (share <= 0) return;
+  std::fprintf(stderr,
+               "%s: warning: there was too much to hold it all: %.*s of up to %.3f%% of the whole "
+               "may be shown as 'other'; sums are exact. Ask for less at once to see them\n",
+               context.program.c_str(), static_cast<int>(what.size()), what.data(), 100 * share);
+}
+
 Failure UnreadableAnswer(const Error& error) {
   return {ExitCode::kFailure, "the server's answer cannot be read", error.message(),
           "see that it is a Firetower of this version"};

@@ -78,6 +78,7 @@ Outcome<profile::Profile> Fetch(const Context& context) {
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();
   WarnSkipped(context, reply->skipped);
+  WarnCoarse(context, reply->max_hidden, "stacks");
   Result<profile::Profile> profile = profile::DecodePprof(reply->body);
   if (!profile) {
     return Failure{ExitCode::kFailure, "the server's profile cannot be read",

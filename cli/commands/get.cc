@@ -39,6 +39,7 @@ Outcome<int> RunGet(const Context& context) {
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();
   WarnSkipped(context, reply->skipped);
+  WarnCoarse(context, reply->max_hidden, "stacks");
   return WriteProfile(context, *output, std::move(reply->body));
 }
 

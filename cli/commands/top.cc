@@ -73,15 +73,18 @@ std::string CoresNote(const query::TopReply& reply) {
 }
 
 // "web" when a function runs in one container, "web +2" when in more.
-std::string ContainersCell(const std::vector<std::string>& containers, bool wide) {
+std::string ContainersCell(const query::TopFunction& row, bool wide) {
+  const std::vector<std::string>& containers = row.containers;
   if (containers.empty()) return "-";
-  if (!wide) {
-    std::string out = BaseName(containers[0]);
-    return containers.size() == 1 ? out : fmt::format("{} +{}", out, containers.size() - 1);
-  }
   std::string out;
-  for (const std::string& container : containers) out += (out.empty() ? "" : ",") + container;
-  return out;
+  if (!wide) {
+    out = BaseName(containers[0]);
+  } else {
+    for (const std::string& container : containers) out += (out.empty() ? "" : ",") + container;
+  }
+  const int64_t named = wide ? static_cast<int64_t>(containers.size()) : 1;
+  const int64_t more = static_cast<int64_t>(containers.size()) - named + row.more_containers;
+  return more == 0 ? out : fmt::format("{} +{}", out, more);
 }
 
 std::string RenderFunctions(const query::TopReply& reply, const Terminal& terminal, bool headers,
@@ -97,7 +100,7 @@ std::string RenderFunctions(const query::TopReply& reply, const Terminal& termin
     table.AddRow({Cell(Percent(row.self_percent), Style::kBold),
                   FormatValue(static_cast<double>(row.self), reply.unit),
                   Percent(row.total_percent), row.function, module.empty() ? "-" : module,
-                  ContainersCell(row.containers, wide)});
+                  ContainersCell(row, wide)});
   }
   return table.Render(terminal, headers, wide);
 }
@@ -180,6 +183,9 @@ class TopCommand {
     sums.Add(*named, named->DefaultValueIndex(), "");
     top->total = sums.total();
     top->total_rows = static_cast<int64_t>(sums.functions());
+    // What the server cut is a function `other` here.
+    top->other_self = 0;
+    top->max_hidden = static_cast<int64_t>(reply->max_hidden * static_cast<double>(sums.total()));
     top->functions = sums.Top(limit_);
     // A merged profile does not say where a function ran.
     for (query::TopFunction& row : top->functions) row.containers.clear();
@@ -192,7 +198,13 @@ class TopCommand {
     const bool names = context_.args.Has("symbols");
     Outcome<query::TopReply> top = names ? NameAndSum(&body) : Ask(&body);
     if (!top) return top.failure();
-    if (!std::exchange(warned_, true)) WarnSkipped(context_, top->skipped);
+    if (!std::exchange(warned_, true)) {
+      WarnSkipped(context_, top->skipped);
+      if (top->total > 0) {
+        WarnCoarse(context_, static_cast<double>(top->max_hidden) / static_cast<double>(top->total),
+                   "functions");
+      }
+    }
     rows_ = top->containers.size() + top->functions.size();
     if (output_ == "json") return body;
     if (output_ == "name") return RenderNames(*top, context_.terminal);

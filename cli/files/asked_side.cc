@@ -69,6 +69,7 @@ Outcome<ComparedSide> AskSide(const Context& context, const std::string& side) {
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", params);
   if (!reply) return reply.failure();
   WarnSkipped(context, reply->skipped);
+  WarnCoarse(context, reply->max_hidden, "stacks");
   Result<profile::Profile> profile = profile::DecodePprof(reply->body);
   if (!profile) return UnreadableAnswer(profile.error());
   // One of before that header was has a profile from the first window to the last.

@@ -107,6 +107,8 @@ Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValu
   reply.body = std::move(answer->body);
   const std::string& skipped = answer->skipped;
   std::from_chars(skipped.data(), skipped.data() + skipped.size(), reply.skipped);
+  const std::string& hidden = answer->max_hidden;
+  std::from_chars(hidden.data(), hidden.data() + hidden.size(), reply.max_hidden);
   const std::string& observed = answer->observed_seconds;
   std::from_chars(observed.data(), observed.data() + observed.size(), reply.observed_seconds);
   return reply;

@@ -16,6 +16,7 @@ namespace firetower::cli {
 struct HttpReply {
   std::string body;
   int64_t skipped = 0;          // X-Firetower-Skipped
+  double max_hidden = 0;        // X-Firetower-Max-Hidden
   double observed_seconds = 0;  // X-Firetower-Observed-Seconds
 };
 

@@ -96,6 +96,7 @@ class DirectTransport : public HttpTransport {
       if (result) {
         answer.status = result->status;
         answer.skipped = result->get_header_value("X-Firetower-Skipped");
+        answer.max_hidden = result->get_header_value("X-Firetower-Max-Hidden");
         answer.observed_seconds = result->get_header_value("X-Firetower-Observed-Seconds");
         answer.retry_after = result->get_header_value("Retry-After");
         return answer;

@@ -19,6 +19,7 @@ struct HttpAnswer {
   std::string body;  // of a refusal perhaps only its beginning
   // Headers, "" when absent.
   std::string skipped;           // X-Firetower-Skipped
+  std::string max_hidden;        // X-Firetower-Max-Hidden
   std::string observed_seconds;  // X-Firetower-Observed-Seconds
   std::string retry_after;       // Retry-After
 };

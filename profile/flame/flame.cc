@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,13 +15,11 @@ namespace {
 
 constexpr int64_t kNsPerMs = 1'000'000;
 
-Result<uint32_t> FindValue(const Profile& profile, const std::string& type) {
-  uint32_t index = type.empty() ? profile.DefaultValueIndex() : profile.FindValueIndex(type);
-  if (index < profile.sample_types().size()) return index;
+Error NoValue(const Meta& meta, std::string_view type) {
   std::vector<std::string> known;
-  for (const ValueType& value : profile.sample_types()) known.push_back(value.type);
-  return Error(ErrorCode::kUnsupported, fmt::format("the profile has no value '{}'; it has {}",
-                                                    type, fmt::join(known, ", ")));
+  for (const ValueType& value : meta.sample_types) known.push_back(value.type);
+  return {ErrorCode::kUnsupported,
+          fmt::format("the profile has no value '{}'; it has {}", type, fmt::join(known, ", "))};
 }
 
 // 24 hues a few degrees apart, as light as each other; web/flame/model.js has the same.
@@ -33,21 +32,27 @@ constexpr uint32_t kPlainColor = 0xd0d0d0;
 
 }  // namespace
 
-Result<Flame> MakeFlame(const Profile& profile, const FlameOptions& options,
-                        uint32_t max_tree_nodes) {
-  ASSIGN_OR_RETURN(uint32_t value, FindValue(profile, options.sample_type));
-  FlameTreeBuilder builder(options.names, max_tree_nodes);
-  RETURN_IF_ERROR(builder.Add(profile, value));
-  Flame flame;
+FlameLevels LayOutWithin(FlameTreeBuilder builder, const FlameOptions& options) {
   const FlameTree tree = std::move(builder).Build();
   FlameCut cut;
   cut.max_bars = options.max_bars;
   cut.min_total =
       static_cast<int64_t>(std::ceil(options.min_share * static_cast<double>(tree.totals[0])));
-  flame.levels = LayOutFlame(tree, cut, options.order);
+  return LayOutFlame(tree, cut, options.order);
+}
+
+Result<Flame> MakeFlame(const Profile& profile, const FlameOptions& options,
+                        uint32_t max_tree_nodes) {
   const Meta& meta = profile.meta();
+  const std::optional<uint32_t> value = ValueIndexOf(meta, options.sample_type);
+  if (!value) return NoValue(meta, options.sample_type);
+  FlameTreeBuilder builder(options.names, max_tree_nodes);
+  RETURN_IF_ERROR(builder.Add(profile, *value));
+  if (builder.Recount()) RETURN_IF_ERROR(builder.Add(profile, *value));
+  Flame flame;
+  flame.levels = LayOutWithin(std::move(builder), options);
   flame.info.title = options.title;
-  flame.info.value = meta.sample_types[value];
+  flame.info.value = meta.sample_types[*value];
   flame.info.from_ms = meta.time_nanos / kNsPerMs;
   flame.info.to_ms = SaturatingAdd(meta.time_nanos, meta.duration_nanos) / kNsPerMs;
   flame.info.observed_seconds = static_cast<double>(meta.duration_nanos) / 1e9;

@@ -40,6 +40,9 @@ struct Flame {
   FlameLevels levels;
 };
 
+// Lays out what was built, as `options` say.
+FlameLevels LayOutWithin(FlameTreeBuilder builder, const FlameOptions& options);
+
 // kUnsupported when the profile has no value `sample_type`; else see FlameTreeBuilder::Add.
 Result<Flame> MakeFlame(const Profile& profile, const FlameOptions& options,
                         uint32_t max_tree_nodes = FlameTreeBuilder::kMaxNodes);

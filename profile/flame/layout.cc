@@ -49,6 +49,11 @@ class Layouter {
     return tree_.is_diff() ? Value{tree_.left_totals[node], tree_.left_selfs[node]} : Value{};
   }
 
+  // Says whether a node stands for others that were dropped: it is drawn with what is cut here.
+  bool IsOther(uint32_t node) const {
+    return tree_.frames[tree_.frame_of[node]].kind == FrameKind::kOther;
+  }
+
   // How much of the picture a node is; never more than its parent.
   int64_t Weight(uint32_t node) const {
     int64_t left = tree_.is_diff() ? tree_.left_totals[node] : 0;
@@ -61,6 +66,7 @@ class Layouter {
     kept_.assign(tree_.size(), true);
     std::vector<int64_t> weights;  // of those that are large enough
     for (uint32_t node = 1; node < tree_.size(); ++node) {
+      if (IsOther(node)) continue;
       if (Weight(node) >= limits_.min_total) weights.push_back(Weight(node));
     }
     int64_t limit = limits_.min_total;  // what weighs as much is kept while there is room
@@ -73,7 +79,13 @@ class Layouter {
              static_cast<uint32_t>(std::count_if(weights.begin(), last,
                                                  [&](int64_t weight) { return weight > limit; }));
     }
+    levels_.cut_nodes = tree_.pruned_nodes;
+    levels_.max_hidden = tree_.max_hidden;
     for (uint32_t node = 1; node < tree_.size(); ++node) {
+      if (IsOther(node)) {
+        kept_[node] = false;
+        continue;
+      }
       int64_t weight = Weight(node);
       bool fits = weight == limit && room > 0;
       kept_[node] = weight > limit || fits;
@@ -86,7 +98,8 @@ class Layouter {
   // summed.
   void ListChildren() {
     child_ends_.assign(tree_.size() + size_t{1}, 0);
-    if (levels_.cut_nodes > 0) cut_.resize(tree_.size() * (tree_.is_diff() ? size_t{2} : 1));
+    if (std::ranges::count(kept_, false) > 0)
+      cut_.resize(tree_.size() * (tree_.is_diff() ? size_t{2} : 1));
     for (uint32_t node = 1; node < tree_.size(); ++node) {
       uint32_t parent = tree_.parents[node];
       if (kept_[node]) {

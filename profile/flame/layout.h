@@ -46,6 +46,7 @@ struct FlameLevels {
   std::vector<FlameBar> left;          // of the profile that is compared with; else empty
   std::vector<uint32_t> level_starts;  // and at the end the number of bars
   uint64_t cut_nodes = 0;              // that went into `other`
+  int64_t max_hidden = 0;              // FlameTree::max_hidden
 
   size_t level_count() const { return level_starts.size() - 1; }
   int64_t total() const { return bars[0].total; }

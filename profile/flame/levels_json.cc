@@ -36,9 +36,9 @@ void AppendInfo(const Flame& flame, std::string_view type, std::string& out) {
                  JsonEscape(info.value.type), JsonEscape(info.value.unit));
   fmt::format_to(std::back_inserter(out),
                  "\"from_ms\":{},\"to_ms\":{},\"observed_seconds\":{:.3f},\"profiles\":{},"
-                 "\"skipped\":{},\"total\":{},\"cut_nodes\":{},",
+                 "\"skipped\":{},\"total\":{},\"cut_nodes\":{},\"max_hidden\":{},",
                  info.from_ms, info.to_ms, info.observed_seconds, info.profiles, info.skipped,
-                 flame.levels.total(), flame.levels.cut_nodes);
+                 flame.levels.total(), flame.levels.cut_nodes, flame.levels.max_hidden);
 }
 
 // "names", "kinds" (a digit a name: FrameKind), "modules" and each name's index in them.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/flame/tree.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "base/json.h"
+#include "profile/codec/pprof/reader.h"
+#include "profile/frame_name.h"
 
 namespace firetower::profile {
 namespace {
@@ -16,17 +18,13 @@ bool IsJitModule(std::string_view path) {
          (path.starts_with("/tmp/perf-") && path.ends_with(".map"));
 }
 
-FrameKind KindOf(const Profile& profile, const Location& location, std::string_view module,
+template <typename Source>
+FrameKind KindOf(const Source& source, const Location& location, std::string_view module,
                  size_t line) {
-  if (profile.IsKernel(location)) return FrameKind::kKernel;
+  if (IsKernelFrame(source, location)) return FrameKind::kKernel;
   if (IsJitModule(module)) return FrameKind::kJit;
   // Lines are innermost first: only the last one is a function that was called.
   return line + 1 < location.lines.size() ? FrameKind::kInlined : FrameKind::kUser;
-}
-
-uint32_t HashOf(uint32_t parent, uint32_t frame) {
-  uint64_t key = (uint64_t{parent} << 32 | frame) * 0x9E3779B97F4A7C15ull;
-  return static_cast<uint32_t>(key >> 32);
 }
 
 Error Negative() {
@@ -37,13 +35,9 @@ Error Negative() {
 
 }  // namespace
 
-FlameTreeBuilder::FlameTreeBuilder(NameDetail names, uint32_t max_nodes)
-    : detail_(names), max_nodes_(max_nodes) {
+FlameTreeBuilder::FlameTreeBuilder(NameDetail names, uint32_t max_nodes, size_t max_text_bytes)
+    : detail_(names), max_nodes_(max_nodes), max_text_bytes_(max_text_bytes), tree_(1, max_nodes) {
   FrameOf("", "", FrameKind::kUser);  // string 0 is the empty one
-  tree_.parents.push_back(0);
-  tree_.frame_of.push_back(FrameOf("total", "", FrameKind::kTotal));
-  tree_.selfs.push_back(0);
-  tree_.left_selfs.push_back(0);
 }
 
 uint32_t FlameTreeBuilder::FrameOf(std::string_view name, std::string_view module, FrameKind kind) {
@@ -54,102 +48,140 @@ uint32_t FlameTreeBuilder::FrameOf(std::string_view name, std::string_view modul
   return frames_.Intern(frame);
 }
 
-Pool<uint32_t> FlameTreeBuilder::FramesOf(const Profile& profile) {
+template <typename Source>
+Pool<uint32_t> FlameTreeBuilder::FramesOf(const Source& source) {
   Pool<uint32_t> frames;
-  frames.Reserve(profile.location_count(), profile.location_count());
+  frames.Reserve(source.location_count(), source.location_count());
   std::vector<uint32_t> own;
-  for (uint32_t i = 0; i < profile.location_count(); ++i) {
-    Location location = profile.location(i);
-    std::string_view module;
-    if (location.mapping != kNoMapping) {
-      module = profile.string(profile.mapping(location.mapping).filename);
-    }
+  for (uint32_t i = 0; i < source.location_count(); ++i) {
+    const Location location = source.location(i);
     own.clear();
+    if (IsOtherFrame(source, location)) {
+      own.push_back(BoundedTree::kOther);
+      frames.Append(own);
+      continue;
+    }
+    std::string module;
+    if (location.mapping != kNoMapping)
+      module = ToValidUtf8(source.string(source.mapping(location.mapping).filename));
     for (size_t line = std::max<size_t>(location.lines.size(), 1); line-- > 0;) {
-      std::string name = SimplifyName(profile.FrameName(location, line), detail_);
-      own.push_back(FrameOf(name, module, KindOf(profile, location, module, line)));
+      const std::string name =
+          SimplifyName(ToValidUtf8(FrameNameOf(source, location, line)), detail_);
+      own.push_back(FrameOf(name, module, KindOf(source, location, module, line)));
     }
     frames.Append(own);
   }
   return frames;
 }
 
-uint32_t FlameTreeBuilder::ChildOf(uint32_t parent, uint32_t frame) {
-  uint32_t hash = HashOf(parent, frame);
-  uint32_t node = tree_.size();
-  // The newest node has no children yet: the rest of a stack that left the known ways is all new.
-  if (parent + 1 != node) {
-    uint32_t found = children_.Find(hash, [&](uint32_t child) {
-      return tree_.parents[child] == parent && tree_.frame_of[child] == frame;
-    });
-    if (found != IdSet::kNone) return found;
-  }
-  if (node >= max_nodes_) return IdSet::kNone;
-  tree_.parents.push_back(parent);
-  tree_.frame_of.push_back(frame);
-  tree_.selfs.push_back(0);
-  tree_.left_selfs.push_back(0);
-  children_.Insert(hash, node);
-  return node;
-}
-
-uint32_t FlameTreeBuilder::NodeOf(const StackView& locations, const Pool<uint32_t>& frames) {
-  if (locations.empty()) return ChildOf(0, FrameOf("[no stack]", "", FrameKind::kUser));
-  auto location_at = [&](size_t depth) { return locations[locations.size() - 1 - depth]; };
-  size_t depth = 0;
-  size_t shared = std::min(path_.size(), locations.size());
-  while (depth < shared && path_[depth].location == location_at(depth)) ++depth;
-  path_.resize(depth);
-  uint32_t node = depth == 0 ? 0 : path_.back().node;
-  for (; depth < locations.size(); ++depth) {
-    for (uint32_t frame : frames.Get(location_at(depth))) {
-      node = ChildOf(node, frame);
-      if (node == IdSet::kNone) return node;
-    }
-    path_.push_back({location_at(depth), node});
-  }
-  return node;
-}
-
 Status FlameTreeBuilder::Add(const Profile& profile, uint32_t value_index, Side side) {
-  const Pool<uint32_t> frames = FramesOf(profile);
-  path_.clear();  // its locations were another profile's
-  has_left_ = has_left_ || side == Side::kLeft;
-  std::vector<int64_t>& selfs = side == Side::kLeft ? tree_.left_selfs : tree_.selfs;
-  int64_t& sum = sums_[side == Side::kLeft ? 0 : 1];
-  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
-    Sample sample = profile.sample(i);
-    int64_t value = sample.values[value_index];
+  return AddSource(profile, value_index, side);
+}
+
+Status FlameTreeBuilder::Add(PprofReader& profile, uint32_t value_index, Side side) {
+  return AddSource(profile, value_index, side);
+}
+
+template <typename Source>
+Status FlameTreeBuilder::AddSource(Source& source, uint32_t value_index, Side side) {
+  BoundText();
+  const Pool<uint32_t> frames = FramesOf(source);
+  walker_.Forget();  // its locations were another profile's
+  const auto column = static_cast<uint32_t>(side);
+  if (column == tree_.columns()) tree_.AddColumn();
+  for (uint32_t i = 0; i < source.sample_count(); ++i) {
+    const Sample sample = source.sample(i);
+    const int64_t value = sample.values[value_index];
     if (value == 0) continue;
     if (value < 0) return Negative();
-    // No node holds more than the root, so that this one look is enough.
-    if (__builtin_add_overflow(sum, value, &sum)) {
+    const uint32_t node =
+        sample.locations.empty()
+            ? tree_.ChildOf(BoundedTree::kRoot, FrameOf("[no stack]", "", FrameKind::kUser))
+            : walker_.NodeOf(tree_, sample.locations,
+                             [&](uint32_t location) { return frames.Get(location); });
+    if (!tree_.AddTo(node, column, value))
       return Error(ErrorCode::kExhausted, "the values add up to more than 2^63");
-    }
-    uint32_t node = NodeOf(sample.locations, frames);
-    if (node == IdSet::kNone) {
-      return Error(ErrorCode::kExhausted,
-                   fmt::format("the stacks make more than {} nodes: narrow the selector or the "
-                               "time range",
-                               max_nodes_));
-    }
-    selfs[node] += value;
+    if (!tree_.IsFull() || tree_.is_recounting()) continue;
+    tree_.Prune();
+    walker_.Forget();
   }
   return OkStatus();
 }
 
-FlameTree FlameTreeBuilder::Build() && {
-  tree_.strings = std::move(strings_).TakePool();
-  tree_.frames = std::move(frames_).TakeRecords();
-  if (!has_left_) tree_.left_selfs.clear();
-  tree_.totals = tree_.selfs;
-  tree_.left_totals = tree_.left_selfs;
-  // Children come after their parents, so that each total is whole when it is passed on.
-  for (uint32_t node = tree_.size(); node-- > 1;) {
-    tree_.totals[tree_.parents[node]] += tree_.totals[node];
-    if (has_left_) tree_.left_totals[tree_.parents[node]] += tree_.left_totals[node];
+void FlameTreeBuilder::BoundText() {
+  // Below this many nodes names are of one profile more than of the tree.
+  constexpr uint32_t kFewNodes = 1024;
+  if (text_bytes() <= max_text_bytes_) return;
+  DropUnusedFrames();
+  while (text_bytes() > max_text_bytes_ / 2 && tree_.size() > kFewNodes && !tree_.is_recounting()) {
+    tree_.PruneTo(tree_.size() / 2);
+    DropUnusedFrames();
   }
-  return std::move(tree_);
+}
+
+void FlameTreeBuilder::DropUnusedFrames() {
+  const Interner<char> strings = std::exchange(strings_, {});
+  const RecordInterner<FlameFrame> frames = std::exchange(frames_, {});
+  const auto text = [&](uint32_t id) {
+    const std::span<const char> found = strings.pool().Get(id);
+    return std::string_view(found.data(), found.size());
+  };
+  FrameOf("", "", FrameKind::kUser);
+  tree_.MapSymbols([&](uint32_t symbol) {
+    const FlameFrame& frame = frames.Get(symbol);
+    return FrameOf(text(frame.name), text(frame.module), frame.kind);
+  });
+}
+
+bool FlameTreeBuilder::Recount() {
+  if (!tree_.is_pruned() || tree_.is_recounting()) return false;
+  tree_.Recount();
+  has_empty_ = true;
+  walker_.Forget();
+  return true;
+}
+
+void FlameTreeBuilder::Clear(Side side) {
+  walker_.Forget();
+  const auto column = static_cast<uint32_t>(side);
+  if (column == tree_.columns()) {
+    tree_.AddColumn();
+  } else if (tree_.columns() == 1) {
+    tree_ = BoundedTree(1, max_nodes_);
+  } else {
+    tree_.ClearColumn(column);
+    has_empty_ = true;
+  }
+}
+
+int64_t FlameTreeBuilder::Total(Side side) const {
+  const auto column = static_cast<uint32_t>(side);
+  return column < tree_.columns() ? tree_.sum(column) : 0;
+}
+
+FlameTree FlameTreeBuilder::Build() && {
+  if (has_empty_) tree_.DropEmpty();
+  FlameTree built;
+  const uint32_t total = FrameOf("total", "", FrameKind::kTotal);
+  const uint32_t other = FrameOf("other", "", FrameKind::kOther);
+  built.pruned_nodes = tree_.pruned_nodes();
+  built.max_hidden = tree_.missing(0);
+  built.totals = tree_.Totals(0);
+  if (tree_.columns() > 1) {
+    built.max_hidden = std::max(built.max_hidden, tree_.missing(1));
+    built.left_totals = tree_.Totals(1);
+    built.left_selfs = tree_.TakeSelfs(1);
+  }
+  built.selfs = tree_.TakeSelfs(0);
+  built.parents = tree_.TakeParents();
+  built.frame_of = tree_.TakeSymbols();
+  built.frame_of[BoundedTree::kRoot] = total;
+  for (uint32_t node = 1; node < built.size(); ++node) {
+    if (built.frame_of[node] == BoundedTree::kOther) built.frame_of[node] = other;
+  }
+  built.strings = std::move(strings_).TakePool();
+  built.frames = std::move(frames_).TakeRecords();
+  return built;
 }
 
 }  // namespace firetower::profile

@@ -36,6 +36,14 @@ uint32_t LocationTable::Intern(const Location& location) {
   return id;
 }
 
+Location LocationTable::Get(uint32_t id) const {
+  const LocationRecord& record = records_[id];
+  return {.mapping = record.mapping,
+          .address = record.address,
+          .is_folded = record.is_folded != 0,
+          .lines = lines_.pool().Get(record.lines)};
+}
+
 uint32_t LocationTable::AddOpen() {
   is_open_ = true;
   records_.push_back(RecordOf({}));

@@ -21,6 +21,9 @@ class LocationTable {
   uint32_t AddOpen();
   void Set(uint32_t open, const Location& location);
 
+  // Valid until the next call that adds a location.
+  Location Get(uint32_t id) const;
+
   uint32_t size() const { return static_cast<uint32_t>(records_.size()); }
   // Memory held, for byte budgets.
   size_t bytes() const;

@@ -9,8 +9,8 @@
 #include "base/suggest.h"
 #include "profile/flame/flame.h"
 #include "profile/flame/levels_json.h"
+#include "query/flame/flame_sum.h"
 #include "query/http/params.h"
-#include "query/profiles/profile_endpoint.h"
 #include "query/question.h"
 
 namespace firetower::query {
@@ -21,8 +21,6 @@ constexpr std::string_view kParams[] = {"type", "q",      "from",      "to",   "
 // What a screen can show; also Pyroscope's default, as the cap is.
 constexpr int64_t kDefaultNodes = 8192;
 constexpr int64_t kMaxNodes = 1 << 20;
-// Of the tree before the cut: 100 MB beside the profile, for each of the workers.
-constexpr uint32_t kMaxTreeNodes = 1u << 21;
 
 Result<bool> WantsRows(const Params& params) {
   std::string_view format = params.Get("format");
@@ -56,25 +54,28 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kCpu));
   options.sample_type = question.sample_type;
 
-  auto open = parts.live.OpenProfiles();
-  ASSIGN_OR_RETURN(const store::MergeResult merged, MergeAsked(question, open, parts));
-  if (merged.profiles == 0) {
-    HttpResponse none = ErrorResponse(NothingMatches(question, merged.skipped));
-    NoteSkipped(merged.skipped, none);
+  const auto open = parts.live.OpenProfiles();
+  profile::FlameTreeBuilder builder(options.names, TreeNodesWithin(question.limits));
+  FlameSum sum(&builder, FlameSum::Side::kRight, options.sample_type, /*recounts=*/true);
+  ASSIGN_OR_RETURN(const store::SumResult summed, SumAsked(question, open, parts, sum));
+  if (summed.profiles == 0) {
+    HttpResponse none = ErrorResponse(NothingMatches(question, summed.skipped));
+    NoteSkipped(summed.skipped, none);
     return none;
   }
-  ASSIGN_OR_RETURN(profile::Flame flame,
-                   profile::MakeFlame(merged.profile, options, kMaxTreeNodes));
+  profile::Flame flame;
+  flame.levels = profile::LayOutWithin(std::move(builder), options);
+  flame.info.value = *sum.value();
   flame.info.title = question.Describe();
   flame.info.from_ms = question.range.from_ns / kNsPerMs;
   flame.info.to_ms = question.range.to_ns / kNsPerMs;
-  flame.info.observed_seconds = static_cast<double>(merged.observed_ns) / kNsPerSecond;
-  flame.info.profiles = merged.profiles;
-  flame.info.skipped = merged.skipped.total;
+  flame.info.observed_seconds = static_cast<double>(summed.observed_ns) / kNsPerSecond;
+  flame.info.profiles = summed.profiles;
+  flame.info.skipped = summed.skipped.total;
   const std::string type = question.query.type->Name();
   return JsonResponse(
       rows ? profile::FlameRowsJson(flame, type) : profile::FlameLevelsJson(flame, type),
-      merged.skipped);
+      summed.skipped);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,11 +20,9 @@ namespace {
 constexpr std::string_view kParams[] = {"type",   "q",         "from",    "to",
                                         "base-q", "base-from", "base-to", "normalize"};
 
-// Both sides and their difference, which is as large as both, are in memory at once: together they
-// stay within what an answer may hold.
-constexpr uint64_t kSideOfMerged = 4;
-constexpr uint64_t kDifferenceOfMerged = 2;
-static_assert(2 * kDifferenceOfMerged + kSideOfMerged <= kSideOfMerged * kDifferenceOfMerged);
+// Both sides and their difference, which is as large as both, are in memory at once, and together
+// take a third more than one sum may.
+constexpr uint64_t kSideOfMerged = 3;
 
 struct Sides {
   Question base;
@@ -123,8 +122,8 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
   const Result<profile::Profile> diff =
       profile::Diff(base->profile, after->profile,
                     {.normalize = sides->normalize,
-                     .limits = {.max_samples = 1u << 24,
-                                .max_bytes = parts.limits.max_merged_bytes / kDifferenceOfMerged}});
+                     // Its sides bound it.
+                     .limits = {.max_samples = UINT32_MAX, .max_bytes = SIZE_MAX}});
   if (!diff) {
     const bool unfit = diff.error().code() == ErrorCode::kInvalid;
     return PprofError(unfit ? 422 : StatusOf(diff.error()), diff.error());
@@ -135,6 +134,7 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
       ObservedSecondsText(after->observed_ns) + "," + ObservedSecondsText(base->observed_ns));
   after->skipped.Append(std::move(base->skipped));
   NoteSkipped(after->skipped, response);
+  NoteCoarse(std::max(after->max_hidden_share, base->max_hidden_share), response);
   return response;
 }
 

@@ -117,6 +117,7 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
       PprofResponse(profile::EncodePprof(merged->profile), ProfileFileName(*question),
                     std::to_string(merged->profiles), ObservedSecondsText(merged->observed_ns));
   NoteSkipped(merged->skipped, response);
+  NoteCoarse(merged->max_hidden_share, response);
   return response;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "profile/flame/tree.h"
 #include "profile/pprof.h"
 #include "profile/type.h"
+#include "query/flame/flame_sum.h"
 #include "query/profiles/profile_endpoint.h"
 #include "query/pyroscope/pick.h"
 
@@ -28,7 +30,6 @@ using profile::WireWriter;
 // As /api/v1/flame has them.
 constexpr int64_t kDefaultNodes = 8192;
 constexpr int64_t kMaxNodes = 1 << 20;
-constexpr uint32_t kMaxTreeNodes = 1u << 21;
 
 enum Format : uint64_t { kUnspecified = 0, kFlameGraph = 1, kPprof = 4 };
 
@@ -39,11 +40,15 @@ struct Picked {
   store::SkippedList skipped = {};
 };
 
+// Returns the value that is asked for, as profiles of the type have it.
+profile::ValueType ValueAsked(const Question& question) {
+  const std::vector<profile::ValueType> values = question.query.type->SampleTypes();
+  return question.sample_type == values.front().type ? values.front() : values.back();
+}
+
 // A profile without samples, of the value that is asked for.
 profile::Profile NoneOf(const Question& question) {
-  const std::vector<profile::ValueType> values = question.query.type->SampleTypes();
-  const bool is_first = question.sample_type == values.front().type;
-  return profile::ProfileBuilder({.sample_types = {is_first ? values.front() : values.back()},
+  return profile::ProfileBuilder({.sample_types = {ValueAsked(question)},
                                   .period_type = question.query.type->PeriodType()})
       .Build();
 }
@@ -58,7 +63,7 @@ Result<Picked> PickAsked(const Caller& caller, const SelectRequest& request, con
                                           TypeDefault::kCpu));
   question.limits.max_read_bytes /= how.sides;
   const bool is_copied = how.value_alone || !request.call_site.empty();
-  // What is merged and what is picked of it are in memory at once.
+  // The merged profile and the one that is picked of it are in memory at once.
   if (is_copied) question.limits.max_merged_bytes /= 2;
   Picked picked{.type = question.query.type->Name()};
   store::MergeResult merged;
@@ -138,12 +143,53 @@ std::string Within(uint32_t number, std::string_view message) {
   return std::string(writer.bytes());
 }
 
-Result<Answer> GraphOf(const SelectRequest& request, Picked picked) {
-  FlameTreeBuilder builder(profile::NameDetail::kFull, kMaxTreeNodes);
-  RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
-  picked.profile = profile::Profile();  // its memory is the tree's
-  return Answer{Within(1, EncodeGraph(LayOut(std::move(builder), request.max_nodes))),
-                std::move(picked.skipped)};
+// Adds what one side of a graph asks for to its tree.
+Result<store::SumResult> AddSide(const Question& question, const Caller& caller, bool names_ids,
+                                 FlameSum& sum) {
+  sum.Clear();
+  if (names_ids) return store::SumResult{};
+  const auto open = caller.parts.live.OpenProfiles();
+  return SumAsked(question, open, caller.parts, sum);
+}
+
+Result<Question> AskSide(const Caller& caller, const SelectRequest& request, uint64_t sides) {
+  ASSIGN_OR_RETURN(Question question, Ask(caller, request.type_id, request.selector, request.range,
+                                          TypeDefault::kCpu));
+  question.limits.max_read_bytes /= sides;
+  return question;
+}
+
+// Of stacks below one call site a merged profile is made first; of all stacks none.
+Result<Answer> Graph(const Caller& caller, const SelectRequest& request) {
+  ASSIGN_OR_RETURN(const Question question, AskSide(caller, request, 1));
+  FlameTreeBuilder builder(profile::NameDetail::kFull, TreeNodesWithin(question.limits));
+  Answer answer;
+  if (request.call_site.empty()) {
+    FlameSum sum(&builder, FlameSum::Side::kRight, question.sample_type, /*recounts=*/true);
+    ASSIGN_OR_RETURN(store::SumResult summed, AddSide(question, caller, request.names_ids, sum));
+    answer.skipped = std::move(summed.skipped);
+  } else {
+    ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {}));
+    RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
+    if (builder.Recount()) RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
+    answer.skipped = std::move(picked.skipped);
+  }
+  answer.message = Within(1, EncodeGraph(LayOut(std::move(builder), request.max_nodes)));
+  return answer;
+}
+
+std::string_view NameOf(FlameSum::Side side) {
+  return side == FlameSum::Side::kLeft ? "left" : "right";
+}
+
+Status CheckComparable(const std::vector<Question>& sides, const profile::ValueType& left,
+                       const profile::ValueType& right) {
+  const std::string left_type = sides[0].query.type->Name();
+  const std::string right_type = sides[1].query.type->Name();
+  if (left_type == right_type && left == right) return OkStatus();
+  return Error(ErrorCode::kInvalid,
+               fmt::format("{} of {} and {} of {} cannot be compared: ask for one type", left.type,
+                           left_type, right.type, right_type));
 }
 
 Result<Answer> InFormat(const Caller& caller, const SelectRequest& request) {
@@ -153,8 +199,8 @@ Result<Answer> InFormat(const Caller& caller, const SelectRequest& request) {
                  "PROFILE_FORMAT_PPROF");
   }
   const bool is_pprof = request.format == kPprof;
-  ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {.value_alone = is_pprof}));
-  if (!is_pprof) return GraphOf(request, std::move(picked));
+  if (!is_pprof) return Graph(caller, request);
+  ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {.value_alone = true}));
   return Answer{Within(5, Within(1, profile::EncodePprof(picked.profile, {.gzip = false}))),
                 std::move(picked.skipped)};
 }
@@ -178,30 +224,32 @@ Result<Answer> SelectMergeProfile(const Caller& caller, std::string_view message
 }
 
 Result<Answer> DiffGraph(const Caller& caller, std::string_view message) {
-  ASSIGN_OR_RETURN(const auto sides, ReadDiffRequest(message));
-  FlameTreeBuilder builder(profile::NameDetail::kFull, kMaxTreeNodes);
-  Answer answer;
-  std::string type;
-  profile::ValueType counted;
-  // One after the other: a side is given back before the next one is merged.
-  for (const bool is_left : {true, false}) {
-    const SelectRequest& side = is_left ? sides.first : sides.second;
-    ASSIGN_OR_RETURN(Picked asked,
-                     PickAsked(caller, side, {.sides = 2}).Context(is_left ? "left" : "right"));
-    const profile::ValueType value = asked.profile.sample_types().at(asked.value);
-    if (!is_left && (asked.type != type || value != counted)) {
-      return Error(ErrorCode::kInvalid,
-                   fmt::format("{} of {} and {} of {} cannot be compared: ask for one type",
-                               counted.type, type, value.type, asked.type));
-    }
-    type = asked.type;
-    counted = value;
-    RETURN_IF_ERROR(
-        builder.Add(asked.profile, asked.value,
-                    is_left ? FlameTreeBuilder::Side::kLeft : FlameTreeBuilder::Side::kRight));
-    answer.skipped.Append(std::move(asked.skipped));
+  using Side = FlameSum::Side;
+  ASSIGN_OR_RETURN(const auto asked, ReadDiffRequest(message));
+  constexpr Side kSides[] = {Side::kLeft, Side::kRight};
+  const SelectRequest* requests[] = {&asked.first, &asked.second};
+  std::vector<Question> questions;
+  for (const Side side : kSides) {
+    Result<Question> question = AskSide(caller, *requests[questions.size()], 2);
+    if (!question) return Error(question.error()).Context(NameOf(side));
+    questions.push_back(*std::move(question));
   }
-  const int64_t max_nodes = std::max(sides.first.max_nodes, sides.second.max_nodes);
+  FlameTreeBuilder builder(profile::NameDetail::kFull, TreeNodesWithin(questions[0].limits) / 2);
+  Answer answer;
+  do {
+    answer.skipped = {};
+    std::optional<profile::ValueType> counted;
+    for (size_t i = 0; i < questions.size(); ++i) {
+      FlameSum sum(&builder, kSides[i], questions[i].sample_type, /*recounts=*/false);
+      Result<store::SumResult> summed = AddSide(questions[i], caller, requests[i]->names_ids, sum);
+      if (!summed) return Error(summed.error()).Context(NameOf(kSides[i]));
+      answer.skipped.Append(std::move(summed->skipped));
+      const profile::ValueType value = sum.value().value_or(ValueAsked(questions[i]));
+      RETURN_IF_ERROR(CheckComparable(questions, counted.value_or(value), value));
+      counted = value;
+    }
+  } while (builder.Recount());
+  const int64_t max_nodes = std::max(asked.first.max_nodes, asked.second.max_nodes);
   answer.message = Within(1, EncodeGraph(LayOut(std::move(builder), max_nodes)));
   return answer;
 }

@@ -48,6 +48,9 @@ const Method kMethods[] = {
     {"/settings.v1.SettingsService/Get", kEmptyMessage, kEmptyMessage, NoSettings},
 };
 
+// A message in JSON is up to four times as long as the sum that it was made of.
+constexpr size_t kJsonOfMerged = 4;
+
 const Method* FindMethod(std::string_view path) {
   const auto found = std::ranges::find(kMethods, path, &Method::path);
   return found == std::end(kMethods) ? nullptr : &*found;
@@ -59,7 +62,7 @@ Result<HttpResponse> Call(const Method& method, Codec codec, const HttpRequest& 
   ASSIGN_OR_RETURN(Answer answer, method.answer({request, parts}, message));
   ASSIGN_OR_RETURN(HttpResponse response,
                    MessageResponse(request, codec, method.reply, std::move(answer.message),
-                                   parts.limits.max_merged_bytes));
+                                   kJsonOfMerged * parts.limits.max_merged_bytes));
   NoteSkipped(answer.skipped, response);
   return response;
 }

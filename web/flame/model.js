@@ -17,6 +17,7 @@
  * @property {number} skipped
  * @property {number} total
  * @property {number} cut_nodes
+ * @property {number} [max_hidden]
  * @property {string[]} names
  * @property {string} kinds
  * @property {number[]} name_modules

@@ -77,6 +77,9 @@ class GraphPanel {
     if (data.cut_nodes > 0) {
       parts.push(`${formatCount(data.cut_nodes)} smaller bars shown as 'other'`);
     }
+    if (data.max_hidden) {
+      parts.push(`too much to hold it all: bars of up to ${formatPercent(data.max_hidden, data.total)} cannot be had`);
+    }
     byId("info", HTMLParagraphElement).textContent = parts.join(" · ");
   }
 

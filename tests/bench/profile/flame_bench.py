@@ -34,7 +34,7 @@ def main(generator, program):
         folder = pathlib.Path(name)
         subprocess.run([generator, "generate", folder], check=True)
         profile, folded, out = folder / "big.pb.gz", folder / "big.folded", folder / "out"
-        subprocess.run([program, profile, "folded", folded], check=True, capture_output=True)
+        subprocess.run([generator, "encode", folded, profile], check=True, capture_output=True)
         for form, limit in LIMITS.items():
             ratios, ours, decoding, rss = [], [], [], 0
             for _ in range(PAIRS):

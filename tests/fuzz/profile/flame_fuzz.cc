@@ -64,8 +64,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.order = data[0] & 4 ? profile::SiblingOrder::kName : profile::SiblingOrder::kValue;
   options.max_bars = data[0] / 8;
   options.title = text.substr(0, 100);
-  auto flame = profile::MakeFlame(profile::FromText(text), options);
+  // Half of them in a tree that has to drop nodes.
+  const uint32_t max_nodes = data[0] % 2 == 0 ? profile::FlameTreeBuilder::kMaxNodes : 20;
+  const profile::Profile drawn = profile::FromText(text);
+  auto flame = profile::MakeFlame(drawn, options, max_nodes);
   CHECK(flame);
+  CHECK(flame->levels.total() == drawn.Total(1));
   profile::CheckSums(flame->levels);
   CHECK(nlohmann::json::accept(profile::FlameLevelsJson(*flame, text)));
   CHECK(nlohmann::json::accept(profile::FlameRowsJson(*flame, text)));

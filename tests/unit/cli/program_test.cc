@@ -540,8 +540,7 @@ TEST_F(FiretowerTest, NoDataIsExitCode4) {
 TEST(FiretowerLimits, AnAnswerThatWouldBeTooLargeSaysWhatToDo) {
   const std::pair<store::QueryLimits, const char*> limits[] = {
       {{.max_rows = 5}, "more than 5 profiles match"},
-      {{.max_read_bytes = 200}, "needs more than 200 bytes of profiles"},
-      {{.max_merged_bytes = 1000}, "limit of"}};
+      {{.max_read_bytes = 200}, "needs more than 200 bytes of profiles"}};
   for (const auto& [limit, why] : limits) {
     query::Fixture fixture(limit);
     const std::string url = fixture.Serve();

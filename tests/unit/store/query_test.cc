@@ -244,8 +244,6 @@ TEST_F(StoreQuery, HoldsItsLimits) {
   EXPECT_THAT(exhausted(ListProfiles(store(), {}, {}, {.max_rows = 5})), HasSubstr("more than 5"));
   EXPECT_THAT(exhausted(MergeProfiles(store(), {}, {}, {.max_read_bytes = 100})),
               HasSubstr("narrow the selector"));
-  EXPECT_THAT(exhausted(MergeProfiles(store(), {}, {}, {.max_merged_bytes = 10})),
-              HasSubstr("narrow the selector"));
   EXPECT_THAT(exhausted(ListProfiles(store(), Between(5, 5))), HasSubstr("range is empty"));
 }
 

@@ -289,11 +289,6 @@ TEST(FlameTree, RefusesWhatDoesNotAddUp) {
   huge.builder().AddSample(start, values);
   FlameTreeBuilder second(NameDetail::kFull);
   EXPECT_EQ(second.Add(huge.Build(), 0).error().code(), ErrorCode::kExhausted);
-
-  FlameTreeBuilder third(NameDetail::kFull, 3);
-  EXPECT_TRUE(third.Add(StackBuilder().Add({"a", "b"}, 1).Build(), 0));
-  EXPECT_EQ(third.Add(StackBuilder().Add({"a", "c"}, 1).Build(), 0).error().code(),
-            ErrorCode::kExhausted);
 }
 
 TEST(FlameTree, OfTwoProfilesHasTheSumsOfBothSides) {

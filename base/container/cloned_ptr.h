@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace firetower {
+
+// Owning pointer with the semantics of a value: a copy of it owns a copy of what it points to. The
+// class that has one as a member defines its constructors, assignments and destructor where T is
+// complete.
+template <typename T>
+class ClonedPtr {
+ public:
+  ClonedPtr() = default;
+  explicit ClonedPtr(std::unique_ptr<T> owned) : owned_(std::move(owned)) {}
+  ClonedPtr(const ClonedPtr& other)
+      : owned_(other.owned_ ? std::make_unique<T>(*other.owned_) : nullptr) {}
+  ClonedPtr(ClonedPtr&&) noexcept = default;
+  ClonedPtr& operator=(ClonedPtr other) noexcept {
+    owned_ = std::move(other.owned_);
+    return *this;
+  }
+  ~ClonedPtr() = default;
+
+  explicit operator bool() const { return owned_ != nullptr; }
+  T* operator->() const { return owned_.get(); }
+
+ private:
+  std::unique_ptr<T> owned_;
+};
+
+}  // namespace firetower

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "profile/table/stack_view.h"
+#include "profile/tree/bounded_tree.h"
+#include "profile/tree/stack_walker.h"
+
+namespace firetower::profile {
+
+// The samples of a profile that is too wide to be held whole: a bounded tree of their stacks. What
+// is too light loses its labels first, then the end of its stack, for which `other` stands. Used by
+// one thread.
+class CoarseSamples {
+ public:
+  // Holds `width` values for each sample and takes about `max_bytes`.
+  CoarseSamples(size_t width, size_t max_bytes);
+
+  // Adds a sample. `labels` is the number of a set of labels, below 2^31, or kNoLabels. Values are
+  // 0 or more. Returns how many of them would have passed 2^63 in all, and were left out.
+  static constexpr uint32_t kNoLabels = UINT32_MAX;
+  uint32_t Add(const StackView& leaf_first, std::span<const int64_t> values, uint32_t labels);
+
+  // See BoundedTree.
+  bool is_pruned() const { return tree_.is_pruned(); }
+  bool is_recounting() const { return tree_.is_recounting(); }
+  int64_t Total(uint32_t column) const { return tree_.sum(column); }
+  void Recount();
+  // The largest share, from 0 to 1, that a stack which was cut can have of all values of one
+  // column.
+  double max_hidden_share() const;
+
+  struct Emitted {
+    std::span<const uint32_t> leaf_first;  // kOther where it was cut
+    std::span<const int64_t> values;
+    uint32_t labels = kNoLabels;
+  };
+  static constexpr uint32_t kOther = BoundedTree::kOther;
+  // Visits all samples, the deepest and lightest ones cut until their stacks together take at most
+  // `max_stack_bytes`.
+  void ForEach(size_t max_stack_bytes, const std::function<void(const Emitted& sample)>& visit);
+
+ private:
+  size_t StackBytes() const;
+  bool HasValue(uint32_t node) const;
+
+  BoundedTree tree_;
+  StackWalker walker_;
+};
+
+}  // namespace firetower::profile

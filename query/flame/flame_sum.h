@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "profile/codec/pprof/reader.h"
+#include "profile/flame/tree.h"
+#include "profile/profile.h"
+#include "query/api.h"
+#include "query/question.h"
+#include "store/profiles/profile_sum.h"
+
+namespace firetower::query {
+
+// Adds the profiles of an answer to one side of a flame graph's tree, so that no merged profile is
+// held beside it.
+class FlameSum final : public store::ProfileSum {
+ public:
+  using Side = profile::FlameTreeBuilder::Side;
+
+  // `builder` outlives this. `sample_type` says which value; empty: the profiles' default. With
+  // `recounts` false the caller sees to builder->Recount().
+  FlameSum(profile::FlameTreeBuilder* builder, Side side, std::string sample_type, bool recounts);
+
+  void Clear() override { builder_.Clear(side_); }
+  Status Read(std::string_view pprof) override;
+  Status AddRead() override;
+  Status Add(const profile::Profile& profile) override;
+  bool Recount() override { return recounts_ && builder_.Recount(); }
+  int64_t Samples() const override { return builder_.Total(side_); }
+
+  // Unset until something was added.
+  const std::optional<profile::ValueType>& value() const { return value_; }
+
+ private:
+  // kUnsupported when a profile does not have the value, or not in the unit of those before.
+  Result<uint32_t> ValueOf(const profile::Meta& meta);
+
+  profile::FlameTreeBuilder& builder_;
+  const Side side_;
+  const std::string sample_type_;
+  const bool recounts_;
+  std::optional<profile::ValueType> value_;
+  profile::PprofReader reader_;
+  std::string inflated_;  // bytes that it reads
+};
+
+// How many nodes a tree may have that is to take max_merged_bytes at most.
+uint32_t TreeNodesWithin(const store::QueryLimits& limits);
+
+// Adds what a question asks for to `sum`. Errors as MergeAsked's.
+Result<store::SumResult> SumAsked(const Question& question,
+                                  std::span<const store::OpenProfile> open, const ApiParts& parts,
+                                  store::ProfileSum& sum);
+
+}  // namespace firetower::query
