@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "query/flame/flame_endpoint.h"
@@ -87,8 +89,24 @@ HttpResponse Api::Serve(const HttpRequest& request) const {
   // Once more: what was known may have become old.
   const Status known = parts_.authorizer.Identify(request);
   if (!known) return Unidentified(request, known.error());
-  if (pyroscope::IsServicePath(request.path)) return pyroscope::ServeService(request, parts_);
-  return router_.Serve(request);
+  HttpResponse response = pyroscope::IsServicePath(request.path)
+                              ? pyroscope::ServeService(request, parts_)
+                              : router_.Serve(request);
+  CountCoarse(response);
+  return response;
+}
+
+void Api::CountCoarse(const HttpResponse& response) const {
+  const auto header =
+      std::ranges::find(response.headers, kMaxHiddenHeader, [](const auto& h) { return h.first; });
+  if (header == response.headers.end()) return;
+  double share = 0;
+  std::from_chars(header->second.data(), header->second.data() + header->second.size(), share);
+  const auto millionths = static_cast<uint32_t>(std::lround(share * 1e6));
+  ++coarse_answers_;
+  uint32_t most = coarse_millionths_;
+  while (most < millionths && !coarse_millionths_.compare_exchange_weak(most, millionths)) {
+  }
 }
 
 HttpResponse Api::Refuse(const HttpRequest& request, int status, const Error& error) const {
@@ -152,6 +170,16 @@ HttpResponse Api::Doctor(const HttpRequest& request) const {
   if (!params) return ErrorResponse(params.error());
   DoctorReply reply;
   reply.checks = parts_.doctor.Checks();
+  if (const uint64_t coarse = coarse_answers_; coarse > 0) {
+    reply.checks.push_back(
+        {.name = "answers",
+         .status = CheckStatus::kOk,
+         .message = fmt::format(
+             "{} answers since the start were too wide to be held whole: parts of up to {:.4f}% of "
+             "the whole may be shown as 'other' there, totals are exact",
+             coarse, coarse_millionths_ / 1e4),
+         .fix = ""});
+  }
   for (const Check& check : reply.checks) reply.status = std::max(reply.status, check.status);
   HttpResponse response;
   response.content_type = "application/json";

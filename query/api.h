@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 
 #include "base/clock.h"
@@ -55,11 +57,17 @@ class Api {
   HttpResponse Ready(const HttpRequest& request) const;
   HttpResponse Metrics(const HttpRequest& request) const;
   HttpResponse Doctor(const HttpRequest& request) const;
+  // Counts an answer that was too wide to be held whole.
+  void CountCoarse(const HttpResponse& response) const;
 
   const ApiParts parts_;
   const Router router_;
   mutable Admission strangers_;
   mutable Admission admission_;
+  // Answers that were too wide to be held whole, for the doctor, and the most that one of them
+  // hides, in millionths of the whole.
+  mutable std::atomic<uint64_t> coarse_answers_ = 0;
+  mutable std::atomic<uint32_t> coarse_millionths_ = 0;
 };
 
 }  // namespace firetower::query

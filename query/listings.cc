@@ -49,7 +49,9 @@ Result<HttpResponse> Top(const HttpRequest& request, const ApiParts& parts) {
   store::SkippedList skipped;
   ASSIGN_OR_RETURN(TopReply reply,
                    top(parts.store, question, open, static_cast<size_t>(k), &skipped));
-  return JsonResponse(ToJson(reply), skipped);
+  HttpResponse response = JsonResponse(ToJson(reply), skipped);
+  NoteCoarse(reply.max_hidden, reply.total, response);
+  return response;
 }
 
 // That profiles have `label` at all: what nobody has is a mistyped name, not an empty answer.

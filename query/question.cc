@@ -124,8 +124,12 @@ void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response) {
 void NoteCoarse(double share, HttpResponse& response) {
   if (share <= 0) return;
   // Rounded up: it is a bound.
-  response.headers.emplace_back("X-Firetower-Max-Hidden",
+  response.headers.emplace_back(kMaxHiddenHeader,
                                 fmt::format("{:.6f}", std::ceil(share * 1e6) / 1e6));
+}
+
+void NoteCoarse(int64_t max_hidden, int64_t total, HttpResponse& response) {
+  if (total > 0) NoteCoarse(static_cast<double>(max_hidden) / static_cast<double>(total), response);
 }
 
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -47,7 +48,9 @@ HttpResponse ErrorResponse(const Error& error);
 void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response);
 // An answer that was too wide to be held whole says so, in X-Firetower-Max-Hidden: `share`, from 0
 // to 1, is the most of the whole that a stack which was cut can have. 0: none was.
+inline constexpr std::string_view kMaxHiddenHeader = "X-Firetower-Max-Hidden";
 void NoteCoarse(double share, HttpResponse& response);
+void NoteCoarse(int64_t max_hidden, int64_t total, HttpResponse& response);
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
 
 // What an answer of no profile says beside it; empty where nothing was damaged.

@@ -73,9 +73,11 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
   flame.info.profiles = summed.profiles;
   flame.info.skipped = summed.skipped.total;
   const std::string type = question.query.type->Name();
-  return JsonResponse(
+  HttpResponse response = JsonResponse(
       rows ? profile::FlameRowsJson(flame, type) : profile::FlameLevelsJson(flame, type),
       summed.skipped);
+  NoteCoarse(flame.levels.max_hidden, flame.levels.total(), response);
+  return response;
 }
 
 }  // namespace

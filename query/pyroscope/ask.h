@@ -20,10 +20,11 @@ struct Caller {
   const ApiParts& parts;
 };
 
-// A reply in its binary form, and what could not be read for it.
+// A reply in its binary form, what could not be read for it, and what it may hide.
 struct Answer {
   std::string message = {};
   store::SkippedList skipped = {};
+  double max_hidden_share = 0;  // as NoteCoarse takes it
 };
 
 // What counts as asked for where a request gives no time, or its start alone.

@@ -38,6 +38,7 @@ struct Picked {
   uint32_t value = 0;     // which of its values
   std::string type = {};  // its profile type, as we write it
   store::SkippedList skipped = {};
+  double max_hidden_share = 0;
 };
 
 // Returns the value that is asked for, as profiles of the type have it.
@@ -72,6 +73,7 @@ Result<Picked> PickAsked(const Caller& caller, const SelectRequest& request, con
     ASSIGN_OR_RETURN(merged, MergeAsked(question, open, caller.parts));
   }
   picked.skipped = std::move(merged.skipped);
+  picked.max_hidden_share = merged.max_hidden_share;
   if (merged.profiles == 0) {
     picked.profile = NoneOf(question);
     return picked;
@@ -143,6 +145,18 @@ std::string Within(uint32_t number, std::string_view message) {
   return std::string(writer.bytes());
 }
 
+// Encodes what was built, as the reply's first field.
+void SetGraph(FlameTreeBuilder builder, int64_t max_nodes, Answer* answer) {
+  const FlameLevels levels = LayOut(std::move(builder), max_nodes);
+  const int64_t total = std::max(levels.total(), levels.left.empty() ? 0 : levels.left[0].total);
+  if (total > 0) {
+    answer->max_hidden_share =
+        std::max(answer->max_hidden_share,
+                 static_cast<double>(levels.max_hidden) / static_cast<double>(total));
+  }
+  answer->message = Within(1, EncodeGraph(levels));
+}
+
 // Adds what one side of a graph asks for to its tree.
 Result<store::SumResult> AddSide(const Question& question, const Caller& caller, bool names_ids,
                                  FlameSum& sum) {
@@ -173,8 +187,9 @@ Result<Answer> Graph(const Caller& caller, const SelectRequest& request) {
     RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
     if (builder.Recount()) RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
     answer.skipped = std::move(picked.skipped);
+    answer.max_hidden_share = picked.max_hidden_share;
   }
-  answer.message = Within(1, EncodeGraph(LayOut(std::move(builder), request.max_nodes)));
+  SetGraph(std::move(builder), request.max_nodes, &answer);
   return answer;
 }
 
@@ -202,7 +217,7 @@ Result<Answer> InFormat(const Caller& caller, const SelectRequest& request) {
   if (!is_pprof) return Graph(caller, request);
   ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {.value_alone = true}));
   return Answer{Within(5, Within(1, profile::EncodePprof(picked.profile, {.gzip = false}))),
-                std::move(picked.skipped)};
+                std::move(picked.skipped), picked.max_hidden_share};
 }
 
 }  // namespace
@@ -220,7 +235,8 @@ Result<Answer> SelectMergeSpanProfile(const Caller& caller, std::string_view mes
 Result<Answer> SelectMergeProfile(const Caller& caller, std::string_view message) {
   ASSIGN_OR_RETURN(const SelectRequest request, ReadMergeProfileRequest(message));
   ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {.value_alone = true}));
-  return Answer{profile::EncodePprof(picked.profile, {.gzip = false}), std::move(picked.skipped)};
+  return Answer{profile::EncodePprof(picked.profile, {.gzip = false}), std::move(picked.skipped),
+                picked.max_hidden_share};
 }
 
 Result<Answer> DiffGraph(const Caller& caller, std::string_view message) {
@@ -250,7 +266,7 @@ Result<Answer> DiffGraph(const Caller& caller, std::string_view message) {
     }
   } while (builder.Recount());
   const int64_t max_nodes = std::max(asked.first.max_nodes, asked.second.max_nodes);
-  answer.message = Within(1, EncodeGraph(LayOut(std::move(builder), max_nodes)));
+  SetGraph(std::move(builder), max_nodes, &answer);
   return answer;
 }
 

@@ -64,6 +64,7 @@ Result<HttpResponse> Call(const Method& method, Codec codec, const HttpRequest& 
                    MessageResponse(request, codec, method.reply, std::move(answer.message),
                                    kJsonOfMerged * parts.limits.max_merged_bytes));
   NoteSkipped(answer.skipped, response);
+  NoteCoarse(answer.max_hidden_share, response);
   return response;
 }
 

@@ -111,6 +111,9 @@ def main():
                           "--max-nodes", "8192")
         told = json.loads(flame_file.read_text())
         case.check("firetower flame: the total is the same", told["total"] == samples_total, told["total"])
+        doctor = json.loads(daemon.fetch("/api/v1/doctor"))
+        said_so = [check["message"] for check in doctor["checks"] if check["name"] == "answers"]
+        case.check("the doctor tells of answers that were too wide", len(said_so) == 1, said_so)
         case.figure("firetower flame says", said.stderr.strip().splitlines())
     case.finish()
 

@@ -78,7 +78,7 @@ class GraphPanel {
       parts.push(`${formatCount(data.cut_nodes)} smaller bars shown as 'other'`);
     }
     if (data.max_hidden) {
-      parts.push(`too much to hold it all: bars of up to ${formatPercent(data.max_hidden, data.total)} cannot be had`);
+      parts.push(`too much to hold it all: bars of up to ${formatValue(data.max_hidden, data.unit)} may be missing`);
     }
     byId("info", HTMLParagraphElement).textContent = parts.join(" · ");
   }
