@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "profile/frame_name.h"
+#include "profile/table/frame_name.h"
 #include "profile/tree/coarse_samples.h"
 
 namespace firetower::profile {

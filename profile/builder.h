@@ -117,7 +117,7 @@ class ProfileBuilder {
   // IdSet::kNone when there is none.
   uint32_t FindSample(const Profile::SampleRecord& record) const;
   void AppendSample(const Profile::SampleRecord& record, std::span<const int64_t> values);
-  // The following are of profile/coarse_builder.cc. False when there are negative values.
+  // The following are of profile/tree/coarse_builder.cc. False when there are negative values.
   bool BeginCoarse();
   bool AddCoarse(std::span<const uint32_t> locations, std::span<const int64_t> values);
   uint32_t CoarseLocation(uint32_t location);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "profile/frame_name.h"
+#include "profile/table/frame_name.h"
 
 namespace firetower::profile {
 

@@ -141,7 +141,7 @@ std::string ToJson(const TopReply& reply) {
   Json rows = Json::array();
   for (const TopContainer& row : reply.containers) rows.push_back(ToRow(row));
   for (const TopFunction& row : reply.functions) rows.push_back(ToRow(row));
-  return Dump({{"version", kWireVersion},
+  Json json = {{"version", kWireVersion},
                {"by", reply.by},
                {"type", reply.type},
                {"unit", reply.unit},
@@ -150,10 +150,13 @@ std::string ToJson(const TopReply& reply) {
                {"observed_seconds", reply.observed_seconds},
                {"total", reply.total},
                {"total_rows", reply.total_rows},
-               {"skipped", reply.skipped},
-               {"other_self", reply.other_self},
-               {"max_hidden", reply.max_hidden},
-               {"rows", std::move(rows)}});
+               {"skipped", reply.skipped}};
+  if (reply.by == "functions") {
+    json["other_self"] = reply.other_self;
+    json["max_hidden"] = reply.max_hidden;
+  }
+  json["rows"] = std::move(rows);
+  return Dump(json);
 }
 
 Result<TopReply> TopReplyFromJson(std::string_view json) {

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "profile/codec/pprof/reader.h"
-#include "profile/frame_name.h"
+#include "profile/table/frame_name.h"
 
 namespace firetower::profile {
 namespace {

@@ -12,12 +12,16 @@ static unsigned Next(void) {
 
 TOY_FRAME void leaf(void) { SPIN(20000); }
 
-#define DECLARE(n) TOY_FRAME void way_##n(long depth);
-DECLARE(0)
-DECLARE(1)
-DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5) DECLARE(6)
-    DECLARE(7) static void (*const ways[8])(long) = {way_0, way_1, way_2, way_3,
-                                                     way_4, way_5, way_6, way_7};
+#define DECLARE(n) TOY_FRAME void way_##n(long depth)
+DECLARE(0);
+DECLARE(1);
+DECLARE(2);
+DECLARE(3);
+DECLARE(4);
+DECLARE(5);
+DECLARE(6);
+DECLARE(7);
+static void (*const ways[8])(long) = {way_0, way_1, way_2, way_3, way_4, way_5, way_6, way_7};
 
 #define DEFINE(n)                      \
   TOY_FRAME void way_##n(long depth) { \
@@ -30,9 +34,14 @@ DECLARE(2) DECLARE(3) DECLARE(4) DECLARE(5) DECLARE(6)
   }
 DEFINE(0)
 DEFINE(1)
-DEFINE(2) DEFINE(3) DEFINE(4) DEFINE(5) DEFINE(6) DEFINE(7)
+DEFINE(2)
+DEFINE(3)
+DEFINE(4)
+DEFINE(5)
+DEFINE(6)
+DEFINE(7)
 
-    int main(int argc, char **argv, char **environment) {
+int main(int argc, char **argv, char **environment) {
   (void)environment;
   const unsigned long end = (unsigned long)ClockNs(kToyMonotonic) +
                             (unsigned long)Argument(argc, argv, 1, 3600) * 1000000000ul;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profile/builder.h"
-#include "profile/frame_name.h"
+#include "profile/table/frame_name.h"
 #include "profile/tree/coarse_samples.h"
 
 namespace firetower::profile {
