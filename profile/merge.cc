@@ -136,11 +136,14 @@ void Merger::MergeMeta(const Meta& meta) {
 // The texts of `mapping` are the builder's.
 MovedMapping Merger::MapMapping(const Mapping& mapping) {
   // As pprof merges: the build id names a binary best, else its path. A mapping with neither is
-  // only ever equal to itself.
+  // only ever equal to itself. Files with one build id may have other names: locations with names
+  // stay apart by these, and those without them wait for the names of their own file.
   uint64_t name = mapping.build_id != 0 ? mapping.build_id : uint64_t{mapping.filename} << 32;
   uint64_t size = (mapping.memory_limit - mapping.memory_start + kPageMask) & ~kPageMask;
-  std::array<uint64_t, 5> key{name, mapping.file_offset, size, mapping.flags,
-                              name == 0 ? mapping.memory_start : 0};
+  const uint64_t nameless = mapping.has_functions() ? 0 : mapping.filename;
+  std::array<uint64_t, 6> key{name,     mapping.file_offset,
+                              size,     mapping.flags,
+                              nameless, name == 0 ? mapping.memory_start : 0};
   uint32_t known = mapping_keys_.Find(key);
   if (known == IdSet::kNone) {
     mapping_keys_.Intern(std::span<const uint64_t>(key));

@@ -48,33 +48,33 @@ Result<std::shared_ptr<SymbolTable>> LoadObject(std::optional<FileSource> object
 
 const SymbolTable* ObjectFinder::Find(std::string_view build_id_hex, const std::string& path,
                                       bool needs_file_offsets) {
-  auto [entry, inserted] =
-      found_.try_emplace({std::string(build_id_hex), needs_file_offsets}, nullptr);
-  if (inserted) entry->second = Load(build_id_hex, path, needs_file_offsets);
-  return entry->second.get();
-}
-
-std::shared_ptr<const SymbolTable> ObjectFinder::Load(std::string_view build_id_hex,
-                                                      const std::string& path,
-                                                      bool needs_file_offsets) {
-  if (BuildIdPath(build_id_hex).empty()) return nullptr;
   std::optional<FileSource> object;
   if (path.starts_with('/')) object = ToOptional(files_.Open(path));
   if (object && ReadBuildId(*object).value_or("") != build_id_hex) object.reset();
+  auto [entry, inserted] = found_.try_emplace(
+      {std::string(build_id_hex), object ? path : "", needs_file_offsets}, nullptr);
+  if (inserted) entry->second = Load(entry->first, std::move(object));
+  return entry->second.get();
+}
+
+std::shared_ptr<const SymbolTable> ObjectFinder::Load(const Key& key,
+                                                      std::optional<FileSource> object) {
+  const std::string& build_id_hex = key.build_id_hex;
+  if (BuildIdPath(build_id_hex).empty()) return nullptr;
   std::optional<FileSource> debug_file;
   bool wants_debug_file = true;
   if (object) {
     auto file = ElfFile::Open(*object);
     if (!file) return nullptr;
     wants_debug_file = WantsDebugFile(*file, options_);
-    if (wants_debug_file) debug_file = ToOptional(FindDebugFile(*file, path, files_));
+    if (wants_debug_file) debug_file = ToOptional(FindDebugFile(*file, key.path, files_));
   } else {
     debug_file = ToOptional(FindDebugFile(build_id_hex, files_));
   }
   if (wants_debug_file && !debug_file && server_ != nullptr) {
     debug_file = ToOptional(server_->DebugFile(build_id_hex));
   }
-  if (!object && needs_file_offsets && server_ != nullptr) {
+  if (!object && key.needs_file_offsets && server_ != nullptr) {
     object = ToOptional(server_->Executable(build_id_hex));
   }
   auto table = LoadObject(std::move(object), std::move(debug_file), options_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,13 +54,18 @@ class ObjectFinder {
                           bool needs_file_offsets);
 
  private:
-  std::shared_ptr<const SymbolTable> Load(std::string_view build_id_hex, const std::string& path,
-                                          bool needs_file_offsets);
+  struct Key {
+    std::string build_id_hex;
+    std::string path;  // of the file, if it is there: others with its build id may have other names
+    bool needs_file_offsets = false;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::shared_ptr<const SymbolTable> Load(const Key& key, std::optional<FileSource> object);
 
   const FileTree& files_;
   DebugServer* server_;
   ObjectOptions options_;
-  std::map<std::pair<std::string, bool>, std::shared_ptr<const SymbolTable>> found_;
+  std::map<Key, std::shared_ptr<const SymbolTable>> found_;
 };
 
 }  // namespace firetower::symbolizer

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hash.h"
+
 namespace firetower::symbolizer {
 
 SymbolTable::SymbolTable(uint64_t base_vaddr, std::vector<LoadSegment> segments,
@@ -53,6 +55,15 @@ std::optional<Symbol> SymbolTable::FindVaddr(uint64_t elf_vaddr) const {
     function_start = continued->second;
   }
   return Symbol{NameOf(bodies_[index]), elf_vaddr - base_vaddr_ - function_start};
+}
+
+uint64_t SymbolTable::NamesHash() const {
+  uint64_t hash = kHashSeed;
+  for (size_t i = 0; i < bodies_.size(); ++i) {
+    hash = HashWord(hash, base_vaddr_ + starts_.start(i));
+    hash = HashWord(hash, HashBytes(NameOf(bodies_[i])));
+  }
+  return hash;
 }
 
 std::optional<uint64_t> SymbolTable::FileOffsetToVaddr(uint64_t file_offset) const {

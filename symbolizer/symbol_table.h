@@ -76,6 +76,9 @@ class SymbolTable {
   bool FindFrames(uint64_t elf_vaddr, std::vector<SourceFrame>& out) const;
 
   size_t range_count() const { return starts_.size(); }
+  // Computes a hash of every range and its name, the same for equal tables, wherever the file keeps
+  // its strings. Costs a pass over the table.
+  uint64_t NamesHash() const;
   // Everything this table holds on the heap, and itself.
   size_t bytes() const;
 

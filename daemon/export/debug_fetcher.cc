@@ -50,7 +50,10 @@ void DebugFetcher::Fetch(Request& request) {
     LOG(kDebug, "no symbols", {{"file", module.path}, {"error", table.error().message()}});
     return;
   }
-  cache_.Insert(module.cache_key, *std::move(table));
+  // Other files with the build id, stripped in another way, may have these names, too.
+  module.names_hash.store((*table)->NamesHash(), std::memory_order_relaxed);
+  module.own_names.store(static_cast<uint32_t>((*table)->range_count()), std::memory_order_release);
+  cache_.Insert(module.SymbolsKey(), *std::move(table));
   fetched_.fetch_add(1, std::memory_order_relaxed);
 }
 

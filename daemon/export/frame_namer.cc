@@ -3,9 +3,13 @@
 
 #include <sys/types.h>
 
+#include <utility>
+
 #include "symbolizer/demangle.h"
 
 namespace firetower::daemon {
+
+using symbolizer::SymbolCache;
 
 std::string_view Basename(std::string_view path) {
   size_t slash = path.find_last_of('/');
@@ -21,6 +25,8 @@ FrameNamer::FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std
     : loader_(loader), cache_(cache), perf_maps_(std::move(proc_root)), clock_(clock) {}
 
 void FrameNamer::LearnModules(const Slice& slice) {
+  bests_.clear();
+  has_bests_ = false;
   for (const NumberedModule& numbered : slice.modules) {
     if (numbered.id >= modules_.size()) modules_.resize(numbered.id + 1);
     modules_[numbered.id] = numbered.module;
@@ -38,6 +44,8 @@ void FrameNamer::DropTables() {
 
 void FrameNamer::BeginSlice() {
   DropTables();
+  bests_.clear();
+  has_bests_ = false;
   kernel_ = loader_.Kernel();
   perf_maps_.BeginSlice();
   read_ns_ = 0;
@@ -47,16 +55,58 @@ bool FrameNamer::ReadAgain(uint32_t module_id, int timeout_ms) {
   const std::shared_ptr<const Module>& module = modules_[module_id];
   if (module->kind != ModuleKind::kFile || loader_.IsRemote(*module)) return false;
   DropTables();
-  symbolizer::SymbolCache::Found found = cache_.Find(module->cache_key);
-  if (found.state == symbolizer::SymbolCache::State::kMiss) {
-    found.table = loader_.ReadAgain(module, timeout_ms);
-    if (!found.table) return false;
-    found.state = symbolizer::SymbolCache::State::kHit;
-  }
-  Table& table = tables_[module_id];
-  if (found.table) table.number = demangled_.NumberOf(found.table);
-  table.found = std::move(found);
+  Table table = FindTable(module, Clock::System().MonotonicNs() + timeout_ms * kNsPerMs);
+  if (table.found.state == SymbolCache::State::kMiss) return false;
+  tables_[module_id] = std::move(table);
   return true;
+}
+
+std::shared_ptr<const Module> FrameNamer::BetterThan(const Module& module) {
+  if (module.BuildId().empty() || module.own_names.load(std::memory_order_acquire) > 0)
+    return nullptr;
+  if (!std::exchange(has_bests_, true)) {
+    for (const std::shared_ptr<const Module>& other : modules_) {
+      if (other == nullptr || other->BuildId().empty()) continue;
+      const uint32_t names = other->own_names.load(std::memory_order_acquire);
+      const uint64_t hash = other->names_hash.load(std::memory_order_relaxed);
+      if (names == 0) continue;
+      Best& best = bests_[other->BuildId()];
+      if (names > best.names) {
+        best = {other, names, hash};
+      } else if (names == best.names && hash != best.hash) {
+        best.module = nullptr;
+      }
+    }
+  }
+  const auto best = bests_.find(module.BuildId());
+  return best != bests_.end() ? best->second.module : nullptr;
+}
+
+FrameNamer::Table FrameNamer::FindTable(const std::shared_ptr<const Module>& module,
+                                        int64_t deadline_ns) {
+  auto find = [&](const std::shared_ptr<const Module>& of) {
+    SymbolCache::Found found = cache_.Find(of->SymbolsKey());
+    const int64_t left_ms = (deadline_ns - Clock::System().MonotonicNs()) / kNsPerMs;
+    if (found.state == SymbolCache::State::kMiss && deadline_ns != 0 && left_ms > 0) {
+      found.table = loader_.ReadAgain(of, static_cast<int>(left_ms));
+      if (found.table) found.state = SymbolCache::State::kHit;
+    }
+    return found;
+  };
+  Table table;
+  table.found = find(module);
+  // What was not read may have names of its own.
+  if (table.found.state == SymbolCache::State::kMiss) return table;
+  if (const std::shared_ptr<const Module> better = BetterThan(*module)) {
+    SymbolCache::Found found = find(better);
+    table.better_missing = found.state == SymbolCache::State::kMiss;
+    if (found.table) {
+      table.own = std::exchange(table.found.table, std::move(found.table));
+      table.found.state = SymbolCache::State::kHit;
+    }
+  }
+  if (table.found.table) table.number = demangled_.NumberOf(table.found.table);
+  return table;
 }
 
 FrameName FrameNamer::Named(std::string_view mangled, uint64_t address) {
@@ -117,12 +167,9 @@ FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
     return name;
   }
   auto [entry, inserted] = tables_.try_emplace(frame.module);
-  symbolizer::SymbolCache::Found& found = entry->second.found;
-  if (inserted) {
-    found = cache_.Find(module.cache_key);
-    if (found.table) entry->second.number = demangled_.NumberOf(found.table);
-  }
-  bool missing = found.state == symbolizer::SymbolCache::State::kMiss;
+  if (inserted) entry->second = FindTable(modules_[frame.module], 0);
+  const SymbolCache::Found& found = entry->second.found;
+  bool missing = found.state == SymbolCache::State::kMiss;
   if (inserted && missing) {
     // Evicted: the next stack that shows the module asks for its symbols again.
     uint8_t loaded = Module::kLoaded;
@@ -133,9 +180,13 @@ FrameName FrameNamer::NameFile(const Frame& frame, const Module& module) {
     bool settled = !missing || module.symbols.load(std::memory_order_relaxed) == Module::kFailed;
     return Unnamed(frame, module, frame.offset, settled);
   }
-  std::optional<uint64_t> address = table->FileOffsetToVaddr(frame.offset);
+  // Segments may lie elsewhere in the other file.
+  const symbolizer::SymbolTable& own = entry->second.own ? *entry->second.own : *table;
+  std::optional<uint64_t> address = own.FileOffsetToVaddr(frame.offset);
   if (!address) return Unnamed(frame, module, frame.offset);
-  return NameAt(entry->second, *address, frame, module);
+  FrameName name = NameAt(entry->second, *address, frame, module);
+  if (!name.named && entry->second.better_missing) name.settled = false;
+  return name;
 }
 
 FrameName FrameNamer::NameKernel(const Frame& frame) {

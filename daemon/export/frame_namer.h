@@ -73,7 +73,22 @@ class FrameNamer {
   struct Table {
     symbolizer::SymbolCache::Found found;
     uint32_t number = 0;  // in demangled_
+    // The file's own table, where `found` is of another file with its build id.
+    std::shared_ptr<const symbolizer::SymbolTable> own;
+    bool better_missing = false;  // the cache gave the other file's up
   };
+  // Of the files with one build id the one that names most functions. Null where two of them name
+  // as many and differ: then nobody knows what a stripped copy's would be.
+  struct Best {
+    std::shared_ptr<const Module> module;
+    uint32_t names = 0;
+    uint64_t hash = 0;
+  };
+  // The file to name a stripped one's functions; null if there is none, or it has its own.
+  std::shared_ptr<const Module> BetterThan(const Module& module);
+  // What the cache has for a module; `deadline_ns` (monotonic): reads what it does not have, while
+  // there is time.
+  Table FindTable(const std::shared_ptr<const Module>& module, int64_t deadline_ns);
   FrameName NameAt(const Table& table, uint64_t elf_vaddr, const Frame& frame,
                    const Module& module);
   FrameName NameKernel(const Frame& frame);
@@ -91,6 +106,9 @@ class FrameNamer {
   // What the cache said in this slice, by module id; tables are held so that an eviction cannot
   // pull them away.
   std::unordered_map<uint32_t, Table> tables_;
+  // By build id, from the first stripped file of a slice on; keys are the modules'.
+  std::unordered_map<std::string_view, Best> bests_;
+  bool has_bests_ = false;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
   symbolizer::PerfMapCache perf_maps_;
   symbolizer::NameMemo demangled_;

@@ -2,11 +2,13 @@
 #include "daemon/export/symbol_loader.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "symbolizer/elf/symbol_digest.h"
 #include "symbolizer/kernel/vdso.h"
 
 namespace firetower::daemon {
@@ -14,6 +16,19 @@ namespace {
 
 constexpr int64_t kKernelReadEveryNs = 60 * kNsPerSecond;
 constexpr size_t kMaxAgain = 16;
+
+// Names what the names of `files` come from; of equal ones either is as good.
+template <typename SymbolFiles>
+Result<std::string> KeyOf(std::string_view build_id, const SymbolFiles& files) {
+  std::string key = fmt::format("s:{}", build_id);
+  for (const std::optional<symbolizer::FileSource>* source : {&files.object, &files.debug_file}) {
+    if (!*source) continue;
+    ASSIGN_OR_RETURN(const symbolizer::ElfFile file, symbolizer::ElfFile::Open(**source));
+    ASSIGN_OR_RETURN(const std::string digest, symbolizer::SymbolDigest(file));
+    key += ":" + digest;
+  }
+  return key;
+}
 
 }  // namespace
 
@@ -56,7 +71,7 @@ void SymbolLoader::Run(std::stop_token stop, WakeFd& wake) {
     ServeKernel();
     while (auto request = requests_.TryPop()) {
       // One of those that were read again meanwhile needs no more.
-      if (cache_.Find(request->module->cache_key).table) {
+      if (cache_.Find(request->module->SymbolsKey()).table) {
         request->module->symbols.store(Module::kLoaded, std::memory_order_release);
       } else {
         Load(*request);
@@ -95,7 +110,7 @@ void SymbolLoader::ServeAgain() {
   while (auto request = again_requests_.TryPop()) {
     Load(*request);
     // Held by the answer: what is read next may push it out of the cache.
-    again_.TryPush({request->module, cache_.Find(request->module->cache_key).table});
+    again_.TryPush({request->module, cache_.Find(request->module->SymbolsKey()).table});
     again_done_.Notify();
   }
 }
@@ -167,7 +182,7 @@ void SymbolLoader::Load(const MappedModule& request) {
     module.symbols.store(Module::kLoaded, std::memory_order_release);
     return;
   }
-  Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request);
+  Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request, FileUse::kNames);
   if (!source && (request.maybe_gone || IsGone(source.error(), proc_root_, request.pid))) {
     module.symbols.store(Module::kWanted, std::memory_order_release);
     return;
@@ -178,37 +193,110 @@ void SymbolLoader::Load(const MappedModule& request) {
     module.symbols.store(give_up ? Module::kFailed : Module::kWanted, std::memory_order_release);
     return;
   }
-  auto table = LoadSymbols(*std::move(source), request);
-  if (table) {
-    cache_.Insert(module.cache_key, *std::move(table));
-    loaded_.fetch_add(1, std::memory_order_relaxed);
-  } else {
-    LOG(kDebug, "no symbols", {{"file", module.path}, {"error", table.error().message()}});
-    cache_.InsertNegative(module.cache_key);
-    failed_.fetch_add(1, std::memory_order_relaxed);
-  }
+  Read(request, *std::move(source));
+}
+
+void SymbolLoader::Tell(const Module& module, const Own& own) {
+  module.names_hash.store(own.hash, std::memory_order_relaxed);
+  module.own_names.store(own.names, std::memory_order_release);
   module.symbols.store(Module::kLoaded, std::memory_order_release);
 }
 
+bool SymbolLoader::Share(const Module& module, const Own& own) {
+  if (!module.SetSymbolsKey(own.key)) return false;
+  if (cache_.Find(own.key).state == symbolizer::SymbolCache::State::kMiss) return false;
+  Tell(module, own);
+  shared_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void SymbolLoader::Read(const MappedModule& request, symbolizer::FileSource source) {
+  const Module& module = *request.module;
+  const std::string_view build_id = module.BuildId();
+  const Result<FileStamp> stamp = ReadStamp(source.fd());
+  std::string file;  // stays empty for one that is not kept
+  if (stamp && !build_id.empty()) file = fmt::format("{}:{}", build_id, ToText(*stamp));
+  const auto known = known_.find(file);
+  if (known != known_.end() && Share(module, known->second)) return;
+  Result<SymbolFiles> files = FilesOf(std::move(source), request);
+  if (!files) return Fail(module, files.error());
+  Own own;
+  own.key = module.cache_key;
+  // Without a build id nothing says that the code is the same.
+  if (!build_id.empty()) {
+    Result<std::string> key = KeyOf(build_id, *files);
+    if (!key) return Fail(module, key.error());
+    own.key = *std::move(key);
+    if (!module.SetSymbolsKey(own.key)) {
+      return Fail(module, Error(ErrorCode::kUnavailable, "written over since it was read"));
+    }
+    const auto same = own_.find(own.key);
+    if (same != own_.end() && Share(module, same->second)) return Keep(file, same->second);
+  }
+  const bool names_itself = files->names_itself;
+  auto table = LoadSymbols(*std::move(files), request);
+  if (!table) {
+    LOG(kDebug, "no symbols", {{"file", module.path}, {"error", table.error().message()}});
+    cache_.InsertNegative(own.key);
+    failed_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    if (names_itself) {
+      own.names = static_cast<uint32_t>((*table)->range_count());
+      own.hash = (*table)->NamesHash();
+    }
+    cache_.Insert(own.key, *std::move(table));
+    loaded_.fetch_add(1, std::memory_order_relaxed);
+  }
+  Tell(module, own);
+  Keep(file, own);
+}
+
+void SymbolLoader::Fail(const Module& module, const Error& error) {
+  LOG(kDebug, "no symbols", {{"file", module.path}, {"error", error.message()}});
+  failed_.fetch_add(1, std::memory_order_relaxed);
+  // Its symbols of before may be those of other files.
+  const bool shared = module.SymbolsKey() != module.cache_key;
+  if (!shared) cache_.InsertNegative(module.cache_key);
+  module.symbols.store(shared ? Module::kFailed : Module::kLoaded, std::memory_order_release);
+}
+
+void SymbolLoader::Keep(const std::string& file, const Own& own) {
+  if (own_.size() >= kMaxKnownFiles) own_.clear();
+  if (known_.size() >= kMaxKnownFiles) known_.clear();
+  const Own copy = own;  // It may be one of those that were just cleared.
+  own_[copy.key] = copy;
+  if (!file.empty()) known_[file] = copy;
+}
+
+Result<SymbolLoader::SymbolFiles> SymbolLoader::FilesOf(symbolizer::FileSource object,
+                                                        const MappedModule& request) const {
+  ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(object));
+  SymbolFiles files;
+  files.options = options_.object;
+  if (files.options.lines != nullptr && files.options.lines->files() >= kMaxLineFiles)
+    files.options.lines = nullptr;
+  files.names_itself =
+      symbolizer::HasFullSymbols(file) || file.FindSection(".gnu_debugdata") != nullptr;
+  files.wants_debug_file = symbolizer::WantsDebugFile(file, files.options);
+  if (files.wants_debug_file) {
+    auto debug_file =
+        symbolizer::FindDebugFile(file, request.module->path, ProcessFiles(proc_root_, request));
+    if (debug_file) files.debug_file = *std::move(debug_file);
+  }
+  files.names_itself |= files.debug_file.has_value();
+  files.object = std::move(object);
+  return files;
+}
+
 Result<std::shared_ptr<symbolizer::SymbolTable>> SymbolLoader::LoadSymbols(
-    symbolizer::FileSource source, const MappedModule& request) const {
-  ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
-  symbolizer::ObjectOptions object = options_.object;
-  if (object.lines != nullptr && object.lines->files() >= kMaxLineFiles) object.lines = nullptr;
-  if (!symbolizer::WantsDebugFile(file, object)) {
-    return symbolizer::LoadObject(std::move(source), std::nullopt, object);
-  }
-  auto debug_file =
-      symbolizer::FindDebugFile(file, request.module->path, ProcessFiles(proc_root_, request));
-  if (debug_file) {
-    return symbolizer::LoadObject(std::move(source), *std::move(debug_file), object);
-  }
-  if (options_.fetcher != nullptr) {
-    UniqueFd copy(::fcntl(source.fd(), F_DUPFD_CLOEXEC, 0));
+    SymbolFiles files, const MappedModule& request) const {
+  if (files.wants_debug_file && !files.debug_file && options_.fetcher != nullptr) {
+    UniqueFd copy(::fcntl(files.object->fd(), F_DUPFD_CLOEXEC, 0));
     auto kept = symbolizer::FileSource::FromFd(std::move(copy));
     if (kept) options_.fetcher->Want(request.module, *std::move(kept));
   }
-  return symbolizer::LoadObject(std::move(source), std::nullopt, object);
+  return symbolizer::LoadObject(std::move(files.object), std::move(files.debug_file),
+                                files.options);
 }
 
 }  // namespace firetower::daemon

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "base/container/spsc_queue.h"
 #include "base/thread.h"
@@ -34,6 +35,10 @@ struct SymbolOptions {
 // stack and while a process that maps it is still there. They go to the cache, where the export
 // thread finds them.
 //
+// Tables are shared by files whose names come from the same bytes (Module::SymbolsKey): one image's
+// binary in 300 containers is read once and looked at 300 times, copies of it on other file systems
+// are digested and not loaded.
+//
 // At most kMaxRequests wait; a module refused for lack of room asks again with its next stack.
 class SymbolLoader : public SymbolRequests {
  public:
@@ -42,6 +47,8 @@ class SymbolLoader : public SymbolRequests {
   static constexpr uint8_t kMaxFailures = 5;
 
   static constexpr size_t kMaxLineFiles = 256;
+  // Files whose symbols' keys are kept; all are forgotten when there are more.
+  static constexpr size_t kMaxKnownFiles = 4096;
 
   SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache,
                const SymbolOptions& options = {});
@@ -78,6 +85,8 @@ class SymbolLoader : public SymbolRequests {
     return options_.remote && module.kind == ModuleKind::kFile && !module.BuildId().empty();
   }
 
+  // Modules that got symbols without reading: another file's are the same.
+  uint64_t shared() const { return shared_.load(std::memory_order_relaxed); }
   uint64_t loaded() const { return loaded_.load(std::memory_order_relaxed); }
   uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
@@ -92,8 +101,29 @@ class SymbolLoader : public SymbolRequests {
   void WaitWhile(const Condition& condition, int timeout_ms);
   void ServeAgain();
   void ServeKernel();
+  // The files that a module's names come from.
+  struct SymbolFiles {
+    std::optional<symbolizer::FileSource> object;  // always there
+    std::optional<symbolizer::FileSource> debug_file;
+    symbolizer::ObjectOptions options;
+    bool wants_debug_file = false;
+    bool names_itself = false;  // has more names than its build id covers
+  };
+  struct Own {  // What Module says of them.
+    std::string key;
+    uint32_t names = 0;
+    uint64_t hash = 0;
+  };
+
   void Load(const MappedModule& request);
-  Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(symbolizer::FileSource source,
+  void Read(const MappedModule& request, symbolizer::FileSource source);
+  // False: the cache does not have them, and does not know that there are none.
+  bool Share(const Module& module, const Own& own);
+  static void Tell(const Module& module, const Own& own);
+  void Fail(const Module& module, const Error& error);
+  void Keep(const std::string& file, const Own& own);
+  Result<SymbolFiles> FilesOf(symbolizer::FileSource object, const MappedModule& request) const;
+  Result<std::shared_ptr<symbolizer::SymbolTable>> LoadSymbols(SymbolFiles files,
                                                                const MappedModule& request) const;
   void LoadKernel();
   void Answered();
@@ -119,6 +149,10 @@ class SymbolLoader : public SymbolRequests {
   int64_t kernel_read_ns_ = 0;
   std::atomic<uint64_t> loaded_{0};
   std::atomic<uint64_t> failed_{0};
+  std::atomic<uint64_t> shared_{0};
+  // Of the symbols thread, by build id and stamp, and by key.
+  std::unordered_map<std::string, Own> known_;
+  std::unordered_map<std::string, Own> own_;
   NamedThread thread_;
 };
 

@@ -163,8 +163,8 @@ bool Resolver::ResolveUser(uint64_t address, const std::vector<ProcessMapping>& 
   const ProcessMapping* mapping = FindMapping(mappings, address);
   if (mapping == nullptr) return false;
   Frame frame;
-  frame.module = mapping->module;
-  const std::shared_ptr<const Module>& module = modules_.Get(mapping->module);
+  frame.module = processes_.NamesOf(*mapping, process);
+  const std::shared_ptr<const Module>& module = modules_.Get(frame.module);
   switch (module->kind) {
     case ModuleKind::kFile:
     case ModuleKind::kVdso:
@@ -179,7 +179,7 @@ bool Resolver::ResolveUser(uint64_t address, const std::vector<ProcessMapping>& 
     peers_.WantSymbols(module, *process, *mapping);
   }
   if (frames_.empty() || frames_.back().module != frame.module) {
-    unwinder_.Touch(frame.module);
+    unwinder_.Touch(mapping->module);
     if (process != nullptr) {
       module->NoteSeen(process->pid, process->parent, mapping->start, mapping->end);
     }

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <functional>
+
 #include "symbolizer/elf/build_id.h"
 
 namespace firetower::daemon {
@@ -21,14 +23,19 @@ bool IsAnonymous(std::string_view path) {
 
 }  // namespace
 
-ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forget_after_ns) {
-  Add(ModuleKind::kUnknown, {"[unknown]", {}, 0, 0}, "unknown");
-  Add(ModuleKind::kKernel, {"[kernel.kallsyms]", {}, 0, 0}, "kernel");
-  Add(ModuleKind::kJit, {"[jit]", {}, 0, 0}, "jit");
-  Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0}, "vdso");
+uint32_t PathHash(std::string_view path) {
+  return static_cast<uint32_t>(std::hash<std::string_view>()(path));
 }
 
-uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string key) {
+ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forget_after_ns) {
+  Add(ModuleKind::kUnknown, {"[unknown]", {}, 0, 0}, "", "unknown");
+  Add(ModuleKind::kKernel, {"[kernel.kallsyms]", {}, 0, 0}, "", "kernel");
+  Add(ModuleKind::kJit, {"[jit]", {}, 0, 0}, "", "jit");
+  Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0}, "", "vdso");
+}
+
+uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,
+                             std::string key) {
   auto id = static_cast<uint32_t>(modules_.size());
   if (free_.empty()) {
     modules_.emplace_back();
@@ -40,7 +47,7 @@ uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::str
   auto module = std::make_shared<Module>();
   module->kind = kind;
   module->path = file.path;
-  module->build_id = symbolizer::BuildIdHex(file.build_id);
+  module->build_id = std::move(build_id);
   module->cache_key = key;
   module->inode = file.inode;
   modules_[id] = std::move(module);
@@ -53,8 +60,9 @@ uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::str
 uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
   if (file.path == "[vdso]") return kVdso;
   if (IsAnonymous(file.path)) return kJit;
-  key_ = file.build_id.empty() ? fmt::format("f:{:x}:{}:{}", file.device, file.inode, file.path)
-                               : "b:" + symbolizer::BuildIdHex(file.build_id);
+  std::string build_id = symbolizer::BuildIdHex(file.build_id);
+  key_ = build_id.empty() ? fmt::format("f:{:x}:{}:{}", file.device, file.inode, file.path)
+                          : "b:" + build_id;
   auto found = ids_.find(key_);
   if (found != ids_.end()) {
     unmapped_since_ns_[found->second] = kMapped;  // Now at least.
@@ -64,7 +72,48 @@ uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
     ++refused_;
     return kUnknown;
   }
-  return Add(ModuleKind::kFile, file, key_);
+  return Add(ModuleKind::kFile, file, std::move(build_id), key_);
+}
+
+uint32_t ModuleRegistry::OfFile(uint32_t module, const FileStamp& stamp, std::string_view path) {
+  const Module& first = *modules_[module];
+  if (first.kind != ModuleKind::kFile || first.build_id.empty()) return module;
+  if (first.SetStamp(stamp) == stamp) return module;
+  return AddOther(module, path, &stamp);
+}
+
+uint32_t ModuleRegistry::OfUnseenFile(uint32_t module, uint32_t path_hash) {
+  const auto others = others_.find(module);
+  if (others == others_.end()) return module;
+  uint32_t there = PathHash(modules_[module]->path) == path_hash ? module : kUnknown;
+  for (const uint32_t other : others->second) {
+    if (modules_[other]->stamp() == nullptr || PathHash(modules_[other]->path) != path_hash)
+      continue;
+    if (there != kUnknown) return AddOther(module, modules_[other]->path, nullptr);
+    there = other;
+  }
+  return there != kUnknown ? there : AddOther(module, modules_[module]->path, nullptr);
+}
+
+uint32_t ModuleRegistry::AddOther(uint32_t module, std::string_view path, const FileStamp* stamp) {
+  const std::shared_ptr<const Module> first = modules_[module];
+  std::string key = fmt::format("{}:{}", first->cache_key, stamp != nullptr ? ToText(*stamp) : "?");
+  if (const auto found = ids_.find(key); found != ids_.end()) {
+    unmapped_since_ns_[found->second] = kMapped;
+    return found->second;
+  }
+  if (modules_.size() >= kMaxModules && free_.empty()) {
+    ++refused_;
+    return kUnknown;
+  }
+  const uint32_t other = Add(ModuleKind::kFile, {path, {}, 0, 0}, first->build_id, std::move(key));
+  if (stamp != nullptr) {
+    modules_[other]->SetStamp(*stamp);
+  } else {
+    modules_[other]->symbols.store(Module::kFailed);  // There is nothing to read.
+  }
+  others_[module].push_back(other);
+  return other;
 }
 
 void ModuleRegistry::TakeNew(std::vector<NumberedModule>& to) {
@@ -84,10 +133,16 @@ std::vector<uint32_t> ModuleRegistry::Forget(const std::vector<bool>& mapped, in
     } else if (now_ns - since_ns >= forget_after_ns_) {
       since_ns = kForgotten;
       ids_.erase(modules_[id]->cache_key);
+      others_.erase(id);
       free_.push_back(id);
       forgotten.push_back(id);
     }
   }
+  if (forgotten.empty()) return forgotten;
+  for (auto& [first, others] : others_) {
+    std::erase_if(others, [&](uint32_t id) { return unmapped_since_ns_[id] == kForgotten; });
+  }
+  std::erase_if(others_, [](const auto& entry) { return entry.second.empty(); });
   return forgotten;
 }
 

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/container/set_once.h"
+#include "daemon/process/file_stamp.h"
 
 namespace firetower::daemon {
 
@@ -25,17 +27,26 @@ enum class ModuleKind : uint8_t {
 
 // Code that addresses point into. Identity never changes; shared by every process that maps it and
 // by every thread.
+//
+// Files with one build id have the same code and unwind table, but each has names of its own, or
+// none (FileStamp). So each is a module, all with that build id; mappings have the first one's id,
+// for the unwind table, and frames the id of their own file (ModuleRegistry::OfFile).
 struct Module {
   ModuleKind kind = ModuleKind::kUnknown;
   std::string path;       // as its process sees it
   std::string build_id;   // lower-case hex; empty if the kernel did not tell
-  std::string cache_key;  // names its symbols: "b:<build id>", else "f:<device>:<inode>:<path>"
+  std::string cache_key;  // names it in the registry, and its symbols until SymbolsKey is known
   uint64_t inode = 0;     // only without a build id
 
   // Where the loader stands. Written by the resolve, symbols and export threads.
   enum State : uint8_t { kWanted, kAsked, kLoaded, kFailed };
   mutable std::atomic<uint8_t> symbols{kWanted};
   mutable std::atomic<uint8_t> failures{0};
+  // How many functions the file names itself, by more than its build id covers; 0: none, or it was
+  // not read. And SymbolTable::NamesHash() of them. Written by the symbols and fetch threads, the
+  // hash first.
+  mutable std::atomic<uint32_t> own_names{0};
+  mutable std::atomic<uint64_t> names_hash{0};
 
   // Where a stack last showed the file: `pid << 32 | parent`, 0 while none did, and that process's
   // mapping. Written by the resolve thread. The three may be of two processes: who opens the file
@@ -47,7 +58,6 @@ struct Module {
   Module() = default;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
-  ~Module() { delete found_build_id_.load(); }
 
   void NoteSeen(uint32_t pid, uint32_t parent, uint64_t start, uint64_t end) const {
     const uint64_t seen = uint64_t{pid} << 32 | parent;
@@ -59,21 +69,33 @@ struct Module {
 
   // The kernel's word, else what the loader read from the file; "" while neither is known.
   std::string_view BuildId() const {
-    const std::string* found = found_build_id_.load(std::memory_order_acquire);
+    const std::string* found = found_build_id_.Get();
     return found != nullptr ? std::string_view(*found) : std::string_view(build_id);
   }
   // From any thread; the first call counts.
-  void SetFoundBuildId(std::string id) const {
-    if (found_build_id_.load(std::memory_order_relaxed) != nullptr) return;
-    auto found = std::make_unique<const std::string>(std::move(id));
-    const std::string* none = nullptr;
-    if (found_build_id_.compare_exchange_strong(none, found.get(), std::memory_order_release))
-      found.release();
+  void SetFoundBuildId(std::string id) const { found_build_id_.Set(std::move(id)); }
+
+  // Names the symbols in the cache: files with equal symbols share them. Once the file was read,
+  // which the symbols thread does.
+  const std::string& SymbolsKey() const {
+    const std::string* key = symbols_key_.Get();
+    return key != nullptr ? *key : cache_key;
   }
+  // False: the file had other symbols when it was read before.
+  bool SetSymbolsKey(const std::string& key) const { return symbols_key_.Set(key) == key; }
+
+  // The file that the module is, where several have its build id; null while no process that maps
+  // it could be asked. Written by the resolve thread.
+  const FileStamp* stamp() const { return stamp_.Get(); }
+  const FileStamp& SetStamp(const FileStamp& stamp) const { return stamp_.Set(stamp); }
 
  private:
-  mutable std::atomic<const std::string*> found_build_id_{nullptr};
+  mutable SetOnce<std::string> found_build_id_;
+  mutable SetOnce<std::string> symbols_key_;
+  mutable SetOnce<FileStamp> stamp_;
 };
+
+uint32_t PathHash(std::string_view path);
 
 struct NumberedModule {
   uint32_t id = 0;
@@ -104,6 +126,12 @@ class ModuleRegistry {
   explicit ModuleRegistry(int64_t forget_after_ns = kForgetAfterNs);
 
   uint32_t Intern(const FileIdentity& file);
+  // Returns the module of a file that is mapped as `module` from `path`: `module` itself for the
+  // first file with its build id, or where the build id is not known, else one of that file's own.
+  uint32_t OfFile(uint32_t module, const FileStamp& stamp, std::string_view path);
+  // The same where nobody can say which file it is, since its process has gone: the only file with
+  // the build id, else the only one at a path with that hash, else code that has no names.
+  uint32_t OfUnseenFile(uint32_t module, uint32_t path_hash);
   const std::shared_ptr<const Module>& Get(uint32_t id) const { return modules_[id]; }
   // Ids are below this.
   size_t size() const { return modules_.size(); }
@@ -118,7 +146,8 @@ class ModuleRegistry {
   static constexpr int64_t kMapped = -1;
   static constexpr int64_t kForgotten = -2;
 
-  uint32_t Add(ModuleKind kind, const FileIdentity& file, std::string key);
+  uint32_t Add(ModuleKind kind, const FileIdentity& file, std::string build_id, std::string key);
+  uint32_t AddOther(uint32_t module, std::string_view path, const FileStamp* stamp);
 
   int64_t forget_after_ns_;
   std::vector<std::shared_ptr<const Module>> modules_;
@@ -126,6 +155,8 @@ class ModuleRegistry {
   std::vector<uint32_t> free_;
   std::vector<uint32_t> new_;
   std::unordered_map<std::string, uint32_t> ids_;
+  // Of a module with a build id the further files with it.
+  std::unordered_map<uint32_t, std::vector<uint32_t>> others_;
   std::string key_;  // scratch
   uint64_t refused_ = 0;
 };

@@ -38,6 +38,15 @@ bool ParseLine(std::string_view line, MapsLine& out) {
   return out.start < out.end;
 }
 
+// A link into a mount namespace, less " (deleted)".
+Result<std::string> ReadLink(const std::string& link) {
+  std::string target(4096, '\0');  // PATH_MAX, with its terminator
+  const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+  if (size < 0) return ErrnoError("readlink " + link);
+  target.resize(static_cast<size_t>(size));
+  return std::string(WithoutDeleted(target));
+}
+
 std::string WithoutNewline(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
@@ -108,6 +117,14 @@ Result<std::vector<MapsLine>> ProcFs::Maps(uint32_t pid) const {
   return ParseMaps(text);
 }
 
+Result<MappedFile> ProcFs::FindMapped(uint32_t pid, uint64_t start, uint64_t end) const {
+  const std::string link = Path(pid, fmt::format("map_files/{:x}-{:x}", start, end));
+  MappedFile file;
+  ASSIGN_OR_RETURN(file.stamp, ReadStamp(link));
+  if (Result<std::string> path = ReadLink(link)) file.path = *std::move(path);
+  return file;
+}
+
 Result<ProcessStat> ProcFs::Stat(uint32_t pid) const {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(Path(pid, "stat")));
   std::optional<ProcessStat> stat = ParseStat(text);
@@ -121,11 +138,7 @@ Result<std::string> ProcFs::ThreadComm(uint32_t pid, uint32_t tid) const {
 }
 
 Result<std::string> ProcFs::Executable(uint32_t pid) const {
-  std::string target(4096, '\0');  // PATH_MAX, with its terminator
-  const ssize_t size = ::readlink(Path(pid, "exe").c_str(), target.data(), target.size());
-  if (size < 0) return ErrnoError(fmt::format("executable of process {}", pid));
-  target.resize(static_cast<size_t>(size));
-  return std::string(WithoutDeleted(target));
+  return ReadLink(Path(pid, "exe")).Context(fmt::format("executable of process {}", pid));
 }
 
 Result<std::string> ProcFs::CommandLine(uint32_t pid) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "daemon/process/file_stamp.h"
 
 namespace firetower::daemon {
 
@@ -26,6 +27,12 @@ struct ProcessStat {
   std::string comm;  // at most 15 bytes, more of a kernel thread
   uint32_t parent = 0;
   uint32_t threads = 0;
+};
+
+// File behind a mapping, by /proc/<pid>/map_files: also one that was deleted or replaced.
+struct MappedFile {
+  FileStamp stamp;
+  std::string path;  // as its process sees it, without " (deleted)"; empty if that is not told
 };
 
 // nullopt where the text makes no sense. The command may hold anything, parentheses too.
@@ -49,6 +56,8 @@ class ProcFs {
   const std::string& root() const { return root_; }
   std::vector<uint32_t> Pids() const;
   Result<std::vector<MapsLine>> Maps(uint32_t pid) const;
+  // Of exactly that range; kNotFound for another or anonymous memory.
+  Result<MappedFile> FindMapped(uint32_t pid, uint64_t start, uint64_t end) const;
   // One read: /proc of a node with a thousand processes is read at each start.
   Result<ProcessStat> Stat(uint32_t pid) const;
   // Without the newline, at most 15 bytes.

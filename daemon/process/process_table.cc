@@ -3,17 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
 namespace firetower::daemon {
-namespace {
-
-uint32_t HashOf(std::string_view path) {
-  return static_cast<uint32_t>(std::hash<std::string_view>()(path));
-}
-
-}  // namespace
-
 Comm ToComm(std::string_view text) {
   Comm comm{};
   std::memcpy(comm.data(), text.data(), std::min(text.size(), comm.size() - 1));
@@ -132,13 +123,14 @@ void ProcessTable::ReadMappings(Process& process) {
       break;
     }
     ProcessMapping mapping{line.start, line.end, line.file_offset, ModuleRegistry::kUnknown,
-                           HashOf(line.path)};
+                           PathHash(line.path)};
     // A mapping known with its build id keeps it: the maps file cannot tell it.
     const ProcessMapping* known = FindMapping(process, line.start);
     bool same = known != nullptr && known->start == line.start && known->end == line.end &&
                 known->file_offset == line.file_offset && known->path_hash == mapping.path_hash;
     mapping.module =
         same ? known->module : modules_.Intern({line.path, {}, line.device, line.inode});
+    if (same) mapping.names = known->names;
     fresh.push_back(mapping);
   }
   mappings = std::move(fresh);
@@ -231,7 +223,7 @@ void ProcessTable::Map(const SidebandEvent& event, std::string_view path) {
   }
   uint32_t module = modules_.Intern({path, build_id, event.device, event.inode});
   InsertMapping(Writable(process), {event.start, event.start + event.size_bytes, event.file_offset,
-                                    module, HashOf(path)});
+                                    module, PathHash(path)});
 }
 
 void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
@@ -330,6 +322,33 @@ bool ProcessTable::Refresh(Process& process) {
   ++refreshes_;
   ReadMappings(process);
   return true;
+}
+
+uint32_t ProcessTable::NamesOf(const ProcessMapping& mapping, const Process* process) {
+  if (mapping.names != ModuleRegistry::kUnknown) return mapping.names;
+  const Module& module = *modules_.Get(mapping.module);
+  if (module.kind != ModuleKind::kFile || module.build_id.empty()) {
+    mapping.names = mapping.module;
+    return mapping.names;
+  }
+  Result<MappedFile> file = Error(ErrorCode::kNotFound, "its process has gone");
+  if (process != nullptr) file = proc_.FindMapped(process->pid, mapping.start, mapping.end);
+  if (!file && process != nullptr) file = FindPart(mapping, process->pid);
+  mapping.names = file ? modules_.OfFile(mapping.module, file->stamp,
+                                         file->path.empty() ? module.path : file->path)
+                       : modules_.OfUnseenFile(mapping.module, mapping.path_hash);
+  return mapping.names;
+}
+
+// The kernel may have cut the mapping since it told of it: mprotect of a part.
+Result<MappedFile> ProcessTable::FindPart(const ProcessMapping& mapping, uint32_t pid) const {
+  ASSIGN_OR_RETURN(const std::vector<MapsLine> lines, proc_.Maps(pid));
+  for (const MapsLine& line : lines) {
+    if (line.start >= mapping.end || line.end <= mapping.start) continue;
+    if (PathHash(line.path) == mapping.path_hash)
+      return proc_.FindMapped(pid, line.start, line.end);
+  }
+  return Error(ErrorCode::kNotFound, "not mapped any more");
 }
 
 Comm ProcessTable::ThreadComm(Process& process, uint32_t tid) {

@@ -26,6 +26,9 @@ struct ProcessMapping {
   uint64_t file_offset = 0;
   uint32_t module = ModuleRegistry::kUnknown;
   uint32_t path_hash = 0;  // of the path its process sees; its module may have been named elsewhere
+  // The module whose names its frames have: ModuleRegistry::OfFile. kUnknown until a stack shows
+  // it. Of the resolve thread, also where the list is shared.
+  mutable uint32_t names = ModuleRegistry::kUnknown;
 };
 
 struct Process {
@@ -110,6 +113,9 @@ class ProcessTable {
   // False if it was not done.
   bool Refresh(Process& process);
   Comm ThreadComm(Process& process, uint32_t tid);
+  // The module of the file that is mapped there. Reads what file it is (a stat or two) when it is
+  // asked for the first time, if `process`, whose mapping it is, is alive and not null.
+  uint32_t NamesOf(const ProcessMapping& mapping, const Process* process);
 
   const ProcFs& proc() const { return proc_; }
   size_t size() const { return processes_.size(); }
@@ -127,6 +133,7 @@ class ProcessTable {
   void ReadIfLossy(Process& process);
   void ReadMappings(Process& process);
   bool TakeReadToken();
+  Result<MappedFile> FindPart(const ProcessMapping& mapping, uint32_t pid) const;
   void Fork(const SidebandEvent& event);
   void Exit(const SidebandEvent& event);
   void Map(const SidebandEvent& event, std::string_view path);

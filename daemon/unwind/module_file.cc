@@ -38,11 +38,28 @@ bool IsMapped(const std::string& proc_root, const MappedModule& mapped) {
          });
 }
 
+// Whether the module is that one of the files with its build id. By its path overlayfs may give a
+// file another inode than by its mapping.
+bool IsOfStamp(const Module& module, int fd, bool by_path) {
+  if (module.stamp() == nullptr) return true;
+  const Result<FileStamp> stamp = ReadStamp(fd);
+  if (!stamp) return false;
+  const FileStamp& wanted = *module.stamp();
+  return stamp->inode == wanted.inode || (by_path && stamp->size_bytes == wanted.size_bytes &&
+                                          stamp->modified_ns == wanted.modified_ns);
+}
+
 // The file, if it is the module's. What a mapping is of is no proof: its process may have mapped
-// another file there since, or be another program by now.
-std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd,
+// another file there since, or be another program by now. `is_mapped` is null for a file that was
+// opened by its path.
+std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd, FileUse use,
                                              const std::function<bool()>& is_mapped) {
-  if (module.build_id.empty() && !SameInode(fd.get(), module.inode) && !is_mapped()) {
+  if (module.build_id.empty() && !SameInode(fd.get(), module.inode) &&
+      (is_mapped == nullptr || !is_mapped())) {
+    return std::nullopt;
+  }
+  if (use == FileUse::kNames && !module.build_id.empty() &&
+      !IsOfStamp(module, fd.get(), is_mapped == nullptr)) {
     return std::nullopt;
   }
   Result<symbolizer::FileSource> source = symbolizer::FileSource::FromFd(std::move(fd));
@@ -71,22 +88,21 @@ MappedModule MappedModule::LastSeen(std::shared_ptr<const Module> module) {
 }
 
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
-                                              const MappedModule& mapped) {
+                                              const MappedModule& mapped, FileUse use) {
   const Module& module = *mapped.module;
   std::string mapping =
       fmt::format("{}/{}/map_files/{:x}-{:x}", proc_root, mapped.pid, mapped.start, mapped.end);
   bool other = false;
   if (Result<UniqueFd> fd = symbolizer::OpenForeign(mapping, kMaxModuleBytes)) {
     const auto is_mapped = [&] { return IsMapped(proc_root, mapped); };
-    if (auto source = Accept(module, *std::move(fd), is_mapped)) return *std::move(source);
+    if (auto source = Accept(module, *std::move(fd), use, is_mapped)) return *std::move(source);
     other = true;
   }
   const ProcessFiles files(proc_root, mapped);
   for (const std::string& root : files.roots()) {
     Result<UniqueFd> fd = symbolizer::OpenForeignBelow(root, module.path, kMaxModuleBytes);
     if (!fd) continue;
-    if (auto source = Accept(module, *std::move(fd), [] { return false; }))
-      return *std::move(source);
+    if (auto source = Accept(module, *std::move(fd), use, nullptr)) return *std::move(source);
   }
   return Error(other ? ErrorCode::kUnavailable : ErrorCode::kNotFound,
                "neither its process nor a parent shows " + module.path);

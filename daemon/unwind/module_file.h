@@ -36,11 +36,14 @@ struct MappedModule {
 
 // Opens a module's file where its process sees it: /proc/<pid>/map_files (deleted and replaced
 // files too), else its path inside the root of the process or of one of its parents. Its build id,
-// or without one its inode, must be the one that was mapped. A build id nobody knew yet is told to
-// the module. Errors: kNotFound when none of these opens or is the right file; kUnavailable if
-// another file is mapped there by now: another process may show it.
+// or without one its inode, must be the one that was mapped; for its names it must be that one of
+// the files with the build id, too (Module::stamp). A build id nobody knew yet is told to the
+// module. Errors: kNotFound when none of these opens or is the right file; kUnavailable if another
+// file is mapped there by now: another process may show it.
+enum class FileUse : uint8_t { kCode, kNames };
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
-                                              const MappedModule& mapped);
+                                              const MappedModule& mapped,
+                                              FileUse use = FileUse::kNames);
 
 // Whether `error` of OpenModuleFile says nothing of the file: process `pid` took it along, or maps
 // it no more. It may be had from the next process that maps it.

@@ -77,7 +77,10 @@ std::optional<TableLoader::Request> TableLoader::Next() {
 void TableLoader::Load(const Request& request) {
   LoadedTable loaded;
   loaded.module = request.module_id;
-  Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request.mapped);
+  // Of whichever file with its build id: a linker hashes all that is loaded into the id, the code
+  // and its .eh_frame among it, so that all of them have the same table.
+  Result<symbolizer::FileSource> source =
+      OpenModuleFile(proc_root_, request.mapped, FileUse::kCode);
   if (!source && IsGone(source.error(), proc_root_, request.mapped.pid))
     loaded.outcome = LoadedTable::Outcome::kGone;
   if (source) {

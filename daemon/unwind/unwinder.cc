@@ -133,7 +133,9 @@ void Unwinder::EndRound() {
 void Unwinder::Sweep() {
   std::vector<bool> mapped(modules_.size(), false);
   processes_.ForEach([&](const Process& process) {
-    for (const ProcessMapping& mapping : *process.mappings) mapped[mapping.module] = true;
+    for (const ProcessMapping& mapping : *process.mappings) {
+      mapped[mapping.module] = mapped[mapping.names] = true;
+    }
   });
   // What is asked for is waited for: its answer comes by this id.
   for (uint32_t id = 0; id < mapped.size(); ++id) {

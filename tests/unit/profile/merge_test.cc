@@ -63,6 +63,44 @@ TEST(Merge, FoldsALibraryMappedAtTwoAddresses) {
   EXPECT_EQ(ToFolded(*sum, 0), "[x.so]+0x1042 2\n");
 }
 
+// A file with that build id, whose function at one address is called so; empty: named afterwards.
+Profile WithOneBuildId(const std::string& path, const std::string& function) {
+  ProfileBuilder builder(CpuMeta(100, 0, kSecond));
+  Mapping mapping;
+  mapping.memory_limit = ~uint64_t{0};
+  mapping.filename = builder.AddString(path);
+  mapping.build_id = builder.AddString("b1d");
+  if (!function.empty()) mapping.flags = Mapping::kHasFunctions;
+  const uint32_t file = builder.AddMapping(mapping);
+  std::vector<Line> lines;
+  if (!function.empty()) lines.push_back({.function = builder.AddFunction(function, function, "")});
+  const uint32_t leaf = builder.AddLocation(file, 0x42, lines);
+  int64_t one[] = {1, 10};
+  builder.AddSample({&leaf, 1}, one);
+  return std::move(builder).Build();
+}
+
+// The linker leaves the symbol table out of the build id.
+TEST(Merge, KeepsTheNamesOfFilesWithOneBuildIdApart) {
+  Profile a = WithOneBuildId("/bin/app", "one");
+  Profile b = WithOneBuildId("/bin/app", "two");
+  const Profile* three[] = {&a, &b, &a};
+  auto sum = Merge(three);
+  ASSERT_TRUE(sum);
+  EXPECT_EQ(sum->mapping_count(), 1u);
+  EXPECT_EQ(ToFolded(*sum, 0), "one 2\ntwo 1\n");
+}
+
+TEST(Merge, KeepsFilesWithOneBuildIdApartUntilTheyHaveNames) {
+  Profile a = WithOneBuildId("/bin/one", "");
+  Profile b = WithOneBuildId("/bin/two", "");
+  const Profile* three[] = {&a, &b, &a};
+  auto sum = Merge(three);
+  ASSERT_TRUE(sum);
+  EXPECT_EQ(sum->mapping_count(), 2u);
+  EXPECT_EQ(ToFolded(*sum, 0), "[one]+0x42 2\n[two]+0x42 1\n");
+}
+
 TEST(Merge, NamesBothSidesOfATypeMismatch) {
   Profile cpu = StackBuilder().Add({"main"}, 1).Build();
   Meta meta;

@@ -152,6 +152,23 @@ TEST_F(NameFramesTest, WhatIsNotFoundStaysAsItIs) {
   EXPECT_EQ(profile::ToJson(NamedHere(remote, false)), profile::ToJson(remote));
 }
 
+// The linker leaves the symbol table out of the build id: a file is named by itself, where it is.
+TEST_F(NameFramesTest, NamesEachOfTwoFilesWithOneBuildIdByItself) {
+  const std::string other = folder_.path() + "/other";
+  RunCommand(fmt::format("objcopy --redefine-sym main=niam {} {}", kProgram, other));
+  symbolizer::HostFiles files;
+  symbolizer::ObjectFinder finder(files, nullptr, {});
+  const symbolizer::SymbolTable* one = finder.Find(build_id_, path_, true);
+  const symbolizer::SymbolTable* two = finder.Find(build_id_, other, true);
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(two, nullptr);
+  EXPECT_EQ(finder.Find(build_id_, path_, true), one) << "kept";
+  const std::string told = RunCommand(fmt::format("nm {} | grep ' T niam'", other)).output;
+  const uint64_t main_vaddr = std::stoull(told, nullptr, 16);
+  EXPECT_EQ(one->FindVaddr(main_vaddr)->name, "main");
+  EXPECT_EQ(two->FindVaddr(main_vaddr)->name, "niam");
+}
+
 TEST_F(NameFramesTest, AddsUpToTheSame) {
   const profile::Profile remote = Through({.remote = true});
   const profile::Profile here = NamedHere(remote, true);

@@ -116,6 +116,73 @@ TEST_F(FrameNamerTest, KeepsTheMapOfAProcessThatIsGone) {
   EXPECT_EQ(namer_.Name({ModuleRegistry::kJit, 7, 0x1010}).name(), "first");
 }
 
+// Files with one build id: `whole` with its functions, `stripped` with one that it exports.
+class StrippedTest : public FrameNamerTest {
+ protected:
+  StrippedTest() {
+    stripped_ = code_.AddModule("/app", {"exported"});
+    whole_ = Add("/whole", {"exported", "hidden"}, 17);
+    code_.module(stripped_).SetFoundBuildId("b1d");
+  }
+  uint32_t Add(const std::string& path, const std::vector<std::string>& functions, uint64_t hash) {
+    const uint32_t id = code_.AddModule(path, functions);
+    const Module& module = code_.module(id);
+    module.SetFoundBuildId("b1d");
+    module.own_names = static_cast<uint32_t>(functions.size());
+    module.names_hash = hash;
+    return id;
+  }
+  uint32_t stripped_ = 0;
+  uint32_t whole_ = 0;
+};
+
+TEST_F(StrippedTest, HasTheNamesOfTheWholeFile) {
+  Begin();
+  EXPECT_EQ(namer_.Name({stripped_, 0, 3}).name(), "exported");
+  EXPECT_EQ(namer_.Name({stripped_, 0, 16 + 3}).name(), "hidden");
+  EXPECT_EQ(namer_.Name({stripped_, 0, 32 + 3}).name(), "[app]+0x23") << "its own path";
+  EXPECT_EQ(namer_.Name({app_, 0, 3}).name(), "main") << "another build id";
+}
+
+TEST_F(StrippedTest, HasThemFromTheSliceOnInWhichTheyCame) {
+  const Module& whole = code_.module(whole_);
+  whole.own_names = 0;
+  Begin();
+  EXPECT_EQ(namer_.Name({stripped_, 0, 16 + 3}).name(), "[app]+0x13");
+  whole.own_names = 2;
+  namer_.BeginSlice();
+  EXPECT_EQ(namer_.Name({stripped_, 0, 16 + 3}).name(), "hidden");
+}
+
+TEST_F(StrippedTest, HasTheNamesOfTheFileWithMost) {
+  Add("/more", {"exported", "hidden", "static"}, 18);
+  Begin();
+  EXPECT_EQ(namer_.Name({stripped_, 0, 32 + 3}).name(), "static");
+}
+
+TEST_F(StrippedTest, HasNoneWhereTwoFilesNameItsCodeDifferently) {
+  Add("/other", {"exported", "renamed"}, 18);
+  Begin();
+  EXPECT_EQ(namer_.Name({stripped_, 0, 3}).name(), "exported");
+  EXPECT_EQ(namer_.Name({stripped_, 0, 16 + 3}).name(), "[app]+0x13");
+  EXPECT_EQ(namer_.Name({whole_, 0, 16 + 3}).name(), "hidden");
+}
+
+TEST_F(StrippedTest, IsLookedAtAgainWhileTheOthersTableIsNotThere) {
+  cache_.Erase(code_.module(whole_).cache_key);
+  Begin();
+  EXPECT_EQ(namer_.Name({stripped_, 0, 3}).name(), "exported");
+  const FrameName late = namer_.Name({stripped_, 0, 16 + 3});
+  EXPECT_EQ(late.name(), "[app]+0x13");
+  EXPECT_FALSE(late.settled);
+}
+
+TEST_F(StrippedTest, ThatWasNotReadMayHaveNamesOfItsOwn) {
+  cache_.Erase(code_.module(stripped_).cache_key);
+  Begin();
+  EXPECT_FALSE(namer_.Name({stripped_, 0, 3}).named);
+}
+
 // Lines that have to be read first, which takes some time of the clock.
 class SlowFrames : public symbolizer::SourceFrames {
  public:

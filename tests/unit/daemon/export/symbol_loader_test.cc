@@ -60,7 +60,7 @@ class SymbolLoaderTest : public ::testing::Test {
   }
   // The function at the start of the module's code, "" if its symbols are not there.
   std::string FunctionOf(const Module& module) {
-    SymbolCache::Found found = cache_.Find(module.cache_key);
+    SymbolCache::Found found = cache_.Find(module.SymbolsKey());
     if (!found.table) return "";
     auto symbol = found.table->Find(ElfBuilder::kCodeFileOffset);
     return symbol ? std::string(symbol->name) : "";
@@ -165,6 +165,77 @@ TEST_F(SymbolLoaderTest, NamesAStrippedFileByItsDebugFile) {
   EXPECT_EQ(FunctionOf(*module), "kept");
 }
 
+// The linker leaves the symbol table out of the build id, and strip(1) keeps it.
+TEST_F(SymbolLoaderTest, KeepsTheNamesOfFilesWithOneBuildIdApart) {
+  WriteMapped(7, Program("one", "\x01\x02"));
+  WriteMapped(8, Program("two", "\x01\x02"));
+  loader_.Start();
+  auto one = MakeModule("/bin/app", "0102");
+  auto two = MakeModule("/bin/app", "0102");
+  two->cache_key += " too";
+  WantAndWait(one, 7);
+  WantAndWait(two, 8);
+  EXPECT_EQ(FunctionOf(*one), "one");
+  EXPECT_EQ(FunctionOf(*two), "two");
+  EXPECT_EQ(loader_.loaded(), 2u);
+  EXPECT_EQ(one->own_names, 1u);
+  EXPECT_NE(one->names_hash, two->names_hash);
+}
+
+TEST_F(SymbolLoaderTest, SharesTheNamesOfCopiesOfOneFile) {
+  loader_.Start();
+  std::vector<std::shared_ptr<Module>> copies;
+  for (uint32_t i = 0; i < 5; ++i) {
+    copies.push_back(MakeModule("/bin/app", "0102"));
+    copies.back()->cache_key += std::to_string(i);
+    WriteMapped(10 + i, Program("same", "\x01\x02"));
+    WantAndWait(copies.back(), 10 + i);
+    EXPECT_EQ(FunctionOf(*copies.back()), "same");
+    EXPECT_EQ(copies.back()->own_names, 1u);
+  }
+  EXPECT_EQ(loader_.loaded(), 1u);
+  EXPECT_EQ(loader_.shared(), 4u);
+  EXPECT_EQ(cache_.counters().tables, 1u);
+}
+
+// Stripped Go programs have equal symbol tables, none, and names all the same.
+TEST_F(SymbolLoaderTest, SharesNothingWithoutABuildId) {
+  const uint64_t first = WriteMapped(7, Program("same", ""));
+  const uint64_t second = WriteMapped(8, Program("same", ""));
+  loader_.Start();
+  auto one = MakeModule("/bin/one", "", first);
+  auto two = MakeModule("/bin/two", "", second);
+  WantAndWait(one, 7);
+  WantAndWait(two, 8);
+  EXPECT_EQ(loader_.loaded(), 2u);
+  EXPECT_NE(one->SymbolsKey(), two->SymbolsKey());
+}
+
+TEST_F(SymbolLoaderTest, TakesNoNamesOfAnotherFileWithTheBuildId) {
+  const uint64_t inode = WriteMapped(7, Program("another", "\x01\x02"));
+  WriteText(InRoot(7, "/bin/app"), Program("another", "\x01\x02"));
+  loader_.Start();
+  auto module = MakeModule("/bin/app", "0102");
+  module->SetStamp({0, inode + 1, 17, 18});
+  WantAndWait(module);
+  EXPECT_EQ(FunctionOf(*module), "");
+  EXPECT_EQ(module->symbols, Module::kWanted) << "another process may still have it";
+}
+
+TEST_F(SymbolLoaderTest, AStrippedFileHasNoNamesOfItsOwn) {
+  ElfBuilder stripped;
+  stripped.AddCode(0x401000, 0x100);
+  stripped.AddSymbols(SHT_DYNSYM, {{"exported", 0x401000, 0x10}});
+  stripped.AddSection(".note.gnu.build-id", SHT_NOTE,
+                      symbolizer::MakeNote("GNU", NT_GNU_BUILD_ID, "\x01\x02"));
+  WriteMapped(7, stripped.Build());
+  loader_.Start();
+  auto module = MakeModule("/bin/app", "0102");
+  WantAndWait(module);
+  EXPECT_EQ(FunctionOf(*module), "exported");
+  EXPECT_EQ(module->own_names, 0u);
+}
+
 TEST_F(SymbolLoaderTest, TellsTheBuildIdItFound) {
   const uint64_t inode = WriteMapped(7, Program("f", "\xab\xcd"));
   loader_.Start();
@@ -249,7 +320,7 @@ TEST_F(SymbolLoaderTest, SurvivesAFullQueue) {
   WriteMapped(7, Program("f", "\x01\x02"));
   loader_.Start();
   loader_.WaitIdle(kLongMs);
-  EXPECT_EQ(loader_.loaded(), SymbolLoader::kMaxRequests);
+  EXPECT_EQ(loader_.loaded() + loader_.shared(), SymbolLoader::kMaxRequests);
   WantAndWait(modules.back());
   EXPECT_EQ(modules.back()->symbols, Module::kLoaded);
 }

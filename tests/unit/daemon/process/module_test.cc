@@ -57,6 +57,42 @@ TEST(ModuleRegistry, KnowsMemoryThatIsNoFileOfCode) {
   }
 }
 
+FileStamp Stamp(uint64_t inode) { return {8, inode, 1000, 1}; }
+
+TEST(ModuleRegistry, TellsFilesOfOneBuildIdByTheirStamps) {
+  ModuleRegistry modules;
+  const uint32_t app = modules.Intern({"/app", kId, 0, 0});
+  EXPECT_EQ(modules.OfFile(app, Stamp(1), "/app"), app) << "the first";
+  const uint32_t other = modules.OfFile(app, Stamp(2), "/other");
+  ASSERT_NE(other, app);
+  EXPECT_EQ(modules.OfFile(app, Stamp(2), "/other"), other);
+  EXPECT_EQ(modules.OfFile(app, Stamp(1), "/app"), app);
+  EXPECT_EQ(modules.Get(other)->kind, ModuleKind::kFile);
+  EXPECT_EQ(modules.Get(other)->path, "/other");
+  EXPECT_EQ(modules.Get(other)->build_id, "deadbeef01");
+  EXPECT_NE(modules.Get(other)->cache_key, modules.Get(app)->cache_key);
+  EXPECT_EQ(modules.Intern({"/other", kId, 0, 0}), app) << "mappings share the unwind table";
+  const uint32_t bare = modules.Intern({"/bare", {}, 1, 7});
+  EXPECT_EQ(modules.OfFile(bare, Stamp(3), "/bare"), bare);
+  EXPECT_EQ(modules.OfFile(ModuleRegistry::kJit, Stamp(3), "/bare"), ModuleRegistry::kJit);
+}
+
+TEST(ModuleRegistry, NamesAnUnseenFileOnlyByTheOneThatItMustBe) {
+  ModuleRegistry modules;
+  const uint32_t app = modules.Intern({"/app", kId, 0, 0});
+  EXPECT_EQ(modules.OfUnseenFile(app, PathHash("/any")), app) << "the only one";
+  modules.OfFile(app, Stamp(1), "/app");
+  const uint32_t other = modules.OfFile(app, Stamp(2), "/other");
+  EXPECT_EQ(modules.OfUnseenFile(app, PathHash("/app")), app);
+  EXPECT_EQ(modules.OfUnseenFile(app, PathHash("/other")), other);
+  const uint32_t unseen = modules.OfUnseenFile(app, PathHash("/third"));
+  EXPECT_NE(unseen, app);
+  EXPECT_NE(unseen, other);
+  EXPECT_EQ(modules.Get(unseen)->symbols, Module::kFailed) << "there is no file to read";
+  modules.OfFile(app, Stamp(3), "/other");
+  EXPECT_EQ(modules.OfUnseenFile(app, PathHash("/other")), unseen) << "two are there";
+}
+
 TEST(ModuleRegistry, StopsAtItsCap) {
   ModuleRegistry modules;
   size_t free = ModuleRegistry::kMaxModules - modules.size();
@@ -118,6 +154,20 @@ TEST(ModuleRegistry, AFileMappedAgainIsNotForgotten) {
   modules.Forget(all, 1050);
   EXPECT_THAT(modules.Forget(none, 1000 + kForgetNs), IsEmpty()) << "its time begins anew";
   EXPECT_THAT(modules.Forget(none, 1000 + 2 * kForgetNs), ElementsAre(app));
+}
+
+TEST(ModuleRegistry, ForgetsFilesOfOneBuildIdOneByOne) {
+  ModuleRegistry modules(kForgetNs);
+  const uint32_t app = modules.Intern({"/app", kId, 0, 0});
+  modules.OfFile(app, Stamp(1), "/app");
+  const uint32_t other = modules.OfFile(app, Stamp(2), "/app");
+  std::vector<bool> mapped(modules.size(), false);
+  mapped[app] = true;
+  modules.Forget(mapped, 1000);
+  EXPECT_THAT(modules.Forget(mapped, 1000 + kForgetNs), ElementsAre(other));
+  EXPECT_EQ(modules.OfUnseenFile(app, PathHash("/any")), app) << "the only one again";
+  EXPECT_EQ(modules.Intern({"/new", {}, 1, 9}), other);
+  EXPECT_NE(modules.OfFile(app, Stamp(2), "/app"), other) << "that is /new";
 }
 
 // A program that runs for milliseconds, again and again: no look ever finds it mapped.

@@ -134,6 +134,45 @@ TEST_F(ProcessTableProcTest, KeepsTheBuildIdUnderEachPathOfOneFile) {
   EXPECT_EQ(ModuleAt(20, 0x10000), told);
 }
 
+TEST_F(ProcessTableProcTest, LooksOnceWhichFileOfABuildIdAProcessMaps) {
+  const auto map_file = [&](uint32_t pid, const std::string& text) {
+    testing::WriteText(fake_.Of(pid) + "/map_files/10000-20000", text);
+  };
+  for (const uint32_t pid : {10u, 20u, 30u}) Map(pid, "/app", id_);
+  map_file(10, "one");
+  map_file(20, "another one");
+  const auto names_of = [&](uint32_t pid, bool alive = true) {
+    const Process& process = table_.Get(pid);
+    const ProcessMapping* mapping = ProcessTable::FindMapping(process, 0x10000);
+    return table_.NamesOf(*mapping, alive ? &process : nullptr);
+  };
+  const uint32_t first = names_of(10);
+  const uint32_t second = names_of(20);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(ModuleAt(10, 0x10000), ModuleAt(20, 0x10000)) << "one unwind table";
+  EXPECT_EQ(modules_.Get(second)->build_id, "01020304");
+  fake_.End(10);
+  EXPECT_EQ(names_of(10), first) << "known from then on";
+  const uint32_t third = names_of(30, false);
+  EXPECT_NE(third, first) << "one of two at this path: nobody knows which";
+  EXPECT_NE(third, second);
+}
+
+// The kernel gives a part of a mapping another protection, and tells only of that part.
+TEST_F(ProcessTableProcTest, FindsTheFileOfAMappingThatWasCut) {
+  Map(10, "/app", id_);
+  Map(20, "/app", id_);
+  testing::WriteText(fake_.Of(10) + "/map_files/10000-20000", "one");
+  // The executable part is mapped as told, for all that the table knows.
+  testing::WriteText(fake_.Of(20) + "/map_files/18000-20000", "another one");
+  fake_.SetProcess(20, "app", 1, 1, "18000-20000 r-xp 0000a000 fe:01 43 /app\n");
+  const auto names_of = [&](uint32_t pid) {
+    const Process& process = *table_.Find(pid);
+    return table_.NamesOf(*ProcessTable::FindMapping(process, 0x10000), &process);
+  };
+  EXPECT_NE(names_of(10), names_of(20));
+}
+
 TEST_F(ProcessTableProcTest, KeepsTheBuildIdOfADeletedFile) {
   Map(10, "/tmp/app (deleted)", id_);
   fake_.SetProcess(10, "app", 1, 1, MapsOf("/tmp/app (deleted)"));
