@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
-#include "profile/codec/gzip.h"
-#include "profile/codec/perf_line.h"
-#include "profile/codec/text.h"
+#include "profile/codec/detect.h"
+#include "profile/codec/packed/unpack.h"
 #include "profile/diff.h"
 #include "profile/export.h"
 #include "profile/merge.h"
@@ -21,11 +21,10 @@ struct Name {
   Format format;
   std::string_view name;
 };
-constexpr Name kNames[] = {{Format::kPprof, "pprof"},
-                           {Format::kFolded, "folded"},
-                           {Format::kSpeedscope, "speedscope"},
-                           {Format::kPerfScript, "perf-script"},
-                           {Format::kJson, "json"}};
+constexpr Name kNames[] = {
+    {Format::kPprof, "pprof"},           {Format::kFolded, "folded"},
+    {Format::kSpeedscope, "speedscope"}, {Format::kPerfScript, "perf-script"},
+    {Format::kGperftools, "gperftools"}, {Format::kJson, "json"}};
 
 // The longer ones first.
 constexpr Name kExtensions[] = {
@@ -42,54 +41,8 @@ constexpr Name kExtensions[] = {
     {Format::kJson, ".json"},
 };
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-// How much of a file is looked at.
-constexpr size_t kLookBytes = 64 << 10;
-
-// A pprof message is full of small numbers, which no text has.
-bool IsBinaryByte(char c) {
-  return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f';
-}
-
-bool IsBinary(std::string_view text) {
-  return std::ranges::any_of(text.substr(0, kLookBytes), IsBinaryByte);
-}
-
-bool IsBlankText(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
-bool EndsInCount(std::string_view line) {
-  line = TrimRight(line);
-  const size_t blank = line.find_last_of(" \t");
-  if (blank == std::string_view::npos || blank == 0) return false;
-  std::string_view word = line.substr(blank + 1);
-  if (word.starts_with('-')) word.remove_prefix(1);
-  return IsDigits(word.substr(0, word.find('.')));
-}
-
-// What Go's net/http/pprof writes with debug=1, and gperftools: lines that look like others'
-// formats.
-bool IsTextOfPprof(std::string_view text) {
-  constexpr std::string_view kBegins[] = {"heap profile: ", "goroutine profile: total ",
-                                          "threadcreate profile: total ", "--- contention",
-                                          "--- mutex:"};
-  return std::ranges::any_of(kBegins,
-                             [&](std::string_view begin) { return text.starts_with(begin); });
-}
-
-// The first line that says something.
-std::optional<Format> FormatOfText(std::string_view text) {
-  LineReader lines(text.substr(0, kLookBytes));
-  for (std::string_view line; lines.Next(&line);) {
-    if (TrimLeft(line).empty() || line.starts_with('#')) continue;
-    if (ParsePerfHeader(line)) return Format::kPerfScript;
-    if (EndsInCount(line)) return Format::kFolded;
-    return std::nullopt;
-  }
-  return std::nullopt;
+bool IsBinaryFormat(Format format) {
+  return format == Format::kPprof || format == Format::kGperftools;
 }
 
 }  // namespace
@@ -112,57 +65,34 @@ std::optional<Format> FormatOfFile(std::string_view file_name) {
   return std::nullopt;
 }
 
-Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) {
-  if (bytes.empty()) return Error(ErrorCode::kCorrupt, "the file is empty");
-  if (IsBinary(bytes)) return Format::kPprof;
-  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
-  const size_t first = bytes.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
-  if (IsTextOfPprof(bytes)) {
-    return Error(ErrorCode::kUnsupported,
-                 "this is a profile of Go or gperftools as text: ask Go for it without debug=1, "
-                 "or make a pprof file of this one with `go tool pprof -proto FILE`");
-  }
-  std::optional<Format> format = FormatOfText(bytes);
-  if (!format) format = FormatOfFile(file_name);
-  if (format) return *format;
-  return Error(ErrorCode::kCorrupt,
-               "this is no profile that can be read: pprof, folded stacks, speedscope's JSON and "
-               "what perf script prints are");
-}
+bool IsPackedFile(std::string_view bytes) { return IsPacked(bytes); }
 
 namespace {
 
-// A file's bytes, inflated if need be, without the mark that some editors put before a text.
+// A file's bytes, unpacked, without the mark that some editors put before a text.
 struct Opened {
-  std::string inflated = {};
   std::string_view bytes = {};
   Format format = Format::kPprof;
   bool is_guess = false;  // by the content alone
 };
 
-Status Open(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
-            Opened* opened) {
-  opened->bytes = bytes;
-  if (IsGzip(bytes)) {
-    ASSIGN_OR_RETURN(opened->inflated, GzipDecompress(bytes, options.limits.max_bytes));
-    opened->bytes = opened->inflated;
-  }
-  const bool may_be_text = !options.format || *options.format != Format::kPprof;
-  if (may_be_text && IsBlankText(opened->bytes)) {
+Result<Opened> Open(const Unpacked& file, const DecodeOptions& options) {
+  Opened opened{.bytes = file.bytes};
+  const bool may_be_text = !options.format || !IsBinaryFormat(*options.format);
+  if (may_be_text && IsBlankText(opened.bytes)) {
     return Error(ErrorCode::kCorrupt,
-                 opened->bytes.empty() ? "the file is empty" : "the file holds nothing but blanks");
+                 opened.bytes.empty() ? "the file is empty" : "the file holds nothing but blanks");
   }
   if (options.format) {
-    opened->format = *options.format;
+    opened.format = *options.format;
   } else {
-    ASSIGN_OR_RETURN(opened->format, DetectFormat(opened->bytes, file_name));
-    opened->is_guess = !IsGzip(bytes) && FormatOfFile(file_name) != Format::kPprof;
+    ASSIGN_OR_RETURN(opened.format, DetectFormat(opened.bytes, file.name));
+    opened.is_guess = file.way.empty() && FormatOfFile(file.name) != Format::kPprof;
   }
-  if (opened->format != Format::kPprof && opened->bytes.starts_with(kByteOrderMark)) {
-    opened->bytes.remove_prefix(kByteOrderMark.size());
+  if (!IsBinaryFormat(opened.format) && opened.bytes.starts_with(kByteOrderMark)) {
+    opened.bytes.remove_prefix(kByteOrderMark.size());
   }
-  return OkStatus();
+  return opened;
 }
 
 PprofDecodeLimits PprofLimits(const ImportLimits& limits) {
@@ -183,10 +113,9 @@ Error WithGuess(const Opened& opened, const Error& error) {
 
 }  // namespace
 
-Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
-                              const DecodeOptions& options) {
-  Opened opened;
-  RETURN_IF_ERROR(Open(bytes, file_name, options, &opened));
+namespace {
+
+Result<Profile> Decode(const Opened& opened, const DecodeOptions& options) {
   switch (opened.format) {
     case Format::kPprof: {
       Result<Profile> profile = DecodePprof(opened.bytes, PprofLimits(options.limits));
@@ -199,6 +128,8 @@ Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name
       return DecodeSpeedscope(opened.bytes, options.limits);
     case Format::kPerfScript:
       return DecodePerfScript(opened.bytes, options.perf_script, options.limits);
+    case Format::kGperftools:
+      return DecodeGperftools(opened.bytes, options.limits);
     case Format::kJson:
       break;
   }
@@ -206,18 +137,44 @@ Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name
                fmt::format("the format {} is written, not read", FormatName(opened.format)));
 }
 
-Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
-                  Merger* merger) {
-  Opened opened;
-  RETURN_IF_ERROR(Open(bytes, file_name, options, &opened));
+Status AddOne(const Unpacked& file, const DecodeOptions& options, Merger* merger) {
+  ASSIGN_OR_RETURN(const Opened opened, Open(file, options));
   if (opened.format == Format::kPprof) {
     const Status added = merger->AddPprof(opened.bytes, PprofLimits(options.limits));
     return added ? added : Status(WithGuess(opened, added.error()));
   }
-  DecodeOptions known = options;
-  known.format = opened.format;
-  ASSIGN_OR_RETURN(Profile profile, DecodeProfile(opened.bytes, file_name, known));
+  ASSIGN_OR_RETURN(const Profile profile, Decode(opened, options));
   return merger->Add(profile);
+}
+
+Status WithWay(const Unpacked& file, Status status) {
+  return file.way.empty() ? std::move(status) : std::move(status).Context(file.way);
+}
+
+UnpackOptions UnpackOptionsOf(const DecodeOptions& options, bool all_entries) {
+  return {
+      .max_bytes = options.limits.max_bytes, .entry = options.entry, .all_entries = all_entries};
+}
+
+}  // namespace
+
+Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
+                              const DecodeOptions& options) {
+  Profile profile;
+  const auto decode = [&](const Unpacked& file) -> Status {
+    ASSIGN_OR_RETURN(const Opened opened, Open(file, options));
+    ASSIGN_OR_RETURN(profile, Decode(opened, options));
+    return OkStatus();
+  };
+  RETURN_IF_ERROR(Unpack(bytes, file_name, UnpackOptionsOf(options, false),
+                         [&](const auto& file) { return WithWay(file, decode(file)); }));
+  return profile;
+}
+
+Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
+                  Merger* merger) {
+  return Unpack(bytes, file_name, UnpackOptionsOf(options, true),
+                [&](const auto& file) { return WithWay(file, AddOne(file, options, merger)); });
 }
 
 namespace {
@@ -259,6 +216,7 @@ Result<std::string> EncodeProfile(const Profile& profile, Format format,
     case Format::kJson:
       return ToJson(profile);
     case Format::kPerfScript:
+    case Format::kGperftools:
       break;
   }
   return Error(ErrorCode::kUnsupported,

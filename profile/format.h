@@ -15,26 +15,33 @@ namespace firetower::profile {
 
 class Merger;
 
-enum class Format { kPprof, kFolded, kSpeedscope, kPerfScript, kJson };
+enum class Format { kPprof, kFolded, kSpeedscope, kPerfScript, kJson, kGperftools };
 
-// As people write it: pprof, folded, speedscope, perf-script, json.
+// As people write it: pprof, folded, speedscope, perf-script, json, gperftools.
 std::string_view FormatName(Format format);
 std::optional<Format> FormatOfName(std::string_view name);
 // Of the name of a file, also one that ends in .gz; nothing when its extension is not known.
 std::optional<Format> FormatOfFile(std::string_view file_name);
 
-// The format that `bytes`, not compressed, are of; where they could be of several, the one that
-// `file_name` says. kCorrupt lists what is read.
+// The format that `bytes`, not packed, are of; where they could be of several, the one that
+// `file_name` says. kCorrupt lists what is read; kUnsupported says what else they are.
 Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name);
+
+// True for the beginning of gzip, zstd, xz or a ZIP.
+bool IsPackedFile(std::string_view bytes);
 
 struct DecodeOptions {
   std::optional<Format> format = {};  // detected otherwise
   PerfScriptOptions perf_script = {};
   ImportLimits limits = {};
+  // Of a ZIP: which of its files, by name or by a pattern with * and ?. AddToMerge takes all that
+  // it names, DecodeProfile needs one; empty: all, which must be one for DecodeProfile.
+  std::string entry = {};
 };
 
-// Reads a profile of any format that can be read (all but json), gzip'd or not. `file_name` helps
-// to detect the format; it may be empty. A text of nothing but blanks is kCorrupt, as no text is.
+// Reads a profile of any format that can be read (all but json), plain or packed by gzip, zstd, xz
+// or ZIP. `file_name` helps to detect the format; it may be empty. A text of nothing but blanks is
+// kCorrupt, as no text is; kNotFound lists the files of a ZIP of which one must be chosen.
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
                               const DecodeOptions& options = {});
 

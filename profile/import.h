@@ -44,4 +44,9 @@ struct PerfScriptOptions {
 Result<Profile> DecodePerfScript(std::string_view text, const PerfScriptOptions& options = {},
                                  const ImportLimits& limits = {});
 
+// gperftools' binary CPU profile, as ProfilerStart() writes it, words of 4 or 8 bytes in either
+// order: samples/count and cpu/nanoseconds, addresses without names, the mappings that are
+// executable. What pprof guesses to be frames of the signal's handler stays.
+Result<Profile> DecodeGperftools(std::string_view bytes, const ImportLimits& limits = {});
+
 }  // namespace firetower::profile

@@ -9,10 +9,14 @@ namespace {
 
 constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
 
-constexpr Text kInputFormats[] = {"pprof", "folded", "speedscope", "perf-script"};
+constexpr Text kInputFormats[] = {"pprof", "folded", "speedscope", "perf-script", "gperftools"};
 constexpr FlagSpec kInput[] = {
     {"input-format", 0, "FORMAT",
-     "pprof, folded, speedscope or perf-script (default: by the content)", kInputFormats},
+     "pprof, folded, speedscope, perf-script or gperftools (default: by the content)",
+     kInputFormats},
+    {"entry", 0, "NAME",
+     "of a ZIP, as a store has them: which file in it, * and ? stand for any text and character "
+     "(default: the only one; 'merge' takes all)"},
     {"untimed", 0, "", "leave the time stamps of perf script out, so that equal stacks add up"},
 };
 
@@ -41,6 +45,8 @@ constexpr FlagGroup kMergeGroups[] = {{"Input", kInput}, {"Output", kMergeOutput
 constexpr Example kMergeExamples[] = {
     {"An hour of windows as one profile", "merge windows/*.pb.gz -o hour.pb.gz"},
     {"One that a program writes, and a file", "merge - before.pb.gz -o both.pb.gz < now.pb.gz"},
+    {"A container's CPU profiles out of a ZIP that a store has",
+     "merge bundle.zip --entry 'shop/web-0/app/cpu-*' -o app.pb.gz"},
 };
 
 constexpr Text kDiffOutputs[] = {"table", "wide", "json", "folded", "pprof"};
@@ -111,8 +117,10 @@ constexpr CommandSpec kFiles[] = {
      true},
     {"merge",
      "Add up files of profiles",
-     "Files may be pprof, folded stacks, speedscope's JSON or the output of perf script, gzip'd\n"
-     "or not; what they count must be the same. One at a time is in memory, beside the sum.",
+     "Files may be pprof, folded stacks, speedscope's JSON, the output of perf script or CPU\n"
+     "profiles of gperftools, plain or packed by gzip, zstd, xz or ZIP; what they count must be "
+     "the\n"
+     "same. One at a time is in memory, beside the sum.",
      "FILES...",
      {},
      kAnyNumber,

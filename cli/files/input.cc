@@ -66,12 +66,12 @@ profile::DecodeOptions InputOptions(const LocalContext& context) {
   options.format = profile::FormatOfName(context.args.Get("input-format"));
   options.perf_script.times = !context.args.Has("untimed");
   options.limits.max_bytes = kMaxInputBytes;
+  options.entry = context.args.Get("entry");
   return options;
 }
 
 bool IsCut(const LocalContext& context, const std::string& file, std::string_view bytes) {
-  constexpr std::string_view kGzip = "\x1f\x8b";
-  if (bytes.starts_with(kGzip)) return false;  // what it holds is known to its reader alone
+  if (profile::IsPackedFile(bytes)) return false;  // what it holds is known to its reader alone
   std::optional<profile::Format> format = InputOptions(context).format;
   if (!format) {
     const Result<profile::Format> detected = profile::DetectFormat(bytes, file);
@@ -93,6 +93,8 @@ Failure BadInput(const std::string& file, const Error& error) {
     fix = "give a smaller file: of a shorter time, or of fewer containers";
   if (error.code() == ErrorCode::kUnsupported)
     fix = "give a file of one of the formats that 'merge --help' names";
+  if (error.code() == ErrorCode::kNotFound)
+    fix = "name a file of a ZIP with --entry, and leave the flag out otherwise";
   return {ExitCode::kFailure, fmt::format("{} cannot be read as a profile", InputName(file)),
           error.message(), std::move(fix)};
 }

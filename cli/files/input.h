@@ -17,11 +17,11 @@ std::string InputName(const std::string& file);
 // A file's bytes; those of standard input for "-". At most 1 GiB.
 Outcome<std::string> ReadInput(const std::string& file);
 
-// Of --input-format and --untimed, for the commands that have them.
+// Of --input-format, --entry and --untimed, for the commands that have them.
 profile::DecodeOptions InputOptions(const LocalContext& context);
 
 // Whether text of `perf script` ends inside a sample, which then may lack frames. It says nothing
-// of its length, so that it cannot be told for sure. False of what is gzip'd.
+// of its length, so that it cannot be told for sure. False of what is packed.
 bool IsCut(const LocalContext& context, const std::string& file, std::string_view bytes);
 void WarnOfCut(const LocalContext& context, const std::string& file);
 

@@ -74,6 +74,34 @@ TEST_F(FilesTest, MergeAddsUpFilesOfAnyFormat) {
   EXPECT_EQ(text.out, "main;a 16\nmain;b 8\n");
 }
 
+// Made by Python's zipfile: a.folded is "main;a 3" and "main;b 4", b.folded "main;c 5".
+TEST_F(FilesTest, AFileOfAZipIsNamed) {
+  const std::string zip = FIRETOWER_SOURCE_DIR "/tests/fuzz/profile/corpus/packed/zipoftwo";
+  EXPECT_EQ(RunFiretower({"merge", zip, "--format", "folded"}).out,
+            "main;a 3\nmain;b 4\nmain;c 5\n");
+  EXPECT_EQ(RunFiretower({"merge", zip, zip, "--entry", "b*", "--format", "folded"}).out,
+            "main;c 10\n");
+  EXPECT_EQ(RunFiretower({"convert", zip, "--entry", "b.folded", "-o", "folded"}).out,
+            "main;c 5\n");
+  const Ran none = RunFiretower({"convert", zip, "-o", "folded"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.err, "firetower: " + zip +
+                          " cannot be read as a profile\n"
+                          "  why: it is a ZIP of 2 files: a.folded, b.folded\n"
+                          "  fix: name a file of a ZIP with --entry, and leave the flag out "
+                          "otherwise\n");
+}
+
+TEST_F(FilesTest, PerfDataIsToldByItsName) {
+  const std::string file = Write("perf.data", std::string("PERFILE2h\0\0\0\0\0\0\0", 16));
+  for (const std::string command : {"view", "convert", "merge"}) {
+    const Ran ran = RunFiretower({command, file});
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(ran.err, HasSubstr("perf.data): run `perf script -i FILE > FILE.perf`"));
+  }
+  EXPECT_THAT(RunFiretower({"diff", file, file}).err, HasSubstr("run `perf script"));
+}
+
 TEST_F(FilesTest, PerfScriptThatEndsInsideASampleIsToldOf) {
   const std::string first = "app 7 1.5: 1 cycles: \n\t1a leaf+0x1 (/a)\n\t2b main (/a)\n\n";
   const std::string second = "app 7 1.6: 1 cycles: \n\t1a leaf+0x1 (/a)\n\t2b main (/a)\n";

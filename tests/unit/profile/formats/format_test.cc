@@ -66,7 +66,7 @@ TEST(FormatOfFile, KnowsTheExtensions) {
   EXPECT_EQ(FormatOfFile("a.json"), Format::kJson);
   EXPECT_EQ(FormatOfFile("a.folded"), Format::kFolded);
   EXPECT_EQ(FormatOfFile("a.svgz"), std::nullopt);
-  for (const char* name : {"pprof", "folded", "speedscope", "perf-script", "json"}) {
+  for (const char* name : {"pprof", "folded", "speedscope", "perf-script", "gperftools", "json"}) {
     ASSERT_TRUE(FormatOfName(name)) << name;
     EXPECT_EQ(FormatName(*FormatOfName(name)), name);
   }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/detect.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "profile/codec/foreign.h"
+#include "profile/codec/gperftools.h"
+#include "profile/codec/perf_line.h"
+#include "profile/codec/text.h"
+#include "profile/format.h"
+
+namespace firetower::profile {
+namespace {
+
+// How much of a file is looked at.
+constexpr size_t kLookBytes = 64 << 10;
+
+bool IsBinary(std::string_view text) {
+  return std::ranges::any_of(text.substr(0, kLookBytes), IsBinaryByte);
+}
+
+bool EndsInCount(std::string_view line) {
+  line = TrimRight(line);
+  const size_t blank = line.find_last_of(" \t");
+  if (blank == std::string_view::npos || blank == 0) return false;
+  std::string_view word = line.substr(blank + 1);
+  if (word.starts_with('-')) word.remove_prefix(1);
+  return IsDigits(word.substr(0, word.find('.')));
+}
+
+// The first line that says something.
+std::optional<Format> FormatOfText(std::string_view text) {
+  LineReader lines(text.substr(0, kLookBytes));
+  for (std::string_view line; lines.Next(&line);) {
+    if (TrimLeft(line).empty() || line.starts_with('#')) continue;
+    if (ParsePerfHeader(line)) return Format::kPerfScript;
+    if (EndsInCount(line)) return Format::kFolded;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The extension that says how a file is packed does not say what it holds.
+std::optional<Format> FormatOfPackedFile(std::string_view file_name) {
+  for (const std::string_view extension : {".zst", ".xz", ".zip"}) {
+    if (file_name.ends_with(extension)) file_name.remove_suffix(extension.size());
+  }
+  return FormatOfFile(file_name);
+}
+
+}  // namespace
+
+bool IsBinaryByte(char c) {
+  return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f';
+}
+
+bool IsBlankText(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) {
+  if (bytes.empty()) return Error(ErrorCode::kCorrupt, "the file is empty");
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  if (IsGperftools(bytes)) return Format::kGperftools;
+  if (std::optional<Error> foreign = ForeignFile(bytes)) return *std::move(foreign);
+  if (IsBinary(bytes)) return Format::kPprof;
+  const size_t first = bytes.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
+  std::optional<Format> format = FormatOfText(bytes);
+  if (!format) format = FormatOfPackedFile(file_name);
+  if (format) return *format;
+  return Error(ErrorCode::kCorrupt,
+               "this is no profile that can be read: pprof, folded stacks, speedscope's JSON, what "
+               "perf script prints and gperftools' CPU profiles are");
+}
+
+}  // namespace firetower::profile

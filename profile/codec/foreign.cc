@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/foreign.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace firetower::profile {
+namespace {
+
+struct Kind {
+  std::string_view what;
+  std::string_view fix;
+};
+
+struct Magic {
+  size_t offset;
+  std::string_view bytes;
+  Kind kind;
+};
+
+// A literal's size counts its zeros.
+template <size_t N>
+constexpr std::string_view Bytes(const char (&text)[N]) {
+  return {text, N - 1};
+}
+
+constexpr Kind kPerfData = {"what `perf record` writes (perf.data)",
+                            "run `perf script -i FILE > FILE.perf` and give that"};
+constexpr Kind kPerfPipe = {"what `perf record -o -` writes (perf.data for a pipe)",
+                            "run `perf script -i - < FILE > FILE.perf` and give that"};
+constexpr Kind kTextOfPprof = {
+    "a profile of Go, Java or gperftools as text",
+    "ask Go for it without debug=1, or make a pprof file of this one with `go tool pprof -proto "
+    "FILE`"};
+
+constexpr Kind kTar = {"a tar archive", "run `tar -xf FILE` and give a file of it"};
+
+constexpr Magic kMagics[] = {
+    // What Go's net/http/pprof writes with debug=1, gperftools and Google's profiler of Java.
+    {0, "heap profile: ", kTextOfPprof},
+    {0, "goroutine profile: total ", kTextOfPprof},
+    {0, "threadcreate profile: total ", kTextOfPprof},
+    {0, "--- contention", kTextOfPprof},
+    {0, "--- mutex:", kTextOfPprof},
+    {0, "--- heapz 1 ---", kTextOfPprof},
+    {0,
+     Bytes("FLR\0"),
+     {"a recording of Java's flight recorder (JFR)",
+      "run `jfrconv -o pb.gz FILE OUT.pb.gz`, of async-profiler, and give that"}},
+    {0, Bytes("\x04\x22\x4d\x18"), {"packed by lz4", "run `lz4 -d FILE` and give what comes out"}},
+    {0,
+     Bytes("7z\xbc\xaf\x27\x1c"),
+     {"an archive of 7-Zip", "run `7z x FILE` and give a file of it"}},
+    {257, Bytes("ustar\0"), kTar},
+    {257, Bytes("ustar  \0"), kTar},
+};
+
+uint32_t Byte(std::string_view bytes, size_t at) { return static_cast<unsigned char>(bytes[at]); }
+
+// The header in a pipe is 16 bytes and says so; in a file it is longer.
+std::optional<Kind> PerfData(std::string_view bytes) {
+  if (!bytes.starts_with("PERFILE2") && !bytes.starts_with("2ELIFREP") &&
+      !bytes.starts_with("PERFFILE")) {
+    return std::nullopt;
+  }
+  const std::string_view size = bytes.substr(8, 8);
+  const bool is_pipe = size == Bytes("\x10\0\0\0\0\0\0\0") || size == Bytes("\0\0\0\0\0\0\0\x10");
+  return is_pipe ? kPerfPipe : kPerfData;
+}
+
+// elf(5): the class, the byte order, and e_type behind the 16 bytes of e_ident.
+std::optional<Kind> Elf(std::string_view bytes) {
+  constexpr uint32_t kCore = 4;
+  if (!bytes.starts_with("\x7f"
+                         "ELF") ||
+      bytes.size() < 18)
+    return std::nullopt;
+  const bool big = Byte(bytes, 5) == 2;
+  const uint32_t type =
+      big ? Byte(bytes, 16) << 8 | Byte(bytes, 17) : Byte(bytes, 17) << 8 | Byte(bytes, 16);
+  if (type == kCore) {
+    return Kind{"a core file, the memory of a program that ended",
+                "`gdb PROGRAM FILE` shows its stacks; it has no profile"};
+  }
+  return Kind{"a program or a library (ELF)", "give a profile of it: `perf record` makes one"};
+}
+
+std::optional<Kind> Bzip2(std::string_view bytes) {
+  // A level between, and the mark of a block.
+  if (!bytes.starts_with("BZh") || bytes.substr(3).find("1AY&SY") != 1) return std::nullopt;
+  return Kind{"packed by bzip2", "run `bzip2 -d FILE` and give what comes out"};
+}
+
+// The third word is 1: Java's form of gperftools' CPU profile, in either size and order of words.
+std::optional<Kind> JavaCpu(std::string_view bytes) {
+  constexpr std::string_view kHeads[] = {Bytes("\0\0\0\0\3\0\0\0\1\0\0\0"),
+                                         Bytes("\0\0\0\0\0\0\0\3\0\0\0\1"),
+                                         Bytes("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"),
+                                         Bytes("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\1")};
+  const auto begins = [&](std::string_view head) { return bytes.starts_with(head); };
+  if (std::ranges::none_of(kHeads, begins)) return std::nullopt;
+  return Kind{"a CPU profile of Java in gperftools' form",
+              "run `go tool pprof -proto FILE > FILE.pb.gz` and give that"};
+}
+
+// The first key of an object of JSON.
+std::string_view FirstKey(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto skip = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  };
+  skip();
+  if (!text.starts_with('{')) return {};
+  text.remove_prefix(1);
+  skip();
+  if (!text.starts_with('"')) return {};
+  text.remove_prefix(1);
+  return text.substr(0, std::min(text.find('"'), text.size()));
+}
+
+// The order of keys is that in which the tools write them.
+std::optional<Kind> Json(std::string_view text) {
+  constexpr std::string_view kExport = "open it at speedscope.app, export it there and give that";
+  const std::string_view key = FirstKey(text);
+  if (key == "nodes") return Kind{"a CPU profile of V8 (.cpuprofile: Chrome, Node.js)", kExport};
+  if (key == "head") return Kind{"a heap profile of V8 (.heapprofile: Chrome, Node.js)", kExport};
+  if (key == "traceEvents") return Kind{"a trace of Chrome's", kExport};
+  if (key == "resourceProfiles") {
+    return Kind{"profiles of OTLP as JSON",
+                "ask who wrote it for pprof: they can be sent, not read"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Kind> KindOf(std::string_view bytes) {
+  for (const Magic& magic : kMagics) {
+    if (bytes.size() >= magic.offset && bytes.substr(magic.offset).starts_with(magic.bytes))
+      return magic.kind;
+  }
+  for (auto* look : {PerfData, Elf, Bzip2, JavaCpu, Json}) {
+    if (const std::optional<Kind> kind = look(bytes)) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Error> ForeignFile(std::string_view bytes) {
+  const std::optional<Kind> kind = KindOf(bytes);
+  if (!kind) return std::nullopt;
+  return Error(ErrorCode::kUnsupported, fmt::format("this is {}: {}", kind->what, kind->fix));
+}
+
+}  // namespace firetower::profile

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/packed/unpack.h"
+
+#include <fmt/core.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "profile/codec/gzip.h"
+#include "profile/codec/packed/xz.h"
+#include "profile/codec/packed/zip.h"
+#include "profile/codec/packed/zstd.h"
+
+namespace firetower::profile {
+namespace {
+
+// A packed file inside a packed ZIP inside a packed file has three. Each layer may be a bomb.
+constexpr int kMaxLayers = 4;
+constexpr size_t kMaxListed = 20;
+
+using Visit = std::function<Status(const Unpacked&)>;
+
+struct Codec {
+  bool (*is_of)(std::string_view bytes);
+  Result<std::string> (*unpack)(std::string_view bytes, size_t max_bytes);
+  std::string_view command;
+};
+constexpr Codec kCodecs[] = {
+    {IsGzip, [](std::string_view bytes, size_t max) { return GzipDecompress(bytes, max); },
+     "gzip -d"},
+    {IsZstd, ZstdDecompress, "zstd -d"},
+    {IsXz, XzDecompress, "xz -d"},
+};
+
+const Codec* CodecOf(std::string_view bytes) {
+  const Codec* found =
+      std::ranges::find_if(kCodecs, [&](const Codec& codec) { return codec.is_of(bytes); });
+  return found == std::end(kCodecs) ? nullptr : found;
+}
+
+std::string Listed(const std::vector<ZipEntry>& entries) {
+  std::string list;
+  for (size_t i = 0; i < std::min(entries.size(), kMaxListed); ++i) {
+    list += fmt::format("{}{}", i == 0 ? "" : ", ", JsonEscape(entries[i].name));
+  }
+  if (entries.size() > kMaxListed) list += fmt::format(" and {} more", entries.size() - kMaxListed);
+  return list;
+}
+
+bool Matches(const std::string& pattern, std::string_view name) {
+  return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
+}
+
+Result<std::vector<ZipEntry>> ChooseEntries(std::string_view zip, const UnpackOptions& options) {
+  ASSIGN_OR_RETURN(std::vector<ZipEntry> entries, ReadZipDirectory(zip));
+  if (entries.empty()) return Error(ErrorCode::kCorrupt, "the ZIP has no files in it");
+  std::vector<ZipEntry> chosen = entries;
+  if (!options.entry.empty()) {
+    // A name may have characters that mean something in a pattern.
+    std::erase_if(chosen, [&](const ZipEntry& entry) { return entry.name != options.entry; });
+    const std::string pattern(options.entry);
+    if (chosen.empty()) {
+      chosen = entries;
+      std::erase_if(chosen, [&](const ZipEntry& entry) { return !Matches(pattern, entry.name); });
+    }
+    if (chosen.empty()) {
+      return Error(ErrorCode::kNotFound, fmt::format("the ZIP has no file '{}'; it has {}",
+                                                     JsonEscape(options.entry), Listed(entries)));
+    }
+  }
+  if (chosen.size() == 1 || options.all_entries) return chosen;
+  return Error(ErrorCode::kNotFound,
+               options.entry.empty()
+                   ? fmt::format("it is a ZIP of {} files: {}", chosen.size(), Listed(chosen))
+                   : fmt::format("'{}' names {} files of the ZIP: {}", JsonEscape(options.entry),
+                                 chosen.size(), Listed(chosen)));
+}
+
+struct Layer {
+  std::string_view bytes = {};
+  std::string_view name = {};
+  std::string way = {};
+  int depth = 0;
+  bool is_of_zip = false;
+};
+
+Status UnpackLayer(Layer layer, const UnpackOptions& options, const Visit& visit);
+
+Status UnpackZip(const Layer& zip, const UnpackOptions& options, const Visit& visit) {
+  ASSIGN_OR_RETURN(const std::vector<ZipEntry> entries, ChooseEntries(zip.bytes, options));
+  for (const ZipEntry& entry : entries) {
+    const std::string where = fmt::format(
+        "{}in the ZIP's file {}", zip.way.empty() ? "" : zip.way + ", ", JsonEscape(entry.name));
+    Result<std::string> bytes = ReadZipEntry(zip.bytes, entry, options.max_bytes);
+    if (!bytes) return Error(std::move(bytes).error()).Context(where);
+    RETURN_IF_ERROR(UnpackLayer({.bytes = *bytes,
+                                 .name = entry.name,
+                                 .way = where,
+                                 .depth = zip.depth + 1,
+                                 .is_of_zip = true},
+                                options, visit));
+  }
+  return OkStatus();
+}
+
+Status UnpackLayer(Layer layer, const UnpackOptions& options, const Visit& visit) {
+  std::string held;
+  while (IsPacked(layer.bytes)) {
+    if (layer.depth == kMaxLayers || (layer.is_of_zip && IsZip(layer.bytes))) {
+      return Error(ErrorCode::kUnsupported,
+                   "it is packed too often: unpack it, and give what comes out")
+          .Context(layer.way);
+    }
+    if (IsZip(layer.bytes)) return UnpackZip(layer, options, visit);
+    const Codec* codec = CodecOf(layer.bytes);
+    Result<std::string> unpacked = codec->unpack(layer.bytes, options.max_bytes);
+    if (!unpacked) {
+      return layer.way.empty() ? Status(std::move(unpacked).error())
+                               : Status(Error(std::move(unpacked).error()).Context(layer.way));
+    }
+    held = *std::move(unpacked);
+    layer.bytes = held;
+    layer.way += fmt::format("{}after {}", layer.way.empty() ? "" : ", ", codec->command);
+    ++layer.depth;
+  }
+  if (!options.entry.empty() && !layer.is_of_zip) {
+    return Error(ErrorCode::kNotFound, "it is no ZIP, and has no entries to choose from");
+  }
+  return visit({.bytes = layer.bytes, .name = layer.name, .way = layer.way});
+}
+
+}  // namespace
+
+bool IsPacked(std::string_view bytes) { return CodecOf(bytes) != nullptr || IsZip(bytes); }
+
+Status Unpack(std::string_view bytes, std::string_view name, const UnpackOptions& options,
+              const Visit& visit) {
+  return UnpackLayer({.bytes = bytes, .name = name}, options, visit);
+}
+
+}  // namespace firetower::profile

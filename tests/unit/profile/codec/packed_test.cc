@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "profile/codec/gzip.h"
+#include "profile/codec/packed/unpack.h"
+#include "profile/codec/packed/xz.h"
+#include "profile/codec/packed/zip.h"
+#include "profile/codec/packed/zstd.h"
+#include "profile/export.h"
+#include "profile/format.h"
+#include "profile/merge.h"
+
+namespace firetower::profile {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kFolded = "main;a 3\nmain;b 4\n";
+
+// Written by `zstd -c --check`, `xz -c`, Python's zipfile and `zip -q - -`, in hexadecimal. The
+// first ZIP has a folder, a deflated file of kFolded three times and a comment; the second two
+// stored files, of kFolded and of "main;c 5"; the last has lengths behind its data.
+constexpr std::string_view kZstd = "28b52ffd04589100006d61696e3b6120330a6d61696e3b6220340a164683b6";
+
+constexpr std::string_view kXz =
+    "fd377a585a000004e6d6b4460200210116000000742fe5a30100116d61696e3b6120330a6d61696e3b622034"
+    "0a000000c2ac5682a3d821c300012a124b0854bc1fb6f37d010000000004595a";
+
+constexpr std::string_view kZipOfOne =
+    "504b030414000000000000002100000000000000000000000000040000007765622f504b0304140000000800"
+    "0000210008ad488a14000000360000000c0000007765622f612e666f6c646564cb4dccccb34e5430e6ca0531"
+    "92144c200c022200504b01021403140000000000000021000000000000000000000000000400000000000000"
+    "000000008001000000007765622f504b010214031400000008000000210008ad488a14000000360000000c00"
+    "000000000000000000008001220000007765622f612e666f6c646564504b050600000000020002006c000000"
+    "6000000009006f6620612074657374";
+
+constexpr std::string_view kZipOfTwo =
+    "504b03041400000000000000210006db8efc120000001200000008000000612e666f6c6465646d61696e3b61"
+    "20330a6d61696e3b6220340a504b03041400000000000000210056097ffe090000000900000008000000622e"
+    "666f6c6465646d61696e3b6320350a504b010214031400000000000000210006db8efc120000001200000008"
+    "0000000000000000000000800100000000612e666f6c646564504b010214031400000000000000210056097f"
+    "fe0900000009000000080000000000000000000000800138000000622e666f6c646564504b05060000000002"
+    "0002006c000000670000000000";
+
+constexpr std::string_view kZipStreamed =
+    "504b03042d00080008004055795d00000000ffffffffffffffff010014002d01001000000000000000000000"
+    "00000000000000cb4dccccb34e5430e6ca053192144c200c022200504b070808ad488a140000000000000036"
+    "00000000000000504b01021e032d00080008004055795d08ad488a1400000036000000010000000000000001"
+    "0000008011000000002d504b050600000000010001002f0000005f0000000000";
+
+std::string FromHex(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16));
+  }
+  return bytes;
+}
+
+// Collects what a file holds, each part behind its name and the way to it.
+Result<std::vector<std::string>> UnpackAll(std::string_view bytes, UnpackOptions options = {}) {
+  std::vector<std::string> parts;
+  RETURN_IF_ERROR(Unpack(bytes, "file", options, [&](const Unpacked& part) {
+    parts.push_back(std::string(part.name) + "|" + part.way + "|" + std::string(part.bytes));
+    return OkStatus();
+  }));
+  return parts;
+}
+
+std::vector<std::string> Parts(std::string_view bytes, UnpackOptions options = {}) {
+  auto parts = UnpackAll(bytes, options);
+  EXPECT_TRUE(parts) << parts.error().message();
+  return parts ? *parts : std::vector<std::string>();
+}
+
+TEST(Unpack, ReadsWhatOtherToolsWrite) {
+  const std::string folded(kFolded);
+  const std::string thrice = folded + folded + folded;
+  EXPECT_THAT(Parts(kFolded), ElementsAre("file||" + folded));
+  EXPECT_THAT(Parts(FromHex(kZstd)), ElementsAre("file|after zstd -d|" + folded));
+  EXPECT_THAT(Parts(FromHex(kXz)), ElementsAre("file|after xz -d|" + folded));
+  EXPECT_THAT(Parts(GzipCompress(kFolded, 1)), ElementsAre("file|after gzip -d|" + folded));
+  EXPECT_THAT(Parts(FromHex(kZipOfOne)),
+              ElementsAre("web/a.folded|in the ZIP's file web/a.folded|" + thrice));
+  EXPECT_THAT(Parts(FromHex(kZipStreamed)), ElementsAre("-|in the ZIP's file -|" + thrice));
+  EXPECT_THAT(Parts(GzipCompress(FromHex(kXz), 1)),
+              ElementsAre("file|after gzip -d, after xz -d|" + folded));
+  EXPECT_THAT(Parts(FromHex(kZstd) + FromHex(kZstd)),
+              ElementsAre("file|after zstd -d|" + folded + folded));
+  EXPECT_THAT(Parts(FromHex(kXz) + FromHex(kXz)),
+              ElementsAre("file|after xz -d|" + folded + folded));
+}
+
+TEST(Unpack, LetsAFileOfAZipBeChosen) {
+  const std::string zip = FromHex(kZipOfTwo);
+  const std::string b = "b.folded|in the ZIP's file b.folded|main;c 5\n";
+  EXPECT_THAT(Parts(zip, {.entry = "b.folded"}), ElementsAre(b));
+  EXPECT_THAT(Parts(zip, {.entry = "b*"}), ElementsAre(b));
+  EXPECT_THAT(Parts(zip, {.entry = "?.folded", .all_entries = true}), ::testing::SizeIs(2));
+  EXPECT_THAT(Parts(zip, {.all_entries = true}), ::testing::SizeIs(2));
+  const auto none = UnpackAll(zip);
+  EXPECT_EQ(none.error().code(), ErrorCode::kNotFound);
+  EXPECT_THAT(none.error().message(), HasSubstr("a ZIP of 2 files: a.folded, b.folded"));
+  const auto many = UnpackAll(zip, {.entry = "*"});
+  EXPECT_THAT(many.error().message(),
+              HasSubstr("'*' names 2 files of the ZIP: a.folded, b.folded"));
+  const auto missing = UnpackAll(zip, {.entry = "c", .all_entries = true});
+  EXPECT_THAT(missing.error().message(), HasSubstr("no file 'c'; it has a.folded, b.folded"));
+  EXPECT_EQ(UnpackAll(kFolded, {.entry = "a"}).error().code(), ErrorCode::kNotFound);
+}
+
+TEST(Unpack, BoundsWhatComesOut) {
+  for (std::string_view hex : {kZstd, kXz, kZipOfTwo, kZipOfOne}) {
+    const std::string bytes = FromHex(hex);
+    EXPECT_TRUE(UnpackAll(bytes, {.max_bytes = 54, .all_entries = true}));
+    EXPECT_EQ(UnpackAll(bytes, {.max_bytes = 17, .all_entries = true}).error().code(),
+              ErrorCode::kExhausted);
+  }
+  EXPECT_TRUE(ZstdDecompress(FromHex(kZstd), kFolded.size()));
+  EXPECT_TRUE(XzDecompress(FromHex(kXz), kFolded.size()));
+  std::string nested(kFolded);
+  for (int i = 0; i < 4; ++i) nested = GzipCompress(nested, 1);
+  EXPECT_THAT(Parts(nested), ::testing::SizeIs(1));
+  EXPECT_THAT(UnpackAll(GzipCompress(nested, 1)).error().message(), HasSubstr("packed too often"));
+}
+
+TEST(Unpack, RefusesWhatIsCutOffOrDamaged) {
+  for (std::string_view hex : {kZstd, kXz, kZipOfTwo, kZipOfOne, kZipStreamed}) {
+    const std::string bytes = FromHex(hex);
+    const UnpackOptions options{.all_entries = true};
+    ASSERT_TRUE(UnpackAll(bytes, options));
+    for (size_t size = 8; size < bytes.size(); ++size) {
+      const auto cut = UnpackAll(std::string_view(bytes).substr(0, size), options);
+      ASSERT_FALSE(cut) << hex << " to " << size;
+      EXPECT_NE(cut.error().code(), ErrorCode::kInternal);
+    }
+    EXPECT_FALSE(UnpackAll(bytes + "x", options));
+  }
+  for (size_t at = 4; at < FromHex(kZstd).size(); ++at) {
+    std::string damaged = FromHex(kZstd);
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    const auto read = ZstdDecompress(damaged, 1 << 20);
+    EXPECT_TRUE(!read || *read == kFolded) << at;
+  }
+}
+
+// Two headers of the directory that lead to one local header, as bombs have them.
+TEST(Unpack, RefusesAZipWhoseFilesOverlap) {
+  std::string zip = FromHex(kZipOfTwo);
+  const size_t central = zip.find("PK\x01\x02", zip.find("PK\x01\x02") + 1);
+  zip[central + 42] = 0;
+  EXPECT_THAT(UnpackAll(zip, {.all_entries = true}).error().message(), HasSubstr("overlap"));
+}
+
+TEST(Unpack, SaysWhatOfAZipIsNotRead) {
+  const std::string zip = FromHex(kZipOfOne);
+  const size_t central = zip.rfind("PK\x01\x02");
+  std::string encrypted = zip;
+  encrypted[central + 8] = 1;
+  EXPECT_THAT(UnpackAll(encrypted).error().message(), HasSubstr("encrypted: unpack it"));
+  std::string lzma = zip;
+  lzma[central + 10] = 14;
+  EXPECT_THAT(UnpackAll(lzma).error().message(), HasSubstr("method 14"));
+  std::string checksum = zip;
+  checksum[central + 16] = static_cast<char>(checksum[central + 16] ^ 1);
+  EXPECT_THAT(UnpackAll(checksum).error().message(), HasSubstr("checksum"));
+}
+
+TEST(AddToMerge, AddsAllFilesOfAZip) {
+  Merger merger;
+  ASSERT_TRUE(AddToMerge(FromHex(kZipOfTwo), "x.zip", {}, &merger));
+  EXPECT_EQ(merger.count(), 2u);
+  EXPECT_EQ(ToFolded(std::move(merger).Finish(), 0), "main;a 3\nmain;b 4\nmain;c 5\n");
+  const auto one = DecodeProfile(FromHex(kZipOfTwo), "x.zip", {.entry = "b.folded"});
+  ASSERT_TRUE(one) << one.error().message();
+  EXPECT_EQ(ToFolded(*one, 0), "main;c 5\n");
+}
+
+}  // namespace
+}  // namespace firetower::profile
