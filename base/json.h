@@ -15,6 +15,8 @@ std::string JsonEscape(std::string_view text);
 // `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
 std::string ToValidUtf8(std::string_view text);
 
+bool IsValidUtf8(std::string_view text);
+
 // The integer that a JSON value is, or nothing: 1e63 and 2^63 have no int64_t, and nlohmann's own
 // conversion of the former is undefined behaviour. `Json` is nlohmann's basic_json, which stays out
 // of this header.

@@ -186,9 +186,6 @@ bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<co
   // One order, so that equal sets are equal bytes whatever order they came in.
   label_scratch_.assign(labels.begin(), labels.end());
   std::ranges::stable_sort(label_scratch_, {}, &Label::key);
-  auto same_key = [](const Label& a, const Label& b) { return a.key == b.key; };
-  label_scratch_.erase(std::unique(label_scratch_.begin(), label_scratch_.end(), same_key),
-                       label_scratch_.end());
   const bool has_room = !coarse_ && HasRoomFor(locations);
   if (coarse_ || (!has_room && limits_.coarsen && BeginCoarse())) {
     if (AddCoarse(locations, values)) return true;

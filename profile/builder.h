@@ -89,8 +89,9 @@ class ProfileBuilder {
   Label StringLabel(std::string_view key, std::string_view value);
   Label NumberLabel(std::string_view key, int64_t number, std::string_view unit);
 
-  // Leaf first; one value per sample type (a broken invariant otherwise). Of several labels with
-  // one key the first stays. False when a limit was reached: the sample is dropped and counted.
+  // Leaf first; one value per sample type (a broken invariant otherwise). Several labels
+  // may have one key: they keep their order. False when a limit was reached: the sample is dropped
+  // and counted.
   bool AddSample(std::span<const uint32_t> locations, std::span<const int64_t> values,
                  std::span<const Label> labels = {});
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profile/codec/detect.h"
+#include "profile/codec/losses.h"
 #include "profile/codec/packed/unpack.h"
 #include "profile/diff.h"
 #include "profile/export.h"
@@ -115,10 +116,15 @@ Error WithGuess(const Opened& opened, const Error& error) {
 
 namespace {
 
-Result<Profile> Decode(const Opened& opened, const DecodeOptions& options) {
+Result<Profile> Decode(const Opened& opened, const DecodeOptions& options,
+                       std::vector<std::string>* notes) {
+  if (!IsBinaryFormat(opened.format)) AddNoteOfText(opened.bytes, notes);
   switch (opened.format) {
     case Format::kPprof: {
-      Result<Profile> profile = DecodePprof(opened.bytes, PprofLimits(options.limits));
+      PprofLosses losses;
+      Result<Profile> profile =
+          DecodePprof(opened.bytes, PprofLimits(options.limits), notes ? &losses : nullptr);
+      AddNoteOfPprof(losses, notes);
       if (!profile) return WithGuess(opened, profile.error());
       return profile;
     }
@@ -137,13 +143,15 @@ Result<Profile> Decode(const Opened& opened, const DecodeOptions& options) {
                fmt::format("the format {} is written, not read", FormatName(opened.format)));
 }
 
-Status AddOne(const Unpacked& file, const DecodeOptions& options, Merger* merger) {
+Status AddOne(const Unpacked& file, const DecodeOptions& options, Merger* merger,
+              std::vector<std::string>* notes) {
   ASSIGN_OR_RETURN(const Opened opened, Open(file, options));
   if (opened.format == Format::kPprof) {
     const Status added = merger->AddPprof(opened.bytes, PprofLimits(options.limits));
+    if (added && notes != nullptr) AddNoteOfPprof(merger->read_losses(), notes);
     return added ? added : Status(WithGuess(opened, added.error()));
   }
-  ASSIGN_OR_RETURN(const Profile profile, Decode(opened, options));
+  ASSIGN_OR_RETURN(const Profile profile, Decode(opened, options, notes));
   return merger->Add(profile);
 }
 
@@ -159,11 +167,11 @@ UnpackOptions UnpackOptionsOf(const DecodeOptions& options, bool all_entries) {
 }  // namespace
 
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
-                              const DecodeOptions& options) {
+                              const DecodeOptions& options, std::vector<std::string>* notes) {
   Profile profile;
   const auto decode = [&](const Unpacked& file) -> Status {
     ASSIGN_OR_RETURN(const Opened opened, Open(file, options));
-    ASSIGN_OR_RETURN(profile, Decode(opened, options));
+    ASSIGN_OR_RETURN(profile, Decode(opened, options, notes));
     return OkStatus();
   };
   RETURN_IF_ERROR(Unpack(bytes, file_name, UnpackOptionsOf(options, false),
@@ -172,9 +180,10 @@ Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name
 }
 
 Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
-                  Merger* merger) {
-  return Unpack(bytes, file_name, UnpackOptionsOf(options, true),
-                [&](const auto& file) { return WithWay(file, AddOne(file, options, merger)); });
+                  Merger* merger, std::vector<std::string>* notes) {
+  return Unpack(bytes, file_name, UnpackOptionsOf(options, true), [&](const auto& file) {
+    return WithWay(file, AddOne(file, options, merger, notes));
+  });
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "profile/import.h"
@@ -41,14 +42,16 @@ struct DecodeOptions {
 
 // Reads a profile of any format that can be read (all but json), plain or packed by gzip, zstd, xz
 // or ZIP. `file_name` helps to detect the format; it may be empty. A text of nothing but blanks is
-// kCorrupt, as no text is; kNotFound lists the files of a ZIP of which one must be chosen.
+// kCorrupt, as no text is; kNotFound lists the files of a ZIP of which one must be chosen. `notes`,
+// where they are given, get a text for what the file has and the profile has not.
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
-                              const DecodeOptions& options = {});
+                              const DecodeOptions& options = {},
+                              std::vector<std::string>* notes = nullptr);
 
 // The same, added to what `merger` holds: pprof without a Profile of its own in between. kInvalid
 // alone is a file that can be read, and not added to the sum.
 Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
-                  Merger* merger);
+                  Merger* merger, std::vector<std::string>* notes = nullptr);
 
 struct EncodeOptions {
   // Of the formats that hold one value a stack: which one; DefaultValueIndex() if not given.

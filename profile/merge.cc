@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -30,6 +31,29 @@ __extension__ typedef __int128 Int128;
 // Mapped sizes differ by the padding of the last page.
 constexpr uint64_t kPageMask = 0xFFF;
 
+// Texts that a sum has only where all profiles have the same.
+struct SharedText {
+  std::string Meta::*text;
+  std::string_view name;
+};
+constexpr SharedText kSharedTexts[] = {{&Meta::default_sample_type, "default_sample_type"},
+                                       {&Meta::drop_frames, "drop_frames"},
+                                       {&Meta::keep_frames, "keep_frames"},
+                                       {&Meta::doc_url, "doc_url"}};
+
+// A start of 0 is not known: there is no span then, and the durations add up, as pprof adds them.
+void MergeTimes(const Meta& meta, Meta* sum) {
+  if (sum->time_nanos == 0 || meta.time_nanos == 0) {
+    sum->time_nanos = std::max(sum->time_nanos, meta.time_nanos);
+    sum->duration_nanos = SaturatingAdd(sum->duration_nanos, meta.duration_nanos);
+    return;
+  }
+  const int64_t end = std::max(SaturatingAdd(sum->time_nanos, sum->duration_nanos),
+                               SaturatingAdd(meta.time_nanos, meta.duration_nanos));
+  sum->time_nanos = std::min(sum->time_nanos, meta.time_nanos);
+  sum->duration_nanos = SaturatingAdd(end, sum->time_nanos > 0 ? -sum->time_nanos : 0);
+}
+
 }  // namespace
 
 Merger::Merger(ProfileBuilder::Limits limits) : limits_(limits) {}
@@ -46,6 +70,16 @@ Status Merger::ReadPprof(std::string_view bytes, const PprofDecodeLimits& limits
   ASSIGN_OR_RETURN(std::string_view raw, InflatePprof(bytes, limits, &inflated_));
   if (!reader_) reader_ = std::make_unique<PprofReader>();
   return reader_->Read(raw, limits);
+}
+
+PprofLosses Merger::read_losses() const { return reader_ ? reader_->FindLosses() : PprofLosses(); }
+
+std::vector<std::string_view> Merger::cleared_fields() const {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < std::size(kSharedTexts); ++i) {
+    if ((cleared_ >> i & 1) != 0) names.push_back(kSharedTexts[i].name);
+  }
+  return names;
 }
 
 Status Merger::AddRead() { return AddSource(*reader_); }
@@ -119,16 +153,16 @@ Status Merger::Copy(Source& source, const Change& change) {
 void Merger::MergeMeta(const Meta& meta) {
   Meta& sum = builder_->meta();
   if (count_ > 0) {
-    int64_t end = std::max(SaturatingAdd(sum.time_nanos, sum.duration_nanos),
-                           SaturatingAdd(meta.time_nanos, meta.duration_nanos));
-    sum.time_nanos = std::min(sum.time_nanos, meta.time_nanos);
-    sum.duration_nanos = SaturatingAdd(end, sum.time_nanos > 0 ? -sum.time_nanos : 0);
+    MergeTimes(meta, &sum);
     // Of different rates the finer one is shown; the values themselves are already scaled.
     if (sum.period == 0 || (meta.period > 0 && meta.period < sum.period)) sum.period = meta.period;
-    if (sum.default_sample_type != meta.default_sample_type) sum.default_sample_type.clear();
-    if (sum.drop_frames != meta.drop_frames) sum.drop_frames.clear();
-    if (sum.keep_frames != meta.keep_frames) sum.keep_frames.clear();
-    if (sum.doc_url != meta.doc_url) sum.doc_url.clear();
+    for (size_t i = 0; i < std::size(kSharedTexts); ++i) {
+      const auto text = kSharedTexts[i].text;
+      if (sum.*text != meta.*text) {
+        (sum.*text).clear();
+        cleared_ |= 1u << i;
+      }
+    }
   }
   comments_.Add(meta.comments);
 }

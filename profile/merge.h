@@ -23,7 +23,7 @@ struct MovedMapping;
 // Adds up profiles fed one at a time, so that only the sum is held. Sample types and period type
 // must agree. A binary mapped at different addresses (two processes) becomes one mapping, found by
 // build id else file name, offset and size; addresses move with it. The result spans from the first
-// start to the last end; of comments see profile/comments.h.
+// start to the last end, where all starts are known; of comments see profile/comments.h.
 class Merger {
  public:
   explicit Merger(ProfileBuilder::Limits limits = {});
@@ -58,6 +58,10 @@ class Merger {
   // ProfileBuilder's.
   double max_hidden_share() const { return builder_ ? builder_->max_hidden_share() : 0; }
   int64_t Total(uint32_t value_index) const;
+  // Losses of the file that was read last.
+  PprofLosses read_losses() const;
+  // Names of fields of profile.proto in which the profiles differ, so that the sum has none.
+  std::vector<std::string_view> cleared_fields() const;
 
   size_t count() const { return count_; }
   size_t bytes() const { return builder_ ? builder_->bytes() : 0; }
@@ -82,6 +86,7 @@ class Merger {
   Interner<uint64_t> mapping_keys_;
   std::vector<std::pair<uint32_t, uint64_t>> merged_mappings_;  // index, memory_start
   MergedComments comments_;
+  uint32_t cleared_ = 0;  // a bit for each of kSharedTexts
   size_t count_ = 0;
   std::unique_ptr<PprofReader> reader_;  // its tables are used for one file after the other
   std::string inflated_;                 // what it reads

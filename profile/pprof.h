@@ -24,9 +24,20 @@ struct PprofDecodeLimits {
   uint32_t max_entries = 1u << 22;  // samples, locations, functions, mappings, strings: each
 };
 
+// Parts of a file that a Profile has no place for.
+struct PprofLosses {
+  uint64_t unknown_fields = 0;  // not in profile.proto, or of another type there
+  uint64_t label_numbers = 0;   // numbers and units of labels that have a text as well
+  uint64_t columns = 0;         // negative ones, and those past 32 bits
+  uint64_t texts = 0;           // not UTF-8: U+FFFD stands for what is none
+  bool operator==(const PprofLosses&) const = default;
+};
+
 // Reads gzip'd or raw bytes. kCorrupt says which field of which entry is wrong; kExhausted which
 // limit was passed. Never allocates more than a small multiple of the limits.
-Result<Profile> DecodePprof(std::string_view bytes, const PprofDecodeLimits& limits = {});
+// `losses`, where it is given, says what was left out.
+Result<Profile> DecodePprof(std::string_view bytes, const PprofDecodeLimits& limits = {},
+                            PprofLosses* losses = nullptr);
 // The same; gzip'd bytes are given back as soon as they are inflated.
 Result<Profile> DecodePprof(std::string&& bytes, const PprofDecodeLimits& limits = {});
 

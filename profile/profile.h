@@ -101,7 +101,7 @@ struct Location {
 struct Sample {
   StackView locations = {};              // leaf first
   std::span<const int64_t> values = {};  // one per sample type
-  std::span<const Label> labels = {};    // ordered by key string id, one per key
+  std::span<const Label> labels = {};    // ordered by key string id; a key may repeat
 };
 
 // A location as a profile holds it.

@@ -87,6 +87,14 @@ void WarnOfCut(const LocalContext& context, const std::string& file) {
                context.program.c_str(), InputName(file).c_str());
 }
 
+void WarnOfLosses(const LocalContext& context, const std::string& file,
+                  const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    std::fprintf(stderr, "%s: warning: %s: %s\n", context.program.c_str(), InputName(file).c_str(),
+                 note.c_str());
+  }
+}
+
 Failure BadInput(const std::string& file, const Error& error) {
   std::string fix = "if it is of another format, name it with --input-format";
   if (error.code() == ErrorCode::kExhausted)
@@ -103,9 +111,12 @@ Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std
   std::optional<Progress> progress(std::in_place, "reading " + InputName(file));
   Outcome<std::string> bytes = ReadInput(file);
   if (!bytes) return bytes.failure();
-  Result<profile::Profile> profile = profile::DecodeProfile(*bytes, file, InputOptions(context));
+  std::vector<std::string> notes;
+  Result<profile::Profile> profile =
+      profile::DecodeProfile(*bytes, file, InputOptions(context), &notes);
   progress.reset();
   if (!profile) return BadInput(file, profile.error());
+  WarnOfLosses(context, file, notes);
   if (IsCut(context, file, *bytes)) WarnOfCut(context, file);
   return *std::move(profile);
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/commands/commands.h"
@@ -24,6 +25,10 @@ profile::DecodeOptions InputOptions(const LocalContext& context);
 // of its length, so that it cannot be told for sure. False of what is packed.
 bool IsCut(const LocalContext& context, const std::string& file, std::string_view bytes);
 void WarnOfCut(const LocalContext& context, const std::string& file);
+
+// Tells on standard error what `file` has and its profile has not: a line for each note.
+void WarnOfLosses(const LocalContext& context, const std::string& file,
+                  const std::vector<std::string>& notes);
 
 // A file that was read and is not what it should be.
 Failure BadInput(const std::string& file, const Error& error);

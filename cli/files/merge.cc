@@ -26,21 +26,40 @@ Failure CannotAdd(const std::string& file, const Error& error) {
       "of one count"};
 }
 
-// Adds files one after another, so that one of them is in memory beside the sum. `cut` gets those
-// that seem to end inside a sample.
+// What only a part of the files says is no property of their sum.
+void WarnOfDifferences(const LocalContext& context, const profile::Merger& merger) {
+  std::string names;
+  for (const std::string_view name : merger.cleared_fields()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  }
+  if (names.empty()) return;
+  std::fprintf(stderr, "%s: warning: the files differ in %s: the sum has none\n",
+               context.program.c_str(), names.c_str());
+}
+
+// Remarks on a file that was added.
+struct FileNotes {
+  bool is_cut = false;              // it seems to end inside a sample
+  std::vector<std::string> losses;  // what of it has no place here
+};
+
+// Adds files one after another, so that one of them is in memory beside the sum.
 std::optional<Failure> AddFiles(const LocalContext& context, const std::vector<std::string>& files,
-                                profile::Merger& merger, std::vector<std::string>* cut) {
+                                profile::Merger& merger, std::vector<FileNotes>* notes) {
   Progress progress("merging", "files", files.size());
   for (size_t i = 0; i < files.size(); ++i) {
     progress.Step(i);
     Outcome<std::string> bytes = ReadInput(files[i]);
     if (!bytes) return bytes.failure();
-    const Status added = profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger);
+    FileNotes& of_file = (*notes)[i];
+    of_file.losses.clear();
+    const Status added =
+        profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger, &of_file.losses);
     if (!added) {
       const bool was_read = added.error().code() == ErrorCode::kInvalid;
       return was_read ? CannotAdd(files[i], added.error()) : BadInput(files[i], added.error());
     }
-    if (IsCut(context, files[i], *bytes)) cut->push_back(files[i]);
+    of_file.is_cut = IsCut(context, files[i], *bytes);
   }
   return std::nullopt;
 }
@@ -60,17 +79,20 @@ Outcome<int> RunMerge(const LocalContext& context) {
   if (!output) return output.failure();
 
   profile::Merger merger({.max_samples = 1u << 24, .coarsen = true});
-  std::vector<std::string> cut;
-  if (std::optional<Failure> failed = AddFiles(context, files, merger, &cut))
+  std::vector<FileNotes> notes(files.size());
+  if (std::optional<Failure> failed = AddFiles(context, files, merger, &notes))
     return *std::move(failed);
   // Standard input cannot be read twice: then what is left of a stack may be a little too small.
   if (std::ranges::count(files, "-") == 0 && merger.Recount()) {
-    std::vector<std::string> cut_again;
-    if (std::optional<Failure> failed = AddFiles(context, files, merger, &cut_again))
+    if (std::optional<Failure> failed = AddFiles(context, files, merger, &notes))
       return *std::move(failed);
   }
   WarnCoarse(context, merger.max_hidden_share(), "stacks");
-  for (const std::string& file : cut) WarnOfCut(context, file);
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (notes[i].is_cut) WarnOfCut(context, files[i]);
+    WarnOfLosses(context, files[i], notes[i].losses);
+  }
+  WarnOfDifferences(context, merger);
   if (merger.saturated_values() > 0) {
     return Failure{ExitCode::kFailure, "the files cannot be added up",
                    "some values do not fit in 64 bits then", "merge fewer of them"};

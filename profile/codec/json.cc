@@ -42,11 +42,15 @@ Json SampleJson(const Profile& profile, const Sample& sample) {
   if (sample.labels.empty()) return out;
   Json labels = Json::object();
   for (const Label& label : sample.labels) {
-    std::string key(profile.string(label.key));
-    if (label.is_number != 0) {
-      labels[key] = label.number;
+    const Json value =
+        label.is_number != 0 ? Json(label.number) : Json(profile.string(label.string_value));
+    Json& known = labels[std::string(profile.string(label.key))];
+    // A key that repeats has a list of its values.
+    if (!known.is_null() && !known.is_array()) known = Json::array({known});
+    if (known.is_array()) {
+      known.push_back(value);
     } else {
-      labels[key] = profile.string(label.string_value);
+      known = value;
     }
   }
   out["labels"] = std::move(labels);

@@ -93,9 +93,13 @@ void OtlpRequest::PlaceSamples(const Profile& profile) {
   for (uint32_t i = 0; i < samples_.size(); ++i) {
     const Sample sample = profile.sample(i);
     samples_[i] = {.stack = dictionary_.AddStack(sample.locations, locations_),
-                   .first_attribute = static_cast<uint32_t>(attributes_.size()),
-                   .attribute_count = static_cast<uint32_t>(sample.labels.size())};
-    for (const Label& label : sample.labels) attributes_.push_back(AttributeOf(profile, label));
+                   .first_attribute = static_cast<uint32_t>(attributes_.size())};
+    for (const Label& label : sample.labels) {
+      // Keys of attributes are unique: the first of several labels with one key stays.
+      if (&label != sample.labels.data() && (&label)[-1].key == label.key) continue;
+      attributes_.push_back(AttributeOf(profile, label));
+      ++samples_[i].attribute_count;
+    }
   }
 }
 

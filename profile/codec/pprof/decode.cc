@@ -31,9 +31,11 @@ Result<std::string_view> InflatePprof(std::string_view bytes, const PprofDecodeL
 
 namespace {
 
-Result<Profile> DecodeRaw(std::string_view raw, const PprofDecodeLimits& limits) {
+Result<Profile> DecodeRaw(std::string_view raw, const PprofDecodeLimits& limits,
+                          PprofLosses* losses) {
   PprofReader reader;
   RETURN_IF_ERROR(reader.Read(raw, limits));
+  if (losses != nullptr) *losses = reader.FindLosses();
   ProfileBuilder builder(Meta(reader.meta()), {.max_samples = limits.max_entries,
                                                .max_bytes = std::numeric_limits<size_t>::max()});
   builder.Reserve({.strings = reader.string_count(),
@@ -52,17 +54,18 @@ Result<Profile> DecodeRaw(std::string_view raw, const PprofDecodeLimits& limits)
 
 }  // namespace
 
-Result<Profile> DecodePprof(std::string_view bytes, const PprofDecodeLimits& limits) {
+Result<Profile> DecodePprof(std::string_view bytes, const PprofDecodeLimits& limits,
+                            PprofLosses* losses) {
   std::string inflated;
   ASSIGN_OR_RETURN(std::string_view raw, InflatePprof(bytes, limits, &inflated));
-  return DecodeRaw(raw, limits);
+  return DecodeRaw(raw, limits, losses);
 }
 
 Result<Profile> DecodePprof(std::string&& bytes, const PprofDecodeLimits& limits) {
   std::string inflated;
   ASSIGN_OR_RETURN(std::string_view raw, InflatePprof(bytes, limits, &inflated));
   if (!inflated.empty()) std::string().swap(bytes);
-  return DecodeRaw(raw, limits);
+  return DecodeRaw(raw, limits, nullptr);
 }
 
 }  // namespace firetower::profile

@@ -26,6 +26,7 @@ void PprofReader::Clear() {
   mapping_ids_.Clear();
   function_ids_.Clear();
   location_ids_.Clear();
+  losses_ = {};
   string_bytes_ = frame_count_ = 0;
 }
 
@@ -55,7 +56,7 @@ Status PprofReader::Read(std::string_view raw, const PprofDecodeLimits& limits) 
   for (std::string_view message : function_messages_) RETURN_IF_ERROR(ReadFunction(message));
   for (std::string_view message : location_messages_) RETURN_IF_ERROR(ReadLocation(message));
   for (uint32_t i = 0; i < sample_count(); ++i) {
-    RETURN_IF_ERROR(ReadSample(i));
+    RETURN_IF_ERROR(ReadSample(i, &losses_));
     frame_count_ += stack_.size();
   }
   return OkStatus();
@@ -68,7 +69,10 @@ Status PprofReader::ReadMapping(std::string_view message) {
   int64_t filename = 0;
   int64_t build_id = 0;
   auto visit = [&](const WireField& field) {
-    if (field.is_bytes) return;
+    if (field.is_bytes) {
+      ++losses_.unknown_fields;
+      return;
+    }
     auto flag = [&](Mapping::Flags bit) {
       if (field.value != 0) to.flags |= bit;
     };
@@ -100,6 +104,7 @@ Status PprofReader::ReadMapping(std::string_view message) {
       case pprof_field::kHasInlineFrames:
         return flag(Mapping::kHasInlineFrames);
       default:
+        ++losses_.unknown_fields;
         break;
     }
   };
@@ -121,7 +126,10 @@ Status PprofReader::ReadFunction(std::string_view message) {
   int64_t start_line = 0;
   int64_t texts[] = {0, 0, 0};
   auto visit = [&](const WireField& field) {
-    if (field.is_bytes) return;
+    if (field.is_bytes) {
+      ++losses_.unknown_fields;
+      return;
+    }
     switch (field.number) {
       case pprof_field::kFunctionOwnId:
         id = field.value;
@@ -135,6 +143,7 @@ Status PprofReader::ReadFunction(std::string_view message) {
         start_line = field.number_value();
         break;
       default:
+        ++losses_.unknown_fields;
         break;
     }
   };
@@ -156,10 +165,18 @@ Status PprofReader::ReadLine(std::string_view message, size_t location_number) {
   Line line;
   uint64_t function = 0;
   auto visit = [&](const WireField& field) {
-    if (field.is_bytes) return;
-    if (field.number == pprof_field::kFunctionIdOfLine) function = field.value;
-    if (field.number == pprof_field::kLineNumber) line.line = field.number_value();
-    if (field.number == pprof_field::kColumn) line.column = static_cast<uint32_t>(field.value);
+    if (field.is_bytes) {
+      ++losses_.unknown_fields;
+    } else if (field.number == pprof_field::kFunctionIdOfLine) {
+      function = field.value;
+    } else if (field.number == pprof_field::kLineNumber) {
+      line.line = field.number_value();
+    } else if (field.number == pprof_field::kColumn) {
+      if (field.value > UINT32_MAX) ++losses_.columns;
+      line.column = field.value > UINT32_MAX ? 0 : static_cast<uint32_t>(field.value);
+    } else {
+      ++losses_.unknown_fields;
+    }
   };
   if (!ForEachField(message, visit)) return NotAMessage("location", location_number);
   if (lines_.size() >= limits_.max_entries) {
@@ -183,6 +200,7 @@ Status PprofReader::ReadLocation(std::string_view message) {
   Status lines = OkStatus();
   auto visit = [&](const WireField& field) {
     if (field.is_bytes) {
+      if (field.number != pprof_field::kLine) ++losses_.unknown_fields;
       if (field.number == pprof_field::kLine && lines) lines = ReadLine(field.bytes, number);
       return;
     }
@@ -200,6 +218,7 @@ Status PprofReader::ReadLocation(std::string_view message) {
         to.is_folded = field.value != 0;
         break;
       default:
+        ++losses_.unknown_fields;
         break;
     }
   };
@@ -227,17 +246,25 @@ Location PprofReader::location(uint32_t index) const {
           .lines = {lines_.data() + entry.first_line, entry.line_count}};
 }
 
-Status PprofReader::ReadLabel(std::string_view message, size_t sample_number) {
+Status PprofReader::ReadLabel(std::string_view message, size_t sample_number, PprofLosses* losses) {
   int64_t key = 0;
   int64_t text = 0;
   int64_t number = 0;
   int64_t unit = 0;
   auto visit = [&](const WireField& field) {
-    if (field.is_bytes) return;
-    if (field.number == pprof_field::kKey) key = field.number_value();
-    if (field.number == pprof_field::kStr) text = field.number_value();
-    if (field.number == pprof_field::kNum) number = field.number_value();
-    if (field.number == pprof_field::kNumUnit) unit = field.number_value();
+    if (field.is_bytes) {
+      ++losses->unknown_fields;
+    } else if (field.number == pprof_field::kKey) {
+      key = field.number_value();
+    } else if (field.number == pprof_field::kStr) {
+      text = field.number_value();
+    } else if (field.number == pprof_field::kNum) {
+      number = field.number_value();
+    } else if (field.number == pprof_field::kNumUnit) {
+      unit = field.number_value();
+    } else {
+      ++losses->unknown_fields;
+    }
   };
   if (!ForEachField(message, visit)) return NotAMessage("sample", sample_number);
   for (int64_t index : {key, text, unit}) {
@@ -245,6 +272,7 @@ Status PprofReader::ReadLabel(std::string_view message, size_t sample_number) {
   }
   // On the wire the empty text is the same as the number 0 without a unit.
   const bool is_number = text == 0 && (number != 0 || unit != 0);
+  if (text != 0 && (number != 0 || unit != 0)) ++losses->label_numbers;
   labels_.push_back({.key = static_cast<StringId>(key),
                      .string_value = static_cast<StringId>(text),
                      .number = is_number ? number : 0,
@@ -260,7 +288,7 @@ std::string_view PprofReader::SampleMessage(uint32_t index) const {
   return field.bytes;
 }
 
-Status PprofReader::ReadSample(uint32_t index) {
+Status PprofReader::ReadSample(uint32_t index, PprofLosses* losses) {
   const size_t number = size_t{index} + 1;
   ids_.clear();
   values_.clear();
@@ -268,10 +296,14 @@ Status PprofReader::ReadSample(uint32_t index) {
   bool lists = true;
   Status labels = OkStatus();
   auto visit = [&](const WireField& field) {
-    if (field.number == pprof_field::kLocationId) lists = AppendNumbers(field, &ids_) && lists;
-    if (field.number == pprof_field::kValue) lists = AppendNumbers(field, &values_) && lists;
-    if (field.number == pprof_field::kLabel && field.is_bytes && labels) {
-      labels = ReadLabel(field.bytes, number);
+    if (field.number == pprof_field::kLocationId) {
+      lists = AppendNumbers(field, &ids_) && lists;
+    } else if (field.number == pprof_field::kValue) {
+      lists = AppendNumbers(field, &values_) && lists;
+    } else if (field.number == pprof_field::kLabel && field.is_bytes) {
+      if (labels) labels = ReadLabel(field.bytes, number, losses);
+    } else {
+      ++losses->unknown_fields;
     }
   };
   if (!ForEachField(SampleMessage(index), visit) || !lists) return NotAMessage("sample", number);
@@ -293,7 +325,8 @@ Status PprofReader::ReadSample(uint32_t index) {
 }
 
 Sample PprofReader::sample(uint32_t index) {
-  CHECK(ReadSample(index));  // it went well once
+  PprofLosses counted;                 // when it was checked
+  CHECK(ReadSample(index, &counted));  // it went well once
   return {.locations = stack_, .values = values_, .labels = labels_};
 }
 

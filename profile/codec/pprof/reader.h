@@ -44,6 +44,9 @@ class PprofReader {
   // Valid until the next call.
   Sample sample(uint32_t index);
 
+  // Counts what the file has and the accessors do not give.
+  PprofLosses FindLosses() const;
+
   // Of all strings and all stacks together.
   size_t string_bytes() const { return string_bytes_; }
   size_t frame_count() const { return frame_count_; }
@@ -77,8 +80,8 @@ class PprofReader {
   Status ReadLocation(std::string_view message);
   Status ReadLine(std::string_view message, size_t location_number);
   std::string_view SampleMessage(uint32_t index) const;
-  Status ReadSample(uint32_t index);
-  Status ReadLabel(std::string_view message, size_t sample_number);
+  Status ReadSample(uint32_t index, PprofLosses* losses);
+  Status ReadLabel(std::string_view message, size_t sample_number, PprofLosses* losses);
 
   bool IsString(int64_t index) const {
     return index >= 0 && static_cast<uint64_t>(index) < strings_.size();
@@ -111,6 +114,7 @@ class PprofReader {
   IdMap mapping_ids_;
   IdMap function_ids_;
   IdMap location_ids_;
+  PprofLosses losses_;  // all but texts; samples count when they are checked
   size_t string_bytes_ = 0;
   size_t frame_count_ = 0;
   // Of the sample that was read last.

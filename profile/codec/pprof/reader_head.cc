@@ -2,6 +2,7 @@
 // What PprofReader reads first: texts, scalars, and where the entries are.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json.h"
@@ -45,7 +46,10 @@ Status PprofReader::ReadHead(const WireField& field) {
     default:
       break;
   }
-  if (field.is_bytes) return OkStatus();
+  if (field.is_bytes) {
+    ++losses_.unknown_fields;
+    return OkStatus();
+  }
   switch (field.number) {
     case pprof_field::kDropFrames:
       drop_frames_ = field.number_value();
@@ -69,6 +73,7 @@ Status PprofReader::ReadHead(const WireField& field) {
       doc_url_ = field.number_value();
       break;
     default:
+      ++losses_.unknown_fields;
       break;
   }
   return OkStatus();
@@ -121,9 +126,13 @@ Status PprofReader::KeepString(const WireField& field) {
 Status PprofReader::ReadType(const WireField& field, std::string_view kind, size_t number,
                              TypeEntry* type) {
   const bool whole = field.is_bytes && ForEachField(field.bytes, [&](const WireField& part) {
-                       if (part.is_bytes) return;
-                       if (part.number == pprof_field::kType) type->type = part.number_value();
-                       if (part.number == pprof_field::kUnit) type->unit = part.number_value();
+                       if (!part.is_bytes && part.number == pprof_field::kType) {
+                         type->type = part.number_value();
+                       } else if (!part.is_bytes && part.number == pprof_field::kUnit) {
+                         type->unit = part.number_value();
+                       } else {
+                         ++losses_.unknown_fields;
+                       }
                      });
   return whole ? OkStatus() : NotAMessage(kind, number);
 }
@@ -132,6 +141,13 @@ Status PprofReader::ReadComments(const WireField& field) {
   if (!AppendNumbers(field, &comments_)) return Corrupt("comment", 0, "broken list");
   if (comments_.size() <= kMaxComments) return OkStatus();
   return Error(ErrorCode::kExhausted, fmt::format("pprof: more than {} comments", kMaxComments));
+}
+
+PprofLosses PprofReader::FindLosses() const {
+  PprofLosses losses = losses_;
+  losses.texts = static_cast<uint64_t>(
+      std::ranges::count_if(strings_, [](std::string_view text) { return !IsValidUtf8(text); }));
+  return losses;
 }
 
 Error PprofReader::NoString(int64_t index, std::string_view kind, size_t number) const {

@@ -39,12 +39,22 @@ TEST(ProfileBuilder, KeepsStacksWithOtherLabelsApart) {
   EXPECT_EQ(profile.sample(0).values[0], 2);
 }
 
-TEST(ProfileBuilder, KeepsOneValuePerLabelKey) {
+TEST(ProfileBuilder, KeepsLabelsOfOneKeyInTheirOrder) {
   StackBuilder stacks;
-  stacks.Add({"main"}, 1, {{"thread", "a"}, {"thread", "b"}});
+  stacks.Add({"main"}, 1, {{"thread", "b"}, {"cpu", "0"}, {"thread", "a"}});
+  stacks.Add({"main"}, 1, {{"thread", "b"}, {"thread", "a"}, {"cpu", "0"}});
+  stacks.Add({"main"}, 1, {{"thread", "a"}, {"thread", "b"}, {"cpu", "0"}});
   Profile profile = stacks.Build();
-  ASSERT_EQ(profile.sample(0).labels.size(), 1u);
-  EXPECT_EQ(profile.string(profile.sample(0).labels[0].string_value), "a");
+  ASSERT_EQ(profile.sample_count(), 2u);
+  const Sample sample = profile.sample(0);
+  EXPECT_EQ(sample.values[0], 2);
+  ASSERT_EQ(sample.labels.size(), 3u);
+  std::vector<std::string_view> threads;
+  for (const Label& label : sample.labels) {
+    if (profile.string(label.key) == "thread")
+      threads.push_back(profile.string(label.string_value));
+  }
+  EXPECT_THAT(threads, ElementsAre("b", "a"));
 }
 
 TEST(ProfileBuilder, ReplacesBytesThatAreNotUtf8) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/losses.h"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+
+#include "base/json.h"
+
+namespace firetower::profile {
+
+void AddNoteOfPprof(const PprofLosses& losses, std::vector<std::string>* notes) {
+  if (notes == nullptr) return;
+  std::string note;
+  const auto add = [&](uint64_t count, std::string_view what) {
+    if (count > 0) note += fmt::format("{}{} {}", note.empty() ? "" : "; ", count, what);
+  };
+  add(losses.unknown_fields, "fields that profile.proto does not have are left out");
+  add(losses.label_numbers, "labels have a text and a number: the number is left out, as in pprof");
+  add(losses.columns, "columns of lines are left out: they are not of 32 bits");
+  add(losses.texts, "texts are not UTF-8: U+FFFD stands for the bytes that are none");
+  if (!note.empty()) notes->push_back(std::move(note));
+}
+
+void AddNoteOfText(std::string_view text, std::vector<std::string>* notes) {
+  if (notes == nullptr || IsValidUtf8(text)) return;
+  notes->push_back("it is not all UTF-8: U+FFFD stands for the bytes that are none");
+}
+
+}  // namespace firetower::profile
