@@ -6,7 +6,7 @@
 
 #include "profile/codec/foreign.h"
 #include "profile/codec/gperftools.h"
-#include "profile/codec/perf_line.h"
+#include "profile/codec/perf/layout.h"
 #include "profile/codec/text.h"
 #include "profile/format.h"
 
@@ -34,7 +34,9 @@ std::optional<Format> FormatOfText(std::string_view text) {
   LineReader lines(text.substr(0, kLookBytes));
   for (std::string_view line; lines.Next(&line);) {
     if (TrimLeft(line).empty() || line.starts_with('#')) continue;
-    if (ParsePerfHeader(line)) return Format::kPerfScript;
+    if (LooksLikePerfScript(text.substr(static_cast<size_t>(line.data() - text.data())))) {
+      return Format::kPerfScript;
+    }
     if (EndsInCount(line)) return Format::kFolded;
     return std::nullopt;
   }

@@ -10,76 +10,47 @@
 #include <vector>
 
 #include "profile/builder.h"
-#include "profile/codec/perf_line.h"
+#include "profile/codec/perf/line.h"
+#include "profile/codec/perf/survey.h"
 #include "profile/codec/text.h"
 #include "profile/import.h"
 
 namespace firetower::profile {
 namespace {
 
-// Two sample types an event; the reader of pprof takes as many types.
-constexpr size_t kMaxEvents = 32;
 constexpr std::string_view kAllowed =
     "neither the first line of a sample ('comm pid [cpu] time: period event:') nor a frame "
-    "('address symbol (module)')";
+    "('address symbol (module)'); run perf script without -F, or with -F "
+    "comm,tid,time,period,event,ip,sym,dso";
+constexpr std::string_view kLost =
+    "a frame before the first line of a sample; run perf script without -F, or with -F "
+    "comm,tid,time,period,event,ip,sym,dso";
+constexpr std::string_view kSeveralFrames =
+    "two addresses, and which is the frame's is not said; use -F -trace or -F -addr";
+constexpr std::string_view kBehindFrame =
+    "more behind the frame than its module: fields like phys_addr, insn, iregs, brstack and "
+    "data_page_size cannot be read; leave them out, or use -F +dso";
 
-// perf pads the name of a thread with blanks where samples have no stacks, so that such a line
-// looks like a frame; but a frame has no time.
-std::optional<PerfHeader> HeaderOf(std::string_view line) {
-  if (line.empty() || line.front() == '#') return std::nullopt;
-  if (!IsBlank(line.front())) return ParsePerfHeader(line);
-  if (line.find(": ") == std::string_view::npos && !line.ends_with(':')) return std::nullopt;
-  std::optional<PerfHeader> header = ParsePerfHeader(line);
-  if (header && !header->time_ns) return std::nullopt;
-  return header;
+// True when a symbol has what no name has: the value of another field behind it.
+bool HasMoreBehind(const PerfFrame& frame) {
+  if (!frame.module.empty() || frame.inlined) return false;
+  constexpr std::string_view kPages[] = {" N/A", " 4K", " 64K", " 2M", " 1G"};
+  return frame.symbol.find("  ") != std::string_view::npos ||
+         frame.symbol.find(" insn: ") != std::string_view::npos ||
+         frame.symbol.find(" ilen: ") != std::string_view::npos ||
+         frame.symbol.find("+0x") != std::string_view::npos ||
+         frame.symbol.find(" 0x") != std::string_view::npos ||
+         std::ranges::any_of(kPages, [&](auto page) { return frame.symbol.ends_with(page); });
 }
 
-bool IsSideband(const PerfHeader& header) { return header.event.starts_with(kSidebandPrefix); }
-
-// What is said of all samples.
-struct Survey {
-  std::vector<std::string_view> events = {};
-  int64_t first_ns = std::numeric_limits<int64_t>::max();
-  int64_t last_ns = std::numeric_limits<int64_t>::min();
-  std::optional<int64_t> period = {};  // of the samples so far, as long as it is one
-  bool one_period = true;
-};
-
-Result<Survey> SurveySamples(std::string_view text) {
-  Survey survey;
-  LineReader lines(text);
-  for (std::string_view line; lines.Next(&line);) {
-    std::optional<PerfHeader> header = HeaderOf(line);
-    if (!header || IsSideband(*header)) continue;
-    std::string_view event = PerfEventName(header->event);
-    if (std::ranges::find(survey.events, event) == survey.events.end()) {
-      if (survey.events.size() >= kMaxEvents) {
-        return Error(ErrorCode::kExhausted, fmt::format("perf script line {}: more than {} events",
-                                                        lines.number(), kMaxEvents));
-      }
-      survey.events.push_back(event);
-    }
-    if (header->time_ns) {
-      survey.first_ns = std::min(survey.first_ns, *header->time_ns);
-      survey.last_ns = std::max(survey.last_ns, *header->time_ns);
-    }
-    const int64_t period = header->period.value_or(0);
-    if (!survey.period) survey.period = period;
-    survey.one_period = survey.one_period && *survey.period == period;
-  }
-  return survey;
-}
-
-bool IsClock(std::string_view event) { return event == "cpu-clock" || event == "task-clock"; }
-
-Meta MetaOf(const Survey& survey) {
+Meta MetaOf(const PerfSurvey& survey) {
   Meta meta;
-  const bool one = survey.events.size() <= 1;
-  for (std::string_view event : survey.events) {
-    std::string name(event.empty() ? "events" : event);
-    if (one && IsClock(event)) name = "cpu";  // as everybody calls it
+  const bool one = survey.names.size() <= 1;
+  for (const std::string& event : survey.names) {
+    std::string name = event.empty() ? "events" : event;
+    if (one && IsPerfClock(event)) name = "cpu";  // as everybody calls it
     meta.sample_types.push_back({one ? "samples" : name + "_samples", "count"});
-    meta.sample_types.push_back({name, IsClock(event) ? "nanoseconds" : "count"});
+    meta.sample_types.push_back({name, IsPerfClock(event) ? "nanoseconds" : "count"});
   }
   if (meta.sample_types.empty()) meta.sample_types = {{"samples", "count"}};
   if (one) meta.period_type = meta.sample_types.back();
@@ -92,9 +63,9 @@ Meta MetaOf(const Survey& survey) {
 
 class PerfScriptDecoder {
  public:
-  PerfScriptDecoder(const Survey& survey, const PerfScriptOptions& options,
+  PerfScriptDecoder(const PerfSurvey& survey, const PerfScriptOptions& options,
                     const ImportLimits& limits)
-      : events_(survey.events),
+      : survey_(survey),
         options_(options),
         limits_(limits),
         builder_(MetaOf(survey),
@@ -102,19 +73,10 @@ class PerfScriptDecoder {
         values_(builder_.meta().sample_types.size()) {}
 
   Result<Profile> Decode(std::string_view text) {
+    PerfLineSorter sorter(survey_.layout);
     LineReader lines(text);
     for (std::string_view line; lines.Next(&line);) {
-      if (line.starts_with('#')) continue;
-      if (TrimLeft(line).empty()) {
-        RETURN_IF_ERROR(EndSample());
-      } else if (std::optional<PerfHeader> header = HeaderOf(line)) {
-        RETURN_IF_ERROR(EndSample());
-        BeginSample(*header);
-      } else if (!AddToStack(line)) {
-        const bool lost = !sample_ && IsBlank(line.front());
-        return LineError("perf script", lines.number(),
-                         lost ? "a frame before the first line of a sample" : kAllowed, line);
-      }
+      RETURN_IF_ERROR(AddLine(sorter, sorter.Next(line), line, lines.number()));
     }
     RETURN_IF_ERROR(EndSample());
     if (builder_.saturated_values() > 0) {
@@ -129,28 +91,66 @@ class PerfScriptDecoder {
     PerfSourceLine source;
   };
 
-  void BeginSample(const PerfHeader& header) {
-    sideband_ = IsSideband(header);
-    if (sideband_) return;
-    sample_ = header;
-    // Samples without a call graph have their frame on the same line.
-    if (std::optional<PerfFrame> frame = ParsePerfFrame(header.rest)) {
-      if (header.rest.ends_with(')')) AddFrame(*frame);
+  Status AddLine(const PerfLineSorter& sorter, PerfLineKind kind, std::string_view line,
+                 size_t number) {
+    switch (kind) {
+      case PerfLineKind::kComment:
+        return OkStatus();
+      case PerfLineKind::kBlank:
+        return EndSample();
+      case PerfLineKind::kSideband:
+        RETURN_IF_ERROR(EndSample());
+        sideband_ = true;
+        return OkStatus();
+      case PerfLineKind::kHeader:
+        RETURN_IF_ERROR(EndSample());
+        return BeginSample(sorter.header(), line, number);
+      case PerfLineKind::kFrame:
+        if (sideband_) return OkStatus();
+        return AddFrameLine(line, line, number);
+      case PerfLineKind::kSource:
+        if (sideband_) return OkStatus();
+        return AddSource(line, number);
+      case PerfLineKind::kOther:
+        break;
     }
+    if (sideband_) return OkStatus();
+    const bool lost = !sample_ && IsBlank(line.front());
+    return LineError("perf script", number, lost ? kLost : kAllowed, line);
   }
 
-  // False when the line can be neither a frame nor the source line of one.
-  bool AddToStack(std::string_view line) {
-    if (sideband_) return true;
-    if (!sample_ || !IsBlank(line.front())) return false;
-    if (std::optional<PerfFrame> frame = ParsePerfFrame(line)) {
-      AddFrame(*frame);
-      return true;
+  Status BeginSample(const PerfHeader& header, std::string_view line, size_t number) {
+    sample_ = header;
+    event_ = survey_.Find(header.event);
+    // Samples without a call graph have their frame on the same line.
+    if (event_->has_stacks) return OkStatus();
+    const PerfRestFrame found = FindPerfFrame(header.rest, survey_.layout.padded);
+    if (found.several) return LineError("perf script", number, kSeveralFrames, line);
+    if (found.frame.empty()) return OkStatus();
+    return AddFrameLine(found.frame, line, number);
+  }
+
+  // `line` is where `text` stands.
+  Status AddFrameLine(std::string_view text, std::string_view line, size_t number) {
+    if (!sample_) return LineError("perf script", number, kLost, line);
+    std::optional<PerfFrame> frame = ParsePerfFrame(text);
+    if (!frame) {
+      return LineError("perf script", number,
+                       event_->has_stacks ? kAllowed : std::string_view(kBehindFrame), line);
     }
+    if (survey_.layout.padded && HasMoreBehind(*frame)) {
+      return LineError("perf script", number, kBehindFrame, line);
+    }
+    AddFrame(*frame);
+    return OkStatus();
+  }
+
+  Status AddSource(std::string_view line, size_t number) {
     std::optional<PerfSourceLine> source = ParsePerfSourceLine(line);
-    if (!source || lines_.empty()) return false;
+    if (!source || lines_.empty()) return LineError("perf script", number, kAllowed, line);
     lines_.back().source = *source;
-    return true;
+    frame_.inlined = frame_.inlined || source->inlined;
+    return OkStatus();
   }
 
   // Inlined calls come first, then the function that holds them: one location.
@@ -182,15 +182,14 @@ class PerfScriptDecoder {
     if (!sample_) return OkStatus();
     if (!lines_.empty()) EndFrame();
     const PerfHeader header = *std::exchange(sample_, std::nullopt);
-    auto event = std::ranges::find(events_, PerfEventName(header.event));
-    const auto column = static_cast<size_t>(event - events_.begin()) * 2;
+    const size_t column = event_->type * 2;
     std::ranges::fill(values_, 0);
     values_[column] = 1;
     values_[column + 1] = header.period.value_or(1);
     labels_.clear();
-    labels_.push_back(builder_.StringLabel("comm", header.comm));
+    if (survey_.layout.comm) labels_.push_back(builder_.StringLabel("comm", header.comm));
     if (header.pid) labels_.push_back(builder_.NumberLabel("pid", *header.pid, ""));
-    labels_.push_back(builder_.NumberLabel("tid", header.tid, ""));
+    if (header.tid) labels_.push_back(builder_.NumberLabel("tid", *header.tid, ""));
     if (header.cpu) labels_.push_back(builder_.NumberLabel("cpu", *header.cpu, ""));
     if (header.time_ns && options_.times) {
       labels_.push_back(builder_.NumberLabel("end_timestamp_ns", *header.time_ns, "nanoseconds"));
@@ -203,7 +202,7 @@ class PerfScriptDecoder {
                              limits_.max_profile_bytes));
   }
 
-  const std::vector<std::string_view>& events_;
+  const PerfSurvey& survey_;
   PerfScriptOptions options_;
   ImportLimits limits_;
   ProfileBuilder builder_;
@@ -211,6 +210,7 @@ class PerfScriptDecoder {
   std::vector<Label> labels_;
   // The sample that is being read, and what of its stack is complete, leaf first.
   std::optional<PerfHeader> sample_;
+  const PerfEvent* event_ = nullptr;
   bool sideband_ = false;
   std::vector<uint32_t> stack_;
   // The frame that is being read: inlined calls before it, its own line last.
@@ -227,7 +227,7 @@ Result<Profile> DecodePerfScript(std::string_view text, const PerfScriptOptions&
                  fmt::format("perf script: {} bytes, more than the limit of {}", text.size(),
                              limits.max_bytes));
   }
-  ASSIGN_OR_RETURN(Survey survey, SurveySamples(text));
+  ASSIGN_OR_RETURN(PerfSurvey survey, SurveyPerfScript(text));
   return PerfScriptDecoder(survey, options, limits).Decode(text);
 }
 

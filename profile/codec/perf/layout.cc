@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/perf/layout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/codec/perf/line.h"
+
+namespace firetower::profile {
+namespace {
+
+bool MentionsSideband(std::string_view line) {
+  const size_t at = line.find(kSidebandPrefix);
+  return at != std::string_view::npos && at > 0 && line[at - 1] == ' ';
+}
+
+// A line of -F +srcline is indented by two blanks.
+bool IsIndentedSource(std::string_view line) {
+  return line.size() > 2 && line.starts_with("  ") && line[2] != ' ' && ParsePerfSourceLine(line);
+}
+
+// A frame of text whose tabs became blanks. A number alone is another field's.
+bool IsBlankIndentedFrame(std::string_view line) {
+  if (!IsBlank(line.front())) return false;
+  std::optional<PerfFrame> frame = ParsePerfFrame(line);
+  return frame && (!frame->symbol.empty() || !frame->module.empty());
+}
+
+Error NoHeader(std::string_view line, size_t number) {
+  std::string why =
+      "neither the first line of a sample ('comm pid [cpu] time: period event:') nor a frame "
+      "('address symbol (module)')";
+  std::string_view fields = PerfTrailingFields(line);
+  if (!fields.empty()) {
+    why += fmt::format(": values of {} are not read; leave the field out", fields);
+  } else {
+    why += fmt::format(", with the same columns as the lines before; {}", kPerfRemedy);
+  }
+  return LineError("perf script", number, why, line);
+}
+
+// What a pass over the file with a set of layouts found.
+struct Pass {
+  std::vector<PerfLayout> left = {};
+  bool narrow = false;         // something is narrower than perf prints it
+  std::string_view line = {};  // that has none of the columns; empty: all lines have them
+  size_t number = 0;
+  bool begun = false;  // a line was read before
+};
+
+// Drops the layouts that a line does not have.
+bool Narrow(std::string_view line, Pass* pass) {
+  std::vector<PerfLayout> left;
+  bool narrow = false;
+  for (const PerfLayout& layout : pass->left) {
+    std::optional<PerfHeader> header = MatchPerfHeader(line, layout);
+    if (!header) continue;
+    narrow = narrow || header->narrow;
+    left.push_back(layout);
+  }
+  if (left.empty()) return false;
+  pass->left = std::move(left);
+  pass->narrow = pass->narrow || narrow;
+  pass->begun = true;
+  return true;
+}
+
+Pass TryLayouts(std::string_view text, const std::vector<PerfLayout>& layouts) {
+  Pass pass{.left = layouts};
+  const bool padded = layouts.front().padded;
+  bool in_stack = false;
+  bool in_sample = false;
+  LineReader lines(text);
+  for (std::string_view line; lines.Next(&line);) {
+    if (line.starts_with('#')) continue;
+    bool narrow = false;
+    if (TrimLeft(line).empty()) {
+      in_stack = in_sample = false;
+    } else if (IsPerfFrameLine(line, &narrow)) {
+      pass.narrow = pass.narrow || narrow;
+      if (padded && narrow) return pass;
+      in_stack = true;
+    } else if (MentionsSideband(line) || (in_stack && IsIndentedSource(line))) {
+      continue;
+    } else if (Narrow(line, &pass)) {
+      in_stack = false;
+      in_sample = true;
+    } else if (in_sample && IsIndentedSource(line)) {
+      continue;
+    } else if (!padded && IsBlankIndentedFrame(line)) {
+      pass.narrow = true;  // indented by blanks
+    } else {
+      pass.line = line;
+      pass.number = lines.number();
+      return pass;
+    }
+  }
+  return pass;
+}
+
+}  // namespace
+
+PerfLineKind PerfLineSorter::Next(std::string_view line) {
+  last_ = KindOf(line);
+  return last_;
+}
+
+PerfLineKind PerfLineSorter::KindOf(std::string_view line) {
+  if (line.starts_with('#')) return PerfLineKind::kComment;
+  if (TrimLeft(line).empty()) return PerfLineKind::kBlank;
+  bool narrow = false;
+  if (IsPerfFrameLine(line, &narrow)) return PerfLineKind::kFrame;
+  const bool in_stack = last_ == PerfLineKind::kFrame || last_ == PerfLineKind::kSource;
+  if (in_stack && IsIndentedSource(line)) return PerfLineKind::kSource;
+  if (std::optional<PerfHeader> header = MatchPerfHeader(line, layout_)) {
+    // perf pads names where samples have no stacks, so that such a line looks like a frame that is
+    // indented by blanks; but a frame has no time.
+    if (layout_.padded || !IsBlank(line.front()) || header->time_ns) {
+      header_ = *header;
+      return header_.event.starts_with(kSidebandPrefix) ? PerfLineKind::kSideband
+                                                        : PerfLineKind::kHeader;
+    }
+  }
+  if (MentionsSideband(line)) return PerfLineKind::kSideband;
+  if (last_ == PerfLineKind::kHeader && IsIndentedSource(line)) return PerfLineKind::kSource;
+  if (!layout_.padded && IsBlankIndentedFrame(line)) return PerfLineKind::kFrame;
+  return PerfLineKind::kOther;
+}
+
+Result<PerfLayout> FindPerfLayout(std::string_view text) {
+  Pass padded = TryLayouts(text, PaddedPerfLayouts());
+  if (padded.line.empty() && !padded.narrow) {
+    return padded.begun ? padded.left.front() : PerfLayout{};
+  }
+  Pass loose = TryLayouts(text, LoosePerfLayouts());
+  if (loose.line.empty() && loose.narrow) return loose.left.front();
+  const Pass& said = padded.begun && !padded.line.empty() ? padded : loose;
+  if (!said.line.empty()) return NoHeader(said.line, said.number);
+  return NoHeader(padded.line, padded.number);
+}
+
+bool LooksLikePerfScript(std::string_view text) {
+  LineReader lines(text);
+  std::string_view line;
+  do {
+    if (!lines.Next(&line)) return false;
+  } while (line.starts_with('#') || TrimLeft(line).empty());
+  bool narrow = false;
+  if (IsPerfFrameLine(line, &narrow) && !narrow) return true;
+  auto fits = [&](const PerfLayout& layout) {
+    std::optional<PerfHeader> header = MatchPerfHeader(line, layout);
+    return header && (layout.padded ? header->time_ns || header->tid : true);
+  };
+  if (std::ranges::any_of(LoosePerfLayouts(), fits)) return true;
+  if (std::ranges::any_of(PaddedPerfLayouts(), fits)) return true;
+  // A name or a number in its width alone, or a first frame, is perf's too.
+  if (line.starts_with(' ') && (line.ends_with(' ') || !FindPerfFrame(line, true).frame.empty())) {
+    return true;
+  }
+  return lines.Next(&line) && IsPerfFrameLine(line, &narrow) && !narrow;
+}
+
+}  // namespace firetower::profile

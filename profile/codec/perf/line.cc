@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/perf/line.h"
+
+#include <algorithm>
+
+#include "profile/codec/text.h"
+
+namespace firetower::profile {
+namespace {
+
+constexpr std::string_view kUnknown = "[unknown]";
+bool IsHex(std::string_view text) {
+  return !text.empty() && text.size() <= 16 && std::ranges::all_of(text, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  });
+}
+
+// `text` without `+0x1f` at its end.
+std::string_view WithoutOffset(std::string_view text) {
+  const size_t plus = text.rfind("+0x");
+  if (plus == std::string_view::npos || !IsHex(text.substr(plus + 3))) return text;
+  return text.substr(0, plus);
+}
+
+// The position of the bracket that the last one closes; a name may hold some itself.
+size_t OpeningBracket(std::string_view text) {
+  size_t depth = 0;
+  for (size_t at = text.size(); at-- > 0;) {
+    if (text[at] == ')') ++depth;
+    if (text[at] == '(' && --depth == 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+// True for a term of an event that says how it is recorded, not what is counted: perf-record(1),
+// -e.
+bool IsRecordingTerm(std::string_view term) {
+  constexpr std::string_view kTerms[] = {
+      "freq",       "period",     "time",         "call-graph",     "stack-size", "inherit",
+      "no-inherit", "overwrite",  "no-overwrite", "max-stack",      "nr",         "driver-config",
+      "percore",    "aux-output", "aux-action",   "aux-sample-size"};
+  return std::ranges::find(kTerms, term.substr(0, term.find('='))) != std::end(kTerms);
+}
+
+}  // namespace
+
+std::optional<PerfFrame> ParsePerfFrame(std::string_view line) {
+  std::string_view text = TrimRight(line);
+  std::string_view ip = TakeWord(&text);
+  PerfFrame frame;
+  if (!IsHex(ip) || !ParseHex(ip, &frame.ip)) return std::nullopt;
+  if (text.ends_with(')')) {
+    const size_t open = OpeningBracket(text);
+    if (open == std::string_view::npos || (open > 0 && !IsBlank(text[open - 1]))) {
+      // Of a symbol alone: f(int).
+      frame.symbol = WithoutOffset(text);
+      return frame;
+    }
+    frame.module = WithoutOffset(text.substr(open + 1, text.size() - open - 2));
+    text = TrimRight(text.substr(0, open));
+  } else if (text.find(" (") != std::string_view::npos) {
+    return std::nullopt;  // cut off
+  }
+  frame.symbol = WithoutOffset(text);
+  frame.inlined = frame.module == "inlined";
+  if (frame.symbol == kUnknown) frame.symbol = {};
+  if (frame.module == kUnknown || frame.inlined) frame.module = {};
+  return frame;
+}
+
+PerfRestFrame FindPerfFrame(std::string_view rest, bool padded) {
+  constexpr size_t kAddressWidth = 16;
+  PerfRestFrame found;
+  if (!padded) {
+    std::string_view text = rest;
+    if (rest.ends_with(')') && IsHex(TakeWord(&text))) found.frame = rest;
+    return found;
+  }
+  // A blank, then the address in its width: no other number has that much room.
+  for (size_t at = 0; at < rest.size();) {
+    const size_t word = rest.find_first_not_of(' ', at);
+    if (word == std::string_view::npos) break;
+    const size_t end = std::min(rest.find(' ', word), rest.size());
+    const bool roomy = end > kAddressWidth && end - word <= kAddressWidth &&
+                       word - at + (end - word) > kAddressWidth - (at == 0 ? 0 : 1);
+    // Where samples have a data source, it has the same form, and its text behind it.
+    if (roomy && IsHex(rest.substr(word, end - word)) && !rest.substr(end).starts_with(" |OP ")) {
+      found.several = found.several || !found.frame.empty();
+      found.frame = rest.substr(word);
+      found.before = rest.substr(0, word);
+    }
+    at = end + 1;
+  }
+  return found;
+}
+
+bool IsPerfFrameLine(std::string_view line, bool* narrow) {
+  if (!line.starts_with('\t')) return false;
+  constexpr size_t kAddressEnd = 17;
+  std::string_view text = line;
+  std::string_view word = TakeWord(&text);
+  if (!IsHex(word)) return false;
+  *narrow = static_cast<size_t>(word.end() - line.begin()) < kAddressEnd;
+  return true;
+}
+
+std::string_view PerfTrailingFields(std::string_view text) {
+  std::string_view word = TakeWord(&text);
+  if (word.starts_with("ABI:")) return "iregs or uregs";
+  if (word == "insn:") return "insn";
+  if (word == "ilen:") return "insnlen";
+  if (word == "IPC:") return "ipc";
+  if (word == "metric:") return "metric";
+  if (word == "BPF") return "bpf-output";
+  if (word.starts_with("0x")) return "brstack, brstacksym or brstackoff";
+  if (word.starts_with('|')) return "srccode";
+  if (word == "N/A" || word == "4K" || word == "2M" || word == "1G") {
+    return "data_page_size or code_page_size";
+  }
+  if (IsHex(word) && text.empty()) return "phys_addr";
+  return {};
+}
+
+std::optional<PerfSourceLine> ParsePerfSourceLine(std::string_view line) {
+  constexpr std::string_view kInlined = " (inlined)";
+  std::string_view text = TrimRight(TrimLeft(line));
+  PerfSourceLine source;
+  source.inlined = text.ends_with(kInlined);
+  if (source.inlined) text = TrimRight(text.substr(0, text.size() - kInlined.size()));
+  const size_t discriminator = text.rfind(" (discriminator ");
+  if (discriminator != std::string_view::npos) text = text.substr(0, discriminator);
+  const size_t bracket = text.rfind('[');
+  if (text.ends_with(']') && bracket != std::string_view::npos && bracket > 0 &&
+      IsHex(text.substr(bracket + 1, text.size() - bracket - 2))) {
+    return source;
+  }
+  const size_t colon = text.rfind(':');
+  if (colon == 0 || colon == std::string_view::npos) return std::nullopt;
+  std::string_view number = text.substr(colon + 1);
+  if (number == "?") return source;
+  if (!IsDigits(number) || !ParseWhole(number, &source.line)) return std::nullopt;
+  source.file = text.substr(0, colon);
+  if (source.file == "??") source = {.inlined = source.inlined};
+  return source;
+}
+
+std::string PerfEventName(std::string_view event) {
+  constexpr std::string_view kSoftware = "software/";
+  // perf-list(1), "EVENT MODIFIERS".
+  constexpr std::string_view kModifiers = "ukhIGHpPSDWebRX";
+  auto only_modifiers = [&](size_t from) {
+    return event.find_first_not_of(kModifiers, from) == std::string_view::npos;
+  };
+  const size_t first = event.find('/');
+  const size_t last = event.rfind('/');
+  if (first != std::string_view::npos && first > 0 && last > first && only_modifiers(last + 1)) {
+    std::string_view terms = event.substr(first + 1, last - first - 1);
+    std::string kept;
+    bool encoded = false;
+    while (!terms.empty()) {
+      const size_t comma = std::min(terms.find(','), terms.size());
+      std::string_view term = terms.substr(0, comma);
+      terms.remove_prefix(std::min(comma + 1, terms.size()));
+      if (IsRecordingTerm(term)) continue;
+      encoded = encoded || term.find('=') != std::string_view::npos;
+      kept += (kept.empty() ? "" : ",") + std::string(term);
+    }
+    if (encoded || last == first + 1) return std::string(event);
+    if (kept.empty()) return std::string(event.substr(0, first));
+    if (event.starts_with(kSoftware)) return kept;
+    return std::string(event.substr(0, first + 1)) + kept + "/";
+  }
+  const size_t colon = event.rfind(':');
+  if (colon == 0 || colon == std::string_view::npos || !only_modifiers(colon + 1)) {
+    return std::string(event);
+  }
+  return std::string(event.substr(0, colon));
+}
+
+}  // namespace firetower::profile

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/codec/perf/survey.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "profile/codec/perf/line.h"
+#include "profile/codec/perf/tasks.h"
+
+namespace firetower::profile {
+namespace {
+
+// Two sample types an event; the reader of pprof takes as many types.
+constexpr size_t kMaxEvents = 32;
+
+Error Refuse(size_t number, std::string_view why, std::string_view line) {
+  return LineError("perf script", number, why, line);
+}
+
+// True for a text that perf never prints behind the name of an event that is no tracepoint: the
+// fields of a tracepoint, whose event was left out and whose first field looks like one.
+bool HoldsFields(std::string_view rest) {
+  while (!rest.empty()) {
+    std::string_view word = TakeWord(&rest);
+    if (word.starts_with('(')) return false;  // the module of an address
+    if (word.find('=') != std::string_view::npos || word.ends_with(',')) return true;
+  }
+  return false;
+}
+
+// A pass with the layout known.
+class Surveyor {
+ public:
+  explicit Surveyor(const PerfLayout& layout) { survey_.layout = layout; }
+
+  Result<PerfSurvey> Read(std::string_view text) {
+    PerfLineSorter sorter(survey_.layout);
+    LineReader lines(text);
+    std::optional<size_t> last;
+    for (std::string_view line; lines.Next(&line);) {
+      const PerfLineKind kind = sorter.Next(line);
+      if (kind == PerfLineKind::kFrame && last) survey_.events[*last].has_stacks = true;
+      if (kind == PerfLineKind::kBlank || kind == PerfLineKind::kSideband) last.reset();
+      if (kind != PerfLineKind::kHeader) continue;
+      ASSIGN_OR_RETURN(size_t event, AddEvent(sorter.header(), line, lines.number()));
+      last = event;
+      RETURN_IF_ERROR(CheckColumns(sorter.header(), line, lines.number()));
+      AddValues(sorter.header(), survey_.events[event]);
+    }
+    RETURN_IF_ERROR(CheckAll());
+    return std::move(survey_);
+  }
+
+ private:
+  Result<size_t> AddEvent(const PerfHeader& header, std::string_view line, size_t number) {
+    const bool has_period = header.period.has_value();
+    const bool has_cpu = header.cpu.has_value();
+    if (PerfEvent* event = survey_.Find(header.event)) {
+      if (survey_.layout.padded && event->has_period != has_period) {
+        return Refuse(
+            number, fmt::format("samples of one event with and without a period; {}", kPerfRemedy),
+            line);
+      }
+      if (survey_.layout.task == PerfTask::kNone && event->has_cpu != has_cpu) {
+        return Refuse(number, "a name that looks like a CPU; use -F +tid", line);
+      }
+      return static_cast<size_t>(event - survey_.events.data());
+    }
+    std::string name = PerfEventName(header.event);
+    auto known = std::ranges::find(survey_.names, name);
+    const auto type = static_cast<size_t>(known - survey_.names.begin());
+    if (known == survey_.names.end()) {
+      if (survey_.names.size() >= kMaxEvents) {
+        return Error(ErrorCode::kExhausted,
+                     fmt::format("perf script line {}: more than {} events", number, kMaxEvents));
+      }
+      survey_.names.push_back(std::move(name));
+    }
+    // One name may be printed with many modifiers; that many forms are not a real file's.
+    if (survey_.events.size() >= 8 * kMaxEvents) {
+      return Error(ErrorCode::kExhausted, fmt::format("perf script line {}: more than {} forms of "
+                                                      "events",
+                                                      number, 8 * kMaxEvents));
+    }
+    survey_.events.push_back(
+        {.printed = header.event, .type = type, .has_period = has_period, .has_cpu = has_cpu});
+    return survey_.events.size() - 1;
+  }
+
+  Status CheckColumns(const PerfHeader& header, std::string_view line, size_t number) {
+    const PerfLayout& layout = survey_.layout;
+    ++headers_;
+    if (first_line_.empty()) {
+      first_line_ = line;
+      first_number_ = number;
+    }
+    if (!layout.padded) return OkStatus();
+    named_ = named_ || !IsDigits(header.comm);
+    if (layout.comm && layout.task == PerfTask::kNone &&
+        header.comm.find("  ") != std::string_view::npos) {
+      return Refuse(number,
+                    fmt::format("the first columns are neither a name nor a name and a "
+                                "number; {}",
+                                kPerfRemedy),
+                    line);
+    }
+    const bool tracepoint = header.event.find(':') != std::string_view::npos;
+    if (layout.event && !tracepoint && HoldsFields(header.rest)) {
+      return Refuse(number,
+                    "what stands for an event looks like a tracepoint's field; use "
+                    "-F +event",
+                    line);
+    }
+    if (!layout.event) {
+      const PerfRestFrame frame = FindPerfFrame(header.rest, true);
+      std::string_view before = frame.frame.empty() ? header.rest : frame.before;
+      if (TrimRight(before).ends_with(':')) {
+        return Refuse(number,
+                      "the name of an event with a blank cannot be read; record it with "
+                      "another name",
+                      line);
+      }
+    }
+    return OkStatus();
+  }
+
+  void AddValues(const PerfHeader& header, const PerfEvent& event) {
+    if (header.time_ns) {
+      if (survey_.first_ns > survey_.last_ns) starts_at_zero_ = *header.time_ns == 0;
+      backwards_ += headers_ > 1 && *header.time_ns < last_time_ns_;
+      last_time_ns_ = *header.time_ns;
+      survey_.first_ns = std::min(survey_.first_ns, *header.time_ns);
+      survey_.last_ns = std::max(survey_.last_ns, *header.time_ns);
+    }
+    const int64_t period = header.period.value_or(0);
+    if (!survey_.period) survey_.period = period;
+    survey_.one_period = survey_.one_period && *survey_.period == period;
+    if (survey_.layout.padded) tasks_.Add(header, survey_.names[event.type] == "cpu-clock");
+  }
+
+  Status CheckAll() const {
+    if (headers_ == 0) return OkStatus();
+    if (survey_.layout.padded && survey_.layout.comm && survey_.layout.task == PerfTask::kNone &&
+        !named_) {
+      return Refuse(first_number_,
+                    fmt::format("all names are numbers, which could be threads; {}", kPerfRemedy),
+                    first_line_);
+    }
+    if ((starts_at_zero_ && backwards_ > 0) || (headers_ >= 8 && backwards_ > headers_ / 4)) {
+      return Refuse(first_number_,
+                    "times go back, as those of --deltatime do; run perf script "
+                    "without it",
+                    first_line_);
+    }
+    if (tasks_.are_processes()) {
+      return Refuse(first_number_,
+                    "the numbers behind the names are not of threads but of "
+                    "processes, of -F pid; use -F +tid",
+                    first_line_);
+    }
+    return OkStatus();
+  }
+
+  PerfSurvey survey_;
+  PerfTaskWatch tasks_;
+  size_t headers_ = 0;
+  size_t backwards_ = 0;
+  int64_t last_time_ns_ = 0;
+  bool starts_at_zero_ = false;
+  bool named_ = false;
+  std::string_view first_line_ = {};
+  size_t first_number_ = 0;
+};
+
+}  // namespace
+
+PerfEvent* PerfSurvey::Find(std::string_view printed) {
+  auto found = std::ranges::find(events, printed, &PerfEvent::printed);
+  return found == events.end() ? nullptr : &*found;
+}
+
+const PerfEvent* PerfSurvey::Find(std::string_view printed) const {
+  auto found = std::ranges::find(events, printed, &PerfEvent::printed);
+  return found == events.end() ? nullptr : &*found;
+}
+
+bool IsPerfClock(std::string_view name) { return name == "cpu-clock" || name == "task-clock"; }
+
+Result<PerfSurvey> SurveyPerfScript(std::string_view text) {
+  ASSIGN_OR_RETURN(PerfLayout layout, FindPerfLayout(text));
+  return Surveyor(layout).Read(text);
+}
+
+}  // namespace firetower::profile

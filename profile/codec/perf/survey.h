@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of all samples of a file, before the first one is read.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/codec/perf/layout.h"
+
+namespace firetower::profile {
+
+// The samples of one printed name.
+struct PerfEvent {
+  std::string_view printed = {};
+  size_t type = 0;  // of PerfSurvey::names
+  bool has_period = false;
+  bool has_cpu = false;
+  bool has_stacks = false;  // frames stand on lines of their own
+};
+
+struct PerfSurvey {
+  PerfLayout layout = {};
+  std::vector<std::string> names = {};  // without modifiers, as they came
+  std::vector<PerfEvent> events = {};
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+  std::optional<int64_t> period = {};  // of the samples so far, as long as it is one
+  bool one_period = true;
+
+  PerfEvent* Find(std::string_view printed);
+  const PerfEvent* Find(std::string_view printed) const;
+};
+
+bool IsPerfClock(std::string_view name);
+
+// Reads all lines twice. Refuses a file in which a value could belong to two columns.
+Result<PerfSurvey> SurveyPerfScript(std::string_view text);
+
+}  // namespace firetower::profile

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which column a number of `perf script` belongs to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "profile/export.h"
+#include "profile/format.h"
+#include "profile/import.h"
+#include "profile/selector.h"
+
+namespace firetower::profile {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kStack = "\n\t          401136 main+0x16 (/srv/app)\n\n";
+
+// Samples of these first lines, each with the stack of `main` alone.
+std::string Samples(std::initializer_list<std::string_view> headers) {
+  std::string text;
+  for (std::string_view header : headers) text += std::string(header) + std::string(kStack);
+  return text;
+}
+
+int64_t CountOf(const Profile& profile, const char* selector) {
+  return FilterSamples(profile, *Selector::Parse(selector)).Total(0);
+}
+
+std::string ErrorOf(std::string_view text) {
+  auto profile = DecodePerfScript(text);
+  return profile ? "no error" : profile.error().message();
+}
+
+struct Row {
+  std::string text;
+  const char* selector;
+  int64_t count;
+  int64_t value;
+};
+
+void ExpectRead(const Row& row) {
+  auto profile = DecodePerfScript(row.text);
+  ASSERT_TRUE(profile) << row.text << profile.error().message();
+  EXPECT_EQ(CountOf(*profile, row.selector), row.count) << row.text;
+  EXPECT_EQ(profile->Total(1), row.value) << row.text;
+  EXPECT_EQ(ToFolded(*profile, 0), "main " + std::to_string(profile->Total(0)) + "\n") << row.text;
+}
+
+// The columns as perf 6.1 pads them, and 6.12 where numbers of tasks have 7 places.
+TEST(PerfColumns, AreReadWhereFieldsWereLeftOut) {
+  const Row rows[] = {
+      {Samples({"worker   22120    10.000001:    1000000 cpu-clock: ",
+                "web worker 1     101    10.010001:    1000000 cpu-clock: "}),
+       "{comm=\"web worker 1\",tid=\"101\",end_timestamp_ns=\"10010001000\"}", 1, 2'000'000},
+      {Samples({"    101    10.000001:    1000000 cpu-clock: ",
+                "    102    10.010001:    1000000 cpu-clock: "}),
+       "{comm=\"\",tid=\"102\",end_timestamp_ns=\"10010001000\"}", 1, 2'000'000},
+      {Samples({"22120    10.000001:    1000000 cpu-clock: ",
+                "22121    10.000001:    1000000 cpu-clock: "}),
+       "{comm=\"\",tid=\"22121\"}", 1, 2'000'000},
+      {Samples({"worker    10.000001:    1000000 cpu-clock: ",
+                "web worker 1    10.000002:    1000000 cpu-clock: "}),
+       "{comm=\"web worker 1\",tid=\"\",end_timestamp_ns=\"10000002000\"}", 1, 2'000'000},
+      {Samples({"web worker 1    10.000002:    1000000 cpu-clock: "}),
+       "{comm=\"web worker 1\",tid=\"\"}", 1, 1'000'000},
+      {Samples({"worker U    10.000002:    1000000 cpu-clock: "}), "{comm=\"worker U\",tid=\"\"}",
+       1, 1'000'000},
+      {Samples({"worker U        10.000002:    1000000 cpu-clock: "}), "{comm=\"worker\",tid=\"\"}",
+       1, 1'000'000},
+      {Samples({"worker     101    1000000 cpu-clock: "}),
+       "{comm=\"worker\",tid=\"101\",end_timestamp_ns=\"\"}", 1, 1'000'000},
+      {Samples({"U    2004008 cpu-clock: "}), "{comm=\"U\",tid=\"\"}", 1, 2'004'008},
+      {Samples({"   2004008 cpu-clock: "}), "{comm=\"\",tid=\"\"}", 1, 2'004'008},
+      {Samples({"a 1/2     101/102     [003]    10.000002:    1000000 cpu-clock: "}),
+       "{comm=\"a 1/2\",pid=\"101\",tid=\"102\",cpu=\"3\"}", 1, 1'000'000},
+      {Samples({"[003]    10.000002:    1000000 cpu-clock: "}), "{comm=\"\",tid=\"\",cpu=\"3\"}", 1,
+       1'000'000},
+  };
+  for (const Row& row : rows) ExpectRead(row);
+}
+
+TEST(PerfColumns, AreReadWhereFieldsWereAdded) {
+  const Row rows[] = {
+      {Samples({"worker     101 U        10.000001:    1000000 cpu-clock: ",
+                "worker     101 K        10.000002:    1000000 cpu-clock: "}),
+       "{comm=\"worker\",tid=\"101\",end_timestamp_ns=\"10000001000\"}", 1, 2'000'000},
+      {Samples({"worker     101 2026-11-22 10:00:00.000001    10.000001:    1000000 cpu-clock: "}),
+       "{comm=\"worker\",tid=\"101\",end_timestamp_ns=\"10000001000\"}", 1, 1'000'000},
+      {Samples({"worker     101    10.000001:    1000000 cpu-clock:     7f8c6b470f78"}),
+       "{comm=\"worker\",tid=\"101\"}", 1, 1'000'000},
+      {Samples({"worker     101    10.000001:    1000000 cpu-clock:   call                    "}),
+       "{comm=\"worker\",tid=\"101\"}", 1, 1'000'000},
+      {Samples({"worker     101    10.000001123:    1000000 cpu-clock: "}),
+       "{end_timestamp_ns=\"10000001123\"}", 1, 1'000'000},
+  };
+  for (const Row& row : rows) ExpectRead(row);
+}
+
+TEST(PerfColumns, AreReadOfTextThatIsNotPadded) {
+  ExpectRead({Samples({"worker   101 U       10.000001:    1000000 cpu-clock: "}),
+              "{comm=\"worker\",tid=\"101\",end_timestamp_ns=\"10000001000\"}", 1, 1'000'000});
+  ExpectRead({Samples({"101   10.000001:    1000000 cpu-clock: ",
+                       "102   10.000001:    1000000 cpu-clock: "}),
+              "{comm=\"\",tid=\"101\"}", 1, 2'000'000});
+  ExpectRead({Samples({"worker   10.000001:    1000000 cpu-clock: ",
+                       "web worker 1   10.000002:    1000000 cpu-clock: "}),
+              "{comm=\"web worker 1\",tid=\"\"}", 1, 2'000'000});
+}
+
+TEST(PerfColumns, AreRefusedWhereAValueCouldBeOfTwo) {
+  EXPECT_THAT(ErrorOf(Samples({"worker     101   0    10.000001:    1000000 cpu-clock: "})),
+              HasSubstr("line 1: neither"));
+  EXPECT_THAT(ErrorOf(Samples({"7    10.000001:    1000000 cpu-clock: "})),
+              HasSubstr("all names are numbers"));
+  EXPECT_THAT(ErrorOf(Samples({"worker     101    10.000001:    1000000 cpu-clock: ",
+                               "worker    10.000001:    1000000 cpu-clock: "})),
+              HasSubstr("the first columns are neither"));
+  EXPECT_THAT(ErrorOf(Samples({"worker     101 ", "worker     102 "})),
+              HasSubstr("columns are told apart by time, cpu and event"));
+  EXPECT_THAT(ErrorOf(Samples({"worker     101    10.000001: fd: 0x00000001, buf: 0x7f00beef"})),
+              HasSubstr("use -F +event"));
+}
+
+// -F pid alone prints what -F tid does.
+TEST(PerfColumns, OfProcessesAreNotTakenForThreads) {
+  const std::string turns = Samples({"java     101     10.000001:    1000000 cycles: ",
+                                     "gc     101     10.000002:    1000000 cycles: ",
+                                     "java     101     10.000003:    1000000 cycles: "});
+  // One place is missing in the times: no columns of perf's.
+  EXPECT_THAT(ErrorOf(turns), HasSubstr("neither"));
+  EXPECT_THAT(ErrorOf(Samples({"java     101    10.000001:    1000000 cycles: ",
+                               "gc     101    10.000002:    1000000 cycles: ",
+                               "java     101    10.000003:    1000000 cycles: "})),
+              HasSubstr("not of threads but of processes, of -F pid; use -F +tid"));
+  std::string busy;
+  for (int i = 0; i < 20; ++i) {
+    busy +=
+        Samples({"java     101    10.0" + std::to_string(10 + i) + "001:   10000000 cpu-clock: "});
+  }
+  EXPECT_THAT(ErrorOf(busy), HasSubstr("use -F +tid"));
+}
+
+TEST(PerfColumns, OfDeltatimeAreNotTakenForTimes) {
+  EXPECT_THAT(ErrorOf(Samples({"java     101     0.000000:    1000000 cycles: ",
+                               "java     101     0.002000:    1000000 cycles: ",
+                               "java     101     0.001000:    1000000 cycles: "})),
+              HasSubstr("--deltatime"));
+}
+
+// Without a call graph the frame stands behind what other fields print.
+TEST(PerfColumns, OfTheFrameAreTheOnesOfTheFrame) {
+  const std::string head = "            load   22789   946.932675:          1 page-faults: ";
+  struct {
+    const char* rest;
+    const char* frame;
+  } rows[] = {
+      {"    7f8c6bd7f8ea clone3+0x2a (/lib/libc.so.6)", nullptr},
+      {"     7f8c6bd7f8ea clone3+0x2a (/lib/libc.so.6)", "clone3 1\n"},
+      {"    7f8c6b470f78 [unknown] (//anon)     7f8c6bd7f8ea clone3+0x2a (/lib/libc.so.6)",
+       "clone3 1\n"},
+      {"               0     7f8c6bd7f8ea clone3+0x2a (/lib/libc.so.6)", "clone3 1\n"},
+      {"      1e05080021 |OP N/A|LVL N/A|BLK  N/A     7f8c6bd7f8ea clone3+0x2a (/lib/libc.so.6)",
+       "clone3 1\n"},
+      {"     7f8c6bd7f8ea clone3+0x2a (/lib/libc.so.6)               0", nullptr},
+      {"     7f8c6bd7f8ea clone3+0x2a (/lib/libc.so.6) insn: ff d2", nullptr},
+      {"     7f8c6bd7f8ea clone3 N/A", nullptr},
+      {"     7f8c6bd7f8ea clone3+0x2a               0", nullptr},
+      {"     7f8c6bd7f8ea clone3+0x2a", "clone3 1\n"},
+      {" ffffffff81000010 a (/a) ffffffff81000020 b (/b)", nullptr},
+  };
+  for (const auto& row : rows) {
+    auto profile = DecodePerfScript(head + row.rest + "\n");
+    if (row.frame != nullptr) {
+      ASSERT_TRUE(profile) << row.rest << profile.error().message();
+      EXPECT_EQ(ToFolded(*profile, 0), row.frame);
+    } else if (profile) {
+      EXPECT_EQ(ToFolded(*profile, 0), "[no stack] 1\n") << row.rest;
+    }
+  }
+}
+
+TEST(PerfColumns, BehindAStackAreNamed) {
+  const std::string head =
+      "worker     101    10.000001:    1000000 cpu-clock: \n\t          401136 f (/a)\n";
+  EXPECT_THAT(ErrorOf(head + "ABI:2    AX:0x0 \n"), HasSubstr("iregs or uregs"));
+  EXPECT_THAT(ErrorOf(head + " insn: ff d2\n"), HasSubstr("insn"));
+  EXPECT_THAT(ErrorOf(head + "               0\n"), HasSubstr("phys_addr"));
+  EXPECT_THAT(ErrorOf(head + " N/A\n"), HasSubstr("data_page_size"));
+}
+
+TEST(PerfColumns, MayDifferFromEventToEvent) {
+  auto profile = DecodePerfScript(
+      "            load   22786   946.932074:          1 page-faults:      7f8c6bcb9f70 f (/a)\n"
+      "            load   22786 [001]   946.932672: sched:sched_switch: prev_comm=load "
+      "prev_pid=1\n");
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(CountOf(*profile, "{comm=\"load\",tid=\"22786\",cpu=\"1\"}"), 0);
+  EXPECT_EQ(FilterSamples(*profile, *Selector::Parse("{cpu=\"1\"}")).Total(2), 1);
+  EXPECT_THAT(ErrorOf("            load   22786   946.932074:          1 page-faults: \n"
+                      "            load   22786   946.932075: page-faults: \n"),
+              HasSubstr("with and without a period"));
+}
+
+TEST(PerfEventName, IsOneForAllWaysToRecordIt) {
+  struct {
+    const char* printed;
+    const char* name;
+  } rows[] = {{"cpu-clock/freq=999/", "cpu"},
+              {"cpu-clock/freq=999/u", "cpu"},
+              {"software/cpu-clock/", "cpu"},
+              {"cpu_core/cycles/P", "cpu_core/cycles/"},
+              {"cpu_core/cycles/", "cpu_core/cycles/"},
+              {"cpu_core/cycles,freq=99/P", "cpu_core/cycles/"},
+              {"cycles:ppp", "cycles"},
+              {"cpu/event=0x3c,umask=0x1/u", "cpu/event=0x3c,umask=0x1/u"},
+              {"intel_pt//", "intel_pt//"},
+              {"raw 0x1a8", "raw 0x1a8"},
+              {"block/x:y", "block/x:y"}};
+  for (const auto& row : rows) {
+    auto profile = DecodePerfScript(
+        Samples({"worker     101    10.000001:    1000000 " + std::string(row.printed) + ": "}));
+    ASSERT_TRUE(profile) << row.printed << profile.error().message();
+    EXPECT_EQ(profile->sample_types().back().type, row.name) << row.printed;
+  }
+}
+
+TEST(PerfSourceLines, AreReadAsPerfPrintsThem) {
+  auto profile = DecodePerfScript(
+      "load   22745   945.464824:    2004008 cpu-clock: \n"
+      "\tffffffff8225f7a7 exc_page_fault+0xd7 ([kernel.kallsyms])\n"
+      "  [kernel.kallsyms][ffffffff8225f7a7]\n"
+      "\t    55e14b158203 inner+0x22\n"
+      "  load.c:12 (inlined)\n"
+      "\t    55e14b158203 middle+0x22 (/tmp/load)\n"
+      "  load.c:13 (discriminator 3)\n"
+      "\t    55e14b158300 [unknown] ([unknown])\n"
+      "  ??:0\n\n");
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(ToFolded(*profile, 0), "0x55e14b158300;middle;inner;exc_page_fault 1\n");
+  Sample sample = profile->sample(0);
+  ASSERT_EQ(sample.locations.size(), 3u);
+  Location inlined = profile->location(sample.locations[1]);
+  ASSERT_EQ(inlined.lines.size(), 2u);
+  EXPECT_EQ(inlined.lines[0].line, 12);
+  EXPECT_EQ(inlined.lines[1].line, 13);
+}
+
+TEST(PerfColumns, OfAnyNumberOfFieldsAreNotTakenForFoldedStacks) {
+  for (const char* text : {"          worker     101 \n          worker     102 \n",
+                           "worker     101 \n\t          401136\n\n", "\t          401136\n",
+                           "          worker     101            401136\n",
+                           "worker     101 [000]    1000000 \n\t          401136\n\n"}) {
+    EXPECT_EQ(DetectFormat(text, "x").value(), Format::kPerfScript) << text;
+  }
+  EXPECT_EQ(DetectFormat("main;f 12\nmain;g 4\n", "x").value(), Format::kFolded);
+}
+
+TEST(PerfColumns, EveryPrefixIsReadOrRefused) {
+  const std::string text =
+      "            load   22786 U       946.932074:          1 page-faults:      7f8c6bcb9f70 f "
+      "(/a)\n"
+      "  load.c:12\n"
+      "            load   22786 U       946.932075:          1 page-faults:      7f8c6bcb9f70 f "
+      "(/a)\n";
+  for (size_t length = 0; length <= text.size(); ++length) {
+    auto profile = DecodePerfScript(text.substr(0, length));
+    if (profile) {
+      EXPECT_LE(profile->Total(0), 2) << length;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace firetower::profile
