@@ -178,13 +178,52 @@ PolicyFileResult ParsePolicy(const Node& document, const std::string& file) {
   return result;
 }
 
+namespace {
+
+bool IsList(const Node& document) {
+  const Node* kind = document.Find("kind");
+  return kind != nullptr && kind->kind == NodeKind::kString && kind->text == "List";
+}
+
+// What `kubectl get -o yaml` writes of several objects. Errors of an item begin with its place.
+PolicyFileResult ParseList(const Node& document, const std::string& file) {
+  PolicyFileResult result;
+  ErrorList errors(file);
+  Reader reader(document, "", false, errors);
+  reader.Take("kind");
+  reader.Take("metadata");
+  if (const Node* version = reader.Take("apiVersion", Need::kRequired);
+      version != nullptr && version->text != "v1")
+    reader.Fail(*version, "apiVersion", "must be v1 for a List, not " + Describe(*version));
+  const Node* items = reader.Take("items", Need::kRequired);
+  if (items != nullptr && items->kind != NodeKind::kList)
+    reader.Fail(*items, "items", "must be a list of policies, not " + Describe(*items));
+  reader.Finish();
+  if (errors.count() > 0) {
+    result.refused = 1;
+    result.errors = errors.Take();
+    return result;
+  }
+  for (size_t i = 0; i < items->items.size(); ++i) {
+    PolicyFileResult item = ParsePolicy(items->items[i], file);
+    for (PolicyError& error : item.errors) {
+      error.field = fmt::format("items[{}]{}{}", i, error.field.empty() ? "" : ".", error.field);
+    }
+    Append(result, std::move(item));
+  }
+  return result;
+}
+
+}  // namespace
+
 PolicyFileResult ParsePolicies(std::string_view text, const std::string& file) {
   PolicyFileResult result;
   for (YamlDocument& document : ParseYaml(text)) {
     for (YamlError& error : document.errors)
       result.errors.push_back({file, error.line, "", std::move(error.message)});
     if (document.errors.empty()) {
-      Append(result, ParsePolicy(document.root, file));
+      Append(result, IsList(document.root) ? ParseList(document.root, file)
+                                           : ParsePolicy(document.root, file));
     } else {
       ++result.refused;
     }

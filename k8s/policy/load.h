@@ -32,8 +32,8 @@ struct PolicyFileResult {
   size_t refused = 0;
 };
 
-// All documents of a file of at most 1 MiB, YAML or JSON. A file that cannot be read is an error in
-// the result.
+// All documents of a file of at most 1 MiB, YAML or JSON; of a `kind: List` its items. A file that
+// cannot be read is an error in the result.
 PolicyFileResult LoadPolicyFile(const std::string& path);
 
 // A file, or the *.yaml, *.yml and *.json of a folder in the order of their names, hidden ones

@@ -273,6 +273,39 @@ TEST(PolicyLoad, TakesByteOrderMarksCarriageReturnsAndJson) {
   EXPECT_EQ(json.policies.at(0).spec.targets.pod_selector->match_labels->count("ab"), 1u);
 }
 
+// In the form of `kubectl get profilingpolicies -o json`.
+TEST(PolicyLoad, ReadsTheItemsOfAList) {
+  const auto item = [](const std::string& name, const std::string& mode) {
+    return R"({"apiVersion":"firetower.dev/v1alpha1","kind":"ProfilingPolicy","metadata":{"name":")" +
+           name + R"("},"spec":{"mode":")" + mode +
+           R"(","targets":{"podSelector":{"matchLabels":{}}}}})";
+  };
+  const auto list = [](const std::string& items) {
+    return R"({"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[)" +
+           items + "]}";
+  };
+  const PolicyFileResult both = Parse(list(item("a", "General") + "," + item("b", "General")));
+  EXPECT_EQ(Errors(both), std::vector<std::string>{});
+  ASSERT_EQ(both.policies.size(), 2u);
+  EXPECT_EQ(DisplayName(both.policies[1]), "ProfilingPolicy default/b");
+  EXPECT_TRUE(Parse(list("")).errors.empty());
+
+  const PolicyFileResult bad = Parse(list(item("a", "General") + "," + item("b", "Wrong") + ",3," +
+                                          list("") + "," + item("a", "General")));
+  EXPECT_EQ(bad.policies.size(), 1u);
+  EXPECT_EQ(bad.refused, 4u);
+  ASSERT_EQ(bad.errors.size(), 5u) << ::testing::PrintToString(Errors(bad));
+  EXPECT_EQ(bad.errors[0].field, "items[1].spec.mode");
+  EXPECT_EQ(bad.errors[1].field, "items[2]");
+  EXPECT_EQ(bad.errors[2].field, "items[3].apiVersion");
+  EXPECT_EQ(bad.errors[3].field, "items[3].kind");
+  EXPECT_THAT(bad.errors[4].message, HasSubstr("given twice"));
+
+  EXPECT_THAT(OnlyError(R"({"apiVersion":"v1","kind":"List","items":{}})"),
+              HasSubstr("items: must be a list of policies"));
+  EXPECT_THAT(OnlyError(R"({"apiVersion":"v1","kind":"List"})"), HasSubstr("items"));
+}
+
 TEST(PolicyLoad, FindsNothingInEmptyDocuments) {
   for (const char* text :
        {"", "\n", "---", "---\n", "---\n---\n...\n", "# only a comment\n", "--- \n \n"}) {
