@@ -40,7 +40,7 @@ struct Meta {
   int64_t duration_nanos = 0;
   std::vector<std::string> comments = {};  // for humans, never for machines
   std::string doc_url = {};
-  std::string drop_frames = {};  // pprof's own hints, carried along
+  std::string drop_frames = {};  // of pprof, see profile/select/prune.h; carried along
   std::string keep_frames = {};
   bool operator==(const Meta&) const = default;
 };

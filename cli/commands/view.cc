@@ -80,6 +80,7 @@ Outcome<int> RunView(const LocalContext& context) {
   if (!options) return options.failure();
   Outcome<profile::Profile> profile = ReadNamed(context, file);
   if (!profile) return profile.failure();
+  DropFrames(context, file, &*profile);
   Outcome<uint32_t> value_index = PickValue(context, *profile, "value");
   if (!value_index) return value_index.failure();
   TellValue(context, *profile, *value_index, "value", "the page");

@@ -36,6 +36,7 @@ Outcome<int> Draw(const LocalContext& context, const std::string& in, const std:
   if (!look) return look.failure();
   Outcome<profile::Profile> profile = ReadProfileFile(context, in);
   if (!profile) return profile.failure();
+  DropFrames(context, in, &*profile);
   Outcome<uint32_t> value_index = PickValue(context, *profile, "sample-type");
   if (!value_index) return value_index.failure();
   TellValue(context, *profile, *value_index, "sample-type", drawing);

@@ -51,6 +51,7 @@ using ReadSide = std::function<Outcome<ComparedSide>(const std::string& side)>;
 Outcome<ComparedSide> ReadSideFile(const LocalContext& context, const std::string& file) {
   Outcome<profile::Profile> profile = ReadProfileFile(context, file);
   if (!profile) return profile.failure();
+  DropFrames(context, file, &*profile);
   const int64_t duration_ns = profile->meta().duration_nanos;
   return ComparedSide{.profile = *std::move(profile),
                       .covered_ns = std::max<int64_t>(0, duration_ns)};

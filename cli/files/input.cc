@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "cli/commands/common.h"
 #include "cli/term/progress.h"
+#include "profile/select/prune.h"
 
 namespace firetower::cli {
 namespace {
@@ -93,6 +94,22 @@ void WarnOfLosses(const LocalContext& context, const std::string& file,
     std::fprintf(stderr, "%s: warning: %s: %s\n", context.program.c_str(), InputName(file).c_str(),
                  note.c_str());
   }
+}
+
+void DropFrames(const LocalContext& context, const std::string& file, profile::Profile* profile) {
+  if (profile->meta().drop_frames.empty()) return;
+  Result<profile::Pruned> pruned = profile::PruneFrames(*profile);
+  if (!pruned) {
+    std::fprintf(stderr, "%s: warning: %s: all frames are shown: %s\n", context.program.c_str(),
+                 InputName(file).c_str(), pruned.error().message().c_str());
+    return;
+  }
+  if (pruned->samples == 0) return;
+  std::fprintf(stderr,
+               "%s: note: %s: drop_frames of the file leaves out the ends of %u stacks, as in go "
+               "tool pprof\n",
+               context.program.c_str(), InputName(file).c_str(), pruned->samples);
+  *profile = std::move(pruned->profile);
 }
 
 Failure BadInput(const std::string& file, const Error& error) {

@@ -30,6 +30,10 @@ void WarnOfCut(const LocalContext& context, const std::string& file);
 void WarnOfLosses(const LocalContext& context, const std::string& file,
                   const std::vector<std::string>& notes);
 
+// Leaves out of what is shown the frames that drop_frames of the file names, as pprof does, and
+// tells of it on standard error.
+void DropFrames(const LocalContext& context, const std::string& file, profile::Profile* profile);
+
 // A file that was read and is not what it should be.
 Failure BadInput(const std::string& file, const Error& error);
 

@@ -7,6 +7,7 @@
 #include "profile/codec/foreign.h"
 #include "profile/codec/gperftools.h"
 #include "profile/codec/perf/layout.h"
+#include "profile/codec/pprof/wire.h"
 #include "profile/codec/text.h"
 #include "profile/format.h"
 
@@ -43,6 +44,31 @@ std::optional<Format> FormatOfText(std::string_view text) {
   return std::nullopt;
 }
 
+// True when every whole line of what is looked at ends in a count, as in folded stacks.
+bool AllEndInCounts(std::string_view text) {
+  const bool is_cut = text.size() > kLookBytes;
+  text = text.substr(0, kLookBytes);
+  if (is_cut) text = text.substr(0, text.rfind('\n') + 1);  // nothing where no line ends
+  LineReader lines(text);
+  bool any = false;
+  for (std::string_view line; lines.Next(&line);) {
+    if (TrimLeft(line).empty()) continue;
+    if (!EndsInCount(line)) return false;
+    any = true;
+  }
+  return any;
+}
+
+// Returns the format of a text whose names hold bytes that texts hardly have.
+std::optional<Format> FormatOfOddText(std::string_view text) {
+  if (ForEachField(text, [](const WireField&) {})) return std::nullopt;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '{') return Format::kSpeedscope;
+  if (FormatOfText(text) == Format::kPerfScript) return Format::kPerfScript;
+  if (AllEndInCounts(text)) return Format::kFolded;
+  return std::nullopt;
+}
+
 // The extension that says how a file is packed does not say what it holds.
 std::optional<Format> FormatOfPackedFile(std::string_view file_name) {
   for (const std::string_view extension : {".zst", ".xz", ".zip"}) {
@@ -67,7 +93,7 @@ Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) 
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   if (IsGperftools(bytes)) return Format::kGperftools;
   if (std::optional<Error> foreign = ForeignFile(bytes)) return *std::move(foreign);
-  if (IsBinary(bytes)) return Format::kPprof;
+  if (IsBinary(bytes)) return FormatOfOddText(bytes).value_or(Format::kPprof);
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
   std::optional<Format> format = FormatOfText(bytes);

@@ -30,7 +30,8 @@ std::string_view TakeCount(std::string_view* line) {
   while (start > 0 && !IsBlank(text[start - 1])) --start;
   std::string_view word = text.substr(start);
   if (start == 0 || !IsCount(word)) return {};
-  *line = TrimRight(text.substr(0, start));
+  // One blank is the format's; others before it end a name, as flamegraph.pl has it.
+  *line = text.substr(0, start - 1);
   return word;
 }
 
@@ -41,7 +42,9 @@ bool HasTwoCounts(std::string_view text) {
   bool any = false;
   for (std::string_view line; lines.Next(&line);) {
     if (TrimLeft(line).empty()) continue;
-    if (TakeCount(&line).empty() || TakeCount(&line).empty() || line.empty()) return false;
+    if (TakeCount(&line).empty() || TakeCount(&line).empty() || TrimLeft(line).empty()) {
+      return false;
+    }
     any = true;
   }
   return any;
@@ -92,7 +95,7 @@ class FoldedDecoder {
         return LineError("folded", number, "the count does not fit in 64 bits", line);
       }
     }
-    AddFrames(stack);
+    AddFrames(TrimLeft(stack).empty() ? std::string_view() : stack);
     if (builder_.AddSample(stack_, {values, counts_})) return OkStatus();
     return Error(ErrorCode::kExhausted,
                  fmt::format("folded line {}: more than {} stacks or {} bytes", number,

@@ -9,6 +9,7 @@
 #include "profile/export.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
+#include "profile/select/prune.h"
 #include "profile/top.h"
 
 namespace firetower::profile {
@@ -47,6 +48,10 @@ void TryProfile(std::string_view bytes) {
   for (uint32_t value = 0; value < profile->sample_types().size(); ++value) {
     CHECK(Top(*profile, value).total == profile->Total(value));
     (void)ToFolded(*profile, value, {.mark_kernel = true});
+  }
+  if (const auto pruned = PruneFrames(*profile)) {
+    for (uint32_t value = 0; value < profile->sample_types().size(); ++value)
+      CHECK(pruned->profile.Total(value) == profile->Total(value));
   }
   Merger merger;
   CHECK(merger.Add(*profile));

@@ -92,6 +92,47 @@ TEST_F(FilesTest, AFileOfAZipIsNamed) {
                           "otherwise\n");
 }
 
+TEST_F(FilesTest, DropFramesAreLeftOutOfWhatIsShownAlone) {
+  StackBuilder stacks;
+  stacks.builder().meta().drop_frames = "malloc";
+  const profile::Profile whole = stacks.Add({"main", "malloc", "sbrk"}, 3).Build();
+  const std::string file = WritePprof("heap.pb.gz", whole);
+  const Ran copy = RunFiretower({"convert", file, Path("copy.pb.gz")});
+  EXPECT_EQ(copy.exit_code, 0) << copy.err;
+  EXPECT_EQ(Read(Path("copy.pb.gz")).meta().drop_frames, "malloc");
+  EXPECT_EQ(profile::ToFolded(Read(Path("copy.pb.gz")), 0), "main;malloc;sbrk 3\n");
+  const Ran picture = RunFiretower({"convert", file, "-", "-o", "svg"});
+  EXPECT_EQ(picture.exit_code, 0) << picture.err;
+  EXPECT_THAT(picture.out, Not(HasSubstr("sbrk")));
+  EXPECT_THAT(picture.err, HasSubstr("drop_frames of the file leaves out the ends of 1 stacks"));
+  const Ran diff = RunFiretower({"diff", file, Before()});
+  EXPECT_THAT(diff.out, Not(HasSubstr("sbrk")));
+}
+
+// 0xff is no UTF-8; the field 99 is of no message of profile.proto.
+TEST_F(FilesTest, WhatAProfileHasNoPlaceForIsToldOf) {
+  const std::string text = Write("a.folded", "main;\xff 3\n");
+  const Ran folded = RunFiretower({"convert", text, "-o", "folded"});
+  EXPECT_EQ(folded.out, "main;\xEF\xBF\xBD 3\n");
+  EXPECT_THAT(folded.err, HasSubstr("warning: " + text + ": it is not all UTF-8"));
+  const std::string pprof =
+      Write("a.pb", profile::EncodePprof(StackBuilder().Add({"main"}, 1).Build(), {.gzip = false}) +
+                        "\x98\x06\x01");
+  for (const std::string command : {"convert", "merge"}) {
+    const Ran ran = RunFiretower({command, pprof, "--format", "folded"});
+    EXPECT_THAT(ran.err, HasSubstr("warning: " + pprof + ": 1 fields that profile.proto"));
+  }
+}
+
+TEST_F(FilesTest, MergeTellsInWhatFilesDiffer) {
+  StackBuilder stacks;
+  stacks.builder().meta().drop_frames = "malloc";
+  const std::string file = WritePprof("heap.pb.gz", stacks.Add({"main"}, 3).Build());
+  const Ran ran = RunFiretower({"merge", file, Before(), "-o", Path("sum.pb.gz")});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("warning: the files differ in drop_frames: the sum has none\n"));
+}
+
 TEST_F(FilesTest, PerfDataIsToldByItsName) {
   const std::string file = Write("perf.data", std::string("PERFILE2h\0\0\0\0\0\0\0", 16));
   for (const std::string command : {"view", "convert", "merge"}) {

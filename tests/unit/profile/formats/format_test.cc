@@ -159,8 +159,44 @@ TEST(EncodeProfile, RefusesFoldedSumsThatPassInt64) {
   EXPECT_NE(folded.error().message().find("64 bits"), std::string::npos);
 }
 
+TEST(DecodeProfile, ReadsFoldedStacksWithAnyByteInNames) {
+  std::string names;
+  for (int c = 1; c < 0x80; ++c) {
+    if (c != '\n' && c != ';') names += static_cast<char>(c);
+  }
+  names += std::string("\0\xc3\xa9 ", 4);
+  const std::string text = "main;" + names + " 3\nmain;b 4\n";
+  for (const std::optional<Format> format : {std::optional<Format>(), {Format::kFolded}}) {
+    std::vector<std::string> notes;
+    const Result<Profile> read = DecodeProfile(text, "x", {.format = format}, &notes);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->string(read->function(0).name), names);
+    EXPECT_TRUE(notes.empty());
+  }
+  std::vector<std::string> notes;
+  const Result<Profile> latin = DecodeProfile("main;caf\xe9 3\n", "x", {}, &notes);
+  ASSERT_TRUE(latin);
+  EXPECT_EQ(latin->string(latin->function(0).name), "caf\xEF\xBF\xBD");
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], HasSubstr("not all UTF-8"));
+}
+
+// However a message is cut: its texts do not make it one.
+TEST(DetectFormat, TakesCutPprofForPprof) {
+  const std::string pprof = EncodePprof(Small(), {.gzip = false});
+  for (size_t size = 8; size < pprof.size(); ++size) {
+    EXPECT_EQ(DetectFormat(pprof.substr(0, size), "").value(), Format::kPprof) << size;
+  }
+}
+
+TEST(DetectFormat, KnowsTextsByTheirLinesWhateverTheyHold) {
+  EXPECT_EQ(DetectFormat("a\x01pp 1 1.000000: 1 cycles: \n\t 400123 main+0x1 (/app)\n", "").value(),
+            Format::kPerfScript);
+  EXPECT_EQ(DetectFormat("{\"name\":\"\x01\"}", "").value(), Format::kSpeedscope);
+}
+
 TEST(DecodeProfile, SaysWhichByteMadeATextBinary) {
-  const Result<Profile> read = DecodeProfile("main;a\x01 3\n", "a.folded", {});
+  const Result<Profile> read = DecodeProfile("main;a\x01 3\nno count\n", "a.folded", {});
   ASSERT_FALSE(read);
   EXPECT_NE(read.error().message().find("byte 6 is 0x01, which no text has"), std::string::npos)
       << read.error().message();
