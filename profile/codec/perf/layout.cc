@@ -158,7 +158,8 @@ bool LooksLikePerfScript(std::string_view text) {
   if (std::ranges::any_of(LoosePerfLayouts(), fits)) return true;
   if (std::ranges::any_of(PaddedPerfLayouts(), fits)) return true;
   // A name or a number in its width alone, or a first frame, is perf's too.
-  if (line.starts_with(' ') && (line.ends_with(' ') || !FindPerfFrame(line, true).frame.empty())) {
+  if (line.starts_with(' ') && (line.ends_with(' ') || !FindPerfFrame(line, true).frame.empty() ||
+                                !PerfTrailingFields(line).empty())) {
     return true;
   }
   return lines.Next(&line) && IsPerfFrameLine(line, &narrow) && !narrow;

@@ -135,7 +135,7 @@ std::optional<PerfSourceLine> ParsePerfSourceLine(std::string_view line) {
     return source;
   }
   const size_t colon = text.rfind(':');
-  if (colon == 0 || colon == std::string_view::npos) return std::nullopt;
+  if (colon == std::string_view::npos) return std::nullopt;
   std::string_view number = text.substr(colon + 1);
   if (number == "?") return source;
   if (!IsDigits(number) || !ParseWhole(number, &source.line)) return std::nullopt;

@@ -59,9 +59,11 @@ class Surveyor {
     const bool has_cpu = header.cpu.has_value();
     if (PerfEvent* event = survey_.Find(header.event)) {
       if (survey_.layout.padded && event->has_period != has_period) {
-        return Refuse(
-            number, fmt::format("samples of one event with and without a period; {}", kPerfRemedy),
-            line);
+        return Refuse(number,
+                      survey_.layout.event
+                          ? "samples of one event with and without a period; leave the field out"
+                          : "periods of some events only, which have no names; use -F +event",
+                      line);
       }
       if (survey_.layout.task == PerfTask::kNone && event->has_cpu != has_cpu) {
         return Refuse(number, "a name that looks like a CPU; use -F +tid", line);

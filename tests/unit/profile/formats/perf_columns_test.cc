@@ -188,6 +188,7 @@ TEST(PerfColumns, BehindAStackAreNamed) {
   EXPECT_THAT(ErrorOf(head + " insn: ff d2\n"), HasSubstr("insn"));
   EXPECT_THAT(ErrorOf(head + "               0\n"), HasSubstr("phys_addr"));
   EXPECT_THAT(ErrorOf(head + " N/A\n"), HasSubstr("data_page_size"));
+  EXPECT_THAT(ErrorOf(" insn: ff d2\n insn: 48\n"), HasSubstr("insn"));
 }
 
 TEST(PerfColumns, MayDifferFromEventToEvent) {
@@ -236,11 +237,13 @@ TEST(PerfSourceLines, AreReadAsPerfPrintsThem) {
       "\t    55e14b158203 middle+0x22 (/tmp/load)\n"
       "  load.c:13 (discriminator 3)\n"
       "\t    55e14b158300 [unknown] ([unknown])\n"
-      "  ??:0\n\n");
+      "  ??:0\n"
+      "\t    55e14b158303 [unknown] ([unknown])\n"
+      "  :0\n\n");
   ASSERT_TRUE(profile) << profile.error().message();
-  EXPECT_EQ(ToFolded(*profile, 0), "0x55e14b158300;middle;inner;exc_page_fault 1\n");
+  EXPECT_EQ(ToFolded(*profile, 0), "0x55e14b158303;0x55e14b158300;middle;inner;exc_page_fault 1\n");
   Sample sample = profile->sample(0);
-  ASSERT_EQ(sample.locations.size(), 3u);
+  ASSERT_EQ(sample.locations.size(), 4u);
   Location inlined = profile->location(sample.locations[1]);
   ASSERT_EQ(inlined.lines.size(), 2u);
   EXPECT_EQ(inlined.lines[0].line, 12);
@@ -251,7 +254,8 @@ TEST(PerfColumns, OfAnyNumberOfFieldsAreNotTakenForFoldedStacks) {
   for (const char* text : {"          worker     101 \n          worker     102 \n",
                            "worker     101 \n\t          401136\n\n", "\t          401136\n",
                            "          worker     101            401136\n",
-                           "worker     101 [000]    1000000 \n\t          401136\n\n"}) {
+                           "worker     101 [000]    1000000 \n\t          401136\n\n",
+                           "\n ilen: 4\n", " insn: 48 8b\n"}) {
     EXPECT_EQ(DetectFormat(text, "x").value(), Format::kPerfScript) << text;
   }
   EXPECT_EQ(DetectFormat("main;f 12\nmain;g 4\n", "x").value(), Format::kFolded);

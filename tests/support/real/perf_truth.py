@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What perf recorded, told by the same perf one field at a time, and what of it a set of fields prints."""
+
+import collections
+import os
+import pathlib
+import re
+from dataclasses import dataclass, field
+
+from case import run
+
+HERE = pathlib.Path(__file__).resolve().parent
+FRAME = re.compile(r"\s*([0-9a-f]+) (.*?)(?:\+0x[0-9a-f]+)?(?: \((.*)\))?$")
+# What perf prints where nothing was asked for; a tracepoint's period is not among it.
+DEFAULT = {"comm", "tid", "cpu", "time", "event", "ip", "sym", "symoff", "dso", "period", "trace"}
+
+
+@dataclass
+class Sample:
+    comm: str = ""
+    pid: int = 0
+    tid: int = 0
+    cpu: int = 0
+    time: int = 0  # Nanoseconds.
+    period: int = 0
+    event: str = ""
+    stack: list = field(default_factory=list)  # (address, name, module, inlined), leaf first.
+
+
+class SuitePerf:
+    """The perf of one Debian suite, run by its own loader."""
+
+    def __init__(self, suite):
+        told = run(HERE / "fetch-suite-perf", suite, timeout=600, check=False)
+        if told.returncode != 0:
+            raise OSError(f"linux-perf of {suite} could not be fetched: {told.stderr.strip()[-200:]}")
+        root = pathlib.Path(told.stdout.strip())
+        libraries = [root / part / "x86_64-linux-gnu" for part in ("usr/lib", "lib")]
+        loader = next(folder / "ld-linux-x86-64.so.2" for folder in libraries if (folder / "ld-linux-x86-64.so.2").exists())
+        self.command = (loader, "--library-path", ":".join(map(str, libraries)), root / "usr/bin/perf")
+        self.environment = {**os.environ, "DEBUGINFOD_URLS": "", "PERF_CONFIG": "/dev/null", "LC_ALL": "C"}
+        self.version = self("--version").stdout.split()[-1]
+        # The names stand behind "Fields:", as far as the next option.
+        usage = self("script", "-F", "help", check=False).stderr
+        self.fields = re.search(r"Fields: ([a-z0-9_,-]+)", usage).group(1).split(",")
+
+    def __call__(self, *arguments, check=True, timeout=120):
+        return run(*self.command, *arguments, check=check, timeout=timeout, env=self.environment, errors="replace")
+
+    def script(self, data, *arguments):
+        """What it prints, or None with why it does not."""
+        told = self("script", "-i", data, *arguments, check=False)
+        if told.returncode != 0 or not told.stdout:
+            return None, told.stderr
+        return told.stdout, ""
+
+    def _column(self, data, name):
+        text, why = self.script(data, "-F", name, "--ns")
+        if text is None:
+            raise RuntimeError(f"perf {self.version} does not print {name}: {why}")
+        return [line.strip() for line in text.splitlines()]
+
+    def stacks(self, data, *options):
+        text, why = self.script(data, "-F", "time,ip,sym,symoff,dso", "--ns", *options)
+        if text is None:
+            raise RuntimeError(f"perf {self.version} prints no stacks: {why}")
+        stacks = []
+        for line in text.splitlines():
+            head = re.match(r"\s*\d+\.\d{9}:(.*)$", line)
+            if head:
+                stacks.append([])
+                line = head.group(1)
+            if line.strip():
+                address, name, module = FRAME.match(line).groups()
+                inlined = module == "inlined"
+                stacks[-1].append((int(address, 16), name, "" if inlined else module, inlined))
+        return stacks
+
+    def samples(self, data):
+        columns = {name: self._column(data, name) for name in ("comm", "pid", "tid", "cpu", "time", "period", "event")}
+        stacks = self.stacks(data)
+        if len({len(stacks), *map(len, columns.values())}) != 1:
+            raise RuntimeError(f"perf {self.version} prints other numbers of samples, field by field")
+        return [
+            Sample(comm=columns["comm"][i], pid=int(columns["pid"][i]), tid=int(columns["tid"][i]),
+                   cpu=int(columns["cpu"][i].strip("[]")), time=int(columns["time"][i].rstrip(":").replace(".", "")),
+                   period=int(columns["period"][i]), event=columns["event"][i].rstrip(":"), stack=stacks[i])
+            for i in range(len(stacks))]
+
+
+def printed(fields, event):
+    """The fields that a sample of `event` has where `-F fields` is asked for."""
+    names = [name for name in fields.split(",") if name not in ("", "+flags")]
+    found = set(DEFAULT)
+    if event.startswith("sched:"):  # Of tracepoints it prints stacks unless anything was asked for.
+        found -= {"period", *(("ip", "sym", "symoff", "dso") if names else ())}
+    if names and not names[0].startswith(("+", "-")):
+        return set(names)
+    for name in names:
+        (found.add if name.startswith("+") else found.discard)(name[1:])
+    return found
+
+
+def plain_event(name):
+    """An event without how it was recorded."""
+    return re.sub(r"(:[a-zA-Z]+|/(freq|period)=\d+/[a-zA-Z]*)$", "", name) if name.count(":") < 2 and not name.startswith("sched:") else name
+
+
+def expected(samples, fields, options):
+    """Counter of (event, value, labels, stack) of what such a run tells."""
+    found = collections.Counter()
+    for sample in samples:
+        here = printed(fields, sample.event)
+        time = sample.time - (samples[0].time if "--reltime" in options else 0)
+        time -= 0 if "--ns" in options else time % 1000
+        labels = {"comm": sample.comm, "pid": sample.pid, "tid": sample.tid, "cpu": sample.cpu}
+        labels = {name: value for name, value in labels.items() if name in here}
+        if "time" in here:
+            labels["end_timestamp_ns"] = time
+        stack = shown(sample.stack, here)
+        event = plain_event(sample.event) if "event" in here else ""
+        found[event, sample.period if "period" in here else 1, tuple(sorted(labels.items())), stack] += 1
+    return found
+
+
+def module_of(path):
+    """With dsoff it prints where it put the vDSO."""
+    return "[vdso]" if path.startswith("/tmp/perf-vdso.so-") else path
+
+
+def shown(stack, fields):
+    """Leaf first: (address, name, module), the module that of the function an inlined call is in."""
+    if "ip" not in fields:
+        return ()
+    frames, module, last = [], "", None
+    for address, name, of, inlined in reversed(stack):
+        # perf 6.1 and 6.12 end some stacks in an inlined call that is in nothing.
+        module = ("" if address != last else module) if inlined else of
+        last = address
+        name = name if "sym" in fields and name != "[unknown]" else ""
+        frames.append((address, name, module if "dso" in fields and module != "[unknown]" else ""))
+    if "sym" not in fields:  # Calls inlined at one address are one.
+        frames = [frame for i, frame in enumerate(frames) if i == 0 or not stack[len(stack) - 1 - i][3]]
+    return tuple(reversed(frames))
+
+
+def read(profile, has_names):
+    """The same of a converted profile."""
+    found = collections.Counter()
+    for sample in profile.samples:
+        at = next((i for i in range(0, len(sample.values), 2) if sample.values[i]), 0)
+        name = profile.types[at + 1][0] if len(profile.types) > 1 else "no event"
+        name = {"cpu": "cpu-clock", "events": ""}.get(name, name)
+        frames = [(f.address, "" if f.name == "[unknown]" else f.name, module_of(f.module)) for f in reversed(sample.stack)]
+        if not has_names:
+            frames = [f for i, f in enumerate(frames) if i == 0 or f != frames[i - 1]]
+        count = max(1, sample.values[at])
+        value, rest = divmod(sample.values[-1 if len(profile.types) < 2 else at + 1], count)
+        found[name, value if not rest else -1, tuple(sorted(sample.labels.items())), tuple(frames)] += count
+    return found
