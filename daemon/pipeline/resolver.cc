@@ -288,8 +288,8 @@ void Resolver::OnCold(const ft_sample& sample, const StackStore::Body& body, con
   std::span<const uint64_t> addresses = stacks_.Addresses(body);
   start.addresses.assign(addresses.begin(), addresses.end());
   start.kernel_frames = body.kernel_frames;
-  start.mappings = process.mappings;
   start.space = unwinder_.Meet(process, body.identity);
+  start.mappings = process.mappings;
   const ColdStack& cold = round.cold[sample.cold];
   cold_.Add(std::move(start), cold, round.Stack(cold));
   TakeFinished();

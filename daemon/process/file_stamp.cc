@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/process/file_stamp.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
@@ -17,9 +18,11 @@ bool IsMemory(const struct statfs& file_system) {
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC || magic == HUGETLBFS_MAGIC;
 }
 
-// `stat_file_system` is called only where the device alone does not tell.
-template <typename StatFileSystem>
-Result<FileStamp> StampOf(const struct stat& info, const StatFileSystem& stat_file_system) {
+}  // namespace
+
+Result<FileStamp> ReadStamp(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return ErrnoError("fstat");
   if (!S_ISREG(info.st_mode)) return Error(ErrorCode::kInvalid, "not a regular file");
   FileStamp stamp;
   stamp.inode = info.st_ino;
@@ -28,24 +31,24 @@ Result<FileStamp> StampOf(const struct stat& info, const StatFileSystem& stat_fi
   bool counts = major(info.st_dev) != 0;
   if (!counts) {
     struct statfs file_system {};
-    counts = stat_file_system(&file_system) == 0 && IsMemory(file_system);
+    counts = ::fstatfs(fd, &file_system) == 0 && IsMemory(file_system);
   }
-  if (counts) stamp.device = info.st_dev;
+  if (counts) stamp.device = uint64_t{major(info.st_dev)} << 32 | minor(info.st_dev);
   return stamp;
 }
 
-}  // namespace
-
-Result<FileStamp> ReadStamp(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return ErrnoError("stat " + path);
-  return StampOf(info, [&](struct statfs* out) { return ::statfs(path.c_str(), out); });
-}
-
-Result<FileStamp> ReadStamp(int fd) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return ErrnoError("fstat");
-  return StampOf(info, [&](struct statfs* out) { return ::fstatfs(fd, out); });
+Result<FileStamp> StatFile(const std::string& path) {
+  struct statx info {};
+  // What the kernel knows of it: a server may never answer.
+  if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &info) != 0)
+    return ErrnoError("stat " + path);
+  if (!S_ISREG(info.stx_mode)) return Error(ErrorCode::kInvalid, "not a regular file");
+  FileStamp stamp;
+  stamp.device = uint64_t{info.stx_dev_major} << 32 | info.stx_dev_minor;
+  stamp.inode = info.stx_ino;
+  stamp.size_bytes = info.stx_size;
+  stamp.modified_ns = info.stx_mtime.tv_sec * kNsPerSecond + info.stx_mtime.tv_nsec;
+  return stamp;
 }
 
 std::string ToText(const FileStamp& stamp) {

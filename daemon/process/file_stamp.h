@@ -18,7 +18,7 @@ namespace firetower::daemon {
 // that of the one file below. The time of the last change (ctime) does not count: unlinking a
 // running program changes it.
 struct FileStamp {
-  uint64_t device = 0;  // 0 where it says nothing
+  uint64_t device = 0;  // major << 32 | minor; 0 where it says nothing
   uint64_t inode = 0;
   uint64_t size_bytes = 0;
   int64_t modified_ns = 0;
@@ -26,10 +26,12 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-// Stats a path, following links, or an open file. Errors: kNotFound, kPermission; kInvalid for
-// what is no regular file.
-Result<FileStamp> ReadStamp(const std::string& path);
+// Stats an open file. May wait for the server of a network file system. Errors: kInvalid for what
+// is no regular file.
 Result<FileStamp> ReadStamp(int fd);
+// Stats a path, following links, and waits for nobody. The device is always set: whether it counts
+// is for the caller to know. Errors: kNotFound, kPermission; kInvalid for what is no regular file.
+Result<FileStamp> StatFile(const std::string& path);
 
 // Text that is different for different stamps, for keys.
 std::string ToText(const FileStamp& stamp);

@@ -10,12 +10,13 @@
 namespace firetower::daemon {
 namespace {
 
-// Executable memory that is no file of code: the kernel's names for it (mm/mmap.c, perf's
-// "//anon"), and the memory files that run-time compilers map twice.
+// Executable memory that is no file of code, as long as nothing says otherwise: the kernel's names
+// for it (mm/mmap.c, perf's "//anon"), and memory files, which run-time compilers map twice.
 bool IsAnonymous(std::string_view path) {
   if (path.empty() || path == "//anon") return true;
   for (std::string_view prefix :
-       {"[heap]", "[stack", "[anon", "anon_inode:", "/memfd:", "/dev/zero", "/SYSV", "/dev/shm/"}) {
+       {"[heap]", "[stack", "[anon", "anon_inode:", "/memfd:", "/dev/zero", "/SYSV", "/dev/shm/",
+        "/run/shm/", "/anon_hugepage", "/dev/hugepages/", "/dmabuf", "/drm mm object"}) {
     if (path.substr(0, prefix.size()) == prefix) return true;
   }
   return false;
@@ -28,10 +29,10 @@ uint32_t PathHash(std::string_view path) {
 }
 
 ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forget_after_ns) {
-  Add(ModuleKind::kUnknown, {"[unknown]", {}, 0, 0}, "", "unknown");
-  Add(ModuleKind::kKernel, {"[kernel.kallsyms]", {}, 0, 0}, "", "kernel");
-  Add(ModuleKind::kJit, {"[jit]", {}, 0, 0}, "", "jit");
-  Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0}, "", "vdso");
+  Add(ModuleKind::kUnknown, {"[unknown]", {}, 0, 0, false}, "", "unknown");
+  Add(ModuleKind::kKernel, {"[kernel.kallsyms]", {}, 0, 0, false}, "", "kernel");
+  Add(ModuleKind::kJit, {"[jit]", {}, 0, 0, false}, "", "jit");
+  Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0, false}, "", "vdso");
 }
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,
@@ -59,7 +60,7 @@ uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::str
 
 uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
   if (file.path == "[vdso]") return kVdso;
-  if (IsAnonymous(file.path)) return kJit;
+  if (file.build_id.empty() && !file.is_image && IsAnonymous(file.path)) return kJit;
   std::string build_id = symbolizer::BuildIdHex(file.build_id);
   key_ = build_id.empty() ? fmt::format("f:{:x}:{}:{}", file.device, file.inode, file.path)
                           : "b:" + build_id;
@@ -78,7 +79,9 @@ uint32_t ModuleRegistry::Intern(const FileIdentity& file) {
 uint32_t ModuleRegistry::OfFile(uint32_t module, const FileStamp& stamp, std::string_view path) {
   const Module& first = *modules_[module];
   if (first.kind != ModuleKind::kFile || first.build_id.empty()) return module;
-  if (first.SetStamp(stamp) == stamp) return module;
+  // The path is shown with its frames: the first stamp must be of that file.
+  if (first.stamp() == nullptr && first.path == path) first.SetStamp(stamp);
+  if (first.stamp() != nullptr && *first.stamp() == stamp) return module;
   return AddOther(module, path, &stamp);
 }
 
@@ -106,7 +109,8 @@ uint32_t ModuleRegistry::AddOther(uint32_t module, std::string_view path, const 
     ++refused_;
     return kUnknown;
   }
-  const uint32_t other = Add(ModuleKind::kFile, {path, {}, 0, 0}, first->build_id, std::move(key));
+  const uint32_t other =
+      Add(ModuleKind::kFile, {path, {}, 0, 0, false}, first->build_id, std::move(key));
   if (stamp != nullptr) {
     modules_[other]->SetStamp(*stamp);
   } else {

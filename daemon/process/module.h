@@ -22,7 +22,7 @@ enum class ModuleKind : uint8_t {
   kFile,     // an ELF file, or another file mapped executable
   kVdso,
   kKernel,
-  kJit,  // anonymous executable memory: named, if at all, by a perf-map
+  kJit,  // memory that a program wrote code to: named, if at all, by a perf-map
 };
 
 // Code that addresses point into. Identity never changes; shared by every process that maps it and
@@ -108,6 +108,8 @@ struct FileIdentity {
   std::span<const uint8_t> build_id;
   uint64_t device = 0;
   uint64_t inode = 0;
+  // Found to be an ELF image. Else memory files (memfd, /dev/shm) without a build id are memory.
+  bool is_image = false;
 };
 
 // Every module in use, by a dense id. Owned by the resolve thread; modules themselves are shared.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/process/proc_fs.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <charconv>
 
 #include "base/file.h"
+#include "base/unique_fd.h"
 
 namespace firetower::daemon {
 namespace {
@@ -23,10 +25,13 @@ bool TakeNumber(std::string_view& text, int base, char end_char, uint64_t& out) 
 }
 
 // "7f..-7f.. r-xp 00001000 fe:00 1234   /path"
-bool ParseLine(std::string_view line, MapsLine& out) {
+template <typename Wants>
+bool ParseLine(std::string_view line, const Wants& wants, MapsLine& out) {
   uint64_t major = 0, minor = 0;
   if (!TakeNumber(line, 16, '-', out.start) || !TakeNumber(line, 16, ' ', out.end)) return false;
-  if (line.size() < 5 || line[2] != 'x') return false;
+  if (line.size() < 5) return false;
+  out.executable = line[2] == 'x';
+  if (!wants(out)) return false;
   line.remove_prefix(5);
   if (!TakeNumber(line, 16, ' ', out.file_offset) || !TakeNumber(line, 16, ':', major) ||
       !TakeNumber(line, 16, ' ', minor) || !TakeNumber(line, 10, 0, out.inode)) {
@@ -36,6 +41,35 @@ bool ParseLine(std::string_view line, MapsLine& out) {
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
   out.path = WithoutDeleted(line);
   return out.start < out.end;
+}
+
+template <typename Wants>
+std::vector<MapsLine> ParseLines(std::string_view text, const Wants& wants) {
+  std::vector<MapsLine> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    MapsLine line;
+    if (ParseLine(text.substr(0, end), wants, line)) lines.push_back(std::move(line));
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+// Whether all pages from `begin` to `end` are present (proc_pid_pagemap(5): bit 63).
+Status CheckPresent(const std::string& pagemap, uint64_t begin, uint64_t end) {
+  const UniqueFd fd(::open(pagemap.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return ErrnoError("open " + pagemap);
+  constexpr uint64_t kPageBytes = 4096;
+  for (uint64_t page = begin / kPageBytes; page * kPageBytes < end; ++page) {
+    uint64_t entry = 0;
+    if (::pread(fd.get(), &entry, sizeof(entry), static_cast<off_t>(page * sizeof(entry))) !=
+            sizeof(entry) ||
+        entry >> 63 == 0) {
+      return Error(ErrorCode::kUnavailable, "a page is not present");
+    }
+  }
+  return OkStatus();
 }
 
 // A link into a mount namespace, less " (deleted)".
@@ -63,15 +97,11 @@ std::string_view WithoutDeleted(std::string_view path) {
 }
 
 std::vector<MapsLine> ParseMaps(std::string_view text) {
-  std::vector<MapsLine> lines;
-  while (!text.empty()) {
-    size_t end = text.find('\n');
-    MapsLine line;
-    if (ParseLine(text.substr(0, end), line)) lines.push_back(std::move(line));
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return lines;
+  return ParseLines(text, [](const MapsLine& line) { return line.executable; });
+}
+
+std::vector<MapsLine> ParseAllMaps(std::string_view text) {
+  return ParseLines(text, [](const MapsLine&) { return true; });
 }
 
 std::optional<ProcessStat> ParseStat(std::string_view text) {
@@ -117,10 +147,26 @@ Result<std::vector<MapsLine>> ProcFs::Maps(uint32_t pid) const {
   return ParseMaps(text);
 }
 
+Result<std::vector<MapsLine>> ProcFs::AllMaps(uint32_t pid) const {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(Path(pid, "maps")));
+  return ParseAllMaps(text);
+}
+
+Status ProcFs::ReadPresentMemory(uint32_t pid, uint64_t address, std::span<std::byte> out) const {
+  RETURN_IF_ERROR(CheckPresent(Path(pid, "pagemap"), address, address + out.size()));
+  const std::string path = Path(pid, "mem");
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return ErrnoError("open " + path);
+  const ssize_t got = ::pread(fd.get(), out.data(), out.size(), static_cast<off_t>(address));
+  if (got < 0) return ErrnoError("read " + path);
+  if (static_cast<size_t>(got) != out.size()) return Error(ErrorCode::kUnavailable, "not mapped");
+  return OkStatus();
+}
+
 Result<MappedFile> ProcFs::FindMapped(uint32_t pid, uint64_t start, uint64_t end) const {
   const std::string link = Path(pid, fmt::format("map_files/{:x}-{:x}", start, end));
   MappedFile file;
-  ASSIGN_OR_RETURN(file.stamp, ReadStamp(link));
+  ASSIGN_OR_RETURN(file.stamp, StatFile(link));
   if (Result<std::string> path = ReadLink(link)) file.path = *std::move(path);
   return file;
 }

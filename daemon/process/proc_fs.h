@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +13,7 @@
 
 namespace firetower::daemon {
 
-// One executable line of /proc/<pid>/maps (proc_pid_maps(5)).
+// One line of /proc/<pid>/maps (proc_pid_maps(5)).
 struct MapsLine {
   uint64_t start = 0;
   uint64_t end = 0;
@@ -20,6 +21,7 @@ struct MapsLine {
   uint64_t device = 0;  // major << 32 | minor
   uint64_t inode = 0;
   std::string path;  // without " (deleted)"; empty for anonymous memory
+  bool executable = false;
 };
 
 // What /proc/<pid>/stat says of a process (proc_pid_stat(5)).
@@ -44,6 +46,8 @@ std::string_view WithoutDeleted(std::string_view path);
 // Executable mappings of a maps file. Lines that make no sense are left out: another process's
 // path may hold anything.
 std::vector<MapsLine> ParseMaps(std::string_view text);
+// The same of all mappings.
+std::vector<MapsLine> ParseAllMaps(std::string_view text);
 
 // /proc, or a copy of its shape under another root. Every read may fail because the process is
 // gone: callers treat that as an expected loss.
@@ -56,6 +60,10 @@ class ProcFs {
   const std::string& root() const { return root_; }
   std::vector<uint32_t> Pids() const;
   Result<std::vector<MapsLine>> Maps(uint32_t pid) const;
+  Result<std::vector<MapsLine>> AllMaps(uint32_t pid) const;
+  // Fills `out` with the process's memory at `address`, if its pages are present: a page that is
+  // not may have to be fetched, by a server or by the process itself (userfaultfd(2)).
+  Status ReadPresentMemory(uint32_t pid, uint64_t address, std::span<std::byte> out) const;
   // Of exactly that range; kNotFound for another or anonymous memory.
   Result<MappedFile> FindMapped(uint32_t pid, uint64_t start, uint64_t end) const;
   // One read: /proc of a node with a thousand processes is read at each start.

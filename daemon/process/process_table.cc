@@ -46,7 +46,11 @@ const ProcessMapping* FindMapping(const std::vector<ProcessMapping>& mappings, u
 }
 
 ProcessTable::ProcessTable(ModuleRegistry& modules, ProcFs proc, const Clock& clock)
-    : modules_(modules), proc_(std::move(proc)), clock_(clock) {
+    : modules_(modules),
+      proc_(std::move(proc)),
+      clock_(clock),
+      file_systems_(proc_.root(), clock),
+      probe_(proc_, file_systems_) {
   overflow_.mappings = std::make_shared<std::vector<ProcessMapping>>();
 }
 
@@ -85,6 +89,9 @@ void ProcessTable::Meet(Process& process, uint32_t identity) {
   Identify(process, identity);
   process.met = true;
   process.identity = identity;
+  if (!process.suspect) return;
+  Probe(process);
+  if (process.suspect) Suspect(process);
 }
 
 void ProcessTable::Identify(Process& process, uint32_t identity) {
@@ -96,6 +103,7 @@ void ProcessTable::Identify(Process& process, uint32_t identity) {
   process.thread_comms.clear();
   process.mappings = std::make_shared<std::vector<ProcessMapping>>();
   process.losses = 0;
+  process.suspect = false;
   Change(process);
   ReadIfLossy(process);
 }
@@ -114,9 +122,9 @@ Process* ProcessTable::FindAlive(uint32_t pid) {
 void ProcessTable::ReadMappings(Process& process) {
   Result<std::vector<MapsLine>> lines = proc_.Maps(process.pid);
   if (!lines || lines->empty()) return;  // Gone, or a kernel thread: what we know stays.
-  std::vector<ProcessMapping>& mappings = Writable(process);
   std::vector<ProcessMapping> fresh;
   fresh.reserve(lines->size());
+  bool has_memory = false;
   for (const MapsLine& line : *lines) {
     if (fresh.size() >= kMaxMappings) {
       refused_mappings_ += lines->size() - fresh.size();
@@ -126,14 +134,20 @@ void ProcessTable::ReadMappings(Process& process) {
                            PathHash(line.path)};
     // A mapping known with its build id keeps it: the maps file cannot tell it.
     const ProcessMapping* known = FindMapping(process, line.start);
-    bool same = known != nullptr && known->start == line.start && known->end == line.end &&
-                known->file_offset == line.file_offset && known->path_hash == mapping.path_hash;
-    mapping.module =
-        same ? known->module : modules_.Intern({line.path, {}, line.device, line.inode});
-    if (same) mapping.names = known->names;
+    if (known != nullptr && known->start == line.start && known->end == line.end &&
+        known->path_hash == mapping.path_hash && known->module != ModuleRegistry::kJit &&
+        (known->file_offset == line.file_offset || known->moved)) {
+      mapping = *known;
+    } else {
+      mapping.module = modules_.Intern({line.path, {}, line.device, line.inode});
+    }
+    has_memory |= mapping.module == ModuleRegistry::kJit;
     fresh.push_back(mapping);
   }
-  mappings = std::move(fresh);
+  process.suspect = false;
+  if (has_memory && !process.met) process.suspect = true;  // Probed with its first sample.
+  if (has_memory && process.met) ProbeMemory(process, fresh);
+  Writable(process) = std::move(fresh);
 }
 
 void ProcessTable::Scan() {
@@ -177,6 +191,7 @@ void ProcessTable::Fork(const SidebandEvent& event) {
   std::shared_ptr<std::vector<ProcessMapping>> mappings;
   uint32_t parent_generation = 0;
   uint64_t parent_losses = 0;
+  bool parent_suspect = false;
   auto parent = processes_.find(event.parent_pid);
   if (parent != processes_.end()) {
     auto forker = parent->second.thread_comms.find(event.parent_tid);
@@ -184,6 +199,7 @@ void ProcessTable::Fork(const SidebandEvent& event) {
     mappings = parent->second.mappings;
     parent_generation = parent->second.generation;
     parent_losses = parent->second.losses;
+    parent_suspect = parent->second.suspect;
   }
   // The pid's last owner, if we missed its exit.
   if (auto last = processes_.find(event.pid); last != processes_.end()) Erase(last);
@@ -192,6 +208,7 @@ void ProcessTable::Fork(const SidebandEvent& event) {
   child.parent = event.parent_pid;
   child.comm = comm;
   child.generation = parent_generation + 1;
+  child.suspect = parent_suspect;
   child.losses = parent_losses;  // It has what its parent had, and lacks what that lacked.
   if (mappings) child.mappings = std::move(mappings);
 }
@@ -221,7 +238,13 @@ void ProcessTable::Map(const SidebandEvent& event, std::string_view path) {
     ++refused_mappings_;
     return;
   }
-  uint32_t module = modules_.Intern({path, build_id, event.device, event.inode});
+  FileIdentity file{path, build_id, event.device, event.inode};
+  file.is_image = event.inode != 0 && probe_.Known(event.device, event.inode).value_or(false);
+  const uint32_t module = modules_.Intern(file);
+  if (module == ModuleRegistry::kJit && MayBeCode(process, event)) {
+    process.probes = 0;
+    Suspect(process);
+  }
   InsertMapping(Writable(process), {event.start, event.start + event.size_bytes, event.file_offset,
                                     module, PathHash(path)});
 }
@@ -244,6 +267,8 @@ void ProcessTable::Apply(const SidebandEvent& event, std::string_view text) {
       process.thread_comms.clear();
       process.threads = 1;
       process.losses = losses_;
+      process.suspect = false;
+      process.probes = 0;
       process.comm = ToComm(text);
       process.mappings = std::make_shared<std::vector<ProcessMapping>>();
       // The kernel counts execs, and the count is the identity's last term.
@@ -278,6 +303,7 @@ void ProcessTable::EndRound() {
     }
   }
   dying_.erase(keep, dying_.end());
+  ProbeSuspects();
   ++round_;
 }
 
@@ -322,33 +348,6 @@ bool ProcessTable::Refresh(Process& process) {
   ++refreshes_;
   ReadMappings(process);
   return true;
-}
-
-uint32_t ProcessTable::NamesOf(const ProcessMapping& mapping, const Process* process) {
-  if (mapping.names != ModuleRegistry::kUnknown) return mapping.names;
-  const Module& module = *modules_.Get(mapping.module);
-  if (module.kind != ModuleKind::kFile || module.build_id.empty()) {
-    mapping.names = mapping.module;
-    return mapping.names;
-  }
-  Result<MappedFile> file = Error(ErrorCode::kNotFound, "its process has gone");
-  if (process != nullptr) file = proc_.FindMapped(process->pid, mapping.start, mapping.end);
-  if (!file && process != nullptr) file = FindPart(mapping, process->pid);
-  mapping.names = file ? modules_.OfFile(mapping.module, file->stamp,
-                                         file->path.empty() ? module.path : file->path)
-                       : modules_.OfUnseenFile(mapping.module, mapping.path_hash);
-  return mapping.names;
-}
-
-// The kernel may have cut the mapping since it told of it: mprotect of a part.
-Result<MappedFile> ProcessTable::FindPart(const ProcessMapping& mapping, uint32_t pid) const {
-  ASSIGN_OR_RETURN(const std::vector<MapsLine> lines, proc_.Maps(pid));
-  for (const MapsLine& line : lines) {
-    if (line.start >= mapping.end || line.end <= mapping.start) continue;
-    if (PathHash(line.path) == mapping.path_hash)
-      return proc_.FindMapped(pid, line.start, line.end);
-  }
-  return Error(ErrorCode::kNotFound, "not mapped any more");
 }
 
 Comm ProcessTable::ThreadComm(Process& process, uint32_t tid) {

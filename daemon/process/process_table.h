@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "bpf/abi/unwind.h"
 #include "daemon/capture/round.h"
+#include "daemon/process/code_probe.h"
+#include "daemon/process/file_systems.h"
 #include "daemon/process/module.h"
 #include "daemon/process/proc_fs.h"
 
@@ -29,6 +31,7 @@ struct ProcessMapping {
   // The module whose names its frames have: ModuleRegistry::OfFile. kUnknown until a stack shows
   // it. Of the resolve thread, also where the list is shared.
   mutable uint32_t names = ModuleRegistry::kUnknown;
+  bool moved = false;  // memory that its module's code was moved to, found by its bytes
 };
 
 struct Process {
@@ -42,7 +45,10 @@ struct Process {
   uint32_t identity = 0;          // ft_identity() of its present image
   uint64_t losses = 0;            // of records (the table's count) before it was last known whole
   bool from_proc = false;         // its threads' names were not told, but can be read
-  int64_t next_read_ns = 0;       // /proc is not read again before
+  bool suspect = false;           // it maps memory that may be a file's code: CodeProbe
+  uint8_t probes = 0;             // looks in a row that found other bytes than the file's
+  int64_t next_probe_ns = 0;
+  int64_t next_read_ns = 0;  // /proc is not read again before
   Comm comm{};
   // Sorted by start, without overlap. Shared with the parent until one of them changes it.
   std::shared_ptr<std::vector<ProcessMapping>> mappings;
@@ -109,6 +115,10 @@ class ProcessTable {
   static const ProcessMapping* FindMapping(const Process& process, uint64_t address) {
     return ::firetower::daemon::FindMapping(*process.mappings, address);
   }
+  // Looks at memory that may be a file's code, if its process is met: such memory is a module only
+  // once it was found to be. At most five times a second for each process, and kReadsPerSecond in
+  // all; EndRound goes on where there was no time.
+  void Probe(Process& process);
   // Reads the process's mappings again, at most once a second for each and kReadsPerSecond in all.
   // False if it was not done.
   bool Refresh(Process& process);
@@ -124,6 +134,10 @@ class ProcessTable {
 
  private:
   static constexpr uint32_t kReadsPerSecond = 50;
+  static constexpr int64_t kProbeEveryNs = 200 * kNsPerMs;
+  // A program copies its code after it has put the memory in its place: looks come later and later,
+  // the last one after half a minute.
+  static constexpr uint8_t kMaxProbes = 4;
 
   Process& Insert(uint32_t pid);
   void End(Process& process);
@@ -133,18 +147,31 @@ class ProcessTable {
   void ReadIfLossy(Process& process);
   void ReadMappings(Process& process);
   bool TakeReadToken();
-  Result<MappedFile> FindPart(const ProcessMapping& mapping, uint32_t pid) const;
+  Result<uint32_t> FindNamesByPart(const ProcessMapping& mapping, uint32_t pid);
   void Fork(const SidebandEvent& event);
   void Exit(const SidebandEvent& event);
   void Map(const SidebandEvent& event, std::string_view path);
   std::vector<ProcessMapping>& Writable(Process& process);
+  // Whether memory that was mapped may be a file's code.
+  bool MayBeCode(const Process& process, const SidebandEvent& event) const;
+  void Suspect(Process& process);
+  void ProbeSuspects();
+  // Gives those of `mappings`, the process's present ones, that are memory their modules.
+  void ProbeMemory(Process& process, std::vector<ProcessMapping>& mappings);
+  CodeProbe::Match ProbeLine(const Process& process, const std::vector<MapsLine>& lines,
+                             size_t index, ProcessMapping& mapping);
+  // The module of `module`'s file that `pid` has mapped there.
+  Result<uint32_t> FindNames(uint32_t module, uint32_t pid, uint64_t start, uint64_t end);
 
   ModuleRegistry& modules_;
   ProcFs proc_;
   const Clock& clock_;
+  FileSystems file_systems_;
+  CodeProbe probe_;
   std::unordered_map<uint32_t, Process> processes_;
   std::vector<std::pair<uint64_t, uint32_t>> dying_;  // (round, pid)
   std::vector<uint32_t> changed_;
+  std::vector<uint32_t> suspects_;  // met ones, each at most once
   Process overflow_;
   uint64_t round_ = 1;
   uint64_t losses_ = 1;  // of records, and one: a process that no record began has 0

@@ -73,6 +73,23 @@ std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd, 
   return *std::move(source);
 }
 
+// By any mapping that the process has of the file.
+std::optional<symbolizer::FileSource> OpenOtherMapping(const std::string& proc_root,
+                                                       const MappedModule& mapped, FileUse use) {
+  const Result<std::vector<MapsLine>> lines = ProcFs(proc_root).AllMaps(mapped.pid);
+  if (!lines) return std::nullopt;
+  for (const MapsLine& line : *lines) {
+    if (line.inode == 0 || line.path != mapped.module->path) continue;
+    Result<UniqueFd> fd = symbolizer::OpenForeign(
+        fmt::format("{}/{}/map_files/{:x}-{:x}", proc_root, mapped.pid, line.start, line.end),
+        kMaxModuleBytes);
+    if (!fd) continue;
+    const auto is_mapped = [&] { return line.inode == mapped.module->inode; };
+    return Accept(*mapped.module, *std::move(fd), use, is_mapped);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 MappedModule MappedModule::LastSeen(std::shared_ptr<const Module> module) {
@@ -98,6 +115,9 @@ Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
     if (auto source = Accept(module, *std::move(fd), use, is_mapped)) return *std::move(source);
     other = true;
   }
+  // The range may be cut by now, or memory that its code was moved to.
+  if (auto source = other ? std::nullopt : OpenOtherMapping(proc_root, mapped, use))
+    return *std::move(source);
   const ProcessFiles files(proc_root, mapped);
   for (const std::string& root : files.roots()) {
     Result<UniqueFd> fd = symbolizer::OpenForeignBelow(root, module.path, kMaxModuleBytes);

@@ -16,23 +16,28 @@ namespace {
 using ::firetower::testing::ScratchFolder;
 using ::firetower::testing::WriteText;
 
+Result<FileStamp> StampOf(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return ReadStamp(fd.get());
+}
+
 TEST(FileStamp, StaysWhenItsFileIsDeletedAndChangesWithIt) {
   ScratchFolder folder;
   const std::string path = folder.path() + "/app";
   WriteText(path, "one");
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  const FileStamp before = ReadStamp(path).value();
+  const FileStamp before = StampOf(path).value();
   EXPECT_EQ(ReadStamp(fd.get()).value(), before);
   ASSERT_EQ(::unlink(path.c_str()), 0);
   EXPECT_EQ(ReadStamp(fd.get()).value(), before);
-  EXPECT_EQ(ReadStamp(path).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(StatFile(path).error().code(), ErrorCode::kNotFound);
   WriteText(path, "two");
-  EXPECT_NE(ReadStamp(path).value(), before);
+  EXPECT_NE(StampOf(path).value(), before);
 }
 
 TEST(FileStamp, IsOfRegularFilesOnly) {
   ScratchFolder folder;
-  EXPECT_EQ(ReadStamp(folder.path()).error().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(StatFile(folder.path()).error().code(), ErrorCode::kInvalid);
 }
 
 // A mount that is taken away again.
@@ -69,8 +74,8 @@ TEST(FileStamp, TellsFilesOfTwoMemoryFileSystems) {
   if (!one.mounted() || !two.mounted()) GTEST_SKIP() << "mount needs root";
   Write(folder.path() + "/one/app");
   Write(folder.path() + "/two/app");
-  const FileStamp first = ReadStamp(folder.path() + "/one/app").value();
-  const FileStamp second = ReadStamp(folder.path() + "/two/app").value();
+  const FileStamp first = StampOf(folder.path() + "/one/app").value();
+  const FileStamp second = StampOf(folder.path() + "/two/app").value();
   EXPECT_EQ(first.inode, second.inode) << "what this is about";
   EXPECT_NE(first, second);
 }
@@ -84,8 +89,8 @@ TEST(FileStamp, IsTheSameInEachContainerOfAnImage) {
   const Mount one("overlay", folder.path() + "/one", options);
   const Mount two("overlay", folder.path() + "/two", options);
   if (!one.mounted() || !two.mounted()) GTEST_SKIP() << "mount needs root";
-  EXPECT_EQ(ReadStamp(folder.path() + "/one/app").value(),
-            ReadStamp(folder.path() + "/two/app").value());
+  EXPECT_EQ(StampOf(folder.path() + "/one/app").value(),
+            StampOf(folder.path() + "/two/app").value());
 }
 
 }  // namespace

@@ -46,14 +46,26 @@ TEST(ModuleRegistry, TellsFilesWithoutBuildIdByDeviceInodeAndPath) {
 
 TEST(ModuleRegistry, KnowsMemoryThatIsNoFileOfCode) {
   ModuleRegistry modules;
-  for (const char* path : {"", "//anon", "[heap]", "[stack]", "[stack:12]", "[anon:dalvik-jit]",
-                           "anon_inode:[perf_event]", "/memfd:doublemapper (deleted)",
-                           "/dev/zero (deleted)", "/SYSV00000000", "/dev/shm/jit"}) {
+  for (const char* path :
+       {"", "//anon", "[heap]", "[stack]", "[stack:12]", "[anon:dalvik-jit]",
+        "anon_inode:[perf_event]", "/memfd:doublemapper (deleted)", "/dev/zero (deleted)",
+        "/SYSV00000000", "/dev/shm/jit", "/anon_hugepage", "/dev/hugepages/text", "/dmabuf"}) {
     EXPECT_EQ(modules.Intern({path, {}, 0, 5}), ModuleRegistry::kJit) << path;
   }
   EXPECT_EQ(modules.Intern({"[vdso]", {}, 0, 0}), ModuleRegistry::kVdso);
   for (const char* path : {"/home/memfd:x", "/usr/bin/[", "[vsyscall]"}) {
     EXPECT_NE(modules.Intern({path, {}, 0, 5}), ModuleRegistry::kJit) << path;
+  }
+}
+
+TEST(ModuleRegistry, TakesMemoryFilesForModulesByWhatTheyHold) {
+  ModuleRegistry modules;
+  for (const char* path : {"/memfd:app", "/dev/shm/app", "/SYSV00000001", "/dev/hugepages/app"}) {
+    const uint32_t image = modules.Intern({path, {}, 1, 7, true});
+    EXPECT_EQ(modules.Get(image)->kind, ModuleKind::kFile) << path;
+    EXPECT_EQ(modules.Get(image)->path, path);
+    EXPECT_EQ(modules.Get(modules.Intern({path, kId, 0, 0}))->kind, ModuleKind::kFile) << path;
+    EXPECT_EQ(modules.Intern({path, {}, 1, 7}), ModuleRegistry::kJit) << "unless it is known";
   }
 }
 

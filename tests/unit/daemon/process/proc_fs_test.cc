@@ -40,6 +40,14 @@ TEST(ParseMaps, TakesExecutableLinesOnly) {
                           "[vdso]", "[vsyscall]"));
 }
 
+TEST(ParseMaps, TakesAllLinesIfAskedTo) {
+  const std::vector<MapsLine> all = ParseAllMaps(kMaps);
+  size_t executable = 0;
+  for (const MapsLine& line : all) executable += line.executable;
+  EXPECT_EQ(executable, ParseMaps(kMaps).size());
+  EXPECT_GT(all.size(), executable);
+}
+
 TEST(ParseMaps, ReadsEveryField) {
   std::vector<MapsLine> lines = ParseMaps(kMaps);
   ASSERT_EQ(lines.size(), 7u);

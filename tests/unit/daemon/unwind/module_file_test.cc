@@ -85,6 +85,35 @@ TEST_F(ModuleFileTest, IsTheMappedOneIfItsMappingSaysSo) {
   EXPECT_EQ(Refusal(), ErrorCode::kUnavailable);
 }
 
+// Its code was moved to other memory, or its mapping cut: its data is still the file's.
+TEST_F(ModuleFileTest, IsWhatAnotherMappingOfItsPathIs) {
+  WriteText(proc_.root() + "/deleted", "four");
+  std::filesystem::create_symlink(proc_.root() + "/deleted", maps_ + "/3000-4000");
+  module_->inode = InodeOf(proc_.root() + "/deleted");
+  WriteText(proc_.Of(7) + "/maps",
+            "00001000-00002000 r-xp 00000000 00:00 0\n"
+            "00003000-00004000 rw-p 00002000 08:01 " +
+                std::to_string(module_->inode) + " /lib/x.so (deleted)\n");
+  auto source = OpenModuleFile(proc_.root(), mapped_);
+  ASSERT_TRUE(source) << source.error().message();
+  EXPECT_EQ(source->size(), 4u);
+  ++module_->inode;
+  EXPECT_EQ(Refusal(), ErrorCode::kNotFound);
+}
+
+// For its unwind table any file with the build id is as good.
+TEST_F(ModuleFileTest, HasTheStampThatWasMappedIfItsNamesAreWanted) {
+  symbolizer::ElfBuilder builder;
+  builder.AddCode(0x401000, 0x100);
+  builder.AddSection(".note.gnu.build-id", SHT_NOTE,
+                     symbolizer::MakeNote("GNU", NT_GNU_BUILD_ID, "\x01\x02"));
+  WriteText(maps_ + "/1000-2000", builder.Build());
+  module_->build_id = "0102";
+  module_->SetStamp({0, InodeOf(maps_ + "/1000-2000") + 1, 4, 0});
+  EXPECT_EQ(Refusal(), ErrorCode::kUnavailable);
+  EXPECT_TRUE(OpenModuleFile(proc_.root(), mapped_, FileUse::kCode));
+}
+
 TEST_F(ModuleFileTest, HasTheBuildIdThatWasMapped) {
   using symbolizer::ElfBuilder;
   using symbolizer::MakeNote;
