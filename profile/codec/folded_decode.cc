@@ -95,7 +95,7 @@ class FoldedDecoder {
         return LineError("folded", number, "the count does not fit in 64 bits", line);
       }
     }
-    AddFrames(TrimLeft(stack).empty() ? std::string_view() : stack);
+    AddFrames(stack);
     if (builder_.AddSample(stack_, {values, counts_})) return OkStatus();
     return Error(ErrorCode::kExhausted,
                  fmt::format("folded line {}: more than {} stacks or {} bytes", number,
@@ -111,7 +111,7 @@ class FoldedDecoder {
       const size_t cut = stack.rfind(';');
       std::string_view frame = stack.substr(cut == std::string_view::npos ? 0 : cut + 1);
       stack = stack.substr(0, cut == std::string_view::npos ? 0 : cut);
-      if (!frame.empty()) AddFrame(frame);
+      if (!TrimLeft(frame).empty()) AddFrame(frame);
     }
     AddLocation(kNoMapping);  // of a root that says it is inlined
   }

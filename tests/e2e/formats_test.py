@@ -6,13 +6,17 @@ pprof's own test data, a sample of FlameGraph's, what pyinstrument writes for sp
 is expected is read out of the same files by the few lines here, which share nothing with the product.
 """
 
+import bz2
 import collections
 import json
+import lzma
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
+import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 SUPPORT = HERE.parent / "support" / "real"
@@ -108,6 +112,27 @@ def folded_sums(text):
     return found
 
 
+def judge_packed(case, work, sample, wanted):
+    """The same stacks packed by other tools' writers, and what is said of those that are not read."""
+    text = sample.read_bytes()
+    with zipfile.ZipFile(work / "packed.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("web/a.folded", text)
+        packed.writestr("web/b.folded", "main;b 1\n")
+    (work / "packed.xz").write_bytes(lzma.compress(text))
+    forms = {"packed.xz": (), "packed.zip": ("--entry", "web/a*")}
+    if shutil.which("zstd"):
+        run("zstd", "-q", "-f", "-o", work / "packed.zst", sample)
+        forms["packed.zst"] = ()
+    for name, flags in forms.items():
+        done = convert(work / name, *flags, "--format", "folded", "--annotate")
+        case.check(f"{name} is read", done.returncode == 0 and folded_sums(done.stdout) == wanted, done.stderr.strip())
+    done = convert(work / "packed.zip", "--format", "folded")
+    case.check("a ZIP's files are listed", "web/a.folded, web/b.folded" in done.stderr, done.stderr.strip())
+    (work / "packed.bz2").write_bytes(bz2.compress(text))
+    done = convert(work / "packed.bz2", "--format", "folded")
+    case.check("bzip2 is told by its name", "run `bzip2 -d FILE`" in done.stderr, done.stderr.strip())
+
+
 def judge_folded(case, work):
     package = corpora(case, "speedscope") / "package/dist/release"
     (sample,) = package.glob("perf-vertx-stacks-01-collapsed-all-*.txt")
@@ -122,6 +147,7 @@ def judge_folded(case, work):
     case.check("its stacks and counts are those of the file", named(got, "samples") == bare, sum(bare.values()))
     back = convert(work / "out.pb.gz", "--format", "folded", "--annotate").stdout
     case.check("and come back with their annotations", folded_sums(back) == wanted, len(wanted))
+    judge_packed(case, work, sample, wanted)
 
 
 def evented_sums(file):

@@ -110,5 +110,15 @@ TEST(FoldedDiff, ComesBackAsTwoSampleTypes) {
   EXPECT_EQ(ToFolded(*back, 1), "main;b 4\n");
 }
 
+// As flamegraph.pl takes a line apart: one blank stands before the count.
+TEST(DecodeFolded, KeepsBlanksOfNamesAndLeavesFramesOfBlanksOut) {
+  const auto profile = DecodeFolded("main; a ;leaf   3\nmain;b;  4\nmain;  ;c 5\n  6\n");
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(ToFolded(*profile, 0), "[no stack] 6\nmain; a ;leaf   3\nmain;b 4\nmain;c 5\n");
+  const auto diff = DecodeFolded("main;a  3 4\n");
+  ASSERT_TRUE(diff);
+  EXPECT_EQ(diff->string(diff->function(0).name), "a ");
+}
+
 }  // namespace
 }  // namespace firetower::profile
