@@ -125,7 +125,9 @@ class ProcessTable {
   Comm ThreadComm(Process& process, uint32_t tid);
   // The module of the file that is mapped there. Reads what file it is (a stat or two) when it is
   // asked for the first time, if `process`, whose mapping it is, is alive and not null.
-  uint32_t NamesOf(const ProcessMapping& mapping, const Process* process);
+  uint32_t NamesOf(const ProcessMapping& mapping, const Process* process) {
+    return mapping.names != ModuleRegistry::kUnknown ? mapping.names : LookUpNames(mapping, process);
+  }
 
   const ProcFs& proc() const { return proc_; }
   size_t size() const { return processes_.size(); }
@@ -140,6 +142,7 @@ class ProcessTable {
   static constexpr uint8_t kMaxProbes = 4;
 
   Process& Insert(uint32_t pid);
+  uint32_t LookUpNames(const ProcessMapping& mapping, const Process* process);
   void End(Process& process);
   void Change(Process& process);
   void Erase(std::unordered_map<uint32_t, Process>::iterator process);

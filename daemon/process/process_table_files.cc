@@ -7,8 +7,7 @@
 
 namespace firetower::daemon {
 
-uint32_t ProcessTable::NamesOf(const ProcessMapping& mapping, const Process* process) {
-  if (mapping.names != ModuleRegistry::kUnknown) return mapping.names;
+uint32_t ProcessTable::LookUpNames(const ProcessMapping& mapping, const Process* process) {
   const Module& module = *modules_.Get(mapping.module);
   if (module.kind != ModuleKind::kFile || module.build_id.empty()) {
     mapping.names = mapping.module;
