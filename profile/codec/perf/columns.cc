@@ -45,12 +45,11 @@ std::optional<int64_t> ParsePerfTime(std::string_view word) {
   std::string_view decimals = word.substr(dot + 1);
   int64_t seconds = 0;
   int64_t fraction = 0;
-  if (!IsDigits(word.substr(0, dot)) || !IsDigits(decimals) ||
-      (decimals.size() != 6 && decimals.size() != 9) ||
+  if (!IsDigits(word.substr(0, dot)) || !IsDigits(decimals) || decimals.size() > 9 ||
       !ParseWhole(word.substr(0, dot), &seconds) || !ParseWhole(decimals, &fraction)) {
     return std::nullopt;
   }
-  if (decimals.size() == 6) fraction *= 1000;
+  for (size_t digit = decimals.size(); digit < 9; ++digit) fraction *= 10;
   int64_t time_ns = 0;
   if (__builtin_mul_overflow(seconds, kNsPerSecond, &time_ns) ||
       __builtin_add_overflow(time_ns, fraction, &time_ns)) {
@@ -74,7 +73,7 @@ bool IsPerfEventWord(std::string_view word) {
   for (std::string_view other : {"insn:", "ilen:", "IPC:", "metric:"}) {
     if (word == other) return false;
   }
-  return !IsDigits(word.substr(0, word.size() - 1));
+  return word.find_first_not_of("0123456789.:") != std::string_view::npos;
 }
 
 bool PerfColumns::Drop(size_t size) {
@@ -150,7 +149,9 @@ std::optional<int64_t> PerfColumns::TakeTime() {
   std::optional<int64_t> time_ns = ParsePerfTime(word);
   if (!time_ns) return std::nullopt;
   const size_t digits = word.size() - 1;
-  const size_t width = word.size() - word.find('.') == 11 ? kNsWidth : kWidth;
+  const size_t decimals = digits - word.find('.') - 1;
+  if (decimals != 6 && decimals != 9) return std::nullopt;
+  const size_t width = decimals == 9 ? kNsWidth : kWidth;
   if (!FillsWidth(blanks, digits, width) || !Drop(blanks + word.size())) return std::nullopt;
   return time_ns;
 }

@@ -9,7 +9,7 @@
 
 namespace firetower::profile {
 
-// `12345.678901:`, seconds with six decimals, or nine with --ns, as nanoseconds.
+// `12345.678901:`, seconds with as many decimals as nanoseconds have, or fewer, as nanoseconds.
 std::optional<int64_t> ParsePerfTime(std::string_view word);
 // `[003]`.
 std::optional<int64_t> ParsePerfCpu(std::string_view word);

@@ -102,6 +102,22 @@ Pass TryLayouts(std::string_view text, const std::vector<PerfLayout>& layouts) {
   return pass;
 }
 
+// True for a line whose columns alone, and with them a number at its end, are no stack with a
+// count.
+bool LooksPadded(std::string_view line) {
+  if (line.find(';') != std::string_view::npos) return false;
+  if (line.find(" insn: ") != std::string_view::npos ||
+      line.find(" ilen: ") != std::string_view::npos) {
+    return true;
+  }
+  if (line.starts_with(' ') && (!FindPerfFrame(line, true).frame.empty() || line.ends_with(' '))) {
+    return true;
+  }
+  const size_t number = line.find_last_not_of("0123456789 ");
+  const size_t blanks = number == std::string_view::npos ? 0 : number + 1;
+  return line.ends_with(' ') || line.substr(blanks).starts_with("  ");
+}
+
 }  // namespace
 
 PerfLineKind PerfLineSorter::Next(std::string_view line) {
@@ -153,15 +169,11 @@ bool LooksLikePerfScript(std::string_view text) {
   if (IsPerfFrameLine(line, &narrow) && !narrow) return true;
   auto fits = [&](const PerfLayout& layout) {
     std::optional<PerfHeader> header = MatchPerfHeader(line, layout);
-    return header && (layout.padded ? header->time_ns || header->tid : true);
+    return header && (!layout.padded || header->time_ns || header->tid);
   };
   if (std::ranges::any_of(LoosePerfLayouts(), fits)) return true;
   if (std::ranges::any_of(PaddedPerfLayouts(), fits)) return true;
-  // A name or a number in its width alone, or a first frame, is perf's too.
-  if (line.starts_with(' ') && (line.ends_with(' ') || !FindPerfFrame(line, true).frame.empty() ||
-                                !PerfTrailingFields(line).empty())) {
-    return true;
-  }
+  if (LooksPadded(line)) return true;
   return lines.Next(&line) && IsPerfFrameLine(line, &narrow) && !narrow;
 }
 

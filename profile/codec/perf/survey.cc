@@ -144,6 +144,14 @@ class Surveyor {
 
   Status CheckAll() const {
     if (headers_ == 0) return OkStatus();
+    const PerfLayout& layout = survey_.layout;
+    const bool one = layout.task == PerfTask::kOne5 || layout.task == PerfTask::kOne7;
+    const bool periods = std::ranges::any_of(survey_.events, &PerfEvent::has_period);
+    if (layout.padded && one && !layout.comm && !(layout.time && layout.event && periods)) {
+      return Refuse(first_number_,
+                    "a number that -F tid prints, and -F pid too; use -F comm,pid,tid",
+                    first_line_);
+    }
     if (survey_.layout.padded && survey_.layout.comm && survey_.layout.task == PerfTask::kNone &&
         !named_) {
       return Refuse(first_number_,

@@ -94,10 +94,11 @@ def printed(fields, event):
     found = set(DEFAULT)
     if event.startswith("sched:"):  # Of tracepoints it prints stacks unless anything was asked for.
         found -= {"period", *(("ip", "sym", "symoff", "dso") if names else ())}
-    if names and not names[0].startswith(("+", "-")):
+    # perf takes the dash in bpf-output for one that leaves a field out, and adds to what it prints anyway.
+    if names and not names[0].startswith(("+", "-")) and "bpf-output" not in names:
         return set(names)
     for name in names:
-        (found.add if name.startswith("+") else found.discard)(name[1:])
+        (found.discard if name.startswith("-") else found.add)(name.lstrip("+-"))
     return found
 
 
@@ -147,14 +148,19 @@ def shown(stack, fields):
 def read(profile, has_names):
     """The same of a converted profile."""
     found = collections.Counter()
+    if len(profile.types) < 2:
+        return collections.Counter({("no event", 1, (), ()): len(profile.samples)})
     for sample in profile.samples:
-        at = next((i for i in range(0, len(sample.values), 2) if sample.values[i]), 0)
-        name = profile.types[at + 1][0] if len(profile.types) > 1 else "no event"
-        name = {"cpu": "cpu-clock", "events": ""}.get(name, name)
         frames = [(f.address, "" if f.name == "[unknown]" else f.name, module_of(f.module)) for f in reversed(sample.stack)]
         if not has_names:
             frames = [f for i, f in enumerate(frames) if i == 0 or f != frames[i - 1]]
-        count = max(1, sample.values[at])
-        value, rest = divmod(sample.values[-1 if len(profile.types) < 2 else at + 1], count)
-        found[name, value if not rest else -1, tuple(sorted(sample.labels.items())), tuple(frames)] += count
+        labels = tuple(sorted(sample.labels.items()))
+        # Two types for each event; samples that only the event tells apart are one.
+        for at in range(0, len(sample.values), 2):
+            count = sample.values[at]
+            if not count:
+                continue
+            name, total = profile.types[at + 1][0], sample.values[at + 1]
+            name = {"cpu": "cpu-clock", "events": ""}.get(name, name)
+            found[name, total // count if total % count == 0 else -1, labels, tuple(frames)] += count
     return found

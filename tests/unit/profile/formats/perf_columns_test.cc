@@ -123,6 +123,15 @@ TEST(PerfColumns, AreRefusedWhereAValueCouldBeOfTwo) {
               HasSubstr("use -F +event"));
 }
 
+// One of -F tid and one of -F pid look the same; by the name, or by what is computed, they are
+// told.
+TEST(PerfColumns, OfANumberWithNothingToTellItAreRefused) {
+  for (std::string_view header : {"    101    10.000001: ", "    101    10.000001: cpu-clock: ",
+                                  "    101 [003] ", "    101 cpu-clock: "}) {
+    EXPECT_THAT(ErrorOf(Samples({header, header})), HasSubstr("use -F comm,pid,tid")) << header;
+  }
+}
+
 // -F pid alone prints what -F tid does.
 TEST(PerfColumns, OfProcessesAreNotTakenForThreads) {
   const std::string turns = Samples({"java     101     10.000001:    1000000 cycles: ",
@@ -251,11 +260,13 @@ TEST(PerfSourceLines, AreReadAsPerfPrintsThem) {
 }
 
 TEST(PerfColumns, OfAnyNumberOfFieldsAreNotTakenForFoldedStacks) {
-  for (const char* text : {"          worker     101 \n          worker     102 \n",
-                           "worker     101 \n\t          401136\n\n", "\t          401136\n",
-                           "          worker     101            401136\n",
-                           "worker     101 [000]    1000000 \n\t          401136\n\n",
-                           "\n ilen: 4\n", " insn: 48 8b\n"}) {
+  for (const char* text :
+       {"          worker     101 \n          worker     102 \n",
+        "worker     101 \n\t          401136\n\n", "\t          401136\n",
+        "          worker     101            401136\n",
+        "worker     101 [000]    1000000 \n\t          401136\n\n", "\n ilen: 4\n",
+        " insn: 48 8b\n", "            load  ilen: 4\n", "            load  insn: 48\n",
+        "16109         20 \n", "[001]    2004008 \n"}) {
     EXPECT_EQ(DetectFormat(text, "x").value(), Format::kPerfScript) << text;
   }
   EXPECT_EQ(DetectFormat("main;f 12\nmain;g 4\n", "x").value(), Format::kFolded);
