@@ -126,7 +126,8 @@ class ProcessTable {
   // The module of the file that is mapped there. Reads what file it is (a stat or two) when it is
   // asked for the first time, if `process`, whose mapping it is, is alive and not null.
   uint32_t NamesOf(const ProcessMapping& mapping, const Process* process) {
-    return mapping.names != ModuleRegistry::kUnknown ? mapping.names : LookUpNames(mapping, process);
+    return mapping.names != ModuleRegistry::kUnknown ? mapping.names
+                                                     : LookUpNames(mapping, process);
   }
 
   const ProcFs& proc() const { return proc_; }
