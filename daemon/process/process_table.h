@@ -116,7 +116,7 @@ class ProcessTable {
     return ::firetower::daemon::FindMapping(*process.mappings, address);
   }
   // Looks at memory that may be a file's code, if its process is met: such memory is a module only
-  // once it was found to be. At most five times a second for each process, and kReadsPerSecond in
+  // once it was found to be. At most twenty times a second for each process, and kReadsPerSecond in
   // all; EndRound goes on where there was no time.
   void Probe(Process& process);
   // Reads the process's mappings again, at most once a second for each and kReadsPerSecond in all.
@@ -137,10 +137,10 @@ class ProcessTable {
 
  private:
   static constexpr uint32_t kReadsPerSecond = 50;
-  static constexpr int64_t kProbeEveryNs = 200 * kNsPerMs;
+  static constexpr int64_t kProbeEveryNs = 50 * kNsPerMs;
   // A program copies its code after it has put the memory in its place: looks come later and later,
   // the last one after half a minute.
-  static constexpr uint8_t kMaxProbes = 4;
+  static constexpr uint8_t kMaxProbes = 5;
 
   Process& Insert(uint32_t pid);
   uint32_t LookUpNames(const ProcessMapping& mapping, const Process* process);

@@ -90,7 +90,7 @@ void ProcessTable::ProbeMemory(Process& process, std::vector<ProcessMapping>& ma
   }
   probe_.Close();
   if (!differs || process.probes >= kMaxProbes) return;
-  // Perhaps it is not copied yet: after 0.2 s, 1 s, 5 s and 25 s.
+  // Perhaps it is not copied yet: after 50 ms, 0.25, 1.25, 6 and 31 s.
   int64_t wait_ns = kProbeEveryNs;
   for (uint8_t i = 0; i < process.probes; ++i) wait_ns *= 5;
   ++process.probes;

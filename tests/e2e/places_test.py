@@ -28,7 +28,8 @@ SOURCES = ROOT / "tests" / "programs" / "places"
 SECONDS = 14
 CHAIN = ["main", "Top", "Middle", "Leaf"]
 BARE = ("-O1", "-fomit-frame-pointer")
-SHARE = 0.97
+# A program that moves its code is unknown from then until it was looked at, a sample or two of sixty on a busy machine.
+SHARE = 0.95
 HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
 
 

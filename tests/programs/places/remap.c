@@ -49,7 +49,7 @@ __attribute__((constructor)) static void move_text(void) {
   size_t bytes, code;
   void *there;
 
-  if (!how) return;
+  if (!how || (strcmp(how, "fixed") != 0 && strcmp(how, "mremap") != 0 && !huge)) return;
   dl_iterate_phdr(find_text, &text);
   begin = (char *)((uintptr_t)text.begin & ~(page - 1));
   code = text.end - begin;

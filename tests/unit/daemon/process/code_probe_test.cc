@@ -206,7 +206,7 @@ TEST_F(CodeProbeTest, LooksAgainLaterAndLaterWhileBytesDiffer) {
   SetMemory(kText, Code());
   table_.EndRound();
   EXPECT_EQ(ModuleAt(kText).kind, ModuleKind::kJit) << "not at once";
-  clock_.Advance(200 * kNsPerMs);
+  clock_.Advance(50 * kNsPerMs);
   table_.EndRound();
   EXPECT_EQ(ModuleAt(kText).kind, ModuleKind::kFile);
   EXPECT_FALSE(table_.Find(7)->suspect);
