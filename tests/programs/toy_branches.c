@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toy_branches [SECONDS [FRAMES]]: burns CPU under FRAMES frames, which are another of eight
-// functions at each call and each time: almost no two samples have one stack.
+// toy_branches [SECONDS [FRAMES]]: burns SECONDS of CPU under FRAMES frames, which are another of
+// eight functions at each call and each time: almost no two samples have one stack.
 #include "tests/programs/toy.h"
 
 static unsigned state = 1;
@@ -43,9 +43,9 @@ DEFINE(7)
 
 int main(int argc, char **argv, char **environment) {
   (void)environment;
-  const unsigned long end = (unsigned long)ClockNs(kToyMonotonic) +
+  const unsigned long end = (unsigned long)ClockNs(kToyThreadCpu) +
                             (unsigned long)Argument(argc, argv, 1, 3600) * 1000000000ul;
   const long frames = Argument(argc, argv, 2, 600);
-  while ((unsigned long)ClockNs(kToyMonotonic) < end) way_0(frames);
+  while ((unsigned long)ClockNs(kToyThreadCpu) < end) way_0(frames);
   return 0;
 }
