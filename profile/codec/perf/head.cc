@@ -87,13 +87,22 @@ std::optional<PerfHeader> MatchPadded(std::string_view line, const PerfLayout& l
     }
     return match(0);  // a thread without a name
   }
-  // A name may hold what looks like columns: the first one that is followed by those of the file.
+  // A name may hold what looks like columns, but then it is followed by them once more.
+  std::optional<PerfHeader> found;
   for (size_t end = line.find(' '); end <= kMaxCommBytes; end = line.find(' ', end + 1)) {
     // Blanks at the end of a name cannot be told from those that pad the column behind it.
     if (line[end - 1] == ' ') continue;
-    if (auto header = match(end)) return header;
+    auto header = match(end);
+    if (!header) continue;
+    // Without a task a longer name would only hold the CPU or the period as well.
+    if (layout.task == PerfTask::kNone) return header;
+    if (found) {
+      found->ambiguous = true;
+      break;
+    }
+    found = header;
   }
-  return std::nullopt;
+  return found;
 }
 
 // `123` or `123/456`; perf writes -1 where a task is gone.

@@ -39,6 +39,7 @@ struct PerfHeader {
   std::string_view event = {};
   std::string_view rest = {};  // what stands behind the event: a tracepoint's fields, a frame, …
   bool narrow = false;         // a column is narrower than perf prints it
+  bool ambiguous = false;      // with a longer name the line has these columns too
 };
 
 // What the event of a line begins with that is no sample: --show-task-events and its like.

@@ -69,6 +69,12 @@ bool Narrow(std::string_view line, Pass* pass) {
   return true;
 }
 
+// True for a sample of a thread whose name begins as a comment of perf does, `#1 worker`.
+bool IsSampleOf(std::string_view line, const PerfLayout& layout) {
+  std::optional<PerfHeader> header = MatchPerfHeader(line, layout);
+  return header && (header->tid || header->time_ns || header->cpu);
+}
+
 Pass TryLayouts(std::string_view text, const std::vector<PerfLayout>& layouts) {
   Pass pass{.left = layouts};
   const bool padded = layouts.front().padded;
@@ -76,8 +82,12 @@ Pass TryLayouts(std::string_view text, const std::vector<PerfLayout>& layouts) {
   bool in_sample = false;
   LineReader lines(text);
   for (std::string_view line; lines.Next(&line);) {
-    if (line.starts_with('#')) continue;
+    const bool comment =
+        line.starts_with('#') && std::ranges::none_of(pass.left, [&](const PerfLayout& layout) {
+          return IsSampleOf(line, layout);
+        });
     bool narrow = false;
+    if (comment) continue;
     if (TrimLeft(line).empty()) {
       in_stack = in_sample = false;
     } else if (IsPerfFrameLine(line, &narrow)) {
@@ -126,7 +136,7 @@ PerfLineKind PerfLineSorter::Next(std::string_view line) {
 }
 
 PerfLineKind PerfLineSorter::KindOf(std::string_view line) {
-  if (line.starts_with('#')) return PerfLineKind::kComment;
+  if (line.starts_with('#') && !IsSampleOf(line, layout_)) return PerfLineKind::kComment;
   if (TrimLeft(line).empty()) return PerfLineKind::kBlank;
   bool narrow = false;
   if (IsPerfFrameLine(line, &narrow)) return PerfLineKind::kFrame;

@@ -99,6 +99,10 @@ class Surveyor {
       first_number_ = number;
     }
     if (!layout.padded) return OkStatus();
+    if (header.ambiguous) {
+      return Refuse(number, "the name of the thread holds what looks like columns; use -F +time",
+                    line);
+    }
     named_ = named_ || !IsDigits(header.comm);
     if (layout.comm && layout.task == PerfTask::kNone &&
         header.comm.find("  ") != std::string_view::npos) {
@@ -164,7 +168,7 @@ class Surveyor {
                     "without it",
                     first_line_);
     }
-    if (tasks_.are_processes()) {
+    if (tasks_.AreProcesses()) {
       return Refuse(first_number_,
                     "the numbers behind the names are not of threads but of "
                     "processes, of -F pid; use -F +tid",

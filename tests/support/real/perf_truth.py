@@ -104,12 +104,12 @@ def printed(fields, event):
 
 def plain_event(name):
     """An event without how it was recorded."""
-    return re.sub(r"(:[a-zA-Z]+|/(freq|period)=\d+/[a-zA-Z]*)$", "", name) if name.count(":") < 2 and not name.startswith("sched:") else name
+    return name if name.startswith("sched:") else re.sub(r"(:[a-zA-Z]+|/(freq|period)=\d+/[a-zA-Z]*)$", "", name)
 
 
 def expected(samples, fields, options):
-    """Counter of (event, value, labels, stack) of what such a run tells."""
-    found = collections.Counter()
+    """Samples and value by (event, labels, stack) of what such a run tells."""
+    found = collections.defaultdict(lambda: (0, 0))
     for sample in samples:
         here = printed(fields, sample.event)
         time = sample.time - (samples[0].time if "--reltime" in options else 0)
@@ -120,8 +120,12 @@ def expected(samples, fields, options):
             labels["end_timestamp_ns"] = time
         stack = shown(sample.stack, here)
         event = plain_event(sample.event) if "event" in here else ""
-        found[event, sample.period if "period" in here else 1, tuple(sorted(labels.items())), stack] += 1
-    return found
+        add(found, (event, tuple(sorted(labels.items())), stack), 1, sample.period if "period" in here else 1)
+    return dict(found)
+
+
+def add(found, key, count, value):
+    found[key] = (found[key][0] + count, found[key][1] + value)
 
 
 def module_of(path):
@@ -147,9 +151,9 @@ def shown(stack, fields):
 
 def read(profile, has_names):
     """The same of a converted profile."""
-    found = collections.Counter()
+    found = collections.defaultdict(lambda: (0, 0))
     if len(profile.types) < 2:
-        return collections.Counter({("no event", 1, (), ()): len(profile.samples)})
+        return {"no event": len(profile.samples)}
     for sample in profile.samples:
         frames = [(f.address, "" if f.name == "[unknown]" else f.name, module_of(f.module)) for f in reversed(sample.stack)]
         if not has_names:
@@ -160,7 +164,7 @@ def read(profile, has_names):
             count = sample.values[at]
             if not count:
                 continue
-            name, total = profile.types[at + 1][0], sample.values[at + 1]
+            name = profile.types[at + 1][0]
             name = {"cpu": "cpu-clock", "events": ""}.get(name, name)
-            found[name, total // count if total % count == 0 else -1, labels, tuple(frames)] += count
-    return found
+            add(found, (name, labels, tuple(frames)), count, sample.values[at + 1])
+    return dict(found)

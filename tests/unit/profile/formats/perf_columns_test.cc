@@ -71,6 +71,9 @@ TEST(PerfColumns, AreReadWhereFieldsWereLeftOut) {
        1, 1'000'000},
       {Samples({"worker     101    1000000 cpu-clock: "}),
        "{comm=\"worker\",tid=\"101\",end_timestamp_ns=\"\"}", 1, 1'000'000},
+      {"# captured on    : Sun Nov 22 10:00:00 2026\n# pmu mappings: software = 1\n#\n" +
+           Samples({"#1 worker     101    10.000001:    1000000 cpu-clock: "}),
+       "{comm=\"#1 worker\",tid=\"101\"}", 1, 1'000'000},
       {Samples({"U    2004008 cpu-clock: "}), "{comm=\"U\",tid=\"\"}", 1, 2'004'008},
       {Samples({"   2004008 cpu-clock: "}), "{comm=\"\",tid=\"\"}", 1, 2'004'008},
       {Samples({"a 1/2     101/102     [003]    10.000002:    1000000 cpu-clock: "}),
@@ -123,6 +126,13 @@ TEST(PerfColumns, AreRefusedWhereAValueCouldBeOfTwo) {
               HasSubstr("use -F +event"));
 }
 
+TEST(PerfColumns, OfANameThatLooksLikeThemAreRefused) {
+  EXPECT_THAT(ErrorOf(Samples({"a 1000000 b:   14710 [001]    2004008 cpu-clock: "})),
+              HasSubstr("the name of the thread holds what looks like columns"));
+  ExpectRead({Samples({"a 1000000 b:   14710 [001]    10.000001:    2004008 cpu-clock: "}),
+              "{comm=\"a 1000000 b:\",tid=\"14710\",cpu=\"1\"}", 1, 2'004'008});
+}
+
 // One of -F tid and one of -F pid look the same; by the name, or by what is computed, they are
 // told.
 TEST(PerfColumns, OfANumberWithNothingToTellItAreRefused) {
@@ -134,15 +144,17 @@ TEST(PerfColumns, OfANumberWithNothingToTellItAreRefused) {
 
 // -F pid alone prints what -F tid does.
 TEST(PerfColumns, OfProcessesAreNotTakenForThreads) {
-  const std::string turns = Samples({"java     101     10.000001:    1000000 cycles: ",
-                                     "gc     101     10.000002:    1000000 cycles: ",
-                                     "java     101     10.000003:    1000000 cycles: "});
-  // One place is missing in the times: no columns of perf's.
-  EXPECT_THAT(ErrorOf(turns), HasSubstr("neither"));
   EXPECT_THAT(ErrorOf(Samples({"java     101    10.000001:    1000000 cycles: ",
                                "gc     101    10.000002:    1000000 cycles: ",
-                               "java     101    10.000003:    1000000 cycles: "})),
+                               "java     101    10.000003:    1000000 cycles: ",
+                               "gc     101    10.000004:    1000000 cycles: "})),
               HasSubstr("not of threads but of processes, of -F pid; use -F +tid"));
+  // A thread of a pool that gave itself the name of a task, and its own again.
+  EXPECT_EQ(ErrorOf(Samples({"pool     101    10.000001:    1000000 cycles: ",
+                             "query     101    10.000002:    1000000 cycles: ",
+                             "pool     101    10.000003:    1000000 cycles: "})),
+            "no error");
+  EXPECT_EQ(ErrorOf(Samples({":-1     101    10.000001:    1000000 cycles: "})), "no error");
   std::string busy;
   for (int i = 0; i < 20; ++i) {
     busy +=
