@@ -234,7 +234,8 @@ def judge_perf(case, work):
     (work / "load.py").write_text(LOAD)
     forms = {"call graph": ("-g",), "no call graph": ()}
     for form, flags in forms.items():
-        run(tool.program, "record", "-q", "-B", "-N", "-e", "cpu-clock", "-F", 499, *flags, "-o", tool.data, "--",
+        # Build ids for the reason that is in perf_matrix_test.py.
+        run(tool.program, "record", "-q", "-B", "-N", "--buildid-mmap", "-e", "cpu-clock", "-F", 499, *flags, "-o", tool.data, "--",
             sys.executable, work / "load.py", env=tool.environment, timeout=60)
         for fields in ((), ("--ns",), ("--show-task-events", "--show-mmap-events")):
             told = run(tool.program, "script", "-i", tool.data, *fields, env=tool.environment, timeout=120, errors="replace")
