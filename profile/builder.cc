@@ -46,7 +46,8 @@ StringId ProfileBuilder::AddString(std::string_view text) {
   if (coarse_ && strings_.bytes() > limits_.max_bytes / 2) {
     const StringId known = strings_.Find(std::span(text.data(), text.size()));
     if (known != IdSet::kNone) return known;
-    text = kOtherName;
+    cut_text_ = strings_.Intern(std::span(kOtherName.data(), kOtherName.size()));
+    return cut_text_;
   }
   if (IsAscii(text)) return strings_.Intern(std::span(text.data(), text.size()));
   std::string valid = ToValidUtf8(text);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -67,6 +68,8 @@ class ProfileBuilder {
 
   // Bytes that are not UTF-8 become U+FFFD.
   StringId AddString(std::string_view text);
+  // Says whether a text is one that stands for those past a coarse profile's limit.
+  bool IsCutText(StringId id) const { return cut_text_ != 0 && id == cut_text_; }
   // Valid until the next AddString.
   std::string_view string(StringId id) const;
   // String ids and indices passed in must come from this builder (a broken invariant otherwise).
@@ -104,8 +107,10 @@ class ProfileBuilder {
   // True once, if samples were cut: then all samples have to be added once more, and only after
   // that each stack that is there has its true value.
   bool Recount();
-  // The largest share, from 0 to 1, of any value that a stack which was cut can have; 0: none was.
-  double max_hidden_share() const;
+  // Nothing of a profile that is whole. Else cuts it until it is within its limit, and returns the
+  // largest share, from 0 to 1, of any value that a stack which was cut can have. For when all
+  // samples were added.
+  std::optional<double> FitCoarse();
   // Sum of the value `value_index` so far; saturates.
   int64_t Total(uint32_t value_index) const;
 
@@ -123,6 +128,7 @@ class ProfileBuilder {
   bool AddCoarse(std::span<const uint32_t> locations, std::span<const int64_t> values);
   uint32_t CoarseLocation(uint32_t location);
   uint32_t InternCoarse(const Location& location);
+  uint32_t InternModule(uint32_t mapping);
   uint32_t CoarseLabels();
   Profile BuildCoarse();
 
@@ -146,6 +152,7 @@ class ProfileBuilder {
   // The samples, once there were too many; and what stands for each location in them.
   ClonedPtr<CoarseSamples> coarse_;
   std::vector<uint32_t> coarse_locations_;
+  StringId cut_text_ = 0;
   std::vector<uint32_t> coarse_stack_;
 };
 

@@ -16,6 +16,7 @@ namespace firetower::profile {
 namespace {
 
 constexpr std::string_view kCutText = "% of samples have a cut stack: their label `cut` says why";
+constexpr std::string_view kCoarse = "coarse: ";
 constexpr std::string_view kAnd = "and ";
 constexpr std::string_view kAtLeast = "at least ";
 constexpr std::string_view kMore = " more comments";
@@ -56,15 +57,17 @@ std::string CutComment(int64_t cut, int64_t samples) {
 
 std::string CoarseComment(double hidden) {
   return fmt::format(
-      "coarse: it was too wide to be held whole, so stacks of up to {:.3f}% of it may be cut at a "
-      "frame `other`; sums are exact",
-      std::ceil(hidden * 1e5) / 1e3);
+      "{}it was too wide to be held whole, so stacks of up to {:.4f}% of it may be cut at a frame "
+      "`other`, and addresses, lines and rare labels be missing; sums are exact",
+      kCoarse, std::ceil(hidden * 1e6) / 1e4);
 }
 
 void MergedComments::Add(const std::vector<std::string>& comments) {
   for (const std::string& comment : comments) {
     if (comment.ends_with(kCutText)) {
       tells_cut_ = true;
+    } else if (comment.starts_with(kCoarse)) {
+      tells_coarse_ = true;  // of its own whole, which is not the sum's
     } else if (const std::optional<size_t> more = LeftOut(comment)) {
       parts_left_out_ = std::max(parts_left_out_, *more);
     } else if (std::ranges::find(kept_, comment) != kept_.end()) {
@@ -81,6 +84,8 @@ std::vector<std::string> MergedComments::Of(const Profile& sum) const {
   std::vector<std::string> comments = kept_;
   const std::string cut = tells_cut_ ? CutCommentOf(sum) : "";
   if (!cut.empty()) comments.push_back(cut);
+  if (tells_coarse_)
+    comments.push_back(fmt::format("{}parts of the sum were too wide to be held whole", kCoarse));
   // Which ones a part left out is not known: of all together there are at least as many as of it.
   const bool is_known = parts_left_out_ == 0 && left_out_.size() < kMaxLeftOut;
   const size_t more = std::max(left_out_.size(), parts_left_out_);

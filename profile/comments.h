@@ -19,8 +19,8 @@ inline constexpr std::string_view kCutLabel = "cut";
 // "25.0% of samples have a cut stack: …". `samples` is above 0.
 std::string CutComment(int64_t cut, int64_t samples);
 
-// "coarse: stacks of less than 0.05% of the whole may be cut at a frame `other`". `hidden` is a
-// share, from 0 to 1, and rounded up.
+// Says that a sum is coarse (ProfileBuilder::Limits). `hidden` is the largest share, from 0 to 1,
+// that a stack which was cut can have.
 std::string CoarseComment(double hidden);
 
 // The comments of a sum: the distinct ones of its parts, at most kMax, how many were left out, and
@@ -40,6 +40,7 @@ class MergedComments {
   std::unordered_set<size_t> left_out_;
   size_t parts_left_out_ = 0;  // the most that a part had left out itself
   bool tells_cut_ = false;
+  bool tells_coarse_ = false;  // a part said so of its own whole
 };
 
 }  // namespace firetower::profile

@@ -172,7 +172,10 @@ MovedMapping Merger::MapMapping(const Mapping& mapping) {
   // As pprof merges: the build id names a binary best, else its path. A mapping with neither is
   // only ever equal to itself. Files with one build id may have other names: locations with names
   // stay apart by these, and those without them wait for the names of their own file.
-  uint64_t name = mapping.build_id != 0 ? mapping.build_id : uint64_t{mapping.filename} << 32;
+  // Texts past a coarse sum's limit tell nothing apart.
+  const uint64_t build_id = builder_->IsCutText(mapping.build_id) ? 0 : mapping.build_id;
+  const uint64_t path = builder_->IsCutText(mapping.filename) ? 0 : mapping.filename;
+  uint64_t name = build_id != 0 ? build_id : path << 32;
   uint64_t size = (mapping.memory_limit - mapping.memory_start + kPageMask) & ~kPageMask;
   const uint64_t nameless = mapping.has_functions() ? 0 : mapping.filename;
   std::array<uint64_t, 6> key{name,     mapping.file_offset,
@@ -202,10 +205,10 @@ int64_t Merger::Total(uint32_t value_index) const {
 
 Profile Merger::Finish() && {
   if (!builder_) return Profile();
-  const double hidden = builder_->max_hidden_share();
+  const std::optional<double> hidden = builder_->FitCoarse();
   Profile sum = std::move(*builder_).Build();
   std::vector<std::string> comments = comments_.Of(sum);
-  if (hidden > 0) comments.push_back(CoarseComment(hidden));
+  if (hidden) comments.push_back(CoarseComment(*hidden));
   sum.SetComments(std::move(comments));
   return sum;
 }

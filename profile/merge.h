@@ -55,8 +55,8 @@ class Merger {
   // True once, if the limits made the sum coarse (ProfileBuilder::Limits): then all that was added
   // has to be added once more, and only after that each stack that is there has its true value.
   bool Recount();
-  // ProfileBuilder's.
-  double max_hidden_share() const { return builder_ ? builder_->max_hidden_share() : 0; }
+  // As ProfileBuilder::FitCoarse.
+  std::optional<double> FitCoarse() { return builder_ ? builder_->FitCoarse() : std::nullopt; }
   int64_t Total(uint32_t value_index) const;
   // Losses of the file that was read last.
   PprofLosses read_losses() const;

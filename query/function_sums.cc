@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
 #include <tuple>
 
 namespace firetower::query {
@@ -42,7 +43,8 @@ void FunctionSums::AddTo(Sum& sum, const profile::TopRow& row, const std::string
   sum.total = profile::SaturatingAdd(sum.total, row.total);
   auto here = sum.containers.find(container);
   if (here == sum.containers.end()) {
-    if (is_recounting_ && sum.more_containers > 0) return;
+    // Those that are named were chosen; the others were counted.
+    if (is_recounting_) return;
     here = sum.containers.emplace(container, 0).first;
     bytes_ += sizeof(*here) + container.size() + kNodeBytes;
   }
@@ -59,12 +61,12 @@ void FunctionSums::Prune() {
 void FunctionSums::DropContainers(Sum& sum) {
   constexpr size_t kKept = 16;
   if (sum.containers.size() <= kKept) return;
-  std::vector<int64_t> totals;
-  for (const auto& [container, total] : sum.containers) totals.push_back(total);
-  std::ranges::nth_element(totals, totals.begin() + kKept, std::greater<>());
-  const int64_t limit = totals[kKept];
+  std::vector<std::pair<int64_t, std::string_view>> order;
+  for (const auto& [container, total] : sum.containers) order.emplace_back(-total, container);
+  std::ranges::nth_element(order, order.begin() + kKept);
+  const std::pair<int64_t, std::string> limit(order[kKept].first, order[kKept].second);
   for (auto at = sum.containers.begin(); at != sum.containers.end();) {
-    if (at->second > limit) {
+    if (std::tie(limit.first, limit.second) > std::tuple(-at->second, at->first)) {
       ++at;
       continue;
     }
@@ -95,8 +97,7 @@ void FunctionSums::DropFunctions() {
   max_hidden_ = std::max(max_hidden_, limit);
 }
 
-bool FunctionSums::Recount() {
-  if (is_recounting_ || max_hidden_ == 0) return false;
+void FunctionSums::Recount() {
   is_recounting_ = true;
   total_ = 0;
   other_self_ = 0;
@@ -105,7 +106,6 @@ bool FunctionSums::Recount() {
     sum.total = 0;
     for (auto& [container, total] : sum.containers) total = 0;
   }
-  return true;
 }
 
 std::vector<TopFunction> FunctionSums::Top(size_t k) const {

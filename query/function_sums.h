@@ -30,8 +30,11 @@ class FunctionSums {
   uint64_t bytes() const { return bytes_; }          // that these take, about
   // Halves bytes(), if there is anything to drop.
   void Prune();
-  // True once, if functions were dropped: then all profiles have to be added once more.
-  bool Recount();
+  // Says whether functions were dropped, and no recount has begun: then all profiles have to be
+  // added once more, after Recount().
+  bool needs_recount() const { return max_hidden_ > 0 && !is_recounting_; }
+  // Sets all sums to 0 and keeps the functions. No functions are made from then on.
+  void Recount();
   // Self of the functions that were dropped.
   int64_t other_self() const { return other_self_; }
   // The most that such a function can have in all; 0: none was dropped.

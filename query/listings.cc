@@ -50,7 +50,9 @@ Result<HttpResponse> Top(const HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(TopReply reply,
                    top(parts.store, question, open, static_cast<size_t>(k), &skipped));
   HttpResponse response = JsonResponse(ToJson(reply), skipped);
-  NoteCoarse(reply.max_hidden, reply.total, response);
+  if (reply.max_hidden > 0 && reply.total > 0) {
+    NoteCoarse(static_cast<double>(reply.max_hidden) / static_cast<double>(reply.total), response);
+  }
   return response;
 }
 

@@ -121,15 +121,11 @@ void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response) {
        {"reason", first.reason}});
 }
 
-void NoteCoarse(double share, HttpResponse& response) {
-  if (share <= 0) return;
+void NoteCoarse(std::optional<double> share, HttpResponse& response) {
+  if (!share) return;
   // Rounded up: it is a bound.
   response.headers.emplace_back(kMaxHiddenHeader,
-                                fmt::format("{:.6f}", std::ceil(share * 1e6) / 1e6));
-}
-
-void NoteCoarse(int64_t max_hidden, int64_t total, HttpResponse& response) {
-  if (total > 0) NoteCoarse(static_cast<double>(max_hidden) / static_cast<double>(total), response);
+                                fmt::format("{:.6f}", std::ceil(*share * 1e6) / 1e6));
 }
 
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,10 +48,9 @@ HttpResponse ErrorResponse(const Error& error);
 // An answer that left out what could not be read says so, in X-Firetower-Skipped and the log.
 void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response);
 // An answer that was too wide to be held whole says so, in X-Firetower-Max-Hidden: `share`, from 0
-// to 1, is the most of the whole that a stack which was cut can have. 0: none was.
+// to 1, is the most of the whole that a stack which was cut can have. Nothing of one that is whole.
 inline constexpr std::string_view kMaxHiddenHeader = "X-Firetower-Max-Hidden";
-void NoteCoarse(double share, HttpResponse& response);
-void NoteCoarse(int64_t max_hidden, int64_t total, HttpResponse& response);
+void NoteCoarse(std::optional<double> share, HttpResponse& response);
 HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
 
 // What an answer of no profile says beside it; empty where nothing was damaged.

@@ -236,10 +236,10 @@ struct ContainerFunctions {
       if (largest.bytes() == before) return;  // there is nothing to drop
     }
   }
-  // FunctionSums::Recount of all of them.
+  // True once, if one of them has to be recounted: then all are, since all are fed again.
   bool Recount() {
-    bool is_any = false;
-    for (auto& [key, sum] : sums) is_any |= sum.max_hidden() > 0;
+    const bool is_any =
+        std::ranges::any_of(sums, [](const auto& one) { return one.second.needs_recount(); });
     if (is_any) {
       for (auto& [key, sum] : sums) sum.Recount();
     }
@@ -301,7 +301,8 @@ Result<AllFunctions> SumFunctions(const store::ProfileSource& source, const Ques
       return OkStatus();
     };
     ASSIGN_OR_RETURN(functions.reading, ForEachProfile(source, question, open, resolution, visit));
-    if (functions.sums.Recount()) {
+    if (functions.sums.needs_recount()) {
+      functions.sums.Recount();
       ASSIGN_OR_RETURN(functions.reading,
                        ForEachProfile(source, question, open, resolution, visit));
     }

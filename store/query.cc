@@ -50,7 +50,7 @@ class MergerSum final : public ProfileSum {
   Status Add(const profile::Profile& profile) override { return merger_->Add(profile); }
   bool Recount() override { return merger_->Recount(); }
   int64_t Samples() const override { return merger_->Total(0); }
-  double max_hidden_share() const { return merger_->max_hidden_share(); }
+  std::optional<double> FitCoarse() { return merger_->FitCoarse(); }
   profile::Profile Finish() && { return std::move(*merger_).Finish(); }
 
  private:
@@ -125,7 +125,7 @@ Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& quer
   ASSIGN_OR_RETURN(SumResult summed, SumProfiles(source, query, open, limits, sum));
   MergeResult merged{.profiles = summed.profiles,
                      .observed_ns = summed.observed_ns,
-                     .max_hidden_share = sum.max_hidden_share(),
+                     .max_hidden_share = sum.FitCoarse(),
                      .skipped = std::move(summed.skipped)};
   merged.profile = std::move(sum).Finish();
   return merged;

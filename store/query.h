@@ -82,9 +82,9 @@ struct MergeResult {
   profile::Profile profile = {};  // empty when nothing matched
   uint64_t profiles = 0;          // how many went in
   int64_t observed_ns = 0;        // that some of them covers, each moment once
-  // Where the sum passed max_merged_bytes, the largest share, from 0 to 1, of the whole that a
-  // stack which was cut can have; 0: none was.
-  double max_hidden_share = 0;
+  // Where the sum passed max_merged_bytes: the largest share, from 0 to 1, of the whole that a
+  // stack which was cut can have.
+  std::optional<double> max_hidden_share = {};
   SkippedList skipped = {};
 };
 

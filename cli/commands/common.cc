@@ -135,12 +135,13 @@ void WarnSkipped(const Context& context, int64_t skipped) {
                context.program.c_str(), static_cast<long long>(skipped));
 }
 
-void WarnCoarse(const LocalContext& context, double share, std::string_view what) {
-  if (share <= 0) return;
+void WarnCoarse(const LocalContext& context, std::optional<double> share, std::string_view what) {
+  if (!share) return;
   std::fprintf(stderr,
-               "%s: warning: there was too much to hold it all: %.*s of up to %.3f%% of the whole "
-               "may be shown as 'other'; sums are exact. Ask for less at once to see them\n",
-               context.program.c_str(), static_cast<int>(what.size()), what.data(), 100 * share);
+               "%s: warning: there was too much to hold it all: %.*s of up to %.4f%% of the whole "
+               "may be shown as 'other', and addresses, lines and rare labels may be missing; sums "
+               "are exact. Ask for less at once to see them\n",
+               context.program.c_str(), static_cast<int>(what.size()), what.data(), 100 * *share);
 }
 
 Failure UnreadableAnswer(const Error& error) {

@@ -49,7 +49,7 @@ Outcome<int> Emit(std::string_view text, int exit_code);
 // Tells on standard error that the server left something out.
 void WarnSkipped(const Context& context, int64_t skipped);
 // Says that a sum was too wide to be held whole; `share` as X-Firetower-Max-Hidden has it.
-void WarnCoarse(const LocalContext& context, double share, std::string_view what);
+void WarnCoarse(const LocalContext& context, std::optional<double> share, std::string_view what);
 
 // An answer that is none of this version's.
 Failure UnreadableAnswer(const Error& error);

@@ -75,7 +75,8 @@ std::string CoresNote(const query::TopReply& reply) {
 // "web" when a function runs in one container, "web +2" when in more.
 std::string ContainersCell(const query::TopFunction& row, bool wide) {
   const std::vector<std::string>& containers = row.containers;
-  if (containers.empty()) return "-";
+  if (containers.empty())
+    return row.more_containers == 0 ? "-" : fmt::format("+{}", row.more_containers);
   std::string out;
   if (!wide) {
     out = BaseName(containers[0]);
@@ -185,7 +186,8 @@ class TopCommand {
     top->total_rows = static_cast<int64_t>(sums.functions());
     // What the server cut is a function `other` here.
     top->other_self = 0;
-    top->max_hidden = static_cast<int64_t>(reply->max_hidden * static_cast<double>(sums.total()));
+    top->max_hidden =
+        static_cast<int64_t>(reply->max_hidden.value_or(0) * static_cast<double>(sums.total()));
     top->functions = sums.Top(limit_);
     // A merged profile does not say where a function ran.
     for (query::TopFunction& row : top->functions) row.containers.clear();
@@ -200,7 +202,7 @@ class TopCommand {
     if (!top) return top.failure();
     if (!std::exchange(warned_, true)) {
       WarnSkipped(context_, top->skipped);
-      if (top->total > 0) {
+      if (top->total > 0 && top->max_hidden > 0) {
         WarnCoarse(context_, static_cast<double>(top->max_hidden) / static_cast<double>(top->total),
                    "functions");
       }

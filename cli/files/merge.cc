@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "cli/commands/commands.h"
@@ -82,12 +84,21 @@ Outcome<int> RunMerge(const LocalContext& context) {
   std::vector<FileNotes> notes(files.size());
   if (std::optional<Failure> failed = AddFiles(context, files, merger, &notes))
     return *std::move(failed);
-  // Standard input cannot be read twice: then what is left of a stack may be a little too small.
-  if (std::ranges::count(files, "-") == 0 && merger.Recount()) {
+  const bool can_read_again = std::ranges::all_of(files, [](const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(file, ignored);
+  });
+  if (merger.FitCoarse() && !can_read_again) {
+    std::fprintf(
+        stderr,
+        "%s: warning: standard input or a pipe cannot be read a second time: of stacks that "
+        "are kept a part may be counted as 'other'\n",
+        context.program.c_str());
+  } else if (merger.Recount()) {
     if (std::optional<Failure> failed = AddFiles(context, files, merger, &notes))
       return *std::move(failed);
   }
-  WarnCoarse(context, merger.max_hidden_share(), "stacks");
+  WarnCoarse(context, merger.FitCoarse(), "stacks");
   for (size_t i = 0; i < files.size(); ++i) {
     if (notes[i].is_cut) WarnOfCut(context, files[i]);
     WarnOfLosses(context, files[i], notes[i].losses);

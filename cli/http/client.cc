@@ -108,7 +108,9 @@ Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValu
   const std::string& skipped = answer->skipped;
   std::from_chars(skipped.data(), skipped.data() + skipped.size(), reply.skipped);
   const std::string& hidden = answer->max_hidden;
-  std::from_chars(hidden.data(), hidden.data() + hidden.size(), reply.max_hidden);
+  double share = 0;
+  const auto parsed = std::from_chars(hidden.data(), hidden.data() + hidden.size(), share);
+  if (parsed.ec == std::errc()) reply.max_hidden = share;
   const std::string& observed = answer->observed_seconds;
   std::from_chars(observed.data(), observed.data() + observed.size(), reply.observed_seconds);
   return reply;

@@ -15,9 +15,9 @@ namespace firetower::cli {
 
 struct HttpReply {
   std::string body;
-  int64_t skipped = 0;          // X-Firetower-Skipped
-  double max_hidden = 0;        // X-Firetower-Max-Hidden
-  double observed_seconds = 0;  // X-Firetower-Observed-Seconds
+  int64_t skipped = 0;                    // X-Firetower-Skipped
+  std::optional<double> max_hidden = {};  // X-Firetower-Max-Hidden
+  double observed_seconds = 0;            // X-Firetower-Observed-Seconds
 };
 
 struct HttpClientOptions {

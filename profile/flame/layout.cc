@@ -81,6 +81,7 @@ class Layouter {
     }
     levels_.cut_nodes = tree_.pruned_nodes;
     levels_.max_hidden = tree_.max_hidden;
+    levels_.max_hidden_share = tree_.max_hidden_share;
     for (uint32_t node = 1; node < tree_.size(); ++node) {
       if (IsOther(node)) {
         kept_[node] = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,10 +44,11 @@ struct FlameLevels {
   std::vector<uint32_t> name_of;  // of each bar
   std::vector<uint32_t> parent_of;
   std::vector<FlameBar> bars;
-  std::vector<FlameBar> left;          // of the profile that is compared with; else empty
-  std::vector<uint32_t> level_starts;  // and at the end the number of bars
-  uint64_t cut_nodes = 0;              // that went into `other`
-  int64_t max_hidden = 0;              // FlameTree::max_hidden
+  std::vector<FlameBar> left;                   // of the profile that is compared with; else empty
+  std::vector<uint32_t> level_starts;           // and at the end the number of bars
+  uint64_t cut_nodes = 0;                       // that went into `other`
+  int64_t max_hidden = 0;                       // FlameTree's
+  std::optional<double> max_hidden_share = {};  // FlameTree's
 
   size_t level_count() const { return level_starts.size() - 1; }
   int64_t total() const { return bars[0].total; }

@@ -48,6 +48,17 @@ uint32_t FlameTreeBuilder::FrameOf(std::string_view name, std::string_view modul
   return frames_.Intern(frame);
 }
 
+uint32_t FlameTreeBuilder::FindFrame(std::string_view name, std::string_view module,
+                                     FrameKind kind) const {
+  FlameFrame frame;
+  frame.name = strings_.Find(std::span(name.data(), name.size()));
+  frame.module = strings_.Find(std::span(module.data(), module.size()));
+  frame.kind = kind;
+  if (frame.name == IdSet::kNone || frame.module == IdSet::kNone) return kNoFrame;
+  const uint32_t found = frames_.Find(frame);
+  return found == IdSet::kNone ? kNoFrame : found;
+}
+
 template <typename Source>
 Pool<uint32_t> FlameTreeBuilder::FramesOf(const Source& source) {
   Pool<uint32_t> frames;
@@ -67,7 +78,10 @@ Pool<uint32_t> FlameTreeBuilder::FramesOf(const Source& source) {
     for (size_t line = std::max<size_t>(location.lines.size(), 1); line-- > 0;) {
       const std::string name =
           SimplifyName(ToValidUtf8(FrameNameOf(source, location, line)), detail_);
-      own.push_back(FrameOf(name, module, KindOf(source, location, module, line)));
+      const FrameKind kind = KindOf(source, location, module, line);
+      // A recount makes no nodes, so that it needs no names that the tree does not have.
+      own.push_back(tree_.is_recounting() ? FindFrame(name, module, kind)
+                                          : FrameOf(name, module, kind));
     }
     frames.Append(own);
   }
@@ -111,9 +125,9 @@ Status FlameTreeBuilder::AddSource(Source& source, uint32_t value_index, Side si
 void FlameTreeBuilder::BoundText() {
   // Below this many nodes names are of one profile more than of the tree.
   constexpr uint32_t kFewNodes = 1024;
-  if (text_bytes() <= max_text_bytes_) return;
+  if (text_bytes() <= max_text_bytes_ || tree_.is_recounting()) return;
   DropUnusedFrames();
-  while (text_bytes() > max_text_bytes_ / 2 && tree_.size() > kFewNodes && !tree_.is_recounting()) {
+  while (text_bytes() > max_text_bytes_ / 2 && tree_.size() > kFewNodes) {
     tree_.PruneTo(tree_.size() / 2);
     DropUnusedFrames();
   }
@@ -146,12 +160,18 @@ void FlameTreeBuilder::Clear(Side side) {
   const auto column = static_cast<uint32_t>(side);
   if (column == tree_.columns()) {
     tree_.AddColumn();
-  } else if (tree_.columns() == 1) {
-    tree_ = BoundedTree(1, max_nodes_);
+  } else if (tree_.columns() == 1 && !tree_.is_recounting()) {
+    Restart();
   } else {
     tree_.ClearColumn(column);
     has_empty_ = true;
   }
+}
+
+void FlameTreeBuilder::Restart() {
+  tree_ = BoundedTree(1, max_nodes_);
+  walker_.Forget();
+  has_empty_ = false;
 }
 
 int64_t FlameTreeBuilder::Total(Side side) const {
@@ -166,6 +186,7 @@ FlameTree FlameTreeBuilder::Build() && {
   const uint32_t other = FrameOf("other", "", FrameKind::kOther);
   built.pruned_nodes = tree_.pruned_nodes();
   built.max_hidden = tree_.missing(0);
+  if (tree_.is_pruned()) built.max_hidden_share = tree_.max_missing_share();
   built.totals = tree_.Totals(0);
   if (tree_.columns() > 1) {
     built.max_hidden = std::max(built.max_hidden, tree_.missing(1));

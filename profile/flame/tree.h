@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -44,6 +45,9 @@ struct FlameTree {
   uint64_t pruned_nodes = 0;
   // The most that such a node can have in all; of a diff, on either side.
   int64_t max_hidden = 0;
+  // The largest share of its side's total that it can have, from 0 to 1; nothing if none was
+  // dropped.
+  std::optional<double> max_hidden_share = {};
 
   uint32_t size() const { return static_cast<uint32_t>(parents.size()); }
   bool is_diff() const { return !left_totals.empty(); }
@@ -83,8 +87,10 @@ class FlameTreeBuilder {
   // after that each node that is there has its true value.
   bool Recount();
 
-  // Forgets what was added on one side, which the tree has from then on.
+  // Forgets what was added on one side, which the tree has from then on. A recount goes on.
   void Clear(Side side);
+  // Forgets everything, also that this is a recount.
+  void Restart();
   // Sum of the values of one side.
   int64_t Total(Side side) const;
 
@@ -94,12 +100,15 @@ class FlameTreeBuilder {
   template <typename Source>
   Status AddSource(Source& source, uint32_t value_index, Side side);
   uint32_t FrameOf(std::string_view name, std::string_view module, FrameKind kind);
-  // Frames of each location, outermost first.
+  // Finds a frame without making one: kNoFrame, which no node has, if there is none.
+  uint32_t FindFrame(std::string_view name, std::string_view module, FrameKind kind) const;
+  // Lists the frames of each location, outermost first.
   template <typename Source>
   Pool<uint32_t> FramesOf(const Source& source);
   // Keeps the names within their budget, by dropping those that no node has, then nodes.
   void BoundText();
   void DropUnusedFrames();
+  static constexpr uint32_t kNoFrame = BoundedTree::kOther - 1;
   size_t text_bytes() const { return strings_.bytes() + frames_.bytes(); }
 
   const NameDetail detail_;

@@ -23,8 +23,7 @@ class RecordInterner {
   uint32_t Intern(const T& record) {
     // Tables of profiles that are merged are much alike: what followed before follows again.
     if (next_ < size() && !is_open_ && AreEqual(records_[next_], record)) return next_++;
-    const auto hash =
-        static_cast<uint32_t>(HashBytes({reinterpret_cast<const char*>(&record), sizeof(T)}));
+    const uint32_t hash = HashOf(record);
     uint32_t id = ids_.Find(hash, [&](uint32_t at) { return AreEqual(records_[at], record); });
     if (id == IdSet::kNone) {
       id = size();
@@ -33,6 +32,10 @@ class RecordInterner {
     }
     next_ = id + 1;
     return id;
+  }
+  // IdSet::kNone when it was never interned.
+  uint32_t Find(const T& record) const {
+    return ids_.Find(HashOf(record), [&](uint32_t at) { return AreEqual(records_[at], record); });
   }
   // An id of its own that Intern never gives, so that it may be replaced.
   uint32_t AddOpen(const T& record) {
@@ -53,6 +56,9 @@ class RecordInterner {
   }
 
  private:
+  static uint32_t HashOf(const T& record) {
+    return static_cast<uint32_t>(HashBytes({reinterpret_cast<const char*>(&record), sizeof(T)}));
+  }
   static bool AreEqual(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
 
   GrowingArray<T> records_;

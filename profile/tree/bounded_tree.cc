@@ -84,8 +84,8 @@ GrowingArray<int64_t> BoundedTree::Totals(uint32_t column) const {
   return totals;
 }
 
-// Of each node the largest share of a column that it can really have. The root and `other` nodes,
-// which are never dropped by themselves, weigh nothing.
+// Computes for each node the largest share of a column that it can really have. The root and
+// `other` nodes, which are never dropped by themselves, weigh nothing.
 std::vector<float> BoundedTree::Weights() const {
   std::vector<float> weights(size());
   for (uint32_t column = 0; column < columns(); ++column) {
@@ -101,13 +101,18 @@ std::vector<float> BoundedTree::Weights() const {
   return weights;
 }
 
-std::vector<bool> BoundedTree::ChooseKept(uint32_t nodes) const {
+std::vector<bool> BoundedTree::ChooseKept(uint32_t count) const {
   const std::vector<float> weights = Weights();
-  float limit = 0;
+  float limit = -1;
   {
-    std::vector<float> sorted = weights;
-    std::ranges::nth_element(sorted, sorted.begin() + nodes, std::greater<>());
-    limit = sorted[nodes];
+    std::vector<float> sorted;
+    for (uint32_t node = 1; node < size(); ++node) {
+      if (symbols_[node] != kOther) sorted.push_back(weights[node]);
+    }
+    if (sorted.size() > count) {
+      std::ranges::nth_element(sorted, sorted.begin() + count, std::greater<>());
+      limit = sorted[count];
+    }
   }
   std::vector<bool> kept(size());
   kept[kRoot] = true;
@@ -120,8 +125,15 @@ std::vector<bool> BoundedTree::ChooseKept(uint32_t nodes) const {
 void BoundedTree::Prune(const IsDetail& is_detail) { PruneTo(max_nodes_ / 2, is_detail); }
 
 void BoundedTree::PruneTo(uint32_t nodes, const IsDetail& is_detail) {
-  if (size() <= nodes) return;
-  std::vector<bool> kept = ChooseKept(nodes);
+  // Each node that is kept may need an `other` child: where that makes too many, half of them go.
+  for (uint32_t count = nodes; size() > std::max(nodes, 2u); count /= 2) {
+    DropAllBut(count, is_detail);
+    if (count == 0) return;
+  }
+}
+
+void BoundedTree::DropAllBut(uint32_t count, const IsDetail& is_detail) {
+  std::vector<bool> kept = ChooseKept(count);
   std::vector<int64_t> lost = losses_.back();
   // From the leaves up, so that a dropped node has the values of all below it when its turn comes.
   for (uint32_t node = size(); node-- > 1;) {
@@ -181,7 +193,18 @@ void BoundedTree::Reindex() {
     children_.Insert(HashOf(parents_[node], symbols_[node]), node);
 }
 
-void BoundedTree::Recount() {
+double BoundedTree::max_missing_share() const {
+  double share = 0;
+  for (uint32_t column = 0; column < columns(); ++column) {
+    if (sums_[column] == 0) continue;
+    share =
+        std::max(share, static_cast<double>(missing(column)) / static_cast<double>(sums_[column]));
+  }
+  return share;
+}
+
+void BoundedTree::Recount(const IsDetail& is_detail) {
+  PruneTo(max_nodes_ / 2, is_detail);
   is_recounting_ = true;
   for (uint32_t column = 0; column < columns(); ++column) ClearColumn(column);
 }

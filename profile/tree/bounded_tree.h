@@ -61,16 +61,18 @@ class BoundedTree {
   bool IsFull() const { return size() > max_nodes_; }
   // Says of a node whether its value goes to its parent's self when it is pruned, not to `other`.
   using IsDetail = std::function<bool(uint32_t symbol)>;
-  // Drops the lighter half of max_nodes. Numbers of nodes change: forget those you kept.
+  // Drops the lightest nodes until at most half of max_nodes are left. Numbers of nodes change:
+  // forget those you kept.
   void Prune(const IsDetail& is_detail = nullptr);
-  // Leaves at most `nodes`.
+  // Leaves at most `nodes`, and the root with its `other`.
   void PruneTo(uint32_t nodes, const IsDetail& is_detail = nullptr);
   // Some node was dropped.
   bool is_pruned() const { return pruned_nodes_ > 0; }
   uint64_t pruned_nodes() const { return pruned_nodes_; }
 
-  // Sets all values to 0 and keeps the nodes, for a second feeding. Nodes are made no more.
-  void Recount();
+  // Sets all values to 0 and keeps the nodes, for a second feeding. No nodes are made from then on
+  // but `other` ones, for which there is room: half of max_nodes are kept at most.
+  void Recount(const IsDetail& is_detail = nullptr);
   bool is_recounting() const { return is_recounting_; }
 
   // Sets the values of one column to 0, and keeps the nodes.
@@ -80,9 +82,11 @@ class BoundedTree {
 
   // The most that a node which is not in the tree can have in all, in that column.
   int64_t missing(uint32_t column) const { return losses_.back()[column]; }
+  // The largest share, from 0 to 1, of all values of a column that such a node can have.
+  double max_missing_share() const;
   // The sum of a column over all nodes.
   int64_t sum(uint32_t column) const { return sums_[column]; }
-  // Of each node its self and those of all below it.
+  // Returns for each node the sum of its self and of those of all nodes below it.
   GrowingArray<int64_t> Totals(uint32_t column) const;
 
   // Replaces each symbol but kOther by what `map` says of it, in the order of nodes. Children of
@@ -97,8 +101,10 @@ class BoundedTree {
  private:
   uint32_t Append(uint32_t parent, uint32_t symbol);
   std::vector<float> Weights() const;
-  // Of each node whether it is among the `nodes` heaviest, with its ancestors.
-  std::vector<bool> ChooseKept(uint32_t nodes) const;
+  // Tells for each node whether it and its ancestors are among the `count` heaviest. An `other`
+  // node is kept with its parent, and not counted.
+  std::vector<bool> ChooseKept(uint32_t count) const;
+  void DropAllBut(uint32_t count, const IsDetail& is_detail);
   void MoveSelf(uint32_t from, uint32_t to);
   void Compact(const std::vector<bool>& kept);
   void Reindex();
@@ -109,7 +115,7 @@ class BoundedTree {
   GrowingArray<uint32_t> epochs_;  // how many prunings there were before the node was made
   std::vector<GrowingArray<int64_t>> selfs_;
   std::vector<int64_t> sums_;
-  // Of each epoch and column, the most that a node which was not there at its begin had lost.
+  // By epoch and column: the most that a node which was not there when the epoch began had lost.
   std::vector<std::vector<int64_t>> losses_;
   IdSet children_;  // nodes but the root, found by parent and symbol
   uint64_t pruned_nodes_ = 0;

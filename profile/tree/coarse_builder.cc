@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ProfileBuilder, once its samples pass the limit.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,7 +69,11 @@ uint32_t ProfileBuilder::CoarseLabels() {
 
 // Interns what all locations of one function have in common: its address says nothing in a graph.
 uint32_t ProfileBuilder::InternCoarse(const Location& location) {
-  if (location.lines.empty()) return locations_.Intern(location);
+  if (location.lines.empty()) {
+    // Addresses without names past this share of the limit are not told apart any more.
+    const bool has_room = locations_.bytes() < limits_.max_bytes / 4;
+    return has_room ? locations_.Intern(location) : InternModule(location.mapping);
+  }
   std::vector<Line> lines;
   for (const Line& line : location.lines) lines.push_back({.function = line.function});
   // Without a mapping the address tells a frame of the kernel.
@@ -74,6 +82,16 @@ uint32_t ProfileBuilder::InternCoarse(const Location& location) {
                             .address = needs_address ? location.address : 0,
                             .is_folded = location.is_folded,
                             .lines = lines});
+}
+
+// Interns a frame that stands for all nameless ones of a binary: `[libfoo.so]`.
+uint32_t ProfileBuilder::InternModule(uint32_t mapping) {
+  std::string_view path = "unknown";
+  if (mapping != kNoMapping) path = string(mappings_.Get(mapping).filename);
+  std::string name(path.substr(path.rfind('/') + 1));
+  if (!name.starts_with('[')) name = fmt::format("[{}]", name);
+  const Line line{.function = AddFunction(name, name, "")};
+  return locations_.Intern({.mapping = mapping, .address = 0, .lines = {&line, 1}});
 }
 
 uint32_t ProfileBuilder::CoarseLocation(uint32_t location) {
@@ -86,13 +104,17 @@ uint32_t ProfileBuilder::CoarseLocation(uint32_t location) {
 }
 
 bool ProfileBuilder::Recount() {
-  if (!coarse_ || !coarse_->is_pruned() || coarse_->is_recounting()) return false;
+  if (!coarse_ || coarse_->is_recounting()) return false;
+  coarse_->Fit(TreeBytes(limits_.max_bytes));
+  if (!coarse_->is_pruned()) return false;
   coarse_->Recount();
   return true;
 }
 
-double ProfileBuilder::max_hidden_share() const {
-  return coarse_ ? coarse_->max_hidden_share() : 0;
+std::optional<double> ProfileBuilder::FitCoarse() {
+  if (!coarse_) return std::nullopt;
+  coarse_->Fit(TreeBytes(limits_.max_bytes));
+  return coarse_->max_hidden_share();
 }
 
 int64_t ProfileBuilder::Total(uint32_t value_index) const {
@@ -126,7 +148,8 @@ Profile ProfileBuilder::BuildCoarse() {
     if (from.mapping != kNoMapping) {
       Mapping copied = mappings_.Get(from.mapping);
       copied.filename = built.AddString(string(copied.filename));
-      copied.build_id = built.AddString(string(copied.build_id));
+      const bool has_id = !IsCutText(copied.build_id);
+      copied.build_id = has_id ? built.AddString(string(copied.build_id)) : 0;
       mapping = built.AddMapping(copied);
     }
     locations[id] = built.AddLocation(mapping, from.address, lines, from.is_folded);
@@ -134,7 +157,8 @@ Profile ProfileBuilder::BuildCoarse() {
   };
   std::vector<uint32_t> stack;
   std::vector<Label> labels;
-  coarse_->ForEach(TreeBytes(limits_.max_bytes), [&](const CoarseSamples::Emitted& sample) {
+  coarse_->Fit(TreeBytes(limits_.max_bytes));
+  coarse_->ForEach([&](const CoarseSamples::Emitted& sample) {
     stack.clear();
     for (const uint32_t location : sample.leaf_first) stack.push_back(copy(location));
     labels.clear();

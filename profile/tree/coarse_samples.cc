@@ -48,18 +48,8 @@ uint32_t CoarseSamples::Add(const StackView& leaf_first, std::span<const int64_t
 }
 
 void CoarseSamples::Recount() {
-  tree_.Recount();
+  tree_.Recount(IsLabels);
   walker_.Forget();
-}
-
-double CoarseSamples::max_hidden_share() const {
-  double share = 0;
-  for (uint32_t column = 0; column < tree_.columns(); ++column) {
-    if (tree_.sum(column) == 0) continue;
-    share = std::max(
-        share, static_cast<double>(tree_.missing(column)) / static_cast<double>(tree_.sum(column)));
-  }
-  return share;
 }
 
 bool CoarseSamples::HasValue(uint32_t node) const {
@@ -79,13 +69,15 @@ size_t CoarseSamples::StackBytes() const {
   return frames * sizeof(uint32_t);
 }
 
-void CoarseSamples::ForEach(size_t max_stack_bytes,
-                            const std::function<void(const Emitted& sample)>& visit) {
-  // A hundred stacks are no matter of memory.
+void CoarseSamples::Fit(size_t max_stack_bytes) {
+  // A thousand stacks are no matter of memory.
   constexpr uint32_t kFewNodes = 1024;
   while (tree_.size() > kFewNodes && StackBytes() > max_stack_bytes)
     tree_.PruneTo(tree_.size() / 2, IsLabels);
   walker_.Forget();
+}
+
+void CoarseSamples::ForEach(const std::function<void(const Emitted& sample)>& visit) const {
   std::vector<uint32_t> stack;
   std::vector<int64_t> values(tree_.columns());
   for (uint32_t node = 0; node < tree_.size(); ++node) {

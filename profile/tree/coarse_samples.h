@@ -30,9 +30,11 @@ class CoarseSamples {
   bool is_recounting() const { return tree_.is_recounting(); }
   int64_t Total(uint32_t column) const { return tree_.sum(column); }
   void Recount();
-  // The largest share, from 0 to 1, that a stack which was cut can have of all values of one
-  // column.
-  double max_hidden_share() const;
+  // The largest share, from 0 to 1, of all values of one column that a stack which was cut can
+  // have.
+  double max_hidden_share() const { return tree_.max_missing_share(); }
+  // Cuts the lightest stacks until all of them together take at most `max_stack_bytes`.
+  void Fit(size_t max_stack_bytes);
 
   struct Emitted {
     std::span<const uint32_t> leaf_first;  // kOther where it was cut
@@ -40,9 +42,7 @@ class CoarseSamples {
     uint32_t labels = kNoLabels;
   };
   static constexpr uint32_t kOther = BoundedTree::kOther;
-  // Visits all samples, the deepest and lightest ones cut until their stacks together take at most
-  // `max_stack_bytes`.
-  void ForEach(size_t max_stack_bytes, const std::function<void(const Emitted& sample)>& visit);
+  void ForEach(const std::function<void(const Emitted& sample)>& visit) const;
 
  private:
   size_t StackBytes() const;

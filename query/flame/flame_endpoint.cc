@@ -76,7 +76,7 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
   HttpResponse response = JsonResponse(
       rows ? profile::FlameRowsJson(flame, type) : profile::FlameLevelsJson(flame, type),
       summed.skipped);
-  NoteCoarse(flame.levels.max_hidden, flame.levels.total(), response);
+  NoteCoarse(flame.levels.max_hidden_share, response);
   return response;
 }
 

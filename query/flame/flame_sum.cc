@@ -14,6 +14,14 @@ FlameSum::FlameSum(profile::FlameTreeBuilder* builder, Side side, std::string sa
                    bool recounts)
     : builder_(*builder), side_(side), sample_type_(std::move(sample_type)), recounts_(recounts) {}
 
+void FlameSum::Clear() {
+  if (recounts_) {
+    builder_.Restart();
+  } else {
+    builder_.Clear(side_);
+  }
+}
+
 Status FlameSum::Read(std::string_view pprof) {
   const profile::PprofDecodeLimits limits;
   ASSIGN_OR_RETURN(const std::string_view raw, profile::InflatePprof(pprof, limits, &inflated_));

@@ -25,7 +25,7 @@ class FlameSum final : public store::ProfileSum {
   // `recounts` false the caller sees to builder->Recount().
   FlameSum(profile::FlameTreeBuilder* builder, Side side, std::string sample_type, bool recounts);
 
-  void Clear() override { builder_.Clear(side_); }
+  void Clear() override;
   Status Read(std::string_view pprof) override;
   Status AddRead() override;
   Status Add(const profile::Profile& profile) override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ struct Caller {
 struct Answer {
   std::string message = {};
   store::SkippedList skipped = {};
-  double max_hidden_share = 0;  // as NoteCoarse takes it
+  std::optional<double> max_hidden_share = {};  // as NoteCoarse takes it
 };
 
 // What counts as asked for where a request gives no time, or its start alone.

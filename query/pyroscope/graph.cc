@@ -38,7 +38,7 @@ struct Picked {
   uint32_t value = 0;     // which of its values
   std::string type = {};  // its profile type, as we write it
   store::SkippedList skipped = {};
-  double max_hidden_share = 0;
+  std::optional<double> max_hidden_share = {};
 };
 
 // Returns the value that is asked for, as profiles of the type have it.
@@ -148,22 +148,9 @@ std::string Within(uint32_t number, std::string_view message) {
 // Encodes what was built, as the reply's first field.
 void SetGraph(FlameTreeBuilder builder, int64_t max_nodes, Answer* answer) {
   const FlameLevels levels = LayOut(std::move(builder), max_nodes);
-  const int64_t total = std::max(levels.total(), levels.left.empty() ? 0 : levels.left[0].total);
-  if (total > 0) {
-    answer->max_hidden_share =
-        std::max(answer->max_hidden_share,
-                 static_cast<double>(levels.max_hidden) / static_cast<double>(total));
-  }
+  if (levels.max_hidden_share)
+    answer->max_hidden_share = std::max(answer->max_hidden_share, levels.max_hidden_share);
   answer->message = Within(1, EncodeGraph(levels));
-}
-
-// Adds what one side of a graph asks for to its tree.
-Result<store::SumResult> AddSide(const Question& question, const Caller& caller, bool names_ids,
-                                 FlameSum& sum) {
-  sum.Clear();
-  if (names_ids) return store::SumResult{};
-  const auto open = caller.parts.live.OpenProfiles();
-  return SumAsked(question, open, caller.parts, sum);
 }
 
 Result<Question> AskSide(const Caller& caller, const SelectRequest& request, uint64_t sides) {
@@ -173,22 +160,42 @@ Result<Question> AskSide(const Caller& caller, const SelectRequest& request, uin
   return question;
 }
 
-// Of stacks below one call site a merged profile is made first; of all stacks none.
+// One side of a graph, or the only one.
+struct GraphSide {
+  const SelectRequest& request;
+  const Question& question;
+  FlameSum::Side side = FlameSum::Side::kRight;
+  uint64_t sides = 1;
+};
+
+// Adds what a side asks for to the tree. Of stacks below a call site a merged profile is made
+// first, of all stacks none. Returns the value that is counted.
+Result<profile::ValueType> AddSide(const Caller& caller, const GraphSide& asked,
+                                   FlameTreeBuilder* builder, Answer* answer) {
+  const bool is_alone = asked.sides == 1 && asked.request.call_site.empty();
+  FlameSum sum(builder, asked.side, asked.question.sample_type, /*recounts=*/is_alone);
+  sum.Clear();
+  if (!asked.request.call_site.empty()) {
+    ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, asked.request, {.sides = asked.sides}));
+    answer->skipped.Append(std::move(picked.skipped));
+    answer->max_hidden_share = std::max(answer->max_hidden_share, picked.max_hidden_share);
+    RETURN_IF_ERROR(sum.Add(picked.profile));
+  } else if (!asked.request.names_ids) {
+    const auto open = caller.parts.live.OpenProfiles();
+    ASSIGN_OR_RETURN(store::SumResult summed, SumAsked(asked.question, open, caller.parts, sum));
+    answer->skipped.Append(std::move(summed.skipped));
+  }
+  return sum.value().value_or(ValueAsked(asked.question));
+}
+
 Result<Answer> Graph(const Caller& caller, const SelectRequest& request) {
   ASSIGN_OR_RETURN(const Question question, AskSide(caller, request, 1));
   FlameTreeBuilder builder(profile::NameDetail::kFull, TreeNodesWithin(question.limits));
   Answer answer;
-  if (request.call_site.empty()) {
-    FlameSum sum(&builder, FlameSum::Side::kRight, question.sample_type, /*recounts=*/true);
-    ASSIGN_OR_RETURN(store::SumResult summed, AddSide(question, caller, request.names_ids, sum));
-    answer.skipped = std::move(summed.skipped);
-  } else {
-    ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {}));
-    RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
-    if (builder.Recount()) RETURN_IF_ERROR(builder.Add(picked.profile, picked.value));
-    answer.skipped = std::move(picked.skipped);
-    answer.max_hidden_share = picked.max_hidden_share;
-  }
+  do {
+    answer = {};
+    RETURN_IF_ERROR(AddSide(caller, {.request = request, .question = question}, &builder, &answer));
+  } while (builder.Recount());
   SetGraph(std::move(builder), request.max_nodes, &answer);
   return answer;
 }
@@ -253,16 +260,17 @@ Result<Answer> DiffGraph(const Caller& caller, std::string_view message) {
   FlameTreeBuilder builder(profile::NameDetail::kFull, TreeNodesWithin(questions[0].limits) / 2);
   Answer answer;
   do {
-    answer.skipped = {};
+    answer = {};
     std::optional<profile::ValueType> counted;
     for (size_t i = 0; i < questions.size(); ++i) {
-      FlameSum sum(&builder, kSides[i], questions[i].sample_type, /*recounts=*/false);
-      Result<store::SumResult> summed = AddSide(questions[i], caller, requests[i]->names_ids, sum);
-      if (!summed) return Error(summed.error()).Context(NameOf(kSides[i]));
-      answer.skipped.Append(std::move(summed->skipped));
-      const profile::ValueType value = sum.value().value_or(ValueAsked(questions[i]));
-      RETURN_IF_ERROR(CheckComparable(questions, counted.value_or(value), value));
-      counted = value;
+      const GraphSide side{.request = *requests[i],
+                           .question = questions[i],
+                           .side = kSides[i],
+                           .sides = questions.size()};
+      const Result<profile::ValueType> value = AddSide(caller, side, &builder, &answer);
+      if (!value) return Error(value.error()).Context(NameOf(kSides[i]));
+      RETURN_IF_ERROR(CheckComparable(questions, counted.value_or(*value), *value));
+      counted = *value;
     }
   } while (builder.Recount());
   const int64_t max_nodes = std::max(asked.first.max_nodes, asked.second.max_nodes);

@@ -140,6 +140,26 @@ TEST(BoundedTree, ANodeOfAThousandthIsNeverLostAmongDeepStacks) {
   EXPECT_LE(static_cast<double>(tree.missing(0)), 0.001 * kSamples);
 }
 
+// Then each of them may get an `other` child, and they must not take the room of the others.
+TEST(BoundedTree, GetsSmallerAlsoWhereEachNodeHasLightChildren) {
+  BoundedTree tree(1, 1000);
+  for (int round = 0; round < 3; ++round) {
+    for (uint32_t i = 0; i < 900; ++i) {
+      Feed(tree, {1, i + 10}, 100);
+      Feed(tree, {1, i + 10, 5000 + i}, 1);
+    }
+  }
+  EXPECT_LE(tree.size(), 1003u);
+  for (uint32_t nodes : {400u, 100u, 10u, 2u}) {
+    tree.PruneTo(nodes);
+    EXPECT_LE(tree.size(), nodes);
+  }
+  EXPECT_EQ(TotalsOf(tree).at({}), 3 * 900 * 101);
+  tree.Recount();
+  for (uint32_t i = 0; i < 900; ++i) Feed(tree, {1, i + 10}, 1);
+  EXPECT_LE(tree.size(), 4u);
+}
+
 TEST(BoundedTree, ColumnsAreWeighedByTheirOwnSums) {
   // The second column's stack is a trifle beside the first one's values.
   BoundedTree tree(2, 400);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -66,9 +67,10 @@ TEST(CoarseMerge, KeepsSumsAndAllThatIsLarge) {
   EXPECT_FALSE(merger.Recount()) << "once is enough";
   EXPECT_EQ(merger.count(), 3u);
   EXPECT_EQ(merger.Total(0), 9000);
-  const double hidden = merger.max_hidden_share();
-  EXPECT_GT(hidden, 0);
-  EXPECT_LT(hidden, 0.02);
+  const std::optional<double> hidden = merger.FitCoarse();
+  ASSERT_TRUE(hidden);
+  EXPECT_GT(*hidden, 0);
+  EXPECT_LT(*hidden, 0.02);
   const Profile sum = std::move(merger).Finish();
   EXPECT_EQ(sum.Total(0), 9000);
   EXPECT_EQ(sum.Total(1), 90'000'000'000);
@@ -122,8 +124,50 @@ TEST(CoarseMerge, IsExactBelowTheLimit) {
     ASSERT_TRUE(limited.Add(Wide(seed)));
   }
   EXPECT_FALSE(limited.Recount());
-  EXPECT_EQ(limited.max_hidden_share(), 0);
+  EXPECT_EQ(limited.FitCoarse(), std::nullopt);
   EXPECT_EQ(EncodePprof(std::move(limited).Finish()), EncodePprof(std::move(whole).Finish()));
+}
+
+// Code that a runtime writes has new addresses all the time, and no names.
+TEST(CoarseMerge, AddressesWithoutNamesAreBoundedToo) {
+  Merger merger(kSmall);
+  std::mt19937_64 random(8);
+  for (int part = 0; part < 30; ++part) {
+    StackBuilder stacks;
+    ProfileBuilder& builder = stacks.builder();
+    const uint32_t jit = builder.AddMapping({.memory_start = 0x7f0000000000,
+                                             .memory_limit = 0x7fff00000000,
+                                             .filename = builder.AddString("[jit]")});
+    for (int i = 0; i < 3000; ++i) {
+      const uint32_t stack[] = {
+          builder.AddLocation(jit, 0x7f0000000000 + random() % 0xf0000000, {}),
+          builder.AddLocation(kNoMapping, 0x1000 + random() % 0xf0000000, {}),
+          stacks.Frame("main")};
+      const int64_t values[] = {1, 10};
+      builder.AddSample(stack, values);
+    }
+    ASSERT_TRUE(merger.Add(stacks.Build()));
+    ASSERT_LT(merger.bytes(), 3 * kSmall.max_bytes);
+  }
+  EXPECT_TRUE(merger.FitCoarse());
+  const Profile sum = std::move(merger).Finish();
+  EXPECT_EQ(sum.Total(0), 90'000);
+  EXPECT_EQ(TotalsByFunction(sum, 0).at("main"), 90'000);
+}
+
+// Also where nothing was cut: addresses and lines are gone.
+TEST(CoarseMerge, SaysThatItIsCoarse) {
+  Merger merger({.max_samples = 1, .coarsen = true});
+  ASSERT_TRUE(merger.Add(StackBuilder().Add({"a"}, 1).Add({"b"}, 2).Build()));
+  EXPECT_EQ(merger.FitCoarse(), 0.0);
+  const Profile sum = std::move(merger).Finish();
+  EXPECT_THAT(sum.meta().comments, Contains(StartsWith("coarse: ")));
+  // A sum of such sums says it once, and not of what share of a part.
+  Merger again;
+  ASSERT_TRUE(again.Add(sum));
+  ASSERT_TRUE(again.Add(sum));
+  EXPECT_THAT(std::move(again).Finish().meta().comments,
+              ::testing::ElementsAre("coarse: parts of the sum were too wide to be held whole"));
 }
 
 // A difference has negative values, which have no place in a tree of shares.
@@ -195,6 +239,40 @@ TEST(WideFlame, BarsAreTrueAndNoneOfAThousandthIsLost) {
   int64_t selfs = 0;
   for (const FlameBar& bar : pruned.bars) selfs += bar.self;
   EXPECT_EQ(selfs, 6000) << "other holds the rest";
+}
+
+// Names that all are in the tree to stay, each with a child that is dropped.
+TEST(WideFlame, ManyLongNamesEndSomewhere) {
+  FlameTreeBuilder builder(NameDetail::kFull, 1'000'000, /*max_text_bytes=*/1 << 18);
+  StackBuilder stacks;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string name = std::string(100, 'x') + std::to_string(i);
+    stacks.Add({"main", name}, 10).Add({"main", name, "y" + std::to_string(i)}, 1);
+  }
+  const Profile profile = stacks.Build();
+  for (int round = 0; round < 2; ++round) ASSERT_TRUE(builder.Add(profile, 0));
+  ASSERT_TRUE(builder.Recount());
+  for (int round = 0; round < 2; ++round) ASSERT_TRUE(builder.Add(profile, 0));
+  const FlameTree tree = std::move(builder).Build();
+  EXPECT_EQ(tree.totals[0], 2 * 33'000);
+  EXPECT_TRUE(tree.max_hidden_share);
+}
+
+// A side is weighed by its own total, however small that is beside the other's.
+TEST(WideFlame, TheShareOfADiffIsOfItsSide) {
+  FlameTreeBuilder builder(NameDetail::kFull, 40);
+  StackBuilder large, small;
+  for (int i = 0; i < 60; ++i) {
+    large.Add({"main", "f" + std::to_string(i)}, 1000);
+    small.Add({"main", "g" + std::to_string(i)}, 1);
+  }
+  ASSERT_TRUE(builder.Add(large.Build(), 0, FlameTreeBuilder::Side::kLeft));
+  ASSERT_TRUE(builder.Add(small.Build(), 0, FlameTreeBuilder::Side::kRight));
+  const FlameTree tree = std::move(builder).Build();
+  ASSERT_TRUE(tree.max_hidden_share);
+  EXPECT_GE(*tree.max_hidden_share, 1.0 / 60);
+  EXPECT_EQ(tree.totals[0], 60);
+  EXPECT_EQ(tree.left_totals[0], 60'000);
 }
 
 TEST(WideFlame, NamesAreBoundedToo) {
