@@ -22,7 +22,7 @@ struct ImportLimits {
 // two counts, as difffolded.pl writes them, the sample types are before/count and after/count.
 // `_[k]` at a frame's end makes it one of the kernel, `_[i]` one inlined into the frame before it;
 // other suffixes stay part of the name. Frames of nothing or of blanks are left out; blank
-// lines too.
+// lines too, and before the first stack lines that begin with `#` and have no count.
 Result<Profile> DecodeFolded(std::string_view text, const ImportLimits& limits = {});
 
 // speedscope's own file format (www.speedscope.app/file-format-schema.json), profiles of type

@@ -30,31 +30,44 @@ bool EndsInCount(std::string_view line) {
   return IsDigits(word.substr(0, word.find('.')));
 }
 
-// The first line that says something.
+// Returns what the first line says that is neither blank nor a comment, however long it is. A text
+// of comments alone is one of folded stacks where they end in counts.
 std::optional<Format> FormatOfText(std::string_view text) {
-  LineReader lines(text.substr(0, kLookBytes));
+  LineReader lines(text);
+  bool has_counts = false;
   for (std::string_view line; lines.Next(&line);) {
-    if (TrimLeft(line).empty() || line.starts_with('#')) continue;
+    if (TrimLeft(line).empty()) continue;
+    if (line.starts_with('#')) {
+      has_counts = has_counts || EndsInCount(line);
+      continue;
+    }
     if (LooksLikePerfScript(text.substr(static_cast<size_t>(line.data() - text.data())))) {
       return Format::kPerfScript;
     }
     if (EndsInCount(line)) return Format::kFolded;
     return std::nullopt;
   }
-  return std::nullopt;
+  return has_counts ? std::optional(Format::kFolded) : std::nullopt;
 }
 
-// True when every whole line of what is looked at ends in a count, as in folded stacks.
+// Returns the whole lines of what is looked at, and at least the first one.
+std::string_view LookedAtLines(std::string_view text) {
+  if (text.size() <= kLookBytes) return text;
+  size_t end = text.rfind('\n', kLookBytes - 1);
+  if (end == std::string_view::npos) end = text.find('\n', kLookBytes);
+  return end == std::string_view::npos ? text : text.substr(0, end + 1);
+}
+
+// True when every whole line of what is looked at ends in a count, as in folded stacks; comments
+// before the first of them need none.
 bool AllEndInCounts(std::string_view text) {
-  const bool is_cut = text.size() > kLookBytes;
-  text = text.substr(0, kLookBytes);
-  if (is_cut) text = text.substr(0, text.rfind('\n') + 1);  // nothing where no line ends
-  LineReader lines(text);
+  LineReader lines(LookedAtLines(text));
   bool any = false;
   for (std::string_view line; lines.Next(&line);) {
     if (TrimLeft(line).empty()) continue;
-    if (!EndsInCount(line)) return false;
-    any = true;
+    const bool has_count = EndsInCount(line);
+    if (!has_count && (any || !line.starts_with('#'))) return false;
+    any = any || has_count;
   }
   return any;
 }

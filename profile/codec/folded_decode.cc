@@ -15,6 +15,11 @@ namespace {
 
 constexpr std::string_view kForm = "'root;…;leaf N'";
 
+// Text of an old Mac would be one line, and one stack.
+constexpr std::string_view kLoneReturn =
+    "a carriage return (\\r) behind a count: where all lines end in one, run `tr '\\r' '\\n' < "
+    "FILE`";
+
 bool IsCount(std::string_view word) {
   if (word.starts_with('-')) word.remove_prefix(1);
   const size_t dot = word.find('.');
@@ -35,13 +40,27 @@ std::string_view TakeCount(std::string_view* line) {
   return word;
 }
 
+// True of a line that begins with '#' and has no count, as flamegraph.pl passes over. Those before
+// the first stack are comments.
+bool IsComment(std::string_view line) { return line.starts_with('#') && TakeCount(&line).empty(); }
+
+// True where a stack and its count end in a carriage return inside the line. Names may have others.
+bool HasCountBeforeReturn(std::string_view line) {
+  for (size_t at = line.find('\r'); at != std::string_view::npos; at = line.find('\r')) {
+    std::string_view before = line.substr(0, at);
+    if (!TakeCount(&before).empty()) return true;
+    line.remove_prefix(at + 1);
+  }
+  return false;
+}
+
 // Two counts at the end of each line, as difffolded.pl writes them. One of them alone may as well
 // be the end of a name.
 bool HasTwoCounts(std::string_view text) {
   LineReader lines(text);
   bool any = false;
   for (std::string_view line; lines.Next(&line);) {
-    if (TrimLeft(line).empty()) continue;
+    if (TrimLeft(line).empty() || (!any && IsComment(line))) continue;
     if (TakeCount(&line).empty() || TakeCount(&line).empty() || TrimLeft(line).empty()) {
       return false;
     }
@@ -60,9 +79,11 @@ class FoldedDecoder {
 
   Result<Profile> Decode(std::string_view text) {
     LineReader lines(text);
+    bool any = false;
     for (std::string_view line; lines.Next(&line);) {
-      if (TrimLeft(line).empty()) continue;
+      if (TrimLeft(line).empty() || (!any && IsComment(line))) continue;
       RETURN_IF_ERROR(AddLine(line, lines.number()));
+      any = true;
     }
     if (builder_.saturated_values() > 0) {
       return Error(ErrorCode::kExhausted, "folded: the counts of a stack pass 2^63");
@@ -79,6 +100,9 @@ class FoldedDecoder {
   }
 
   Status AddLine(std::string_view line, size_t number) {
+    if (HasCountBeforeReturn(line)) {
+      return LineError("folded", number, kLoneReturn, line);
+    }
     std::string_view stack = line;
     int64_t values[2] = {0, 0};
     for (size_t i = counts_; i-- > 0;) {

@@ -37,6 +37,7 @@ constexpr Kind kTextOfPprof = {
     "ask Go for it without debug=1, or make a pprof file of this one with `go tool pprof -proto "
     "FILE`"};
 
+constexpr Kind kLz4 = {"packed by lz4", "run `lz4 -d FILE` and give what comes out"};
 constexpr Kind kTar = {"a tar archive", "run `tar -xf FILE` and give a file of it"};
 
 constexpr Magic kMagics[] = {
@@ -51,7 +52,8 @@ constexpr Magic kMagics[] = {
      Bytes("FLR\0"),
      {"a recording of Java's flight recorder (JFR)",
       "run `jfrconv -o pb.gz FILE OUT.pb.gz`, of async-profiler, and give that"}},
-    {0, Bytes("\x04\x22\x4d\x18"), {"packed by lz4", "run `lz4 -d FILE` and give what comes out"}},
+    {0, Bytes("\x04\x22\x4d\x18"), kLz4},
+    {0, Bytes("\x02\x21\x4c\x18"), kLz4},  // lz4 -l, and the kernel's
     {0,
      Bytes("7z\xbc\xaf\x27\x1c"),
      {"an archive of 7-Zip", "run `7z x FILE` and give a file of it"}},

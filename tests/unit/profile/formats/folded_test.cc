@@ -72,6 +72,29 @@ TEST(FoldedDecode, SaysWhereItIsWrongAndWhatIsAllowed) {
   EXPECT_THAT(ErrorOf("a 9223372036854775807\na 1\n"), HasSubstr("pass 2^63"));
 }
 
+TEST(FoldedDecode, PassesOverCommentsBeforeTheFirstStack) {
+  auto profile = DecodeFolded("# made by hand\n\n# Count of: all\nmain;a 1\n");
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(ToFolded(*profile, 0), "main;a 1\n");
+  // Names may begin with the mark.
+  auto name = DecodeFolded("# top\n#main;a 1\n#main 2\n");
+  ASSERT_TRUE(name) << name.error().message();
+  EXPECT_EQ(ToFolded(*name, 0), "#main 2\n#main;a 1\n");
+  auto diff = DecodeFolded("# before after\nmain;a 10 4\n");
+  ASSERT_TRUE(diff) << diff.error().message();
+  EXPECT_EQ(diff->sample_types().size(), 2u);
+  EXPECT_THAT(ErrorOf("main;a 1\n# late\n"), HasSubstr("folded line 2: not of the form"));
+}
+
+// Lines that end in \r alone are one to the reader, with one count.
+TEST(FoldedDecode, RefusesLoneCarriageReturns) {
+  for (const char* text : {"main;a 3\rmain;b 4\r", "main;a 3\rmain;b 4\n", "main;a 3\rmain;b 4",
+                           "main;x 1\r\nmain;a 3\rmain;b 4\r\n"}) {
+    EXPECT_THAT(ErrorOf(text), HasSubstr("carriage return")) << text;
+    EXPECT_THAT(ErrorOf(text), HasSubstr("`tr '\\r' '\\n' < FILE`")) << text;
+  }
+}
+
 TEST(FoldedDecode, HoldsItsLimits) {
   auto few = DecodeFolded("a 1\nb 1\nc 1\n", {.max_entries = 2});
   ASSERT_FALSE(few);

@@ -45,6 +45,10 @@ std::vector<Case> Cases() {
       {Elf(1, std::string("\3\0", 2)), "a program or a library (ELF)", "perf record"},
       {Padded("BZh91AY&SY"), "bzip2", "`bzip2 -d"},
       {Padded("\x04\x22\x4d\x18"), "lz4", "`lz4 -d"},
+      {Padded("\x02\x21\x4c\x18\x19"), "lz4", "`lz4 -d"},
+      {"\x02\x21\x4c\x18"
+       "main;foo 10\n",
+       "lz4", "`lz4 -d"},
       {Padded("7z\xbc\xaf\x27\x1c"), "7-Zip", "`7z x"},
       {tar + Padded(std::string("ustar\0"
                                 "00",

@@ -182,6 +182,25 @@ TEST(DecodeProfile, ReadsFoldedStacksWithAnyByteInNames) {
 }
 
 // However a message is cut: its texts do not make it one.
+TEST(DetectFormat, KnowsFoldedStacksByTheirFirstLineHoweverLong) {
+  std::string deep;
+  while (deep.size() < 100'000) deep += "frame_of_a_recursion;";
+  const std::string stacks = deep + "leaf 3\nmain;a 1\n";
+  EXPECT_EQ(DetectFormat(stacks, "").value(), Format::kFolded);
+  EXPECT_EQ(DetectFormat("\x01" + stacks, "").value(), Format::kFolded);
+  EXPECT_EQ(DetectFormat(deep + "leaf 3", "").value(), Format::kFolded);
+  EXPECT_FALSE(DetectFormat(deep + "leaf\nmain;a 1\n", ""));
+}
+
+TEST(DetectFormat, KnowsFoldedStacksBehindComments) {
+  for (const char* text : {"# made by hand\nmain;a 1\n", "#main;a 1\n", "# of 3\n#main;a 1\n",
+                           "# made by hand\nmain;\x01 1\n"}) {
+    EXPECT_EQ(DetectFormat(text, "").value(), Format::kFolded) << text;
+    EXPECT_TRUE(DecodeProfile(text, "")) << text;
+  }
+  EXPECT_FALSE(DetectFormat("# made by hand\n", ""));
+}
+
 TEST(DetectFormat, TakesCutPprofForPprof) {
   const std::string pprof = EncodePprof(Small(), {.gzip = false});
   for (size_t size = 8; size < pprof.size(); ++size) {
