@@ -14,6 +14,7 @@
 #include "profile/export.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
+#include "profile/remedy.h"
 
 namespace firetower::profile {
 namespace {
@@ -82,7 +83,8 @@ Result<Opened> Open(const Unpacked& file, const DecodeOptions& options) {
   const bool may_be_text = !options.format || !IsBinaryFormat(*options.format);
   if (may_be_text && IsBlankText(opened.bytes)) {
     return Error(ErrorCode::kCorrupt,
-                 opened.bytes.empty() ? "the file is empty" : "the file holds nothing but blanks");
+                 opened.bytes.empty() ? "the file is empty" : "the file holds nothing but blanks",
+                 kGetItAgain);
   }
   if (options.format) {
     opened.format = *options.format;
@@ -98,6 +100,12 @@ Result<Opened> Open(const Unpacked& file, const DecodeOptions& options) {
 
 PprofDecodeLimits PprofLimits(const ImportLimits& limits) {
   return {.max_inflated_bytes = limits.max_bytes, .max_entries = limits.max_entries};
+}
+
+// The messages of perf script say what to run instead.
+Result<Profile> WithRemedy(Result<Profile> profile) {
+  if (profile || profile.error().code() != ErrorCode::kCorrupt) return profile;
+  return Error(ErrorCode::kCorrupt, profile.error().message(), kSaidByMessage);
 }
 
 // What was taken for pprof may be a text with one odd byte in it.
@@ -133,7 +141,7 @@ Result<Profile> Decode(const Opened& opened, const DecodeOptions& options,
     case Format::kSpeedscope:
       return DecodeSpeedscope(opened.bytes, options.limits);
     case Format::kPerfScript:
-      return DecodePerfScript(opened.bytes, options.perf_script, options.limits);
+      return WithRemedy(DecodePerfScript(opened.bytes, options.perf_script, options.limits));
     case Format::kGperftools:
       return DecodeGperftools(opened.bytes, options.limits);
     case Format::kJson:

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "cli/commands/common.h"
 #include "cli/term/progress.h"
+#include "profile/remedy.h"
 #include "profile/select/prune.h"
 
 namespace firetower::cli {
@@ -116,10 +117,11 @@ Failure BadInput(const std::string& file, const Error& error) {
   std::string fix = "if it is of another format, name it with --input-format";
   if (error.code() == ErrorCode::kExhausted)
     fix = "give a smaller file: of a shorter time, or of fewer containers";
-  if (error.code() == ErrorCode::kUnsupported)
-    fix = "give a file of one of the formats that 'merge --help' names";
   if (error.code() == ErrorCode::kNotFound)
     fix = "name a file of a ZIP with --entry, and leave the flag out otherwise";
+  if (error.sys_errno() == profile::kGetItAgain) fix = "get or copy the file again";
+  if (error.code() == ErrorCode::kUnsupported || error.sys_errno() == profile::kSaidByMessage)
+    fix = "do what the reason says";
   return {ExitCode::kFailure, fmt::format("{} cannot be read as a profile", InputName(file)),
           error.message(), std::move(fix)};
 }

@@ -10,6 +10,7 @@
 #include "profile/codec/pprof/wire.h"
 #include "profile/codec/text.h"
 #include "profile/format.h"
+#include "profile/remedy.h"
 
 namespace firetower::profile {
 namespace {
@@ -102,7 +103,7 @@ bool IsBlankText(std::string_view text) {
 }
 
 Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) {
-  if (bytes.empty()) return Error(ErrorCode::kCorrupt, "the file is empty");
+  if (bytes.empty()) return Error(ErrorCode::kCorrupt, "the file is empty", kGetItAgain);
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   if (IsGperftools(bytes)) return Format::kGperftools;
   if (std::optional<Error> foreign = ForeignFile(bytes)) return *std::move(foreign);

@@ -38,6 +38,8 @@ constexpr Kind kTextOfPprof = {
     "FILE`"};
 
 constexpr Kind kLz4 = {"packed by lz4", "run `lz4 -d FILE` and give what comes out"};
+constexpr Kind kZlib = {"packed by zlib", "run `pigz -dz < FILE` and give what comes out"};
+constexpr Kind kUtf16 = {"a text in UTF-16", "run `iconv -f UTF-16 -t UTF-8 FILE` and give that"};
 constexpr Kind kTar = {"a tar archive", "run `tar -xf FILE` and give a file of it"};
 
 constexpr Magic kMagics[] = {
@@ -57,6 +59,18 @@ constexpr Magic kMagics[] = {
     {0,
      Bytes("7z\xbc\xaf\x27\x1c"),
      {"an archive of 7-Zip", "run `7z x FILE` and give a file of it"}},
+    {0, Bytes("Rar!\x1a\x07"), {"an archive of RAR", "run `unrar x FILE` and give a file of it"}},
+    {0, "x\x9c", kZlib},
+    {0, "x\xda", kZlib},
+    {0,
+     Bytes("\x5d\0\0"),
+     {"packed by lzma", "run `xz -d -F lzma < FILE` and give what comes out"}},
+    {0, "\xff\xfe", kUtf16},
+    {0, "\xfe\xff", kUtf16},
+    {0, "\x89PNG\r\n\x1a\n", {"a picture (PNG)", "give the profile that it shows"}},
+    {0, Bytes("MZ\x90\0"), {"a program of Windows (PE)", "give a profile of it"}},
+    {0, "\xcf\xfa\xed\xfe", {"a program of macOS (Mach-O)", "give a profile of it"}},
+    {0, Bytes("SQLite format 3\0"), {"a database of SQLite", "export a profile from it"}},
     {257, Bytes("ustar\0"), kTar},
     {257, Bytes("ustar  \0"), kTar},
 };

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "profile/remedy.h"
 
 namespace firetower::profile {
 namespace {
@@ -56,10 +57,11 @@ Result<size_t> InflateMember(libdeflate_decompressor* decompressor, std::string_
       return used;
     }
     if (result != LIBDEFLATE_INSUFFICIENT_SPACE) {
-      return Error(ErrorCode::kCorrupt, "gzip data is damaged or cut off");
+      return Error(ErrorCode::kCorrupt, "gzip data is damaged or cut off", kGetItAgain);
     }
     if (room >= ceiling) {
-      if (ceiling < max_bytes - begin) return Error(ErrorCode::kCorrupt, "gzip data is damaged");
+      if (ceiling < max_bytes - begin)
+        return Error(ErrorCode::kCorrupt, "gzip data is damaged", kGetItAgain);
       return TooLong(max_bytes);
     }
     room = std::min(ceiling, std::max<size_t>(room * 2, 64 << 10));
@@ -102,7 +104,7 @@ Status GzipDecompress(std::string_view bytes, size_t max_bytes, std::string* out
     }
     is_first = false;
     if (bytes.size() < kMinMemberBytes) {
-      return Error(ErrorCode::kCorrupt, "gzip data is cut off");
+      return Error(ErrorCode::kCorrupt, "gzip data is cut off", kGetItAgain);
     }
     if (!IsGzip(bytes)) return Error(ErrorCode::kCorrupt, "this is no gzip data");
     ASSIGN_OR_RETURN(const size_t used,

@@ -13,6 +13,7 @@
 #include "profile/codec/packed/xz.h"
 #include "profile/codec/packed/zip.h"
 #include "profile/codec/packed/zstd.h"
+#include "profile/remedy.h"
 
 namespace firetower::profile {
 namespace {
@@ -56,7 +57,7 @@ bool Matches(const std::string& pattern, std::string_view name) {
 
 Result<std::vector<ZipEntry>> ChooseEntries(std::string_view zip, const UnpackOptions& options) {
   ASSIGN_OR_RETURN(std::vector<ZipEntry> entries, ReadZipDirectory(zip));
-  if (entries.empty()) return Error(ErrorCode::kCorrupt, "the ZIP has no files in it");
+  if (entries.empty()) return Error(ErrorCode::kCorrupt, "the ZIP has no files in it", kGetItAgain);
   std::vector<ZipEntry> chosen = entries;
   if (!options.entry.empty()) {
     // A name may have characters that mean something in a pattern.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "profile/remedy.h"
+
 namespace firetower::profile {
 namespace {
 
@@ -32,13 +34,14 @@ Error DecodeError(lzma_ret code) {
     case LZMA_MEM_ERROR:
     case LZMA_MEMLIMIT_ERROR:
       return {ErrorCode::kExhausted,
-              "xz data needs more than 128 MiB to be unpacked: do it with `xz -d`"};
+              "xz data needs more than 128 MiB to be unpacked: do it with `xz -d`", kSaidByMessage};
     case LZMA_OPTIONS_ERROR:
-      return {ErrorCode::kUnsupported, "xz data has filters that liblzma does not know"};
+      return {ErrorCode::kUnsupported,
+              "xz data has filters that liblzma does not know: unpack it with what packed it"};
     case LZMA_BUF_ERROR:
-      return {ErrorCode::kCorrupt, "xz data is cut off"};
+      return {ErrorCode::kCorrupt, "xz data is cut off", kGetItAgain};
     default:
-      return {ErrorCode::kCorrupt, "xz data is damaged"};
+      return {ErrorCode::kCorrupt, "xz data is damaged", kGetItAgain};
   }
 }
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "profile/remedy.h"
+
 namespace firetower::profile {
 namespace {
 
@@ -38,7 +40,7 @@ uint32_t U16(std::string_view bytes, size_t at) { return Number(bytes, at, 2); }
 uint32_t U32(std::string_view bytes, size_t at) { return Number(bytes, at, 4); }
 
 Error Corrupt(std::string_view why) {
-  return {ErrorCode::kCorrupt, fmt::format("the ZIP is damaged or cut off: {}", why)};
+  return {ErrorCode::kCorrupt, fmt::format("the ZIP is damaged or cut off: {}", why), kGetItAgain};
 }
 Error Unsupported(std::string_view why) {
   return {ErrorCode::kUnsupported,

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "profile/remedy.h"
+
 namespace firetower::profile {
 namespace {
 
@@ -21,10 +23,12 @@ struct FreeStream {
 Error DecodeError(size_t code) {
   if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge) {
     return {ErrorCode::kExhausted,
-            "zstd data needs a window of more than 128 MiB: unpack it with `zstd -d --long=31`"};
+            "zstd data needs a window of more than 128 MiB: unpack it with `zstd -d --long=31`",
+            kSaidByMessage};
   }
   return {ErrorCode::kCorrupt,
-          fmt::format("zstd data is damaged: {}", std::string_view(ZSTD_getErrorName(code)))};
+          fmt::format("zstd data is damaged: {}", std::string_view(ZSTD_getErrorName(code))),
+          kGetItAgain};
 }
 
 }  // namespace
@@ -58,7 +62,8 @@ Result<std::string> ZstdDecompress(std::string_view bytes, size_t max_bytes) {
       return Error(ErrorCode::kExhausted,
                    fmt::format("zstd data unpacks to more than the limit of {} bytes", max_bytes));
     }
-    if (!moved && expected != 0) return Error(ErrorCode::kCorrupt, "zstd data is cut off");
+    if (!moved && expected != 0)
+      return Error(ErrorCode::kCorrupt, "zstd data is cut off", kGetItAgain);
   }
   out.resize(written);
   return out;

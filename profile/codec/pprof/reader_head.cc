@@ -9,6 +9,7 @@
 #include "profile/codec/pprof/errors.h"
 #include "profile/codec/pprof/fields.h"
 #include "profile/codec/pprof/reader.h"
+#include "profile/remedy.h"
 
 namespace firetower::profile {
 namespace {
@@ -24,8 +25,10 @@ Status PprofReader::ReadHead(const WireField& field) {
   switch (field.number) {
     case pprof_field::kSampleType:
       if (sample_types_.size() >= kMaxSampleTypes) {
-        return Error(ErrorCode::kExhausted,
-                     fmt::format("pprof: more than {} sample types", kMaxSampleTypes));
+        return Error(
+            ErrorCode::kExhausted,
+            fmt::format("pprof: more than {} sample types: make a file of fewer", kMaxSampleTypes),
+            kSaidByMessage);
       }
       sample_types_.emplace_back();
       return ReadType(field, "sample type", sample_types_.size(), &sample_types_.back());

@@ -62,6 +62,22 @@ class FilesTest : public ::testing::Test {
   ScratchFolder folder_;
 };
 
+// Another format would mend none of these.
+TEST_F(FilesTest, SaysWhatMendsAFileThatCannotBeRead) {
+  const std::string packed = profile::GzipCompress("main;a 1\n", 1);
+  for (const std::string& bytes :
+       {std::string(), std::string(" \n"), packed.substr(0, packed.size() - 3),
+        std::string("\x28\xb5\x2f\xfd\x04"), std::string("PK\x05\x06"),
+        "PK\x05\x06" + std::string(18, '\0')}) {
+    const Ran ran = RunFiretower({"convert", Write("bad", bytes), "-o", "folded"});
+    EXPECT_THAT(ran.err, HasSubstr("\n  fix: get or copy the file again\n"));
+  }
+  const Ran ran =
+      RunFiretower({"convert", Write("lz4", std::string("\x04\x22\x4d\x18")), "-o", "folded"});
+  EXPECT_THAT(ran.err, HasSubstr("lz4: run `lz4 -d FILE`"));
+  EXPECT_THAT(ran.err, HasSubstr("\n  fix: do what the reason says\n"));
+}
+
 TEST_F(FilesTest, MergeAddsUpFilesOfAnyFormat) {
   const std::string folded = Write("a.folded", "main;a 3\nmain;b 4\n");
   const std::string packed = Write("b.gz", profile::GzipCompress("main;a 10\n", 1));

@@ -49,6 +49,14 @@ std::vector<Case> Cases() {
       {"\x02\x21\x4c\x18"
        "main;foo 10\n",
        "lz4", "`lz4 -d"},
+      {Padded("Rar!\x1a\x07"), "RAR", "`unrar x"},
+      {Padded("x\x9c"), "zlib", "`pigz -dz"},
+      {Padded("\x5d"), "lzma", "`xz -d"},
+      {Padded("\xff\xfem"), "UTF-16", "`iconv"},
+      {Padded("\x89PNG\r\n\x1a\n"), "PNG", "profile"},
+      {Padded("MZ\x90"), "PE", "profile"},
+      {Padded("\xcf\xfa\xed\xfe"), "Mach-O", "profile"},
+      {Padded("SQLite format 3"), "SQLite", "profile"},
       {Padded("7z\xbc\xaf\x27\x1c"), "7-Zip", "`7z x"},
       {tar + Padded(std::string("ustar\0"
                                 "00",
