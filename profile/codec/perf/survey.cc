@@ -112,22 +112,21 @@ class Surveyor {
                                 kPerfRemedy),
                     line);
     }
+    const PerfRestFrame frame = FindPerfFrame(header.rest, true);
+    // A symbol may hold anything.
+    std::string_view before = frame.frame.empty() ? header.rest : frame.before;
     const bool tracepoint = header.event.find(':') != std::string_view::npos;
-    if (layout.event && !tracepoint && HoldsFields(header.rest)) {
+    if (layout.event && !tracepoint && HoldsFields(before)) {
       return Refuse(number,
                     "what stands for an event looks like a tracepoint's field; use "
                     "-F +event",
                     line);
     }
-    if (!layout.event) {
-      const PerfRestFrame frame = FindPerfFrame(header.rest, true);
-      std::string_view before = frame.frame.empty() ? header.rest : frame.before;
-      if (TrimRight(before).ends_with(':')) {
-        return Refuse(number,
-                      "the name of an event with a blank cannot be read; record it with "
-                      "another name",
-                      line);
-      }
+    if (!layout.event && TrimRight(before).ends_with(':')) {
+      return Refuse(number,
+                    "the name of an event with a blank cannot be read; record it with "
+                    "another name",
+                    line);
     }
     return OkStatus();
   }

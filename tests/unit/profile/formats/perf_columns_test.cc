@@ -202,6 +202,19 @@ TEST(PerfColumns, OfTheFrameAreTheOnesOfTheFrame) {
   }
 }
 
+// Names of C++ hold what the fields of a tracepoint do.
+TEST(PerfColumns, OfTheFrameMayHoldCommasAndEqualSigns) {
+  for (std::string symbol :
+       {"std::vector<int, std::allocator<int> >::push_back", "Foo::operator==", "f(int, char)",
+        "a::operator=(b const&, c) const"}) {
+    auto profile = DecodePerfScript(
+        "            load   22789 [000]   946.932675:    1000000 cpu-clock:            401136 " +
+        symbol + "+0x16 (/srv/app)\n");
+    ASSERT_TRUE(profile) << profile.error().message();
+    EXPECT_EQ(ToFolded(*profile, 0), symbol + " 1\n");
+  }
+}
+
 TEST(PerfColumns, BehindAStackAreNamed) {
   const std::string head =
       "worker     101    10.000001:    1000000 cpu-clock: \n\t          401136 f (/a)\n";
