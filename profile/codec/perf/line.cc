@@ -42,6 +42,32 @@ bool IsRecordingTerm(std::string_view term) {
   return std::ranges::find(kTerms, term.substr(0, term.find('='))) != std::end(kTerms);
 }
 
+// True for a name of perf-list(1) that is no tracepoint's: a modifier may stand behind its colon.
+// A tracepoint's own name may consist of a modifier's letters.
+bool TakesModifiers(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "cycles",           "cpu-cycles",
+      "instructions",     "cache-references",
+      "cache-misses",     "branches",
+      "branch-misses",    "branch-instructions",
+      "bus-cycles",       "stalled-cycles-frontend",
+      "ref-cycles",       "stalled-cycles-backend",
+      "cpu-clock",        "idle-cycles-frontend",
+      "task-clock",       "idle-cycles-backend",
+      "page-faults",      "faults",
+      "context-switches", "cs",
+      "cpu-migrations",   "migrations",
+      "minor-faults",     "major-faults",
+      "alignment-faults", "emulation-faults",
+      "dummy",            "bpf-output",
+      "cgroup-switches"};
+  constexpr std::string_view kCaches[] = {"L1-dcache-", "L1-icache-", "LLC-", "dTLB-",
+                                          "iTLB-",      "branch-",    "node-"};
+  if (std::ranges::find(kNames, name) != std::end(kNames)) return true;
+  if (name.starts_with('r') && IsHex(name.substr(1))) return true;
+  return std::ranges::any_of(kCaches, [&](auto cache) { return name.starts_with(cache); });
+}
+
 }  // namespace
 
 std::optional<PerfFrame> ParsePerfFrame(std::string_view line) {
@@ -156,22 +182,21 @@ std::string PerfEventName(std::string_view event) {
   if (first != std::string_view::npos && first > 0 && last > first && only_modifiers(last + 1)) {
     std::string_view terms = event.substr(first + 1, last - first - 1);
     std::string kept;
-    bool encoded = false;
     while (!terms.empty()) {
       const size_t comma = std::min(terms.find(','), terms.size());
       std::string_view term = terms.substr(0, comma);
       terms.remove_prefix(std::min(comma + 1, terms.size()));
       if (IsRecordingTerm(term)) continue;
-      encoded = encoded || term.find('=') != std::string_view::npos;
       kept += (kept.empty() ? "" : ",") + std::string(term);
     }
-    if (encoded || last == first + 1) return std::string(event);
+    if (last == first + 1) return std::string(event);
     if (kept.empty()) return std::string(event.substr(0, first));
     if (event.starts_with(kSoftware)) return kept;
     return std::string(event.substr(0, first + 1)) + kept + "/";
   }
   const size_t colon = event.rfind(':');
-  if (colon == 0 || colon == std::string_view::npos || !only_modifiers(colon + 1)) {
+  if (colon == std::string_view::npos || !only_modifiers(colon + 1) ||
+      !TakesModifiers(event.substr(0, colon))) {
     return std::string(event);
   }
   return std::string(event.substr(0, colon));

@@ -44,8 +44,9 @@ struct PerfSourceLine {
 std::optional<PerfSourceLine> ParsePerfSourceLine(std::string_view line);
 
 // An event's name without its modifiers and the terms that say how it was recorded: cycles of
-// cycles:ppp, cpu-clock of cpu-clock/freq=999/, cpu_core/cycles/ of cpu_core/cycles/P. A
-// tracepoint, sched:sched_switch, and an encoding, cpu/event=0x3c/u, stay as they are.
+// cycles:ppp, cpu-clock of cpu-clock/freq=999/, cpu_core/cycles/ of cpu_core/cycles/P,
+// cpu/event=0x3c/ of cpu/event=0x3c,freq=99/u. A name with a colon that perf-list(1) does not say,
+// a tracepoint's, stays as it is: my:k and my:u are two.
 std::string PerfEventName(std::string_view event);
 
 }  // namespace firetower::profile

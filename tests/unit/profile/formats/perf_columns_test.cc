@@ -249,7 +249,18 @@ TEST(PerfEventName, IsOneForAllWaysToRecordIt) {
               {"cpu_core/cycles/", "cpu_core/cycles/"},
               {"cpu_core/cycles,freq=99/P", "cpu_core/cycles/"},
               {"cycles:ppp", "cycles"},
-              {"cpu/event=0x3c,umask=0x1/u", "cpu/event=0x3c,umask=0x1/u"},
+              {"cpu-clock:u", "cpu"},
+              {"L1-dcache-load-misses:u", "L1-dcache-load-misses"},
+              {"r1a8:u", "r1a8"},
+              {"cpu/event=0x3c,umask=0x1/u", "cpu/event=0x3c,umask=0x1/"},
+              {"cpu/event=0x3c,freq=99/u", "cpu/event=0x3c/"},
+              {"cpu/period=1000,event=0x3c/", "cpu/event=0x3c/"},
+              {"my:k", "my:k"},
+              {"my:u", "my:u"},
+              {"my:k:u", "my:k:u"},
+              {"sched:p", "sched:p"},
+              {"mem:0x1000:u", "mem:0x1000:u"},
+              {"my:k/freq=99/", "my:k"},
               {"intel_pt//", "intel_pt//"},
               {"raw 0x1a8", "raw 0x1a8"},
               {"block/x:y", "block/x:y"}};
@@ -259,6 +270,13 @@ TEST(PerfEventName, IsOneForAllWaysToRecordIt) {
     ASSERT_TRUE(profile) << row.printed << profile.error().message();
     EXPECT_EQ(profile->sample_types().back().type, row.name) << row.printed;
   }
+}
+
+TEST(PerfEventName, IsAnotherForEachTracepoint) {
+  auto profile = DecodePerfScript(Samples({"worker     101    10.000001:          1 my:k: a=1",
+                                           "worker     101    10.000001:          1 my:u: a=1"}));
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(profile->sample_types().size(), 4u);
 }
 
 TEST(PerfSourceLines, AreReadAsPerfPrintsThem) {

@@ -99,7 +99,7 @@ TEST(PerfScript, ReadsFormsOfTheHeader) {
        1},
       {"perf 12 [001] 12.345678: 3 cpu/event=0x3c,umask=0x1/u: ",
        "{tid=\"12\"}",
-       {"cpu/event=0x3c,umask=0x1/u", "count"},
+       {"cpu/event=0x3c,umask=0x1/", "count"},
        3},
       {"perf 12 cycles: ", "{tid=\"12\"}", {"cycles", "count"}, 1},
       {":-1 -1/-1 [000] 12.345678: 4 cycles: ", "{pid=\"-1\",tid=\"-1\"}", {"cycles", "count"}, 4},
