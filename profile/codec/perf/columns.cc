@@ -67,7 +67,7 @@ std::optional<int64_t> ParsePerfCpu(std::string_view word) {
 }
 
 bool IsPerfEventWord(std::string_view word) {
-  if (word.starts_with(kSidebandPrefix)) return true;
+  if (IsPerfSideband(word)) return true;
   if (word.size() < 2 || !word.ends_with(':') || ParsePerfTime(word)) return false;
   // What begins the values of other fields.
   for (std::string_view other : {"insn:", "ilen:", "IPC:", "metric:"}) {
@@ -163,7 +163,7 @@ std::optional<std::string_view> PerfColumns::TakeEvent() {
   if (rest_.substr(blanks).starts_with("raw 0x")) size = 4 + WordSize(rest_.substr(blanks + 4));
   std::string_view word = rest_.substr(blanks, size);
   if (!IsPerfEventWord(word) || !Drop(blanks + size)) return std::nullopt;
-  if (!word.starts_with(kSidebandPrefix)) word.remove_suffix(1);
+  if (!IsPerfSideband(word)) word.remove_suffix(1);
   return word;
 }
 

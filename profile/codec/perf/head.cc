@@ -62,7 +62,7 @@ std::optional<PerfHeader> MatchColumns(std::string_view text, const PerfLayout& 
   }
   header.period = columns.TakeNumber(kPeriodWidth);
   if (header.period && *header.period < 0) return std::nullopt;
-  if (layout.event || columns.rest().starts_with(kSidebandPrefix)) {
+  if (layout.event || IsPerfSideband(columns.rest())) {
     std::optional<std::string_view> event = columns.TakeEvent();
     if (!event) return std::nullopt;
     header.event = *event;
@@ -164,7 +164,7 @@ bool MatchWords(std::string_view text, PerfHeader* header) {
   }
   if (word.empty()) return header->time_ns && !header->period;  // no event is printed
   if (!IsPerfEventWord(word)) return false;
-  header->event = word.substr(0, word.size() - (word.starts_with(kSidebandPrefix) ? 0 : 1));
+  header->event = word.substr(0, word.size() - (IsPerfSideband(word) ? 0 : 1));
   header->rest = text;
   return true;
 }
@@ -207,6 +207,11 @@ std::optional<PerfHeader> MatchLoose(std::string_view line, const PerfLayout& la
 }
 
 }  // namespace
+
+bool IsPerfSideband(std::string_view text) {
+  return text.starts_with("PERF_RECORD_") &&
+         std::min(text.find_first_of(" :("), text.size()) > kMaxCommBytes;
+}
 
 std::optional<PerfHeader> MatchPerfHeader(std::string_view line, const PerfLayout& layout) {
   return layout.padded ? MatchPadded(line, layout) : MatchLoose(line, layout);

@@ -42,8 +42,9 @@ struct PerfHeader {
   bool ambiguous = false;      // with a longer name the line has these columns too
 };
 
-// What the event of a line begins with that is no sample: --show-task-events and its like.
-inline constexpr std::string_view kSidebandPrefix = "PERF_RECORD_";
+// True for a text that begins with the kind of a line that is no sample, PERF_RECORD_COMM of
+// --show-task-events and its like. The name of a thread has no room for any of them.
+bool IsPerfSideband(std::string_view text);
 
 // Nothing when the line does not have these columns, or none of CPU, time and event.
 std::optional<PerfHeader> MatchPerfHeader(std::string_view line, const PerfLayout& layout);

@@ -14,8 +14,11 @@ namespace firetower::profile {
 namespace {
 
 bool MentionsSideband(std::string_view line) {
-  const size_t at = line.find(kSidebandPrefix);
-  return at != std::string_view::npos && at > 0 && line[at - 1] == ' ';
+  constexpr std::string_view kAny = " PERF_RECORD_";
+  for (size_t at = line.find(kAny); at != std::string_view::npos; at = line.find(kAny, at + 1)) {
+    if (IsPerfSideband(line.substr(at + 1))) return true;
+  }
+  return false;
 }
 
 // A line of -F +srcline is indented by two blanks.
@@ -147,7 +150,7 @@ PerfLineKind PerfLineSorter::KindOf(std::string_view line) {
     // indented by blanks; but a frame has no time.
     if (layout_.padded || !IsBlank(line.front()) || header->time_ns) {
       header_ = *header;
-      return header_.event.starts_with(kSidebandPrefix) ? PerfLineKind::kSideband
+      return IsPerfSideband(header_.event) ? PerfLineKind::kSideband
                                                         : PerfLineKind::kHeader;
     }
   }

@@ -215,6 +215,24 @@ TEST(PerfColumns, OfTheFrameMayHoldCommasAndEqualSigns) {
   }
 }
 
+// No thread's name is longer than 15 bytes, and all kinds of other lines are.
+TEST(PerfColumns, OfAThreadThatIsNamedAsALineThatIsNoSample) {
+  for (std::string name : {"PERF_RECORD_FOO", "PERF_RECORD_AUX", "a PERF_RECORD_"}) {
+    const std::string columns = "     101 [000]    10.000001:    1000000 cpu-clock: ";
+    const std::string frame = "           401136 main (/srv/app)\n";
+    const std::string one_line = (name.size() < 15 ? "  " : " ") + name + columns + frame;
+    for (const std::string& text :
+         {Samples({name + columns}), one_line, one_line + one_line,
+          Samples({name + "     101    1000000 cpu-clock: "}), Samples({name + " cpu-clock: "})}) {
+      auto profile = DecodePerfScript(text);
+      ASSERT_TRUE(profile) << text << profile.error().message();
+      EXPECT_GE(profile->Total(0), 1) << text;
+      EXPECT_EQ(CountOf(*profile, ("{comm=\"" + name + "\"}").c_str()), profile->Total(0)) << text;
+      EXPECT_EQ(ToFolded(*profile, 0), "main " + std::to_string(profile->Total(0)) + "\n") << text;
+    }
+  }
+}
+
 TEST(PerfColumns, BehindAStackAreNamed) {
   const std::string head =
       "worker     101    10.000001:    1000000 cpu-clock: \n\t          401136 f (/a)\n";
