@@ -52,23 +52,30 @@ struct Pass {
   bool narrow = false;         // something is narrower than perf prints it
   std::string_view line = {};  // that has none of the columns; empty: all lines have them
   size_t number = 0;
-  bool begun = false;  // a line was read before
+  size_t samples = 0;
+  std::string_view first_line = {};  // of the first sample
+  size_t first_number = 0;
 };
 
-// Drops the layouts that a line does not have.
-bool Narrow(std::string_view line, Pass* pass) {
+// Drops the layouts that a line does not have, and those that leave a rest which another one reads.
+bool Narrow(std::string_view line, size_t number, Pass* pass) {
   std::vector<PerfLayout> left;
+  std::vector<PerfLayout> known;
   bool narrow = false;
   for (const PerfLayout& layout : pass->left) {
     std::optional<PerfHeader> header = MatchPerfHeader(line, layout);
     if (!header) continue;
     narrow = narrow || header->narrow;
     left.push_back(layout);
+    if (IsPerfRestKnown(*header, layout.padded)) known.push_back(layout);
   }
   if (left.empty()) return false;
-  pass->left = std::move(left);
+  pass->left = std::move(known.empty() ? left : known);
   pass->narrow = pass->narrow || narrow;
-  pass->begun = true;
+  if (pass->samples++ == 0) {
+    pass->first_line = line;
+    pass->first_number = number;
+  }
   return true;
 }
 
@@ -99,7 +106,7 @@ Pass TryLayouts(std::string_view text, const std::vector<PerfLayout>& layouts) {
       in_stack = true;
     } else if (MentionsSideband(line) || (in_stack && IsIndentedSource(line))) {
       continue;
-    } else if (Narrow(line, &pass)) {
+    } else if (Narrow(line, lines.number(), &pass)) {
       in_stack = false;
       in_sample = true;
     } else if (in_sample && IsIndentedSource(line)) {
@@ -160,14 +167,28 @@ PerfLineKind PerfLineSorter::KindOf(std::string_view line) {
   return PerfLineKind::kOther;
 }
 
+bool IsPerfRestKnown(const PerfHeader& header, bool padded) {
+  const PerfRestFrame frame = FindPerfFrame(header.rest, padded);
+  return IsPerfFieldText(frame.frame.empty() ? header.rest : frame.before, padded) ||
+         PerfEventName(header.event).find(':') != std::string::npos;
+}
+
 Result<PerfLayout> FindPerfLayout(std::string_view text) {
   Pass padded = TryLayouts(text, PaddedPerfLayouts());
   if (padded.line.empty() && !padded.narrow) {
-    return padded.begun ? padded.left.front() : PerfLayout{};
+    if (padded.samples == 0) return PerfLayout{};
+    if (padded.samples < kPerfFewSamples && !padded.left.front().comm &&
+        std::ranges::any_of(padded.left, &PerfLayout::comm)) {
+      return LineError("perf script", padded.first_number,
+                       "the first column could be a thread's name, or tell of a process, thread or "
+                       "CPU; use -F +comm,+pid,+tid",
+                       padded.first_line);
+    }
+    return padded.left.front();
   }
   Pass loose = TryLayouts(text, LoosePerfLayouts());
   if (loose.line.empty() && loose.narrow) return loose.left.front();
-  const Pass& said = padded.begun && !padded.line.empty() ? padded : loose;
+  const Pass& said = padded.samples > 0 && !padded.line.empty() ? padded : loose;
   if (!said.line.empty()) return NoHeader(said.line, said.number);
   return NoHeader(padded.line, padded.number);
 }

@@ -2,6 +2,7 @@
 // Which columns the lines of a file have, and what kind each line is.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "base/result.h"
@@ -14,6 +15,9 @@ namespace firetower::profile {
 inline constexpr std::string_view kPerfRemedy =
     "columns are told apart by time, cpu and event: run perf script without -F, or with -F "
     "comm,tid,time,period,event,ip,sym,dso";
+
+// With fewer samples than these, all names of a file may look like columns that it does not have.
+inline constexpr size_t kPerfFewSamples = 8;
 
 enum class PerfLineKind : uint8_t { kBlank, kComment, kFrame, kSource, kHeader, kSideband, kOther };
 
@@ -33,6 +37,9 @@ class PerfLineSorter {
   PerfHeader header_;
   PerfLineKind last_ = PerfLineKind::kBlank;
 };
+
+// False when text stands behind the columns that is no frame, no known field and no tracepoint's.
+bool IsPerfRestKnown(const PerfHeader& header, bool padded);
 
 // Returns the layout that all lines of `text` have, of several the one with most columns; a number
 // is that of a thread sooner than a name. An error names the line that has another.

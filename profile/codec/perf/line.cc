@@ -147,6 +147,25 @@ std::string_view PerfTrailingFields(std::string_view text) {
   return {};
 }
 
+bool IsPerfFieldText(std::string_view text, bool padded) {
+  constexpr size_t kNumberWidth = 16;
+  // -F flags: linux/tools/perf/util/trace-event-scripting.c.
+  constexpr std::string_view kFlags[] = {"call",   "return",  "jcc",     "jmp", "int",
+                                         "iret",   "syscall", "sysret",  "hw",  "async",
+                                         "tx",     "tr",      "vmentry", "(x)", "br",
+                                         "vmexit"};
+  std::string_view rest = text;
+  std::string_view word = TakeWord(&rest);
+  if (word.empty()) return true;
+  // An address, a weight and the like; one that is narrower is the rest of a frame.
+  if (padded && IsHex(word)) {
+    return static_cast<size_t>(word.end() - text.begin()) == std::max(kNumberWidth, word.size());
+  }
+  if (text.starts_with(' ') && word.starts_with('/')) return true;  // a cgroup
+  if (text.starts_with("  ") && std::ranges::find(kFlags, word) != std::end(kFlags)) return true;
+  return !PerfTrailingFields(text).empty();
+}
+
 std::optional<PerfSourceLine> ParsePerfSourceLine(std::string_view line) {
   constexpr std::string_view kInlined = " (inlined)";
   std::string_view text = TrimRight(TrimLeft(line));

@@ -34,6 +34,10 @@ bool IsPerfFrameLine(std::string_view line, bool* narrow);
 // Names the fields whose values `text` has behind the frames, as -F knows them; empty: none known.
 std::string_view PerfTrailingFields(std::string_view text);
 
+// True for what may stand between the columns of a sample that is no tracepoint's and its frame:
+// nothing, or text that begins as the values of a field do.
+bool IsPerfFieldText(std::string_view text, bool padded);
+
 // `file:line`, which stands below its frame with -F +srcline; `[module][address]` and `??:?` where
 // it is not known. `(inlined)` of the frame stands behind it.
 struct PerfSourceLine {

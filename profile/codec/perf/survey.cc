@@ -98,7 +98,7 @@ class Surveyor {
       first_line_ = line;
       first_number_ = number;
     }
-    if (!layout.padded) return OkStatus();
+    if (!layout.padded) return CheckRest(header, line, number);
     if (header.ambiguous) {
       return Refuse(number, "the name of the thread holds what looks like columns; use -F +time",
                     line);
@@ -128,7 +128,16 @@ class Surveyor {
                     "another name",
                     line);
     }
-    return OkStatus();
+    return CheckRest(header, line, number);
+  }
+
+  Status CheckRest(const PerfHeader& header, std::string_view line, size_t number) const {
+    if (IsPerfRestKnown(header, survey_.layout.padded)) return OkStatus();
+    return Refuse(number,
+                  "behind the columns stands text that is neither a frame nor a known field; use -F "
+                  "+event, or run perf script without -F, or with -F "
+                  "comm,tid,time,period,event,ip,sym,dso",
+                  line);
   }
 
   void AddValues(const PerfHeader& header, const PerfEvent& event) {
@@ -160,6 +169,11 @@ class Surveyor {
       return Refuse(first_number_,
                     fmt::format("all names are numbers, which could be threads; {}", kPerfRemedy),
                     first_line_);
+    }
+    if (layout.padded && layout.comm && layout.task == PerfTask::kNone &&
+        headers_ < kPerfFewSamples && std::ranges::any_of(survey_.events, &PerfEvent::has_cpu)) {
+      return Refuse(first_number_,
+                    "a CPU, or the end of a name that looks like one; use -F +tid", first_line_);
     }
     if ((starts_at_zero_ && backwards_ > 0) || (headers_ >= 8 && backwards_ > headers_ / 4)) {
       return Refuse(first_number_,
