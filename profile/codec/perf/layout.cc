@@ -157,8 +157,7 @@ PerfLineKind PerfLineSorter::KindOf(std::string_view line) {
     // indented by blanks; but a frame has no time.
     if (layout_.padded || !IsBlank(line.front()) || header->time_ns) {
       header_ = *header;
-      return IsPerfSideband(header_.event) ? PerfLineKind::kSideband
-                                                        : PerfLineKind::kHeader;
+      return IsPerfSideband(header_.event) ? PerfLineKind::kSideband : PerfLineKind::kHeader;
     }
   }
   if (MentionsSideband(line)) return PerfLineKind::kSideband;

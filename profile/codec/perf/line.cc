@@ -45,22 +45,35 @@ bool IsRecordingTerm(std::string_view term) {
 // True for a name of perf-list(1) that is no tracepoint's: a modifier may stand behind its colon.
 // A tracepoint's own name may consist of a modifier's letters.
 bool TakesModifiers(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "cycles",           "cpu-cycles",
-      "instructions",     "cache-references",
-      "cache-misses",     "branches",
-      "branch-misses",    "branch-instructions",
-      "bus-cycles",       "stalled-cycles-frontend",
-      "ref-cycles",       "stalled-cycles-backend",
-      "cpu-clock",        "idle-cycles-frontend",
-      "task-clock",       "idle-cycles-backend",
-      "page-faults",      "faults",
-      "context-switches", "cs",
-      "cpu-migrations",   "migrations",
-      "minor-faults",     "major-faults",
-      "alignment-faults", "emulation-faults",
-      "dummy",            "bpf-output",
-      "cgroup-switches"};
+  constexpr std::string_view kNames[] = {"cycles",
+                                         "cpu-cycles",
+                                         "instructions",
+                                         "cache-references",
+                                         "cache-misses",
+                                         "branches",
+                                         "branch-misses",
+                                         "branch-instructions",
+                                         "bus-cycles",
+                                         "stalled-cycles-frontend",
+                                         "ref-cycles",
+                                         "stalled-cycles-backend",
+                                         "cpu-clock",
+                                         "idle-cycles-frontend",
+                                         "task-clock",
+                                         "idle-cycles-backend",
+                                         "page-faults",
+                                         "faults",
+                                         "context-switches",
+                                         "cs",
+                                         "cpu-migrations",
+                                         "migrations",
+                                         "minor-faults",
+                                         "major-faults",
+                                         "alignment-faults",
+                                         "emulation-faults",
+                                         "dummy",
+                                         "bpf-output",
+                                         "cgroup-switches"};
   constexpr std::string_view kCaches[] = {"L1-dcache-", "L1-icache-", "LLC-", "dTLB-",
                                           "iTLB-",      "branch-",    "node-"};
   if (std::ranges::find(kNames, name) != std::end(kNames)) return true;
@@ -150,10 +163,9 @@ std::string_view PerfTrailingFields(std::string_view text) {
 bool IsPerfFieldText(std::string_view text, bool padded) {
   constexpr size_t kNumberWidth = 16;
   // -F flags: linux/tools/perf/util/trace-event-scripting.c.
-  constexpr std::string_view kFlags[] = {"call",   "return",  "jcc",     "jmp", "int",
-                                         "iret",   "syscall", "sysret",  "hw",  "async",
-                                         "tx",     "tr",      "vmentry", "(x)", "br",
-                                         "vmexit"};
+  constexpr std::string_view kFlags[] = {"call",    "return", "jcc", "jmp",   "int", "iret",
+                                         "syscall", "sysret", "hw",  "async", "tx",  "tr",
+                                         "vmentry", "(x)",    "br",  "vmexit"};
   std::string_view rest = text;
   std::string_view word = TakeWord(&rest);
   if (word.empty()) return true;

@@ -104,6 +104,8 @@ class Surveyor {
                     line);
     }
     named_ = named_ || !IsDigits(header.comm);
+    // A name that perf padded ends where it ends.
+    unsure_cpu_ = unsure_cpu_ || (header.cpu && !line.starts_with(' '));
     if (layout.comm && layout.task == PerfTask::kNone &&
         header.comm.find("  ") != std::string_view::npos) {
       return Refuse(number,
@@ -133,11 +135,12 @@ class Surveyor {
 
   Status CheckRest(const PerfHeader& header, std::string_view line, size_t number) const {
     if (IsPerfRestKnown(header, survey_.layout.padded)) return OkStatus();
-    return Refuse(number,
-                  "behind the columns stands text that is neither a frame nor a known field; use -F "
-                  "+event, or run perf script without -F, or with -F "
-                  "comm,tid,time,period,event,ip,sym,dso",
-                  line);
+    return Refuse(
+        number,
+        "behind the columns stands text that is neither a frame nor a known field; use -F "
+        "+event, or run perf script without -F, or with -F "
+        "comm,tid,time,period,event,ip,sym,dso",
+        line);
   }
 
   void AddValues(const PerfHeader& header, const PerfEvent& event) {
@@ -171,9 +174,9 @@ class Surveyor {
                     first_line_);
     }
     if (layout.padded && layout.comm && layout.task == PerfTask::kNone &&
-        headers_ < kPerfFewSamples && std::ranges::any_of(survey_.events, &PerfEvent::has_cpu)) {
-      return Refuse(first_number_,
-                    "a CPU, or the end of a name that looks like one; use -F +tid", first_line_);
+        headers_ < kPerfFewSamples && unsure_cpu_) {
+      return Refuse(first_number_, "a CPU, or the end of a name that looks like one; use -F +tid",
+                    first_line_);
     }
     if ((starts_at_zero_ && backwards_ > 0) || (headers_ >= 8 && backwards_ > headers_ / 4)) {
       return Refuse(first_number_,
@@ -197,6 +200,7 @@ class Surveyor {
   int64_t last_time_ns_ = 0;
   bool starts_at_zero_ = false;
   bool named_ = false;
+  bool unsure_cpu_ = false;
   std::string_view first_line_ = {};
   size_t first_number_ = 0;
 };

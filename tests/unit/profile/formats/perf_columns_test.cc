@@ -202,9 +202,8 @@ TEST(PerfColumns, OfTheFrameAreTheOnesOfTheFrame) {
 
 // Names of C++ hold what the fields of a tracepoint do.
 TEST(PerfColumns, OfTheFrameMayHoldCommasAndEqualSigns) {
-  for (std::string symbol :
-       {"std::vector<int, std::allocator<int> >::push_back", "Foo::operator==", "f(int, char)",
-        "a::operator=(b const&, c) const"}) {
+  for (std::string symbol : {"std::vector<int, std::allocator<int> >::push_back", "Foo::operator==",
+                             "f(int, char)", "a::operator=(b const&, c) const"}) {
     auto profile = DecodePerfScript(
         "            load   22789 [000]   946.932675:    1000000 cpu-clock:            401136 " +
         symbol + "+0x16 (/srv/app)\n");
@@ -253,7 +252,8 @@ TEST(PerfColumns, BehindACpuAloneDoNotTakeTheAddress) {
 TEST(PerfColumns, BehindWhichUnknownTextStandsAreRefused) {
   const char* texts[] = {
       "             app     101 [001]     main (/srv/app)\n",
-      "             app     101 [001]    10.000001:    1000000 cpu-clock:  401136 main (/srv/app)\n",
+      "             app     101 [001]    10.000001:    1000000 cpu-clock:  401136 main "
+      "(/srv/app)\n",
       "             app     101 [001]    10.000001:    1000000 cpu-clock: main+0x16 (/srv/app)\n",
       "             app     101 [001]    10.000001:    1000000 main+0x16 (/srv/app)\n",
       "             app     101 [001]    10.000001:    1000000 cycles:u: main+0x16 (/srv/app)\n",
@@ -269,8 +269,8 @@ TEST(PerfColumns, BehindWhichUnknownTextStandsAreRefused) {
 // With few samples a name may look like columns that the file does not have.
 TEST(PerfColumns, ThatNamesCouldBeAreRefusedOrRead) {
   for (std::string_view header :
-       {"12345/12345    10.000001:    1000000 cpu-clock: ", "12345    10.000001:    1000000 cycles: ",
-        "[003]    10.000001:    1000000 cpu-clock: ",
+       {"12345/12345    10.000001:    1000000 cpu-clock: ",
+        "12345    10.000001:    1000000 cycles: ", "[003]    10.000001:    1000000 cpu-clock: ",
         "7/8 [001] U        10.000001: cpu-clock: ", "7/8 [001]    10.000001: cpu-clock: "}) {
     EXPECT_THAT(ErrorOf(Samples({header})), HasSubstr("use -F +")) << header;
     EXPECT_THAT(ErrorOf(Samples({header, header})), HasSubstr("use -F +")) << header;
@@ -281,10 +281,15 @@ TEST(PerfColumns, ThatNamesCouldBeAreRefusedOrRead) {
   ExpectRead({Samples({"12345/12345    10.000001:    1000000 cpu-clock: ",
                        "  101/101      10.000002:    1000000 cpu-clock: "}),
               "{comm=\"\",pid=\"101\",tid=\"101\"}", 1, 2'000'000});
+  // A name that is padded to its width ends there.
+  const std::string padded =
+      "    10.000001:    1000000 cpu-clock:            401136 main (/srv/app)\n";
+  ExpectRead({"             app [003]" + padded, "{comm=\"app\",cpu=\"3\"}", 1, 1'000'000});
+  ExpectRead({"       7/8 [001]" + padded, "{comm=\"7/8 [001]\",cpu=\"\"}", 1, 1'000'000});
   for (std::string name : {"a: b:", "5 cycles:"}) {
     const std::string columns = "     101/101     [000]    10.000001:    1000000 ";
-    ExpectRead({Samples({name + columns}), ("{comm=\"" + name + "\",tid=\"101\"}").c_str(), 1,
-                1'000'000});
+    ExpectRead(
+        {Samples({name + columns}), ("{comm=\"" + name + "\",tid=\"101\"}").c_str(), 1, 1'000'000});
     ExpectRead({std::string(16 - name.size(), ' ') + name + columns +
                     "           401136 main (/srv/app)\n",
                 ("{comm=\"" + name + "\",tid=\"101\"}").c_str(), 1, 1'000'000});
