@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kPeriodWidth = 10;
 constexpr size_t kTimeWidth = 12;
+constexpr int64_t kMaxTask = 1 << 22;    // PID_MAX_LIMIT of Linux
 constexpr size_t kMiscWidth = 6;         // with the blank behind it
 constexpr size_t kMaxCommBytes = 15;     // TASK_COMM_LEN without its end
 constexpr size_t kPaddedCommBytes = 16;  // of samples that are printed without a call graph
@@ -26,7 +27,7 @@ bool TakeTask(PerfTask task, PerfColumns* columns, PerfHeader* header) {
     case PerfTask::kOne5:
     case PerfTask::kOne7:
       header->tid = columns->TakeNumber(task == PerfTask::kOne5 ? kWidth : kWidthSince62);
-      return header->tid.has_value();
+      return header->tid.has_value() && *header->tid <= kMaxTask;
     case PerfTask::kPair5:
     case PerfTask::kPair7:
       if (!columns->TakePair(task == PerfTask::kPair5 ? kWidth : kWidthSince62, &pid, &tid)) {

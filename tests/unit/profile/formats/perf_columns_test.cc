@@ -286,6 +286,10 @@ TEST(PerfColumns, ThatNamesCouldBeAreRefusedOrRead) {
       "    10.000001:    1000000 cpu-clock:            401136 main (/srv/app)\n";
   ExpectRead({"             app [003]" + padded, "{comm=\"app\",cpu=\"3\"}", 1, 1'000'000});
   ExpectRead({"       7/8 [001]" + padded, "{comm=\"7/8 [001]\",cpu=\"\"}", 1, 1'000'000});
+  // No thread of Linux has a number as large as a period that fills its column.
+  std::string periods;
+  for (int i = 0; i < 8; ++i) periods += Samples({"java [101] 99999999999 page-faults: "});
+  ExpectRead({periods, "{comm=\"java\",tid=\"\",cpu=\"101\"}", 8, 8 * 99'999'999'999});
   for (std::string name : {"a: b:", "5 cycles:"}) {
     const std::string columns = "     101/101     [000]    10.000001:    1000000 ";
     ExpectRead(
