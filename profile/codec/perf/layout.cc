@@ -50,6 +50,7 @@ Error NoHeader(std::string_view line, size_t number) {
 struct Pass {
   std::vector<PerfLayout> left = {};
   bool narrow = false;         // something is narrower than perf prints it
+  bool rest_known = true;      // all that stands behind the columns is a frame or a known field
   std::string_view line = {};  // that has none of the columns; empty: all lines have them
   size_t number = 0;
   size_t samples = 0;
@@ -70,6 +71,7 @@ bool Narrow(std::string_view line, size_t number, Pass* pass) {
     if (IsPerfRestKnown(*header, layout.padded)) known.push_back(layout);
   }
   if (left.empty()) return false;
+  pass->rest_known = pass->rest_known && !known.empty();
   pass->left = std::move(known.empty() ? left : known);
   pass->narrow = pass->narrow || narrow;
   if (pass->samples++ == 0) {
@@ -174,6 +176,11 @@ bool IsPerfRestKnown(const PerfHeader& header, bool padded) {
 
 Result<PerfLayout> FindPerfLayout(std::string_view text) {
   Pass padded = TryLayouts(text, PaddedPerfLayouts());
+  if (padded.line.empty() && !padded.narrow && !padded.rest_known) {
+    // What does not fit behind perf's own columns may fit behind columns that somebody joined.
+    const Pass joined = TryLayouts(text, LoosePerfLayouts());
+    if (joined.line.empty() && joined.narrow && joined.rest_known) return joined.left.front();
+  }
   if (padded.line.empty() && !padded.narrow) {
     if (padded.samples == 0) return PerfLayout{};
     if (padded.samples < kPerfFewSamples && !padded.left.front().comm &&
