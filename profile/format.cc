@@ -12,9 +12,9 @@
 #include "profile/codec/packed/unpack.h"
 #include "profile/diff.h"
 #include "profile/export.h"
+#include "profile/import.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
-#include "profile/remedy.h"
 
 namespace firetower::profile {
 namespace {

@@ -3,6 +3,7 @@
 // the line or entry and what is allowed there; kExhausted for a limit, by its name.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -11,6 +12,12 @@
 #include "profile/profile.h"
 
 namespace firetower::profile {
+
+// Readers' errors have one of these as sys_errno() where it is clear what mends a file. The bytes
+// are damaged or cut off, or there are none: the file has to be fetched again.
+inline constexpr int kGetItAgain = EBADMSG;
+// The message says what to do, as every message of kUnsupported does.
+inline constexpr int kSaidByMessage = EOPNOTSUPP;
 
 struct ImportLimits {
   size_t max_bytes = size_t{1} << 30;          // of the text

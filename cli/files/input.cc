@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "cli/commands/common.h"
 #include "cli/term/progress.h"
-#include "profile/remedy.h"
+#include "profile/import.h"
 #include "profile/select/prune.h"
 
 namespace firetower::cli {

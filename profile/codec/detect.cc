@@ -10,7 +10,7 @@
 #include "profile/codec/pprof/wire.h"
 #include "profile/codec/text.h"
 #include "profile/format.h"
-#include "profile/remedy.h"
+#include "profile/import.h"
 
 namespace firetower::profile {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "base/check.h"
-#include "profile/remedy.h"
+#include "profile/import.h"
 
 namespace firetower::profile {
 namespace {

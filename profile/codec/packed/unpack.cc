@@ -13,7 +13,7 @@
 #include "profile/codec/packed/xz.h"
 #include "profile/codec/packed/zip.h"
 #include "profile/codec/packed/zstd.h"
-#include "profile/remedy.h"
+#include "profile/import.h"
 
 namespace firetower::profile {
 namespace {

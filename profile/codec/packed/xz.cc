@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "profile/remedy.h"
+#include "profile/import.h"
 
 namespace firetower::profile {
 namespace {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "profile/remedy.h"
+#include "profile/import.h"
 
 namespace firetower::profile {
 namespace {

@@ -9,7 +9,7 @@
 #include "profile/codec/pprof/errors.h"
 #include "profile/codec/pprof/fields.h"
 #include "profile/codec/pprof/reader.h"
-#include "profile/remedy.h"
+#include "profile/import.h"
 
 namespace firetower::profile {
 namespace {
