@@ -40,7 +40,7 @@ RECORDINGS = {
     "dwarf": ("-e", "cpu-clock", "-F", "299", "--call-graph", "dwarf,4096"),
     "all fields": ("-e", "cpu-clock", "-F", "299", "-g", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size",
                    "--all-cgroups", "--intr-regs=ax,bx", "--user-regs=ax,bx", "-k", "CLOCK_MONOTONIC"),
-    "all in a line": ("-e", "page-faults", "-c", "20", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size",
+    "all in a line": ("-e", "page-faults", "-c", "5", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size",
                       "-k", "CLOCK_MONOTONIC"),
 }
 # What people run: none of it may be refused, where perf itself prints it.
@@ -54,7 +54,7 @@ COMMON = [("", ()), ("", ("--ns",)), ("", ("--reltime",)), ("", ("--header",)), 
 REMEDY = re.compile(r"run perf script|leave (the field|them) out|use -F|record it")
 
 
-def runs(perf, name):
+def runs(perf, name, data):
     """(fields, options) to try on a recording, in which some are common."""
     yield from COMMON
     signed = [("-" if field in perf_truth.DEFAULT else "+") + field for field in perf.fields]
@@ -64,10 +64,12 @@ def runs(perf, name):
         for field in perf.fields:
             yield field, ()
     if FULL and name in ("stacks", "two events", "all fields", "all in a line"):
-        for one, other in itertools.combinations(signed, 2):
-            yield f"{one},{other}", ()
-        for one, other in itertools.combinations(perf.fields, 2):
-            yield f"{one},{other}", ()
+        # What was not recorded is printed with no other field either.
+        lacking = {field.lstrip("+-") for field in signed
+                   if re.search("attribute set|requested but", perf.script(data, "-F", field)[1])} - {"srcline", "srccode"}
+        for fields in (signed, perf.fields):
+            for one, other in itertools.combinations([f for f in fields if f.lstrip("+-") not in lacking], 2):
+                yield f"{one},{other}", ()
 
 
 class Judge:
@@ -142,7 +144,7 @@ def judge_perf(case, suite, program, work):
             case.check(f"perf {perf.version}: {name} can be told field by field", False, error)
             continue
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda row: judge.judge(*row), dict.fromkeys(runs(perf, name))))
+            list(pool.map(lambda row: judge.judge(*row), dict.fromkeys(runs(perf, name, data))))
         print(f"     {perf.version:9} {name:14} {len(judge.samples):5} samples: " +
               ", ".join(f"{count} {verdict}" for verdict, count in sorted(judge.counts.items())), flush=True)
         for line in judge.bad[:8]:

@@ -49,7 +49,11 @@ void PerfTaskWatch::AddTime(const PerfHeader& header, Task* task) {
 bool PerfTaskWatch::AreProcesses() const {
   return spent_more_ || std::ranges::any_of(tasks_, [](const auto& entry) {
            const Task& task = entry.second;
-           return task.returns >= 2 && uint64_t{task.changes} * 4 >= task.samples;
+           const uint64_t changes = task.changes;
+           if (task.returns >= 2 && changes * 4 >= task.samples) return true;
+           // Of few samples nearly each with a name of its own. A program that runs another one,
+           // and that one a third, has three.
+           return changes - task.returns >= 3 && changes * 2 >= task.samples;
          });
 }
 

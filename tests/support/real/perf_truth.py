@@ -96,9 +96,12 @@ def printed(fields, event):
         found -= {"period", *(("ip", "sym", "symoff", "dso") if names else ())}
     # perf takes the dash in bpf-output for one that leaves a field out, and adds to what it prints anyway.
     if names and not names[0].startswith(("+", "-")) and "bpf-output" not in names:
-        return set(names)
-    for name in names:
-        (found.discard if name.startswith("-") else found.add)(name.lstrip("+-"))
+        found = set(names)
+    else:
+        for name in names:
+            (found.discard if name.startswith("-") else found.add)(name.lstrip("+-"))
+    if "dsoff" in found:  # It is printed behind the module's name.
+        found.add("dso")
     return found
 
 

@@ -147,6 +147,11 @@ TEST(PerfColumns, OfProcessesAreNotTakenForThreads) {
                                "java     101    10.000003:    1000000 cycles: ",
                                "gc     101    10.000004:    1000000 cycles: "})),
               HasSubstr("not of threads but of processes, of -F pid; use -F +tid"));
+  EXPECT_THAT(ErrorOf(Samples({"a     101    10.000001:    1000000 cycles: ",
+                               "b     101    10.000002:    1000000 cycles: ",
+                               "c     101    10.000003:    1000000 cycles: ",
+                               "d     101    10.000004:    1000000 cycles: "})),
+              HasSubstr("use -F +tid"));
   // A thread of a pool that gave itself the name of a task, and its own again.
   EXPECT_EQ(ErrorOf(Samples({"pool     101    10.000001:    1000000 cycles: ",
                              "query     101    10.000002:    1000000 cycles: ",
