@@ -10,6 +10,13 @@ function(firetower_target name)
   endif()
 endfunction()
 
+# Links programs that only tests run with the fast linker; shipped ones are tested as they are shipped.
+function(link_fast name)
+  if(FIRETOWER_LINKER AND FIRETOWER_LINKER_PROGRAM)
+    target_link_options(${name} PRIVATE -fuse-ld=${FIRETOWER_LINKER})
+  endif()
+endfunction()
+
 # module(NAME SOURCES a.cc… DEPS target… [PRIVATE_DEPS target…]): the static library of one folder.
 function(module name)
   cmake_parse_arguments(M "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
@@ -35,6 +42,28 @@ function(program name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${P_DEPS})
   firetower_target(${name})
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/tests/")
+    link_fast(${name})
+  endif()
+endfunction()
+
+# Reads GoogleTest and the standard headers that most tests include once for all tests: they take half of a test's
+# compile time. GCC alone, since ccache does not share clang's precompiled headers between clones.
+function(precompile_test_headers name)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  if(NOT TARGET test_headers)
+    file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "int main() {}\n")
+    add_executable(test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)  # -fPIE, like the tests
+    target_link_libraries(test_headers PRIVATE GTest::gtest GTest::gmock)
+    firetower_target(test_headers)
+    target_compile_options(test_headers PRIVATE -O0 -fpch-preprocess)
+    target_precompile_headers(test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <chrono> <filesystem> <fstream> <functional>
+      <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread> <utility> <vector>)
+  endif()
+  target_compile_options(${name} PRIVATE -fpch-preprocess)
+  target_precompile_headers(${name} REUSE_FROM test_headers)
 endfunction()
 
 # What the sanitizers run: unit tests and the BPF programs' own logic.
@@ -63,8 +92,12 @@ function(unit_test name)
   endforeach()
   target_link_libraries(${name} PRIVATE ${T_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   firetower_target(${name})
+  link_fast(${name})
   # Optimizing test code takes as long as all else; what it tests is optimized as ever.
   target_compile_options(${name} PRIVATE -O0)
+  if(NOT "${T_SOURCES}" MATCHES "[.]c(;|$)")
+    precompile_test_headers(${name})
+  endif()
   if(T_LABEL MATCHES "^(unit|bpf)$")
     add_dependencies(tests_unit ${name})
   endif()
