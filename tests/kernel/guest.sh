@@ -3,7 +3,8 @@
 # Runs on the kernel under test: guest.sh FOLDER CGROUPS PORT SECONDS [DAEMON FLAG…]
 # FOLDER holds firetowerd, firetower, the toys and `plan`, a line a container: WHEN UID ID CHILD COMMAND… with WHEN
 # `before` or `after` the daemon's start and CHILD a cgroup below the container's, or `.`. Containers are cgroups below
-# CGROUPS. Prints what it found as `@file NAME`, base64 and `@end`; who called it judges.
+# CGROUPS. First it runs the test programs of FOLDER/tests, if there are any. Prints what it found as `@file NAME`, base64
+# and `@end`, of a test `test-PROGRAM` and `status-PROGRAM`; who called it judges.
 folder=$1 cgroups=$2 port=$3 seconds=$4
 shift 4
 url=http://127.0.0.1:$port
@@ -45,6 +46,13 @@ stop() {
   done
   rmdir "$cgroups/kubepods/burstable" "$cgroups/kubepods" 2>/dev/null
 }
+
+for test in "$folder"/tests/*; do
+  [ -x "$test" ] || continue
+  "$test" >"$folder/out/test" 2>&1
+  echo "$?" | show "status-${test##*/}"
+  show "test-${test##*/}" <"$folder/out/test"
+done
 
 start before
 "$folder/firetowerd" --standalone --listen "127.0.0.1:$port" --store "file://$folder/out/store" \

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kernel_test.py SUITE|own [HIERARCHY]: exact stacks and exact containers on one kernel.
+"""kernel_test.py own HIERARCHY | SUITE PROGRAM…: exact stacks and exact containers on one kernel.
 
-SUITE names a Debian release, whose kernel is booted under emulation with pure cgroup v2; `own` is the kernel that
-runs, with cgroups in HIERARCHY (v2 or v1:<controller>). guest.sh runs there and brings back profiles; the judging is
-all here.
+SUITE names a Debian release, whose kernel is booted once under emulation, with pure cgroup v2; in the same boot each
+PROGRAM, a GoogleTest program, has to pass. `own` is the kernel that runs, with cgroups in HIERARCHY (v2 or
+v1:<controller>). guest.sh runs there and brings back profiles; the judging is all here.
 """
 
 import base64
@@ -28,6 +28,8 @@ from case import Case, run
 from metrics import Metrics
 
 CHAIN = ("_start", "main", "alpha", "beta", "gamma")
+# All test programs of a kernel and the daemon; emulated, and beside other tests.
+BOOT_SECONDS = 500
 OWN_NAMES = ("alpha", "beta", "gamma", "hot_read", "hot_getppid", "only_in_")
 
 
@@ -62,7 +64,7 @@ def fill(folder, plan):
     (folder / "plan").write_text("".join(plan.rows))
 
 
-def emulated(case, suite, plan):
+def emulated(case, suite, programs, plan):
     case.need("qemu-system-x86_64", "cpio", "busybox")
     fetched = run(HERE / "fetch-kernel", suite, check=False, timeout=120)
     if fetched.returncode != 0:
@@ -71,8 +73,11 @@ def emulated(case, suite, plan):
         folder = pathlib.Path(root) / "ft"
         folder.mkdir()
         fill(folder, plan)
+        (folder / "tests").mkdir()
+        for program in programs:
+            run("strip", "-o", folder / "tests" / pathlib.Path(program).name, program)
         done = run(HERE / "boot-kernel", fetched.stdout.strip(), root, "sh", "/ft/guest.sh", "/ft", "/sys/fs/cgroup",
-                   "7070", "20", check=False, timeout=280, env={**os.environ, "TIMEOUT": "240"})
+                   "7070", "20", check=False, timeout=BOOT_SECONDS + 60, env={**os.environ, "TIMEOUT": str(BOOT_SECONDS)})
         return done.stdout if "@file" in done.stdout else done.stdout + done.stderr
 
 
@@ -145,14 +150,24 @@ def judge_containers(case, found, plan):
     case.check("every sample carries its container", wrong == 0 and right > 0, f"{right} right, {wrong} wrong")
 
 
+def judge_programs(case, found, programs):
+    for program in (pathlib.Path(path).name for path in programs):
+        print(found.get(f"test-{program}", b"").decode(errors="replace"), flush=True)
+        case.check(f"{program} passes", found.get(f"status-{program}", b"").strip() == b"0",
+                   found.get(f"status-{program}", b"it did not end").decode().strip())
+
+
 def main():
-    suite = sys.argv[1]
-    hierarchy = sys.argv[2] if len(sys.argv) > 2 else "v2"
-    case = Case(f"kernel.{suite}{'-' + hierarchy if suite == 'own' else ''}")
+    suite, *rest = sys.argv[1:]
+    case = Case(f"kernel.{suite}{'-' + rest[0] if suite == 'own' else ''}")
     case.need()
     plan = Plan()
-    text = native(case, hierarchy, plan) if suite == "own" else emulated(case, suite, plan)
+    if suite == "own":
+        text, programs = native(case, rest[0], plan), ()
+    else:
+        text, programs = emulated(case, suite, rest, plan), rest
     found = sections(text)
+    judge_programs(case, found, programs)
     if not case.check("the daemon got ready", "metrics" in found):
         print(found["log"].decode(errors="replace")[-6000:] if "log" in found else text[-6000:])
         case.finish()
