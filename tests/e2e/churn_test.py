@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""churn_test.py HIERARCHY: twenty containers, more than five of them coming and going each second, for a minute.
+"""churn_test.py HIERARCHY: twenty containers, more than five of them coming and going each second.
+
+For half a minute; FIRETOWER_CHURN_SECONDS makes it longer.
 
 Each runs a function that no other has, so every sample of it can be judged by name: in the container of that
 function it is right; anywhere else, with no container or under no name it is wrong. A sample of the program outside of
@@ -8,6 +10,7 @@ that function is wrong unless it is in one of the containers. Beside them a hund
 cgroups that live for the 15 ms of their only process, too short for anyone to look them up.
 """
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -21,7 +24,7 @@ from case import Case
 from containers import Engine, cgroup_root, cgroup_usage_seconds
 from daemon import Daemon
 
-SECONDS = 60
+SECONDS = int(os.environ.get("FIRETOWER_CHURN_SECONDS", "30"))
 ALIVE = 20
 LIFE_SECONDS = 3
 PERIOD_SECONDS = 0.165  # Six a second, which keeps twenty alive.

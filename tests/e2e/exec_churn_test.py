@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""exec_churn_test.py: an exec storm of 200 distinct binaries for minutes, with room for the tables of a part of them.
+"""exec_churn_test.py: an exec storm of 200 distinct binaries for a minute, with room for the tables of a part of them.
 
 Tables come and go all the time, their memory and their files' numbers are given to others. What must not happen then: a
 frame of the wrong program, memory above its budget, memory that grows. Programs whose only stack is known run all along.
@@ -33,7 +33,7 @@ from statements import Statements
 from toys import toy_levels
 from whole import KERNEL, has_user_part, why_not_whole
 
-SECONDS = int(os.environ.get("FIRETOWER_CHURN_SECONDS", "180"))
+SECONDS = int(os.environ.get("FIRETOWER_CHURN_SECONDS", "60"))
 BINARIES = 200
 AT_ONCE = 4
 A_SECOND = 50  # Half of what two CPUs could start: others want some of the hour too.

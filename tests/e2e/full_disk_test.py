@@ -56,7 +56,7 @@ class FullDisk:
 
 def judge_full(case, daemon, rate):
     during, longest, last = watch(daemon, FULL_SECONDS)
-    case.at_least("samples a second, of those before", during / rate, 0.9)
+    case.at_least("samples per CPU second, of those before", during / rate, 0.9)
     case.at_most("longest answer of /metrics, s", longest, 2)
     case.at_least("profiles that went to make room are counted", last.sum(DROPPED), 1)
     case.check("no sample was lost on the way to the spool", not last.lost(), last.lost() or "none")

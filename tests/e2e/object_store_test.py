@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """object_store_test.py: daemons whose S3 store fails for a while, and what comes of what they sample meanwhile.
 
-The server of one is away for 180 s (FIRETOWER_OUTAGE_SECONDS), or more. That of another answers 503, then is full, then
+The server of one is away for 60 s (FIRETOWER_OUTAGE_SECONDS), or more. That of another answers 503, then is full, then
 takes one byte a second, then gives wrong ETags. Both run at the same time; the servers are versitygw's.
 """
 
@@ -28,8 +28,8 @@ from object_store import watch
 
 WINDOW_SECONDS = 5
 BEFORE_SECONDS = 15
-AWAY_SECONDS = int(os.environ.get("FIRETOWER_OUTAGE_SECONDS", "180"))
-FAULT_SECONDS = 40
+AWAY_SECONDS = int(os.environ.get("FIRETOWER_OUTAGE_SECONDS", "60"))
+FAULT_SECONDS = 20
 # The longest that the uploader waits between two tries is a minute.
 ARRIVAL_SECONDS = 120
 # A kubelet waits for 30.
@@ -80,14 +80,14 @@ def judge_arrival(case, faults, server, proxy, taken, more):
 
 
 def suffer(case, fault, seconds, daemon, server, spool, proxy, rate):
-    """One fault, from its begin until what waited has arrived; the samples a second meanwhile."""
+    """One fault, from its begin until what waited has arrived; the samples per CPU second meanwhile."""
     if fault == "away":
         server.stop()
     else:
         proxy.fault = fault
     during, longest, last = watch(daemon, seconds)
     case.figure(f"{fault}: seconds of it, and KiB in the spool then", (seconds, int(last.sum(SPOOL)) >> 10))
-    case.at_least(f"{fault}: samples a second, of those before", during / rate, 0.9)
+    case.at_least(f"{fault}: samples per CPU second, of those before", during / rate, 0.9)
     case.at_most(f"{fault}: longest answer of /metrics, s", longest, 2)
     if fault != "wrong-etag":
         case.at_least(f"{fault}: bytes that wait in the spool", last.sum(SPOOL), 1)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """summary.py [--ci] TIER=JUNIT_FILE...: adds up what ctest --output-junit wrote, one file a tier.
 
-Prints how long the steps of passed tests took that tell of them, the output of each failed test and
-each skip by name and reason; the last line is "N passed, N failed, N skipped". Exits 1 when a test failed, a tier left no result or ran no test,
-or, with --ci, when one was skipped.
+Prints the time of each tier, the ten slowest tests, how long the steps of passed tests took that tell of them, the
+output of each failed test and each skip by name and reason; the last line is "N passed, N failed, N skipped". Exits 1
+when a test failed, a tier left no result or ran no test, or, with --ci, when one was skipped.
 """
 
 import argparse
@@ -21,6 +21,7 @@ STEP_LINE = re.compile(r"^STEP (\S+: .+, \d+\.\d s)$", re.MULTILINE)
 GTEST_SKIP = re.compile(r"^\S+:\d+: Skipped\n(.*?)^\[  SKIPPED \]", re.MULTILINE | re.DOTALL)
 NO_REASON = "it gave no reason"
 FAILURE_LINES = 200
+SLOWEST = 10
 
 
 @dataclass
@@ -31,12 +32,15 @@ class Sum:
     failures: list = field(default_factory=list)  # (name, output)
     skips: list = field(default_factory=list)  # (name, reason)
     steps: list = field(default_factory=list)  # as they were printed
+    times: list = field(default_factory=list)  # (seconds, name) of each test
+    seconds: float = 0  # from the first test's begin to the last one's end
 
     def add(self, other):
         self.passed += other.passed
         self.failures += other.failures
         self.skips += other.skips
         self.steps += other.steps
+        self.times += other.times
 
     def line(self):
         return f"{self.passed} passed, {len(self.failures)} failed, {len(self.skips)} skipped"
@@ -53,6 +57,7 @@ def skips_of(name, output):
 def read_case(case, total):
     name = case.get("name", "?")
     output = case.findtext("system-out") or ""
+    total.times.append((float(case.get("time") or 0), name))
     status = case.get("status", "run")
     if status == "fail" or case.find("failure") is not None or case.find("error") is not None:
         took = float(case.get("time") or 0)
@@ -79,7 +84,9 @@ def read_tier(path):
     """The sum of one JUnit file; a file that cannot be read is a failure of its own."""
     total = Sum()
     try:
-        cases = list(xml.parse(path).getroot().iter("testcase"))
+        root = xml.parse(path).getroot()
+        cases = list(root.iter("testcase"))
+        total.seconds = float(root.get("time") or 0)
     except (OSError, xml.ParseError) as error:
         total.failures.append(("(the tier)", f"did not run: {error}"))
         return total
@@ -102,9 +109,12 @@ def main(arguments):
         part.failures = [(f"{tier}: {name}", output) for name, output in part.failures]
         part.skips = [(f"{tier}: {name}", why) for name, why in part.skips]
         part.steps = [f"{tier}: {text}" for text in part.steps]
-        print(f"{tier}: {part.line()}")
+        print(f"{tier}: {part.line()}, {part.seconds:.0f} s")
         total.add(part)
 
+    print("\nSlowest")
+    for seconds, name in sorted(total.times, reverse=True)[:SLOWEST]:
+        print(f"    {seconds:6.1f} s  {name}")
     if total.steps:
         print("\nSteps")
         for text in total.steps:

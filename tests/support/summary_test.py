@@ -70,7 +70,7 @@ class SummaryTest(unittest.TestCase):
     def test_adds_tiers(self):
         status, lines = self.run_tiers(unit=[PASS, FAIL], kernel=[PASS, GTEST_SKIP])
         self.assertEqual((status, lines[-1]), (1, "2 passed, 1 failed, 1 skipped"))
-        self.assertIn("unit: 1 passed, 1 failed, 0 skipped", lines)
+        self.assertIn("unit: 1 passed, 1 failed, 0 skipped, 0 s", lines)
 
     def test_failure_shows_its_output(self):
         status, lines = self.run_tiers(unit=[FAIL, TIMEOUT])
@@ -104,6 +104,22 @@ class SummaryTest(unittest.TestCase):
             ["    e2e: e2e.way: install, 14.6 s", "    e2e: e2e.way: a pod, and more, 0.9 s", ""],
         )
         self.assertNotIn("Steps", self.run_tiers(unit=[PASS])[1])
+
+    def test_slowest_tests_are_told_with_their_time(self):
+        cases = [f'<testcase name="A.T{number}" time="{number}" status="run"/>' for number in range(1, 13)]
+        _, lines = self.run_tiers(unit=cases[:6], e2e=cases[6:])
+        at = lines.index("Slowest")
+        self.assertEqual(lines[at + 1], "      12.0 s  A.T12")
+        self.assertEqual(lines[at + 10 : at + 12], ["       3.0 s  A.T3", ""])
+
+    def test_a_tier_is_told_with_its_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "unit.xml")
+            path.write_text(f'<testsuite time="71">{PASS}</testsuite>')
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                summary.main([f"unit={path}"])
+        self.assertIn("unit: 1 passed, 0 failed, 0 skipped, 71 s", printed.getvalue().split("\n"))
 
     def test_disabled_counts_as_skipped(self):
         _, lines = self.run_tiers(unit=[PASS, DISABLED])

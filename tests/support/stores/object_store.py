@@ -50,14 +50,21 @@ def await_gone(spool, keys, limit):
     return None
 
 
+def busy_seconds():
+    """CPU seconds of the machine since it started: user, nice, system, irq, softirq (proc(5), /proc/stat)."""
+    times = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    return sum(int(times[index]) for index in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
+
+
 def watch(daemon, seconds):
-    """Samples a second, the longest that /metrics took, and the metrics at the end."""
-    first, begin, longest = daemon.metrics(), time.monotonic(), 0.0
+    """Samples per second of CPU that the machine used, which other programs do not change; the longest that /metrics
+    took; and the metrics at the end."""
+    first, begin, longest, busy = daemon.metrics(), time.monotonic(), 0.0, busy_seconds()
     while time.monotonic() - begin < seconds:
         asked = time.monotonic()
         last = daemon.metrics()
+        used = busy_seconds() - busy
         longest = max(longest, time.monotonic() - asked)
         time.sleep(1)
-    took = asked - begin
     gained = last.sum("firetower_samples_total") - first.sum("firetower_samples_total")
-    return gained / took, longest, last
+    return gained / used, longest, last
