@@ -133,7 +133,7 @@ def judge_perf(case, suite, program, work):
         data = work / "perf.data"
         # Build ids are asked for because beside another sampler that does so this kernel says of any mapping that it has one,
         # and perf 6.1 and 6.12 end in an assertion.
-        told = perf("record", "-q", "-B", "-N", "--sample-cpu", "--buildid-mmap", *flags, "-o", data, "--", program, "0.15",
+        told = perf("record", "-q", "-B", "-N", "--sample-cpu", "--buildid-mmap", *flags, "-o", data, "--", program, "0.05",
                     *NAMES, check=False)
         if told.returncode != 0:
             print(f"SKIP {case.name} {name}: perf {perf.version} does not record it here: {told.stderr.strip()[-200:]}", flush=True)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads with the names given, which compute, fault pages in and sleep: perf_load SECONDS NAME…
-// A call of `inner` is inlined into `middle`.
+// Each takes so many seconds of CPU, so that there are as many samples on a busy machine. A call of `inner` is inlined
+// into `middle`.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static double seconds;
 
 static double Now(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec + now.tv_nsec / 1e9;
 }
 
@@ -50,7 +51,7 @@ static void *Run(void *name) {
 int main(int count, char **words) {
   pthread_t threads[kMaxThreads];
   int begun = 0;
-  seconds = count > 1 ? atof(words[1]) : 0.2;
+  seconds = count > 1 ? atof(words[1]) : 0.05;
   for (int i = 2; i < count && begun < kMaxThreads; i++) {
     if (pthread_create(&threads[begun], 0, Run, words[i]) == 0) begun++;
   }
