@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/otlp/dictionary.h"
 
-#include <span>
-
 #include "profile/otlp/fields.h"
 
 namespace firetower::profile {
@@ -70,6 +68,39 @@ uint32_t OtlpDictionary::AddAttribute(std::string_view key, int64_t value, std::
   entry_.Bytes(otlp_field::kAnyValue, part_.bytes());
   entry_.Number(otlp_field::kValueUnit, AddText(unit));
   return AddMessage(otlp_field::kAttributeTable);
+}
+
+void OtlpDictionary::AppendElement(std::string_view text) {
+  part_.Clear();
+  part_.Bytes(otlp_field::kStringValue, text);
+  array_.Bytes(otlp_field::kElement, part_.bytes());
+}
+
+void OtlpDictionary::AppendElement(int64_t number) {
+  part_.Clear();
+  part_.Choice(otlp_field::kIntValue, static_cast<uint64_t>(number));
+  array_.Bytes(otlp_field::kElement, part_.bytes());
+}
+
+uint32_t OtlpDictionary::AddArray(std::string_view key, std::string_view unit) {
+  entry_.Number(otlp_field::kKey, AddText(key));
+  part_.Clear();
+  part_.Bytes(otlp_field::kArrayValue, array_.bytes());
+  array_.Clear();
+  entry_.Bytes(otlp_field::kAnyValue, part_.bytes());
+  entry_.Number(otlp_field::kValueUnit, AddText(unit));
+  return AddMessage(otlp_field::kAttributeTable);
+}
+
+uint32_t OtlpDictionary::AddAttribute(std::string_view key, std::span<const std::string> values) {
+  for (const std::string& value : values) AppendElement(value);
+  return AddArray(key, "");
+}
+
+uint32_t OtlpDictionary::AddAttribute(std::string_view key, std::span<const int64_t> values,
+                                      std::string_view unit) {
+  for (const int64_t value : values) AppendElement(value);
+  return AddArray(key, unit);
 }
 
 uint32_t OtlpDictionary::AddFunction(const Profile& profile, const Function& function) {

@@ -27,6 +27,10 @@ class OtlpDictionary {
   uint32_t AddText(std::string_view text);
   uint32_t AddAttribute(std::string_view key, std::string_view value);
   uint32_t AddAttribute(std::string_view key, int64_t value, std::string_view unit);
+  // Adds an attribute of several values, as an ArrayValue.
+  uint32_t AddAttribute(std::string_view key, std::span<const std::string> values);
+  uint32_t AddAttribute(std::string_view key, std::span<const int64_t> values,
+                        std::string_view unit);
   uint32_t AddFunction(const Profile& profile, const Function& function);
   uint32_t AddMapping(const Profile& profile, const Mapping& mapping);
   // `functions` and `mapping_index`: where its functions and its mapping are here.
@@ -43,12 +47,18 @@ class OtlpDictionary {
   static constexpr size_t kTables = 8;  // by field number; there is no 0
 
   uint32_t AddMessage(uint32_t table);  // what is in entry_, which is empty afterwards
+  // Appends an AnyValue to the array in array_.
+  void AppendElement(std::string_view text);
+  void AppendElement(int64_t number);
+  // Adds the attribute whose values are in array_, which is empty afterwards.
+  uint32_t AddArray(std::string_view key, std::string_view unit);
   uint32_t Intern(uint32_t table, std::string_view bytes);
 
   std::array<Interner<char>, kTables> tables_;
   size_t bytes_ = 0;
   WireWriter entry_;  // the message that is being made
   WireWriter part_;   // one inside it
+  WireWriter array_;  // an ArrayValue
 };
 
 }  // namespace firetower::profile

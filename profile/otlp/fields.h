@@ -20,7 +20,9 @@ enum Scope : uint32_t { kScopeName = 1, kScopeVersion = 2 };
 
 enum KeyValue : uint32_t { kAttributeKey = 1, kAttributeValue = 2 };
 
-enum AnyValue : uint32_t { kStringValue = 1, kIntValue = 3 };
+enum AnyValue : uint32_t { kStringValue = 1, kIntValue = 3, kArrayValue = 5 };
+
+enum ArrayValue : uint32_t { kElement = 1 };
 
 // The tables that all profiles of a request share.
 enum Dictionary : uint32_t {

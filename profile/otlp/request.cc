@@ -28,6 +28,15 @@ std::string_view AttributeName(std::string_view label) {
   return found == std::end(kLabelNames) ? label : found->attribute;
 }
 
+// Formats a label's value; a number has its unit behind it.
+std::string TextOf(const Profile& profile, const Label& label) {
+  if (label.is_number == 0) return std::string(profile.string(label.string_value));
+  const std::string_view unit = profile.string(label.unit);
+  std::string text = std::to_string(label.number);
+  if (!unit.empty()) text.append(" ").append(unit);
+  return text;
+}
+
 void AppendAttributes(std::span<const OtlpAttribute> attributes, WireWriter* to) {
   WireWriter value;
   WireWriter pair;
@@ -80,11 +89,26 @@ void OtlpRequest::PlaceLocations(const Profile& profile) {
   }
 }
 
-uint32_t OtlpRequest::AttributeOf(const Profile& profile, const Label& label) {
-  const std::string_view key = AttributeName(profile.string(label.key));
-  if (label.is_number == 0)
-    return dictionary_.AddAttribute(key, profile.string(label.string_value));
-  return dictionary_.AddAttribute(key, label.number, profile.string(label.unit));
+uint32_t OtlpRequest::AddAttribute(const Profile& profile, std::span<const NamedLabel> labels) {
+  const std::string_view key = labels.front().attribute;
+  const Label& first = *labels.front().label;
+  if (labels.size() == 1 && first.is_number == 0)
+    return dictionary_.AddAttribute(key, profile.string(first.string_value));
+  const std::string_view unit = profile.string(first.unit);
+  if (labels.size() == 1) return dictionary_.AddAttribute(key, first.number, unit);
+  // An attribute has one unit, and OpenTelemetry asks for arrays of one type: mixed values are
+  // text.
+  const bool are_numbers = std::ranges::all_of(labels, [&](const NamedLabel& named) {
+    return named.label->is_number != 0 && named.label->unit == first.unit;
+  });
+  if (are_numbers) {
+    std::vector<int64_t> numbers;
+    for (const NamedLabel& named : labels) numbers.push_back(named.label->number);
+    return dictionary_.AddAttribute(key, numbers, unit);
+  }
+  std::vector<std::string> texts;
+  for (const NamedLabel& named : labels) texts.push_back(TextOf(profile, *named.label));
+  return dictionary_.AddAttribute(key, texts);
 }
 
 void OtlpRequest::PlaceSamples(const Profile& profile) {
@@ -94,11 +118,20 @@ void OtlpRequest::PlaceSamples(const Profile& profile) {
     const Sample sample = profile.sample(i);
     samples_[i] = {.stack = dictionary_.AddStack(sample.locations, locations_),
                    .first_attribute = static_cast<uint32_t>(attributes_.size())};
-    for (const Label& label : sample.labels) {
-      // Keys of attributes are unique: the first of several labels with one key stays.
-      if (&label != sample.labels.data() && (&label)[-1].key == label.key) continue;
-      attributes_.push_back(AttributeOf(profile, label));
+    labels_.clear();
+    for (const Label& label : sample.labels)
+      labels_.push_back({AttributeName(profile.string(label.key)), &label});
+    // Not by key: "thread" and "thread.name" are one attribute.
+    std::ranges::sort(labels_, {}, [](const NamedLabel& named) {
+      return std::pair(named.attribute, named.label);
+    });
+    for (auto first = labels_.begin(); first != labels_.end();) {
+      const auto end = std::find_if(first, labels_.end(), [&](const NamedLabel& named) {
+        return named.attribute != first->attribute;
+      });
+      attributes_.push_back(AddAttribute(profile, std::span(first, end)));
       ++samples_[i].attribute_count;
+      first = end;
     }
   }
 }

@@ -25,8 +25,9 @@ struct OtlpAttribute {
 
 // An ExportProfilesServiceRequest, to which profiles are added one after the other. They share one
 // dictionary. A protocol's profile has one type of value, so each of ours becomes one for each of
-// its types that has values, its default type first. Times of single samples and comments have no
-// place there. The same calls give the same bytes. Used by one thread.
+// its types that has values, its default type first. Keys of attributes are unique: the labels of
+// a sample that share one become an array. Times of single samples and comments have no place
+// there. The same calls give the same bytes. Used by one thread.
 class OtlpRequest {
  public:
   // What made the profiles: an instrumentation scope.
@@ -50,9 +51,14 @@ class OtlpRequest {
     uint32_t attribute_count = 0;
   };
 
+  struct NamedLabel {
+    std::string_view attribute;
+    const Label* label = nullptr;
+  };
+
   void PlaceSamples(const Profile& profile);
   void PlaceLocations(const Profile& profile);
-  uint32_t AttributeOf(const Profile& profile, const Label& label);
+  uint32_t AddAttribute(const Profile& profile, std::span<const NamedLabel> labels);
   std::string EncodeProfile(const Profile& profile, uint32_t value, std::string_view identity);
 
   const std::string scope_name_;
@@ -63,6 +69,7 @@ class OtlpRequest {
   std::vector<uint32_t> locations_;  // where each of its locations is in the dictionary
   std::vector<SamplePlace> samples_;
   std::vector<uint32_t> attributes_;
+  std::vector<NamedLabel> labels_;  // of one sample, those of one attribute side by side
 };
 
 // 16 bytes, the same for the same text: for the ids that protocols tell copies of a profile by. Not

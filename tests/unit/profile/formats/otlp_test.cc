@@ -159,6 +159,43 @@ TEST(OtlpRequest, CallsLabelsAsTheConventionsDo) {
   EXPECT_EQ(attributes.at("cpu.logical_number").Number(3), 0u);
 }
 
+// AnyValue { array_value (5): ArrayValue { values (1): AnyValue… } }
+TEST(OtlpRequest, LabelsOfOneKeyAreAnArray) {
+  StackBuilder stacks;
+  ProfileBuilder& builder = stacks.builder();
+  const uint32_t leaf = stacks.Frame("main");
+  const std::array<int64_t, 2> values{1, 2};
+  const std::array labels{
+      builder.StringLabel("request", "GET"),     builder.StringLabel("thread", "worker-1"),
+      builder.StringLabel("request", "POST"),    builder.StringLabel("thread.name", "io"),
+      builder.NumberLabel("size", 0, "bytes"),   builder.NumberLabel("size", 4096, "bytes"),
+      builder.NumberLabel("wait", 5, "seconds"), builder.NumberLabel("wait", 7, "milliseconds"),
+      builder.StringLabel("wait", "unknown"),    builder.NumberLabel("wait", 9, "")};
+  builder.AddSample({&leaf, 1}, values, labels);
+  const Received received = Sent(stacks.Build());
+  const ProtoMessage sample = received.profiles().at(0).Messages(2).at(0);
+  const auto attributes = received.Attributes(sample, 2);
+  ASSERT_THAT(attributes, SizeIs(4));
+  EXPECT_THAT(sample.Numbers(2), SizeIs(4)) << "keys are unique";
+  const auto texts = [&](const char* key) {
+    std::vector<std::string> all;
+    for (const ProtoMessage& value : attributes.at(key).Message(5).Messages(1))
+      all.push_back(value.Text(1));
+    return all;
+  };
+  EXPECT_THAT(texts("request"), ElementsAre("GET", "POST"));
+  EXPECT_THAT(texts("thread.name"), UnorderedElementsAre("worker-1", "io"));
+  EXPECT_THAT(texts("wait"), ElementsAre("5 seconds", "7 milliseconds", "unknown", "9"));
+  const std::vector<ProtoMessage> sizes = attributes.at("size").Message(5).Messages(1);
+  ASSERT_THAT(sizes, SizeIs(2));
+  EXPECT_TRUE(sizes[0].Has(3)) << "0 is a number, too";
+  EXPECT_EQ(sizes[1].Number(3), 4096u);
+  for (const uint64_t index : sample.Numbers(2)) {
+    const ProtoMessage one = received.dictionary().Messages(6).at(index);
+    EXPECT_EQ(received.Text(one.Number(3)), received.Text(one.Number(1)) == "size" ? "bytes" : "");
+  }
+}
+
 TEST(OtlpRequest, TellsFilesBuildIdsAndTheKindOfAFrame) {
   StackBuilder stacks;
   ProfileBuilder& builder = stacks.builder();
