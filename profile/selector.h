@@ -84,7 +84,8 @@ class Selector {
 };
 
 class Profile;
-// The samples whose labels match; numbers match as decimal text.
+// Returns the samples whose labels match; numbers match as decimal text. Of several labels of one
+// key each counts: {key="a"} keeps a sample that has the label a, {key!="a"} one that has it not.
 Profile FilterSamples(const Profile& profile, const Selector& selector);
 
 }  // namespace firetower::profile

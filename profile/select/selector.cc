@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <re2/re2.h>
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "profile/builder.h"
@@ -130,6 +132,25 @@ std::string Selector::ToString() const {
   return out + '}';
 }
 
+namespace {
+
+// Looks at every label of the matcher's name, as pprof's tagfocus and tagignore do: one label that
+// equals the value is enough for = and =~ to keep a sample, and for != and !~ to leave it out.
+bool MatchesLabels(const Matcher& matcher, const Profile& profile, std::span<const Label> labels) {
+  const bool is_negative = matcher.op() == MatchOp::kNotEqual || matcher.op() == MatchOp::kNotRegex;
+  bool is_absent = true;
+  for (const Label& label : labels) {
+    if (profile.string(label.key) != matcher.name()) continue;
+    is_absent = false;
+    const bool matches = label.is_number != 0 ? matcher.Matches(std::to_string(label.number))
+                                              : matcher.Matches(profile.string(label.string_value));
+    if (matches != is_negative) return matches;
+  }
+  return is_absent ? matcher.Matches("") : is_negative;
+}
+
+}  // namespace
+
 Profile FilterSamples(const Profile& profile, const Selector& selector) {
   ProfileBuilder builder(profile.meta());
   for (StringId id = 0; id < profile.string_count(); ++id) builder.AddString(profile.string(id));
@@ -142,15 +163,10 @@ Profile FilterSamples(const Profile& profile, const Selector& selector) {
   std::vector<uint32_t> stack;
   for (uint32_t i = 0; i < profile.sample_count(); ++i) {
     Sample sample = profile.sample(i);
-    auto value_of = [&](std::string_view name) -> std::string {
-      for (const Label& label : sample.labels) {
-        if (profile.string(label.key) != name) continue;
-        return label.is_number != 0 ? std::to_string(label.number)
-                                    : std::string(profile.string(label.string_value));
-      }
-      return {};
-    };
-    if (selector.Matches(value_of)) {
+    const bool is_kept = std::ranges::all_of(selector.matchers(), [&](const Matcher& matcher) {
+      return MatchesLabels(matcher, profile, sample.labels);
+    });
+    if (is_kept) {
       stack.assign(sample.locations.begin(), sample.locations.end());
       builder.AddSample(stack, sample.values, sample.labels);
     }

@@ -73,5 +73,32 @@ TEST(FilterSamples, KeepsMatchingLabels) {
   EXPECT_EQ(keep(""), 7);
 }
 
+// As pprof: tagfocus keeps a sample of which any label matches, tagignore drops such a sample.
+TEST(FilterSamples, LooksAtAllLabelsOfAKey) {
+  StackBuilder stacks;
+  ProfileBuilder& builder = stacks.builder();
+  const uint32_t leaf = stacks.Frame("main");
+  const auto add = [&](int64_t count, const std::vector<Label>& labels) {
+    builder.AddSample({&leaf, 1}, std::array<int64_t, 2>{count, count}, labels);
+  };
+  add(1, {builder.StringLabel("tag", "a"), builder.StringLabel("tag", "b")});
+  add(2, {builder.StringLabel("tag", "b"), builder.NumberLabel("tag", 7, "")});
+  add(4, {builder.StringLabel("other", "b")});
+  const Profile profile = stacks.Build();
+  auto keep = [&](const char* text) {
+    return FilterSamples(profile, *Selector::Parse(text)).Total(0);
+  };
+  EXPECT_EQ(keep("{tag=\"a\"}"), 1);
+  EXPECT_EQ(keep("{tag=\"b\"}"), 3);
+  EXPECT_EQ(keep("{tag=\"7\"}"), 2);
+  EXPECT_EQ(keep("{tag=~\"b|c\"}"), 3);
+  EXPECT_EQ(keep("{tag=\"a\",tag=\"b\"}"), 1);
+  EXPECT_EQ(keep("{tag!=\"a\"}"), 6);
+  EXPECT_EQ(keep("{tag!=\"b\"}"), 4);
+  EXPECT_EQ(keep("{tag!~\"7|a\"}"), 4);
+  EXPECT_EQ(keep("{tag=\"\"}"), 4);
+  EXPECT_EQ(keep("{tag!=\"\"}"), 3);
+}
+
 }  // namespace
 }  // namespace firetower::profile
