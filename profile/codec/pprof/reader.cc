@@ -23,6 +23,7 @@ void PprofReader::Clear() {
   functions_.clear();
   locations_.clear();
   lines_.clear();
+  unnamed_function_ = IdMap::kNone;
   mapping_ids_.Clear();
   function_ids_.Clear();
   location_ids_.Clear();
@@ -183,13 +184,24 @@ Status PprofReader::ReadLine(std::string_view message, size_t location_number) {
     return Error(ErrorCode::kExhausted,
                  fmt::format("pprof: more than {} lines of locations", limits_.max_entries));
   }
-  line.function = function_ids_.Find(function);
+  line.function = function != 0 ? function_ids_.Find(function) : UnnamedFunction();
   if (line.function == IdMap::kNone) {
     return Corrupt("location", location_number,
                    fmt::format("function {} does not exist", function));
   }
   lines_.push_back(line);
   return OkStatus();
+}
+
+// Returns the function of a line that names none: its frame has no name but its address. pprof's
+// graphs have a case for such lines, and Go 1.26's refuses their files; what we write it reads.
+// Functions are all read by then, so this one stands behind them.
+uint32_t PprofReader::UnnamedFunction() {
+  if (unnamed_function_ == IdMap::kNone) {
+    unnamed_function_ = function_count();
+    functions_.emplace_back();
+  }
+  return unnamed_function_;
 }
 
 Status PprofReader::ReadLocation(std::string_view message) {

@@ -79,6 +79,7 @@ class PprofReader {
   Status ReadFunction(std::string_view message);
   Status ReadLocation(std::string_view message);
   Status ReadLine(std::string_view message, size_t location_number);
+  uint32_t UnnamedFunction();
   std::string_view SampleMessage(uint32_t index) const;
   Status ReadSample(uint32_t index, PprofLosses* losses);
   Status ReadLabel(std::string_view message, size_t sample_number, PprofLosses* losses);
@@ -111,6 +112,7 @@ class PprofReader {
   std::vector<Function> functions_;
   std::vector<LocationEntry> locations_;
   std::vector<Line> lines_;
+  uint32_t unnamed_function_ = IdMap::kNone;  // of lines that name no function, once there is one
   IdMap mapping_ids_;
   IdMap function_ids_;
   IdMap location_ids_;

@@ -42,6 +42,22 @@ class PprofGo : public ::testing::Test {
   ScratchFolder folder_;
 };
 
+// It refuses the file that we were given: "location id: 1 has a line with nil function".
+TEST_F(PprofGo, ReadsLinesWithoutAFunctionFromUs) {
+  SKIP_WITHOUT_GO();
+  constexpr char kFile[] =
+      "\x0a\x04\x08\x01\x10\x02"          // cpu, nanoseconds
+      "\x12\x06\x0a\x01\x01\x12\x01\x2a"  // a sample of location 1: 42
+      "\x22\x06\x08\x01\x18\x7f\x22\x00"  // at 0x7f, of an empty line
+      "\x32\x00\x32\x03"
+      "cpu\x32\x0bnanoseconds";
+  const auto profile = DecodePprof(std::string_view(kFile, sizeof(kFile) - 1));
+  ASSERT_TRUE(profile) << profile.error().message();
+  const std::string raw = Pprof("-raw", Write(*profile));
+  EXPECT_TRUE(std::regex_search(raw, std::regex("42: 1"))) << raw;
+  EXPECT_THAT(raw, HasSubstr("0x7f"));
+}
+
 TEST_F(PprofGo, ReadsWhatWeWrite) {
   SKIP_WITHOUT_GO();
   StackBuilder stacks;

@@ -120,6 +120,23 @@ TEST(Pprof, SaysWhatIsWrong) {
   EXPECT_THAT(DecodeError(Strings() + Field(2, "\x12\x01\x2a")), HasSubstr("no sample types"));
 }
 
+// A frame of inlined calls, the inner one without a function, and one that has nothing else.
+TEST(Pprof, ReadsLinesWithoutAFunctionAsFramesWithoutAName) {
+  const std::string names = Strings() + Field(6, "main");
+  const std::string function = Field(5, "\x08\x07\x10\x03");
+  const std::string inlined =
+      Field(4, std::string("\x08\x01\x18\x7f") + Field(4, "\x10\x21") + Field(4, "\x08\x07"));
+  const std::string alone = Field(4, std::string("\x08\x02\x18\x10") + Field(4, ""));
+  const std::string sample = Field(2, "\x0a\x02\x01\x02\x12\x01\x2a");
+  const auto profile = DecodePprof(OneType() + sample + inlined + alone + function + names);
+  ASSERT_TRUE(profile) << profile.error().message();
+  for (const Profile& one : {*profile, *DecodePprof(EncodePprof(*profile))}) {
+    EXPECT_EQ(ToFolded(one, 0), "0x10;main;0x7f 42\n");
+    EXPECT_EQ(one.location(one.sample(0).locations[0]).lines[0].line, 0x21);
+    EXPECT_EQ(one.function_count(), 2u);
+  }
+}
+
 TEST(Pprof, HoldsItsLimits) {
   std::string bytes = EncodePprof(Rich());
   auto small = DecodePprof(bytes, {.max_inflated_bytes = 100});
