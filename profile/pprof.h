@@ -26,7 +26,8 @@ struct PprofDecodeLimits {
 
 // Parts of a file that a Profile has no place for.
 struct PprofLosses {
-  uint64_t unknown_fields = 0;  // not in profile.proto, or of another type there
+  uint64_t unknown_fields = 0;  // not in profile.proto
+  uint64_t wrong_types = 0;     // fields of profile.proto that have another type there
   uint64_t label_numbers = 0;   // numbers and units of labels that have a text as well
   uint64_t columns = 0;         // negative ones, and those past 32 bits
   uint64_t texts = 0;           // not UTF-8: U+FFFD stands for what is none

@@ -16,6 +16,7 @@ void AddNoteOfPprof(const PprofLosses& losses, std::vector<std::string>* notes) 
     if (count > 0) note += fmt::format("{}{} {}", note.empty() ? "" : "; ", count, what);
   };
   add(losses.unknown_fields, "fields that profile.proto does not have are left out");
+  add(losses.wrong_types, "fields are left out: profile.proto gives them another type");
   add(losses.label_numbers, "labels have a text and a number: the number is left out, as in pprof");
   add(losses.columns, "columns of lines are left out: they are not of 32 bits");
   add(losses.texts, "texts are not UTF-8: U+FFFD stands for the bytes that are none");

@@ -71,7 +71,7 @@ Status PprofReader::ReadMapping(std::string_view message) {
   int64_t build_id = 0;
   auto visit = [&](const WireField& field) {
     if (field.is_bytes) {
-      ++losses_.unknown_fields;
+      LeaveOut(field, pprof_field::kHasInlineFrames, &losses_);
       return;
     }
     auto flag = [&](Mapping::Flags bit) {
@@ -105,7 +105,7 @@ Status PprofReader::ReadMapping(std::string_view message) {
       case pprof_field::kHasInlineFrames:
         return flag(Mapping::kHasInlineFrames);
       default:
-        ++losses_.unknown_fields;
+        LeaveOut(field, pprof_field::kHasInlineFrames, &losses_);
         break;
     }
   };
@@ -128,7 +128,7 @@ Status PprofReader::ReadFunction(std::string_view message) {
   int64_t texts[] = {0, 0, 0};
   auto visit = [&](const WireField& field) {
     if (field.is_bytes) {
-      ++losses_.unknown_fields;
+      LeaveOut(field, pprof_field::kStartLine, &losses_);
       return;
     }
     switch (field.number) {
@@ -144,7 +144,7 @@ Status PprofReader::ReadFunction(std::string_view message) {
         start_line = field.number_value();
         break;
       default:
-        ++losses_.unknown_fields;
+        LeaveOut(field, pprof_field::kStartLine, &losses_);
         break;
     }
   };
@@ -167,7 +167,7 @@ Status PprofReader::ReadLine(std::string_view message, size_t location_number) {
   uint64_t function = 0;
   auto visit = [&](const WireField& field) {
     if (field.is_bytes) {
-      ++losses_.unknown_fields;
+      LeaveOut(field, pprof_field::kColumn, &losses_);
     } else if (field.number == pprof_field::kFunctionIdOfLine) {
       function = field.value;
     } else if (field.number == pprof_field::kLineNumber) {
@@ -176,7 +176,7 @@ Status PprofReader::ReadLine(std::string_view message, size_t location_number) {
       if (field.value > UINT32_MAX) ++losses_.columns;
       line.column = field.value > UINT32_MAX ? 0 : static_cast<uint32_t>(field.value);
     } else {
-      ++losses_.unknown_fields;
+      LeaveOut(field, pprof_field::kColumn, &losses_);
     }
   };
   if (!ForEachField(message, visit)) return NotAMessage("location", location_number);
@@ -212,7 +212,7 @@ Status PprofReader::ReadLocation(std::string_view message) {
   Status lines = OkStatus();
   auto visit = [&](const WireField& field) {
     if (field.is_bytes) {
-      if (field.number != pprof_field::kLine) ++losses_.unknown_fields;
+      if (field.number != pprof_field::kLine) LeaveOut(field, pprof_field::kIsFolded, &losses_);
       if (field.number == pprof_field::kLine && lines) lines = ReadLine(field.bytes, number);
       return;
     }
@@ -230,7 +230,7 @@ Status PprofReader::ReadLocation(std::string_view message) {
         to.is_folded = field.value != 0;
         break;
       default:
-        ++losses_.unknown_fields;
+        LeaveOut(field, pprof_field::kIsFolded, &losses_);
         break;
     }
   };
@@ -265,7 +265,7 @@ Status PprofReader::ReadLabel(std::string_view message, size_t sample_number, Pp
   int64_t unit = 0;
   auto visit = [&](const WireField& field) {
     if (field.is_bytes) {
-      ++losses->unknown_fields;
+      LeaveOut(field, pprof_field::kNumUnit, losses);
     } else if (field.number == pprof_field::kKey) {
       key = field.number_value();
     } else if (field.number == pprof_field::kStr) {
@@ -275,7 +275,7 @@ Status PprofReader::ReadLabel(std::string_view message, size_t sample_number, Pp
     } else if (field.number == pprof_field::kNumUnit) {
       unit = field.number_value();
     } else {
-      ++losses->unknown_fields;
+      LeaveOut(field, pprof_field::kNumUnit, losses);
     }
   };
   if (!ForEachField(message, visit)) return NotAMessage("sample", sample_number);
@@ -315,7 +315,7 @@ Status PprofReader::ReadSample(uint32_t index, PprofLosses* losses) {
     } else if (field.number == pprof_field::kLabel && field.is_bytes) {
       if (labels) labels = ReadLabel(field.bytes, number, losses);
     } else {
-      ++losses->unknown_fields;
+      LeaveOut(field, pprof_field::kLabel, losses);
     }
   };
   if (!ForEachField(SampleMessage(index), visit) || !lists) return NotAMessage("sample", number);

@@ -84,6 +84,9 @@ class PprofReader {
   Status ReadSample(uint32_t index, PprofLosses* losses);
   Status ReadLabel(std::string_view message, size_t sample_number, PprofLosses* losses);
 
+  // Counts a field that is not read, of a message whose fields are numbered from 1 to `last`.
+  static void LeaveOut(const WireField& field, uint32_t last, PprofLosses* losses);
+
   bool IsString(int64_t index) const {
     return index >= 0 && static_cast<uint64_t>(index) < strings_.size();
   }

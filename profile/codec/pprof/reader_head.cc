@@ -50,7 +50,7 @@ Status PprofReader::ReadHead(const WireField& field) {
       break;
   }
   if (field.is_bytes) {
-    ++losses_.unknown_fields;
+    LeaveOut(field, pprof_field::kDocUrl, &losses_);
     return OkStatus();
   }
   switch (field.number) {
@@ -76,7 +76,7 @@ Status PprofReader::ReadHead(const WireField& field) {
       doc_url_ = field.number_value();
       break;
     default:
-      ++losses_.unknown_fields;
+      LeaveOut(field, pprof_field::kDocUrl, &losses_);
       break;
   }
   return OkStatus();
@@ -134,7 +134,7 @@ Status PprofReader::ReadType(const WireField& field, std::string_view kind, size
                        } else if (!part.is_bytes && part.number == pprof_field::kUnit) {
                          type->unit = part.number_value();
                        } else {
-                         ++losses_.unknown_fields;
+                         LeaveOut(part, pprof_field::kUnit, &losses_);
                        }
                      });
   return whole ? OkStatus() : NotAMessage(kind, number);
@@ -144,6 +144,11 @@ Status PprofReader::ReadComments(const WireField& field) {
   if (!AppendNumbers(field, &comments_)) return Corrupt("comment", 0, "broken list");
   if (comments_.size() <= kMaxComments) return OkStatus();
   return Error(ErrorCode::kExhausted, fmt::format("pprof: more than {} comments", kMaxComments));
+}
+
+void PprofReader::LeaveOut(const WireField& field, uint32_t last, PprofLosses* losses) {
+  const uint32_t number = field.number != 0 ? field.number : field.passed_number;
+  ++(number <= last ? losses->wrong_types : losses->unknown_fields);
 }
 
 PprofLosses PprofReader::FindLosses() const {

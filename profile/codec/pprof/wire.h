@@ -22,6 +22,7 @@ struct WireField {
   std::string_view bytes = {};  // into the message
   // Of a fixed64 field, whose bits are `value`; `number` is 0 then, so that pprof passes it over.
   uint32_t fixed64_number = 0;
+  uint32_t passed_number = 0;  // its own number, where `number` is 0 and nowhere else
 
   int64_t number_value() const { return static_cast<int64_t>(value); }
 };
@@ -129,6 +130,7 @@ class WireReader {
   bool Skip(size_t bytes, WireField* field) {
     if (static_cast<size_t>(end_ - at_) < bytes) return false;
     at_ += bytes;
+    field->passed_number = field->number;
     field->number = 0;
     return true;
   }

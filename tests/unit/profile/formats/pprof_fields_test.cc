@@ -228,20 +228,35 @@ TEST(PprofFields, SurviveConvertAndMerge) {
 TEST(PprofFields, AreToldOfWhereTheyAreLost) {
   const std::string fixed = Varint(20 << 3 | 1) + std::string(8, 'x');
   const Fields files[] = {
-      {.profile = Number(16, 1)},
-      {.profile = fixed},
-      {.profile = Bytes(12, "x")},
-      {.sample = Number(9, 1)},
-      {.label = Number(1, 3) + Number(9, 1), .has_label = true},
-      {.mapping = Number(11, 1)},
-      {.location = Bytes(9, "x")},
-      {.line = Number(9, 1)},
-      {.function = Number(9, 1)},
+      {.profile = Number(16, 1)}, {.profile = fixed},
+      {.sample = Number(9, 1)},   {.label = Number(1, 3) + Number(9, 1), .has_label = true},
+      {.mapping = Number(11, 1)}, {.location = Bytes(9, "x")},
+      {.line = Number(9, 1)},     {.function = Number(9, 1)},
   };
   for (const Fields& fields : files) {
     PprofLosses losses;
     ASSERT_TRUE(DecodePprof(fields.ToFile(), {}, &losses));
     EXPECT_EQ(losses, PprofLosses{.unknown_fields = 1}) << &fields - files;
+  }
+  const auto fixed32 = [](uint32_t field) { return Varint(field << 3 | 5) + "four"; };
+  const Fields of_other_types[] = {
+      {.profile = Bytes(12, "x")},
+      {.profile = Varint(9 << 3 | 1) + std::string(8, 'x')},
+      {.profile = Bytes(11, Bytes(1, "cpu"))},
+      {.sample = fixed32(2)},
+      {.label = Number(1, 3) + Bytes(2, "x"), .has_label = true},
+      {.mapping = Bytes(5, "/bin/app")},
+      {.location = Bytes(3, "x")},
+      {.line = fixed32(2)},
+      {.function = Bytes(2, "main")},
+  };
+  for (const Fields& fields : of_other_types) {
+    PprofLosses losses;
+    ASSERT_TRUE(DecodePprof(fields.ToFile(), {}, &losses));
+    EXPECT_EQ(losses, PprofLosses{.wrong_types = 1}) << &fields - of_other_types;
+    std::vector<std::string> notes;
+    ASSERT_TRUE(DecodeProfile(fields.ToFile(), "", {}, &notes));
+    EXPECT_THAT(notes, ElementsAre("1 fields are left out: profile.proto gives them another type"));
   }
   PprofLosses losses;
   const Fields odd{.profile = Bytes(6, "caf\xe9"),
