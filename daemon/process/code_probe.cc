@@ -27,6 +27,14 @@ bool IsLoaded(const Elf64_Phdr& header) {
 }
 bool IsCode(const Elf64_Phdr& header) { return IsLoaded(header) && (header.p_flags & PF_X) != 0; }
 
+// Says whether a file without headers may get them: its first bytes are zero, or an image's.
+bool MayGetHeaders(const symbolizer::FileSource& source) {
+  std::array<std::byte, SELFMAG> magic{};
+  if (!source.ReadAt(0, magic)) return true;
+  return std::memcmp(magic.data(), ELFMAG, SELFMAG) == 0 ||
+         std::ranges::all_of(magic, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 // Padding tells nothing: it is the same everywhere.
 bool Tells(std::span<const std::byte> bytes) {
   return std::ranges::any_of(bytes, [&](std::byte byte) { return byte != bytes.front(); });
@@ -80,13 +88,22 @@ bool CodeProbe::IsImage(uint32_t pid, const MapsLine& line) {
            header.p_offset + header.p_filesz > line.file_offset;
   });
   if (known_.size() >= kMaxKnown) known_.clear();
-  known_[{line.device, line.inode}] = is_image;
+  Seen& seen = known_[{line.device, line.inode}];
+  seen.is_image = is_image;
+  seen.is_final =
+      !image->headers.empty() || ++seen.looks >= kMaxLooks || !MayGetHeaders(image->source);
   return is_image;
 }
 
 std::optional<bool> CodeProbe::Known(uint64_t device, uint64_t inode) const {
   const auto known = known_.find({device, inode});
-  return known != known_.end() ? std::optional(known->second) : std::nullopt;
+  const bool is_final = known != known_.end() && known->second.is_final;
+  return is_final ? std::optional(known->second.is_image) : std::nullopt;
+}
+
+bool CodeProbe::MayBecomeImage(uint64_t device, uint64_t inode) const {
+  const auto known = known_.find({device, inode});
+  return known != known_.end() && !known->second.is_final;
 }
 
 CodeProbe::Match CodeProbe::FindOrigin(uint32_t pid, const std::vector<MapsLine>& lines,

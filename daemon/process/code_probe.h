@@ -33,11 +33,18 @@ class CodeProbe {
   CodeProbe(const ProcFs& proc, FileSystems& file_systems);
   ~CodeProbe();
 
-  // Whether the file that is mapped there is an ELF image that has code there. Kept by its inode,
-  // once it could be read.
+  // Looks at a file without an image so often while its headers may still be written: programs map
+  // a memory file and write the image into it afterwards. A compiler's file may begin with zeros
+  // for as long as it lives, so there is an end.
+  static constexpr uint8_t kMaxLooks = 6;
+
+  // Says whether the file that is mapped there is an ELF image that has code there. The answer is
+  // kept by its inode, once the file could be read and its headers are written.
   bool IsImage(uint32_t pid, const MapsLine& line);
-  // What IsImage said of that file; nullopt if it was not asked or could not say.
+  // Returns what IsImage said of that file; nullopt if it was not asked or could not say.
   std::optional<bool> Known(uint64_t device, uint64_t inode) const;
+  // Says whether IsImage read that file and found headers that may still be written.
+  bool MayBecomeImage(uint64_t device, uint64_t inode) const;
 
   struct Origin {
     size_t line = 0;  // of the file, in the process's
@@ -62,7 +69,12 @@ class CodeProbe {
 
   const ProcFs& proc_;
   FileSystems& file_systems_;
-  std::map<std::pair<uint64_t, uint64_t>, bool> known_;  // by device and inode
+  struct Seen {
+    bool is_image = false;
+    bool is_final = false;
+    uint8_t looks = 0;
+  };
+  std::map<std::pair<uint64_t, uint64_t>, Seen> known_;  // by device and inode
   std::unique_ptr<Opened> last_;  // a compiler's hundreds of mappings have one file before them
 };
 

@@ -107,6 +107,10 @@ CodeProbe::Match ProcessTable::ProbeLine(const Process& process, const std::vect
   }
   CodeProbe::Origin origin;
   const CodeProbe::Match match = probe_.FindOrigin(process.pid, lines, index, origin);
+  if (match == CodeProbe::Match::kNone && line.inode != 0 &&
+      probe_.MayBecomeImage(line.device, line.inode)) {
+    return CodeProbe::Match::kDiffers;  // Looked at again, as memory that is not copied yet.
+  }
   if (match != CodeProbe::Match::kSame) return match;
   const MapsLine& file = lines[origin.line];
   // As the records told it, if some of its code is still the file's.

@@ -153,6 +153,38 @@ TEST_F(CodeProbeTest, AMemoryFileThatACompilerWroteIsMemory) {
   EXPECT_EQ(static_cast<uint64_t>(table_.Find(7)->next_probe_ns), refreshes) << "looked once";
 }
 
+// A program maps the file, writes the image into it, and runs it there.
+TEST_F(CodeProbeTest, AMemoryFileThatIsWrittenAfterItWasMappedIsAModule) {
+  for (const std::string& early : {std::string(kTextBytes, '\0'), Image().substr(0, 20)}) {
+    const uint64_t inode = 42 + early.size();
+    SetMaps(Line(kText, kText + kTextBytes, "r-xs", 0x1000, "/memfd:app (deleted)", inode));
+    MapFile(kText, kText + kTextBytes, early);
+    Tell("/memfd:app (deleted)", kText, kTextBytes, 0x1000, inode);
+    Meet();
+    EXPECT_EQ(ModuleAt(kText).kind, ModuleKind::kJit);
+    MapFile(kText, kText + kTextBytes, Image());
+    clock_.Advance(300 * kNsPerMs);
+    table_.EndRound();
+    EXPECT_EQ(ModuleAt(kText).kind, ModuleKind::kFile) << early.size();
+    EXPECT_FALSE(table_.Find(7)->suspect);
+  }
+}
+
+TEST_F(CodeProbeTest, AMemoryFileThatStaysZeroIsGivenUp) {
+  SetMaps(Line(kText, kText + kTextBytes, "r-xs", 0, "/memfd:jit (deleted)", 42));
+  MapFile(kText, kText + kTextBytes, std::string(kTextBytes, '\0'));
+  Tell("/memfd:jit (deleted)", kText, kTextBytes, 0, 42);
+  Meet();
+  for (int i = 0; i < 60; ++i) {
+    clock_.Advance(kNsPerSecond);
+    table_.EndRound();
+  }
+  EXPECT_FALSE(table_.Find(7)->suspect);
+  EXPECT_EQ(ModuleAt(kText).kind, ModuleKind::kJit);
+  Tell("/memfd:jit (deleted)", 0x10000, kTextBytes, 0, 42);
+  EXPECT_FALSE(table_.Find(7)->suspect) << "its inode is known";
+}
+
 // Code that a compiler put behind an image in the same file.
 TEST_F(CodeProbeTest, OnlyWhatAnImageLoadsAsCodeIsItsCode) {
   SetMaps(Line(kText, kText + kTextBytes, "r-xp", 0x8000, "/dev/shm/app", 42));
