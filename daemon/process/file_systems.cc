@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 12> kLocalTypes = {
     "ext2", "ext3", "ext4",  "xfs",     "btrfs",    "f2fs",
     "zfs",  "vfat", "erofs", "iso9660", "squashfs", "overlay"};
 
+constexpr uint32_t kFirstProcess = 1;
+
 FileSystems::Kind KindOf(std::string_view type) {
   if (std::ranges::find(kMemoryTypes, type) != kMemoryTypes.end())
     return FileSystems::Kind::kMemory;
@@ -66,10 +68,14 @@ FileSystems::Kind FileSystems::Of(uint32_t pid, uint64_t device) {
   }
   if (const auto known = kinds_.find(device); known != kinds_.end()) return known->second;
   Learn(pid);
-  // A device that the process does not show: a file of the layer below an overlay (before Linux
-  // 6.5), whose disk it is.
-  const Kind unseen = device >> 32 != 0 ? Kind::kLocal : Kind::kOther;
-  return kinds_.try_emplace(device, unseen).first->second;
+  // The process may not show the device: before Linux 6.5, files of an overlay are those of the
+  // layer below, whose disk is mounted on the machine and not in the container. The first process
+  // shows the machine's mounts. A major number does not prove a disk, as FUSE has block devices too
+  // (fuseblk of ntfs-3g), and a server that died would keep the resolve thread waiting for ever. So
+  // a device that neither shows, of a file system that was unmounted lazily, is not known to be
+  // local: its memory keeps the kind [jit], which costs names and stops nothing.
+  if (!kinds_.contains(device) && pid != kFirstProcess) Learn(kFirstProcess);
+  return kinds_.try_emplace(device, Kind::kOther).first->second;
 }
 
 // "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw", proc_pid_mountinfo(5).

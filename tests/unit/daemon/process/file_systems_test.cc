@@ -42,11 +42,24 @@ TEST_F(FileSystemsTest, AreTheTypesOfMountinfo) {
   EXPECT_EQ(systems_.Of(7, Device(0, 24)), Kind::kOther);
 }
 
-TEST_F(FileSystemsTest, ADeviceThatIsNotMountedIsADiskOrUnknown) {
+// Below an overlay, before Linux 6.5: the machine has the disk mounted, the container has not.
+TEST_F(FileSystemsTest, ADeviceThatTheProcessDoesNotShowIsAsTheMachineHasIt) {
   Mount("36 35 98:0 / / rw - ext3 /dev/root rw\n");
-  EXPECT_EQ(systems_.Of(7, Device(8, 1)), Kind::kLocal) << "below an overlay";
+  WriteText(proc_.Of(1) + "/mountinfo",
+            "36 35 8:1 / / rw - xfs /dev/sda1 rw\n"
+            "37 36 8:17 / /mnt rw - fuseblk /dev/sdb1 rw\n"
+            "38 36 0:30 / /nfs rw - nfs4 server:/ rw\n");
+  EXPECT_EQ(systems_.Of(7, Device(8, 1)), Kind::kLocal);
+  EXPECT_EQ(systems_.Of(7, Device(8, 17)), Kind::kOther) << "FUSE of a block device";
+  EXPECT_EQ(systems_.Of(7, Device(0, 30)), Kind::kOther);
+  EXPECT_EQ(systems_.Of(8, Device(8, 1)), Kind::kLocal) << "its process has gone";
+}
+
+TEST_F(FileSystemsTest, ADeviceThatNobodyShowsIsUnknown) {
+  Mount("36 35 98:0 / / rw - ext3 /dev/root rw\n");
+  EXPECT_EQ(systems_.Of(7, Device(8, 1)), Kind::kOther) << "a disk's, or FUSE's";
   EXPECT_EQ(systems_.Of(7, Device(0, 99)), Kind::kOther) << "a server's that was unmounted";
-  EXPECT_EQ(systems_.Of(8, Device(0, 98)), Kind::kOther) << "its process has gone";
+  EXPECT_EQ(systems_.Of(1, Device(8, 1)), Kind::kOther);
 }
 
 TEST_F(FileSystemsTest, KnowsTheMountOfMemoryFiles) {
