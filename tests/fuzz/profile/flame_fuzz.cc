@@ -51,6 +51,25 @@ bool IsText(std::string_view text) {
          });
 }
 
+void CheckDrawing(const Flame& flame, const FlameOptions& options, std::string_view text) {
+  // Drawing is nine tenths of an input's time: each is drawn in one form, by its length.
+  switch (text.size() % 3) {
+    case 0:
+      CHECK(nlohmann::json::accept(FlameLevelsJson(flame, text)));
+      CHECK(nlohmann::json::accept(FlameRowsJson(flame, text)));
+      break;
+    case 1:
+      CHECK(IsText(FlameSvg(flame, options)));
+      break;
+    default: {
+      const std::string html = FlameHtml(flame, options, text);
+      const size_t begin = html.find("id=\"data\">");
+      CHECK(html.find_first_of("<>&", begin + 10) == html.find("</script>", begin));
+      break;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace firetower::profile
 
@@ -71,11 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CHECK(flame);
   CHECK(flame->levels.total() == drawn.Total(1));
   profile::CheckSums(flame->levels);
-  CHECK(nlohmann::json::accept(profile::FlameLevelsJson(*flame, text)));
-  CHECK(nlohmann::json::accept(profile::FlameRowsJson(*flame, text)));
-  CHECK(profile::IsText(profile::FlameSvg(*flame, options)));
-  const std::string html = profile::FlameHtml(*flame, options, text);
-  size_t begin = html.find("id=\"data\">");
-  CHECK(html.find_first_of("<>&", begin + 10) == html.find("</script>", begin));
+  profile::CheckDrawing(*flame, options, text);
   return 0;
 }
