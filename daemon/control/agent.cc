@@ -271,6 +271,10 @@ class AgentImpl : public Agent {
     doctor.sideband_ring_bytes = config_.sideband_ring_bytes;
     doctor.cgroup = [this] { return CgroupFacts{hierarchy_.mode, hierarchy_.Name(), ""}; };
     doctor.store = [this] { return ProbeStore(*store_, clock_); };
+    doctor.names = [this]() -> std::optional<NameFacts> {
+      const std::shared_ptr<const NameFacts> facts = exporter_->name_facts();
+      return facts ? std::optional(*facts) : std::nullopt;
+    };
     doctor.policies = [this] { return PolicyFactsNow(); };
     std::function<std::vector<std::string>()> awaited;
     if (cluster_) {

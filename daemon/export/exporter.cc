@@ -106,6 +106,7 @@ void Exporter::TakeSlice(Slice& slice) {
   symbol_hits_.store(namer_.hits(), std::memory_order_relaxed);
   symbol_misses_.store(namer_.misses(), std::memory_order_relaxed);
   if (slice.ends_window) {
+    name_facts_.Publish(std::make_shared<const NameFacts>(namer_.TakeFacts()));
     Flush(false);
   } else {
     SendSealed(false);

@@ -75,6 +75,9 @@ class Exporter {
 
   uint64_t symbol_hits() const { return symbol_hits_.load(std::memory_order_relaxed); }
   uint64_t symbol_misses() const { return symbol_misses_.load(std::memory_order_relaxed); }
+  // Returns how the frames of the last window got their names; null before the first one ended. Any
+  // thread.
+  std::shared_ptr<const NameFacts> name_facts() const { return name_facts_.Get(); }
   // Samples of pods in windows that were sent, by how their name came.
   struct PodSamples {
     uint64_t named = 0;
@@ -139,9 +142,10 @@ class Exporter {
   std::deque<Sealed> sealed_;
   std::vector<Sealed> sent_;  // what of them is not in the store yet
   uint64_t windows_ = 0;
-  bool shows_kernel_ = false;    // the open window, somewhere
-  uint64_t late_opted_out_ = 0;  // samples of containers whose name came after their window
-  int64_t start_s_ = 0;          // of the last window
+  bool shows_kernel_ = false;           // the open window, somewhere
+  uint64_t late_opted_out_ = 0;         // samples of containers whose name came after their window
+  int64_t start_s_ = 0;                 // of the last window
+  SnapshotCell<NameFacts> name_facts_;  // for the HTTP threads
   std::atomic<uint64_t> symbol_hits_{0};
   std::atomic<uint64_t> symbol_misses_{0};
   std::atomic<uint64_t> dropped_samples_{0};

@@ -131,9 +131,58 @@ FrameName FrameNamer::NamedFrames(uint32_t table, uint64_t address) {
   return name;
 }
 
+namespace {
+
+std::optional<NameLoss> LossOf(Unread unread) {
+  switch (unread) {
+    case Unread::kNot:
+      return std::nullopt;
+    case Unread::kGone:
+      return NameLoss::kGone;
+    case Unread::kDenied:
+      return NameLoss::kDenied;
+    case Unread::kNotFound:
+      return NameLoss::kNotFound;
+    case Unread::kNotElf:
+      return NameLoss::kNotElf;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void FrameNamer::CountLoss(const Frame& frame, const Module& module) {
+  const auto count = [&](NameLoss loss) { ++losses_[static_cast<size_t>(loss)]; };
+  if (module.kind == ModuleKind::kJit) return count(NameLoss::kMemory);
+  if (module.kind == ModuleKind::kUnknown) return count(NameLoss::kUnmapped);
+  if (module.kind != ModuleKind::kFile) return;
+  const auto table = tables_.find(frame.module);
+  const bool is_read = table != tables_.end() && table->second.found.table != nullptr;
+  if (is_read) return count(NameLoss::kNoSymbol);
+  if (const auto loss = LossOf(module.unread.load(std::memory_order_relaxed))) return count(*loss);
+  const bool has_none =
+      table != tables_.end() && table->second.found.state == SymbolCache::State::kNegative;
+  count(has_none ? NameLoss::kNoSymbol : NameLoss::kNotYet);
+}
+
+NameFacts FrameNamer::TakeFacts() {
+  NameFacts facts;
+  facts.frames = hits_ + misses_ - std::exchange(facts_begin_, hits_ + misses_);
+  for (size_t i = 0; i < kNameLosses; ++i) facts.losses[i].frames = std::exchange(losses_[i], 0);
+  for (const std::shared_ptr<const Module>& module : modules_) {
+    if (module == nullptr || module->kind != ModuleKind::kFile) continue;
+    const auto loss = LossOf(module->unread.load(std::memory_order_relaxed));
+    if (!loss) continue;
+    NameFacts::Loss& to = facts.losses[static_cast<size_t>(*loss)];
+    if (to.files++ == 0) to.example = module->path;
+  }
+  return facts;
+}
+
 FrameName FrameNamer::Unnamed(const Frame& frame, const Module& module, uint64_t address,
                               bool settled) {
   ++misses_;
+  if (!is_again_) CountLoss(frame, module);
   std::string text = symbolizer::FormatUnknown(Basename(module.path), frame.offset);
   FrameName name;
   name.lines.push_back({.name = text, .system_name = text});
@@ -208,7 +257,9 @@ FrameName FrameNamer::NameJit(const Frame& frame, const Module& module) {
 
 FrameName FrameNamer::NameAgain(const Frame& frame) {
   uint64_t misses = misses_;
+  is_again_ = true;
   FrameName name = Name(frame);
+  is_again_ = false;
   misses_ = misses;
   return name;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "daemon/export/name_losses.h"
 #include "daemon/export/symbol_loader.h"
 #include "daemon/pipeline/slice.h"
 #include "symbolizer/name_memo.h"
@@ -66,8 +67,11 @@ class FrameNamer {
 
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }
+  // Returns what was counted since the last call, and which files cannot be read as it is called.
+  NameFacts TakeFacts();
 
  private:
+  void CountLoss(const Frame& frame, const Module& module);
   FrameName NameFile(const Frame& frame, const Module& module);
   void DropTables();
   struct Table {
@@ -117,6 +121,9 @@ class FrameNamer {
   int64_t read_ns_ = 0;  // spent on reading lines in this slice
   uint64_t hits_ = 0;
   uint64_t misses_ = 0;
+  bool is_again_ = false;     // a name is looked up once more
+  uint64_t facts_begin_ = 0;  // hits_ and misses_ when TakeFacts() was called last
+  std::array<uint64_t, kNameLosses> losses_ = {};  // since then
 };
 
 // What stands for a stack without frames: it is lost, or what the sample showed has no frames of

@@ -184,10 +184,13 @@ void SymbolLoader::Load(const MappedModule& request) {
   }
   Result<symbolizer::FileSource> source = OpenModuleFile(proc_root_, request, FileUse::kNames);
   if (!source && (request.maybe_gone || IsGone(source.error(), proc_root_, request.pid))) {
+    module.unread.store(Unread::kGone, std::memory_order_relaxed);
     module.symbols.store(Module::kWanted, std::memory_order_release);
     return;
   }
   if (!source) {
+    const bool denied = source.error().code() == ErrorCode::kPermission;
+    module.unread.store(denied ? Unread::kDenied : Unread::kNotFound, std::memory_order_relaxed);
     bool give_up = module.failures.fetch_add(1, std::memory_order_relaxed) + 1 >= kMaxFailures;
     if (give_up) failed_.fetch_add(1, std::memory_order_relaxed);
     module.symbols.store(give_up ? Module::kFailed : Module::kWanted, std::memory_order_release);
@@ -197,6 +200,7 @@ void SymbolLoader::Load(const MappedModule& request) {
 }
 
 void SymbolLoader::Tell(const Module& module, const Own& own) {
+  module.unread.store(Unread::kNot, std::memory_order_relaxed);
   module.names_hash.store(own.hash, std::memory_order_relaxed);
   module.own_names.store(own.names, std::memory_order_release);
   module.symbols.store(Module::kLoaded, std::memory_order_release);
@@ -219,6 +223,7 @@ void SymbolLoader::Read(const MappedModule& request, symbolizer::FileSource sour
   const auto known = known_.find(file);
   if (known != known_.end() && Share(module, known->second)) return;
   Result<SymbolFiles> files = FilesOf(std::move(source), request);
+  module.unread.store(files ? Unread::kNot : Unread::kNotElf, std::memory_order_relaxed);
   if (!files) return Fail(module, files.error());
   Own own;
   own.key = module.cache_key;

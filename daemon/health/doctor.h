@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "daemon/health/host_checks.h"
+#include "daemon/health/modules_check.h"
 #include "daemon/health/store_check.h"
 
 namespace firetower::daemon {
@@ -19,6 +20,8 @@ struct DoctorInput {
   std::function<CgroupFacts()> cgroup = {};          // unset: not checked
   std::function<StoreFacts()> store = {};            // unset: not checked
   std::function<std::vector<Check>()> cluster = {};  // unset: there is none
+  // Unset: not checked. Nothing: no window has ended yet.
+  std::function<std::optional<NameFacts>()> names = {};
   // Unset: everything is profiled without a policy. Nothing: not all are known yet.
   std::function<std::optional<PolicyFacts>()> policies = {};
 };

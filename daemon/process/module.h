@@ -25,6 +25,15 @@ enum class ModuleKind : uint8_t {
   kJit,  // memory that a program wrote code to: named, if at all, by a perf-map
 };
 
+// Says why the symbols of a module's file were not read.
+enum class Unread : uint8_t {
+  kNot,       // they were, or nobody tried yet
+  kGone,      // its process ended, or maps it no more
+  kDenied,    // the kernel refused to open it
+  kNotFound,  // neither the process nor a parent shows that file
+  kNotElf,    // no ELF image, or a damaged one
+};
+
 // Code that addresses point into. Identity never changes; shared by every process that maps it and
 // by every thread.
 //
@@ -42,6 +51,8 @@ struct Module {
   enum State : uint8_t { kWanted, kAsked, kLoaded, kFailed };
   mutable std::atomic<uint8_t> symbols{kWanted};
   mutable std::atomic<uint8_t> failures{0};
+  // How the last try to read its symbols ended. Written by the symbols thread.
+  mutable std::atomic<Unread> unread{Unread::kNot};
   // How many functions the file names itself, by more than its build id covers; 0: none, or it was
   // not read. And SymbolTable::NamesHash() of them. Written by the symbols and fetch threads, the
   // hash first.

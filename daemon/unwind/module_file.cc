@@ -110,10 +110,15 @@ Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
   std::string mapping =
       fmt::format("{}/{}/map_files/{:x}-{:x}", proc_root, mapped.pid, mapped.start, mapped.end);
   bool other = false;
-  if (Result<UniqueFd> fd = symbolizer::OpenForeign(mapping, kMaxModuleBytes)) {
+  bool denied = false;
+  Result<UniqueFd> mapped_fd = symbolizer::OpenForeign(mapping, kMaxModuleBytes);
+  if (mapped_fd) {
     const auto is_mapped = [&] { return IsMapped(proc_root, mapped); };
-    if (auto source = Accept(module, *std::move(fd), use, is_mapped)) return *std::move(source);
+    if (auto source = Accept(module, *std::move(mapped_fd), use, is_mapped))
+      return *std::move(source);
     other = true;
+  } else {
+    denied = mapped_fd.error().code() == ErrorCode::kPermission;
   }
   // The range may be cut by now, or memory that its code was moved to.
   if (auto source = other ? std::nullopt : OpenOtherMapping(proc_root, mapped, use))
@@ -121,8 +126,13 @@ Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
   const ProcessFiles files(proc_root, mapped);
   for (const std::string& root : files.roots()) {
     Result<UniqueFd> fd = symbolizer::OpenForeignBelow(root, module.path, kMaxModuleBytes);
+    denied |= !fd && fd.error().code() == ErrorCode::kPermission;
     if (!fd) continue;
     if (auto source = Accept(module, *std::move(fd), use, nullptr)) return *std::move(source);
+  }
+  if (denied && !other) {
+    return Error(ErrorCode::kPermission,
+                 "the kernel refused to open " + module.path + " of its process or a parent");
   }
   return Error(other ? ErrorCode::kUnavailable : ErrorCode::kNotFound,
                "neither its process nor a parent shows " + module.path);

@@ -38,8 +38,9 @@ struct MappedModule {
 // files too), else its path inside the root of the process or of one of its parents. Its build id,
 // or without one its inode, must be the one that was mapped; for its names it must be that one of
 // the files with the build id, too (Module::stamp). A build id nobody knew yet is told to the
-// module. Errors: kNotFound when none of these opens or is the right file; kUnavailable if another
-// file is mapped there by now: another process may show it.
+// module. Errors: kNotFound when none of these opens or is the right file, kPermission if the
+// kernel refused one; kUnavailable if another file is mapped there by now: another process may show
+// it.
 enum class FileUse : uint8_t { kCode, kNames };
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
                                               const MappedModule& mapped,

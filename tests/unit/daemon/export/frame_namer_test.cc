@@ -59,6 +59,39 @@ TEST_F(FrameNamerTest, NamesNothingBeyondASymbolsEnd) {
   EXPECT_EQ(namer_.misses(), 1u);
 }
 
+TEST_F(FrameNamerTest, TellsWhyFramesHaveNoName) {
+  const uint32_t other = code_.AddModule("/usr/bin/other", {});
+  Slice slice;
+  code_.TellModules(slice);
+  namer_.LearnModules(slice);
+  namer_.BeginSlice();
+  const auto loss_of = [](const NameFacts& facts, NameLoss loss) {
+    return facts.losses[static_cast<size_t>(loss)];
+  };
+  namer_.Name({app_, 0, 16 + 3});
+  namer_.Name({app_, 0, 0x5000});
+  namer_.Name({ModuleRegistry::kJit, 7, 0x7000});
+  namer_.Name({ModuleRegistry::kUnknown, 7, 0x7000});
+  namer_.NameAgain({ModuleRegistry::kUnknown, 7, 0x7000});
+  const NameFacts facts = namer_.TakeFacts();
+  EXPECT_EQ(facts.frames, 4u);
+  EXPECT_EQ(loss_of(facts, NameLoss::kNoSymbol).frames, 1u);
+  EXPECT_EQ(loss_of(facts, NameLoss::kMemory).frames, 1u);
+  EXPECT_EQ(loss_of(facts, NameLoss::kUnmapped).frames, 1u);
+
+  namer_.BeginSlice();
+  namer_.Name({other, 7, 0x10});
+  slice.modules.back().module->unread.store(Unread::kDenied);
+  namer_.Name({other, 7, 0x10});
+  const NameFacts later = namer_.TakeFacts();
+  EXPECT_EQ(later.frames, 2u) << "since the last call";
+  EXPECT_EQ(loss_of(later, NameLoss::kNoSymbol).frames, 0u);
+  EXPECT_EQ(loss_of(later, NameLoss::kNotYet).frames, 1u);
+  EXPECT_EQ(loss_of(later, NameLoss::kDenied).frames, 1u);
+  EXPECT_EQ(loss_of(later, NameLoss::kDenied).files, 1u);
+  EXPECT_EQ(loss_of(later, NameLoss::kDenied).example, "/usr/bin/other");
+}
+
 TEST_F(FrameNamerTest, AsksAgainForATableThatWasEvicted) {
   code_.module(app_).symbols = Module::kLoaded;
   cache_.Erase(code_.module(app_).cache_key);

@@ -271,6 +271,7 @@ TEST_F(SymbolLoaderTest, GivesUpAfterItsNumberOfFailures) {
   }
   WantAndWait(module);
   EXPECT_EQ(module->symbols, Module::kFailed);
+  EXPECT_EQ(module->unread, Unread::kNotFound);
   EXPECT_EQ(loader_.failed(), 1u);
   EXPECT_EQ(loader_.loaded(), 0u);
 }
@@ -284,8 +285,10 @@ TEST_F(SymbolLoaderTest, ProcessesThatEndTooEarlySayNothingOfTheirFiles) {
     EXPECT_EQ(module->symbols, Module::kWanted);
   }
   EXPECT_EQ(loader_.failed(), 0u);
+  EXPECT_EQ(module->unread, Unread::kGone);
   WriteMapped(8, Program("shared", "\x01\x02"));
   WantAndWait(module, 8);
+  EXPECT_EQ(module->unread, Unread::kNot);
   EXPECT_EQ(FunctionOf(*module), "shared");
 }
 
@@ -305,6 +308,7 @@ TEST_F(SymbolLoaderTest, RemembersAFileWithoutSymbols) {
   auto module = MakeModule("/opt/script", "", inode);
   WantAndWait(module);
   EXPECT_EQ(module->symbols, Module::kLoaded);
+  EXPECT_EQ(module->unread, Unread::kNotElf);
   EXPECT_EQ(cache_.Find(module->cache_key).state, SymbolCache::State::kNegative);
   EXPECT_EQ(loader_.failed(), 1u);
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "tests/support/fake_proc.h"
 #include "tests/support/open_watch.h"
@@ -53,6 +54,22 @@ TEST_F(ModuleFileTest, IsTheMappedOneFirst) {
   auto source = OpenModuleFile(proc_.root(), mapped_);
   ASSERT_TRUE(source) << source.error().message();
   EXPECT_EQ(source->size(), 4u);
+}
+
+// As without CAP_DAC_READ_SEARCH, or where SELinux says no: the file may be there.
+TEST_F(ModuleFileTest, TellsARefusalFromAFileThatIsNotThere) {
+  if (::geteuid() != 0) GTEST_SKIP() << "not root: cannot become another user";
+  WriteText(lib_ + "/x.so", "four");
+  module_->inode = InodeOf(lib_ + "/x.so");
+  ::chmod(lib_.c_str(), 0700);
+  ::chmod(maps_.c_str(), 0700);
+  ::chmod(proc_.root().c_str(), 0755);
+  ASSERT_EQ(::seteuid(65534), 0);
+  const ErrorCode refused = Refusal();
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_EQ(refused, ErrorCode::kPermission);
+  std::filesystem::remove(lib_ + "/x.so");
+  EXPECT_EQ(Refusal(), ErrorCode::kNotFound);
 }
 
 // Its process has called exec, or loaded another library in its place, since it was mapped.
