@@ -26,7 +26,7 @@ class CodeProbe {
   static constexpr size_t kMaxKnown = 4096;
   // Mappings before one that may be of the file that it was moved from: its own pieces and data.
   static constexpr size_t kMaxBefore = 32;
-  // What is compared: so many pieces of a mapping, of so many bytes.
+  // Compares so many pieces of a mapping, each of so many bytes.
   static constexpr size_t kPieces = 16;
   static constexpr size_t kPieceBytes = 64;
 

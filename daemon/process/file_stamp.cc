@@ -39,7 +39,7 @@ Result<FileStamp> ReadStamp(int fd) {
 
 Result<FileStamp> StatFile(const std::string& path) {
   struct statx info {};
-  // What the kernel knows of it: a server may never answer.
+  // Takes the kernel's own copy, because a file server may never answer.
   if (::statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &info) != 0)
     return ErrnoError("stat " + path);
   if (!S_ISREG(info.stx_mode)) return Error(ErrorCode::kInvalid, "not a regular file");

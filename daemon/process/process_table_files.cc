@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table finds out of the files and the memory that processes map.
+// Methods of ProcessTable that look at the files and the memory that processes map.
 #include <algorithm>
 #include <utility>
 
@@ -113,7 +113,7 @@ CodeProbe::Match ProcessTable::ProbeLine(const Process& process, const std::vect
   }
   if (match != CodeProbe::Match::kSame) return match;
   const MapsLine& file = lines[origin.line];
-  // As the records told it, if some of its code is still the file's.
+  // Takes the module that the records told, if some of its code is still the file's.
   const auto known = std::ranges::find_if(*process.mappings, [&](const ProcessMapping& other) {
     return other.path_hash == PathHash(file.path) && !other.moved &&
            modules_.Get(other.module)->kind == ModuleKind::kFile;

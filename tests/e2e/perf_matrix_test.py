@@ -43,7 +43,7 @@ RECORDINGS = {
     "all in a line": ("-e", "page-faults", "-c", "5", "-d", "-W", "--phys-data", "--data-page-size", "--code-page-size",
                       "-k", "CLOCK_MONOTONIC"),
 }
-# What people run: none of it may be refused, where perf itself prints it.
+# Fields and options that people run: none may be refused where perf itself prints it.
 COMMON = [("", ()), ("", ("--ns",)), ("", ("--reltime",)), ("", ("--header",)), ("", ("--show-task-events", "--show-mmap-events")),
           ("", ("--no-inline",)), ("+srcline", ()), ("+misc", ()), ("+flags", ()), ("+addr", ()), ("+pid", ()), ("+pid,+misc", ("--ns",)),
           ("-comm", ()), ("-period", ()), ("-cpu", ()), ("-tid", ()), ("-time", ()), ("-event", ()), ("-dso", ()), ("-sym", ()),
@@ -64,7 +64,7 @@ def runs(perf, name, data):
         for field in perf.fields:
             yield field, ()
     if FULL and name in ("stacks", "two events", "all fields", "all in a line"):
-        # What was not recorded is printed with no other field either.
+        # A field that was not recorded is printed with no other field either.
         lacking = {field.lstrip("+-") for field in signed
                    if re.search("attribute set|requested but", perf.script(data, "-F", field)[1])} - {"srcline", "srccode"}
         for fields in (signed, perf.fields):

@@ -62,7 +62,7 @@ class Builds:
 
 @contextlib.contextmanager
 def huge_pages(count):
-    """As many huge pages more, if the machine gives them."""
+    """Adds `count` huge pages for a while; tells whether the machine gave any."""
     before = int(HUGE_PAGES.read_text()) if HUGE_PAGES.exists() else 0
     with contextlib.suppress(OSError):
         HUGE_PAGES.write_text(str(before + count))
@@ -74,7 +74,7 @@ def huge_pages(count):
 
 
 class Programs:
-    """What runs on the host, each under a name of its own, which its samples carry."""
+    """Programs on the host, each under a name of its own, which its samples carry."""
 
     def __init__(self, shm):
         self.mark = secrets.token_hex(2)
@@ -116,7 +116,7 @@ def build_all(programs, builds, has_huge_pages):
 
 
 def judge_chain(case, name, profile, comm, module, chain=CHAIN, share=SHARE):
-    """Of the program's own samples, how many show whole stacks that end with `chain`, in that module."""
+    """Counts those of the program's own samples that show whole stacks which end with `chain`, in that module."""
     total = good = 0
     others = {}
     for sample in profile.samples:
@@ -178,7 +178,7 @@ def named_pairs(engine):
     shutil.copy(folder / "whole", folder / "stripped")
     run("strip", folder / "stripped")
     for name in ("named1", "named2", "whole", "stripped"):
-        os.utime(folder / name, (1e9, 1e9))  # As in images that are built reproducibly.
+        os.utime(folder / name, (1e9, 1e9))  # Images that are built reproducibly have one time for all files.
 
     def container(program):
         # At the same place in each, on a tmpfs of its own: inodes have equal numbers.

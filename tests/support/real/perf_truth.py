@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What perf recorded, told by the same perf one field at a time, and what of it a set of fields prints."""
+"""Reads what perf recorded from the same perf, one field at a time, and tells what of it a set of fields prints."""
 
 import collections
 import os
@@ -11,7 +11,7 @@ from case import run
 
 HERE = pathlib.Path(__file__).resolve().parent
 FRAME = re.compile(r"\s*([0-9a-f]+) (.*?)(?:\+0x[0-9a-f]+)?(?: \((.*)\))?$")
-# What perf prints where nothing was asked for; a tracepoint's period is not among it.
+# Fields that perf prints where nothing was asked for; a tracepoint's period is not among them.
 DEFAULT = {"comm", "tid", "cpu", "time", "event", "ip", "sym", "symoff", "dso", "period", "trace"}
 
 
@@ -48,7 +48,7 @@ class SuitePerf:
         return run(*self.command, *arguments, check=check, timeout=timeout, env=self.environment, errors="replace")
 
     def script(self, data, *arguments):
-        """What it prints, or None with why it does not."""
+        """Returns what perf script prints, or None with why it does not."""
         told = self("script", "-i", data, *arguments, check=False)
         if told.returncode != 0 or not told.stdout:
             return None, told.stderr
@@ -92,7 +92,7 @@ def printed(fields, event):
     """The fields that a sample of `event` has where `-F fields` is asked for."""
     names = [name for name in fields.split(",") if name not in ("", "+flags")]
     found = set(DEFAULT)
-    if event.startswith("sched:"):  # Of tracepoints it prints stacks unless anything was asked for.
+    if event.startswith("sched:"):  # perf prints stacks of tracepoints unless anything was asked for.
         found -= {"period", *(("ip", "sym", "symoff", "dso") if names else ())}
     # perf takes the dash in bpf-output for one that leaves a field out, and adds to what it prints anyway.
     if names and not names[0].startswith(("+", "-")) and "bpf-output" not in names:

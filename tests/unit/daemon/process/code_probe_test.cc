@@ -49,7 +49,7 @@ std::string Image() {
 class CodeProbeTest : public ::testing::Test {
  protected:
   CodeProbeTest() {
-    // Of the file system that the fake's files are on.
+    // Takes the device of the file system that the fake's files are on.
     struct stat info {};
     ::stat(proc_.root().c_str(), &info);
     device_ = fmt::format("{}:{}", major(info.st_dev), minor(info.st_dev));
@@ -70,7 +70,7 @@ class CodeProbeTest : public ::testing::Test {
   void MapFile(uint64_t start, uint64_t end, const std::string& bytes) {
     WriteText(fmt::format("{}/map_files/{:x}-{:x}", proc_.Of(7), start, end), bytes);
   }
-  // What is in memory, all of it present.
+  // Writes the memory at `address`; all of its pages are present, or none.
   void SetMemory(uint64_t address, const std::string& bytes, bool present = true) {
     WriteText(proc_.Of(7) + "/mem", "");
     WriteText(proc_.Of(7) + "/pagemap", "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which column a number of `perf script` belongs to.
+// Tests which column a number of `perf script` belongs to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

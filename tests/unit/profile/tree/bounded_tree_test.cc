@@ -76,7 +76,7 @@ TEST(BoundedTree, IsExactWhileItHasRoom) {
   EXPECT_EQ(TotalsOf(tree), TrueTotals(stream));
 }
 
-// What the tree promises, of streams of several shapes and sizes.
+// Checks what the tree promises with streams of several shapes and sizes.
 TEST(BoundedTree, KeepsSumsAndTellsWhatMayBeMissing) {
   for (uint32_t seed = 0; seed < 6; ++seed) {
     const uint32_t max_nodes = 500u << (seed % 3);
