@@ -110,7 +110,7 @@ def names(program, folder):
         return 77
     addresses = folder / "addresses"
     write_addresses(addresses, NODE)
-    kib, _, _ = cold(program, "names", NODE, addresses, ["--no-inlines"], 0.25)
+    kib, _, _ = cold(program, "names", NODE, addresses, ["--no-inlines"], 0.35)
     line("symbols_names_cold_mib", kib / 1024, "<=25", kib <= 25 * 1024)
     ours, floor = warm(program, "names", NODE, addresses)
     line("symbols_names_warm_floor_ratio", floor / ours, ">=0.5", floor / ours >= 0.5, f"  ({ours:.0f} ns, a search {floor:.0f} ns)")
