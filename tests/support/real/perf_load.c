@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads with the names given, which compute, fault pages in and sleep: perf_load SECONDS NAME…
-// Each takes so many seconds of CPU, so that there are as many samples on a busy machine. A call of `inner` is inlined
-// into `middle`.
+// Each takes so many seconds of CPU, so that there are as many samples on a busy machine. A call of
+// `inner` is inlined into `middle`.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
