@@ -2,7 +2,7 @@
 # bpf_object(NAME SOURCES x.bpf.c...): clang-compiled CO-RE object, of several sources linked into
 # one, and its libbpf skeleton, as an interface library NAME_skel (header NAME.skel.h) that depends
 # on both.
-find_program(BPF_CLANG NAMES clang-14 clang REQUIRED)
+find_program(BPF_CLANG NAMES clang-14 clang-19 clang REQUIRED)
 find_program(BPF_TOOL NAMES bpftool PATHS /usr/sbin REQUIRED)
 
 function(bpf_object name)

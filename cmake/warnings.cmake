@@ -7,5 +7,5 @@ target_compile_options(firetower_warnings INTERFACE
 # A frame pointer in every binary of ours: the watch must be able to watch itself cheaply.
 add_compile_options(-fno-omit-frame-pointer)
 if(FIRETOWER_TIDY)
-  find_program(CLANG_TIDY NAMES clang-tidy-14 clang-tidy REQUIRED)
+  find_program(CLANG_TIDY NAMES clang-tidy-14 clang-tidy-19 clang-tidy REQUIRED)
 endif()
