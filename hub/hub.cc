@@ -17,7 +17,8 @@
 #include "k8s/lease/lease_keeper.h"
 #include "k8s/policy/object.h"
 #include "k8s/watch/watch_set.h"
-#include "query/http/http_server.h"
+#include "net/server/http_server.h"
+#include "query/http/errors.h"
 
 namespace firetower::hub {
 namespace {
@@ -161,33 +162,34 @@ class HubImpl final : public Hub {
   }
 
   Status ServeHttp() {
-    query::HttpServerOptions options;
+    net::HttpServerOptions options;
+    options.error_format = query::JsonError;
     options.listen = config_.listen;
     if (profiles_) options.worker_threads = profiles_->WorkerThreads();
-    options.observer = [this](const query::RequestStats& stats) {
+    options.observer = [this](const net::RequestStats& stats) {
       metrics_.OnHttpRequest(stats.route, stats.status);
     };
     ASSIGN_OR_RETURN(
-        http_, query::HttpServer::Start(
-                   options, [this](const query::HttpRequest& request) { return Answer(request); }));
+        http_, net::HttpServer::Start(
+                   options, [this](const net::HttpRequest& request) { return Answer(request); }));
     return OkStatus();
   }
 
-  query::HttpResponse Live() const {
+  net::HttpResponse Live() const {
     const bool hangs = clock_.MonotonicNs() - looked_ns_.load() > kHungNs;
-    query::HttpResponse response;
+    net::HttpResponse response;
     response.route = "/livez";
     response.status = hangs ? 503 : 200;
     response.body = hangs ? "the status thread does not come round\n" : "ok\n";
     return response;
   }
 
-  query::HttpResponse Answer(const query::HttpRequest& request) const {
+  net::HttpResponse Answer(const net::HttpRequest& request) const {
     const bool reads = request.method == "GET" || request.method == "HEAD";
     if (reads && request.path == "/livez") return Live();
     if (profiles_) return profiles_->Serve(request);
     if (!reads) return query::JsonError(405, "only GET is answered");
-    query::HttpResponse response;
+    net::HttpResponse response;
     if (request.path == "/metrics") {
       response.route = "/metrics";
       response.content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -237,7 +239,7 @@ class HubImpl final : public Hub {
   k8s::LeaseKeeper lease_;
   std::atomic<int64_t> looked_ns_ = 0;
   std::unique_ptr<ProfileServer> profiles_;  // unset: it was told no store
-  std::unique_ptr<query::HttpServer> http_;
+  std::unique_ptr<net::HttpServer> http_;
   NamedThread election_;
   bool stopped_ = false;
 };

@@ -127,7 +127,7 @@ bool KubeAuthorizer::TakesStranger() const {
   return true;
 }
 
-Result<bool> KubeAuthorizer::Recall(const query::HttpRequest& request) const {
+Result<bool> KubeAuthorizer::Recall(const net::HttpRequest& request) const {
   const std::string token = BearerToken(request.authorization);
   if (!IsToken(token)) return NoToken();
   const std::string digest = DigestOf(token);
@@ -154,7 +154,7 @@ Result<k8s::UserInfo> KubeAuthorizer::UserOf(const std::string& token) const {
   return *std::move(user);
 }
 
-Status KubeAuthorizer::Identify(const query::HttpRequest& request) const {
+Status KubeAuthorizer::Identify(const net::HttpRequest& request) const {
   RETURN_IF_ERROR(UserOf(BearerToken(request.authorization)));
   return OkStatus();
 }
@@ -172,7 +172,7 @@ Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserIn
       [](const bool& allowed) { return allowed; });
 }
 
-Result<profile::Selector> KubeAuthorizer::Narrow(const query::HttpRequest& request,
+Result<profile::Selector> KubeAuthorizer::Narrow(const net::HttpRequest& request,
                                                  const profile::Selector& asked) const {
   const std::string token = BearerToken(request.authorization);
   ASSIGN_OR_RETURN(const k8s::UserInfo user, UserOf(token));

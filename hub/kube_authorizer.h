@@ -42,12 +42,12 @@ class KubeAuthorizer : public query::Authorizer {
   // Both outlive this; `server` is nobody else's.
   KubeAuthorizer(k8s::ApiServer& server, const Clock& clock) : server_(server), clock_(clock) {}
 
-  Result<bool> Recall(const query::HttpRequest& request) const override;
+  Result<bool> Recall(const net::HttpRequest& request) const override;
   // kPermission: no token, or one that is nobody's. kUnavailable: the API server does not answer,
   // or not to this program, which may not ask; or too many unknown tokens came.
-  Status Identify(const query::HttpRequest& request) const override;
+  Status Identify(const net::HttpRequest& request) const override;
   // The same, and kPermission where a right is missing.
-  Result<profile::Selector> Narrow(const query::HttpRequest& request,
+  Result<profile::Selector> Narrow(const net::HttpRequest& request,
                                    const profile::Selector& asked) const override;
 
  private:

@@ -10,6 +10,7 @@
 
 #include "query/flame/flame_endpoint.h"
 #include "query/flame/page.h"
+#include "query/http/errors.h"
 #include "query/http/params.h"
 #include "query/listings.h"
 #include "query/profiles/diff_endpoint.h"
@@ -27,8 +28,8 @@ constexpr std::string_view kProfilePath = "/api/v1/profile";
 constexpr std::string_view kDiffPath = "/api/v1/diff";
 
 // Probes and scrapers may add parameters of their own; these three answer all the same.
-HttpResponse Live(const HttpRequest&) {
-  HttpResponse response;
+net::HttpResponse Live(const net::HttpRequest&) {
+  net::HttpResponse response;
   response.body = "ok\n";
   return response;
 }
@@ -39,31 +40,31 @@ Api::Api(const ApiParts& parts)
     : parts_(parts),
       router_({
           {"/", "flame graphs, for a browser; else this list",
-           [this](const HttpRequest& r) { return WantsPage(r) ? ServePage(r) : Index(); }},
+           [this](const net::HttpRequest& r) { return WantsPage(r) ? ServePage(r) : Index(); }},
           {"/livez", "200 while the process answers", Live},
           {"/readyz", "200 once it does its work, else 503 and the reasons",
-           [this](const HttpRequest& r) { return Ready(r); }},
-          {"/metrics", "for Prometheus", [this](const HttpRequest& r) { return Metrics(r); }},
+           [this](const net::HttpRequest& r) { return Ready(r); }},
+          {"/metrics", "for Prometheus", [this](const net::HttpRequest& r) { return Metrics(r); }},
           {kProfilePath, "gzip'd pprof, for `go tool pprof`: type q from to seconds, or id",
-           [this](const HttpRequest& r) { return ServeProfile(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeProfile(r, parts_); }},
           {"/api/v1/profiles", "profiles one by one, with their ids: limit type q from to seconds",
-           [this](const HttpRequest& r) { return ServeProfiles(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeProfiles(r, parts_); }},
           {kDiffPath,
            "the same less that of another time or selector: base-q base-from base-to normalize",
-           [this](const HttpRequest& r) { return ServeDiff(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeDiff(r, parts_); }},
           {"/api/v1/flame",
            "a flame graph, as JSON: format max-nodes names sort type q from to seconds",
-           [this](const HttpRequest& r) { return ServeFlame(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeFlame(r, parts_); }},
           {"/api/v1/top", "hottest containers or functions: by k type q from to seconds",
-           [this](const HttpRequest& r) { return ServeTop(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeTop(r, parts_); }},
           {"/api/v1/series", "label sets with totals: by step type q from to seconds",
-           [this](const HttpRequest& r) { return ServeSeries(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeSeries(r, parts_); }},
           {"/api/v1/labels", "label names, or values of one: name type q from to seconds",
-           [this](const HttpRequest& r) { return ServeLabels(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeLabels(r, parts_); }},
           {"/api/v1/types", "profile types: q from to seconds",
-           [this](const HttpRequest& r) { return ServeTypes(r, parts_); }},
+           [this](const net::HttpRequest& r) { return ServeTypes(r, parts_); }},
           {"/api/v1/doctor", "what works here and what does not, with fixes",
-           [this](const HttpRequest& r) { return Doctor(r); }},
+           [this](const net::HttpRequest& r) { return Doctor(r); }},
       }),
       strangers_({.running = std::min(parts.admission.strangers, 1),
                   .waiting = std::max(parts.admission.strangers - 1, 0),
@@ -74,29 +75,29 @@ bool Api::IsQuestion(std::string_view path) {
   return path.starts_with("/api/") || pyroscope::IsServicePath(path);
 }
 
-HttpResponse Api::Serve(const HttpRequest& request) const {
+net::HttpResponse Api::Serve(const net::HttpRequest& request) const {
   if (!IsQuestion(request.path)) return router_.Serve(request);
   const Result<bool> familiar = parts_.authorizer.Recall(request);
   if (!familiar) return Unidentified(request, familiar.error());
   if (!*familiar) {
-    const std::optional<Admission::Pass> asking = strangers_.Enter(request.gone);
+    const std::optional<net::Admission::Pass> asking = strangers_.Enter(request.gone);
     if (!asking) return Busy(request);
     const Status known = parts_.authorizer.Identify(request);
     if (!known) return Unidentified(request, known.error());
   }
-  const std::optional<Admission::Pass> pass = admission_.Enter(request.gone);
+  const std::optional<net::Admission::Pass> pass = admission_.Enter(request.gone);
   if (!pass) return Busy(request);
   // Once more: what was known may have become old.
   const Status known = parts_.authorizer.Identify(request);
   if (!known) return Unidentified(request, known.error());
-  HttpResponse response = pyroscope::IsServicePath(request.path)
-                              ? pyroscope::ServeService(request, parts_)
-                              : router_.Serve(request);
+  net::HttpResponse response = pyroscope::IsServicePath(request.path)
+                                   ? pyroscope::ServeService(request, parts_)
+                                   : router_.Serve(request);
   CountCoarse(response);
   return response;
 }
 
-void Api::CountCoarse(const HttpResponse& response) const {
+void Api::CountCoarse(const net::HttpResponse& response) const {
   const auto header =
       std::ranges::find(response.headers, kMaxHiddenHeader, [](const auto& h) { return h.first; });
   if (header == response.headers.end()) return;
@@ -109,20 +110,22 @@ void Api::CountCoarse(const HttpResponse& response) const {
   }
 }
 
-HttpResponse Api::Refuse(const HttpRequest& request, int status, const Error& error) const {
+net::HttpResponse Api::Refuse(const net::HttpRequest& request, int status,
+                              const Error& error) const {
   if (pyroscope::IsServicePath(request.path)) {
-    HttpResponse response = pyroscope::ConnectError(status, error.message());
+    net::HttpResponse response = pyroscope::ConnectError(status, error.message());
     response.route = pyroscope::ServiceRoute(request.path);
     return response;
   }
   const bool is_pprof = request.path == kProfilePath || request.path == kDiffPath;
-  HttpResponse response = is_pprof ? PprofError(status, error) : JsonError(status, error.message());
+  net::HttpResponse response =
+      is_pprof ? PprofError(status, error) : JsonError(status, error.message());
   response.route = router_.RouteOf(request.path);
   return response;
 }
 
-HttpResponse Api::Busy(const HttpRequest& request) const {
-  HttpResponse busy =
+net::HttpResponse Api::Busy(const net::HttpRequest& request) const {
+  net::HttpResponse busy =
       Refuse(request, 503,
              Error(ErrorCode::kExhausted,
                    "as many questions as may be are being answered: ask again in some seconds"));
@@ -130,15 +133,15 @@ HttpResponse Api::Busy(const HttpRequest& request) const {
   return busy;
 }
 
-HttpResponse Api::Unidentified(const HttpRequest& request, const Error& error) const {
+net::HttpResponse Api::Unidentified(const net::HttpRequest& request, const Error& error) const {
   const bool is_unknown = error.code() == ErrorCode::kPermission;
-  HttpResponse response = Refuse(request, is_unknown ? 401 : StatusOf(error), error);
+  net::HttpResponse response = Refuse(request, is_unknown ? 401 : StatusOf(error), error);
   if (is_unknown) response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"firetower\"");
   return response;
 }
 
-HttpResponse Api::Index() const {
-  HttpResponse response;
+net::HttpResponse Api::Index() const {
+  net::HttpResponse response;
   response.body = fmt::format(
       "Firetower: continuous profiles of every container.\n\n{}\n"
       "POST /querier.v1.QuerierService/METHOD is for Grafana's Pyroscope data source.\n"
@@ -148,8 +151,8 @@ HttpResponse Api::Index() const {
   return response;
 }
 
-HttpResponse Api::Ready(const HttpRequest&) const {
-  HttpResponse response;
+net::HttpResponse Api::Ready(const net::HttpRequest&) const {
+  net::HttpResponse response;
   std::vector<std::string> reasons = parts_.ready.NotReadyReasons();
   response.status = reasons.empty() ? 200 : 503;
   if (reasons.empty()) response.body = "ok\n";
@@ -157,15 +160,15 @@ HttpResponse Api::Ready(const HttpRequest&) const {
   return response;
 }
 
-HttpResponse Api::Metrics(const HttpRequest& request) const {
+net::HttpResponse Api::Metrics(const net::HttpRequest& request) const {
   MetricsSource::Page page = parts_.metrics.Render(request.accept);
-  HttpResponse response;
+  net::HttpResponse response;
   response.content_type = std::move(page.content_type);
   response.body = std::move(page.body);
   return response;
 }
 
-HttpResponse Api::Doctor(const HttpRequest& request) const {
+net::HttpResponse Api::Doctor(const net::HttpRequest& request) const {
   Result<Params> params = Params::Read(request, {});
   if (!params) return ErrorResponse(params.error());
   DoctorReply reply;
@@ -181,7 +184,7 @@ HttpResponse Api::Doctor(const HttpRequest& request) const {
          .fix = ""});
   }
   for (const Check& check : reply.checks) reply.status = std::max(reply.status, check.status);
-  HttpResponse response;
+  net::HttpResponse response;
   response.content_type = "application/json";
   response.body = ToJson(reply);
   return response;

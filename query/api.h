@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "base/clock.h"
+#include "net/message.h"
+#include "net/server/admission.h"
 #include "query/authorizer.h"
-#include "query/http/admission.h"
-#include "query/http/message.h"
 #include "query/http/router.h"
 #include "query/sources.h"
 #include "store/query.h"
@@ -25,7 +25,7 @@ struct ApiParts {
   const Authorizer& authorizer;
   const Clock& clock = Clock::System();
   store::QueryLimits limits = {};  // of each answer
-  AdmissionOptions admission = {};
+  net::AdmissionOptions admission = {};
   std::function<void()> on_idle = nullptr;  // when the last question that was answered ends
 };
 
@@ -44,26 +44,26 @@ class Api {
   // Whether a path's answers are of profiles: then it matters who asks, and what it takes.
   static bool IsQuestion(std::string_view path);
   // Questions of somebody unknown are not answered, and take no place of those that are.
-  HttpResponse Serve(const HttpRequest& request) const;
+  net::HttpResponse Serve(const net::HttpRequest& request) const;
   // That a server needs which is to answer probes and metrics while questions wait.
   int WorkerThreads() const { return parts_.admission.WorkerThreads(); }
 
  private:
-  HttpResponse Index() const;
+  net::HttpResponse Index() const;
   // An error in the form that the path's clients read.
-  HttpResponse Refuse(const HttpRequest& request, int status, const Error& error) const;
-  HttpResponse Busy(const HttpRequest& request) const;
-  HttpResponse Unidentified(const HttpRequest& request, const Error& error) const;
-  HttpResponse Ready(const HttpRequest& request) const;
-  HttpResponse Metrics(const HttpRequest& request) const;
-  HttpResponse Doctor(const HttpRequest& request) const;
+  net::HttpResponse Refuse(const net::HttpRequest& request, int status, const Error& error) const;
+  net::HttpResponse Busy(const net::HttpRequest& request) const;
+  net::HttpResponse Unidentified(const net::HttpRequest& request, const Error& error) const;
+  net::HttpResponse Ready(const net::HttpRequest& request) const;
+  net::HttpResponse Metrics(const net::HttpRequest& request) const;
+  net::HttpResponse Doctor(const net::HttpRequest& request) const;
   // Counts an answer that was too wide to be held whole.
-  void CountCoarse(const HttpResponse& response) const;
+  void CountCoarse(const net::HttpResponse& response) const;
 
   const ApiParts parts_;
   const Router router_;
-  mutable Admission strangers_;
-  mutable Admission admission_;
+  mutable net::Admission strangers_;
+  mutable net::Admission admission_;
   // Answers that were too wide to be held whole, for the doctor, and the most that one of them
   // hides, in millionths of the whole.
   mutable std::atomic<uint64_t> coarse_answers_ = 0;

@@ -27,12 +27,12 @@ constexpr size_t kMaxGroupLabels = 16;
 
 // Runs `answer`, which returns Result<HttpResponse>, and turns its error into a response.
 template <typename Answer>
-HttpResponse OrError(const Answer& answer) {
-  Result<HttpResponse> response = answer();
+net::HttpResponse OrError(const Answer& answer) {
+  Result<net::HttpResponse> response = answer();
   return response ? *std::move(response) : ErrorResponse(response.error());
 }
 
-Result<HttpResponse> Top(const HttpRequest& request, const ApiParts& parts) {
+Result<net::HttpResponse> Top(const net::HttpRequest& request, const ApiParts& parts) {
   constexpr std::string_view kParams[] = {"by", "k", "type", "q", "from", "to", "seconds"};
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(int64_t k, params.GetInt("k", kDefaultTop, 1, kMaxTop));
@@ -49,7 +49,7 @@ Result<HttpResponse> Top(const HttpRequest& request, const ApiParts& parts) {
   store::SkippedList skipped;
   ASSIGN_OR_RETURN(TopReply reply,
                    top(parts.store, question, open, static_cast<size_t>(k), &skipped));
-  HttpResponse response = JsonResponse(ToJson(reply), skipped);
+  net::HttpResponse response = JsonResponse(ToJson(reply), skipped);
   if (reply.max_hidden > 0 && reply.total > 0) {
     NoteCoarse(static_cast<double>(reply.max_hidden) / static_cast<double>(reply.total), response);
   }
@@ -94,7 +94,7 @@ Result<int64_t> ReadStep(const Params& params, const TimeRange& range) {
   return step_ns;
 }
 
-Result<HttpResponse> Series(const HttpRequest& request, const ApiParts& parts) {
+Result<net::HttpResponse> Series(const net::HttpRequest& request, const ApiParts& parts) {
   constexpr std::string_view kParams[] = {"by", "step", "type", "q", "from", "to", "seconds"};
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(std::vector<std::string> by, GroupLabels(params.Get("by")));
@@ -127,7 +127,7 @@ Result<HttpResponse> Series(const HttpRequest& request, const ApiParts& parts) {
   return JsonResponse(ToJson(reply), result.skipped);
 }
 
-Result<HttpResponse> Labels(const HttpRequest& request, const ApiParts& parts) {
+Result<net::HttpResponse> Labels(const net::HttpRequest& request, const ApiParts& parts) {
   constexpr std::string_view kParams[] = {"name", "type", "q", "from", "to", "seconds"};
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kAny));
@@ -147,7 +147,7 @@ Result<HttpResponse> Labels(const HttpRequest& request, const ApiParts& parts) {
   return JsonResponse(ToJson(reply), result.skipped);
 }
 
-Result<HttpResponse> Types(const HttpRequest& request, const ApiParts& parts) {
+Result<net::HttpResponse> Types(const net::HttpRequest& request, const ApiParts& parts) {
   constexpr std::string_view kParams[] = {"q", "from", "to", "seconds"};
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kAny));
@@ -170,19 +170,19 @@ Result<HttpResponse> Types(const HttpRequest& request, const ApiParts& parts) {
 
 }  // namespace
 
-HttpResponse ServeTop(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeTop(const net::HttpRequest& request, const ApiParts& parts) {
   return OrError([&] { return Top(request, parts); });
 }
 
-HttpResponse ServeSeries(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeSeries(const net::HttpRequest& request, const ApiParts& parts) {
   return OrError([&] { return Series(request, parts); });
 }
 
-HttpResponse ServeLabels(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeLabels(const net::HttpRequest& request, const ApiParts& parts) {
   return OrError([&] { return Labels(request, parts); });
 }
 
-HttpResponse ServeTypes(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeTypes(const net::HttpRequest& request, const ApiParts& parts) {
   return OrError([&] { return Types(request, parts); });
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "profile/select/type_choice.h"
+#include "query/http/errors.h"
 
 namespace firetower::query {
 namespace {
@@ -70,7 +71,7 @@ Result<RowValueAsked> RowValueOf(const Question& question) {
                            values.front().type, asked));
 }
 
-Result<Question> ReadQuestion(const HttpRequest& request, const Params& params,
+Result<Question> ReadQuestion(const net::HttpRequest& request, const Params& params,
                               const ApiParts& parts, TypeDefault type_default) {
   Question question;
   question.limits = parts.limits;
@@ -105,11 +106,11 @@ int StatusOf(const Error& error) {
   return 500;
 }
 
-HttpResponse ErrorResponse(const Error& error) {
+net::HttpResponse ErrorResponse(const Error& error) {
   return JsonError(StatusOf(error), error.message());
 }
 
-void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response) {
+void NoteSkipped(const store::SkippedList& skipped, net::HttpResponse& response) {
   if (skipped.total == 0) return;
   response.headers.emplace_back("X-Firetower-Skipped", std::to_string(skipped.total));
   if (skipped.items.empty()) return;
@@ -121,15 +122,15 @@ void NoteSkipped(const store::SkippedList& skipped, HttpResponse& response) {
        {"reason", first.reason}});
 }
 
-void NoteCoarse(std::optional<double> share, HttpResponse& response) {
+void NoteCoarse(std::optional<double> share, net::HttpResponse& response) {
   if (!share) return;
   // Rounded up: it is a bound.
   response.headers.emplace_back(kMaxHiddenHeader,
                                 fmt::format("{:.6f}", std::ceil(*share * 1e6) / 1e6));
 }
 
-HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {
-  HttpResponse response;
+net::HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped) {
+  net::HttpResponse response;
   response.content_type = "application/json";
   response.body = std::move(body);
   NoteSkipped(skipped, response);

@@ -11,7 +11,7 @@
 #include "k8s/status/api_call.h"
 #include "k8s/watch/json_frames.h"
 #include "k8s/watch/object_meta.h"
-#include "query/http/url.h"
+#include "net/url.h"
 
 namespace firetower::cli {
 namespace {
@@ -201,11 +201,11 @@ Outcome<std::vector<k8s::Node>> KubeClient::List(const KubeResource& resource,
   std::string token;
   do {
     Question question = Ask("list", resource, name_space, "");
-    query::NamedValues params = {{"limit", std::string(kPage)}};
+    net::NamedValues params = {{"limit", std::string(kPage)}};
     if (!labels.empty()) params.emplace_back("labelSelector", std::string(labels));
     if (!where.empty()) params.emplace_back("fieldSelector", std::string(where));
     if (!token.empty()) params.emplace_back("continue", token);
-    question.query = query::EncodeQuery(params);
+    question.query = net::EncodeQuery(params);
     PageSink sink(all, objects, timeout_ns_);
     Outcome<int> sent = Send(question, sink);
     if (objects.size() >= kMaxObjects) break;  // the sink wanted no more

@@ -85,8 +85,7 @@ Outcome<std::string> AskedSelector(const Context& context) {
   return AsAsked(context, args.selector.empty() ? args.Get("query") : args.selector);
 }
 
-Outcome<query::NamedValues> SelectionParams(const Context& context,
-                                            std::string_view default_since) {
+Outcome<net::NamedValues> SelectionParams(const Context& context, std::string_view default_since) {
   const Args& args = context.args;
   std::string from = args.Get("from");
   std::string to = args.Get("to");
@@ -108,7 +107,7 @@ Outcome<query::NamedValues> SelectionParams(const Context& context,
   Outcome<std::string> selector = AskedSelector(context);
   if (!selector) return selector.failure();
 
-  query::NamedValues params;
+  net::NamedValues params;
   auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) params.emplace_back(name, value);
   };

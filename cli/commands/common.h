@@ -9,9 +9,9 @@
 
 #include "cli/commands/commands.h"
 #include "cli/failure.h"
+#include "net/message.h"
 #include "profile/profile.h"
 #include "profile/value_text.h"
-#include "query/http/message.h"
 
 namespace firetower::cli {
 
@@ -24,7 +24,7 @@ Outcome<std::string> AskedSelector(const Context& context);
 
 // The parameters q, type, from and to of the API from the flags of the same meaning. Times are
 // checked here and read by the server's clock, so a skewed one does no harm.
-Outcome<query::NamedValues> SelectionParams(const Context& context, std::string_view default_since);
+Outcome<net::NamedValues> SelectionParams(const Context& context, std::string_view default_since);
 
 // Failure for a flag's value that the table cannot check.
 Failure BadFlag(const LocalContext& context, const Error& error);

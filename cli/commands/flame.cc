@@ -73,7 +73,7 @@ std::string Title(const Context& context, const std::string& selector) {
 }
 
 Outcome<profile::Profile> Fetch(const Context& context) {
-  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  Outcome<net::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();

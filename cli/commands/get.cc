@@ -13,7 +13,7 @@ namespace firetower::cli {
 namespace {
 
 // Of one stored profile, or of the sum of what is selected.
-Outcome<query::NamedValues> AskedFor(const Context& context) {
+Outcome<net::NamedValues> AskedFor(const Context& context) {
   if (!context.args.Has("id")) return SelectionParams(context, "15m");
   for (const char* flag : {"type", "since", "from", "to", "container"}) {
     if (!context.args.Has(flag)) continue;
@@ -26,7 +26,7 @@ Outcome<query::NamedValues> AskedFor(const Context& context) {
     return BadFlag(context, Error(ErrorCode::kInvalid,
                                   "--id names one profile: a selector has no meaning beside it"));
   }
-  return query::NamedValues{{"id", context.args.Get("id")}};
+  return net::NamedValues{{"id", context.args.Get("id")}};
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Outcome<query::NamedValues> AskedFor(const Context& context) {
 Outcome<int> RunGet(const Context& context) {
   Outcome<ProfileOutput> output = PickOutput(context);
   if (!output) return output.failure();
-  Outcome<query::NamedValues> params = AskedFor(context);
+  Outcome<net::NamedValues> params = AskedFor(context);
   if (!params) return params.failure();
   Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
   if (!reply) return reply.failure();

@@ -31,7 +31,7 @@ struct Listing {
 // What they have in common: fetch, read, and write in the form that was asked for.
 template <typename Reply, typename Read, typename Build>
 Outcome<int> RunListing(const Context& context, std::string_view path,
-                        const query::NamedValues& params, const Read& read, const Build& build) {
+                        const net::NamedValues& params, const Read& read, const Build& build) {
   Outcome<HttpReply> reply = context.client.Get(path, params);
   if (!reply) return reply.failure();
   Result<Reply> parsed = read(reply->body);
@@ -145,7 +145,7 @@ Listing ProfilesListing(const query::ProfilesReply& reply, const Terminal& termi
 }  // namespace
 
 Outcome<int> RunTypes(const Context& context) {
-  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  Outcome<net::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
   return RunListing<query::TypesReply>(
       context, "/api/v1/types", *params, query::TypesReplyFromJson,
@@ -161,7 +161,7 @@ Outcome<int> RunTypes(const Context& context) {
 }
 
 Outcome<int> RunLabels(const Context& context) {
-  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  Outcome<net::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
   if (!context.args.positionals.empty()) params->emplace_back("name", context.args.positionals[0]);
   return RunListing<query::LabelsReply>(
@@ -177,7 +177,7 @@ Outcome<int> RunLabels(const Context& context) {
 }
 
 Outcome<int> RunSeries(const Context& context) {
-  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  Outcome<net::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
   for (const char* name : {"by", "step"}) {
     if (context.args.Has(name)) params->emplace_back(name, context.args.Get(name));
@@ -188,7 +188,7 @@ Outcome<int> RunSeries(const Context& context) {
 }
 
 Outcome<int> RunProfiles(const Context& context) {
-  Outcome<query::NamedValues> params = SelectionParams(context, "15m");
+  Outcome<net::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();
   if (context.args.Has("limit")) params->emplace_back("limit", context.args.Get("limit"));
   // The window that is still open has no id and takes up none of the limit.

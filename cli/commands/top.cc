@@ -119,7 +119,7 @@ std::string RenderNames(const query::TopReply& reply, const Terminal& terminal) 
 
 class TopCommand {
  public:
-  TopCommand(const Context& context, query::NamedValues params, size_t limit)
+  TopCommand(const Context& context, net::NamedValues params, size_t limit)
       : context_(context),
         params_(std::move(params)),
         limit_(limit),
@@ -168,7 +168,7 @@ class TopCommand {
   Outcome<query::TopReply> NameAndSum(std::string* body) {
     Outcome<query::TopReply> top = Ask(body);
     if (!top || top->functions.empty()) return top;
-    query::NamedValues params = params_;
+    net::NamedValues params = params_;
     std::erase_if(params,
                   [](const auto& param) { return param.first == "by" || param.first == "k"; });
     Outcome<HttpReply> reply = context_.client.Get("/api/v1/profile", params);
@@ -241,7 +241,7 @@ class TopCommand {
   }
 
   const Context& context_;
-  query::NamedValues params_;
+  net::NamedValues params_;
   size_t limit_;
   std::string output_;
   size_t rows_ = 0;
@@ -252,7 +252,7 @@ class TopCommand {
 
 Outcome<int> RunTop(const Context& context) {
   bool watch = context.args.Has("watch");
-  Outcome<query::NamedValues> params = SelectionParams(context, watch ? "1m" : "15m");
+  Outcome<net::NamedValues> params = SelectionParams(context, watch ? "1m" : "15m");
   if (!params) return params.failure();
   std::string limit = context.args.Get("limit");
   int k = 0;

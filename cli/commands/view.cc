@@ -17,8 +17,9 @@
 #include "cli/commands/naming.h"
 #include "cli/files/input.h"
 #include "cli/term/interrupt.h"
+#include "net/server/http_server.h"
 #include "query/flame/page.h"
-#include "query/http/http_server.h"
+#include "query/http/errors.h"
 
 namespace firetower::cli {
 namespace {
@@ -49,12 +50,12 @@ void OpenBrowser(const std::string& url) {
   posix_spawn_file_actions_destroy(&files);
 }
 
-query::HttpResponse Answer(const query::HttpRequest& request, const std::string& page) {
+net::HttpResponse Answer(const net::HttpRequest& request, const std::string& page) {
   if (request.path != "/") return query::JsonError(404, "there is one page here: /");
   if (request.method != "GET" && request.method != "HEAD") {
     return query::JsonError(405, "the page takes GET and HEAD");
   }
-  query::HttpResponse response;
+  net::HttpResponse response;
   response.body = page;
   // The page's own policy says the rest.
   query::AddPageHeaders("frame-ancestors 'none'", response);
@@ -89,11 +90,12 @@ Outcome<int> RunView(const LocalContext& context) {
 
   InterruptGuard interrupt;
   interrupt.Hold();
-  query::HttpServerOptions serving;
+  net::HttpServerOptions serving;
+  serving.error_format = query::JsonError;
   serving.listen = args.Has("listen") ? args.Get("listen") : "127.0.0.1:0";
   serving.host_rule = {{}, "forward a port to it and ask localhost"};
-  Result<std::unique_ptr<query::HttpServer>> server = query::HttpServer::Start(
-      serving, [&](const query::HttpRequest& request) { return Answer(request, *page); });
+  Result<std::unique_ptr<net::HttpServer>> server = net::HttpServer::Start(
+      serving, [&](const net::HttpRequest& request) { return Answer(request, *page); });
   if (!server) {
     // Else the address is one, and cannot be had.
     if (server.error().code() == ErrorCode::kInvalid) {

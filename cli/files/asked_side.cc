@@ -58,7 +58,7 @@ Outcome<ComparedSide> AskSide(const Context& context, const std::string& side) {
   if (!range) return BadFlag(context, Error(range.error()).Context(side));
   Outcome<std::string> selector = AsAsked(context, asked.selector);
   if (!selector) return selector.failure();
-  query::NamedValues params;
+  net::NamedValues params;
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) params.emplace_back(name, value);
   };

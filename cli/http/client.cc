@@ -9,9 +9,10 @@
 #include <utility>
 
 #include "base/units.h"
+#include "net/message.h"
+#include "net/url.h"
 #include "profile/value_text.h"
-#include "query/http/message.h"
-#include "query/http/url.h"
+#include "query/http/errors.h"
 #include "query/wire.h"
 
 namespace firetower::cli {
@@ -89,8 +90,8 @@ Failure TooLarge(size_t max_bytes) {
       "narrow the selector or the range"};
 }
 
-Outcome<HttpReply> HttpClient::Get(std::string_view path, const query::NamedValues& params) const {
-  const std::string target = std::string(path) + query::EncodeQuery(params);
+Outcome<HttpReply> HttpClient::Get(std::string_view path, const net::NamedValues& params) const {
+  const std::string target = std::string(path) + net::EncodeQuery(params);
   if (options_.verbose)
     std::fprintf(stderr, "%s: GET %s\n", transport_->name().c_str(), target.c_str());
   std::optional<Progress> progress;

@@ -9,7 +9,7 @@
 
 #include "cli/failure.h"
 #include "cli/http/transport.h"
-#include "query/http/message.h"
+#include "net/message.h"
 
 namespace firetower::cli {
 
@@ -32,7 +32,7 @@ class HttpClient {
   HttpClient(std::unique_ptr<HttpTransport> transport, const HttpClientOptions& options)
       : transport_(std::move(transport)), options_(options) {}
 
-  Outcome<HttpReply> Get(std::string_view path, const query::NamedValues& params) const;
+  Outcome<HttpReply> Get(std::string_view path, const net::NamedValues& params) const;
 
   // See HttpTransport.
   std::string name() const { return transport_->name(); }

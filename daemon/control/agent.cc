@@ -33,8 +33,9 @@
 #include "daemon/policy/policy_set.h"
 #include "daemon/trigger/readings/kernel_metrics.h"
 #include "k8s/pods/pod_tracker.h"
+#include "net/server/http_server.h"
 #include "query/api.h"
-#include "query/http/http_server.h"
+#include "query/http/errors.h"
 
 namespace firetower::daemon {
 namespace {
@@ -291,7 +292,8 @@ class AgentImpl : public Agent {
     query::ApiParts parts{store_->readable(), *sources_, *sources_,
                           *sources_,          *sources_, authorizer_};
     api_ = std::make_unique<query::Api>(parts);
-    query::HttpServerOptions options;
+    net::HttpServerOptions options;
+    options.error_format = query::JsonError;
     options.worker_threads = api_->WorkerThreads();
     const std::string& host = config_.listen.host;
     bool v6 = host.find(':') != std::string::npos;
@@ -299,7 +301,7 @@ class AgentImpl : public Agent {
         fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", config_.listen.port);
     options.host_rule = {config_.allowed_hosts, "add the name to --allowed-hosts"};
     ASSIGN_OR_RETURN(http_,
-                     query::HttpServer::Start(options, [this](const query::HttpRequest& request) {
+                     net::HttpServer::Start(options, [this](const net::HttpRequest& request) {
                        return api_->Serve(request);
                      }));
     return OkStatus();
@@ -462,7 +464,7 @@ class AgentImpl : public Agent {
   query::AllowAll authorizer_;
   std::unique_ptr<HttpSources> sources_;
   std::unique_ptr<query::Api> api_;
-  std::unique_ptr<query::HttpServer> http_;
+  std::unique_ptr<net::HttpServer> http_;
   bool stopped_ = false;
 };
 

@@ -84,9 +84,7 @@ class ProfileServerImpl final : public ProfileServer {
     for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->Join();
   }
 
-  query::HttpResponse Serve(const query::HttpRequest& request) override {
-    return api_.Serve(request);
-  }
+  net::HttpResponse Serve(const net::HttpRequest& request) override { return api_.Serve(request); }
   int WorkerThreads() const override { return api_.WorkerThreads(); }
 
   ProfileFigures figures() const override {

@@ -12,7 +12,7 @@
 #include "hub/profiles/profile_figures.h"
 #include "k8s/client/api_client.h"
 #include "k8s/watch/watch_set.h"
-#include "query/http/message.h"
+#include "net/message.h"
 
 namespace firetower::hub {
 
@@ -43,7 +43,7 @@ class ProfileServer {
   virtual ~ProfileServer() = default;
 
   // The paths of docs/reference/http-api.md. Any thread.
-  virtual query::HttpResponse Serve(const query::HttpRequest& request) = 0;
+  virtual net::HttpResponse Serve(const net::HttpRequest& request) = 0;
   // That HTTP needs so that probes are answered while questions wait.
   virtual int WorkerThreads() const = 0;
   virtual ProfileFigures figures() const = 0;  // any thread

@@ -47,7 +47,7 @@ Result<profile::FlameOptions> ReadOptions(const Params& params) {
   return options;
 }
 
-Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
+Result<net::HttpResponse> Answer(const net::HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(bool rows, WantsRows(params));
   ASSIGN_OR_RETURN(profile::FlameOptions options, ReadOptions(params));
@@ -59,7 +59,7 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
   FlameSum sum(&builder, FlameSum::Side::kRight, options.sample_type, /*recounts=*/true);
   ASSIGN_OR_RETURN(const store::SumResult summed, SumAsked(question, open, parts, sum));
   if (summed.profiles == 0) {
-    HttpResponse none = ErrorResponse(NothingMatches(question, summed.skipped));
+    net::HttpResponse none = ErrorResponse(NothingMatches(question, summed.skipped));
     NoteSkipped(summed.skipped, none);
     return none;
   }
@@ -73,7 +73,7 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
   flame.info.profiles = summed.profiles;
   flame.info.skipped = summed.skipped.total;
   const std::string type = question.query.type->Name();
-  HttpResponse response = JsonResponse(
+  net::HttpResponse response = JsonResponse(
       rows ? profile::FlameRowsJson(flame, type) : profile::FlameLevelsJson(flame, type),
       summed.skipped);
   NoteCoarse(flame.levels.max_hidden_share, response);
@@ -82,8 +82,8 @@ Result<HttpResponse> Answer(const HttpRequest& request, const ApiParts& parts) {
 
 }  // namespace
 
-HttpResponse ServeFlame(const HttpRequest& request, const ApiParts& parts) {
-  Result<HttpResponse> response = Answer(request, parts);
+net::HttpResponse ServeFlame(const net::HttpRequest& request, const ApiParts& parts) {
+  Result<net::HttpResponse> response = Answer(request, parts);
   return response ? *std::move(response) : ErrorResponse(response.error());
 }
 

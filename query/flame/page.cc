@@ -9,17 +9,17 @@
 
 namespace firetower::query {
 
-bool WantsPage(const HttpRequest& request) {
+bool WantsPage(const net::HttpRequest& request) {
   return request.accept.find("text/html") != std::string::npos;
 }
 
-HttpResponse ServePage(const HttpRequest& request) {
+net::HttpResponse ServePage(const net::HttpRequest& request) {
   // Those that web/flame/questions.js reads: a misspelt one would silently show something else.
   static constexpr std::string_view kParams[] = {"type", "q", "from", "to", "s", "find"};
   if (const Result<Params> params = Params::Read(request, kParams); !params)
     return ErrorResponse(params.error());
   static const profile::AppPage page = profile::FlameAppPage();
-  HttpResponse response;
+  net::HttpResponse response;
   response.body = page.body;
   response.headers.emplace_back("Vary", "Accept");
   AddPageHeaders(page.content_security_policy, response);
@@ -27,7 +27,7 @@ HttpResponse ServePage(const HttpRequest& request) {
 }
 
 // The engine adds Cache-Control and X-Content-Type-Options to every answer.
-void AddPageHeaders(const std::string& content_security_policy, HttpResponse& response) {
+void AddPageHeaders(const std::string& content_security_policy, net::HttpResponse& response) {
   response.content_type = "text/html; charset=utf-8";
   response.headers.emplace_back("Content-Security-Policy", content_security_policy);
   response.headers.emplace_back("Referrer-Policy", "no-referrer");

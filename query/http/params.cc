@@ -11,7 +11,8 @@
 
 namespace firetower::query {
 
-Result<Params> Params::Read(const HttpRequest& request, std::span<const std::string_view> allowed) {
+Result<Params> Params::Read(const net::HttpRequest& request,
+                            std::span<const std::string_view> allowed) {
   for (size_t i = 0; i < request.params.size(); ++i) {
     const std::string& name = request.params[i].first;
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "query/http/message.h"
+#include "net/message.h"
 
 namespace firetower::query {
 
@@ -16,7 +16,8 @@ namespace firetower::query {
 class Params {
  public:
   // kInvalid names the parameter and those that are allowed. `request` outlives this.
-  static Result<Params> Read(const HttpRequest& request, std::span<const std::string_view> allowed);
+  static Result<Params> Read(const net::HttpRequest& request,
+                             std::span<const std::string_view> allowed);
 
   // "" when absent.
   std::string_view Get(std::string_view name) const;
@@ -30,8 +31,8 @@ class Params {
   Result<int64_t> GetInt(std::string_view name, int64_t fallback, int64_t min, int64_t max) const;
 
  private:
-  explicit Params(const NamedValues& values) : values_(&values) {}
-  const NamedValues* values_;
+  explicit Params(const net::NamedValues& values) : values_(&values) {}
+  const net::NamedValues* values_;
 };
 
 }  // namespace firetower::query

@@ -3,12 +3,14 @@
 
 #include <fmt/core.h>
 
+#include "query/http/errors.h"
+
 namespace firetower::query {
 
-HttpResponse Router::Serve(const HttpRequest& request) const {
+net::HttpResponse Router::Serve(const net::HttpRequest& request) const {
   for (const Route& route : routes_) {
     if (route.path != request.path) continue;
-    HttpResponse response;
+    net::HttpResponse response;
     if (request.method == "GET" || request.method == "HEAD") {
       response = route.handler(request);
     } else {

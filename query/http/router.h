@@ -4,14 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "query/http/message.h"
+#include "net/message.h"
 
 namespace firetower::query {
 
 struct Route {
   std::string_view path;     // a literal; matched exactly
   std::string_view summary;  // one line, for the index and the 404
-  HttpHandler handler;
+  net::HttpHandler handler;
 };
 
 // Sends GET and HEAD to the route of the path. Other methods get 405, unknown paths a 404 that
@@ -19,7 +19,7 @@ struct Route {
 class Router {
  public:
   explicit Router(std::vector<Route> routes) : routes_(std::move(routes)) {}
-  HttpResponse Serve(const HttpRequest& request) const;
+  net::HttpResponse Serve(const net::HttpRequest& request) const;
   // The route of that path, as a response has it; "" for none.
   std::string_view RouteOf(std::string_view path) const;
   // "PATH  SUMMARY" a line.

@@ -47,9 +47,9 @@ Result<TimeRange> BaseRange(const Params& params, const TimeRange& after, int64_
 }
 
 // The same request as it would be asked of one side alone.
-HttpRequest SideOf(const HttpRequest& request, const Params& params, std::string_view selector,
-                   const TimeRange& range) {
-  HttpRequest side = request;
+net::HttpRequest SideOf(const net::HttpRequest& request, const Params& params,
+                        std::string_view selector, const TimeRange& range) {
+  net::HttpRequest side = request;
   side.params = {{"type", std::string(params.Get("type"))},
                  {"q", std::string(selector)},
                  {"from", FormatTimeUtc(range.from_ns)},
@@ -57,13 +57,13 @@ HttpRequest SideOf(const HttpRequest& request, const Params& params, std::string
   return side;
 }
 
-Result<Question> ReadSide(const HttpRequest& side, const ApiParts& parts) {
+Result<Question> ReadSide(const net::HttpRequest& side, const ApiParts& parts) {
   constexpr std::string_view kSideParams[] = {"type", "q", "from", "to"};
   ASSIGN_OR_RETURN(Params params, Params::Read(side, kSideParams));
   return ReadQuestion(side, params, parts, TypeDefault::kCpu);
 }
 
-Result<Sides> ReadSides(const HttpRequest& request, const ApiParts& parts) {
+Result<Sides> ReadSides(const net::HttpRequest& request, const ApiParts& parts) {
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   Sides sides;
   ASSIGN_OR_RETURN(sides.normalize, params.GetBool("normalize", false));
@@ -97,7 +97,7 @@ profile::Profile EmptyLike(const profile::Profile& other) {
 
 }  // namespace
 
-HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeDiff(const net::HttpRequest& request, const ApiParts& parts) {
   Result<Sides> sides = ReadSides(request, parts);
   if (!sides) return PprofError(StatusOf(sides.error()), sides.error());
   auto open = parts.live.OpenProfiles();
@@ -108,7 +108,7 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
   const bool is_none = after->profiles == 0 && base->profiles == 0;
   if (is_none) {
     after->skipped.Append(std::move(base->skipped));
-    HttpResponse none = PprofError(
+    net::HttpResponse none = PprofError(
         404, Error(ErrorCode::kNotFound,
                    fmt::format("no profile matches {}, nor {}{}", sides->after.Describe(),
                                sides->base.Describe(), DamagedText(after->skipped))));
@@ -128,7 +128,7 @@ HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts) {
     const bool unfit = diff.error().code() == ErrorCode::kInvalid;
     return PprofError(unfit ? 422 : StatusOf(diff.error()), diff.error());
   }
-  HttpResponse response = PprofResponse(
+  net::HttpResponse response = PprofResponse(
       profile::EncodePprof(*diff), "diff-" + ProfileFileName(sides->after),
       fmt::format("{},{}", after->profiles, base->profiles),
       ObservedSecondsText(after->observed_ns) + "," + ObservedSecondsText(base->observed_ns));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "net/message.h"
 #include "query/api.h"
-#include "query/http/message.h"
 
 namespace firetower::query {
 
@@ -12,6 +12,6 @@ namespace firetower::query {
 // these two, one that is missing is as far from the other as `from` is from `to`, and without both
 // it is the same time. `normalize=true` scales it to the totals of the other side. Errors as
 // /api/v1/profile's, for each side; 404 when neither has a profile.
-HttpResponse ServeDiff(const HttpRequest& request, const ApiParts& parts);
+net::HttpResponse ServeDiff(const net::HttpRequest& request, const ApiParts& parts);
 
 }  // namespace firetower::query

@@ -36,7 +36,7 @@ ProfilesReply::Row RowOf(store::ListedProfile&& one) {
 
 }  // namespace
 
-HttpResponse ServeProfiles(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeProfiles(const net::HttpRequest& request, const ApiParts& parts) {
   const Result<Params> params = Params::Read(request, kParams);
   if (!params) return ErrorResponse(params.error());
   const Result<int64_t> limit = params->GetInt("limit", kDefaultListed, 1, kMaxListed);

@@ -25,7 +25,7 @@ std::string FileName(std::string_view type, const TimeRange& range) {
 }
 
 // Whose profile it is says the id, before anything is read; the row has to agree.
-Result<store::StoredProfile> ReadAsked(const HttpRequest& request, const Params& params,
+Result<store::StoredProfile> ReadAsked(const net::HttpRequest& request, const Params& params,
                                        const ApiParts& parts) {
   for (const std::string_view other : kParams) {
     if (other != "id" && params.Has(other)) {
@@ -45,7 +45,8 @@ Result<store::StoredProfile> ReadAsked(const HttpRequest& request, const Params&
   return store::ReadStoredProfile(parts.store, id, allowed, limits);
 }
 
-HttpResponse ServeStored(const HttpRequest& request, const Params& params, const ApiParts& parts) {
+net::HttpResponse ServeStored(const net::HttpRequest& request, const Params& params,
+                              const ApiParts& parts) {
   Result<store::StoredProfile> found = ReadAsked(request, params, parts);
   if (!found) return PprofError(StatusOf(found.error()), found.error());
   const store::CatalogRow& row = found->row;
@@ -77,9 +78,9 @@ std::string ObservedSecondsText(int64_t observed_ns) {
   return fmt::format("{:.3f}", static_cast<double>(observed_ns) / kNsPerSecond);
 }
 
-HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name, std::string profiles,
-                           std::string observed_seconds) {
-  HttpResponse response;
+net::HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name,
+                                std::string profiles, std::string observed_seconds) {
+  net::HttpResponse response;
   response.content_type = "application/octet-stream";
   response.body = std::move(pprof_gz);
   response.headers.emplace_back("Content-Disposition",
@@ -89,15 +90,15 @@ HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name, s
   return response;
 }
 
-HttpResponse PprofError(int status, const Error& error) {
-  HttpResponse response;
+net::HttpResponse PprofError(int status, const Error& error) {
+  net::HttpResponse response;
   response.status = status;
   response.body = error.message() + "\n";
   response.headers.emplace_back("X-Go-Pprof", "1");
   return response;
 }
 
-HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeProfile(const net::HttpRequest& request, const ApiParts& parts) {
   Result<Params> params = Params::Read(request, kParams);
   if (!params) return PprofError(400, params.error());
   // An empty one, as of a script whose list was empty, asks for nothing, not for all profiles.
@@ -109,11 +110,11 @@ HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts) {
   auto merged = MergeAsked(*question, open, parts);
   if (!merged) return PprofError(StatusOf(merged.error()), merged.error());
   if (merged->profiles == 0) {
-    HttpResponse none = PprofError(404, NothingMatches(*question, merged->skipped));
+    net::HttpResponse none = PprofError(404, NothingMatches(*question, merged->skipped));
     NoteSkipped(merged->skipped, none);
     return none;
   }
-  HttpResponse response =
+  net::HttpResponse response =
       PprofResponse(profile::EncodePprof(merged->profile), ProfileFileName(*question),
                     std::to_string(merged->profiles), ObservedSecondsText(merged->observed_ns));
   NoteSkipped(merged->skipped, response);

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "net/message.h"
 #include "query/api.h"
-#include "query/http/message.h"
 #include "query/question.h"
 #include "store/query.h"
 
@@ -15,13 +15,13 @@ namespace firetower::query {
 
 // GET /api/v1/profile: the sum of what matches, over the store and the open window, as gzip'd
 // pprof. Errors are text/plain with X-Go-Pprof, the only form `go tool pprof` shows.
-HttpResponse ServeProfile(const HttpRequest& request, const ApiParts& parts);
+net::HttpResponse ServeProfile(const net::HttpRequest& request, const ApiParts& parts);
 // `profiles` and `observed_seconds`: how many went into it, and what time they cover.
-HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name, std::string profiles,
-                           std::string observed_seconds);
+net::HttpResponse PprofResponse(std::string pprof_gz, const std::string& file_name,
+                                std::string profiles, std::string observed_seconds);
 // As the header X-Firetower-Observed-Seconds has it.
 std::string ObservedSecondsText(int64_t observed_ns);
-HttpResponse PprofError(int status, const Error& error);
+net::HttpResponse PprofError(int status, const Error& error);
 
 // What a question asks for. Errors as store::MergeProfiles, but kUnsupported for profiles that do
 // not add up: the question was well formed.

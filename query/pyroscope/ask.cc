@@ -75,7 +75,7 @@ Result<Question> Ask(const Caller& caller, std::string_view type_id, std::string
                      const AskedRange& range, TypeDefault type_default) {
   ASSIGN_OR_RETURN(const profile::Selector asked, ReadSelector(selector));
   const TimeRange times = RangeOf(range, caller.parts.clock.WallNs());
-  HttpRequest question = caller.http;
+  net::HttpRequest question = caller.http;
   question.body.clear();
   question.params = {{"type", std::string(type_id)},
                      {"q", asked.ToString()},

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/message.h"
 #include "query/api.h"
-#include "query/http/message.h"
 #include "query/pyroscope/request.h"
 #include "query/question.h"
 #include "store/query.h"
@@ -17,7 +17,7 @@ namespace firetower::query::pyroscope {
 
 // What one call comes from and is answered with.
 struct Caller {
-  const HttpRequest& http;
+  const net::HttpRequest& http;
   const ApiParts& parts;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profile/codec/gzip.h"
+#include "query/http/errors.h"
 #include "query/pyroscope/json.h"
 
 namespace firetower::query::pyroscope {
@@ -54,7 +55,7 @@ std::optional<Codec> CodecOf(std::string_view content_type) {
   return std::nullopt;
 }
 
-Result<std::string> ReadMessage(const HttpRequest& request, Codec codec,
+Result<std::string> ReadMessage(const net::HttpRequest& request, Codec codec,
                                 const MessageSchema& schema) {
   if (!request.connect_version.empty() && request.connect_version != "1") {
     return Error(ErrorCode::kInvalid,
@@ -82,10 +83,10 @@ Result<std::string> ReadMessage(const HttpRequest& request, Codec codec,
   return body.empty() ? Result<std::string>(body) : MessageFromJson(body, schema);
 }
 
-Result<HttpResponse> MessageResponse(const HttpRequest& request, Codec codec,
-                                     const MessageSchema& schema, std::string message,
-                                     size_t max_bytes) {
-  HttpResponse response;
+Result<net::HttpResponse> MessageResponse(const net::HttpRequest& request, Codec codec,
+                                          const MessageSchema& schema, std::string message,
+                                          size_t max_bytes) {
+  net::HttpResponse response;
   if (codec == Codec::kJson) {
     // The HTTP front compresses what is text.
     response.content_type = kJsonType;
@@ -103,13 +104,13 @@ Result<HttpResponse> MessageResponse(const HttpRequest& request, Codec codec,
   return response;
 }
 
-HttpResponse ConnectError(int status, std::string_view message) {
+net::HttpResponse ConnectError(int status, std::string_view message) {
   if (status == 413) status = 429;  // resource_exhausted
   if (status == 422) status = 501;  // unimplemented
   return JsonError(status, message);
 }
 
-HttpResponse ConnectError(const Error& error) {
+net::HttpResponse ConnectError(const Error& error) {
   switch (error.code()) {
     case ErrorCode::kInvalid:
       return ConnectError(400, error.message());

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "query/http/message.h"
+#include "net/message.h"
 #include "query/pyroscope/schema.h"
 
 namespace firetower::query::pyroscope {
@@ -22,17 +22,17 @@ std::optional<Codec> CodecOf(std::string_view content_type);
 // The message of a request's body in its binary form. kUnsupported for a compression that is not
 // gzip, kExhausted when more than kMaxMessageBytes come out of it.
 inline constexpr size_t kMaxMessageBytes = size_t{1} << 20;
-Result<std::string> ReadMessage(const HttpRequest& request, Codec codec,
+Result<std::string> ReadMessage(const net::HttpRequest& request, Codec codec,
                                 const MessageSchema& schema);
 
 // An answer of such a message, gzip'd where the peer takes that. As JSON it may have `max_bytes`.
-Result<HttpResponse> MessageResponse(const HttpRequest& request, Codec codec,
-                                     const MessageSchema& schema, std::string message,
-                                     size_t max_bytes);
+Result<net::HttpResponse> MessageResponse(const net::HttpRequest& request, Codec codec,
+                                          const MessageSchema& schema, std::string message,
+                                          size_t max_bytes);
 
 // {"code": …, "message": …} and the status that Connect has for that code: of a status of /api/v1
 // the nearest one.
-HttpResponse ConnectError(int status, std::string_view message);
-HttpResponse ConnectError(const Error& error);
+net::HttpResponse ConnectError(int status, std::string_view message);
+net::HttpResponse ConnectError(const Error& error);
 
 }  // namespace firetower::query::pyroscope

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "query/http/errors.h"
 #include "query/pyroscope/connect.h"
 #include "query/pyroscope/graph.h"
 #include "query/pyroscope/labels.h"
@@ -56,11 +57,11 @@ const Method* FindMethod(std::string_view path) {
   return found == std::end(kMethods) ? nullptr : &*found;
 }
 
-Result<HttpResponse> Call(const Method& method, Codec codec, const HttpRequest& request,
-                          const ApiParts& parts) {
+Result<net::HttpResponse> Call(const Method& method, Codec codec, const net::HttpRequest& request,
+                               const ApiParts& parts) {
   ASSIGN_OR_RETURN(const std::string message, ReadMessage(request, codec, method.request));
   ASSIGN_OR_RETURN(Answer answer, method.answer({request, parts}, message));
-  ASSIGN_OR_RETURN(HttpResponse response,
+  ASSIGN_OR_RETURN(net::HttpResponse response,
                    MessageResponse(request, codec, method.reply, std::move(answer.message),
                                    kJsonOfMerged * parts.limits.max_merged_bytes));
   NoteSkipped(answer.skipped, response);
@@ -68,25 +69,26 @@ Result<HttpResponse> Call(const Method& method, Codec codec, const HttpRequest& 
   return response;
 }
 
-HttpResponse Serve(const Method* method, const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse Serve(const Method* method, const net::HttpRequest& request,
+                        const ApiParts& parts) {
   if (method == nullptr) {
     return ConnectError(501, fmt::format("there is no method {}", request.path));
   }
   if (request.method != "POST") {
-    HttpResponse response =
+    net::HttpResponse response =
         JsonError(405, fmt::format("{} takes POST, not {}", request.path, request.method));
     response.headers.emplace_back("Allow", "POST");
     return response;
   }
   const std::optional<Codec> codec = CodecOf(request.content_type);
   if (!codec) {
-    HttpResponse response = JsonError(
+    net::HttpResponse response = JsonError(
         415, fmt::format("Content-Type is '{}': it must be application/proto or application/json",
                          request.content_type));
     response.headers.emplace_back("Accept-Post", "application/proto, application/json");
     return response;
   }
-  Result<HttpResponse> response = Call(*method, *codec, request, parts);
+  Result<net::HttpResponse> response = Call(*method, *codec, request, parts);
   return response ? *std::move(response) : ConnectError(response.error());
 }
 
@@ -101,9 +103,9 @@ std::string_view ServiceRoute(std::string_view path) {
   return method == nullptr ? std::string_view() : method->path;
 }
 
-HttpResponse ServeService(const HttpRequest& request, const ApiParts& parts) {
+net::HttpResponse ServeService(const net::HttpRequest& request, const ApiParts& parts) {
   const Method* method = FindMethod(request.path);
-  HttpResponse response = Serve(method, request, parts);
+  net::HttpResponse response = Serve(method, request, parts);
   if (method != nullptr) response.route = method->path;
   return response;
 }

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include "net/message.h"
 #include "query/api.h"
-#include "query/http/message.h"
 
 namespace firetower::query::pyroscope {
 
@@ -16,6 +16,6 @@ std::string_view ServiceRoute(std::string_view path);
 
 // POST /querier.v1.QuerierService/METHOD and /settings.v1.SettingsService/Get of Pyroscope, by the
 // Connect protocol. Who asks is known already.
-HttpResponse ServeService(const HttpRequest& request, const ApiParts& parts);
+net::HttpResponse ServeService(const net::HttpRequest& request, const ApiParts& parts);
 
 }  // namespace firetower::query::pyroscope

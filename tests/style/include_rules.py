@@ -6,15 +6,16 @@ import re
 # A module sees itself and these. Tests see everything; nothing sees tests.
 MAY_SEE = {
     "base": set(),
+    "net": {"base"},
     "symbolizer": {"base", "bpf/abi"},
     "profile": {"base", "bpf/abi"},
     "k8s": {"base", "bpf/abi"},
     "store": {"base", "bpf/abi", "profile"},
     "diagnosis": {"base", "bpf/abi", "profile"},
-    "query": {"base", "bpf/abi", "profile", "store", "symbolizer", "diagnosis"},
+    "query": {"base", "bpf/abi", "net", "profile", "store", "symbolizer", "diagnosis"},
     "bpf": set(),
 }
-_BELOW = {"base", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}
+_BELOW = {"base", "net", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}
 MAY_SEE.update({program: _BELOW for program in ("daemon", "hub", "cli")})
 
 GENERATED = (".skel.h",)  # written by the build: BPF skeletons
@@ -22,7 +23,7 @@ GENERATED = (".skel.h",)  # written by the build: BPF skeletons
 # Libraries that a module's header must not pass on to whoever includes it.
 THIRD_PARTY = re.compile(
     r"^(nlohmann/|yaml-cpp/|prometheus/|httplib\.h|zip\.h|zlib\.h|libdeflate\.h"
-    r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|pugixml|bpf/libbpf\.h|bpf/bpf\.h)"
+    r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|boost/|pugixml|bpf/libbpf\.h|bpf/bpf\.h)"
 )
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]')

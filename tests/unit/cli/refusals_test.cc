@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "cli/args/spec.h"
-#include "query/http/message.h"
+#include "net/message.h"
+#include "query/http/errors.h"
 #include "query/wire.h"
 #include "tests/support/k8s/fake_http_server.h"
 #include "tests/unit/cli/program.h"

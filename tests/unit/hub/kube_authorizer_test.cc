@@ -23,7 +23,7 @@ class KubeAuthorizerTest : public ::testing::Test {
  protected:
   Result<profile::Selector> Narrow(const std::string& selector,
                                    const std::string& authorization = "Bearer t0ken") {
-    query::HttpRequest request;
+    net::HttpRequest request;
     request.authorization = authorization;
     return authorizer_.Narrow(request, *profile::Selector::Parse(selector));
   }
@@ -148,7 +148,7 @@ TEST_F(KubeAuthorizerTest, SaysWhenItMayNotAskItself) {
 }
 
 TEST_F(KubeAuthorizerTest, TellsWhoIsKnownAndAsksOnce) {
-  query::HttpRequest request;
+  net::HttpRequest request;
   const Status nobody = authorizer_.Identify(request);
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code(), ErrorCode::kPermission);
@@ -163,7 +163,7 @@ TEST_F(KubeAuthorizerTest, TellsWhoIsKnownAndAsksOnce) {
 
 // Nobody is asked for it.
 TEST_F(KubeAuthorizerTest, RecallsWhoWasKnownLately) {
-  query::HttpRequest request;
+  net::HttpRequest request;
   const auto recalled = [&] { return authorizer_.Recall(request); };
   EXPECT_EQ(recalled().error().code(), ErrorCode::kPermission) << "no token";
   request.authorization = "Bearer t0ken";
@@ -186,7 +186,7 @@ TEST_F(KubeAuthorizerTest, RecallsWhoWasKnownLately) {
 }
 
 TEST_F(KubeAuthorizerTest, AsksAboutSoManyUnknownTokensAndNoMore) {
-  query::HttpRequest jane;
+  net::HttpRequest jane;
   jane.authorization = "Bearer jane";
   server_.Answer(201, kJane);
   ASSERT_TRUE(authorizer_.Identify(jane));
@@ -195,7 +195,7 @@ TEST_F(KubeAuthorizerTest, AsksAboutSoManyUnknownTokensAndNoMore) {
   const auto flood = [&](int count) {
     int asked = 0;
     for (int i = 0; i < count; ++i) {
-      query::HttpRequest request;
+      net::HttpRequest request;
       request.authorization = "Bearer " + std::to_string(++sent);
       const size_t before = server_.requests().size();
       server_.Answer(201, kNobody);

@@ -6,8 +6,9 @@
 
 #include <stop_token>
 
+#include "net/url.h"
 #include "profile/pprof.h"
-#include "query/http/url.h"
+#include "query/http/errors.h"
 #include "query/wire.h"
 #include "store/capture.h"
 #include "store/key.h"
@@ -26,28 +27,28 @@ using ::testing::UnorderedElementsAre;
 
 class ApiTest : public ::testing::Test {
  protected:
-  HttpResponse Get(std::string_view target, const std::string& method = "GET") {
-    HttpRequest request;
+  net::HttpResponse Get(std::string_view target, const std::string& method = "GET") {
+    net::HttpRequest request;
     request.method = method;
     size_t question = target.find('?');
     request.path = target.substr(0, question);
     request.accept = "text/x";
     if (question != std::string_view::npos) {
-      auto params = DecodeQuery(target.substr(question + 1));
+      auto params = net::DecodeQuery(target.substr(question + 1));
       EXPECT_TRUE(params);
       request.params = *params;
     }
     return fixture_.api().Serve(request);
   }
   TopReply Top(std::string_view query) {
-    HttpResponse response = Get("/api/v1/top?" + std::string(query));
+    net::HttpResponse response = Get("/api/v1/top?" + std::string(query));
     EXPECT_EQ(response.status, 200) << response.body;
     auto reply = TopReplyFromJson(response.body);
     EXPECT_TRUE(reply) << reply.error().message();
     return reply ? *reply : TopReply();
   }
   profile::Profile Profile(std::string_view query) {
-    HttpResponse response = Get("/api/v1/profile?" + std::string(query));
+    net::HttpResponse response = Get("/api/v1/profile?" + std::string(query));
     EXPECT_EQ(response.status, 200) << response.body;
     auto profile = profile::DecodePprof(response.body);
     EXPECT_TRUE(profile) << profile.error().message();
@@ -56,7 +57,7 @@ class ApiTest : public ::testing::Test {
   Fixture fixture_;
 };
 
-std::string Header(const HttpResponse& response, std::string_view name) {
+std::string Header(const net::HttpResponse& response, std::string_view name) {
   for (const auto& [key, value] : response.headers) {
     if (key == name) return value;
   }
@@ -76,7 +77,7 @@ TEST_F(ApiTest, IndexAndNotFoundNameThePaths) {
 
 TEST_F(ApiTest, TakesGetAndHeadOnly) {
   EXPECT_EQ(Get("/livez", "HEAD").status, 200);
-  HttpResponse post = Get("/api/v1/top", "POST");
+  net::HttpResponse post = Get("/api/v1/top", "POST");
   EXPECT_EQ(post.status, 405);
   EXPECT_EQ(Header(post, "Allow"), "GET, HEAD");
 }
@@ -90,7 +91,7 @@ TEST_F(ApiTest, ProbesSayWhatIsMissing) {
 }
 
 TEST_F(ApiTest, MetricsComeFromTheirSource) {
-  HttpResponse response = Get("/metrics");
+  net::HttpResponse response = Get("/metrics");
   EXPECT_EQ(response.content_type, "text/plain; version=0.0.4");
   EXPECT_EQ(response.body, "# accept text/x\n");
 }
@@ -114,7 +115,7 @@ TEST_F(ApiTest, ProfileSecondsCountsBackFromNow) {
 }
 
 TEST_F(ApiTest, ProfileIsADownloadWithAName) {
-  HttpResponse response = Get("/api/v1/profile?from=2026-07-01T09:50:00Z");
+  net::HttpResponse response = Get("/api/v1/profile?from=2026-07-01T09:50:00Z");
   EXPECT_EQ(response.content_type, "application/octet-stream");
   EXPECT_EQ(Header(response, "Content-Disposition"),
             "attachment; filename=\"cpu-20260701T095000Z-600s.pb.gz\"");
@@ -139,7 +140,7 @@ TEST_F(ApiTest, ProfileErrorsAreTextThatGoToolPprofShows) {
       {"type=offcpu", 404, "no profile matches offcpu{}"},
   };
   for (const Row& row : rows) {
-    HttpResponse response = Get("/api/v1/profile?" + std::string(row.query));
+    net::HttpResponse response = Get("/api/v1/profile?" + std::string(row.query));
     EXPECT_EQ(response.status, row.status) << row.query;
     EXPECT_EQ(Header(response, "X-Go-Pprof"), "1") << row.query;
     EXPECT_THAT(response.content_type, HasSubstr("text/plain")) << row.query;
@@ -256,7 +257,7 @@ TEST_F(ApiTest, SeriesAreOfTheValueThatIsAskedFor) {
   ASSERT_TRUE(main);
   EXPECT_EQ(main->unit, "nanoseconds");
   EXPECT_NEAR(main->series.at(0).total + main->series.at(1).total, 3.75e9, 1);
-  const HttpResponse other = Get(path + "memory:inuse_space:bytes:space:bytes");
+  const net::HttpResponse other = Get(path + "memory:inuse_space:bytes:space:bytes");
   EXPECT_EQ(other.status, 422);
   EXPECT_THAT(other.body, HasSubstr("there are series of alloc_space and alloc_objects, not of"));
 }
@@ -264,7 +265,7 @@ TEST_F(ApiTest, SeriesAreOfTheValueThatIsAskedFor) {
 // Of half a second: what the two halves come to is what the whole second does.
 TEST_F(ApiTest, SeriesOfLessThanASecond) {
   auto total = [&](const std::string& from, const std::string& to) {
-    const HttpResponse response =
+    const net::HttpResponse response =
         Get("/api/v1/series?from=2026-07-01T09:58:" + from + "Z&to=2026-07-01T09:58:" + to + "Z");
     EXPECT_EQ(response.status, 200) << response.body;
     const auto reply = SeriesReplyFromJson(response.body);
@@ -324,7 +325,7 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
       {"/api/v1/doctor?x=1", "takes no parameters"},
   };
   for (const Row& row : rows) {
-    HttpResponse response = Get(row.target);
+    net::HttpResponse response = Get(row.target);
     EXPECT_EQ(response.status, 400) << row.target;
     EXPECT_THAT(response.body, HasSubstr("{\"code\":\"invalid_argument\",\"message\":\""));
     EXPECT_THAT(ErrorMessageFromJson(response.body), HasSubstr(row.says));
@@ -385,7 +386,7 @@ TEST_F(ApiTest, TheAuthorizerRefusesOrNarrows) {
   });
   for (const char* path :
        {"/api/v1/profile", "/api/v1/top", "/api/v1/series", "/api/v1/labels", "/api/v1/types"}) {
-    HttpResponse response = Get(path);
+    net::HttpResponse response = Get(path);
     EXPECT_EQ(response.status, 403) << path;
     EXPECT_THAT(response.body, HasSubstr("profilingpolicies/profiles")) << path;
   }
@@ -397,12 +398,12 @@ TEST_F(ApiTest, WhoIsUnknownIsToldToSayWhoTheyAre) {
     answers.unknown = Error(ErrorCode::kPermission, "no token");
   });
   for (const char* path : {"/api/v1/top", "/api/v1/doctor", "/api/v1/nope"}) {
-    HttpResponse response = Get(path);
+    net::HttpResponse response = Get(path);
     EXPECT_EQ(response.status, 401) << path;
     EXPECT_EQ(Header(response, "WWW-Authenticate"), "Bearer realm=\"firetower\"");
     EXPECT_THAT(response.body, HasSubstr(R"("code":"unauthenticated","message":"no token")"));
   }
-  HttpResponse pprof = Get("/api/v1/profile");
+  net::HttpResponse pprof = Get("/api/v1/profile");
   EXPECT_EQ(pprof.status, 401);
   // As in metrics of what is answered.
   EXPECT_EQ(pprof.route, "/api/v1/profile");
@@ -422,7 +423,7 @@ TEST_F(ApiTest, WhoIsUnknownIsToldToSayWhoTheyAre) {
 TEST_F(ApiTest, AsksTheStoreNoMoreOnceNobodyWaits) {
   std::stop_source gone;
   gone.request_stop();
-  HttpRequest request;
+  net::HttpRequest request;
   request.method = "GET";
   request.gone = gone.get_token();
   for (const char* path : {"/api/v1/profile", "/api/v1/flame", "/api/v1/top", "/api/v1/series",
@@ -436,7 +437,7 @@ TEST_F(ApiTest, SaysWhenSomethingStoredCouldNotBeRead) {
   auto listed = fixture_.store().List("v1/", "");
   ASSERT_TRUE(listed && !listed->empty());
   ASSERT_TRUE(fixture_.store().Put(listed->front().key, "half a fi"));
-  HttpResponse response = Get("/api/v1/profile");
+  net::HttpResponse response = Get("/api/v1/profile");
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(Header(response, "X-Firetower-Skipped"), "1");
   TopReply top = Top("");

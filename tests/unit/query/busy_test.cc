@@ -12,8 +12,8 @@
 
 #include "query/api.h"
 #include "tests/support/memory_store.h"
+#include "tests/unit/net/server/raw_client.h"
 #include "tests/unit/query/fixture.h"
-#include "tests/unit/query/http/raw_client.h"
 
 namespace firetower::query {
 namespace {
@@ -66,7 +66,7 @@ class Askers {
   Askers(const std::string& url, int count, const std::string& head = kQuestion) {
     for (int i = 0; i < count; ++i) {
       threads_.emplace_back([this, url, head] {
-        RawClient client(url);
+        net::RawClient client(url);
         client.Send(head + "Host: x\r\nConnection: close\r\n\r\n" +
                     (head.starts_with("POST") ? "{}" : ""));
         std::string answer = client.Receive(120'000);
@@ -97,7 +97,7 @@ class Askers {
 
 // Without an answer Fetch gives up after three seconds.
 bool IsAnswered(const std::string& url, const char* path, const char* body) {
-  const std::string response = Fetch(url, path);
+  const std::string response = net::Fetch(url, path);
   return response.starts_with("HTTP/1.1 200") && response.find(body) != std::string::npos;
 }
 
@@ -150,7 +150,7 @@ TEST(Busy, CallsOfADataSourceWaitForTheirTurnToo) {
 
 TEST(Busy, WhoWaitedForTooLongIsTold) {
   HangingStore store;
-  AdmissionOptions admission;
+  net::AdmissionOptions admission;
   admission.running = 1;
   admission.waiting = 1;
   admission.longest_wait_ns = kNsPerMs;
@@ -159,7 +159,7 @@ TEST(Busy, WhoWaitedForTooLongIsTold) {
   Askers first(url, 1);
   ASSERT_TRUE(store.AreAsked(1));
   for (int i = 0; i < 3; ++i) {
-    EXPECT_THAT(Fetch(url, "/api/v1/types"), HasSubstr("Retry-After: 2\r\n"));
+    EXPECT_THAT(net::Fetch(url, "/api/v1/types"), HasSubstr("Retry-After: 2\r\n"));
   }
   store.Answer();
   ASSERT_TRUE(first.Answered(1));
@@ -169,11 +169,11 @@ TEST(Busy, WhoWaitedForTooLongIsTold) {
 // Knows Jane, and has to ask a server that hangs about everybody else who has a token.
 class HangingAuthorizer : public AllowAll {
  public:
-  Result<bool> Recall(const HttpRequest& request) const override {
+  Result<bool> Recall(const net::HttpRequest& request) const override {
     if (request.authorization.empty()) return Error(ErrorCode::kPermission, "no token");
     return request.authorization == "Bearer jane";
   }
-  Status Identify(const HttpRequest& request) const override {
+  Status Identify(const net::HttpRequest& request) const override {
     if (request.authorization == "Bearer jane") return OkStatus();
     asked_.release();
     answers_.wait();
@@ -207,7 +207,7 @@ TEST(Busy, WhoIsNotKnownTakesNoPlaceOfWhoIs) {
   Askers jane(url, 1, kQuestion + "Authorization: Bearer jane\r\n");
   ASSERT_TRUE(jane.Answered(1));
   EXPECT_THAT(jane.answers().at(0), StartsWith("HTTP/1.1 200"));
-  EXPECT_THAT(Fetch(url, "/api/v1/types"), StartsWith("HTTP/1.1 401")) << "without a token";
+  EXPECT_THAT(net::Fetch(url, "/api/v1/types"), StartsWith("HTTP/1.1 401")) << "without a token";
   EXPECT_TRUE(IsAnswered(url, "/readyz", "ok"));
 
   authorizer.Answer();
@@ -223,7 +223,7 @@ TEST(Busy, WhoHasNoTokenIsToldSoAtOnce) {
   const std::string url = fixture.Serve();
   Askers jane(url, 1, kQuestion + "Authorization: Bearer jane\r\n");
   ASSERT_TRUE(store.AreAsked(1));
-  EXPECT_THAT(Fetch(url, "/api/v1/types"), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(net::Fetch(url, "/api/v1/types"), StartsWith("HTTP/1.1 401"));
   store.Answer();
   ASSERT_TRUE(jane.Answered(1));
 }

@@ -6,9 +6,9 @@
 
 #include <stop_token>
 
+#include "net/url.h"
 #include "profile/diff.h"
 #include "profile/pprof.h"
-#include "query/http/url.h"
 #include "tests/unit/query/fixture.h"
 
 namespace firetower::query {
@@ -24,18 +24,18 @@ struct Sums {
 
 class DiffEndpointTest : public ::testing::Test {
  protected:
-  HttpResponse Get(const std::string& query, std::stop_token gone = {}) {
-    HttpRequest request;
+  net::HttpResponse Get(const std::string& query, std::stop_token gone = {}) {
+    net::HttpRequest request;
     request.method = "GET";
     request.path = "/api/v1/diff";
     request.gone = std::move(gone);
-    auto params = DecodeQuery(query);
+    auto params = net::DecodeQuery(query);
     EXPECT_TRUE(params);
     request.params = *params;
     return fixture_.api().Serve(request);
   }
   Sums Diff(const std::string& query) {
-    const HttpResponse response = Get(query);
+    const net::HttpResponse response = Get(query);
     EXPECT_EQ(response.status, 200) << response.body;
     const auto profile = profile::DecodePprof(response.body);
     EXPECT_TRUE(profile);
@@ -52,7 +52,7 @@ class DiffEndpointTest : public ::testing::Test {
 
 // Windows are whole minutes: 09:57:30 to 09:58:30 overlaps two.
 TEST_F(DiffEndpointTest, TellsWhatTimeEachSideCovers) {
-  const HttpResponse response =
+  const net::HttpResponse response =
       Get("from=2026-07-01T09:57:30Z&to=2026-07-01T09:58:30Z&base-from=2026-07-01T09:57:00Z");
   EXPECT_THAT(response.headers, ::testing::Contains(::testing::Pair("X-Firetower-Observed-Seconds",
                                                                     "120.000,60.000")));
@@ -110,7 +110,7 @@ TEST_F(DiffEndpointTest, ErrorsAreTextThatGoToolPprofShows) {
       {"q=cpu{}&base-q=offcpu{}", 400, "types cpu and offcpu cannot be compared"},
   };
   for (const Row& row : rows) {
-    const HttpResponse response = Get(row.query);
+    const net::HttpResponse response = Get(row.query);
     EXPECT_EQ(response.status, row.status) << row.query << ": " << response.body;
     EXPECT_THAT(response.body, HasSubstr(row.says)) << row.query;
     EXPECT_EQ(response.content_type, "text/plain; charset=utf-8");

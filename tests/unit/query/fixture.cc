@@ -11,6 +11,7 @@
 #include "profile/builder.h"
 #include "profile/codec/gzip.h"
 #include "profile/pprof.h"
+#include "query/http/errors.h"
 #include "store/bundle.h"
 #include "store/key.h"
 
@@ -121,7 +122,7 @@ class Fixture::Sources : public LiveSource,
   }
   std::vector<Check> Checks() const override { return fixture_.Current().checks; }
   std::vector<std::string> NotReadyReasons() const override { return fixture_.Current().not_ready; }
-  Status Identify(const HttpRequest& request) const override {
+  Status Identify(const net::HttpRequest& request) const override {
     const Answers answers = fixture_.Current();
     const std::string& sent = request.authorization;
     const bool is_known = answers.token.empty() || sent == "Bearer " + answers.token ||
@@ -129,7 +130,7 @@ class Fixture::Sources : public LiveSource,
     if (!is_known) return Error(ErrorCode::kPermission, "the cluster knows nobody by that");
     return answers.unknown;
   }
-  Result<profile::Selector> Narrow(const HttpRequest& request,
+  Result<profile::Selector> Narrow(const net::HttpRequest& request,
                                    const profile::Selector& asked) const override {
     Answers answers = fixture_.Current();
     RETURN_IF_ERROR(answers.refusal);
@@ -147,7 +148,7 @@ class Fixture::Sources : public LiveSource,
 };
 
 Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* asked,
-                 const AdmissionOptions& admission, const Authorizer* authorizer) {
+                 const net::AdmissionOptions& admission, const Authorizer* authorizer) {
   char folder[] = "/tmp/firetower-query-XXXXXX";
   CHECK(::mkdtemp(folder) != nullptr);
   folder_ = folder;
@@ -201,11 +202,12 @@ Fixture::Answers Fixture::Current() const {
 }
 
 std::string Fixture::Serve() {
-  HttpServerOptions options;
+  net::HttpServerOptions options;
+  options.error_format = JsonError;
   options.listen = "127.0.0.1:0";
   options.worker_threads = api_->WorkerThreads();
-  auto server = HttpServer::Start(
-      options, [this](const HttpRequest& request) { return api_->Serve(request); });
+  auto server = net::HttpServer::Start(
+      options, [this](const net::HttpRequest& request) { return api_->Serve(request); });
   CHECK(server);
   server_ = *std::move(server);
   return server_->url();

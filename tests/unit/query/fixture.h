@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "net/server/http_server.h"
 #include "query/api.h"
-#include "query/http/http_server.h"
 #include "store/access/served_store.h"
 #include "store/dir_store.h"
 
@@ -29,7 +29,8 @@ class Fixture {
   // `asked`: which store questions go to, instead of the one with that content.
   // `authorizer`: who is asked, instead of the answers below.
   explicit Fixture(const store::QueryLimits& limits = {}, const store::ObjectStore* asked = nullptr,
-                   const AdmissionOptions& admission = {}, const Authorizer* authorizer = nullptr);
+                   const net::AdmissionOptions& admission = {},
+                   const Authorizer* authorizer = nullptr);
   ~Fixture();
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;
@@ -65,7 +66,7 @@ class Fixture {
   std::unique_ptr<store::ServedStore> served_;
   std::unique_ptr<Sources> sources_;
   std::unique_ptr<Api> api_;
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<net::HttpServer> server_;
 };
 
 }  // namespace firetower::query

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "query/http/url.h"
+#include "net/url.h"
 #include "tests/unit/query/fixture.h"
 
 namespace firetower::query {
@@ -19,19 +19,19 @@ using Json = nlohmann::json;
 
 class FlameEndpoint : public ::testing::Test {
  protected:
-  HttpResponse Get(std::string_view target, const std::string& accept = "*/*") {
-    HttpRequest request;
+  net::HttpResponse Get(std::string_view target, const std::string& accept = "*/*") {
+    net::HttpRequest request;
     request.method = "GET";
     size_t question = target.find('?');
     request.path = target.substr(0, question);
     request.accept = accept;
     if (question != std::string_view::npos) {
-      request.params = *DecodeQuery(target.substr(question + 1));
+      request.params = *net::DecodeQuery(target.substr(question + 1));
     }
     return fixture_.api().Serve(request);
   }
   Json Flame(const std::string& query) {
-    HttpResponse response = Get("/api/v1/flame?" + query);
+    net::HttpResponse response = Get("/api/v1/flame?" + query);
     EXPECT_EQ(response.status, 200) << response.body;
     EXPECT_EQ(response.content_type, "application/json");
     return Json::parse(response.body, nullptr, false);
@@ -49,7 +49,7 @@ class FlameEndpoint : public ::testing::Test {
   Fixture fixture_;
 };
 
-std::string Header(const HttpResponse& response, std::string_view name) {
+std::string Header(const net::HttpResponse& response, std::string_view name) {
   for (const auto& [key, value] : response.headers) {
     if (key == name) return value;
   }
@@ -110,7 +110,7 @@ TEST_F(FlameEndpoint, ErrorsSayWhatIsAllowed) {
       {"type=memory", 404, "no profile matches memory{}"},
   };
   for (const Row& row : rows) {
-    HttpResponse response = Get("/api/v1/flame?" + std::string(row.query));
+    net::HttpResponse response = Get("/api/v1/flame?" + std::string(row.query));
     EXPECT_EQ(response.status, row.status) << row.query << response.body;
     Json json = Json::parse(response.body, nullptr, false);
     EXPECT_THAT(json.value("message", ""), HasSubstr(row.says)) << row.query;
@@ -128,7 +128,7 @@ TEST_F(FlameEndpoint, ShowsOnlyWhatTheCallerMaySee) {
 
 TEST_F(FlameEndpoint, BrowsersGetThePageAndScriptsTheList) {
   const std::string browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-  HttpResponse page = Get("/", browser);
+  net::HttpResponse page = Get("/", browser);
   EXPECT_EQ(page.status, 200);
   EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
   EXPECT_THAT(page.body, StartsWith("<!doctype html>"));
@@ -141,12 +141,12 @@ TEST_F(FlameEndpoint, BrowsersGetThePageAndScriptsTheList) {
   // The address of a view has parameters; they are the page's.
   EXPECT_EQ(Get("/?type=cpu&q={pod=\"a\"}&from=now-1h", browser).status, 200);
   EXPECT_EQ(Get("/?type=cpu&from=now-1h&to=now&q=%7B%7D&s=a&find=b", browser).status, 200);
-  const HttpResponse misspelt = Get("/?form=now-1h", browser);
+  const net::HttpResponse misspelt = Get("/?form=now-1h", browser);
   EXPECT_EQ(misspelt.status, 400);
   EXPECT_THAT(misspelt.body, HasSubstr("unknown parameter 'form': / takes type, q, from, to, s, "
                                        "find"));
 
-  HttpResponse list = Get("/");
+  net::HttpResponse list = Get("/");
   EXPECT_THAT(list.content_type, StartsWith("text/plain"));
   EXPECT_THAT(list.body, HasSubstr("/api/v1/flame"));
   EXPECT_EQ(Header(list, "Vary"), "Accept");

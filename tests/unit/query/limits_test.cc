@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "net/url.h"
 #include "profile/pprof.h"
-#include "query/http/url.h"
 #include "query/question.h"
 #include "query/wire.h"
 #include "tests/unit/query/fixture.h"
@@ -27,16 +27,17 @@ constexpr const char* kLooking[] = {"/api/v1/profiles",        "/api/v1/top",
                                     "/api/v1/series",          "/api/v1/labels",
                                     "/api/v1/labels?name=pod", "/api/v1/types"};
 
-HttpResponse Get(Fixture& fixture, const std::string& target) {
-  HttpRequest request;
+net::HttpResponse Get(Fixture& fixture, const std::string& target) {
+  net::HttpRequest request;
   request.method = "GET";
   request.path = target.substr(0, target.find('?'));
-  if (request.path != target) request.params = *DecodeQuery(target.substr(request.path.size() + 1));
+  if (request.path != target)
+    request.params = *net::DecodeQuery(target.substr(request.path.size() + 1));
   return fixture.api().Serve(request);
 }
 
 void ExpectTooLarge(Fixture& fixture, const char* target, const char* why) {
-  const HttpResponse response = Get(fixture, target);
+  const net::HttpResponse response = Get(fixture, target);
   EXPECT_EQ(response.status, 413) << target << ": " << response.body;
   EXPECT_THAT(response.body, HasSubstr(why)) << target;
   EXPECT_THAT(response.body, HasSubstr("narrow the selector or the time range")) << target;
@@ -79,15 +80,15 @@ TEST(AnswerLimits, TooMuchMemoryMakesAnswersCoarse) {
   Fixture fixture({.max_merged_bytes = 1000});
   Fixture whole;
   for (const char* target : kMerging) {
-    const HttpResponse response = Get(fixture, target);
+    const net::HttpResponse response = Get(fixture, target);
     EXPECT_EQ(response.status, 200) << target << ": " << response.body;
   }
-  const auto total = [](const HttpResponse& response) {
+  const auto total = [](const net::HttpResponse& response) {
     const auto profile = profile::DecodePprof(response.body);
     return profile ? profile->Total(1) : -1;
   };
   // It says so where it is less exact: of graphs and tables of some bars nothing was dropped.
-  const auto says = [](const HttpResponse& response) {
+  const auto says = [](const net::HttpResponse& response) {
     return std::ranges::count(response.headers, kMaxHiddenHeader,
                               [](const auto& header) { return header.first; });
   };
@@ -105,11 +106,11 @@ TEST(AnswerLimits, OneProfileThatIsTooLarge) {
   Fixture fixture({.max_read_bytes = 20});
   const auto list = ProfilesReplyFromJson(Get(fixture, "/api/v1/profiles").body);
   ASSERT_TRUE(list);
-  HttpRequest request;
+  net::HttpRequest request;
   request.method = "GET";
   request.path = "/api/v1/profile";
   request.params = {{"id", list->rows.back().id}};
-  const HttpResponse response = fixture.api().Serve(request);
+  const net::HttpResponse response = fixture.api().Serve(request);
   EXPECT_EQ(response.status, 413) << response.body;
   EXPECT_THAT(response.body, HasSubstr("an answer may read 20"));
 }

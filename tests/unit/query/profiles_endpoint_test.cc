@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <stop_token>
 
+#include "net/url.h"
 #include "profile/pprof.h"
-#include "query/http/url.h"
 #include "query/wire.h"
 #include "tests/unit/query/fixture.h"
 
@@ -20,22 +20,23 @@ using ::testing::Pair;
 
 class ProfilesEndpointTest : public ::testing::Test {
  protected:
-  HttpResponse Get(const std::string& path, NamedValues params, std::stop_token gone = {}) {
-    HttpRequest request;
+  net::HttpResponse Get(const std::string& path, net::NamedValues params,
+                        std::stop_token gone = {}) {
+    net::HttpRequest request;
     request.method = "GET";
     request.path = path;
     request.params = std::move(params);
     request.gone = std::move(gone);
     return fixture_.api().Serve(request);
   }
-  ProfilesReply List(NamedValues params) {
-    const HttpResponse response = Get("/api/v1/profiles", std::move(params));
+  ProfilesReply List(net::NamedValues params) {
+    const net::HttpResponse response = Get("/api/v1/profiles", std::move(params));
     EXPECT_EQ(response.status, 200) << response.body;
     const Result<ProfilesReply> reply = ProfilesReplyFromJson(response.body);
     EXPECT_TRUE(reply) << reply.error().message();
     return reply ? *reply : ProfilesReply();
   }
-  HttpResponse GetOne(const std::string& id) { return Get("/api/v1/profile", {{"id", id}}); }
+  net::HttpResponse GetOne(const std::string& id) { return Get("/api/v1/profile", {{"id", id}}); }
   // Of the window of 09:58.
   std::string StoredId(const std::string& container) {
     return List({{"q", "{container=\"" + container + "\"}"}}).rows.at(1).id;
@@ -80,7 +81,7 @@ TEST_F(ProfilesEndpointTest, TheOpenWindowIsLeftOutWhereThatIsAskedFor) {
 
 TEST_F(ProfilesEndpointTest, OneIsAnsweredAsItIsStored) {
   const ProfilesReply web = List({{"q", "{container=\"web\"}"}});
-  const HttpResponse response = GetOne(web.rows.at(1).id);
+  const net::HttpResponse response = GetOne(web.rows.at(1).id);
   ASSERT_EQ(response.status, 200) << response.body;
   EXPECT_EQ(response.body.size(), static_cast<size_t>(web.rows[1].bytes));
   EXPECT_EQ(response.content_type, "application/octet-stream");
@@ -96,7 +97,7 @@ TEST_F(ProfilesEndpointTest, OneIsAnsweredAsItIsStored) {
 TEST_F(ProfilesEndpointTest, ErrorsSayWhatIsWrong) {
   struct Row {
     const char* path;
-    NamedValues params;
+    net::NamedValues params;
     int status;
     const char* says;
   };
@@ -116,7 +117,7 @@ TEST_F(ProfilesEndpointTest, ErrorsSayWhatIsWrong) {
       {"/api/v1/profile", {{"id", gone}}, 404, "may have been deleted"},
   };
   for (const Row& row : rows) {
-    const HttpResponse response = Get(row.path, row.params);
+    const net::HttpResponse response = Get(row.path, row.params);
     EXPECT_EQ(response.status, row.status) << response.body;
     EXPECT_THAT(response.body, HasSubstr(row.says));
   }

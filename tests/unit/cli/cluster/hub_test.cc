@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "cli/args/spec.h"
-#include "query/http/url.h"
+#include "net/url.h"
 #include "tests/support/command.h"
 #include "tests/support/k8s/fake_http_server.h"
 #include "tests/support/k8s/fake_pod_port.h"
@@ -131,8 +131,8 @@ class HubTest : public ::testing::Test {
   std::string LastSelector() {
     const std::string head = OfHub().back();
     const size_t mark = head.find('?');
-    const query::NamedValues params =
-        query::DecodeQuery(head.substr(mark + 1, head.find(" HTTP/") - mark - 1)).value();
+    const net::NamedValues params =
+        net::DecodeQuery(head.substr(mark + 1, head.find(" HTTP/") - mark - 1)).value();
     for (const auto& [name, value] : params) {
       if (name == "q") return value;
     }
@@ -194,11 +194,11 @@ class HubTest : public ::testing::Test {
     }
     const std::string target = head.substr(4, head.find(" HTTP/") - 4);
     const size_t mark = std::min(target.find('?'), target.size());
-    query::HttpRequest request;
+    net::HttpRequest request;
     request.method = "GET";
     request.path = target.substr(0, mark);
-    request.params = query::DecodeQuery(target.substr(std::min(mark + 1, target.size()))).value();
-    const query::HttpResponse response = fixture_.api().Serve(request);
+    request.params = net::DecodeQuery(target.substr(std::min(mark + 1, target.size()))).value();
+    const net::HttpResponse response = fixture_.api().Serve(request);
     std::string text = fmt::format("HTTP/1.1 {} X\r\nContent-Length: {}\r\n", response.status,
                                    response.body.size());
     for (const auto& [name, value] : response.headers) text += name + ": " + value + "\r\n";

@@ -50,9 +50,9 @@ class ProfileServerTest : public ::testing::Test {
     ASSERT_TRUE(server) << server.error().message();
     server_ = *std::move(server);
   }
-  query::HttpResponse Get(const std::string& path, const std::string& selector = "",
-                          const std::string& authorization = "Bearer t0ken") {
-    query::HttpRequest request;
+  net::HttpResponse Get(const std::string& path, const std::string& selector = "",
+                        const std::string& authorization = "Bearer t0ken") {
+    net::HttpRequest request;
     request.method = "GET";
     request.path = path;
     if (!selector.empty()) request.params = {{"q", selector}};
@@ -78,7 +78,7 @@ class ProfileServerTest : public ::testing::Test {
 TEST_F(ProfileServerTest, AnswersWhatTheCallerMayRead) {
   Start();
   for (const char* answer : {kJane, kNo, kYes}) reviews_.Answer(201, answer);
-  const query::HttpResponse top = Get("/api/v1/top", R"({namespace="shop"})");
+  const net::HttpResponse top = Get("/api/v1/top", R"({namespace="shop"})");
   ASSERT_EQ(top.status, 200) << top.body;
   const auto reply = query::TopReplyFromJson(top.body);
   ASSERT_TRUE(reply);
@@ -93,7 +93,7 @@ TEST_F(ProfileServerTest, AnswersWhatTheCallerMayRead) {
 TEST_F(ProfileServerTest, LeavesTheHostsOutForWhoMayReadPodsOnly) {
   Start();
   for (const char* answer : {kJane, kYes, kNo}) reviews_.Answer(201, answer);
-  const query::HttpResponse response = Get("/api/v1/profile");
+  const net::HttpResponse response = Get("/api/v1/profile");
   ASSERT_EQ(response.status, 200) << response.body;
   const auto profile = profile::DecodePprof(response.body);
   ASSERT_TRUE(profile);
@@ -130,7 +130,7 @@ TEST_F(ProfileServerTest, SaysWhichRightItLacks) {
   ASSERT_TRUE(Comes(
       [](const ProfileFigures& figures) { return figures.rights.at(1).allowed.has_value(); }));
   reviews_.Answer(201, kJane);
-  const query::HttpResponse response = Get("/api/v1/doctor");
+  const net::HttpResponse response = Get("/api/v1/doctor");
   ASSERT_EQ(response.status, 200) << response.body;
   const auto reply = query::DoctorReplyFromJson(response.body);
   ASSERT_TRUE(reply);
@@ -201,12 +201,12 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
   server_ = *std::move(server);
   // Two are let in, thirty wait: the first that is answered is another one.
   std::mutex mutex;
-  std::vector<query::HttpResponse> answers;
+  std::vector<net::HttpResponse> answers;
   std::counting_semaphore<> answered{0};
   std::vector<std::jthread> askers;
   for (int i = 0; i < 33; ++i) {
     askers.emplace_back([&] {
-      query::HttpResponse answer = Get("/api/v1/profile");
+      net::HttpResponse answer = Get("/api/v1/profile");
       const std::lock_guard lock(mutex);
       answers.push_back(std::move(answer));
       answered.release();
@@ -215,7 +215,7 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
   EXPECT_TRUE(answered.try_acquire_for(std::chrono::seconds(9)));
   reviews.go_on.release(100);
   askers.clear();
-  const query::HttpResponse& busy = answers.at(0);
+  const net::HttpResponse& busy = answers.at(0);
   EXPECT_EQ(busy.status, 503);
   EXPECT_THAT(busy.body, HasSubstr("ask again"));
   EXPECT_THAT(busy.headers, ::testing::Contains(::testing::Pair("Retry-After", "2")));

@@ -76,8 +76,8 @@ class PyroscopeMatchers : public ::testing::Test {
     CHECK(name && bytes && store_.Put(*name, *bytes));
   }
 
-  HttpResponse Post(const std::string& method, const Json& body) {
-    HttpRequest request;
+  net::HttpResponse Post(const std::string& method, const Json& body) {
+    net::HttpRequest request;
     request.method = "POST";
     request.path = "/querier.v1.QuerierService/" + method;
     request.body = body.dump();
@@ -85,7 +85,8 @@ class PyroscopeMatchers : public ::testing::Test {
     return fixture_.api().Serve(request);
   }
   Pods PodsOf(const std::string& selector) {
-    const HttpResponse response = Post("LabelValues", {{"name", "pod"}, {"matchers", {selector}}});
+    const net::HttpResponse response =
+        Post("LabelValues", {{"name", "pod"}, {"matchers", {selector}}});
     EXPECT_EQ(response.status, 200) << selector << ": " << response.body;
     return Json::parse(response.body).value("names", Pods());
   }
@@ -94,7 +95,7 @@ class PyroscopeMatchers : public ::testing::Test {
     return PodsOf("{namespace=\"types\"," + matchers + "}");
   }
   std::string Total(const char* type_id, const std::string& matchers) {
-    const HttpResponse response =
+    const net::HttpResponse response =
         Post("SelectMergeStacktraces", {{"profileTypeID", type_id},
                                         {"labelSelector", "{namespace=\"types\"" + matchers + "}"},
                                         {"start", kStartNs / kNsPerMs},
@@ -186,14 +187,14 @@ TEST_F(PyroscopeMatchers, AreOfTheTypeThatIsAskedFor) {
 
 TEST_F(PyroscopeMatchers, OfApiV1CountAsWell) {
   const auto status = [&](const std::string& selector) {
-    HttpRequest request;
+    net::HttpRequest request;
     request.method = "GET";
     request.path = "/api/v1/profile";
     request.params = {{"q", selector}, {"from", "now-5m"}};
     return fixture_.api().Serve(request);
   };
   EXPECT_EQ(status(R"({namespace="types",__name__="memory"})").status, 200);
-  const HttpResponse none = status(R"({namespace="types",__name__="memory",__name__="cpu"})");
+  const net::HttpResponse none = status(R"({namespace="types",__name__="memory",__name__="cpu"})");
   EXPECT_EQ(none.status, 404) << none.body;
   EXPECT_THAT(none.body, ::testing::HasSubstr(R"(memory{namespace="types",__name__="cpu"})"));
   EXPECT_EQ(status(R"(cpu{namespace="types",__name__!="cpu"})").status, 404);
@@ -204,7 +205,7 @@ TEST_F(PyroscopeMatchers, OfApiV1CountAsWell) {
 TEST_F(PyroscopeMatchers, OfOneRequestAreLookedForInOneWalk) {
   const auto reads_of = [&](const char* method, Json body) {
     const int before = store_.reads;
-    const HttpResponse response = Post(method, body);
+    const net::HttpResponse response = Post(method, body);
     EXPECT_EQ(response.status, 200) << response.body;
     return store_.reads - before;
   };
@@ -222,7 +223,7 @@ TEST_F(PyroscopeMatchers, OfOneRequestAreLookedForInOneWalk) {
 
 TEST_F(PyroscopeMatchers, OfSeveralSelectorsAreEachHeard) {
   const auto pods = [&](std::vector<std::string> selectors) {
-    const HttpResponse response =
+    const net::HttpResponse response =
         Post("LabelValues", {{"name", "pod"}, {"matchers", std::move(selectors)}});
     EXPECT_EQ(response.status, 200) << response.body;
     return Json::parse(response.body).value("names", Pods());

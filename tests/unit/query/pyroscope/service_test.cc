@@ -31,9 +31,9 @@ constexpr const char* kSamples = "process_cpu:samples:count:cpu:nanoseconds";
 
 std::string PathOf(const std::string& method) { return "/querier.v1.QuerierService/" + method; }
 
-HttpRequest RequestOf(const std::string& method, std::string body,
-                      const std::string& content_type = "application/json") {
-  HttpRequest request;
+net::HttpRequest RequestOf(const std::string& method, std::string body,
+                           const std::string& content_type = "application/json") {
+  net::HttpRequest request;
   request.method = "POST";
   request.path = PathOf(method);
   request.body = std::move(body);
@@ -43,11 +43,11 @@ HttpRequest RequestOf(const std::string& method, std::string body,
 
 class PyroscopeService : public ::testing::Test {
  protected:
-  HttpResponse Post(const std::string& method, const Json& body) {
+  net::HttpResponse Post(const std::string& method, const Json& body) {
     return fixture_.api().Serve(RequestOf(method, body.dump()));
   }
   Json Ask(const std::string& method, const Json& body) {
-    const HttpResponse response = Post(method, body);
+    const net::HttpResponse response = Post(method, body);
     EXPECT_EQ(response.status, 200) << response.body;
     EXPECT_EQ(response.content_type, "application/json");
     EXPECT_EQ(response.route, PathOf(method));
@@ -65,7 +65,8 @@ class PyroscopeService : public ::testing::Test {
   Json Graph(const Json& more) {
     return Ask("SelectMergeStacktraces", Select(more)).at("flamegraph");
   }
-  void ExpectError(const HttpResponse& response, int status, const char* code, const char* why) {
+  void ExpectError(const net::HttpResponse& response, int status, const char* code,
+                   const char* why) {
     EXPECT_EQ(response.status, status) << response.body;
     EXPECT_EQ(response.content_type, "application/json");
     const Json error = Json::parse(response.body, nullptr, false);
@@ -88,9 +89,10 @@ TEST_F(PyroscopeService, TellsProfileTypes) {
 
 TEST_F(PyroscopeService, AnswersGrafanasHealthCheck) {
   EXPECT_EQ(Ask("ProfileTypes", {{"start", 1000}, {"end", 4000}}), Json::object());
-  HttpRequest binary = RequestOf("ProfileTypes", "\x08\xe8\x07\x10\xa0\x1f", "application/proto");
+  net::HttpRequest binary =
+      RequestOf("ProfileTypes", "\x08\xe8\x07\x10\xa0\x1f", "application/proto");
   binary.connect_version = "1";
-  const HttpResponse response = fixture_.api().Serve(binary);
+  const net::HttpResponse response = fixture_.api().Serve(binary);
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_EQ(response.content_type, "application/proto");
   EXPECT_EQ(response.body, "");
@@ -278,7 +280,7 @@ TEST_F(PyroscopeService, MergesPprofOfTheValueAskedFor) {
   select.Bytes(2, "{container=\"web\"}");
   select.Number(3, kNowMs - 900'000);
   select.Number(4, kNowMs);
-  const HttpResponse response = fixture_.api().Serve(
+  const net::HttpResponse response = fixture_.api().Serve(
       RequestOf("SelectMergeProfile", std::string(select.bytes()), "application/proto"));
   ASSERT_EQ(response.status, 200) << response.body;
   EXPECT_FALSE(profile::IsGzip(response.body));
@@ -312,38 +314,38 @@ TEST_F(PyroscopeService, ComparesTwoSides) {
 }
 
 TEST_F(PyroscopeService, SpeaksConnectsErrors) {
-  const auto serve = [&](const std::function<void(HttpRequest&)>& change) {
-    HttpRequest request = RequestOf("LabelNames", "{}");
+  const auto serve = [&](const std::function<void(net::HttpRequest&)>& change) {
+    net::HttpRequest request = RequestOf("LabelNames", "{}");
     change(request);
     return fixture_.api().Serve(request);
   };
-  ExpectError(serve([](HttpRequest& r) { r.path = PathOf("SelectHeatmap"); }), 501, "unimplemented",
-              "SelectHeatmap");
-  const HttpResponse get = serve([](HttpRequest& r) { r.method = "GET"; });
+  ExpectError(serve([](net::HttpRequest& r) { r.path = PathOf("SelectHeatmap"); }), 501,
+              "unimplemented", "SelectHeatmap");
+  const net::HttpResponse get = serve([](net::HttpRequest& r) { r.method = "GET"; });
   ExpectError(get, 405, "unimplemented", "takes POST");
   EXPECT_THAT(get.headers,
               ::testing::Contains(std::pair<std::string, std::string>("Allow", "POST")));
-  ExpectError(serve([](HttpRequest& r) { r.content_type = "application/grpc"; }), 415,
+  ExpectError(serve([](net::HttpRequest& r) { r.content_type = "application/grpc"; }), 415,
               "invalid_argument", "application/proto");
-  ExpectError(serve([](HttpRequest& r) { r.connect_version = "2"; }), 400, "invalid_argument",
+  ExpectError(serve([](net::HttpRequest& r) { r.connect_version = "2"; }), 400, "invalid_argument",
               "version 1");
-  ExpectError(serve([](HttpRequest& r) { r.content_encoding = "br"; }), 501, "unimplemented",
+  ExpectError(serve([](net::HttpRequest& r) { r.content_encoding = "br"; }), 501, "unimplemented",
               "gzip");
-  ExpectError(serve([](HttpRequest& r) { r.content_encoding = "gzip"; }), 400, "invalid_argument",
-              "not gzip");
-  ExpectError(serve([](HttpRequest& r) { r.body = "{"; }), 400, "invalid_argument", "JSON");
-  ExpectError(serve([](HttpRequest& r) {
+  ExpectError(serve([](net::HttpRequest& r) { r.content_encoding = "gzip"; }), 400,
+              "invalid_argument", "not gzip");
+  ExpectError(serve([](net::HttpRequest& r) { r.body = "{"; }), 400, "invalid_argument", "JSON");
+  ExpectError(serve([](net::HttpRequest& r) {
                 r.content_type = "application/proto; charset=utf-8";
                 r.body = "\x0a\x05";
               }),
               400, "invalid_argument", "protobuf");
   const std::string many(kMaxMessageBytes + 1, ' ');
-  ExpectError(serve([&](HttpRequest& r) {
+  ExpectError(serve([&](net::HttpRequest& r) {
                 r.content_encoding = "gzip";
                 r.body = profile::GzipCompress(many, 1);
               }),
               429, "resource_exhausted", "");
-  const HttpResponse zipped = serve([](HttpRequest& r) {
+  const net::HttpResponse zipped = serve([](net::HttpRequest& r) {
     r.content_encoding = "gzip";
     r.content_type = "Application/JSON; charset=utf-8";
     r.body = profile::GzipCompress("{\"matchers\":[\"{}\"]}", 1);
@@ -376,7 +378,7 @@ TEST_F(PyroscopeService, KnowsWhoAsksAndWhatTheyMayRead) {
 }
 
 TEST_F(PyroscopeService, HasNoSettings) {
-  HttpRequest request = RequestOf("", "{}");
+  net::HttpRequest request = RequestOf("", "{}");
   request.path = "/settings.v1.SettingsService/Get";
   EXPECT_EQ(fixture_.api().Serve(request).body, "{}");
 }
@@ -392,7 +394,7 @@ TEST(PyroscopeLimits, AreThoseOfOtherAnswers) {
                        {"left", {{"start", kNowMs - 900'000}}},
                        {"right", {{"start", kNowMs - 900'000}}}};
   const auto expect_too_large = [&](Fixture& fixture, const char* method, const char* why) {
-    const HttpResponse response = fixture.api().Serve(RequestOf(method, select.dump()));
+    const net::HttpResponse response = fixture.api().Serve(RequestOf(method, select.dump()));
     EXPECT_EQ(response.status, 429) << method << ": " << response.body;
     EXPECT_THAT(response.body, HasSubstr("\"resource_exhausted\"")) << method;
     EXPECT_THAT(response.body, HasSubstr(why)) << method;
@@ -401,7 +403,7 @@ TEST(PyroscopeLimits, AreThoseOfOtherAnswers) {
     expect_too_large(rows, method, "more than 5 profiles match");
     expect_too_large(bytes, method, "bytes of profiles");
     // Width is no reason to have no answer.
-    const HttpResponse coarse = memory.api().Serve(RequestOf(method, select.dump()));
+    const net::HttpResponse coarse = memory.api().Serve(RequestOf(method, select.dump()));
     EXPECT_EQ(coarse.status, 200) << method << ": " << coarse.body;
   }
   for (const char* method : {"ProfileTypes", "LabelNames", "LabelValues", "Series", "SelectSeries"})
@@ -411,12 +413,12 @@ TEST(PyroscopeLimits, AreThoseOfOtherAnswers) {
 TEST(ConnectMessages, AreGzippedWhereThePeerTakesThat) {
   const std::string message(4096, 'x');
   const auto respond = [&](const char* accept_encoding, const std::string& content) {
-    HttpRequest request;
+    net::HttpRequest request;
     request.accept_encoding = accept_encoding;
     return MessageResponse(request, Codec::kProto, kEmptyMessage, content, 1 << 20).value();
   };
   for (const char* accept : {"gzip", "br, GZIP;q=0.5", "identity, gzip"}) {
-    const HttpResponse response = respond(accept, message);
+    const net::HttpResponse response = respond(accept, message);
     EXPECT_THAT(response.headers, ::testing::Contains(std::pair<std::string, std::string>(
                                       "Content-Encoding", "gzip")))
         << accept;

@@ -33,14 +33,14 @@ class DamagedStore : public ::testing::Test {
     }
     EXPECT_EQ(entries_, 6);
   }
-  static std::string SkippedOf(const HttpResponse& response) {
+  static std::string SkippedOf(const net::HttpResponse& response) {
     for (const auto& [name, value] : response.headers) {
       if (name == "X-Firetower-Skipped") return value;
     }
     return "";
   }
-  HttpResponse Get(const std::string& path, NamedValues params) {
-    HttpRequest request;
+  net::HttpResponse Get(const std::string& path, net::NamedValues params) {
+    net::HttpRequest request;
     request.method = "GET";
     request.path = "/api/v1/" + path;
     request.params = std::move(params);
@@ -52,20 +52,21 @@ class DamagedStore : public ::testing::Test {
 };
 
 TEST_F(DamagedStore, IsNotSaidToBeEmpty) {
-  const NamedValues stored = {{"from", "2026-07-01T09:57:00Z"}, {"to", "2026-07-01T09:59:00Z"}};
-  NamedValues by_functions = stored;
+  const net::NamedValues stored = {{"from", "2026-07-01T09:57:00Z"},
+                                   {"to", "2026-07-01T09:59:00Z"}};
+  net::NamedValues by_functions = stored;
   by_functions.emplace_back("by", "functions");
-  const NamedValues sides = {{"base-from", "2026-07-01T09:57:00Z"},
-                             {"base-to", "2026-07-01T09:58:00Z"},
-                             {"from", "2026-07-01T09:59:00Z"},
-                             {"to", "2026-07-01T10:00:00Z"}};
-  const std::pair<const char*, NamedValues> questions[] = {{"profile", stored},
-                                                           {"flame", stored},
-                                                           {"top", stored},
-                                                           {"top", by_functions},
-                                                           {"diff", sides}};
+  const net::NamedValues sides = {{"base-from", "2026-07-01T09:57:00Z"},
+                                  {"base-to", "2026-07-01T09:58:00Z"},
+                                  {"from", "2026-07-01T09:59:00Z"},
+                                  {"to", "2026-07-01T10:00:00Z"}};
+  const std::pair<const char*, net::NamedValues> questions[] = {{"profile", stored},
+                                                                {"flame", stored},
+                                                                {"top", stored},
+                                                                {"top", by_functions},
+                                                                {"diff", sides}};
   for (const auto& [path, params] : questions) {
-    const HttpResponse response = Get(path, params);
+    const net::HttpResponse response = Get(path, params);
     EXPECT_EQ(response.status, 503) << path << ": " << response.body;
     EXPECT_THAT(response.body, AllOf(HasSubstr("could not be read"), HasSubstr("CRC")));
   }
@@ -73,7 +74,7 @@ TEST_F(DamagedStore, IsNotSaidToBeEmpty) {
 
 TEST_F(DamagedStore, IsCountedBesideWhatCouldBeRead) {
   for (const char* by : {"containers", "functions"}) {
-    const HttpResponse response =
+    const net::HttpResponse response =
         Get("top", {{"by", by}, {"from", "2026-07-01T09:57:00Z"}, {"to", "2026-07-01T10:00:00Z"}});
     ASSERT_EQ(response.status, 200) << response.body;
     const auto reply = TopReplyFromJson(response.body);
@@ -97,33 +98,33 @@ TEST_F(DamagedStore, WhoseBundlesHeldNobodyKnowsWhatHasNoProfile) {
   const auto listed = fixture_.store().List("", "", 100);
   for (const store::ObjectInfo& object : *listed)
     EXPECT_TRUE(fixture_.store().Put(object.key, "no bundle"));
-  const NamedValues stored = {{"q", R"({namespace="shop"})"},
-                              {"from", "2026-07-01T09:57:00Z"},
-                              {"to", "2026-07-01T09:59:00Z"}};
-  const NamedValues sides = {{"base-from", "2026-07-01T09:57:00Z"},
-                             {"base-to", "2026-07-01T09:58:00Z"},
-                             {"from", "2026-07-01T09:58:00Z"},
-                             {"to", "2026-07-01T09:59:00Z"}};
-  const std::pair<const char*, NamedValues> none[] = {
+  const net::NamedValues stored = {{"q", R"({namespace="shop"})"},
+                                   {"from", "2026-07-01T09:57:00Z"},
+                                   {"to", "2026-07-01T09:59:00Z"}};
+  const net::NamedValues sides = {{"base-from", "2026-07-01T09:57:00Z"},
+                                  {"base-to", "2026-07-01T09:58:00Z"},
+                                  {"from", "2026-07-01T09:58:00Z"},
+                                  {"to", "2026-07-01T09:59:00Z"}};
+  const std::pair<const char*, net::NamedValues> none[] = {
       {"profile", stored}, {"flame", stored}, {"diff", sides}};
   for (const auto& [path, params] : none) {
-    const HttpResponse response = Get(path, params);
+    const net::HttpResponse response = Get(path, params);
     EXPECT_EQ(response.status, 404) << path << ": " << response.body;
     EXPECT_THAT(response.body, AllOf(HasSubstr("no profile matches"), HasSubstr("are damaged"),
                                      Not(HasSubstr(".zip"))));
     EXPECT_NE(SkippedOf(response), "") << path;
   }
   for (const char* by : {"containers", "functions"}) {
-    NamedValues params = stored;
+    net::NamedValues params = stored;
     params.emplace_back("by", by);
-    const HttpResponse response = Get("top", params);
+    const net::HttpResponse response = Get("top", params);
     EXPECT_EQ(response.status, 200) << by << ": " << response.body;
     EXPECT_NE(SkippedOf(response), "") << by;
   }
 }
 
 TEST_F(DamagedStore, SaysNoneWhereThereIsNone) {
-  const HttpResponse response =
+  const net::HttpResponse response =
       Get("profile", {{"from", "2026-07-01T08:00:00Z"}, {"to", "2026-07-01T09:00:00Z"}});
   EXPECT_EQ(response.status, 404);
   EXPECT_THAT(response.body, Not(HasSubstr("could not be read")));

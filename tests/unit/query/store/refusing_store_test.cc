@@ -45,7 +45,7 @@ void ExpectUnavailable(const store::ObjectStore& store, const std::string& why) 
       "v1/standard/home/bundle/2026-07-01/09/1782899820-60/_/node-1-abcd1234.zip:shop/web-0/web/"
       "cpu";
   Fixture fixture({}, &store);
-  const std::pair<const char*, NamedValues> questions[] = {
+  const std::pair<const char*, net::NamedValues> questions[] = {
       {"profile", {}},
       {"profile", {{"id", kId}}},
       {"profiles", {}},
@@ -57,11 +57,11 @@ void ExpectUnavailable(const store::ObjectStore& store, const std::string& why) 
       {"labels", {}},
       {"types", {}}};
   for (const auto& [path, params] : questions) {
-    HttpRequest request;
+    net::HttpRequest request;
     request.method = "GET";
     request.path = std::string("/api/v1/") + path;
     request.params = params;
-    const HttpResponse response = fixture.api().Serve(request);
+    const net::HttpResponse response = fixture.api().Serve(request);
     EXPECT_EQ(response.status, 503) << path << ": " << response.body;
     EXPECT_THAT(response.body, AllOf(HasSubstr("the store "), HasSubstr(why))) << path;
   }

@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "base/file.h"
-#include "query/http/http_server.h"
+#include "net/server/http_server.h"
 #include "symbolizer/elf/build_id.h"
 #include "tests/support/command.h"
 #include "tests/unit/symbolizer/debuginfod/real_server.h"
@@ -37,10 +37,10 @@ std::string ObjectOf(const std::string& build_id, size_t padding = 0) {
 // A server with the answers that a test wants; it counts the questions, and knows the last.
 class Fake {
  public:
-  explicit Fake(std::function<query::HttpResponse(const query::HttpRequest&)> answer) {
-    query::HttpServerOptions options;
+  explicit Fake(std::function<net::HttpResponse(const net::HttpRequest&)> answer) {
+    net::HttpServerOptions options;
     options.listen = "127.0.0.1:0";
-    server_ = query::HttpServer::Start(options, [this, answer](const query::HttpRequest& request) {
+    server_ = net::HttpServer::Start(options, [this, answer](const net::HttpRequest& request) {
                 ++asked_;
                 std::lock_guard lock(mutex_);
                 last_path_ = request.path;
@@ -58,11 +58,11 @@ class Fake {
   std::atomic<int> asked_{0};
   mutable std::mutex mutex_;
   std::string last_path_;
-  std::unique_ptr<query::HttpServer> server_;
+  std::unique_ptr<net::HttpServer> server_;
 };
 
-query::HttpResponse Answer(int status, std::string body = "") {
-  query::HttpResponse response;
+net::HttpResponse Answer(int status, std::string body = "") {
+  net::HttpResponse response;
   response.status = status;
   response.body = std::move(body);
   return response;
@@ -170,7 +170,7 @@ TEST_F(DebuginfodTest, HoldsAFileToItsSize) {
 TEST_F(DebuginfodTest, HoldsTheCacheToItsSize) {
   const size_t each = ObjectOf("\x0a\x01").size();
   options_.max_cache_bytes = 2 * each + each / 2;
-  Fake server([](const query::HttpRequest& request) {
+  Fake server([](const net::HttpRequest& request) {
     const std::string last(1, static_cast<char>(request.path[12] - '0'));
     return Answer(200, ObjectOf("\x0a" + last));
   });

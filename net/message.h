@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace firetower::net {
+
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+
+// One request as a handler sees it.
+struct HttpRequest {
+  std::string method;
+  std::string path;    // decoded, starts with '/'
+  NamedValues params;  // the query, decoded, in the order sent, repeated keys kept
+  std::string accept;  // the Accept header, "" when absent
+  std::string authorization;
+  std::string remote_address;
+  std::string body = {};  // as sent, without its chunks; "" for GET and HEAD
+  // Headers of requests with a body, "" when absent and for GET and HEAD.
+  std::string content_type = {};
+  std::string content_encoding = {};
+  std::string accept_encoding = {};
+  std::string connect_version = {};  // Connect-Protocol-Version
+  std::string host = {};             // the Host header: by which name it was asked
+  // Requested once nobody waits for the answer: the peer has closed, or the server stops.
+  std::stop_token gone = {};
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body;
+  NamedValues headers;
+  // The path pattern that answered, for metrics: a string literal, "" when no route fits.
+  std::string_view route;
+};
+
+// Called from several threads at once. What it throws becomes a 500.
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+// Builds the response that tells an error; text goes into its body escaped.
+using ErrorFormat = std::function<HttpResponse(int status, std::string_view message)>;
+
+// Returns `message` as a line of plain text.
+HttpResponse PlainError(int status, std::string_view message);
+
+}  // namespace firetower::net
