@@ -44,8 +44,8 @@ constexpr double kLeastOfLoad = 0.9;
 struct Arguments {
   std::string toy;
   std::string bare_toy;
-  int pairs = 5;
-  int seconds = 4;
+  int pairs = Pick(5, 1);
+  double seconds = Pick(4.0, 0.3);
   std::string kib = "4096";
 };
 
@@ -91,11 +91,12 @@ struct Cost {
 };
 
 Result<Cost> Measure(Contender& contender, const std::vector<int>& cpus, uint32_t frequency_hz,
-                     int seconds) {
+                     double seconds) {
   Seen seen_before = contender.seen();
   RunTime before = contender.run_time();
   RETURN_IF_ERROR(contender.Attach(cpus, frequency_hz));
-  int64_t end_ns = Clock::System().MonotonicNs() + seconds * kNsPerSecond;
+  const auto length_ns = static_cast<int64_t>(seconds * static_cast<double>(kNsPerSecond));
+  int64_t end_ns = Clock::System().MonotonicNs() + length_ns;
   while (Clock::System().MonotonicNs() < end_ns) {
     ::usleep(kDrainEveryUs);
     contender.Drain();
@@ -124,9 +125,12 @@ bool PrintSeen(const std::string& who, const std::vector<Seen>& all) {
   double of_load = static_cast<double>(sum.of_load) / static_cast<double>(sum.samples);
   double whole = static_cast<double>(sum.of_load_at_depth) / static_cast<double>(sum.of_load);
   bool holds = of_load >= kLeastOfLoad && whole >= kLeastWhole;
+  // A walk that never gets to the end does not work, in the short form neither.
+  const bool works = sum.of_load_at_depth > 0;
   fmt::print("{} samples {}, of the load {:.4f} >={:g}, of these whole {:.4f} >={:g} {}\n", who,
-             sum.samples, of_load, kLeastOfLoad, whole, kLeastWhole, holds ? "ok" : "FAIL");
-  return holds;
+             sum.samples, of_load, kLeastOfLoad, whole, kLeastWhole,
+             works ? Verdict(holds) : "FAIL");
+  return works && Passes(holds);
 }
 
 // What is compared: a load, and how its stacks are walked.
@@ -257,7 +261,7 @@ int main(int argc, char** argv) {
   arguments.toy = argv[1];
   arguments.bare_toy = argv[2];
   if (argc > 3) arguments.pairs = std::atoi(argv[3]);
-  if (argc > 4) arguments.seconds = std::atoi(argv[4]);
+  if (argc > 4) arguments.seconds = std::atof(argv[4]);
   if (argc > 5) arguments.kib = argv[5];
   return firetower::bench::Main(arguments);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pprof_bench generate FOLDER: 100,000 stacks as folded text, and a hundred profiles of 2,000 that
-// overlap. pprof_bench encode FOLDED OUT | merge OUT FILE… | diff OUT BEFORE AFTER: prints
+// overlap; little of that in the short form. pprof_bench encode FOLDED OUT | merge OUT FILE…
+// | diff OUT BEFORE AFTER: prints
 // `<CPU ms> <bytes> <peak KiB>` of the encoding alone, the profile being built line by line before,
 // or of reading, merging and writing; the peak is the process's.
 #include <fmt/core.h>
@@ -21,6 +22,7 @@
 #include "profile/diff.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
+#include "tests/bench/pairs.h"
 
 namespace firetower::profile {
 namespace {
@@ -111,10 +113,11 @@ Profile ReadFolded(const std::string& path) {
 }
 
 int GenerateAll(const std::string& folder) {
-  CHECK(WriteFileAtomic(folder + "/big.folded", FoldedLines(Generate(100'000, 5000, 1, 2))));
-  for (uint32_t i = 0; i < 100; ++i) {
+  CHECK(WriteFileAtomic(folder + "/big.folded",
+                        FoldedLines(Generate(bench::Pick(100'000u, 1000u), 5000, 1, 2))));
+  for (uint32_t i = 0; i < bench::Pick(100u, 3u); ++i) {
     // 1.3 MB each before compression: most of what a merge reads are tables.
-    Profile part = Generate(2000, 20'000, 100 + i, 3);
+    Profile part = Generate(2000, bench::Pick(20'000u, 2000u), 100 + i, 3);
     CHECK(WriteFileAtomic(fmt::format("{}/part{:02}.pb.gz", folder, i), EncodePprof(part)));
   }
   return 0;

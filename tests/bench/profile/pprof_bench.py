@@ -14,8 +14,11 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import short
+
 FETCH = HERE.parent.parent / "support/real/fetch-corpora"
-PAIRS = 5
+PAIRS = short.pick(5, 1)
 
 
 def skip(reason):
@@ -56,9 +59,9 @@ def compare(name, ours, theirs, limits):
         ratios = [a[part] / b[part] for a, b in zip(ours, theirs)]
         ratio = statistics.median(ratios)
         holds = ratio <= limit
-        good = good and holds
+        good = good and short.passes(holds)
         print(
-            f"{name}_{what}_ratio {ratio:.4f} <={limit} {'ok' if holds else 'FAIL'}"
+            f"{name}_{what}_ratio {ratio:.4f} <={limit} {short.verdict(holds)}"
             f"  (min {min(ratios):.4f} max {max(ratios):.4f};"
             f" ours {statistics.median(a[part] for a in ours):.0f},"
             f" go {statistics.median(b[part] for b in theirs):.0f})"

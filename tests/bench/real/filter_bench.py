@@ -10,10 +10,12 @@ import statistics
 import time
 
 import bench
+import short
 from containers import Engine
 from daemon import Daemon
 
-ROUNDS = 5
+ROUNDS = short.pick(5, 1)
+START_SECONDS, SETTLE_SECONDS, SECONDS = short.pick((5, 2, 4), (2, 1, 1))
 PERF_EVENT = 7  # BPF_PROG_TYPE_PERF_EVENT (linux/bpf.h)
 POLICY = """apiVersion: firetower.dev/v1alpha1
 kind: ClusterProfilingPolicy
@@ -33,9 +35,9 @@ def sampler_cost(daemon):
 
 def a_run(daemon, policy, comm):
     policy.write_text(POLICY.format(comm=comm))
-    time.sleep(2)
+    time.sleep(SETTLE_SECONDS)
     ns, runs = sampler_cost(daemon)
-    time.sleep(4)
+    time.sleep(SECONDS)
     more_ns, more_runs = sampler_cost(daemon)
     return (more_ns - ns) / (more_runs - runs)
 
@@ -49,7 +51,7 @@ def main():
         for _ in range(2):
             engine.container("/bin/toy_gap", 3600, 30).start()
         with Daemon("--policy", folder) as daemon:
-            time.sleep(5)
+            time.sleep(START_SECONDS)
             pairs = [(a_run(daemon, policy, "nobody"), a_run(daemon, policy, "toy_gap")) for _ in range(ROUNDS)]
     ratios = [out / taken for out, taken in pairs]
     bench.line("filter_tick_left_out_ns", statistics.median(out for out, _ in pairs))

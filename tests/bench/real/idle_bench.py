@@ -13,10 +13,11 @@ import statistics
 import time
 
 import bench
+import short
 from daemon import Daemon
 
-WINDOWS = 5
-WINDOW_SECONDS = 6
+WINDOWS = short.pick(5, 1)
+START_SECONDS, WINDOW_SECONDS = short.pick((3, 6), (0.5, 1))
 MOST_WAKE_UPS = 25
 
 
@@ -66,7 +67,7 @@ def main():
         busy.append(share)
         with Daemon("--default-frequency-hertz", "97", window_seconds=60,
                     slice_milliseconds=bench.DEFAULT_SLICE_MS) as daemon:
-            time.sleep(3)  # Start-up is not the idle state.
+            time.sleep(START_SECONDS)  # Start-up is not the idle state.
             timer, by_thread, _ = window(daemon.process.pid)
         with_daemon.append(timer)
         own.append(sum(by_thread.values()))

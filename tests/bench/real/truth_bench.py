@@ -12,6 +12,7 @@ import sys
 import time
 
 import bench
+import short
 from daemon import TOYS, Daemon
 
 LEAVES = ("leaf_50", "leaf_30", "leaf_20")
@@ -36,12 +37,14 @@ def one_run(seconds):
 
 
 def main():
-    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else short.pick(60, 2)
+    runs = int(sys.argv[2]) if len(sys.argv) > 2 else short.pick(5, 1)
     pooled = 0.0
     for run in range(1, runs + 1):
         spent, counted, lost = one_run(seconds)
         samples, clock = sum(counted.values()), sum(spent.values())
+        if min(counted.values()) == 0:
+            raise RuntimeError(f"a leaf has no samples: {counted}")
         chi_square, worst = 0.0, 0.0
         for leaf in LEAVES:
             share = spent[leaf] / clock

@@ -16,14 +16,15 @@ import tempfile
 import time
 
 import bench
+import short
 from daemon import TOYS, Daemon
 from toys import toy_levels
 
 HERTZ = 997
 FRAMES = 30
-ROUNDS = 9
-SECONDS = 2.5
-SETTLE_SECONDS = 1.5  # The sampler's start, and its first samples of a program it does not know.
+ROUNDS = short.pick(9, 1)
+SECONDS, WINDOW_MS = short.pick((2.5, 250), (0.6, 50))
+SETTLE_SECONDS = short.pick(1.5, 0.7)  # The sampler's start, and its first samples of a program it does not know.
 MOST_RATIO = 1.25
 LEAST_WHOLE = 0.995
 CPU = 0
@@ -34,7 +35,8 @@ class GapMeter:
 
     def __init__(self, work):
         self.path = work / "gaps"
-        self.process = subprocess.Popen(["taskset", "-c", str(CPU), str(TOYS / "toy_gap"), "3600", str(FRAMES)],
+        self.process = subprocess.Popen(["taskset", "-c", str(CPU), str(TOYS / "toy_gap"), "3600", str(FRAMES),
+                                         str(WINDOW_MS)],
                                         stdout=open(self.path, "wb"))
 
     def stop(self):
@@ -52,7 +54,7 @@ def watch(gaps):
     begin = time.monotonic()
     time.sleep(SECONDS)
     end = time.monotonic()
-    time.sleep(0.3)  # The last window's row.
+    time.sleep(WINDOW_MS / 1000 + 0.05)  # The last window's row.
     return gaps.lost_share(begin, end)
 
 
@@ -111,6 +113,7 @@ def main():
         bench.line(f"victim_lost_ns_a_sample_{name}", 1e9 * statistics.median(shares) / HERTZ)
         bench.line(f"victim_lost_ns_a_sample_{name}_min", 1e9 * min(shares) / HERTZ)
         bench.line(f"victim_lost_ns_a_sample_{name}_max", 1e9 * max(shares) / HERTZ)
+    bench.need("victim_stacks", total, 1)
     bench.at_least("victim_whole_stacks", whole / max(total, 1), LEAST_WHOLE)
     bench.at_most("victim_lost_daemon_to_perf", statistics.median(ours) / statistics.median(perfs), MOST_RATIO)
     bench.finish()

@@ -31,6 +31,7 @@
 #include "store/find.h"
 #include "store/query.h"
 #include "store/store.h"
+#include "tests/bench/pairs.h"
 #include "tests/bench/store/generated_cluster.h"
 
 namespace firetower::bench {
@@ -148,13 +149,15 @@ store::BundleIndex IndexOf(std::vector<store::CatalogRow> rows, uint32_t node) {
   return index;
 }
 
-constexpr uint32_t kAskedWorkload = 17;
+// The short form has few workloads, because making their profiles takes most of the time.
+uint32_t AskedWorkload() { return Pick(17u, 1u); }
+uint32_t WorkloadsANode() { return Pick(10u, 1u); }
 
 int WriteRows(const std::string& url, uint32_t nodes) {
   const std::unique_ptr<ObjectStore> opened = Open(url);
   CountedStore counted(*opened);
-  // 30 containers a node.
-  GeneratedCluster cluster(nodes, nodes * 10);
+  // 30 containers a node, or three.
+  GeneratedCluster cluster(nodes, nodes * WorkloadsANode());
   const Meter meter;
   // How much they would be: nothing is written before its time.
   store::RecentRows recent({.max_bytes = size_t{1} << 30});
@@ -164,7 +167,7 @@ int WriteRows(const std::string& url, uint32_t nodes) {
   uint64_t rows = 0;
   const auto is_asked = [&](uint32_t node) {
     for (uint32_t i = 0; i < GeneratedCluster::kReplicas; ++i) {
-      if (cluster.NodeOf(kAskedWorkload, i) == node) return true;
+      if (cluster.NodeOf(AskedWorkload(), i) == node) return true;
     }
     return false;
   };

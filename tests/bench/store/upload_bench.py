@@ -18,9 +18,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "real")]
 
 import s3_sink
 from bench import at_most, finish, line
+import short
 
-PAIRS = 9
-S3CMD_RUNS = 3
+PAIRS = short.pick(9, 1)
+RUNS = short.pick(3, 1)  # of those that are not pairs
+# The large ones go in parts, as what is above 16 MiB does.
+SMALL_FILES, LARGE_MIB, HUGE_MIB = short.pick((100, 64, 256), (5, 17, 34))
 ACCESS_KEY, SECRET_KEY = "bench-key", "bench-secret"
 
 
@@ -71,11 +74,11 @@ def s3cmd(port, files):
 
 
 def make_files(folder):
-    small = [folder / f"small{i:03}" for i in range(100)]
+    small = [folder / f"small{i:03}" for i in range(SMALL_FILES)]
     for path in small:
         path.write_bytes(os.urandom(100_000))
     large, huge = folder / "large", folder / "huge"
-    for path, mib in ((large, 64), (huge, 256)):
+    for path, mib in ((large, LARGE_MIB), (huge, HUGE_MIB)):
         with path.open("wb") as out:
             for _ in range(mib):
                 out.write(os.urandom(1 << 20))
@@ -112,18 +115,19 @@ def main(program):
     with tempfile.TemporaryDirectory(prefix="firetower-upload-") as name, s3_sink.running() as (port, bodies):
         folder = pathlib.Path(name)
         small, large, huge = make_files(folder)
-        compare("100x100KB", program, folder, port, bodies, small)
-        compare("64MB", program, folder, port, bodies, [large])
-        large_rss = statistics.median(ours(program, port, [large])[2] for _ in range(3))
-        huge_rss = statistics.median(ours(program, port, [huge])[2] for _ in range(3))
-        line("upload_64MB_rss_kib", large_rss)
-        line("upload_256MB_rss_kib", huge_rss)
-        at_most("upload_256MB_rss_per_64MB", huge_rss / large_rss, 1.05)
+        few, large_name, huge_name = f"{SMALL_FILES}x100KB", f"{LARGE_MIB}MB", f"{HUGE_MIB}MB"
+        compare(few, program, folder, port, bodies, small)
+        compare(large_name, program, folder, port, bodies, [large])
+        large_rss = statistics.median(ours(program, port, [large])[2] for _ in range(RUNS))
+        huge_rss = statistics.median(ours(program, port, [huge])[2] for _ in range(RUNS))
+        line(f"upload_{large_name}_rss_kib", large_rss)
+        line(f"upload_{huge_name}_rss_kib", huge_rss)
+        at_most(f"upload_{huge_name}_rss_per_{large_name}", huge_rss / large_rss, 1.05)
         if shutil.which("s3cmd") is None:
             print("upload_cpu_per_s3cmd: s3cmd is not installed")
         else:
-            ratios = [ours(program, port, small)[0] / s3cmd(port, small) for _ in range(S3CMD_RUNS)]
-            at_most("upload_100x100KB_cpu_per_s3cmd", statistics.median(ratios), 0.12)
+            ratios = [ours(program, port, small)[0] / s3cmd(port, small) for _ in range(RUNS)]
+            at_most(f"upload_{few}_cpu_per_s3cmd", statistics.median(ratios), 0.12)
     finish()
 
 

@@ -16,18 +16,29 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import short
+
 PEER = "llvm-symbolizer-14"
 NODE = pathlib.Path("/usr/bin/node")
-ADDRESSES = 20_000
-PAIRS = 7
+ADDRESSES = short.pick(20_000, 500)
+PAIRS = short.pick(7, 1)
 MIN_INFO_BYTES = 15 << 20
+# A few addresses do not say it as closely as many: the short form fails where the answers are plainly wrong.
+LEAST_EQUAL = short.pick(0.995, 0.95)
 _failed = []
 
 
-def line(metric, value, limit, holds, note=""):
-    print(f"{metric} {value:.4g} {limit} {'ok' if holds else 'FAIL'}{note}", flush=True)
-    if not holds:
+def line(metric, value, limit, holds, note="", verdict=short.verdict):
+    word = verdict(holds)
+    print(f"{metric} {value:.4g} {limit} {word}{note}", flush=True)
+    if word == "FAIL":
         _failed.append(metric)
+
+
+def answer(holds):
+    """Returns the verdict on an answer, which is to be right in the short form too."""
+    return "ok" if holds else "FAIL"
 
 
 def measured(command, stdin, stdout):
@@ -151,7 +162,7 @@ def dwarf(program, folder):
         [program, "lines", str(binary), str(addresses), "print"], check=True, capture_output=True, text=True
     ).stdout
     share = compare(own, theirs)
-    line("symbols_lines_equal_share", share, ">=0.995", share >= 0.995)
+    line("symbols_lines_equal_share", share, f">={LEAST_EQUAL}", share >= LEAST_EQUAL, verdict=answer)
     return 0
 
 

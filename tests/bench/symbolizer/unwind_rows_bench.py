@@ -13,13 +13,17 @@ import statistics
 import subprocess
 import sys
 
-FILES = {
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import short
+
+FILES = short.pick({
     "libLLVM": "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1",
     "cc1plus": "/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus",
     "node": "/usr/bin/node",
-}
-JUDGED = "libLLVM"  # The others are shown: they are half as long, and noise as large.
-PAIRS = 7
+}, {"libstdc++": "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"})
+JUDGED = short.pick("libLLVM", "libstdc++")  # The others are shown: they are half as long, and noise as large.
+PAIRS = short.pick(7, 1)
+READELF = ["readelf", "--debug-dump=frames-interp"]
 LIMIT = 0.05
 
 
@@ -37,15 +41,19 @@ def words(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
 
+def fdes_of_readelf(path):
+    with subprocess.Popen([*READELF, path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        return sum(b" FDE " in row for row in child.stdout)
+
+
 def measure(program, name, path):
     ours, theirs = [], []
     for _ in range(PAIRS):
         ours.append(cpu_ms([program, path], subprocess.DEVNULL))
-        theirs.append(cpu_ms(["readelf", "--debug-dump=frames-interp", path], subprocess.DEVNULL))
+        theirs.append(cpu_ms([*READELF, path], subprocess.DEVNULL))
     ratios = [a / b for a, b in zip(ours, theirs)]
     ratio = statistics.median(ratios)
-    judged = name == JUDGED
-    verdict = ("ok" if ratio <= LIMIT else "FAIL") if judged else "shown"
+    verdict = short.verdict(ratio <= LIMIT) if name == JUDGED else "shown"
     print(
         f"unwind_rows_cpu_ratio_{name} {ratio:.4f} <={LIMIT} {verdict}"
         f"  (min {min(ratios):.4f} max {max(ratios):.4f};"
@@ -54,7 +62,9 @@ def measure(program, name, path):
     fdes, raw_rows, rows, kib = words([program, path])
     (rules,) = words([program, path, "rules"])
     print(f"# {name}: {fdes} FDEs, {raw_rows} rows, {rows} merged, {rules} rules, peak {kib} KiB")
-    return verdict != "FAIL"
+    same = int(fdes) == fdes_of_readelf(path)
+    print(f"unwind_rows_fdes_agree_{name} {int(same)} >=1 {'ok' if same else 'FAIL'}")
+    return same and verdict != "FAIL"
 
 
 def main(program):

@@ -8,7 +8,6 @@
 #include <libdeflate.h>
 #include <malloc.h>
 
-#include <algorithm>
 #include <charconv>
 #include <ctime>
 #include <memory>
@@ -19,20 +18,24 @@
 #include "daemon/metrics/exposition.h"
 #include "daemon/metrics/hotspot_tracker.h"
 #include "daemon/metrics/metrics_registry.h"
+#include "tests/bench/pairs.h"
 
 namespace firetower::daemon {
 namespace {
 
+using bench::Median;
+
 constexpr double kMostTimesFloor = 2.5;
 constexpr double kMostBytesASeries = 300;
-constexpr int kPairs = 31;
+
+int PairCount() { return bench::Pick(31, 1); }
 
 bool g_failed = false;
 
 void Print(const std::string& metric, double value, double limit) {
   bool holds = value <= limit;
-  g_failed |= !holds;
-  fmt::print("{} {:.4g} <={:g} {}\n", metric, value, limit, holds ? "ok" : "FAIL");
+  g_failed |= !bench::Passes(holds);
+  fmt::print("{} {:.4g} <={:g} {}\n", metric, value, limit, bench::Verdict(holds));
 }
 
 void Print(const std::string& metric, double value) {
@@ -43,12 +46,6 @@ int64_t ThreadCpuNs() {
   timespec used{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return used.tv_sec * kNsPerSecond + used.tv_nsec;
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size()) / 2,
-                   values.end());
-  return values[values.size() / 2];
 }
 
 // Heap in use, mapped blocks included. mallinfo2 reads counters, it does not touch pages.
@@ -139,7 +136,7 @@ void Bench(size_t count) {
     std::vector<double> copy_ratios;
     std::vector<double> floors;
     std::vector<double> ours;
-    for (int pair = 0; pair < kPairs; ++pair) {
+    for (int pair = 0; pair < PairCount(); ++pair) {
       double copy = Measure([&] { return BareCopy(lines, text.size()); });
       floors.push_back(Measure([&] { return Floor(*snapshot, text.size()); }));
       ours.push_back(Measure([&] { return registry.Render(format); }));
@@ -164,7 +161,8 @@ int Main() {
   // Freed blocks stay with the process: page faults would else hide both sides' own work.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  for (size_t count : {10'000, 100'000}) Bench(count);
+  Bench(10'000);
+  if (!bench::ShortForm()) Bench(100'000);
   return g_failed ? 1 : 0;
 }
 
