@@ -74,9 +74,10 @@ def churn_growth(daemon):
 
 
 def main():
-    load = [subprocess.Popen(["sleep", "3600"]) for _ in range(100)]
-    load += [subprocess.Popen([str(TOYS / "toy_stack"), "3600"], stdout=subprocess.DEVNULL) for _ in range(2)]
+    load = []
     try:
+        for command in [["sleep", "3600"]] * 100 + [[str(TOYS / "toy_stack"), "3600"]] * 2:
+            load.append(subprocess.Popen(command, stdout=subprocess.DEVNULL))
         with Daemon("--default-frequency-hertz", "99", slice_milliseconds=bench.DEFAULT_SLICE_MS) as daemon:
             time.sleep(START_SECONDS)  # Start-up and the first bundle are not the steady state.
             steady_cost(daemon)
