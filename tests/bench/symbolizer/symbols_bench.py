@@ -130,9 +130,10 @@ def names(program, folder):
 
 
 def large_program(program):
-    """The largest of the test programs beside us by its .debug_info: C++ of many units, optimized, inlined."""
+    """The largest of the programs beside us by its .debug_info: C++ of many units, optimized, inlined."""
     found = []
-    for path in pathlib.Path(program).parents[1].glob("tests/*"):
+    build = pathlib.Path(program).parents[1]
+    for path in (*build.glob("tests/*"), *build.glob("bin/*")):
         if path.is_file() and os.access(path, os.X_OK) and "." not in path.name:
             size = sections(path).get(".debug_info", (0, 0))[1]
             if size >= MIN_INFO_BYTES:
@@ -143,7 +144,7 @@ def large_program(program):
 def dwarf(program, folder):
     binary = os.environ.get("FIRETOWER_BENCH_DWARF") or large_program(program)
     if binary is None:
-        print(f"SKIP bench.symbols_dwarf: no test program has {MIN_INFO_BYTES >> 20} MiB of .debug_info")
+        print(f"SKIP bench.symbols_dwarf: no program of this build has {MIN_INFO_BYTES >> 20} MiB of .debug_info")
         return 77
     info = sections(binary)[".debug_info"][1]
     print(f"# {binary}: {info / (1 << 20):.1f} MiB of .debug_info")
