@@ -43,14 +43,25 @@ bool HasMoreBehind(const PerfFrame& frame) {
          std::ranges::any_of(kPages, [&](auto page) { return frame.symbol.ends_with(page); });
 }
 
+// Returns whether the samples of a clock say how many nanoseconds each stands for. Without that
+// column they only count.
+bool HasNanoseconds(const PerfSurvey& survey, size_t type) {
+  return IsPerfClock(survey.names[type]) &&
+         std::ranges::any_of(survey.events, [&](const PerfEvent& event) {
+           return event.type == type && event.has_period;
+         });
+}
+
 Meta MetaOf(const PerfSurvey& survey) {
   Meta meta;
   const bool one = survey.names.size() <= 1;
-  for (const std::string& event : survey.names) {
+  for (size_t type = 0; type < survey.names.size(); ++type) {
+    const std::string& event = survey.names[type];
+    const bool is_time = HasNanoseconds(survey, type);
     std::string name = event.empty() ? "events" : event;
-    if (one && IsPerfClock(event)) name = "cpu";  // as everybody calls it
+    if (one && is_time) name = "cpu";  // as everybody calls it
     meta.sample_types.push_back({one ? "samples" : name + "_samples", "count"});
-    meta.sample_types.push_back({name, IsPerfClock(event) ? "nanoseconds" : "count"});
+    meta.sample_types.push_back({name, is_time ? "nanoseconds" : "count"});
   }
   if (meta.sample_types.empty()) meta.sample_types = {{"samples", "count"}};
   if (one) meta.period_type = meta.sample_types.back();

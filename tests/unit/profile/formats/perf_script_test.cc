@@ -87,7 +87,7 @@ TEST(PerfScript, ReadsFormsOfTheHeader) {
        "{pid=\"24636\",tid=\"25607\"}",
        {"instructions", "count"},
        77},
-      {"java 12688 [002] 6544038.708352: cpu-clock: ", "{cpu=\"2\"}", {"cpu", "nanoseconds"}, 1},
+      {"java 12688 [002] 6544038.708352: cpu-clock: ", "{cpu=\"2\"}", {"cpu-clock", "count"}, 1},
       {"thread 1 5 [001] 12.345678: 9 cycles: ",
        "{comm=\"thread 1\",tid=\"5\"}",
        {"cycles", "count"},
