@@ -18,7 +18,8 @@ struct Interval {
   uint32_t scope = 0;  // scopes are numbered as they are met: an inner one is higher
 };
 
-// Languages whose types hold no code, only declarations (DWARF 5, 7.12): C and C++.
+// Says whether a language's types hold no code, only declarations (DWARF 5, 7.12): C and C++, but
+// for types within a function.
 bool TypesHoldNoCode(uint64_t language) {
   switch (language) {
     case 0x01:  // C89
@@ -53,7 +54,7 @@ class Walk {
       const uint64_t at = reader.position();
       const uint64_t code = reader.Uleb();
       if (code == 0) {
-        if (!parents_.empty()) parents_.pop_back();
+        if (!around_.empty()) around_.pop_back();
         continue;
       }
       const Abbrev* abbrev = unit_.abbrevs->Find(code);
@@ -67,7 +68,14 @@ class Walk {
   }
 
  private:
-  uint32_t Parent() const { return parents_.empty() ? Scope::kNone : parents_.back(); }
+  // What is around an entry.
+  struct Around {
+    uint32_t scope = Scope::kNone;
+    bool is_function = false;  // or lies in one
+  };
+
+  uint32_t Parent() const { return around_.empty() ? Scope::kNone : around_.back().scope; }
+  bool InFunction() const { return !around_.empty() && around_.back().is_function; }
 
   // False ends the walk.
   bool Visit(const Abbrev& abbrev, uint64_t at, ByteReader& reader) {
@@ -80,8 +88,8 @@ class Walk {
       SkipEntry(reader, abbrev, *unit_.abbrevs, unit_.header.format);
     }
     if (!abbrev.has_children) return true;
-    if (parents_.size() >= kMaxDepth) return false;
-    parents_.push_back(inside);
+    if (around_.size() >= kMaxDepth) return false;
+    around_.push_back({inside, InFunction() || abbrev.tag == kTagSubprogram});
     return true;
   }
 
@@ -110,7 +118,8 @@ class Walk {
       case kTagInterfaceType:
       case kTagVariantPart:
       case kTagVariant:
-        return !skip_types_;
+        // GCC puts a lambda's code into the type that it has in its function.
+        return !skip_types_ || InFunction();
       default:
         return false;
     }
@@ -194,7 +203,7 @@ class Walk {
   const DwarfLimits& limits_;
   const bool skip_types_;
   ScopeTree tree_;
-  std::vector<uint32_t> parents_;  // the scope around the entries of each depth
+  std::vector<Around> around_;  // by depth
   std::vector<Interval> intervals_;
   std::vector<AddressRange> ranges_;  // scratch
   size_t ranges_read_ = 0;

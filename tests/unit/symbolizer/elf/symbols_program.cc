@@ -26,6 +26,13 @@ class Cart {
     for (int item : items_) total += item;
     return total;
   }
+  // The code of the lambda lies in a type that lies in this function.
+  int Discount(int item) const {
+    auto reduce = [this](int percent) __attribute__((noinline)) {
+      return Order(percent, percent + 1) + Total();
+    };
+    return reduce(item) - reduce(item + 2);
+  }
 
  private:
   std::vector<int> items_;
@@ -50,7 +57,7 @@ __attribute__((noinline)) int Check(int total) {
 int main(int argc, char** argv) {
   shop::Cart cart;
   for (int i = 0; i < argc; ++i) cart.Add(std::atoi(argv[i]));
-  std::printf("%s %s\n", shop::Describe(shop::Check(cart.Total())).c_str(),
+  std::printf("%d %s %s\n", cart.Discount(argc), shop::Describe(shop::Check(cart.Total())).c_str(),
               shop::Describe(1L).c_str());
   return 0;
 }
