@@ -57,6 +57,7 @@ function(precompile_test_headers name)
     file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "int main() {}\n")
     add_executable(test_headers EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)  # -fPIE, like the tests
     target_link_libraries(test_headers PRIVATE GTest::gtest GTest::gmock)
+    set_target_properties(test_headers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     firetower_target(test_headers)
     target_compile_options(test_headers PRIVATE -O0 -fpch-preprocess)
     target_precompile_headers(test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <chrono> <filesystem> <fstream> <functional>
