@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """docs_check.py: what the pages say of each other and of the programs is there: links and their anchors, flags, metrics
-and values of the chart; the hub's metrics and the paths of HTTP are those of the code. The other reference pages are
+and values of the chart; the hub's metrics, the paths of HTTP and the names in the code tour are those of the code. The other reference pages are
 generated or held equal to the programs by other tests."""
 
 import json
@@ -145,6 +145,17 @@ def surfaces(pages, sources):
                        paths_in(of("query/api.cc", "query/pyroscope/")))
 
 
+def code_names(pages, sources):
+    """Types and functions that a page about the code names and the code does not have."""
+    words = set(re.findall(r"\w+", "\n".join(sources)))
+    for path, text in pages.items():
+        for span in CODE_SPAN.findall(FENCE.sub("", text)):
+            name = re.fullmatch(r"`(?:\w+::)?(\w+)`", span)
+            is_code = "::" in span or re.match(r"`(ft_|[A-Z][a-z]+[A-Z])", span)
+            if name and is_code and name.group(1) not in words:
+                yield f"{path}: the code has no {span}"
+
+
 def kept(pages):
     """What helm prints of a release's values for people begins with a line that is none of them, and cannot be given back."""
     for path, text in pages.items():
@@ -174,6 +185,8 @@ def main():
              *names(guides, VALUE, values_of(pages["docs/reference/chart.md"]), "value of the chart"),
              *kept({**pages, NOTES: tree[NOTES]}),
              *listed(pages, "docs/README.md"),
+             *code_names({path: pages[path] for path in ("docs/code-tour.md", "docs/glossary.md")},
+                         [text for path, text in tree.items() if path.endswith((".cc", ".h", ".c"))]),
              *surfaces(pages, {path: text for path, text in tree.items() if path.endswith((".cc", ".h"))})]
     for one in found:
         print(one)

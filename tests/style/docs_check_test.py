@@ -80,6 +80,13 @@ class Words(unittest.TestCase):
             "docs/reference/hub.md: the metric firetower_c_total is not told of",
             "docs/reference/http-api.md: the path /api/v1/top is not in the code"])
 
+    def test_code_names(self):
+        sources = ["class Window {\n  void Add(int);\n};\nstruct FlightRecorder; struct ft_ring;"]
+        right = {"a": "`Window::Add` `FlightRecorder` `ft_ring` `short` `page` `function=\"other\"`\n```\n`Window::No`\n```\n"}
+        self.assertEqual(list(docs.code_names(right, sources)), [])
+        for wrong in ("`Window::Put`", "`FlightRecorders`", "`ft_rings`"):
+            self.assertEqual(list(docs.code_names({"a": wrong}, sources)), [f"a: the code has no {wrong}"])
+
     def test_values_that_are_kept(self):
         for right in ("helm -n x get values y -o yaml > v", "helm get values y", "helm get values y --output=json >v"):
             self.assertEqual(list(docs.kept({"a": right})), [], right)
