@@ -10,7 +10,7 @@
 
 namespace firetower::hub {
 
-// What firetower-hub was told; the defaults here, overridden by flags.
+// Settings of firetower-hub; the defaults here, overridden by flags.
 struct Config {
   std::string kubeconfig_path;  // empty: as a pod does
   std::string listen = "127.0.0.1:7080";

@@ -74,7 +74,7 @@ class HubImpl final : public Hub {
 
   void Stop() override {
     if (std::exchange(stopped_, true)) return;
-    // What is written last is written while this one leads.
+    // Stops the status thread first, so that its last writes happen while this hub leads.
     status_.RequestStop();
     status_.Join();
     rights_client_->Cancel();
@@ -83,7 +83,7 @@ class HubImpl final : public Hub {
     election_.Join();
     ReleaseLease();
     watches_.Stop();
-    // Who waits for the API server's word on a token does not get it any more.
+    // Cancels reviews: callers that wait for one get no answer any more.
     review_client_->Cancel();
     if (http_) http_->Stop();
   }

@@ -30,7 +30,7 @@ constexpr std::array<Help, 5> kCounters = {{
 constexpr std::array<std::string_view, 5> kEnds = {"written", "conflict", "gone", "refused",
                                                    "failed"};
 constexpr std::array<std::string_view, 3> kWritten = {"status", "policies", "events"};
-// As k8s/watch/reflector.cc gives them.
+// Reasons as k8s/watch/reflector.cc spells them.
 constexpr std::array<std::string_view, 10> kRestartReasons = {
     "ended",     "cut",       "expired", "server error",     "not understood", "no streaming lists",
     "no answer", "forbidden", "absent",  "version too large"};

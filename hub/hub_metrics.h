@@ -17,9 +17,9 @@
 
 namespace firetower::hub {
 
-// What the hub's /metrics shows. Any thread. A mutex, since nothing here is on anybody's hot path:
-// a few requests a second are counted. Its series are bounded: by the verbs, watched kinds and HTTP
-// statuses that there are.
+// Source of the hub's /metrics. Any thread. A mutex is enough, because only a few requests a second
+// are counted, none of them on a hot path. The series are bounded by the number of verbs, watched
+// kinds and HTTP statuses.
 class HubMetrics final : public k8s::ReflectorMetrics {
  public:
   void OnRequest(std::string_view resource, std::string_view verb, int status) override;

@@ -47,8 +47,8 @@ bool IsToken(const std::string& token) {
   return !token.empty() && token.size() <= KubeAuthorizer::kMaxTokenBytes;
 }
 
-// What is kept of a token, or of a question about one: so that 4,096 of them take little room, and
-// no token stays in memory.
+// Returns the key under which a token or a review is cached: 4,096 digests take little room, and no
+// token stays in memory.
 std::string DigestOf(const std::string& text) {
   const store::s3::Sha256Digest digest = store::s3::Sha256(text);
   return std::string(store::s3::AsText(digest));
@@ -64,7 +64,7 @@ Error UnknownToken() {
   return Refused("the cluster does not know this token; it may have expired");
 }
 
-// What the API server answers to this program is no refusal of who asks it.
+// Turns a refusal of this program by the API server into a fault that is not the caller's.
 template <typename T>
 Result<T> OwnFault(Result<T> reviewed) {
   if (reviewed || reviewed.error().code() != ErrorCode::kPermission) return reviewed;
@@ -90,7 +90,7 @@ Result<T> KubeAuthorizer::Remember(std::map<std::string, Kept<T>>& kept, const s
                                    Ask ask, const std::function<bool(const T&)>& granted) const {
   if (std::optional<T> known = Find(kept, key)) return *std::move(known);
   const std::lock_guard asking(asking_);
-  // Who came before may have asked the same.
+  // Looks again: another thread may have asked the same meanwhile.
   if (std::optional<T> known = Find(kept, key)) return *std::move(known);
   ASSIGN_OR_RETURN(T value, ask());
   const std::lock_guard lock(mutex_);
@@ -101,7 +101,7 @@ Result<T> KubeAuthorizer::Remember(std::map<std::string, Kept<T>>& kept, const s
       return one.second.until_ns + longer_ns <= now_ns;
     });
   }
-  // Who asks now and then is not forgotten for a thousand who asked once.
+  // Evicts one-off callers, whose entries expire first, before returning ones.
   if (kept.size() >= kMaxKept) {
     kept.erase(
         std::ranges::min_element(kept, {}, [](const auto& one) { return one.second.until_ns; }));

@@ -18,16 +18,16 @@
 
 namespace firetower::hub {
 
-// Who may read which profiles, as the cluster's own rights say:
+// Authorizer that applies the cluster's own rights to profiles:
 //
 //   get profilingpolicies/profiles in a namespace           profiles of its pods
 //   get profilingpolicies/profiles in all                   profiles of all pods
 //   get clusterprofilingpolicies/profiles (of no namespace) the hosts' profiles
 //
-// A request carries the caller's token. Who may not read all namespaces names one with
-// {namespace="…"}. Answers are kept for kKeepNs, refusals for kKeepRefusedNs; so long a right that
-// was taken away still counts. Any thread; questions to the API server are asked one at a time, and
-// about tokens that were nobody's so far kMaxStrangers, and then kStrangersPerSecond.
+// A request carries the caller's token. A caller who may not read all namespaces names one with
+// {namespace="…"}. Answers are cached for kKeepNs, refusals for kKeepRefusedNs, so a right that was
+// taken away still counts that long. Any thread. Reviews are sent one at a time; for unknown tokens
+// kMaxStrangers are sent at once, then kStrangersPerSecond.
 class KubeAuthorizer : public query::Authorizer {
  public:
   static constexpr int64_t kKeepNs = 60 * kNsPerSecond;

@@ -26,7 +26,8 @@ struct ValueType {
   std::function<Status(Config&, const std::string& text)> set;
 };
 
-// What may stand in an object's name (RFC 1123 subdomain), and nothing that would end it.
+// Accepts object names (RFC 1123 subdomain), and nothing that would end a
+// name.
 bool IsName(const std::string& text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return !text.empty() && letter(text.front()) && letter(text.back()) &&
@@ -75,7 +76,7 @@ ValueType StoreValue() {
           }};
 }
 
-// What firetowerd takes as --cluster; keys have it in lower case.
+// Accepts the same text as --cluster of firetowerd; keys have it in lower case.
 ValueType ClusterValue() {
   return {"letters, digits, '.', '_' and '-', at most 253 characters",
           [](Config& config, const std::string& text) -> Status {

@@ -20,7 +20,7 @@ bool MayWrite(const std::vector<k8s::WatchState>& watches);
 // though the agents go on.
 bool ReportsAreAbsent(const std::vector<k8s::WatchState>& watches);
 
-// What was never read and may still come, a line each; empty: the hub is ready.
+// Returns one line for each kind that was never read and may still come; empty: the hub is ready.
 std::string AwaitedText(const std::vector<k8s::WatchState>& watches);
 
 }  // namespace firetower::hub

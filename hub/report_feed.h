@@ -15,7 +15,7 @@
 
 namespace firetower::hub {
 
-// What changed in the nodes' reports since it was last asked for.
+// Changes in the nodes' reports since the last call.
 struct ReportChanges {
   bool anew = false;  // `reports` are all there are: forget the others
   // By node; nullptr: it is gone.

@@ -13,8 +13,8 @@
 
 namespace firetower::hub {
 
-// What all nodes report, by policy. Belongs to one thread. Holds the latest report of each node and
-// an entry for each row of it: at 5,000 nodes of ten rows some 15 MB.
+// Reports of all nodes by policy. Belongs to one thread. Holds the latest report of each node and
+// an entry for each row of it: some 15 MB at 5,000 nodes of ten rows.
 class ReportIndex {
  public:
   // The uids of policies of which something changed.

@@ -171,7 +171,7 @@ int64_t StatusKeeper::CountCaptures(Tracked& tracked, const std::vector<k8s::Rep
       known->second = now;
     }
   }
-  // What there was when the term began is in the status that the last leader wrote.
+  // The first total of a term comes from the status that the last leader wrote.
   const int64_t total = tracked.captures_total ? *tracked.captures_total + gained : 0;
   tracked.captures_total = std::max(total, at_least);
   return *tracked.captures_total;

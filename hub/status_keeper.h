@@ -25,7 +25,8 @@ namespace firetower::hub {
 
 using PolicyStore = k8s::ObjectStore<k8s::WatchedPolicy>;
 
-// What the watches know: policies each whole, nullptr while they are not; reports as changes.
+// Snapshots of the watches: policies, nullptr until read as a whole; reports as
+// changes.
 struct HubView {
   std::shared_ptr<const PolicyStore::Objects> policies;
   std::shared_ptr<const PolicyStore::Objects> cluster_policies;
@@ -53,7 +54,7 @@ class StatusKeeper {
   void Take(const HubView& view);
   // This one begins to lead: what it knew of writes and times is another leader's by now.
   void BeginTerm();
-  // What is due: at most one write of a status, one deletion. How long until there may be more.
+  // Makes one due write and one deletion at most. Returns the time until the next.
   int64_t StepNs();
 
  private:

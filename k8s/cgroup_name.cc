@@ -35,8 +35,8 @@ struct Prefix {
   Runtime runtime;
   bool any_id;  // runc and crun take names as ids
 };
-// Of `<prefix>-<id>.scope` (systemd driver) and `<prefix>-<id>` (cgroupfs driver). podman's
-// `libpod-payload-` is its split mode below a unit (quadlet).
+// Prefixes in `<prefix>-<id>.scope` (systemd driver) and `<prefix>-<id>` (cgroupfs driver).
+// podman's `libpod-payload-` is its split mode below a unit (quadlet).
 constexpr std::array<Prefix, 8> kPrefixes = {{{"cri-containerd", Runtime::kContainerd, false},
                                               {"crio", Runtime::kCrio, false},
                                               {"docker", Runtime::kDocker, false},

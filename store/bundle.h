@@ -66,7 +66,7 @@ struct BundleIndex {
 
 // Reads bytes [offset, offset + length) of a file.
 using RangeReader = std::function<Result<std::string>(uint64_t offset, uint64_t length)>;
-// Of a file in memory, which outlives it. kCorrupt for what lies beyond its end.
+// Reads from a file in memory, which outlives the reader. kCorrupt for a range beyond its end.
 RangeReader ReaderOf(std::string_view bytes);
 
 // Reads the central directory of a file of `size` bytes: one range when it fits kBundleTailBytes,

@@ -15,8 +15,8 @@ namespace firetower::store {
 namespace {
 
 constexpr std::string_view kEntrySuffix = ".pb.gz";
-// Of an entry beside name, comment and data: local header 30, central header 46, and room for what
-// the library may add.
+// Bytes of an entry beside name, comment and data: local header 30, central header 46, and room for
+// extra fields of the library.
 constexpr uint64_t kEntryOverheadBytes = 128;
 
 std::string PathComponent(std::string_view text) {

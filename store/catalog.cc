@@ -99,7 +99,7 @@ Status ReadTexts(const Json& json, const char* name, std::vector<std::string>* o
   return OkStatus();
 }
 
-// What Pyroscope's labels of a series say of its type.
+// Returns the value that a type has under one of Pyroscope's labels.
 std::string TypeLabel(std::string_view row_type, std::string_view label) {
   const Result<profile::ProfileType> type = profile::ParseProfileType(row_type);
   if (!type) return {};

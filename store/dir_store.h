@@ -12,8 +12,8 @@
 
 namespace firetower::store {
 
-// Who may read the files that a DirStore makes, and the folders around them. Others never may:
-// profiles tell what the containers of all tenants do.
+// Access to the files that a DirStore makes, and to the folders around them. Other users never have
+// it, because profiles tell what the containers of all tenants do.
 enum class DirAccess {
   kGroup,  // 0640, 0750
   kOwner,  // 0600, 0700

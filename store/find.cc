@@ -69,7 +69,7 @@ class Finder {
   uint64_t rows_ = 0;
 };
 
-// What keys of captures tell of a question.
+// Returns the filter by keys of captures that a query implies.
 CaptureFilter CapturesOf(const Query& query) {
   const auto component = [&](std::string_view label) {
     const std::optional<std::string> value = query.EqualTo(label);

@@ -205,7 +205,7 @@ void AddKey(const Add& add, const CatalogKey& key) {
   AddAll(add, "-", key.hash, kRowsSuffix);
 }
 
-// What `lay_out` passes to its `add`, as one text.
+// Joins the parts that `lay_out` passes to its `add` into one text.
 template <typename LayOut>
 std::string TextOf(const LayOut& lay_out) {
   std::string text;
@@ -213,7 +213,7 @@ std::string TextOf(const LayOut& lay_out) {
   return text;
 }
 
-// Of one key.
+// Tells whether `text` is the layout of one key.
 template <typename Key>
 bool IsLaidOutAs(const Key& key, std::string_view text) {
   bool same = true;

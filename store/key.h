@@ -54,8 +54,8 @@ struct CaptureKey {
   bool operator==(const CaptureKey&) const = default;
 };
 
-// What an object of a catalog holds. The rows of bundles that came when the others' catalog was
-// there already are late ones.
+// Content of one object of a catalog. Late rows belong to bundles that came after the catalog of
+// their time was written.
 enum class CatalogPart : uint8_t { kRows, kLateRows, kBundles };
 
 struct CatalogKey {

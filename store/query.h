@@ -54,8 +54,8 @@ struct SkippedList {
   static constexpr size_t kMaxSkipped = 100;
   std::vector<Skipped> items = {};
   uint64_t total = 0;
-  // Of these, what the answer surely lacks: profiles that it asks for, and what the store did not
-  // give. Nobody knows what the others held, which are damaged.
+  // Number of those that the answer surely lacks: they match, and the store did not give them. The
+  // content of the others, which are damaged, is unknown.
   uint64_t lacked = 0;
   void AddDamaged(std::string key, std::string entry, std::string reason);
   void AddLacked(std::string key, std::string entry, std::string reason);
@@ -111,7 +111,7 @@ bool IsDamage(const Error& error);
 
 struct FoundProfile;  // of store/find.h
 
-// Where roll-ups may stand for the windows they were made of: in sums, not in listings.
+// Whether roll-ups may replace the windows they were made of: in sums they may, in listings not.
 enum class Resolution { kWindows, kCoarsest };
 
 // Finds stored profiles by something better than a look at every bundle of the time.
@@ -128,8 +128,8 @@ class ProfileIndex {
   virtual std::optional<std::string> cluster() const { return {}; }
 };
 
-// What a question is put to: a store, and what finds profiles in it, without which its bundles are
-// listed. Both are borrowed.
+// Target of a query: a store, and an index that finds profiles in it. Without an index the bundles
+// are listed. Both are borrowed.
 class ProfileSource {
  public:
   // Implicit on purpose: a store by itself is one.

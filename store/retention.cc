@@ -42,15 +42,16 @@ class EarliestNow {
   int64_t earliest_ns_ = std::numeric_limits<int64_t>::max();
 };
 
-// Of one class, and of kinds that are kept as long as each other.
+// Sweep of one class, for kinds of objects that are kept equally long.
 class ClassSweep {
  public:
   ClassSweep(ObjectStore& store, const Clock& clock, const std::optional<std::string>& cluster,
              SweepFigures& figures)
       : store_(store), now_(store, clock), cluster_(cluster), figures_(figures) {}
 
-  // What ended more than `keep_s` ago. Listings are in time order: they end there. What the store's
-  // clock is may be known only from the first of them, so the age of an object is looked at again.
+  // Deletes objects that ended more than `keep_s` ago. Listings are in time order: they
+  // stop there. The first may reveal the store's clock, so the age of an object is checked
+  // again.
   Status Delete(RetentionClass retention, unsigned kinds, int64_t keep_s) {
     const auto before_s = [&] { return now_.Seconds() - keep_s; };
     const WalkRange range{
@@ -68,7 +69,7 @@ class ClassSweep {
     sizes_.push_back(object.size);
     return keys_.size() < batch_ ? OkStatus() : DeleteBatch();
   }
-  // What a walk found goes, whether or not it could go on.
+  // Deletes the objects that a walk found, even if the walk failed.
   Status Finish(Status walked) {
     Status deleted = keys_.empty() ? OkStatus() : DeleteBatch();
     return walked ? deleted : walked;
@@ -92,7 +93,7 @@ class ClassSweep {
     return failed_ < kMaxFailedDeletions ? OkStatus() : failure_;
   }
 
-  // What S3 takes at once.
+  // Number of keys in one request, the most that S3 accepts.
   static constexpr size_t kBatch = 1000;
 
   ObjectStore& store_;

@@ -21,7 +21,7 @@ struct RetentionPolicy {
   int64_t short_seconds = 3 * kSecondsPerDay;
   int64_t standard_seconds = 14 * kSecondsPerDay;
   int64_t long_seconds = 90 * kSecondsPerDay;
-  // Of all objects together, the oldest go first; 0 is no bound.
+  // Bound for all objects together, in bytes; the oldest go first. 0 is no bound.
   uint64_t max_bytes = 0;
 
   int64_t SecondsOf(RetentionClass retention) const;
@@ -40,7 +40,7 @@ struct RetentionResult {
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
                                        int64_t now_ns);
 
-// What sweeps did, added up.
+// Sum of all sweeps.
 struct SweepFigures {
   uint64_t deleted_objects = 0;
   uint64_t deleted_bytes = 0;

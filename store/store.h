@@ -114,14 +114,14 @@ class ObjectStore {
   }
 
  private:
-  // As built in, asks the limits before each call.
+  // Makes the limited store. This default asks the limits before each call.
   virtual std::unique_ptr<ObjectStore> DoLimited(CallLimits limits);
 };
 
 // Opens the store a URL names, file:///DIR or s3://BUCKET (docs/reference/object-store.md).
 // kInvalid says what is wrong and what is allowed. An S3 store is not asked yet: Check does that.
 Result<std::unique_ptr<ObjectStore>> OpenStore(std::string_view url);
-// What OpenStore would say of the URL's form, without opening anything.
+// Checks the form of the URL as OpenStore does, without opening anything.
 Status CheckStoreUrl(std::string_view url);
 
 }  // namespace firetower::store

@@ -81,8 +81,8 @@ Status VisitCatalogs(const ObjectStore& store, const StoredCluster& at, const Wa
                        });
 }
 
-// Where a listing of captures goes on behind `last`, the end of a page: what a pod has before
-// `first_date`, and behind the range, is passed over. Unset: nothing of the range may follow.
+// Returns the position at which a listing of captures continues behind `last`, the end of a page.
+// It passes over captures before `first_date` and behind the range. Unset: the listing is complete.
 std::optional<std::string> CapturesAfter(const std::string& last, const std::string& prefix,
                                          const std::string& first_date, const WalkRange& range) {
   const Result<CaptureKey> key = ParseCaptureKey(last);

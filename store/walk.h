@@ -72,7 +72,7 @@ struct WalkRange {
 Status WalkObjects(const ObjectStore& store, const WalkRange& range,
                    const std::function<Status(const StoredObject& object)>& visit);
 
-// Of one cluster alone nothing of others is listed, and its folders are known.
+// Lists the clusters of a store. With `cluster` it lists nothing and returns that one's folders.
 Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store,
                                                 const std::optional<std::string>& cluster = {});
 

@@ -32,7 +32,8 @@ class CatalogDesk {
   // Two rounds and some: from then on it is told that answers are behind.
   static constexpr int64_t kBehindSeconds = 150;
 
-  // What is referred to outlives this. `cluster`: its key component; others' catalogs are theirs.
+  // Borrows all references. `cluster`: its key component; catalogs of others
+  // stay.
   CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
               const std::string& cluster);
 
@@ -43,7 +44,7 @@ class CatalogDesk {
   int64_t LagSeconds() const {
     return (clock_.MonotonicNs() - figures()->looked_ns) / kNsPerSecond;
   }
-  // Of the last round that ended.
+  // Returns the figures of the last finished round.
   std::shared_ptr<const CatalogFigures> figures() const { return figures_.Get(); }
 
  private:

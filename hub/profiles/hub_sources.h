@@ -16,7 +16,7 @@
 
 namespace firetower::hub {
 
-// What the HTTP API asks of the hub; called on HTTP threads. Everything outlives the server.
+// The hub's part behind the HTTP API; called on HTTP threads. Everything outlives the server.
 class HubSources : public query::LiveSource,
                    public query::MetricsSource,
                    public query::DoctorSource,

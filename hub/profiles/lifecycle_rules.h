@@ -8,7 +8,7 @@
 
 namespace firetower::hub {
 
-// What --print-lifecycle-rules prints. kInvalid: the store is in no bucket.
+// Returns the output of --print-lifecycle-rules. kInvalid: the store is in no bucket.
 Result<std::string> LifecycleRules(const Config& config);
 
 }  // namespace firetower::hub

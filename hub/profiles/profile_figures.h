@@ -12,7 +12,7 @@
 
 namespace firetower::hub {
 
-// What the hub did for profiles since its start, and what it holds of them.
+// Figures of the hub's work for profiles since its start, and of the memory it holds for them.
 struct ProfileFigures {
   CatalogFigures catalogs;
   RetentionFigures retention;

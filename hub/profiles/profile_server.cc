@@ -23,8 +23,8 @@
 namespace firetower::hub {
 namespace {
 
-// What a question may take of memory: a row has some 1.2 KB while profiles are looked for, and the
-// sum, its tree and its encoded form are held after that.
+// Memory limits of one answer: a row has some 1.2 KB while profiles are looked for, and the sum,
+// its tree and its encoded form are held after that.
 store::QueryLimits LimitsOfAnAnswer() {
   store::QueryLimits limits;
   limits.max_rows = 100'000;
@@ -93,8 +93,8 @@ class ProfileServerImpl final : public ProfileServer {
   }
 
  private:
-  // What freed memory the allocator kept for the next question, of any thread's. Not after each:
-  // one that follows at once would fault in every page of it again.
+  // Returns memory that the allocator kept from earlier answers of all threads. It does not run
+  // after each answer, because the next one would fault in every page of it again.
   void GiveBackMemory() {
     if (answered_.exchange(false)) ::malloc_trim(0);
   }

@@ -28,14 +28,14 @@ class RetentionDesk {
  public:
   static constexpr int64_t kEveryNs = 3600 * kNsPerSecond;
 
-  // What is referred to outlives this. `cluster`: its key component.
+  // Borrows all references, which must outlive this. `cluster`: the key component.
   RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy, const Clock& clock,
                 std::string cluster);
 
   // Sweeps if it leads and an hour has passed since it last did. Two that do so at once do no harm.
   // What fails once `stop` is requested is no failure.
   void Look(bool leads, const std::stop_token& stop = {});
-  // Of the last sweep that ended.
+  // Returns the figures of the last finished sweep.
   std::shared_ptr<const RetentionFigures> figures() const { return figures_.Get(); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a bearer token is, and what they may: questions to the API server, which decides as it does
-// for its own requests.
+// Identity and rights of a bearer token: reviews by the API server, which decides as it does for
+// its own requests.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace firetower::k8s {
 
-// What authorizers go by (authentication.k8s.io/v1 UserInfo).
+// Attributes of a user that authorizers decide by (authentication.k8s.io/v1 UserInfo).
 struct UserInfo {
   std::string name;
   std::string uid;

@@ -22,7 +22,7 @@ struct PodPortTarget;
 
 // A longer head is no API server's: it is the one part that httplib would read without a bound.
 inline constexpr size_t kMaxHeadBytes = 64 << 10;
-// What is kept of the body of a refusal: a Status object.
+// Bytes that are kept of a refusal's body, a Status object.
 inline constexpr size_t kMaxRefusalBytes = 64 << 10;
 
 struct ApiRequest {
@@ -83,7 +83,8 @@ class ApiClient final : public ApiServer {
   // From any thread: the request under way ends within milliseconds, and every later one at once.
   void Cancel() noexcept;
 
-  // Who it asks as today: "" for a user without a token, such as one with a certificate.
+  // Returns today's token; "" for a user without one, such as one with a
+  // certificate.
   Result<std::string> BearerToken();
   // A connection of its own to a port of a pod; errors as of PodPort::Open and Connection::Open.
   // It must not outlive this.

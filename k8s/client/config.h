@@ -15,7 +15,7 @@
 
 namespace firetower::k8s {
 
-// Where a pod finds them (Kubernetes, "Accessing the Kubernetes API from a Pod").
+// Folder of a pod's credentials (Kubernetes, "Accessing the Kubernetes API from a Pod").
 inline constexpr std::string_view kServiceAccountFolder =
     "/var/run/secrets/kubernetes.io/serviceaccount";
 // Larger files are no tokens, certificates or kubeconfigs.

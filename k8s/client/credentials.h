@@ -12,7 +12,7 @@
 
 namespace firetower::k8s {
 
-// What one request proves itself with; fields that are not used are empty.
+// Credentials of one request; unused fields are empty.
 struct Identity {
   std::string bearer_token;
   std::string certificate_pem;

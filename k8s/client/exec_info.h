@@ -7,8 +7,8 @@
 
 namespace firetower::k8s {
 
-// What a plugin finds in KUBERNETES_EXEC_INFO: an ExecCredential with its spec, the cluster in it
-// when the kubeconfig asks for that.
+// Returns the text of KUBERNETES_EXEC_INFO for a plugin: an ExecCredential with its spec, and the
+// cluster in it when the kubeconfig asks for that.
 std::string ExecInfoJson(const ClientConfig& config);
 
 }  // namespace firetower::k8s

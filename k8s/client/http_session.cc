@@ -113,7 +113,7 @@ class Stream : public httplib::Stream {
   std::optional<Error> error_;
 };
 
-// Where the body of one reply goes.
+// Router that passes the body of one reply on.
 class BodyRouter {
  public:
   BodyRouter(Stream& stream, BodySink& sink) : stream_(stream), sink_(sink) {}

@@ -35,7 +35,7 @@ class HttpSession {
   bool reusable() const;
   // Whether the peer sent any byte of the last reply.
   bool answered() const;
-  // Of the last reply's head; "" when it has none of that name.
+  // Returns a header of the last reply; "" when it has none of that name.
   std::string Header(std::string_view name) const;
 
  private:

@@ -37,7 +37,7 @@ Result<bool> Flag(const Node& map, std::string_view key) {
   return value->text == "true";
 }
 
-// What a list called `list` holds under `member` for the entry of that name.
+// Returns the value under `member` of the entry with that name in the list called `list`.
 Result<const Node*> Named(const Node& root, std::string_view list, std::string_view member,
                           std::string_view name) {
   static const Node kNone;

@@ -122,7 +122,7 @@ Status PodPort::CheckHead(std::string_view head, std::string_view expected_accep
 }
 
 Status PodPort::Send(WebSocketOpcode opcode, std::string_view payload, int64_t timeout_ns) {
-  // What the mask is against are caches that misread a stream; any number does.
+  // The mask only protects against caches that misread a stream, so any number will do.
   thread_local std::minstd_rand random(std::random_device{}());
   return connection_->Write(WebSocketFrame(opcode, payload, static_cast<uint32_t>(random())),
                             timeout_ns);

@@ -23,7 +23,7 @@ enum class WebSocketOpcode : uint8_t {
 // A whole message in one frame, masked with four bytes of chance (§5.3).
 std::string WebSocketFrame(WebSocketOpcode opcode, std::string_view payload, uint32_t mask);
 
-// What the server must answer to a key of the client's (§4.2.2).
+// Returns the server's required answer to a client's key (§4.2.2).
 std::string WebSocketAccept(std::string_view key);
 
 struct WebSocketMessage {

@@ -9,7 +9,7 @@
 
 namespace firetower::k8s {
 
-// What a scalar is. Only the spellings that YAML 1.1 (kubectl's), YAML 1.2 and JSON agree on are
+// Kind of a scalar. Only the spellings that YAML 1.1 (kubectl's), YAML 1.2 and JSON agree on are
 // taken; the rest are kept apart so that the message can say what to write instead.
 enum class NodeKind {
   kNull,

@@ -207,7 +207,7 @@ YamlDocument ParseChunk(const Chunk& chunk) {
   } catch (const Stop& stop) {
     return fail(stop.error.line, stop.error.message);
   } catch (const YAML::Exception& error) {
-    // What was not closed is noticed one line below the document's last.
+    // The parser reports an unclosed bracket or quote one line below the document's last.
     const auto lines = static_cast<int>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
     return fail(std::clamp(error.mark.line, 0, lines - 1) + chunk.first_line,
                 "not valid YAML: " + error.msg);

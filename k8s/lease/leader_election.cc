@@ -18,7 +18,7 @@ void LeaderElection::Observe(const std::optional<LeaseRecord>& lease, int64_t no
 
 bool LeaderElection::IsFree(int64_t now_ns) const {
   if (!exists_ || lease_.holder.empty()) return true;
-  // Who writes nonsense there does not keep it for ever, nor lose it at once.
+  // Limits a nonsensical duration: the holder keeps the Lease neither for ever nor for no time.
   const int64_t seconds = std::clamp<int64_t>(lease_.duration_seconds, 1, 3600);
   return now_ns - changed_ns_ >= seconds * kNsPerSecond;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who leads, by a Lease; the rules are client-go's (leaderelection.go). Pure: time is passed in.
+// Leader election by a Lease, by client-go's rules (leaderelection.go). Pure: time is passed
+// in.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,9 @@ class LeaderElection {
   // The lease as the server has it; nullopt: there is none.
   void Observe(const std::optional<LeaseRecord>& lease, int64_t now_ns);
 
-  // What to write now, if anything: taking a lease that is free or was not renewed for as long as
-  // its holder said, or renewing ours. `now_text` is now as a MicroTime. Without a resource version
-  // it is to be created.
+  // Returns the record to write now, if any: to take a lease that is free or was not renewed for as
+  // long as its holder said, or to renew ours. `now_text` is now as a MicroTime. Without a resource
+  // version it is to be created.
   std::optional<LeaseRecord> Attempt(int64_t now_ns, const std::string& now_text) const;
   // The attempt that began at `began_ns` was accepted as `lease`.
   void Accepted(const LeaseRecord& lease, int64_t began_ns, int64_t now_ns);

@@ -30,7 +30,7 @@ class LeaseKeeper {
   uint64_t failures() const { return failures_.load(); }
 
  private:
-  // What the server has now; false when that cannot be told.
+  // Reads the Lease from the server; false when that fails.
   bool Look();
   void Try(const LeaseRecord& wanted);
   void Fail(const std::string& message);

@@ -30,8 +30,8 @@ enum class ContainerKind {
   kEphemeral,  // added by `kubectl debug`
 };
 
-// What a container asks for; 0: nothing, or in a form that nobody writes. What it may use at most
-// is in its cgroup.
+// Requests of a container; 0: none, or in a form that nobody writes. Its limits are read from its
+// cgroup.
 struct ContainerRequests {
   int64_t cpu_millis = 0;
   int64_t memory_bytes = 0;
@@ -55,8 +55,8 @@ struct Pod {
   std::string namespace_name;
   std::string name;
   std::string uid;
-  // As cgroups spell it: the uid, but of a static pod the hash of its file. Its object is a mirror
-  // that kubelet makes, with a uid of its own.
+  // The uid in cgroup paths: the pod's, but for a static pod the hash of its file. The object of a
+  // static pod is a mirror that kubelet makes, with a uid of its own.
   std::string cgroup_uid;
   std::string node;
   Qos qos = Qos::kNone;
@@ -72,7 +72,7 @@ struct Pod {
   const PodContainer* FindContainer(std::string_view id) const;
 };
 
-// What of a pod object PodOf reads: a kilobyte or two of the ten that one has.
+// Returns the fields that PodOf reads: a kilobyte or two of a pod's ten.
 FieldSet PodFields();
 
 // kCorrupt when it has no name, namespace or uid, or one beyond the bounds.

@@ -10,7 +10,7 @@
 
 namespace firetower::k8s {
 
-// What a person deployed and a pod belongs to.
+// Object that a person deployed and a pod belongs to.
 struct Workload {
   std::string kind;  // "Deployment"
   std::string name;

@@ -21,8 +21,8 @@ constexpr size_t kMaxMetadataLabels = 1000;  // upstream bounds the object's siz
 constexpr TextBounds kObjectName{
     1, 253, "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"};
 
-// What the API server writes, or a policy does not use: `kubectl get -o yaml` output loads as it
-// is.
+// Metadata that the API server writes, or a policy does not use: `kubectl get -o yaml` output loads
+// as it is.
 constexpr std::array<std::string_view, 12> kOtherMetadata = {
     "annotations",       "creationTimestamp", "deletionGracePeriodSeconds",
     "deletionTimestamp", "finalizers",        "generateName",
@@ -185,7 +185,7 @@ bool IsList(const Node& document) {
   return kind != nullptr && kind->kind == NodeKind::kString && kind->text == "List";
 }
 
-// What `kubectl get -o yaml` writes of several objects. Errors of an item begin with its place.
+// Parses the list that `kubectl get -o yaml` writes. Errors of an item begin with its place.
 PolicyFileResult ParseList(const Node& document, const std::string& file) {
   PolicyFileResult result;
   ErrorList errors(file);

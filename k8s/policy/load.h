@@ -40,7 +40,7 @@ PolicyFileResult LoadPolicyFile(const std::string& path);
 // (such as a ConfigMap volume's `..data`) left out. A policy given twice counts once, the first.
 PolicyFileResult LoadPolicies(const std::string& file_or_dir);
 
-// As LoadPolicyFile, of text at hand; `file` is for the messages.
+// Parses a text as LoadPolicyFile parses a file; `file` is the name in messages.
 PolicyFileResult ParsePolicies(std::string_view text, const std::string& file);
 
 // One object of a file.

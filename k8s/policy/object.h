@@ -28,7 +28,7 @@ struct PolicyObject {
 
 inline constexpr std::string_view kPolicyApi = "/apis/firetower.dev/v1alpha1";
 
-// What of an object to keep.
+// Returns the fields of an object to keep.
 FieldSet PolicyObjectFields();
 
 // `cluster`: of the kind ClusterProfilingPolicy. kInvalid for what has no name or, in the

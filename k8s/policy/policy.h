@@ -165,7 +165,7 @@ struct ProfilingPolicy {
 // "ProfilingPolicy default/checkout", "ClusterProfilingPolicy nodes": the identity, for messages.
 std::string DisplayName(const ProfilingPolicy& policy);
 
-// What a policy in mode General does, whether or not it says so.
+// Returns the settings of a policy in mode General, with defaults for those it leaves out.
 GeneralSpec EffectiveGeneral(const PolicySpec& spec);
 // Its captures hold the whole node, whomever its rules are about.
 bool CapturesNode(const PolicySpec& spec);

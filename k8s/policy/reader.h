@@ -65,7 +65,7 @@ class Reader {
   void Amount(std::string_view name, std::optional<Quantity>& value);
   void Strings(std::string_view name, std::vector<std::string>& values, ListBounds bounds,
                TextBounds each);
-  // Of labels: keys and values must have their syntax as well.
+  // Reads labels: keys and values must have their syntax as well.
   void StringMap(std::string_view name, std::optional<Labels>& values, size_t max_entries,
                  TextBounds each);
 

@@ -8,7 +8,7 @@
 
 namespace firetower::k8s {
 
-// What this version does with a valid policy.
+// Effect that a valid policy has in this version.
 struct ServedReport {
   bool served = true;                 // false: the policy as a whole has no effect
   std::vector<std::string> messages;  // what is left out, each a sentence for the user

@@ -35,7 +35,7 @@ Verdict False(std::string_view reason, std::string message = "") {
   return {ConditionStatus::kFalse, std::string(reason), std::move(message)};
 }
 
-// What the rows of one policy come to.
+// Sum of the rows of one policy.
 struct Tally {
   NodeCounts nodes;
   int64_t overridden = 0;
@@ -56,7 +56,7 @@ bool IsCut(const PolicyRow& row) {
           row.reason == "MissingHostPID");
 }
 
-// What the schema takes as a condition's reason; a row may have any text.
+// Tells whether the schema takes the text as a condition's reason; a row may have any text.
 bool IsReason(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !text.empty() && text.size() <= kMaxReasonChars && letter(text[0]) &&

@@ -41,12 +41,12 @@ struct ReportedRow {
   bool agent_down = false;  // what the row says is not so any more
 };
 
-// What of the moment has to do with it.
+// Facts about the moment that a status depends on.
 struct PolicyMoment {
   int64_t wall_ns = 0;
   // Every agent has had the time to answer to this generation.
   bool settled = false;
-  // Who has not answered by now, does not for a reason of their own.
+  // Time is up: a node that has not answered by now has a reason of its own.
   bool overdue = false;
   // No node has told of the policy for kNoTargetsNs.
   bool no_targets = false;

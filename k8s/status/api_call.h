@@ -10,7 +10,7 @@
 
 namespace firetower::k8s {
 
-// Of an answer; one object of ours is far below it, etcd takes no larger one.
+// Bound for an answer; one object of ours is far below it, etcd takes no larger one.
 inline constexpr size_t kMaxAnswerBytes = 2 << 20;
 
 inline constexpr std::string_view kJson = "application/json";
@@ -29,10 +29,10 @@ struct ApiAnswer {
 // Errors as of ApiServer::Send; no answer within 10 s is one.
 Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request);
 
-// What a refusal's body says: a Status object's message, else the beginning of its first line.
+// Returns the message in a refusal: the Status object's, else the beginning of the first line.
 std::string MessageOf(std::string_view refusal);
 
-// What metadata.resourceVersion an answer's object has; "" when none.
+// Returns the metadata.resourceVersion of an answer's object; "" when it has none.
 std::string ResourceVersionOf(std::string_view body);
 
 }  // namespace firetower::k8s

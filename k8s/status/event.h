@@ -46,9 +46,9 @@ class EventSeries {
   EventSeries(std::string controller, std::string instance)
       : controller_(std::move(controller)), instance_(std::move(instance)) {}
 
-  // What to send of it, if anything. A request that fails is not sent again.
+  // Returns the request to send for it, if any. A request that fails is not sent again.
   std::optional<ApiRequest> Take(const Happening& what, int64_t monotonic_ns, int64_t wall_ns);
-  // What was held back and is due; call it until there is no more, about once a minute.
+  // Returns one delayed request that is due; call it until there is none, about once a minute.
   std::optional<ApiRequest> TakeDue(int64_t monotonic_ns);
   size_t size() const { return entries_.size(); }
 

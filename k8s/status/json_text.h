@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writers of JSON in this folder share.
+// Helpers that the writers of JSON in this folder share.
 #pragma once
 
 #include <cstddef>

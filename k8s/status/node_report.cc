@@ -84,7 +84,8 @@ std::optional<PolicyRow> ReadRow(const Node& item) {
   row.profiled_pods = std::clamp<int64_t>(IntegerAt(item, {"profiledPods"}), 0, kMaxReportedPods);
   row.captures = std::clamp<int64_t>(IntegerAt(item, {"captures"}), 0, kMaxReportedCaptures);
   row.last_capture_ns = ParseTimestampNs(TextAt(item, {"lastCapture"})).value_or(0);
-  // What a status can hold, or it would never be what was wanted.
+  // A status holds no fraction of a second; the wanted one would never match
+  // it.
   row.last_capture_ns -= row.last_capture_ns % kNsPerSecond;
   return row;
 }

@@ -79,8 +79,8 @@ struct NodeReport {
 // text.
 std::string NodeReportJson(const NodeReport& report);
 
-// What of an object ReadNodeReport reads. The agent's facts are for people, but for its version
-// and namespace.
+// Returns the fields that ReadNodeReport reads. Of the agent's facts these are version and
+// namespace; the others are for people.
 FieldSet NodeReportFields();
 // Rows that make no sense (a newer agent's states) are left out. kCorrupt when it has no name.
 Result<NodeReport> ReadNodeReport(const Node& object);

@@ -69,7 +69,7 @@ struct PolicyStatus {
   bool operator==(const PolicyStatus&) const = default;
 };
 
-// What an object's "status" says; what is absent is as in an empty status.
+// Reads an object's "status"; an absent part is as in an empty status.
 PolicyStatus ReadPolicyStatus(const Node& object);
 
 // A merge patch of the status subresource. It holds only for the object as it was at

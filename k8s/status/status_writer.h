@@ -28,7 +28,7 @@ struct WriteOutcome {
   int64_t retry_after_ns = 0;    // what the server asked for, 0 when nothing
 };
 
-// What an exchange means for what it was to write.
+// Tells how an exchange ended for the status that it was to write.
 WriteOutcome OutcomeOf(const Result<ApiAnswer>& answer);
 
 // "/apis/firetower.dev/v1alpha1/namespaces/shop/profilingpolicies/checkout"

@@ -14,7 +14,7 @@
 
 namespace firetower::k8s {
 
-// What a new status has that the written one has not, by urgency.
+// Most urgent difference between a new status and the written one.
 enum class StatusChange : uint8_t {
   kNone,
   kPodCounts,  // counts of pods and captures, and messages

@@ -40,10 +40,10 @@ class JsonFrames {
   bool Feed(std::string_view bytes);
   // At the end of the stream: kCorrupt when it was cut within an object.
   Status Finish() const;
-  // What was wrong so far; kExhausted when the handler had enough.
+  // Returns the first error; kExhausted when the handler had enough.
   const Status& status() const { return status_; }
 
-  // Of a list: its text with "items":[].
+  // Returns the text of a list with "items":[].
   const std::string& envelope() const { return envelope_; }
 
  private:

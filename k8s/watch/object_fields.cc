@@ -63,7 +63,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     FieldSet::Cursor value_cursor{};
   };
 
-  // Where the next value goes, nullptr when it is not wanted.
+  // Returns the destination of the next value, nullptr when it is not wanted.
   Node* Place(FieldSet::Cursor& cursor) {
     if (open_.empty()) {
       cursor = fields_.root();

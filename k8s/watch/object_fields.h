@@ -30,7 +30,7 @@ class FieldSet {
     bool whole = false;
   };
   Cursor root() const { return {0, nodes_[0].whole}; }
-  // Where `key` leads; false when it is not kept.
+  // Sets `to` to the place that `key` leads to; false when the key is not kept.
   bool Descend(Cursor from, std::string_view key, Cursor& to) const;
 
  private:

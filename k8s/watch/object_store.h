@@ -16,7 +16,7 @@
 
 namespace firetower::k8s {
 
-// Who wants to know of single changes; called on the reflector's thread.
+// Listener for single changes; called on the reflector's thread.
 template <typename T>
 class ObjectListener {
  public:

@@ -175,8 +175,8 @@ Reflector::Outcome Reflector::WatchEnded(const Result<ApiReply>& reply, const Wa
       break;
   }
   Outcome outcome = Judge(reply);
-  // What servers say that do not know, or do not allow, sendInitialEvents; a 403 too: a list says
-  // better what is missing, and to watch may be what is.
+  // Statuses of servers that do not know, or do not allow, sendInitialEvents. 403 is among them: a
+  // list tells better which right is missing, and it may be the one to watch.
   const int code = reply ? reply->status : 0;
   const bool refused = code == 400 || code == 403 || code == 405 || code == 422;
   const bool silent = !reply && reply.error().code() == ErrorCode::kUnavailable && sink.answered();

@@ -97,7 +97,7 @@ class Reflector {
   Outcome ListPage(const std::string& token, ListSink& sink);
   Outcome Watch(bool streaming_list);
   Outcome WatchEnded(const Result<ApiReply>& reply, const WatchSink& sink, bool streaming_list);
-  // What a refusal or a failed exchange means.
+  // Classifies a refusal or a failed exchange.
   static Outcome Judge(const Result<ApiReply>& reply);
   static Outcome Refused(const ApiReply& reply);
   // Takes an outcome into what is known of the resource.

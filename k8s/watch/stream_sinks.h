@@ -45,7 +45,7 @@ class ListSink final : public BodySink, private FrameHandler {
   uint64_t skipped_ = 0;
 };
 
-// What ended a watch from within.
+// Reason why a watch ended from within.
 enum class WatchVerdict {
   kNone,
   kExpired,        // 410 as an event: the version is too old

@@ -26,8 +26,8 @@ bool IsStoresFault(const Error& error) {
   }
 }
 
-// What came of asking the store for an object, for whoever is answered. One that is not there may
-// have been deleted in this moment, which readers can tell apart (kNotFound).
+// Turns the store's answer about an object into the caller's answer. A missing object may have been
+// deleted in this moment, which readers can tell apart (kNotFound).
 template <typename T>
 T ServedObject(T result) {
   if (result) return result;

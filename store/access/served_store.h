@@ -39,7 +39,7 @@ class ServedStore final : public ObjectStore {
  private:
   explicit ServedStore(std::unique_ptr<const ObjectStore> owned)
       : owned_(std::move(owned)), store_(*owned_) {}
-  // What the store makes of the limits, served as well.
+  // Limits the store below, then serves the limited one.
   std::unique_ptr<ObjectStore> DoLimited(CallLimits limits) override;
 
   const std::unique_ptr<const ObjectStore> owned_;  // or none

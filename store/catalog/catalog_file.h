@@ -39,7 +39,7 @@ struct CatalogHeader {
   std::vector<Unreadable> unreadable = {};  // in whatever shard, at most kMaxUnreadable
 };
 
-// What rows may be left out unread. Unset: any.
+// Filter that lets a reader skip rows unread. An unset field accepts any value.
 struct CatalogFilter {
   std::optional<std::string> namespace_name = {};
   std::optional<std::string> workload = {};
@@ -72,8 +72,8 @@ class CatalogFile {
     return tail < file_bytes ? tail : file_bytes;
   }
 
-  // Of a file of `size` bytes: one range, two where the index is longer than usual. kCorrupt says
-  // what is wrong.
+  // Opens a file of `size` bytes by one range, or two where the index is longer than usual.
+  // kCorrupt names the damage.
   static Result<CatalogFile> Open(uint64_t size, const RangeReader& read);
 
   const CatalogHeader& header() const { return index_.header; }

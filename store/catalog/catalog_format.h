@@ -15,7 +15,7 @@ inline constexpr std::string_view kCatalogFormat = "firetower-catalog-1";
 
 inline constexpr size_t kLocatorBytes = 34;
 std::string CatalogLocator(uint64_t index_offset);
-// Of the last kLocatorBytes; kCorrupt for what is none.
+// Parses the last kLocatorBytes of a file; kCorrupt if they are no locator.
 Result<uint64_t> ReadCatalogLocator(std::string_view bytes);
 
 }  // namespace firetower::store

@@ -30,7 +30,7 @@ struct Stretch {
   int64_t to_s = 0;
 };
 
-// What [from_s, to_s) has and `covered` has not.
+// Returns the stretches of [from_s, to_s) that `covered` leaves open.
 std::vector<Stretch> GapsBetween(std::vector<Stretch> covered, int64_t from_s, int64_t to_s) {
   std::ranges::sort(covered, {}, &Stretch::from_s);
   std::vector<Stretch> gaps;
@@ -50,7 +50,7 @@ std::string TimeText(int64_t unix_s) {
 
 bool IsAway(const Error& error) { return error.code() == ErrorCode::kNotFound; }
 
-// What is found for one question, each entry once.
+// Entries found for one query, each once.
 class Found {
  public:
   Found(const Query& query, const QueryLimits& limits, Resolution resolution,
@@ -194,7 +194,7 @@ class ClusterSearch {
   static bool IsHour(const ListedCatalog& one) {
     return one.parsed.part == CatalogPart::kRows && one.parsed.seconds == kHourSeconds;
   }
-  // Of roll-ups alone.
+  // Tells whether a catalog holds roll-ups alone.
   static bool HoldsNoWindows(const CatalogKey& key) {
     return key.seconds != kWindowsSeconds &&
            !(key.part == CatalogPart::kRows && key.seconds == kHourSeconds);
@@ -245,7 +245,7 @@ class ClusterSearch {
     return OkStatus();
   }
 
-  // What the catalogs hold all windows of.
+  // Marks the intervals whose windows the catalogs hold completely.
   void Cover(const CatalogListing& listing) {
     const std::vector<ListedCatalog>& all = listing.all();
     for (size_t i = 0; i < all.size();) {
@@ -259,7 +259,8 @@ class ClusterSearch {
     }
   }
 
-  // What the memory left to catalogs is in none when somebody deleted or damaged them.
+  // Tells whether the catalogs still hold an interval that memory dropped (none deleted or
+  // damaged).
   bool StillHas(const CatalogListing& listing, const CatalogInterval& one, size_t catalogs) const {
     return CountOfRows(listing.Of(one.start_s, one.seconds)) >= catalogs &&
            !damaged_.contains({one.start_s, one.seconds});
@@ -317,7 +318,7 @@ class ClusterSearch {
 
 Status SearchAll(const Parts& parts, const Query& query, Resolution resolution,
                  const std::vector<StoredCluster>& clusters, Found& found) {
-  // What leaves the memory while this looks is in a catalog by then, and catalogs come after it.
+  // Memory is read before catalogs: rows that leave memory meanwhile are in a catalog by then.
   InMemory in_memory;
   if (parts.recent != nullptr) {
     in_memory = {parts.recent->WholeIntervals(), parts.recent->added()};

@@ -18,12 +18,12 @@ namespace firetower::store {
 
 struct CatalogIndexOptions {
   size_t max_cached_bytes = size_t{32} << 20;
-  // Of time that has neither a catalog nor recent rows; more is an error that names the time.
+  // Bound for a time that has neither a catalog nor recent rows; above it an error names the time.
   uint64_t max_listed_bundles = 20'000;
   // Its key component. Unset: the profiles of all clusters in the store answer.
   std::optional<std::string> cluster = {};
-  // What is older is deleted, or about to be, and in no answer: catalogs outlive their data by a
-  // day. As of the earlier of the clock and the store's, as the sweep goes by.
+  // Age limits. Older profiles are in no answer, because catalogs outlive their data by a day. The
+  // age counts from the earlier of the local and the store's clock, as in the sweep.
   RetentionPolicy retention = {.short_seconds = 0, .standard_seconds = 0, .long_seconds = 0};
   const Clock* clock = &Clock::System();
 };

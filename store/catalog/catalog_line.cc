@@ -124,7 +124,7 @@ Status CatalogLineParser::Read(std::string_view line) {
   if (!ScanPlace(place, one_) && !ParsePlace(place, one_))
     return Corrupt("a line that is no entry");
   const BundleEntry& entry = one_.entry;
-  // What reads it trusts that these are in order.
+  // Readers rely on this order without checking it again.
   if (entry.header_offset > entry.end_offset ||
       entry.size > entry.end_offset - entry.header_offset) {
     return Corrupt("an entry that ends before it begins");
@@ -143,7 +143,7 @@ Result<CatalogEntry> CatalogLineParser::Parse(std::string_view line) {
 
 std::string PlaceOf(std::string_view namespace_name, std::string_view workload,
                     std::string_view pod) {
-  // As it will be read back.
+  // Makes the text equal to the one that a reader gets back.
   return ToValidUtf8(fmt::format("{}\n{}\n{}", namespace_name, workload, pod));
 }
 

@@ -14,8 +14,8 @@
 
 namespace firetower::store {
 
-// Where a stored profile is, and what is known of it. An entry without a name has
-// BundleEntryName's.
+// Place of a stored profile, with its row. An entry without a name has the one that BundleEntryName
+// gives.
 struct CatalogEntry {
   std::string bundle = {};  // the object's key
   BundleEntry entry = {};
@@ -27,26 +27,26 @@ std::string CatalogLineOf(const CatalogEntry& one);
 // Reads lines one after another. Most of a row is the same as in the row before: that is read once.
 class CatalogLineParser {
  public:
-  // Of a line without its line feed. kCorrupt for what is no entry, or one that cannot be in a
-  // bundle. That `bundle` is the key of one is for those who go on with it to see.
+  // Parses a line without its line feed. kCorrupt for a line that is no entry, or one that no
+  // bundle can hold. Callers check that `bundle` is the key of a bundle.
   Result<CatalogEntry> Parse(std::string_view line);
   // The same, but for the name that the line leaves out: entry() has it empty then. No more is
   // allocated than what is longer than in the lines before.
   Status Read(std::string_view line);
-  // Of the last line that was read well.
+  // Returns the last line that Read accepted.
   const CatalogEntry& entry() const { return one_; }
 
  private:
   Status ReadRow(std::string_view text);
 
-  // What is before and behind the numbers of the row.
+  // Text before and behind the numbers of the row.
   std::string head_;
   std::string tail_;
   CatalogEntry one_;
 };
 
-// What a catalog is sorted by first: namespace, workload, pod, with line feeds in between, which
-// sort before whatever a name may hold.
+// Returns the first sort key of a catalog: namespace, workload, pod, with line feeds in between,
+// which sort before every character of a name.
 std::string PlaceOf(std::string_view namespace_name, std::string_view workload,
                     std::string_view pod);
 inline std::string PlaceOf(const CatalogRow& row) {

@@ -22,10 +22,10 @@ struct ListedCatalog {
   CatalogKey parsed = {};
 };
 
-// What a store has of catalogs of one class and cluster.
+// List of the catalogs of one class and cluster in a store.
 class CatalogListing {
  public:
-  // Those that start in the hours of [from_s, to_s).
+  // Lists the catalogs that start in the hours of [from_s, to_s).
   static Result<CatalogListing> Read(const ObjectStore& store, RetentionClass retention,
                                      const std::string& cluster, int64_t from_s, int64_t to_s);
 
@@ -42,11 +42,11 @@ class CatalogListing {
 // it was written to its end.
 bool HasAllRows(std::span<const ListedCatalog> catalogs, std::optional<uint64_t> shard_hash = {});
 bool HasBundleList(std::span<const ListedCatalog> catalogs);
-// Of an interval, also of what came late.
+// Tells whether a catalog holds rows of an interval, late ones included.
 bool HoldsRows(const ListedCatalog& catalog);
 size_t CountOfRows(std::span<const ListedCatalog> catalogs);
 
-// What catalogs say they replace. One of n shards is replaced by those of 2n together.
+// Record of the catalogs that others replace. One of n shards is replaced by two of 2n together.
 class Replacements {
  public:
   void Add(const CatalogHeader& header);

@@ -21,8 +21,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kGzipLevel = 6;
-// Of JSON lines, before they are compressed: some hundred rows, so that a question for a workload
-// reads a few kilobytes, and the first of each make an index of about a hundredth of the file.
+// Size of a block of JSON lines before compression: some hundred rows, so that a query for
+// one workload reads a few kilobytes; the index of first rows takes about a hundredth of the
+// file.
 constexpr size_t kBlockBytes = 64 << 10;
 
 int64_t EndSeconds(const CatalogRow& row) {

@@ -40,7 +40,7 @@ class CatalogWriter {
   std::string last_line_;
 };
 
-// Of the same entries in any order.
+// Encodes the entries, which may come in any order, as one catalog.
 std::string EncodeCatalog(CatalogHeader header, std::vector<CatalogEntry> entries);
 
 }  // namespace firetower::store

@@ -26,7 +26,7 @@ struct Candidate {
   }
 };
 
-// Of one container and type, one run of the daemon and one retention class.
+// Chooses among the candidates of one container and type, one run and one retention class.
 void ChooseAmong(std::vector<Candidate>& candidates, int64_t from_ns, int64_t to_ns) {
   std::ranges::stable_sort(candidates, std::greater(), &Candidate::seconds);
   for (Candidate& one : candidates) {

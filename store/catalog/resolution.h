@@ -18,11 +18,11 @@ struct FoundEntry {
 // Rows are large: what sorts and chooses moves none.
 using FoundEntries = std::vector<std::unique_ptr<FoundEntry>>;
 
-// Of windows and of roll-ups of them, those that together are the answer to [from_ns, to_ns): a
-// container's roll-up stands for its windows where its interval lies inside and it holds at least
-// as many samples as those that are known. So what a roll-up lacks, and what has none, is there by
-// its windows, and nothing is there twice. Longer roll-ups come first. `found` must hold every
-// window of the range that matches. Their order is kept.
+// Chooses those windows and roll-ups that together answer [from_ns, to_ns). A container's roll-up
+// replaces its windows if its interval lies inside the range and it holds at least as many samples
+// as the known windows. A gap in a roll-up is therefore filled by windows, and nothing counts
+// twice. Longer roll-ups come first. `found` must hold every window of the range that matches. The
+// order of the entries stays.
 FoundEntries ChooseResolution(FoundEntries found, int64_t from_ns, int64_t to_ns);
 
 }  // namespace firetower::store

@@ -21,7 +21,7 @@ struct Source {
   BundleEntry entry;
 };
 
-// What makes profiles those of one container and type.
+// Returns the fields that are equal for all profiles of one container and type.
 auto IdentityOf(const CatalogRow& row) {
   return std::tie(row.namespace_name, row.pod, row.container, row.type, row.pod_uid,
                   row.container_id, row.workload, row.service_name, row.node, row.unit);

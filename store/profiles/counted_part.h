@@ -9,8 +9,8 @@
 
 namespace firetower::store {
 
-// What of a stored profile a sum counts: of a capture only what its container's windows, or earlier
-// captures, do not hold too, but all of it where captures are asked for.
+// Part of a stored profile that a sum counts: all of a window, and of a capture only the samples
+// that no window and no earlier capture holds, but all of it where captures are asked for.
 class CountedPart {
  public:
   explicit CountedPart(const Query& query) : captures_(query.Mentions("capture")) {}
@@ -23,7 +23,7 @@ class CountedPart {
   }
   bool IsAll(const CatalogRow& row) const { return captures_ || row.also_samples == 0; }
   bool IsNone(const CatalogRow& row) const { return !IsAll(row) && Samples(row) <= 0; }
-  // Of the profile of a row that is not all counted.
+  // Returns the counted part of a profile whose row is only partly counted.
   static profile::Profile Of(const profile::Profile& profile);
 
  private:

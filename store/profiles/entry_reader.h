@@ -21,8 +21,8 @@ namespace firetower::store {
 // A stored profile of an answer.
 struct StoredEntry {
   std::string key = {};
-  // Of a capture its row alone. The row is without policies and build ids, which sums do not ask
-  // for and which would be most of what is copied.
+  // Entry in the bundle; a capture has only its row. The row lacks policies and build ids, because
+  // sums do not need them and they would be most of the copied bytes.
   BundleEntry entry = {};
   bool is_capture = false;
   Result<std::string> pprof_gz = std::string();

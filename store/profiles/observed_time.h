@@ -9,9 +9,9 @@
 
 namespace firetower::store {
 
-// What time the profiles of an answer cover, each moment once: what "per second" divides by. A
-// window is told to start with its first slice, though it counts all since the one before it ended:
-// up to half a second between one window of a node and its next is covered, too.
+// Time that the profiles of an answer cover, each moment once: the divisor of "per second". The
+// start of a window is that of its first slice, but it counts everything since the previous one
+// ended, so up to half a second between one window of a node and the next counts as covered.
 class ObservedTime {
  public:
   // [start_ns, end_ns) of Unix time, in any order. What begins before 1970 is taken from there on,

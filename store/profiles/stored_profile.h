@@ -20,7 +20,8 @@ struct StoredProfileId {
   std::string ToString() const { return entry.empty() ? key : key + ':' + entry; }
   // kInvalid for what can be none.
   static Result<StoredProfileId> Parse(std::string_view text);
-  // Of a parsed one: whose profile it says to be, "-" for a host's. The row decides.
+  // Returns the namespace that the id claims, "-" for a host's profile. The row
+  // decides.
   std::string NamespaceComponent() const;
 };
 

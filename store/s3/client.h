@@ -68,7 +68,7 @@ class Client {
   Result<HttpResponse> Send(const Call& call, const CallLimits& limits);
   static constexpr uint64_t kSlowBytesPerSecond = 64 << 10;
 
-  // What an accepted status means as an error.
+  // Turns the response of a call into an error.
   Error ToError(const Call& call, const HttpResponse& response) const;
   Error ToError(const Call& call, const Refusal& refusal) const;
 
@@ -80,7 +80,7 @@ class Client {
   int64_t told_skew_ns() const;
 
  private:
-  // What a call has done so far.
+  // State of a call over its attempts.
   struct Progress {
     int attempts = 0;
     int lessons = 0;  // tries that follow something learned

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What s3://BUCKET/PREFIX?OPTION=VALUE&… says. docs/reference/object-store.md lists the options.
+// Settings in s3://BUCKET/PREFIX?OPTION=VALUE&…. docs/reference/object-store.md lists the options.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ std::vector<Status> Deletion::Each(std::span<const std::string> keys, const Call
   return results;
 }
 
-// What fails as all together did is not tried for each of a thousand.
+// Stops at an error that would repeat for each of a thousand keys.
 void Deletion::DeleteSingly(std::span<const std::string> keys, std::span<const size_t> some,
                             ErrorCode together, const CallLimits& limits,
                             std::vector<Status>& results) {

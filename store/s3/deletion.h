@@ -21,15 +21,15 @@ class Deletion {
 
   // Fine when there is none.
   Status One(std::string_view key, const CallLimits& limits);
-  // What came of each, in their order. A key of which the server does not say that it is gone has
-  // failed, even if the answer was 200.
+  // Deletes all keys and returns one status for each, in order. A key that the server does not
+  // confirm has failed, even if the answer was 200.
   std::vector<Status> Each(std::span<const std::string> keys, const CallLimits& limits);
 
  private:
-  // What came of each of `some`, which are at most kMaxDeletedAtOnce places in `keys`.
+  // Deletes the `some` keys, at most kMaxDeletedAtOnce indices of `keys`, with one request.
   void Batch(std::span<const std::string> keys, std::span<const size_t> some,
              const CallLimits& limits, std::vector<Status>& results);
-  // Of a 404 to a request for several.
+  // Explains a 404 to a request for several keys.
   Error NoSuchPath(const Call& call, const HttpResponse& response) const;
   // One after the other, where the server refused them `together` with that code.
   void DeleteSingly(std::span<const std::string> keys, std::span<const size_t> some,

@@ -8,7 +8,7 @@
 
 namespace firetower::store::s3 {
 
-// Where a request goes.
+// Destination of a request.
 struct Target {
   std::string scheme = {};        // "https://"
   std::string host = {};          // with the port, as in Host

@@ -21,7 +21,8 @@ class Listing {
 
   explicit Listing(Client& client) : client_(client) {}
 
-  // As ObjectStore::List and ListFolders. kUnsupported for a server that does not list in order.
+  // List as ObjectStore does. kUnsupported for a server that lists out of
+  // order.
   Result<std::vector<ObjectInfo>> Objects(std::string_view prefix, std::string_view start_after,
                                           size_t limit, const CallLimits& limits);
   // kExhausted above kMaxFolders.

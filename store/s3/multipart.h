@@ -22,7 +22,7 @@ uint64_t PartBytes(uint64_t object_bytes, uint64_t configured_bytes);
 Status PutInParts(Client& client, std::string_view key, const HttpBody& object,
                   const CallLimits& limits);
 
-// As ObjectStore::AbortUploads; `prefix` is below the store's own.
+// Aborts uploads as ObjectStore::AbortUploads does; `prefix` is below the store's own.
 Result<uint64_t> AbortUploads(Client& client, std::string_view prefix, int64_t before_s,
                               const CallLimits& limits);
 

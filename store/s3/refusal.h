@@ -10,7 +10,7 @@
 
 namespace firetower::store::s3 {
 
-// What an answer that is not the one asked for means.
+// Answer that is not the expected one, with its meaning.
 struct Refusal {
   int status = 0;
   ErrorBody body = {};

@@ -51,7 +51,7 @@ class S3Store final : public ObjectStore {
   ClientCounts counts() const;
 
  private:
-  // What all stores with limits of their own made from this one use.
+  // State that all stores derived from this one by Limited share.
   struct Shared;
   S3Store(std::shared_ptr<Shared> shared, CallLimits limits);
   std::unique_ptr<ObjectStore> DoLimited(CallLimits limits) override;

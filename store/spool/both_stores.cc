@@ -8,7 +8,7 @@
 namespace firetower::store {
 namespace {
 
-// What is not in the first any more is in the second already.
+// Asks the second store when the first has nothing: an object only moves in that direction.
 template <typename Ask>
 auto AskBoth(const ObjectStore& first, const ObjectStore& second, Ask ask) {
   auto answer = ask(first);

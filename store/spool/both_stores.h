@@ -10,9 +10,9 @@
 
 namespace firetower::store {
 
-// What is in either of two stores, for readers. Objects may move from the first to the second
-// meanwhile: one that does is never missed, and never listed twice. Both outlive this. What Limited
-// gives is for readers too.
+// Union of two stores, for readers. Objects may move from the first to the second meanwhile; a
+// moving object is never missed, and never listed twice. Both stores outlive this. Limited also
+// returns a view for readers.
 class BothStores : public ObjectStore {
  public:
   BothStores(const ObjectStore& first, const ObjectStore& second)
@@ -31,7 +31,7 @@ class BothStores : public ObjectStore {
   Status Put(std::string_view key, std::string_view bytes) override;
   Status PutFrom(std::string_view key, const ObjectSource& source) override;
   Status Delete(std::string_view key) override;
-  // Of both.
+  // Checks both stores.
   Status Check() const override;
   std::string Describe() const override { return second_.Describe(); }
 

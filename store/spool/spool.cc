@@ -19,7 +19,7 @@
 namespace firetower::store {
 namespace {
 
-// What has a foreign name is the oldest: it does not keep ours from going.
+// Treats a file with a foreign name as the oldest, so that it never delays ours.
 int64_t StartOf(std::string_view key) {
   if (const Result<BundleKey> bundle = ParseBundleKey(key)) return bundle->start_s;
   if (const Result<CaptureKey> capture = ParseCaptureKey(key)) return capture->start_s;
@@ -38,7 +38,7 @@ uint64_t ProfilesIn(std::string_view key, uint64_t bytes, const RangeReader& rea
   return index ? index->entries.size() + index->bad_entries.size() : 1;
 }
 
-// What cannot be deleted is forgotten too, or it would be asked for again for ever.
+// Forgets the object even if the deletion fails, or it would be asked for again for ever.
 void DeleteFrom(DirStore& folder, const std::string& key) {
   if (const Status deleted = folder.Delete(key); !deleted)
     LOG(kError, "spool: not deleted", {{"key", key}, {"error", deleted.error().message()}});

@@ -20,7 +20,7 @@
 namespace firetower::store {
 
 struct SpoolFigures {
-  // What waits.
+  // Objects that wait for the store.
   uint64_t objects = 0;
   uint64_t bytes = 0;
   // Copies of what is stored.
@@ -48,8 +48,8 @@ class Spool {
   static Result<std::unique_ptr<Spool>> Open(const std::string& folder, uint64_t max_bytes,
                                              const Clock& clock = Clock::System());
 
-  // What another process left there for a store that is none of ours any more; null when there is
-  // nothing. kUnavailable while a process has it open: it is that one's.
+  // Opens the objects that an earlier process left for a store that is no longer configured; null
+  // when there are none. kUnavailable while that process still has the folder open.
   static Result<std::unique_ptr<Spool>> OpenLeft(const std::string& folder,
                                                  const Clock& clock = Clock::System());
 
@@ -69,7 +69,7 @@ class Spool {
 
   // Not to be written to.
   const ObjectStore& pending() const { return *pending_; }
-  // What waits and the copies.
+  // Waiting objects and copies.
   const ObjectStore& all() const { return all_; }
   // Waits for no disk, whatever is under way.
   SpoolFigures figures() const;
@@ -99,7 +99,7 @@ class Spool {
   void DropOldest(DirStore& folder, Objects& objects, uint64_t& bytes);
   void DropWaiting(Objects::const_iterator object, const Error& why);
   Error BoundReached() const;
-  // What the disk said, with what it has left.
+  // Adds the free space to an error of the disk.
   Error DiskFull(const Error& error) const;
   uint64_t held_bytes() const { return figures_.bytes + figures_.copied_bytes; }
 

@@ -23,7 +23,7 @@ void WaitOut(int64_t ns, const Clock& clock, const std::stop_token& stop, WakeFd
   }
 }
 
-// Of the look at the store at the start.
+// Deadline of the check of the store at the start.
 constexpr int64_t kCheckNs = 10 * kNsPerSecond;
 
 // So often in a row the oldest is tried while nothing can be reached, before others have a turn.
@@ -34,7 +34,7 @@ bool IsInvalid(const Error& error) {
   return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kUnsupported;
 }
 
-// What is said, without the names before it that the log's line has already: "PUT: 403 …".
+// Returns the message without the names before it, which the log's line has already: "PUT: 403 …".
 std::string_view WordsOf(std::string_view message, const std::string& key) {
   const std::string before = key + ": ";
   const size_t at = message.find(before);

@@ -17,8 +17,8 @@
 namespace firetower::store {
 
 struct UploaderOptions {
-  // What comes into an empty spool, or is there at the start, goes after a random part of this: the
-  // nodes of a cluster end their windows at the same moment.
+  // Longest random delay of objects that come into an empty spool or are there at the start,
+  // because all nodes of a cluster end their windows at the same moment.
   int64_t spread_ns = 0;
   // After a refusal the next try comes after a random part of a time that doubles between these.
   int64_t first_retry_ns = kNsPerSecond;
@@ -40,7 +40,7 @@ class Uploader {
   // On its thread, of each try.
   using OnPut = std::function<void(const Status& put, int64_t duration_ns)>;
 
-  // What is referred to outlives this.
+  // Borrows all references, which must outlive this.
   Uploader(Spool& spool, ObjectStore& store, const Clock& clock, const UploaderOptions& options,
            OnPut on_put)
       : spool_(spool),
@@ -80,8 +80,8 @@ class Uploader {
   std::set<std::string> passed_;             // refused since all had their turn
   std::map<std::string, uint64_t> invalid_;  // so many were taken when the store said so
   uint64_t taken_ = 0;
-  // What was logged last, of the store and of each key that is not passed yet: one that alone is
-  // refused is not told of anew whenever others were taken. Empty: the store takes uploads.
+  // Last state that was logged, for the store and for each key that is not passed yet. A key that
+  // alone is refused is not logged again whenever others are taken. Empty: the store takes uploads.
   std::string told_;
   std::map<std::string, std::string> told_of_;
   int tries_ = 0;  // of one object in a row, for which the store was away

@@ -16,7 +16,7 @@ namespace firetower::store {
 // Goes through a catalog's rows in order; half a megabyte of it and one block's rows are held.
 class CatalogCursor {
  public:
-  // Of those rows that fall into `shard` of `shards`.
+  // Goes through the rows that fall into `shard` of `shards`.
   CatalogCursor(const ObjectStore& store, const ListedCatalog& catalog, const CatalogFile& file,
                 uint32_t shard, uint32_t shards)
       : store_(store), catalog_(catalog), file_(file), shard_(shard), shards_(shards) {}
@@ -25,7 +25,7 @@ class CatalogCursor {
   Result<bool> Next();
   // The row it is at.
   const CatalogEntry& entry() const { return rows_[at_].entry; }
-  // What decides which of two rows comes first.
+  // Orders two cursors by their current rows.
   bool IsBefore(const CatalogCursor& other) const;
   const std::string& key() const { return catalog_.key; }
 

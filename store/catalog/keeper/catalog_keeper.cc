@@ -46,9 +46,9 @@ bool HasLateRows(std::span<const ListedCatalog> catalogs) {
       catalogs, [](const ListedCatalog& one) { return one.parsed.part == CatalogPart::kLateRows; });
 }
 
-// Those of intervals whose rows are there: where somebody deleted them, the list of their bundles
-// alone says nothing, and rows that came late are not all. Those of a whole hour are kept for their
-// late ones: its roll-ups have no others.
+// Returns the catalogs of intervals whose rows exist. A list of bundles without rows (somebody
+// deleted them) proves nothing, and late rows alone are not complete. Catalogs of a whole hour are
+// kept for their late rows, because the roll-ups of that hour have no others.
 std::vector<ListedCatalog> WithRows(const CatalogListing& listing) {
   std::vector<ListedCatalog> kept;
   for (const ListedCatalog& one : listing.all()) {
@@ -87,7 +87,7 @@ Status CatalogKeeper::Look(bool leads) {
   if (!clusters) return first;
   const int64_t kept_s = NowSeconds() - 3 * kHourSeconds;
   recent_.ForgetMarks(kept_s);
-  // Who leads looks further back, and writes what it finds. The rest is of bundles that are gone.
+  // The leader looks further back and writes these rows. Other rows belong to deleted bundles.
   const int64_t held_s = kept_s - (leads ? options_.late_hours * kHourSeconds : 0);
   for (const CatalogInterval& interval : recent_.Intervals()) {
     if (interval.end_s() < held_s) recent_.Drop(interval);
@@ -154,7 +154,7 @@ Status CatalogKeeper::DropKnown(const CatalogInterval& interval, const CatalogLi
   const std::vector<std::string> bundles = recent_.BundlesOf(interval);
   if (bundles.empty()) return OkStatus();
   ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(CatalogsOf(interval, listing)));
-  // What came late stays until it is written too.
+  // Late rows stay in memory until they are written too.
   if (known.HoldsAll(bundles)) recent_.Drop(interval, CountOfRows(CatalogsOf(interval, listing)));
   return OkStatus();
 }
@@ -164,7 +164,7 @@ Status CatalogKeeper::LookAtOpen(const StoredCluster& at, const CatalogListing& 
   std::vector<ListedCatalog> catalogs;
   for (const CatalogInterval& interval : open) {
     const std::span<const ListedCatalog> of = CatalogsOf(interval, listing);
-    // Where somebody deleted the rows, the list of their bundles says nothing.
+    // A list of bundles proves nothing where somebody deleted the rows.
     if (HasAllRows(of) || HasLateRows(of)) catalogs.insert(catalogs.end(), of.begin(), of.end());
   }
   ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(catalogs));
@@ -234,7 +234,7 @@ Status CatalogKeeper::LookAtOld(const StoredCluster& at) {
                    CatalogListing::Read(store_, at.retention, at.cluster, hour_s, to_s));
   const auto is_done = [&] { return HasAllRows(listing.Of(pass.next_s, kHourSeconds)); };
   for (; pass.next_s < to_s && is_done(); pass.next_s += kHourSeconds) {
-    // What the pass before made hours of.
+    // Deletes the catalogs that the previous pass merged into this hour.
     if (!pass.is_first) RETURN_IF_ERROR(DeleteReplacedIn(listing, pass.next_s));
   }
   // A later one may be without bundles.
@@ -284,7 +284,7 @@ Status CatalogKeeper::Rebuild(int64_t from_s, int64_t to_s) {
 }
 
 Status CatalogKeeper::KeepHour(const StoredCluster& at, int64_t hour_s) {
-  // What is damaged is made anew of its bundles; twice the same damage is the store's own.
+  // Rebuilds damaged catalogs from bundles; the same damage twice is the store's own.
   constexpr int kTries = 2;
   Status kept;
   for (int i = 0; i < kTries; ++i) {
@@ -375,7 +375,7 @@ Status CatalogKeeper::DeleteReplacedIn(const CatalogListing& listing, int64_t ho
   for (const ListedCatalog& one : catalogs) {
     if (!IsHoursOwn(one)) continue;
     const Result<CatalogFile> file = CatalogFile::Open(one.size, ReaderOf(store_, one.key));
-    // What a damaged one replaces stays.
+    // Keeps the catalogs that a damaged one replaces.
     if (file) replaced.Add(file->header());
   }
   for (const ListedCatalog& one : catalogs) {

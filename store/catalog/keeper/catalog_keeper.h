@@ -47,7 +47,7 @@ struct CatalogKeeperOptions {
 // do no harm. One thread.
 class CatalogKeeper {
  public:
-  // What is referred to outlives this.
+  // Borrows all references, which must outlive this.
   CatalogKeeper(ObjectStore& store, RecentRows& recent, const Clock& clock,
                 const CatalogKeeperOptions& options = {})
       : store_(store),
@@ -90,7 +90,7 @@ class CatalogKeeper {
     int64_t due_ns = 0;   // the next hour
   };
 
-  // What came for an interval until the last look.
+  // Rows that arrived for an interval until the last look.
   struct Arrival {
     size_t rows = 0;
     std::optional<int64_t> last_ns = {};  // when more came than at the look before; monotonic
@@ -103,7 +103,7 @@ class CatalogKeeper {
   Status LookAtOpen(const StoredCluster& at, const CatalogListing& listing,
                     const std::vector<CatalogInterval>& open, bool leads);
   bool HasAny(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s) const;
-  // Of one that has a catalog, by whomever.
+  // Drops the recent rows of an interval that has a catalog, whoever wrote it.
   Status DropKnown(const CatalogInterval& interval, const CatalogListing& listing);
   Status LookFurtherBack(const StoredCluster& at);
   // One hour at a time of those whose own catalogs somebody deleted; a day where all are there.

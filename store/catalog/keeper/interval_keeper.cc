@@ -77,7 +77,7 @@ Status IntervalKeeper::ReadNew(const StoredCluster& at, int64_t kind, int64_t fr
         directories_.Ask(info);
         return true;
       });
-  // What was listed before a listing failed is taken, too.
+  // Takes the bundles that were listed before a listing failed, too.
   Status added;
   while (added && !directories_.empty()) added = AddNext(may_write);
   return added ? walked : added;

@@ -18,7 +18,7 @@
 
 namespace firetower::store {
 
-// What was done since the start.
+// Counts since the start.
 struct KeeperFigures {
   uint64_t bundles_read = 0;
   uint64_t unreadable_bundles = 0;
@@ -46,7 +46,7 @@ class IntervalKeeper {
   IntervalKeeper(ObjectStore& store, RecentRows& recent, KeeperFigures& figures)
       : store_(store), recent_(recent), figures_(figures), directories_(store) {}
 
-  // Of what the lists among `catalogs` name. A damaged list counts for none.
+  // Reads the bundles that the lists among `catalogs` name. A damaged list counts for none.
   Result<KnownBundles> ReadKnown(std::span<const ListedCatalog> catalogs);
   // When the first bundle of `kind` that begins in [from_s, to_s) does, in Unix seconds.
   Result<std::optional<int64_t>> FirstStart(const StoredCluster& at, int64_t kind, int64_t from_s,

@@ -21,7 +21,7 @@ Result<std::shared_ptr<const Credentials>> CachedCredentials::Get(const CallLimi
   const uint64_t fetches_before = fetches_;
   for (;;) {
     if (Usable() && (fetching_ || !NeedsFetch())) return current_;
-    // What we waited for failed: its error is ours, rather than one try each after the other.
+    // Another thread's fetch failed: returns its error instead of trying again in each thread.
     if (fetches_ != fetches_before && last_error_) return *last_error_;
     if (!fetching_) return Fetch(lock, limits);
     RETURN_IF_ERROR(CheckLimits(limits, clock_).Context("credentials"));

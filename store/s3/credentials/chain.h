@@ -12,7 +12,7 @@
 
 namespace firetower::store::s3 {
 
-// What a store's URL says of credentials.
+// Credential options of a store's URL.
 struct CredentialsOptions {
   // auto, environment, file, web-identity, container or instance.
   std::string source = "auto";

@@ -45,7 +45,7 @@ class CredentialsSource {
 
 // Servers drop what is about to expire at different times, and clocks differ.
 inline constexpr int64_t kRefreshBeforeNs = 300 * kNsPerSecond;
-// Of a source whose keys expire sooner than that, and of one that did not answer.
+// Wait before the next fetch if keys expire sooner than that, or the source did not answer.
 inline constexpr int64_t kRefreshAgainNs = 60 * kNsPerSecond;
 
 // When to fetch again what expires then.

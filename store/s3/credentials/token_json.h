@@ -8,9 +8,9 @@
 
 namespace firetower::store::s3 {
 
-// What container and instance endpoints answer: {"AccessKeyId": …, "SecretAccessKey": …, "Token":
-// …, "Expiration": "2026-11-22T16:00:00Z"}. kUnavailable when its "Code" is not "Success", kCorrupt
-// when it is no such answer.
+// Parses the answer of a container or instance endpoint: {"AccessKeyId": …, "SecretAccessKey": …,
+// "Token": …, "Expiration": "2026-11-22T16:00:00Z"}. kUnavailable when its "Code" is not "Success",
+// kCorrupt when it is no such answer.
 Result<Credentials> ParseTokenJson(std::string_view json, int64_t now_ns);
 
 }  // namespace firetower::store::s3

@@ -14,8 +14,8 @@
 
 namespace firetower::store::s3 {
 
-// What a request sends: bytes in memory, or those of a source, which are read as they are needed
-// and never lie in memory together. Owns neither; both have to outlive it unchanged.
+// Body of a request: bytes in memory, or a source that is read piece by piece and never lies in
+// memory as a whole. Owns neither; both have to outlive it unchanged.
 class HttpBody {
  public:
   HttpBody() = default;

@@ -99,7 +99,7 @@ const Curl& TheCurl() {
   return curl;
 }
 
-// What the callbacks of one exchange work on.
+// State that the callbacks of one exchange share.
 struct Exchange {
   const HttpRequest* request = nullptr;
   uint64_t sent = 0;
@@ -137,7 +137,7 @@ struct Exchange {
     return true;
   }
 
-  // As the answer tells it; 0 when it does not.
+  // Returns the length in the answer's header; 0 without one.
   uint64_t ContentLength() const {
     uint64_t length = 0;
     const std::string_view text = response.Header("content-length");

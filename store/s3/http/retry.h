@@ -22,8 +22,8 @@ struct RetryPolicy {
 // times 2^(attempt - 1). `random` is in [0, 1).
 int64_t BackoffNs(const RetryPolicy& policy, int attempt, double random);
 
-// What Retry-After says (RFC 9110 §10.2.3), seconds or a date; nothing when it is neither. A date
-// that has passed is 0.
+// Parses Retry-After (RFC 9110 §10.2.3), seconds or a date; nothing when it is neither. A past date
+// gives 0.
 std::optional<int64_t> ParseRetryAfterNs(std::string_view value, int64_t wall_ns);
 
 // Statuses and error codes of S3 after which the same request may go through.

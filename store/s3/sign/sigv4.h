@@ -15,7 +15,7 @@
 
 namespace firetower::store::s3 {
 
-// Of the empty string.
+// SHA-256 of the empty string.
 inline constexpr std::string_view kEmptySha256 =
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
