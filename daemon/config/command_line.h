@@ -9,7 +9,7 @@
 
 namespace firetower::daemon {
 
-// What the program was started for; kRun alone needs the Config.
+// Action that the command line asks for; kRun alone needs the Config.
 enum class CommandAction { kRun, kHelp, kHelpMarkdown, kVersion };
 
 struct CommandLine {

@@ -9,7 +9,7 @@
 
 namespace firetower::daemon {
 
-// Where the HTTP server listens. An empty host is every address; port 0 is any free one.
+// Address of the HTTP server. An empty host is every address; port 0 is any free one.
 struct ListenAddress {
   std::string host = "127.0.0.1";
   uint16_t port = 7070;
@@ -29,11 +29,11 @@ struct CgroupHierarchy {
   std::string controller;  // kV1 only: "cpu", "memory", "name=systemd", …
 };
 
-// What is said of a frame: its function; also its line and the calls inlined there; or, for files
-// with a build id, only where it is, for who reads the profile to name.
+// Detail of a frame: its function; also its line and the calls inlined there; or, for files with a
+// build id, only its place, so that the reader's machine names it.
 enum class SymbolMode { kNames, kFull, kRemote };
 
-// What firetowerd was told: the defaults here, overridden by the configuration file, overridden by
+// Settings of firetowerd: the defaults here, overridden by the configuration file, overridden by
 // flags. Built by ParseCommandLine (which has checked every bound), immutable afterwards. Each
 // field is one row of the table in options.cc.
 struct Config {
@@ -60,7 +60,7 @@ struct Config {
   std::string node_name;  // ParseCommandLine fills in NODE_NAME, else the host name.
   std::string cluster = "standalone";
 
-  std::string spool_folder = "/var/lib/firetower/spool";  // Of a store that is no folder.
+  std::string spool_folder = "/var/lib/firetower/spool";  // Used for a store that is no folder.
   int64_t spool_bytes = int64_t{512} << 20;
 
   int64_t retention_age_ns = 14 * 86400 * int64_t{1'000'000'000};

@@ -35,7 +35,7 @@ std::vector<Option> ConfigOptions();
 Status SetOption(const Option& option, Config& config, std::string_view text,
                  const std::string& where);
 
-// What no single row can check: the slice divides the window, the default rate keeps the ceiling.
+// Checks rules over several rows: the slice divides the window, the default rate keeps the ceiling.
 Status CheckConfig(const Config& config);
 
 }  // namespace firetower::daemon

@@ -26,7 +26,7 @@ ValueType BytesValue(int64_t Config::*field, int64_t least, int64_t most, ByteSh
 ValueType DurationValue(int64_t Config::*field, int64_t least_ns, int64_t most_ns);
 ValueType PathValue(std::string Config::*field, std::string allowed);  // may be empty
 ValueType AbsolutePathValue(std::string Config::*field);
-// What may stand in an object key: letters, digits, '.', '_' and '-', at most 253 of them.
+// Value that may stand in an object key: at most 253 letters, digits, '.', '_' and '-'.
 ValueType NameValue(std::string Config::*field, std::string allowed);
 ValueType StoreValue();
 ValueType ListenValue();

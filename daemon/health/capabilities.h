@@ -32,7 +32,7 @@ struct CapabilityUse {
 // All six, the required ones first.
 std::span<const CapabilityUse> CapabilityUses();
 
-// What this process may do, as /proc/self/status tells.
+// Privileges of this process, from /proc/self/status.
 struct Privileges {
   uint64_t effective = 0;       // CapEff, one bit a capability
   bool seccomp_filter = false;  // Seccomp: 2

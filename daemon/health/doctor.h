@@ -12,7 +12,7 @@
 
 namespace firetower::daemon {
 
-// What the daemon tells `doctor`; the rest is read from the host each time.
+// Facts that `doctor` gets from the daemon; it reads the rest from the host each time.
 struct DoctorInput {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
@@ -30,7 +30,7 @@ struct DoctorInput {
 // must be safe to call from that thread.
 std::vector<Check> RunDoctor(const DoctorInput& input);
 
-// Of those that fail, one line each: "check NAME: what; what mends it".
+// Returns one line for each failed check: "check NAME: what; what mends it".
 std::vector<std::string> LinesOfFailed(const std::vector<Check>& checks);
 
 }  // namespace firetower::daemon

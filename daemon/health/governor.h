@@ -18,15 +18,15 @@ struct GovernedPolicy {
   double limit_cores = 0;     // its limits.cpu; 0: it has none
 };
 
-// What the daemon itself cost since the last reading.
+// Cost of the daemon itself since the last reading.
 struct OwnCost {
   double cores = 0;              // CPU seconds each second, those of its BPF programs included
   int64_t memory_bytes = 0;      // resident
   int64_t memory_max_bytes = 0;  // 0: no limit
 };
 
-// What a policy gets: frequency_hz times `factor`, at least 1 Hz; with 0 it is dropped. The factor
-// is for any rate that it may ask for, also while it asks for none.
+// Rate that a policy gets: frequency_hz times `factor`, at least 1 Hz; with 0 it is dropped. The
+// factor applies to any rate that it may ask for, also while it asks for none.
 struct GovernedRate {
   std::string key;
   double factor = 1;
@@ -51,8 +51,8 @@ class Governor {
   static constexpr double kRiseBelow = 0.7;
   static constexpr int64_t kRiseAfterNs = 30'000'000'000;
   static constexpr int64_t kMaxRiseAfterNs = 900'000'000'000;
-  // What a policy that asks for nothing now would cost cannot be tried: it keeps its level until
-  // there has been room for so long. Longer than the pauses of most periodic policies.
+  // Time with room after which an idle policy rises. Its cost cannot be tried while it asks for
+  // nothing, so it keeps its level longer than the pauses of most periodic policies.
   static constexpr int64_t kRiseIdleAfterNs = kMaxRiseAfterNs;
   // Over the budget so soon after a rise, that rise was why.
   static constexpr int64_t kBlameRiseNs = 60'000'000'000;
@@ -62,7 +62,7 @@ class Governor {
   std::vector<GovernedRate> Step(const std::vector<GovernedPolicy>& policies, const OwnCost& cost,
                                  int64_t interval_ns);
 
-  // Of the last Step.
+  // State after the last Step.
   BudgetState state() const { return state_; }
   bool lowered() const { return lowered_; }              // any policy gets less than it asked for
   double budget_cores() const { return budget_cores_; }  // infinite while no policy has a limit
@@ -80,7 +80,7 @@ class Governor {
   static uint32_t RateOf(const GovernedPolicy& policy, const Level& level);
   void Forget(const std::vector<GovernedPolicy>& policies);
   double TotalRate(const Order& order) const;
-  // What part of `cores` is that of policies with a limit.
+  // Returns the part of `cores` that belongs to policies with a limit.
   double LimitedCores(const Order& order, const Order& limited, double cores) const;
   bool LowerOnce(const Order& order);
   bool RaiseOnce(const Order& order, bool idle);

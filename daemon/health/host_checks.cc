@@ -20,7 +20,7 @@ constexpr size_t kKallsymsPrefixBytes = 4096;
 constexpr int kIpcLock = 14;
 constexpr int kSysResource = 24;
 constexpr int64_t kPerfControlPageBytes = 4096;
-// What the maps of the sampler need with the default rings, rounded up.
+// Size of the sampler's maps with the default rings, rounded up.
 constexpr uint64_t kMapBytes = 64u << 20;
 // No file of ours is older: a clock before 2025 was never set.
 constexpr int64_t kEarliestWallNs = int64_t{1'735'689'600} * kNsPerSecond;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `doctor` looks at on the host. Each check is a function of what it is given: a /proc or /sys
-// under any root, or facts that the daemon has at hand.
+// Checks of the host for `doctor`. Each is a function of its arguments: a /proc or /sys under any
+// root, or facts that the daemon has at hand.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ Check PerfMlockCheck(const std::string& proc_root, const Privileges& privileges,
 Check MemlockCheck(const std::optional<KernelVersion>& kernel, const Privileges& privileges,
                    uint64_t limit_bytes);
 
-// What was chosen at start; `error` when nothing could be.
+// Hierarchy that was chosen at start; `error` when none could be.
 struct CgroupFacts {
   std::string mode;    // "v2", "hybrid" or "v1"
   std::string chosen;  // "v2" or "v1:memory"

@@ -18,8 +18,8 @@ struct KernelVersion {
   auto operator<=>(const KernelVersion&) const = default;
 };
 
-// What a kernel says of itself. Debian and Ubuntu keep the patch level out of the release
-// ("6.1.0-44" is 6.1.158): Debian tells it in `version`, Ubuntu in `signature` (libbpf looks there
+// Version texts of a kernel. Debian and Ubuntu keep the patch level out of the release
+// ("6.1.0-44" is 6.1.158): Debian has it in `version`, Ubuntu in `signature` (libbpf looks there
 // too).
 struct KernelIdentity {
   std::string release;    // uname -r, /proc/sys/kernel/osrelease

@@ -21,7 +21,7 @@ struct ComponentCpu {
   int64_t cpu_ns = 0;          // since the start, never falls
 };
 
-// What the daemon itself costs. Fields that could not be read are 0.
+// Cost of the daemon itself. Fields that could not be read are 0.
 struct OverheadReading {
   std::vector<ComponentCpu> components;  // their sum is process_cpu_ns, give or take one reading
   int64_t process_cpu_ns = 0;
@@ -33,7 +33,7 @@ struct OverheadReading {
   double start_time_seconds = 0;  // since the Unix epoch
 };
 
-// What the daemon has cost since its start, and has now.
+// CPU time of the daemon since its start, and its memory now.
 struct OwnTotals {
   int64_t cpu_ns = 0;        // that of its BPF programs included
   int64_t memory_bytes = 0;  // its own pages, and its BPF maps

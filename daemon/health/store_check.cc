@@ -16,7 +16,7 @@ namespace firetower::daemon {
 namespace {
 
 constexpr size_t kMostDamagedNamed = 3;
-// What was dropped longer ago, the metric alone tells.
+// Age above which a drop is told by the metric alone.
 constexpr int64_t kTellDropSeconds = 3600;
 
 Check Ok(std::string message) { return {"store", CheckStatus::kOk, std::move(message), ""}; }
@@ -29,7 +29,7 @@ Check Fail(std::string message, std::string fix) {
 
 std::string Ago(int64_t seconds) { return FormatDuration(seconds * kNsPerSecond) + " ago"; }
 
-// What mends it, by the words that the store or the way to it says; the first that fits.
+// Fix for an error, chosen by the first word of the list that the error contains.
 struct Remedy {
   std::string_view word;
   std::string_view fix;

@@ -11,14 +11,14 @@
 
 namespace firetower::daemon {
 
-// What came of an operation lately; unset where there was none since the start.
+// Outcome of an operation lately; unset before the first one.
 struct TriesFacts {
   std::optional<int64_t> succeeded_ago_s = {};
   std::optional<int64_t> failed_ago_s = {};
   std::optional<Error> error = {};  // of the last one, if that failed
 };
 
-// What the spool had to drop since the start, in no store.
+// Profiles that the spool dropped since the start and that are in no store.
 struct DropFacts {
   uint64_t profiles = 0;
   int64_t ago_s = 0;                 // the last of it
@@ -27,7 +27,7 @@ struct DropFacts {
 
 struct StoreFacts {
   std::string url;
-  // Of this machine: bytes were written and deleted there, and what is there was read. Any other
+  // True for a folder of this machine: the check wrote, deleted and read bytes there. Any other
   // store was only listed.
   bool folder = true;
   std::optional<Error> error = {};        // why it cannot be written, or listed

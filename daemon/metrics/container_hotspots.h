@@ -72,7 +72,7 @@ class ContainerHotspots {
 
   const std::vector<Resident>& residents() const { return residents_; }
   int64_t total_ns() const { return total_ns_; }
-  // What no resident has: never falls.
+  // Returns the time of all functions that are no residents: it never falls.
   int64_t other_ns() const { return other_ns_; }
   const std::shared_ptr<const std::string>& total_line() const { return total_line_; }
   const std::shared_ptr<const std::string>& other_line() const { return other_line_; }

@@ -13,8 +13,8 @@
 
 namespace firetower::daemon {
 
-// What one container did in a slice. total_ns is all of its CPU time; what `functions` leave of it
-// goes to `other`.
+// CPU time of one container in a slice. total_ns is all of it; the part that `functions` do not
+// cover goes to `other`.
 struct ContainerSlice {
   ContainerLabels labels;
   std::span<const FunctionSelf> functions;
@@ -30,7 +30,7 @@ struct CounterSeries {
   int64_t value_ns = 0;
 };
 
-// What a pod belongs to: one series of firetower_workload_info.
+// Workload of a pod: one series of firetower_workload_info.
 struct WorkloadInfo {
   std::string ns;
   std::string pod;

@@ -8,7 +8,7 @@
 namespace firetower::daemon {
 namespace {
 
-// As of pods: what a person gives an object, and more.
+// Bound as for pods: more labels than a person gives an object.
 constexpr size_t kMaxLabels = 256;
 
 const k8s::Labels* Find(const std::shared_ptr<const LabelStore::Objects>& objects,

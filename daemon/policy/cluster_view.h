@@ -16,7 +16,7 @@ namespace firetower::daemon {
 // The labels of cluster-wide objects, by "/name".
 using LabelStore = k8s::ObjectStore<k8s::Labels>;
 
-// What the API server said that policies are matched against, at one moment. A member is nullptr
+// Objects of the API server that policies are matched against, at one moment. A member is nullptr
 // until its first set was whole: then nothing more can be expected of it soon.
 struct ClusterView {
   std::shared_ptr<const k8s::PodIndex> pods;
@@ -46,7 +46,7 @@ class ClusterLabels {
   k8s::ObjectConsumer& namespaces() { return namespaces_; }
   k8s::ObjectConsumer& nodes() { return nodes_; }
 
-  // As they are known now; any thread.
+  // Returns the current objects; any thread.
   ClusterView View(std::shared_ptr<const k8s::PodIndex> pods) const;
 
  private:

@@ -23,7 +23,7 @@ bool IsEligible(const LoadedPolicy& loaded);
 // Eligible, and not over at this moment (Unix time). Between the periods of a periodic policy too.
 bool IsActive(const LoadedPolicy& loaded, int64_t wall_ns);
 
-// Of two that contradict each other (stacks) the first of this order is followed.
+// Orders policies: of two that contradict each other (stacks) the first is followed.
 bool ComesBefore(const k8s::ProfilingPolicy& a, const k8s::ProfilingPolicy& b);
 
 }  // namespace firetower::daemon

@@ -29,7 +29,7 @@ class PolicyObjects {
   PolicyObjects(const PolicyObjects&) = delete;
   PolicyObjects& operator=(const PolicyObjects&) = delete;
 
-  // What to watch, and who takes it: the namespaced kind, and the cluster kind.
+  // Returns the resource to watch and its consumer, for the namespaced or the cluster kind.
   static k8s::Resource ResourceOf(bool cluster);
   k8s::ObjectConsumer& consumer(bool cluster);
 
@@ -43,7 +43,7 @@ class PolicyObjects {
   const std::vector<k8s::PolicyError>& errors() const { return errors_; }
   // How many are.
   size_t refused() const { return refused_; }
-  // What a person should know of those that are not refused.
+  // Returns remarks for people about policies that are not refused.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

@@ -17,16 +17,16 @@ struct ActiveCapture {
   CaptureSubject whom;
 };
 
-// What part of their rate policies get, by DisplayName. One that is not here has all of it; one
-// with 0 is as if it were suspended.
+// Part of its rate that each policy gets, by DisplayName. A policy that is not here has all of it;
+// one with 0 is as if it were suspended.
 using RateFactors = std::map<std::string, double>;
 
-// What a policy asks for, in Hertz, before any ceiling; `captured`: where a capture of it is under
-// way.
+// Returns the rate that a policy asks for, in Hertz, before any ceiling; `captured`: a capture of
+// it is under way.
 int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured);
 
-// What policies sample CPU at while captures of some are under way and some are lowered. Rates are
-// in Hertz, 0: it samples nothing now.
+// CPU sampling rates of policies while captures of some are under way and some are lowered. Rates
+// are in Hertz, 0: it samples nothing now.
 class PolicyRates {
  public:
   // `ceiling_hz` caps every rate.

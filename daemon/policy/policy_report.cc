@@ -46,8 +46,8 @@ struct Share {
   bool overridden = false;  // in some container
 };
 
-// Who of them takes a container that runs, or has run, and whose stacks are kept of it: as
-// PolicySelection decides it, container by container.
+// Finds the policies that take a container that runs, or has run, and those whose stacks are kept
+// of it: as PolicySelection decides it, container by container.
 void JudgeContainers(const k8s::Pod& pod, std::vector<Share>& shares) {
   for (const k8s::PodContainer& container : pod.containers) {
     if (container.ids.empty()) continue;
@@ -87,7 +87,7 @@ void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidat
   }
 }
 
-// What the policy asks for and the agent cannot give; it runs without. A loss comes first.
+// Adds a wish of the policy that the agent cannot fulfil; it runs without. A loss comes first.
 void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFinding& finding) {
   const bool stores = spec.export_spec.object_store.mode != k8s::ObjectStoreMode::kDisabled;
   if (faults.store_fails && stores) {
@@ -117,7 +117,7 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
   }
 }
 
-// What the policy's own text makes impossible here.
+// Returns the finding that follows from the policy's own text here.
 PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& findings,
                         const AgentFaults& faults) {
   const auto found = findings.find(policy.uid);
@@ -200,7 +200,7 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
     const bool host = one.policy->cluster && one.on_this_node &&
                       one.policy->spec.targets.host_processes == k8s::HostProcesses::kInclude;
     const PolicyFinding finding = FindingOf(*one.policy, findings, faults);
-    // What is broken is told where it would run.
+    // A failed policy is reported on the nodes where it would run.
     const bool fails = finding.failed && one.on_this_node;
     if (one.pods > 0 || host || fails || one.node_wide) rows.push_back(RowOf(one, finding));
   }

@@ -12,7 +12,7 @@
 
 namespace firetower::daemon {
 
-// What happened to a policy here that its text does not say.
+// State of a policy here that its text does not tell.
 struct PolicyFinding {
   bool failed = false;
   std::string reason;   // CamelCase: "BudgetExceeded" while it still runs
@@ -24,7 +24,7 @@ struct PolicyFinding {
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
 
-// What of the agent cuts what its policies have. Texts are for people; empty: all is well.
+// Faults of the agent that cut the data of its policies. Texts are for people; empty: all is well.
 struct AgentFaults {
   bool store_fails = false;  // it did not take what was written last
   // A capability is missing for the names of user frames, of kernel frames.

@@ -141,7 +141,7 @@ class PolicySelection : public Selection {
     const auto [rate, captured] = rates_.For(policy, container);
     if (rate == 0) return false;
     const k8s::ExportSpec& out = policy.spec.export_spec;
-    // What a trigger has sampled goes to captures; while one is under way also to the metrics.
+    // Samples for a trigger go to captures; while one is under way also to the metrics.
     const bool metrics = out.metrics.mode != k8s::MetricsMode::kDisabled && (!trigger || captured);
     const bool store = out.object_store.mode != k8s::ObjectStoreMode::kDisabled && !trigger;
     if (!decision.sampled) {
@@ -228,7 +228,7 @@ std::vector<PolicySchedule::Running> PolicySchedule::RunningAt(
   for (const LoadedPolicy& loaded : *policies_) {
     if (!IsActive(loaded, wall_ns)) continue;
     if (view && k8s::MatchNode(loaded.policy.spec, node).match == Match::kNo) continue;
-    // What is dropped is not armed, and so nothing that it could fire on is known.
+    // A dropped policy is not armed, so nothing is known that it could fire on.
     const bool asks = IsDropped(loaded.policy, factors) ? InForce(loaded, wall_ns)
                                                         : IsRunning(loaded, wall_ns, triggers);
     running.push_back({{policies_, &loaded.policy}, asks ? rates.HighestAsked(loaded.policy) : 0});

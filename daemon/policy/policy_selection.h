@@ -21,7 +21,7 @@ namespace firetower::daemon {
 // "shop/spikes", or a cluster policy's name alone: as Decision::policies have it.
 std::string ShortName(const k8s::ProfilingPolicy& policy);
 
-// What the policies in mode Trigger make of this moment.
+// State of the policies in mode Trigger at this moment.
 struct TriggerMoment {
   std::vector<ActiveCapture> captures;  // those under way
   // By DisplayName those of capture.scope Node that have the whole node recorded: others of that
@@ -48,7 +48,7 @@ class PolicySchedule {
     std::shared_ptr<const k8s::ProfilingPolicy> policy;
     uint32_t frequency_hz = 0;
   };
-  // Those that `factors` has dropped ask for what they would get.
+  // Returns the policies that run now. Dropped ones (by `factors`) ask for the rate they would get.
   std::vector<Running> RunningAt(int64_t wall_ns, const std::optional<ClusterView>& view,
                                  const TriggerMoment& triggers = {},
                                  const RateFactors& factors = {}) const;
@@ -66,7 +66,7 @@ class PolicySchedule {
   std::shared_ptr<const Selection> Whenever(const ClusterView& view, int64_t wall_ns) const;
   // The next moment after it at which At() gives another answer; nullopt if never.
   std::optional<int64_t> NextChange(int64_t wall_ns) const;
-  // What a person should know: parts of policies that match nothing here, or are not served.
+  // Returns remarks for people: parts of policies that match nothing here, or are not served.
   std::vector<std::string> Warnings(bool in_cluster = false) const;
 
   size_t size() const { return policies_->size(); }

@@ -27,7 +27,7 @@ class PolicyStore {
   bool Reload();
 
   const std::vector<LoadedPolicy>& policies() const { return policies_; }
-  // Of the last reading.
+  // Errors of the last reading.
   const std::vector<k8s::PolicyError>& errors() const { return errors_; }
   // Documents that have some, and files that could not be read.
   size_t refused() const { return refused_; }

@@ -16,7 +16,7 @@ namespace firetower::daemon {
 // Which parts of a stack are kept.
 enum class StackParts : uint8_t { kUserAndKernel, kUser, kKernel };
 
-// What the policies in force say of one container.
+// Answer of all policies in force about one container.
 struct Decision {
   bool sampled = false;
   // Whether any policy takes it is not known yet: what is sampled waits for the answer.
@@ -29,7 +29,7 @@ struct Decision {
   std::shared_ptr<const TaskFilter> filter;
   // How far back the flight recorder keeps what is sampled of it, for captures; 0: it does not.
   int64_t record_ns = 0;
-  // Those that have it recorded: a capture of another policy is none of theirs.
+  // Policies that have it recorded: captures of other policies leave it out.
   std::vector<std::string> recorded_for;
   size_t top_functions = 0;  // the most asked for; 0: nobody said
   k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest asked for

@@ -14,7 +14,7 @@
 
 namespace firetower::daemon {
 
-// What a filter looks at of one thread.
+// Facts about one thread that a filter decides by.
 struct TaskFacts {
   uint32_t pid = 0;
   std::string comm;  // of the process

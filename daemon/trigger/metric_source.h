@@ -19,8 +19,8 @@ enum class NoReading : uint8_t {
   kNotServed,   // this kernel or hierarchy does not have it, and will not
 };
 
-// What a metric was found to be. A rate is the mean over from_ns..at_ns, two moments of the
-// monotonic clock; a level (memory, load) has from_ns == at_ns. docs/triggers.md has the units.
+// Result of reading a metric. A rate is the mean over from_ns..at_ns, two moments of the monotonic
+// clock; a level (memory, load) has from_ns == at_ns. docs/triggers.md has the units.
 struct MetricReading {
   NoReading missing = NoReading::kNone;
   double utilization_percent = 0;
@@ -38,8 +38,8 @@ struct MeasuredContainer {
   int64_t memory_request_bytes = 0;  // likewise
 };
 
-// Where readings come from: the kernel's files, or a test's table. Of one moment, `now_ns`, a
-// metric is read once, whoever asks.
+// Source of readings: the kernel's files, or a test's table. At one moment, `now_ns`, each metric
+// is read once, however many callers ask.
 class MetricSource {
  public:
   virtual ~MetricSource() = default;

@@ -78,7 +78,7 @@ std::vector<Firing> PolicyTrigger::Evaluate(MetricSource& source, int64_t now_ns
       for (Target& target : targets_) Judge(target, i, candidates);
     }
   }
-  // What holds at once for one subject is one capture.
+  // Rules that hold at the same time for one subject make one capture.
   std::vector<std::pair<std::string, std::vector<Candidate>>> subjects;
   for (const Candidate& candidate : candidates) {
     std::string subject = SubjectOf(*candidate.target);

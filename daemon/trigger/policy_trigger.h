@@ -46,7 +46,7 @@ class PolicyTrigger {
   std::vector<Firing> Evaluate(MetricSource& source, int64_t now_ns, int64_t wall_ns);
 
   const ArmedPolicy& policy() const { return policy_; }
-  // Of the last Evaluate.
+  // Counts of the last Evaluate.
   const TriggerCounts& counts() const { return counts_; }
   const std::vector<Rule>& rules() const { return rules_; }
   bool WantsKills() const;
@@ -54,7 +54,7 @@ class PolicyTrigger {
   bool MayFire() const;
   size_t captures() const { return captures_ns_.size(); }  // of the last hour, about
   bool CapturedAfter(int64_t ns) const { return !captures_ns_.empty() && captures_ns_.back() > ns; }
-  // Of the last Evaluate: a rule that no target here can ever have a reading of.
+  // Tells, after Evaluate, whether no target here can ever have a reading for the rule.
   bool Unserved(size_t rule) const { return unserved_[rule]; }
 
  private:

@@ -46,7 +46,7 @@ class RuleState {
 
   void Update(const Rule& rule, const MetricReading& reading);
 
-  // Of the last Update. Without a reading all are false.
+  // State after the last Update. Without a reading all are false.
   bool fresh() const { return fresh_; }
   bool holds() const { return holds_; }  // for all of forSeconds
   bool reset() const { return reset_; }

@@ -53,15 +53,15 @@ class Triggers {
   explicit Triggers(MetricSource& source);
   ~Triggers();
 
-  // What is watched from now on; cheap where little changed. A policy stays itself by kind,
-  // namespace, name and uid; it starts anew when its generation or its trigger changes, and
-  // goes on when something else of it does (in a file). A container whose cgroup is gone should
-  // stay in the list for some seconds: its OOM kill may be told late.
+  // Sets the policies and containers to watch from now on; cheap where little changed. A policy
+  // stays itself by kind, namespace, name and uid. It starts anew when its generation or its
+  // trigger changes, and continues when another part of it does (in a file). A container whose
+  // cgroup is gone should stay in the list for some seconds, because its OOM kill may be told late.
   void Arm(const std::vector<ArmedPolicy>& policies,
            const std::vector<WatchedContainer>& containers);
 
-  // What a policy of this name (DisplayName) captured in the last hour, before this process began:
-  // monotonic times, in order. To be told before it is armed.
+  // Takes over the captures that a policy of this name (DisplayName) made in the last hour, before
+  // this process began: monotonic times, in order. To be called before it is armed.
   void Remember(const std::string& policy, std::vector<int64_t> captures_ns) {
     remembered_[policy] = std::move(captures_ns);
   }
@@ -74,10 +74,10 @@ class Triggers {
   // Reads what the rules need and returns what fired.
   std::vector<Firing> Evaluate(int64_t monotonic_ns, int64_t wall_ns);
 
-  // Of the armed policies, in their order; what the last Evaluate counted.
+  // Returns the counts of the last Evaluate for the armed policies, in their order.
   std::vector<PolicyTriggerCounts> Counts() const;
   std::vector<UnservedRule> Unserved() const;
-  // Those that may fire here: a rule is about the node, or about somebody who is here.
+  // Returns the policies that may fire here: a rule is about the node, or about a container on it.
   std::vector<ArmedPolicy> MayFire() const;
   size_t policies_left_out() const { return policies_left_out_; }
   size_t containers_left_out() const { return containers_left_out_; }
@@ -95,7 +95,7 @@ class Triggers {
   using WatchedByPath = std::unordered_map<std::string, std::unique_ptr<Watched>>;  // root paths
 
   void ArmPolicies(const std::vector<ArmedPolicy>& policies);
-  // What others of its name captured, of another uid or before this process.
+  // Takes over captures by earlier policies with this name: another uid, or a previous process.
   void InheritByName(PolicyTrigger& policy);
   // Returns those of before that are not there any more: policies still point to them.
   WatchedByPath ArmContainers(const std::vector<WatchedContainer>& containers);

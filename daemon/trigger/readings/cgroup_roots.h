@@ -6,9 +6,9 @@
 
 namespace firetower::daemon {
 
-// Where the controllers' trees are seen, each "" where it is not mounted. A container has the same
-// path in all of them. What is mounted as v1 is not in v2, whatever files lie there: in a hybrid
-// machine v2 has no controllers, but the pressure of what runs in it.
+// Mount points of the controllers' trees, each "" if not mounted. A container has the same path in
+// all of them. A controller that is mounted as v1 is not in v2, whatever files lie there: on a
+// hybrid machine v2 has no controllers, only the pressure of the tasks in it.
 struct CgroupRoots {
   std::string v2;
   std::string v1_cpu;

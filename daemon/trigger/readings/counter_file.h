@@ -11,8 +11,8 @@
 
 namespace firetower::daemon {
 
-// What the files of one source share: the bytes last read, and how many may stay open. Beyond that
-// a file is opened for each look, which costs some microseconds more.
+// State that the files of one source share: the bytes last read, and how many may stay open. Beyond
+// that a file is opened for each look, which costs some microseconds more.
 struct ReadingBuffer {
   static constexpr size_t kMaxBytes = 1 << 20;  // /proc/stat of thousands of CPUs
 

@@ -100,7 +100,7 @@ void ParseCpuTicks(std::string_view text, std::vector<CpuTicks>& cpus) {
   bool inside = false;
   while (std::optional<std::string_view> line = TakeLine(text)) {
     if (!TakeCpuName(*line)) {
-      if (inside) return;  // What follows is long, and not about CPU time.
+      if (inside) return;  // The rest is long, and not about CPU time.
       continue;
     }
     inside = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel writes into the files that triggers read. A text that is cut short or not of its
-// form is nothing, never a smaller number: a number counts only with what ends it.
+// Parsers of the kernel's files that triggers read. A text that is cut short or malformed gives
+// nothing, never a smaller number: a number counts only with the character that ends it.
 #pragma once
 
 #include <cstdint>

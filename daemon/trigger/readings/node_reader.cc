@@ -21,7 +21,7 @@ double TicksPerSecond() {
 
 MetricReading Missing(NoReading why) { return {why, 0, 0, 0, 0}; }
 
-// What is not in /proc is not in this kernel.
+// A file that is missing in /proc is not in this kernel.
 MetricReading NotRead(NoReading why) {
   return Missing(why == NoReading::kGone ? NoReading::kNotServed : why);
 }
@@ -59,7 +59,7 @@ MetricReading NodeReader::ReadAnew(Metric metric) {
     case Metric::kRunQueueDelay:
       return ReadRunDelay();
     default:
-      return Missing(NoReading::kNotServed);  // Of a container.
+      return Missing(NoReading::kNotServed);  // Belongs to a container.
   }
 }
 
@@ -75,7 +75,7 @@ MetricReading NodeReader::ReadCpu(bool system, CpuScope cpus, int64_t moment_ns)
   }
   const std::vector<CpuTicks>& before = look_before_.ticks;
   const std::vector<CpuTicks>& now = last_look_.ticks;
-  // Where a CPU came or went, the places are not those of before.
+  // CPUs came or went: the indices are not those of the last look.
   if (before.size() != now.size()) return Missing(NoReading::kFirst);
   uint64_t sum = 0;
   uint64_t most = 0;

@@ -24,7 +24,7 @@ class NodeReader {
 
   MetricReading Read(k8s::Metric metric, k8s::CpuScope cpus, int64_t moment_ns);
 
-  // What a container without limit and request is measured by; looked at again after a minute.
+  // Return the size that measures a container without limit and request; read again after a minute.
   // 0: not known.
   double Cpus();
   double MemoryBytes();
