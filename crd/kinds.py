@@ -12,7 +12,7 @@ IDENTITY = {
 
 
 def condition(type_length, message_length, observed):
-    """As metav1.Condition; a node's has no generation, since nobody edits that object."""
+    """Schema of metav1.Condition; a node's has no generation, since nobody edits that object."""
     reason = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$" if observed else None
     properties = {
         "type": text(1, type_length),

@@ -49,7 +49,7 @@ OPERATIONS = "firetower_objectstore_operations_total"
 FAILURES = "firetower_objectstore_failures_total"
 STORE_SECONDS = "firetower_objectstore_duration_seconds"
 DROPPED = "firetower_spool_dropped_profiles_total"
-# Where the hub has a better answer about a panel than what is usual in its row, by title.
+# Links of single panels, by title, where the hub has a better answer than the usual one of the row.
 OF_GLANCE = {
     "Samples lost": [links.NODES_LOST, links.NODES_SEEN],
     "Samples of nobody": [links.NODES_BY_POD],
@@ -82,7 +82,7 @@ OF_HUB = {
 
 
 def _gauge(family):
-    """Of the agents where it is highest."""
+    """Returns the gauge of those agents where it is highest."""
     own = by(NODE, peak(family, AGENTS))
     return highest(own, by(NODE, at_most(family, AGENTS)))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who uses the cluster's CPUs, and for what."""
+"""Dashboard of the cluster: the users of its CPUs, and their functions."""
 
 import links
 from parts import (

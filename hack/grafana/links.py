@@ -26,7 +26,7 @@ def _cell(name):
     return "${__data.fields." + name + ":percentencode}"
 
 
-# Of a function as it is called: the page makes a regular expression of it.
+# Parameter that finds a function by its name: the page makes a regular expression of it.
 _FIND = "&find=" + _cell("function")
 
 
@@ -35,7 +35,7 @@ def _flame(selector, search=""):
 
 
 def flame(of=_label, **fixed):
-    """Of a pod, from a series' labels or a table's cells, or a namespace alone."""
+    """Links to the flame graph of a pod, from a series' labels or a table's cells, or of a namespace alone."""
     return _flame(_selector(**(fixed or {name: of(name) for name in ("namespace", "pod")})))
 
 
@@ -92,7 +92,7 @@ def cell_container():
 
 
 def of_its_pod(*by):
-    """What the pod used, by labels that say where and for whom, before its flame graph."""
+    """Links to the CPU time of the pod, split by labels, and to its flame graph."""
     selector = _selector(namespace="${namespace}", pod="${pod}")
     return [series("CPU time by " + ", ".join(by), ",".join(by), selector), _flame(selector)]
 
@@ -117,7 +117,7 @@ POD_OF_SERIES = [flame(), pod()]
 POD_OF_ROW = [flame(_cell), pod(_cell)]
 AGENTS = link("Agent health", f"/d/firetower-agents?{VARIABLES}&{RANGE}")
 NAMESPACE = [flame(namespace=_label("namespace"))]
-# Of the namespaces that are chosen, whatever their number: one as it is, several as alternatives, all as `.*`.
+# Selector of the chosen namespaces, whatever their number: one as it is, several as alternatives, all as `.*`.
 _CHOSEN = _selector("%3D~", namespace="${namespace:regex}")
 CHOSEN = [_flame(_CHOSEN), top(_CHOSEN)]
 CHOSEN_FUNCTION = [_flame(_CHOSEN, _FIND), top(_CHOSEN)]
@@ -138,8 +138,8 @@ CHOSEN_BY_POD = series("CPU time by pod", "namespace,pod", _CHOSEN)
 _UNNAMED, _STACK_LOST = "&find=%2B0x", "&find=stack%20lost"
 CHOSEN_UNNAMED = _flame(_CHOSEN, _UNNAMED)
 CHOSEN_LOST = _flame(_CHOSEN, _STACK_LOST)
-# Of the nodes that are chosen. Series of agents have no label `node` where scraping adds none, and then a link that was of a
-# series' would be broken; the variable is All then. With `regex` a name's points had backslashes, which addresses lose.
+# Selector of the chosen nodes. Series of agents have no label `node` where scraping adds none, and then a link by a series'
+# label would be broken; the variable is All then. With `regex` a name's points had backslashes, which addresses lose.
 _NODES = {"equals": "%3D~", "node": "${node:pipe}"}
 _OF_NODES = _selector(**_NODES)
 NODES_SEEN = series("CPU time in profiles by node", "node", _OF_NODES)
@@ -152,5 +152,5 @@ NODES_UNNAMED = _flame(_OF_NODES, _UNNAMED)
 NODES_LOST = _flame(_OF_NODES, _STACK_LOST)
 # Its samples have the label `cut`, which the page does not show.
 NODES_PPROF = profile(_OF_NODES)
-# What the hub says of itself now: it takes no range.
+# Link to the hub's checks of itself as of now: it takes no range.
 DOCTOR = link("Doctor", "${firetower}/api/v1/doctor")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Grafana's dashboards are made of, as its JSON model has it; schema 38 is read by Grafana 10 and later."""
+"""Parts of Grafana's dashboards, by its JSON model; schema 38 is read by Grafana 10 and later."""
 
 import itertools
 
@@ -55,13 +55,13 @@ def or_zero(what):
 
 
 def best(labels, what):
-    """Of a time series those of its range that have most: the same ones at each of its points."""
+    """Returns the highest time series of the range: the same ones at each of its points."""
     return f"topk($top, {by(labels, what)})"
 
 
 def highest(curve, over_range, choose="topk"):
-    """Of curves with one line for each agent the lines of some, the same ones at each of their points. `over_range`: the
-    value that they are chosen by, one for each agent, at END."""
+    """Returns some of the curves that have one line for each agent, the same ones at each of
+    their points. `over_range`: the value that they are chosen by, one for each agent, at END."""
     return f"{curve} and on ({NODE}) {choose}($top, {over_range})"
 
 
@@ -71,7 +71,7 @@ def peak(family, matchers, over=RATE, when=""):
 
 
 def at_most(family, matchers):
-    """Of a gauge, for `highest`."""
+    """Returns a gauge's peak over the range, for `highest`."""
     return peak(family, matchers, RANGE, END)
 
 
@@ -216,7 +216,7 @@ def bars(title, description, expr, legend, unit=PERCENT, links=(), width=12, hei
 
 
 def states(title, description, expr, legend, good, bad, links=(), width=12, height=8):
-    """What is 1 or 0 over time; `good`, `bad`: (value, text)."""
+    """Panel of states over time, each 1 or 0; `good`, `bad`: (value, text)."""
     mapped = {
         str(value): {"text": text, "color": color, "index": index}
         for index, ((value, text), color) in enumerate(zip((good, bad), ("green", "red")))
@@ -321,7 +321,7 @@ def variable(name, label, values, several=True, everything=".*"):
 
 
 def _common():
-    """Of every dashboard: where the figures are, where the profiles are, and how many rows a list has."""
+    """Yields the variables of every dashboard: the sources of figures and profiles, and the number of rows of a list."""
     yield {
         "type": "datasource",
         "name": "datasource",

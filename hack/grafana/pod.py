@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one pod uses CPUs for."""
+"""Dashboard of one pod: its use of CPUs."""
 
 import links
 from parts import (

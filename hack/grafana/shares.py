@@ -9,10 +9,10 @@ LOST = "firetower_samples_lost_total"
 SAMPLES = "firetower_samples_total"
 OVERHEAD = "firetower_overhead_cpu_seconds_total"
 AGENTS = 'job=~"$job"'
-# Of panels that show cores of what is profiled: counters have what was seen, and are scaled by nothing.
+# Note for panels that show cores from profiles: counters hold the samples seen, and are scaled by nothing.
 SEEN = "Of a Periodic policy its turns alone count: parts are right, cores too low."
-# Of these reasons the samples are there, but for a stack, a container or a capture; those of a ring that stacks or records
-# were lost in are counted as stack_unknown when they come.
+# Reasons by which whole samples are lost. With the other reasons only a stack, a container or a capture is lost; stacks or
+# records lost in a ring are counted as stack_unknown when their samples come.
 MISSING = 'reason=~"ring_full|skipped|store|stack_unknown"'
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an image holds: the programs, the libraries that they name or load, and what tells whose these are."""
+"""Contents of an image: the programs, the libraries that they name or load, and the files that tell their origin."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ GROUP = b"root:x:0:\nnonroot:x:65532:\n"
 
 
 def libraries(program):
-    """Where the loader finds what a program needs; the loader itself is among them."""
+    """Returns the paths at which the loader finds a program's libraries; the loader itself is among them."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     if "not found" in said:
         raise RuntimeError(f"{program}: {said}")
@@ -31,7 +31,7 @@ def libraries(program):
 
 
 def loaded_library(name):
-    """Where the loader would find it."""
+    """Returns the path at which the loader would find it."""
     said = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
     found = re.search(rf"^\s+{re.escape(name)} .*=> (\S+)$", said, re.MULTILINE)
     if found is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dpkg knows of files and packages of this machine."""
+"""Facts from dpkg about files and packages of this machine."""
 
 import pathlib
 import subprocess
@@ -40,7 +40,7 @@ class Package:
 
 
 def compiled_in():
-    """Those of COMPILED_IN that are installed here; where programs are only packed they need not be."""
+    """Returns those of COMPILED_IN that are installed here; a machine that only packs programs may lack them."""
     packages = []
     for name in COMPILED_IN:
         try:
@@ -51,7 +51,7 @@ def compiled_in():
 
 
 def identity():
-    """What tells a scanner whose packages these are, and the licences that copyright files speak of."""
+    """Returns the files that tell a scanner the distribution, and the licences that copyright files mention."""
     files = {"/etc/os-release": pathlib.Path("/etc/os-release").resolve()}
     for path in pathlib.Path("/usr/share/common-licenses").iterdir():
         files[str(path)] = path.resolve()

@@ -52,7 +52,7 @@ def judge_first_policy(case, cluster, told):
     cluster.namespace("shop")
     cluster.apply(deployment("checkout", 1, "3600"))
     policy = re.search(r"<<'YAML'\n(.*?)\n  YAML$", told, re.DOTALL | re.MULTILINE).group(1)
-    # Of where something runs.
+    # The namespace is changed to one where something runs.
     cluster.kubectl("apply", "-f", "-", text=policy.replace("namespace: default", "namespace: shop"))
     cluster.kubectl("-n", "shop", "wait", "--for=condition=Ready", "profilingpolicy/first", "--timeout=60s")
     case.check("the notes' policy is ready", True)
@@ -62,7 +62,7 @@ def judge_first_policy(case, cluster, told):
 
 
 def may(cluster, who, verb, resource, *where):
-    """As the API server says it, which has asked its roles. No right is an exit status of 1 beside the word."""
+    """Asks the API server, which has asked its roles. No right is an exit status of 1 beside the word."""
     return cluster.kubectl("auth", "can-i", verb, resource, *where, "--as", who, check=False).strip() == "yes"
 
 

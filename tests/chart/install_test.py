@@ -16,9 +16,9 @@ import kube as api
 
 SPACE = "firetower"
 LEVEL = "pod-security.kubernetes.io/"
-# What Kubernetes takes into one object, and so helm into a release's Secret.
+# Bound of Kubernetes for one object, and so of helm for a release's Secret.
 SECRET_BYTES = 1 << 20
-# As everybody sets it who has built the image.
+# Value that everybody sets who has built the image.
 IMAGE = "image.repository=registry.example/firetower"
 OPERATOR = "monitoring.coreos.com"
 
@@ -86,7 +86,7 @@ def planned(helm, *arguments):
 
 
 def judge_branches(case, helm):
-    """Where profiles go, and who deletes them there."""
+    """Checks what the notes tell of the place of profiles and of their deletion."""
     bucket = ("--set-string", "store.url=s3://profiles/prod?region=eu-central-1&path-style=true", "--set", "cluster=blue")
     stay, read, rules = "stay on each node, in /var/lib/firetower", "are read through the hub", "nothing is\never deleted"
     for told, arguments, wanted in (("defaults", (), stay), ("no hub", ("--set", "hub.enabled=false"), stay),

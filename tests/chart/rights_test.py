@@ -142,7 +142,7 @@ def keys_of(objects, kind, name):
 
 
 def judge_keys(case, helm):
-    """What may delete stays off the nodes where the hub has keys of its own."""
+    """Keys that may delete stay off the nodes where the hub has keys of its own."""
     bucket = ("--set", "store.url=s3://b", "--set", "store.secret.name=both")
     hub = ("--set", "hub.storeSecret.name=deletes", "--set", "hub.storeSecret.secretKey=key")
     both = ["access-key", "secret-key"]

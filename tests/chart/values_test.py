@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 from chart import CHART, EVERYTHING, KINDS_OF_PODS, ROOT, ChartCopy, Helm, find
 from case import Case
 
-# What the chart says itself, or what makes no sense in its pods: they are no values.
+# Flags that the chart sets itself, or that make no sense in its pods: they are no values.
 OF_THE_AGENT = {"standalone", "kubeconfig", "listen", "config", "policy", "store", "spool", "spool-bytes", "node-name",
                 "cluster", "cgroup-root", "memory-limit-bytes", "max-frequency-hertz", "debuginfod-cache", "proc-root",
                 "sys-root"}
@@ -92,7 +92,7 @@ REFUSED = (
     ("store: {url: 's3://b?ca-file=/etc/a', ca: {secret: authority}}", ("ca-file", "store.ca.secret=authority")),
 )
 
-# What the programs take, at the ends of it (daemon/config/options.cc, hub/options.cc).
+# Values at the ends of the programs' ranges (daemon/config/options.cc, hub/options.cc).
 TAKEN = (
     "image: {repository: 'registry.example:5000/a__b/c-d.e', tag: v0.1.0-rc.1}",
     "image: {repository: localhost/firetower}",
@@ -171,7 +171,7 @@ def judge_never(case, helm):
 
 
 def differences(schema, values, path=""):
-    """Where the schema and the values do not name the same things."""
+    """Yields the places where the schema and the values do not name the same things."""
     named = set(schema.get("properties", {}))
     yield from (f"{path}.{name}" for name in named ^ set(values))
     for name in (named & set(values)) - LEFT_OPEN:
@@ -264,7 +264,7 @@ def judge_monitoring(case, helm):
 
 
 def notes(helm, *arguments):
-    """What `helm install` ends with, for which it would need a cluster: rendered as an object instead."""
+    """Returns the notes of `helm install`, which would need a cluster: rendered as an object instead."""
     with ChartCopy() as copy:
         text = (copy / "templates/NOTES.txt").read_text(encoding="utf-8")
         (copy / "templates/_told.tpl").write_text('{{- define "told" }}' + text + "{{- end }}", encoding="utf-8")
@@ -274,7 +274,7 @@ def notes(helm, *arguments):
 
 
 def judge_first_policies(case, helm):
-    """Who tries the first policy and asks for the hottest functions is to see some at once, and cores in Grafana."""
+    """The first policy shows the hottest functions at once, and cores in Grafana."""
     told = notes(helm)
     page = (ROOT / "docs/first-profile.md").read_text(encoding="utf-8")
     for name, text in (("the notes", told), ("docs/first-profile.md", page)):
@@ -284,7 +284,8 @@ def judge_first_policies(case, helm):
 
 
 def lets_in(terms, labels):
-    """As Kubernetes reads nodeSelectorTerms: one of them holds whole; NotIn also holds where there is no such label."""
+    """Matches nodeSelectorTerms as Kubernetes does: one of them holds whole; NotIn also holds where there is no such
+    label."""
     return any(all(one["operator"] == "NotIn" and labels.get(one["key"]) not in one["values"]
                    for one in term["matchExpressions"]) for term in terms)
 

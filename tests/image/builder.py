@@ -57,7 +57,7 @@ class Builder:
         return json.loads(self.buildah("inspect", "--type", "image", f"localhost/{name}"))["OCIv1"]
 
     def files(self, name):
-        """Where the image's files are, to be read."""
+        """Mounts the image's files for reading and returns their folder."""
         container = self.buildah("from", "--pull-never", name if "/" in name else f"localhost/{name}").strip()
         return pathlib.Path(self.buildah("mount", container).strip())
 

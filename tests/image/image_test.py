@@ -23,7 +23,7 @@ from case import Case
 
 EPOCH = 1_700_000_000
 PROGRAMS = {"usr/bin/firetowerd", "usr/bin/firetower-hub", "usr/bin/firetower"}
-# What hack/image does its work with.
+# Packages that hack/image works with.
 TOOLS = ["binutils", "ca-certificates", "libpython3-stdlib", "python3-minimal"]
 # 40.1 MB when this was written.
 MOST_BYTES = 50_000_000
@@ -54,7 +54,7 @@ def judge_files(case, root):
 
 
 def judge_programs(case, root):
-    """As the image's own user, and in its own root."""
+    """Runs each program as the image's own user, and in its own root."""
     for name in sorted(PROGRAMS):
         said = subprocess.run(["chroot", "--userspec=65532:65532", root, f"/{name}", "--help"], capture_output=True,
                               text=True, check=False, timeout=60)

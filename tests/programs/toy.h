@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What every toy stands on: raw system calls and a start that ends the frame-pointer chain.
+// Base of every toy: raw system calls and a start that ends the frame-pointer chain.
 //
 // Without TOY_LIBC a toy has no C library, so its stack is known to the last frame: _start, main
 // and what main calls. With it the same source starts in glibc, which keeps no frame pointers:

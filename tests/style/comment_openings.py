@@ -18,7 +18,7 @@ import source_tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SELF = "tests/style/comment_openings.py"
-AT_MOST = 832
+AT_MOST = 776
 
 BARE = re.compile(r"(What|Of|Where|As|Those|Who)\b(?!')")
 # A comment of C and C++, or a literal, which may hold what looks like one.
@@ -109,7 +109,7 @@ def earlier_caps(root):
 
 
 def complaints(count, cap, caps):
-    """What is wrong with the count and with the cap itself."""
+    """Yields the complaints about the count and about the cap itself."""
     if count > cap:
         yield (f"{count} comments begin with a bare word, at most {cap} may: rewrite the new ones as whole sentences "
                f"(tests/style/comment_openings.py --list shows all)")

@@ -23,12 +23,12 @@ VALUE = re.compile(r"`((?:agent|hub|store|image|networkPolicy|monitoring)\.(?!ya
 # Lines about other people's programs have other people's flags.
 FOREIGN = re.compile(r"\b(kubectl(?! firetower)|helm|docker|buildah|ld-linux|mmdebstrap|aws|Node\.js|rolebinding)\b"
                      r"|`(--(user|set|set-string|build-arg|take-ownership|perf-basic-prof|pid=host)|logs --previous)\b")
-# What such a line runs of ours, in a pod.
+# Commands of ours that such a line runs in a pod.
 IN_A_POD = re.compile(r"\bexec\b[^`]*? -- firetower(?:d|-hub)?\b([^`|]*)")
 # Pages that are about other people's programs as much as about ours.
 OTHERS = ("docs/benchmarks.md", "docs/formats.md")
 NOTES = "charts/firetower/templates/NOTES.txt"
-# What a histogram or a counter adds to its family's name.
+# Endings that a histogram or a counter adds to its family's name.
 SUFFIXES = ("_bucket", "_count", "_sum")
 REFERENCES = ("configuration", "cli", "hub")
 
@@ -119,12 +119,12 @@ def paths_in(sources):
 
 
 def _service(path):
-    """Of Connect's methods the service: grafana.md has them one by one."""
+    """Returns the service of one of Connect's methods: grafana.md lists the methods one by one."""
     return re.sub(r"(\.\w*Service/).*", r"\1", path)
 
 
 def rows_of(text, begin, end, cell):
-    """What `cell` finds in the first cells of a table, from one heading or word to another."""
+    """Returns the matches of `cell` in the first cells of a table, from one heading or word to another."""
     part = text[text.index(begin):]
     part = part[:part.index(end)] if end in part else part
     return {one for row in re.findall(r"^\| ([^|]*) \|", part, re.MULTILINE) for one in re.findall(cell, row)}
@@ -136,7 +136,7 @@ def unequal(path, what, told, there):
 
 
 def surfaces(pages, sources):
-    """What the hub's page says of its metrics, and the API's of its paths, against the code. `sources` are texts by path."""
+    """Compares the metrics on the hub's page and the paths on the API's with the code. `sources` are texts by path."""
     hub, api = "docs/reference/hub.md", "docs/reference/http-api.md"
     of = lambda *folders: [text for path, text in sources.items() if path.startswith(folders)]
     yield from unequal(hub, "the metric", rows_of(pages[hub], "## Metrics", "\n## ", r"`(firetower_[a-z_]+)"),

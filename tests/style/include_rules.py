@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may include whom, and how an include is spelt."""
+"""Rules about includes: which module may include which, and how an include is spelt."""
 
 import re
 

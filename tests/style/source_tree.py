@@ -23,7 +23,7 @@ _LITERAL = re.compile(
 
 
 def _blank(match):
-    """As many lines, nothing else; strings keep their quotes so that `= ""` stays an expression."""
+    """Returns as many empty lines; strings keep their quotes so that `= ""` stays an expression."""
     text = match.group(0)
     newlines = "\n" * text.count("\n")
     return newlines if text.startswith("/") else f'""{newlines}'
@@ -80,7 +80,7 @@ class Source:
 
 
 def _paths(root):
-    """What git tracks or would track; every file outside build folders where git cannot say."""
+    """Lists the files that git tracks or would track; every file outside build folders where git cannot say."""
     listed = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each file says and must not say."""
+"""Rules about the text of each file: what has to stand there and what must not."""
 
 import re
 
@@ -50,7 +50,7 @@ def using_namespace(sources):
 
 
 def left_for_later(sources):
-    """What is not done is not in the code."""
+    """Code holds no reminders of unfinished work."""
     for source in sources:
         yield from _search(source, source.text, LEFT_FOR_LATER)
 

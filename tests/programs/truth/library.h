@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the shared library gives. Its own calls go through its linkage table, too.
+// Functions of the shared library. Its own calls go through its linkage table, too.
 long library_leaf(long x);
 long library_middle(long x);
 long library_chain(long x);

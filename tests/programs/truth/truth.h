@@ -23,7 +23,8 @@
 #define ROOT "* main"
 #endif
 
-// What main calls: states its stacks, and then burns CPU for some ten milliseconds a call.
+// Shape of stacks: it states them, then burns CPU for some ten milliseconds a
+// call.
 struct Shape {
   const char *name;
   void (*state)(void);
