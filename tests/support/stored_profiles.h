@@ -39,7 +39,7 @@ inline store::CatalogRow Row(const std::string& name_space, const std::string& p
   return row;
 }
 
-// As many samples as the row says, in one stack main;<container>.
+// Makes a profile with the samples of the row, in one stack main;<container>.
 inline profile::Profile ProfileOf(const store::CatalogRow& row) {
   return StackBuilder(row.start_ns).Add({"main", row.container}, row.samples).Build();
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What addresses of the HTTP API may say, by its reference."""
+"""Rules for addresses of the HTTP API, from its reference."""
 
 import re
 import urllib.parse
@@ -30,7 +30,7 @@ def _parameters():
 
 
 def _labels():
-    """What selectors and `by` of series may name."""
+    """Returns the labels that selectors and `by` of series may name."""
     text = (ROOT / "docs/grafana.md").read_text(encoding="utf-8")
     told = text[text.index("\nLabels are ") : text.index("Selectors are PromQL's")]
     return set(re.findall(r"`(\w+)`", told))
@@ -41,7 +41,7 @@ _MATCHER = re.compile(r"""(\w+)(?:=~|!~|!=|=)(?:`[^`]*`|"(?:[^"\\]|\\.)*"|'(?:[^
 
 
 def _wrong_values(path, given):
-    """Of parameters whose values are none of the reader's own text."""
+    """Yields wrong values of parameters, except those that hold the reader's own text."""
     selector = given.get("q", ["{}"])[0]
     inside = selector[selector.find("{") + 1 : -1]
     matched = set(_MATCHER.findall(inside))
@@ -60,7 +60,7 @@ def _wrong_values(path, given):
 
 
 def wrong(address):
-    """What the server would refuse of a path with its query; None if nothing."""
+    """Returns the part of a path and its query that the server would refuse; None if it takes all."""
     parts = urllib.parse.urlsplit(address)
     try:
         given = urllib.parse.parse_qs(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands behind a panel's answer. A query that shows 0 where there is nothing answers under any
-name, a misspelt one too: it is asked without that 0, and whatever it asks for by name has to be what
-some target tells of."""
+"""Evidence behind a panel's answer. A query that shows 0 without data
+answers under any name, a misspelt one too. So it is asked without
+that 0, and some target has to tell of each name that it uses."""
 
 import re
 
@@ -17,8 +17,8 @@ def bare(expr):
 
 
 def unknown(prometheus, expr, absent=frozenset()):
-    """What an expression asks for by name, and no target tells of. `absent`: (family, label, value)
-    that no series has where the test runs."""
+    """Returns the names in an expression that no target tells of. `absent`:
+    (family, label, value) that no series has where the test runs."""
     names = prometheus.families()
     wrong = [f"no metric {name}" for name, _ in families.used(expr) if name not in names]
     for name, label, value in families.values_asked(expr):

@@ -51,7 +51,7 @@ def base(name):
 
 
 def unknown(expr):
-    """What a query asks for that nobody has."""
+    """Yields the names in a query that nobody has."""
     agents, hub = of_agents(), of_hub()
     there = TARGET_LABELS | {"le"}
     for name, labels in used(expr):

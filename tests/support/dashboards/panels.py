@@ -10,7 +10,7 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CHART = ROOT / "charts/firetower"
 _VARIABLE = re.compile(r"\$\{([\w.]+)(?::(\w+))?\}|\$(\w+)")
-# What an agent without an API server has none of.
+# Names in queries that an agent without an API server cannot answer.
 _OF_CLUSTERS = re.compile(r"\$hub_job|firetower_(?:kube|workload)_")
 
 

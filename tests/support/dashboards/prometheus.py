@@ -20,7 +20,7 @@ global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 2s}}
 rule_files: [{rules}]
 scrape_configs:
 {jobs}"""
-# As the page on dashboards wants it: the labels that the target gives stay.
+# Job as the page on dashboards wants it: the labels that the target gives stay.
 JOB = '- {{job_name: {name}, honor_labels: true, static_configs: [{{targets: {targets}}}]}}\n'
 
 
@@ -136,6 +136,6 @@ class Prometheus:
         )
 
     def choices(self, definition, values):
-        """Of a dashboard's variable: `label_values(SELECTOR, LABEL)` as Grafana asks it."""
+        """Returns the choices of a dashboard's variable: `label_values(SELECTOR, LABEL)` as Grafana asks it."""
         selector, label = re.fullmatch(r"label_values\((.*), (\w+)\)", definition).groups()
         return self.label_values(values(selector), label)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What dashboards show of a Prometheus: variables are chosen as Grafana would, queries are asked, links are followed."""
+"""Content of dashboards with a Prometheus: variables are chosen as by Grafana, queries asked, links followed."""
 
 import re
 import time
@@ -9,7 +9,7 @@ import urllib.request
 
 import panels
 
-# Of a Prometheus that has scraped every second for less than a minute.
+# Ranges for a Prometheus that has scraped every second for less than a minute.
 RATE_SECONDS = 8
 RANGE_SECONDS = 16
 # A label of the target that relabelling may add, and one that policies of the cluster have not.
@@ -76,7 +76,7 @@ class Shown:
         return sorted(set(_LEGEND_LABEL.findall(query.legend)) - labels - OPTIONAL_LABELS)
 
     def answer(self, dashboard, panel, letter="A"):
-        """Of one query, (labels, value) of each series."""
+        """Returns (labels, value) of each series in the answer to one query."""
         found = [
             one
             for one in self.answers

@@ -39,7 +39,7 @@ class FakePeer {
   void AwaitClose();
   // The same within `timeout_ms`; false when it is still there.
   bool AwaitCloseFor(int timeout_ms);
-  // What is closed now is closed by a reset.
+  // Makes the next close of this connection a reset.
   void ResetOnClose();
   // The subject of the client's certificate, "" without one.
   std::string ClientName() const;

@@ -23,7 +23,7 @@ class FakePodPort {
   // The next HTTP request, which has no body; "" when the client is gone.
   std::string ReadRequest();
   bool Write(std::string_view bytes);
-  // What the kubelet says when the pod does not.
+  // Sends the kubelet's error for a pod that does not answer.
   bool Fail(std::string_view message);
 
  private:

@@ -162,7 +162,7 @@ class Cluster:
 
 
 def wait_for(what, seconds=60, every=0.2):
-    """What `what` answers once that is true."""
+    """Waits until `what` answers with something true, and returns that."""
     deadline = time.monotonic() + seconds
     while True:
         found = what()

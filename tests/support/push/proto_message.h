@@ -55,7 +55,7 @@ class ProtoMessage {
     return all;
   }
   bool Has(uint32_t number) const { return !All(number).empty(); }
-  // As proto3 has it: what is not there is 0, "" or empty.
+  // Returns a number; an absent field is 0, "" or empty, as in proto3.
   uint64_t Number(uint32_t number) const {
     const std::vector<Field> all = All(number);
     return all.empty() ? 0 : all.back().value;

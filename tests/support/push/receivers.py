@@ -67,7 +67,7 @@ class Otlp:
         return self.tables["stringTable"][int(index)]
 
     def value(self, one):
-        """Of an AnyValue; a text may stand in the table of texts, where the Collector puts it."""
+        """Returns an AnyValue; a text may stand in the table of texts, where the Collector puts it."""
         (kind, value), = one.items()
         return self.text(value) if kind == "stringValueStrindex" else value
 

@@ -27,7 +27,7 @@ spec:
 
 
 def cgroup_root(hierarchy):
-    """Where a hierarchy is mounted: "v2" or "v1:<controller>"; None if it is not."""
+    """Returns the mount point of a hierarchy: "v2" or "v1:<controller>"; None if it is not mounted."""
     for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
         left, _, right = line.partition(" - ")
         kind, _, options = right.split(" ")[:3]
@@ -52,7 +52,7 @@ class Container:
         self.engine = engine
         self.uid = uid
         self.id = secrets.token_hex(32)
-        self.name = self.id[:12]  # What the container label says.
+        self.name = self.id[:12]  # Value of the container label.
         self.path = f"/kubepods/burstable/pod{uid}/{self.id}"
         self.bundle = engine.work / self.id
         self.overlay = overlay

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What binutils say of an ELF file: which function or linkage table an offset of the file lies in."""
+"""Names from binutils for an ELF file: the function or linkage table that an offset of the file lies in."""
 
 import bisect
 import re

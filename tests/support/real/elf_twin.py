@@ -7,7 +7,7 @@ from case import run
 
 
 def instructions(file, begin, end):
-    """What the instructions of [begin, end) are called, without their operands: these differ by where things lie."""
+    """Returns the names of the instructions of [begin, end), without their operands: these differ by addresses."""
     told = run("objdump", "-d", "--no-show-raw-insn", f"--start-address={begin}", f"--stop-address={end}", file).stdout
     return [line.split("\t")[1].split()[0] for line in told.splitlines() if "\t" in line]
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the toys' stacks must look like, with what the kernel may put above them."""
+"""Expected stacks of the toys, with the frames that the kernel may put above them."""
 
 USER = ("_start", "main", "hot_read")
 ENTRY = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64")
-# What an interrupt or its return is entered by; it may come on top of anything.
+# Entry points of an interrupt or of its return; they may come on top of anything.
 INTERRUPTS = ("asm_", "irq_", "ret_from_intr", "common_interrupt")
 # do_syscall_64 ends with this call; where the compiler made it a jump (5.10), its own frame is gone by then.
 TAIL = (ENTRY[0], "syscall_exit_to_user_mode")

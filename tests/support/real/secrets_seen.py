@@ -13,7 +13,8 @@ import urllib.parse
 
 
 def _forms(secret):
-    """As it is, in a URL, in a Kubernetes Secret, and the half that a cut text may still show."""
+    """Returns a secret's forms: as it is, in a URL, in a
+    Kubernetes Secret, and the half that a cut text may show."""
     whole = {secret, urllib.parse.quote(secret, safe=""), base64.b64encode(secret.encode()).decode()}
     return [form.encode() for form in (*whole, secret[:len(secret) // 2])]
 

@@ -26,7 +26,7 @@ spec:
 
 
 def policy(name, container, rule, before, after, armed=49, capture=97, cooldown=600, most=6):
-    """Of one container, in whose captures are its samples alone; seconds, and samples a second."""
+    """Policy for one container, whose captures hold its samples alone; seconds, and samples a second."""
     return POLICY.format(name=name, container=container.name, rule=rule, armed=armed, capture=capture, before=before,
                          after=after, cooldown=cooldown, most=most)
 
@@ -52,7 +52,7 @@ def captures(daemon, name):
 
 
 def wait_for(what, seconds):
-    """What `what` says when it holds, or after `seconds`."""
+    """Returns the answer of `what` once it holds, or after `seconds`."""
     end = time.monotonic() + seconds
     while not (told := what()) and time.monotonic() < end:
         time.sleep(0.1)

@@ -2,9 +2,10 @@
 """Which stacks are whole: they reach the function that the kernel or the C library started the thread with."""
 
 KERNEL = "[kernel.kallsyms]"
-# Where threads begin: the C start files, libc's clone, the Go runtime's entries and goroutines, and where Go gives up
-# a goroutine for good and uses the thread's own stack, as `go tool pprof` shows its own profiles, too. Stripped
-# libraries have no name for theirs; then only the product's own word counts, and how many those are is printed.
+# First functions of threads: the C start files, libc's clone, the Go runtime's entries and goroutines, and the place
+# where Go gives up a goroutine for good and uses the thread's own stack, as `go tool pprof` shows its own profiles,
+# too. Stripped libraries have no name for theirs; then only the product's own word counts, and how many those are is
+# printed.
 FIRST = {"_start", "__clone", "__clone3", "clone3", "clone", "thread_start", "_rt0_amd64_linux",
          *(f"runtime.{name}{abi}" for name in ("goexit", "mstart", "rt0_go", "mcall", "morestack")
            for abi in ("", ".abi0"))}

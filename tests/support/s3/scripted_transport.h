@@ -32,7 +32,7 @@ struct SentRequest {
   }
 };
 
-// What a test and the transports it hands out share.
+// State that a test and its transports share.
 struct Script {
   std::deque<Result<store::s3::HttpResponse>> answers = {};
   std::vector<SentRequest> sent = {};

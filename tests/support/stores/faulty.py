@@ -18,7 +18,7 @@ import threading
 _ERROR = '<?xml version="1.0" encoding="UTF-8"?><Error><Code>{}</Code><Message>{}</Message></Error>'
 _REFUSED = {
     "unavailable": (503, "SlowDown", "Please reduce your request rate."),
-    # As MinIO says it (cmd/api-errors.go).
+    # Answer of MinIO (cmd/api-errors.go).
     "full": (507, "XMinioStorageFull", "Storage backend has reached its minimum free drive threshold."),
 }
 FAULTS = ("unavailable", "full", "slow", "wrong-etag")
@@ -54,7 +54,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         for name, value in headers:
             if name.lower() not in ("connection", "transfer-encoding", "content-length"):
                 self.send_header(name, value)
-        # Of a HEAD it says how long the object is.
+        # The answer to a HEAD tells how long the object is.
         told = dict((name.lower(), value) for name, value in headers).get("content-length")
         self.send_header("Content-Length", told if self.command == "HEAD" and told else str(len(body)))
         self.end_headers()
@@ -69,7 +69,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._answer(status, [("Content-Type", "application/xml")], _ERROR.format(code, message).encode())
             return
         if owner.fault == "quoting":
-            # What is quoted last is not cut off with a long message.
+            # The last header of the quotation survives the cut of a long message.
             quoted = "; ".join(f"{name}: {value}" for name, value in sorted(self.headers.items(), reverse=True)
                                if name.lower() != "authorization")
             owner.quoted += 1

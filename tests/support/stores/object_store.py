@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a daemon is told of an S3 server of tests, where that keeps what it is given, and how the daemon does meanwhile."""
+"""Options of a daemon for a test's S3 server, the place where that keeps its objects, and the daemon's state meanwhile."""
 
 import os
 import pathlib
@@ -27,7 +27,7 @@ def url(endpoint):
 
 
 def folder_of(server):
-    """Where versitygw's objects are files, by their keys."""
+    """Returns the folder where versitygw keeps its objects as files, by their keys."""
     return server.data / servers.BUCKET / PREFIX
 
 

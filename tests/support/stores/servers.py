@@ -78,14 +78,14 @@ class Server:
                      digest=hashlib.sha256(pathlib.Path(path).read_bytes()))
 
     def keys(self, prefix):
-        """What the server lists to curl of the objects whose keys begin so; at most a thousand."""
+        """Returns the keys that the server lists to curl below a prefix; at most a thousand."""
         told = self._signed(f"{self.endpoint}/{BUCKET}?list-type=2&prefix={urllib.parse.quote(prefix, safe='')}")
         if "ListBucketResult" not in told:
             raise RuntimeError(f"no listing: {told}")
         return [html.unescape(key) for key in re.findall("<Key>([^<]+)</Key>", told)]
 
     def headers(self, key):
-        """What the server tells curl of an object, by the lower-case names of its headers."""
+        """Returns the headers that the server sends curl for an object, by their lower-case names."""
         told = self._signed("-I", f"{self.endpoint}/{BUCKET}/{urllib.parse.quote(key)}")
         if " 200" not in told.splitlines()[0]:
             raise RuntimeError(f"no object {key}: {told}")
@@ -108,7 +108,7 @@ class Server:
         return [one[1] for one in found]
 
     def _signed(self, *arguments, digest=hashlib.sha256(), service="s3"):
-        """What a request of curl's is answered."""
+        """Returns the answer to a signed request of curl's."""
         return subprocess.run(
             [*self.inside, "curl", "-sSk", "--noproxy", "*", "--aws-sigv4", f"aws:amz:us-east-1:{service}", "-K", "-", "-H",
              f"x-amz-content-sha256: {digest.hexdigest()}", *map(str, arguments)],

@@ -34,7 +34,7 @@ class SharedStore : public MemoryStore {
     return MemoryStore::Delete(key);
   }
 
-  // What was asked for that is not below that cluster's folders.
+  // Returns the requests for keys that are not below that cluster's folders.
   std::vector<std::string> AskedBeside(const std::string& cluster) const {
     std::vector<std::string> beside;
     for (const std::string& one : asked) {

@@ -103,7 +103,7 @@ TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
   }
 }
 
-// What a script has of "$UNSET" asks for nothing else than was meant.
+// An empty value, such as a script's "$UNSET", is refused: it would ask for something else.
 TEST(ParseArgs, RefusesWhatIsEmpty) {
   for (const std::vector<std::string>& line : {std::vector<std::string>{"top", "--from="},
                                                {"top", "--since="},

@@ -71,7 +71,7 @@ TEST(DirectTransport, TellsASlowAnswerFromNone) {
   EXPECT_THAT(text, Not(HasSubstr("start firetowerd")));
 }
 
-// As a server does that lets an idle connection go at the very moment of a request.
+// A server may close an idle connection at the very moment of a request.
 TEST(DirectTransport, AsksOnceMoreWhereAKeptConnectionIsCut) {
   std::atomic<int> requests = 0;
   k8s::FakeHttpServer server([&](k8s::FakePeer& peer, const std::string&) {

@@ -205,7 +205,7 @@ TEST_F(FilesTest, MergeNamesTheFileThatIsWrong) {
                                     " cannot be added to the others\n  why: "));
   EXPECT_THAT(types.err, HasSubstr("samples/count and samples/count cpu/nanoseconds"));
   EXPECT_THAT(types.err, HasSubstr("\n  fix: merge files that count the same; "));
-  // What that says to do does it.
+  // The advice works.
   ASSERT_EQ(RunFiretower(
                 {"convert", Path("before.pb.gz"), Path("one.folded"), "--sample-type", "samples"})
                 .exit_code,
@@ -278,7 +278,7 @@ TEST_F(FilesTest, ConvertToFoldedTellsWhatItLeavesOut) {
   const Ran asked = RunFiretower({"convert", two, Path("b.folded"), "--sample-type", "before"});
   EXPECT_EQ(asked.exit_code, 0) << asked.err;
   EXPECT_THAT(asked.err, Not(HasSubstr("note")));
-  // Of one value there is nothing to tell.
+  // A profile with one value needs no note.
   EXPECT_THAT(RunFiretower({"convert", Path("one.folded"), Path("c.folded")}).err,
               Not(HasSubstr("note")));
 }
@@ -325,7 +325,7 @@ TEST_F(FilesTest, ConvertDrawsPictures) {
   // The flag goes before the name.
   EXPECT_EQ(RunFiretower({"convert", in, Path("y.html"), "-o", "folded"}).exit_code, 0);
   EXPECT_EQ(ReadFile(Path("y.html")).value(), "main;a 600000000\nmain;b 400000000\n");
-  // Of every format that is read.
+  // Pictures are made of every format that is read.
   const Ran folded = RunFiretower({"convert", Write("a.folded", "main;a 3\n"), "-o", "svg"});
   EXPECT_THAT(folded.out, HasSubstr("<title>main: 3, 100.00%</title>"));
   RunOptions terminal;
@@ -544,7 +544,7 @@ TEST_F(FilesTest, UsageErrorsAreExitCode2InThreeLines) {
         {"diff", in, in, "--fail-over", "five"},
         {"diff", in, in, "--threshold", "-1"},
         {"diff", in, in, "--fail-over", "nan"},
-        // What would change nothing.
+        // Options that would change nothing are refused.
         {"convert", in, "--annotate"},
         {"convert", in, "-o", "speedscope", "--annotate"},
         {"convert", in, "-o", "svg", "--annotate"},

@@ -86,7 +86,7 @@ TEST(FiretowerHelp, IsKubectlsInAPlugin) {
   EXPECT_THAT(RunFiretower({"top", "--help"}, plugin).out, HasSubstr("kubectl firetower top"));
   EXPECT_THAT(RunFiretower({"tpo"}, plugin).err, StartsWith("kubectl firetower: "));
   EXPECT_THAT(RunFiretower({"--help"}, plugin).out, HasSubstr("\n  kubectl firetower COMMAND "));
-  // Where kubectl looks for it, beside the program.
+  // kubectl looks for the link beside the program.
   EXPECT_EQ(std::filesystem::read_symlink(FIRETOWER_BINARY_DIR "/bin/kubectl-firetower").string(),
             "firetower");
 }
@@ -274,7 +274,7 @@ TEST_F(FiretowerTest, DiffComparesWhatAServerHas) {
   EXPECT_EQ(half_file.out.substr(half_file.out.find("asked\n")),
             asked.out.substr(asked.out.rfind("asked\n")));
   EXPECT_EQ(Run({"diff", minute, two, "--normalize", "--fail-over", "1%"}).exit_code, 0);
-  // Of a label's value nothing is a time; of another namespace nothing is there.
+  // A label's value is never read as a time; another namespace has no data.
   const std::string odd = "{container=\"we}@b\"}";
   for (const auto& [line, code, says] :
        {std::tuple{std::vector<std::string>{"diff", file, odd}, ExitCode::kNoData,
@@ -315,7 +315,7 @@ TEST_F(FiretowerTest, DiffTellsWhatTimeItsSidesCover) {
   EXPECT_EQ(Run({"diff", sidecar, across, "--fail-over", "301%"}).exit_code, 0);
 }
 
-// As people type who know kubectl; what is in the content is called web-0 in shop on node-1.
+// Selectors work as kubectl's users type them; the content is called web-0 in shop on node-1.
 TEST_F(FiretowerTest, SelectorsMayBeKindAndName) {
   const std::string web = "shop/web-0/web\n";
   const std::string both = web + "shop/web-0/sidecar\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the real binary makes of servers that do not answer as a daemon or a hub does.
+// Tests of the real binary against servers that do not answer as a daemon or a hub does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(Refusals, AnAnswerOfSomethingElseIsToldWithWhatToDo) {
                          "version, and no proxy before it\n");
 }
 
-// Of a daemon on a loopback address that is asked by a name which is not its own.
+// A daemon on a loopback address is asked by a name which is not its own.
 TEST(Refusals, AServerThatDoesNotKnowItsNameIsToBeAskedByItsAddress) {
   k8s::FakeHttpServer server([](k8s::FakePeer& peer, const std::string&) {
     return peer.Reply("421 Misdirected Request", query::JsonError(421, "asked as 'box'").body);

@@ -137,7 +137,7 @@ TEST(SelectorWithin, IsOfTheNamespaceThatIsAskedAbout) {
   EXPECT_EQ(Within("", context), R"({namespace="shop"})");
   EXPECT_EQ(Within("deploy/web", context), R"({workload="web",namespace="shop"})");
   EXPECT_EQ(Within("deploy/web", told), R"({workload="web",namespace="shop"})");
-  // What is in no namespace is asked about as a whole, as kubectl does, unless one is told.
+  // Objects without a namespace are asked about as a whole, as by kubectl, unless one is given.
   EXPECT_EQ(Within("node/worker-1", context), R"({node="worker-1"})");
   EXPECT_EQ(Within("node/worker-1", told), R"({node="worker-1",namespace="shop"})");
   EXPECT_EQ(Within("ns/infra", context), R"({namespace="infra"})");
@@ -174,7 +174,7 @@ TEST(SelectorWithin, SaysWhatIsWrongAndWhatToWrite) {
     EXPECT_THAT(why(text), HasSubstr(std::string("'") + text + "': ")) << text;
     EXPECT_THAT(why(text), HasSubstr("deployment/checkout")) << text;
   }
-  // What profiles know has no braces here.
+  // Labels of profiles need braces here.
   for (const auto& [text, write] : std::initializer_list<std::pair<const char*, const char*>>{
            {"pod=web-0", R"(write '{pod="NAME"}')"},
            {"workload==web", R"(write '{workload="NAME"}')"},

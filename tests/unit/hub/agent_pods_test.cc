@@ -75,7 +75,7 @@ TEST_F(AgentLifeTest, SoIsOneWithoutAPod) {
   EXPECT_TRUE(life_.AnyReady());
 }
 
-// As when the DaemonSet is deleted.
+// A deleted DaemonSet has no pods.
 TEST_F(AgentLifeTest, SoAreAllWithoutAnyPod) {
   Pods({});
   LookAfter(0);

@@ -211,7 +211,7 @@ TEST_F(KubeAuthorizerTest, AsksAboutSoManyUnknownTokensAndNoMore) {
   EXPECT_EQ(flood(200), 0);
   clock_.Advance(2 * kNsPerSecond);
   EXPECT_EQ(flood(200), 20);
-  // Who was known before is asked about all the same.
+  // Callers that were known before are asked about all the same.
   const size_t before = server_.requests().size();
   EXPECT_NE(authorizer_.Identify(jane).error().code(), ErrorCode::kUnavailable);
   EXPECT_EQ(server_.requests().size(), before + 1);

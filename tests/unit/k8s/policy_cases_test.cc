@@ -78,8 +78,8 @@ TEST(PolicyCases, AreAcceptedAndRefusedAsTheyMustBe) {
   EXPECT_GE(refused, 50u);
 }
 
-// As objects: what a server would have pruned is ignored, and then a rule refuses them all the
-// same.
+// The same cases as objects: fields that a server would have pruned are ignored, and then a rule
+// refuses them all the same.
 TEST(PolicyCases, AreJudgedAlikeAsObjects) {
   for (const Node& one : Cases()) {
     SCOPED_TRACE(one.Find("name")->text);
@@ -147,7 +147,7 @@ TEST(PolicyCases, HaveAnAcceptanceForEveryRule) {
         bool accepted = false;
         for (const Node& one : cases) {
           if (one.Find("refused") != nullptr) continue;
-          // What the namespaced kind accepts the other one accepts as well.
+          // The cluster kind accepts all that the namespaced kind accepts.
           if (!cluster && one.Find("cluster") != nullptr) continue;
           for (const Node* node : NodesAt(*one.Find("spec"), path))
             accepted |= about.empty() || node->Find(about.substr(1)) != nullptr;
@@ -191,7 +191,7 @@ bool ShowsAsUnserved(const std::string& page, const std::string& name) {
          std::string::npos;
 }
 
-// As a person takes one from the page: into a file, for --policy.
+// A person copies one from the page into a file, for --policy.
 TEST(PolicyCases, ExamplesOfThePageAreValid) {
   const std::string page = ReadFile(FIRETOWER_SOURCE_DIR "/docs/policies.md").value();
   const std::vector<std::string> examples = YamlOf(page);

@@ -205,7 +205,7 @@ TEST(PolicyLoad, RefusesTheSpellingsThatTwoYamlsReadDifferently) {
   }
   EXPECT_EQ(message("suspend: true"), "accepted");
   EXPECT_EQ(message("suspend: 1"), "must be true or false, not the number 1");
-  // What kubectl would send as a boolean or a number is no string here either.
+  // kubectl would send a boolean or a number here, so it is no string here either.
   EXPECT_EQ(message("nodeSelector: {matchLabels: {a: yes}}"),
             "must be a string, not the boolean yes; put it in quotes");
   EXPECT_EQ(message("nodeSelector: {matchLabels: {a: 1.10}}"),

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// As kube-apiserver 1.36 sends it, its defaults filled in.
+// Object as kube-apiserver 1.36 sends it, with defaults.
 constexpr std::string_view kStored =
     R"({"apiVersion":"firetower.dev/v1alpha1","kind":"ProfilingPolicy","metadata":{)"
     R"("creationTimestamp":"2026-11-21T19:43:27Z","generation":3,"labels":{"team":"shop"},)"

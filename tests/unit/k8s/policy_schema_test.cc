@@ -77,7 +77,7 @@ FieldTable SchemaOf(const std::string& plural) {
   return table;
 }
 
-// What an object may hold is bounded everywhere: etcd, watchers and the cost of rules rely on it.
+// Every part of an object is bounded: etcd, watchers and the cost of rules rely on it.
 void ExpectBounded(const Node& schema, const std::string& path) {
   const auto has = [&](const char* key) { return schema.Find(key) != nullptr; };
   const std::string type = TypeOf(schema);

@@ -124,7 +124,7 @@ TEST_F(CaptureSearchTest, ReadsNoneOfAnotherType) {
   EXPECT_EQ(Calls(StoreOperation::kGetRange), 24u);
 }
 
-// What keys do not tell for certain is decided by the rows.
+// Rows decide where keys do not tell for certain.
 TEST_F(CaptureSearchTest, LeavesOutNothingThatMayMatch) {
   PutMany();
   Put("shop", "Cart_0", "Web", "cpu", kFirstWindow);
@@ -187,7 +187,7 @@ TEST_F(CaptureSearchTest, PassesOverWhatPodsHaveOfOtherTimes) {
   EXPECT_EQ(Ask("{pod=\"web1\"}", "cpu").size(), 1u);
 }
 
-// As a sweep does.
+// A sweep walks like this.
 TEST_F(CaptureSearchTest, AWalkFindsEachCaptureOnce) {
   PutMany();
   std::vector<std::string> walked, stored;

@@ -211,7 +211,7 @@ TEST(Key, HasNamesThatAFileSystemTakes) {
   CaptureKey capture = Capture();
   capture.container = std::string(253, 'c');
   EXPECT_FALSE(BuildKey(capture));
-  // What was made a component fits beside all else in a name.
+  // A text made a component fits beside all else in a name.
   bundle.node = ToKeyComponent(std::string(1000, 'n'));
   capture.container = bundle.node;
   EXPECT_TRUE(BuildKey(bundle)) << BuildKey(bundle).error().message();

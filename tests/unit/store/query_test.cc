@@ -91,7 +91,7 @@ TEST_F(StoreQuery, ObservedTimeHasNoGapsAndNothingTwice) {
 }
 
 TEST_F(StoreQuery, CountsAWindowOnceThatWasStoredAfterItWasListed) {
-  // As it was when it was listed: still with fewer samples, and below the millisecond a row keeps.
+  // The open window as listed: with fewer samples, and below the millisecond a row keeps.
   CatalogRow open_row = Row("shop", "web-1", "web", kFirstWindow + 180, 7);
   open_row.start_ns += 123'456;
   CatalogRow stored_row = open_row;
@@ -358,7 +358,7 @@ TEST(SkippedList, TwoTogetherNameTheFirstAndCountAll) {
   EXPECT_EQ(first.items.back().reason, "bad");
 }
 
-// What is damaged cannot be had by asking again; what the store did not give can.
+// Damaged bytes cannot be had by asking again; bytes that the store did not give can.
 TEST(SkippedList, LacksWhatWasNotReadAndNotWhatIsDamaged) {
   SkippedList list;
   list.AddUnread("damaged", Error(ErrorCode::kCorrupt, "its checksum is wrong"));

@@ -366,7 +366,7 @@ TEST(Sweep, DoesNotListWhatIsYoung) {
   ASSERT_TRUE(
       SweepByAge(store, {}, FakeClock(1, (kFirstWindow + 600 + 14 * kDay) * kSecondNs), figures));
   EXPECT_EQ(figures.deleted_objects, 9u);
-  // Of bundles one page, of captures and catalogs one; all would be seven pages.
+  // Bundles are one page, captures and catalogs one more; all would be seven pages.
   EXPECT_LE(store.lists, 3);
 }
 

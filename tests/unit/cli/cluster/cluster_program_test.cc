@@ -176,7 +176,7 @@ TEST_F(FiretowerCluster, SaysWhyAPodIsProfiled) {
   Say("GET /api/v1/nodes/node-1", R"({"metadata":{"name":"node-1"}})");
   Say("GET " + kGroup + "/profilingnodes/node-1",
       R"({"policies":[{"uid":"uid-first","generation":1,"state":"Running"}]})");
-  // Of the namespace nothing may be read; the fake says 404 for it.
+  // The person may read nothing of the namespace; the fake says 404 for it.
   EXPECT_THAT(
       Run({"policies", "--pod", "web-0", "-o", "json"}).out,
       HasSubstr(R"({"pod":{"namespace":"shop","name":"web-0","node":"node-1"},"policies":[)"
@@ -248,7 +248,7 @@ TEST_F(FiretowerCluster, AnInterruptedRecordingDeletesItsPolicyAndKeepsWhatThere
   Result<std::string> pprof = ReadFile(file);
   ASSERT_TRUE(pprof) << ran.out;
   EXPECT_TRUE(profile::DecodePprof(*pprof));
-  // What was asked for.
+  // The policy asks for the given rate and time.
   EXPECT_THAT(Requests(),
               Contains(AllOf(StartsWith(kCreate + " "), HasSubstr(R"("frequencyHertz":49)"),
                              HasSubstr(R"("activeDeadlineSeconds":60)"),

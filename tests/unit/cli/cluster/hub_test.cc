@@ -69,7 +69,7 @@ class HubTest : public ::testing::Test {
     Become("user: {token: secret}");
   }
 
-  // Who asks, as kubeconfigs say it.
+  // Sets the current user, as kubeconfigs spell it.
   void Become(const std::string& user) {
     ASSERT_TRUE(WriteFileAtomic(
         kubeconfig(),
@@ -423,7 +423,7 @@ TEST_F(HubTest, DoctorHasTheClustersChecksBeforeTheHubs) {
   EXPECT_EQ(Run({"doctor", "--context", "c"}).exit_code, ExitCode::kFailure);
 }
 
-// As the chart installs it unless it is told of a store (hub/hub.cc).
+// The chart installs such a hub unless it is told of a store (hub/hub.cc).
 TEST_F(HubTest, DoctorTakesAHubWithoutAStoreAsItIs) {
   Let("hub-1", Behaviour::kKeepsStatusOnly);
   const Ran ran = Run({"doctor", "--context", "c"});

@@ -29,7 +29,7 @@ using query::CheckStatus;
 
 const std::string kCommand =
     "kubectl label --overwrite namespace ops pod-security.kubernetes.io/enforce=privileged";
-// What kube-controller-manager 1.32 writes of a pod that Pod Security refuses.
+// Message of kube-controller-manager 1.32 for a pod that Pod Security refuses.
 const std::string kRefused =
     "Error creating: pods \"firetower-agent-x2x8z\" is forbidden: violates PodSecurity "
     "\"baseline:latest\": host namespaces (hostPID=true), hostPath volumes";
@@ -49,7 +49,7 @@ TEST(PodSecurity, IsJudgedByTheLabelOfTheNamespace) {
   const AgentsSeen missing{.desired = 3, .current = 1, .ready = 1};
   const AgentsSeen refused{.desired = 3, .refusal = kRefused};
   const AgentsSeen quota{.desired = 3, .refusal = kQuota};
-  // As a DaemonSet is that was made just now: its status is all zeros.
+  // The status of a DaemonSet that was made just now is all zeros.
   const AgentsSeen fresh{.is_looked_at = false};
   const AgentsSeen changed{.is_looked_at = false, .desired = 3, .current = 3, .ready = 3};
   struct Case {
@@ -291,7 +291,7 @@ TEST_F(DoctorOfACluster, DoesNotBlameAProbeForAPodThatHasNotStarted) {
   }
 }
 
-// As with hub.enabled=false; where Deployments may not be read, nobody knows that.
+// A release with hub.enabled=false has none; without the right to read Deployments nobody knows.
 TEST_F(DoctorOfACluster, ThereNeedBeNoHub) {
   Say(kNamespace, kPrivileged);
   Say(kSet, Set(2, 2, 2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What agents decide by is tested with k8s/policy/match.h; here what a person is told of it.
+// Tests of the text for people; the decisions of agents are tested with k8s/policy/match.h.
 #include "cli/cluster/verdict.h"
 
 #include <gmock/gmock.h>
@@ -163,7 +163,7 @@ TEST(Verdict, TheAgentHasTheLastWord) {
   EXPECT_EQ(verdict.why, "Failed on node-1, BudgetExceeded: no room");
 }
 
-// What it has recorded are all pods of a node where it can fire.
+// Such a policy has all pods of a node recorded where it can fire.
 TEST(Verdict, CapturesOfScopeNodeHoldWhatIsNoTarget) {
   const k8s::PolicyObject wide = PolicyOf(
       R"({"mode":"Trigger","targets":{"podSelector":{"matchLabels":{"app":"other"}}},)"

@@ -32,7 +32,7 @@ k8s::NodeReport ReportOf(int64_t generation, int64_t pods = 1) {
 
 class NodeReporterTest : public ::testing::Test {
  protected:
-  // What the API server says of its nodes: the first page, and how many follow.
+  // Scripts the API server's list of nodes: the first page, and how many follow.
   void Nodes(int64_t count) {
     server_.Answer(200, fmt::format(R"({{"metadata":{{"remainingItemCount":{}}},"items":[{{}}]}})",
                                     count - 1));

@@ -25,7 +25,7 @@ TEST(SkippedTicks, CountsWhatIsMissing) {
 TEST(SkippedTicks, ExpectsNothingOfIdleTime) {
   SkippedTicks ticks;
   ticks.Add(After(1, 100, 0));
-  // Of this minute's 240 CPU seconds 140 were idle: 10,000 ticks are due.
+  // 140 of this minute's 240 CPU seconds were idle: 10,000 ticks are due.
   EXPECT_EQ(ticks.Add(After(2, 240, 10'000)), 0u);
   EXPECT_EQ(ticks.Add(After(3, 380, 19'000)), 1'000u);
 }

@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Of a full disk: the name of a file finds room, its bytes do not.
+// Full disk: the name of a file finds room, its bytes do not.
 class FullStore : public testing::MemoryStore {
  public:
   Status Put(std::string_view key, std::string_view bytes) override {

@@ -62,7 +62,7 @@ TEST_F(TriggerDeskTest, ACaptureLastsAsLongAsItSaysWhateverTheWallClockDoes) {
   }
 }
 
-// As of pressure, where the kernel does not measure it.
+// Pressure is such a metric, if the kernel does not measure it.
 TEST_F(TriggerDeskTest, APolicySaysWhichOfItsRulesCannotHoldHere) {
   std::string memory = CpuRule("full", 80, 0);
   memory.replace(memory.find("ContainerCPU"), 12, "ContainerMemory");
@@ -177,7 +177,7 @@ TEST_F(NodeWideTest, AllOfNeedsSomebodyForItsOtherRules) {
   EXPECT_TRUE(IsWide());
 }
 
-// As after an OOM kill that ends its container.
+// An OOM kill may end the container of its target.
 TEST_F(NodeWideTest, ACaptureOutlivesItsTarget) {
   const ArmedPolicy policy = Policy(Rules());
   Arm(policy, {cart_});
@@ -201,7 +201,7 @@ TEST_F(NodeWideTest, ACaptureOfAPolicyThatWasNarrowedRecordsTheNodeNoMore) {
   EXPECT_FALSE(IsWide());
 }
 
-// Of scope Pod it is about its targets alone.
+// A policy of scope Pod is about its targets alone.
 TEST_F(NodeWideTest, OtherScopesRecordTheirTargets) {
   TriggerDeskTest::Arm({Hot()});
   EXPECT_TRUE(Second(90));

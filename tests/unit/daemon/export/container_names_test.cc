@@ -19,7 +19,7 @@ constexpr const char* kId = "0bf1a356c13995d18a9b5658bc5ebb30d09dd920912630dd01b
 const k8s::PathLabels kByPath = {"-", kUid, "0bf1a356c139"};
 const k8s::PathLabels kByPod = {"shop", "checkout-1", "cart"};
 
-// Of a policy, or of none: sampled all the same, while that is open.
+// Returns the decision of some policies, or of none: sampled all the same, while that is open.
 Decision By(std::vector<std::string> policies, bool open) {
   Decision decision;
   decision.sampled = true;

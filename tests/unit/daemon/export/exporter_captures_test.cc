@@ -279,7 +279,7 @@ TEST_F(CapturesWithoutRoom, TellWhatTheyLeftOut) {
               Contains("firetower: 5 samples of capture f00d are missing: no room"));
 }
 
-// What the first had no room for is the second's own, or sums would lose it.
+// Samples that found no room in the first belong to the second, or sums would lose them.
 TEST_F(CapturesWithoutRoom, TakeNothingFromWhatAnotherLeftOut) {
   ASSERT_TRUE(captures_.Begin(Order(0, 10), recorder_));
   Take(0);

@@ -63,7 +63,7 @@ class LateNamesTest : public ::testing::Test {
     WriteText(proc_.Of(kPid + i) + "/root" + PathOf(i), builder.Build());
     const uint8_t bytes[3] = {1, 2, i};
     programs_.push_back(modules_.Intern({PathOf(i), bytes, 1, 1}));
-    // As the resolver does with each stack.
+    // The resolver does this with each stack.
     modules_.Get(programs_[i])->NoteSeen(kPid + i, 1, 0x10000, 0x20000);
   }
   void Want(uint32_t i) {
@@ -97,7 +97,7 @@ class LateNamesTest : public ::testing::Test {
     }
     return leaves;
   }
-  // Of each window, that of its only container.
+  // Returns for each window the leaves of its only container.
   std::vector<std::vector<std::string>> StoredLeaves() {
     std::vector<std::vector<std::string>> windows;
     for (const auto& [key, bytes] : store_.objects) {

@@ -69,7 +69,7 @@ class KnownCode {
     if (!functions.empty()) Load(id, functions);
     return id;
   }
-  // As the loader does, maybe only when the module's frames have been seen for a while.
+  // Loads symbols as the loader does, maybe only after the module's frames were seen for a while.
   void Load(uint32_t id, const std::vector<std::string>& functions,
             std::shared_ptr<const symbolizer::SourceFrames> source = nullptr) {
     std::vector<symbolizer::SymbolTable::Range> ranges;
@@ -112,7 +112,7 @@ struct RowOf {
   uint8_t stop = FT_STOP_ROOT;
   Decision decision = ToBoth();
   TaskLabel label = {};
-  // Of its samples, where the decision says that they are recorded: since the first window began.
+  // Times of its samples, if the decision has them recorded: since the first window began.
   std::vector<int64_t> seconds = {};
 };
 

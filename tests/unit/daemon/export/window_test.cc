@@ -126,7 +126,7 @@ TEST_F(WindowTest, HasALineForEachInlinedCall) {
   EXPECT_EQ(web.FrameName(root, 0), "main");
 }
 
-// As Go's function tables do.
+// Go's function tables are of that kind.
 TEST_F(WindowTest, TellsOfInlinedCallsWithoutTheirLines) {
   std::vector<symbolizer::SourceFrame> frames = {{.name = "main.price"}, {.name = "main.serve"}};
   code_.Load(app_, {"main", "main.serve"},
@@ -259,7 +259,7 @@ TEST_F(WindowTest, NamesAllItsSamplesWhenSymbolsComeWithinIt) {
   EXPECT_EQ(profile->sample(0).values[0], 5);
   EXPECT_THAT(Names(*profile, 0), ElementsAre("bare::Read()", "open_it"));
   EXPECT_THAT(Names(*profile, 1), ElementsAre("open_it"));
-  // As if it had been named at once: the object's own address, and no function of its old name.
+  // The result equals a first naming: the object's own address, and no function of its old name.
   EXPECT_EQ(profile->location(profile->sample(0).locations[0]).address, KnownCode::kVaddr + 16 + 4);
   EXPECT_EQ(profile->function_count(), 2u);
   EXPECT_EQ(namer_.misses(), 2u) << "looking again is no further miss";

@@ -153,7 +153,7 @@ TEST_F(GovernorTest, APolicyWithoutALimitIsLetBe) {
   EXPECT_DOUBLE_EQ(governor_.budget_cores(), 0.1);
 }
 
-// What the daemon costs while it samples nothing says nothing of what sampling would cost.
+// The cost of a daemon that samples nothing does not tell the cost of sampling.
 TEST_F(GovernorTest, WhoWasDroppedForASpikeComesBack) {
   policies_ = {Policy("a", 0, 4, 0.01)};
   Step(9);

@@ -80,7 +80,7 @@ TEST(KallsymsCheck, NamesWhatHidesTheAddresses) {
   EXPECT_EQ(KallsymsCheck(host.proc(), kAll).fix, "sysctl kernel.kptr_restrict=1");
 }
 
-// As the kernel shows it: a child of a process that unshared is in a namespace of its own.
+// The kernel shows it so: a child of a process that unshared is in a namespace of its own.
 TEST(PidNamespaceCheck, KnowsOneOfTheKernels) {
   const pid_t child = ::fork();
   if (child == 0) {

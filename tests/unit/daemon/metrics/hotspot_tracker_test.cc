@@ -331,7 +331,7 @@ ShownSeries SeriesOf(const HotspotSnapshot& snapshot) {
   return shown;
 }
 
-// What /metrics shows adds up at every scrape, also after functions lost their series.
+// The series of /metrics add up at every scrape, also after functions lost their series.
 TEST(HotspotTracker, SeriesShownAddUpToTheContainer) {
   size_t ended = 0;
   for (unsigned seed = 1; seed <= 20; ++seed) {

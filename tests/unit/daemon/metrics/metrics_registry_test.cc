@@ -47,7 +47,7 @@ std::string WriteTemporary(const std::string& text) {
   return path;
 }
 
-// What a shell command prints, and its exit status.
+// Returns the output of a shell command, and its exit status.
 std::pair<std::string, int> Shell(const std::string& command) {
   std::string out;
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kWallNs = 1'763'700'000 * kNsPerSecond;
 
-// What the outbox's thread does, and what the test waits for.
+// Observer of the outbox's thread that the test waits for.
 class Watcher : public StoreObserver {
  public:
   void OnStoreOperation(std::string_view operation, const Status& result, int64_t) override {
@@ -198,7 +198,7 @@ TEST_F(OutboxTest, CapturesHaveRoomOfTheirOwn) {
   EXPECT_FALSE(store.objects.contains("capture/0"));
 }
 
-// Those behind it would wait for ever.
+// Objects behind it would wait for ever.
 TEST_F(OutboxTest, DropsAtOnceWhatCanNeverBeStored) {
   testing::MemoryStore store;
   store.refuse_keys["window/1"] = ErrorCode::kInvalid;

@@ -169,7 +169,7 @@ TEST_F(StoreSideTest, WhatAFormerFolderHoldsEndsWhenItIsTooOld) {
   EXPECT_TRUE(std::filesystem::exists(former + "/debuginfod/symbols"));
 }
 
-// Of another daemon on this machine.
+// The spool belongs to another daemon on this machine.
 TEST_F(StoreSideTest, AFolderTakesNothingFromASpoolInUse) {
   const std::string key = KeyOf(kWallNs / kNsPerSecond);
   SendOne(*Open(kDeadStore), key);
@@ -182,7 +182,7 @@ TEST_F(StoreSideTest, AFolderTakesNothingFromASpoolInUse) {
 }
 
 TEST_F(StoreSideTest, WhetherReadersSeeTheWholeStoreIsSaid) {
-  // Of the spool alone there is an answer; the store that is away has none.
+  // The spool alone can answer; the store that is away cannot.
   EXPECT_THAT(Keys(Open(kDeadStore)->readable()), IsEmpty());
   options_.serve_others = true;
   const auto side = Open(kDeadStore);

@@ -139,7 +139,7 @@ TEST_F(AllocationTest, RoundsOfSeveralRingsNeedNone) {
     ring_.Begin(round);
     for (const t::Bytes& record : cgroups) ring_.OnRecord(record);
     for (const t::Bytes& record : sideband) ring_.OnSideband(record);
-    // What is newer than the horizon waits for the next round.
+    // Records that are newer than the horizon wait for the next round.
     ring_.Finish(turn % 2 == 0 ? 3000 : std::numeric_limits<int64_t>::max());
     if (turn >= 20) {
       allocations += Allocations() - before;

@@ -184,7 +184,7 @@ TEST_F(PipelineTest, EndsTheWindowWithItsLastSlice) {
   EXPECT_THAT(sampler_.epochs, ElementsAre(1, 2, 3)) << "stacks are sent anew in each window";
 }
 
-// As the kernel side does it: a stack is sent with its first sample in each epoch.
+// Source like the kernel side: a stack is sent with its first sample in each epoch.
 class FreshStacks : public ListedRounds {
  public:
   FreshStacks(FakeClock& clock, const testing::FakeSampler& sampler, int count)
@@ -296,7 +296,7 @@ TEST_F(PipelineTest, SetsRateAndVerdicts) {
       std::make_shared<Rates>(std::map<std::string, uint32_t>{{std::string(12, 'a'), 50}}, 200));
   Run();
   EXPECT_THAT(sampler_.frequencies, ElementsAre(200));
-  // Where nobody has decided yet everything is sampled, at the full rate.
+  // Everything is sampled at the full rate until somebody has decided.
   EXPECT_EQ(sampler_.fallback.kind, FT_VERDICT_PENDING);
   EXPECT_EQ(sampler_.fallback.child, FT_VERDICT_PENDING);
   EXPECT_EQ(sampler_.fallback.keep, uint32_t{FT_KEEP_ALL});

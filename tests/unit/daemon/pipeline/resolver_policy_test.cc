@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the policies in force make of samples and gates.
+// Tests of the effect that policies in force have on samples and gates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -260,7 +260,7 @@ TEST_F(ResolverTest, TellsWhoseTasksAreKilledForMemory) {
   EXPECT_THAT(peers_.oom_kills, ElementsAre(std::pair(kAppPath, kStartNs + 1)));
 }
 
-// What record_ns asks for goes to the recorder sample by sample.
+// Samples that record_ns asks for go to the recorder one by one.
 TEST_F(ResolverTest, KeepsTheTimesOfWhatIsRecorded) {
   Decision recorded = Sampled();
   recorded.record_ns = 1;

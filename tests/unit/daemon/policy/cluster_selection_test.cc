@@ -215,7 +215,7 @@ TEST_F(ClusterSelection, WhatAnyPolicyMayStillTakeIsOpen) {
   EXPECT_THAT(decision.policies, ElementsAre("c"));
 }
 
-// As watches tell: namespaces by their names, of the nodes this one alone.
+// Watches tell of namespaces by their names, and of this node alone.
 TEST(ClusterLabels, HoldsWhatTheWatchesTell) {
   int changes = 0;
   ClusterLabels labels("node-1", [&] { ++changes; });

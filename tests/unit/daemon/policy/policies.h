@@ -29,7 +29,7 @@ inline std::vector<LoadedPolicy> Loaded(const std::string& documents, int64_t si
   return loaded;
 }
 
-// As the cgroup tree makes it of a path.
+// Makes a container of a path as the cgroup tree does.
 inline Container ContainerAt(const std::string& path) {
   Container container;
   container.path = k8s::ParseCgroupPath(path);

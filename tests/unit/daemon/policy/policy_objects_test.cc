@@ -52,7 +52,7 @@ class QuietMetrics : public k8s::ReflectorMetrics {
 
 class PolicyObjectsTest : public ::testing::Test {
  protected:
-  // What a list of a kind says.
+  // Feeds the list of a kind.
   void List(const std::vector<Written>& objects, bool cluster = false) {
     std::string items;
     for (const Written& object : objects) items += (items.empty() ? "" : ",") + Json(object);

@@ -47,7 +47,7 @@ class PolicyReport : public ::testing::Test {
   void Pods(k8s::PodIndex::Pods pods) {
     view_.pods = std::make_shared<const k8s::PodIndex>(std::move(pods), k8s::PodIndex::Pods{});
   }
-  // As of the API server: of the namespace shop, with a uid.
+  // Makes a policy as from the API server: in the namespace shop, with a uid.
   static LoadedPolicy Policy(const std::string& name, const std::string& spec,
                              const std::string& kind = "ProfilingPolicy") {
     LoadedPolicy loaded = Loaded(Document(name, spec, kind)).at(0);
@@ -62,7 +62,7 @@ class PolicyReport : public ::testing::Test {
     return ReportPolicies(policies, view_, wall_ns_, findings, faults);
   }
 
-  // Of the policy with this name: "Running/Overridden".
+  // Returns state and reason of the policy with this name: "Running/Overridden".
   static std::string Says(const std::vector<k8s::PolicyRow>& rows, const std::string& name) {
     for (const k8s::PolicyRow& row : rows) {
       if (row.name == name) return fmt::format("{}/{}", PolicyStateName(row.state), row.reason);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What policies in mode Trigger have sampled: while they are armed, and while a capture is made.
+// Tests of the sampling by policies in mode Trigger: while armed, and while a capture is made.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kPage = 0x1000;
 
-// What an address space is: for each page, the file and the place in it.
+// Model of an address space: for each page, the file and the place in it.
 using Pages = std::map<uint64_t, std::pair<uint32_t, uint64_t>>;
 
 void MapPages(Pages& pages, const ProcessMapping& mapping) {

@@ -112,7 +112,7 @@ TEST(ProcFs, ReadsWhatAProcessIs) {
   EXPECT_EQ(proc.Maps(42)->size(), 7u);
 }
 
-// As Linux 6.18 wrote it; the command is another one.
+// Text of Linux 6.18 with another command.
 const std::string kStat =
     "2717 (a) b (c)) S 16 2717 16 34816 2700 4194304 92 0 0 0 1 2 3 4 20 0 5 0 17342 3936256 "
     "487 18446744073709551615 94 95 140 0 0 0 0 2 65536 1 0 0 17 1 0 0 0 0 0 1 2 3 1 2 3 4 0\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table reads from /proc, and when.
+// Tests of the table's reads from /proc, and of their times.
 #include <gtest/gtest.h>
 
 #include "bpf/abi/unwind.h"

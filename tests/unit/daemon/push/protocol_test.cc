@@ -147,7 +147,7 @@ PushAnswer Judge(const PushProtocol& protocol, const HttpResponse& response, int
   return protocol.Judge(response, tries, kFirstWindow * kNsPerSecond);
 }
 
-// Of Connect's table of codes: which may go through later, and which are of one profile.
+// Connect's table of codes tells which may go through later, and which are of one profile.
 TEST(PyroscopeProtocol, TellsWhatMayBeTriedAgain) {
   const auto protocol = NewPyroscopeProtocol("prod");
   for (const int status : {408, 429, 500, 502, 503, 504})

@@ -63,7 +63,7 @@ class Server {
     std::lock_guard lock(mutex_);
     return seen_;
   }
-  // Those of each request.
+  // Returns the pods of each request.
   std::vector<std::vector<std::string>> pods() {
     std::vector<std::vector<std::string>> all;
     for (const Seen& one : seen()) all.push_back(one.pods);

@@ -194,7 +194,7 @@ TEST_F(TriggerLimitsTest, WhatWasCapturedBeforeTheProcessCounts) {
   EXPECT_THAT(FiredIn(100), ElementsAre(4100)) << "an hour after 500";
 }
 
-// What else is in a file does not change when it fires, but what becomes of a capture.
+// Other parts of a file do not change when it fires, only the use of a capture.
 TEST_F(TriggerLimitsTest, AnEditOfAFileBesideItsTriggerArrivesAndKeepsItsState) {
   const auto first = TriggerPolicy("p", Trigger("cooldownSeconds: 10, maxCapturesPerHour: 2, "
                                                 "capture: {durationSeconds: 5}"));

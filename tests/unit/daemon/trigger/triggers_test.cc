@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is watched, counted and bounded.
+// Tests of the watched targets, the counts and the bounds.
 #include "daemon/trigger/triggers.h"
 
 #include <gmock/gmock.h>

@@ -50,7 +50,8 @@ class NativeWalk : public ::testing::Test {
     rule.cfa_offset = offset;
     return rule;
   }
-  // Where signal handlers return to, with the kernel's frame on the stack.
+  // Returns the rule of the place that signal handlers return to, above the kernel's
+  // frame.
   static ft_rule SignalReturn() {
     ft_rule rule{};
     rule.cfa = FT_CFA_SP_AT;
@@ -228,7 +229,7 @@ TEST_F(NativeWalk, WhereAHandlerReturnsToIsNotLookedUpBeforeItself) {
   Put(kStack + 1024, kAppStart + 0x300);
   walk_.ip = kAppStart + 0x20;
   EXPECT_EQ(Step(3), FT_STEP_ENDED);
-  // Of each the reader takes one off: the first instruction of both, and a call.
+  // The reader takes one off from each: the first instruction of both, and a call.
   EXPECT_EQ(addresses_,
             (std::vector<uint64_t>{kAppStart + 0x41, kAppStart + 0x11, kAppStart + 0x300}));
 }

@@ -53,8 +53,8 @@ struct Caller {
   bool operator==(const Caller&) const = default;
 };
 
-// What the row says, evaluated from its definition; nullopt where it says nothing that the walk
-// has a form for.
+// Evaluates a row from its definition; nullopt if it says nothing that the walk has a form
+// for.
 std::optional<Caller> ByRow(const UnwindRule& rule, uint64_t pc) {
   auto value = [](uint8_t number) { return number == symbolizer::kDwarfRsp ? kSp : kBp; };
   auto known = [](uint8_t number) {

@@ -18,7 +18,7 @@
 namespace firetower::daemon {
 namespace {
 
-constexpr uint32_t kFirstModule = 16;  // Those before are the registry's own.
+constexpr uint32_t kFirstModule = 16;  // The registry has those before.
 
 std::vector<std::string> Recordings() {
   std::vector<std::string> names;

@@ -28,7 +28,7 @@ class TableLoaderTest : public ::testing::Test {
     module->path = "/nowhere";
     return loader_.WantTable(module_id, module, process, {0x10000, 0x10000 + code_bytes, 0, 0});
   }
-  // As many answers as there are, in their order; the first is the vDSO's.
+  // Waits for so many answers and returns them in their order; the first is the vDSO's.
   std::vector<uint32_t> Answers(size_t count) {
     loader_.Start([this] { answered_.Notify(); });
     std::vector<uint32_t> ids;

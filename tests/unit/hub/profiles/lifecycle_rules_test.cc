@@ -22,7 +22,7 @@ TEST(HubLifecycleRules, AreOfTheStoreTheClusterAndTheAges) {
   const auto rules = RulesFor({"--store=s3://profiles/team?endpoint=http://127.0.0.1:9000",
                                "--cluster=Prod_1", "--retention-short=36h"});
   ASSERT_TRUE(rules) << rules.error().message();
-  // As in keys: lower case.
+  // Keys have it in lower case.
   EXPECT_THAT(*rules, HasSubstr("\"Filter\": {\"Prefix\": \"team/v1/short/prod_1/bundle/\"},\n"
                                 "      \"Expiration\": {\"Days\": 2}"));
 }

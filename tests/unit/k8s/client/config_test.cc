@@ -97,7 +97,7 @@ TEST(InClusterConfig, SaysWhatIsMissing) {
   EXPECT_EQ(InClusterConfig("10.0.0.1", "443", folder.path()).error().code(), ErrorCode::kNotFound);
 }
 
-// As `kubectl config` writes them (and kind, with its data inline).
+// Text that `kubectl config` writes (and kind, with its data inline).
 constexpr std::string_view kKubeconfig = R"(apiVersion: v1
 kind: Config
 current-context: dev

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What the peer says, piece by piece, and what it was told. A piece may be made of what was told.
+// Peer that speaks piece by piece and records what it hears. A piece may be made of that.
 class ScriptedStream : public ByteStream {
  public:
   using Piece = std::function<std::string(const std::string& told)>;

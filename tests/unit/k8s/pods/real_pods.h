@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kube-apiserver 1.36 and kubelet said of real pods on one node. pods.json is a list of them,
-// brief-watch.json the watch of one that lived 300 ms and was deleted. The cgroups that these
+// Recordings of kube-apiserver 1.36 and kubelet about real pods on one node. pods.json is a list of
+// them, brief-watch.json the watch of one that lived 300 ms and was deleted. The cgroups that these
 // containers had, as runc made them, are named in the tests that need them.
 #pragma once
 
@@ -37,7 +37,7 @@ inline std::vector<std::string> RealFrames(const std::string& name, FrameMode mo
   return std::move(frames.texts);
 }
 
-// As a Reflector would give it.
+// Adds the fields that a Reflector keeps.
 inline FieldSet WithIdentity(FieldSet fields) {
   for (const std::string_view name : {"name", "namespace", "uid", "resourceVersion"})
     fields.Keep({"metadata", name});

@@ -116,7 +116,7 @@ TEST(Aggregate, WhatIsCutIsDegradedAndStillProgrammed) {
   }
 }
 
-// What it reported last says that all is well.
+// Its last report says that all is well.
 TEST(Aggregate, ANodeWithoutAnAgentRunsNothing) {
   const PolicyRow row = RowOf(1);
   PolicyStatus status = Aggregate(

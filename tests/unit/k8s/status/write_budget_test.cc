@@ -59,7 +59,7 @@ TEST(WriteBudget, WritesPodCountsEveryFiveMinutes) {
   budget.Wrote("a", kStart);
   budget.Want("a", StatusChange::kPodCounts, kStart + kNsPerSecond);
   EXPECT_EQ(budget.NextDueNs(), kStart + 300 * kNsPerSecond);
-  // What is wished meanwhile does not wait for them.
+  // A wish that comes meanwhile does not wait for them.
   budget.Want("a", StatusChange::kOrdinary, kStart + 6 * kNsPerSecond);
   EXPECT_THAT(budget.Next(kStart + 6 * kNsPerSecond), Optional(Eq("a")));
   budget.Want("a", StatusChange::kNone, kStart + 6 * kNsPerSecond);

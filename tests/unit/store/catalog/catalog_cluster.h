@@ -136,7 +136,7 @@ inline std::vector<std::string> RowsFound(const store::ProfileSource& source,
   return rows;
 }
 
-// As pprof would fold it; what went wrong as text.
+// Folds the merged profiles as pprof would; an error as its text.
 inline std::string FoldedOf(const store::ProfileSource& source, const store::Query& query) {
   const auto merged = store::MergeProfiles(source, query);
   return merged ? profile::ToFolded(merged->profile, 0) : merged.error().message();

@@ -183,7 +183,7 @@ TEST(CatalogFile, GivesBackEveryRowWhateverItsNeighbours) {
   }
 }
 
-// What another program wrote: the same JSON with other spaces, and members that are not known.
+// Another program may write the same JSON with other spaces, and with unknown members.
 TEST(CatalogLineParser, TakesAnyJsonOfAnEntry) {
   const CatalogEntry one = EntryOf("shop", "cart", 3, 1);
   const std::string row = CatalogRowToJson(one.entry.row);

@@ -59,7 +59,7 @@ class CatalogKeeperTest : public ::testing::Test {
   std::vector<std::string> Catalogued(int64_t from_s, int64_t to_s) const {
     return Catalogued(Ask("", from_s, to_s));
   }
-  // As it is without any catalogs.
+  // Returns the rows that are found without any catalogs.
   std::vector<std::string> Walked(int64_t from_s, int64_t to_s) const {
     return RowsFound(store_, Ask("", from_s, to_s));
   }
@@ -271,7 +271,7 @@ TEST_F(CatalogKeeperTest, FindsLateBundlesOfTheLastDay) {
   EXPECT_EQ(process.keeper.figures().hours_merged, 1u);
 }
 
-// Of a node that was cut off for days.
+// The node was cut off for days.
 TEST_F(CatalogKeeperTest, FindsLateBundlesOfDaysBefore) {
   PutWholeHour();
   Process process(store_, clock_);
@@ -462,7 +462,7 @@ TEST_F(CatalogKeeperTest, MakesOldCatalogsAnewThatWereDeleted) {
   EXPECT_EQ(Catalogued(kHour, kHour + 6 * 3600), Walked(kHour, kHour + 6 * 3600));
 }
 
-// As it is when somebody stops deleting half way.
+// Somebody stopped deleting half way.
 TEST_F(CatalogKeeperTest, AListOfBundlesWithoutTheirRowsSaysNothing) {
   PutWholeHour();
   {
@@ -482,11 +482,11 @@ TEST_F(CatalogKeeperTest, AListOfBundlesWithoutTheirRowsSaysNothing) {
   }
   EXPECT_EQ(CountOf(store_, "-3600/0of1"), 1u);
   EXPECT_EQ(Catalogued(kHour, kHour + 3600), Walked(kHour, kHour + 3600));
-  // Of five minutes, and the hour's roll-ups.
+  // Five minutes, and the hour's roll-ups, were read.
   EXPECT_EQ(next.keeper.figures().bundles_read, 2u * (5 + 1));
 }
 
-// What fits into the memory is a part of one interval.
+// The memory holds a part of one interval.
 TEST_F(CatalogKeeperTest, WritesInPartsWhatTheMemoryCannotHold) {
   PutWholeHour();
   Process process(store_, clock_, {.max_rows = 20});
@@ -646,7 +646,7 @@ TEST_F(CatalogKeeperTest, DoesNotTrustALookWhenNoneAfterItGoesWell) {
   }
 }
 
-// What came since the last look is missing at the end of an answer, on both sides of a turn.
+// Rows since the last look are missing at the end of an answer, on both sides of a turn.
 TEST_F(CatalogKeeperTest, LeavesNoHoleWhereAnIntervalEnds) {
   for (const int64_t turn_s : {kHour + 300, kHour + 3600}) {
     Process process(store_, clock_);

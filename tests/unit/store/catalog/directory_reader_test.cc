@@ -26,7 +26,7 @@ using ::testing::ElementsAreArray;
 using ::testing::Lt;
 using ::testing::SizeIs;
 
-// What a directory holds, or the error.
+// Returns the content of a directory, or the error.
 std::vector<std::string> Told(const Result<BundleIndex>& index) {
   if (!index) return {std::string(ErrorCodeName(index.error().code())), index.error().message()};
   std::vector<std::string> told;
@@ -173,7 +173,7 @@ TEST_F(DirectoryReaderTest, TakesWhatWasListedBeforeAListingFailed) {
   EXPECT_EQ(recent_.rows(), 1000u * 3);
 }
 
-// As those of S3 do, reads end when their work is stopped.
+// Reads end when their work is stopped, as those of S3 do.
 TEST_F(DirectoryReaderTest, EndsWithItsStore) {
   PutNodes(40);
   std::stop_source stop;

@@ -44,9 +44,9 @@ std::vector<CatalogEntry> TwoHours(bool tens, bool hours) {
   return entries;
 }
 
-// What was chosen as "<seconds since kHour>+<length>".
+// Returns the chosen entries as "<seconds since kHour>+<length>".
 std::vector<std::string> Chosen(std::vector<CatalogEntry> entries, int64_t from_s, int64_t to_s) {
-  // As a question finds them.
+  // A query finds no entries outside its range.
   std::erase_if(entries, [&](const CatalogEntry& one) {
     const BundleKey key = *ParseBundleKey(one.bundle);
     return key.start_s >= kHour + to_s || key.start_s + key.seconds <= kHour + from_s;
@@ -111,7 +111,7 @@ TEST(ChooseResolution, ARollUpStandsForItsOwnContainerAlone) {
   EXPECT_THAT(Chosen(entries, 0, 600), ElementsAre("0+600", "0+60"));
 }
 
-// Of an hour that lacks something the ten minutes that lack nothing are taken.
+// The ten minutes that lack nothing replace the hour that lacks something.
 TEST(ChooseResolution, TakesTheNextFinerOne) {
   std::vector<CatalogEntry> entries = TwoHours(true, true);
   for (CatalogEntry& one : entries) {

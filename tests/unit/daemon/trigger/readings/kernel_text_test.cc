@@ -13,7 +13,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// As kernels 6.1 and 6.18 wrote them.
+// Texts of kernels 6.1 and 6.18.
 constexpr std::string_view kCpuStat =
     "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\nnr_periods 812\n"
     "nr_throttled 405\nthrottled_usec 20112233\nnr_bursts 0\nburst_usec 0\n";

@@ -46,7 +46,7 @@ TEST_F(V2ReadingsTest, CpuIsTheMeanBetweenTwoLooks) {
   EXPECT_EQ(reading.at_ns, 102 * kNsPerSecond);
 }
 
-// Of the limit, else the pod's limit, else the request, else the node.
+// The base is the limit, else the pod's limit, else the request, else the node.
 TEST_F(V2ReadingsTest, CpuUtilizationIsOfWhatTheContainerMayUse) {
   uint64_t used = 0;
   const auto utilization = [&] {

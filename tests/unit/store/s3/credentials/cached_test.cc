@@ -86,7 +86,8 @@ TEST_F(CachedTest, GoesOnWithTheOldOnesWhileTheSourceIsAway) {
   EXPECT_EQ(Key(), "AK5");
 }
 
-// As of a file of keys, or a profile in it. Who asks for an object takes it for one that is gone.
+// A missing file of keys, or profile in it, must not look like a missing
+// object.
 TEST_F(CachedTest, KeysThatAreNotFoundAreNoObjectThatIsNot) {
   source_->on_fetch = [](const CallLimits&) -> Result<Credentials> {
     return ErrnoError("open /nope", ENOENT);
