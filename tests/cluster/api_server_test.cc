@@ -230,7 +230,8 @@ class RealDefinition : public RealApiServer {
     if (!std::exchange(installed_, false)) return;
     EXPECT_EQ(Call("DELETE", std::string(kDefinitions) + "/towers.test.firetower.dev").status, 200);
   }
-  // As a thread of watches does it, but for its longer waits; how long it was to wait in the end.
+  // Steps as a thread of watches does, without its longer waits; returns the last
+  // wait.
   int64_t StepUntil(ReflectorHealth health) {
     int64_t wait_ns = 0;
     for (int i = 0; i < 200; ++i) {

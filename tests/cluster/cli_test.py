@@ -24,7 +24,7 @@ from policies_test import policy
 from whole_cluster import Cluster, Proxy, wait_for
 
 CHECKOUT = {"workloadRefs": [{"kind": "Deployment", "name": "checkout"}]}
-# What a person of a team is given: no more than the namespace.
+# Rights of a person of a team: no more than the namespace.
 DEVELOPER = [
     {"apiGroups": ["firetower.dev"], "resources": ["profilingpolicies"], "verbs": ["get", "list", "create", "delete"]},
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]},
@@ -51,7 +51,7 @@ class Person:
 
 
 def account(cluster, name, rules):
-    """Of namespace shop; its token."""
+    """Makes an account in namespace shop and returns its token."""
     about = {"name": name, "namespace": "shop"}
     group = "rbac.authorization.k8s.io"
     cluster.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about},

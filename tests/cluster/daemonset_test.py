@@ -25,7 +25,7 @@ from whole_cluster import Cluster, Proxy, wait_for
 
 # <linux/capability.h>: DAC_READ_SEARCH, SYS_PTRACE, SYSLOG, PERFMON, BPF, CHECKPOINT_RESTORE.
 CAPABILITIES = sum(1 << bit for bit in (2, 19, 34, 38, 39, 40))
-# What this machine lacks, and not the pod: nobody may change them from within one.
+# Checks that fail because of this machine and not of the pod: nobody may change these settings from within one.
 OF_THE_MACHINE = {"clock", "perf-mlock"}
 HERTZ = 49
 
@@ -136,7 +136,7 @@ def judge_flow(case, cluster):
 
 
 def judge_memory(case, agent):
-    """Of the pod, its BPF maps and page cache included."""
+    """Checks the memory of the pod, its BPF maps and page cache included."""
     root = cgroup_root("v1:memory") or cgroup_root("v2")
     found = next(root.glob(f"kubepods/**/pod{agent.pod['metadata']['uid']}"))
     for name in ("memory.usage_in_bytes", "memory.current"):
@@ -152,7 +152,7 @@ def stored_seconds(store, names):
 
 
 def judge_replaced(case, cluster, agent, pods):
-    """What the pod had sampled is written before it ends, on the node; the next one goes on."""
+    """A pod writes its samples before it ends, on the node; the next one goes on."""
     counted = agent.metrics().sum("firetower_cpu_seconds_total", namespace="shop", container="cart")
     began = time.monotonic()
     cluster.kubectl("-n", "firetower", "delete", "pod", agent.name)

@@ -42,12 +42,12 @@ POD = {
         }
     ],
 }
-# Of which there are no objects here.
+# Definition without objects here.
 DEFINITION = "clusterprofilingpolicies"
 
 
 def start_pod(kube, engine):
-    """As the kubelet of node-1 and its runtime would."""
+    """Makes a pod as the kubelet of node-1 and its runtime would."""
     spec = {"nodeName": "node-1", "containers": [{"name": "cart", "image": "none"}]}
     made = kube.create(PODS, {"metadata": POD, "spec": spec})
     if made.status != 201:
@@ -125,9 +125,9 @@ def judge(case, shown):
 
 
 def judge_links(case, hub, shown, token):
-    """What panels lead to is what the hub answers, to who may read all; e2e.dashboards follows every link."""
+    """The hub answers the links of panels, for a user who may read all; e2e.dashboards follows every link."""
     address = f"http://127.0.0.1:{hub.port}"
-    # Of one dashboard all: what is stored is twenty minutes old.
+    # One dashboard gets the whole hour: the stored windows are twenty minutes old.
     hour = {"__from": str(int(time.time() * 1000) - 3600 * 1000)}
     paths = {
         panels.filled(link.url, {**shown.values[AGENTS], **hour}).removeprefix(address): link

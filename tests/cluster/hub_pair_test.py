@@ -115,7 +115,7 @@ def judge_writing(case, pair, hubs):
     case.check("catalogs are written, and an hour's merged", took is not None, f"{took or 0:.0f} s: {figures(hubs)}")
     case.check("by two that both lead", all(hub.leads() for hub in hubs))
     pair.judge("while both write them")
-    # What is of the same bundles has the same name, whoever writes it.
+    # Objects of the same bundles have the same name, whoever writes them.
     lists = collections.Counter(str(pathlib.PurePath(name).parent) for name in pair.bucket.catalogs() if "/bundles-" in name)
     case.check("each time has one list of bundles", lists and set(lists.values()) == {1}, dict(lists))
 
@@ -139,7 +139,7 @@ def judge_late(case, pair, one, other, start_again):
         pair.ask_until(both, lambda: False, 5)
         pair.judge("with them in catalogs")
         pair.bucket.remove_catalogs()
-        # What came after its last look a hub knew by the other's catalogs alone, and finds with its next one.
+        # A hub knew the bundles since its last look by the other's catalogs alone, and finds them with its next one.
         took = pair.ask_until(both, lambda: all(pair.answers(hub)[0] == WEB * pair.bucket.windows for hub in both),
                               3 * ROUND_SECONDS, *counts)
         pair.judge("with all catalogs deleted")

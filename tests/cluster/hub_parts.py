@@ -40,7 +40,7 @@ def account_token(kube, account, bound=None):
 
 
 def agent_token(kube, node):
-    """As the kubelet asks for the one of the agent's pod on that node."""
+    """Returns the token of the agent's pod on that node, as the kubelet asks for it."""
     pod = kube.create("/api/v1/namespaces/firetower/pods", {
         "metadata": {"name": f"agent-{node}"},
         "spec": {"nodeName": node, "serviceAccountName": "firetower-agent",

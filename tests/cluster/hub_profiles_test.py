@@ -100,7 +100,7 @@ def judge_unknown(case, hub):
 
 
 def judge_team(case, hub, token):
-    """Who may read the profiles of shop."""
+    """A user who may read the profiles of shop gets these and no others."""
     case.check("who may read a namespace's profiles gets them",
                api.until(lambda: ask(hub, "/api/v1/profile", token, q=SHOP).status == 200, 30))
     got = samples(ask(hub, "/api/v1/profile", token, q=SHOP))

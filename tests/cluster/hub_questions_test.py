@@ -20,7 +20,7 @@ PROFILES = {"apiGroups": ["firetower.dev"], "resources": ["profilingpolicies/pro
 
 
 def account(cluster, name, rules):
-    """Of namespace shop, with rules by namespace; its token."""
+    """Makes an account in namespace shop, with rules by namespace, and returns its token."""
     subject = {"kind": "ServiceAccount", "name": name, "namespace": "shop"}
     objects = [{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "shop"}}]
     for namespace, granted in rules.items():

@@ -25,7 +25,7 @@ AGENTS = int(os.environ.get("FIRETOWER_SCALE_AGENTS", "5000"))
 WATCHERS = int(os.environ.get("FIRETOWER_SCALE_WATCHERS", "100"))
 OTHER_ROWS = 9  # of other policies, so that a report is as large as usual
 WRITERS = 8
-# What the hub and the agents keep (k8s/status/aggregate.h): at most 50 reports a second, as a span.
+# Bound that hub and agents keep (k8s/status/aggregate.h): at most 50 reports a second, as a span.
 SPAN = max(1.0, AGENTS / 50)
 
 

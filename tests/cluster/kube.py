@@ -126,7 +126,7 @@ def install_definitions(kube):
 
 
 def folder_of(document):
-    """Where objects of a manifest's kind are created."""
+    """Returns the path where objects of a manifest's kind are created."""
     kind = document["kind"].lower()
     plural = kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
     version = document["apiVersion"]

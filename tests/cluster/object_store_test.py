@@ -39,7 +39,7 @@ WINDOW_SECONDS = 10
 LOAD_SECONDS = 40
 ARRIVAL_SECONDS = 60
 REFUSED_SECONDS = 120
-# Of half a CPU each, by their limits.
+# Number of pods, each limited to half a CPU.
 PODS = 2
 AGENT = "app.kubernetes.io/component=agent"
 HUB = "app.kubernetes.io/name=firetower-hub"
@@ -166,7 +166,7 @@ def judge_reader(case, cluster, reader, load):
 
 
 def judge_visitor(case, cluster, visitor, hub):
-    """Who may reach the hub and read no profiles."""
+    """The visitor may reach the hub and read no profiles."""
     path = cluster.folder / "none.pb.gz"
     done = visitor.ask("get", '{workload="checkout"}', "-n", "shop", "-f", path)
     case.check("without the right get is refused, and writes nothing", done.returncode == 5 and "refuses" in done.stderr
@@ -238,7 +238,7 @@ def main():
     case = Case("cluster.object-store")
     case.need("go", "curl")
     folder = object_store.built_server(case)
-    # As AWS's are, with characters that URLs write otherwise.
+    # The secret has AWS's form, with characters that URLs encode.
     secret = base64.b64encode(secrets.token_bytes(27) + b"\xff\xff\xfe").decode()
     watch = secrets_seen.Watch({"secret key": secret})
     with Cluster(case) as cluster, servers.started("versitygw", folder, address=SERVER[0], network=NETWORK,

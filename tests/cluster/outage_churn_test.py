@@ -67,7 +67,7 @@ class SteadyPod:
         self.outer.rmdir()
 
     def cpu_seconds(self):
-        """Of all its containers, as the kernel counted."""
+        """Returns the CPU time of all its containers, as the kernel counted it."""
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return self.before + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -102,8 +102,8 @@ def judge_outage(case, server, daemon, pods):
 
 
 def judge_steady(case, daemon, pods):
-    """What was stored of those that went on is what the kernel counted, to their end and under their names. Not by
-    /metrics: there the series of a container end two minutes after it."""
+    """The stored profiles of steady pods equal the kernel's counts, to their end and under their
+    names. /metrics cannot be used: there the series of a container end two minutes after it."""
     stored, comms, containers = collections.Counter(), {}, {}
     for space, who, what, profile in pprof.read_store(daemon.store):
         if who in {one.name for one in pods.values()}:

@@ -51,7 +51,7 @@ class Account:
         self.rotate()
 
     def rotate(self):
-        """As kubelet does it; the token of before is worth nothing any more. Returns that."""
+        """Makes a new token as kubelet does, revokes the old one and returns the old one."""
         before = self.file.read_text() if self.file.exists() else ""
         self.count += 1
         name = f"token-{self.count}"
@@ -77,7 +77,7 @@ def watching_seconds(daemon):
 
 
 class Meter:
-    """What the daemon does about the API server over a time: whether it spins."""
+    """Meter of the daemon's requests to the API server over a time: it tells whether the daemon spins."""
 
     def __init__(self, daemon, proxy):
         self.daemon = daemon
@@ -152,7 +152,7 @@ def judge_outage(case, cluster, daemon, proxy, account):
 
 
 def judge_sums(case, daemon, truth, pods, before):
-    """What the daemon counted since is what the kernel did."""
+    """The counts of the daemon since then equal those of the kernel."""
     for name, one in pods.items():
         spent = truth.cpu_seconds(one) - before[name][0]
         seen = counted(daemon, namespace="shop", pod=name, container="cart") - before[name][1]

@@ -21,7 +21,7 @@ def report(name, version="1"):
 
 
 def token(kube, account, bound=None):
-    """As the kubelet asks for a pod's; without a pod, as `kubectl create token` does."""
+    """Asks for a pod's token as the kubelet does; without a pod, as `kubectl create token` does."""
     spec = {"boundObjectRef": bound} if bound else {}
     made = kube.create(f"{ACCOUNTS}/{account}/token", {
         "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 600, **spec}})
@@ -100,7 +100,7 @@ def other_tokens(case, kube):
 
 
 def rights(case, agent):
-    """What an agent needs, and that it has no more."""
+    """An agent has the rights that it needs, and no more."""
     for resource in ("firetower.dev/v1alpha1/profilingpolicies", "firetower.dev/v1alpha1/clusterprofilingpolicies"):
         case.check(f"lists {resource}", agent.get(f"/apis/{resource}").status == 200)
     for resource in ("pods", "nodes", "namespaces"):

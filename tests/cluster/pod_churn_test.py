@@ -30,10 +30,10 @@ PODS = int(os.environ.get("FIRETOWER_CHURN_PODS", "1000"))
 A_SECOND = 20
 BURN_SECONDS = 0.03
 HERTZ = 499
-# Of pods and of their tasks: what else the machine runs has samples too.
+# Mark in the names of pods and of their tasks: other programs of the machine have samples too.
 MARK = f"p{secrets.token_hex(3)}-"
 PATH = "/api/v1/namespaces/default/pods"
-# What else the machine runs has names, too, which the daemon would grow by.
+# Policy for the pods alone: names of other programs of the machine would make the daemon grow.
 PODS_ALONE = f"""
 apiVersion: firetower.dev/v1alpha1
 kind: ClusterProfilingPolicy

@@ -66,7 +66,7 @@ def deployment(name, replicas, *arguments):
 
 
 class Truth:
-    """What Kubernetes and the kernel say of pods; nothing of it comes from the daemon."""
+    """Truth about pods from Kubernetes and the kernel; nothing of it comes from the daemon."""
 
     def __init__(self, cluster):
         self.cluster = cluster

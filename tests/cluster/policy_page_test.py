@@ -35,7 +35,7 @@ def enum(schema, *path):
 
 
 def judge_page(case, policies):
-    """What a page must have is what the definitions know, not a list of our own."""
+    """The page has to cover the definitions, not a list of our own."""
     specs = {one["spec"]["names"]["kind"]: one["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
              for one in api.definitions() if one["spec"]["names"]["kind"] != "ProfilingNode"}
     schema = specs["ClusterProfilingPolicy"]

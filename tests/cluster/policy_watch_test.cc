@@ -58,7 +58,7 @@ class PolicyWatch : public ::testing::Test {
         R"("spec":{{"mode":"General","targets":{{"podSelector":{{"matchLabels":{{}}}}}}}}}})",
         kind, name);
   }
-  // What the control thread does: waits for the descriptor, and looks.
+  // Waits for the descriptor and looks, as the control thread does.
   template <typename Holds>
   bool Until(Holds holds, int timeout_ms = 2000) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
@@ -114,7 +114,7 @@ TEST_F(PolicyWatch, FollowsWhatAPersonApplies) {
   EXPECT_TRUE(Until([&] { return objects_.policies().empty(); }));
 }
 
-// What is held back by a finalizer is gone for us: its owner has deleted it.
+// An object that a finalizer holds back is gone for us: its owner has deleted it.
 TEST_F(PolicyWatch, APolicyThatIsBeingDeletedStops) {
   ASSERT_EQ(Call("POST", kPolicies, Policy("held")), 201);
   const std::string held = std::string(kPolicies) + "/held";

@@ -48,7 +48,7 @@ TOTAL_SECONDS = 360
 # Between the trigger's policy and the step.
 IDLE_SECONDS = 5
 STEP_CPU_SECONDS = 6
-# Of its limit, from none at all: of what a busy machine leaves it as well.
+# Threshold of the trigger in per cent of the limit; the load starts from none, and crosses it on a busy machine too.
 STEP_PERCENT = 20
 # To an answer: a window ends (10 s), is uploaded in the 10 s after that, and a hub looks every minute; and some more.
 ARRIVAL_SECONDS = 120
@@ -56,12 +56,12 @@ ARRIVAL_SECONDS = 120
 LOOK_SECONDS = 70
 # Slices without a sample are part of no window: a busy machine may make small gaps.
 GAP_SECONDS = 2
-# What Kubernetes makes in a namespace or of a definition by itself, and what this test made in the release's namespace.
+# Objects that Kubernetes makes by itself in a namespace or for a definition, and those of this test in the release's.
 KEPT = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default"), ("APIService", "v1alpha1.firetower.dev"),
         ("Namespace", SPACE), ("Secret", "bucket"), ("Role", "reader"), ("RoleBinding", "reader")}
 DEFINITIONS = {("CustomResourceDefinition", f"{kind}.firetower.dev")
                for kind in ("profilingpolicies", "clusterprofilingpolicies", "profilingnodes")}
-# What stays besides: this test's policies, and the agent's report, which is the Node's and goes with it.
+# Objects that stay as well: this test's policies, and the agent's report, which is the Node's and goes with it.
 OBJECTS = {("ProfilingPolicy", name) for name in ("checkout", "locks", "step")} | {("ProfilingNode", "node-1")}
 
 
@@ -84,14 +84,14 @@ class Way:
         return self.truth.cpu_seconds(self.one) - self.spent_before
 
     def listed(self, selector, *arguments):
-        """What is stored, oldest first, as kubectl firetower tells it."""
+        """Lists the stored profiles, oldest first, by kubectl firetower."""
         done = self.reader.ask("profiles", selector, "-n", "shop", "--from", f"{self.began:.0f}", "-k", "1000", "-o",
                                "json", *arguments)
         rows = json.loads(done.stdout)["rows"] if done.returncode == 0 else []
         return sorted((row for row in rows if row.get("id")), key=lambda row: row["start_ms"])
 
     def checks(self):
-        """What doctor of the cluster finds, by name."""
+        """Returns the checks of the cluster's doctor, by name."""
         done = self.admin.ask("doctor", "-o", "json")
         return {one["name"]: one for one in json.loads(done.stdout)["checks"]} if done.stdout else {}
 
@@ -133,7 +133,7 @@ def judge_install(way):
 
 
 def start_load(way):
-    """What burns, what does as well and is nobody's business, and what will; a policy, and who may read."""
+    """Starts a pod that burns, one that burns without a policy, and one that will burn; makes a policy and a reader."""
     cluster = way.cluster
     cluster.namespace("shop")
     idle = pod("steady", {"containers": [container("steady", "0.05", "stay")]}, labels={"app": "steady"})
@@ -141,7 +141,7 @@ def start_load(way):
                   limited(deployment("innocent", 1, "3600"), cpu="200m"), limited(idle, cpu="300m"))
     way.reader = Person(cluster, Proxy(), "reader", account(cluster, "reader", {SPACE: [LIST, FORWARD]}),
                         secrets_seen.Watch({}))
-    # As the notes say it.
+    # The notes tell this command.
     cluster.kubectl("-n", "shop", "create", "rolebinding", "profiles", "--clusterrole=firetower-profile-reader",
                     "--serviceaccount=shop:reader")
     way.one = next(iter(wait_for(lambda: way.truth.running("app=checkout")).values()))
@@ -236,7 +236,7 @@ def judge_trigger(way):
 
 
 def judge_status(way):
-    """As a person reads it."""
+    """Checks the status that a person reads."""
     case, cluster = way.case, way.cluster
     wait_for(lambda: condition(cluster, "checkout", "Ready")[0].startswith("True"), 60)
     wait_for(lambda: condition(cluster, "locks", "Accepted")[0], 30)
@@ -269,14 +269,14 @@ def bundle_of(row):
 
 
 def started_at(cluster, name):
-    """Of an agent's container, s since 1970, to the second."""
+    """Returns the start of an agent's container, s since 1970, to the second."""
     told = cluster.kubectl("-n", SPACE, "get", "pod", name, "-o",
                            "jsonpath={.status.containerStatuses[0].state.running.startedAt}")
     return datetime.datetime.fromisoformat(told.replace("Z", "+00:00")).timestamp()
 
 
 def run_of(row):
-    """Of an agent, from start to end: part of its objects' names."""
+    """Returns an agent's run, the part of its objects' names that is fixed from start to end."""
     return re.search(r"-([0-9a-z]{8})\.zip$", bundle_of(row)).group(1)
 
 
