@@ -10,7 +10,7 @@ void StoreHealth::OnStoreOperation(std::string_view operation, const Status& res
     LastTries& tries = operation == "put" ? puts_ : spooled_;
     (result ? tries.succeeded_ns : tries.failed_ns) = clock_.MonotonicNs();
     tries.error.reset();
-    if (!result) tries.error.emplace(result.error());
+    if (!result) tries.error = result.error();
   }
   if (next_ != nullptr) next_->OnStoreOperation(operation, result, duration_ns);
 }
