@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "symbolizer/demangle.h"
@@ -133,6 +134,9 @@ FrameName FrameNamer::NamedFrames(uint32_t table, uint64_t address) {
 
 namespace {
 
+// Bounds what a window remembers of files without a symbol: the paths of more are not told.
+constexpr size_t kMaxNoSymbolFiles = 1000;
+
 std::optional<NameLoss> LossOf(Unread unread) {
   switch (unread) {
     case Unread::kNot:
@@ -158,11 +162,17 @@ void FrameNamer::CountLoss(const Frame& frame, const Module& module) {
   if (module.kind != ModuleKind::kFile) return;
   const auto table = tables_.find(frame.module);
   const bool is_read = table != tables_.end() && table->second.found.table != nullptr;
-  if (is_read) return count(NameLoss::kNoSymbol);
+  const auto count_no_symbol = [&] {
+    if (no_symbol_.size() < kMaxNoSymbolFiles || no_symbol_.contains(module.path))
+      ++no_symbol_[module.path];
+    count(NameLoss::kNoSymbol);
+  };
+  if (is_read) return count_no_symbol();
   if (const auto loss = LossOf(module.unread.load(std::memory_order_relaxed))) return count(*loss);
   const bool has_none =
       table != tables_.end() && table->second.found.state == SymbolCache::State::kNegative;
-  count(has_none ? NameLoss::kNoSymbol : NameLoss::kNotYet);
+  if (has_none) return count_no_symbol();
+  count(NameLoss::kNotYet);
 }
 
 NameFacts FrameNamer::TakeFacts() {
@@ -176,6 +186,14 @@ NameFacts FrameNamer::TakeFacts() {
     NameFacts::Loss& to = facts.losses[static_cast<size_t>(*loss)];
     if (to.files++ == 0) to.example = module->path;
   }
+  NameFacts::Loss& no_symbol = facts.losses[static_cast<size_t>(NameLoss::kNoSymbol)];
+  no_symbol.files = no_symbol_.size();
+  uint64_t most = 0;
+  for (const auto& [path, frames] : no_symbol_) {
+    if (frames > most) no_symbol.example = path;
+    most = std::max(most, frames);
+  }
+  no_symbol_.clear();
   return facts;
 }
 

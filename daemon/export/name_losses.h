@@ -27,9 +27,10 @@ inline constexpr size_t kNameLosses = 8;
 struct NameFacts {
   struct Loss {
     uint64_t frames = 0;
-    // Files that stacks showed lately and that this reason holds for; of kGone to kNotElf alone.
+    // Files that stacks showed lately and that this reason holds for; of kGone to kNotElf and of
+    // kNoSymbol alone.
     uint64_t files = 0;
-    std::string example = {};  // the path of one
+    std::string example = {};  // the path of one; of kNoSymbol the one with most frames
   };
   uint64_t frames = 0;  // with a name or without, the kernel's too
   std::array<Loss, kNameLosses> losses = {};

@@ -47,7 +47,8 @@ constexpr Reason kReasons[kNameLosses] = {
 
 std::string Describe(const NameFacts::Loss& loss, const Reason& reason, double share) {
   std::string text = fmt::format("{:.1f}%: {}", share * 100, reason.text);
-  if (loss.files > 0) text += fmt::format(" ({} files, one is {})", loss.files, loss.example);
+  if (loss.files > 1) text += fmt::format(" ({} files, one is {})", loss.files, loss.example);
+  if (loss.files == 1) text += fmt::format(" ({})", loss.example);
   return text;
 }
 

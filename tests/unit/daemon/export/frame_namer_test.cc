@@ -76,6 +76,8 @@ TEST_F(FrameNamerTest, TellsWhyFramesHaveNoName) {
   const NameFacts facts = namer_.TakeFacts();
   EXPECT_EQ(facts.frames, 4u);
   EXPECT_EQ(loss_of(facts, NameLoss::kNoSymbol).frames, 1u);
+  EXPECT_EQ(loss_of(facts, NameLoss::kNoSymbol).files, 1u);
+  EXPECT_EQ(loss_of(facts, NameLoss::kNoSymbol).example, code_.module(app_).path);
   EXPECT_EQ(loss_of(facts, NameLoss::kMemory).frames, 1u);
   EXPECT_EQ(loss_of(facts, NameLoss::kUnmapped).frames, 1u);
 
