@@ -47,30 +47,6 @@ bool IsBinaryFormat(Format format) {
   return format == Format::kPprof || format == Format::kGperftools;
 }
 
-}  // namespace
-
-std::string_view FormatName(Format format) {
-  return std::ranges::find(kNames, format, &Name::format)->name;
-}
-
-std::optional<Format> FormatOfName(std::string_view name) {
-  const auto* found = std::ranges::find(kNames, name, &Name::name);
-  if (found == std::end(kNames)) return std::nullopt;
-  return found->format;
-}
-
-std::optional<Format> FormatOfFile(std::string_view file_name) {
-  if (file_name.ends_with(".gz")) file_name.remove_suffix(3);
-  for (const Name& extension : kExtensions) {
-    if (file_name.ends_with(extension.name)) return extension.format;
-  }
-  return std::nullopt;
-}
-
-bool IsPackedFile(std::string_view bytes) { return IsPacked(bytes); }
-
-namespace {
-
 // A file's bytes, unpacked, without the mark that some editors put before a text.
 struct Opened {
   std::string_view bytes = {};
@@ -90,7 +66,7 @@ Result<Opened> Open(const Unpacked& file, const DecodeOptions& options) {
     opened.format = *options.format;
   } else {
     ASSIGN_OR_RETURN(opened.format, DetectFormat(opened.bytes, file.name));
-    opened.is_guess = file.way.empty() && FormatOfFile(file.name) != Format::kPprof;
+    opened.is_guess = FormatOfFile(file.name) != Format::kPprof;
   }
   if (!IsBinaryFormat(opened.format) && opened.bytes.starts_with(kByteOrderMark)) {
     opened.bytes.remove_prefix(kByteOrderMark.size());
@@ -108,21 +84,20 @@ Result<Profile> WithRemedy(Result<Profile> profile) {
   return Error(ErrorCode::kCorrupt, profile.error().message(), kSaidByMessage);
 }
 
-// What was taken for pprof may be a text with one odd byte in it.
+// Returns the error for a file that was taken for pprof, and may be a text with one odd byte in it
+// or no profile at all.
 Error WithGuess(const Opened& opened, const Error& error) {
-  const auto odd = std::ranges::find_if(opened.bytes, IsBinaryByte);
-  if (!opened.is_guess || error.code() != ErrorCode::kCorrupt || odd == opened.bytes.end())
+  if (!opened.is_guess || error.code() != ErrorCode::kCorrupt || BeginsAsPprof(opened.bytes))
     return error;
+  if (!IsNearlyText(opened.bytes)) return UnknownFormat();
+  const auto odd = std::ranges::find_if(opened.bytes, IsBinaryByte);
+  if (odd == opened.bytes.end()) return error;
   return {
       ErrorCode::kCorrupt,
       fmt::format("{}; it was taken for pprof because byte {} is 0x{:02x}, which no text has: "
                   "take that out if it is one",
                   error.message(), odd - opened.bytes.begin(), static_cast<unsigned char>(*odd))};
 }
-
-}  // namespace
-
-namespace {
 
 Result<Profile> Decode(const Opened& opened, const DecodeOptions& options,
                        std::vector<std::string>* notes) {
@@ -172,7 +147,39 @@ UnpackOptions UnpackOptionsOf(const DecodeOptions& options, bool all_entries) {
       .max_bytes = options.limits.max_bytes, .entry = options.entry, .all_entries = all_entries};
 }
 
+// Some sum of these values may, as of equal stacks with different labels, which folded ones add up:
+// the total of their sizes does.
+bool MayPassInt64(const Profile& profile, uint32_t value_index) {
+  int64_t sizes = 0;
+  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
+    const int64_t value = profile.sample(i).values[value_index];
+    if (value == INT64_MIN) return true;
+    if (__builtin_add_overflow(sizes, value < 0 ? -value : value, &sizes)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string_view FormatName(Format format) {
+  return std::ranges::find(kNames, format, &Name::format)->name;
+}
+
+std::optional<Format> FormatOfName(std::string_view name) {
+  const auto* found = std::ranges::find(kNames, name, &Name::name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return found->format;
+}
+
+std::optional<Format> FormatOfFile(std::string_view file_name) {
+  if (file_name.ends_with(".gz")) file_name.remove_suffix(3);
+  for (const Name& extension : kExtensions) {
+    if (file_name.ends_with(extension.name)) return extension.format;
+  }
+  return std::nullopt;
+}
+
+bool IsPackedFile(std::string_view bytes) { return IsPacked(bytes); }
 
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
                               const DecodeOptions& options, std::vector<std::string>* notes) {
@@ -193,22 +200,6 @@ Status AddToMerge(std::string_view bytes, std::string_view file_name, const Deco
     return WithWay(file, AddOne(file, options, merger, notes));
   });
 }
-
-namespace {
-
-// Some sum of these values may, as of equal stacks with different labels, which folded ones add up:
-// the total of their sizes does.
-bool MayPassInt64(const Profile& profile, uint32_t value_index) {
-  int64_t sizes = 0;
-  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
-    const int64_t value = profile.sample(i).values[value_index];
-    if (value == INT64_MIN) return true;
-    if (__builtin_add_overflow(sizes, value < 0 ? -value : value, &sizes)) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Result<std::string> EncodeProfile(const Profile& profile, Format format,
                                   const EncodeOptions& options) {

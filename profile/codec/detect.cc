@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/json.h"
 #include "profile/codec/foreign.h"
 #include "profile/codec/gperftools.h"
 #include "profile/codec/perf/layout.h"
@@ -97,6 +98,36 @@ bool IsBinaryByte(char c) {
   return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f';
 }
 
+bool IsNearlyText(std::string_view bytes) {
+  bytes = bytes.substr(0, kLookBytes);
+  // Of random bytes one in nine is of these, and half are beyond ASCII.
+  const auto odd = static_cast<size_t>(std::ranges::count_if(bytes, IsBinaryByte));
+  const auto beyond_ascii = static_cast<size_t>(
+      std::ranges::count_if(bytes, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }));
+  return odd <= bytes.size() / 16 && (beyond_ascii <= bytes.size() / 4 || IsValidUtf8(bytes));
+}
+
+bool BeginsAsPprof(std::string_view bytes) {
+  constexpr uint32_t kLastField = 15;  // doc_url
+  constexpr int kEnough = 2;           // one may be there by chance
+  WireReader in(bytes);
+  WireField field;
+  for (int i = 0; i < kEnough; ++i) {
+    if (in.empty() || !in.ReadField(&field) || field.number > kLastField) return false;
+    // Messages and texts come first; the numbers behind them may be in any order.
+    constexpr uint32_t kMessages = 6;
+    if (field.number <= kMessages && !field.is_bytes) return false;
+  }
+  return true;
+}
+
+Error UnknownFormat() {
+  return {ErrorCode::kCorrupt,
+          "this is of no format that Firetower knows: give a file of pprof, folded stacks, "
+          "speedscope's JSON, the text of perf script, or gperftools' CPU profile",
+          kSaidByMessage};
+}
+
 bool IsBlankText(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
@@ -107,15 +138,15 @@ Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) 
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   if (IsGperftools(bytes)) return Format::kGperftools;
   if (std::optional<Error> foreign = ForeignFile(bytes)) return *std::move(foreign);
+  if (std::optional<Error> damaged = DamagedGperftools(bytes)) return *std::move(damaged);
   if (IsBinary(bytes)) return FormatOfOddText(bytes).value_or(Format::kPprof);
   const size_t first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
   std::optional<Format> format = FormatOfText(bytes);
   if (!format) format = FormatOfPackedFile(file_name);
   if (format) return *format;
-  return Error(ErrorCode::kCorrupt,
-               "this is no profile that can be read: pprof, folded stacks, speedscope's JSON, what "
-               "perf script prints and gperftools' CPU profiles are");
+  // A text may be of a format that --input-format names, and an error of that says more.
+  return Error(ErrorCode::kCorrupt, UnknownFormat().message());
 }
 
 }  // namespace firetower::profile

@@ -101,7 +101,7 @@ class FoldedDecoder {
 
   Status AddLine(std::string_view line, size_t number) {
     if (HasCountBeforeReturn(line)) {
-      return LineError("folded", number, kLoneReturn, line);
+      return LineError("folded", number, kLoneReturn, line, kSaidByMessage);
     }
     std::string_view stack = line;
     int64_t values[2] = {0, 0};

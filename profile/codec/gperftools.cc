@@ -24,6 +24,7 @@ namespace {
 constexpr size_t kHeaderWords = 5;
 constexpr uint64_t kNsPerUs = 1000;
 constexpr uint64_t kMaxPeriodUs = INT64_MAX / kNsPerUs;
+constexpr uint64_t kMostLikelyPeriodUs = 10'000'000;  // CPUPROFILE_FREQUENCY is a whole number
 
 struct WordForm {
   size_t bytes = 8;
@@ -76,6 +77,43 @@ std::optional<Header> ReadHeader(std::string_view bytes) {
   return std::nullopt;
 }
 
+// Returns the error for a header in which a word is missing or wrong; nothing where the first words
+// are those of none in any form.
+std::optional<Error> HeaderError(std::string_view bytes) {
+  constexpr uint64_t kMostWords = 16;  // a header of more is none
+  std::optional<Error> cut;
+  for (const WordForm form : kForms) {
+    WordReader in(bytes, form);
+    uint64_t words[kHeaderWords] = {};
+    const size_t count = std::min(in.left(), kHeaderWords);
+    for (size_t i = 0; i < count; ++i) in.Next(&words[i]);
+    if (count < 2 || words[0] != 0 || words[1] < 2 || words[1] >= kMostWords || words[2] != 0) {
+      continue;
+    }
+    if (words[1] == 3 && count < kHeaderWords) {
+      cut = Error(ErrorCode::kCorrupt,
+                  fmt::format("this is gperftools' CPU profile, cut off inside its header: {} bytes "
+                              "of {}; a program writes it when it calls ProfilerStop() or exits",
+                              bytes.size(), kHeaderWords * form.bytes),
+                  kGetItAgain);
+      continue;
+    }
+    if (words[1] != 3 && count >= 4 && words[3] != 0 && words[3] <= kMostLikelyPeriodUs) {
+      return Error(ErrorCode::kUnsupported,
+                   fmt::format("this is gperftools' CPU profile with a header of {} words, damaged "
+                               "or of a version with another header: record it with gperftools 2, "
+                               "whose header has {}",
+                               words[1] + 2, kHeaderWords));
+    }
+    if (words[1] == 3 && words[3] == 0 && words[4] == 0) {
+      return Error(ErrorCode::kUnsupported,
+                   "this is gperftools' CPU profile with a sampling period of 0, damaged or never "
+                   "started: record it again, with CPUPROFILE_FREQUENCY=100");
+    }
+  }
+  return cut;
+}
+
 struct MappedFile {
   uint64_t start = 0;
   uint64_t limit = 0;
@@ -103,7 +141,7 @@ std::optional<MappedFile> ParseMapsLine(std::string_view line) {
 }
 
 Error Corrupt(size_t position, std::string_view why) {
-  return {ErrorCode::kCorrupt, fmt::format("gperftools: byte {}: {}", position, why)};
+  return {ErrorCode::kCorrupt, fmt::format("gperftools: byte {}: {}", position, why), kGetItAgain};
 }
 
 class GperftoolsDecoder {
@@ -228,6 +266,10 @@ class GperftoolsDecoder {
 
 bool IsGperftools(std::string_view bytes) { return ReadHeader(bytes).has_value(); }
 
+std::optional<Error> DamagedGperftools(std::string_view bytes) {
+  return IsGperftools(bytes) ? std::nullopt : HeaderError(bytes);
+}
+
 Result<Profile> DecodeGperftools(std::string_view bytes, const ImportLimits& limits) {
   if (bytes.size() > limits.max_bytes) {
     return Error(ErrorCode::kExhausted,
@@ -235,7 +277,10 @@ Result<Profile> DecodeGperftools(std::string_view bytes, const ImportLimits& lim
                              limits.max_bytes));
   }
   const std::optional<Header> header = ReadHeader(bytes);
-  if (!header) return Corrupt(0, "no header of a CPU profile");
+  if (!header) {
+    if (std::optional<Error> damaged = HeaderError(bytes)) return *std::move(damaged);
+    return Error(ErrorCode::kCorrupt, "gperftools: byte 0: no header of a CPU profile");
+  }
   if (header->period_us > kMaxPeriodUs) return Corrupt(0, "a period that cannot be right");
   return GperftoolsDecoder(*header, limits).Decode(bytes);
 }

@@ -61,9 +61,9 @@ std::string Excerpt(std::string_view text) {
 }
 
 Error LineError(std::string_view format, size_t number, std::string_view why,
-                std::string_view line) {
+                std::string_view line, int sys_errno) {
   return {ErrorCode::kCorrupt,
-          fmt::format("{} line {}: {}: '{}'", format, number, why, Excerpt(line))};
+          fmt::format("{} line {}: {}: '{}'", format, number, why, Excerpt(line)), sys_errno};
 }
 
 }  // namespace firetower::profile

@@ -41,8 +41,8 @@ bool ParseHex(std::string_view text, uint64_t* out);
 // The start of what a file holds, as an error message may show it.
 std::string Excerpt(std::string_view text);
 
-// kCorrupt: "<format> line <number>: <why>: '<excerpt>'".
-Error LineError(std::string_view format, size_t number, std::string_view why,
-                std::string_view line);
+// kCorrupt: "<format> line <number>: <why>: '<excerpt>'"; `sys_errno` is that of profile/import.h.
+Error LineError(std::string_view format, size_t number, std::string_view why, std::string_view line,
+                int sys_errno = 0);
 
 }  // namespace firetower::profile

@@ -110,7 +110,12 @@ Status UnpackZip(const Layer& zip, const UnpackOptions& options, const Visit& vi
 Status UnpackLayer(Layer layer, const UnpackOptions& options, const Visit& visit) {
   std::string held;
   while (IsPacked(layer.bytes)) {
-    if (layer.depth == kMaxLayers || (layer.is_of_zip && IsZip(layer.bytes))) {
+    if (layer.is_of_zip && IsZip(layer.bytes)) {
+      return Error(ErrorCode::kUnsupported,
+                   "it is a ZIP inside a ZIP: unpack the outer one with `unzip`, and give this one")
+          .Context(layer.way);
+    }
+    if (layer.depth == kMaxLayers) {
       return Error(ErrorCode::kUnsupported,
                    "it is packed too often: unpack it, and give what comes out")
           .Context(layer.way);

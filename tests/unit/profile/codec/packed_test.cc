@@ -140,6 +140,39 @@ TEST(Unpack, RefusesWhatIsCutOffOrDamaged) {
     EXPECT_FALSE(UnpackAll(bytes + "x", options));
   }
   for (size_t at = 4; at < FromHex(kZstd).size(); ++at) {
+std::string Little(uint64_t value, int bytes) {
+  std::string out;
+  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  return out;
+}
+
+// APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16: a ZIP of one stored file.
+std::string StoredZip(const std::string& name, const std::string& data) {
+  uint32_t crc = ~0u;
+  for (const char c : data) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0u);
+  }
+  const std::string common = Little(20, 2) + Little(0, 8) + Little(~crc, 4) +
+                             Little(data.size(), 4) + Little(data.size(), 4) +
+                             Little(name.size(), 2) + Little(0, 2);
+  const std::string local = "PK\x03\x04" + common + name + data;
+  const std::string central = "PK\x01\x02" + Little(20, 2) + common + Little(0, 14) + name;
+  return local + central + "PK\x05\x06" + Little(0, 4) + Little(1, 2) + Little(1, 2) +
+         Little(central.size(), 4) + Little(local.size(), 4) + Little(0, 2);
+}
+
+TEST(Unpack, SaysWhatToDoWithAZipInsideAZip) {
+  const std::string inner = StoredZip("a.folded", std::string(kFolded));
+  EXPECT_THAT(Parts(inner),
+              ElementsAre("a.folded|in the ZIP's file a.folded|" + std::string(kFolded)));
+  const auto outer = UnpackAll(StoredZip("b.zip", inner));
+  EXPECT_EQ(outer.error().code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(outer.error().message(),
+              HasSubstr("in the ZIP's file b.zip: it is a ZIP inside a ZIP: unpack the outer one "
+                        "with `unzip`"));
+}
+
     std::string damaged = FromHex(kZstd);
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
     const auto read = ZstdDecompress(damaged, 1 << 20);

@@ -92,6 +92,7 @@ TEST(FoldedDecode, RefusesLoneCarriageReturns) {
                            "main;x 1\r\nmain;a 3\rmain;b 4\r\n"}) {
     EXPECT_THAT(ErrorOf(text), HasSubstr("carriage return")) << text;
     EXPECT_THAT(ErrorOf(text), HasSubstr("`tr '\\r' '\\n' < FILE`")) << text;
+    EXPECT_EQ(DecodeFolded(text).error().sys_errno(), kSaidByMessage) << text;
   }
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 using ::firetower::testing::StackBuilder;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kFolded = "main;a 3\nmain;b 4\n";
 constexpr std::string_view kPerf = "app 1 1.000000: 1 cycles: \n\t 400123 main+0x1 (/app)\n\n";
@@ -212,6 +213,34 @@ TEST(DetectFormat, KnowsTextsByTheirLinesWhateverTheyHold) {
   EXPECT_EQ(DetectFormat("a\x01pp 1 1.000000: 1 cycles: \n\t 400123 main+0x1 (/app)\n", "").value(),
             Format::kPerfScript);
   EXPECT_EQ(DetectFormat("{\"name\":\"\x01\"}", "").value(), Format::kSpeedscope);
+}
+
+// Java's class files, GIF pictures and bytes of a generator begin with no field of profile.proto.
+TEST(DecodeProfile, SaysOfDataThatIsNoTextThatItKnowsNoSuchFormat) {
+  std::string random;
+  for (uint32_t i = 0, state = 1; i < 4096; ++i) {
+    state = state * 1664525 + 1013904223;
+    random += static_cast<char>(state >> 24);
+  }
+  const std::string zeros(40, '\0');
+  for (const std::string& data : {"\xca\xfe\xba\xbe" + zeros, "GIF89a" + zeros, random}) {
+    for (const std::string& bytes : {data, GzipCompress(data, 1)}) {
+      Merger merger;
+      for (const Error& error :
+           {DecodeProfile(bytes, "x").error(), AddToMerge(bytes, "x", {}, &merger).error()}) {
+        EXPECT_EQ(error.code(), ErrorCode::kCorrupt);
+        EXPECT_EQ(error.sys_errno(), kSaidByMessage);
+        EXPECT_THAT(error.message(), HasSubstr("no format that Firetower knows"));
+        EXPECT_THAT(error.message(), HasSubstr("perf script"));
+        EXPECT_THAT(error.message(), Not(HasSubstr("take that out")));
+      }
+    }
+  }
+  // It is a damaged pprof, however it is called, once its first fields are right.
+  const std::string pprof = EncodePprof(Small(), {.gzip = false});
+  const auto cut = DecodeProfile(pprof.substr(0, pprof.size() - 3), "x");
+  EXPECT_THAT(cut.error().message(), HasSubstr("pprof"));
+  EXPECT_THAT(cut.error().message(), Not(HasSubstr("no format")));
 }
 
 TEST(DecodeProfile, SaysWhichByteMadeATextBinary) {

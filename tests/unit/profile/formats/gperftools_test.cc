@@ -119,6 +119,35 @@ TEST(DecodeGperftools, RefusesWhatIsCutOff) {
   }
 }
 
+// The format's own page: 0, the slots behind this one (3), version 0, the period, padding.
+TEST(DetectFormat, NamesDamagedProfilesOfGperftools) {
+  for (const Form form : kForms) {
+    for (size_t size = 2 * form.bytes; size < 5 * form.bytes; ++size) {
+      const auto cut = DetectFormat(Words(form, kHeader).substr(0, size), "cpu.prof");
+      ASSERT_FALSE(cut) << size;
+      EXPECT_EQ(cut.error().code(), ErrorCode::kCorrupt);
+      EXPECT_EQ(cut.error().sys_errno(), kGetItAgain);
+      EXPECT_THAT(cut.error().message(), HasSubstr("gperftools' CPU profile, cut off inside"));
+    }
+    const std::string rest = Words(form, kRecords) + Words(form, kTrailer) + kMaps;
+    const auto idle = DetectFormat(Words(form, {0, 3, 0, 0, 0}) + rest, "");
+    EXPECT_EQ(idle.error().code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(idle.error().message(), HasSubstr("a sampling period of 0"));
+    for (const std::vector<uint64_t>& words :
+         {std::vector<uint64_t>{0, 2, 0, 10000}, std::vector<uint64_t>{0, 4, 0, 10000, 0, 0}}) {
+      const auto other = DetectFormat(Words(form, words) + rest, "");
+      ASSERT_FALSE(other);
+      EXPECT_EQ(other.error().code(), ErrorCode::kUnsupported);
+      EXPECT_THAT(other.error().message(),
+                  HasSubstr("a header of " + std::to_string(words.size()) + " words"));
+      EXPECT_FALSE(DecodeProfile(Words(form, words) + rest, "", {.format = Format::kGperftools}));
+    }
+  }
+  // Zeros are anything's.
+  EXPECT_THAT(DecodeProfile(std::string(40, '\0'), "").error().message(),
+              HasSubstr("no format that Firetower knows"));
+}
+
 TEST(DecodeGperftools, RefusesNumbersThatCannotBe) {
   const Form form{8, false};
   auto decode = [&](std::vector<uint64_t> record) {
