@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "profile/codec/packed/room.h"
 #include "profile/import.h"
 
 namespace firetower::profile {
@@ -47,7 +48,7 @@ Result<size_t> InflateMember(libdeflate_decompressor* decompressor, std::string_
   size_t room = std::min(ClaimedLength(bytes), ceiling);
   while (true) {
     // What is there from before is written over: only more than that costs zeros.
-    out->resize(begin + room);
+    MakeRoom(begin, begin + room, max_bytes, out);
     size_t used = 0;
     size_t written = 0;
     libdeflate_result result = libdeflate_gzip_decompress_ex(

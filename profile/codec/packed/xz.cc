@@ -4,15 +4,14 @@
 #include <fmt/core.h>
 #include <lzma.h>
 
-#include <algorithm>
 #include <cstdint>
 
+#include "profile/codec/packed/room.h"
 #include "profile/import.h"
 
 namespace firetower::profile {
 namespace {
 
-constexpr size_t kFirstRoom = 64 << 10;
 // `xz -9` has a dictionary of 64 MiB.
 constexpr uint64_t kMaxMemoryBytes = 128 << 20;
 
@@ -66,7 +65,7 @@ Result<std::string> XzDecompress(std::string_view bytes, size_t max_bytes) {
   while (code != LZMA_STREAM_END) {
     if (written == out.size()) {
       // One byte more than is allowed tells data of just that length from longer ones.
-      out.resize(std::min(max_bytes + 1, std::max(kFirstRoom, out.size() * 2)));
+      MakeRoom(written, NextRoom(written, max_bytes + 1), max_bytes + 1, &out);
     }
     stream->next_out = reinterpret_cast<uint8_t*>(out.data() + written);
     stream->avail_out = out.size() - written;

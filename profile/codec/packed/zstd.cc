@@ -5,16 +5,15 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
+#include "profile/codec/packed/room.h"
 #include "profile/import.h"
 
 namespace firetower::profile {
 namespace {
 
-constexpr size_t kFirstRoom = 64 << 10;
 
 struct FreeStream {
   void operator()(ZSTD_DCtx* stream) const { ZSTD_freeDCtx(stream); }
@@ -50,7 +49,7 @@ Result<std::string> ZstdDecompress(std::string_view bytes, size_t max_bytes) {
   while (input.pos < input.size || expected != 0) {
     if (written == out.size()) {
       // One byte more than is allowed tells data of just that length from longer ones.
-      out.resize(std::min(max_bytes + 1, std::max(kFirstRoom, out.size() * 2)));
+      MakeRoom(written, NextRoom(written, max_bytes + 1), max_bytes + 1, &out);
     }
     ZSTD_outBuffer output{.dst = out.data(), .size = out.size(), .pos = written};
     const size_t begin = input.pos;

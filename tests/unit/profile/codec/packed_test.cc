@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <lzma.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zstd.h>
 
+#include <functional>
 #include <vector>
 
 #include "profile/codec/gzip.h"
@@ -94,6 +100,28 @@ TEST(Unpack, ReadsWhatOtherToolsWrite) {
               ElementsAre("file|after xz -d|" + folded + folded));
 }
 
+// Returns by how much a process that does `work` grows beyond what it begins with; 0: it failed.
+size_t PeakBytesOf(const std::function<bool()>& work) {
+  int ends[2];
+  if (pipe(ends) != 0) return 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    rusage before = {};
+    rusage after = {};
+    getrusage(RUSAGE_SELF, &before);
+    const bool done = work();
+    getrusage(RUSAGE_SELF, &after);
+    const long grown = after.ru_maxrss - before.ru_maxrss;
+    _exit(done && write(ends[1], &grown, sizeof grown) == sizeof grown ? 0 : 1);
+  }
+  close(ends[1]);
+  long grown = 0;
+  if (read(ends[0], &grown, sizeof grown) != sizeof grown) grown = 0;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return static_cast<size_t>(grown) << 10;
+}
+
 TEST(Unpack, LetsAFileOfAZipBeChosen) {
   const std::string zip = FromHex(kZipOfTwo);
   const std::string b = "b.folded|in the ZIP's file b.folded|main;c 5\n";
@@ -112,34 +140,6 @@ TEST(Unpack, LetsAFileOfAZipBeChosen) {
   EXPECT_EQ(UnpackAll(kFolded, {.entry = "a"}).error().code(), ErrorCode::kNotFound);
 }
 
-TEST(Unpack, BoundsWhatComesOut) {
-  for (std::string_view hex : {kZstd, kXz, kZipOfTwo, kZipOfOne}) {
-    const std::string bytes = FromHex(hex);
-    EXPECT_TRUE(UnpackAll(bytes, {.max_bytes = 54, .all_entries = true}));
-    EXPECT_EQ(UnpackAll(bytes, {.max_bytes = 17, .all_entries = true}).error().code(),
-              ErrorCode::kExhausted);
-  }
-  EXPECT_TRUE(ZstdDecompress(FromHex(kZstd), kFolded.size()));
-  EXPECT_TRUE(XzDecompress(FromHex(kXz), kFolded.size()));
-  std::string nested(kFolded);
-  for (int i = 0; i < 4; ++i) nested = GzipCompress(nested, 1);
-  EXPECT_THAT(Parts(nested), ::testing::SizeIs(1));
-  EXPECT_THAT(UnpackAll(GzipCompress(nested, 1)).error().message(), HasSubstr("packed too often"));
-}
-
-TEST(Unpack, RefusesWhatIsCutOffOrDamaged) {
-  for (std::string_view hex : {kZstd, kXz, kZipOfTwo, kZipOfOne, kZipStreamed}) {
-    const std::string bytes = FromHex(hex);
-    const UnpackOptions options{.all_entries = true};
-    ASSERT_TRUE(UnpackAll(bytes, options));
-    for (size_t size = 8; size < bytes.size(); ++size) {
-      const auto cut = UnpackAll(std::string_view(bytes).substr(0, size), options);
-      ASSERT_FALSE(cut) << hex << " to " << size;
-      EXPECT_NE(cut.error().code(), ErrorCode::kInternal);
-    }
-    EXPECT_FALSE(UnpackAll(bytes + "x", options));
-  }
-  for (size_t at = 4; at < FromHex(kZstd).size(); ++at) {
 std::string Little(uint64_t value, int bytes) {
   std::string out;
   for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
@@ -173,6 +173,60 @@ TEST(Unpack, SaysWhatToDoWithAZipInsideAZip) {
                         "with `unzip`"));
 }
 
+TEST(Unpack, BoundsWhatComesOut) {
+  for (std::string_view hex : {kZstd, kXz, kZipOfTwo, kZipOfOne}) {
+    const std::string bytes = FromHex(hex);
+    EXPECT_TRUE(UnpackAll(bytes, {.max_bytes = 54, .all_entries = true}));
+    EXPECT_EQ(UnpackAll(bytes, {.max_bytes = 17, .all_entries = true}).error().code(),
+              ErrorCode::kExhausted);
+  }
+  EXPECT_TRUE(ZstdDecompress(FromHex(kZstd), kFolded.size()));
+  EXPECT_TRUE(XzDecompress(FromHex(kXz), kFolded.size()));
+  std::string nested(kFolded);
+  for (int i = 0; i < 4; ++i) nested = GzipCompress(nested, 1);
+  EXPECT_THAT(Parts(nested), ::testing::SizeIs(1));
+  EXPECT_THAT(UnpackAll(GzipCompress(nested, 1)).error().message(), HasSubstr("packed too often"));
+}
+
+// A member of 16 MiB of zeros, many times: nothing says how much comes out of all.
+TEST(Unpack, HoldsNoMoreOfABombThanTheLimit) {
+  const std::string zeros(16 << 20, '\0');
+  std::string zstd(ZSTD_compressBound(zeros.size()), '\0');
+  zstd.resize(ZSTD_compress(zstd.data(), zstd.size(), zeros.data(), zeros.size(), 1));
+  std::string xz(lzma_stream_buffer_bound(zeros.size()), '\0');
+  size_t xz_size = 0;
+  ASSERT_EQ(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr,
+                                    reinterpret_cast<const uint8_t*>(zeros.data()), zeros.size(),
+                                    reinterpret_cast<uint8_t*>(xz.data()), &xz_size, xz.size()),
+            LZMA_OK);
+  xz.resize(xz_size);
+  constexpr size_t kLimit = size_t{192} << 20;
+  constexpr size_t kBesides = size_t{32} << 20;  // windows, and what the test itself has
+  for (const std::string& member : {GzipCompress(zeros, 1), zstd, xz}) {
+    std::string bomb;
+    for (int i = 0; i < 14; ++i) bomb += member;
+    EXPECT_TRUE(UnpackAll(member, {.max_bytes = kLimit}));
+    const size_t held = PeakBytesOf([&] {
+      return UnpackAll(bomb, {.max_bytes = kLimit}).error().code() == ErrorCode::kExhausted;
+    });
+    ASSERT_GT(held, 0u);
+    EXPECT_LE(held, kLimit + kLimit / 8 + kBesides);
+  }
+}
+
+TEST(Unpack, RefusesWhatIsCutOffOrDamaged) {
+  for (std::string_view hex : {kZstd, kXz, kZipOfTwo, kZipOfOne, kZipStreamed}) {
+    const std::string bytes = FromHex(hex);
+    const UnpackOptions options{.all_entries = true};
+    ASSERT_TRUE(UnpackAll(bytes, options));
+    for (size_t size = 8; size < bytes.size(); ++size) {
+      const auto cut = UnpackAll(std::string_view(bytes).substr(0, size), options);
+      ASSERT_FALSE(cut) << hex << " to " << size;
+      EXPECT_NE(cut.error().code(), ErrorCode::kInternal);
+    }
+    EXPECT_FALSE(UnpackAll(bytes + "x", options));
+  }
+  for (size_t at = 4; at < FromHex(kZstd).size(); ++at) {
     std::string damaged = FromHex(kZstd);
     damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
     const auto read = ZstdDecompress(damaged, 1 << 20);
