@@ -48,7 +48,8 @@ struct PerfScriptOptions {
 // Text of `perf script`, with its default fields, fewer or more; docs/formats.md has which. What
 // could be of two fields is refused, by line and with what to run instead. Sample types are
 // samples/count and the event with its periods added up (cpu/nanoseconds for cpu-clock and
-// task-clock); of several events, both for each. Labels: comm, pid, tid, cpu and end_timestamp_ns.
+// task-clock), the samples alone where no periods are printed; of several events, both for each.
+// Labels: comm, pid, tid, cpu and end_timestamp_ns.
 Result<Profile> DecodePerfScript(std::string_view text, const PerfScriptOptions& options = {},
                                  const ImportLimits& limits = {});
 

@@ -23,9 +23,10 @@ bool FillsWidth(size_t blanks, size_t size, size_t width) {
   return blanks + size == std::max(width, size);
 }
 
+// perf prints no zeros in front; a name may end in `007`.
 bool IsNumber(std::string_view word) {
   if (word.starts_with('-')) word.remove_prefix(1);
-  return IsDigits(word);
+  return IsDigits(word) && (word.size() == 1 || word.front() != '0');
 }
 
 // True for text of which each digit stands where `form` has a 0, and all else is the same.

@@ -13,7 +13,6 @@ constexpr size_t kPeriodWidth = 10;
 constexpr size_t kTimeWidth = 12;
 constexpr int64_t kMaxTask = 1 << 22;    // PID_MAX_LIMIT of Linux
 constexpr size_t kMiscWidth = 6;         // with the blank behind it
-constexpr size_t kMaxCommBytes = 15;     // TASK_COMM_LEN without its end
 constexpr size_t kPaddedCommBytes = 16;  // of samples that are printed without a call graph
 
 bool TakeTask(PerfTask task, PerfColumns* columns, PerfHeader* header) {
@@ -90,7 +89,7 @@ std::optional<PerfHeader> MatchPadded(std::string_view line, const PerfLayout& l
   }
   // A name may hold what looks like columns, but then it is followed by them once more.
   std::optional<PerfHeader> found;
-  for (size_t end = line.find(' '); end <= kMaxCommBytes; end = line.find(' ', end + 1)) {
+  for (size_t end = line.find(' '); end <= kMaxPerfCommBytes; end = line.find(' ', end + 1)) {
     // Blanks at the end of a name cannot be told from those that pad the column behind it.
     if (line[end - 1] == ' ') continue;
     auto header = match(end);
@@ -211,7 +210,7 @@ std::optional<PerfHeader> MatchLoose(std::string_view line, const PerfLayout& la
 
 bool IsPerfSideband(std::string_view text) {
   return text.starts_with("PERF_RECORD_") &&
-         std::min(text.find_first_of(" :("), text.size()) > kMaxCommBytes;
+         std::min(text.find_first_of(" :("), text.size()) > kMaxPerfCommBytes;
 }
 
 std::optional<PerfHeader> MatchPerfHeader(std::string_view line, const PerfLayout& layout) {

@@ -4,6 +4,7 @@
 // and the name of a thread may look like any of them: the lines of a file say it together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -41,6 +42,9 @@ struct PerfHeader {
   bool narrow = false;         // a column is narrower than perf prints it
   bool ambiguous = false;      // with a longer name the line has these columns too
 };
+
+// Longest name of a thread: TASK_COMM_LEN of Linux without its end.
+inline constexpr size_t kMaxPerfCommBytes = 15;
 
 // True for a text that begins with the kind of a line that is no sample, PERF_RECORD_COMM of
 // --show-task-events and its like. The name of a thread has no room for any of them.

@@ -183,14 +183,16 @@ Result<PerfLayout> FindPerfLayout(std::string_view text) {
   }
   if (padded.line.empty() && !padded.narrow) {
     if (padded.samples == 0) return PerfLayout{};
-    if (padded.samples < kPerfFewSamples && !padded.left.front().comm &&
+    // Numbers of 7 digits fill their column in every sample, as names of 7 digits do.
+    const PerfLayout& fullest = padded.left.front();
+    if ((padded.samples < kPerfFewSamples || fullest.task == PerfTask::kOne7) && !fullest.comm &&
         std::ranges::any_of(padded.left, &PerfLayout::comm)) {
       return LineError("perf script", padded.first_number,
                        "the first column could be a thread's name, or tell of a process, thread or "
                        "CPU; use -F +comm,+pid,+tid",
                        padded.first_line);
     }
-    return padded.left.front();
+    return fullest;
   }
   Pass loose = TryLayouts(text, LoosePerfLayouts());
   if (loose.line.empty() && loose.narrow) return loose.left.front();

@@ -43,13 +43,21 @@ bool HasMoreBehind(const PerfFrame& frame) {
          std::ranges::any_of(kPages, [&](auto page) { return frame.symbol.ends_with(page); });
 }
 
-// Returns whether the samples of a clock say how many nanoseconds each stands for. Without that
-// column they only count.
-bool HasNanoseconds(const PerfSurvey& survey, size_t type) {
-  return IsPerfClock(survey.names[type]) &&
-         std::ranges::any_of(survey.events, [&](const PerfEvent& event) {
-           return event.type == type && event.has_period;
-         });
+// Sample types of one event.
+struct EventColumns {
+  size_t samples = 0;
+  std::optional<size_t> value = {};  // nothing: there are no periods
+};
+
+std::vector<EventColumns> ColumnsOf(const PerfSurvey& survey) {
+  std::vector<EventColumns> columns;
+  size_t next = 0;
+  for (size_t type = 0; type < survey.names.size(); ++type) {
+    EventColumns& event = columns.emplace_back();
+    event.samples = next++;
+    if (survey.HasValue(type)) event.value = next++;
+  }
+  return columns;
 }
 
 Meta MetaOf(const PerfSurvey& survey) {
@@ -57,15 +65,17 @@ Meta MetaOf(const PerfSurvey& survey) {
   const bool one = survey.names.size() <= 1;
   for (size_t type = 0; type < survey.names.size(); ++type) {
     const std::string& event = survey.names[type];
-    const bool is_time = HasNanoseconds(survey, type);
     std::string name = event.empty() ? "events" : event;
-    if (one && is_time) name = "cpu";  // as everybody calls it
+    if (one && IsPerfClock(event)) name = "cpu";  // as everybody calls it
     meta.sample_types.push_back({one ? "samples" : name + "_samples", "count"});
-    meta.sample_types.push_back({name, is_time ? "nanoseconds" : "count"});
+    if (!survey.HasValue(type)) continue;
+    meta.sample_types.push_back({name, IsPerfClock(event) ? "nanoseconds" : "count"});
   }
   if (meta.sample_types.empty()) meta.sample_types = {{"samples", "count"}};
-  if (one) meta.period_type = meta.sample_types.back();
-  if (one && survey.one_period) meta.period = survey.period.value_or(0);
+  if (one && meta.sample_types.size() == 2) {
+    meta.period_type = meta.sample_types.back();
+    if (survey.one_period) meta.period = survey.period.value_or(0);
+  }
   if (survey.first_ns < survey.last_ns) {
     meta.duration_nanos = survey.last_ns - survey.first_ns;
   }
@@ -79,6 +89,7 @@ class PerfScriptDecoder {
       : survey_(survey),
         options_(options),
         limits_(limits),
+        columns_(ColumnsOf(survey)),
         builder_(MetaOf(survey),
                  {.max_samples = limits.max_entries, .max_bytes = limits.max_profile_bytes}),
         values_(builder_.meta().sample_types.size()) {}
@@ -193,10 +204,10 @@ class PerfScriptDecoder {
     if (!sample_) return OkStatus();
     if (!lines_.empty()) EndFrame();
     const PerfHeader header = *std::exchange(sample_, std::nullopt);
-    const size_t column = event_->type * 2;
+    const EventColumns& columns = columns_[event_->type];
     std::ranges::fill(values_, 0);
-    values_[column] = 1;
-    values_[column + 1] = header.period.value_or(1);
+    values_[columns.samples] = 1;
+    if (columns.value) values_[*columns.value] = header.period.value_or(1);
     labels_.clear();
     if (survey_.layout.comm) labels_.push_back(builder_.StringLabel("comm", header.comm));
     if (header.pid) labels_.push_back(builder_.NumberLabel("pid", *header.pid, ""));
@@ -216,6 +227,7 @@ class PerfScriptDecoder {
   const PerfSurvey& survey_;
   PerfScriptOptions options_;
   ImportLimits limits_;
+  std::vector<EventColumns> columns_;  // by PerfEvent::type
   ProfileBuilder builder_;
   std::vector<int64_t> values_;
   std::vector<Label> labels_;

@@ -30,6 +30,28 @@ bool HoldsFields(std::string_view rest) {
   return false;
 }
 
+// True for an event of which each sample is one and perf prints no period unless asked for it.
+bool IsTracepoint(std::string_view name) { return name.find(':') != std::string_view::npos; }
+
+// True when `column` behind the name cannot be its end: perf padded the name, or the name would be
+// longer than any.
+bool EndsBefore(std::string_view line, const PerfHeader& header, size_t column_bytes) {
+  return line.starts_with(' ') || header.comm.size() + 1 + column_bytes > kMaxPerfCommBytes;
+}
+
+// True when the thread's number cannot be the end of a name: perf prints it in 7 places.
+bool IsTaskSure(std::string_view line, const PerfHeader& header) {
+  constexpr int64_t kFirstThatFills = 1'000'000;
+  constexpr size_t kWidth = 7;
+  return *header.tid < kFirstThatFills || EndsBefore(line, header, kWidth);
+}
+
+// True when `[003]` behind the name cannot be its end.
+bool IsCpuSure(std::string_view line, const PerfHeader& header) {
+  const size_t digits = std::max<size_t>(3, std::to_string(*header.cpu).size());
+  return EndsBefore(line, header, digits + 2);
+}
+
 // A pass with the layout known.
 class Surveyor {
  public:
@@ -47,7 +69,7 @@ class Surveyor {
       ASSIGN_OR_RETURN(size_t event, AddEvent(sorter.header(), line, lines.number()));
       last = event;
       RETURN_IF_ERROR(CheckColumns(sorter.header(), line, lines.number()));
-      AddValues(sorter.header(), survey_.events[event]);
+      AddValues(sorter.header(), line, &survey_.events[event]);
     }
     RETURN_IF_ERROR(CheckAll());
     return std::move(survey_);
@@ -58,7 +80,9 @@ class Surveyor {
     const bool has_period = header.period.has_value();
     const bool has_cpu = header.cpu.has_value();
     if (PerfEvent* event = survey_.Find(header.event)) {
-      if (survey_.layout.padded && event->has_period != has_period) {
+      // Of text that somebody typed samples of a tracepoint, which are one each, may say so or not.
+      const bool may_differ = !survey_.layout.padded && IsTracepoint(survey_.names[event->type]);
+      if (!may_differ && event->has_period != has_period) {
         return Refuse(number,
                       survey_.layout.event
                           ? "samples of one event with and without a period; leave the field out"
@@ -104,8 +128,7 @@ class Surveyor {
                     line);
     }
     named_ = named_ || !IsDigits(header.comm);
-    // A name that perf padded ends where it ends.
-    unsure_cpu_ = unsure_cpu_ || (header.cpu && !line.starts_with(' '));
+    is_task_sure_ = is_task_sure_ || layout.task != PerfTask::kOne7 || IsTaskSure(line, header);
     if (layout.comm && layout.task == PerfTask::kNone &&
         header.comm.find("  ") != std::string_view::npos) {
       return Refuse(number,
@@ -143,7 +166,9 @@ class Surveyor {
         line);
   }
 
-  void AddValues(const PerfHeader& header, const PerfEvent& event) {
+  void AddValues(const PerfHeader& header, std::string_view line, PerfEvent* event) {
+    // perf prints the same columns for all samples of an event: one that is sure is enough.
+    event->is_cpu_sure = event->is_cpu_sure || (header.cpu && IsCpuSure(line, header));
     if (header.time_ns) {
       if (survey_.first_ns > survey_.last_ns) starts_at_zero_ = *header.time_ns == 0;
       backwards_ += headers_ > 1 && *header.time_ns < last_time_ns_;
@@ -154,7 +179,7 @@ class Surveyor {
     const int64_t period = header.period.value_or(0);
     if (!survey_.period) survey_.period = period;
     survey_.one_period = survey_.one_period && *survey_.period == period;
-    if (survey_.layout.padded) tasks_.Add(header, survey_.names[event.type] == "cpu-clock");
+    if (survey_.layout.padded) tasks_.Add(header, survey_.names[event->type] == "cpu-clock");
   }
 
   Status CheckAll() const {
@@ -162,6 +187,15 @@ class Surveyor {
     const PerfLayout& layout = survey_.layout;
     const bool one = layout.task == PerfTask::kOne5 || layout.task == PerfTask::kOne7;
     const bool periods = std::ranges::any_of(survey_.events, &PerfEvent::has_period);
+    const bool mixed = std::ranges::any_of(survey_.events, [&](const PerfEvent& event) {
+      return !event.has_period && !IsTracepoint(survey_.names[event.type]) &&
+             survey_.HasValue(event.type);
+    });
+    if (mixed) {
+      return Refuse(first_number_,
+                    "samples of one event with and without a period; leave the field out",
+                    first_line_);
+    }
     if (layout.padded && one && !layout.comm && !(layout.time && layout.event && periods)) {
       return Refuse(first_number_,
                     "a number that -F tid prints, and -F pid too; use -F comm,pid,tid",
@@ -173,8 +207,16 @@ class Surveyor {
                     fmt::format("all names are numbers, which could be threads; {}", kPerfRemedy),
                     first_line_);
     }
+    if (layout.padded && layout.comm && !is_task_sure_) {
+      return Refuse(first_number_,
+                    "the number behind the name is a thread's, or the end of the name: all have 7 "
+                    "digits; use -F +pid,+tid, or -F comm,pid,tid,time,period,event,ip,sym,dso",
+                    first_line_);
+    }
+    const bool unsure_cpu = std::ranges::any_of(
+        survey_.events, [](const PerfEvent& event) { return event.has_cpu && !event.is_cpu_sure; });
     if (layout.padded && layout.comm && layout.task == PerfTask::kNone &&
-        headers_ < kPerfFewSamples && unsure_cpu_) {
+        headers_ < kPerfFewSamples && unsure_cpu) {
       return Refuse(first_number_, "a CPU, or the end of a name that looks like one; use -F +tid",
                     first_line_);
     }
@@ -200,7 +242,7 @@ class Surveyor {
   int64_t last_time_ns_ = 0;
   bool starts_at_zero_ = false;
   bool named_ = false;
-  bool unsure_cpu_ = false;
+  bool is_task_sure_ = false;
   std::string_view first_line_ = {};
   size_t first_number_ = 0;
 };
@@ -215,6 +257,12 @@ PerfEvent* PerfSurvey::Find(std::string_view printed) {
 const PerfEvent* PerfSurvey::Find(std::string_view printed) const {
   auto found = std::ranges::find(events, printed, &PerfEvent::printed);
   return found == events.end() ? nullptr : &*found;
+}
+
+bool PerfSurvey::HasValue(size_t type) const {
+  return IsTracepoint(names[type]) || std::ranges::any_of(events, [&](const PerfEvent& event) {
+           return event.type == type && event.has_period;
+         });
 }
 
 bool IsPerfClock(std::string_view name) { return name == "cpu-clock" || name == "task-clock"; }

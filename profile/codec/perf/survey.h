@@ -20,7 +20,8 @@ struct PerfEvent {
   size_t type = 0;  // of PerfSurvey::names
   bool has_period = false;
   bool has_cpu = false;
-  bool has_stacks = false;  // frames stand on lines of their own
+  bool is_cpu_sure = false;  // that of some sample cannot be the end of a name
+  bool has_stacks = false;   // frames stand on lines of their own
 };
 
 struct PerfSurvey {
@@ -34,6 +35,9 @@ struct PerfSurvey {
 
   PerfEvent* Find(std::string_view printed);
   const PerfEvent* Find(std::string_view printed) const;
+  // True when samples of this name have a value besides their number: periods, or those of a
+  // tracepoint, of which each sample is one.
+  bool HasValue(size_t type) const;
 };
 
 bool IsPerfClock(std::string_view name);

@@ -142,6 +142,9 @@ def plain_event(name):
 def expected(samples, fields, options):
     """Samples and value by (event, labels, stack) of what such a run tells."""
     found = collections.defaultdict(lambda: (0, 0))
+    # Where no periods are printed, samples are all that is counted, and one event has no name of its own.
+    nameless = len({plain_event(sample.event) for sample in samples}) == 1 and not samples[0].event.startswith("sched:") \
+        and "period" not in printed(fields, samples[0].event)
     for sample in samples:
         here = printed(fields, sample.event)
         time = sample.time - (samples[0].time if "--reltime" in options else 0)
@@ -151,7 +154,7 @@ def expected(samples, fields, options):
         if "time" in here:
             labels["end_timestamp_ns"] = time
         stack = shown(sample.stack, here)
-        event = plain_event(sample.event) if "event" in here else ""
+        event = plain_event(sample.event) if "event" in here and not nameless else ""
         add(found, (event, tuple(sorted(labels.items())), stack), 1, sample.period if "period" in here else 1)
     return dict(found)
 
@@ -181,22 +184,28 @@ def shown(stack, fields):
     return tuple(reversed(frames))
 
 
+def columns_of(types):
+    """(event, index of its samples, index of its value or None) of a converted profile. The samples of one event are called so."""
+    found = []
+    for at, (name, _) in enumerate(types):
+        if name == "samples" or name.endswith("_samples"):
+            found.append(["" if name == "samples" else name.removesuffix("_samples"), at, None])
+        else:
+            found[-1][0], found[-1][2] = name, at
+    return [({"cpu": "cpu-clock", "events": ""}.get(name, name), samples, value) for name, samples, value in found]
+
+
 def read(profile, has_names):
     """The same of a converted profile."""
     found = collections.defaultdict(lambda: (0, 0))
-    if len(profile.types) < 2:
-        return {"no event": len(profile.samples)}
     for sample in profile.samples:
         frames = [(f.address, "" if f.name == "[unknown]" else f.name, module_of(f.module)) for f in reversed(sample.stack)]
         if not has_names:
             frames = [f for i, f in enumerate(frames) if i == 0 or f != frames[i - 1]]
         labels = tuple(sorted(sample.labels.items()))
-        # Two types for each event; samples that only the event tells apart are one.
-        for at in range(0, len(sample.values), 2):
-            count = sample.values[at]
-            if not count:
-                continue
-            name = profile.types[at + 1][0]
-            name = {"cpu": "cpu-clock", "events": ""}.get(name, name)
-            add(found, (name, labels, tuple(frames)), count, sample.values[at + 1])
+        # Samples that only the event tells apart are one.
+        for event, samples, value in columns_of(profile.types):
+            count = sample.values[samples]
+            if count:
+                add(found, (event, labels, tuple(frames)), count, count if value is None else sample.values[value])
     return dict(found)

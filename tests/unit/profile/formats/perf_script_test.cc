@@ -87,7 +87,7 @@ TEST(PerfScript, ReadsFormsOfTheHeader) {
        "{pid=\"24636\",tid=\"25607\"}",
        {"instructions", "count"},
        77},
-      {"java 12688 [002] 6544038.708352: cpu-clock: ", "{cpu=\"2\"}", {"cpu-clock", "count"}, 1},
+      {"java 12688 [002] 6544038.708352: cpu-clock: ", "{cpu=\"2\"}", {"samples", "count"}, 1},
       {"thread 1 5 [001] 12.345678: 9 cycles: ",
        "{comm=\"thread 1\",tid=\"5\"}",
        {"cycles", "count"},
@@ -101,15 +101,15 @@ TEST(PerfScript, ReadsFormsOfTheHeader) {
        "{tid=\"12\"}",
        {"cpu/event=0x3c,umask=0x1/", "count"},
        3},
-      {"perf 12 cycles: ", "{tid=\"12\"}", {"cycles", "count"}, 1},
+      {"perf 12 cycles: ", "{tid=\"12\"}", {"samples", "count"}, 1},
       {":-1 -1/-1 [000] 12.345678: 4 cycles: ", "{pid=\"-1\",tid=\"-1\"}", {"cycles", "count"}, 4},
-      {"perf 12 12.345678: ", "{tid=\"12\"}", {"events", "count"}, 1},
+      {"perf 12 12.345678: ", "{tid=\"12\"}", {"samples", "count"}, 1},
   };
   for (const Row& row : rows) {
     auto profile = DecodePerfScript(row.line + std::string("\n\t 400123 main+0x1 (/a)\n\n"));
     ASSERT_TRUE(profile) << row.line << profile.error().message();
     EXPECT_EQ(profile->sample_types().back(), row.type) << row.line;
-    EXPECT_EQ(profile->Total(1), row.value) << row.line;
+    EXPECT_EQ(profile->Total(profile->DefaultValueIndex()), row.value) << row.line;
     EXPECT_EQ(TotalOf(*profile, row.selector), 1) << row.line;
     EXPECT_EQ(ToFolded(*profile, 0), "main 1\n") << row.line;
   }
@@ -163,6 +163,35 @@ TEST(PerfScript, GivesEachOfSeveralEventsItsOwnTypes) {
   EXPECT_EQ(profile->Total(1), 300);
   EXPECT_EQ(profile->Total(2), 1);
   EXPECT_EQ(profile->Total(3), 5);
+}
+
+// -F -period: how many nanoseconds or cycles a sample stands for is not known.
+TEST(PerfScript, CountsSamplesAloneWhereNoPeriodsArePrinted) {
+  for (const char* event : {"cpu-clock", "cpu-clock:u", "task-clock", "cycles", "page-faults"}) {
+    auto profile = DecodePerfScript("a 1 1.000000: " + std::string(event) + ": \n\t 1 f (/a)\n\n");
+    ASSERT_TRUE(profile) << profile.error().message();
+    EXPECT_THAT(profile->sample_types(), ElementsAre(ValueType{"samples", "count"})) << event;
+    EXPECT_EQ(profile->Total(0), 1);
+    EXPECT_EQ(profile->meta().period_type, ValueType());
+  }
+  // A tracepoint's samples are one each, whether that is printed or not.
+  auto profile = DecodePerfScript(
+      "a 1 1.000000: cpu-clock: \n\t 1 f (/a)\n\n"
+      "a 1 1.100000: sched:sched_switch: prev_pid=1\n\t 1 f (/a)\n\n"
+      "a 1 1.200000: 7 cycles: \n\t 1 f (/a)\n\n");
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_THAT(profile->sample_types(),
+              ElementsAre(ValueType{"cpu-clock_samples", "count"},
+                          ValueType{"sched:sched_switch_samples", "count"},
+                          ValueType{"sched:sched_switch", "count"},
+                          ValueType{"cycles_samples", "count"}, ValueType{"cycles", "count"}));
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(profile->Total(i), 1) << i;
+  EXPECT_EQ(profile->Total(4), 7);
+  for (const char* other : {"cycles", "cycles:k"}) {
+    EXPECT_THAT(ErrorOf("a 1 1.000000: 7 cycles: \n\t 1 f (/a)\n\na 1 1.100000: " +
+                        std::string(other) + ": \n\t 1 f (/a)\n\n"),
+                HasSubstr("samples of one event with and without a period; leave the field out"));
+  }
 }
 
 TEST(PerfScript, PassesOverWhatIsNoSample) {
