@@ -179,10 +179,43 @@ Outcome<Sides> PickSides(const LocalContext& context) {
   return Sides{.before = sides[0], .after = sides[1]};
 }
 
+std::string NameOf(const profile::ValueType& type) {
+  return fmt::format("{}/{}", type.type, type.unit);
+}
+
+// Tells which value of both is compared where each of them would show another one by itself.
+void TellComparedValue(const LocalContext& context, const profile::Profile& before,
+                       const profile::Profile& after, uint32_t value_index) {
+  const uint32_t of_before = before.DefaultValueIndex();
+  if (context.args.Has("sample-type") || of_before == value_index) return;
+  const std::vector<profile::ValueType>& types = after.sample_types();
+  const std::string line = fmt::format(
+      "{}: note: the main value of A is {} and of B {}: {} of both is compared; choose with "
+      "--sample-type",
+      context.program, NameOf(types[of_before]), NameOf(types[value_index]),
+      NameOf(types[value_index]));
+  std::fprintf(stderr, "%s\n", Printable(line, context.terminal.utf8).c_str());
+}
+
+// Returns the first value that both count; nothing if there is none.
+std::optional<profile::ValueType> CommonValue(const profile::Profile& before,
+                                              const profile::Profile& after) {
+  for (const profile::ValueType& type : before.sample_types()) {
+    if (std::ranges::find(after.sample_types(), type) != after.sample_types().end()) return type;
+  }
+  return std::nullopt;
+}
+
 // What mends two that profile::Diff refused.
 std::string HowToCompare(const profile::Profile& before, const profile::Profile& after,
                          const Error& error) {
   if (before.sample_types() != after.sample_types()) {
+    if (const std::optional<profile::ValueType> common = CommonValue(before, after)) {
+      return fmt::format(
+          "compare what both count, {}: 'convert IN OUT.folded --sample-type {}' makes a file of "
+          "it alone, of A and of B",
+          NameOf(*common), common->type);
+    }
     return "compare profiles that count the same; 'convert IN OUT.folded --sample-type TYPE' makes "
            "a file of one count";
   }
@@ -239,6 +272,7 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
   }
   const profile::DiffTable table = profile::TabulateDiff(*diff, *value_index);
   WarnOfTimes(context, table.value_type, *before, *after);
+  TellComparedValue(context, before->profile, after->profile, *value_index);
   Outcome<int> written =
       table_format.empty()
           ? WriteProfile(output, *diff, {.value_index = *value_index})

@@ -381,13 +381,45 @@ TEST_F(FilesTest, DiffWritesProfilesOfTheDifference) {
   EXPECT_EQ(RunFiretower({"convert", Path("d.pb.gz"), Path("d.json")}).exit_code, 0);
 }
 
+TEST_F(FilesTest, DiffSaysWhichValueItComparesWhereTheMainOnesDiffer) {
+  const auto write = [&](const std::string& name, const char* main_value) {
+    profile::ProfileBuilder builder(
+        profile::Meta{.sample_types = {{"samples", "count"}, {"cpu", "nanoseconds"}},
+                      .default_sample_type = main_value});
+    const profile::Line line{.function = builder.AddFunction("main", "main", "")};
+    const uint32_t location = builder.AddLocation(profile::kNoMapping, 0, {&line, 1});
+    const int64_t values[] = {3, 3'000'000'000};
+    EXPECT_TRUE(builder.AddSample({&location, 1}, values));
+    return WritePprof(name, std::move(builder).Build());
+  };
+  const std::string count = write("count.pb.gz", "samples");
+  const std::string time = write("time.pb.gz", "cpu");
+  const Ran ran = RunFiretower({"diff", count, time});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("note: the main value of A is samples/count and of B "
+                                 "cpu/nanoseconds: cpu/nanoseconds of both is compared; choose "
+                                 "with --sample-type\n"));
+  EXPECT_THAT(ran.out, HasSubstr("3.0s"));
+  EXPECT_THAT(RunFiretower({"diff", time, count}).err, HasSubstr("samples/count of both is"));
+  EXPECT_EQ(RunFiretower({"diff", count, time, "--sample-type", "cpu"}).err, "");
+  EXPECT_EQ(RunFiretower({"diff", count, count}).err, "");
+}
+
 TEST_F(FilesTest, DiffSaysHowToCompareWhatCannotBe) {
   const std::string before = Before();
   const std::string after = After();
   const std::string counts = Write("counts.folded", "main;a 3\n");
   const Ran types = RunFiretower({"diff", counts, before});
   EXPECT_EQ(types.exit_code, ExitCode::kFailure);
-  EXPECT_THAT(types.err, HasSubstr("fix: compare profiles that count the same; 'convert IN "));
+  EXPECT_THAT(types.err, HasSubstr("sample types samples/count and samples/count cpu/nanoseconds"));
+  EXPECT_THAT(types.err, HasSubstr("fix: compare what both count, samples/count: 'convert IN "
+                                   "OUT.folded --sample-type samples' makes a file of it alone"));
+  const std::string bytes = Write(
+      "bytes.speedscope.json", R"({"shared":{"frames":[{"name":"f"}]},)"
+                               R"("profiles":[{"type":"sampled","name":"p","unit":"bytes",)"
+                               R"("startValue":0,"endValue":7,"samples":[[0]],"weights":[7]}]})");
+  EXPECT_THAT(RunFiretower({"diff", counts, bytes}).err,
+              HasSubstr("fix: compare profiles that count the same; 'convert IN "));
   const std::string one = Path("one.folded");
   EXPECT_EQ(RunFiretower({"convert", before, one, "--sample-type", "samples"}).exit_code, 0);
   EXPECT_EQ(RunFiretower({"diff", counts, one}).exit_code, 0);
