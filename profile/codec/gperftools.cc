@@ -91,11 +91,12 @@ std::optional<Error> HeaderError(std::string_view bytes) {
       continue;
     }
     if (words[1] == 3 && count < kHeaderWords) {
-      cut = Error(ErrorCode::kCorrupt,
-                  fmt::format("this is gperftools' CPU profile, cut off inside its header: {} bytes "
-                              "of {}; a program writes it when it calls ProfilerStop() or exits",
-                              bytes.size(), kHeaderWords * form.bytes),
-                  kGetItAgain);
+      cut =
+          Error(ErrorCode::kCorrupt,
+                fmt::format("this is gperftools' CPU profile, cut off inside its header: {} bytes "
+                            "of {}; a program writes it when it calls ProfilerStop() or exits",
+                            bytes.size(), kHeaderWords * form.bytes),
+                kGetItAgain);
       continue;
     }
     if (words[1] != 3 && count >= 4 && words[3] != 0 && words[3] <= kMostLikelyPeriodUs) {

@@ -60,8 +60,8 @@ std::string Excerpt(std::string_view text) {
   return out;
 }
 
-Error LineError(std::string_view format, size_t number, std::string_view why,
-                std::string_view line, int sys_errno) {
+Error LineError(std::string_view format, size_t number, std::string_view why, std::string_view line,
+                int sys_errno) {
   return {ErrorCode::kCorrupt,
           fmt::format("{} line {}: {}: '{}'", format, number, why, Excerpt(line)), sys_errno};
 }

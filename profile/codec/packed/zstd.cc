@@ -14,7 +14,6 @@
 namespace firetower::profile {
 namespace {
 
-
 struct FreeStream {
   void operator()(ZSTD_DCtx* stream) const { ZSTD_freeDCtx(stream); }
 };

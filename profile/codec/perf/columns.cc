@@ -70,7 +70,7 @@ std::optional<int64_t> ParsePerfCpu(std::string_view word) {
 bool IsPerfEventWord(std::string_view word) {
   if (IsPerfSideband(word)) return true;
   if (word.size() < 2 || !word.ends_with(':') || ParsePerfTime(word)) return false;
-  // What begins the values of other fields.
+  // Beginnings of the values of other fields.
   for (std::string_view other : {"insn:", "ilen:", "IPC:", "metric:"}) {
     if (word == other) return false;
   }

@@ -29,7 +29,7 @@ struct PerfLayout {
   bool operator==(const PerfLayout&) const = default;
 };
 
-// What one line says. Texts lie in the line.
+// Columns of one line. Texts lie in the line.
 struct PerfHeader {
   std::string_view comm = {};  // may hold blanks
   std::optional<int64_t> pid = {};

@@ -46,7 +46,7 @@ Error NoHeader(std::string_view line, size_t number) {
   return LineError("perf script", number, why, line);
 }
 
-// What a pass over the file with a set of layouts found.
+// Findings of a pass over the file with a set of layouts.
 struct Pass {
   std::vector<PerfLayout> left = {};
   bool narrow = false;         // something is narrower than perf prints it
@@ -177,7 +177,7 @@ bool IsPerfRestKnown(const PerfHeader& header, bool padded) {
 Result<PerfLayout> FindPerfLayout(std::string_view text) {
   Pass padded = TryLayouts(text, PaddedPerfLayouts());
   if (padded.line.empty() && !padded.narrow && !padded.rest_known) {
-    // What does not fit behind perf's own columns may fit behind columns that somebody joined.
+    // Text that does not fit behind perf's own columns may fit behind columns that somebody joined.
     const Pass joined = TryLayouts(text, LoosePerfLayouts());
     if (joined.line.empty() && joined.narrow && joined.rest_known) return joined.left.front();
   }

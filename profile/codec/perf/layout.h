@@ -27,7 +27,7 @@ class PerfLineSorter {
   explicit PerfLineSorter(const PerfLayout& layout) : layout_(layout) {}
 
   PerfLineKind Next(std::string_view line);
-  // Of the line that was read last, if it is a header.
+  // Returns the columns of the line that was read last, if it is a header.
   const PerfHeader& header() const { return header_; }
 
  private:

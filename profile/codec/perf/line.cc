@@ -91,7 +91,7 @@ std::optional<PerfFrame> ParsePerfFrame(std::string_view line) {
   if (text.ends_with(')')) {
     const size_t open = OpeningBracket(text);
     if (open == std::string_view::npos || (open > 0 && !IsBlank(text[open - 1]))) {
-      // Of a symbol alone: f(int).
+      // This end is of a symbol alone: f(int).
       frame.symbol = WithoutOffset(text);
       return frame;
     }
@@ -122,7 +122,7 @@ PerfRestFrame FindPerfFrame(std::string_view rest, bool padded) {
     const size_t end = std::min(rest.find(' ', word), rest.size());
     const bool roomy = end > kAddressWidth && end - word <= kAddressWidth &&
                        word - at + (end - word) > kAddressWidth - (at == 0 ? 0 : 1);
-    // Where samples have a data source, it has the same form, and its text behind it.
+    // A data source of a sample has the same form, and its text behind it.
     if (roomy && IsHex(rest.substr(word, end - word)) && !rest.substr(end).starts_with(" |OP ")) {
       found.several = found.several || !found.frame.empty();
       found.frame = rest.substr(word);

@@ -80,7 +80,8 @@ class Surveyor {
     const bool has_period = header.period.has_value();
     const bool has_cpu = header.cpu.has_value();
     if (PerfEvent* event = survey_.Find(header.event)) {
-      // Of text that somebody typed samples of a tracepoint, which are one each, may say so or not.
+      // In text that somebody typed, samples of a tracepoint, which are one each, may say so or
+      // not.
       const bool may_differ = !survey_.layout.padded && IsTracepoint(survey_.names[event->type]);
       if (!may_differ && event->has_period != has_period) {
         return Refuse(number,

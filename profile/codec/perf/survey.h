@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of all samples of a file, before the first one is read.
+// Facts about all samples of a file, before the first one is read.
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ bool PerfTaskWatch::AreProcesses() const {
            const Task& task = entry.second;
            const uint64_t changes = task.changes;
            if (task.returns >= 2 && changes * 4 >= task.samples) return true;
-           // Of few samples nearly each with a name of its own. A program that runs another one,
+           // Few samples may each have a name of its own. A program that runs another one,
            // and that one a third, has three.
            return changes - task.returns >= 3 && changes * 2 >= task.samples;
          });
