@@ -115,8 +115,12 @@ Result<Profile> Decode(const Opened& opened, const DecodeOptions& options,
       return DecodeFolded(opened.bytes, options.limits);
     case Format::kSpeedscope:
       return DecodeSpeedscope(opened.bytes, options.limits);
-    case Format::kPerfScript:
-      return WithRemedy(DecodePerfScript(opened.bytes, options.perf_script, options.limits));
+    case Format::kPerfScript: {
+      Result<Profile> profile =
+          WithRemedy(DecodePerfScript(opened.bytes, options.perf_script, options.limits));
+      if (profile) AddNoteOfThreads(*profile, notes);
+      return profile;
+    }
     case Format::kGperftools:
       return DecodeGperftools(opened.bytes, options.limits);
     case Format::kJson:

@@ -28,4 +28,20 @@ void AddNoteOfText(std::string_view text, std::vector<std::string>* notes) {
   notes->push_back("it is not all UTF-8: U+FFFD stands for the bytes that are none");
 }
 
+void AddNoteOfThreads(const Profile& profile, std::vector<std::string>* notes) {
+  if (notes == nullptr) return;
+  bool has_thread = false;
+  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
+    for (const Label& label : profile.sample(i).labels) {
+      const std::string_view key = profile.string(label.key);
+      if (key == "comm" || key == "pid") return;
+      has_thread = has_thread || key == "tid";
+    }
+  }
+  if (!has_thread) return;
+  notes->push_back(
+      "the number in front of each sample is read as its thread (tid); if perf script -F printed "
+      "the process (pid), run it again with -F +comm,+pid,+tid");
+}
+
 }  // namespace firetower::profile

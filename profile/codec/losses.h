@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts for people about what a file has and its profile has not.
+// Texts for people about parts of a file that its profile lacks or may have got wrong.
 #pragma once
 
 #include <string>
@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "profile/pprof.h"
+#include "profile/profile.h"
 
 namespace firetower::profile {
 
 // Both add a text when something was lost; `notes` may be null.
 void AddNoteOfPprof(const PprofLosses& losses, std::vector<std::string>* notes);
 void AddNoteOfText(std::string_view text, std::vector<std::string>* notes);
+
+// Adds a text when samples of perf script have one number and no name: `-F tid` and `-F pid` print
+// the same. `notes` may be null.
+void AddNoteOfThreads(const Profile& profile, std::vector<std::string>* notes);
 
 }  // namespace firetower::profile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/format.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -180,6 +181,23 @@ TEST(DecodeProfile, ReadsFoldedStacksWithAnyByteInNames) {
   EXPECT_EQ(latin->string(latin->function(0).name), "caf\xEF\xBF\xBD");
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_THAT(notes[0], HasSubstr("not all UTF-8"));
+}
+
+TEST(DecodeProfile, TellsThatANumberWithoutANameIsReadAsAThread) {
+  const auto notes_of = [](std::string_view columns) {
+    std::string text;
+    for (int i = 0; i < 9; ++i)
+      text += fmt::format("{} {:>12}:    1000000 cpu-clock: \n\t     5 f (/a)\n\n", columns,
+                          fmt::format("10.{:06}", i));
+    std::vector<std::string> notes;
+    const Result<Profile> read = DecodeProfile(text, "x", {.format = Format::kPerfScript}, &notes);
+    EXPECT_TRUE(read) << columns;
+    return notes;
+  };
+  const std::vector<std::string> notes = notes_of("   4711");
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], HasSubstr("-F +comm,+pid,+tid"));
+  EXPECT_TRUE(notes_of("web    4711").empty());
 }
 
 // However a message is cut: its texts do not make it one.
