@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -167,6 +168,11 @@ TEST_P(EuAddr2lineTest, SaysTheSame) {
     }
     std::vector<SourceFrame> frames;
     table_->source()->Find(address, frames);
+    // It does not look into types, where GCC has the code of some lambdas ("Ul" in mangled names).
+    const bool is_lambda = std::ranges::any_of(frames, [](const SourceFrame& frame) {
+      return frame.name.find("Ul") != std::string::npos;
+    });
+    if (is_lambda) continue;
     Frames ours;
     for (const SourceFrame& frame : frames) {
       ours.push_back(fmt::format("{} {}:{}", frame.name, FileOf(frame), frame.line));
