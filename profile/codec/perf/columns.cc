@@ -121,12 +121,13 @@ std::optional<int64_t> PerfColumns::TakeCpu() {
   return cpu;
 }
 
-bool PerfColumns::TakeMisc() {
+bool PerfColumns::TakeMisc(bool* has_letters) {
   constexpr size_t kWidth = 6;  // with the blank behind it
   constexpr std::string_view kLetters = "KUHGgMESp";
   const size_t letters = std::min(rest_.find_first_not_of(kLetters), rest_.size());
   if (letters >= kWidth) return false;
   if (CountBlanks(rest_.substr(letters)) < std::min(kWidth, rest_.size()) - letters) return false;
+  *has_letters = letters > 0;
   rest_.remove_prefix(std::min(kWidth, rest_.size()));
   return true;
 }

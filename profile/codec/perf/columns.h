@@ -25,7 +25,8 @@ class PerfColumns {
   std::optional<int64_t> TakeNumber(size_t width);
   bool TakePair(size_t width, int64_t* pid, int64_t* tid);
   std::optional<int64_t> TakeCpu();
-  bool TakeMisc();
+  // Sets `*has_letters` when there is more than blanks.
+  bool TakeMisc(bool* has_letters);
   bool TakeTimeOfDay();
   std::optional<int64_t> TakeTime();
   std::optional<std::string_view> TakeEvent();

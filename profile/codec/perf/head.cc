@@ -54,7 +54,7 @@ std::optional<PerfHeader> MatchColumns(std::string_view text, const PerfLayout& 
   PerfColumns columns(text);
   if (!TakeTask(layout.task, &columns, &header)) return std::nullopt;
   header.cpu = columns.TakeCpu();
-  if (layout.misc && !columns.TakeMisc()) return std::nullopt;
+  if (layout.misc && !columns.TakeMisc(&header.has_misc)) return std::nullopt;
   if (layout.tod && !columns.TakeTimeOfDay()) return std::nullopt;
   if (layout.time) {
     header.time_ns = columns.TakeTime();

@@ -41,6 +41,7 @@ struct PerfHeader {
   std::string_view rest = {};  // what stands behind the event: a tracepoint's fields, a frame, …
   bool narrow = false;         // a column is narrower than perf prints it
   bool ambiguous = false;      // with a longer name the line has these columns too
+  bool has_misc = false;       // letters stand in the column of misc, not blanks alone
 };
 
 // Longest name of a thread: TASK_COMM_LEN of Linux without its end.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/codec/perf/columns.h"
 #include "profile/codec/perf/line.h"
 
 namespace firetower::profile {
@@ -26,11 +27,16 @@ bool IsIndentedSource(std::string_view line) {
   return line.size() > 2 && line.starts_with("  ") && line[2] != ' ' && ParsePerfSourceLine(line);
 }
 
-// A frame of text whose tabs became blanks. A number alone is another field's.
+// A frame of text whose tabs became blanks. A number alone is another field's, and so is one with
+// that field's text behind it, `0 N/A`.
 bool IsBlankIndentedFrame(std::string_view line) {
   if (!IsBlank(line.front())) return false;
   std::optional<PerfFrame> frame = ParsePerfFrame(line);
-  return frame && (!frame->symbol.empty() || !frame->module.empty());
+  if (!frame) return false;
+  if (!frame->module.empty()) return true;
+  if (frame->symbol.empty()) return false;
+  const std::string_view field = PerfTrailingFields(frame->symbol);
+  return field.empty() || field == kPerfPhysAddr;  // a name may consist of hexadecimal digits
 }
 
 Error NoHeader(std::string_view line, size_t number) {
@@ -124,6 +130,29 @@ Pass TryLayouts(std::string_view text, const std::vector<PerfLayout>& layouts) {
   return pass;
 }
 
+// Drops layouts with a column of misc that is blank in all lines: perf prints whose code ran for
+// each sample, and blanks pad the number of another field.
+void DropBlankMisc(std::string_view text, std::vector<PerfLayout>* layouts) {
+  const auto misc = std::ranges::find_if(*layouts, &PerfLayout::misc);
+  if (misc == layouts->end() || std::ranges::all_of(*layouts, &PerfLayout::misc)) return;
+  LineReader lines(text);
+  for (std::string_view line; lines.Next(&line);) {
+    std::optional<PerfHeader> header = MatchPerfHeader(line, *misc);
+    if (header && header->has_misc) return;
+  }
+  std::erase_if(*layouts, [](const PerfLayout& layout) { return layout.misc; });
+}
+
+// True for a line that begins with an address or another number in 16 places, with more behind it.
+bool BeginsWithWideNumber(std::string_view line) {
+  constexpr size_t kWidth = 16;
+  const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const size_t end = std::min(line.find(' ', begin), line.size());
+  uint64_t number = 0;
+  return end == kWidth && ParseHex(line.substr(begin, end - begin), &number) &&
+         (begin > 0 || line.substr(end).starts_with("  "));
+}
+
 // True for a line whose columns alone, and with them a number at its end, are no stack with a
 // count.
 bool LooksPadded(std::string_view line) {
@@ -132,6 +161,9 @@ bool LooksPadded(std::string_view line) {
       line.find(" ilen: ") != std::string_view::npos) {
     return true;
   }
+  // A stack may be called N/A, which also stands for the time of day.
+  if (!line.starts_with('N') && PerfColumns(line).TakeTimeOfDay()) return true;
+  if (BeginsWithWideNumber(line)) return true;
   if (line.starts_with(' ') && (!FindPerfFrame(line, true).frame.empty() || line.ends_with(' '))) {
     return true;
   }
@@ -183,6 +215,7 @@ Result<PerfLayout> FindPerfLayout(std::string_view text) {
   }
   if (padded.line.empty() && !padded.narrow) {
     if (padded.samples == 0) return PerfLayout{};
+    DropBlankMisc(text, &padded.left);
     // Numbers of 7 digits fill their column in every sample, as names of 7 digits do.
     const PerfLayout& fullest = padded.left.front();
     if ((padded.samples < kPerfFewSamples || fullest.task == PerfTask::kOne7) && !fullest.comm &&

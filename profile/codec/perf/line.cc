@@ -156,7 +156,7 @@ std::string_view PerfTrailingFields(std::string_view text) {
   if (word == "N/A" || word == "4K" || word == "2M" || word == "1G") {
     return "data_page_size or code_page_size";
   }
-  if (IsHex(word) && text.empty()) return "phys_addr";
+  if (IsHex(word) && text.empty()) return kPerfPhysAddr;
   return {};
 }
 

@@ -31,6 +31,8 @@ PerfRestFrame FindPerfFrame(std::string_view rest, bool padded);
 // `*narrow` when the number is narrower than perf prints it.
 bool IsPerfFrameLine(std::string_view line, bool* narrow);
 
+inline constexpr std::string_view kPerfPhysAddr = "phys_addr";
+
 // Names the fields whose values `text` has behind the frames, as -F knows them; empty: none known.
 std::string_view PerfTrailingFields(std::string_view text);
 

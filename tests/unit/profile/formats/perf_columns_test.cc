@@ -350,6 +350,21 @@ TEST(PerfColumns, OfACpuAreReadBehindALongName) {
   EXPECT_THAT(ErrorOf(Samples({"web work [003]" + behind})), HasSubstr("use -F +tid"));
 }
 
+// perf 6.1 with -F cpu,addr: six blanks of the address are no column of misc, and the rest no
+// period.
+TEST(PerfColumns, OfMiscHaveLettersInSomeSample) {
+  std::string text;
+  for (int i = 0; i < 9; ++i) text += "[00" + std::to_string(i) + "]                0\n";
+  auto profile = DecodePerfScript(text);
+  ASSERT_TRUE(profile) << profile.error().message();
+  EXPECT_EQ(profile->sample_types().size(), 1u);
+  EXPECT_EQ(CountOf(*profile, "{cpu=\"7\"}"), 1);
+  // Not every sample has letters.
+  ExpectRead({Samples({"worker     101 U        10.000001:    1000000 cpu-clock: ",
+                       "worker     101          10.000002:    1000000 cpu-clock: "}),
+              "{comm=\"worker\",tid=\"101\",end_timestamp_ns=\"10000002000\"}", 1, 2'000'000});
+}
+
 TEST(PerfColumns, BehindAStackAreNamed) {
   const std::string head =
       "worker     101    10.000001:    1000000 cpu-clock: \n\t          401136 f (/a)\n";
@@ -357,6 +372,10 @@ TEST(PerfColumns, BehindAStackAreNamed) {
   EXPECT_THAT(ErrorOf(head + " insn: ff d2\n"), HasSubstr("insn"));
   EXPECT_THAT(ErrorOf(head + "               0\n"), HasSubstr("phys_addr"));
   EXPECT_THAT(ErrorOf(head + " N/A\n"), HasSubstr("data_page_size"));
+  // With phys_addr, whose number in front of it made it look like a frame.
+  for (const char* page : {"N/A", "4K", "2M", "N/A N/A"}) {
+    EXPECT_NE(ErrorOf(head + "               0 " + page + "\n"), "no error") << page;
+  }
   EXPECT_THAT(ErrorOf(" insn: ff d2\n insn: 48\n"), HasSubstr("insn"));
 }
 
@@ -444,10 +463,15 @@ TEST(PerfColumns, OfAnyNumberOfFieldsAreNotTakenForFoldedStacks) {
         "          worker     101            401136\n",
         "worker     101 [000]    1000000 \n\t          401136\n\n", "\n ilen: 4\n",
         " insn: 48 8b\n", "            load  ilen: 4\n", "            load  insn: 48\n",
-        "16109         20 \n", "[001]    2004008 \n"}) {
+        "16109         20 \n", "[001]    2004008 \n",
+        "2026-11-25 17:31:42.886956                0\n", "    55b4b6f6eeb8                0\n",
+        "ffffffff81000000                0\n", "    55b4b6f6eeb8       4780b2eb8\n"}) {
     EXPECT_EQ(DetectFormat(text, "x").value(), Format::kPerfScript) << text;
   }
-  EXPECT_EQ(DetectFormat("main;f 12\nmain;g 4\n", "x").value(), Format::kFolded);
+  for (const char* text : {"main;f 12\nmain;g 4\n", "ffffffff81000000 3\n", "0x401136;f 3\n",
+                           "    main 3\n", "N/A 3\n", "2026-11-25 17:31:42.886956;f 3\n"}) {
+    EXPECT_EQ(DetectFormat(text, "x").value(), Format::kFolded) << text;
+  }
 }
 
 TEST(PerfColumns, EveryPrefixIsReadOrRefused) {
