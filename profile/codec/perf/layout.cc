@@ -167,6 +167,14 @@ bool LooksPadded(std::string_view line) {
   if (line.starts_with(' ') && (!FindPerfFrame(line, true).frame.empty() || line.ends_with(' '))) {
     return true;
   }
+  // Two blanks in front of a number pad it; the one of a count is a single one.
+  const size_t before = line.find_last_not_of("0123456789");
+  if (before != std::string_view::npos && line.substr(0, before + 1).ends_with("  ")) return true;
+  // Hexadecimal numbers in columns, such as `19204        3c7244540` of -F tid,phys_addr.
+  if (line.find_first_not_of("0123456789abcdef ") == std::string_view::npos &&
+      line.find("  ") != std::string_view::npos) {
+    return true;
+  }
   const size_t number = line.find_last_not_of("0123456789 ");
   const size_t blanks = number == std::string_view::npos ? 0 : number + 1;
   return line.ends_with(' ') || line.substr(blanks).starts_with("  ");

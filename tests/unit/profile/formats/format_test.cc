@@ -52,6 +52,14 @@ TEST(DetectFormat, GoesByTheContent) {
             Format::kSpeedscope);
 }
 
+TEST(DetectFormat, TakesNumbersInColumnsForPerfScript) {
+  // perf 6.1 script -F tid,weight and -F tid,phys_addr; the same numbers behind one blank are a
+  // stack with its count.
+  EXPECT_EQ(DetectFormat("14598                0\n", "x.perf").value(), Format::kPerfScript);
+  EXPECT_EQ(DetectFormat("19204        3c7244540\n", "").value(), Format::kPerfScript);
+  EXPECT_EQ(DetectFormat("14598 10\n", "").value(), Format::kFolded);
+}
+
 TEST(DetectFormat, GoesByTheNameWhereTheContentSaysNothing) {
   EXPECT_EQ(DetectFormat("# only a comment\n", "x.perf").value(), Format::kPerfScript);
   EXPECT_EQ(DetectFormat("# only a comment\n", "x.collapsed.gz").value(), Format::kFolded);

@@ -465,6 +465,7 @@ TEST(PerfColumns, OfAnyNumberOfFieldsAreNotTakenForFoldedStacks) {
         " insn: 48 8b\n", "            load  ilen: 4\n", "            load  insn: 48\n",
         "16109         20 \n", "[001]    2004008 \n",
         "2026-11-25 17:31:42.886956                0\n", "    55b4b6f6eeb8                0\n",
+        "14598                0\n", "14597/14598                0\n",
         "ffffffff81000000                0\n", "    55b4b6f6eeb8       4780b2eb8\n"}) {
     EXPECT_EQ(DetectFormat(text, "x").value(), Format::kPerfScript) << text;
   }
