@@ -134,9 +134,6 @@ FrameName FrameNamer::NamedFrames(uint32_t table, uint64_t address) {
 
 namespace {
 
-// Bounds what a window remembers of files without a symbol: the paths of more are not told.
-constexpr size_t kMaxNoSymbolFiles = 1000;
-
 std::optional<NameLoss> LossOf(Unread unread) {
   switch (unread) {
     case Unread::kNot:
@@ -161,18 +158,17 @@ void FrameNamer::CountLoss(const Frame& frame, const Module& module) {
   if (module.kind == ModuleKind::kUnknown) return count(NameLoss::kUnmapped);
   if (module.kind != ModuleKind::kFile) return;
   const auto table = tables_.find(frame.module);
-  const bool is_read = table != tables_.end() && table->second.found.table != nullptr;
-  const auto count_no_symbol = [&] {
-    if (no_symbol_.size() < kMaxNoSymbolFiles || no_symbol_.contains(module.path))
-      ++no_symbol_[module.path];
-    count(NameLoss::kNoSymbol);
-  };
-  if (is_read) return count_no_symbol();
-  if (const auto loss = LossOf(module.unread.load(std::memory_order_relaxed))) return count(*loss);
-  const bool has_none =
-      table != tables_.end() && table->second.found.state == SymbolCache::State::kNegative;
-  if (has_none) return count_no_symbol();
-  count(NameLoss::kNotYet);
+  const bool is_known = table != tables_.end();
+  const bool is_read = is_known && table->second.found.table != nullptr;
+  std::optional<NameLoss> loss;
+  if (!is_read) loss = LossOf(module.unread.load(std::memory_order_relaxed));
+  if (!loss) {
+    const bool has_none =
+        is_read || (is_known && table->second.found.state == SymbolCache::State::kNegative);
+    loss = has_none ? NameLoss::kNoSymbol : NameLoss::kNotYet;
+  }
+  if (*loss == NameLoss::kNoSymbol) ++no_symbol_[modules_[frame.module]];
+  count(*loss);
 }
 
 NameFacts FrameNamer::TakeFacts() {
@@ -189,8 +185,8 @@ NameFacts FrameNamer::TakeFacts() {
   NameFacts::Loss& no_symbol = facts.losses[static_cast<size_t>(NameLoss::kNoSymbol)];
   no_symbol.files = no_symbol_.size();
   uint64_t most = 0;
-  for (const auto& [path, frames] : no_symbol_) {
-    if (frames > most) no_symbol.example = path;
+  for (const auto& [module, frames] : no_symbol_) {
+    if (frames > most) no_symbol.example = module->path;
     most = std::max(most, frames);
   }
   no_symbol_.clear();

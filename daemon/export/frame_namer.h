@@ -123,8 +123,9 @@ class FrameNamer {
   uint64_t misses_ = 0;
   bool is_again_ = false;     // a name is looked up once more
   uint64_t facts_begin_ = 0;  // hits_ and misses_ when TakeFacts() was called last
-  std::array<uint64_t, kNameLosses> losses_ = {};        // since then
-  std::unordered_map<std::string, uint64_t> no_symbol_;  // frames of kNoSymbol by path, since then
+  std::array<uint64_t, kNameLosses> losses_ = {};  // since then
+  // Frames of kNoSymbol by file, since then.
+  std::unordered_map<std::shared_ptr<const Module>, uint64_t> no_symbol_;
 };
 
 // What stands for a stack without frames: it is lost, or what the sample showed has no frames of

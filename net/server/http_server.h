@@ -62,7 +62,7 @@ class HttpServer {
   // Binds and begins to serve. The error names the address and what to do.
   static Result<std::unique_ptr<HttpServer>> Start(HttpServerOptions options, HttpHandler handler);
 
-  // As Stop().
+  // Stops, as Stop() does.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -11,7 +11,7 @@ namespace firetower::net {
 class WorkerPool {
  public:
   explicit WorkerPool(int threads);
-  // As Stop().
+  // Stops, as Stop() does.
   ~WorkerPool();
 
   // Runs `job`, which must not throw, on one of the threads.

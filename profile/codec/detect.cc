@@ -100,7 +100,7 @@ bool IsBinaryByte(char c) {
 
 bool IsNearlyText(std::string_view bytes) {
   bytes = bytes.substr(0, kLookBytes);
-  // Of random bytes one in nine is of these, and half are beyond ASCII.
+  // In random data one byte in nine is a control character, and half are beyond ASCII.
   const auto odd = static_cast<size_t>(std::ranges::count_if(bytes, IsBinaryByte));
   const auto beyond_ascii = static_cast<size_t>(
       std::ranges::count_if(bytes, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }));

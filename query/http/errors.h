@@ -11,8 +11,8 @@ namespace firetower::query {
 // for the status, which is what Grafana's and Pyroscope's clients read.
 net::HttpResponse JsonError(int status, std::string_view message);
 
-// What a hub without a store says to questions about profiles: 404, with this `code`, which no
-// other 404 has. So who asked can tell it from a server that is none of ours.
+// Returns a hub's answer to questions about profiles when it has no store: 404, with this `code`,
+// which no other 404 has. So who asked can tell it from a server that is none of ours.
 inline constexpr std::string_view kNoStoreCode = "unimplemented";
 net::HttpResponse NoStoreError(std::string_view message);
 

@@ -68,7 +68,7 @@ class Walk {
   }
 
  private:
-  // What is around an entry.
+  // Surroundings of an entry.
   struct Around {
     uint32_t scope = Scope::kNone;
     bool is_function = false;  // or lies in one

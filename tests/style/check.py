@@ -8,7 +8,6 @@ be stands in the same file and may only fall.
 
 import pathlib
 import re
-import subprocess
 import sys
 
 import include_rules
@@ -56,17 +55,6 @@ class Waivers:
                 self.errors.append(f"{WAIVERS}:{number}: neither `at most N` nor `RULE PATH ADR-NNNN`")
 
 
-def earlier_caps(root):
-    """Every cap that stood in a committed version of the waivers file."""
-    log = subprocess.run(
-        ["git", "-C", str(root), "log", "-p", "--format=", "--", WAIVERS],
-        capture_output=True,
-        check=False,
-        text=True,
-    )
-    return [int(cap) for cap in re.findall(r"^\+at most (\d+)", log.stdout, re.MULTILINE)]
-
-
 def check_waivers(waivers, sources, caps):
     """The complaints about the waivers themselves."""
     yield from waivers.errors
@@ -101,7 +89,7 @@ def main(names):
     complaints = []
     for name in names or [*RULES, "waivers"]:
         if name == "waivers":
-            found = check_waivers(waivers, sources, earlier_caps(ROOT))
+            found = check_waivers(waivers, sources, source_tree.earlier_caps(ROOT, WAIVERS, r"at most (\d+)"))
         else:
             found = check_rule(name, sources, waivers)
         complaints += [f"{line}  [{name}]" for line in found]

@@ -79,6 +79,17 @@ class Source:
         return _LITERAL.sub(_blank, self.text)
 
 
+def earlier_caps(root, path, line):
+    """Every cap in a committed version of a file; `line` is a pattern of the lines that set it, with one group."""
+    log = subprocess.run(
+        ["git", "-C", str(root), "log", "-p", "--format=", "--", path],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    return [int(cap) for cap in re.findall(rf"^\+{line}", log.stdout, re.MULTILINE)]
+
+
 def _paths(root):
     """Lists the files that git tracks or would track; every file outside build folders where git cannot say."""
     listed = subprocess.run(

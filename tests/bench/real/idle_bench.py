@@ -15,6 +15,7 @@ import time
 import bench
 import short
 from daemon import Daemon
+from machine import busy_seconds
 
 WINDOWS = short.pick(5, 1)
 START_SECONDS, WINDOW_SECONDS = short.pick((3, 6), (0.5, 1))
@@ -38,12 +39,6 @@ def timer_interrupts():
         if fields and fields[0] == "LOC:":
             return sum(int(field) for field in fields[1:1 + os.cpu_count()])
     return 0
-
-
-def busy_seconds():
-    """CPU of the machine that was not idle, by /proc/stat: of a quiet machine, next to none."""
-    fields = [int(field) for field in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
 
 
 def rate(before, after):

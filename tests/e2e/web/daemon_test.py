@@ -3,15 +3,16 @@
 """daemon_test.py: a real firetowerd serves the page, and flame graphs of what this machine just did."""
 
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import time
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support" / "real"))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS / "support" / "real"), str(TESTS / "bench" / "real")]
 
+import bench
 from case import Case
 from daemon import Daemon
 
@@ -27,17 +28,11 @@ while True:
 """
 
 
-def used_seconds(process):
-    """CPU seconds of it so far: utime and stime of proc(5)."""
-    times = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def await_load(load):
     """Until it had most of a CPU for SECONDS, which takes longer where it has to share."""
-    before, end = used_seconds(load), time.monotonic() + LONGEST_SECONDS
+    before, end = bench.cpu_seconds(load.pid), time.monotonic() + LONGEST_SECONDS
     time.sleep(SECONDS)
-    while used_seconds(load) - before < 0.6 * SECONDS and time.monotonic() < end:
+    while bench.cpu_seconds(load.pid) - before < 0.6 * SECONDS and time.monotonic() < end:
         time.sleep(0.5)
 
 

@@ -142,7 +142,7 @@ def plain_event(name):
 def expected(samples, fields, options):
     """Samples and value by (event, labels, stack) of what such a run tells."""
     found = collections.defaultdict(lambda: (0, 0))
-    # Where no periods are printed, samples are all that is counted, and one event has no name of its own.
+    # Without periods a profile only counts samples, and the name of its one event is not in it.
     nameless = len({plain_event(sample.event) for sample in samples}) == 1 and not samples[0].event.startswith("sched:") \
         and "period" not in printed(fields, samples[0].event)
     for sample in samples:

@@ -6,6 +6,7 @@ import pathlib
 import time
 
 import servers
+from machine import busy_seconds
 
 PREFIX = "some/prefix"
 
@@ -48,12 +49,6 @@ def await_gone(spool, keys, limit):
             return time.monotonic() - begin
         time.sleep(0.2)
     return None
-
-
-def busy_seconds():
-    """CPU seconds of the machine since it started: user, nice, system, irq, softirq (proc(5), /proc/stat)."""
-    times = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
-    return sum(int(times[index]) for index in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
 
 
 def watch(daemon, seconds):

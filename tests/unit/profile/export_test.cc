@@ -73,7 +73,8 @@ TEST(FilterSamples, KeepsMatchingLabels) {
   EXPECT_EQ(keep(""), 7);
 }
 
-// As pprof: tagfocus keeps a sample of which any label matches, tagignore drops such a sample.
+// Follows pprof, whose tagfocus keeps a sample of which any label matches, and whose tagignore
+// drops it.
 TEST(FilterSamples, LooksAtAllLabelsOfAKey) {
   StackBuilder stacks;
   ProfileBuilder& builder = stacks.builder();

@@ -66,6 +66,13 @@ class CodeProbeTest : public ::testing::Test {
     return fmt::format("{:x}-{:x} {} {:08x} {} {} {}\n", start, end, rights, offset,
                        inode == 0 ? "00:00" : DeviceInHex(), inode, path);
   }
+  // Ends a round each second for a minute.
+  void PassAMinute() {
+    for (int i = 0; i < 60; ++i) {
+      clock_.Advance(kNsPerSecond);
+      table_.EndRound();
+    }
+  }
   void SetMaps(const std::string& maps) { proc_.SetMaps(7, maps); }
   void MapFile(uint64_t start, uint64_t end, const std::string& bytes) {
     WriteText(fmt::format("{}/map_files/{:x}-{:x}", proc_.Of(7), start, end), bytes);
@@ -175,10 +182,7 @@ TEST_F(CodeProbeTest, AMemoryFileThatStaysZeroIsGivenUp) {
   MapFile(kText, kText + kTextBytes, std::string(kTextBytes, '\0'));
   Tell("/memfd:jit (deleted)", kText, kTextBytes, 0, 42);
   Meet();
-  for (int i = 0; i < 60; ++i) {
-    clock_.Advance(kNsPerSecond);
-    table_.EndRound();
-  }
+  PassAMinute();
   EXPECT_FALSE(table_.Find(7)->suspect);
   EXPECT_EQ(ModuleAt(kText).kind, ModuleKind::kJit);
   Tell("/memfd:jit (deleted)", 0x10000, kTextBytes, 0, 42);
@@ -249,10 +253,7 @@ TEST_F(CodeProbeTest, GivesUpOnBytesThatStayOthers) {
   MoveCode(std::string(kTextBytes, '\0'));
   Tell("//anon", kText, kTextBytes, 0);
   Meet();
-  for (int i = 0; i < 60; ++i) {
-    clock_.Advance(kNsPerSecond);
-    table_.EndRound();
-  }
+  PassAMinute();
   EXPECT_FALSE(table_.Find(7)->suspect);
   EXPECT_EQ(ModuleAt(kText).kind, ModuleKind::kJit);
 }

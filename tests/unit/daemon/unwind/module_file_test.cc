@@ -56,7 +56,8 @@ TEST_F(ModuleFileTest, IsTheMappedOneFirst) {
   EXPECT_EQ(source->size(), 4u);
 }
 
-// As without CAP_DAC_READ_SEARCH, or where SELinux says no: the file may be there.
+// Stands for a daemon without CAP_DAC_READ_SEARCH, and for a refusal of SELinux: the file may be
+// there.
 TEST_F(ModuleFileTest, TellsARefusalFromAFileThatIsNotThere) {
   if (::geteuid() != 0) GTEST_SKIP() << "not root: cannot become another user";
   WriteText(lib_ + "/x.so", "four");
