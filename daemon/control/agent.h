@@ -7,7 +7,15 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "daemon/config/config.h"
-#include "k8s/client/config.h"
+#include "daemon/control/agent_options.h"
+#include "daemon/control/cluster_side.h"
+#include "daemon/control/http_side.h"
+#include "daemon/control/kernel_side.h"
+#include "daemon/control/metrics_feed.h"
+#include "daemon/control/module_readers.h"
+#include "daemon/control/policies/policy_controller.h"
+#include "daemon/push/push_side.h"
+#include "daemon/trigger/readings/kernel_metrics.h"
 
 namespace firetower::daemon {
 
@@ -21,15 +29,41 @@ class Agent {
   static Result<std::unique_ptr<Agent>> Start(const Config& config,
                                               std::optional<k8s::ClientConfig> access,
                                               const Clock& clock, bool& machine_refused);
-  virtual ~Agent() = default;
+  ~Agent() { Stop(); }
 
   // The control thread's work, until a descriptor of `stop_fd` is readable (a signalfd): policies,
   // metrics, schedules.
-  virtual void Run(int stop_fd) = 0;
+  void Run(int stop_fd);
   // Stops sampling, writes the open window, ends every thread.
-  virtual void Stop() = 0;
-  // Where HTTP is served, "http://127.0.0.1:7070".
-  virtual std::string url() const = 0;
+  void Stop();
+
+ private:
+  Agent(const Config& config, const Clock& clock) : config_(config), clock_(clock) {}
+
+  Status Start(std::optional<k8s::ClientConfig> access, bool& machine_refused);
+  void MakeStages();
+  DoctorInput Doctor();
+  Status StartStages();
+
+  const Config config_;
+  const Clock& clock_;
+  ModuleReaders readers_{config_, clock_};
+  MetricsRegistry registry_;
+  KernelSide kernel_;
+  ModuleRegistry modules_{ForgetModulesAfterNs(config_)};
+  std::unique_ptr<CgroupTree> cgroups_;
+  std::unique_ptr<ProcessTable> processes_;
+  std::unique_ptr<MetricsFeed> feed_;
+  std::unique_ptr<StoreSide> store_;
+  std::unique_ptr<PushSide> push_;
+  std::unique_ptr<ClusterSide> cluster_;
+  std::unique_ptr<Exporter> exporter_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<Capture> capture_;
+  std::unique_ptr<KernelMetrics> kernel_metrics_;
+  std::unique_ptr<PolicyController> policies_;
+  std::unique_ptr<HttpSide> http_;
+  bool stopped_ = false;
 };
 
 }  // namespace firetower::daemon

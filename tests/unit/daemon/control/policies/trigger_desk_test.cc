@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/trigger_desk.h"
+#include "daemon/control/policies/trigger_desk.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/policy_log.h"
+#include "daemon/control/policies/policy_log.h"
 
 #include <algorithm>
 #include <utility>

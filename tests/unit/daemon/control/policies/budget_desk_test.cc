@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/budget_desk.h"
+#include "daemon/control/policies/budget_desk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

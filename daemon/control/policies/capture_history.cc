@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/capture_history.h"
+#include "daemon/control/policies/capture_history.h"
 
 #include <fmt/core.h>
 

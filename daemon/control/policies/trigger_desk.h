@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "daemon/control/capture_history.h"
+#include "daemon/control/policies/capture_history.h"
 #include "daemon/export/captures.h"
 #include "daemon/metrics/metrics_registry.h"
 #include "daemon/pipeline/pipeline.h"

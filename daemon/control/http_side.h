@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "daemon/config/config.h"
+#include "daemon/control/http_sources.h"
+#include "net/server/http_server.h"
+#include "query/api.h"
+#include "store/access/served_store.h"
+
+namespace firetower::daemon {
+
+// The daemon's HTTP server and the API that it serves. Readiness is told by SetReady.
+class HttpSide {
+ public:
+  // All are borrowed, and outlive this.
+  struct Parts {
+    const Config& config;
+    const store::ServedStore& store;
+    Exporter& exporter;
+    const MetricsRegistry& registry;
+    DoctorInput doctor;
+    // Says what the daemon still waits for, from any thread; unset: nothing.
+    std::function<std::vector<std::string>()> awaited;
+  };
+  // Errors as net::HttpServer's.
+  static Result<std::unique_ptr<HttpSide>> Start(Parts parts);
+
+  void SetReady(bool ready) { sources_.SetReady(ready); }
+  void Stop() { server_->Stop(); }
+  // Returns the address it listens at.
+  const std::string& address() const { return server_->address(); }
+
+ private:
+  explicit HttpSide(Parts parts);
+
+  HttpSources sources_;
+  query::AllowAll authorizer_;
+  query::Api api_;
+  std::unique_ptr<net::HttpServer> server_;
+};
+
+}  // namespace firetower::daemon

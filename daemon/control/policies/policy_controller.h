@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/snapshot.h"
+#include "daemon/config/config.h"
+#include "daemon/control/cluster_side.h"
+#include "daemon/control/metrics_feed.h"
+#include "daemon/control/policies/budget_desk.h"
+#include "daemon/control/policies/capture_history.h"
+#include "daemon/control/policies/policy_log.h"
+#include "daemon/control/policies/trigger_desk.h"
+#include "daemon/health/host_checks.h"
+#include "daemon/pipeline/pipeline.h"
+#include "daemon/policy/policy_set.h"
+#include "daemon/policy/policy_store.h"
+
+namespace firetower::daemon {
+
+// Decides what is sampled: merges the policies of files and of the API server, and selects anew
+// when they, the pods, the time, a trigger or the budget change. Lives on the control thread.
+class PolicyController {
+ public:
+  // All are borrowed, and outlive this.
+  struct Parts {
+    const Config& config;
+    const Clock& clock;
+    MetricsRegistry& registry;
+    const MetricsFeed& feed;
+    ClusterSide& cluster;  // after Join
+    MetricSource& readings;
+    Exporter& exporter;
+    Pipeline& pipeline;
+  };
+  using PollSet = std::array<pollfd, 3>;
+
+  // `files`: policies of this machine; unset: there are none.
+  PolicyController(const Parts& parts, std::optional<PolicyStore> files);
+
+  // Selects what the policies that are known now ask for; without any source of policies,
+  // everything.
+  void TakePolicies();
+  // To be polled until there is something to read, for at most WaitNs(); Step is next.
+  PollSet GetPollSet() const;
+  int64_t WaitNs() const;
+  void Step(const PollSet& polled);
+  // Checks the budget and reports; every few seconds.
+  void Refresh();
+
+  // The rate the events run at.
+  uint32_t frequency_hz() const { return frequency_hz_; }
+  // Decides on a container that was sampled while a decision was open, as far as is known by now.
+  // Any thread, after TakePolicies.
+  Decision Settled(const Container& container) const;
+  // Nothing: not all policies are known yet. Any thread.
+  std::optional<PolicyFacts> Facts() const;
+
+ private:
+  bool KnowsAllPolicies() const;
+  void ShowPolicies(const PolicySet& set);
+  void ApplySchedule();
+  void Report();
+  // Once a second; true if containers are to be sampled at another rate now.
+  bool CheckTriggers();
+  bool Arm();
+  // True if policies get other rates now.
+  bool CheckBudget();
+
+  const Parts parts_;
+  std::optional<PolicyStore> files_;
+  PolicyObjects* const objects_;  // nullptr: policies are no API server's
+  uint32_t frequency_hz_;
+  BudgetDesk budget_;
+  CaptureHistory history_;
+  TriggerDesk triggers_;
+  std::shared_ptr<const PolicySchedule> schedule_;
+  SnapshotCell<PolicySchedule> published_schedule_;  // the same, for other threads
+  std::atomic<size_t> refused_policies_{0};
+  PolicyLog policy_log_;
+  std::shared_ptr<const Pipeline::Containers> armed_containers_;  // as they were armed last
+  std::optional<int64_t> schedule_change_ns_;                     // Unix time
+  std::optional<int64_t> view_due_ns_;                            // monotonic
+  int64_t next_triggers_ns_ = 0;                                  // monotonic
+};
+
+}  // namespace firetower::daemon
