@@ -32,9 +32,11 @@ constexpr int64_t kHungNs = 120 * kNsPerSecond;
 
 constexpr std::string_view kUserAgent = "firetower/" FIRETOWER_VERSION " (hub)";
 
-class HubImpl final : public Hub {
+}  // namespace
+
+class Hub::Impl {
  public:
-  HubImpl(const Config& config, k8s::ClientConfig access, const Clock& clock)
+  Impl(const Config& config, k8s::ClientConfig access, const Clock& clock)
       : config_(config),
         clock_(clock),
         watches_(std::move(access), std::string(kUserAgent), config.identity, metrics_, clock),
@@ -49,7 +51,7 @@ class HubImpl final : public Hub {
         lease_(*lease_client_, clock, config.lease_namespace, config.lease_name,
                k8s::ElectionOptions{.identity = config.identity}) {}
 
-  ~HubImpl() override { Stop(); }
+  ~Impl() { Stop(); }
 
   Status Start() {
     watches_.Watch(ResourceOf("profilingpolicies", k8s::WatchedPolicyFields()), policies_);
@@ -72,7 +74,7 @@ class HubImpl final : public Hub {
     return OkStatus();
   }
 
-  void Stop() override {
+  void Stop() {
     if (std::exchange(stopped_, true)) return;
     // Stops the status thread first, so that its last writes happen while this hub leads.
     status_.RequestStop();
@@ -88,7 +90,7 @@ class HubImpl final : public Hub {
     if (http_) http_->Stop();
   }
 
-  std::string url() const override { return http_->url(); }
+  std::string url() const { return http_->url(); }
 
  private:
   static int Milliseconds(int64_t wait_ns) {
@@ -244,13 +246,16 @@ class HubImpl final : public Hub {
   bool stopped_ = false;
 };
 
-}  // namespace
+Hub::Hub(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Hub::~Hub() = default;
+void Hub::Stop() { impl_->Stop(); }
+std::string Hub::url() const { return impl_->url(); }
 
 Result<std::unique_ptr<Hub>> Hub::Start(const Config& config, k8s::ClientConfig access,
                                         const Clock& clock) {
-  auto hub = std::make_unique<HubImpl>(config, std::move(access), clock);
-  RETURN_IF_ERROR(hub->Start());
-  return std::unique_ptr<Hub>(std::move(hub));
+  auto impl = std::make_unique<Impl>(config, std::move(access), clock);
+  RETURN_IF_ERROR(impl->Start());
+  return std::unique_ptr<Hub>(new Hub(std::move(impl)));
 }
 
 }  // namespace firetower::hub

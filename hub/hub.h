@@ -22,11 +22,16 @@ class Hub {
   // `config.identity` and `config.lease_namespace` are given.
   static Result<std::unique_ptr<Hub>> Start(const Config& config, k8s::ClientConfig access,
                                             const Clock& clock);
-  virtual ~Hub() = default;
+  ~Hub();
 
   // Ends every thread; gives the Lease up, so that another leads within seconds.
-  virtual void Stop() = 0;
-  virtual std::string url() const = 0;
+  void Stop();
+  std::string url() const;
+
+ private:
+  class Impl;
+  explicit Hub(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace firetower::hub

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "store/access/limited_store.h"
 #include "store/capture.h"
+#include "store/catalog/catalog_index.h"
 #include "store/key.h"
 #include "store/walk.h"
 

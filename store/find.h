@@ -32,8 +32,6 @@ struct FoundProfile {
 
 bool IsAsked(const Query& query, const CatalogRow& row);
 
-using VisitFound = ProfileIndex::Visit;
-
 // Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes to
 // `skipped`. kInvalid for an empty time range, kExhausted past limits.max_rows.
 Status FindProfiles(const ProfileSource& source, const Query& query, const QueryLimits& limits,

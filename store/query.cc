@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "profile/merge.h"
+#include "store/catalog/catalog_index.h"
 #include "store/find.h"
 #include "store/profiles/observed_time.h"
 #include "store/profiles/profile_sum.h"
@@ -59,6 +60,10 @@ class MergerSum final : public ProfileSum {
 };
 
 }  // namespace
+
+std::optional<std::string> ProfileSource::cluster() const {
+  return index_ == nullptr ? std::nullopt : index_->cluster();
+}
 
 std::optional<std::string> Query::EqualTo(std::string_view label) const {
   std::optional<std::string> value = selector.EqualTo(label);

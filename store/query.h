@@ -110,23 +110,12 @@ struct LabelsResult {
 bool IsDamage(const Error& error);
 
 struct FoundProfile;  // of store/find.h
+using VisitFound = std::function<Status(const FoundProfile& found)>;
 
 // Whether roll-ups may replace the windows they were made of: in sums they may, in listings not.
 enum class Resolution { kWindows, kCoarsest };
 
-// Finds stored profiles by something better than a look at every bundle of the time.
-class ProfileIndex {
- public:
-  using Visit = std::function<Status(const FoundProfile& found)>;
-
-  virtual ~ProfileIndex() = default;
-  // Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes
-  // to `skipped`. The time range is not empty. kExhausted past limits.max_rows. Any thread.
-  virtual Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
-                      SkippedList* skipped, const Visit& visit) const = 0;
-  // The one whose profiles it finds, its key component; unset: those of all clusters in the store.
-  virtual std::optional<std::string> cluster() const { return {}; }
-};
+class CatalogIndex;  // of store/catalog/catalog_index.h
 
 // Target of a query: a store, and an index that finds profiles in it. Without an index the bundles
 // are listed. Both are borrowed.
@@ -134,18 +123,17 @@ class ProfileSource {
  public:
   // Implicit on purpose: a store by itself is one.
   ProfileSource(const ObjectStore& store,  // NOLINT(google-explicit-constructor)
-                const ProfileIndex* index = nullptr)
+                const CatalogIndex* index = nullptr)
       : store_(&store), index_(index) {}
 
   const ObjectStore& store() const { return *store_; }
-  const ProfileIndex* index() const { return index_; }  // null: none
-  std::optional<std::string> cluster() const {
-    return index_ == nullptr ? std::nullopt : index_->cluster();
-  }
+  const CatalogIndex* index() const { return index_; }  // null: none
+  // The one whose profiles the index finds, its key component; unset: those of all clusters.
+  std::optional<std::string> cluster() const;
 
  private:
   const ObjectStore* store_;
-  const ProfileIndex* index_;
+  const CatalogIndex* index_;
 };
 
 // kExhausted when a limit but max_merged_bytes is passed: the message says which and how to narrow

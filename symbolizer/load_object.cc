@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "symbolizer/debuginfod/client.h"
 #include "symbolizer/dwarf/dwarf_frames.h"
 #include "symbolizer/elf/build_id.h"
 

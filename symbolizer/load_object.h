@@ -23,14 +23,7 @@ struct ObjectOptions {
   dwarf::DwarfLimits limits = {};
 };
 
-// Debug files from elsewhere than the folders of a machine.
-class DebugServer {
- public:
-  virtual ~DebugServer() = default;
-  // kNotFound: nobody has it. Others: it may be there another time.
-  virtual Result<FileSource> DebugFile(std::string_view build_id_hex) = 0;
-  virtual Result<FileSource> Executable(std::string_view build_id_hex) = 0;
-};
+class DebuginfodClient;
 
 // Whether an object leaves something to its separate debug file.
 bool WantsDebugFile(const ElfFile& object, const ObjectOptions& options);
@@ -46,7 +39,7 @@ Result<std::shared_ptr<SymbolTable>> LoadObject(std::optional<FileSource> object
 class ObjectFinder {
  public:
   // `server` may be null. All must outlive this.
-  ObjectFinder(const FileTree& files, DebugServer* server, const ObjectOptions& options)
+  ObjectFinder(const FileTree& files, DebuginfodClient* server, const ObjectOptions& options)
       : files_(files), server_(server), options_(options) {}
 
   // Null if there is none. `needs_file_offsets`: a table without FileOffsetToVaddr is of no use.
@@ -63,7 +56,7 @@ class ObjectFinder {
   std::shared_ptr<const SymbolTable> Load(const Key& key, std::optional<FileSource> object);
 
   const FileTree& files_;
-  DebugServer* server_;
+  DebuginfodClient* server_;
   ObjectOptions options_;
   std::map<Key, std::shared_ptr<const SymbolTable>> found_;
 };

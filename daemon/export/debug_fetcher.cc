@@ -7,7 +7,7 @@
 
 namespace firetower::daemon {
 
-DebugFetcher::DebugFetcher(symbolizer::DebugServer& server, symbolizer::SymbolCache& cache,
+DebugFetcher::DebugFetcher(symbolizer::DebuginfodClient& server, symbolizer::SymbolCache& cache,
                            const symbolizer::ObjectOptions& options)
     : server_(server), cache_(cache), options_(options), requests_(kMaxWaiting) {}
 

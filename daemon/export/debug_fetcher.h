@@ -8,6 +8,7 @@
 #include "base/container/spsc_queue.h"
 #include "base/thread.h"
 #include "daemon/process/module.h"
+#include "symbolizer/debuginfod/client.h"
 #include "symbolizer/load_object.h"
 #include "symbolizer/symbol_cache.h"
 
@@ -23,7 +24,7 @@ class DebugFetcher {
  public:
   static constexpr size_t kMaxWaiting = 64;
 
-  DebugFetcher(symbolizer::DebugServer& server, symbolizer::SymbolCache& cache,
+  DebugFetcher(symbolizer::DebuginfodClient& server, symbolizer::SymbolCache& cache,
                const symbolizer::ObjectOptions& options);
   ~DebugFetcher();
 
@@ -43,7 +44,7 @@ class DebugFetcher {
   void Run(std::stop_token stop, WakeFd& wake);
   void Fetch(Request& request);
 
-  symbolizer::DebugServer& server_;
+  symbolizer::DebuginfodClient& server_;
   symbolizer::SymbolCache& cache_;
   symbolizer::ObjectOptions options_;
   SpscQueue<Request> requests_;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "daemon/capture/round.h"
 #include "daemon/pipeline/cold_stacks.h"
+#include "daemon/pipeline/resolver_peers.h"
 #include "daemon/pipeline/slice_builder.h"
 #include "daemon/pipeline/stack_store.h"
 #include "daemon/pipeline/task_gate.h"
@@ -19,30 +20,6 @@
 #include "daemon/unwind/unwinder.h"
 
 namespace firetower::daemon {
-
-// What the resolver asks of others; each call returns at once.
-class ResolverPeers : public TaskVerdicts {
- public:
-  // Read the symbols of `module`, which `process` maps as `mapping`.
-  virtual void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
-                           const ProcessMapping& mapping) = 0;
-  // The kernel side shall gate this cgroup so. Containers pass their decision to their children;
-  // below anything else new cgroups stay undecided. `told`: of its birth, by a record; it may have
-  // gone since, and what the kernel side no longer gates stays so.
-  virtual void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
-                       bool told) = 0;
-  // A task of that container was killed for memory.
-  virtual void OnOomKill(const std::shared_ptr<const Container>& container, int64_t time_ns) = 0;
-  // The cgroup is gone; the kernel side has no more to do with it.
-  virtual void RemoveGate(uint64_t cgroup_id) = 0;
-  // Verdicts on tasks of earlier versions shall not count any more.
-  virtual void SetTasksVersion(uint32_t version) = 0;
-  // Births and deaths that the kernel side could not tell, so far.
-  virtual uint64_t UntoldCgroups() = 0;
-  // A sample of `time_ns` (monotonic) belongs to the next slice: hand on the builder's. Returns
-  // when the next one ends.
-  virtual int64_t EndSlice(int64_t time_ns) = 0;
-};
 
 struct LabelChoice {
   bool thread = true;

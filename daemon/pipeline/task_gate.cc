@@ -18,13 +18,13 @@ void TaskGate::SetVersion(uint32_t version) {
 
 void TaskGate::Tell(uint32_t tid, const Known& known) {
   const uint32_t kind = known.match == 0 ? FT_VERDICT_NO : FT_VERDICT_YES;
-  verdicts_.SetTask({tid, known.identity, version_, kind, 0, 0, 0});
+  peers_.SetTask({tid, known.identity, version_, kind, 0, 0, 0});
 }
 
 void TaskGate::Remember(uint32_t tid, Known known) {
   Forget(tid);
   if (tasks_.size() >= kMaxTasks) {
-    for (const auto& [other, its] : tasks_) verdicts_.ForgetTask(other);
+    for (const auto& [other, its] : tasks_) peers_.ForgetTask(other);
     tasks_.clear();
     threads_.clear();
   }
@@ -80,7 +80,7 @@ void TaskGate::Forget(uint32_t tid) {
   threads->second.erase(tid);
   if (threads->second.empty()) threads_.erase(threads);
   tasks_.erase(known);
-  verdicts_.ForgetTask(tid);
+  peers_.ForgetTask(tid);
 }
 
 void TaskGate::ForgetProcess(uint32_t tgid) {
@@ -88,7 +88,7 @@ void TaskGate::ForgetProcess(uint32_t tgid) {
   if (threads == threads_.end()) return;
   for (const uint32_t tid : threads->second) {
     tasks_.erase(tid);
-    verdicts_.ForgetTask(tid);
+    peers_.ForgetTask(tid);
   }
   threads_.erase(threads);
 }

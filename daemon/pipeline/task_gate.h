@@ -10,18 +10,11 @@
 
 #include "bpf/abi/config.h"
 #include "daemon/capture/round.h"
+#include "daemon/pipeline/resolver_peers.h"
 #include "daemon/policy/task_filter.h"
 #include "daemon/process/process_table.h"
 
 namespace firetower::daemon {
-
-// Where verdicts on tasks go; each call returns at once.
-class TaskVerdicts {
- public:
-  virtual ~TaskVerdicts() = default;
-  virtual void SetTask(const ft_task& verdict) = 0;
-  virtual void ForgetTask(uint32_t tid) = 0;
-};
 
 // Decides which threads of a container with a filter are sampled, when a first sample of each has
 // come, and tells the kernel side, which asks no more. A change of its name or a new program makes
@@ -33,8 +26,7 @@ class TaskGate {
   static constexpr size_t kMaxTasks = 65536;
   static constexpr size_t kMaxImages = 16384;
 
-  TaskGate(ProcessTable& processes, TaskVerdicts& verdicts)
-      : processes_(processes), verdicts_(verdicts) {}
+  TaskGate(ProcessTable& processes, ResolverPeers& peers) : processes_(processes), peers_(peers) {}
 
   // Other filters may hold now; the kernel side was told of the version.
   void SetVersion(uint32_t version);
@@ -68,7 +60,7 @@ class TaskGate {
   void ForgetProcess(uint32_t tgid);
 
   ProcessTable& processes_;
-  TaskVerdicts& verdicts_;
+  ResolverPeers& peers_;
   uint32_t version_ = 0;
   std::unordered_map<uint32_t, Known> tasks_;                           // by thread id
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> threads_;  // of tasks_, by process id

@@ -4,21 +4,11 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <atomic>
-#include <stop_token>
 #include <string>
 #include <utility>
 
 #include "base/log.h"
-#include "base/thread.h"
-#include "hub/kube_authorizer.h"
-#include "hub/profiles/hub_sources.h"
-#include "query/api.h"
-#include "store/access/served_store.h"
-#include "store/catalog/catalog_index.h"
-#include "store/catalog/recent_rows.h"
 #include "store/key.h"
-#include "store/store.h"
 
 namespace firetower::hub {
 namespace {
@@ -35,115 +25,87 @@ store::QueryLimits LimitsOfAnAnswer() {
 // So often the threads look whether this hub has begun to lead.
 constexpr int64_t kLookNs = 2 * kNsPerSecond;
 
-class ProfileServerImpl final : public ProfileServer {
- public:
-  ProfileServerImpl(const Config& config, Parts parts, std::unique_ptr<store::ObjectStore> store)
-      : parts_(std::move(parts)),
-        store_(std::move(store)),
-        own_store_(store_->Limited({.stop = stop_.get_token()})),
-        cluster_(store::ToKeyComponent(config.cluster)),
-        served_(*store_),
-        index_(served_, &recent_,
-               {.cluster = cluster_, .retention = config.retention, .clock = &parts_.clock}),
-        catalogs_(*own_store_, recent_, parts_.clock, cluster_),
-        retention_(*own_store_, config.retention, parts_.clock, cluster_),
-        rights_(parts_.own_rights),
-        authorizer_(parts_.reviews, parts_.clock),
-        sources_(
-            {*store_, cluster_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches}),
-        api_(query::ApiParts{.store = {served_, &index_},
-                             .live = sources_,
-                             .metrics = sources_,
-                             .doctor = sources_,
-                             .ready = sources_,
-                             .authorizer = authorizer_,
-                             .clock = parts_.clock,
-                             .limits = LimitsOfAnAnswer(),
-                             // A dashboard asks for all of its panels at once.
-                             .admission = {.waiting = 30, .strangers = 8},
-                             .on_idle = [this] { answered_ = true; }}) {}
+}  // namespace
 
-  ~ProfileServerImpl() override { Stop(); }
+ProfileServer::ProfileServer(const Config& config, Parts parts,
+                             std::unique_ptr<store::ObjectStore> store)
+    : parts_(std::move(parts)),
+      store_(std::move(store)),
+      own_store_(store_->Limited({.stop = stop_.get_token()})),
+      cluster_(store::ToKeyComponent(config.cluster)),
+      served_(*store_),
+      index_(served_, &recent_,
+             {.cluster = cluster_, .retention = config.retention, .clock = &parts_.clock}),
+      catalogs_(*own_store_, recent_, parts_.clock, cluster_),
+      retention_(*own_store_, config.retention, parts_.clock, cluster_),
+      rights_(parts_.own_rights),
+      authorizer_(parts_.reviews, parts_.clock),
+      sources_({*store_, cluster_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches}),
+      api_(query::ApiParts{.store = {served_, &index_},
+                           .live = sources_,
+                           .metrics = sources_,
+                           .doctor = sources_,
+                           .ready = sources_,
+                           .authorizer = authorizer_,
+                           .clock = parts_.clock,
+                           .limits = LimitsOfAnAnswer(),
+                           // A dashboard asks for all of its panels at once.
+                           .admission = {.waiting = 30, .strangers = 8},
+                           .on_idle = [this] { answered_ = true; }}) {}
 
-  void Start() {
-    LOG(kInfo, "profiles are served", {{"store", store_->Describe()}, {"cluster", cluster_}});
-    catalog_thread_ = NamedThread(
-        "catalogs", [this](std::stop_token stop, WakeFd& wake) { KeepCatalogs(stop, wake); });
-    retention_thread_ = NamedThread("retention", [this](std::stop_token stop, WakeFd& wake) {
-      while (!stop.stop_requested()) {
-        retention_.Look(parts_.leads(), stop);
-        GiveBackMemory();
-        wake.Wait(static_cast<int>(kLookNs / kNsPerMs));
-      }
-    });
-  }
-
-  void Stop() override {
-    for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->RequestStop();
-    stop_.request_stop();
-    for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->Join();
-  }
-
-  net::HttpResponse Serve(const net::HttpRequest& request) override { return api_.Serve(request); }
-  int WorkerThreads() const override { return api_.WorkerThreads(); }
-
-  ProfileFigures figures() const override {
-    return {*catalogs_.figures(), *retention_.figures(), *rights_.Get(),        recent_.rows(),
-            recent_.bytes(),      store_->ClockSkewNs(), catalogs_.LagSeconds()};
-  }
-
- private:
-  // Returns memory that the allocator kept from earlier answers of all threads. It does not run
-  // after each answer, because the next one would fault in every page of it again.
-  void GiveBackMemory() {
-    if (answered_.exchange(false)) ::malloc_trim(0);
-  }
-
-  void KeepCatalogs(const std::stop_token& stop, WakeFd& wake) {
+void ProfileServer::Start() {
+  LOG(kInfo, "profiles are served", {{"store", store_->Describe()}, {"cluster", cluster_}});
+  catalog_thread_ = NamedThread(
+      "catalogs", [this](std::stop_token stop, WakeFd& wake) { KeepCatalogs(stop, wake); });
+  retention_thread_ = NamedThread("retention", [this](std::stop_token stop, WakeFd& wake) {
     while (!stop.stop_requested()) {
-      const int64_t began_ns = parts_.clock.MonotonicNs();
-      rights_.Look();
-      if (stop.stop_requested()) return;
-      const bool leads = parts_.leads();
-      catalogs_.Look(leads, stop);
-      // A round that took longer than a minute leaves the store alone for a second.
-      const int64_t due_ns =
-          std::max(began_ns + CatalogDesk::kEveryNs, parts_.clock.MonotonicNs() + kNsPerSecond);
-      // A new leader writes at once what the one before it left.
-      while (!stop.stop_requested() && (leads || !parts_.leads())) {
-        const int64_t rest_ns = due_ns - parts_.clock.MonotonicNs();
-        if (rest_ns <= 0) break;
-        wake.Wait(static_cast<int>(std::min(rest_ns, kLookNs) / kNsPerMs) + 1);
-      }
+      retention_.Look(parts_.leads(), stop);
+      GiveBackMemory();
+      wake.Wait(static_cast<int>(kLookNs / kNsPerMs));
+    }
+  });
+}
+
+void ProfileServer::Stop() {
+  for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->RequestStop();
+  stop_.request_stop();
+  for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->Join();
+}
+
+ProfileFigures ProfileServer::figures() const {
+  return {*catalogs_.figures(), *retention_.figures(), *rights_.Get(),        recent_.rows(),
+          recent_.bytes(),      store_->ClockSkewNs(), catalogs_.LagSeconds()};
+}
+
+void ProfileServer::GiveBackMemory() {
+  if (answered_.exchange(false)) ::malloc_trim(0);
+}
+
+void ProfileServer::KeepCatalogs(const std::stop_token& stop, WakeFd& wake) {
+  while (!stop.stop_requested()) {
+    const int64_t began_ns = parts_.clock.MonotonicNs();
+    rights_.Look();
+    if (stop.stop_requested()) return;
+    const bool leads = parts_.leads();
+    catalogs_.Look(leads, stop);
+    // A round that took longer than a minute leaves the store alone for a second.
+    const int64_t due_ns =
+        std::max(began_ns + CatalogDesk::kEveryNs, parts_.clock.MonotonicNs() + kNsPerSecond);
+    // A new leader writes at once what the one before it left.
+    while (!stop.stop_requested() && (leads || !parts_.leads())) {
+      const int64_t rest_ns = due_ns - parts_.clock.MonotonicNs();
+      if (rest_ns <= 0) break;
+      wake.Wait(static_cast<int>(std::min(rest_ns, kLookNs) / kNsPerMs) + 1);
     }
   }
-
-  const Parts parts_;
-  const std::unique_ptr<store::ObjectStore> store_;
-  std::stop_source stop_;
-  const std::unique_ptr<store::ObjectStore> own_store_;  // the threads', until they stop
-  const std::string cluster_;                            // as keys have it
-  const store::ServedStore served_;
-  store::RecentRows recent_;
-  store::CatalogIndex index_;
-  CatalogDesk catalogs_;
-  RetentionDesk retention_;
-  OwnRights rights_;
-  KubeAuthorizer authorizer_;
-  HubSources sources_;
-  std::atomic<bool> answered_ = false;  // since memory was given back
-  query::Api api_;
-  NamedThread catalog_thread_;
-  NamedThread retention_thread_;
-};
-
-}  // namespace
+}
 
 Result<std::unique_ptr<ProfileServer>> ProfileServer::Start(const Config& config, Parts parts) {
   ASSIGN_OR_RETURN(std::unique_ptr<store::ObjectStore> store, store::OpenStore(config.store_url));
-  auto server = std::make_unique<ProfileServerImpl>(config, std::move(parts), std::move(store));
+  std::unique_ptr<ProfileServer> server(
+      new ProfileServer(config, std::move(parts), std::move(store)));
   server->Start();
-  return std::unique_ptr<ProfileServer>(std::move(server));
+  return server;
 }
 
 }  // namespace firetower::hub

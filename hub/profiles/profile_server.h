@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/thread.h"
 #include "hub/config.h"
+#include "hub/kube_authorizer.h"
+#include "hub/profiles/hub_sources.h"
 #include "hub/profiles/profile_figures.h"
 #include "k8s/client/api_client.h"
 #include "k8s/watch/watch_set.h"
 #include "net/message.h"
+#include "query/api.h"
+#include "store/access/served_store.h"
+#include "store/catalog/catalog_index.h"
+#include "store/catalog/recent_rows.h"
+#include "store/store.h"
 
 namespace firetower::hub {
 
@@ -40,15 +50,42 @@ class ProfileServer {
   };
   // `config.store_url` is given. Errors as store::OpenStore's.
   static Result<std::unique_ptr<ProfileServer>> Start(const Config& config, Parts parts);
-  virtual ~ProfileServer() = default;
+  ~ProfileServer() { Stop(); }
 
   // The paths of docs/reference/http-api.md. Any thread.
-  virtual net::HttpResponse Serve(const net::HttpRequest& request) = 0;
+  net::HttpResponse Serve(const net::HttpRequest& request) { return api_.Serve(request); }
   // That HTTP needs so that probes are answered while questions wait.
-  virtual int WorkerThreads() const = 0;
-  virtual ProfileFigures figures() const = 0;  // any thread
+  int WorkerThreads() const { return api_.WorkerThreads(); }
+  ProfileFigures figures() const;  // any thread
   // Ends its threads, and what they do in the store. Questions are still answered.
-  virtual void Stop() = 0;
+  void Stop();
+
+ private:
+  ProfileServer(const Config& config, Parts parts, std::unique_ptr<store::ObjectStore> store);
+
+  void Start();
+  // Returns memory that the allocator kept from earlier answers of all threads. It does not run
+  // after each answer, because the next one would fault in every page of it again.
+  void GiveBackMemory();
+  void KeepCatalogs(const std::stop_token& stop, WakeFd& wake);
+
+  const Parts parts_;
+  const std::unique_ptr<store::ObjectStore> store_;
+  std::stop_source stop_;
+  const std::unique_ptr<store::ObjectStore> own_store_;  // the threads', until they stop
+  const std::string cluster_;                            // as keys have it
+  const store::ServedStore served_;
+  store::RecentRows recent_;
+  store::CatalogIndex index_;
+  CatalogDesk catalogs_;
+  RetentionDesk retention_;
+  OwnRights rights_;
+  KubeAuthorizer authorizer_;
+  HubSources sources_;
+  std::atomic<bool> answered_ = false;  // since memory was given back
+  query::Api api_;
+  NamedThread catalog_thread_;
+  NamedThread retention_thread_;
 };
 
 }  // namespace firetower::hub

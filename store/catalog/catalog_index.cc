@@ -336,7 +336,7 @@ Status SearchAll(const Parts& parts, const Query& query, Resolution resolution,
 }  // namespace
 
 Status CatalogIndex::Find(const Query& query, const QueryLimits& limits, Resolution resolution,
-                          SkippedList* skipped, const Visit& visit) const {
+                          SkippedList* skipped, const VisitFound& visit) const {
   const std::unique_ptr<const ObjectStore> store = store_.Limited(limits.calls);
   const Parts parts{*store, recent_, cache_, options_, limits.calls};
   ASSIGN_OR_RETURN(const std::vector<StoredCluster> clusters,

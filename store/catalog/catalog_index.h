@@ -31,16 +31,19 @@ struct CatalogIndexOptions {
 // Finds profiles by the catalogs, by the rows in memory of what has none yet, and where there is
 // neither by the bundles themselves. A catalog that is damaged is named among what was skipped, and
 // its time is read from the bundles. Any thread.
-class CatalogIndex final : public ProfileIndex {
+class CatalogIndex {
  public:
   // `recent`: null where nobody fills it. Both outlive this.
   explicit CatalogIndex(const ObjectStore& store, const RecentRows* recent = nullptr,
                         const CatalogIndexOptions& options = {})
       : store_(store), recent_(recent), options_(options), cache_(options.max_cached_bytes) {}
 
+  // Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes
+  // to `skipped`. The time range is not empty. kExhausted past limits.max_rows.
   Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
-              SkippedList* skipped, const Visit& visit) const override;
-  std::optional<std::string> cluster() const override { return options_.cluster; }
+              SkippedList* skipped, const VisitFound& visit) const;
+  // The one whose profiles it finds, its key component; unset: those of all clusters in the store.
+  std::optional<std::string> cluster() const { return options_.cluster; }
 
  private:
   const ObjectStore& store_;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "symbolizer/debuginfod/download.h"
 #include "symbolizer/elf/build_id.h"
+#include "symbolizer/elf/debug_file.h"
 
 namespace firetower::symbolizer {
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "symbolizer/load_object.h"
+#include "symbolizer/random_access.h"
 
 namespace firetower::symbolizer {
 
@@ -29,13 +29,14 @@ Result<std::vector<std::string>> ParseDebuginfodUrls(std::string_view text);
 // out as elfutils' own client has it: <build id>/debuginfo, <build id>/executable. An empty file
 // says that nobody has it. A file is kept only if it has the build id; the folder is held to its
 // size, the longest unused going first. Calls wait for the network: never on a sampling thread.
-class DebuginfodClient : public DebugServer {
+class DebuginfodClient {
  public:
   DebuginfodClient(DebuginfodOptions options, const Clock& clock)
       : options_(std::move(options)), clock_(clock) {}
 
-  Result<FileSource> DebugFile(std::string_view build_id_hex) override;
-  Result<FileSource> Executable(std::string_view build_id_hex) override;
+  // kNotFound: nobody has it. Others: it may be there another time.
+  Result<FileSource> DebugFile(std::string_view build_id_hex);
+  Result<FileSource> Executable(std::string_view build_id_hex);
 
  private:
   enum class Cached { kNo, kYes, kNobodyHasIt };

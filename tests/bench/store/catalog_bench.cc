@@ -257,7 +257,7 @@ store::Query QueryOf(uint32_t workload, int64_t from_minute, int64_t to_minute) 
   return query;
 }
 
-int CopyEntries(const ObjectStore& store, const store::ProfileIndex& index,
+int CopyEntries(const ObjectStore& store, const store::CatalogIndex& index,
                 const store::Query& query, const std::string& folder) {
   uint64_t count = 0;
   uint64_t bytes = 0;

@@ -61,7 +61,7 @@ class CatalogIndexTest : public ::testing::Test {
     const Status rebuilt = keeper_.Rebuild(kHour, kHour + 7200);
     ASSERT_TRUE(rebuilt) << rebuilt.error().message();
   }
-  void ExpectAnswersOfAWalk(const ProfileIndex& index) {
+  void ExpectAnswersOfAWalk(const CatalogIndex& index) {
     constexpr std::pair<int64_t, int64_t> kTimes[] = {{0, 7200},    {0, 3600},   {600, 4200},
                                                       {1830, 1831}, {570, 1230}, {3590, 3610},
                                                       {7199, 9000}, {-500, 0}};
