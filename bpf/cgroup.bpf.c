@@ -33,7 +33,6 @@ static __always_inline void tell(struct cgroup *cgroup, const char *path, __u8 c
 				 struct ft_counters *counters)
 {
 	struct event_scratch *scratch;
-	struct cgroup *parent;
 	__u32 zero = 0;
 	long bytes;
 
@@ -42,8 +41,6 @@ static __always_inline void tell(struct cgroup *cgroup, const char *path, __u8 c
 		return;
 	scratch->head.time_ns = bpf_ktime_get_ns();
 	scratch->head.cgroup_id = cgroup_id(cgroup);
-	parent = cgroup_parent(cgroup);
-	scratch->head.parent_id = parent ? cgroup_id(parent) : 0;
 	scratch->head.kind = FT_KIND_CGROUP;
 	scratch->head.change = change;
 	bytes = bpf_probe_read_kernel_str(scratch->path, sizeof(scratch->path), path);

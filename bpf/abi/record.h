@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 5
+#define FT_ABI_VERSION 6
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -141,16 +141,16 @@ enum ft_cgroup_change {
 struct ft_cgroup_event {
 	__u64 time_ns;
 	__u64 cgroup_id;
-	__u64 parent_id;
 	__u64 pad0;
-	__u32 pad1;
+	__u64 pad1;
 	__u32 pad2;
+	__u32 pad3;
 	__u16 path_bytes;
 	__u8 kind;
 	__u8 change;   /* enum ft_cgroup_change */
 	__u8 path_cut; /* the path did not fit */
-	__u8 pad3;
-	__u16 pad4;
+	__u8 pad4;
+	__u16 pad5;
 };
 
 FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");

@@ -50,7 +50,6 @@ struct ColdStack {
 struct CgroupEvent {
   int64_t time_ns = 0;
   uint64_t cgroup_id = 0;
-  uint64_t parent_id = 0;
   uint8_t change = 0;  // enum ft_cgroup_change
   bool path_cut = false;
   uint32_t text_begin = 0;  // path in Round::text

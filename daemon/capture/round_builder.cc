@@ -134,7 +134,6 @@ void RoundBuilder::AppendCgroup(std::span<const std::byte> record) {
   CgroupEvent& event = round_->cgroup_events.emplace_back();
   event.time_ns = static_cast<int64_t>(head.time_ns);
   event.cgroup_id = head.cgroup_id;
-  event.parent_id = head.parent_id;
   event.change = head.change;
   event.path_cut = head.path_cut != 0;
   event.text_begin = static_cast<uint32_t>(round_->text.size());

@@ -102,11 +102,7 @@ void ReadLabels(const Node& object, Pod& pod) {
     const bool fits = entry.key.size() <= kMaxLabelKeyBytes &&
                       entry.value.text.size() <= kMaxLabelValueBytes &&
                       pod.labels.size() < kMaxPodLabels;
-    if (fits) {
-      pod.labels.emplace(entry.key, entry.value.text);
-    } else {
-      pod.labels_cut = true;
-    }
+    if (fits) pod.labels.emplace(entry.key, entry.value.text);
   }
   // Looked at by itself: it counts, however many labels there are.
   pod.opted_out = TextAt(object, {"metadata", "labels", kOptOutLabel}) == "false";

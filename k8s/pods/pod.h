@@ -63,7 +63,6 @@ struct Pod {
   Workload workload;
   Workload owner;  // what controls it itself, such as a Deployment's ReplicaSet; empty: nothing
   Labels labels;
-  bool labels_cut = false;  // there are more than kMaxPodLabels
   // The label firetower.dev/profile is "false": nothing of it is to be profiled.
   bool opted_out = false;
   std::vector<PodContainer> containers;

@@ -133,7 +133,6 @@ inline Bytes RingCgroup(ft_cgroup_change change, uint64_t id, std::string_view p
   ft_cgroup_event head{};
   head.time_ns = time_ns;
   head.cgroup_id = id;
-  head.parent_id = 1;
   head.path_bytes = static_cast<uint16_t>(path.size());
   head.kind = FT_KIND_CGROUP;
   head.change = static_cast<uint8_t>(change);

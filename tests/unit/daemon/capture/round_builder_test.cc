@@ -157,7 +157,6 @@ TEST(RoundBuilder, CopiesEveryFieldOfACgroupEvent) {
   const CgroupEvent& event = round.cgroup_events[0];
   EXPECT_EQ(event.time_ns, 12);
   EXPECT_EQ(event.cgroup_id, 99u);
-  EXPECT_EQ(event.parent_id, 1u);
   EXPECT_EQ(event.change, FT_CGROUP_RENAME);
   EXPECT_TRUE(event.path_cut);
   EXPECT_THAT(CgroupPaths(round), ElementsAre("/kubepods/pod1/c"));

@@ -151,7 +151,6 @@ TEST(Pod, HoldsNoMoreThanItsBounds) {
                   kMeta, labels, containers, statuses, std::string(kMaxContainerIdBytes + 1, 'a')));
   ASSERT_TRUE(pod);
   EXPECT_EQ(pod->labels.size(), kMaxPodLabels);
-  EXPECT_TRUE(pod->labels_cut);
   EXPECT_EQ(pod->containers.size(), kMaxPodContainers);
   EXPECT_EQ(pod->containers[0].ids.size(), kMaxContainerIds);
   EXPECT_THAT(pod->containers[1].ids, IsEmpty());
