@@ -7,24 +7,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "store/store.h"
+#include "store/access/wrapping_store.h"
 
 namespace firetower::store {
 
-enum class StoreOperation : uint8_t {
-  kPut,
-  kGet,
-  kGetRange,
-  kGetTail,
-  kSize,
-  kList,
-  kListFolders,
-  kDelete,
-  kAbortUploads,
-  kCheck,
-};
 inline constexpr size_t kStoreOperations = 10;
 std::string_view StoreOperationName(StoreOperation operation);  // "put", "get_range"
 
@@ -37,30 +26,25 @@ struct OperationCount {
 
 // Counts what passes through, by operation. A store call is one request of an S3 store, but for a
 // multipart upload, uploads that are aborted, and a listing of several pages.
-class MeteredStore final : public ObjectStore {
+class MeteredStore final : public WrappingStore<MeteredStore> {
  public:
-  explicit MeteredStore(ObjectStore& store) : store_(store) {}
+  explicit MeteredStore(ObjectStore& store) : WrappingStore(store) {}
 
   OperationCount Count(StoreOperation operation) const;
   OperationCount Total() const;
 
-  Status Put(std::string_view key, std::string_view bytes) override;
-  Status PutFrom(std::string_view key, const ObjectSource& source) override;
-  Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override;
-  Result<std::string> GetRange(std::string_view key, uint64_t offset,
-                               uint64_t length) const override;
-  Result<ObjectTail> GetTail(std::string_view key, uint64_t length) const override;
-  Result<uint64_t> Size(std::string_view key) const override;
-  Result<std::vector<ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
-                                       size_t limit) const override;
-  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
-  Status Delete(std::string_view key) override;
   // One call, which fails if one of them does.
   std::vector<Status> DeleteEach(std::span<const std::string> keys) override;
-  Result<uint64_t> AbortUploads(std::string_view prefix, int64_t before_s) override;
-  int64_t ClockSkewNs() const override { return store_.ClockSkewNs(); }
-  Status Check() const override;
-  std::string Describe() const override { return store_.Describe(); }
+  template <typename Call>
+  auto Around(StoreOperation operation, uint64_t written, Call call) const -> decltype(call()) {
+    auto result = call();
+    if (result) {
+      Add(operation, written + BytesOf(result), nullptr);
+    } else {
+      Add(operation, 0, &result.error());
+    }
+    return result;
+  }
 
  private:
   struct Counters {
@@ -69,11 +53,15 @@ class MeteredStore final : public ObjectStore {
     std::atomic<uint64_t> bytes = 0;
   };
 
-  // Counts `result` as one call of `operation` and passes it on.
   template <typename T>
-  T Counted(StoreOperation operation, uint64_t bytes, T result) const;
+  static uint64_t BytesOf(const T& result) {
+    if constexpr (std::is_same_v<T, Result<std::string>>) return result->size();
+    if constexpr (std::is_same_v<T, Result<ObjectTail>>) return result->bytes.size();
+    return 0;
+  }
+  // Counts a call; `error`: null if there was none.
+  void Add(StoreOperation operation, uint64_t bytes, const Error* error) const;
 
-  ObjectStore& store_;
   mutable std::array<Counters, kStoreOperations> counters_ = {};
 };
 

@@ -26,74 +26,44 @@ bool IsStoresFault(const Error& error) {
   }
 }
 
-// Turns the store's answer about an object into the caller's answer. A missing object may have been
-// deleted in this moment, which readers can tell apart (kNotFound).
-template <typename T>
-T ServedObject(T result) {
-  if (result) return result;
-  if (result.error().code() == ErrorCode::kPermission) {
-    return Away("refuses its reader", result.error());
-  }
-  if (IsStoresFault(result.error())) return Away("cannot be read", result.error());
-  return result;
-}
-
-// The same of the store itself: a folder without objects is an empty list, so that what is not
-// found is the bucket, and what is no list comes from no server of S3.
-template <typename T>
-T ServedListing(T result) {
-  if (!result && (result.error().code() == ErrorCode::kNotFound ||
-                  result.error().code() == ErrorCode::kCorrupt)) {
-    return Away("cannot be read", result.error());
-  }
-  return ServedObject(std::move(result));
-}
-
-Error ReadOnly() {
-  return {ErrorCode::kUnsupported, "who is answered out of a store writes nothing to it"};
+bool IsListing(StoreOperation operation) {
+  return operation == StoreOperation::kList || operation == StoreOperation::kListFolders ||
+         operation == StoreOperation::kCheck;
 }
 
 }  // namespace
 
-Result<std::string> ServedStore::Get(std::string_view key, uint64_t max_bytes) const {
-  return ServedObject(store_.Get(key, max_bytes));
+Status ServedStore::CheckReads(StoreOperation operation) {
+  const bool writes = operation == StoreOperation::kPut || operation == StoreOperation::kDelete ||
+                      operation == StoreOperation::kAbortUploads;
+  if (!writes) return OkStatus();
+  return Error(ErrorCode::kUnsupported, "who is answered out of a store writes nothing to it");
 }
 
-Result<std::string> ServedStore::GetRange(std::string_view key, uint64_t offset,
-                                          uint64_t length) const {
-  return ServedObject(store_.GetRange(key, offset, length));
-}
-
-Result<ObjectTail> ServedStore::GetTail(std::string_view key, uint64_t length) const {
-  return ServedObject(store_.GetTail(key, length));
+Error ServedStore::ErrorFor(StoreOperation operation, Error error) {
+  // Of the store itself a folder without objects is an empty list, so that what is not found is the
+  // bucket, and what is no list comes from no server of S3. A missing object may have been deleted
+  // in this moment, which readers can tell apart (kNotFound).
+  if (IsListing(operation) &&
+      (error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kCorrupt)) {
+    return Away("cannot be read", error);
+  }
+  if (error.code() == ErrorCode::kPermission) return Away("refuses its reader", error);
+  if (IsStoresFault(error)) return Away("cannot be read", error);
+  return error;
 }
 
 Result<uint64_t> ServedStore::Size(std::string_view key) const {
-  Result<uint64_t> size = ServedObject(store_.Size(key));
+  Result<uint64_t> size = WrappingStore::Size(key);
   if (size || size.error().code() != ErrorCode::kNotFound) return size;
   // An answer to HEAD has no body to say what is missing, the object or the bucket; one to GET has.
   ASSIGN_OR_RETURN(const ObjectTail tail, GetTail(key, 1));
   return tail.object_size;
 }
 
-Result<std::vector<ObjectInfo>> ServedStore::List(std::string_view prefix,
-                                                  std::string_view start_after,
-                                                  size_t limit) const {
-  return ServedListing(store_.List(prefix, start_after, limit));
-}
-
-Result<std::vector<std::string>> ServedStore::ListFolders(std::string_view prefix) const {
-  return ServedListing(store_.ListFolders(prefix));
-}
-
-Status ServedStore::Check() const { return ServedListing(store_.Check()); }
-
-Status ServedStore::Put(std::string_view, std::string_view) { return ReadOnly(); }
-Status ServedStore::PutFrom(std::string_view, const ObjectSource&) { return ReadOnly(); }
-Status ServedStore::Delete(std::string_view) { return ReadOnly(); }
-
 std::unique_ptr<ObjectStore> ServedStore::DoLimited(CallLimits limits) {
-  return std::unique_ptr<ObjectStore>(new ServedStore(store_.Limited(std::move(limits))));
+  const ObjectStore& store = wrapped();
+  return std::unique_ptr<ObjectStore>(new ServedStore(store.Limited(std::move(limits))));
 }
 
 }  // namespace firetower::store

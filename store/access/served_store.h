@@ -2,12 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "store/store.h"
+#include "store/access/wrapping_store.h"
 
 namespace firetower::store {
 
@@ -16,34 +14,32 @@ namespace firetower::store {
 // does a store that is not there, or whose URL, keys or clock are wrong: the question is not.
 // kNotFound, kCorrupt and kExhausted are of one object. For reading: what writes is kUnsupported.
 // The store outlives this.
-class ServedStore final : public ObjectStore {
+class ServedStore final : public WrappingStore<ServedStore> {
  public:
-  explicit ServedStore(const ObjectStore& store) : store_(store) {}
+  // Nothing is written: see Around.
+  explicit ServedStore(const ObjectStore& store) : WrappingStore(const_cast<ObjectStore&>(store)) {}
 
-  using ObjectStore::Get;
-  Result<std::string> Get(std::string_view key, uint64_t max_bytes) const override;
-  Result<std::string> GetRange(std::string_view key, uint64_t offset,
-                               uint64_t length) const override;
-  Result<ObjectTail> GetTail(std::string_view key, uint64_t length) const override;
   Result<uint64_t> Size(std::string_view key) const override;
-  Result<std::vector<ObjectInfo>> List(std::string_view prefix, std::string_view start_after,
-                                       size_t limit) const override;
-  Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override;
-  Status Check() const override;
-  Status Put(std::string_view key, std::string_view bytes) override;
-  Status PutFrom(std::string_view key, const ObjectSource& source) override;
-  Status Delete(std::string_view key) override;
-  std::string Describe() const override { return store_.Describe(); }
-  int64_t ClockSkewNs() const override { return store_.ClockSkewNs(); }
+
+  template <typename Call>
+  auto Around(StoreOperation operation, uint64_t /*written*/, Call call) const -> decltype(call()) {
+    RETURN_IF_ERROR(CheckReads(operation));
+    auto answer = call();
+    if (answer) return answer;
+    return ErrorFor(operation, std::move(answer).error());
+  }
 
  private:
-  explicit ServedStore(std::unique_ptr<const ObjectStore> owned)
-      : owned_(std::move(owned)), store_(*owned_) {}
+  explicit ServedStore(std::unique_ptr<const ObjectStore> owned) : ServedStore(*owned) {
+    owned_ = std::move(owned);
+  }
+  static Status CheckReads(StoreOperation operation);
+  // Turns the store's error into the reader's.
+  static Error ErrorFor(StoreOperation operation, Error error);
   // Limits the store below, then serves the limited one.
   std::unique_ptr<ObjectStore> DoLimited(CallLimits limits) override;
 
-  const std::unique_ptr<const ObjectStore> owned_;  // or none
-  const ObjectStore& store_;
+  std::unique_ptr<const ObjectStore> owned_;  // or none
 };
 
 }  // namespace firetower::store
