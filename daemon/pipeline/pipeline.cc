@@ -52,8 +52,6 @@ class Pipeline::Peers : public ResolverPeers {
 
   uint64_t UntoldCgroups() override { return sampler_.Counters().value[FT_COUNT_CGROUP_RING_FULL]; }
 
-  int64_t EndSlice(int64_t) override { return pipeline_.EndSlice(); }
-
   void SetBaseFrequency(uint32_t frequency_hz) {
     base_hz_ = frequency_hz;
     ft_verdict fallback{FT_VERDICT_PENDING, FT_VERDICT_PENDING, 0, 0, FT_KEEP_ALL, PeriodNs()};
@@ -229,7 +227,7 @@ void Pipeline::TakeTables() {
 
 bool Pipeline::TakeRounds() {
   while (std::unique_ptr<Round> round = capture_->TryPop()) {
-    resolver_.Process(*round);
+    while (resolver_.Process(*round)) resolver_.SetSliceEnd(EndSlice());
     if (resolver_.stacks().WantsTurn(epoch_)) {
       TurnEpoch();
       early_epoch_ = epoch_;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/log.h"
@@ -76,34 +77,59 @@ const Decision& Resolver::DecisionOf(const CgroupNode& node) {
   return known.decision;
 }
 
-void Resolver::Process(const Round& round) {
+std::optional<int64_t> Resolver::Process(const Round& round) {
+  if (std::exchange(at_.slice_ended, false)) {
+    OnSample(round.samples[at_.sample++], round);
+  } else {
+    BeginRound(round);
+  }
+  for (;; ++at_.sideband) {
+    const SidebandEvent* event =
+        at_.sideband < round.sideband.size() ? &round.sideband[at_.sideband] : nullptr;
+    const int64_t time_ns = event != nullptr ? event->time_ns : std::numeric_limits<int64_t>::max();
+    for (; at_.cgroup < round.cgroup_events.size(); ++at_.cgroup) {
+      const CgroupEvent& cgroup = round.cgroup_events[at_.cgroup];
+      if (cgroup.time_ns > time_ns) break;
+      if (!TakeSamples(round, cgroup.time_ns))
+        return static_cast<int64_t>(round.samples[at_.sample].time_ns);
+      OnCgroup(cgroup, round.Text(cgroup.text_begin, cgroup.text_size));
+    }
+    if (!TakeSamples(round, time_ns))
+      return static_cast<int64_t>(round.samples[at_.sample].time_ns);
+    if (event == nullptr) break;
+    processes_.Apply(*event, round.Text(event->text_begin, event->text_size));
+    tasks_.Apply(*event);
+  }
+  EndRound(round);
+  return std::nullopt;
+}
+
+bool Resolver::TakeSamples(const Round& round, int64_t before_ns) {
+  auto sample = round.samples.begin() + static_cast<ptrdiff_t>(at_.sample);
+  for (; sample != round.samples.end(); ++sample) {
+    const auto time_ns = static_cast<int64_t>(sample->time_ns);
+    if (time_ns >= before_ns) break;
+    if (time_ns >= slice_end_ns_) {
+      at_.slice_ended = true;
+      break;
+    }
+    OnSample(*sample, round);
+  }
+  at_.sample = static_cast<size_t>(sample - round.samples.begin());
+  return !at_.slice_ended;
+}
+
+void Resolver::BeginRound(const Round& round) {
+  at_ = {};
   if (round.reopened) {
     processes_.Rescan();
     DecideTasksAnew();
   }
   stacks_.Add(round);
   bad_records_ += round.bad_records;
-  auto sample = round.samples.begin();
-  auto cgroup = round.cgroup_events.begin();
-  auto samples_before = [&](int64_t time_ns) {
-    for (; sample != round.samples.end() && static_cast<int64_t>(sample->time_ns) < time_ns;
-         ++sample) {
-      OnSample(*sample, round);
-    }
-  };
-  auto all_before = [&](int64_t time_ns) {
-    for (; cgroup != round.cgroup_events.end() && cgroup->time_ns <= time_ns; ++cgroup) {
-      samples_before(cgroup->time_ns);
-      OnCgroup(*cgroup, round.Text(cgroup->text_begin, cgroup->text_size));
-    }
-    samples_before(time_ns);
-  };
-  for (const SidebandEvent& event : round.sideband) {
-    all_before(event.time_ns);
-    processes_.Apply(event, round.Text(event.text_begin, event.text_size));
-    tasks_.Apply(event);
-  }
-  all_before(std::numeric_limits<int64_t>::max());
+}
+
+void Resolver::EndRound(const Round& round) {
   if (round.lost_sideband > 0) {
     processes_.DistrustAll();
     tasks_lossy_ = true;
@@ -332,9 +358,6 @@ void Resolver::TakeFinished() {
 }
 
 void Resolver::OnSample(const ft_sample& sample, const Round& round) {
-  if (static_cast<int64_t>(sample.time_ns) >= slice_end_ns_) {
-    slice_end_ns_ = peers_.EndSlice(static_cast<int64_t>(sample.time_ns));
-  }
   const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
   // While the verdict was on its way into the kernel, or below a parent nobody decided on.
   StackParts parts = StackParts::kUserAndKernel;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -42,7 +43,10 @@ class Resolver {
            size_t stack_words = StackStore::kMaxWords);
 
   void SetSelection(std::shared_ptr<const Selection> selection);
-  void Process(const Round& round);
+  // Applies a round, as far as its samples belong to this slice. Returns the time (monotonic) of
+  // the first that belongs to the next one: take the builder's slice, set the next end, and call it
+  // again with the same round. Nothing: the round is through.
+  std::optional<int64_t> Process(const Round& round);
   // Samples from then on (monotonic) go to the next slice.
   void SetSliceEnd(int64_t time_ns) { slice_end_ns_ = time_ns; }
   // An unwind table that was asked for, or that there is none.
@@ -75,6 +79,18 @@ class Resolver {
     uint32_t version = 0;
   };
 
+  // How far a round is applied.
+  struct Position {
+    size_t sample = 0;
+    size_t cgroup = 0;
+    size_t sideband = 0;
+    bool slice_ended = false;  // `sample` is the first of the next slice
+  };
+
+  void BeginRound(const Round& round);
+  void EndRound(const Round& round);
+  // Takes the samples before that time. False: the next one belongs to the next slice.
+  bool TakeSamples(const Round& round, int64_t before_ns);
   void OnSample(const ft_sample& sample, const Round& round);
   // Whether a sample of a container with that decision counts; where not, it is counted so.
   bool Wants(const Decision& decision, const ft_sample& sample);
@@ -133,6 +149,7 @@ class Resolver {
   uint64_t not_selected_ = 0;
   uint64_t bad_records_ = 0;
   int64_t slice_end_ns_ = 0;
+  Position at_;
   bool scan_wanted_ = false;  // a path did not fit its record
   int64_t next_scan_ns_ = 0;
   uint64_t untold_cgroups_ = 0;  // as of the last scan

@@ -33,9 +33,6 @@ class ResolverPeers {
   virtual void SetTasksVersion(uint32_t version) = 0;
   // Births and deaths that the kernel side could not tell, so far.
   virtual uint64_t UntoldCgroups() = 0;
-  // A sample of `time_ns` (monotonic) belongs to the next slice: hand on the builder's. Returns
-  // when the next one ends.
-  virtual int64_t EndSlice(int64_t time_ns) = 0;
 };
 
 }  // namespace firetower::daemon

@@ -34,19 +34,22 @@ class Peers : public ResolverPeers {
   void SetTask(const ft_task&) override {}
   void ForgetTask(uint32_t) override {}
   uint64_t UntoldCgroups() override { return 0; }
-  int64_t EndSlice(int64_t) override {
-    Count();
+};
+
+// Takes slices and gives the last one's memory back.
+class Reader {
+ public:
+  int64_t EndSlice(SliceBuilder& builder) {
+    Count(builder);
     return end_ns += slice_ns;
   }
-  // Takes the slice and gives the last one's memory back.
-  void Count() {
-    std::unique_ptr<Slice> done = builder->Take(std::move(spare_));
+  void Count(SliceBuilder& builder) {
+    std::unique_ptr<Slice> done = builder.Take(std::move(spare_));
     for (const Slice::Row& row : done->rows) samples += row.count;
     CHECK(done->stops[kStopStackLost] == 0);
     done->Clear();
     spare_ = std::move(done);
   }
-  SliceBuilder* builder = nullptr;
   int64_t slice_ns = 0;
   int64_t end_ns = 0;
   uint64_t samples = 0;
@@ -69,6 +72,7 @@ int Main(uint32_t slices, uint32_t stacks) {
     cgroups.Add(SampleStream::kFirstCgroup + i, SampleStream::PathOf(i));
   }
   Peers peers;
+  Reader reader;
   firetower::testing::FakeUnwindMemory memory;
   firetower::testing::NoTables tables;
   Unwinder unwinder(memory, processes, modules, tables, clock, {});
@@ -76,10 +80,9 @@ int Main(uint32_t slices, uint32_t stacks) {
   Round rounds[2];
   stream.AddProcesses(rounds[0], kStartNs - 1);
   resolver.Process(rounds[0]);
-  peers.builder = &resolver.builder();
-  peers.slice_ns = stream.turn_ns();
-  peers.end_ns = kStartNs + stream.turn_ns();
-  resolver.SetSliceEnd(peers.end_ns);
+  reader.slice_ns = stream.turn_ns();
+  reader.end_ns = kStartNs + stream.turn_ns();
+  resolver.SetSliceEnd(reader.end_ns);
   RoundBuilder ring;
   for (uint32_t slice = 0; slice < slices; ++slice) {
     for (uint32_t i = 0; i < shape.rounds; ++i) {
@@ -87,12 +90,12 @@ int Main(uint32_t slices, uint32_t stacks) {
       round.Clear();
       stream.Play(i, kStartNs + slice * stream.turn_ns(), 1 + slice / kSlicesAWindow,
                   slice % kSlicesAWindow == 0, ring, round);
-      resolver.Process(round);
+      while (resolver.Process(round)) resolver.SetSliceEnd(reader.EndSlice(resolver.builder()));
     }
   }
-  peers.Count();
-  CHECK(peers.samples == slices * stream.samples_a_turn());
-  fmt::print("samples {}\n", peers.samples);
+  reader.Count(resolver.builder());
+  CHECK(reader.samples == slices * stream.samples_a_turn());
+  fmt::print("samples {}\n", reader.samples);
   return 0;
 }
 

@@ -36,10 +36,11 @@ TEST(Allocations, AreCounted) {
 }
 
 // Hands slices round in a circle, as the pipeline and its reader do.
-class RecyclingPeers : public FakePeers {
+class RecyclingReader {
  public:
-  int64_t EndSlice(int64_t) override {
-    std::unique_ptr<Slice> done = builder->Take(std::move(spare_));
+  // Returns when the next slice ends.
+  int64_t EndSlice(SliceBuilder& builder) {
+    std::unique_ptr<Slice> done = builder.Take(std::move(spare_));
     samples += done->attribution.container;
     rows += done->rows.size();
     done->Clear();
@@ -47,6 +48,7 @@ class RecyclingPeers : public FakePeers {
     return next_end_ns += slice_ns;
   }
   int64_t slice_ns = 0;
+  int64_t next_end_ns = 0;
   uint64_t samples = 0;
   uint64_t rows = 0;
 
@@ -65,10 +67,9 @@ class AllocationTest : public ::testing::Test {
     Round births;
     stream_.AddProcesses(births, kStartNs - 1);
     resolver_.Process(births);
-    peers_.builder = &resolver_.builder();
-    peers_.slice_ns = stream_.turn_ns();
-    peers_.next_end_ns = kStartNs + stream_.turn_ns();
-    resolver_.SetSliceEnd(peers_.next_end_ns);
+    reader_.slice_ns = stream_.turn_ns();
+    reader_.next_end_ns = kStartNs + stream_.turn_ns();
+    resolver_.SetSliceEnd(reader_.next_end_ns);
   }
   // `last` - `first` slices; an epoch lasts kSlicesAWindow of them. The looks at /proc once a
   // minute (Resolver::Tick) are on no sample's way, and are left out.
@@ -80,7 +81,8 @@ class AllocationTest : public ::testing::Test {
         stream_.Play(i, kStartNs + slice * stream_.turn_ns(),
                      static_cast<uint32_t>(1 + slice / kSlicesAWindow), slice % kSlicesAWindow == 0,
                      ring_, round);
-        resolver_.Process(round);
+        while (resolver_.Process(round))
+          resolver_.SetSliceEnd(reader_.EndSlice(resolver_.builder()));
       }
     }
   }
@@ -91,7 +93,8 @@ class AllocationTest : public ::testing::Test {
   ModuleRegistry modules_;
   ProcessTable processes_{modules_, ProcFs(proc_.root()), clock_};
   CgroupTree cgroups_{"/nonexistent"};
-  RecyclingPeers peers_;
+  FakePeers peers_;
+  RecyclingReader reader_;
   testing::FakeUnwindMemory unwind_memory_;
   testing::NoTables tables_;
   Unwinder unwinder_{unwind_memory_, processes_, modules_, tables_, clock_, {}};
@@ -102,14 +105,14 @@ class AllocationTest : public ::testing::Test {
 
 TEST_F(AllocationTest, FromTheRingIntoASliceThereIsNone) {
   Play(0, kWarmSlices);
-  uint64_t samples = peers_.samples, rows = peers_.rows;
+  uint64_t samples = reader_.samples, rows = reader_.rows;
   uint64_t before = Allocations();
   Play(kWarmSlices, kWarmSlices + kSlices);
   uint64_t allocations = Allocations() - before;
   EXPECT_EQ(allocations, 0u);
   // It was real work: all samples came through, as several hundred rows a slice.
-  EXPECT_EQ(peers_.samples - samples, kSlices * stream_.samples_a_turn());
-  EXPECT_GT(peers_.rows - rows, kSlices * 300u);
+  EXPECT_EQ(reader_.samples - samples, kSlices * stream_.samples_a_turn());
+  EXPECT_GT(reader_.rows - rows, kSlices * 300u);
   EXPECT_EQ(resolver_.builder().slice().stops[kStopStackLost], 0u);
 }
 

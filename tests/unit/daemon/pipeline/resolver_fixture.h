@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,11 +53,6 @@ class FakePeers : public ResolverPeers {
   void SetTask(const ft_task& verdict) override { tasks[verdict.tid] = verdict; }
   void ForgetTask(uint32_t tid) override { tasks.erase(tid); }
   uint64_t UntoldCgroups() override { return untold; }
-  int64_t EndSlice(int64_t time_ns) override {
-    ended.push_back(time_ns);
-    slices.push_back(builder->Take(nullptr));
-    return next_end_ns;
-  }
 
   struct Wanted {
     std::string path;
@@ -73,7 +69,6 @@ class FakePeers : public ResolverPeers {
   uint64_t untold = 0;
   std::vector<int64_t> ended;
   std::vector<std::unique_ptr<Slice>> slices;
-  SliceBuilder* builder = nullptr;
   int64_t next_end_ns = std::numeric_limits<int64_t>::max();
 };
 
@@ -119,7 +114,6 @@ class ResolverTest : public ::testing::Test {
   static constexpr uint64_t kApp = 11, kSidecar = 12, kCron = 13, kRoot = 1;
 
   ResolverTest() {
-    peers_.builder = &resolver_.builder();
     resolver_.SetSliceEnd(std::numeric_limits<int64_t>::max());
     cgroups_.Add(kRoot, "/");
     cgroups_.Add(kApp, kAppPath);
@@ -129,7 +123,11 @@ class ResolverTest : public ::testing::Test {
 
   // Hands on what round_ holds.
   void Process() {
-    resolver_.Process(round_);
+    while (const std::optional<int64_t> next_ns = resolver_.Process(round_)) {
+      peers_.ended.push_back(*next_ns);
+      peers_.slices.push_back(resolver_.builder().Take(nullptr));
+      resolver_.SetSliceEnd(peers_.next_end_ns);
+    }
     round_.Clear();
   }
   void Sample(uint64_t hash, uint64_t cgroup_id, uint32_t pid, uint64_t value = 10) {
