@@ -67,8 +67,7 @@ void Agent::MakeStages() {
   processes_ = std::make_unique<ProcessTable>(modules_, ProcFs(config_.proc_root), clock_);
   feed_ = std::make_unique<MetricsFeed>(MetricsFeed::Parts{
       *kernel_.sampler, registry_, clock_, config_.proc_root, HotspotOptionsOf(config_)});
-  ObjectSink& sink =
-      store_->Connect(*feed_, [this](const Outgoing& one) { exporter_->Release(one); });
+  ObjectSink& sink = store_->Connect(*feed_);
   exporter_ = std::make_unique<Exporter>(
       push_->StandBefore(sink), readers_.symbols(), readers_.cache(), config_.proc_root, *feed_,
       clock_, ExportOptionsOf(config_), cluster_->Pods(),

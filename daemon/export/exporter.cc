@@ -257,13 +257,18 @@ void Exporter::SendFirst() {
     }
   }
   {
-    // Until their release readers find its profiles among what was sent.
+    // From here on readers find its profiles among what was sent.
     std::lock_guard lock(window_mutex_);
-    std::erase_if(sealed.profiles, [&](const Window::Finished& finished) {
-      return std::ranges::none_of(
-          bundles, [&](const Outgoing& bundle) { return bundle.retention == finished.retention; });
-    });
-    if (!bundles.empty()) sent_.push_back(std::move(sealed));
+    std::erase_if(sent_, [](const auto& profiles) { return profiles.expired(); });
+    for (Outgoing& bundle : bundles) {
+      auto profiles = std::make_shared<std::vector<store::OpenProfile>>();
+      for (Window::Finished& finished : sealed.profiles) {
+        if (finished.retention == bundle.retention && !finished.unnamed)
+          profiles->push_back(std::move(finished.open));
+      }
+      sent_.push_back(profiles);
+      bundle.profiles = std::move(profiles);
+    }
     sealed_.pop_front();
   }
   for (Outgoing& bundle : bundles) sink_.Send(std::move(bundle));
@@ -289,26 +294,18 @@ Exporter::PodSamples Exporter::pod_samples() const {
   return samples;
 }
 
-void Exporter::Release(const Outgoing& object) {
-  std::lock_guard lock(window_mutex_);
-  const auto sent = std::ranges::find(sent_, object.window, &Sealed::number);
-  if (object.IsCapture() || sent == sent_.end()) return;
-  std::erase_if(sent->profiles, [&](const Window::Finished& finished) {
-    return finished.retention == object.retention;
-  });
-  if (sent->profiles.empty()) sent_.erase(sent);
-}
-
 std::vector<store::OpenProfile> Exporter::OpenProfiles() {
   std::lock_guard lock(window_mutex_);
   std::vector<store::OpenProfile> open = window_.Snapshot();
-  const auto add = [&](const Sealed& sealed) {
+  for (const auto& sent : sent_) {
+    if (const auto profiles = sent.lock())
+      open.insert(open.end(), profiles->begin(), profiles->end());
+  }
+  for (const Sealed& sealed : sealed_) {
     for (const Window::Finished& finished : sealed.profiles) {
       if (!finished.unnamed) open.push_back(finished.open);
     }
-  };
-  std::ranges::for_each(sent_, add);
-  std::ranges::for_each(sealed_, add);
+  }
   return open;
 }
 

@@ -64,9 +64,6 @@ class Exporter {
   void Notify() { thread_.Notify(); }
   // Waits until the last slice is sent. The source must have finished.
   void Finish();
-  // The store has this object, or never will: readers find its profiles there, if anywhere. Any
-  // thread.
-  void Release(const Outgoing& object);
 
   // A capture to be made; taken with the next slice. Any thread.
   void Order(CaptureOrder order);
@@ -96,7 +93,7 @@ class Exporter {
   uint64_t refused_captures() const { return refused_captures_.load(std::memory_order_relaxed); }
 
  private:
-  // A window that has ended and is not in the store yet.
+  // A window that has ended and was not sent yet.
   struct Sealed {
     uint64_t number = 0;
     int64_t start_s = 0;
@@ -140,7 +137,8 @@ class Exporter {
   std::mutex orders_mutex_;  // the control thread's side, a few times an hour
   std::vector<CaptureOrder> orders_;
   std::deque<Sealed> sealed_;
-  std::vector<Sealed> sent_;  // what of them is not in the store yet
+  // Profiles of bundles that were sent; gone once the store has them.
+  std::vector<std::weak_ptr<const std::vector<store::OpenProfile>>> sent_;
   uint64_t windows_ = 0;
   bool shows_kernel_ = false;           // the open window, somewhere
   uint64_t late_opted_out_ = 0;         // samples of containers whose name came after their window

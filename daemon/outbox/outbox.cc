@@ -103,7 +103,6 @@ bool Outbox::StoreQueued() {
     }
     if (const std::optional<uint64_t> refused = refusals_.OnTaken())
       LOG(kInfo, "stored again", {{"store", store_.Describe()}, {"refused", *refused}});
-    released_(*object);
     any = true;
   }
   return any;
@@ -139,7 +138,6 @@ void Outbox::Drop(const Objects& dropped, std::string_view why) {
     LOG(kError, object->IsCapture() ? "capture dropped" : "window dropped",
         {{"key", object->key}, {"why", why}});
     dropped_samples_.fetch_add(object->samples, std::memory_order_relaxed);
-    released_(*object);
   }
 }
 

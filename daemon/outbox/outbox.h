@@ -17,15 +17,21 @@
 #include "k8s/policy/policy.h"
 #include "store/store.h"
 
+namespace firetower::store {
+struct OpenProfile;
+}
+
 namespace firetower::daemon {
 
-// An object on its way to the store.
+// An object on its way to the store, held until the store has it or it is dropped.
 struct Outgoing {
   uint64_t window = 0;  // number of the one it was made of; 0: a capture
   k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
   uint64_t samples = 0;
   std::string key;
   std::string bytes;
+  // The profiles in it. Readers see them for as long as somebody holds them.
+  std::shared_ptr<const std::vector<store::OpenProfile>> profiles = nullptr;
 
   bool IsCapture() const { return window == 0; }
 };
@@ -59,19 +65,15 @@ class Outbox : public ObjectSink {
   static constexpr size_t kMaxCaptures = 128;
   static constexpr int kRetryMs = 10'000;
 
-  // Any thread: the store has the object, or it was dropped. Its profiles need be kept no longer.
-  using OnReleased = std::function<void(const Outgoing& object)>;
-
   // What is referred to outlives this. `operation`: what putting there is called towards the
   // observer, a literal; `every_minute` runs on this thread.
   Outbox(store::ObjectStore& store, std::string_view operation, StoreObserver& observer,
-         const Clock& clock, std::function<void()> every_minute, OnReleased released)
+         const Clock& clock, std::function<void()> every_minute)
       : store_(store),
         operation_(operation),
         observer_(observer),
         clock_(clock),
-        every_minute_(std::move(every_minute)),
-        released_(std::move(released)) {}
+        every_minute_(std::move(every_minute)) {}
   ~Outbox() override { Finish(); }
 
   void Start();
@@ -104,7 +106,6 @@ class Outbox : public ObjectSink {
   StoreObserver& observer_;
   const Clock& clock_;
   const std::function<void()> every_minute_;
-  const OnReleased released_;
   mutable std::mutex mutex_;  // the export thread's side: a few objects a window
   std::deque<std::shared_ptr<const Outgoing>> queue_;
   bool storing_ = false;  // the first of the queue

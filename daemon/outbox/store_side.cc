@@ -116,7 +116,7 @@ void StoreSide::SweepFormer() {
   if (!HoldsProfiles(options_.former_folder)) former_.reset();
 }
 
-ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased released) {
+ObjectSink& StoreSide::Connect(StoreObserver& observer) {
   health_.HandOnTo(observer);
   std::function<void()> every_minute;
   if (spool_) {
@@ -141,7 +141,7 @@ ObjectSink& StoreSide::Connect(StoreObserver& observer, Outbox::OnReleased relea
   }
   store::ObjectStore& to = spooled_ ? *spooled_ : *store_;
   outbox_ = std::make_unique<Outbox>(to, spool_ ? "spool" : "put", health_, clock_,
-                                     std::move(every_minute), std::move(released));
+                                     std::move(every_minute));
   return *outbox_;
 }
 

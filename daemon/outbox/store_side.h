@@ -56,7 +56,7 @@ class StoreSide {
   ~StoreSide() { Finish(); }
 
   // Once, before Start. The observer outlives this.
-  ObjectSink& Connect(StoreObserver& observer, Outbox::OnReleased released);
+  ObjectSink& Connect(StoreObserver& observer);
   void Start();
   // Waits until what was sent is stored, or spooled and as far as there is time uploaded.
   void Finish();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sink that puts what is sent into a store at once, on the sender's thread.
+// A sink that puts what is sent into a store at once, on the sender's thread, and keeps what the
+// store refuses.
 #pragma once
 
-#include <functional>
 #include <utility>
+#include <vector>
 
 #include "daemon/outbox/outbox.h"
 
@@ -13,13 +14,12 @@ class DirectSink : public daemon::ObjectSink {
  public:
   explicit DirectSink(store::ObjectStore& store) : store_(store) {}
   void Send(daemon::Outgoing object) override {
-    if (store_.Put(object.key, object.bytes) && released) released(object);
+    if (!store_.Put(object.key, object.bytes)) refused_.push_back(std::move(object));
   }
-
-  std::function<void(const daemon::Outgoing&)> released;
 
  private:
   store::ObjectStore& store_;
+  std::vector<daemon::Outgoing> refused_;
 };
 
 }  // namespace firetower::testing

@@ -67,7 +67,6 @@ TEST_F(HttpSourcesTest, ShowsWhatIsOnItsWayIntoTheStore) {
   code_.TellModules(*slices.slices[0]);
   std::vector<store::OpenProfile> seen;
   store_.on_put = [&](const std::string&) { seen = sources_.OpenProfiles(); };
-  sink_.released = [this](const Outgoing& object) { exporter_.Release(object); };
   exporter_.Start(slices);
   exporter_.Finish();
   ASSERT_THAT(seen, SizeIs(1));

@@ -57,7 +57,7 @@ class Nobody : public StoreObserver {
 // Until it is stored or refused.
 void SendOne(StoreSide& side, const std::string& key) {
   Nobody observer;
-  ObjectSink& sink = side.Connect(observer, [](const Outgoing&) {});
+  ObjectSink& sink = side.Connect(observer);
   side.Start();
   sink.Send({1, k8s::RetentionClass::kStandard, 7, key, "bytes"});
   side.Finish();

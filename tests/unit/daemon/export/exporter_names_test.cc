@@ -67,7 +67,6 @@ class ExporterNamesTest : public ::testing::Test {
     options.run = "abcd1234";
     exporter_ = std::make_unique<Exporter>(sink_, loader_, cache_, "/nonexistent", observer_,
                                            clock_, options, pods_.Source());
-    sink_.released = [this](const Outgoing& object) { exporter_->Release(object); };
     pods_.Publish();
   }
 

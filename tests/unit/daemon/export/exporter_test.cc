@@ -49,7 +49,6 @@ class ExporterTest : public ::testing::Test {
     options_.run = "abcd1234";
     exporter_ = std::make_unique<Exporter>(sink_, loader_, cache_, "/nonexistent", observer_,
                                            clock_, options_);
-    sink_.released = [this](const Outgoing& object) { exporter_->Release(object); };
   }
 
   // A whole window of one slice.

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "store/query.h"
 #include "tests/support/memory_store.h"
 
 namespace firetower::daemon {
@@ -70,18 +71,24 @@ class HangingStore : public testing::MemoryStore {
 class OutboxTest : public ::testing::Test {
  protected:
   std::unique_ptr<Outbox> Over(store::ObjectStore& store) {
-    auto outbox = std::make_unique<Outbox>(
-        store, "put", watcher_, clock_, [this] { ++minutes_; },
-        [this](const Outgoing& object) { released_.push_back(object.key); });
+    auto outbox = std::make_unique<Outbox>(store, "put", watcher_, clock_, [this] { ++minutes_; });
     outbox->Start();
     return outbox;
   }
-  static Outgoing Bundle(uint64_t number) {
-    return {number, k8s::RetentionClass::kStandard, number, "window/" + std::to_string(number),
-            "w"};
+  Outgoing Bundle(uint64_t number) {
+    const std::string key = "window/" + std::to_string(number);
+    return {number, k8s::RetentionClass::kStandard, number, key, "w", ProfilesOf(key)};
   }
-  static Outgoing Capture(uint64_t number) {
-    return {0, k8s::RetentionClass::kStandard, 1, "capture/" + std::to_string(number), "c"};
+  Outgoing Capture(uint64_t number) {
+    const std::string key = "capture/" + std::to_string(number);
+    return {0, k8s::RetentionClass::kStandard, 1, key, "c", ProfilesOf(key)};
+  }
+  // Tells when nobody holds them any more.
+  std::shared_ptr<const std::vector<store::OpenProfile>> ProfilesOf(const std::string& key) {
+    return {new std::vector<store::OpenProfile>, [this, key](const auto* profiles) {
+              delete profiles;
+              released_.push_back(key);
+            }};
   }
   static std::vector<std::string> Keys(const testing::MemoryStore& store) {
     std::vector<std::string> keys;

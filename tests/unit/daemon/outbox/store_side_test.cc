@@ -64,7 +64,7 @@ class StoreSideTest : public ::testing::Test {
   // Sends one bundle of that time and ends. It is there before the first sweep, which keeps the
   // newest of what it finds.
   void SendOne(StoreSide& side, const std::string& key) {
-    ObjectSink& sink = side.Connect(operations_, [](const Outgoing&) {});
+    ObjectSink& sink = side.Connect(operations_);
     sink.Send({1, k8s::RetentionClass::kStandard, 7, key, Bundle()});
     side.Start();
     side.Finish();
