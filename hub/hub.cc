@@ -19,6 +19,7 @@
 #include "k8s/watch/watch_set.h"
 #include "net/server/http_server.h"
 #include "query/http/errors.h"
+#include "service/metrics/negotiation.h"
 
 namespace firetower::hub {
 namespace {
@@ -153,12 +154,13 @@ class Hub::Impl {
   }
 
   Status ServeProfiles() {
-    ProfileServer::Parts parts{*review_client_,
-                               *rights_client_,
-                               clock_,
-                               [this] { return lease_.Leads(); },
-                               [this] { return metrics_.Render(Now()); },
-                               [this] { return watches_.watches(); }};
+    ProfileServer::Parts parts{
+        *review_client_,
+        *rights_client_,
+        clock_,
+        [this] { return lease_.Leads(); },
+        [this](service::ExpositionFormat format) { return metrics_.Render(Now(), format); },
+        [this] { return watches_.watches(); }};
     ASSIGN_OR_RETURN(profiles_, ProfileServer::Start(config_, std::move(parts)));
     return OkStatus();
   }
@@ -194,8 +196,9 @@ class Hub::Impl {
     net::HttpResponse response;
     if (request.path == "/metrics") {
       response.route = "/metrics";
-      response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-      response.body = metrics_.Render(Now());
+      const service::ExpositionFormat format = service::NegotiateFormat(request.accept);
+      response.content_type = service::ContentTypeOf(format);
+      response.body = metrics_.Render(Now(), format);
       return response;
     }
     if (request.path != "/readyz") {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub/hub_metrics.h"
 
-#include <fmt/core.h>
-
 #include <array>
-
-#include "hub/exposition.h"
 
 namespace firetower::hub {
 namespace {
@@ -16,16 +12,19 @@ constexpr std::string_view kSkipped = "firetower_kube_objects_skipped_total";
 constexpr std::string_view kWrites = "firetower_hub_writes_total";
 constexpr std::string_view kHttpRequests = "firetower_hub_http_requests_total";
 
-struct Help {
+struct Counter {
   std::string_view family;
-  std::string_view text;
+  std::string_view help;
+  std::vector<std::string> labels;
 };
-constexpr std::array<Help, 5> kCounters = {{
-    {kHttpRequests, "Requests to the hub by path and how they ended."},
-    {kWrites, "Writes of the hub by what they were to change and how they ended."},
-    {kSkipped, "Objects of the API server that were left out."},
-    {kRequests, "Requests to the API server; code 0: no answer."},
-    {kRestarts, "Watches begun anew."},
+const std::array<Counter, 5> kCounters = {{
+    {kHttpRequests, "Requests to the hub by path and how they ended.", {"code", "route"}},
+    {kWrites,
+     "Writes of the hub by what they were to change and how they ended.",
+     {"resource", "result"}},
+    {kSkipped, "Objects of the API server that were left out.", {"reason", "resource"}},
+    {kRequests, "Requests to the API server; code 0: no answer.", {"code", "resource", "verb"}},
+    {kRestarts, "Watches begun anew.", {"reason", "resource"}},
 }};
 constexpr std::array<std::string_view, 5> kEnds = {"written", "conflict", "gone", "refused",
                                                    "failed"};
@@ -36,37 +35,29 @@ constexpr std::array<std::string_view, 10> kRestartReasons = {
     "no answer", "forbidden", "absent",  "version too large"};
 constexpr std::array<std::string_view, 3> kSkipReasons = {"list item", "event", "not understood"};
 
-std::string ReasonLabels(std::string_view resource, std::string_view reason) {
-  return fmt::format(R"(reason="{}",resource="{}")", reason, resource);
-}
-
-std::string WriteLabels(std::string_view resource, std::string_view end) {
-  return fmt::format(R"(resource="{}",result="{}")", resource, end);
-}
-
 }  // namespace
 
-void HubMetrics::Count(std::string_view family, std::string labels) {
+void HubMetrics::Count(Series series) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  ++counts_[{family, std::move(labels)}];
+  ++counts_[std::move(series)];
 }
 
 void HubMetrics::OnRequest(std::string_view resource, std::string_view verb, int status) {
-  Count(kRequests, fmt::format(R"(code="{}",resource="{}",verb="{}")", status, resource, verb));
+  Count({kRequests, {std::to_string(status), std::string(resource), std::string(verb)}});
 }
 
 void HubMetrics::OnRestart(std::string_view resource, std::string_view reason, bool) {
-  Count(kRestarts, ReasonLabels(resource, reason));
+  Count({kRestarts, {std::string(reason), std::string(resource)}});
 }
 
 void HubMetrics::OnSkipped(std::string_view resource, std::string_view reason) {
-  Count(kSkipped, ReasonLabels(resource, reason));
+  Count({kSkipped, {std::string(reason), std::string(resource)}});
 }
 
 void HubMetrics::CountWrite(std::string_view verb, std::string_view resource, k8s::WriteEnd end,
                             int status) {
   OnRequest(resource, verb, status);
-  Count(kWrites, WriteLabels(resource, kEnds[static_cast<size_t>(end)]));
+  Count({kWrites, {std::string(resource), std::string(kEnds[static_cast<size_t>(end)])}});
 }
 
 void HubMetrics::OnStatusWrite(k8s::WriteEnd end, int status) {
@@ -80,55 +71,75 @@ void HubMetrics::OnEvent(k8s::WriteEnd end, int status) {
 }
 
 void HubMetrics::OnHttpRequest(std::string_view route, int status) {
-  Count(kHttpRequests, fmt::format(R"(code="{}",route="{}")", status, route));
+  Count({kHttpRequests, {std::to_string(status), std::string(route)}});
 }
 
 std::map<HubMetrics::Series, uint64_t> HubMetrics::CountsOf(const Now& now) const {
   std::map<Series, uint64_t> counts;
   for (const std::string_view resource : kWritten) {
-    for (const std::string_view end : kEnds) counts[{kWrites, WriteLabels(resource, end)}] = 0;
+    for (const std::string_view end : kEnds)
+      counts[{kWrites, {std::string(resource), std::string(end)}}] = 0;
   }
   for (const k8s::WatchState& watch : now.watches) {
     for (const std::string_view reason : kRestartReasons)
-      counts[{kRestarts, ReasonLabels(watch.resource, reason)}] = 0;
+      counts[{kRestarts, {std::string(reason), watch.resource}}] = 0;
     for (const std::string_view reason : kSkipReasons)
-      counts[{kSkipped, ReasonLabels(watch.resource, reason)}] = 0;
+      counts[{kSkipped, {std::string(reason), watch.resource}}] = 0;
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& [series, count] : counts_) counts[series] = count;
   return counts;
 }
 
-std::string HubMetrics::Render(const Now& now) const {
-  std::string out;
-  AddHead(out, "firetower_build_info", "gauge", "The version that runs.");
-  out += "firetower_build_info{version=\"" FIRETOWER_VERSION "\"} 1\n";
-  AddNumber(out, "firetower_hub_leader", "gauge", "Whether this one leads: writes status.",
-            now.leads ? 1 : 0);
-  AddNumber(out, "firetower_hub_nodes", "gauge", "Nodes whose agents report.", now.nodes);
-  AddHead(out, "firetower_policies", "gauge", "Policies that are known.");
-  out += fmt::format("firetower_policies{{kind=\"ClusterProfilingPolicy\"}} {}\n",
-                     now.cluster_policies);
-  out += fmt::format("firetower_policies{{kind=\"ProfilingPolicy\"}} {}\n", now.policies);
-  AddNumber(out, "firetower_hub_terms_total", "counter", "How often this one began to lead.",
-            now.terms);
-  AddNumber(out, "firetower_hub_lease_failures_total", "counter",
-            "Looks at the lease, or renewals of it, that failed.", now.lease_failures);
-  AddHead(out, "firetower_kube_synced", "gauge", "Whether a watched kind is known as it is now.");
+std::string HubMetrics::Render(const Now& now, service::ExpositionFormat format) const {
+  using service::CountPoint;
+  using service::MetricFamily;
+  constexpr auto kGauge = service::MetricKind::kGauge;
+  constexpr auto kCounter = service::MetricKind::kCounter;
+  service::ExpositionWriter writer(format);
+  writer.Family({"firetower_build_info",
+                 "The version that runs.",
+                 service::MetricKind::kInfo,
+                 {CountPoint(1, {{"version", FIRETOWER_VERSION}})}});
+  writer.Family({"firetower_hub_leader",
+                 "Whether this one leads: writes status.",
+                 kGauge,
+                 {CountPoint(now.leads ? 1 : 0)}});
+  writer.Family(
+      {"firetower_hub_nodes", "Nodes whose agents report.", kGauge, {CountPoint(now.nodes)}});
+  writer.Family({"firetower_policies",
+                 "Policies that are known.",
+                 kGauge,
+                 {CountPoint(now.cluster_policies, {{"kind", "ClusterProfilingPolicy"}}),
+                  CountPoint(now.policies, {{"kind", "ProfilingPolicy"}})}});
+  writer.Family({"firetower_hub_terms_total",
+                 "How often this one began to lead.",
+                 kCounter,
+                 {CountPoint(now.terms)}});
+  writer.Family({"firetower_hub_lease_failures_total",
+                 "Looks at the lease, or renewals of it, that failed.",
+                 kCounter,
+                 {CountPoint(now.lease_failures)}});
+  MetricFamily synced{
+      "firetower_kube_synced", "Whether a watched kind is known as it is now.", kGauge, {}};
   for (const k8s::WatchState& watch : now.watches) {
-    out += fmt::format("firetower_kube_synced{{resource=\"{}\"}} {}\n", watch.resource,
-                       watch.state.health == k8s::ReflectorHealth::kSynced ? 1 : 0);
+    const bool is_synced = watch.state.health == k8s::ReflectorHealth::kSynced;
+    synced.points.push_back(CountPoint(is_synced ? 1 : 0, {{"resource", watch.resource}}));
   }
-  if (now.profiles) AddProfileMetrics(*now.profiles, out);
+  writer.Family(synced);
+  if (now.profiles) AddProfileMetrics(*now.profiles, writer);
   const std::map<Series, uint64_t> counts = CountsOf(now);
-  for (const Help& counter : kCounters) {
-    AddHead(out, counter.family, "counter", counter.text);
+  for (const Counter& counter : kCounters) {
+    MetricFamily family{std::string(counter.family), std::string(counter.help), kCounter, {}};
     for (const auto& [series, count] : counts) {
-      const auto& [family, labels] = series;
-      if (family == counter.family) out += fmt::format("{}{{{}}} {}\n", family, labels, count);
+      if (series.first != counter.family) continue;
+      service::MetricPoint& point = family.points.emplace_back(CountPoint(count));
+      for (size_t i = 0; i < counter.labels.size(); ++i)
+        point.labels.push_back({counter.labels[i], series.second[i]});
     }
+    writer.Family(family);
   }
-  return out;
+  return std::move(writer).Finish();
 }
 
 }  // namespace firetower::hub

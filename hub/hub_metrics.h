@@ -7,13 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "hub/profiles/profile_figures.h"
 #include "k8s/status/status_writer.h"
 #include "k8s/watch/reflector.h"
 #include "k8s/watch/watch_set.h"
+#include "service/metrics/exposition.h"
 
 namespace firetower::hub {
 
@@ -42,13 +43,13 @@ class HubMetrics final : public k8s::ReflectorMetrics {
     std::vector<k8s::WatchState> watches;
     std::optional<ProfileFigures> profiles = {};  // unset: profiles are not its business
   };
-  // The Prometheus text format 0.0.4.
-  std::string Render(const Now& now) const;
+  std::string Render(const Now& now,
+                     service::ExpositionFormat format = service::ExpositionFormat::kText) const;
 
  private:
-  // Family, labels as they are written.
-  using Series = std::tuple<std::string_view, std::string>;
-  void Count(std::string_view family, std::string labels);
+  // Family, values of its labels.
+  using Series = std::pair<std::string_view, std::vector<std::string>>;
+  void Count(Series series);
   // With zeros where nothing happened yet but may: a rate knows of the first event only where there
   // was a sample before it. What there may be of HTTP statuses is not known before.
   std::map<Series, uint64_t> CountsOf(const Now& now) const;

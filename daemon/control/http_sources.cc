@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/control/http_sources.h"
 
-#include "daemon/metrics/negotiation.h"
+#include "service/metrics/negotiation.h"
 
 namespace firetower::daemon {
 namespace {
@@ -27,8 +27,8 @@ std::vector<store::OpenProfile> HttpSources::OpenProfiles() const {
 }
 
 query::MetricsSource::Page HttpSources::Render(std::string_view accept) const {
-  ExpositionFormat format = NegotiateFormat(accept);
-  return {std::string(ContentTypeOf(format)), registry_.Render(format)};
+  const ExpositionFormat format = service::NegotiateFormat(accept);
+  return {std::string(service::ContentTypeOf(format)), registry_.Render(format)};
 }
 
 std::vector<query::Check> HttpSources::Checks() const {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "daemon/metrics/label_text.h"
+#include "service/metrics/label_text.h"
 
 namespace firetower::daemon {
 namespace {
@@ -19,9 +19,9 @@ uint64_t HashOf(const FunctionSelf& function) {
 std::shared_ptr<const std::string> HotspotLine(const std::string& labels, std::string_view function,
                                                std::string_view binary) {
   std::string line = "firetower_hotspot_cpu_seconds_total{" + labels + ",function=\"";
-  AppendLabelValue(line, function);
+  service::AppendLabelValue(line, function);
   line += "\",binary=\"";
-  AppendLabelValue(line, binary);
+  service::AppendLabelValue(line, binary);
   line += "\"} ";
   line.shrink_to_fit();
   return std::make_shared<const std::string>(std::move(line));
@@ -31,11 +31,11 @@ std::shared_ptr<const std::string> HotspotLine(const std::string& labels, std::s
 
 ContainerHotspots::ContainerHotspots(const ContainerLabels& labels) {
   label_prefix_ = "namespace=\"";
-  AppendLabelValue(label_prefix_, labels.ns);
+  service::AppendLabelValue(label_prefix_, labels.ns);
   label_prefix_ += "\",pod=\"";
-  AppendLabelValue(label_prefix_, labels.pod);
+  service::AppendLabelValue(label_prefix_, labels.pod);
   label_prefix_ += "\",container=\"";
-  AppendLabelValue(label_prefix_, labels.container);
+  service::AppendLabelValue(label_prefix_, labels.container);
   label_prefix_ += '"';
   total_line_ =
       std::make_shared<const std::string>("firetower_cpu_seconds_total{" + label_prefix_ + "} ");

@@ -150,20 +150,6 @@ constexpr FamilySpec kFamilies[] = {
 };
 static_assert(std::size(kFamilies) == kMetricCount);
 
-std::string_view KindText(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::kCounter:
-      return "counter";
-    case MetricKind::kGauge:
-      return "gauge";
-    case MetricKind::kInfo:
-      return "info";
-    case MetricKind::kHistogram:
-      return "histogram";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::span<const FamilySpec> MetricFamilies() { return kFamilies; }
@@ -196,7 +182,7 @@ std::string MetricsMarkdown() {
     if (spec.id == MetricId::kHotspotCpuSeconds) most = "`--metrics-max-series`";
     if (spec.kind == MetricKind::kHistogram) most += " label sets";
     out +=
-        fmt::format("| `{}` | {} | {} | {} | {} |\n", spec.name, KindText(spec.kind),
+        fmt::format("| `{}` | {} | {} | {} | {} |\n", spec.name, service::KindName(spec.kind),
                     spec.labels.empty() ? "" : fmt::format("`{}`", spec.labels), most, spec.help);
   }
   return out;

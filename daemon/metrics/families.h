@@ -5,9 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "daemon/metrics/exposition.h"
+#include "service/metrics/exposition.h"
 
 namespace firetower::daemon {
+
+using service::ExpositionFormat;
+using service::MetricKind;
 
 // Every family of /metrics, in the order it is shown. The two per-container families come from the
 // HotspotTracker, the others from the MetricsRegistry.

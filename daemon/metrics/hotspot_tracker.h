@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/metrics/container_hotspots.h"
+#include "service/metrics/exposition.h"
 
 namespace firetower::daemon {
 
@@ -24,11 +25,7 @@ struct ContainerSlice {
   std::string workload = {};
 };
 
-// One counter series in seconds: the line of the exposition up to the value, and the value.
-struct CounterSeries {
-  std::shared_ptr<const std::string> line;
-  int64_t value_ns = 0;
-};
+using service::CounterSeries;
 
 // Workload of a pod: one series of firetower_workload_info.
 struct WorkloadInfo {

@@ -25,6 +25,10 @@ namespace {
 using prometheus::Counter;
 using prometheus::Gauge;
 using prometheus::Histogram;
+using service::ExpositionWriter;
+using service::LabelPair;
+using service::MetricFamily;
+using service::MetricPoint;
 
 const Histogram::BucketBoundaries kStoreBuckets{0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10};
 

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "daemon/health/overhead.h"
-#include "daemon/metrics/exposition.h"
 #include "daemon/metrics/families.h"
 #include "daemon/metrics/hotspot_tracker.h"
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "hub/readiness.h"
+#include "service/metrics/negotiation.h"
 #include "store/access/clock_skew.h"
 #include "store/walk.h"
 
@@ -115,8 +116,9 @@ Check WatchCheck(const k8s::WatchState& watch) {
 
 }  // namespace
 
-query::MetricsSource::Page HubSources::Render(std::string_view) const {
-  return {"text/plain; version=0.0.4; charset=utf-8", parts_.metrics()};
+query::MetricsSource::Page HubSources::Render(std::string_view accept) const {
+  const service::ExpositionFormat format = service::NegotiateFormat(accept);
+  return {std::string(service::ContentTypeOf(format)), parts_.metrics(format)};
 }
 
 std::vector<query::Check> HubSources::Checks() const {

@@ -12,6 +12,7 @@
 #include "hub/profiles/retention_desk.h"
 #include "k8s/watch/watch_set.h"
 #include "query/sources.h"
+#include "service/metrics/exposition.h"
 #include "store/store.h"
 
 namespace firetower::hub {
@@ -28,7 +29,7 @@ class HubSources : public query::LiveSource,
     const CatalogDesk& catalogs;
     const RetentionDesk& retention;
     const OwnRights& rights;
-    std::function<std::string()> metrics;
+    std::function<std::string(service::ExpositionFormat)> metrics;
     std::function<std::vector<k8s::WatchState>()> watches;
   };
   explicit HubSources(Parts parts) : parts_(std::move(parts)) {}

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "hub/profiles/catalog_desk.h"
 #include "hub/profiles/own_rights.h"
 #include "hub/profiles/retention_desk.h"
+#include "service/metrics/exposition.h"
 
 namespace firetower::hub {
 
@@ -23,7 +23,6 @@ struct ProfileFigures {
   int64_t catalog_lag_seconds = 0;  // CatalogDesk::LagSeconds
 };
 
-// In the Prometheus text format, at the end of `out`.
-void AddProfileMetrics(const ProfileFigures& figures, std::string& out);
+void AddProfileMetrics(const ProfileFigures& figures, service::ExpositionWriter& writer);
 
 }  // namespace firetower::hub

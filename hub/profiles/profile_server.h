@@ -44,8 +44,8 @@ class ProfileServer {
     k8s::ApiServer& reviews;     // for questions about who asks; used by HTTP threads
     k8s::ApiServer& own_rights;  // used by the catalogs thread
     const Clock& clock;
-    std::function<bool()> leads;           // any thread
-    std::function<std::string()> metrics;  // the page; any thread
+    std::function<bool()> leads;                                    // any thread
+    std::function<std::string(service::ExpositionFormat)> metrics;  // the page; any thread
     std::function<std::vector<k8s::WatchState>()> watches;
   };
   // `config.store_url` is given. Errors as store::OpenStore's.

@@ -13,10 +13,12 @@ MAY_SEE = {
     "store": {"base", "bpf/abi", "profile"},
     "diagnosis": {"base", "bpf/abi", "profile"},
     "query": {"base", "bpf/abi", "net", "profile", "store", "symbolizer", "diagnosis"},
+    # What daemon and hub have alike as services.
+    "service": {"base", "bpf/abi", "k8s"},
     "bpf": set(),
 }
 _BELOW = {"base", "net", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}
-MAY_SEE.update({program: _BELOW for program in ("daemon", "hub", "cli")})
+MAY_SEE.update({"daemon": _BELOW | {"service"}, "hub": _BELOW | {"service"}, "cli": _BELOW})
 
 GENERATED = (".skel.h",)  # written by the build: BPF skeletons
 

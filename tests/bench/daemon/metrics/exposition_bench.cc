@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "daemon/metrics/exposition.h"
 #include "daemon/metrics/hotspot_tracker.h"
 #include "daemon/metrics/metrics_registry.h"
 #include "tests/bench/pairs.h"

@@ -76,7 +76,7 @@ class DesksTest : public ::testing::Test {
                              .catalogs = catalogs_,
                              .retention = retention_,
                              .rights = rights_,
-                             .metrics = [] { return ""; },
+                             .metrics = [](service::ExpositionFormat) { return ""; },
                              .watches = [] { return std::vector<k8s::WatchState>(); }}};
 };
 

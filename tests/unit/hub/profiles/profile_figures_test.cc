@@ -79,6 +79,17 @@ TEST(HubMetrics, CountersBeginWithZeroBeforeTheirFirstEvent) {
             1u);
 }
 
+TEST(HubMetrics, SpeaksOpenMetricsToo) {
+  HubMetrics metrics;
+  HubMetrics::Now now;
+  now.terms = 100'000;
+  const std::string page = metrics.Render(now, service::ExpositionFormat::kOpenMetrics);
+  EXPECT_THAT(page, HasSubstr("# TYPE firetower_hub_terms counter\n"
+                              "firetower_hub_terms_total 100000\n"));
+  EXPECT_THAT(page, HasSubstr("# TYPE firetower_build info\n"));
+  EXPECT_TRUE(page.ends_with("# EOF\n"));
+}
+
 TEST(ProfileFigures, AreLeftOutWithoutAStore) {
   EXPECT_THAT(HubMetrics().Render({}), Not(HasSubstr("firetower_hub_catalog")));
 }
@@ -87,8 +98,9 @@ TEST(ProfileFigures, AreLeftOutWithoutAStore) {
 TEST(ProfileFigures, SayNothingOfARightThatIsNotKnown) {
   ProfileFigures figures;
   figures.rights = {{"authentication.k8s.io", "tokenreviews", std::nullopt, "away"}};
-  std::string page;
-  AddProfileMetrics(figures, page);
+  service::ExpositionWriter writer(service::ExpositionFormat::kText);
+  AddProfileMetrics(figures, writer);
+  const std::string page = std::move(writer).Finish();
   EXPECT_THAT(page, Not(HasSubstr("tokenreviews")));
 }
 

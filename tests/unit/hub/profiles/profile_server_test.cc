@@ -44,9 +44,10 @@ class ProfileServerTest : public ::testing::Test {
     config.cluster = cluster;
     config.store_url = folder_.store().Describe();
     server_.reset();
-    auto server = ProfileServer::Start(
-        config, {reviews_, own_rights_, clock_, [] { return false; }, [] { return "figures\n"; },
-                 [] { return std::vector<k8s::WatchState>(); }});
+    auto server =
+        ProfileServer::Start(config, {reviews_, own_rights_, clock_, [] { return false; },
+                                      [](service::ExpositionFormat) { return "figures\n"; },
+                                      [] { return std::vector<k8s::WatchState>(); }});
     ASSERT_TRUE(server) << server.error().message();
     server_ = *std::move(server);
   }
@@ -194,9 +195,9 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
   SlowApiServer reviews;
   Config config;
   config.store_url = folder_.store().Describe();
-  auto server = ProfileServer::Start(
-      config, {reviews, own_rights_, clock_, [] { return false; }, [] { return ""; },
-               [] { return std::vector<k8s::WatchState>(); }});
+  auto server = ProfileServer::Start(config, {reviews, own_rights_, clock_, [] { return false; },
+                                              [](service::ExpositionFormat) { return ""; },
+                                              [] { return std::vector<k8s::WatchState>(); }});
   ASSERT_TRUE(server);
   server_ = *std::move(server);
   // Two are let in, thirty wait: the first that is answered is another one.
@@ -227,9 +228,10 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
 TEST_F(ProfileServerTest, NeedsAStoreThatCanBeOpened) {
   Config config;
   config.store_url = "file:///proc/no/such/folder";
-  const auto server = ProfileServer::Start(
-      config, {reviews_, own_rights_, clock_, [] { return false; }, [] { return ""; },
-               [] { return std::vector<k8s::WatchState>(); }});
+  const auto server =
+      ProfileServer::Start(config, {reviews_, own_rights_, clock_, [] { return false; },
+                                    [](service::ExpositionFormat) { return ""; },
+                                    [] { return std::vector<k8s::WatchState>(); }});
   EXPECT_FALSE(server);
 }
 

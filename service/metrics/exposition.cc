@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and the OpenMetrics 1.0.0
 // specification (https://github.com/prometheus/OpenMetrics).
-#include "daemon/metrics/exposition.h"
+#include "service/metrics/exposition.h"
 
 #include <array>
 #include <charconv>
@@ -9,27 +9,13 @@
 #include <cstring>
 
 #include "base/clock.h"
-#include "daemon/metrics/label_text.h"
+#include "service/metrics/label_text.h"
 
-namespace firetower::daemon {
+namespace firetower::service {
 namespace {
 
 // The longest a value of nanoseconds becomes: 11 digits, a point, 9 digits, a newline.
 constexpr size_t kMaxSecondsBytes = 24;
-
-std::string_view KindName(MetricKind kind, bool open_metrics) {
-  switch (kind) {
-    case MetricKind::kCounter:
-      return "counter";
-    case MetricKind::kGauge:
-      return "gauge";
-    case MetricKind::kInfo:
-      return open_metrics ? "info" : "gauge";
-    case MetricKind::kHistogram:
-      return "histogram";
-  }
-  return "unknown";
-}
 
 std::string_view WithoutSuffix(std::string_view name, std::string_view suffix) {
   return name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name;
@@ -97,6 +83,20 @@ char* WriteSeconds(char* at, char* limit, int64_t ns) {
 
 }  // namespace
 
+std::string_view KindName(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kCounter:
+      return "counter";
+    case MetricKind::kGauge:
+      return "gauge";
+    case MetricKind::kInfo:
+      return "info";
+    case MetricKind::kHistogram:
+      return "histogram";
+  }
+  return "unknown";
+}
+
 ExpositionWriter::ExpositionWriter(ExpositionFormat format, size_t expected_bytes)
     : open_metrics_(format == ExpositionFormat::kOpenMetrics) {
   out_.reserve(expected_bytes);
@@ -115,7 +115,9 @@ void ExpositionWriter::Head(std::string_view name, std::string_view help, Metric
       out_ += c;
     }
   }
-  out_.append("\n# TYPE ").append(shown).append(" ").append(KindName(kind, open_metrics_));
+  out_.append("\n# TYPE ").append(shown).append(" ");
+  // The text format does not know the type info.
+  out_ += KindName(kind == MetricKind::kInfo && !open_metrics_ ? MetricKind::kGauge : kind);
   out_ += '\n';
   std::string_view unit = UnitOf(base, kind);
   if (open_metrics_ && !unit.empty()) {
@@ -131,19 +133,23 @@ void ExpositionWriter::Family(const MetricFamily& family) {
       continue;
     }
     Sample(family.name, "", point.labels, "");
-    Number(point.value);
+    if (point.whole) {
+      Integer(static_cast<int64_t>(point.value));
+    } else {
+      Number(point.value);
+    }
   }
 }
 
 void ExpositionWriter::Histogram(const MetricFamily& family, const MetricPoint& point) {
   for (const HistogramBucket& bucket : point.buckets) {
     Sample(family.name, "_bucket", point.labels, BoundText(bucket.upper_bound, open_metrics_));
-    Integer(bucket.cumulative_count);
+    Integer(static_cast<int64_t>(bucket.cumulative_count));
   }
   Sample(family.name, "_sum", point.labels, "");
   Number(point.sum);
   Sample(family.name, "_count", point.labels, "");
-  Integer(point.count);
+  Integer(static_cast<int64_t>(point.count));
 }
 
 void ExpositionWriter::Sample(std::string_view name, std::string_view suffix,
@@ -180,7 +186,7 @@ void ExpositionWriter::Number(double value) {
   out_.append(text, end) += '\n';
 }
 
-void ExpositionWriter::Integer(uint64_t value) {
+void ExpositionWriter::Integer(int64_t value) {
   char text[24];
   char* end = std::to_chars(text, text + sizeof(text), value).ptr;
   out_.append(text, end) += '\n';
@@ -204,4 +210,4 @@ std::string ExpositionWriter::Finish() && {
   return std::move(out_);
 }
 
-}  // namespace firetower::daemon
+}  // namespace firetower::service

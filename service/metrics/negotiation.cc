@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/metrics/negotiation.h"
+#include "service/metrics/negotiation.h"
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 
-namespace firetower::daemon {
+namespace firetower::service {
 namespace {
 
 std::string_view Trimmed(std::string_view text) {
@@ -28,7 +28,7 @@ std::string_view TakeUntil(std::string_view& text, char separator) {
   return Trimmed(part);
 }
 
-// One element of an Accept or Accept-Encoding header.
+// One element of an Accept header.
 struct Choice {
   std::string_view name;
   std::string_view version;
@@ -83,14 +83,4 @@ std::string_view ContentTypeOf(ExpositionFormat format) {
              : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-bool AcceptsGzip(std::string_view accept_encoding) {
-  double wildcard = 0;
-  while (!accept_encoding.empty()) {
-    Choice choice = ParseChoice(TakeUntil(accept_encoding, ','));
-    if (EqualsIgnoringCase(choice.name, "gzip")) return choice.weight > 0;
-    if (choice.name == "*") wildcard = choice.weight;
-  }
-  return wildcard > 0;
-}
-
-}  // namespace firetower::daemon
+}  // namespace firetower::service

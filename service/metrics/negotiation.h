@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-#include "daemon/metrics/exposition.h"
+#include "service/metrics/exposition.h"
 
-namespace firetower::daemon {
+namespace firetower::service {
 
 // The format for an Accept header (RFC 9110 §12.5.1): OpenMetrics only where it is named in version
 // 1.0.0, 0.0.1 or none, and weighs at least as much as what admits the text format; else text.
@@ -14,7 +14,4 @@ ExpositionFormat NegotiateFormat(std::string_view accept);
 // The Content-Type of an answer.
 std::string_view ContentTypeOf(ExpositionFormat format);
 
-// Whether an Accept-Encoding header admits gzip.
-bool AcceptsGzip(std::string_view accept_encoding);
-
-}  // namespace firetower::daemon
+}  // namespace firetower::service

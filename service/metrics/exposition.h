@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "daemon/metrics/hotspot_tracker.h"
-
-namespace firetower::daemon {
+namespace firetower::service {
 
 enum class ExpositionFormat {
   kText,         // Prometheus text format 0.0.4
@@ -17,6 +17,7 @@ enum class ExpositionFormat {
 };
 
 enum class MetricKind { kCounter, kGauge, kInfo, kHistogram };
+std::string_view KindName(MetricKind kind);  // "counter"
 
 struct LabelPair {
   std::string name;
@@ -32,11 +33,28 @@ struct HistogramBucket {
 struct MetricPoint {
   std::vector<LabelPair> labels;
   double value = 0;
+  bool whole = false;  // a count of things: written without an exponent
   // kHistogram only, the bucket of +Inf last.
   std::vector<HistogramBucket> buckets;
   uint64_t count = 0;
   double sum = 0;
 };
+
+// One counter series in seconds: the line of the exposition up to the value, and the value.
+struct CounterSeries {
+  std::shared_ptr<const std::string> line;
+  int64_t value_ns = 0;
+};
+
+// Returns a point whose value is a count of things.
+template <typename Number>
+MetricPoint CountPoint(Number count, std::vector<LabelPair> labels = {}) {
+  MetricPoint point;
+  point.labels = std::move(labels);
+  point.value = static_cast<double>(count);
+  point.whole = true;
+  return point;
+}
 
 // `name` as samples carry it: a counter's ends in _total, an info's in _info.
 struct MetricFamily {
@@ -65,10 +83,10 @@ class ExpositionWriter {
   void Sample(std::string_view name, std::string_view suffix, std::span<const LabelPair> labels,
               std::string_view le);
   void Number(double value);
-  void Integer(uint64_t value);
+  void Integer(int64_t value);
 
   bool open_metrics_;
   std::string out_;
 };
 
-}  // namespace firetower::daemon
+}  // namespace firetower::service

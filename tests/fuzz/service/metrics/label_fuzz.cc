@@ -3,14 +3,14 @@
 
 #include "base/check.h"
 #include "base/json.h"
-#include "daemon/metrics/label_text.h"
+#include "service/metrics/label_text.h"
 
 // Whatever a symbol table holds, its quoted form is valid UTF-8 and stays one line inside its
 // quotes.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view name(reinterpret_cast<const char*>(data), size);
   std::string quoted;
-  firetower::daemon::AppendLabelValue(quoted, name);
+  firetower::service::AppendLabelValue(quoted, name);
   CHECK(firetower::ToValidUtf8(quoted) == quoted);
   CHECK(quoted.find('\n') == std::string::npos);
   size_t quotes = static_cast<size_t>(std::count(name.begin(), name.end(), '"'));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/metrics/label_text.h"
+#include "service/metrics/label_text.h"
 
 #include "base/json.h"
 
-namespace firetower::daemon {
+namespace firetower::service {
 
 void AppendLabelValue(std::string& out, std::string_view value) {
   for (char c : ToValidUtf8(value)) {
@@ -23,4 +23,4 @@ void AppendLabelValue(std::string& out, std::string_view value) {
   }
 }
 
-}  // namespace firetower::daemon
+}  // namespace firetower::service

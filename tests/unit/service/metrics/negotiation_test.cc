@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/metrics/negotiation.h"
+#include "service/metrics/negotiation.h"
 
 #include <gtest/gtest.h>
 
-namespace firetower::daemon {
+namespace firetower::service {
 namespace {
 
 constexpr ExpositionFormat kText = ExpositionFormat::kText;
@@ -47,14 +47,5 @@ TEST(ContentTypeOf, NamesVersionAndCharset) {
   EXPECT_EQ(ContentTypeOf(kOpen), "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
-TEST(AcceptsGzip, ReadsWeights) {
-  for (const char* yes : {"gzip", "deflate, gzip;q=0.5", "GZIP", "*", "br;q=1.0, *;q=0.1"}) {
-    EXPECT_TRUE(AcceptsGzip(yes)) << yes;
-  }
-  for (const char* no : {"", "identity", "gzip;q=0", "gzip;q=0, *", "*;q=0", "xgzip"}) {
-    EXPECT_FALSE(AcceptsGzip(no)) << no;
-  }
-}
-
 }  // namespace
-}  // namespace firetower::daemon
+}  // namespace firetower::service

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/metrics/label_text.h"
+#include "service/metrics/label_text.h"
 
 #include <gtest/gtest.h>
 
-namespace firetower::daemon {
+namespace firetower::service {
 namespace {
 
 TEST(AppendLabelValue, EscapesWhatTheFormatsEscape) {
@@ -19,4 +19,4 @@ TEST(AppendLabelValue, IsAlwaysUtf8) {
 }
 
 }  // namespace
-}  // namespace firetower::daemon
+}  // namespace firetower::service

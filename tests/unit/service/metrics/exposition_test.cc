@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/metrics/exposition.h"
+#include "service/metrics/exposition.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace firetower::daemon {
+namespace firetower::service {
 namespace {
 
 std::string Text(const MetricFamily& family) {
@@ -122,4 +122,4 @@ TEST(Exposition, SecondsAreExactToTheNanosecond) {
 }
 
 }  // namespace
-}  // namespace firetower::daemon
+}  // namespace firetower::service
