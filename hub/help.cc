@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <string>
 
 #include "hub/config.h"
 #include "hub/options.h"
+#include "service/options/help_text.h"
 
 namespace firetower::hub {
 
@@ -13,10 +12,8 @@ std::string HelpText() {
       "firetower-hub: tells what profiling policies do on all nodes, in their status, and answers "
       "questions\nabout the profiles in a store.\n\n"
       "Run two of it; one leads, by a Lease. It needs no rights on any node.\n\n";
-  for (const Option& option : ConfigOptions()) {
-    text += fmt::format("  --{} {}\n      {}\n      Allowed: {}. Default: {}.\n", option.name,
-                        option.placeholder, option.help, option.allowed, option.default_text);
-  }
+  Config defaults;
+  text += service::OptionsHelp(ConfigOptions(defaults), service::kUnbroken);
   text +=
       "  --print-lifecycle-rules\n"
       "      Print rules by which the bucket of --store deletes what is too old by itself, and "
@@ -27,10 +24,9 @@ std::string HelpText() {
 
 std::string OptionsMarkdown() {
   std::string table = "| flag | default | allowed | means |\n|---|---|---|---|\n";
-  for (const Option& option : ConfigOptions()) {
-    table += fmt::format("| `--{} {}` | {} | {} | {} |\n", option.name, option.placeholder,
-                         option.default_text, option.allowed, option.help);
-  }
+  Config defaults;
+  for (const service::Option& option : ConfigOptions(defaults))
+    table += service::MarkdownRow(option);
   return table;
 }
 

@@ -3,50 +3,12 @@
 
 #include "daemon/config/command_line.h"
 #include "daemon/config/options.h"
+#include "service/options/help_text.h"
 
 namespace firetower::daemon {
 namespace {
 
 constexpr size_t kHelpWidth = 96;
-constexpr size_t kIndent = 6;
-
-// `text` broken at spaces into lines of kHelpWidth, each indented.
-std::string Wrapped(std::string_view text) {
-  std::string out;
-  size_t column = 0;
-  while (!text.empty()) {
-    std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (column != 0 && column + 1 + word.size() > kHelpWidth) {
-      out += '\n';
-      column = 0;
-    }
-    out += column == 0 ? std::string(kIndent, ' ') : " ";
-    column += (column == 0 ? kIndent : 1) + word.size();
-    out += word;
-  }
-  return out + "\n";
-}
-
-std::string Spelling(const Option& option) {
-  return option.is_switch() ? fmt::format("--{}", option.name)
-                            : fmt::format("--{} {}", option.name, option.placeholder);
-}
-
-std::string Default(const Option& option) {
-  if (!option.default_text.empty()) return std::string(option.default_text);
-  std::string value = option.get(Config{});
-  return value.empty() ? "none" : value;
-}
-
-std::string EscapedCell(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '|') out += '\\';
-    out += c;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -58,13 +20,8 @@ std::string HelpText() {
       "  firetowerd --standalone\n"
       "  firetowerd --standalone --listen 127.0.0.1:7070 --store file:///var/lib/firetower\n"
       "  firetowerd --config /etc/firetower/firetowerd.yaml --log-level debug\n";
-  std::string_view group;
-  for (const Option& option : ConfigOptions()) {
-    if (option.group != group) out += fmt::format("\n{}:\n", option.group);
-    group = option.group;
-    out += "  " + Spelling(option) + "\n" + Wrapped(option.help);
-    out += Wrapped(fmt::format("Allowed: {}. Default: {}.", option.allowed, Default(option)));
-  }
+  Config defaults;
+  out += service::OptionsHelp(ConfigOptions(defaults), kHelpWidth);
   out +=
       "\nOthers:\n"
       "  --help           Print this text.\n"
@@ -85,14 +42,14 @@ std::string ConfigurationMarkdown() {
       "Bytes are whole numbers with `k M G T P` (powers of 1000) or `Ki Mi Gi Ti Pi` (of 1024);\n"
       "durations are `90s`, `1h30m`, `14d`.\n";
   std::string_view group;
-  for (const Option& option : ConfigOptions()) {
+  Config defaults;
+  for (const service::Option& option : ConfigOptions(defaults)) {
     if (option.group != group) {
       out += fmt::format("\n## {}\n\n| Option | Default | Allowed | Meaning |\n|---|---|---|---|\n",
                          option.group);
     }
     group = option.group;
-    out += fmt::format("| `{}` | `{}` | {} | {} |\n", EscapedCell(Spelling(option)),
-                       Default(option), EscapedCell(option.allowed), EscapedCell(option.help));
+    out += service::MarkdownRow(option);
   }
   out +=
       "\n## Others\n\n"

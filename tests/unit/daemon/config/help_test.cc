@@ -25,7 +25,8 @@ TEST(Help, ReferencePageIsUpToDate) {
 
 TEST(Help, NamesEveryOptionAndFitsATerminal) {
   std::string help = HelpText();
-  for (const Option& option : ConfigOptions()) {
+  Config defaults;
+  for (const service::Option& option : ConfigOptions(defaults)) {
     EXPECT_NE(help.find("--" + std::string(option.name)), std::string::npos) << option.name;
   }
   std::istringstream lines(help);

@@ -9,6 +9,9 @@
 namespace firetower::daemon {
 namespace {
 
+using service::Option;
+using service::SetOption;
+
 const Option& Find(const std::vector<Option>& options, std::string_view name) {
   auto found = std::find_if(options.begin(), options.end(),
                             [&](const Option& option) { return option.name == name; });
@@ -17,13 +20,13 @@ const Option& Find(const std::vector<Option>& options, std::string_view name) {
 }
 
 TEST(Options, EveryDefaultIsAllowed) {
-  for (const Option& option : ConfigOptions()) {
+  Config config;
+  for (const Option& option : ConfigOptions(config)) {
     if (!option.default_text.empty()) continue;
-    Config config;
-    std::string value = option.get(config);
-    Status status = option.set(config, value);
+    std::string value = option.value.get();
+    Status status = option.value.set(value);
     EXPECT_TRUE(status) << option.name << " refuses its default '" << value << "'";
-    EXPECT_EQ(option.get(config), value) << option.name;
+    EXPECT_EQ(option.value.get(), value) << option.name;
   }
   EXPECT_TRUE(CheckConfig(Config{}));
 }
@@ -32,7 +35,8 @@ TEST(Options, NamesAreUniqueAndGroupsStandTogether) {
   std::set<std::string_view> names;
   std::set<std::string_view> closed_groups;
   std::string_view group;
-  for (const Option& option : ConfigOptions()) {
+  Config config;
+  for (const Option& option : ConfigOptions(config)) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name;
     if (option.group == group) continue;
     EXPECT_TRUE(closed_groups.insert(option.group).second) << option.group;
@@ -93,27 +97,27 @@ TEST(Options, HoldTheirBounds) {
       {"log-level", "warn", "warning"},
       {"log-format", "json", "xml"},
   };
-  const std::vector<Option> options = ConfigOptions();
   for (const Case& one : cases) {
-    const Option& option = Find(options, one.name);
     Config config;
-    EXPECT_TRUE(option.set(config, one.good)) << one.name << ' ' << one.good;
-    EXPECT_EQ(option.get(config), one.good) << one.name;
+    const std::vector<Option> options = ConfigOptions(config);
+    const Option& option = Find(options, one.name);
+    EXPECT_TRUE(option.value.set(one.good)) << one.name << ' ' << one.good;
+    EXPECT_EQ(option.value.get(), one.good) << one.name;
     if (one.bad == nullptr) continue;
-    EXPECT_FALSE(option.set(config, one.bad)) << one.name << ' ' << one.bad;
-    EXPECT_EQ(option.get(config), one.good) << one.name << ": a refused value must change nothing";
+    EXPECT_FALSE(option.value.set(one.bad)) << one.name << ' ' << one.bad;
+    EXPECT_EQ(option.value.get(), one.good) << one.name << ": a refused value must change nothing";
   }
 }
 
 TEST(Options, RepeatNoSecretInAnError) {
-  const std::vector<Option> options = ConfigOptions();
   Config config;
+  const std::vector<Option> options = ConfigOptions(config);
   const Status refused =
-      SetOption(Find(options, "push"), config, "otlp+http://user:hunter2@host", "--push");
+      SetOption(Find(options, "push"), "otlp+http://user:hunter2@host", "--push");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message().find("hunter2"), std::string::npos);
   EXPECT_NE(refused.error().message().find("token-file"), std::string::npos);
-  const Status store = SetOption(Find(options, "store"), config, "s3://AKIA:hunter2@b", "--store");
+  const Status store = SetOption(Find(options, "store"), "s3://AKIA:hunter2@b", "--store");
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().message().find("hunter2"), std::string::npos);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/config/config_file.h"
+#include "service/options/config_file.h"
 
 #include <gtest/gtest.h>
 
-namespace firetower::daemon {
+namespace firetower::service {
 namespace {
 
 std::string ErrorOf(std::string_view yaml) {
@@ -67,4 +67,4 @@ TEST(ConfigFile, EveryPrefixIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace firetower::daemon
+}  // namespace firetower::service

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/config/config_file.h"
+#include "service/options/config_file.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "base/file.h"
+#include "base/suggest.h"
 #include "k8s/document/yaml.h"
 
-namespace firetower::daemon {
+namespace firetower::service {
 namespace {
 
 using k8s::Node;
 using k8s::NodeKind;
+
+constexpr size_t kMaxConfigFileBytes = 1 << 20;
 
 Error At(const std::string& name, int line, std::string_view what) {
   return Error(ErrorCode::kInvalid, fmt::format("{}:{}: {}", name, std::max(1, line), what));
@@ -70,4 +74,31 @@ Result<std::vector<FileSetting>> ParseConfigFile(std::string_view yaml, const st
   return settings;
 }
 
-}  // namespace firetower::daemon
+Status ApplyFile(std::span<const Option> options, const std::string& path) {
+  auto yaml = ReadFileOrPipe(path, kMaxConfigFileBytes).Context("--config");
+  if (!yaml) return std::move(yaml).error();
+  ASSIGN_OR_RETURN(std::vector<FileSetting> settings, ParseConfigFile(*yaml, path));
+  std::vector<std::string_view> names;
+  for (const Option& option : options) names.push_back(option.name);
+  for (const FileSetting& setting : settings) {
+    const std::string where = fmt::format("{}:{}: {}", path, setting.line, setting.key);
+    const Option* option = FindOption(options, setting.key);
+    if (option == nullptr) {
+      return Error(ErrorCode::kInvalid,
+                   fmt::format("{}: no such option{}", where, DidYouMean(setting.key, names)));
+    }
+    if (option->name == "config") {
+      return Error(ErrorCode::kInvalid,
+                   where + ": a configuration file cannot name another; remove the line");
+    }
+    if (setting.is_list && !option->is_list) {
+      return Error(ErrorCode::kInvalid,
+                   fmt::format("{}: a list stands where one value is wanted; allowed: {}", where,
+                               option->value.allowed));
+    }
+    RETURN_IF_ERROR(SetOption(*option, setting.value, where));
+  }
+  return OkStatus();
+}
+
+}  // namespace firetower::service

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "service/options/option.h"
 
-namespace firetower::daemon {
+namespace firetower::service {
 
 // One `key: value` of a configuration file. Lists are joined with commas.
 struct FileSetting {
@@ -22,4 +24,7 @@ struct FileSetting {
 // starts with "<name>:<line>: ".
 Result<std::vector<FileSetting>> ParseConfigFile(std::string_view yaml, const std::string& name);
 
-}  // namespace firetower::daemon
+// Reads the file that the option "config" names into the options.
+Status ApplyFile(std::span<const Option> options, const std::string& path);
+
+}  // namespace firetower::service
