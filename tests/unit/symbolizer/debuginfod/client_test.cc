@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "net/server/http_server.h"
 #include "symbolizer/elf/build_id.h"
+#include "symbolizer/load_object.h"
 #include "tests/support/command.h"
 #include "tests/unit/symbolizer/debuginfod/real_server.h"
 #include "tests/unit/symbolizer/support/elf_builder.h"
