@@ -70,7 +70,7 @@ class Truth:
 
     def __init__(self, cluster):
         self.cluster = cluster
-        self.root = cgroup_root("v1:cpuacct") or cgroup_root("v2")
+        self.root = (cgroup_root("v1:cpuacct") or cgroup_root("v2")) / cluster.cgroup_root[1:]
 
     def uid(self, name):
         return self.cluster.kubectl("-n", "shop", "get", "pod", name, "-o", "jsonpath={.metadata.uid}")

@@ -389,7 +389,7 @@ def main():
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
         with case.step("a cluster, a bucket, the image"):
-            cluster = stack.enter_context(Cluster(case))
+            cluster = stack.enter_context(Cluster(case, cgroup_root="/firetower-whole-way"))
             server = stack.enter_context(servers.started(
                 "versitygw", folder, address=SERVER[0], network=NETWORK, secret_key=secrets.token_urlsafe(30)))
             way = Way(case, cluster, server)

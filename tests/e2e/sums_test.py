@@ -16,8 +16,8 @@ from case import Case, run
 from containers import Engine
 from daemon import Daemon
 
-SECONDS = 60
-SETTLED_SECONDS = 20
+SECONDS = 40
+SETTLED_SECONDS = 15
 HOTSPOT = "firetower_hotspot_cpu_seconds_total"
 CONTAINER = "firetower_cpu_seconds_total"
 

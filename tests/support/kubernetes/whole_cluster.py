@@ -36,9 +36,11 @@ def find_binaries():
 
 
 class Cluster:
-    """One node, node-1. Use it in a `with`."""
+    """One node, node-1. Use it in a `with`. With a `cgroup_root` ("/name") its pods stand below that, so that tests with
+    containers of their own may run beside it."""
 
-    def __init__(self, case):
+    def __init__(self, case, cgroup_root=""):
+        self.cgroup_root = cgroup_root
         case.need("containerd", "runc", "iptables", "conntrack", "nsenter", "ip", "openssl", "cc")
         self.binaries = find_binaries()
         if self.binaries is None:
@@ -55,7 +57,8 @@ class Cluster:
         with open(self.folder.with_suffix(".log"), "ab") as log:
             done = subprocess.run([HERE / "cluster", verb, self.folder, *map(str, arguments)], stdout=log, stderr=log,
                                   stdin=subprocess.DEVNULL, timeout=timeout, check=False,
-                                  env={**os.environ, "KUBEBUILDER_ASSETS": self.binaries})
+                                  env={**os.environ, "KUBEBUILDER_ASSETS": self.binaries,
+                                       "CGROUP_ROOT": self.cgroup_root})
         if done.returncode != 0:
             raise RuntimeError(f"cluster {verb}: {self.folder.with_suffix('.log').read_text()[-3000:]}")
 

@@ -158,9 +158,8 @@ class Engine:
             kind = line.partition(" - ")[2].split(" ")[0]
             if kind in ("cgroup", "cgroup2"):
                 for uid in self.uids:
+                    # Its parents stay: another test may be about to make a pod there.
                     self._rmdir(where / f"kubepods/burstable/pod{uid}")
-                for shared in ("kubepods/burstable", "kubepods"):
-                    self._rmdir(where / shared)
         shutil.rmtree(self.work, ignore_errors=True)
 
     @staticmethod
