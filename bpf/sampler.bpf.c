@@ -10,21 +10,11 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/lib/cgroup.h"
 #include "bpf/lib/cold.h"
+#include "bpf/lib/stack.h"
 #include "bpf/lib/task_filter.h"
-#include "bpf/lib/user_registers.h"
-#include "bpf/lib/user_walk.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* Hashes whose body has been submitted; a collision only sends a body again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, FT_SEEN_ENTRIES);
-	__type(key, __u32);
-	__type(value, __u64);
-} ft_seen SEC(".maps");
 
 /*
  * Fills the user part; its head says why it ended. Returns 1 if the walk met code whose table is
@@ -34,24 +24,9 @@ static __always_inline int user_stack(struct bpf_perf_event_data *ctx, struct ta
 				      struct stack_scratch *scratch, struct ft_counters *counters)
 {
 	struct user_registers regs = {};
-	__u32 flags = BPF_CORE_READ(task, flags);
-	int step;
 
-	scratch->head.user_frames = 0;
-	if ((flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)) || !BPF_CORE_READ(task, mm)) {
-		scratch->head.stop = FT_STOP_NO_USER;
+	if (no_user_stack(task, scratch, counters))
 		return 0;
-	}
-	if (!load_config.user_reads) {
-		scratch->head.stop = FT_STOP_REFUSED;
-		return 0;
-	}
-	if (bpf_core_field_exists(task->in_execve) &&
-	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve)) {
-		scratch->head.stop = FT_STOP_EXEC;
-		FT_COUNT(counters, EXEC);
-		return 0;
-	}
 	if ((ctx->regs.cs & 3) == 3) {
 		regs.ip = ctx->regs.rip;
 		regs.sp = ctx->regs.rsp;
@@ -63,13 +38,7 @@ static __always_inline int user_stack(struct bpf_perf_event_data *ctx, struct ta
 		FT_COUNT(counters, NO_REGISTERS);
 		return 0;
 	}
-	scratch->walk.ip = regs.ip;
-	scratch->walk.sp = regs.sp;
-	scratch->walk.bp = regs.bp;
-	scratch->registers = regs.kernel_address;
-	step = walk_user(scratch);
-	scratch->head.stop = step == FT_STEP_COLD ? FT_STOP_COLD : (__u8)scratch->walk.stop;
-	return step == FT_STEP_COLD;
+	return walk_from(&regs, scratch);
 }
 
 static __always_inline void kernel_stack(struct bpf_perf_event_data *ctx,
@@ -77,7 +46,6 @@ static __always_inline void kernel_stack(struct bpf_perf_event_data *ctx,
 					 struct ft_counters *counters)
 {
 	long bytes;
-	__u32 frames;
 
 	scratch->head.kernel_frames = 0;
 	if ((ctx->regs.cs & 3) == 3)
@@ -87,57 +55,7 @@ static __always_inline void kernel_stack(struct bpf_perf_event_data *ctx,
 		FT_COUNT(counters, KERNEL_STACK);
 		return;
 	}
-	frames = (__u32)bytes / 8;
-	if (frames > FT_MAX_KERNEL_FRAMES)
-		frames = FT_MAX_KERNEL_FRAMES;
-	for (__u32 i = 0; i < FT_MAX_KERNEL_FRAMES; i++) {
-		if (i >= frames)
-			break;
-		scratch->head.stack_hash = mix(scratch->head.stack_hash, scratch->address[i]);
-	}
-	scratch->head.kernel_frames = frames;
-}
-
-/*
- * The reader sleeps until its timer unless much is waiting, or a sample that it has to look at the
- * process for: a cold one, or one that only it can say is wanted.
- */
-static __always_inline __u64 wake_flag(struct stack_scratch *scratch)
-{
-	return scratch->press || bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >=
-					 load_config.wake_bytes ?
-		       BPF_RB_FORCE_WAKEUP :
-		       BPF_RB_NO_WAKEUP;
-}
-
-/*
- * Submits the body unless it went before. Marked only after it was submitted, so that a body that
- * found no room is sent again with the next sample. Returns 0 if user space has or gets it.
- */
-static __always_inline int submit_body(struct stack_scratch *scratch, struct ft_counters *counters)
-{
-	/* How a walk ended is part of what it is: the same frames may be whole or cut. */
-	__u64 hash = mix(scratch->head.stack_hash, scratch->head.stop);
-	__u32 slot = hash & (FT_SEEN_ENTRIES - 1);
-	__u64 *seen = bpf_map_lookup_elem(&ft_seen, &slot);
-	__u32 frames;
-
-	scratch->head.stack_hash = hash;
-	if (!seen)
-		return -1;
-	if (*seen == hash)
-		return 0;
-	frames = scratch->head.kernel_frames + scratch->head.user_frames;
-	if (frames > FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
-		frames = FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES;
-	if (bpf_ringbuf_output(&ft_ring, &scratch->head, sizeof(scratch->head) + frames * 8,
-			       BPF_RB_NO_WAKEUP)) {
-		FT_COUNT(counters, STACK_RING_FULL);
-		return -1;
-	}
-	*seen = hash;
-	FT_COUNT(counters, STACKS);
-	return 0;
+	take_kernel_frames(scratch, bytes);
 }
 
 static __always_inline void fill_sample(struct ft_sample *sample, struct stack_scratch *scratch,
@@ -212,21 +130,6 @@ static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgro
 	return submit_cold_with(FT_COLD_STACK_BYTES, scratch, cgroup, value, counters);
 }
 
-/* 1: the verdict's filter leaves this tick out. Sets *undecided if only user space can tell. */
-static __always_inline int filtered(struct ft_verdict *verdict, struct ft_config *config,
-				    struct task_struct *task, __u32 gate_version, int *undecided)
-{
-	__u32 kind;
-
-	if (verdict->cpus && !cpu_wanted(verdict->cpus))
-		return 1;
-	if (!verdict->tasks)
-		return 0;
-	kind = task_verdict(task, config->tasks_version, gate_version);
-	*undecided = kind == FT_VERDICT_PENDING;
-	return kind == FT_VERDICT_NO;
-}
-
 /* 1: this tick is a sample, and *value says what it stands for. */
 static __always_inline int gate(struct ft_config *config, struct task_struct *task,
 				__u32 gate_version, __u64 *cgroup, __u64 *value,
@@ -235,40 +138,11 @@ static __always_inline int gate(struct ft_config *config, struct task_struct *ta
 	__u64 tick = scratch->tick++;
 	struct ft_verdict *verdict;
 	int undecided = 0;
-	__u8 kind;
 
 	scratch->press = 0;
-
-	if (load_config.use_v2) {
-		*cgroup = bpf_get_current_cgroup_id();
-	} else {
-		struct cgroup *v1 = v1_cgroup(task);
-
-		*cgroup = v1 ? cgroup_id(v1) : 0;
-	}
-	if (!*cgroup)
-		FT_COUNT(counters, NO_CGROUP);
-	verdict = bpf_map_lookup_elem(&ft_gate, cgroup);
-	if (verdict) {
-		kind = verdict->kind;
-	} else {
-		if (*cgroup)
-			verdict = ancestor_verdict(load_config.use_v2 ? v2_cgroup(task) :
-									v1_cgroup(task));
-		if (!verdict)
-			verdict = &config->fallback;
-		kind = verdict->child;
-	}
-	if (kind == FT_VERDICT_NO) {
-		FT_COUNT(counters, REFUSED);
+	verdict = wanted(config, task, gate_version, cgroup, &undecided, counters);
+	if (!verdict)
 		return 0;
-	}
-	/* Newborns take the filter over from a container they are in, not from what is around it.
-	 */
-	if (kind == FT_VERDICT_YES && filtered(verdict, config, task, gate_version, &undecided)) {
-		FT_COUNT(counters, FILTERED);
-		return 0;
-	}
 	scratch->press = undecided;
 	/* Evenly spread: tick n is kept when n * keep crosses a multiple of FT_KEEP_ALL. */
 	if (verdict->keep < FT_KEEP_ALL &&
@@ -278,23 +152,6 @@ static __always_inline int gate(struct ft_config *config, struct task_struct *ta
 	}
 	*value = verdict->value;
 	return 1;
-}
-
-static __always_inline void identify(struct stack_scratch *scratch, struct task_struct *task,
-				     struct ft_config *config)
-{
-	__u64 exec_id = BPF_CORE_READ(task, self_exec_id);
-
-	scratch->head.time_ns = bpf_ktime_get_ns();
-	scratch->head.tgid = bpf_get_current_pid_tgid() >> 32;
-	scratch->head.start_ns = BPF_CORE_READ(task, group_leader, start_time);
-	scratch->head.exec_id = (__u32)exec_id;
-	scratch->head.epoch = config->epoch;
-	scratch->head.kind = FT_KIND_STACK;
-	/* Raw addresses mean nothing across processes, execs and windows: they go in first. */
-	scratch->head.stack_hash =
-		mix(mix((__u64)scratch->head.tgid << 32 | scratch->head.epoch, exec_id),
-		    scratch->head.start_ns);
 }
 
 static __always_inline void sample(struct bpf_perf_event_data *ctx, struct task_struct *task,

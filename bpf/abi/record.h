@@ -31,10 +31,12 @@ enum ft_kind {
 	FT_KIND_STACK = 2,
 	FT_KIND_CGROUP = 3,
 	FT_KIND_COLD = 4, /* a sample whose walk user space finishes */
+	FT_KIND_WAIT = 5, /* a thread has waited and runs again */
 };
 
 enum ft_type {
 	FT_TYPE_CPU = 0,
+	FT_TYPE_OFFCPU = 1,
 };
 
 /* Why a user walk ended. FT_STOP_ROOT alone is a complete stack. */
@@ -130,6 +132,34 @@ struct ft_cold {
 #define FT_REGISTER_SLOTS 0x0123678904ed5bcaULL
 #define FT_REGISTER_SLOT(number) ((FT_REGISTER_SLOTS >> (((number)&15) * 4)) & 15)
 
+/* Why a thread left its CPU. */
+enum ft_wait_state {
+	FT_WAIT_PREEMPTED = 0,       /* it could have run on: all of its wait is for a CPU */
+	FT_WAIT_SLEEPING = 1,        /* it can be interrupted by a signal */
+	FT_WAIT_UNINTERRUPTIBLE = 2, /* mostly for a disk or a lock of the kernel */
+	FT_WAIT_STOPPED = 3,         /* by a signal or a debugger */
+	FT_WAIT_STATES = 4,
+};
+
+/*
+ * One wait of a thread, from switch-out to switch-in. The sample's stack is the one that it left
+ * its CPU with, its time_ns the end, its cpu the one that it left, its value the nanoseconds from
+ * begin_ns to the end. Of these, runqueue_ns were for a CPU: from wake-up on. Waits are sampled: it
+ * stands for `waits` waits of the thread at that place, itself among them, which took total_ns.
+ */
+struct ft_wait {
+	struct ft_sample sample; /* of FT_KIND_WAIT and FT_TYPE_OFFCPU */
+	__u64 begin_ns;          /* CLOCK_MONOTONIC */
+	__u64 runqueue_ns;
+	__u64 total_ns;
+	__u64 waits;
+	__u32 share;     /* the probability with which it was taken, of FT_KEEP_ALL */
+	__u32 waker_tid; /* who woke it: 0 when preempted, or when an interrupt did while idle */
+	__u8 state;      /* enum ft_wait_state */
+	__u8 pad0[7];
+	__u8 waker_comm[16];
+};
+
 enum ft_cgroup_change {
 	FT_CGROUP_MKDIR = 1,
 	FT_CGROUP_RMDIR = 2,
@@ -156,6 +186,7 @@ struct ft_cgroup_event {
 FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");
 FT_STATIC_ASSERT(sizeof(struct ft_stack) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128 + FT_COLD_PAGES, "no gaps");
+FT_STATIC_ASSERT(sizeof(struct ft_wait) == 48 + 64, "no gaps");
 FT_STATIC_ASSERT(sizeof(struct ft_cgroup_event) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_sample, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_stack, kind) == 42, "kind is at byte 42");

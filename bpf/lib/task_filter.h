@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Which tasks and CPUs of a wanted cgroup are wanted. */
+/* Which tasks are wanted by a policy: of which cgroups, of them which tasks, and on which CPUs. */
 #ifndef FIRETOWER_BPF_LIB_TASK_FILTER_H
 #define FIRETOWER_BPF_LIB_TASK_FILTER_H
 
 #include <bpf/bpf_core_read.h>
 
 #include "bpf/abi/unwind.h"
+#include "bpf/lib/cgroup.h"
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/maps.h"
 
@@ -85,6 +86,65 @@ static __always_inline __u32 task_verdict(struct task_struct *task, __u32 versio
 		known->gate_version = gate_version;
 	}
 	return known->kind;
+}
+
+/* 1: the verdict's filter leaves this tick out. Sets *undecided if only user space can tell. */
+static __always_inline int filtered(struct ft_verdict *verdict, struct ft_config *config,
+				    struct task_struct *task, __u32 gate_version, int *undecided)
+{
+	__u32 kind;
+
+	if (verdict->cpus && !cpu_wanted(verdict->cpus))
+		return 1;
+	if (!verdict->tasks)
+		return 0;
+	kind = task_verdict(task, config->tasks_version, gate_version);
+	*undecided = kind == FT_VERDICT_PENDING;
+	return kind == FT_VERDICT_NO;
+}
+
+/*
+ * The verdict by which the current task is wanted, or NULL. Sets *cgroup to its cgroup's id, 0 if
+ * that could not be read, and *undecided if only user space can tell.
+ */
+static __always_inline struct ft_verdict *wanted(struct ft_config *config, struct task_struct *task,
+						 __u32 gate_version, __u64 *cgroup, int *undecided,
+						 struct ft_counters *counters)
+{
+	struct ft_verdict *verdict;
+	__u8 kind;
+
+	if (load_config.use_v2) {
+		*cgroup = bpf_get_current_cgroup_id();
+	} else {
+		struct cgroup *v1 = v1_cgroup(task);
+
+		*cgroup = v1 ? cgroup_id(v1) : 0;
+	}
+	if (!*cgroup)
+		FT_COUNT(counters, NO_CGROUP);
+	verdict = bpf_map_lookup_elem(&ft_gate, cgroup);
+	if (verdict) {
+		kind = verdict->kind;
+	} else {
+		if (*cgroup)
+			verdict = ancestor_verdict(load_config.use_v2 ? v2_cgroup(task) :
+									v1_cgroup(task));
+		if (!verdict)
+			verdict = &config->fallback;
+		kind = verdict->child;
+	}
+	if (kind == FT_VERDICT_NO) {
+		FT_COUNT(counters, REFUSED);
+		return NULL;
+	}
+	/* Newborns take the filter over from a container they are in, not from what is around it.
+	 */
+	if (kind == FT_VERDICT_YES && filtered(verdict, config, task, gate_version, undecided)) {
+		FT_COUNT(counters, FILTERED);
+		return NULL;
+	}
+	return verdict;
 }
 
 #endif

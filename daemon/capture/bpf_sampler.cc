@@ -82,17 +82,10 @@ Result<ft_load_config> LoadConfig(const SamplerOptions& options) {
   return config;
 }
 
-uint64_t MemlockBytes(int map_fd) {
-  Result<std::string> info = ReadFile(fmt::format("/proc/self/fdinfo/{}", map_fd));
-  if (!info) return 0;
-  size_t at = info->find("memlock:");
-  return at == std::string::npos ? 0 : std::strtoull(info->c_str() + at + 8, nullptr, 10);
-}
-
 uint64_t ObjectMapBytes(const bpf_object* object) {
   uint64_t bytes = 0;
   const bpf_map* map = nullptr;
-  bpf_object__for_each_map(map, object) bytes += MemlockBytes(bpf_map__fd(map));
+  bpf_object__for_each_map(map, object) bytes += MapMemory(bpf_map__fd(map));
   return bytes;
 }
 
@@ -233,6 +226,16 @@ class Sampler : public BpfSampler {
     return counted;
   }
 
+  ft_load_config load_config() const override { return sampler_->rodata->load_config; }
+  size_t cpu_count() const override { return cpu_count_; }
+  int SharedMap(std::string_view name) const override {
+    constexpr std::string_view kShared[] = {"ft_ring",      "ft_gate",  "ft_cpus",
+                                            "ft_config",    "ft_slabs", "ft_modules",
+                                            "ft_processes", "ft_tasks", "ft_cpu_sets"};
+    if (std::ranges::find(kShared, name) == std::end(kShared)) return -1;
+    return bpf_object__find_map_fd_by_name(sampler_->obj, std::string(name).c_str());
+  }
+
   uint64_t MapBytes() const override { return ObjectMapBytes(sampler_->obj) + unwind_.SlabBytes(); }
 
   uint32_t VerifiedInstructions() const override {
@@ -316,6 +319,13 @@ class Sampler : public BpfSampler {
 };
 
 }  // namespace
+
+uint64_t MapMemory(int map_fd) {
+  Result<std::string> info = ReadFile(fmt::format("/proc/self/fdinfo/{}", map_fd));
+  if (!info) return 0;
+  size_t at = info->find("memlock:");
+  return at == std::string::npos ? 0 : std::strtoull(info->c_str() + at + 8, nullptr, 10);
+}
 
 Result<std::unique_ptr<BpfSampler>> BpfSampler::Load(const SamplerOptions& options) {
   auto sampler = std::make_unique<Sampler>();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -81,10 +82,19 @@ class BpfSampler {
     uint64_t changes = 0;
   };
   virtual Counted CountedTime() const = 0;
+  // Other families of programs load with this and share it: the configuration, the number of
+  // possible CPUs, and the descriptor of a map of that name; -1 for one that each family has for
+  // itself.
+  virtual ft_load_config load_config() const = 0;
+  virtual size_t cpu_count() const = 0;
+  virtual int SharedMap(std::string_view name) const = 0;
   // Kernel memory of all maps, as the kernel accounts it.
   virtual uint64_t MapBytes() const = 0;
   // Instructions the verifier processed for the sampler; 0 before 5.16.
   virtual uint32_t VerifiedInstructions() const = 0;
 };
+
+// Kernel memory of one map, in bytes; 0 where the kernel does not say.
+uint64_t MapMemory(int map_fd);
 
 }  // namespace firetower::daemon

@@ -62,6 +62,7 @@ struct CgroupEvent {
 struct Round {
   int64_t horizon_ns = 0;
   std::vector<ft_sample> samples;
+  std::vector<ft_wait> waits;
   std::vector<uint64_t> bodies;       // ft_stack heads (6 words) followed by their addresses
   std::vector<uint32_t> body_begins;  // word index of each head in `bodies`
   std::vector<ColdStack> cold;        // of samples of FT_KIND_COLD, by ft_sample::cold
@@ -81,6 +82,7 @@ struct Round {
   }
   void Clear() {
     samples.clear();
+    waits.clear();
     cold.clear();
     cold_bytes.clear();
     bodies.clear();

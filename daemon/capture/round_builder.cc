@@ -22,6 +22,7 @@ void CopyWithText(const Event& event, const Round& from, std::vector<Event>& lis
 }
 
 int64_t TimeOf(const ft_sample& sample) { return static_cast<int64_t>(sample.time_ns); }
+int64_t TimeOf(const ft_wait& wait) { return TimeOf(wait.sample); }
 template <typename Event>
 int64_t TimeOf(const Event& event) {
   return event.time_ns;
@@ -66,6 +67,9 @@ void RoundBuilder::OnRecord(std::span<const std::byte> record) noexcept {
       std::memcpy(&sample, record.data(), sizeof(sample));
       break;
     }
+    case FT_KIND_WAIT:
+      AppendWait(record);
+      break;
     case FT_KIND_COLD:
       AppendCold(record);
       break;
@@ -78,6 +82,21 @@ void RoundBuilder::OnRecord(std::span<const std::byte> record) noexcept {
     default:
       ++round_->bad_records;
   }
+}
+
+void RoundBuilder::AppendWait(std::span<const std::byte> record) {
+  ft_wait wait;
+  if (record.size() < sizeof(wait)) {
+    ++round_->bad_records;
+    return;
+  }
+  std::memcpy(&wait, record.data(), sizeof(wait));
+  // The reader divides by the value.
+  if (wait.sample.value == 0 || wait.runqueue_ns > wait.sample.value) {
+    ++round_->bad_records;
+    return;
+  }
+  round_->waits.push_back(wait);
 }
 
 void RoundBuilder::AppendStack(std::span<const std::byte> record) {
@@ -161,6 +180,9 @@ void RoundBuilder::Finish(int64_t horizon_ns) {
     sample.cold = static_cast<uint16_t>(left_.cold.size());
     left_.cold.push_back(stack);
   }
+  const size_t waits = SortAndSplit(round.waits, scratch_.waits, horizon_ns);
+  left_.waits.assign(round.waits.begin() + static_cast<ptrdiff_t>(waits), round.waits.end());
+  round.waits.resize(waits);
   size_t sideband = SortAndSplit(round.sideband, scratch_.sideband, horizon_ns);
   for (size_t i = sideband; i < round.sideband.size(); ++i) {
     CopyWithText(round.sideband[i], round, left_.sideband, left_);
@@ -175,9 +197,9 @@ void RoundBuilder::Finish(int64_t horizon_ns) {
 }
 
 bool RoundBuilder::IsEmpty(const Round& round) {
-  return round.samples.empty() && round.sideband.empty() && round.cgroup_events.empty() &&
-         round.body_begins.empty() && round.lost_sideband == 0 && round.bad_records == 0 &&
-         !round.reopened;
+  return round.samples.empty() && round.waits.empty() && round.sideband.empty() &&
+         round.cgroup_events.empty() && round.body_begins.empty() && round.lost_sideband == 0 &&
+         round.bad_records == 0 && !round.reopened;
 }
 
 }  // namespace firetower::daemon

@@ -26,6 +26,7 @@ class RoundBuilder : public BpfSampler::Sink {
   static bool IsEmpty(const Round& round);
 
  private:
+  void AppendWait(std::span<const std::byte> record);
   void AppendCold(std::span<const std::byte> record);
   void AppendStack(std::span<const std::byte> record);
   void AppendCgroup(std::span<const std::byte> record);

@@ -41,6 +41,9 @@ class FakeSampler : public daemon::BpfSampler {
   daemon::UnwindMemory& unwind_memory() override { return unwind; }
   ft_counters Counters() const override { return counters; }
   Counted CountedTime() const override { return counted; }
+  ft_load_config load_config() const override { return {}; }
+  size_t cpu_count() const override { return 1; }
+  int SharedMap(std::string_view) const override { return -1; }
   uint64_t MapBytes() const override { return map_bytes; }
   uint32_t VerifiedInstructions() const override { return 0; }
 

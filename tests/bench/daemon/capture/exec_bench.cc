@@ -58,6 +58,9 @@ class NoSamples : public daemon::BpfSampler {
   ft_counters Counters() const override { return {}; }
   Counted CountedTime() const override { return {}; }
   daemon::UnwindMemory& unwind_memory() override { std::abort(); }
+  ft_load_config load_config() const override { return {}; }
+  size_t cpu_count() const override { return 1; }
+  int SharedMap(std::string_view) const override { return -1; }
   uint64_t MapBytes() const override { return 0; }
   uint32_t VerifiedInstructions() const override { return 0; }
 

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
+/*
+ * Waits of threads: from the switch away from a CPU to the switch to one.
+ *
+ *   switch-out: sampled? -> gate -> kernel stack -> user stack -> body (once) -> waiting
+ *   wake-up:    who, when
+ *   switch-in:  long enough? -> record
+ *
+ * A stack is taken when its thread leaves the CPU, in its own context. There may be half a million
+ * switches a second, and a walk at each would cost too much. So a switch is sampled with a
+ * probability that is chosen before its wait begins. The duration of every wait is measured, and a
+ * sampled wait stands for those before it at the same place of the same thread: the sum of all
+ * records is the time waited, whatever the probabilities were.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/abi/offcpu.h"
+#include "bpf/lib/stack.h"
+#include "bpf/lib/task_filter.h"
+#include "bpf/waits/place.h"
+#include "bpf/waits/state.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define EEXIST 17
+
+static __always_inline void kernel_stack(void *ctx, struct stack_scratch *scratch,
+					 struct ft_counters *counters)
+{
+	long bytes = bpf_get_stack(ctx, scratch->address, FT_MAX_KERNEL_FRAMES * 8, 0);
+
+	scratch->head.kernel_frames = 0;
+	if (bytes <= 0) {
+		FT_COUNT(counters, KERNEL_STACK);
+		return;
+	}
+	take_kernel_frames(scratch, bytes);
+}
+
+static __always_inline void user_stack(struct task_struct *task, struct stack_scratch *scratch,
+				       struct ft_counters *counters)
+{
+	struct user_registers regs = {};
+
+	if (no_user_stack(task, scratch, counters))
+		return;
+	if (entry_registers(task, &regs)) {
+		scratch->head.stop = FT_STOP_PAGE;
+		FT_COUNT(counters, NO_REGISTERS);
+		return;
+	}
+	/* Code without a table yet is followed by frame pointers; user space reads the table when
+	 * it meets the body. */
+	if (walk_from(&regs, scratch)) {
+		FT_COUNT(counters, COLD_LIMITED);
+		walk_frame_pointers();
+	}
+}
+
+/* `prev` is the current task. */
+static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft_offcpu_cpu *own,
+				  __u32 tid, __u8 state, __u32 share, __u64 now)
+{
+	struct ft_waiting waiting = {};
+	struct stack_scratch *scratch;
+	struct ft_config *config;
+	struct ft_cpu *cpu = this_cpu();
+	__u32 zero = 0, slot = ft_thread_slot(tid), gate_version;
+	__u64 *count;
+	int undecided = 0;
+	long failed;
+
+	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
+	config = bpf_map_lookup_elem(&ft_config, &zero);
+	count = bpf_map_lookup_elem(&ft_waiting_slots, &slot);
+	if (!scratch || !config || !count || !cpu)
+		return;
+	gate_version = *(volatile __u32 *)&cpu->gate_version;
+	if (!wanted(config, prev, gate_version, &waiting.cgroup_id, &undecided, &own->counters))
+		return;
+	own->due_ns = (own->due_ns > now ? own->due_ns : now) + offcpu_config.walk_ns;
+	FT_OFFCPU_COUNT(own, WALKS);
+	identify(scratch, prev, config);
+	kernel_stack(ctx, scratch, &own->counters);
+	user_stack(prev, scratch, &own->counters);
+	own->counters.stop[scratch->head.stop & 15]++;
+	waiting.flags = submit_body(scratch, &own->counters) ? FT_SAMPLE_NO_STACK : 0;
+	waiting.begin_ns = now;
+	waiting.wake_ns = state == FT_WAIT_PREEMPTED ? now : 0;
+	waiting.stack_hash = scratch->head.stack_hash;
+	waiting.tgid = scratch->head.tgid;
+	waiting.share = share;
+	waiting.cpu = (__u16)bpf_get_smp_processor_id();
+	waiting.stop = scratch->head.stop;
+	waiting.state = state;
+	/* First, so that whoever wakes it finds it. */
+	__sync_fetch_and_add(count, 1);
+	failed = bpf_map_update_elem(&ft_waiting, &tid, &waiting, BPF_NOEXIST);
+	if (!failed)
+		return;
+	__sync_fetch_and_add(count, (__u64)-1);
+	/* Left over from a switch-in that this program did not see. */
+	if (failed == -EEXIST)
+		failed = bpf_map_update_elem(&ft_waiting, &tid, &waiting, BPF_EXIST);
+	if (failed)
+		FT_OFFCPU_COUNT(own, TABLE_FULL);
+}
+
+static __always_inline void switch_out(void *ctx, struct task_struct *prev, int preempt,
+				       struct ft_offcpu_cpu *own, __u32 tid, __u64 now)
+{
+	__u32 slot = ft_thread_slot(tid), state = preempt ? 0 : task_state(prev), key, share;
+	struct ft_thread *thread = bpf_map_lookup_elem(&ft_threads, &slot);
+	struct ft_place *place;
+
+	if (!thread || (state & TASK_DEAD))
+		return;
+	key = place_key(prev, tid, preempt);
+	place = place_at(key);
+	if (!place)
+		return;
+	FT_OFFCPU_COUNT(own, SWITCHES);
+	if (place->key != key) {
+		place->key = key;
+		place->mean_us = 63;
+		place->untold_ns = place->untold_waits = 0;
+	}
+	share = share_of(own, place, now);
+	thread->tid = tid;
+	thread->place = key;
+	thread->out_ns = now;
+	if (share < FT_KEEP_ALL && (next_random(own) & (FT_KEEP_ALL - 1)) >= share)
+		return;
+	leave(ctx, prev, own, tid, wait_state(state), share, now);
+}
+
+static __always_inline void tell(struct ft_waiting *waiting, struct ft_place *place,
+				 struct ft_offcpu_cpu *own, __u32 tid, __u64 ns, __u64 now)
+{
+	struct ft_wait *wait = bpf_ringbuf_reserve(&ft_ring, sizeof(*wait), 0);
+
+	if (!wait) {
+		FT_OFFCPU_COUNT(own, WAIT_RING_FULL);
+		return;
+	}
+	wait->sample.time_ns = now;
+	wait->sample.stack_hash = waiting->stack_hash;
+	wait->sample.cgroup_id = waiting->cgroup_id;
+	wait->sample.value = ns;
+	wait->sample.tgid = waiting->tgid;
+	wait->sample.tid = tid;
+	wait->sample.cpu = waiting->cpu;
+	wait->sample.kind = FT_KIND_WAIT;
+	wait->sample.type = FT_TYPE_OFFCPU;
+	wait->sample.stop = waiting->stop;
+	wait->sample.flags = waiting->flags;
+	wait->sample.cold = 0;
+	wait->begin_ns = waiting->begin_ns;
+	wait->runqueue_ns = waiting->wake_ns && waiting->wake_ns < now ? now - waiting->wake_ns : 0;
+	wait->total_ns = place ? place->untold_ns : ns;
+	wait->waits = place ? place->untold_waits : 1;
+	wait->share = waiting->share;
+	wait->waker_tid = waiting->waker_tid;
+	wait->state = waiting->state;
+	__builtin_memset(wait->pad0, 0, sizeof(wait->pad0));
+	__builtin_memcpy(wait->waker_comm, waiting->waker_comm, sizeof(wait->waker_comm));
+	bpf_ringbuf_submit(wait, bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >=
+						 load_config.wake_bytes ?
+					 BPF_RB_FORCE_WAKEUP :
+					 BPF_RB_NO_WAKEUP);
+	if (place)
+		place->untold_ns = place->untold_waits = 0;
+	FT_OFFCPU_COUNT(own, WAITS);
+}
+
+static __always_inline void switch_in(struct ft_offcpu_cpu *own, __u32 tid, __u64 now)
+{
+	__u32 slot = ft_thread_slot(tid);
+	struct ft_thread *thread = bpf_map_lookup_elem(&ft_threads, &slot);
+	__u64 *count = bpf_map_lookup_elem(&ft_waiting_slots, &slot);
+	struct ft_waiting *waiting;
+	struct ft_place *place = NULL;
+	__u64 ns;
+
+	if (!thread || !count)
+		return;
+	if (thread->tid == tid) {
+		place = place_at(thread->place);
+		if (place && place->key != thread->place)
+			place = NULL;
+		/* Clocks of two CPUs may differ a little. */
+		if (place)
+			note_wait(place, now > thread->out_ns ? now - thread->out_ns : 0);
+	}
+	if (!*count)
+		return;
+	waiting = bpf_map_lookup_elem(&ft_waiting, &tid);
+	if (!waiting)
+		return;
+	ns = now > waiting->begin_ns ? now - waiting->begin_ns : 0;
+	if (ns >= offcpu_config.min_wait_ns)
+		tell(waiting, place, own, tid, ns, now);
+	else
+		FT_OFFCPU_COUNT(own, SHORT);
+	if (!bpf_map_delete_elem(&ft_waiting, &tid))
+		__sync_fetch_and_add(count, (__u64)-1);
+}
+
+/* TP_PROTO(bool preempt, struct task_struct *prev, struct task_struct *next, …) */
+SEC("tp_btf/sched_switch")
+int ft_offcpu_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	__u32 cpu = bpf_get_smp_processor_id(), out = prev->pid, in = next->pid;
+	struct ft_offcpu_cpu *own = bpf_map_lookup_elem(&ft_offcpu_cpus, &cpu);
+	__u64 now, begin = 0;
+
+	if (!own)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!own->random)
+		own->random = now | 1;
+	if (own->counters.value[FT_COUNT_RUNS]++ % FT_TIMED_EVERY == 0)
+		begin = now;
+	if (out)
+		switch_out(ctx, prev, (int)ctx[0], own, out, now);
+	if (in)
+		switch_in(own, in, now);
+	if (begin)
+		own->counters.value[FT_COUNT_RUN_NS] +=
+			(bpf_ktime_get_ns() - begin) * FT_TIMED_EVERY;
+	return 0;
+}
+
+/* In the waker's context. TP_PROTO(struct task_struct *p) */
+SEC("tp_btf/sched_waking")
+int ft_offcpu_waking(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__u32 tid = task->pid, slot = ft_thread_slot(tid);
+	__u64 *count = bpf_map_lookup_elem(&ft_waiting_slots, &slot);
+	struct ft_waiting *waiting;
+
+	if (!count || !*count)
+		return 0;
+	waiting = bpf_map_lookup_elem(&ft_waiting, &tid);
+	if (!waiting || waiting->wake_ns)
+		return 0;
+	waiting->wake_ns = bpf_ktime_get_ns();
+	waiting->waker_tid = (__u32)bpf_get_current_pid_tgid();
+	bpf_get_current_comm(waiting->waker_comm, sizeof(waiting->waker_comm));
+	return 0;
+}

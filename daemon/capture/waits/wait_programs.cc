@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/capture/waits/wait_programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "base/clock.h"
+#include "daemon/capture/bpf_log.h"
+#include "daemon/capture/map_array.h"
+#include "ft_offcpu.skel.h"
+
+namespace firetower::daemon {
+namespace {
+
+struct SkeletonDeleter {
+  void operator()(ft_offcpu_bpf* skeleton) const { ft_offcpu_bpf__destroy(skeleton); }
+};
+
+class Programs : public WaitPrograms {
+ public:
+  ~Programs() override {
+    if (own_ != nullptr) ::munmap(own_, sizeof(ft_offcpu_cpu) * cpu_count_);
+  }
+
+  Status Open(BpfSampler& sampler, const WaitOptions& options) {
+    BpfLog log;
+    object_.reset(ft_offcpu_bpf__open());
+    if (!object_) return log.Failure("open the BPF object", errno);
+    const ft_load_config config = sampler.load_config();
+    std::memcpy(const_cast<ft_load_config*>(&object_->rodata->load_config), &config,
+                sizeof(config));
+    ft_offcpu_config own{};
+    own.min_wait_ns = static_cast<uint64_t>(options.min_wait_ns);
+    own.walk_ns = static_cast<uint64_t>(kNsPerSecond) / options.walks_per_second;
+    std::memcpy(const_cast<ft_offcpu_config*>(&object_->rodata->offcpu_config), &own, sizeof(own));
+    cpu_count_ = sampler.cpu_count();
+    bpf_map__set_max_entries(object_->maps.ft_offcpu_cpus, static_cast<uint32_t>(cpu_count_));
+    bpf_map__set_max_entries(object_->maps.ft_waiting, options.max_waiting);
+    RETURN_IF_ERROR(ShareMaps(sampler));
+    if (int error = ft_offcpu_bpf__load(object_.get())) {
+      return log.Failure("load the off-CPU programs", -error);
+    }
+    return MapArray(bpf_map__fd(object_->maps.ft_offcpu_cpus), sizeof(ft_offcpu_cpu) * cpu_count_,
+                    "map the off-CPU programs' counters", own_);
+  }
+
+  Status Attach() override {
+    if (int error = ft_offcpu_bpf__attach(object_.get())) {
+      return ErrnoError("attach the off-CPU programs (tp_btf/sched_switch, sched_waking)", -error);
+    }
+    return OkStatus();
+  }
+
+  void Detach() override { ft_offcpu_bpf__detach(object_.get()); }
+
+  std::vector<Waiting> WaitsThatGoOn() const override {
+    std::vector<Waiting> found;
+    const int map = bpf_map__fd(object_->maps.ft_waiting);
+    uint32_t key = 0;
+    for (const uint32_t* last = nullptr; bpf_map_get_next_key(map, last, &key) == 0; last = &key) {
+      Waiting one{key, {}};
+      // It may have run again meanwhile.
+      if (bpf_map_lookup_elem(map, &key, &one.wait) == 0) found.push_back(one);
+    }
+    return found;
+  }
+
+  WaitCounters Counters() const override {
+    const auto read = [](const __u64& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
+    WaitCounters sum;
+    for (const ft_offcpu_cpu& cpu : std::span(own_, cpu_count_)) {
+      for (size_t i = 0; i < FT_OFFCPU_COUNTER_MAX; ++i) sum.value[i] += read(cpu.value[i]);
+      for (size_t i = 0; i < FT_COUNTER_MAX; ++i)
+        sum.counters.value[i] += read(cpu.counters.value[i]);
+      for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.counters.stop[i] += read(cpu.counters.stop[i]);
+    }
+    return sum;
+  }
+
+  uint64_t MapBytes() const override {
+    uint64_t bytes = 0;
+    for (const bpf_map* map :
+         {object_->maps.ft_waiting, object_->maps.ft_waiting_slots, object_->maps.ft_threads,
+          object_->maps.ft_places, object_->maps.ft_offcpu_cpus, object_->maps.ft_scratch,
+          object_->maps.ft_seen})
+      bytes += MapMemory(bpf_map__fd(map));
+    return bytes;
+  }
+
+ private:
+  // The programs use the sampler's ring, its gate and the tables of its walk.
+  Status ShareMaps(BpfSampler& sampler) {
+    bpf_map* map = nullptr;
+    bpf_object__for_each_map(map, object_->obj) {
+      const int fd = sampler.SharedMap(bpf_map__name(map));
+      if (fd < 0) continue;
+      if (int error = bpf_map__reuse_fd(map, fd))
+        return ErrnoError(std::string("share the map ") + bpf_map__name(map), -error);
+    }
+    return OkStatus();
+  }
+
+  std::unique_ptr<ft_offcpu_bpf, SkeletonDeleter> object_;
+  ft_offcpu_cpu* own_ = nullptr;  // by CPU
+  size_t cpu_count_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<WaitPrograms>> WaitPrograms::Load(BpfSampler& sampler,
+                                                         const WaitOptions& options) {
+  auto programs = std::make_unique<Programs>();
+  RETURN_IF_ERROR(programs->Open(sampler, options));
+  return std::unique_ptr<WaitPrograms>(std::move(programs));
+}
+
+}  // namespace firetower::daemon
