@@ -12,8 +12,8 @@ every namespace, for host processes and for the node. Examples: [docs/examples](
 a folder the `*.yaml`, `*.yml` and `*.json`, and again when they change. Files are read strictly: a
 field that is unknown, of the wrong type or out of range is an error that names file, line, field
 and what is allowed, and so is a broken rule (the last table). A document with an error is left out;
-the others count. Of a `kind: List`, as `kubectl get -o yaml` writes it, each item is a policy, and
-errors begin with its place (`items[2].spec.mode`). Booleans are `true` and `false` alone (`yes` and `on` are booleans to one YAML
+the others count. Of a `kind: List`, as `kubectl get -o yaml` writes it, of a `ProfilingPolicyList` and of a
+`ClusterProfilingPolicyList` each item is a policy, and errors begin with its place (`items[2].spec.mode`). Booleans are `true` and `false` alone (`yes` and `on` are booleans to one YAML
 version and text to another), integers plain decimal digits, and aliases, merge keys, tags and doubled keys
 are refused.
 

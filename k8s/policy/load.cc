@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/file.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::string_view kApiVersion = "firetower.dev/v1alpha1";
 constexpr std::array<std::string_view, 2> kKinds = {"ProfilingPolicy", "ClusterProfilingPolicy"};
+constexpr std::string_view kListSuffix = "List";
 constexpr size_t kMaxMetadataLabels = 1000;  // upstream bounds the object's size only
 constexpr TextBounds kObjectName{
     1, 253, "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"};
@@ -180,21 +182,43 @@ PolicyFileResult ParsePolicy(const Node& document, const std::string& file) {
 
 namespace {
 
+// Kinds of a list: the one that `kubectl get -o yaml` writes, and those of the two kinds of
+// policies, as the API server answers them.
 bool IsList(const Node& document) {
   const Node* kind = document.Find("kind");
-  return kind != nullptr && kind->kind == NodeKind::kString && kind->text == "List";
+  if (kind == nullptr || kind->kind != NodeKind::kString) return false;
+  std::string_view of = kind->text;
+  if (!of.ends_with(kListSuffix)) return false;
+  of.remove_suffix(kListSuffix.size());
+  return of.empty() || std::ranges::find(kKinds, of) != kKinds.end();
 }
 
-// Parses the list that `kubectl get -o yaml` writes. Errors of an item begin with its place.
+// Returns the item with the kind and version of its list where it has neither: the API server
+// leaves them out, and kubectl fills them in.
+Node WithKindOfList(const Node& item, const Node& kind, const Node& version) {
+  Node filled = item;
+  if (item.kind != NodeKind::kMap || item.Find("kind") != nullptr ||
+      item.Find("apiVersion") != nullptr)
+    return filled;
+  filled.entries.push_back({"apiVersion", item.line, version});
+  filled.entries.push_back({"kind", item.line, kind});
+  filled.entries.back().value.text.resize(kind.text.size() - kListSuffix.size());
+  return filled;
+}
+
+// Parses the items of a list. Errors of an item begin with its place.
 PolicyFileResult ParseList(const Node& document, const std::string& file) {
   PolicyFileResult result;
   ErrorList errors(file);
   Reader reader(document, "", false, errors);
-  reader.Take("kind");
+  const Node& kind = *reader.Take("kind");
   reader.Take("metadata");
-  if (const Node* version = reader.Take("apiVersion", Need::kRequired);
-      version != nullptr && version->text != "v1")
-    reader.Fail(*version, "apiVersion", "must be v1 for a List, not " + Describe(*version));
+  const bool is_typed = kind.text != kListSuffix;
+  const std::string_view wanted = is_typed ? kApiVersion : "v1";
+  const Node* version = reader.Take("apiVersion", Need::kRequired);
+  if (version != nullptr && version->text != wanted)
+    reader.Fail(*version, "apiVersion",
+                fmt::format("must be {} for a {}, not {}", wanted, kind.text, Describe(*version)));
   const Node* items = reader.Take("items", Need::kRequired);
   if (items != nullptr && items->kind != NodeKind::kList)
     reader.Fail(*items, "items", "must be a list of policies, not " + Describe(*items));
@@ -205,7 +229,9 @@ PolicyFileResult ParseList(const Node& document, const std::string& file) {
     return result;
   }
   for (size_t i = 0; i < items->items.size(); ++i) {
-    PolicyFileResult item = ParsePolicy(items->items[i], file);
+    const Node& listed = items->items[i];
+    PolicyFileResult item =
+        ParsePolicy(is_typed ? WithKindOfList(listed, kind, *version) : listed, file);
     for (PolicyError& error : item.errors) {
       error.field = fmt::format("items[{}]{}{}", i, error.field.empty() ? "" : ".", error.field);
     }

@@ -32,7 +32,8 @@ struct PolicyFileResult {
   size_t refused = 0;
 };
 
-// All documents of a file of at most 1 MiB, YAML or JSON; of a `kind: List` its items. A file that
+// All documents of a file of at most 1 MiB, YAML or JSON; of a `kind: List`,
+// `ProfilingPolicyList` or `ClusterProfilingPolicyList` its items. A file that
 // cannot be read is an error in the result.
 PolicyFileResult LoadPolicyFile(const std::string& path);
 

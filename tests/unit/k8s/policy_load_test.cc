@@ -306,6 +306,38 @@ TEST(PolicyLoad, ReadsTheItemsOfAList) {
   EXPECT_THAT(OnlyError(R"({"apiVersion":"v1","kind":"List"})"), HasSubstr("items"));
 }
 
+// In the form of `curl .../profilingpolicies`: items have no kind of their own, and kubectl gives
+// them that of the list.
+TEST(PolicyLoad, ReadsTheItemsOfAListOfPolicies) {
+  const std::string body =
+      R"("metadata":{"name":"a"},"spec":{"mode":"General","targets":{"podSelector":{"matchLabels":{}}}}})";
+  const std::string own = R"({"apiVersion":"firetower.dev/v1alpha1","kind":"ProfilingPolicy",)";
+  const auto list = [](const std::string& kind, const std::string& items) {
+    return R"({"apiVersion":"firetower.dev/v1alpha1","kind":")" + kind +
+           R"(","metadata":{"continue":"","resourceVersion":"7"},"items":[)" + items + "]}";
+  };
+  const PolicyFileResult bare = Parse(list("ProfilingPolicyList", "{" + body));
+  EXPECT_EQ(Errors(bare), std::vector<std::string>{});
+  ASSERT_EQ(bare.policies.size(), 1u);
+  EXPECT_EQ(DisplayName(bare.policies[0]), "ProfilingPolicy default/a");
+  const PolicyFileResult both =
+      Parse(list("ClusterProfilingPolicyList", "{" + body + "," + own + body));
+  EXPECT_EQ(Errors(both), std::vector<std::string>{});
+  ASSERT_EQ(both.policies.size(), 2u);
+  EXPECT_EQ(DisplayName(both.policies[0]), "ClusterProfilingPolicy a");
+  EXPECT_EQ(DisplayName(both.policies[1]), "ProfilingPolicy default/a");
+
+  EXPECT_THAT(OnlyError(R"({"apiVersion":"v1","kind":"ProfilingPolicyList","items":[]})"),
+              HasSubstr("must be firetower.dev/v1alpha1 for a ProfilingPolicyList"));
+  EXPECT_THAT(OnlyError(R"({"apiVersion":"firetower.dev/v1alpha1","kind":"PodList","items":[]})"),
+              HasSubstr("kind"));
+  // A kind of its own without a version is a mistake, which kubectl does not mend either.
+  const PolicyFileResult half =
+      Parse(list("ProfilingPolicyList", R"({"kind":"ProfilingPolicy",)" + body));
+  ASSERT_EQ(half.errors.size(), 1u);
+  EXPECT_EQ(half.errors[0].field, "items[0].apiVersion");
+}
+
 TEST(PolicyLoad, FindsNothingInEmptyDocuments) {
   for (const char* text :
        {"", "\n", "---", "---\n", "---\n---\n...\n", "# only a comment\n", "--- \n \n"}) {
