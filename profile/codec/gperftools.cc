@@ -38,6 +38,7 @@ class WordReader {
 
   size_t left() const { return (bytes_.size() - at_) / form_.bytes; }
   size_t position() const { return at_; }
+  size_t bytes() const { return bytes_.size(); }
   std::string_view rest() const { return bytes_.substr(at_); }
   // False at the end.
   bool Next(uint64_t* word) {
@@ -141,6 +142,14 @@ std::optional<MappedFile> ParseMapsLine(std::string_view line) {
   return mapped;
 }
 
+// gperftools keeps at most 254 addresses of a stack, and cuts what is deeper.
+constexpr uint64_t kMostLikelyDepth = 1 << 12;
+
+constexpr std::string_view kWholeFile =
+    "the program writes the whole file when it calls ProfilerStop() or exits, so record it again "
+    "with one "
+    "that does, or copy the file again";
+
 Error Corrupt(size_t position, std::string_view why) {
   return {ErrorCode::kCorrupt, fmt::format("gperftools: byte {}: {}", position, why), kGetItAgain};
 }
@@ -188,12 +197,23 @@ class GperftoolsDecoder {
   Status TakeRecord(WordReader* in) {
     const size_t begin = in->position();
     uint64_t depth = 0;
+    ++record_;
+    if (in->rest().empty()) {
+      return Corrupt(begin, fmt::format("cut off behind record {}, without the trailer; {}",
+                                        record_ - 1, kWholeFile));
+    }
     if (!in->Next(&count_) || !in->Next(&depth)) {
-      return Corrupt(begin, "cut off: the trailer that ProfilerStop() writes is missing");
+      return Corrupt(begin, fmt::format("cut off inside record {}, of which {} bytes are there; {}",
+                                        record_, in->bytes() - begin, kWholeFile));
     }
     if (depth > in->left()) {
+      const std::string stack =
+          fmt::format("a stack of {} addresses, where {} fit", depth, in->left());
+      if (depth > kMostLikelyDepth) {
+        return Corrupt(begin, fmt::format("record {} is damaged: {}", record_, stack));
+      }
       return Corrupt(begin,
-                     fmt::format("a stack of {} addresses, where {} fit", depth, in->left()));
+                     fmt::format("cut off inside record {}, {}; {}", record_, stack, kWholeFile));
     }
     pcs_.resize(depth);
     for (uint64_t& pc : pcs_) in->Next(&pc);
@@ -258,6 +278,7 @@ class GperftoolsDecoder {
   int64_t period_ns_;
   ProfileBuilder builder_;
   std::vector<Mapped> maps_;  // by start
+  size_t record_ = 0;         // the one that is being read, from 1
   uint64_t count_ = 0;
   std::vector<uint64_t> pcs_;
   std::vector<uint32_t> stack_;

@@ -119,6 +119,28 @@ TEST(DecodeGperftools, RefusesWhatIsCutOff) {
   }
 }
 
+// Records begin behind 5 words, and have 5, 4 and 3 of their own.
+TEST(DecodeGperftools, SaysInWhichRecordAFileIsCut) {
+  for (const Form form : kForms) {
+    const std::string binary = Words(form, kHeader) + Words(form, kRecords);
+    const auto cut_to = [&](size_t words, size_t bytes) {
+      const auto cut = DecodeProfile(binary.substr(0, words * form.bytes + bytes), "cpu.prof");
+      EXPECT_FALSE(cut);
+      EXPECT_EQ(cut.error().sys_errno(), kGetItAgain);
+      EXPECT_THAT(cut.error().message(), HasSubstr("ProfilerStop() or exits"));
+      return cut.error().message();
+    };
+    const std::string second = std::to_string(10 * form.bytes);
+    EXPECT_THAT(cut_to(12, 1), HasSubstr("byte " + second +
+                                         ": cut off inside record 2, a stack of 2 addresses, where "
+                                         "0 fit; "));
+    EXPECT_THAT(cut_to(11, 1), HasSubstr("byte " + second + ": cut off inside record 2, of which " +
+                                         std::to_string(form.bytes + 1) + " bytes are there; "));
+    EXPECT_THAT(cut_to(10, 0),
+                HasSubstr("byte " + second + ": cut off behind record 1, without the trailer; "));
+  }
+}
+
 // The format's own page: 0, the slots behind this one (3), version 0, the period, padding.
 TEST(DetectFormat, NamesDamagedProfilesOfGperftools) {
   for (const Form form : kForms) {
