@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "profile/diff.h"
 
@@ -63,6 +64,7 @@ std::string CoarseComment(double hidden) {
 }
 
 void MergedComments::Add(const std::vector<std::string>& comments) {
+  std::unordered_map<std::string_view, size_t> times;  // that a comment came in this part
   for (const std::string& comment : comments) {
     if (comment.ends_with(kCutText)) {
       tells_cut_ = true;
@@ -70,12 +72,13 @@ void MergedComments::Add(const std::vector<std::string>& comments) {
       tells_coarse_ = true;  // of its own whole, which is not the sum's
     } else if (const std::optional<size_t> more = LeftOut(comment)) {
       parts_left_out_ = std::max(parts_left_out_, *more);
-    } else if (std::ranges::find(kept_, comment) != kept_.end()) {
+    } else if (const auto time = static_cast<ptrdiff_t>(++times[comment]);
+               std::ranges::count(kept_, comment) >= time) {
       continue;
     } else if (kept_.size() < kMax) {
       kept_.push_back(comment);
     } else if (left_out_.size() < kMaxLeftOut) {
-      left_out_.insert(std::hash<std::string>{}(comment));
+      left_out_.insert(std::hash<std::string>{}(comment) + static_cast<size_t>(time) - 1);
     }
   }
 }

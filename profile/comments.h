@@ -23,8 +23,9 @@ std::string CutComment(int64_t cut, int64_t samples);
 // that a stack which was cut can have.
 std::string CoarseComment(double hidden);
 
-// The comments of a sum: the distinct ones of its parts, at most kMax, how many were left out, and
-// once, of the sum's own samples, how many have a cut stack, when a part said so of its own.
+// The comments of a sum: those of its parts, each as often as the part with the most of it has it,
+// at most kMax, how many were left out, and once, of the sum's own samples, how many have a cut
+// stack, when a part said so of its own.
 class MergedComments {
  public:
   static constexpr size_t kMax = 64;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profile/codec/detect.h"
+#include "profile/codec/foreign.h"
 #include "profile/codec/losses.h"
 #include "profile/codec/packed/unpack.h"
 #include "profile/diff.h"
@@ -65,12 +66,16 @@ Result<Opened> Open(const Unpacked& file, const DecodeOptions& options) {
   if (options.format) {
     opened.format = *options.format;
   } else {
-    ASSIGN_OR_RETURN(opened.format, DetectFormat(opened.bytes, file.name));
+    const Result<Format> detected = DetectFormat(opened.bytes, file.name);
+    if (!detected && !file.command.empty()) {
+      if (std::optional<Error> foreign = ForeignFile(WithoutMark(opened.bytes), file.command))
+        return *std::move(foreign);
+    }
+    if (!detected) return detected.error();
+    opened.format = *detected;
     opened.is_guess = FormatOfFile(file.name) != Format::kPprof;
   }
-  if (!IsBinaryFormat(opened.format) && opened.bytes.starts_with(kByteOrderMark)) {
-    opened.bytes.remove_prefix(kByteOrderMark.size());
-  }
+  if (!IsBinaryFormat(opened.format)) opened.bytes = WithoutMark(opened.bytes);
   return opened;
 }
 
@@ -118,7 +123,10 @@ Result<Profile> Decode(const Opened& opened, const DecodeOptions& options,
     case Format::kPerfScript: {
       Result<Profile> profile =
           WithRemedy(DecodePerfScript(opened.bytes, options.perf_script, options.limits));
-      if (profile) AddNoteOfThreads(*profile, notes);
+      if (profile) {
+        AddNoteOfThreads(*profile, notes);
+        AddNoteOfCut(opened.bytes, notes);
+      }
       return profile;
     }
     case Format::kGperftools:
@@ -127,7 +135,9 @@ Result<Profile> Decode(const Opened& opened, const DecodeOptions& options,
       break;
   }
   return Error(ErrorCode::kUnsupported,
-               fmt::format("the format {} is written, not read", FormatName(opened.format)));
+               fmt::format("the format {} is written, not read: give a file of pprof, folded "
+                           "stacks, speedscope, perf script or gperftools",
+                           FormatName(opened.format)));
 }
 
 Status AddOne(const Unpacked& file, const DecodeOptions& options, Merger* merger,
@@ -144,6 +154,15 @@ Status AddOne(const Unpacked& file, const DecodeOptions& options, Merger* merger
 
 Status WithWay(const Unpacked& file, Status status) {
   return file.way.empty() ? std::move(status) : std::move(status).Context(file.way);
+}
+
+// Says of notes on an entry of a ZIP which one that is, and that it is the entry that ends.
+void AddEntry(const Unpacked& file, size_t first, std::vector<std::string>* notes) {
+  if (notes == nullptr || !file.is_of_zip) return;
+  for (size_t i = first; i < notes->size(); ++i) {
+    std::string& note = (*notes)[i];
+    note = fmt::format("{}: {}{}", file.way, note.starts_with(kCutNote) ? "it " : "", note);
+  }
 }
 
 UnpackOptions UnpackOptionsOf(const DecodeOptions& options, bool all_entries) {
@@ -191,6 +210,7 @@ Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name
   const auto decode = [&](const Unpacked& file) -> Status {
     ASSIGN_OR_RETURN(const Opened opened, Open(file, options));
     ASSIGN_OR_RETURN(profile, Decode(opened, options, notes));
+    AddEntry(file, 0, notes);
     return OkStatus();
   };
   RETURN_IF_ERROR(Unpack(bytes, file_name, UnpackOptionsOf(options, false),
@@ -201,7 +221,10 @@ Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name
 Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
                   Merger* merger, std::vector<std::string>* notes) {
   return Unpack(bytes, file_name, UnpackOptionsOf(options, true), [&](const auto& file) {
-    return WithWay(file, AddOne(file, options, merger, notes));
+    const size_t first = notes == nullptr ? 0 : notes->size();
+    const Status added = AddOne(file, options, merger, notes);
+    AddEntry(file, first, notes);
+    return WithWay(file, added);
   });
 }
 

@@ -40,6 +40,10 @@ struct DecodeOptions {
   std::string entry = {};
 };
 
+// Begins the note on text of perf script that ends inside a sample, which then may lack frames. It
+// goes on from the name of the file.
+inline constexpr std::string_view kCutNote = "ends inside a sample of perf script";
+
 // Reads a profile of any format that can be read (all but json), plain or packed by gzip, zstd, xz
 // or ZIP. `file_name` helps to detect the format; it may be empty. A text of nothing but blanks is
 // kCorrupt, as no text is; kNotFound lists the files of a ZIP of which one must be chosen. `notes`,
@@ -58,6 +62,11 @@ struct EncodeOptions {
   std::optional<uint32_t> value_index = {};
   bool annotate = false;  // folded: suffixes on frames of the kernel and inlined ones
 };
+
+// Lists the parts of a profile that a file of `format`, a name of one, svg or html, has no place
+// for, and that convert leaves out without being told to: "labels (tid, cpu), comments". Times,
+// periods, addresses and source lines are not listed: that these formats have none is known.
+std::string ExportLosses(const Profile& profile, std::string_view format);
 
 // The bytes of a file of that format. A difference (profile/diff.h) is folded with two counts.
 // kInvalid when the format cannot hold the profile, kUnsupported when it is only read.

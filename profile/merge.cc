@@ -184,11 +184,20 @@ MovedMapping Merger::MapMapping(const Mapping& mapping) {
   uint32_t known = mapping_keys_.Find(key);
   if (known == IdSet::kNone) {
     mapping_keys_.Intern(std::span<const uint64_t>(key));
-    merged_mappings_.emplace_back(builder_->AddMapping(mapping), mapping.memory_start);
-    return {.index = merged_mappings_.back().first};
+    merged_mappings_.push_back({.index = builder_->AddMapping(mapping),
+                                .filename = mapping.filename,
+                                .memory_start = mapping.memory_start});
+    return {.index = merged_mappings_.back().index};
   }
-  const auto& [index, memory_start] = merged_mappings_[known];
-  return {.index = index, .move = memory_start - mapping.memory_start};
+  MergedMapping& merged = merged_mappings_[known];
+  if (mapping.filename != 0 && merged.filename != mapping.filename && !merged.has_other_name) {
+    merged.has_other_name = true;
+    if (other_names_.mappings++ == 0) {
+      other_names_.kept = builder_->string(merged.filename);
+      other_names_.left_out = builder_->string(mapping.filename);
+    }
+  }
+  return {.index = merged.index, .move = merged.memory_start - mapping.memory_start};
 }
 
 bool Merger::Recount() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -63,6 +64,15 @@ class Merger {
   // Names of fields of profile.proto in which the profiles differ, so that the sum has none.
   std::vector<std::string_view> cleared_fields() const;
 
+  // Files of one build id that came under several names, as one binary in two containers does.
+  // Where their frames have names, the sum has one mapping, with the first name.
+  struct OtherNames {
+    size_t mappings = 0;  // of the sum, which have such a name
+    std::string kept = {};
+    std::string left_out = {};  // the first that was
+  };
+  const OtherNames& other_names() const { return other_names_; }
+
   size_t count() const { return count_; }
   size_t bytes() const { return builder_ ? builder_->bytes() : 0; }
   // Sums that passed the range of int64 and were held at its end.
@@ -84,7 +94,14 @@ class Merger {
   std::optional<ProfileBuilder> builder_;
   // What makes two mappings one, and the merged mapping of each; as many as there are binaries.
   Interner<uint64_t> mapping_keys_;
-  std::vector<std::pair<uint32_t, uint64_t>> merged_mappings_;  // index, memory_start
+  struct MergedMapping {
+    uint32_t index = 0;
+    StringId filename = 0;
+    uint64_t memory_start = 0;
+    bool has_other_name = false;
+  };
+  std::vector<MergedMapping> merged_mappings_;
+  OtherNames other_names_;
   MergedComments comments_;
   uint32_t cleared_ = 0;  // a bit for each of kSharedTexts
   size_t count_ = 0;

@@ -39,6 +39,7 @@ Outcome<int> Draw(const LocalContext& context, const std::string& in, const std:
   DropFrames(context, in, &*profile);
   Outcome<uint32_t> value_index = PickValue(context, *profile, "sample-type");
   if (!value_index) return value_index.failure();
+  TellExportLosses(context, *profile, drawing);
   TellValue(context, *profile, *value_index, "sample-type", drawing);
   look->sample_type = context.args.Get("sample-type");
   Outcome<std::string> picture = DrawFlame(*profile, *look, drawing);
@@ -76,6 +77,7 @@ Outcome<int> RunConvert(const LocalContext& context) {
   if (!profile) return profile.failure();
   Outcome<uint32_t> value_index = PickValue(context, *profile, "sample-type");
   if (!value_index) return value_index.failure();
+  TellExportLosses(context, *profile, profile::FormatName(output->format));
   if (output->format == profile::Format::kFolded)
     TellValue(context, *profile, *value_index, "sample-type", "folded");
   return WriteProfile(*output, *profile,

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
@@ -13,6 +15,7 @@
 #include "base/file.h"
 #include "cli/commands/common.h"
 #include "cli/term/progress.h"
+#include "cli/term/table.h"
 #include "profile/import.h"
 #include "profile/select/prune.h"
 
@@ -37,18 +40,36 @@ std::string_view HowToRead(const Error& error) {
   }
 }
 
-// perf ends each line, and each sample that has a stack with an empty one. Samples without stacks,
-// and what is no sample, are one line each.
-bool EndsInsideSample(std::string_view text) {
-  if (text.empty()) return false;
-  if (!text.ends_with('\n')) return true;
-  text.remove_suffix(1);
-  std::string_view last = text.substr(text.rfind('\n') + 1);
-  const bool is_sample_line = last.find_first_not_of(" \t\r") != std::string_view::npos &&
-                              !last.starts_with('#') &&
-                              last.find("PERF_RECORD_") == std::string_view::npos;
-  // Frames begin with a tab, and nothing else does.
-  return is_sample_line && text.find("\n\t") != std::string_view::npos;
+// Returns the part of a reader's message that says what to do: it stands behind the last "; ", else
+// behind the last ": ", and before the line that the message may quote.
+std::string_view RemedyIn(std::string_view message) {
+  if (message.ends_with('\'')) message = message.substr(0, message.find(": '"));
+  for (const std::string_view mark : {"; ", ": "}) {
+    const size_t at = message.rfind(mark);
+    if (at != std::string_view::npos) return message.substr(at + mark.size());
+  }
+  return message;
+}
+
+// A name that a shell takes as it is.
+bool IsPlainName(std::string_view name) {
+  return std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("/._-+=@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+// The same with the file's name in the commands.
+std::string RemedyFor(const std::string& file, const Error& error) {
+  constexpr std::string_view kFile = "FILE";
+  std::string remedy(RemedyIn(error.message()));
+  if (file == "-" || !IsPlainName(file)) return remedy;
+  size_t at = remedy.find(kFile);
+  while (at != std::string::npos) {
+    remedy.replace(at, kFile.size(), file);
+    at = remedy.find(kFile, at + file.size());
+  }
+  return remedy;
 }
 
 }  // namespace
@@ -72,29 +93,24 @@ profile::DecodeOptions InputOptions(const LocalContext& context) {
   return options;
 }
 
-bool IsCut(const LocalContext& context, const std::string& file, std::string_view bytes) {
-  if (profile::IsPackedFile(bytes)) return false;  // what it holds is known to its reader alone
-  std::optional<profile::Format> format = InputOptions(context).format;
-  if (!format) {
-    const Result<profile::Format> detected = profile::DetectFormat(bytes, file);
-    if (detected) format = *detected;
-  }
-  return format == profile::Format::kPerfScript && EndsInsideSample(bytes);
-}
-
-void WarnOfCut(const LocalContext& context, const std::string& file) {
-  std::fprintf(stderr,
-               "%s: warning: %s ends inside a sample of perf script, without an empty line: if it "
-               "was cut, its last stack is too short\n",
-               context.program.c_str(), InputName(file).c_str());
-}
-
 void WarnOfLosses(const LocalContext& context, const std::string& file,
                   const std::vector<std::string>& notes) {
   for (const std::string& note : notes) {
-    std::fprintf(stderr, "%s: warning: %s: %s\n", context.program.c_str(), InputName(file).c_str(),
-                 note.c_str());
+    const char* between = note.starts_with(profile::kCutNote) ? "" : ":";
+    std::fprintf(stderr, "%s: warning: %s%s %s\n", context.program.c_str(), InputName(file).c_str(),
+                 between, note.c_str());
   }
+}
+
+void TellExportLosses(const LocalContext& context, const profile::Profile& profile,
+                      std::string_view format) {
+  const std::string losses = profile::ExportLosses(profile, format);
+  if (losses.empty()) return;
+  const std::string line = fmt::format(
+      "{}: note: {} has no place for {}, and leaves them out: write pprof "
+      "to keep them",
+      context.program, format, losses);
+  std::fprintf(stderr, "%s\n", Printable(line, context.terminal.utf8).c_str());
 }
 
 void DropFrames(const LocalContext& context, const std::string& file, profile::Profile* profile) {
@@ -121,7 +137,7 @@ Failure BadInput(const std::string& file, const Error& error) {
     fix = "name a file of a ZIP with --entry, and leave the flag out otherwise";
   if (error.sys_errno() == profile::kGetItAgain) fix = "get or copy the file again";
   if (error.code() == ErrorCode::kUnsupported || error.sys_errno() == profile::kSaidByMessage)
-    fix = "do what the reason says";
+    fix = RemedyFor(file, error);
   return {ExitCode::kFailure, fmt::format("{} cannot be read as a profile", InputName(file)),
           error.message(), std::move(fix)};
 }
@@ -136,7 +152,6 @@ Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std
   progress.reset();
   if (!profile) return BadInput(file, profile.error());
   WarnOfLosses(context, file, notes);
-  if (IsCut(context, file, *bytes)) WarnOfCut(context, file);
   return *std::move(profile);
 }
 

@@ -21,14 +21,14 @@ Outcome<std::string> ReadInput(const std::string& file);
 // Of --input-format, --entry and --untimed, for the commands that have them.
 profile::DecodeOptions InputOptions(const LocalContext& context);
 
-// Whether text of `perf script` ends inside a sample, which then may lack frames. It says nothing
-// of its length, so that it cannot be told for sure. False of what is packed.
-bool IsCut(const LocalContext& context, const std::string& file, std::string_view bytes);
-void WarnOfCut(const LocalContext& context, const std::string& file);
-
 // Tells on standard error what `file` has and its profile has not: a line for each note.
 void WarnOfLosses(const LocalContext& context, const std::string& file,
                   const std::vector<std::string>& notes);
+
+// Tells on standard error what of `profile` a file of `format` has no place for: a name of a
+// format, svg or html. Nothing of pprof.
+void TellExportLosses(const LocalContext& context, const profile::Profile& profile,
+                      std::string_view format);
 
 // Leaves out of what is shown the frames that drop_frames of the file names, as pprof does, and
 // tells of it on standard error.

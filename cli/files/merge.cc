@@ -15,6 +15,7 @@
 #include "cli/commands/output.h"
 #include "cli/files/input.h"
 #include "cli/term/progress.h"
+#include "cli/term/table.h"
 
 namespace firetower::cli {
 namespace {
@@ -34,34 +35,38 @@ void WarnOfDifferences(const LocalContext& context, const profile::Merger& merge
   for (const std::string_view name : merger.cleared_fields()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
   }
-  if (names.empty()) return;
-  std::fprintf(stderr, "%s: warning: the files differ in %s: the sum has none\n",
-               context.program.c_str(), names.c_str());
+  if (!names.empty()) {
+    std::fprintf(stderr, "%s: warning: the files differ in %s: the sum has none\n",
+                 context.program.c_str(), names.c_str());
+  }
+  const profile::Merger::OtherNames& other = merger.other_names();
+  if (other.mappings == 0) return;
+  const std::string line = fmt::format(
+      "{}: note: one build id stands for files of several names in {} cases: the sum has the first "
+      "of "
+      "each, {} and not {}",
+      context.program, other.mappings, other.kept.empty() ? "none" : other.kept, other.left_out);
+  std::fprintf(stderr, "%s\n", Printable(line, context.terminal.utf8).c_str());
 }
 
-// Remarks on a file that was added.
-struct FileNotes {
-  bool is_cut = false;              // it seems to end inside a sample
-  std::vector<std::string> losses;  // what of it has no place here
-};
+using Notes = std::vector<std::string>;  // of a file
 
 // Adds files one after another, so that one of them is in memory beside the sum.
 std::optional<Failure> AddFiles(const LocalContext& context, const std::vector<std::string>& files,
-                                profile::Merger& merger, std::vector<FileNotes>* notes) {
+                                profile::Merger& merger, std::vector<Notes>* notes) {
   Progress progress("merging", "files", files.size());
   for (size_t i = 0; i < files.size(); ++i) {
     progress.Step(i);
     Outcome<std::string> bytes = ReadInput(files[i]);
     if (!bytes) return bytes.failure();
-    FileNotes& of_file = (*notes)[i];
-    of_file.losses.clear();
+    Notes& of_file = (*notes)[i];
+    of_file.clear();
     const Status added =
-        profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger, &of_file.losses);
+        profile::AddToMerge(*bytes, files[i], InputOptions(context), &merger, &of_file);
     if (!added) {
       const bool was_read = added.error().code() == ErrorCode::kInvalid;
       return was_read ? CannotAdd(files[i], added.error()) : BadInput(files[i], added.error());
     }
-    of_file.is_cut = IsCut(context, files[i], *bytes);
   }
   return std::nullopt;
 }
@@ -81,7 +86,7 @@ Outcome<int> RunMerge(const LocalContext& context) {
   if (!output) return output.failure();
 
   profile::Merger merger({.max_samples = 1u << 24, .coarsen = true});
-  std::vector<FileNotes> notes(files.size());
+  std::vector<Notes> notes(files.size());
   if (std::optional<Failure> failed = AddFiles(context, files, merger, &notes))
     return *std::move(failed);
   const bool can_read_again = std::ranges::all_of(files, [](const std::string& file) {
@@ -100,15 +105,16 @@ Outcome<int> RunMerge(const LocalContext& context) {
   }
   WarnCoarse(context, merger.FitCoarse(), "stacks");
   for (size_t i = 0; i < files.size(); ++i) {
-    if (notes[i].is_cut) WarnOfCut(context, files[i]);
-    WarnOfLosses(context, files[i], notes[i].losses);
+    WarnOfLosses(context, files[i], notes[i]);
   }
   WarnOfDifferences(context, merger);
   if (merger.saturated_values() > 0) {
     return Failure{ExitCode::kFailure, "the files cannot be added up",
                    "some values do not fit in 64 bits then", "merge fewer of them"};
   }
-  return WriteProfile(context, *output, std::move(merger).Finish());
+  const profile::Profile sum = std::move(merger).Finish();
+  TellExportLosses(context, sum, profile::FormatName(output->format));
+  return WriteProfile(context, *output, sum);
 }
 
 }  // namespace firetower::cli

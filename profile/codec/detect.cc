@@ -74,11 +74,32 @@ bool AllEndInCounts(std::string_view text) {
   return any;
 }
 
+// True for a brace behind which an object goes on or the text ends: names of folded stacks may
+// begin with one, as `{main}` of PHP does.
+bool BeginsAsJsonObject(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const auto skip = [&](size_t size) {
+    text.remove_prefix(std::min(size, text.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  };
+  skip(0);
+  if (!text.starts_with('{')) return false;
+  skip(1);
+  if (text.starts_with('}')) {
+    skip(1);
+    return text.empty();
+  }
+  if (!text.starts_with('"')) return text.empty();
+  size_t end = 1;
+  while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+  skip(end + 1);
+  return text.empty() || text.starts_with(':');
+}
+
 // Returns the format of a text whose names hold bytes that texts hardly have.
 std::optional<Format> FormatOfOddText(std::string_view text) {
   if (ForEachField(text, [](const WireField&) {})) return std::nullopt;
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && text[first] == '{') return Format::kSpeedscope;
+  if (BeginsAsJsonObject(text)) return Format::kSpeedscope;
   if (FormatOfText(text) == Format::kPerfScript) return Format::kPerfScript;
   if (AllEndInCounts(text)) return Format::kFolded;
   return std::nullopt;
@@ -96,6 +117,10 @@ std::optional<Format> FormatOfPackedFile(std::string_view file_name) {
 
 bool IsBinaryByte(char c) {
   return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f';
+}
+
+std::string_view WithoutMark(std::string_view text) {
+  return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
 }
 
 bool IsNearlyText(std::string_view bytes) {
@@ -129,19 +154,18 @@ Error UnknownFormat() {
 }
 
 bool IsBlankText(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = WithoutMark(text);
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name) {
   if (bytes.empty()) return Error(ErrorCode::kCorrupt, "the file is empty", kGetItAgain);
-  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  bytes = WithoutMark(bytes);
   if (IsGperftools(bytes)) return Format::kGperftools;
   if (std::optional<Error> foreign = ForeignFile(bytes)) return *std::move(foreign);
   if (std::optional<Error> damaged = DamagedGperftools(bytes)) return *std::move(damaged);
   if (IsBinary(bytes)) return FormatOfOddText(bytes).value_or(Format::kPprof);
-  const size_t first = bytes.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && bytes[first] == '{') return Format::kSpeedscope;
+  if (BeginsAsJsonObject(bytes)) return Format::kSpeedscope;
   std::optional<Format> format = FormatOfText(bytes);
   if (!format) format = FormatOfPackedFile(file_name);
   if (format) return *format;

@@ -9,6 +9,7 @@
 namespace firetower::profile {
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+std::string_view WithoutMark(std::string_view text);
 
 // A byte that a pprof message is full of, and texts hardly have.
 bool IsBinaryByte(char c);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "profile/codec/detect.h"
+
 namespace firetower::profile {
 namespace {
 
@@ -53,20 +55,16 @@ constexpr Magic kMagics[] = {
     {0,
      Bytes("FLR\0"),
      {"a recording of Java's flight recorder (JFR)",
-      "run `jfrconv -o pb.gz FILE OUT.pb.gz`, of async-profiler, and give that"}},
+      "run `jfrconv -o pb.gz FILE FILE.pb.gz`, of async-profiler, and give that"}},
     {0, Bytes("\x04\x22\x4d\x18"), kLz4},
     {0, Bytes("\x02\x21\x4c\x18"), kLz4},  // lz4 -l, and the kernel's
     {0,
      Bytes("7z\xbc\xaf\x27\x1c"),
      {"an archive of 7-Zip", "run `7z x FILE` and give a file of it"}},
     {0, Bytes("Rar!\x1a\x07"), {"an archive of RAR", "run `unrar x FILE` and give a file of it"}},
-    {0, "x\x9c", kZlib},
-    {0, "x\xda", kZlib},
     {0,
      Bytes("\x5d\0\0"),
      {"packed by lzma", "run `xz -d -F lzma < FILE` and give what comes out"}},
-    {0, "\xff\xfe", kUtf16},
-    {0, "\xfe\xff", kUtf16},
     {0, "\x89PNG\r\n\x1a\n", {"a picture (PNG)", "give the profile that it shows"}},
     {0, Bytes("MZ\x90\0"), {"a program of Windows (PE)", "give a profile of it"}},
     {0, "\xcf\xfa\xed\xfe", {"a program of macOS (Mach-O)", "give a profile of it"}},
@@ -74,6 +72,17 @@ constexpr Magic kMagics[] = {
     {257, Bytes("ustar\0"), kTar},
     {257, Bytes("ustar  \0"), kTar},
 };
+
+// Two bytes that a text of one byte a character may begin with, as the name of a thread.
+std::optional<Kind> ShortMagic(std::string_view bytes) {
+  // The blanks and line ends of UTF-16 have zeros.
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) {
+    if (bytes.substr(0, 4096).find('\0') != std::string_view::npos) return kUtf16;
+  }
+  if ((bytes.starts_with("x\x9c") || bytes.starts_with("x\xda")) && !IsNearlyText(bytes))
+    return kZlib;
+  return std::nullopt;
+}
 
 uint32_t Byte(std::string_view bytes, size_t at) { return static_cast<unsigned char>(bytes[at]); }
 
@@ -100,9 +109,9 @@ std::optional<Kind> Elf(std::string_view bytes) {
       big ? Byte(bytes, 16) << 8 | Byte(bytes, 17) : Byte(bytes, 17) << 8 | Byte(bytes, 16);
   if (type == kCore) {
     return Kind{"a core file, the memory of a program that ended",
-                "`gdb PROGRAM FILE` shows its stacks; it has no profile"};
+                "look at its stacks with `gdb PROGRAM FILE`, because it has no profile"};
   }
-  return Kind{"a program or a library (ELF)", "give a profile of it: `perf record` makes one"};
+  return Kind{"a program or a library (ELF)", "give a profile of it, which `perf record` makes"};
 }
 
 std::optional<Kind> Bzip2(std::string_view bytes) {
@@ -147,7 +156,7 @@ std::optional<Kind> Json(std::string_view text) {
   if (key == "traceEvents") return Kind{"a trace of Chrome's", kExport};
   if (key == "resourceProfiles") {
     return Kind{"profiles of OTLP as JSON",
-                "ask who wrote it for pprof: they can be sent, not read"};
+                "ask its writer for pprof, because they can be sent, not read"};
   }
   return std::nullopt;
 }
@@ -157,18 +166,32 @@ std::optional<Kind> KindOf(std::string_view bytes) {
     if (bytes.size() >= magic.offset && bytes.substr(magic.offset).starts_with(magic.bytes))
       return magic.kind;
   }
-  for (auto* look : {PerfData, Elf, Bzip2, JavaCpu, Json}) {
+  for (auto* look : {ShortMagic, PerfData, Elf, Bzip2, JavaCpu, Json}) {
     if (const std::optional<Kind> kind = look(bytes)) return kind;
   }
   return std::nullopt;
 }
 
+// Returns what to do with a file that came out of a packed one: first unpack it, unless it is of no
+// use.
+std::string FixOfPacked(std::string_view fix, std::string_view unpack_command) {
+  constexpr std::string_view kFile = "FILE";
+  constexpr std::string_view kOut = "OUT";
+  std::string of_out(fix);
+  if (unpack_command.empty() || fix.starts_with("give ")) return of_out;
+  for (size_t at = of_out.find(kFile); at != std::string::npos; at = of_out.find(kFile, at)) {
+    of_out.replace(at, kFile.size(), kOut);
+  }
+  return fmt::format("unpack it first with `{} > OUT`, then {}", unpack_command, of_out);
+}
+
 }  // namespace
 
-std::optional<Error> ForeignFile(std::string_view bytes) {
+std::optional<Error> ForeignFile(std::string_view bytes, std::string_view unpack_command) {
   const std::optional<Kind> kind = KindOf(bytes);
   if (!kind) return std::nullopt;
-  return Error(ErrorCode::kUnsupported, fmt::format("this is {}: {}", kind->what, kind->fix));
+  return Error(ErrorCode::kUnsupported,
+               fmt::format("this is {}: {}", kind->what, FixOfPacked(kind->fix, unpack_command)));
 }
 
 }  // namespace firetower::profile

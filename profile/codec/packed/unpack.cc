@@ -2,7 +2,6 @@
 #include "profile/codec/packed/unpack.h"
 
 #include <fmt/core.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <utility>
@@ -51,8 +50,37 @@ std::string Listed(const std::vector<ZipEntry>& entries) {
   return list;
 }
 
-bool Matches(const std::string& pattern, std::string_view name) {
-  return fnmatch(pattern.c_str(), std::string(name).c_str(), 0) == 0;
+// Returns how many bytes the first character of `text` has; of what is not UTF-8 one.
+size_t CharacterBytes(std::string_view text) {
+  size_t size = 1;
+  while (size < std::min<size_t>(text.size(), 4) &&
+         (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) {
+    ++size;
+  }
+  return IsValidUtf8(text.substr(0, size)) ? size : 1;
+}
+
+// Matches a whole name: `*` is any text, `?` one character. Only the last `*` is tried again, which
+// is enough, so that the time is bounded by the product of the lengths.
+bool Matches(std::string_view pattern, std::string_view name) {
+  size_t at = 0;
+  size_t star = std::string_view::npos;
+  std::string_view behind_star;
+  while (!name.empty()) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      star = at++;
+      behind_star = name;
+    } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == name.front())) {
+      name.remove_prefix(pattern[at++] == '?' ? CharacterBytes(name) : 1);
+    } else if (star != std::string_view::npos) {
+      behind_star.remove_prefix(CharacterBytes(behind_star));
+      name = behind_star;
+      at = star + 1;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', at) == std::string_view::npos;
 }
 
 Result<std::vector<ZipEntry>> ChooseEntries(std::string_view zip, const UnpackOptions& options) {
@@ -62,10 +90,10 @@ Result<std::vector<ZipEntry>> ChooseEntries(std::string_view zip, const UnpackOp
   if (!options.entry.empty()) {
     // A name may have characters that mean something in a pattern.
     std::erase_if(chosen, [&](const ZipEntry& entry) { return entry.name != options.entry; });
-    const std::string pattern(options.entry);
     if (chosen.empty()) {
       chosen = entries;
-      std::erase_if(chosen, [&](const ZipEntry& entry) { return !Matches(pattern, entry.name); });
+      std::erase_if(chosen,
+                    [&](const ZipEntry& entry) { return !Matches(options.entry, entry.name); });
     }
     if (chosen.empty()) {
       return Error(ErrorCode::kNotFound, fmt::format("the ZIP has no file '{}'; it has {}",
@@ -84,9 +112,22 @@ struct Layer {
   std::string_view bytes = {};
   std::string_view name = {};
   std::string way = {};
+  std::string command = {};
   int depth = 0;
   bool is_of_zip = false;
 };
+
+// Returns a name as a shell takes it; where that would need more than quotes, a word for it.
+std::string ShellName(std::string_view name) {
+  const bool is_plain = std::ranges::none_of(
+      name, [](unsigned char c) { return c < ' ' || c == 0x7f || c == '\'' || c == '\\'; });
+  return is_plain && IsValidUtf8(name) ? fmt::format("'{}'", name) : "ENTRY";
+}
+
+std::string UnzipCommand(const Layer& zip, std::string_view entry) {
+  if (zip.command.empty()) return fmt::format("unzip -p FILE {}", ShellName(entry));
+  return fmt::format("{} > FILE.zip; unzip -p FILE.zip {}", zip.command, ShellName(entry));
+}
 
 Status UnpackLayer(Layer layer, const UnpackOptions& options, const Visit& visit);
 
@@ -100,6 +141,7 @@ Status UnpackZip(const Layer& zip, const UnpackOptions& options, const Visit& vi
     RETURN_IF_ERROR(UnpackLayer({.bytes = *bytes,
                                  .name = entry.name,
                                  .way = where,
+                                 .command = UnzipCommand(zip, entry.name),
                                  .depth = zip.depth + 1,
                                  .is_of_zip = true},
                                 options, visit));
@@ -130,12 +172,18 @@ Status UnpackLayer(Layer layer, const UnpackOptions& options, const Visit& visit
     held = *std::move(unpacked);
     layer.bytes = held;
     layer.way += fmt::format("{}after {}", layer.way.empty() ? "" : ", ", codec->command);
+    layer.command += layer.command.empty() ? fmt::format("{} < FILE", codec->command)
+                                           : fmt::format(" | {}", codec->command);
     ++layer.depth;
   }
   if (!options.entry.empty() && !layer.is_of_zip) {
     return Error(ErrorCode::kNotFound, "it is no ZIP, and has no entries to choose from");
   }
-  return visit({.bytes = layer.bytes, .name = layer.name, .way = layer.way});
+  return visit({.bytes = layer.bytes,
+                .name = layer.name,
+                .way = layer.way,
+                .is_of_zip = layer.is_of_zip,
+                .command = layer.command});
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ struct Unpacked {
   std::string_view bytes = {};  // valid during the call
   std::string_view name = {};   // of the file, or of the entry of a ZIP
   std::string way = {};         // "after zstd -d", for messages; empty: it was not packed
+  bool is_of_zip = false;       // `bytes` are those of an entry, or packed in one
+  std::string command = {};     // prints `bytes` of a file FILE: "zstd -d < FILE"; empty: the same
 };
 
 // Calls `visit` with what the file holds: once, but for a ZIP of which all entries are wanted.

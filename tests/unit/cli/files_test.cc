@@ -75,7 +75,40 @@ TEST_F(FilesTest, SaysWhatMendsAFileThatCannotBeRead) {
   const Ran ran =
       RunFiretower({"convert", Write("lz4", std::string("\x04\x22\x4d\x18")), "-o", "folded"});
   EXPECT_THAT(ran.err, HasSubstr("lz4: run `lz4 -d FILE`"));
-  EXPECT_THAT(ran.err, HasSubstr("\n  fix: do what the reason says\n"));
+  EXPECT_THAT(ran.err,
+              HasSubstr("\n  fix: run `lz4 -d " + Path("lz4") + "` and give what comes out\n"));
+}
+
+// The line says what the reason says to do, and nothing else.
+TEST_F(FilesTest, TheFixIsACommandOnTheFile) {
+  const std::string perf_data("PERFILE2h\0\0\0\0\0\0\0", 16);
+  const std::string sample =
+      "web     101    10.000001:    1000000 cpu-clock: \n\t          401136 main (/a)\n\n";
+  struct {
+    std::string bytes;
+    std::string fix;
+  } rows[] = {
+      {perf_data, "run `perf script -i X > X.perf` and give that"},
+      {profile::GzipCompress(perf_data, 1),
+       "unpack it first with `gzip -d < X > OUT`, then run `perf script -i OUT > OUT.perf` and "
+       "give that"},
+      {std::string("\xca\xfe\xba\xbe", 4) + std::string(40, '\0'),
+       "give a file of pprof, folded stacks, "},
+      {"main;a 3\rmain;b 4\n", "where all lines end in one, run `tr '\\r' '\\n' < X`"},
+      {"12345    10.000001:    1000000 cycles: \n\t          401136 main (/a)\n\n",
+       "use -F +comm,+pid,+tid"},
+  };
+  for (const auto& row : rows) {
+    const std::string file = Write("bad", row.bytes);
+    std::string fix = row.fix;
+    for (size_t at = fix.find('X'); at != fix.npos; at = fix.find('X', at + file.size()))
+      fix.replace(at, 1, file);
+    EXPECT_THAT(RunFiretower({"convert", file, "-o", "folded"}).err, HasSubstr("\n  fix: " + fix));
+  }
+  // A name that a shell would take apart is not put into a command.
+  const std::string odd = Write("a b", perf_data);
+  EXPECT_THAT(RunFiretower({"convert", odd}).err,
+              HasSubstr("\n  fix: run `perf script -i FILE > FILE.perf`"));
 }
 
 TEST_F(FilesTest, MergeAddsUpFilesOfAnyFormat) {
@@ -140,6 +173,59 @@ TEST_F(FilesTest, WhatAProfileHasNoPlaceForIsToldOf) {
   }
 }
 
+TEST_F(FilesTest, WhatATargetHasNoPlaceForIsToldOf) {
+  StackBuilder stacks;
+  stacks.Add({"main", "a"}, 3, {{"thread", "io"}, {"pod", "web"}}).Add({"main", "idle"}, 0);
+  profile::Meta& meta = stacks.builder().meta();
+  meta.comments = {"one", "two"};
+  meta.drop_frames = "malloc";
+  meta.doc_url = "https://example.org";
+  const std::string file = WritePprof("rich.pb.gz", stacks.Build());
+  const auto told = [&](const std::string& format) {
+    const Ran ran = RunFiretower({"convert", file, "--format", format, "--sample-type", "samples"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_LE(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+    return ran.err;
+  };
+  const std::string most = "labels (thread, pod), comments (2), ";
+  const std::string end = ", and leaves them out: write pprof to keep them\n";
+  for (const std::string format : {"folded", "speedscope"}) {
+    EXPECT_EQ(told(format), "firetower: note: " + format + " has no place for " + most +
+                                "drop_frames, doc_url, stacks whose values are 0 (1)" + end);
+  }
+  for (const std::string format : {"svg", "html"}) {
+    EXPECT_EQ(told(format),
+              "firetower: note: " + format + " has no place for " + most + "doc_url" + end);
+  }
+  EXPECT_EQ(told("json"), "firetower: note: json has no place for drop_frames, doc_url" + end);
+  EXPECT_EQ(told("pprof"), "");
+  EXPECT_THAT(RunFiretower({"merge", file, "--format", "folded"}).err,
+              HasSubstr("note: folded has no place for labels"));
+}
+
+TEST_F(FilesTest, MergeTellsOfFilesWithOneBuildIdAndTwoNames) {
+  const auto write = [&](const std::string& name, const std::string& path) {
+    profile::ProfileBuilder builder(profile::CpuMeta(100, 0, 1));
+    profile::Mapping mapping{.memory_limit = 0x1000, .flags = profile::Mapping::kHasFunctions};
+    mapping.filename = builder.AddString(path);
+    mapping.build_id = builder.AddString("b1d");
+    const uint32_t file = builder.AddMapping(mapping);
+    const profile::Line line{.function = builder.AddFunction("main", "main", "")};
+    const uint32_t leaf = builder.AddLocation(file, 0x42, {&line, 1});
+    const int64_t values[] = {1, 10};
+    EXPECT_TRUE(builder.AddSample({&leaf, 1}, values));
+    return WritePprof(name, std::move(builder).Build());
+  };
+  const std::string a = write("a.pb.gz", "/a/app");
+  const std::string b = write("b.pb.gz", "/b/app");
+  const Ran ran = RunFiretower({"merge", a, b, b});
+  EXPECT_EQ(
+      ran.err,
+      "firetower: note: one build id stands for files of several names in 1 cases: the sum has the "
+      "first of each, /a/app and not /b/app\n");
+  EXPECT_EQ(RunFiretower({"merge", a, a}).err, "");
+}
+
 TEST_F(FilesTest, MergeTellsInWhatFilesDiffer) {
   StackBuilder stacks;
   stacks.builder().meta().drop_frames = "malloc";
@@ -186,6 +272,20 @@ TEST_F(FilesTest, PerfScriptThatEndsInsideASampleIsToldOf) {
        {first + second, first + second.substr(0, second.size() - 5),
         first + second.substr(0, second.find('\n') + 1), flat + flat.substr(0, flat.size() - 1)}) {
     EXPECT_TRUE(warns(cut)) << cut;
+  }
+}
+
+TEST_F(FilesTest, PerfScriptThatIsCutIsToldOfInPackedFilesToo) {
+  const std::string cut = "app 7 1.5: 1 cycles: \n\t1a leaf+0x1 (/a)\n\t2b main (/a)\n";
+  for (const std::string& bytes :
+       {profile::GzipCompress(cut, 1), profile::GzipCompress(profile::GzipCompress(cut, 1), 1)}) {
+    const std::string file = Write("x.perf.gz", bytes);
+    for (const std::string command : {"convert", "merge"}) {
+      EXPECT_THAT(RunFiretower({command, file, "--format", "folded"}).err,
+                  HasSubstr("firetower: warning: " + file +
+                            " ends inside a sample of perf script, without"))
+          << command;
+    }
   }
 }
 

@@ -138,6 +138,34 @@ TEST(Merge, KeepsDistinctComments) {
   EXPECT_THAT(sum->meta().comments, ElementsAre("agent 0.1", "pod p0", "pod p1"));
 }
 
+// profile.proto: `repeated int64 comment`, which may say one thing twice.
+TEST(Merge, KeepsACommentAsOftenAsAFileHasIt) {
+  const auto with = [](std::vector<std::string> comments) {
+    StackBuilder stacks;
+    stacks.builder().meta().comments = std::move(comments);
+    return stacks.Build();
+  };
+  const Profile parts[] = {with({"a", "b", "a"}), with({"b", "a", "c"}), with({"a", "a"})};
+  const Profile* all[] = {&parts[0], &parts[1], &parts[2]};
+  EXPECT_THAT(Merge(all).value().meta().comments, ElementsAre("a", "b", "a", "c"));
+  const Profile* one[] = {&parts[0]};
+  EXPECT_EQ(Merge(one).value().meta().comments, parts[0].meta().comments);
+}
+
+TEST(Merge, TellsOfAFileThatHasAnotherName) {
+  const Profile a = WithOneBuildId("/a/app", "one");
+  const Profile b = WithOneBuildId("/b/app", "one");
+  Merger merger;
+  ASSERT_TRUE(merger.Add(a));
+  ASSERT_TRUE(merger.Add(a));
+  EXPECT_EQ(merger.other_names().mappings, 0u);
+  ASSERT_TRUE(merger.AddPprof(EncodePprof(b)));
+  ASSERT_TRUE(merger.Add(WithOneBuildId("/c/app", "one")));
+  EXPECT_EQ(merger.other_names().mappings, 1u);
+  EXPECT_EQ(merger.other_names().kept, "/a/app");
+  EXPECT_EQ(merger.other_names().left_out, "/b/app");
+}
+
 // 3 of 100 samples in one part, none of 300 in the other: 3 of 400.
 TEST(Merge, TellsCutStacksOfItsOwnSamples) {
   const std::string says = "% of samples have a cut stack: their label `cut` says why";

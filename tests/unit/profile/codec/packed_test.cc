@@ -162,6 +162,75 @@ std::string StoredZip(const std::string& name, const std::string& data) {
          Little(central.size(), 4) + Little(local.size(), 4) + Little(0, 2);
 }
 
+// `?` is one character of UTF-8, and one byte of what is none.
+TEST(Unpack, MatchesCharactersOfNames) {
+  struct {
+    const char* name;
+    const char* pattern;
+    bool is_match;
+  } rows[] = {{"größe.folded", "gr?ße.folded", true},
+              {"größe.folded", "gr??e.folded", true},
+              {"größe.folded", "gr??ße.folded", false},
+              {"größe.folded", "*?.folded", true},
+              {"größe.folded", "?????.folded", true},
+              {"größe.folded", "??????.folded", false},
+              {"\xe9.folded", "?.folded", true},
+              {"\xc3.folded", "?.folded", true},
+              {"日本/語", "?本/?", true},
+              {"日本/語", "*語", true},
+              {"日本/語", "?", false},
+              {"a/b/c", "a*c", true},
+              {"a/b/c", "*b", false},
+              {"aab", "*ab", true},
+              {"abab", "a*b*b", true},
+              {"a", "a*", true},
+              {"a", "**", true},
+              {"a", "?*?", false},
+              {"x[1]", "x[?]", true},
+              {"x1", "x[1]", false}};
+  for (const auto& row : rows) {
+    const std::string zip = StoredZip(row.name, "main 1\n");
+    EXPECT_EQ(static_cast<bool>(UnpackAll(zip, {.entry = row.pattern})), row.is_match)
+        << row.name << " " << row.pattern;
+  }
+}
+
+TEST(Unpack, SaysHowAShellUnpacksAFile) {
+  const auto command_of = [](const std::string& bytes) {
+    std::string command;
+    EXPECT_TRUE(Unpack(bytes, "file", {}, [&](const Unpacked& part) {
+      command = part.command;
+      return OkStatus();
+    }));
+    return command;
+  };
+  const std::string zip = StoredZip("web (1)/a.perf", "x");
+  EXPECT_EQ(command_of("x"), "");
+  EXPECT_EQ(command_of(GzipCompress("x", 1)), "gzip -d < FILE");
+  EXPECT_EQ(command_of(GzipCompress(FromHex(kXz), 1)), "gzip -d < FILE | xz -d");
+  EXPECT_EQ(command_of(StoredZip("it's", "x")), "unzip -p FILE ENTRY");
+  EXPECT_EQ(command_of(StoredZip("a.gz", GzipCompress("x", 1))), "unzip -p FILE 'a.gz' | gzip -d");
+  EXPECT_EQ(command_of(GzipCompress(zip, 1)),
+            "gzip -d < FILE > FILE.zip; unzip -p FILE.zip 'web (1)/a.perf'");
+}
+
+TEST(DecodeProfile, TellsOfAnEntryThatIsCut) {
+  const std::string cut = "app 7 1.5: 1 cycles: \n\t1a leaf+0x1 (/a)\n\t2b main (/a)\n";
+  const std::string zip = StoredZip("x.perf", cut);
+  std::vector<std::string> notes;
+  ASSERT_TRUE(DecodeProfile(zip, "z.zip", {}, &notes));
+  EXPECT_THAT(
+      notes,
+      ElementsAre(HasSubstr("in the ZIP's file x.perf: it ends inside a sample of perf script")));
+  Merger merger;
+  std::vector<std::string> same;
+  ASSERT_TRUE(AddToMerge(zip, "z.zip", {}, &merger, &same));
+  EXPECT_EQ(same, notes);
+  notes.clear();
+  ASSERT_TRUE(DecodeProfile(StoredZip("x.perf", cut + "\n"), "z.zip", {}, &notes));
+  EXPECT_THAT(notes, ElementsAre());
+}
+
 TEST(Unpack, SaysWhatToDoWithAZipInsideAZip) {
   const std::string inner = StoredZip("a.folded", std::string(kFolded));
   EXPECT_THAT(Parts(inner),

@@ -88,11 +88,36 @@ TEST(DetectFormat, SaysWhatAFileIsThatIsNotRead) {
   }
 }
 
+// The commands take no packed file.
+TEST(DecodeProfile, SaysHowToUnpackAFileThatIsNotRead) {
+  const auto reason = [](const std::string& bytes) {
+    return DecodeProfile(GzipCompress(bytes, 1), "").error().message();
+  };
+  EXPECT_EQ(reason(Padded("PERFILE2h")),
+            "after gzip -d: this is what `perf record` writes (perf.data): unpack it first with "
+            "`gzip -d < "
+            "FILE > OUT`, then run `perf script -i OUT > OUT.perf` and give that");
+  EXPECT_THAT(reason(Padded(std::string("FLR\0\0\2", 6))),
+              HasSubstr("`gzip -d < FILE > OUT`, then run `jfrconv -o pb.gz OUT OUT.pb.gz`"));
+  EXPECT_THAT(reason(Elf(1, std::string("\4\0", 2))),
+              HasSubstr("then look at its stacks with `gdb PROGRAM OUT`"));
+  // Unpacked, it is of no more use.
+  EXPECT_THAT(reason(Elf(1, std::string("\3\0", 2))), HasSubstr("(ELF): give a profile of it"));
+}
+
 TEST(DetectFormat, TakesTextsThatLookAlmostLikeThem) {
   EXPECT_EQ(DetectFormat("BZh;main 3\n", "").value(), Format::kFolded);
   EXPECT_EQ(DetectFormat("PERF;main 3\n", "").value(), Format::kFolded);
   EXPECT_EQ(DetectFormat("PK;main 3\n", "").value(), Format::kFolded);
   EXPECT_EQ(DetectFormat(R"({"name":"nodes","profiles":[]})", "").value(), Format::kSpeedscope);
+  // PHP's root frame, and others in braces.
+  for (const char* text : {"{main};a 3\n", "{main} 3\n", " {closure};a 3\n", "{};a 3\n",
+                           "{\"x\"};a 3\n", "{main};a\x01 3\nmain 1\n"}) {
+    EXPECT_EQ(DetectFormat(text, "x.json").value(), Format::kFolded) << text;
+  }
+  for (const char* text : {"{", "{ ", "{}", "{}\n", "{\"a", "{\"a\" :", "{\n\"a\\\"b\"\n:1}"}) {
+    EXPECT_EQ(DetectFormat(text, "x.folded").value(), Format::kSpeedscope) << text;
+  }
 }
 
 }  // namespace
