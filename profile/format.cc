@@ -122,7 +122,7 @@ Result<Profile> Decode(const Opened& opened, const DecodeOptions& options,
       return DecodeSpeedscope(opened.bytes, options.limits);
     case Format::kPerfScript: {
       Result<Profile> profile =
-          WithRemedy(DecodePerfScript(opened.bytes, options.perf_script, options.limits));
+          WithRemedy(DecodePerfScript(opened.bytes, options.perf_script, options.limits, notes));
       if (profile) {
         AddNoteOfThreads(*profile, notes);
         AddNoteOfCut(opened.bytes, notes);

@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "profile/profile.h"
@@ -49,9 +51,11 @@ struct PerfScriptOptions {
 // could be of two fields is refused, by line and with what to run instead. Sample types are
 // samples/count and the event with its periods added up (cpu/nanoseconds for cpu-clock and
 // task-clock), the samples alone where no periods are printed; of several events, both for each.
-// Labels: comm, pid, tid, cpu and end_timestamp_ns.
+// Labels: comm, pid, tid, cpu and end_timestamp_ns. `notes`, where they are given, get a text for a
+// column that is read in one way and could be another's.
 Result<Profile> DecodePerfScript(std::string_view text, const PerfScriptOptions& options = {},
-                                 const ImportLimits& limits = {});
+                                 const ImportLimits& limits = {},
+                                 std::vector<std::string>* notes = nullptr);
 
 // gperftools' binary CPU profile, as ProfilerStart() writes it, words of 4 or 8 bytes in either
 // order: samples/count and cpu/nanoseconds, addresses without names, the mappings that are

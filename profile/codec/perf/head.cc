@@ -78,20 +78,28 @@ std::optional<PerfHeader> MatchPadded(std::string_view line, const PerfLayout& l
   auto match = [&](size_t end) -> std::optional<PerfHeader> {
     if (end < line.size() && line[end] != ' ') return std::nullopt;
     auto header = MatchColumns(line.substr(std::min(end + 1, line.size())), layout);
-    if (header) header->comm = TrimRight(TrimLeft(line.substr(0, end)));
+    if (!header) return header;
+    header->comm = line.substr(0, end);
+    // perf pads a name on its left.
+    if (end == kPaddedCommBytes) {
+      header->comm.remove_prefix(std::min(header->comm.find_first_not_of(' '), end));
+    }
     return header;
   };
-  if (line.starts_with(' ')) {
+  if (line.starts_with(' ') && !layout.blank_names) {
     if (line.size() >= kPaddedCommBytes && line[kPaddedCommBytes - 1] != ' ') {
       if (auto header = match(kPaddedCommBytes)) return header;
     }
     return match(0);  // a thread without a name
   }
+  if (line.starts_with(' ') && line.size() >= kPaddedCommBytes) {
+    if (auto header = match(kPaddedCommBytes)) return header;
+  }
   // A name may hold what looks like columns, but then it is followed by them once more.
   std::optional<PerfHeader> found;
   for (size_t end = line.find(' '); end <= kMaxPerfCommBytes; end = line.find(' ', end + 1)) {
-    // Blanks at the end of a name cannot be told from those that pad the column behind it.
-    if (line[end - 1] == ' ') continue;
+    // Blanks at the end of a name look like those that pad the column behind it.
+    if (!layout.blank_names && line[end - 1] == ' ') continue;
     auto header = match(end);
     if (!header) continue;
     // Without a task a longer name would only hold the CPU or the period as well.
@@ -239,6 +247,16 @@ const std::vector<PerfLayout>& PaddedPerfLayouts() {
         }
       }
     }
+    return all;
+  }();
+  return layouts;
+}
+
+const std::vector<PerfLayout>& BlankNamePerfLayouts() {
+  static const std::vector<PerfLayout> layouts = [] {
+    std::vector<PerfLayout> all = PaddedPerfLayouts();
+    std::erase_if(all, [](const PerfLayout& layout) { return !layout.comm; });
+    for (PerfLayout& layout : all) layout.blank_names = true;
     return all;
   }();
   return layouts;

@@ -25,6 +25,9 @@ struct PerfLayout {
   bool tod = false;   // wall clock
   bool time = true;
   bool event = true;
+  // Names may begin or end with blanks: the widths of the columns tell where a name ends. For files
+  // that have no other layout.
+  bool blank_names = false;
 
   bool operator==(const PerfLayout&) const = default;
 };
@@ -54,9 +57,10 @@ bool IsPerfSideband(std::string_view text);
 // Nothing when the line does not have these columns, or none of CPU, time and event.
 std::optional<PerfHeader> MatchPerfHeader(std::string_view line, const PerfLayout& layout);
 
-// Every layout that is padded, the fullest first; and the three of text that is not: a name and a
-// task, a task, a name.
+// Every layout that is padded, the fullest first; those of them that have a name, with blank_names;
+// and the three of text that is not padded: a name and a task, a task, a name.
 const std::vector<PerfLayout>& PaddedPerfLayouts();
+const std::vector<PerfLayout>& BlankNamePerfLayouts();
 const std::vector<PerfLayout>& LoosePerfLayouts();
 
 }  // namespace firetower::profile

@@ -39,15 +39,28 @@ bool IsBlankIndentedFrame(std::string_view line) {
   return field.empty() || field == kPerfPhysAddr;  // a name may consist of hexadecimal digits
 }
 
-Error NoHeader(std::string_view line, size_t number) {
+// `among_others` is of a line in a file whose samples have columns that are known, behind one of
+// them or a frame: only there may it be the value of a trailing field that is a number, or a
+// message of perf.
+Error NoHeader(std::string_view line, size_t number, bool among_others) {
   std::string why =
       "neither the first line of a sample ('comm pid [cpu] time: period event:') nor a frame "
       "('address symbol (module)')";
   std::string_view fields = PerfTrailingFields(line);
+  // perf pads that number, which is the only word of its line.
+  constexpr size_t kWidth = 16;
+  const bool is_padded = line.starts_with(' ') || line.size() >= kWidth;
+  if (fields == kPerfPhysAddr && (!among_others || !is_padded)) fields = {};
   if (!fields.empty()) {
     why += fmt::format(": values of {} are not read; leave the field out", fields);
+  } else if (among_others) {
+    why += fmt::format(", with the same columns as the other lines; {}, or {}",
+                       "leave out perf's own messages, which 2>&1 mixes in", kPerfOtherFields);
   } else {
-    why += fmt::format(", with the same columns as the lines before; {}", kPerfRemedy);
+    why += fmt::format(
+        ", with the same columns as the lines before; columns are told apart by time, cpu and "
+        "event: {}",
+        kPerfOtherFields);
   }
   return LineError("perf script", number, why, line);
 }
@@ -60,6 +73,7 @@ struct Pass {
   std::string_view line = {};  // that has none of the columns; empty: all lines have them
   size_t number = 0;
   size_t samples = 0;
+  bool has_frames = false;
   std::string_view first_line = {};  // of the first sample
   size_t first_number = 0;
 };
@@ -112,6 +126,7 @@ Pass TryLayouts(std::string_view text, const std::vector<PerfLayout>& layouts) {
       pass.narrow = pass.narrow || narrow;
       if (padded && narrow) return pass;
       in_stack = true;
+      pass.has_frames = true;
     } else if (MentionsSideband(line) || (in_stack && IsIndentedSource(line))) {
       continue;
     } else if (Narrow(line, lines.number(), &pass)) {
@@ -141,6 +156,45 @@ void DropBlankMisc(std::string_view text, std::vector<PerfLayout>* layouts) {
     if (header && header->has_misc) return;
   }
   std::erase_if(*layouts, [](const PerfLayout& layout) { return layout.misc; });
+}
+
+// A line that has no columns of the samples.
+struct Misfit {
+  std::string_view line = {};
+  size_t number = 0;
+};
+
+// Returns the first line that does not have the columns of most samples: a message of perf may look
+// like some columns, so that the first sample behind it seems to be the one that is wrong. Only
+// columns with a time or a task count, which no message has; nothing where no line has any.
+std::optional<Misfit> FindMisfit(std::string_view text) {
+  constexpr size_t kMostLines = 1000;  // that are compared with each layout
+  struct Fit {
+    size_t lines = 0;
+    std::optional<Misfit> misfit = {};
+  };
+  const std::vector<PerfLayout>& layouts = PaddedPerfLayouts();
+  std::vector<Fit> fits(layouts.size());
+  LineReader lines(text);
+  size_t compared = 0;
+  for (std::string_view line; compared < kMostLines && lines.Next(&line);) {
+    bool narrow = false;
+    if (line.starts_with('#') || TrimLeft(line).empty() || MentionsSideband(line) ||
+        IsIndentedSource(line) || IsPerfFrameLine(line, &narrow)) {
+      continue;
+    }
+    ++compared;
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      if (!layouts[i].time && layouts[i].task == PerfTask::kNone) continue;
+      if (MatchPerfHeader(line, layouts[i])) {
+        ++fits[i].lines;
+      } else if (!fits[i].misfit) {
+        fits[i].misfit = {.line = line, .number = lines.number()};
+      }
+    }
+  }
+  const Fit& best = *std::ranges::max_element(fits, {}, &Fit::lines);
+  return best.lines > 0 ? best.misfit : std::nullopt;
 }
 
 // True for a line that begins with an address or another number in 16 places, with more behind it.
@@ -178,6 +232,27 @@ bool LooksPadded(std::string_view line) {
   const size_t number = line.find_last_not_of("0123456789 ");
   const size_t blanks = number == std::string_view::npos ? 0 : number + 1;
   return line.ends_with(' ') || line.substr(blanks).starts_with("  ");
+}
+
+// True where a name of samples without tasks has two blanks in a row, as perf puts between columns.
+bool HasNameWithTwoBlanks(std::string_view text, const PerfLayout& layout) {
+  if (!layout.comm || layout.task != PerfTask::kNone) return false;
+  LineReader lines(text);
+  for (std::string_view line; lines.Next(&line);) {
+    const std::optional<PerfHeader> header = MatchPerfHeader(line, layout);
+    if (header && header->comm.find("  ") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Returns the layout of a text that has names with blanks at their ends, if that is one.
+std::optional<PerfLayout> FindBlankNameLayout(std::string_view text) {
+  Pass pass = TryLayouts(text, BlankNamePerfLayouts());
+  if (!pass.line.empty() || pass.narrow || !pass.rest_known || pass.samples == 0) {
+    return std::nullopt;
+  }
+  DropBlankMisc(text, &pass.left);
+  return pass.left.front();
 }
 
 }  // namespace
@@ -233,13 +308,24 @@ Result<PerfLayout> FindPerfLayout(std::string_view text) {
                        "CPU; use -F +comm,+pid,+tid",
                        padded.first_line);
     }
+    if (HasNameWithTwoBlanks(text, fullest)) {
+      // A number behind a name that ends in a blank seems to be a part of the name.
+      const std::optional<PerfLayout> blank = FindBlankNameLayout(text);
+      if (blank && blank->task != PerfTask::kNone) return *blank;
+    }
     return fullest;
   }
   Pass loose = TryLayouts(text, LoosePerfLayouts());
   if (loose.line.empty() && loose.narrow) return loose.left.front();
+  if (!padded.narrow) {
+    if (const std::optional<PerfLayout> blank = FindBlankNameLayout(text)) return *blank;
+    if (const std::optional<Misfit> misfit = FindMisfit(text)) {
+      return NoHeader(misfit->line, misfit->number, true);
+    }
+  }
   const Pass& said = padded.samples > 0 && !padded.line.empty() ? padded : loose;
-  if (!said.line.empty()) return NoHeader(said.line, said.number);
-  return NoHeader(padded.line, padded.number);
+  const Pass& told = said.line.empty() ? padded : said;
+  return NoHeader(told.line, told.number, told.samples > 0 || told.has_frames);
 }
 
 bool LooksLikePerfScript(std::string_view text) {
@@ -257,7 +343,12 @@ bool LooksLikePerfScript(std::string_view text) {
   if (std::ranges::any_of(LoosePerfLayouts(), fits)) return true;
   if (std::ranges::any_of(PaddedPerfLayouts(), fits)) return true;
   if (LooksPadded(line)) return true;
-  return lines.Next(&line) && IsPerfFrameLine(line, &narrow) && !narrow;
+  // perf's own messages may come first.
+  constexpr size_t kMostLines = 32;
+  while (lines.number() < kMostLines && lines.Next(&line)) {
+    if (IsPerfFrameLine(line, &narrow) && !narrow) return true;
+  }
+  return false;
 }
 
 }  // namespace firetower::profile

@@ -11,10 +11,10 @@
 
 namespace firetower::profile {
 
-// Ends each message about columns: what to run instead.
-inline constexpr std::string_view kPerfRemedy =
-    "columns are told apart by time, cpu and event: run perf script without -F, or with -F "
-    "comm,tid,time,period,event,ip,sym,dso";
+// Ends messages about columns: what to run instead.
+inline constexpr std::string_view kPerfOtherFields =
+    "run perf script without -F, or with -F comm,pid,tid,time,period,event,ip,sym,dso, or with -F "
+    "-comm where a thread has an odd name";
 
 // With fewer samples than these, all names of a file may look like columns that it does not have.
 inline constexpr size_t kPerfFewSamples = 8;

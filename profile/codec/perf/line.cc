@@ -9,6 +9,8 @@ namespace firetower::profile {
 namespace {
 
 constexpr std::string_view kUnknown = "[unknown]";
+constexpr std::string_view kInlined = " (inlined)";
+
 bool IsHex(std::string_view text) {
   return !text.empty() && text.size() <= 16 && std::ranges::all_of(text, [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -83,11 +85,18 @@ bool TakesModifiers(std::string_view name) {
 
 }  // namespace
 
-std::optional<PerfFrame> ParsePerfFrame(std::string_view line) {
+std::optional<PerfFrame> ParsePerfFrame(std::string_view line, bool has_modules) {
   std::string_view text = TrimRight(line);
   std::string_view ip = TakeWord(&text);
   PerfFrame frame;
   if (!IsHex(ip) || !ParseHex(ip, &frame.ip)) return std::nullopt;
+  if (!has_modules) {
+    frame.inlined = text.ends_with(kInlined);
+    if (frame.inlined) text.remove_suffix(kInlined.size());
+    frame.symbol = WithoutOffset(text);
+    if (frame.symbol == kUnknown) frame.symbol = {};
+    return frame;
+  }
   if (text.ends_with(')')) {
     const size_t open = OpeningBracket(text);
     if (open == std::string_view::npos || (open > 0 && !IsBlank(text[open - 1]))) {
@@ -105,6 +114,20 @@ std::optional<PerfFrame> ParsePerfFrame(std::string_view line) {
   if (frame.symbol == kUnknown) frame.symbol = {};
   if (frame.module == kUnknown || frame.inlined) frame.module = {};
   return frame;
+}
+
+std::optional<bool> EndsInPerfModule(std::string_view line) {
+  std::string_view text = TrimRight(line);
+  if (TakeWord(&text).empty() || text.empty() || text.ends_with(kInlined)) return std::nullopt;
+  if (!text.ends_with(')')) {
+    const bool is_whole = WithoutOffset(text) != text || text.find(" (") == std::string_view::npos;
+    return is_whole ? std::optional(false) : std::nullopt;
+  }
+  // Modules are paths, or have a name in brackets.
+  const size_t open = OpeningBracket(text);
+  if (open == std::string_view::npos || (open > 0 && !IsBlank(text[open - 1]))) return std::nullopt;
+  const char first = text[open + 1];
+  return first == '/' || first == '[' ? std::optional(true) : std::nullopt;
 }
 
 PerfRestFrame FindPerfFrame(std::string_view rest, bool padded) {
@@ -179,7 +202,6 @@ bool IsPerfFieldText(std::string_view text, bool padded) {
 }
 
 std::optional<PerfSourceLine> ParsePerfSourceLine(std::string_view line) {
-  constexpr std::string_view kInlined = " (inlined)";
   std::string_view text = TrimRight(TrimLeft(line));
   PerfSourceLine source;
   source.inlined = text.ends_with(kInlined);

@@ -17,7 +17,12 @@ struct PerfFrame {
   std::string_view module = {};  // empty: not known
   bool inlined = false;
 };
-std::optional<PerfFrame> ParsePerfFrame(std::string_view line);
+// Without modules a bracket at its end is the name's, as in `foo (anonymous)`.
+std::optional<PerfFrame> ParsePerfFrame(std::string_view line, bool has_modules = true);
+
+// Tells whether a frame's line ends as perf ends those with a module, or as those without; nothing
+// where it could be either.
+std::optional<bool> EndsInPerfModule(std::string_view line);
 
 // The frame that stands on the first line of a sample, behind what else is printed there.
 struct PerfRestFrame {

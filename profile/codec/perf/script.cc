@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,10 @@ namespace {
 constexpr std::string_view kAllowed =
     "neither the first line of a sample ('comm pid [cpu] time: period event:') nor a frame "
     "('address symbol (module)'); run perf script without -F, or with -F "
-    "comm,tid,time,period,event,ip,sym,dso";
+    "comm,pid,tid,time,period,event,ip,sym,dso";
 constexpr std::string_view kLost =
     "a frame before the first line of a sample; run perf script without -F, or with -F "
-    "comm,tid,time,period,event,ip,sym,dso";
+    "comm,pid,tid,time,period,event,ip,sym,dso";
 constexpr std::string_view kSeveralFrames =
     "two addresses, and which is the frame's is not said; use -F -trace or -F -addr";
 constexpr std::string_view kBehindFrame =
@@ -155,7 +156,7 @@ class PerfScriptDecoder {
   // `line` is where `text` stands.
   Status AddFrameLine(std::string_view text, std::string_view line, size_t number) {
     if (!sample_) return LineError("perf script", number, kLost, line);
-    std::optional<PerfFrame> frame = ParsePerfFrame(text);
+    std::optional<PerfFrame> frame = ParsePerfFrame(text, survey_.has_modules);
     if (!frame) {
       return LineError("perf script", number,
                        event_->has_stacks ? kAllowed : std::string_view(kBehindFrame), line);
@@ -244,13 +245,14 @@ class PerfScriptDecoder {
 }  // namespace
 
 Result<Profile> DecodePerfScript(std::string_view text, const PerfScriptOptions& options,
-                                 const ImportLimits& limits) {
+                                 const ImportLimits& limits, std::vector<std::string>* notes) {
   if (text.size() > limits.max_bytes) {
     return Error(ErrorCode::kExhausted,
                  fmt::format("perf script: {} bytes, more than the limit of {}", text.size(),
                              limits.max_bytes));
   }
   ASSIGN_OR_RETURN(PerfSurvey survey, SurveyPerfScript(text));
+  AddNotesOfTasks(survey, notes);
   return PerfScriptDecoder(survey, options, limits).Decode(text);
 }
 

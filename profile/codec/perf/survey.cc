@@ -36,14 +36,15 @@ bool IsTracepoint(std::string_view name) { return name.find(':') != std::string_
 // True when `column` behind the name cannot be its end: perf padded the name, or the name would be
 // longer than any.
 bool EndsBefore(std::string_view line, const PerfHeader& header, size_t column_bytes) {
-  return line.starts_with(' ') || header.comm.size() + 1 + column_bytes > kMaxPerfCommBytes;
+  const bool is_padded = line.starts_with(' ') && !header.comm.starts_with(' ');
+  return is_padded || header.comm.size() + 1 + column_bytes > kMaxPerfCommBytes;
 }
 
-// True when the thread's number cannot be the end of a name: perf prints it in 7 places.
-bool IsTaskSure(std::string_view line, const PerfHeader& header) {
-  constexpr int64_t kFirstThatFills = 1'000'000;
-  constexpr size_t kWidth = 7;
-  return *header.tid < kFirstThatFills || EndsBefore(line, header, kWidth);
+// True when the thread's number cannot be the end of a name: perf prints it in 7 places, or 5.
+bool IsTaskSure(std::string_view line, const PerfHeader& header, PerfTask task) {
+  const int64_t first_that_fills = task == PerfTask::kOne7 ? 1'000'000 : 10'000;
+  return *header.tid < first_that_fills ||
+         EndsBefore(line, header, std::to_string(*header.tid).size());
 }
 
 // True when `[003]` behind the name cannot be its end.
@@ -63,6 +64,8 @@ class Surveyor {
     std::optional<size_t> last;
     for (std::string_view line; lines.Next(&line);) {
       const PerfLineKind kind = sorter.Next(line);
+      // A line that the text ends in may be cut.
+      if (kind == PerfLineKind::kFrame && line.end() != text.end()) AddFrame(line);
       if (kind == PerfLineKind::kFrame && last) survey_.events[*last].has_stacks = true;
       if (kind == PerfLineKind::kBlank || kind == PerfLineKind::kSideband) last.reset();
       if (kind != PerfLineKind::kHeader) continue;
@@ -72,10 +75,25 @@ class Surveyor {
       AddValues(sorter.header(), line, &survey_.events[event]);
     }
     RETURN_IF_ERROR(CheckAll());
+    survey_.has_modules = !survey_.layout.padded || modules_ > 0 || bare_ == 0;
+    survey_.has_offsets = offsets_ > 0 || symbols_ == 0;
+    survey_.may_end_names = survey_.layout.comm && survey_.layout.task == PerfTask::kOne5 &&
+                            headers_ > 0 && !is_task_sure_ && !tasks_.AnyChangedName();
     return std::move(survey_);
   }
 
  private:
+  void AddFrame(std::string_view line) {
+    survey_.has_frames = true;
+    if (modules_ > 0 && offsets_ > 0) return;  // nothing more can be learnt
+    const std::optional<bool> ends_in_module = EndsInPerfModule(line);
+    if (ends_in_module) ++(*ends_in_module ? modules_ : bare_);
+    const std::optional<PerfFrame> frame = ParsePerfFrame(line);
+    if (frame && frame->symbol.empty()) return;
+    ++symbols_;
+    offsets_ += line.find("+0x") != std::string_view::npos;
+  }
+
   Result<size_t> AddEvent(const PerfHeader& header, std::string_view line, size_t number) {
     const bool has_period = header.period.has_value();
     const bool has_cpu = header.cpu.has_value();
@@ -129,16 +147,18 @@ class Surveyor {
                     line);
     }
     named_ = named_ || !IsDigits(header.comm);
-    is_task_sure_ = is_task_sure_ || layout.task != PerfTask::kOne7 || IsTaskSure(line, header);
+    const bool is_one = layout.task == PerfTask::kOne7 || layout.task == PerfTask::kOne5;
+    is_task_sure_ = is_task_sure_ || !is_one || IsTaskSure(line, header, layout.task);
     if (layout.comm && layout.task == PerfTask::kNone &&
         header.comm.find("  ") != std::string_view::npos) {
       return Refuse(number,
                     fmt::format("the first columns are neither a name nor a name and a "
                                 "number; {}",
-                                kPerfRemedy),
+                                kPerfOtherFields),
                     line);
     }
     const PerfRestFrame frame = FindPerfFrame(header.rest, true);
+    if (!frame.frame.empty()) AddFrame(frame.frame);
     // A symbol may hold anything.
     std::string_view before = frame.frame.empty() ? header.rest : frame.before;
     const bool tracepoint = header.event.find(':') != std::string_view::npos;
@@ -163,7 +183,7 @@ class Surveyor {
         number,
         "behind the columns stands text that is neither a frame nor a known field; use -F "
         "+event, or run perf script without -F, or with -F "
-        "comm,tid,time,period,event,ip,sym,dso",
+        "comm,pid,tid,time,period,event,ip,sym,dso",
         line);
   }
 
@@ -204,11 +224,12 @@ class Surveyor {
     }
     if (survey_.layout.padded && survey_.layout.comm && survey_.layout.task == PerfTask::kNone &&
         !named_) {
-      return Refuse(first_number_,
-                    fmt::format("all names are numbers, which could be threads; {}", kPerfRemedy),
-                    first_line_);
+      return Refuse(
+          first_number_,
+          fmt::format("all names are numbers, which could be threads; {}", kPerfOtherFields),
+          first_line_);
     }
-    if (layout.padded && layout.comm && !is_task_sure_) {
+    if (layout.padded && layout.comm && layout.task == PerfTask::kOne7 && !is_task_sure_) {
       return Refuse(first_number_,
                     "the number behind the name is a thread's, or the end of the name: all have 7 "
                     "digits; use -F +pid,+tid, or -F comm,pid,tid,time,period,event,ip,sym,dso",
@@ -244,6 +265,12 @@ class Surveyor {
   bool starts_at_zero_ = false;
   bool named_ = false;
   bool is_task_sure_ = false;
+  // Frames that end in a module, those that do not, those with a symbol, and of these with an
+  // offset.
+  size_t modules_ = 0;
+  size_t bare_ = 0;
+  size_t symbols_ = 0;
+  size_t offsets_ = 0;
   std::string_view first_line_ = {};
   size_t first_number_ = 0;
 };
@@ -264,6 +291,31 @@ bool PerfSurvey::HasValue(size_t type) const {
   return IsTracepoint(names[type]) || std::ranges::any_of(events, [&](const PerfEvent& event) {
            return event.type == type && event.has_period;
          });
+}
+
+bool PerfSurvey::lacks_default_field() const {
+  if (!layout.time || !layout.event || !has_offsets || (has_frames && !has_modules)) return true;
+  return std::ranges::any_of(events, [&](const PerfEvent& event) {
+    return !IsTracepoint(names[event.type]) && (!event.has_period || !has_frames);
+  });
+}
+
+void AddNotesOfTasks(const PerfSurvey& survey, std::vector<std::string>* notes) {
+  const PerfLayout& layout = survey.layout;
+  const bool is_one = layout.task == PerfTask::kOne5 || layout.task == PerfTask::kOne7;
+  if (notes == nullptr || !layout.padded || !layout.comm || !is_one || survey.events.empty())
+    return;
+  if (survey.may_end_names) {
+    notes->push_back(
+        "the numbers of 5 digits or more behind the names are read as threads (tid), and would be "
+        "the ends of names if -F left tid out; if it did, run perf script again with -F +pid,+tid");
+  }
+  if (survey.lacks_default_field()) {
+    notes->push_back(
+        "the number behind each name is read as its thread (tid), and would be its process if -F "
+        "named pid without tid; if it did, run perf script again with both in -F, as in -F "
+        "comm,pid,tid,time,period,event,ip,sym,dso");
+  }
 }
 
 bool IsPerfClock(std::string_view name) { return name == "cpu-clock" || name == "task-clock"; }

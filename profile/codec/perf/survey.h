@@ -32,6 +32,14 @@ struct PerfSurvey {
   int64_t last_ns = std::numeric_limits<int64_t>::min();
   std::optional<int64_t> period = {};  // of the samples so far, as long as it is one
   bool one_period = true;
+  bool has_frames = false;
+  bool has_modules = true;  // those of frames are printed, as far as can be told
+  bool has_offsets = true;  // so are those of symbols, as far as there are any
+  // Numbers behind names are read as threads, and each could as well be the end of its name.
+  bool may_end_names = false;
+
+  // True when some field is missing that perf script prints unless -F says otherwise.
+  bool lacks_default_field() const;
 
   PerfEvent* Find(std::string_view printed);
   const PerfEvent* Find(std::string_view printed) const;
@@ -41,6 +49,9 @@ struct PerfSurvey {
 };
 
 bool IsPerfClock(std::string_view name);
+
+// Adds texts about a column of numbers whose meaning the text does not say for sure.
+void AddNotesOfTasks(const PerfSurvey& survey, std::vector<std::string>* notes);
 
 // Reads all lines twice. Refuses a file in which a value could belong to two columns.
 Result<PerfSurvey> SurveyPerfScript(std::string_view text);

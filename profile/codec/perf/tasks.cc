@@ -46,6 +46,10 @@ void PerfTaskWatch::AddTime(const PerfHeader& header, Task* task) {
   task->spent_ns = std::min(task->spent_ns, 10'000 * kMostNs);
 }
 
+bool PerfTaskWatch::AnyChangedName() const {
+  return std::ranges::any_of(tasks_, [](const auto& entry) { return entry.second.changes > 0; });
+}
+
 bool PerfTaskWatch::AreProcesses() const {
   return spent_more_ || std::ranges::any_of(tasks_, [](const auto& entry) {
            const Task& task = entry.second;

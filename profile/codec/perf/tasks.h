@@ -22,6 +22,8 @@ class PerfTaskWatch {
   // True when some number had more time on a CPU than passed, or names that take turns. A thread
   // changes its name now and then, and some go back to one: a quarter of the samples is more.
   bool AreProcesses() const;
+  // True when one number came with two names, as that of a program does which runs another one.
+  bool AnyChangedName() const;
 
  private:
   struct Task {

@@ -95,6 +95,8 @@ TEST_F(FilesTest, TheFixIsACommandOnTheFile) {
       {std::string("\xca\xfe\xba\xbe", 4) + std::string(40, '\0'),
        "give a file of pprof, folded stacks, "},
       {"main;a 3\rmain;b 4\n", "where all lines end in one, run `tr '\\r' '\\n' < X`"},
+      {sample + "Warning:\n",
+       "leave out perf's own messages, which 2>&1 mixes in, or run perf script without"},
       {"12345    10.000001:    1000000 cycles: \n\t          401136 main (/a)\n\n",
        "use -F +comm,+pid,+tid"},
   };
