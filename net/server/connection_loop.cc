@@ -2,6 +2,7 @@
 #include "net/server/connection_loop.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <exception>
@@ -23,6 +25,7 @@
 #include "base/log.h"
 #include "net/server/request_reader.h"
 #include "net/server/response_bytes.h"
+#include "net/server/tls_certificate.h"
 #include "net/server/worker_pool.h"
 
 namespace firetower::net {
@@ -30,6 +33,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using TlsStream = asio::ssl::stream<tcp::socket&>;
 using boost::system::error_code;
 using std::chrono::nanoseconds;
 
@@ -39,17 +43,21 @@ constexpr nanoseconds kLinger = std::chrono::seconds(1);
 constexpr nanoseconds kAcceptPause = std::chrono::milliseconds(100);
 // Most requests fit into one page.
 constexpr size_t kReadBytes = 4096;
+// First byte of a TLS connection: the record type handshake (RFC 8446 §5.1). No HTTP method has it.
+constexpr unsigned char kTlsHandshake = 22;
 
-// kLingering: answered for the last time; what still arrives is dropped until the peer closes,
-// because closing with unread input would reset the connection and lose the answer.
-enum class State { kReading, kWorking, kWriting, kLingering, kClosed };
+// kHandshaking: TLS is not there yet. kLingering: answered for the last time; what still arrives is
+// dropped until the peer closes, because closing with unread input would reset the connection and
+// lose the answer.
+enum class State { kHandshaking, kReading, kWorking, kWriting, kLingering, kClosed };
 
 struct Connection {
   Connection(tcp::socket peer, RequestLimits limits)
       : socket(std::move(peer)), deadline(socket.get_executor()), reader(limits) {}
 
   tcp::socket socket;
-  asio::steady_timer deadline;  // none while kWorking
+  std::optional<TlsStream> tls;  // over `socket`, from the first byte of a handshake
+  asio::steady_timer deadline;   // none while kWorking
   std::string remote_address;
   State state = State::kReading;
   RequestReader reader;
@@ -63,6 +71,19 @@ struct Connection {
   int requests = 0;
 
   bool IsMidRequest() const { return reader.has_begun() || !in.empty(); }
+  // Whether the server waits for the peer, and owes it nothing.
+  bool IsWaiting() const { return state == State::kReading || state == State::kHandshaking; }
+
+  template <typename Handler>
+  void ReadSome(Handler handler) {
+    if (tls) return tls->async_read_some(asio::buffer(arrived), std::move(handler));
+    socket.async_read_some(asio::buffer(arrived), std::move(handler));
+  }
+  template <typename Buffers, typename Handler>
+  void WriteSome(const Buffers& buffers, Handler handler) {
+    if (tls) return tls->async_write_some(buffers, std::move(handler));
+    socket.async_write_some(buffers, std::move(handler));
+  }
 };
 using ConnectionPtr = std::shared_ptr<Connection>;
 
@@ -70,8 +91,12 @@ using ConnectionPtr = std::shared_ptr<Connection>;
 
 class ConnectionLoop::Impl {
  public:
-  Impl(const HttpServerOptions& options, const HttpHandler& handler, Listener listener)
-      : options_(options), handler_(handler), workers_(options.worker_threads) {
+  Impl(const HttpServerOptions& options, const HttpHandler& handler, Listener listener,
+       std::optional<TlsCertificate> certificate)
+      : options_(options),
+        handler_(handler),
+        certificate_(std::move(certificate)),
+        workers_(options.worker_threads) {
     const bool is_v6 = listener.address.starts_with('[');
     error_code ignored;  // It listens already; only a mistake of ours could fail.
     acceptor_.assign(is_v6 ? tcp::v6() : tcp::v4(), listener.fd.release(), ignored);
@@ -79,6 +104,7 @@ class ConnectionLoop::Impl {
 
   void Run(const std::stop_token& stop) {
     Accept();
+    if (certificate_) WatchCertificate();
     const std::stop_callback on_stop(
         stop, [this] { asio::post(io_, [this]() noexcept { BeginDrain(); }); });
     io_.run();
@@ -89,6 +115,10 @@ class ConnectionLoop::Impl {
   void Accept();
   void Admit();
   void CloseLeastUseful();
+  void WatchCertificate();
+  void AwaitHandshake(const ConnectionPtr& connection);
+  void OnFirstByte(const ConnectionPtr& connection);
+  void BeginReading(const ConnectionPtr& connection);
   void Receive(const ConnectionPtr& connection);
   void OnReceived(const ConnectionPtr& connection, const error_code& error, size_t bytes);
   void Advance(const ConnectionPtr& connection);
@@ -98,6 +128,8 @@ class ConnectionLoop::Impl {
   void BeginWriting(const ConnectionPtr& connection, ResponseBytes response);
   void Write(const ConnectionPtr& connection);
   void OnWritten(const ConnectionPtr& connection);
+  void BeginLingering(const ConnectionPtr& connection);
+  void Drain(const ConnectionPtr& connection);
   void SetDeadline(const ConnectionPtr& connection, nanoseconds from_now);
   void OnDeadline(const ConnectionPtr& connection);
   void Close(const ConnectionPtr& connection);
@@ -106,10 +138,12 @@ class ConnectionLoop::Impl {
 
   const HttpServerOptions& options_;
   const HttpHandler& handler_;
+  std::optional<TlsCertificate> certificate_;  // none: plain HTTP
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> open_ = asio::make_work_guard(io_);
   tcp::acceptor acceptor_{io_};
   asio::steady_timer pause_{io_};
+  asio::steady_timer look_{io_};                   // at the certificate's files
   std::optional<tcp::socket> next_;                // accepted, and no room for it yet
   std::unordered_set<ConnectionPtr> connections_;  // at most options_.max_connections
   size_t pending_bytes_ = 0;
@@ -145,19 +179,71 @@ void ConnectionLoop::Impl::Admit() {
   (void)::fcntl(connection->socket.native_handle(), F_SETFD, FD_CLOEXEC);
   connection->remote_address = connection->socket.remote_endpoint(ignored).address().to_string();
   connections_.insert(connection);
-  SetDeadline(connection, nanoseconds(options_.idle_timeout_ns));
-  Receive(connection);
+  if (certificate_) {
+    SetDeadline(connection, nanoseconds(options_.idle_timeout_ns));
+    AwaitHandshake(connection);
+  } else {
+    BeginReading(connection);
+  }
   Accept();
 }
 
+void ConnectionLoop::Impl::WatchCertificate() {
+  look_.expires_after(nanoseconds(options_.tls_look_ns));
+  look_.async_wait([this](const error_code& cancelled) {
+    if (cancelled) return;
+    if (certificate_->Reload() && options_.on_certificate)
+      options_.on_certificate(certificate_->state());
+    WatchCertificate();
+  });
+}
+
+// Looks at the first byte before TLS has it: an HTTP client is told its mistake.
+void ConnectionLoop::Impl::AwaitHandshake(const ConnectionPtr& connection) {
+  connection->state = State::kHandshaking;
+  connection->socket.async_wait(tcp::socket::wait_read,
+                                [this, connection](const error_code& error) {
+                                  if (connection->state == State::kClosed) return;
+                                  if (error) return Close(connection);
+                                  OnFirstByte(connection);
+                                });
+}
+
+void ConnectionLoop::Impl::OnFirstByte(const ConnectionPtr& connection) {
+  unsigned char first = 0;
+  const ssize_t size =
+      ::recv(connection->socket.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size < 0 && errno == EAGAIN) return AwaitHandshake(connection);
+  if (size <= 0) return Close(connection);
+  if (first != kTlsHandshake) {
+    return Refuse(connection, 400, "this port speaks TLS: ask it by an https:// URL");
+  }
+  // One for the whole handshake: a byte now and then does not renew it.
+  SetDeadline(connection, nanoseconds(options_.read_timeout_ns));
+  connection->tls.emplace(connection->socket, *certificate_->context());
+  connection->tls->async_handshake(TlsStream::server, [this, connection](const error_code& error) {
+    if (connection->state == State::kClosed) return;
+    if (error) return Close(connection);
+    BeginReading(connection);
+  });
+}
+
+void ConnectionLoop::Impl::BeginReading(const ConnectionPtr& connection) {
+  connection->state = State::kReading;
+  SetDeadline(connection, nanoseconds(options_.idle_timeout_ns));
+  Receive(connection);
+}
+
 // Makes room for a new connection: the longest idle one goes, else the one that has been sending
-// its request for longest (honest ones arrive in a packet or two); none when all are answering.
+// its request, or shaking hands, for longest (honest ones arrive in a packet or two); none when all
+// are answering.
 void ConnectionLoop::Impl::CloseLeastUseful() {
   const auto rank = [](const ConnectionPtr& c) {
-    return std::tuple(c->state != State::kReading, c->IsMidRequest(), c->deadline.expiry());
+    const bool has_begun = c->IsMidRequest() || (c->state == State::kHandshaking && c->tls);
+    return std::tuple(!c->IsWaiting(), has_begun, c->deadline.expiry());
   };
   const auto least = std::ranges::min_element(connections_, {}, rank);
-  if (least == connections_.end() || (*least)->state != State::kReading) return;
+  if (least == connections_.end() || !(*least)->IsWaiting()) return;
   Close(ConnectionPtr(*least));  // a copy: the set's own is erased
 }
 
@@ -169,12 +255,11 @@ void ConnectionLoop::Impl::Receive(const ConnectionPtr& connection) {
     return;
   }
   connection->is_receiving = true;
-  connection->socket.async_read_some(asio::buffer(connection->arrived),
-                                     [this, connection](const error_code& error, size_t bytes) {
-                                       connection->is_receiving = false;
-                                       if (connection->state != State::kClosed)
-                                         OnReceived(connection, error, bytes);
-                                     });
+  connection->ReadSome([this, connection](const error_code& error, size_t bytes) {
+    connection->is_receiving = false;
+    const State state = connection->state;
+    if (state != State::kClosed && state != State::kLingering) OnReceived(connection, error, bytes);
+  });
 }
 
 void ConnectionLoop::Impl::OnReceived(const ConnectionPtr& connection, const error_code& error,
@@ -184,16 +269,14 @@ void ConnectionLoop::Impl::OnReceived(const ConnectionPtr& connection, const err
     const State state = connection->state;
     // A connection stays until its worker is done: there is one job for each, at most.
     if (state == State::kWorking) connection->gone.request_stop();
-    if (state == State::kReading || state == State::kLingering) Close(connection);
+    if (state == State::kReading) Close(connection);
     return;
   }
-  if (connection->state != State::kLingering) {
-    const bool is_first = !connection->IsMidRequest();
-    connection->in.append(connection->arrived.data(), bytes);
-    if (connection->state == State::kReading) {
-      if (is_first) SetDeadline(connection, nanoseconds(options_.read_timeout_ns));
-      Advance(connection);
-    }
+  const bool is_first = !connection->IsMidRequest();
+  connection->in.append(connection->arrived.data(), bytes);
+  if (connection->state == State::kReading) {
+    if (is_first) SetDeadline(connection, nanoseconds(options_.read_timeout_ns));
+    Advance(connection);
   }
   if (connection->state != State::kClosed) Receive(connection);
 }
@@ -272,8 +355,7 @@ void ConnectionLoop::Impl::Write(const ConnectionPtr& connection) {
   const size_t of_head = std::min(connection->written, out.head.size());
   const std::array<asio::const_buffer, 2> rest = {
       asio::buffer(out.head) + of_head, asio::buffer(out.body) + (connection->written - of_head)};
-  connection->socket.async_write_some(rest, [this, connection](const error_code& error,
-                                                               size_t bytes) {
+  connection->WriteSome(rest, [this, connection](const error_code& error, size_t bytes) {
     if (connection->state == State::kClosed) return;
     connection->written += bytes;
     if (error) return Close(connection);
@@ -285,14 +367,7 @@ void ConnectionLoop::Impl::OnWritten(const ConnectionPtr& connection) {
   const ResponseBytes out = std::exchange(connection->out, {});
   pending_bytes_ -= out.size();
   if (is_draining_ || (out.close && connection->peer_has_closed)) return Close(connection);
-  error_code ignored;
-  if (out.close) {
-    connection->socket.shutdown(tcp::socket::shutdown_send, ignored);
-    connection->state = State::kLingering;
-    connection->in = {};
-    SetDeadline(connection, kLinger);
-    return Receive(connection);
-  }
+  if (out.close) return BeginLingering(connection);
   connection->state = State::kReading;
   SetDeadline(connection, nanoseconds(connection->in.empty() ? options_.idle_timeout_ns
                                                              : options_.read_timeout_ns));
@@ -301,6 +376,28 @@ void ConnectionLoop::Impl::OnWritten(const ConnectionPtr& connection) {
   if (connection->state == State::kReading && connection->peer_has_closed) return Close(connection);
   Receive(connection);
   Admit();
+}
+
+void ConnectionLoop::Impl::BeginLingering(const ConnectionPtr& connection) {
+  connection->state = State::kLingering;
+  connection->in = {};
+  SetDeadline(connection, kLinger);
+  error_code ignored;
+  if (connection->tls) {
+    connection->tls->async_shutdown([connection](const error_code&) {});
+  } else {
+    connection->socket.shutdown(tcp::socket::shutdown_send, ignored);
+  }
+  Drain(connection);
+}
+
+// Drops what arrives until the peer closes; below TLS, which takes no data after its own end.
+void ConnectionLoop::Impl::Drain(const ConnectionPtr& connection) {
+  connection->socket.async_read_some(asio::buffer(connection->arrived),
+                                     [this, connection](const error_code& error, size_t) {
+                                       if (connection->state == State::kClosed) return;
+                                       error ? Close(connection) : Drain(connection);
+                                     });
 }
 
 void ConnectionLoop::Impl::SetDeadline(const ConnectionPtr& connection, nanoseconds from_now) {
@@ -344,8 +441,7 @@ void ConnectionLoop::Impl::BeginDrain() {
     if (!cancelled) Finish();
   });
   for (const ConnectionPtr& connection : std::vector(connections_.begin(), connections_.end())) {
-    const State state = connection->state;
-    if (state == State::kReading || state == State::kLingering) Close(connection);
+    if (connection->IsWaiting() || connection->state == State::kLingering) Close(connection);
   }
   if (connections_.empty()) Finish();
 }
@@ -361,8 +457,9 @@ void ConnectionLoop::Impl::Finish() {
 }
 
 ConnectionLoop::ConnectionLoop(const HttpServerOptions& options, const HttpHandler& handler,
-                               Listener listener)
-    : impl_(std::make_unique<Impl>(options, handler, std::move(listener))) {}
+                               Listener listener, std::optional<TlsCertificate> certificate)
+    : impl_(std::make_unique<Impl>(options, handler, std::move(listener), std::move(certificate))) {
+}
 ConnectionLoop::~ConnectionLoop() = default;
 
 void ConnectionLoop::Run(const std::stop_token& stop) noexcept { impl_->Run(stop); }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "net/server/http_server.h"
 #include "net/server/listener.h"
+#include "net/server/tls_certificate.h"
 
 namespace firetower::net {
 
@@ -14,8 +16,9 @@ namespace firetower::net {
 // the response.
 class ConnectionLoop {
  public:
-  // `options` and `handler` outlive the loop.
-  ConnectionLoop(const HttpServerOptions& options, const HttpHandler& handler, Listener listener);
+  // `options` and `handler` outlive the loop. Without `certificate` it speaks plain HTTP.
+  ConnectionLoop(const HttpServerOptions& options, const HttpHandler& handler, Listener listener,
+                 std::optional<TlsCertificate> certificate);
   ~ConnectionLoop();
 
   // Serves until `stop`, drains for at most 2 s, then waits for the handlers that still run.

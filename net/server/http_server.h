@@ -14,6 +14,7 @@
 #include "net/message.h"
 #include "net/server/host_guard.h"
 #include "net/server/request_reader.h"
+#include "net/server/tls_certificate.h"
 
 namespace firetower::net {
 
@@ -37,6 +38,12 @@ struct HttpServerOptions {
   int64_t read_timeout_ns = 10 * kNsPerSecond;   // from a request's first byte to its last
   int64_t write_timeout_ns = 10 * kNsPerSecond;  // without the peer taking a byte
   int64_t idle_timeout_ns = 5 * kNsPerSecond;    // between requests
+  // TLS 1.2 or later alone; none: plain HTTP. A handshake has until read_timeout_ns. The files are
+  // read again that often, because 10 s after a renewal is soon enough.
+  std::optional<TlsFiles> tls;
+  int64_t tls_look_ns = 10 * kNsPerSecond;
+  // Called once before Start returns, then from the loop when the state has changed.
+  std::function<void(const TlsCertificateState&)> on_certificate;
   // Responses not yet taken by their readers; beyond it new requests get 503.
   size_t max_pending_bytes = 64 << 20;
   // Set where nobody is asked who he is; else by whatever name it is asked, it answers.
@@ -49,7 +56,7 @@ struct HttpServerOptions {
 
 // An HTTP/1.1 server whose peers can be slow, silent or hostile without keeping others waiting:
 //
-//   http-loop thread: accepts, reads requests whole, writes responses (epoll, never blocks)
+//   http-loop thread: accepts, reads requests whole, writes responses, TLS (epoll, never blocks)
 //        │  request                            ▲ response bytes
 //        ▼                                     │
 //   http-worker threads: handle, encode (no I/O)
@@ -59,7 +66,8 @@ struct HttpServerOptions {
 // and sockets. Exceptions from the handler become 500s.
 class HttpServer {
  public:
-  // Binds and begins to serve. The error names the address and what to do.
+  // Binds and begins to serve. The error names the address, or a file of the certificate, and what
+  // to do.
   static Result<std::unique_ptr<HttpServer>> Start(HttpServerOptions options, HttpHandler handler);
 
   // Stops, as Stop() does.
@@ -74,7 +82,7 @@ class HttpServer {
 
   // As bound: "127.0.0.1:41234".
   const std::string& address() const;
-  // "http://127.0.0.1:41234", with a wildcard address shown as the loopback one.
+  // "http://127.0.0.1:41234", https with TLS, with a wildcard address shown as the loopback one.
   std::string url() const;
 
  private:
