@@ -69,22 +69,27 @@ Api::Api(const ApiParts& parts)
       strangers_({.running = std::min(parts.admission.strangers, 1),
                   .waiting = std::max(parts.admission.strangers - 1, 0),
                   .longest_wait_ns = parts.admission.longest_wait_ns}),
-      admission_(parts.admission, parts.on_idle) {}
+      admission_(parts.admission, parts.on_idle),
+      scrapes_({.running = kScrapes, .waiting = 0}) {}
 
 bool Api::IsQuestion(std::string_view path) {
   return path.starts_with("/api/") || pyroscope::IsServicePath(path);
 }
 
-net::HttpResponse Api::Serve(const net::HttpRequest& request) const {
-  if (!IsQuestion(request.path)) return router_.Serve(request);
+std::optional<net::HttpResponse> Api::Admit(const net::HttpRequest& request) const {
   const Result<bool> familiar = parts_.authorizer.Recall(request);
   if (!familiar) return Unidentified(request, familiar.error());
-  if (!*familiar) {
-    const std::optional<net::Admission::Pass> asking = strangers_.Enter(request.gone);
-    if (!asking) return Busy(request);
-    const Status known = parts_.authorizer.Identify(request);
-    if (!known) return Unidentified(request, known.error());
-  }
+  if (*familiar) return std::nullopt;
+  const std::optional<net::Admission::Pass> asking = strangers_.Enter(request.gone);
+  if (!asking) return Busy(request);
+  const Status known = parts_.authorizer.Identify(request);
+  if (!known) return Unidentified(request, known.error());
+  return std::nullopt;
+}
+
+net::HttpResponse Api::Serve(const net::HttpRequest& request) const {
+  if (!IsQuestion(request.path)) return router_.Serve(request);
+  if (std::optional<net::HttpResponse> refusal = Admit(request)) return *std::move(refusal);
   const std::optional<net::Admission::Pass> pass = admission_.Enter(request.gone);
   if (!pass) return Busy(request);
   // Once more: what was known may have become old.
@@ -161,6 +166,18 @@ net::HttpResponse Api::Ready(const net::HttpRequest&) const {
 }
 
 net::HttpResponse Api::Metrics(const net::HttpRequest& request) const {
+  if (parts_.authorize_metrics) {
+    if (std::optional<net::HttpResponse> refusal = Admit(request)) return *std::move(refusal);
+    const std::optional<net::Admission::Pass> pass = scrapes_.Enter(request.gone);
+    if (!pass) return Busy(request);
+    const Status allowed = parts_.authorizer.ReadMetrics(request);
+    if (!allowed) {
+      // The token may have become old meanwhile, which Recall knows then.
+      const bool is_known = parts_.authorizer.Recall(request).has_value();
+      return is_known ? Refuse(request, StatusOf(allowed.error()), allowed.error())
+                      : Unidentified(request, allowed.error());
+    }
+  }
   MetricsSource::Page page = parts_.metrics.Render(request.accept);
   net::HttpResponse response;
   response.content_type = std::move(page.content_type);

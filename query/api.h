@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "base/clock.h"
 #include "net/message.h"
@@ -26,6 +27,7 @@ struct ApiParts {
   const Clock& clock = Clock::System();
   store::QueryLimits limits = {};  // of each answer
   net::AdmissionOptions admission = {};
+  bool authorize_metrics = false;           // by the authorizer; else everybody may read them
   std::function<void()> on_idle = nullptr;  // when the last question that was answered ends
 };
 
@@ -43,12 +45,21 @@ class Api {
   Api& operator=(const Api&) = delete;
   // Whether a path's answers are of profiles: then it matters who asks, and what it takes.
   static bool IsQuestion(std::string_view path);
-  // Questions of somebody unknown are not answered, and take no place of those that are.
+  // Questions of somebody unknown are not answered, and take no place of those that are. Nor are
+  // metrics, where they take a right.
   net::HttpResponse Serve(const net::HttpRequest& request) const;
   // That a server needs which is to answer probes and metrics while questions wait.
-  int WorkerThreads() const { return parts_.admission.WorkerThreads(); }
+  int WorkerThreads() const {
+    return parts_.admission.WorkerThreads() + (parts_.authorize_metrics ? kScrapes : 0);
+  }
 
  private:
+  // Scrapes whose right is asked for at a time: they wait for an API server, in threads of their
+  // own. Two Prometheus servers are common.
+  static constexpr int kScrapes = 2;
+
+  // Lets in a caller who is known, or becomes so; else returns the refusal.
+  std::optional<net::HttpResponse> Admit(const net::HttpRequest& request) const;
   net::HttpResponse Index() const;
   // An error in the form that the path's clients read.
   net::HttpResponse Refuse(const net::HttpRequest& request, int status, const Error& error) const;
@@ -64,6 +75,7 @@ class Api {
   const Router router_;
   mutable net::Admission strangers_;
   mutable net::Admission admission_;
+  mutable net::Admission scrapes_;
   // Answers that were too wide to be held whole, for the doctor, and the most that one of them
   // hides, in millionths of the whole.
   mutable std::atomic<uint64_t> coarse_answers_ = 0;

@@ -21,6 +21,8 @@ class Authorizer {
   // kPermission (answered as 403) when that is nothing; the message says which right is missing.
   virtual Result<profile::Selector> Narrow(const net::HttpRequest& request,
                                            const profile::Selector& asked) const = 0;
+  // Whether the caller may read /metrics, where that takes a right. kPermission: no.
+  virtual Status ReadMetrics(const net::HttpRequest&) const { return OkStatus(); }
 };
 
 // For the standalone daemon, whose loopback address is its guard.

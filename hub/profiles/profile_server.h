@@ -12,13 +12,13 @@
 #include "base/result.h"
 #include "base/thread.h"
 #include "hub/config.h"
-#include "hub/kube_authorizer.h"
 #include "hub/profiles/hub_sources.h"
 #include "hub/profiles/profile_figures.h"
 #include "k8s/client/api_client.h"
 #include "k8s/watch/watch_set.h"
 #include "net/message.h"
 #include "query/api.h"
+#include "service/access/kube_authorizer.h"
 #include "store/access/served_store.h"
 #include "store/catalog/catalog_index.h"
 #include "store/catalog/recent_rows.h"
@@ -80,7 +80,7 @@ class ProfileServer {
   CatalogDesk catalogs_;
   RetentionDesk retention_;
   OwnRights rights_;
-  KubeAuthorizer authorizer_;
+  service::KubeAuthorizer authorizer_;
   HubSources sources_;
   std::atomic<bool> answered_ = false;  // since memory was given back
   query::Api api_;

@@ -80,19 +80,37 @@ Result<std::optional<UserInfo>> ReviewToken(ApiServer& server, std::string_view 
   return std::optional<UserInfo>(std::move(user));
 }
 
-Result<bool> ReviewAccess(ApiServer& server, const UserInfo& user,
-                          const ResourceQuestion& question) {
+namespace {
+
+// `attributes`: one member of the spec, as JSON.
+Result<bool> ReviewSubject(ApiServer& server, const UserInfo& user, std::string_view attributes) {
   const std::string body = fmt::format(
       R"({{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{{)"
-      R"("user":"{}","uid":"{}","groups":{},"extra":{},"resourceAttributes":{{)"
-      R"("namespace":"{}","verb":"get","group":"{}","resource":"{}","subresource":"{}"}}}}}})",
+      R"("user":"{}","uid":"{}","groups":{},"extra":{},{}}}}})",
       JsonEscape(user.name), JsonEscape(user.uid), ListJson(user.groups), ExtraJson(user),
-      JsonEscape(question.namespace_name), JsonEscape(question.group),
-      JsonEscape(question.resource), JsonEscape(question.subresource));
+      attributes);
   ASSIGN_OR_RETURN(const Node review, Ask(server, "subjectaccessreviews",
                                           "/apis/authorization.k8s.io/v1/subjectaccessreviews",
                                           body, {"status.allowed"}));
   return TextAt(review, {"status", "allowed"}) == "true";
+}
+
+}  // namespace
+
+Result<bool> ReviewAccess(ApiServer& server, const UserInfo& user,
+                          const ResourceQuestion& question) {
+  return ReviewSubject(
+      server, user,
+      fmt::format(R"("resourceAttributes":{{"namespace":"{}","verb":"get","group":"{}",)"
+                  R"("resource":"{}","subresource":"{}"}})",
+                  JsonEscape(question.namespace_name), JsonEscape(question.group),
+                  JsonEscape(question.resource), JsonEscape(question.subresource)));
+}
+
+Result<bool> ReviewPathAccess(ApiServer& server, const UserInfo& user, std::string_view path) {
+  return ReviewSubject(
+      server, user,
+      fmt::format(R"("nonResourceAttributes":{{"path":"{}","verb":"get"}})", JsonEscape(path)));
 }
 
 Result<bool> ReviewOwnRight(ApiServer& server, std::string_view group, std::string_view resource) {

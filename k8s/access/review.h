@@ -39,6 +39,9 @@ Result<std::optional<UserInfo>> ReviewToken(ApiServer& server, std::string_view 
 Result<bool> ReviewAccess(ApiServer& server, const UserInfo& user,
                           const ResourceQuestion& question);
 
+// The same of a path of no object, such as /metrics; the verb is get.
+Result<bool> ReviewPathAccess(ApiServer& server, const UserInfo& user, std::string_view path);
+
 // Whether this program itself may create such objects, everywhere. kPermission: not even that may
 // it ask (selfsubjectaccessreviews, which every account may unless somebody took it away).
 Result<bool> ReviewOwnRight(ApiServer& server, std::string_view group, std::string_view resource);

@@ -14,7 +14,7 @@ MAY_SEE = {
     "diagnosis": {"base", "bpf/abi", "profile"},
     "query": {"base", "bpf/abi", "net", "profile", "store", "symbolizer", "diagnosis"},
     # What daemon and hub have alike as services.
-    "service": {"base", "bpf/abi", "k8s"},
+    "service": {"base", "bpf/abi", "net", "profile", "k8s", "store", "query"},
     "bpf": set(),
 }
 _BELOW = {"base", "net", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}

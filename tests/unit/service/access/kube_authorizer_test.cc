@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub/kube_authorizer.h"
+#include "service/access/kube_authorizer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "tests/support/k8s/recording_api_server.h"
 
-namespace firetower::hub {
+namespace firetower::service {
 namespace {
 
 using ::testing::HasSubstr;
@@ -217,5 +221,39 @@ TEST_F(KubeAuthorizerTest, AsksAboutSoManyUnknownTokensAndNoMore) {
   EXPECT_EQ(server_.requests().size(), before + 1);
 }
 
+// In a pod whose account may read nothing, and without the API server.
+TEST(OwnToken, ReadsEverythingAndIsReadAtEachRequest) {
+  const std::string path = ::testing::TempDir() + "/own-token-" + std::to_string(::getpid());
+  std::ofstream(path) << "mine\n";
+  const FakeClock clock(kNsPerSecond, 0);
+  k8s::RecordingApiServer server;
+  const KubeAuthorizer authorizer(server, clock, path);
+  net::HttpRequest request;
+  request.authorization = "Bearer mine";
+  const auto asked = profile::Selector::Parse(R"({namespace=~".*"})");
+  EXPECT_EQ(authorizer.Recall(request).value_or(false), true);
+  EXPECT_TRUE(authorizer.Identify(request));
+  EXPECT_EQ(authorizer.Narrow(request, *asked)->ToString(), asked->ToString());
+  EXPECT_TRUE(authorizer.ReadMetrics(request));
+  EXPECT_THAT(server.requests(), SizeIs(0));
+  for (const char* other : {"Bearer mine2", "Bearer min", "Bearer mine\n", "Bearer ", ""}) {
+    request.authorization = other;
+    EXPECT_FALSE(authorizer.Identify(request)) << other;
+    EXPECT_FALSE(authorizer.Narrow(request, *asked)) << other;
+  }
+  std::ofstream(path) << "next";
+  request.authorization = "Bearer mine";
+  EXPECT_FALSE(authorizer.Identify(request));
+  request.authorization = "Bearer next";
+  EXPECT_TRUE(authorizer.Identify(request));
+  // An empty file is no token that somebody could have.
+  std::ofstream(path) << "";
+  request.authorization = "Bearer ";
+  EXPECT_FALSE(authorizer.Identify(request));
+  std::filesystem::remove(path);
+  request.authorization = "Bearer next";
+  EXPECT_FALSE(authorizer.Identify(request));
+}
+
 }  // namespace
-}  // namespace firetower::hub
+}  // namespace firetower::service

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub/kube_authorizer.h"
+#include "service/access/kube_authorizer.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
+#include "base/file.h"
 #include "store/s3/sign/digest.h"
 
-namespace firetower::hub {
+namespace firetower::service {
 namespace {
 
 constexpr std::string_view kGroup = "firetower.dev";
 constexpr std::string_view kSubresource = "profiles";
+constexpr std::string_view kMetricsPath = "/metrics";
 
 // RFC 6750 §2.1; the scheme's case does not matter (RFC 9110 §11.1).
 std::string BearerToken(std::string_view authorization) {
@@ -69,8 +72,8 @@ template <typename T>
 Result<T> OwnFault(Result<T> reviewed) {
   if (reviewed || reviewed.error().code() != ErrorCode::kPermission) return reviewed;
   return Error(ErrorCode::kUnavailable,
-               "the hub may not ask who may read profiles: grant its account create of "
-               "tokenreviews and subjectaccessreviews (k8s/manifests/hub-rbac.yaml): " +
+               "this program may not ask who may read profiles: grant its account create of "
+               "tokenreviews and subjectaccessreviews (k8s/manifests): " +
                    reviewed.error().message());
 }
 
@@ -87,7 +90,8 @@ std::optional<T> KubeAuthorizer::Find(const std::map<std::string, Kept<T>>& kept
 
 template <typename T, typename Ask>
 Result<T> KubeAuthorizer::Remember(std::map<std::string, Kept<T>>& kept, const std::string& key,
-                                   Ask ask, const std::function<bool(const T&)>& granted) const {
+                                   Ask ask, const std::function<bool(const T&)>& granted,
+                                   int64_t keep_ns) const {
   if (std::optional<T> known = Find(kept, key)) return *std::move(known);
   const std::lock_guard asking(asking_);
   // Looks again: another thread may have asked the same meanwhile.
@@ -106,8 +110,17 @@ Result<T> KubeAuthorizer::Remember(std::map<std::string, Kept<T>>& kept, const s
     kept.erase(
         std::ranges::min_element(kept, {}, [](const auto& one) { return one.second.until_ns; }));
   }
-  kept[key] = {value, now_ns + (granted(value) ? kKeepNs : kKeepRefusedNs)};
+  kept[key] = {value, now_ns + (granted(value) ? keep_ns : kKeepRefusedNs)};
   return value;
+}
+
+// Compares digests, whose time to compare tells nothing of the token.
+bool KubeAuthorizer::IsOwn(const std::string& token) const {
+  if (own_token_file_.empty() || !IsToken(token)) return false;
+  Result<std::string> own = ReadFile(own_token_file_, kMaxTokenBytes);
+  if (!own) return false;
+  while (own->ends_with('\n')) own->pop_back();
+  return IsToken(*own) && DigestOf(*own) == DigestOf(token);
 }
 
 bool KubeAuthorizer::IsFamiliar(const std::string& digest) const {
@@ -130,6 +143,7 @@ bool KubeAuthorizer::TakesStranger() const {
 Result<bool> KubeAuthorizer::Recall(const net::HttpRequest& request) const {
   const std::string token = BearerToken(request.authorization);
   if (!IsToken(token)) return NoToken();
+  if (IsOwn(token)) return true;
   const std::string digest = DigestOf(token);
   const auto known = Find(users_, digest);
   if (known && !*known) return UnknownToken();
@@ -142,7 +156,7 @@ Result<k8s::UserInfo> KubeAuthorizer::UserOf(const std::string& token) const {
   const auto ask = [&]() -> Result<std::optional<k8s::UserInfo>> {
     if (!IsFamiliar(digest) && !TakesStranger()) {
       return Error(ErrorCode::kUnavailable,
-                   "too many unknown tokens are sent to this hub: ask again in some seconds");
+                   "too many unknown tokens are sent to this server: ask again in some seconds");
     }
     return OwnFault(k8s::ReviewToken(server_, token));
   };
@@ -155,8 +169,25 @@ Result<k8s::UserInfo> KubeAuthorizer::UserOf(const std::string& token) const {
 }
 
 Status KubeAuthorizer::Identify(const net::HttpRequest& request) const {
-  RETURN_IF_ERROR(UserOf(BearerToken(request.authorization)));
+  const std::string token = BearerToken(request.authorization);
+  if (IsOwn(token)) return OkStatus();
+  RETURN_IF_ERROR(UserOf(token));
   return OkStatus();
+}
+
+Status KubeAuthorizer::ReadMetrics(const net::HttpRequest& request) const {
+  const std::string token = BearerToken(request.authorization);
+  const std::string key = DigestOf(token + '\n' + std::string(kMetricsPath));
+  if (IsOwn(token) || Find(rights_, key) == true) return OkStatus();
+  ASSIGN_OR_RETURN(const k8s::UserInfo user, UserOf(token));
+  ASSIGN_OR_RETURN(const bool allowed,
+                   Remember<bool>(
+                       rights_, key,
+                       [&] { return OwnFault(k8s::ReviewPathAccess(server_, user, kMetricsPath)); },
+                       [](const bool& granted) { return granted; }, kKeepMetricsNs));
+  if (allowed) return OkStatus();
+  return Refused(fmt::format("{} may not read metrics; see kubectl auth can-i get {}", user.name,
+                             kMetricsPath));
 }
 
 Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserInfo& user,
@@ -175,6 +206,7 @@ Result<bool> KubeAuthorizer::MayRead(const std::string& token, const k8s::UserIn
 Result<profile::Selector> KubeAuthorizer::Narrow(const net::HttpRequest& request,
                                                  const profile::Selector& asked) const {
   const std::string token = BearerToken(request.authorization);
+  if (IsOwn(token)) return asked;
   ASSIGN_OR_RETURN(const k8s::UserInfo user, UserOf(token));
   const std::optional<std::string> wanted = NamespaceOf(asked);
   // A DNS label (RFC 1123); what is longer would be a request of that size to the API server.
@@ -215,4 +247,4 @@ Result<profile::Selector> KubeAuthorizer::Narrow(const net::HttpRequest& request
                   user.name, *wanted, kGroup, kSubresource, *wanted));
 }
 
-}  // namespace firetower::hub
+}  // namespace firetower::service
