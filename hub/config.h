@@ -14,6 +14,8 @@ namespace firetower::hub {
 struct Config {
   std::string kubeconfig_path;  // empty: as a pod does
   std::string listen = "127.0.0.1:7080";
+  std::string tls_cert_file;  // empty, as the key: plain HTTP
+  std::string tls_private_key_file;
   std::string lease_namespace;  // empty: the service account's, else the kubeconfig's, else default
   std::string lease_name = "firetower-hub";
   std::string identity;   // empty: made up at start

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/snapshot.h"
 #include "base/thread.h"
 #include "hub/agent_pods.h"
 #include "hub/hub_metrics.h"
@@ -169,6 +170,11 @@ class Hub::Impl {
     net::HttpServerOptions options;
     options.error_format = query::JsonError;
     options.listen = config_.listen;
+    if (!config_.tls_cert_file.empty())
+      options.tls = {config_.tls_cert_file, config_.tls_private_key_file};
+    options.on_certificate = [this](const net::TlsCertificateState& state) {
+      certificate_.Publish(std::make_shared<const net::TlsCertificateState>(state));
+    };
     if (profiles_) options.worker_threads = profiles_->WorkerThreads();
     options.observer = [this](const net::RequestStats& stats) {
       metrics_.OnHttpRequest(stats.route, stats.status);
@@ -225,6 +231,7 @@ class Hub::Impl {
     if (const auto policies = cluster_policies_.Get()) now.cluster_policies = policies->size();
     now.watches = watches_.watches();
     if (profiles_) now.profiles = profiles_->figures();
+    now.certificate = certificate_.Get();
     return now;
   }
 
@@ -243,7 +250,8 @@ class Hub::Impl {
   std::unique_ptr<k8s::ApiClient> rights_client_;
   k8s::LeaseKeeper lease_;
   std::atomic<int64_t> looked_ns_ = 0;
-  std::unique_ptr<ProfileServer> profiles_;  // unset: it was told no store
+  SnapshotCell<net::TlsCertificateState> certificate_;  // unset: plain HTTP
+  std::unique_ptr<ProfileServer> profiles_;             // unset: it was told no store
   std::unique_ptr<net::HttpServer> http_;
   NamedThread election_;
   bool stopped_ = false;

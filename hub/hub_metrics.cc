@@ -127,6 +127,16 @@ std::string HubMetrics::Render(const Now& now, service::ExpositionFormat format)
     synced.points.push_back(CountPoint(is_synced ? 1 : 0, {{"resource", watch.resource}}));
   }
   writer.Family(synced);
+  if (now.certificate) {
+    writer.Family({"firetower_tls_certificate_expiration_timestamp_seconds",
+                   "When the certificate in use expires, in Unix time.",
+                   kGauge,
+                   {CountPoint(static_cast<uint64_t>(now.certificate->not_after_seconds))}});
+    writer.Family({"firetower_tls_certificates_refused_total",
+                   "New certificates that could not be used.",
+                   kCounter,
+                   {CountPoint(now.certificate->refused)}});
+  }
   if (now.profiles) AddProfileMetrics(*now.profiles, writer);
   const std::map<Series, uint64_t> counts = CountsOf(now);
   for (const Counter& counter : kCounters) {

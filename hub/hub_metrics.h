@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "k8s/status/status_writer.h"
 #include "k8s/watch/reflector.h"
 #include "k8s/watch/watch_set.h"
+#include "net/server/tls_certificate.h"
 #include "service/metrics/exposition.h"
 
 namespace firetower::hub {
@@ -42,6 +44,7 @@ class HubMetrics final : public k8s::ReflectorMetrics {
     size_t cluster_policies = 0;
     std::vector<k8s::WatchState> watches;
     std::optional<ProfileFigures> profiles = {};  // unset: profiles are not its business
+    std::shared_ptr<const net::TlsCertificateState> certificate = {};  // null: plain HTTP
   };
   std::string Render(const Now& now,
                      service::ExpositionFormat format = service::ExpositionFormat::kText) const;

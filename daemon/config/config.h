@@ -41,6 +41,8 @@ struct Config {
   std::string kubeconfig_path;  // Empty: as a pod, or none with --standalone.
   ListenAddress listen;
   std::vector<std::string> allowed_hosts;  // Empty: its own names, where loopback is the guard.
+  std::string tls_cert_file;               // Empty, as the key: plain HTTP.
+  std::string tls_private_key_file;
   std::string store_url = "file:///var/lib/firetower";
   std::string policy_path;  // A file or a folder; empty: profile everything.
   std::string config_path;  // Empty: no configuration file.
@@ -82,6 +84,7 @@ struct Config {
 
   int metrics_top_functions = 5;
   int metrics_max_series = 300;
+  bool metrics_authorize = false;  // Only in a cluster.
 
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

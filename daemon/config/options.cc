@@ -61,6 +61,15 @@ void AddServing(Config& config, std::vector<Option>& rows) {
                      "some are given.",
                      HostNamesValue(config.allowed_hosts)));
   rows.back().is_list = true;
+  rows.push_back(
+      Row("tls-cert-file", kServing, "FILE",
+          "Certificate of the HTTP server and its issuers (PEM), by which it speaks TLS alone. "
+          "Read again within 10 s of a change; a new pair that cannot be used leaves the old one.",
+          TextValue(config.tls_cert_file, "a PEM file; empty for plain HTTP")));
+  rows.push_back(Row("tls-private-key-file", kServing, "FILE",
+                     "Private key of that certificate (PEM, without a passphrase); may be the same "
+                     "file.",
+                     TextValue(config.tls_private_key_file, "a PEM file; empty for plain HTTP")));
   rows.push_back(Row("config", kServing, "FILE",
                      "Configuration file (YAML): the options of this page by their names. A flag "
                      "wins over the file, the file over the default.",
@@ -190,6 +199,10 @@ void AddMetrics(Config& config, std::vector<Option>& rows) {
                      "function only, then containers lose theirs; "
                      "firetower_metric_series_dropped_total counts what went.",
                      IntegerValue(config.metrics_max_series, 0, 100000)));
+  rows.push_back(Row("metrics-authorize", kMetrics, "",
+                     "Answer /metrics only to bearer tokens of the cluster whose user may get the "
+                     "path /metrics (nonResourceURLs in RBAC); needs a cluster.",
+                     SwitchValue(config.metrics_authorize)));
 }
 
 void AddHost(Config& config, std::vector<Option>& rows) {
@@ -247,6 +260,16 @@ Status CheckConfig(const Config& config) {
                  fmt::format("default-frequency-hertz: {} is above the ceiling of {}; lower it, or "
                              "raise max-frequency-hertz",
                              config.default_frequency_hertz, config.max_frequency_hertz));
+  }
+  if (config.tls_cert_file.empty() != config.tls_private_key_file.empty()) {
+    return Error(ErrorCode::kInvalid,
+                 "tls-cert-file and tls-private-key-file: one is given without the other, and TLS "
+                 "needs both; give both, or neither for plain HTTP");
+  }
+  if (config.metrics_authorize && config.standalone) {
+    return Error(ErrorCode::kInvalid,
+                 "metrics-authorize: rights are asked of a cluster, and standalone says that there "
+                 "is none; leave one of them out");
   }
   return OkStatus();
 }

@@ -13,7 +13,8 @@ namespace firetower::daemon {
 // stand together.
 std::vector<service::Option> ConfigOptions(Config& config);
 
-// Checks rules over several rows: the slice divides the window, the default rate keeps the ceiling.
+// Checks rules over several rows: the slice divides the window, the default rate keeps the ceiling,
+// TLS has both of its files, rights are asked only where there is a cluster.
 Status CheckConfig(const Config& config);
 
 }  // namespace firetower::daemon

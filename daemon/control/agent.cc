@@ -46,7 +46,8 @@ Status Agent::Start(std::optional<k8s::ClientConfig> access, bool& machine_refus
                               *exporter_, *pipeline_},
       std::move(files));
   ASSIGN_OR_RETURN(http_, HttpSide::Start({config_, store_->readable(), *exporter_, registry_,
-                                           Doctor(), [this] { return cluster_->Awaited(); }}));
+                                           Doctor(), [this] { return cluster_->Awaited(); },
+                                           cluster_->ReviewClient(), cluster_->token_file()}));
   machine_refused = true;
   RETURN_IF_ERROR(StartStages());
   machine_refused = false;

@@ -65,6 +65,10 @@ PodSource ClusterSide::Pods() const {
   return [this] { return pods_.index(); };
 }
 
+std::unique_ptr<k8s::ApiClient> ClusterSide::ReviewClient() const {
+  return cluster_ && !config_.standalone ? cluster_->NewClient() : nullptr;
+}
+
 std::vector<std::string> ClusterSide::Awaited() const {
   return cluster_ ? AwaitedWatches(cluster_->watches()) : std::vector<std::string>();
 }

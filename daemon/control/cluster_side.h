@@ -47,6 +47,10 @@ class ClusterSide {
   std::optional<ClusterView> View() const;
   // Returns nullptr where there is no API server.
   PodSource Pods() const;
+  // Asks about the rights of callers; nullptr where the daemon is no agent of a cluster.
+  std::unique_ptr<k8s::ApiClient> ReviewClient() const;
+  // Names the file of the daemon's own token; empty: it has none, or not in a file.
+  std::string token_file() const { return access_ ? access_->token_file : ""; }
   // Says what was never read and may still come. Any thread.
   std::vector<std::string> Awaited() const;
   // Returns what `doctor` says of the API server. Any thread.

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "daemon/config/config.h"
 #include "daemon/control/http_sources.h"
+#include "k8s/client/api_client.h"
 #include "net/server/http_server.h"
 #include "query/api.h"
 #include "store/access/served_store.h"
@@ -23,16 +24,21 @@ class HttpSide {
     const Config& config;
     const store::ServedStore& store;
     Exporter& exporter;
-    const MetricsRegistry& registry;
+    MetricsRegistry& registry;
     DoctorInput doctor;
     // Says what the daemon still waits for, from any thread; unset: nothing.
     std::function<std::vector<std::string>()> awaited;
+    // Asks the API server about callers' rights; unset: everybody may read everything.
+    std::unique_ptr<k8s::ApiClient> reviews;
+    // Holds a token with which everything may be read; empty: none.
+    std::string own_token_file;
   };
   // Errors as net::HttpServer's.
   static Result<std::unique_ptr<HttpSide>> Start(Parts parts);
 
   void SetReady(bool ready) { sources_.SetReady(ready); }
-  void Stop() { server_->Stop(); }
+  // Callers that wait for a review get no answer any more.
+  void Stop();
   // Returns the address it listens at.
   const std::string& address() const { return server_->address(); }
 
@@ -40,7 +46,8 @@ class HttpSide {
   explicit HttpSide(Parts parts);
 
   HttpSources sources_;
-  query::AllowAll authorizer_;
+  const std::unique_ptr<k8s::ApiClient> reviews_;
+  const std::unique_ptr<const query::Authorizer> authorizer_;
   query::Api api_;
   std::unique_ptr<net::HttpServer> server_;
 };

@@ -112,6 +112,11 @@ constexpr FamilySpec kFamilies[] = {
      "Requests to these servers: ok, failed (they are tried again), or refused."},
     {MetricId::kPushQueueBytes, "firetower_push_queue_bytes", kGauge, "server", "", 4,
      "Size of what waits for such a server."},
+    {MetricId::kTlsExpiry, "firetower_tls_certificate_expiration_timestamp_seconds", kGauge, "", "",
+     1, "When the certificate of --tls-cert-file in use expires, in Unix time; 0 without TLS."},
+    {MetricId::kTlsRefused, "firetower_tls_certificates_refused_total", kCounter, "", "", 1,
+     "New contents of --tls-cert-file and --tls-private-key-file that could not be used, so that "
+     "the certificate before stayed."},
     {MetricId::kOverheadCpuSeconds, "firetower_overhead_cpu_seconds_total", kCounter, "component",
      "capture,resolve,tables,symbols,export,outbox,upload,push,watch,control,http,bpf,other", 13,
      "CPU time the daemon itself costs, by its threads; bpf is what its programs cost the sampled "

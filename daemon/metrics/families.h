@@ -50,6 +50,8 @@ enum class MetricId {
   kPushProfiles,
   kPushRequests,
   kPushQueueBytes,
+  kTlsExpiry,
+  kTlsRefused,
   kOverheadCpuSeconds,
   kBpfRunSeconds,
   kBpfMapBytes,
@@ -66,7 +68,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 50;
+inline constexpr size_t kMetricCount = 52;
 
 struct FamilySpec {
   MetricId id;

@@ -41,7 +41,8 @@ def operators_kinds(kube):
 
 def judge_objects(case, kube, helm):
     """Each object by itself: no field that the server does not know, no value that it refuses, nothing it warns of."""
-    for name, arguments in (("defaults", ()), ("everything", EVERYTHING)):
+    tls = ("--set", "tls.agent.secret=a,tls.hub.volume.secret.secretName=b,agent.metrics.authorize=true")
+    for name, arguments in (("defaults", ()), ("everything", EVERYTHING), ("TLS", tls)):
         objects = [one for one in helm.render(*arguments) if one["kind"] != "Namespace"]
         for one in objects:
             answer = kube.create(f"{api.folder_of(one)}?dryRun=All&fieldValidation=Strict", one)

@@ -18,6 +18,8 @@ GRANTED = {
     ("firetower-agent", "firetower.dev", "profilingnodes"): {"create", "patch"},
     **{("firetower-agent", "", one): {"list", "watch"} for one in ("pods", "nodes", "namespaces")},
     ("firetower-agent", "events.k8s.io", "events"): {"create", "patch"},
+    ("firetower-agent", "authentication.k8s.io", "tokenreviews"): {"create"},
+    ("firetower-agent", "authorization.k8s.io", "subjectaccessreviews"): {"create"},
     **{("firetower-hub", "firetower.dev", one): {"list", "watch", "delete"} for one in POLICIES},
     **{("firetower-hub", "firetower.dev", f"{one}/status"): {"patch"} for one in POLICIES},
     ("firetower-hub", "firetower.dev", "profilingnodes"): {"list", "watch"},
@@ -159,6 +161,56 @@ def judge_keys(case, helm):
         case.check(f"{told}: the hub's group reads them", hub_reads.get("fsGroup") == 65532, hub_reads)
 
 
+def speaks(objects, kind, name):
+    """Returns how a workload speaks: by its port, probes, arguments, files and peers."""
+    workload = find(objects, kind, name)["spec"]["template"]
+    container, = workload["spec"]["containers"]
+    probes = [one["httpGet"] for key, one in container.items() if key.endswith("Probe")]
+    policy = find(objects, "NetworkPolicy", name)["spec"]["ingress"]
+    told = {
+        "port": {container["ports"][0]["name"], *(one["port"] for one in probes),
+                 *(port["port"] for rule in policy for port in rule["ports"])},
+        "probes": {one.get("scheme", "HTTP") for one in probes},
+        "files": sorted(one.split("=")[1] for one in container["args"] if one.startswith("--tls-")),
+        "mounts": [one["mountPath"] for one in container.get("volumeMounts", []) if one["name"] == "tls"],
+        "volumes": [one for one in workload["spec"].get("volumes", []) if one["name"] == "tls"],
+        "annotation": workload["metadata"].get("annotations", {}).get("prometheus.io/scheme"),
+    }
+    return told
+
+
+def judge_tls(case, helm):
+    plain = {"port": {"http"}, "probes": {"HTTP"}, "files": [], "mounts": [], "volumes": [], "annotation": None}
+    secure = {"port": {"https"}, "probes": {"HTTPS"}, "files": [f"/etc/firetower/tls/tls.{one}" for one in ("crt", "key")],
+              "mounts": ["/etc/firetower/tls"], "annotation": "https"}
+    of_secret = {"name": "tls", "secret": {"secretName": "own", "defaultMode": 0o400}}
+    source = '{"projected":{"sources":[{"podCertificate":{"signerName":"example.com/s","keyType":"ED25519"}}]}}'
+    for told, arguments, of_agent, of_hub in (
+        ("without", (), plain, plain),
+        ("of agents", ("--set", "tls.agent.secret=own"), {**secure, "volumes": [of_secret]}, plain),
+        ("of hubs", ("--set-json", f"tls.hub.volume={source}"), plain,
+         {**secure, "volumes": [{"name": "tls", **helm.yaml.safe_load(source)}]}),
+    ):
+        objects = helm.render(*arguments)
+        for kind, name, wanted in (("DaemonSet", "firetower-agent", of_agent), ("Deployment", "firetower-hub", of_hub)):
+            seen = speaks(objects, kind, name)
+            case.check(f"TLS {told}: {name}", seen == wanted, seen)
+        port, = find(objects, "Service", "firetower-hub")["spec"]["ports"]
+        case.check(f"TLS {told}: the Service", {port["name"], port["targetPort"]} == of_hub["port"], port)
+    config = "monitoring.podMonitor={\"enabled\":true,\"tlsConfig\":{\"serverName\":\"a\"},\"authorization\":{\"credentials\":{\"name\":\"t\"}}}"
+    objects = helm.render("--set", "tls.agent.secret=own,agent.metrics.authorize=true", "--set-json", config)
+    endpoint, = find(objects, "PodMonitor", "firetower-agent")["spec"]["podMetricsEndpoints"]
+    seen = {key: endpoint.get(key) for key in ("port", "scheme", "tlsConfig", "authorization")}
+    case.check("a PodMonitor asks by TLS and with a token", seen == {
+        "port": "https", "scheme": "https", "tlsConfig": {"serverName": "a"}, "authorization": {"credentials": {"name": "t"}}}, seen)
+    endpoint, = find(objects, "PodMonitor", "firetower-hub")["spec"]["podMetricsEndpoints"]
+    case.check("and the hub's does not", (endpoint["port"], endpoint.get("scheme")) == ("http", None), endpoint)
+    arguments = find(objects, "DaemonSet", "firetower-agent")["spec"]["template"]["spec"]["containers"][0]["args"]
+    case.check("agent.metrics.authorize is the agents' option", "--metrics-authorize" in arguments, arguments)
+    rules = find(objects, "ClusterRole", "firetower-metrics-reader")["rules"]
+    case.check("and there is a role for it", rules == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}], rules)
+
+
 def main():
     case = Case("chart.rights")
     helm = Helm(case)
@@ -173,6 +225,7 @@ def main():
             one["kind"] == "Secret" for one in objects) and "secretKeyRef" not in told)
     judge_keys(case, helm)
     judge_people(case, helm)
+    judge_tls(case, helm)
     case.finish()
 
 

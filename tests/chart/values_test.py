@@ -13,9 +13,9 @@ from case import Case
 # Flags that the chart sets itself, or that make no sense in its pods: they are no values.
 OF_THE_AGENT = {"standalone", "kubeconfig", "listen", "config", "policy", "store", "spool", "spool-bytes", "node-name",
                 "cluster", "cgroup-root", "memory-limit-bytes", "max-frequency-hertz", "debuginfod-cache", "proc-root",
-                "sys-root"}
+                "sys-root", "tls-cert-file", "tls-private-key-file", "metrics-authorize"}
 OF_THE_HUB = {"kubeconfig", "listen", "store", "retention-short", "retention-standard", "retention-long", "cluster",
-              "lease-namespace", "lease-name", "identity"}
+              "lease-namespace", "lease-name", "identity", "tls-cert-file", "tls-private-key-file"}
 LEAST = ("--set", "hub.enabled=false,networkPolicy.enabled=false,crds.install=false,flowSchema.enabled=false,"
          "ownNode.enabled=false,agent.priorityClassName=,agent.tolerations=null,agent.nodeSelector=null,agent.podAnnotations=null")
 # Values of which a part may be set, or of Kubernetes' own form.
@@ -42,6 +42,11 @@ REFUSED = (
     ("store: {secret: {name: bucket}}", ("store.secret.name=bucket", "store.url names none", "s3://BUCKET")),
     ("store: {ca: {secret: own}}", ("store.ca.secret=own", "store.url names none")),
     ("hub: {storeSecret: {name: keys}}", ("hub.storeSecret.name=keys", "store.url names none")),
+    ("tls: {agent: {secret: Own_Keys}}", ("/tls/agent/secret",)),
+    ("tls: {hub: {volume: keys}}", ("/tls/hub/volume",)),
+    ("tls: {hub: {secret: a, volume: {emptyDir: {}}}}", ("tls.hub.secret=a", "tls.hub.volume", "Leave one")),
+    ("agent: {metrics: {authorize: 'yes'}}", ("/agent/metrics/authorize", "boolean")),
+    ("agent: {options: {tls-cert-file: /a}}", ("/agent/options", "tls-cert-file")),
     ("image: {pullPolicy: Sometimes}", ("/image/pullPolicy", "IfNotPresent")),
     ("agent: {privileged: true}", ("/agent", "privileged")),
     ("agent: {options: {log-fromat: json}}", ("/agent/options", "log-fromat")),

@@ -7,6 +7,7 @@ what is said where something is missing.
 """
 
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -27,6 +28,7 @@ CHECKOUT = {"workloadRefs": [{"kind": "Deployment", "name": "checkout"}]}
 # Rights of a person of a team: no more than the namespace.
 DEVELOPER = [
     {"apiGroups": ["firetower.dev"], "resources": ["profilingpolicies"], "verbs": ["get", "list", "create", "delete"]},
+    {"apiGroups": ["firetower.dev"], "resources": ["profilingpolicies/profiles"], "verbs": ["get"]},
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]},
 ]
 
@@ -34,16 +36,17 @@ DEVELOPER = [
 class Person:
     """Runs `firetower` with a kubeconfig of its own."""
 
-    def __init__(self, kubeconfig, server):
+    def __init__(self, kubeconfig, server, token=""):
         self.words = ["--kubeconfig", str(kubeconfig), "--namespace", "shop"]
         self.server = server
+        self.environment = {**os.environ, "FIRETOWER_TOKEN": token}
 
     def command(self, *arguments):
         return [str(BIN / "firetower"), *map(str, arguments[:1]), *self.words, "--server", self.server,
                 *map(str, arguments[1:])]
 
     def run(self, *arguments, timeout=150):
-        return run(*self.command(*arguments), timeout=timeout, check=False)
+        return run(*self.command(*arguments), timeout=timeout, check=False, env=self.environment)
 
     def verdicts(self, name):
         said = self.run("policies", "--pod", name, "-o", "json")
@@ -206,7 +209,7 @@ def judge_record(case, cluster, folder, developer, truth, daemon):
 def judge_interrupted(case, cluster, folder, developer):
     file = folder / "part.pb.gz"
     with subprocess.Popen(developer.command("record", "app=checkout", "--for", "5m", "-f", file), text=True,
-                          stderr=subprocess.PIPE) as recording:
+                          stderr=subprocess.PIPE, env=developer.environment) as recording:
         wait_for(lambda: recordings(cluster), 20)
         time.sleep(12)
         began = time.monotonic()
@@ -246,7 +249,7 @@ def main():
         judge_list(case, Person(configs["admin"], nobody), Person(configs["developer"], nobody))
         judge_pod(case, cluster, Person(configs["admin"], nobody), truth)
         with Daemon("--kubeconfig", configs["admin"], "--node-name", "node-1", standalone=False) as daemon:
-            people = [Person(configs[name], daemon.url) for name in ("admin", "developer", "stranger")]
+            people = [Person(configs[name], daemon.url, tokens[name]) for name in ("admin", "developer", "stranger")]
             judge_refusals(case, cluster, folder, people)
             judge_record(case, cluster, folder, people[1], truth, daemon)
             judge_interrupted(case, cluster, folder, people[1])

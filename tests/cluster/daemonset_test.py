@@ -37,6 +37,7 @@ class AgentPod(Daemon):
         self.pod = one
         self.url = f"http://127.0.0.1:{Proxy((one['status']['podIP'], 7070)).port}"
         self.store = store
+        self.token = "admin-token"
 
     @property
     def name(self):

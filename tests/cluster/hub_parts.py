@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -98,11 +99,13 @@ def row(meta, state="Running", generation=None, pods=2, **more):
 
 
 class Hub:
-    """A firetower-hub with its own port and log. Use it in a `with`."""
+    """A firetower-hub with its own port and log. Use it in a `with`. `authority`: a file, with which it is asked by TLS."""
 
-    def __init__(self, config, identity, *flags):
+    def __init__(self, config, identity, *flags, authority=None):
         self.identity = identity
         self.port = free_port()
+        self.url = f"{'https' if authority else 'http'}://127.0.0.1:{self.port}"
+        self.context = ssl.create_default_context(cafile=authority) if authority else None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="firetower-hub-"))
         self.log_path = self.folder / "log"
         self.command = [str(BIN / "firetower-hub"), "--kubeconfig", str(config), "--identity", identity,
@@ -130,7 +133,7 @@ class Hub:
 
     def answer(self, path):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as reply:
+            with urllib.request.urlopen(f"{self.url}{path}", timeout=5, context=self.context) as reply:
                 return reply.status
         except urllib.error.HTTPError as error:
             return error.code
@@ -139,7 +142,7 @@ class Hub:
 
     def metric(self, name, **labels):
         """The sum of the series that have these labels."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as reply:
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=5, context=self.context) as reply:
             text = reply.read().decode()
         total = 0.0
         for series, value in re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.MULTILINE):

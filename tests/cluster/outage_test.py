@@ -198,7 +198,7 @@ def main():
         policies.write_text(EVERYTHING)
         proxy.close()
         daemon = Daemon("--kubeconfig", account.kubeconfig, "--node-name", "node-1",
-                        "--policy", policies, "--default-frequency-hertz", HERTZ, standalone=False)
+                        "--policy", policies, "--default-frequency-hertz", HERTZ, standalone=False, token=account.file)
         daemon.launch()
         try:
             wait_for(lambda: daemon.answers("/livez"), 20)

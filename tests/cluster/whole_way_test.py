@@ -58,7 +58,7 @@ LOOK_SECONDS = 70
 GAP_SECONDS = 2
 # Objects that Kubernetes makes by itself in a namespace or for a definition, and those of this test in the release's.
 KEPT = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default"), ("APIService", "v1alpha1.firetower.dev"),
-        ("Namespace", SPACE), ("Secret", "bucket"), ("Role", "reader"), ("RoleBinding", "reader")}
+        ("Namespace", SPACE), ("Secret", "bucket"), ("Secret", "own-tls"), ("Role", "reader"), ("RoleBinding", "reader")}
 DEFINITIONS = {("CustomResourceDefinition", f"{kind}.firetower.dev")
                for kind in ("profilingpolicies", "clusterprofilingpolicies", "profilingnodes")}
 # Objects that stay as well: this test's policies, and the agent's report, which is the Node's and goes with it.
@@ -299,16 +299,29 @@ def end_ms(row):
     return row["start_ms"] + 1000 * row["seconds"]
 
 
+def make_certificate(cluster):
+    """Makes the Secret own-tls."""
+    files = {kind: cluster.folder / f"own.{kind}" for kind in ("crt", "key")}
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
+        "/CN=own", "-addext", "subjectAltName=DNS:localhost", "-keyout", files["key"], "-out", files["crt"])
+    cluster.kubectl("-n", SPACE, "create", "secret", "tls", "own-tls", f"--cert={files['crt']}", f"--key={files['key']}")
+
+
 def judge_upgrade(way):
+    """To another option and to TLS, which kubectl firetower and the probes take up by themselves."""
     case, cluster = way.case, way.cluster
+    make_certificate(cluster)
     listed, agent = way.windows(), ready(cluster, AGENT)
     spent, before = way.spent(), time.time()
     told = way.helm.run("upgrade", SPACE, CHART, "--reset-then-reuse-values", "--namespace", SPACE, "--set",
-                        "agent.options.log-format=json", "--wait", "--timeout", "120s").stdout
+                        "agent.options.log-format=json,tls.agent.secret=own-tls,tls.hub.secret=own-tls", "--wait", "--timeout", "120s").stdout
     case.check("upgraded where the label is, the notes warn of nothing", "WARNING" not in told)
     fresh = next(iter(wait_for(lambda: ready(cluster, AGENT) - agent, 90)))
     log = cluster.kubectl("-n", SPACE, "logs", fresh, "--tail=3")
     case.check("another agent runs, with the new option", log.startswith("{"), log[:100])
+    names = {port["name"] for one in cluster.pods(SPACE) for port in one["spec"]["containers"][0]["ports"]
+             if one["status"]["phase"] == "Running" and "deletionTimestamp" not in one["metadata"]}
+    case.check("agent and hubs speak TLS", names == {"https"}, names)
     old = run_of(listed[-1])
     rows = windows_of_both(way, old)
     answered = {row["id"]: row["value"] for row in rows}

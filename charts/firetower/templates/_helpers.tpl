@@ -26,6 +26,11 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- range $part, $tls := .Values.tls -}}
+{{- if and $tls.secret $tls.volume -}}
+{{- fail (printf "\n\ntls.%s.secret=%s and tls.%s.volume both say where the certificate is: one of them alone would count. Leave one out." $part $tls.secret $part) -}}
+{{- end -}}
+{{- end -}}
 {{- $keys := "(access|secret)-key-file" -}}
 {{- range list (list "store.secret.name" .Values.store.secret.name $keys) (list "hub.storeSecret.name" .Values.hub.storeSecret.name $keys) (list "store.ca.secret" .Values.store.ca.secret "ca-file") -}}
 {{- $named := regexFind (printf "[?&]%s=" (index . 2)) ($.Values.store.url | default "") -}}
@@ -35,12 +40,14 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Annotations of pods, called with a dict of the root and those: a PodMonitor finds pods by itself, and who reads these too */}}
+{{/* Annotations of pods, called with a dict of the root, those, and their port's name: a PodMonitor finds pods by itself, and who reads these too */}}
 {{/* would scrape them twice. */}}
 {{- define "firetower.podAnnotations" -}}
 {{- $annotations := .annotations | default dict -}}
 {{- if .root.Values.monitoring.podMonitor.enabled -}}
 {{- $annotations = omit $annotations "prometheus.io/scrape" "prometheus.io/port" -}}
+{{- else if and (eq .port "https") (hasKey $annotations "prometheus.io/scrape") -}}
+{{- $annotations = merge (dict) $annotations (dict "prometheus.io/scheme" "https") -}}
 {{- end -}}
 {{- with $annotations -}}
 {{- toYaml . -}}
@@ -127,7 +134,61 @@
   {{- toYaml . | nindent 2 }}
   {{- end }}
   ports:
-  - port: http
+  - port: {{ include "firetower.port" . }}
+{{- end -}}
+
+{{/* TLS of a server, called with a dict of its part of `tls` and the files' mode. Its port is called after what it speaks: */}}
+{{/* `firetower` knows by the name how a hub is asked. */}}
+{{- define "firetower.port" -}}
+{{- if or .tls.secret .tls.volume }}https{{ else }}http{{ end -}}
+{{- end -}}
+
+{{- define "firetower.tlsArguments" -}}
+{{- if eq (include "firetower.port" .) "https" }}
+- --tls-cert-file=/etc/firetower/tls/tls.crt
+- --tls-private-key-file=/etc/firetower/tls/tls.key
+{{- end }}
+{{- end -}}
+
+{{- define "firetower.tlsMount" -}}
+{{- if eq (include "firetower.port" .) "https" }}
+- name: tls
+  mountPath: /etc/firetower/tls
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "firetower.tlsVolume" -}}
+{{- if .tls.secret }}
+- name: tls
+  secret:
+    secretName: {{ .tls.secret | quote }}
+    defaultMode: {{ .mode }}
+{{- else if .tls.volume }}
+- name: tls
+  {{- toYaml .tls.volume | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* A probe's question, called with a list of its path and the port's name; the kubelet verifies no certificate. */}}
+{{- define "firetower.probe" -}}
+httpGet:
+  path: {{ index . 0 }}
+  port: {{ index . 1 }}
+  {{- if eq (index . 1) "https" }}
+  scheme: HTTPS
+  {{- end }}
+{{- end -}}
+
+{{/* How a PodMonitor asks; called with a dict of the root and the server's part of `tls`. */}}
+{{- define "firetower.scrapeScheme" -}}
+{{- if eq (include "firetower.port" .) "https" -}}
+scheme: https
+{{- with .root.Values.monitoring.podMonitor.tlsConfig }}
+tlsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* What Prometheus takes of a target, as a PodMonitor says it. */}}

@@ -21,21 +21,29 @@ rule_files: [{rules}]
 scrape_configs:
 {jobs}"""
 # Job as the page on dashboards wants it: the labels that the target gives stay.
-JOB = '- {{job_name: {name}, honor_labels: true, static_configs: [{{targets: {targets}}}]}}\n'
+JOB = '- {{job_name: {name}, honor_labels: true, static_configs: [{{targets: {targets}}}]{more}}}\n'
 
 
 class Prometheus:
     """Scrapes each of `targets`, a job's name to its ports, by the rules of `rules`. Use it in a `with`. `past`: what it has
-    from the start, as OpenMetrics with times; `flags`: more of its own."""
+    from the start, as OpenMetrics with times; `flags`: more of its own; `jobs`: more of a job's configuration, by its name."""
 
-    def __init__(self, targets, rules, past="", flags=()):
+    def __init__(self, targets, rules, past="", flags=(), jobs=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="firetower-prometheus-"))
         self.port = free_port()
-        jobs = "".join(
-            JOB.format(name=name, targets=json.dumps([f"127.0.0.1:{port}" for port in ports]))
+        more = {
+            name: "".join(f", {key}: {json.dumps(value)}" for key, value in one.items())
+            for name, one in (jobs or {}).items()
+        }
+        told = "".join(
+            JOB.format(
+                name=name,
+                targets=json.dumps([f"127.0.0.1:{port}" for port in ports]),
+                more=more.get(name, ""),
+            )
             for name, ports in targets.items()
         )
-        config = CONFIG.format(rules=", ".join(json.dumps(str(path)) for path in rules), jobs=jobs)
+        config = CONFIG.format(rules=", ".join(json.dumps(str(path)) for path in rules), jobs=told)
         # The thresholds' times are of minutes, and so are the rules' ranges: nothing else of them matters here.
         (self.folder / "prometheus.yml").write_text(config, encoding="utf-8")
         self.past, self.flags = past, flags

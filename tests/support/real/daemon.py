@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -29,18 +30,21 @@ def free_port():
 
 
 class Daemon:
-    """A firetowerd of its own, with its own port, store and log. Use it in a `with`."""
+    """A firetowerd of its own, with its own port, store and log. Use it in a `with`. In a cluster it is asked with `token`,
+    the administrator's by default; a path is that of a file with one. `authority`: a file, with which it is asked by TLS."""
 
     def __init__(self, *flags, window_seconds=10, slice_milliseconds=500, prefix=(), work=None, ready_seconds=60,
-                 store_url=None, standalone=True):
+                 store_url=None, standalone=True, token="admin-token", authority=None):
         self.work = pathlib.Path(work or tempfile.mkdtemp(prefix="firetower-e2e-"))
         self.owns_work = work is None
         self.store = self.work / "store"
         self.store.mkdir(parents=True, exist_ok=True)
         self.log_path = self.work / "firetowerd.log"
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if authority else 'http'}://127.0.0.1:{self.port}"
+        self.context = ssl.create_default_context(cafile=authority) if authority else None
         self.ready_seconds = ready_seconds
+        self.token = "" if standalone else token
         self.process = None
         self.command = [*map(str, prefix), str(BIN / "firetowerd"), f"--standalone={str(standalone).lower()}",
                         "--listen", f"127.0.0.1:{self.port}", "--store", store_url or f"file://{self.store}",
@@ -69,8 +73,13 @@ class Daemon:
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return False
 
+    def bearer(self):
+        return self.token.read_text() if isinstance(self.token, pathlib.Path) else self.token
+
     def fetch(self, path, timeout=30):
-        with urllib.request.urlopen(self.url + path, timeout=timeout) as answer:
+        headers = {"Authorization": f"Bearer {self.bearer()}"} if self.token else {}
+        request = urllib.request.Request(self.url + path, headers=headers)
+        with urllib.request.urlopen(request, timeout=timeout, context=getattr(self, "context", None)) as answer:
             return answer.read()
 
     def metrics(self):
@@ -91,7 +100,8 @@ class Daemon:
 
     def cli(self, *arguments, check=True, text=True):
         done = subprocess.run([str(BIN / "firetower"), "--server", self.url, *arguments],
-                              capture_output=True, text=text, timeout=60)
+                              capture_output=True, text=text, timeout=60,
+                              env={**os.environ, "FIRETOWER_TOKEN": self.bearer()})
         if check and done.returncode != 0:
             raise RuntimeError(f"firetower {arguments} left with {done.returncode}: {done.stderr}")
         return done

@@ -77,6 +77,9 @@ TEST(HubConfig, SaysWhatIsWrongAndWhatIsAllowed) {
   for (const char* age : {"59m", "3651d", "soon", "-1h"})
     EXPECT_THAT(message({"--retention-long", age}), HasSubstr("1h to 3650d, 0 for ever"));
   EXPECT_THAT(message({"--cluster=a/b"}), HasSubstr("letters, digits"));
+  for (const char* flag : {"--tls-cert-file=/a", "--tls-private-key-file=/a"})
+    EXPECT_THAT(message({flag}), HasSubstr("one is given without the other"));
+  EXPECT_EQ(message({"--tls-cert-file=/a", "--tls-private-key-file=/a"}), "taken");
   EXPECT_THAT(message({"--print-lifecycle-rule"}), HasSubstr("'print-lifecycle-rules'"));
 }
 
@@ -89,8 +92,9 @@ TEST(HubConfig, DoesNotRepeatAStoreThatItRefuses) {
 
 TEST(HubConfig, HelpNamesEveryFlag) {
   for (const char* flag :
-       {"--kubeconfig FILE", "--listen", "--store URL", "--retention-short", "--lease-namespace",
-        "--lease-name", "--identity", "--log-level", "--log-format", "--print-lifecycle-rules"})
+       {"--kubeconfig FILE", "--listen", "--tls-cert-file", "--tls-private-key-file", "--store URL",
+        "--retention-short", "--lease-namespace", "--lease-name", "--identity", "--log-level",
+        "--log-format", "--print-lifecycle-rules"})
     EXPECT_THAT(HelpText(), HasSubstr(flag));
 }
 

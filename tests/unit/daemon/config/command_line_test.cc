@@ -153,6 +153,11 @@ TEST(CommandLine, ChecksWhatSpansOptions) {
   EXPECT_THAT(ErrorOf({"--slice-milliseconds=7000"}), HasSubstr("does not divide the window"));
   EXPECT_THAT(ErrorOf({"--max-frequency-hertz=50"}), HasSubstr("is above the ceiling of 50"));
   EXPECT_EQ(ErrorOf({"--max-frequency-hertz=50", "--default-frequency-hertz=49"}), "no error");
+  EXPECT_THAT(ErrorOf({"--tls-cert-file=/a"}), HasSubstr("one is given without the other"));
+  EXPECT_THAT(ErrorOf({"--tls-private-key-file=/a"}), HasSubstr("one is given without the other"));
+  EXPECT_EQ(ErrorOf({"--tls-cert-file=/a", "--tls-private-key-file=/a"}), "no error");
+  EXPECT_THAT(ErrorOf({"--metrics-authorize", "--standalone"}), HasSubstr("of a cluster"));
+  EXPECT_EQ(ErrorOf({"--metrics-authorize"}), "no error");
 }
 
 }  // namespace

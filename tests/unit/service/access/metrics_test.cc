@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "service/access/kube_authorizer.h"
 #include "query/api.h"
+#include "service/access/kube_authorizer.h"
 #include "store/access/served_store.h"
 #include "tests/support/k8s/recording_api_server.h"
 #include "tests/support/memory_store.h"
@@ -24,7 +24,10 @@ constexpr const char* kNobody = R"({"status":{"user":{}}})";
 constexpr const char* kYes = R"({"status":{"allowed":true}})";
 constexpr const char* kNo = R"({"status":{"allowed":false}})";
 
-class Program : public query::LiveSource, public query::MetricsSource, public query::DoctorSource, public query::ReadySource {
+class Program : public query::LiveSource,
+                public query::MetricsSource,
+                public query::DoctorSource,
+                public query::ReadySource {
  public:
   std::vector<store::OpenProfile> OpenProfiles() const override { return {}; }
   Page Render(std::string_view) const override { return {"text/plain", "up 1\n"}; }
@@ -50,14 +53,14 @@ class MetricsTest : public ::testing::Test {
   firetower::testing::MemoryStore memory_;
   store::ServedStore store_{memory_};
   query::Api api_{query::ApiParts{.store = {store_},
-                    .live = program_,
-                    .metrics = program_,
-                    .doctor = program_,
-                    .ready = program_,
-                    .authorizer = authorizer_,
-                    .clock = clock_,
-                    .admission = {.strangers = 2},
-                    .authorize_metrics = true}};
+                                  .live = program_,
+                                  .metrics = program_,
+                                  .doctor = program_,
+                                  .ready = program_,
+                                  .authorizer = authorizer_,
+                                  .clock = clock_,
+                                  .admission = {.strangers = 2},
+                                  .authorize_metrics = true}};
 };
 
 TEST_F(MetricsTest, AskForATokenAndProbesDoNot) {
