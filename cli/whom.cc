@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "cli/cluster/hub.h"
 #include "cli/http/direct.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::string_view kDefaultServer = "http://127.0.0.1:7070";
 constexpr std::string_view kHubNamespace = "firetower";
+// A server takes no longer ones.
+constexpr size_t kMaxTokenBytes = 16 << 10;
 
 Failure Wrong(const Args& args, const std::string& program, std::string why) {
   return UsageFailure(Error(ErrorCode::kInvalid, std::move(why)), program, args.command->name);
@@ -41,12 +44,20 @@ bool AsksHub(const Args& args, const std::string& program, const std::string& se
 Outcome<std::string> TokenOf(const Args& args, const std::string& program,
                              const Environment& environment) {
   std::string token = args.Has("token") ? args.Get("token") : environment("FIRETOWER_TOKEN");
+  const std::string path = environment("FIRETOWER_TOKEN_FILE");
+  if (token.empty() && !path.empty()) {
+    Result<std::string> read = ReadFile(path, kMaxTokenBytes).Context("FIRETOWER_TOKEN_FILE");
+    if (!read) return Wrong(args, program, read.error().message());
+    token = *std::move(read);
+  }
   while (token.ends_with('\n')) token.pop_back();
   if (std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; }))
     return token;
   return Wrong(args, program,
                fmt::format("{} holds a blank or a character that is no ASCII",
-                           args.Has("token") ? "--token" : "FIRETOWER_TOKEN"));
+                           args.Has("token")                         ? "--token"
+                           : !environment("FIRETOWER_TOKEN").empty() ? "FIRETOWER_TOKEN"
+                                                                     : path));
 }
 
 }  // namespace

@@ -107,8 +107,11 @@ export FIRETOWER_TOKEN="$(kubectl create token reader -n shop)"
 kubectl firetower top -n shop
 ```
 
-`--token` does the same, but others on the machine can read arguments. With `--server` only a token
-that was given so is sent, never the kubeconfig's.
+`--token` does the same, but others on the machine can read arguments; `$FIRETOWER_TOKEN_FILE` names
+a file that holds one. With `--server` only a token that was given so is sent, never the
+kubeconfig's. An agent of a cluster asks for a token as the hub does. In a shell of its pod
+(`kubectl exec`) both variables that this takes are set: whoever may read the pod's own token may
+read what is profiled on its node.
 
 Of a cluster, questions are about the namespace of `-n`, else the context's, else `default`, as
 kubectl's are; `-A` asks about all of them and the hosts. A selector that speaks of `namespace` is

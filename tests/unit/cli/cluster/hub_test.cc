@@ -409,6 +409,27 @@ TEST_F(HubTest, ATokenOfTheKubeconfigGoesToNoServer) {
   EXPECT_THAT(seen, Not(HasSubstr("secret")));
 }
 
+// The shell of an agent's pod has such a file.
+TEST_F(HubTest, ATokenMayStandInAFile) {
+  const std::string path = ::testing::TempDir() + "/cli-token";
+  ASSERT_TRUE(WriteFileAtomic(path, "from-file\n"));
+  std::vector<std::string> seen;
+  k8s::FakeHttpServer server([&](k8s::FakePeer& peer, const std::string& request) {
+    seen.push_back(request);
+    return peer.Reply("500 X", "");
+  });
+  RunOptions options;
+  options.environment = {"FIRETOWER_TOKEN_FILE=" + path};
+  const std::string url = fmt::format("http://127.0.0.1:{}", server.port());
+  (void)Run({"types", "--server", url}, options);
+  (void)Run({"types", "--server", url, "--token", "mine"}, options);
+  ASSERT_THAT(seen, SizeIs(2));
+  EXPECT_THAT(seen[0], HasSubstr("Authorization: Bearer from-file\r\n"));
+  EXPECT_THAT(seen[1], HasSubstr("Authorization: Bearer mine\r\n"));
+  options.environment = {"FIRETOWER_TOKEN_FILE=/no/such/token"};
+  EXPECT_THAT(Run({"types", "--server", url}, options).err, HasSubstr("/no/such/token"));
+}
+
 // The fake knows no namespaces.
 TEST_F(HubTest, DoctorHasTheClustersChecksBeforeTheHubs) {
   const Ran ran = Run({"doctor", "--context", "c"});
