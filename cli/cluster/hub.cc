@@ -12,6 +12,7 @@
 #include "cli/cluster/condition.h"
 #include "k8s/client/http_session.h"
 #include "k8s/client/pod_port.h"
+#include "k8s/client/tls_stream.h"
 #include "k8s/watch/object_meta.h"
 
 namespace firetower::cli {
@@ -20,20 +21,24 @@ namespace {
 // One pod that hangs leaves time for another.
 constexpr int64_t kOpenTimeoutNs = 10 * kNsPerSecond;
 
-uint16_t PortOf(const k8s::Node& pod) {
+// Sets the port, and whether TLS is spoken there, by the name of the container's port.
+void ReadPort(const k8s::Node& pod, HubPod& found) {
   const k8s::Node* spec = pod.Find("spec");
   const k8s::Node* containers = spec == nullptr ? nullptr : spec->Find("containers");
-  if (containers == nullptr) return kHubPort;
+  if (containers == nullptr) return;
   for (const k8s::Node& container : containers->items) {
     const k8s::Node* ports = container.Find("ports");
     if (ports == nullptr) continue;
     for (const k8s::Node& port : ports->items) {
       const int64_t number = k8s::IntegerAt(port, {"containerPort"});
-      if (k8s::TextAt(port, {"name"}) == kHubPortName && number > 0 && number <= UINT16_MAX)
-        return static_cast<uint16_t>(number);
+      const std::string_view name = k8s::TextAt(port, {"name"});
+      if ((name != kHubPortName && name != kHubTlsPortName) || number <= 0 || number > UINT16_MAX)
+        continue;
+      found.port = static_cast<uint16_t>(number);
+      found.tls = name == kHubTlsPortName;
+      return;
     }
   }
-  return kHubPort;
 }
 
 // The whole body of one answer.
@@ -147,7 +152,14 @@ class HubTransport : public HttpTransport {
                                  namespace_name_)};
     }
     if (!port) return CannotReach(port.error());
-    session_ = std::make_unique<k8s::HttpSession>("firetower-hub", pod.port, *std::move(port),
+    std::unique_ptr<k8s::ByteStream> stream = *std::move(port);
+    if (pod.tls) {
+      Result<std::unique_ptr<k8s::ByteStream>> tls =
+          k8s::OpenTlsStream(std::move(stream), limit_ns);
+      if (!tls) return CannotReach(tls.error());
+      stream = *std::move(tls);
+    }
+    session_ = std::make_unique<k8s::HttpSession>("firetower-hub", pod.port, std::move(stream),
                                                   timeout_ns_);
     return ExitCode::kOk;
   }
@@ -219,7 +231,9 @@ std::vector<HubPod> HubPodsOf(const std::vector<k8s::Node>& pods) {
     const std::string_view name = k8s::TextAt(pod, {"metadata", "name"});
     // It becomes a part of a path.
     if (!runs || !IsObjectName(name)) continue;
-    found.push_back({std::string(name), PortOf(pod), ConditionOf(pod, "Ready").status == "True"});
+    found.push_back(
+        {.name = std::string(name), .ready = ConditionOf(pod, "Ready").status == "True"});
+    ReadPort(pod, found.back());
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const HubPod& a, const HubPod& b) { return a.ready && !b.ready; });

@@ -16,12 +16,14 @@ namespace firetower::cli {
 // As k8s/manifests/hub.yaml labels the hub's pods and calls their port.
 inline constexpr std::string_view kHubLabel = "app.kubernetes.io/name=firetower-hub";
 inline constexpr std::string_view kHubPortName = "http";
-inline constexpr uint16_t kHubPort = 7080;  // of a pod that does not name it
+inline constexpr std::string_view kHubTlsPortName = "https";  // of a hub that speaks TLS
+inline constexpr uint16_t kHubPort = 7080;                    // of a pod that does not name it
 
 struct HubPod {
   std::string name;
   uint16_t port = kHubPort;
   bool ready = false;
+  bool tls = false;
 
   bool operator==(const HubPod&) const = default;
 };

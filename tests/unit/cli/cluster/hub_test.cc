@@ -301,13 +301,16 @@ TEST_F(HubTest, LooksForPodsThatRunAndForTheirPort) {
                     R"({"name":"debug","containerPort":1},{"name":"http","containerPort":81}]}]},)"
                     R"("status":{"phase":"Running","conditions":[{"type":"Ready",)"
                     R"("status":"True"}]}})"),
+        std::string(R"({"metadata":{"name":"tls"},"spec":{"containers":[{"ports":[)"
+                    R"({"name":"https","containerPort":82}]}]},"status":{"phase":"Running"}})"),
         std::string(R"({"metadata":{"name":"new"},"status":{"phase":"Pending"}})"),
         std::string(R"({"metadata":{"name":"../x"},"status":{"phase":"Running"}})")}) {
     k8s::FieldSet all;
     for (const char* key : {"metadata", "spec", "status"}) all.Keep({key});
     pods.push_back(k8s::ParseObject(json, all).value());
   }
-  EXPECT_THAT(HubPodsOf(pods), ElementsAre(HubPod{"other", 81, true}, HubPod{"late", 7080, false}));
+  EXPECT_THAT(HubPodsOf(pods), ElementsAre(HubPod{"other", 81, true}, HubPod{"late", 7080, false},
+                                           HubPod{"tls", 82, false, true}));
 }
 
 TEST_F(HubTest, SaysWhatIsMissingOnTheWay) {
