@@ -3,6 +3,13 @@
 
 namespace firetower::net {
 
+std::string_view HttpResponse::Header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
 HttpResponse PlainError(int status, std::string_view message) {
   HttpResponse response;
   response.status = status;

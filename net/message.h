@@ -10,7 +10,8 @@
 
 namespace firetower::net {
 
-using NamedValues = std::vector<std::pair<std::string, std::string>>;
+using NamedValue = std::pair<std::string, std::string>;
+using NamedValues = std::vector<NamedValue>;
 
 // One request as a handler sees it.
 struct HttpRequest {
@@ -31,13 +32,18 @@ struct HttpRequest {
   std::stop_token gone = {};
 };
 
+// A response, as a handler gives it and as a client gets it.
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
-  std::string body;
-  NamedValues headers;
+  NamedValues headers = {};  // of a client's: all of them, with names in lower case
+  std::string body = {};
   // The path pattern that answered, for metrics: a string literal, "" when no route fits.
-  std::string_view route;
+  std::string_view route = {};
+
+  bool ok() const { return status >= 200 && status < 300; }
+  // The first value, "" for none. `name` in lower case.
+  std::string_view Header(std::string_view name) const;
 };
 
 // Called from several threads at once. What it throws becomes a 500.

@@ -11,12 +11,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/byte_source.h"
+#include "base/call_limits.h"
 #include "base/result.h"
 
 namespace firetower::store {
@@ -31,23 +32,8 @@ struct ObjectTail {
   uint64_t object_size = 0;  // of all of it
 };
 
-// When a call has to end without its result: kUnavailable says which of the two it was.
-struct CallLimits {
-  static constexpr int64_t kNoDeadline = INT64_MAX;
-
-  std::stop_token stop = {};
-  int64_t deadline_ns = kNoDeadline;  // on the monotonic clock
-};
-
-// Bytes that need not be in memory all at once. They stay the same while a Put reads them, which it
-// may do more than once.
-class ObjectSource {
- public:
-  virtual ~ObjectSource() = default;
-  virtual uint64_t size() const = 0;
-  // Fills `out`; [offset, offset + out.size()) lies within size().
-  virtual Status ReadAt(uint64_t offset, std::span<std::byte> out) const = 0;
-};
+using firetower::CallLimits;
+using ObjectSource = ByteSource;
 
 // Implementations may be used by several threads at once.
 class ObjectStore {

@@ -30,8 +30,8 @@ Result<std::string> ReadLine(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<store::s3::HttpHeader>> ReadCredentials(const PushTarget& target) {
-  std::vector<store::s3::HttpHeader> headers;
+Result<net::NamedValues> ReadCredentials(const PushTarget& target) {
+  net::NamedValues headers;
   if (!target.tenant.empty()) headers.push_back({"X-Scope-OrgID", target.tenant});
   if (!target.token_file.empty()) {
     ASSIGN_OR_RETURN(const std::string token, ReadLine(target.token_file));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/s3/http/curl_transport.h"
+#include "net/client/curl_client.h"
 
 namespace firetower::daemon {
 namespace {
@@ -32,8 +32,8 @@ Result<std::unique_ptr<PushSide>> PushSide::Open(const PushOptions& options,
   pusher.spread_ns = std::min(options.window_ns / 2, kMaxSpreadNs);
   for (const std::string& url : options.urls) {
     ASSIGN_OR_RETURN(PushTarget target, ParsePushTarget(url));
-    ASSIGN_OR_RETURN(std::unique_ptr<store::s3::CurlTransport> transport,
-                     store::s3::CurlTransport::Create(target.transport).Context(target.name));
+    ASSIGN_OR_RETURN(std::unique_ptr<net::CurlClient> transport,
+                     net::CurlClient::Create(target.transport).Context(target.name));
     std::unique_ptr<PushProtocol> protocol = ProtocolOf(target.kind, options.cluster);
     side->pushers_.push_back(std::make_unique<Pusher>(std::move(target), std::move(protocol),
                                                       std::move(transport), registry, clock,

@@ -25,7 +25,7 @@ store::BundleIndex IndexOf(const std::string& bundle) {
 }  // namespace
 
 Pusher::Pusher(PushTarget target, std::unique_ptr<PushProtocol> protocol,
-               std::unique_ptr<store::s3::HttpTransport> transport, MetricsRegistry& registry,
+               std::unique_ptr<net::HttpClient> transport, MetricsRegistry& registry,
                const Clock& clock, store::s3::Pause& pause, const PusherOptions& options)
     : target_(std::move(target)),
       protocol_(std::move(protocol)),
@@ -198,9 +198,9 @@ Pusher::Request Pusher::MakeRequest(Queued& queued, const store::BundleIndex& in
 }
 
 PushAnswer Pusher::Send(const Request& request, int tries) {
-  Result<std::vector<store::s3::HttpHeader>> headers = ReadCredentials(target_);
+  Result<net::NamedValues> headers = ReadCredentials(target_);
   if (!headers) return {.verdict = PushVerdict::kLater, .reason = headers.error().message()};
-  store::s3::HttpRequest http;
+  net::ClientRequest http;
   http.method = "POST";
   http.url = target_.url;
   http.headers = protocol_->headers();
@@ -208,7 +208,7 @@ PushAnswer Pusher::Send(const Request& request, int tries) {
   http.body = request.body;
   http.max_response_bytes = kMaxAnswerBytes;
   const int64_t deadline_ns = clock_.MonotonicNs() + target_.timeout_seconds * kNsPerSecond;
-  const Result<store::s3::HttpResponse> response =
+  const Result<net::HttpResponse> response =
       transport_->Send(http, {.stop = abort_.get_token(), .deadline_ns = deadline_ns});
   if (!response) return {.verdict = PushVerdict::kLater, .reason = response.error().message()};
   return protocol_->Judge(*response, tries, clock_.WallNs());

@@ -18,8 +18,8 @@
 #include "daemon/metrics/metrics_registry.h"
 #include "daemon/push/protocol/protocol.h"
 #include "daemon/push/target.h"
+#include "net/client/http_client.h"
 #include "store/bundle.h"
-#include "store/s3/http/http.h"
 #include "store/s3/http/pause.h"
 
 namespace firetower::daemon {
@@ -46,8 +46,8 @@ class Pusher {
  public:
   // What is referred to outlives this.
   Pusher(PushTarget target, std::unique_ptr<PushProtocol> protocol,
-         std::unique_ptr<store::s3::HttpTransport> transport, MetricsRegistry& registry,
-         const Clock& clock, store::s3::Pause& pause, const PusherOptions& options);
+         std::unique_ptr<net::HttpClient> transport, MetricsRegistry& registry, const Clock& clock,
+         store::s3::Pause& pause, const PusherOptions& options);
   ~Pusher();
 
   void Start();
@@ -101,7 +101,7 @@ class Pusher {
 
   const PushTarget target_;
   const std::unique_ptr<PushProtocol> protocol_;
-  const std::unique_ptr<store::s3::HttpTransport> transport_;
+  const std::unique_ptr<net::HttpClient> transport_;
   MetricsRegistry& registry_;
   const Clock& clock_;
   store::s3::Pause& pause_;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/text/url_options.h"
 #include "base/units.h"
+#include "net/url.h"
 
 namespace firetower::daemon {
 namespace {
@@ -38,25 +39,6 @@ bool IsAlphanumeric(char c) {
 bool AreAll(std::string_view text, std::string_view others) {
   return std::ranges::all_of(
       text, [&](char c) { return IsAlphanumeric(c) || others.find(c) != std::string_view::npos; });
-}
-
-Status CheckServer(std::string_view host_and_port) {
-  if (host_and_port.find('@') != std::string_view::npos) {
-    return Invalid(
-        "a user or password in a URL is seen by all who see the URL: name a file that "
-        "holds it, with basic-auth-file or token-file");
-  }
-  if (host_and_port.empty() || !AreAll(host_and_port, "-._:[]"))
-    return Invalid("behind :// HOST or HOST:PORT must follow");
-  return OkStatus();
-}
-
-// Of requests, from that of the URL.
-Result<std::string> PathOf(PushKind kind, std::string_view path) {
-  if (!AreAll(path, "/-._~%+=:")) return Invalid("the path holds a character that it may not hold");
-  while (path.ends_with('/')) path.remove_suffix(1);
-  if (kind == PushKind::kPyroscope) return std::string(path) + std::string(kPyroscopePath);
-  return std::string(path.empty() ? kOtlpPath : path);
 }
 
 Status SetFile(std::string_view name, std::string value, std::string* field) {
@@ -126,10 +108,12 @@ Result<PushTarget> ParsePushTarget(std::string_view text) {
   std::string_view rest = text.substr(scheme->prefix.size());
   const std::string_view place = rest.substr(0, rest.find('?'));
   rest.remove_prefix(std::min(place.size() + 1, rest.size()));
-  const size_t slash = std::min(place.find('/'), place.size());
-  RETURN_IF_ERROR(CheckServer(place.substr(0, slash)));
-  ASSIGN_OR_RETURN(const std::string path, PathOf(scheme->kind, place.substr(slash)));
-  target.url = fmt::format("{}{}{}", scheme->http, place.substr(0, slash), path);
+  Result<net::Url> url = net::ParseUrl(std::string(scheme->http).append(place));
+  if (!url) return Invalid("behind :// HOST or HOST:PORT must follow: " + url.error().message());
+  std::string_view path = url->path;
+  if (scheme->kind == PushKind::kOtlp && path.empty()) path = kOtlpPath;
+  target.url = fmt::format("{}{}{}{}", scheme->http, place.substr(0, place.find('/')), path,
+                           scheme->kind == PushKind::kPyroscope ? kPyroscopePath : "");
   RETURN_IF_ERROR(SetOptions(rest, &target));
   return target;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "store/s3/http/curl_transport.h"
+#include "net/client/http_client.h"
 
 namespace firetower::daemon {
 
@@ -24,7 +24,7 @@ struct PushTarget {
   std::string token_file = {};  // holds a bearer token; empty: none
   std::string basic_auth_file = {};  // holds user:password; empty: none
   int64_t timeout_seconds = 10;      // of one request
-  store::s3::TransportOptions transport = {};
+  net::ClientOptions transport = {};
 };
 
 inline constexpr size_t kMaxPushTargets = 4;

@@ -9,9 +9,6 @@
 
 namespace firetower::store {
 
-// kUnavailable when `limits` say that it is over.
-Status CheckLimits(const CallLimits& limits, const Clock& clock = Clock::System());
-
 // A store whose calls begin only while its limits allow: what ObjectStore::Limited gives for stores
 // whose single calls are short.
 class LimitedStore final : public WrappingStore<LimitedStore> {

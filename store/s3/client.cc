@@ -64,7 +64,7 @@ ClientCounts Client::counts() const {
           .received_bytes = received_bytes_};
 }
 
-Error Client::ToError(const Call& call, const HttpResponse& response) const {
+Error Client::ToError(const Call& call, const net::HttpResponse& response) const {
   return ToError(call, RefusalOf(response));
 }
 
@@ -72,7 +72,7 @@ Error Client::ToError(const Call& call, const Refusal& refusal) const {
   return refusal.ToError(Name(call), credentials_.Describe());
 }
 
-Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
+Result<net::HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
   const uint64_t bytes = call.body.size() + call.expected_bytes;
   const int64_t seconds =
       config_.timeout_seconds + static_cast<int64_t>(bytes / kSlowBytesPerSecond);
@@ -81,7 +81,7 @@ Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
   Progress progress;
   ASSIGN_OR_RETURN(progress.body_sha256, BodySha256Hex(call.body).Context(Name(call)));
   for (;;) {
-    Result<HttpResponse> response = Try(call, own, &progress);
+    Result<net::HttpResponse> response = Try(call, own, &progress);
     if (!response) {
       if (response.error().code() != ErrorCode::kUnavailable || !CheckLimits(own, clock_)) {
         return response;
@@ -110,14 +110,16 @@ Result<HttpResponse> Client::Send(const Call& call, const CallLimits& limits) {
   }
 }
 
-Result<HttpResponse> Client::Try(const Call& call, const CallLimits& limits, Progress* progress) {
+Result<net::HttpResponse> Client::Try(const Call& call, const CallLimits& limits,
+                                      Progress* progress) {
   ++progress->attempts;
   ASSIGN_OR_RETURN(progress->credentials, credentials_.Get(limits).Context(Name(call)));
-  ASSIGN_OR_RETURN(const HttpRequest request, SignedRequest(call, progress).Context(Name(call)));
+  ASSIGN_OR_RETURN(const net::ClientRequest request,
+                   SignedRequest(call, progress).Context(Name(call)));
   ++requests_;
   sent_bytes_ += call.body.size();
   const int64_t sent_ns = clock_.WallNs();
-  Result<HttpResponse> response = transport_->Send(request, limits);
+  Result<net::HttpResponse> response = transport_->Send(request, limits);
   if (response) {
     received_bytes_ += response->body.size();
     const std::optional<int64_t> server_s = ParseHttpDate(response->Header("date"));
@@ -126,7 +128,10 @@ Result<HttpResponse> Client::Try(const Call& call, const CallLimits& limits, Pro
       skew_told_at_ns_ = clock_.MonotonicNs();
     }
   }
-  return std::move(response.Context(Name(call)));
+  if (response) return response;
+  // Only a file's error has an errno: it is how one tells them apart.
+  return Error(response.error().code(),
+               fmt::format("{}: {}", Name(call), response.error().message()));
 }
 
 int64_t Client::told_skew_ns() const {
@@ -134,17 +139,17 @@ int64_t Client::told_skew_ns() const {
   return clock_.MonotonicNs() - skew_told_at_ns_ < kKeptNs ? told_skew_ns_.load() : 0;
 }
 
-Result<HttpRequest> Client::SignedRequest(const Call& call, Progress* progress) {
+Result<net::ClientRequest> Client::SignedRequest(const Call& call, Progress* progress) {
   progress->region = Region();
   const Target target = TargetOf(config_, progress->region, FullKey(call));
   const Credentials& credentials = *progress->credentials;
   const std::string date = AmzDate((clock_.WallNs() + skew_ns_) / kNsPerSecond);
-  HttpRequest request{.method = call.method,
-                      .url = target.Url(),
-                      .headers = call.headers,
-                      .body = call.body,
-                      .max_response_bytes = call.max_response_bytes,
-                      .stall_seconds = call.stall_seconds};
+  net::ClientRequest request{.method = call.method,
+                             .url = target.Url(),
+                             .headers = call.headers,
+                             .body = call.body,
+                             .max_response_bytes = call.max_response_bytes,
+                             .stall_seconds = call.stall_seconds};
   if (!call.query.empty()) request.url += '?' + CanonicalQuery(call.query);
   request.headers.push_back({"Host", target.host});
   request.headers.push_back({"x-amz-content-sha256", progress->body_sha256});
@@ -166,8 +171,7 @@ Result<HttpRequest> Client::SignedRequest(const Call& call, Progress* progress) 
   return request;
 }
 
-Status Client::AddChecksum(const Call& call, Progress* progress,
-                           std::vector<HttpHeader>* headers) const {
+Status Client::AddChecksum(const Call& call, Progress* progress, net::NamedValues* headers) const {
   if (!call.body_is_object) return OkStatus();
   const bool md5 = config_.checksum == Checksum::kMd5 ||
                    (config_.checksum == Checksum::kAuto && needs_checksum_);
@@ -183,7 +187,7 @@ Status Client::AddChecksum(const Call& call, Progress* progress,
   return OkStatus();
 }
 
-bool Client::Learn(const HttpResponse& response, const Refusal& refusal, Progress* progress) {
+bool Client::Learn(const net::HttpResponse& response, const Refusal& refusal, Progress* progress) {
   if (LearnRegion(response, refusal, *progress)) return true;
   if (refusal.Is("RequestTimeTooSkewed")) return LearnTime(response);
   if (SaysExpired(refusal) && !progress->refreshed) {
@@ -199,7 +203,7 @@ bool Client::Learn(const HttpResponse& response, const Refusal& refusal, Progres
 }
 
 // 301 and 307 come with the region in a header, 400 AuthorizationHeaderMalformed in its body.
-bool Client::LearnRegion(const HttpResponse& response, const Refusal& refusal,
+bool Client::LearnRegion(const net::HttpResponse& response, const Refusal& refusal,
                          const Progress& progress) {
   const bool about_region = response.status == 301 || response.status == 307 ||
                             refusal.Is("AuthorizationHeaderMalformed") ||
@@ -217,7 +221,7 @@ bool Client::LearnRegion(const HttpResponse& response, const Refusal& refusal,
   return true;
 }
 
-bool Client::LearnTime(const HttpResponse& response) {
+bool Client::LearnTime(const net::HttpResponse& response) {
   constexpr int64_t kSmallNs = 60 * kNsPerSecond;
   const std::optional<int64_t> server_s = ParseHttpDate(response.Header("date"));
   if (!server_s) return false;

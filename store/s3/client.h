@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "net/client/http_client.h"
 #include "store/s3/config.h"
 #include "store/s3/credentials/cached.h"
-#include "store/s3/http/http.h"
 #include "store/s3/http/pause.h"
 #include "store/s3/http/retry.h"
 #include "store/s3/refusal.h"
@@ -27,8 +27,8 @@ struct Call {
   std::string key = {};  // below the store's prefix; "" with `on_bucket`
   bool on_bucket = false;
   std::vector<QueryParameter> query = {};
-  std::vector<HttpHeader> headers = {};
-  HttpBody body = {};
+  net::NamedValues headers = {};
+  net::HttpBody body = {};
   bool body_is_object = false;  // or a part of one: a checksum may be asked for
   uint64_t max_response_bytes = 64 << 10;
   uint64_t expected_bytes = 0;          // of the answer: time for them is granted
@@ -52,7 +52,7 @@ class Client {
  public:
   struct Parts {
     Config config = {};
-    std::unique_ptr<HttpTransport> transport = {};
+    std::unique_ptr<net::HttpClient> transport = {};
     std::unique_ptr<CredentialsSource> credentials = {};
     const Clock* clock = &Clock::System();
     Pause* pause = &Pause::System();
@@ -65,11 +65,11 @@ class Client {
   // RetryBudget, Retry-After) until the call's time is up: the configured seconds, and what its
   // bytes take at kSlowBytesPerSecond. A refused signature or right is never tried again, but once
   // with new credentials when the old ones had expired.
-  Result<HttpResponse> Send(const Call& call, const CallLimits& limits);
+  Result<net::HttpResponse> Send(const Call& call, const CallLimits& limits);
   static constexpr uint64_t kSlowBytesPerSecond = 64 << 10;
 
   // Turns the response of a call into an error.
-  Error ToError(const Call& call, const HttpResponse& response) const;
+  Error ToError(const Call& call, const net::HttpResponse& response) const;
   Error ToError(const Call& call, const Refusal& refusal) const;
 
   const Config& config() const { return config_; }
@@ -93,20 +93,21 @@ class Client {
 
   std::string Name(const Call& call) const;
   std::string FullKey(const Call& call) const;
-  Result<HttpResponse> Try(const Call& call, const CallLimits& limits, Progress* progress);
-  Result<HttpRequest> SignedRequest(const Call& call, Progress* progress);
-  Status AddChecksum(const Call& call, Progress* progress, std::vector<HttpHeader>* headers) const;
+  Result<net::HttpResponse> Try(const Call& call, const CallLimits& limits, Progress* progress);
+  Result<net::ClientRequest> SignedRequest(const Call& call, Progress* progress);
+  Status AddChecksum(const Call& call, Progress* progress, net::NamedValues* headers) const;
   // Whether the answer told something with which the same call is worth another try at once.
-  bool Learn(const HttpResponse& response, const Refusal& refusal, Progress* progress);
-  bool LearnRegion(const HttpResponse& response, const Refusal& refusal, const Progress& progress);
-  bool LearnTime(const HttpResponse& response);
+  bool Learn(const net::HttpResponse& response, const Refusal& refusal, Progress* progress);
+  bool LearnRegion(const net::HttpResponse& response, const Refusal& refusal,
+                   const Progress& progress);
+  bool LearnTime(const net::HttpResponse& response);
   // OK after a pause when there shall be another try; `failed` otherwise.
   Status BeforeRetry(const Error& failed, std::string_view retry_after, const CallLimits& limits,
                      Progress* progress);
   std::string Region() const;
 
   const Config config_;
-  const std::unique_ptr<HttpTransport> transport_;
+  const std::unique_ptr<net::HttpClient> transport_;
   CachedCredentials credentials_;
   const Clock& clock_;
   Pause& pause_;

@@ -11,6 +11,7 @@
 
 #include "base/text/url_options.h"
 #include "base/units.h"
+#include "net/url.h"
 #include "store/key.h"
 
 namespace firetower::store::s3 {
@@ -40,19 +41,11 @@ Status CheckBucket(std::string_view bucket) {
 // A server's address: scheme, host and perhaps a port. The value is not repeated: it may hold a
 // password that should not be there.
 Result<std::string> CheckServer(std::string_view name, std::string_view text) {
+  const Result<net::Url> url = net::ParseUrl(text);
+  if (!url) return Invalid(name, url.error().message());
+  if (!url->path.empty())
+    return Invalid(name, "must be https://HOST or https://HOST:PORT, without a path");
   while (text.ends_with('/')) text.remove_suffix(1);
-  const bool https = text.starts_with("https://");
-  if (!https && !text.starts_with("http://")) {
-    return Invalid(name, "must begin with https:// or http://");
-  }
-  const std::string_view rest = text.substr(https ? 8 : 7);
-  if (rest.find('@') != std::string_view::npos) {
-    return Invalid(name, "holds a user or a password, which would be seen by all who see the URL");
-  }
-  const bool fits = !rest.empty() && std::ranges::all_of(rest, [](char c) {
-    return IsHostByte(c) || c == ':' || c == '[' || c == ']';
-  });
-  if (!fits) return Invalid(name, "must be https://HOST or https://HOST:PORT, without a path");
   return std::string(text);
 }
 

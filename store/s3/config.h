@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "net/client/http_client.h"
 #include "store/s3/credentials/chain.h"
-#include "store/s3/http/curl_transport.h"
 
 namespace firetower::store::s3 {
 
@@ -26,7 +26,7 @@ struct Config {
   std::string sse_kms_key_id = {};
   int64_t timeout_seconds = 60;  // of a call, besides what its bytes take
   uint64_t part_bytes = 8 << 20;
-  TransportOptions transport = {};
+  net::ClientOptions transport = {};
   CredentialsOptions credentials = {};
 };
 

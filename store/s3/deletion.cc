@@ -16,7 +16,7 @@ namespace firetower::store::s3 {
 namespace {
 
 // The server's own wish, where one is configured; it insists on one of the two.
-HttpHeader ChecksumOf(const Config& config, std::string_view body) {
+net::NamedValue ChecksumOf(const Config& config, std::string_view body) {
   if (config.checksum == Checksum::kCrc32c) return {"x-amz-checksum-crc32c", Crc32cBase64(body)};
   return {"Content-MD5", Md5Base64(body)};
 }
@@ -31,7 +31,7 @@ Error NotTold(std::string_view key) {
 Status Deletion::One(std::string_view key, const CallLimits& limits) {
   RETURN_IF_ERROR(CheckKey(key));
   const Call call{.method = "DELETE", .key = std::string(key)};
-  const Result<HttpResponse> response = client_.Send(call, limits);
+  const Result<net::HttpResponse> response = client_.Send(call, limits);
   if (!response && response.error().code() != ErrorCode::kNotFound) return response.error();
   return OkStatus();
 }
@@ -68,7 +68,7 @@ void Deletion::DeleteSingly(std::span<const std::string> keys, std::span<const s
 }
 
 // A server without that path may say so with a page of its own.
-Error Deletion::NoSuchPath(const Call& call, const HttpResponse& response) const {
+Error Deletion::NoSuchPath(const Call& call, const net::HttpResponse& response) const {
   const Error error = client_.ToError(call, response);
   return RefusalOf(response).body.code.empty() ? Error(ErrorCode::kNotFound, error.message())
                                                : error;
@@ -90,7 +90,7 @@ void Deletion::Batch(std::span<const std::string> keys, std::span<const size_t> 
                   .stall_seconds = client_.config().timeout_seconds,
                   .also_accepted = {404},
                   .answers_xml = true};
-  const Result<HttpResponse> response = client_.Send(call, limits);
+  const Result<net::HttpResponse> response = client_.Send(call, limits);
   std::optional<Error> refused;
   if (!response) refused = response.error();
   if (response && response->status == 404) refused = NoSuchPath(call, *response);

@@ -30,7 +30,7 @@ class Deletion {
   void Batch(std::span<const std::string> keys, std::span<const size_t> some,
              const CallLimits& limits, std::vector<Status>& results);
   // Explains a 404 to a request for several keys.
-  Error NoSuchPath(const Call& call, const HttpResponse& response) const;
+  Error NoSuchPath(const Call& call, const net::HttpResponse& response) const;
   // One after the other, where the server refused them `together` with that code.
   void DeleteSingly(std::span<const std::string> keys, std::span<const size_t> some,
                     ErrorCode together, const CallLimits& limits, std::vector<Status>& results);

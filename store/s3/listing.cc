@@ -44,7 +44,7 @@ Result<ListPage> Listing::AskOnce(const Question& question, const CallLimits& li
       call.query.push_back({"start-after", question.after});
     }
   }
-  ASSIGN_OR_RETURN(const HttpResponse response, client_.Send(call, limits));
+  ASSIGN_OR_RETURN(const net::HttpResponse response, client_.Send(call, limits));
   if (response.ok()) return ParseListPage(response.body);
   const Refusal refusal = RefusalOf(response);
   const bool unknown = refusal.Is("NotImplemented") || refusal.Is("InvalidArgument");

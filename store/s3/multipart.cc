@@ -32,18 +32,18 @@ class Upload {
               .headers = WriteHeaders(client_.config()),
               .answers_xml = true};
     if (HasCrc()) call.headers.push_back({"x-amz-checksum-algorithm", "CRC32C"});
-    ASSIGN_OR_RETURN(const HttpResponse response, client_.Send(call, limits_));
+    ASSIGN_OR_RETURN(const net::HttpResponse response, client_.Send(call, limits_));
     ASSIGN_OR_RETURN(id_, ParseUploadId(response.body).Context(key_));
     return OkStatus();
   }
 
-  Status Send(const HttpBody& bytes) {
+  Status Send(const net::HttpBody& bytes) {
     const Call call{.method = "PUT",
                     .key = key_,
                     .query = {{"partNumber", std::to_string(parts_.size() + 1)}, {"uploadId", id_}},
                     .body = bytes,
                     .body_is_object = true};
-    ASSIGN_OR_RETURN(const HttpResponse response, client_.Send(call, limits_));
+    ASSIGN_OR_RETURN(const net::HttpResponse response, client_.Send(call, limits_));
     UploadedPart part{.etag = std::string(response.Header("etag"))};
     if (part.etag.empty()) {
       return Error(ErrorCode::kUnsupported, key_ + ": the server took a part without an ETag");
@@ -64,7 +64,7 @@ class Upload {
                     .stall_seconds = kCompleteStallSeconds,
                     .also_accepted = {404},
                     .answers_xml = true};
-    ASSIGN_OR_RETURN(const HttpResponse response, client_.Send(call, limits_));
+    ASSIGN_OR_RETURN(const net::HttpResponse response, client_.Send(call, limits_));
     if (response.ok()) return ParseCompleted(response.body).Context(key_);
     if (IsThere(object_bytes)) return OkStatus();
     return client_.ToError(call, response);
@@ -74,7 +74,7 @@ class Upload {
     const Call call{
         .method = "DELETE", .key = key_, .query = {{"uploadId", id_}}, .also_accepted = {404}};
     const CallLimits own{.deadline_ns = client_.clock().MonotonicNs() + kAbortNs};
-    const Result<HttpResponse> aborted = client_.Send(call, own);
+    const Result<net::HttpResponse> aborted = client_.Send(call, own);
     if (!aborted) {
       LOG(kWarn, "an upload's parts stay in the S3 store until its orphans are aborted",
           {{"key", key_}, {"error", aborted.error().message()}});
@@ -87,7 +87,7 @@ class Upload {
   // NoSuchUpload also comes when the answer to an earlier try was lost: then the object is there.
   // What a key names never changes, so that its size tells.
   bool IsThere(uint64_t object_bytes) {
-    const Result<HttpResponse> head = client_.Send({.method = "HEAD", .key = key_}, limits_);
+    const Result<net::HttpResponse> head = client_.Send({.method = "HEAD", .key = key_}, limits_);
     return head && head->Header("content-length") == std::to_string(object_bytes);
   }
 
@@ -100,8 +100,8 @@ class Upload {
 
 }  // namespace
 
-std::vector<HttpHeader> WriteHeaders(const Config& config) {
-  std::vector<HttpHeader> headers;
+net::NamedValues WriteHeaders(const Config& config) {
+  net::NamedValues headers;
   if (!config.sse.empty()) headers.push_back({"x-amz-server-side-encryption", config.sse});
   if (!config.sse_kms_key_id.empty()) {
     headers.push_back({"x-amz-server-side-encryption-aws-kms-key-id", config.sse_kms_key_id});
@@ -115,7 +115,7 @@ uint64_t PartBytes(uint64_t object_bytes, uint64_t configured_bytes) {
   return std::max(configured_bytes, (least + kStep - 1) / kStep * kStep);
 }
 
-Status PutInParts(Client& client, std::string_view key, const HttpBody& object,
+Status PutInParts(Client& client, std::string_view key, const net::HttpBody& object,
                   const CallLimits& limits) {
   Upload upload(client, key, limits);
   RETURN_IF_ERROR(upload.Begin());
@@ -146,7 +146,7 @@ Result<uint64_t> AbortUploads(Client& client, std::string_view prefix, int64_t b
       list.query.push_back({"key-marker", page.next_key});
       list.query.push_back({"upload-id-marker", page.next_upload_id});
     }
-    ASSIGN_OR_RETURN(const HttpResponse response, client.Send(list, limits));
+    ASSIGN_OR_RETURN(const net::HttpResponse response, client.Send(list, limits));
     const std::string last_key = page.next_key + '\0' + page.next_upload_id;
     ASSIGN_OR_RETURN(page, ParsePendingUploads(response.body));
     if (page.truncated && page.next_key + '\0' + page.next_upload_id == last_key) {

@@ -19,7 +19,7 @@ uint64_t PartBytes(uint64_t object_bytes, uint64_t configured_bytes);
 
 // Uploads and completes, one part after the other. When it fails the upload is aborted, for which a
 // few seconds are taken even after `limits` are over, so that its parts are not paid for.
-Status PutInParts(Client& client, std::string_view key, const HttpBody& object,
+Status PutInParts(Client& client, std::string_view key, const net::HttpBody& object,
                   const CallLimits& limits);
 
 // Aborts uploads as ObjectStore::AbortUploads does; `prefix` is below the store's own.
@@ -27,6 +27,6 @@ Result<uint64_t> AbortUploads(Client& client, std::string_view prefix, int64_t b
                               const CallLimits& limits);
 
 // Headers of a PUT and of the start of an upload: server-side encryption.
-std::vector<HttpHeader> WriteHeaders(const Config& config);
+net::NamedValues WriteHeaders(const Config& config);
 
 }  // namespace firetower::store::s3

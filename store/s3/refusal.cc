@@ -112,7 +112,7 @@ Error Refusal::ToError(std::string_view what, std::string_view source) const {
   return {meaning.code, std::move(text)};
 }
 
-Refusal RefusalOf(const HttpResponse& response) {
+Refusal RefusalOf(const net::HttpResponse& response) {
   return {.status = response.status,
           .body = ParseError(response.body),
           .has_body = !response.body.empty()};

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "store/s3/http/http.h"
+#include "net/client/http_client.h"
 #include "store/s3/messages.h"
 
 namespace firetower::store::s3 {
@@ -23,6 +23,6 @@ struct Refusal {
   Error ToError(std::string_view what, std::string_view source) const;
 };
 
-Refusal RefusalOf(const HttpResponse& response);
+Refusal RefusalOf(const net::HttpResponse& response);
 
 }  // namespace firetower::store::s3

@@ -9,10 +9,10 @@
 #include <random>
 #include <utility>
 
+#include "net/client/curl_client.h"
 #include "store/key.h"
 #include "store/s3/credentials/chain.h"
 #include "store/s3/deletion.h"
-#include "store/s3/http/curl_transport.h"
 #include "store/s3/listing.h"
 #include "store/s3/multipart.h"
 
@@ -76,7 +76,7 @@ Result<std::unique_ptr<S3Store>> S3Store::Open(std::string_view url,
                                                const Environment& environment) {
   Client::Parts parts;
   ASSIGN_OR_RETURN(parts.config, ParseUrl(url, environment));
-  ASSIGN_OR_RETURN(parts.transport, CurlTransport::Create(parts.config.transport));
+  ASSIGN_OR_RETURN(parts.transport, net::CurlClient::Create(parts.config.transport));
   ASSIGN_OR_RETURN(parts.credentials, ChooseSource(parts.config.credentials, environment,
                                                    *parts.transport, *parts.clock));
   parts.seed = std::random_device()();
@@ -101,13 +101,13 @@ Status S3Store::Put(std::string_view key, std::string_view bytes) { return PutBo
 Status S3Store::PutFrom(std::string_view key, const ObjectSource& source) {
   // Digested and sent from one reading of the file, where that takes little memory.
   constexpr uint64_t kSmallBytes = 1 << 20;
-  if (source.size() > kSmallBytes) return PutBody(key, HttpBody(source));
+  if (source.size() > kSmallBytes) return PutBody(key, net::HttpBody(source));
   std::string bytes(source.size(), '\0');
   RETURN_IF_ERROR(source.ReadAt(0, std::as_writable_bytes(std::span(bytes))));
   return PutBody(key, bytes);
 }
 
-Status S3Store::PutBody(std::string_view key, const HttpBody& body) {
+Status S3Store::PutBody(std::string_view key, const net::HttpBody& body) {
   RETURN_IF_ERROR(CheckKey(key));
   if (body.size() > kMultipartAboveBytes) {
     return PutInParts(shared_->client, key, body, limits_);
@@ -127,7 +127,7 @@ Result<std::string> S3Store::Get(std::string_view key, uint64_t max_bytes) const
   const Call call{.key = std::string(key),
                   .max_response_bytes = max_bytes,
                   .expected_bytes = std::min(max_bytes, kTimeForBytes)};
-  ASSIGN_OR_RETURN(HttpResponse response, shared_->client.Send(call, limits_));
+  ASSIGN_OR_RETURN(net::HttpResponse response, shared_->client.Send(call, limits_));
   return std::move(response.body);
 }
 
@@ -145,7 +145,7 @@ Result<std::string> S3Store::GetRange(std::string_view key, uint64_t offset,
                   .max_response_bytes = length,
                   .expected_bytes = length,
                   .also_accepted = {416}};
-  Result<HttpResponse> response = shared_->client.Send(call, limits_);
+  Result<net::HttpResponse> response = shared_->client.Send(call, limits_);
   if (!response) {
     if (response.error().code() == ErrorCode::kExhausted) return IgnoresRanges(key);
     return std::move(response).error();
@@ -172,7 +172,7 @@ Result<ObjectTail> S3Store::GetTail(std::string_view key, uint64_t length) const
                   .expected_bytes = length,
                   .also_accepted = {416}};
   if (length > 0) {
-    Result<HttpResponse> response = shared_->client.Send(call, limits_);
+    Result<net::HttpResponse> response = shared_->client.Send(call, limits_);
     if (!response) {
       if (response.error().code() == ErrorCode::kExhausted) return IgnoresRanges(key);
       return std::move(response).error();
@@ -200,7 +200,7 @@ Result<ObjectTail> S3Store::GetTail(std::string_view key, uint64_t length) const
 Result<uint64_t> S3Store::Size(std::string_view key) const {
   RETURN_IF_ERROR(CheckKey(key));
   const Call call{.method = "HEAD", .key = std::string(key)};
-  ASSIGN_OR_RETURN(const HttpResponse response, shared_->client.Send(call, limits_));
+  ASSIGN_OR_RETURN(const net::HttpResponse response, shared_->client.Send(call, limits_));
   const std::string_view text = response.Header("content-length");
   uint64_t size = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);

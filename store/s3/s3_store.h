@@ -55,7 +55,7 @@ class S3Store final : public ObjectStore {
   struct Shared;
   S3Store(std::shared_ptr<Shared> shared, CallLimits limits);
   std::unique_ptr<ObjectStore> DoLimited(CallLimits limits) override;
-  Status PutBody(std::string_view key, const HttpBody& body);
+  Status PutBody(std::string_view key, const net::HttpBody& body);
 
   const std::shared_ptr<Shared> shared_;
   const CallLimits limits_ = {};

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "net/url.h"
 #include "symbolizer/debuginfod/download.h"
 #include "symbolizer/elf/build_id.h"
 #include "symbolizer/elf/debug_file.h"
@@ -37,8 +38,10 @@ Result<std::vector<std::string>> ParseDebuginfodUrls(std::string_view text) {
     std::string url(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (url.empty()) continue;
-    if (!IsHttpUrl(url)) {
-      return Error(ErrorCode::kInvalid, fmt::format("'{}' is no http:// or https:// URL", url));
+    const Result<net::Url> parsed = net::ParseUrl(url);
+    if (!parsed) {
+      return Error(ErrorCode::kInvalid, fmt::format("'{}' is no http:// or https:// URL: {}", url,
+                                                    parsed.error().message()));
     }
     while (url.ends_with('/')) url.pop_back();
     urls.push_back(std::move(url));
@@ -106,7 +109,7 @@ Status DebuginfodClient::Fetch(std::string_view build_id_hex, std::string_view w
     const std::string url = fmt::format("{}/buildid/{}/{}", server, build_id_hex, what);
     const int64_t left_ns = deadline_ns - clock_.MonotonicNs();
     if (left_ns <= 0) return Error(ErrorCode::kUnavailable, url + ": no time left to ask");
-    Status fetched = Download(url, fd.get(), options_.max_file_bytes, left_ns);
+    Status fetched = Download(http_, url, fd.get(), options_.max_file_bytes, left_ns);
     if (fetched) {
       ASSIGN_OR_RETURN(FileSource source, FileSource::Open(to));
       if (ReadBuildId(source).value_or("") == build_id_hex) return OkStatus();

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "net/client/curl_client.h"
 #include "symbolizer/random_access.h"
 
 namespace firetower::symbolizer {
@@ -48,6 +49,7 @@ class DebuginfodClient {
 
   DebuginfodOptions options_;
   const Clock& clock_;
+  net::CurlClient http_;
 };
 
 }  // namespace firetower::symbolizer

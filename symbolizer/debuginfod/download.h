@@ -5,14 +5,13 @@
 #include <string>
 
 #include "base/result.h"
+#include "net/client/http_client.h"
 
 namespace firetower::symbolizer {
 
 // Writes the body of GET `url` to `fd`. kNotFound: the server has no such thing. kExhausted: it is
 // longer than `max_bytes`. kUnavailable: no answer, a broken or late one, or another status.
-Status Download(const std::string& url, int fd, uint64_t max_bytes, int64_t timeout_ns);
-
-// Whether Download can ask there: "http://host[:port][/path]", or https.
-bool IsHttpUrl(std::string_view url);
+Status Download(net::HttpClient& client, const std::string& url, int fd, uint64_t max_bytes,
+                int64_t timeout_ns);
 
 }  // namespace firetower::symbolizer

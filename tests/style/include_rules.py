@@ -7,10 +7,10 @@ import re
 MAY_SEE = {
     "base": set(),
     "net": {"base"},
-    "symbolizer": {"base", "bpf/abi"},
+    "symbolizer": {"base", "bpf/abi", "net"},
     "profile": {"base", "bpf/abi"},
-    "k8s": {"base", "bpf/abi"},
-    "store": {"base", "bpf/abi", "profile"},
+    "k8s": {"base", "bpf/abi", "net"},
+    "store": {"base", "bpf/abi", "net", "profile"},
     "diagnosis": {"base", "bpf/abi", "profile"},
     "query": {"base", "bpf/abi", "net", "profile", "store", "symbolizer", "diagnosis"},
     # What daemon and hub have alike as services.
@@ -24,7 +24,7 @@ GENERATED = (".skel.h",)  # written by the build: BPF skeletons
 
 # Libraries that a module's header must not pass on to whoever includes it.
 THIRD_PARTY = re.compile(
-    r"^(nlohmann/|yaml-cpp/|prometheus/|httplib\.h|zip\.h|zlib\.h|libdeflate\.h"
+    r"^(nlohmann/|yaml-cpp/|prometheus/|zip\.h|zlib\.h|libdeflate\.h"
     r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|boost/|pugixml|bpf/libbpf\.h|bpf/bpf\.h)"
 )
 

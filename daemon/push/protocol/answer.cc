@@ -23,12 +23,12 @@ std::string ReasonOf(std::string_view words) {
   return text;
 }
 
-std::string DescribeRefusal(const store::s3::HttpResponse& response) {
+std::string DescribeRefusal(const net::HttpResponse& response) {
   const std::string text = ReasonOf(response.body);
   return fmt::format("it answers {}{}{}", response.status, text.empty() ? "" : ": ", text);
 }
 
-PushAnswer AskLater(const store::s3::HttpResponse& response, int64_t wall_ns) {
+PushAnswer AskLater(const net::HttpResponse& response, int64_t wall_ns) {
   const int64_t asked_ns =
       store::s3::ParseRetryAfterNs(response.Header("retry-after"), wall_ns).value_or(0);
   return {.verdict = PushVerdict::kLater,

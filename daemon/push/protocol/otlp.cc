@@ -14,8 +14,7 @@
 namespace firetower::daemon {
 namespace {
 
-using store::s3::HttpHeader;
-using store::s3::HttpResponse;
+using net::HttpResponse;
 
 std::string_view Known(std::string_view value) { return value == "-" ? std::string_view() : value; }
 
@@ -31,7 +30,7 @@ class OtlpProtocol : public PushProtocol {
 
   size_t bytes() const override { return request_.bytes(); }
   std::string TakeBody() override { return profile::GzipCompress(request_.Take(), 1); }
-  const std::vector<HttpHeader>& headers() const override { return headers_; }
+  const net::NamedValues& headers() const override { return headers_; }
 
   // What may be sent again is what the specification lists, and nothing else.
   PushAnswer Judge(const HttpResponse& response, int /*tries*/, int64_t wall_ns) const override {
@@ -76,8 +75,8 @@ class OtlpProtocol : public PushProtocol {
   }
 
   const std::string cluster_;
-  const std::vector<HttpHeader> headers_ = {{"Content-Type", "application/x-protobuf"},
-                                            {"Content-Encoding", "gzip"}};
+  const net::NamedValues headers_ = {{"Content-Type", "application/x-protobuf"},
+                                     {"Content-Encoding", "gzip"}};
   profile::OtlpRequest request_{"firetower", FIRETOWER_VERSION};
 };
 

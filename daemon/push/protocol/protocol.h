@@ -10,8 +10,8 @@
 
 #include "base/result.h"
 #include "daemon/push/target.h"
+#include "net/client/http_client.h"
 #include "store/catalog.h"
-#include "store/s3/http/http.h"
 
 namespace firetower::daemon {
 
@@ -42,10 +42,9 @@ class PushProtocol {
   // The body. The next one begins.
   virtual std::string TakeBody() = 0;
   // Those that say what the body is.
-  virtual const std::vector<store::s3::HttpHeader>& headers() const = 0;
+  virtual const net::NamedValues& headers() const = 0;
   // `tries`: how often this request was sent. `wall_ns`: the time of now.
-  virtual PushAnswer Judge(const store::s3::HttpResponse& response, int tries,
-                           int64_t wall_ns) const = 0;
+  virtual PushAnswer Judge(const net::HttpResponse& response, int tries, int64_t wall_ns) const = 0;
 };
 
 // `cluster`: its name, for profiles of pods.
@@ -55,9 +54,9 @@ std::unique_ptr<PushProtocol> NewOtlpProtocol(std::string cluster);
 // What a server says, cut and without what a terminal might obey.
 std::string ReasonOf(std::string_view words);
 // A status and that.
-std::string DescribeRefusal(const store::s3::HttpResponse& response);
+std::string DescribeRefusal(const net::HttpResponse& response);
 
 // Of a status after which the same request may be taken: with the time in Retry-After.
-PushAnswer AskLater(const store::s3::HttpResponse& response, int64_t wall_ns);
+PushAnswer AskLater(const net::HttpResponse& response, int64_t wall_ns);
 
 }  // namespace firetower::daemon

@@ -19,8 +19,7 @@
 namespace firetower::daemon {
 namespace {
 
-using store::s3::HttpHeader;
-using store::s3::HttpResponse;
+using net::HttpResponse;
 
 // github.com/grafana/pyroscope/api, push/v1/push.proto and types/v1/types.proto.
 enum PushRequest : uint32_t { kSeries = 1 };
@@ -106,7 +105,7 @@ class PyroscopeProtocol : public PushProtocol {
   size_t bytes() const override { return body_.size(); }
   // The profiles in it are compressed.
   std::string TakeBody() override { return std::exchange(body_, {}); }
-  const std::vector<HttpHeader>& headers() const override { return headers_; }
+  const net::NamedValues& headers() const override { return headers_; }
 
   PushAnswer Judge(const HttpResponse& response, int tries, int64_t wall_ns) const override {
     if (response.status == 200) {
@@ -133,8 +132,8 @@ class PyroscopeProtocol : public PushProtocol {
   }
 
   const std::string cluster_;
-  const std::vector<HttpHeader> headers_ = {{"Content-Type", "application/proto"},
-                                            {"Connect-Protocol-Version", "1"}};
+  const net::NamedValues headers_ = {{"Content-Type", "application/proto"},
+                                     {"Connect-Protocol-Version", "1"}};
   std::string body_;
 };
 

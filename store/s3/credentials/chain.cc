@@ -18,7 +18,7 @@ using Source = Result<std::unique_ptr<CredentialsSource>>;
 class Chooser {
  public:
   Chooser(const CredentialsOptions& options, const Environment& environment,
-          HttpTransport& transport, const Clock& clock)
+          net::HttpClient& transport, const Clock& clock)
       : options_(options), environment_(environment), transport_(transport), clock_(clock) {}
 
   Source Choose() const {
@@ -118,7 +118,7 @@ class Chooser {
 
   const CredentialsOptions& options_;
   const Environment& environment_;
-  HttpTransport& transport_;
+  net::HttpClient& transport_;
   const Clock& clock_;
 };
 
@@ -126,7 +126,7 @@ class Chooser {
 
 Result<std::unique_ptr<CredentialsSource>> ChooseSource(const CredentialsOptions& options,
                                                         const Environment& environment,
-                                                        HttpTransport& transport,
+                                                        net::HttpClient& transport,
                                                         const Clock& clock) {
   return Chooser(options, environment, transport, clock).Choose();
 }

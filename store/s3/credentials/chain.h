@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "net/client/http_client.h"
 #include "store/s3/credentials/credentials.h"
 #include "store/s3/credentials/static_source.h"
-#include "store/s3/http/http.h"
 
 namespace firetower::store::s3 {
 
@@ -38,7 +38,7 @@ struct CredentialsOptions {
 // kInvalid when what is configured is incomplete, kNotFound when nothing is.
 Result<std::unique_ptr<CredentialsSource>> ChooseSource(const CredentialsOptions& options,
                                                         const Environment& environment,
-                                                        HttpTransport& transport,
+                                                        net::HttpClient& transport,
                                                         const Clock& clock);
 
 }  // namespace firetower::store::s3

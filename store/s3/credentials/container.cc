@@ -18,15 +18,16 @@ constexpr size_t kMaxTokenBytes = 64 << 10;
 
 class Source final : public CredentialsSource {
  public:
-  Source(ContainerEndpoint endpoint, HttpTransport& transport, const Clock& clock)
+  Source(ContainerEndpoint endpoint, net::HttpClient& transport, const Clock& clock)
       : endpoint_(std::move(endpoint)), transport_(transport), clock_(clock) {}
 
   Result<Credentials> Fetch(const CallLimits& limits) override {
     RETURN_IF_ERROR(CheckContainerUrl(endpoint_.url));
-    HttpRequest request{.url = endpoint_.url, .link_local = endpoint_.url.starts_with("http://")};
+    net::ClientRequest request{.url = endpoint_.url,
+                               .link_local = endpoint_.url.starts_with("http://")};
     ASSIGN_OR_RETURN(std::string token, Token());
     if (!token.empty()) request.headers.push_back({"Authorization", std::move(token)});
-    ASSIGN_OR_RETURN(const HttpResponse response, CallEndpoint(transport_, request, limits));
+    ASSIGN_OR_RETURN(const net::HttpResponse response, CallEndpoint(transport_, request, limits));
     if (!response.ok()) {
       return Error(ErrorCode::kPermission,
                    fmt::format("it answers {}{}; check the pod identity association or the task "
@@ -63,14 +64,14 @@ class Source final : public CredentialsSource {
   }
 
   const ContainerEndpoint endpoint_;
-  HttpTransport& transport_;
+  net::HttpClient& transport_;
   const Clock& clock_;
 };
 
 }  // namespace
 
 std::unique_ptr<CredentialsSource> ContainerSource(ContainerEndpoint endpoint,
-                                                   HttpTransport& transport, const Clock& clock) {
+                                                   net::HttpClient& transport, const Clock& clock) {
   return std::make_unique<Source>(std::move(endpoint), transport, clock);
 }
 

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "net/client/http_client.h"
 #include "store/s3/credentials/credentials.h"
-#include "store/s3/http/http.h"
 
 namespace firetower::store::s3 {
 
@@ -19,7 +19,7 @@ struct ContainerEndpoint {
 
 // The container credentials endpoint: EKS Pod Identity and ECS.
 std::unique_ptr<CredentialsSource> ContainerSource(ContainerEndpoint endpoint,
-                                                   HttpTransport& transport, const Clock& clock);
+                                                   net::HttpClient& transport, const Clock& clock);
 
 // Whether the token may be sent there: any host by https, and by http only this machine's loopback
 // and the link-local addresses of ECS and EKS.

@@ -12,15 +12,18 @@
 
 namespace firetower::store::s3 {
 
-Result<HttpResponse> CallEndpoint(HttpTransport& transport, const HttpRequest& request,
-                                  const CallLimits& limits) {
+Result<net::HttpResponse> CallEndpoint(net::HttpClient& transport,
+                                       const net::ClientRequest& request,
+                                       const CallLimits& limits) {
   constexpr int kTries = 3;
   constexpr int64_t kWaitNs = kNsPerSecond / 2;
   constexpr int64_t kInAllNs = 10 * kNsPerSecond;
   CallLimits own = limits;
   own.deadline_ns = std::min(own.deadline_ns, Clock::System().MonotonicNs() + kInAllNs);
   for (int i = 1;; ++i) {
-    Result<HttpResponse> response = transport.Send(request, own);
+    Result<net::HttpResponse> response = transport.Send(request, own);
+    // Only a file's error has an errno: it is how one tells them apart.
+    if (!response) response = Error(response.error().code(), response.error().message());
     const bool again = response ? IsRetryable(response->status, "")
                                 : response.error().code() == ErrorCode::kUnavailable;
     if (!again) return response;

@@ -14,21 +14,22 @@ namespace {
 
 class Source final : public CredentialsSource {
  public:
-  Source(std::string endpoint, HttpTransport& transport, const Clock& clock)
+  Source(std::string endpoint, net::HttpClient& transport, const Clock& clock)
       : endpoint_(std::move(endpoint)), transport_(transport), clock_(clock) {
     while (endpoint_.ends_with('/')) endpoint_.pop_back();
   }
 
   Result<Credentials> Fetch(const CallLimits& limits) override {
     constexpr std::string_view kRoles = "/latest/meta-data/iam/security-credentials/";
-    const HttpRequest token_request{.method = "PUT",
-                                    .url = endpoint_ + "/latest/api/token",
-                                    .headers = {{"X-aws-ec2-metadata-token-ttl-seconds", "300"}},
-                                    .link_local = true};
+    const net::ClientRequest token_request{
+        .method = "PUT",
+        .url = endpoint_ + "/latest/api/token",
+        .headers = {{"X-aws-ec2-metadata-token-ttl-seconds", "300"}},
+        .link_local = true};
     ASSIGN_OR_RETURN(const std::string token, Ask(token_request, limits));
-    HttpRequest request{.url = endpoint_ + std::string(kRoles),
-                        .headers = {{"X-aws-ec2-metadata-token", token}},
-                        .link_local = true};
+    net::ClientRequest request{.url = endpoint_ + std::string(kRoles),
+                               .headers = {{"X-aws-ec2-metadata-token", token}},
+                               .link_local = true};
     ASSIGN_OR_RETURN(const std::string roles, Ask(request, limits));
     const std::string role = roles.substr(0, roles.find('\n'));
     request.url += EncodeUriComponent(role);
@@ -40,8 +41,8 @@ class Source final : public CredentialsSource {
   std::string Describe() const override { return "the instance's role (" + endpoint_ + ")"; }
 
  private:
-  Result<std::string> Ask(const HttpRequest& request, const CallLimits& limits) {
-    ASSIGN_OR_RETURN(HttpResponse response, CallEndpoint(transport_, request, limits));
+  Result<std::string> Ask(const net::ClientRequest& request, const CallLimits& limits) {
+    ASSIGN_OR_RETURN(net::HttpResponse response, CallEndpoint(transport_, request, limits));
     if (response.ok()) return std::move(response.body);
     if (response.status == 404) {
       return Error(ErrorCode::kNotFound,
@@ -53,13 +54,13 @@ class Source final : public CredentialsSource {
   }
 
   std::string endpoint_;
-  HttpTransport& transport_;
+  net::HttpClient& transport_;
   const Clock& clock_;
 };
 
 }  // namespace
 
-std::unique_ptr<CredentialsSource> InstanceSource(std::string endpoint, HttpTransport& transport,
+std::unique_ptr<CredentialsSource> InstanceSource(std::string endpoint, net::HttpClient& transport,
                                                   const Clock& clock) {
   return std::make_unique<Source>(std::move(endpoint), transport, clock);
 }

@@ -20,7 +20,7 @@ constexpr size_t kMaxTokenBytes = 20'000;  // STS takes as many
 
 class Source final : public CredentialsSource {
  public:
-  Source(WebIdentity identity, HttpTransport& transport, const Clock& clock)
+  Source(WebIdentity identity, net::HttpClient& transport, const Clock& clock)
       : identity_(std::move(identity)), transport_(transport), clock_(clock) {}
 
   Result<Credentials> Fetch(const CallLimits& limits) override {
@@ -33,11 +33,12 @@ class Source final : public CredentialsSource {
                                    {"RoleSessionName", identity_.session_name},
                                    {"WebIdentityToken", token}};
     const std::string body = CanonicalQuery(form);
-    const HttpRequest request{.method = "POST",
-                              .url = identity_.sts_endpoint + "/",
-                              .headers = {{"Content-Type", "application/x-www-form-urlencoded"}},
-                              .body = body};
-    ASSIGN_OR_RETURN(const HttpResponse response, CallEndpoint(transport_, request, limits));
+    const net::ClientRequest request{
+        .method = "POST",
+        .url = identity_.sts_endpoint + "/",
+        .headers = {{"Content-Type", "application/x-www-form-urlencoded"}},
+        .body = body};
+    ASSIGN_OR_RETURN(const net::HttpResponse response, CallEndpoint(transport_, request, limits));
     if (!response.ok()) return Refused(response, token);
     ASSIGN_OR_RETURN(const AssumedRole role, ParseAssumedRole(response.body));
     const std::optional<int64_t> expires_s = ParseIsoTime(role.expiration);
@@ -55,7 +56,7 @@ class Source final : public CredentialsSource {
   }
 
  private:
-  static Error Refused(const HttpResponse& response, std::string_view token) {
+  static Error Refused(const net::HttpResponse& response, std::string_view token) {
     std::string told = response.body;
     HideSecrets({token}, &told);
     const ErrorBody body = ParseError(told);
@@ -67,13 +68,14 @@ class Source final : public CredentialsSource {
   }
 
   const WebIdentity identity_;
-  HttpTransport& transport_;
+  net::HttpClient& transport_;
   const Clock& clock_;
 };
 
 }  // namespace
 
-std::unique_ptr<CredentialsSource> WebIdentitySource(WebIdentity identity, HttpTransport& transport,
+std::unique_ptr<CredentialsSource> WebIdentitySource(WebIdentity identity,
+                                                     net::HttpClient& transport,
                                                      const Clock& clock) {
   return std::make_unique<Source>(std::move(identity), transport, clock);
 }

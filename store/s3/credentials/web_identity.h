@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "net/client/http_client.h"
 #include "store/s3/credentials/credentials.h"
-#include "store/s3/http/http.h"
 
 namespace firetower::store::s3 {
 
@@ -19,7 +19,8 @@ struct WebIdentity {
 
 // STS AssumeRoleWithWebIdentity: what EKS calls IAM roles for service accounts. `transport` and
 // `clock` outlive it.
-std::unique_ptr<CredentialsSource> WebIdentitySource(WebIdentity identity, HttpTransport& transport,
+std::unique_ptr<CredentialsSource> WebIdentitySource(WebIdentity identity,
+                                                     net::HttpClient& transport,
                                                      const Clock& clock);
 
 // AWS's own endpoint for a region, "" for the global one.

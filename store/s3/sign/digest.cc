@@ -25,7 +25,7 @@ struct FreeContext {
 };
 
 // The bytes of the digest.
-Result<std::string> BodyDigest(const HttpBody& body, const EVP_MD* type) {
+Result<std::string> BodyDigest(const net::HttpBody& body, const EVP_MD* type) {
   const std::unique_ptr<EVP_MD_CTX, FreeContext> context(::EVP_MD_CTX_new());
   CHECK(context != nullptr && ::EVP_DigestInit_ex(context.get(), type, nullptr) == 1);
   RETURN_IF_ERROR(body.ForEachPiece([&](std::string_view piece) {
@@ -75,7 +75,7 @@ std::string Sha256Hex(std::string_view bytes) { return ToHex(AsText(Sha256(bytes
 std::string Md5Base64(std::string_view bytes) { return *BodyMd5Base64(bytes); }
 std::string Crc32cBase64(std::string_view bytes) { return *BodyCrc32cBase64(bytes); }
 
-Result<std::string> BodySha256Hex(const HttpBody& body) {
+Result<std::string> BodySha256Hex(const net::HttpBody& body) {
   // Most requests have none.
   static const std::string of_nothing = Sha256Hex("");
   if (body.size() == 0) return of_nothing;
@@ -83,12 +83,12 @@ Result<std::string> BodySha256Hex(const HttpBody& body) {
   return ToHex(digest);
 }
 
-Result<std::string> BodyMd5Base64(const HttpBody& body) {
+Result<std::string> BodyMd5Base64(const net::HttpBody& body) {
   ASSIGN_OR_RETURN(const std::string digest, BodyDigest(body, ::EVP_md5()));
   return EncodeBase64(digest);
 }
 
-Result<std::string> BodyCrc32cBase64(const HttpBody& body) {
+Result<std::string> BodyCrc32cBase64(const net::HttpBody& body) {
   uint32_t crc = kCrcStart;
   RETURN_IF_ERROR(
       body.ForEachPiece([&](std::string_view piece) { crc = Crc32cAfter(piece, crc); }));

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "store/s3/http/body.h"
+#include "net/client/body.h"
 
 namespace firetower::store::s3 {
 
@@ -25,9 +25,9 @@ std::string Md5Base64(std::string_view bytes);
 std::string Crc32cBase64(std::string_view bytes);
 
 // The same of what a request sends, which is read once for it. Errors: the body's.
-Result<std::string> BodySha256Hex(const HttpBody& body);
-Result<std::string> BodyMd5Base64(const HttpBody& body);
-Result<std::string> BodyCrc32cBase64(const HttpBody& body);
+Result<std::string> BodySha256Hex(const net::HttpBody& body);
+Result<std::string> BodyMd5Base64(const net::HttpBody& body);
+Result<std::string> BodyCrc32cBase64(const net::HttpBody& body);
 
 // RFC 3720's CRC, polynomial 0x1EDC6F41.
 uint32_t Crc32c(std::string_view bytes);

@@ -28,16 +28,16 @@ std::string Trimmed(std::string_view value) {
 }
 
 // Sorted by name; the values of one name stay in their order, joined by commas.
-std::map<std::string, std::string> CanonicalHeaders(std::span<const HttpHeader> headers) {
+std::map<std::string, std::string> CanonicalHeaders(std::span<const net::NamedValue> headers) {
   std::map<std::string, std::string> sorted;
-  for (const HttpHeader& header : headers) {
-    std::string name = header.name;
+  for (const net::NamedValue& header : headers) {
+    std::string name = header.first;
     std::ranges::transform(name, name.begin(), [](char c) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
     auto [at, is_new] = sorted.try_emplace(std::move(name));
     if (!is_new) at->second += ',';
-    at->second += Trimmed(header.value);
+    at->second += Trimmed(header.second);
   }
   return sorted;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/s3/http/http.h"
+#include "net/client/http_client.h"
 #include "store/s3/sign/digest.h"
 #include "store/s3/sign/uri.h"
 
@@ -25,7 +25,7 @@ struct SigningRequest {
   std::span<const QueryParameter> query = {};
   // All of them are signed, Host among them. Never Accept-Encoding, nor what else a proxy or a
   // front end rewrites.
-  std::span<const HttpHeader> headers = {};
+  std::span<const net::NamedValue> headers = {};
   std::string_view payload_sha256 = kEmptySha256;  // hexadecimal
 };
 

@@ -26,8 +26,8 @@ class PushCredentials : public ::testing::Test {
     const auto headers = ReadCredentials(target);
     if (!headers) return "error " + headers.error().message();
     std::string all;
-    for (const store::s3::HttpHeader& header : *headers)
-      all += header.name + ": " + header.value + "\n";
+    for (const net::NamedValue& header : *headers)
+      all += header.first + ": " + header.second + "\n";
     return all;
   }
 

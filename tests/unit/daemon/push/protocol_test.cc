@@ -22,7 +22,7 @@ using ::firetower::testing::ProfileOf;
 using ::firetower::testing::ProtoMessage;
 using ::firetower::testing::Row;
 using ::firetower::testing::StackBuilder;
-using store::s3::HttpResponse;
+using net::HttpResponse;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;

@@ -11,8 +11,8 @@
 
 #include "base/file.h"
 #include "profile/pprof.h"
+#include "tests/support/http/fake_http_client.h"
 #include "tests/support/push/proto_message.h"
-#include "tests/support/s3/body_text.h"
 #include "tests/support/stored_profiles.h"
 
 namespace firetower::daemon {
@@ -22,8 +22,8 @@ using ::firetower::testing::BundleOf;
 using ::firetower::testing::kFirstWindow;
 using ::firetower::testing::ProtoMessage;
 using ::firetower::testing::Row;
-using store::s3::HttpRequest;
-using store::s3::HttpResponse;
+using net::ClientRequest;
+using net::HttpResponse;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
@@ -44,7 +44,7 @@ class Server {
   // Replies come in turn, the last for all that follow.
   explicit Server(std::vector<Reply> replies) : replies_(std::move(replies)) {}
 
-  Result<HttpResponse> Answer(const HttpRequest& request, const store::CallLimits& limits) {
+  Result<HttpResponse> Answer(const ClientRequest& request, const store::CallLimits& limits) {
     const Reply* reply = nullptr;
     Seen seen = Read(request);
     {
@@ -71,15 +71,15 @@ class Server {
   }
 
  private:
-  static Seen Read(const HttpRequest& request) {
+  static Seen Read(const ClientRequest& request) {
     Seen seen{.pods = {}, .authorization = {}, .body = testing::TextOf(request.body)};
     for (const ProtoMessage& series : ProtoMessage(seen.body).Messages(1)) {
       for (const ProtoMessage& label : series.Messages(1)) {
         if (label.Text(1) == "pod") seen.pods.push_back(label.Text(2));
       }
     }
-    for (const store::s3::HttpHeader& header : request.headers) {
-      if (header.name == "Authorization") seen.authorization = header.value;
+    for (const net::NamedValue& header : request.headers) {
+      if (header.first == "Authorization") seen.authorization = header.second;
     }
     return seen;
   }
@@ -90,16 +90,12 @@ class Server {
   std::vector<Seen> seen_;
 };
 
-class ToServer : public store::s3::HttpTransport {
- public:
-  explicit ToServer(Server& server) : server_(server) {}
-  Result<HttpResponse> Send(const HttpRequest& request, const store::CallLimits& limits) override {
-    return server_.Answer(request, limits);
-  }
-
- private:
-  Server& server_;
-};
+std::unique_ptr<net::HttpClient> ToServer(Server& server) {
+  return std::make_unique<testing::FakeHttpClient>(
+      [&server](const ClientRequest& request, const CallLimits& limits) {
+        return server.Answer(request, limits);
+      });
+}
 
 Server::Reply Answers(int status, const std::string& retry_after = "") {
   return [=](const Server::Seen&, const store::CallLimits&) {
@@ -141,9 +137,7 @@ class Rejecting : public PushProtocol {
   }
   size_t bytes() const override { return requests_->bytes(); }
   std::string TakeBody() override { return requests_->TakeBody(); }
-  const std::vector<store::s3::HttpHeader>& headers() const override {
-    return requests_->headers();
-  }
+  const net::NamedValues& headers() const override { return requests_->headers(); }
   PushAnswer Judge(const HttpResponse&, int, int64_t) const override {
     return {.rejected = rejected_, .reason = "no room"};
   }
@@ -160,9 +154,8 @@ class PusherTest : public ::testing::Test {
     Server server({Answers(200)});
     ::testing::internal::CaptureStderr();
     {
-      Pusher pusher(target_, std::make_unique<Rejecting>(rejected),
-                    std::make_unique<ToServer>(server), registry_, Clock::System(), pause_,
-                    options_);
+      Pusher pusher(target_, std::make_unique<Rejecting>(rejected), ToServer(server), registry_,
+                    Clock::System(), pause_, options_);
       pusher.Start();
       pusher.Offer(Window({"a", "b"}));
       End(pusher);
@@ -170,9 +163,8 @@ class PusherTest : public ::testing::Test {
     return ::testing::internal::GetCapturedStderr();
   }
   std::unique_ptr<Pusher> To(Server& server) {
-    auto pusher = std::make_unique<Pusher>(target_, NewPyroscopeProtocol("prod"),
-                                           std::make_unique<ToServer>(server), registry_,
-                                           Clock::System(), pause_, options_);
+    auto pusher = std::make_unique<Pusher>(target_, NewPyroscopeProtocol("prod"), ToServer(server),
+                                           registry_, Clock::System(), pause_, options_);
     pusher->Start();
     return pusher;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/s3/http/body.h"
+#include "net/client/body.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "store/s3/sign/digest.h"
-#include "tests/support/s3/body_text.h"
+#include "tests/support/http/body_text.h"
 
 namespace firetower::store::s3 {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using ::firetower::testing::TextOf;
 
 // A text of its own, read piece by piece; it ends before its size when it is told so.
-class TextSource : public ObjectSource {
+class TextSource : public ByteSource {
  public:
   explicit TextSource(std::string text, size_t missing = 0)
       : text_(std::move(text)), missing_(missing) {}
@@ -40,22 +40,22 @@ std::string Text(size_t bytes) {
 TEST(HttpBody, APartOfAPartIsWhereItShouldBe) {
   const std::string text = "0123456789";
   const TextSource source(text);
-  for (const HttpBody& body : {HttpBody(text), HttpBody(source)}) {
+  for (const net::HttpBody& body : {net::HttpBody(text), net::HttpBody(source)}) {
     EXPECT_EQ(body.size(), 10u);
     EXPECT_EQ(TextOf(body), text);
-    const HttpBody part = body.Part(2, 7).Part(1, 3);
+    const net::HttpBody part = body.Part(2, 7).Part(1, 3);
     EXPECT_EQ(part.size(), 3u);
     EXPECT_EQ(TextOf(part), "345");
     EXPECT_TRUE(body.Part(10, 0).empty());
   }
-  EXPECT_TRUE(HttpBody().empty());
+  EXPECT_TRUE(net::HttpBody().empty());
 }
 
 TEST(HttpBody, DigestsOfASourceAreThoseOfItsBytes) {
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{128} << 10, (size_t{300} << 10) + 7}) {
     const std::string text = Text(bytes);
     const TextSource source(text);
-    const HttpBody body(source);
+    const net::HttpBody body(source);
     EXPECT_EQ(*BodySha256Hex(body), Sha256Hex(text)) << bytes;
     EXPECT_EQ(*BodyMd5Base64(body), Md5Base64(text)) << bytes;
     EXPECT_EQ(*BodyCrc32cBase64(body), Crc32cBase64(text)) << bytes;
@@ -64,10 +64,10 @@ TEST(HttpBody, DigestsOfASourceAreThoseOfItsBytes) {
 
 TEST(HttpBody, WhatCannotBeReadHasNoDigest) {
   const TextSource source(Text(200 << 10), 1);
-  const Result<std::string> digest = BodySha256Hex(HttpBody(source));
+  const Result<std::string> digest = BodySha256Hex(net::HttpBody(source));
   ASSERT_FALSE(digest);
   EXPECT_EQ(digest.error().code(), ErrorCode::kCorrupt);
-  EXPECT_EQ(*BodySha256Hex(HttpBody(source).Part(0, 200 << 10)), Sha256Hex(Text(200 << 10)));
+  EXPECT_EQ(*BodySha256Hex(net::HttpBody(source).Part(0, 200 << 10)), Sha256Hex(Text(200 << 10)));
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ constexpr SigningKey kKey{.access_key_id = "AKIAIOSFODNN7EXAMPLE",
                           .secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
                           .region = "us-east-1"};
 
-std::vector<HttpHeader> Headers(std::string_view sha256) {
+net::NamedValues Headers(std::string_view sha256) {
   return {{"Host", "examplebucket.s3.amazonaws.com"},
           {"x-amz-content-sha256", std::string(sha256)},
           {"x-amz-date", std::string(kDate)}};
 }
 
 TEST(SigV4, SignsTheGuidesRangedGet) {
-  std::vector<HttpHeader> headers = Headers(kEmptySha256);
+  net::NamedValues headers = Headers(kEmptySha256);
   headers.push_back({"Range", "bytes=0-9"});
   const SigningRequest request{.method = "GET", .encoded_path = "/test.txt", .headers = headers};
   EXPECT_EQ(CanonicalRequest(request),
@@ -55,7 +55,7 @@ TEST(SigV4, SignsTheGuidesRangedGet) {
 TEST(SigV4, SignsTheGuidesPut) {
   const std::string sha256 = Sha256Hex("Welcome to Amazon S3.");
   EXPECT_EQ(sha256, "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072");
-  std::vector<HttpHeader> headers = Headers(sha256);
+  net::NamedValues headers = Headers(sha256);
   headers.push_back({"Date", "Fri, 24 May 2013 00:00:00 GMT"});
   headers.push_back({"x-amz-storage-class", "REDUCED_REDUNDANCY"});
   const std::string path = EncodeUriPath("/test$file.text");
@@ -69,7 +69,7 @@ TEST(SigV4, SignsTheGuidesPut) {
 }
 
 TEST(SigV4, SignsTheGuidesQueries) {
-  const std::vector<HttpHeader> headers = Headers(kEmptySha256);
+  const net::NamedValues headers = Headers(kEmptySha256);
   const QueryParameter lifecycle[] = {{"lifecycle", ""}};
   EXPECT_THAT(
       Signer().Authorization(
@@ -97,7 +97,7 @@ TEST(SigV4, AgreesWithTheSuiteOfAws) {
                        .service = service};
   ASSERT_EQ(suite["cases"].size(), 24u);
   for (const nlohmann::json& one : suite["cases"]) {
-    std::vector<HttpHeader> headers;
+    net::NamedValues headers;
     for (const auto& item : one["headers"].items()) {
       headers.push_back({item.key(), text(item.value())});
     }
@@ -119,7 +119,7 @@ TEST(SigV4, AgreesWithTheSuiteOfAws) {
 
 // The derived key is kept; of whom, for what and for which day it was.
 TEST(SigV4, OneSignerSignsLikeManyOfThem) {
-  const std::vector<HttpHeader> headers = Headers(kEmptySha256);
+  const net::NamedValues headers = Headers(kEmptySha256);
   const SigningRequest request{.method = "GET", .encoded_path = "/", .headers = headers};
   SigningKey secret = kKey, user = kKey, region = kKey, service = kKey;
   secret.secret_access_key = "another";
@@ -174,7 +174,7 @@ TEST(Digest, AgreesWithPublishedExamples) {
 }
 
 TEST(SigV4, NamesKeyScopeAndHeaders) {
-  const std::vector<HttpHeader> headers = {{"B", "  2   3 "}, {"a", "1"}, {"b", "4"}};
+  const net::NamedValues headers = {{"B", "  2   3 "}, {"a", "1"}, {"b", "4"}};
   const SigningRequest request{.method = "GET", .encoded_path = "/", .headers = headers};
   EXPECT_THAT(CanonicalRequest(request), StartsWith("GET\n/\n\na:1\nb:2 3,4\n\na;b\n"));
 }

@@ -6,16 +6,16 @@
 
 #include <string>
 
-#include "tests/support/s3/scripted_transport.h"
+#include "tests/support/s3/scripted_client.h"
 
 namespace firetower::store::s3 {
 namespace {
 
 using ::firetower::testing::ErrorXml;
+using ::firetower::testing::FakeHttpClient;
 using ::firetower::testing::FakePause;
 using ::firetower::testing::FixedCredentials;
 using ::firetower::testing::Script;
-using ::firetower::testing::ScriptedTransport;
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::Ge;
@@ -31,7 +31,7 @@ class ClientTest : public ::testing::Test {
   Client& client() {
     if (client_ == nullptr) {
       Client::Parts parts{.config = config_};
-      parts.transport = std::make_unique<ScriptedTransport>(script_);
+      parts.transport = std::make_unique<FakeHttpClient>(script_);
       parts.credentials = std::make_unique<FixedCredentials>(session_token_, &fetches_);
       parts.clock = &clock_;
       parts.pause = &pause_;
@@ -39,7 +39,7 @@ class ClientTest : public ::testing::Test {
     }
     return *client_;
   }
-  Result<HttpResponse> Put(const CallLimits& limits = {}) {
+  Result<net::HttpResponse> Put(const CallLimits& limits = {}) {
     return client().Send(
         {.method = "PUT", .key = "a/b.zip", .body = "hello", .body_is_object = true}, limits);
   }
@@ -103,7 +103,7 @@ TEST_F(ClientTest, SignsWhatItSends) {
                               "x-amz-security-token"),
                     Not(HasSubstr("accept-encoding"))));
   EXPECT_EQ(sent.Header("Content-MD5"), "");
-  for (const auto& header : sent.headers) EXPECT_THAT(header.value, Not(HasSubstr("SECRET")));
+  for (const auto& header : sent.headers) EXPECT_THAT(header.second, Not(HasSubstr("SECRET")));
 }
 
 TEST_F(ClientTest, TriesAgainWhatMayGoThrough) {

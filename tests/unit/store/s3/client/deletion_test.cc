@@ -5,16 +5,16 @@
 #include <gtest/gtest.h>
 
 #include "store/s3/s3_store.h"
-#include "tests/support/s3/scripted_transport.h"
+#include "tests/support/s3/scripted_client.h"
 
 namespace firetower::store::s3 {
 namespace {
 
 using ::firetower::testing::ErrorXml;
+using ::firetower::testing::FakeHttpClient;
 using ::firetower::testing::FakePause;
 using ::firetower::testing::FixedCredentials;
 using ::firetower::testing::Script;
-using ::firetower::testing::ScriptedTransport;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -34,7 +34,7 @@ class DeletionTest : public ::testing::Test {
   std::vector<Status> Delete(const std::vector<std::string>& keys) {
     if (store_ == nullptr) {
       Client::Parts parts{.config = config_};
-      parts.transport = std::make_unique<ScriptedTransport>(script_);
+      parts.transport = std::make_unique<FakeHttpClient>(script_);
       parts.credentials = std::make_unique<FixedCredentials>();
       parts.clock = &clock_;
       parts.pause = &pause_;

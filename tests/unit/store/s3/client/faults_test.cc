@@ -14,11 +14,12 @@
 #include <thread>
 #include <vector>
 
+#include "net/client/curl_client.h"
 #include "store/access/file_source.h"
 #include "store/s3/s3_store.h"
 #include "tests/support/command.h"
 #include "tests/support/k8s/fake_http_server.h"
-#include "tests/support/s3/scripted_transport.h"
+#include "tests/support/s3/scripted_client.h"
 
 namespace firetower::store::s3 {
 namespace {
@@ -312,7 +313,7 @@ TEST(S3Faults, GoesThroughAProxyButNotWithItsOwnCredentialsAddresses) {
   const auto store = Open("s3://bucket?endpoint=http://s3.invalid&proxy=" + proxy.endpoint());
   EXPECT_EQ(*store->Get("a"), "hello");
   EXPECT_THAT(proxy.requests().at(0), StartsWith("GET http://s3.invalid/bucket/a HTTP/1.1\r\n"));
-  const auto transport = *CurlTransport::Create({.proxy = proxy.endpoint()});
+  const auto transport = *net::CurlClient::Create({.proxy = proxy.endpoint()});
   FaultServer metadata({Answer("200 OK", "token")});
   const auto answer = transport->Send({.url = metadata.endpoint() + "/", .link_local = true}, {});
   ASSERT_TRUE(answer);

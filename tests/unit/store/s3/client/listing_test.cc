@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/s3/scripted_transport.h"
+#include "tests/support/s3/scripted_client.h"
 
 namespace firetower::store::s3 {
 namespace {
 
 using ::firetower::testing::ErrorXml;
+using ::firetower::testing::FakeHttpClient;
 using ::firetower::testing::FixedCredentials;
 using ::firetower::testing::Script;
-using ::firetower::testing::ScriptedTransport;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -42,7 +42,7 @@ class ListingTest : public ::testing::Test {
           Client::Parts parts{
               .config = {
                   .bucket = "bucket", .prefix = "p/", .endpoint = "http://s3", .path_style = true}};
-          parts.transport = std::make_unique<ScriptedTransport>(script_);
+          parts.transport = std::make_unique<FakeHttpClient>(script_);
           parts.credentials = std::make_unique<FixedCredentials>();
           return parts;
         }()),

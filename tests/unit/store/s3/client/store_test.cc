@@ -9,17 +9,17 @@
 #include "store/s3/multipart.h"
 #include "store/s3/s3_store.h"
 #include "tests/support/command.h"
-#include "tests/support/s3/scripted_transport.h"
+#include "tests/support/s3/scripted_client.h"
 
 namespace firetower::store::s3 {
 namespace {
 
 using ::firetower::testing::ErrorXml;
+using ::firetower::testing::FakeHttpClient;
 using ::firetower::testing::FakePause;
 using ::firetower::testing::FixedCredentials;
 using ::firetower::testing::ScratchFolder;
 using ::firetower::testing::Script;
-using ::firetower::testing::ScriptedTransport;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -30,7 +30,7 @@ class S3StoreTest : public ::testing::Test {
   S3Store& store() {
     if (store_ == nullptr) {
       Client::Parts parts{.config = config_};
-      parts.transport = std::make_unique<ScriptedTransport>(script_);
+      parts.transport = std::make_unique<FakeHttpClient>(script_);
       parts.credentials = std::make_unique<FixedCredentials>();
       parts.clock = &clock_;
       parts.pause = &pause_;
@@ -38,7 +38,7 @@ class S3StoreTest : public ::testing::Test {
     }
     return *store_;
   }
-  HttpHeader Range(const std::string& value) { return {"content-range", value}; }
+  net::NamedValue Range(const std::string& value) { return {"content-range", value}; }
 
   // Lets an upload in `parts` parts begin and its parts arrive.
   void ScriptParts(size_t parts) {

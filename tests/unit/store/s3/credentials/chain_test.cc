@@ -11,15 +11,15 @@
 
 #include "store/s3/credentials/container.h"
 #include "tests/support/command.h"
-#include "tests/support/s3/scripted_transport.h"
+#include "tests/support/s3/scripted_client.h"
 
 namespace firetower::store::s3 {
 namespace {
 
 using ::firetower::testing::ErrorXml;
+using ::firetower::testing::FakeHttpClient;
 using ::firetower::testing::ScratchFolder;
 using ::firetower::testing::Script;
-using ::firetower::testing::ScriptedTransport;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -64,7 +64,7 @@ class ChainTest : public ::testing::Test {
   CredentialsOptions options_;
   std::map<std::string, std::string> variables_;
   std::shared_ptr<Script> script_ = std::make_shared<Script>();
-  ScriptedTransport transport_{script_};
+  FakeHttpClient transport_{script_};
   FakeClock clock_{0, kWall};
 };
 

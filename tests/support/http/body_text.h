@@ -6,11 +6,11 @@
 #include <span>
 #include <string>
 
-#include "store/s3/http/body.h"
+#include "net/client/body.h"
 
 namespace firetower::testing {
 
-inline std::string TextOf(const store::s3::HttpBody& body) {
+inline std::string TextOf(const net::HttpBody& body) {
   std::string text(body.size(), '\0');
   EXPECT_TRUE(body.ReadAt(0, std::as_writable_bytes(std::span(text))));
   return text;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/s3/http/body.h"
+#include "net/client/body.h"
 
 #include <cstring>
 
 #include "base/check.h"
 
-namespace firetower::store::s3 {
+namespace firetower::net {
 
 HttpBody HttpBody::Part(uint64_t offset, uint64_t size) const {
   CHECK(offset <= size_ && size <= size_ - offset);
@@ -23,4 +23,4 @@ Status HttpBody::ReadAt(uint64_t offset, std::span<std::byte> out) const {
   return OkStatus();
 }
 
-}  // namespace firetower::store::s3
+}  // namespace firetower::net

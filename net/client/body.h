@@ -9,10 +9,10 @@
 #include <span>
 #include <string_view>
 
+#include "base/byte_source.h"
 #include "base/result.h"
-#include "store/store.h"
 
-namespace firetower::store::s3 {
+namespace firetower::net {
 
 // Body of a request: bytes in memory, or a source that is read piece by piece and never lies in
 // memory as a whole. Owns neither; both have to outlive it unchanged.
@@ -22,7 +22,7 @@ class HttpBody {
   template <std::convertible_to<std::string_view> Text>
   HttpBody(const Text& text)  // NOLINT(google-explicit-constructor): a text is a body
       : text_(text), size_(text_.size()) {}
-  explicit HttpBody(const ObjectSource& source) : source_(&source), size_(source.size()) {}
+  explicit HttpBody(const ByteSource& source) : source_(&source), size_(source.size()) {}
 
   uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -52,9 +52,9 @@ class HttpBody {
   static constexpr size_t kPieceBytes = size_t{128} << 10;
 
   std::string_view text_;
-  const ObjectSource* source_ = nullptr;
+  const ByteSource* source_ = nullptr;
   uint64_t offset_ = 0;  // in the source
   uint64_t size_ = 0;
 };
 
-}  // namespace firetower::store::s3
+}  // namespace firetower::net
