@@ -103,7 +103,12 @@ Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t tim
   Result<ServerUrl> url = ParseServerUrl(server);
   if (!url) return UsageFailure(url.error(), program, args.command->name);
   whom.namespace_name = name_space;
-  whom.transport = OpenDirect(*std::move(url), timeout_ns, *std::move(token));
+  Result<std::unique_ptr<HttpTransport>> direct =
+      OpenDirect(*std::move(url), {.timeout_ns = timeout_ns,
+                                   .bearer_token = *std::move(token),
+                                   .ca_file = args.Get("certificate-authority")});
+  if (!direct) return UsageFailure(direct.error(), program, args.command->name);
+  whom.transport = *std::move(direct);
   return whom;
 }
 

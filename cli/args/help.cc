@@ -82,6 +82,12 @@ With `--context`, `--kubeconfig` or `--hub-namespace` it asks a cluster's hub; i
 environment, and that before the program's name. (`record` asks the hub unless a server is named;
 for it and `policies` the other flags say which cluster the policies are in.)
 
+A server is `http://HOST[:PORT][/PREFIX]` (port 7070 unless named) or `https://…` (port 443), whose
+certificate the system's authorities have to vouch for, or those of `--certificate-authority` alone.
+Servers and clusters are reached through the proxy of `https_proxy` or `HTTPS_PROXY` and of
+`http_proxy`, but for what `no_proxy` or `NO_PROXY` lists and for this machine; a cluster through the
+`proxy-url` of its kubeconfig, if it has one.
+
 The hub is reached as by `kubectl port-forward`: through the API server, at a pod of
 `--hub-namespace` with the label `app.kubernetes.io/name=firetower-hub`, a ready one if there is
 any. Whoever asks needs these rights:

@@ -15,6 +15,8 @@ constexpr FlagSpec kGlobal[] = {
     {"server", 0, "URL",
      "where the API is (default $FIRETOWER_SERVER, else http://127.0.0.1:7070, or the cluster's "
      "hub: see --context)"},
+    {"certificate-authority", 0, "FILE",
+     "certificates (PEM) that alone are trusted for an https server (default: the system's)"},
     {"timeout", 0, "DURATION", "how long to wait for an answer (default 60s)"},
     {"color", 0, "WHEN", "auto, always or never (default auto: on a terminal; see NO_COLOR)",
      kColors},

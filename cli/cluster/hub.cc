@@ -10,10 +10,11 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/cluster/condition.h"
-#include "k8s/client/http_session.h"
+#include "cli/cluster/port_relay.h"
+#include "cli/http/ask.h"
 #include "k8s/client/pod_port.h"
-#include "k8s/client/tls_stream.h"
 #include "k8s/watch/object_meta.h"
+#include "net/client/curl_client.h"
 
 namespace firetower::cli {
 namespace {
@@ -41,31 +42,6 @@ void ReadPort(const k8s::Node& pod, HubPod& found) {
   }
 }
 
-// The whole body of one answer.
-class AnswerSink : public k8s::BodySink {
- public:
-  AnswerSink(int64_t timeout_ns, size_t max_bytes, Progress* progress)
-      : timeout_ns_(timeout_ns), max_bytes_(max_bytes), progress_(progress) {}
-  bool OnBody(std::string_view bytes) override {
-    too_large_ = body_.size() + bytes.size() > max_bytes_;
-    if (too_large_) return false;
-    body_ += bytes;
-    if (progress_ != nullptr) progress_->Step(body_.size());
-    return true;
-  }
-  int64_t idle_timeout_ns() const override { return timeout_ns_; }
-
-  bool too_large() const { return too_large_; }
-  std::string TakeBody() { return std::move(body_); }
-
- private:
-  const int64_t timeout_ns_;
-  const size_t max_bytes_;
-  Progress* const progress_;
-  std::string body_;
-  bool too_large_ = false;
-};
-
 class HubTransport : public HttpTransport {
  public:
   HubTransport(std::shared_ptr<KubeClient> cluster, std::string namespace_name,
@@ -76,16 +52,16 @@ class HubTransport : public HttpTransport {
         timeout_ns_(timeout_ns),
         max_reply_bytes_(max_reply_bytes) {}
 
-  Outcome<HttpAnswer> Get(const std::string& target, Progress* progress) override {
+  Outcome<net::HttpResponse> Get(const std::string& target, Progress* progress) override {
     Outcome<std::string> token = Token();
     if (!token) return token.failure();
     const int64_t deadline_ns = NowNs() + timeout_ns_;
-    if (session_ != nullptr && session_->reusable()) {
-      Outcome<HttpAnswer> answer = Ask(target, *token, progress);
+    bool begun = false;
+    if (http_ != nullptr) {
+      Outcome<net::HttpResponse> answer = Ask(target, *token, progress, begun);
       // The hub closes idle connections when it likes (RFC 9112 §9.3.1).
-      if (answer || session_->answered() || NowNs() >= deadline_ns) return answer;
+      if (answer || begun || NowNs() >= deadline_ns) return answer;
     }
-    session_.reset();
     Outcome<std::vector<k8s::Node>> pods =
         cluster_->List(kPods, namespace_name_,
                        {"metadata.deletionTimestamp", "status.phase", "status.conditions",
@@ -99,8 +75,8 @@ class HubTransport : public HttpTransport {
         failure = connected.failure();
         continue;
       }
-      Outcome<HttpAnswer> answer = Ask(target, *token, progress);
-      if (answer || session_->answered() || NowNs() >= deadline_ns) return answer;
+      Outcome<net::HttpResponse> answer = Ask(target, *token, progress, begun);
+      if (answer || begun || NowNs() >= deadline_ns) return answer;
       failure = answer.failure();
     }
     return failure;
@@ -135,9 +111,9 @@ class HubTransport : public HttpTransport {
             "--server"};
   }
 
-  // Opens session_ to that pod.
+  // Makes http_ one to that pod.
   Outcome<int> Connect(const HubPod& pod) {
-    session_.reset();
+    (void)Disconnect();
     pod_ = pod.name;
     const int64_t limit_ns = std::min(kOpenTimeoutNs, timeout_ns_);
     const int64_t began_ns = NowNs();
@@ -152,39 +128,43 @@ class HubTransport : public HttpTransport {
                                  namespace_name_)};
     }
     if (!port) return CannotReach(port.error());
-    std::unique_ptr<k8s::ByteStream> stream = *std::move(port);
-    if (pod.tls) {
-      Result<std::unique_ptr<k8s::ByteStream>> tls =
-          k8s::OpenTlsStream(std::move(stream), limit_ns);
-      if (!tls) return CannotReach(tls.error());
-      stream = *std::move(tls);
-    }
-    session_ = std::make_unique<k8s::HttpSession>("firetower-hub", pod.port, std::move(stream),
-                                                  timeout_ns_);
+    Result<std::unique_ptr<PortRelay>> relay = PortRelay::Start(*std::move(port));
+    if (!relay) return CannotReach(relay.error());
+    relay_ = *std::move(relay);
+    net::ClientOptions options;
+    options.proxy = "none";
+    options.user_agent = kUserAgent;
+    // The API server hands out the pod's port, and its certificate says who is at the other end.
+    options.skip_verification = pod.tls;
+    options.abstract_socket = relay_->socket_name();
+    http_ = std::make_unique<net::CurlClient>(std::move(options));
+    base_url_ = fmt::format("{}://firetower-hub:{}", pod.tls ? "https" : "http", pod.port);
     return ExitCode::kOk;
   }
 
-  Outcome<HttpAnswer> Ask(const std::string& target, const std::string& token, Progress* progress) {
-    AnswerSink sink(timeout_ns_, max_reply_bytes_, progress);
-    k8s::ApiRequest request;
-    request.target = target;
-    const k8s::HttpHeaders headers = {{"User-Agent", "firetower/" FIRETOWER_VERSION " (cli)"},
-                                      {"Accept", "*/*"},
-                                      {"Authorization", "Bearer " + token}};
-    const int64_t began_ns = NowNs();
-    Result<k8s::ApiReply> reply = session_->Send(request, headers, sink);
-    if (sink.too_large()) return TooLarge(max_reply_bytes_);
-    if (!reply && IsOutOfTime(reply.error(), began_ns, timeout_ns_))
-      return TooSlow(name(), timeout_ns_);
-    if (!reply) return CannotReach(reply.error());
-    HttpAnswer answer;
-    answer.status = reply->status;
-    answer.body = reply->ok() ? sink.TakeBody() : reply->refusal;
-    answer.skipped = session_->Header("X-Firetower-Skipped");
-    answer.max_hidden = session_->Header("X-Firetower-Max-Hidden");
-    answer.observed_seconds = session_->Header("X-Firetower-Observed-Seconds");
-    answer.retry_after = session_->Header("Retry-After");
-    return answer;
+  // Returns the error of the connection to the pod, if it had one.
+  Status Disconnect() {
+    Status status = relay_ == nullptr ? OkStatus() : relay_->Stop();
+    http_.reset();
+    relay_.reset();
+    return status;
+  }
+
+  // `begun`: something of the answer came.
+  Outcome<net::HttpResponse> Ask(const std::string& target, const std::string& token,
+                                 Progress* progress, bool& begun) {
+    HttpAnswer answer = cli::Ask(*http_, {.url = base_url_ + target,
+                                          .bearer_token = token,
+                                          .timeout_ns = timeout_ns_,
+                                          .max_reply_bytes = max_reply_bytes_,
+                                          .progress = progress});
+    begun = answer.begun;
+    if (answer.response) return *std::move(answer.response);
+    const Status broken = Disconnect();
+    if (answer.too_large) return TooLarge(max_reply_bytes_);
+    const Error& error = answer.response.error();
+    if (error.sys_errno() == ETIMEDOUT) return TooSlow(name(), timeout_ns_);
+    return CannotReach(broken ? error : broken.error());
   }
 
   // Whether our own limit ended it: a connection that the kernel gave up is an ETIMEDOUT as well.
@@ -218,7 +198,9 @@ class HubTransport : public HttpTransport {
   const int64_t timeout_ns_;
   const size_t max_reply_bytes_;
   std::string pod_;  // that is or was connected to
-  std::unique_ptr<k8s::HttpSession> session_;
+  std::string base_url_;
+  std::unique_ptr<PortRelay> relay_;       // outlives http_
+  std::unique_ptr<net::HttpClient> http_;  // null without a connection
 };
 
 }  // namespace

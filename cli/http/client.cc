@@ -30,7 +30,7 @@ std::string MessageOf(const std::string& body) {
 }
 
 Failure Refused(const std::string& server, std::string_view path, int status,
-                const std::string& body, const std::string& retry_after) {
+                const std::string& body, std::string_view retry_after) {
   std::string why = MessageOf(body);
   switch (status) {
     case 400:
@@ -96,23 +96,24 @@ Outcome<HttpReply> HttpClient::Get(std::string_view path, const net::NamedValues
     std::fprintf(stderr, "%s: GET %s\n", transport_->name().c_str(), target.c_str());
   std::optional<Progress> progress;
   if (!options_.quiet) progress.emplace("asking " + transport_->name());
-  Outcome<HttpAnswer> answer = transport_->Get(target, progress ? &*progress : nullptr);
+  Outcome<net::HttpResponse> answer = transport_->Get(target, progress ? &*progress : nullptr);
   progress.reset();
   if (!answer) return answer.failure();
   if (answer->status != 200) {
-    Failure refused = Refused(name(), path, answer->status, answer->body, answer->retry_after);
+    Failure refused =
+        Refused(name(), path, answer->status, answer->body, answer->Header("retry-after"));
     refused.http_status = answer->status;
     return refused;
   }
   HttpReply reply;
   reply.body = std::move(answer->body);
-  const std::string& skipped = answer->skipped;
+  const std::string_view skipped = answer->Header("x-firetower-skipped");
   std::from_chars(skipped.data(), skipped.data() + skipped.size(), reply.skipped);
-  const std::string& hidden = answer->max_hidden;
+  const std::string_view hidden = answer->Header("x-firetower-max-hidden");
   double share = 0;
   const auto parsed = std::from_chars(hidden.data(), hidden.data() + hidden.size(), share);
   if (parsed.ec == std::errc()) reply.max_hidden = share;
-  const std::string& observed = answer->observed_seconds;
+  const std::string_view observed = answer->Header("x-firetower-observed-seconds");
   std::from_chars(observed.data(), observed.data() + observed.size(), reply.observed_seconds);
   return reply;
 }

@@ -8,31 +8,23 @@
 
 #include "cli/failure.h"
 #include "cli/term/progress.h"
+#include "net/message.h"
 
 namespace firetower::cli {
 
 // More than any merged profile the server builds; keeps a wrong address from filling memory.
 inline constexpr size_t kMaxReplyBytes = size_t{512} << 20;
 
-struct HttpAnswer {
-  int status = 0;
-  std::string body;  // of a refusal perhaps only its beginning
-  // Headers, "" when absent.
-  std::string skipped;           // X-Firetower-Skipped
-  std::string max_hidden;        // X-Firetower-Max-Hidden
-  std::string observed_seconds;  // X-Firetower-Observed-Seconds
-  std::string retry_after;       // Retry-After
-};
-
 // A way to a server's HTTP API. Keeps its connection for the next request where the server lets it.
 // Belongs to one thread.
 class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
-  // One GET of `target`, a path and query, percent-encoded. An answer of any status is a value; a
-  // server that cannot be reached, and one that says too much, are Failures. `progress`, if any,
-  // learns of the body's bytes as they come.
-  virtual Outcome<HttpAnswer> Get(const std::string& target, Progress* progress) = 0;
+  // One GET of `target`, a path and query, percent-encoded. An answer of any status is a value,
+  // a refusal's perhaps with the beginning of its body only; a server that cannot be reached, and
+  // one that says too much, are Failures. `progress`, if any, learns of the body's bytes as they
+  // come.
+  virtual Outcome<net::HttpResponse> Get(const std::string& target, Progress* progress) = 0;
   // How messages call the server: "http://127.0.0.1:7070".
   virtual std::string name() const = 0;
   // Where a browser of this machine finds the server's page; "" where it does not.

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "k8s/client/api_client.h"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
-#include "k8s/client/connection.h"
-#include "k8s/client/http_session.h"
 #include "k8s/client/pod_port.h"
+#include "net/client/curl_client.h"
+#include "net/client/stream.h"
 
 namespace firetower::k8s {
 namespace {
 
-constexpr int64_t kConnectTimeoutNs = 10 * kNsPerSecond;
+constexpr int64_t kConnectTimeoutSeconds = 10;
 // The API server ends a request that is no watch after a minute by itself (--request-timeout).
 constexpr int64_t kHeadTimeoutNs = 70 * kNsPerSecond;
+constexpr int64_t kMaxRetryAfterSeconds = 3600;
+
+int64_t RetryAfterNs(std::string_view text) {
+  int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || seconds < 0) return 0;
+  return std::min(seconds, kMaxRetryAfterSeconds) * kNsPerSecond;
+}
 
 }  // namespace
 
@@ -24,7 +34,31 @@ ApiClient::ApiClient(ClientConfig config, std::string user_agent, const Clock& c
 
 ApiClient::~ApiClient() = default;
 
-void ApiClient::Cancel() noexcept { cancel_.Notify(); }
+void ApiClient::Cancel() noexcept {
+  stop_.request_stop();
+  cancel_.Notify();
+}
+
+net::Url ApiClient::Server() const {
+  net::Url url = config_.server;
+  if (url.tls && !config_.tls_server_name.empty()) url.host = config_.tls_server_name;
+  return url;
+}
+
+net::ClientOptions ApiClient::Options(const Identity& identity, std::string ca_pem) const {
+  net::ClientOptions options;
+  options.ca_pem = std::move(ca_pem);
+  options.certificate_pem = identity.certificate_pem;
+  options.key_pem = identity.key_pem;
+  options.skip_verification = config_.insecure_skip_tls_verify;
+  options.trust_advice = "see the certificate authority and the server's name";
+  options.proxy = config_.proxy_url;
+  if (options.proxy.empty() && config_.server.IsLoopback()) options.proxy = "none";
+  options.user_agent = user_agent_;
+  options.connect_timeout_seconds = kConnectTimeoutSeconds;
+  if (Server().host != config_.server.host) options.connect_to = config_.server.Authority();
+  return options;
+}
 
 Result<std::string> ApiClient::ReadCa() const {
   if (!config_.server.tls || config_.insecure_skip_tls_verify) return std::string();
@@ -35,50 +69,48 @@ Result<std::string> ApiClient::ReadCa() const {
   return std::move(read).error().Context("certificate authority");
 }
 
-Result<bool> ApiClient::EnsureSession(const Identity& identity) {
+Status ApiClient::EnsureClient(const Identity& identity) {
   ASSIGN_OR_RETURN(std::string ca_pem, ReadCa());
   const bool same = ca_pem == ca_pem_ && identity.certificate_pem == identity_.certificate_pem &&
                     identity.key_pem == identity_.key_pem;
   const bool fresh = clock_.MonotonicNs() - used_ns_ < kMaxIdleNs;
-  if (session_ != nullptr && session_->reusable() && same && fresh) return true;
-  session_.reset();
-  ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
-                   Connection::Open(config_, ca_pem, identity, cancel_, kConnectTimeoutNs));
-  session_ = std::make_unique<HttpSession>(config_.server.host, config_.server.port,
-                                           std::move(connection), kHeadTimeoutNs);
+  if (http_ != nullptr && same && fresh) return OkStatus();
+  http_.reset();
+  ASSIGN_OR_RETURN(http_, net::CurlClient::Create(Options(identity, ca_pem)));
   ca_pem_ = std::move(ca_pem);
   identity_ = identity;
-  return false;
+  return OkStatus();
 }
 
 Result<ApiReply> ApiClient::Exchange(const ApiRequest& request, const Identity& identity,
                                      BodySink& sink) {
-  ASSIGN_OR_RETURN(const bool used_before, EnsureSession(identity));
-  ApiRequest sent = request;
-  sent.target = config_.server.base_path + request.target;
-  HttpHeaders headers = {
-      {"User-Agent", user_agent_}, {"Accept", "application/json"}, {"Accept-Encoding", "gzip"}};
+  RETURN_IF_ERROR(EnsureClient(identity).Context(config_.ServerText()));
+  net::ClientRequest sent;
+  sent.method = request.method;
+  sent.url = Server().Text() + request.target;
+  sent.headers = {{"Host", config_.server.Authority()}, {"Accept", "application/json"}};
+  if (!request.content_type.empty())
+    sent.headers.emplace_back("Content-Type", request.content_type);
   if (!identity.bearer_token.empty())
-    headers.emplace_back("Authorization", "Bearer " + identity.bearer_token);
-  const auto send = [&] {
-    Result<ApiReply> reply = session_->Send(sent, headers, sink);
-    used_ns_ = clock_.MonotonicNs();
-    return reply;
-  };
-  Result<ApiReply> reply = send();
-  // The server closes idle connections when it likes (RFC 9112 §9.3.1).
-  if (reply || !used_before || session_->answered() || request.method != "GET") return reply;
-  session_.reset();
-  RETURN_IF_ERROR(EnsureSession(identity));
-  return send();
+    sent.headers.emplace_back("Authorization", "Bearer " + identity.bearer_token);
+  sent.body = request.body;
+  sent.sink = &sink;
+  sent.gzip = true;
+  sent.resend = request.method == "GET";
+  sent.head_timeout_ns = kHeadTimeoutNs;
+  sent.broken_response = ErrorCode::kCorrupt;
+  Result<net::HttpResponse> response = http_->Send(sent, {.stop = stop_.get_token()});
+  used_ns_ = clock_.MonotonicNs();
+  if (!response) return std::move(response).error();
+  return ApiReply{response->status, std::move(response->body),
+                  RetryAfterNs(response->Header("retry-after"))};
 }
 
 Result<ApiReply> ApiClient::Send(const ApiRequest& request, BodySink& sink) {
   for (bool again = false;; again = true) {
     ASSIGN_OR_RETURN(const Identity identity, credentials_.Get());
     Result<ApiReply> reply = Exchange(request, identity, sink);
-    if (!reply) return std::move(reply).error().Context(config_.ServerText());
-    if (reply->status != 401 || again || !credentials_.Refused()) return reply;
+    if (!reply || reply->status != 401 || again || !credentials_.Refused()) return reply;
   }
 }
 
@@ -91,10 +123,9 @@ Result<std::unique_ptr<PodPort>> ApiClient::OpenPodPort(const PodPortTarget& tar
                                                         int64_t timeout_ns) {
   ASSIGN_OR_RETURN(const Identity identity, credentials_.Get());
   ASSIGN_OR_RETURN(const std::string ca_pem, ReadCa());
-  Result<std::unique_ptr<Connection>> connection =
-      Connection::Open(config_, ca_pem, identity, cancel_, timeout_ns);
-  if (!connection) return std::move(connection).error().Context(config_.ServerText());
-  return PodPort::Open(*std::move(connection), config_.server, identity.bearer_token, target,
+  ASSIGN_OR_RETURN(std::unique_ptr<net::ByteStream> connection,
+                   net::OpenStream(Options(identity, ca_pem), Server(), cancel_.fd(), timeout_ns));
+  return PodPort::Open(std::move(connection), config_.server, identity.bearer_token, target,
                        timeout_ns);
 }
 

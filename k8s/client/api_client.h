@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -13,17 +14,15 @@
 #include "base/thread.h"
 #include "k8s/client/config.h"
 #include "k8s/client/credentials.h"
+#include "net/client/http_client.h"
 
 namespace firetower::k8s {
 
-class HttpSession;
 class PodPort;
 struct PodPortTarget;
 
-// A longer head is no API server's: it is the one part that httplib would read without a bound.
-inline constexpr size_t kMaxHeadBytes = 64 << 10;
-// Bytes that are kept of a refusal's body, a Status object.
-inline constexpr size_t kMaxRefusalBytes = 64 << 10;
+using net::BodySink;
+using net::kMaxRefusalBytes;
 
 struct ApiRequest {
   std::string method = "GET";
@@ -38,18 +37,6 @@ struct ApiReply {
   int64_t retry_after_ns = 0;  // RFC 9110 §10.2.3 in seconds, 0 when absent; at most an hour
 
   bool ok() const { return status >= 200 && status < 300; }
-};
-
-// Takes the body of a 2xx reply, decompressed, as it arrives.
-class BodySink {
- public:
-  virtual ~BodySink() = default;
-  // A 2xx head has come; the body may take its time.
-  virtual void OnHead() {}
-  // The next bytes, at least one. False ends the exchange and the connection.
-  virtual bool OnBody(std::string_view bytes) = 0;
-  // How long to wait for the next bytes; asked before each wait.
-  virtual int64_t idle_timeout_ns() const = 0;
 };
 
 class ApiServer {
@@ -67,8 +54,10 @@ class ApiServer {
 // to be closed all the same is, once, when nothing was answered to a GET: a write may have been
 // done.
 //
-// Belongs to one thread, but for Cancel. The program ignores SIGPIPE. Redirects are not followed:
-// an API server sends none, and a token must not follow one.
+// A server on this machine is reached without a proxy, unless the kubeconfig names one.
+//
+// Belongs to one thread, but for Cancel. Redirects are not followed: an API server sends none, and
+// a token must not follow one.
 class ApiClient final : public ApiServer {
  public:
   // A kube-apiserver closes what was idle for 90 s, and balancers before it do sooner.
@@ -86,7 +75,7 @@ class ApiClient final : public ApiServer {
   // Returns today's token; "" for a user without one, such as one with a
   // certificate.
   Result<std::string> BearerToken();
-  // A connection of its own to a port of a pod; errors as of PodPort::Open and Connection::Open.
+  // A connection of its own to a port of a pod; errors as of PodPort::Open and net::OpenStream.
   // It must not outlive this.
   Result<std::unique_ptr<PodPort>> OpenPodPort(const PodPortTarget& target, int64_t timeout_ns);
 
@@ -94,20 +83,24 @@ class ApiClient final : public ApiServer {
 
  private:
   Result<ApiReply> Exchange(const ApiRequest& request, const Identity& identity, BodySink& sink);
-  // Makes session_ one for this identity and today's CA. Whether it was used before.
-  Result<bool> EnsureSession(const Identity& identity);
+  // Makes http_ one for this identity and today's CA.
+  Status EnsureClient(const Identity& identity);
+  net::ClientOptions Options(const Identity& identity, std::string ca_pem) const;
+  // Returns the URL to ask: with the name that the certificate has to have.
+  net::Url Server() const;
   // Today's; "" where none is wanted.
   Result<std::string> ReadCa() const;
 
   const ClientConfig config_;
   const std::string user_agent_;
   const Clock& clock_;
-  WakeFd cancel_;
+  WakeFd cancel_;  // of what waits for descriptors: plugins and pods' ports
+  std::stop_source stop_;
   Credentials credentials_;
-  std::unique_ptr<HttpSession> session_;
-  int64_t used_ns_ = 0;  // when session_'s last request ended; monotonic
-  std::string ca_pem_;   // the last that could be read, and session_'s
-  Identity identity_;    // session_'s
+  std::unique_ptr<net::HttpClient> http_;
+  int64_t used_ns_ = 0;  // when http_'s last request ended; monotonic
+  std::string ca_pem_;   // the last that could be read, and http_'s
+  Identity identity_;    // http_'s
 };
 
 }  // namespace firetower::k8s

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/url.h"
 
 namespace firetower::k8s {
 
@@ -41,18 +42,12 @@ struct ExecPlugin {
   bool provide_cluster_info = false;
 };
 
-struct ServerUrl {
-  bool tls = true;
-  std::string host;  // a name or an address; an IPv6 one without brackets
-  uint16_t port = 443;
-  std::string base_path;  // "" or "/k8s/clusters/x": put before every request's path
-};
-
 struct ClientConfig {
-  ServerUrl server;
+  net::Url server;
   std::string tls_server_name;  // whose certificate to expect; the host's when empty
   bool insecure_skip_tls_verify = false;
-  PemSource ca;  // the only CAs trusted; the system's when empty
+  std::string proxy_url;  // through which the server is reached; as the environment says when empty
+  PemSource ca;           // the only CAs trusted; the system's when empty
   PemSource client_certificate;
   PemSource client_key;
   // At most one of these is used, in this order: what client-go does.
@@ -63,11 +58,11 @@ struct ClientConfig {
   bool in_pod = false;  // the access of the pod that this runs in, of that namespace
 
   // "https://host:port/base", for messages.
-  std::string ServerText() const;
+  std::string ServerText() const { return server.Text(); }
 };
 
-// http:// or https://, a host (IPv6 in brackets), maybe a port and a path; nothing else.
-Result<ServerUrl> ParseServerUrl(std::string_view text);
+// Parses it as net::ParseUrl does; the error shows how to write one.
+Result<net::Url> ParseServerUrl(std::string_view text);
 
 // From KUBERNETES_SERVICE_HOST and _PORT, as the caller read them, and `folder` with token, ca.crt
 // and namespace. kUnavailable outside a pod.
@@ -76,7 +71,7 @@ Result<ClientConfig> InClusterConfig(
     const std::string& folder = std::string(kServiceAccountFolder));
 
 // From one kubeconfig file; `context` picks one that is not the current one. Errors name the file,
-// line and field. Refused: proxy-url, auth-provider, user name with password, impersonation.
+// line and field. Refused: auth-provider, user name with password, impersonation.
 Result<ClientConfig> LoadKubeconfig(const std::string& path, std::string_view context = "");
 
 // The same from text; paths in it are relative to `folder`.

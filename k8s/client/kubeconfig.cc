@@ -86,14 +86,23 @@ Status RefuseKeys(const Node& map, std::initializer_list<std::array<std::string_
   return OkStatus();
 }
 
+// The value is not repeated: it may hold a password.
+Status CheckProxy(const Node& cluster, std::string_view url) {
+  for (const std::string_view scheme : {"http://", "https://", "socks5://"}) {
+    if (url.starts_with(scheme) && url.size() > scheme.size()) return OkStatus();
+  }
+  return At(cluster.Find("proxy-url")->line,
+            "proxy-url must be http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT");
+}
+
 Status ReadCluster(const Node& cluster, const std::string& folder, ClientConfig& config) {
   ASSIGN_OR_RETURN(const std::string server, Text(cluster, "server"));
   if (server.empty()) return At(cluster.line, "the cluster has no server");
-  Result<ServerUrl> url = ParseServerUrl(server);
+  Result<net::Url> url = ParseServerUrl(server);
   if (!url) return At(cluster.Find("server")->line, url.error().message());
   config.server = *std::move(url);
-  RETURN_IF_ERROR(RefuseKeys(
-      cluster, {{"proxy-url", "reach the server directly, or through a tunnel on this machine"}}));
+  ASSIGN_OR_RETURN(config.proxy_url, Text(cluster, "proxy-url"));
+  if (!config.proxy_url.empty()) RETURN_IF_ERROR(CheckProxy(cluster, config.proxy_url));
   ASSIGN_OR_RETURN(config.tls_server_name, Text(cluster, "tls-server-name"));
   ASSIGN_OR_RETURN(config.insecure_skip_tls_verify, Flag(cluster, "insecure-skip-tls-verify"));
   ASSIGN_OR_RETURN(config.ca, Pem(cluster, "certificate-authority", folder));

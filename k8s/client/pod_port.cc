@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/text/base64.h"
-#include "k8s/client/api_client.h"
 #include "k8s/status/api_call.h"
 
 namespace firetower::k8s {
@@ -50,19 +49,18 @@ std::string_view HeaderOf(std::string_view head, std::string_view name) {
   return value;
 }
 
-std::string RequestText(const ServerUrl& server, std::string_view bearer_token,
+std::string RequestText(const net::Url& server, std::string_view bearer_token,
                         const PodPortTarget& target, std::string_view key) {
-  const bool v6 = server.host.find(':') != std::string::npos;
   std::string text = fmt::format(
       "GET {}/api/v1/namespaces/{}/pods/{}/portforward?ports={} HTTP/1.1\r\n"
-      "Host: {}{}{}:{}\r\n"
+      "Host: {}\r\n"
       "Upgrade: websocket\r\n"
       "Connection: Upgrade\r\n"
       "Sec-WebSocket-Version: 13\r\n"
       "Sec-WebSocket-Key: {}\r\n"
       "Sec-WebSocket-Protocol: {}\r\n",
-      server.base_path, target.namespace_name, target.pod, target.port, v6 ? "[" : "", server.host,
-      v6 ? "]" : "", server.port, key, kProtocol);
+      server.path, target.namespace_name, target.pod, target.port, server.Authority(), key,
+      kProtocol);
   if (!bearer_token.empty()) text += fmt::format("Authorization: Bearer {}\r\n", bearer_token);
   return text + "\r\n";
 }
@@ -74,8 +72,8 @@ ErrorCode CodeOf(std::string_view status) {
 
 }  // namespace
 
-Result<std::unique_ptr<PodPort>> PodPort::Open(std::unique_ptr<ByteStream> connection,
-                                               const ServerUrl& server,
+Result<std::unique_ptr<PodPort>> PodPort::Open(std::unique_ptr<net::ByteStream> connection,
+                                               const net::Url& server,
                                                std::string_view bearer_token,
                                                const PodPortTarget& target, int64_t timeout_ns) {
   std::unique_ptr<PodPort> port(new PodPort(std::move(connection)));
@@ -85,14 +83,14 @@ Result<std::unique_ptr<PodPort>> PodPort::Open(std::unique_ptr<ByteStream> conne
   return port;
 }
 
-Status PodPort::Upgrade(const ServerUrl& server, std::string_view bearer_token,
+Status PodPort::Upgrade(const net::Url& server, std::string_view bearer_token,
                         const PodPortTarget& target, int64_t timeout_ns) {
   const std::string key = NewKey();
   RETURN_IF_ERROR(connection_->Write(RequestText(server, bearer_token, target, key), timeout_ns));
   std::string bytes;
   size_t head = std::string::npos;
   while (head == std::string::npos) {
-    if (bytes.size() > kMaxHeadBytes)
+    if (bytes.size() > net::kMaxHeadBytes)
       return Error(ErrorCode::kCorrupt, "the reply's head is too long: is this an API server?");
     std::array<char, 4096> buffer;
     ASSIGN_OR_RETURN(const size_t size,

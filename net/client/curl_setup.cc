@@ -39,17 +39,10 @@ void SetOptions(int socket) noexcept {
 }
 
 // Programs that the daemon starts must not inherit a connection.
-curl_socket_t OnOpenSocket(void* context, curlsocktype, curl_sockaddr* address) noexcept {
-  const auto& options = *static_cast<const ClientOptions*>(context);
-  if (options.connected_socket) return options.connected_socket();
+curl_socket_t OnOpenSocket(void*, curlsocktype, curl_sockaddr* address) noexcept {
   const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (fd >= 0) SetOptions(fd);
   return fd;
-}
-
-int OnSocket(void* context, curl_socket_t, curlsocktype) noexcept {
-  const auto& options = *static_cast<const ClientOptions*>(context);
-  return options.connected_socket ? CURL_SOCKOPT_ALREADY_CONNECTED : CURL_SOCKOPT_OK;
 }
 
 template <typename T>
@@ -134,9 +127,8 @@ KeptSettings SetUpTransfer(void* easy, const ClientOptions& options, const std::
   Set(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
   Set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout_seconds * 1000));
   Set(easy, CURLOPT_OPENSOCKETFUNCTION, OnOpenSocket);
-  Set(easy, CURLOPT_OPENSOCKETDATA, const_cast<void*>(static_cast<const void*>(&options)));
-  Set(easy, CURLOPT_SOCKOPTFUNCTION, OnSocket);
-  Set(easy, CURLOPT_SOCKOPTDATA, const_cast<void*>(static_cast<const void*>(&options)));
+  if (!options.abstract_socket.empty())
+    Set(easy, CURLOPT_ABSTRACT_UNIX_SOCKET, options.abstract_socket.c_str());
   if (link_local || options.proxy == "none") {
     Set(easy, CURLOPT_PROXY, "");
   } else if (!options.proxy.empty()) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -62,7 +61,7 @@ struct ClientOptions {
   std::string certificate_pem = {};  // the client's own, with its chain; empty: none
   std::string key_pem = {};
   bool skip_verification = false;
-  // What to do about a certificate that is not trusted: the end of the message.
+  // Ends the message about a certificate that is not trusted: it says how to mend that.
   std::string trust_advice =
       "if the server has a certificate of your own authority, name its file with ca-file";
   // "": as the environment says (https_proxy, no_proxy …); "none"; or a proxy's URL, which is then
@@ -72,8 +71,7 @@ struct ClientOptions {
   int64_t connect_timeout_seconds = 5;
   int64_t stall_seconds = 20;
   std::string connect_to = {};  // "HOST:PORT" to connect to, whatever a URL says; empty: as it says
-  // Gives a socket that is connected already, -1 when there is none; empty: connections are made.
-  std::function<int()> connected_socket = {};
+  std::string abstract_socket = {};  // one of unix(7) to connect to instead; empty: none
 };
 
 // May be used by several threads at once.

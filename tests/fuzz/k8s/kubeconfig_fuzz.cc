@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = k8s::ParseServerUrl(server);
   CHECK(again.has_value());
   CHECK(again->tls == config->server.tls && again->host == config->server.host);
-  CHECK(again->port == config->server.port && again->base_path == config->server.base_path);
+  CHECK(again->port == config->server.port && again->path == config->server.path);
   CHECK(!config->insecure_skip_tls_verify || config->ca.empty());
   CHECK(config->client_certificate.empty() == config->client_key.empty());
   for (const std::string& path : {config->ca.path, config->client_key.path, config->token_file})

@@ -265,7 +265,7 @@ TEST_F(HubTest, AConnectionThatTheHubClosedIsReplaced) {
   Let("hub-1", Behaviour::kClosesAfterEach);
   const std::unique_ptr<HttpTransport> transport = Transport();
   for (int i = 0; i < 3; ++i) {
-    Outcome<HttpAnswer> answer = transport->Get("/livez", nullptr);
+    Outcome<net::HttpResponse> answer = transport->Get("/livez", nullptr);
     ASSERT_TRUE(answer) << answer.failure().Text("");
     EXPECT_EQ(answer->status, 200);
   }
@@ -278,7 +278,7 @@ TEST_F(HubTest, AnAnswerOverTheLimitIsNotTaken) {
   const size_t size = Transport()->Get(target, nullptr)->body.size();
   ASSERT_GT(size, 0u);
   EXPECT_TRUE(Transport(size)->Get(target, nullptr));
-  const Outcome<HttpAnswer> cut = Transport(size - 1)->Get(target, nullptr);
+  const Outcome<net::HttpResponse> cut = Transport(size - 1)->Get(target, nullptr);
   ASSERT_FALSE(cut);
   EXPECT_THAT(cut.failure().Text(""), HasSubstr("the answer is too large"));
 }

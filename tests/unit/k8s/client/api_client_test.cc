@@ -66,7 +66,7 @@ TEST(ApiClient, SaysWhoItIsAndWhatItTakes) {
     return peer.Reply("200 OK", "{}");
   });
   ClientConfig config = ConfigFor(server.port());
-  config.server.base_path = "/base";
+  config.server.path = "/base";
   TextSink sink;
   Result<ApiReply> reply = Get(config, sink);
   ASSERT_TRUE(reply) << reply.error().message();

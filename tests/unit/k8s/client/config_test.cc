@@ -36,9 +36,9 @@ class ServiceAccountFolder {
 
 TEST(ServerUrl, ReadsNamesAddressesPortsAndPaths) {
   const auto parts = [](std::string_view text) {
-    Result<ServerUrl> url = ParseServerUrl(text);
+    Result<net::Url> url = ParseServerUrl(text);
     return url ? (url->tls ? "tls " : "plain ") + url->host + " " + std::to_string(url->port) +
-                     " '" + url->base_path + "'"
+                     " '" + url->path + "'"
                : url.error().message();
   };
   EXPECT_EQ(parts("https://10.96.0.1:6443"), "tls 10.96.0.1 6443 ''");
@@ -55,7 +55,7 @@ TEST(ServerUrl, SaysWhatIsWrong) {
        {"", "10.96.0.1:6443", "ftp://x", "https://", "https://a:0", "https://a:65536",
         "https://a:1x", "https://::1", "https://[::1", "https://[::1]x", "https://[1.2.3.4]",
         "https://a b", "https://user@host", "https://a/x?y", "https://a/x y"}) {
-    Result<ServerUrl> url = ParseServerUrl(text);
+    Result<net::Url> url = ParseServerUrl(text);
     ASSERT_FALSE(url) << text;
     EXPECT_EQ(url.error().code(), ErrorCode::kInvalid) << text;
     EXPECT_THAT(url.error().message(), HasSubstr("write for example")) << text;
@@ -217,13 +217,23 @@ TEST(Kubeconfig, SaysWhatIsWrongAndWhere) {
 }
 
 TEST(Kubeconfig, RefusesWhatItWouldOtherwiseIgnore) {
-  EXPECT_THAT(ErrorOf(Replaced("    server: https://127.0.0.1:6443\n",
-                               "    server: https://127.0.0.1:6443\n    proxy-url: http://p\n")),
-              AllOf(HasSubstr("line 8: proxy-url is not supported"), HasSubstr("tunnel")));
   EXPECT_THAT(ErrorOf(Replaced("{token: secret}", "{username: a, password: b}"), "open"),
               HasSubstr("take no passwords"));
   EXPECT_THAT(ErrorOf(Replaced("{token: secret}", "{token: secret, as: root}"), "open"),
               HasSubstr("as is not supported"));
+}
+
+TEST(Kubeconfig, TakesAProxyAndShowsNoneThatIsWrong) {
+  const auto with_proxy = [](const std::string& url) {
+    return Replaced("    server: https://127.0.0.1:6443\n",
+                    "    server: https://127.0.0.1:6443\n    proxy-url: " + url + "\n");
+  };
+  Result<ClientConfig> config = ParseKubeconfig(with_proxy("http://u:p@proxy:3128"), ".");
+  ASSERT_TRUE(config) << config.error().message();
+  EXPECT_EQ(config->proxy_url, "http://u:p@proxy:3128");
+  EXPECT_THAT(ErrorOf(with_proxy("ftp://u:hunter2@proxy")),
+              AllOf(HasSubstr("line 8: proxy-url must be http://HOST:PORT"),
+                    ::testing::Not(HasSubstr("hunter2"))));
 }
 
 TEST(Kubeconfig, EveryPrefixIsReadOrRefused) {

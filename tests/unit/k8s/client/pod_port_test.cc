@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Peer that speaks piece by piece and records what it hears. A piece may be made of that.
-class ScriptedStream : public ByteStream {
+class ScriptedStream : public net::ByteStream {
  public:
   using Piece = std::function<std::string(const std::string& told)>;
 
@@ -39,6 +39,8 @@ class ScriptedStream : public ByteStream {
     return OkStatus();
   }
 
+  int fd() const override { return -1; }
+
   std::deque<Piece> pieces;
 
  private:
@@ -49,10 +51,10 @@ class ScriptedStream : public ByteStream {
 class PodPortTest : public ::testing::Test {
  protected:
   Result<std::unique_ptr<PodPort>> Open() {
-    ServerUrl server;
+    net::Url server;
     server.host = "api.example";
     server.port = 6443;
-    server.base_path = "/k8s/one";
+    server.path = "/k8s/one";
     return PodPort::Open(std::move(stream_), server, "t0ken", {"firetower", "hub-1", 7080},
                          kNsPerSecond);
   }
