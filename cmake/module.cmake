@@ -104,5 +104,5 @@ function(unit_test name)
   endif()
   # PRE_TEST: cases are listed when ctest runs, so that a build needs no sanitized start-up.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT} ENVIRONMENT ${FIRETOWER_TSAN_OPTIONS})
+    PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
 endfunction()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contents of an image: the programs, the libraries that they name or load, and the files that tell their origin."""
+"""Contents of an image: the programs, the libraries that they name, and the files that tell their origin."""
 
 import os
 import pathlib
@@ -14,8 +14,6 @@ PROGRAMS = ("firetowerd", "firetower-hub", "firetower")
 FOLDERS = ("etc/ssl/certs", "host", "proc", "run", "sys", "tmp", "usr/bin", "var/lib/firetower", "var/run")
 # debuginfod servers are asked over TLS; the API server's CA comes with the pod's token.
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-# Loaded when an S3 store is opened; no program names it.
-LOADED_LIBRARIES = ("libcurl.so.4",)
 SBOM = "usr/share/sbom/firetower.spdx.json"
 # The chart's hub runs as this user, and whoever does not say.
 PASSWD = b"root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n"
@@ -28,15 +26,6 @@ def libraries(program):
     if "not found" in said:
         raise RuntimeError(f"{program}: {said}")
     return set(re.findall(r"(?:=> |^\t)(/\S+)", said, re.MULTILINE))
-
-
-def loaded_library(name):
-    """Returns the path at which the loader would find it."""
-    said = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
-    found = re.search(rf"^\s+{re.escape(name)} .*=> (\S+)$", said, re.MULTILINE)
-    if found is None:
-        raise RuntimeError(f"{name} is not installed: S3 stores need it")
-    return found.group(1)
 
 
 def stripped(program):
@@ -57,8 +46,6 @@ def libraries_of(programs):
     found = set()
     for program in programs:
         found |= libraries(program)
-    for library in map(loaded_library, LOADED_LIBRARIES):
-        found |= {library, *libraries(library)}
     return {path: pathlib.Path(path).resolve() for path in found}
 
 

@@ -55,7 +55,7 @@ CASES = {
         [{"base/a.cc": '#include "base/a.h"\n#include <vector>\n', "base/a.h": ""}],
     ),
     "third-party-headers": (
-        [{"k8s/a.h": "#include <nlohmann/json.hpp>\n"}, {"query/a.h": "#include <httplib.h>\n"}],
+        [{"k8s/a.h": "#include <nlohmann/json.hpp>\n"}, {"query/a.h": "#include <curl/curl.h>\n"}],
         [{"k8s/a.cc": "#include <nlohmann/json.hpp>\n"}, {"k8s/a.h": "#include <vector>\n"}],
     ),
     "file-size": (
