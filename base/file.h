@@ -19,35 +19,37 @@ namespace firetower {
 // Opens read-only with O_CLOEXEC; `extra_flags` are further open(2) flags.
 Result<UniqueFd> OpenReadOnly(const std::string& path, int extra_flags = 0);
 
-// The whole file. kExhausted when it is longer than `max_bytes`; works on /proc files (size 0).
-// Only regular files (kInvalid): of a FIFO or a device the end may never come.
+// Reads the whole file. Fails with kExhausted when it is longer than `max_bytes`. Works on /proc
+// files, whose size reads as 0. Refuses anything but a regular file (kInvalid), because a FIFO or a
+// device may never end.
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes = 64u << 20);
-// As ReadFile, and waits for the writer of a FIFO: for what a person names on a command line, such
-// as /dev/stdin or a shell's <(command).
+// Like ReadFile, but also reads a FIFO and waits for its writer. For paths that a person gives on a
+// command line, such as /dev/stdin or a shell's <(command).
 Result<std::string> ReadFileOrPipe(const std::string& path, size_t max_bytes);
 Result<std::string> ReadFd(int fd, size_t max_bytes = 64u << 20);
 
-// Reads exactly out.size() bytes at `offset`; kCorrupt when the file ends before.
+// Reads exactly out.size() bytes at `offset`. Fails with kCorrupt when the file ends earlier.
 Status ReadExactAt(int fd, uint64_t offset, std::span<std::byte> out);
 
-// Replaces `path` so that a reader sees the old file or the whole new one, never a part, also
-// after a power cut: temporary file beside it, fsync, rename, fsync of the folder.
+// Replaces the file at `path` atomically: a reader sees the old file or the whole new one, even
+// after a power cut. Writes a temporary file in the same folder, syncs it, renames it and syncs the
+// folder.
 Status WriteFileAtomic(const std::string& path, std::string_view contents, unsigned mode = 0644);
-// The same for contents that `fill` writes to the descriptor.
+// Replaces the file in the same way, with contents that `fill` writes to the descriptor.
 Status WriteFileAtomic(const std::string& path, const std::function<Status(int fd)>& fill,
                        unsigned mode = 0644);
-// Writes all of it where the descriptor stands.
+// Writes all of `contents` at the descriptor's current position.
 Status WriteAll(int fd, std::string_view contents);
 
-// The temporary file of WriteFileAtomic is <name>.tmp-<pid>-<serial>. The pid if `name` is such a
-// name, so that what a crash left behind can be told from a file that somebody called similarly.
+// Returns the pid in the name of a temporary file of WriteFileAtomic (<name>.tmp-<pid>-<serial>),
+// or nothing for any other name. Tells the remains of a crash from other files with similar names.
 std::optional<pid_t> TemporaryFileOwner(std::string_view name);
 inline constexpr size_t kMaxTemporarySuffixBytes = 26;  // two numbers of ten digits
 
-// Creates the folder and its parents (mode 0755); fine when it exists.
+// Creates the folder and its parents with mode 0755. Succeeds when the folder exists.
 Status MakeDirectories(const std::string& path);
 
-// Names in a folder, without . and .., sorted.
+// Returns the sorted names in a folder, without . and ..
 Result<std::vector<std::string>> ListDirectory(const std::string& path);
 
 }  // namespace firetower

@@ -10,19 +10,20 @@ namespace firetower {
 
 inline constexpr uint64_t kHashSeed = 0x243f6a8885a308d3;
 
-// One step of a 64-bit hash over words: multiply and fold. For tables, not against adversaries.
+// Does one step of a 64-bit hash over words: multiply and fold. Good for hash tables, but no
+// protection against chosen keys.
 constexpr uint64_t HashWord(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0xff51afd7ed558ccdull;
   return hash ^ (hash >> 32);
 }
 
-// Of bytes; `hash` is what came before them.
+// Hashes text. `hash` is the hash of the bytes before it.
 constexpr uint64_t HashText(std::string_view text, uint64_t hash = kHashSeed) {
   for (const char c : text) hash = HashWord(hash, static_cast<unsigned char>(c));
   return hash;
 }
 
-// The same of many bytes at once, sixteen a step.
+// Hashes many bytes at once, sixteen in each step.
 inline uint64_t HashBytes(std::string_view bytes) {
   __extension__ typedef unsigned __int128 Uint128;
   auto mix = [](uint64_t a, uint64_t b) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: the value of an operation that can fail, or the Error that says why. A subset of
-// std::expected's interface, so that it can become an alias once the compiler has one.
+// Result<T> holds the value of an operation that can fail, or the Error that says why it failed. It
+// has a part of std::expected's interface, so that it can become an alias once the compiler has
+// that type.
 //
 //   Result<UniqueFd> OpenStore(const std::string& path);
 //   ASSIGN_OR_RETURN(UniqueFd fd, OpenStore(path));
 //   RETURN_IF_ERROR(Sync(fd).Context("store " + path));
 //
-// Expected losses (a process gone, a queue full) are not Errors: they are counted under a reason.
+// Expected losses (a process is gone, a queue is full) are not Errors: they are counted under a
+// reason.
 #pragma once
 
 #include <cerrno>
@@ -20,7 +22,7 @@
 
 namespace firetower {
 
-// What a caller can branch on; humans read the message.
+// Kinds of errors. Callers branch on the code; people read the message.
 enum class ErrorCode {
   kInvalid,      // the input is wrong: say what, why and what is allowed
   kNotFound,     // no such thing
@@ -43,7 +45,7 @@ class Error {
   int sys_errno() const { return sys_errno_; }
   const std::string& message() const { return message_; }
 
-  // Prepends where or on what it happened: "store /x: rename: permission denied".
+  // Puts the place or the object of the failure in front: "store /x: rename: permission denied".
   Error& Context(std::string_view what) {
     message_.insert(0, std::string(what) + ": ");
     return *this;
@@ -55,7 +57,7 @@ class Error {
   std::string message_;
 };
 
-// An Error from errno: "<what>: <strerror>", with the code that fits the number.
+// Makes an Error from errno: "<what>: <strerror>", with the code that fits the number.
 Error ErrnoError(std::string_view what, int sys_errno);
 inline Error ErrnoError(std::string_view what) { return ErrnoError(what, errno); }
 

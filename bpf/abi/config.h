@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* What user space tells the kernel side. */
+/* Settings that user space passes to the kernel side. */
 #ifndef FIRETOWER_BPF_ABI_CONFIG_H
 #define FIRETOWER_BPF_ABI_CONFIG_H
 
@@ -47,7 +47,7 @@ enum ft_verdict_kind {
 	FT_VERDICT_NO = 2,
 };
 
-/* One part in 65,536 of the ticks; FT_KEEP_ALL keeps each. */
+/* A share of the ticks in parts of 65,536. FT_KEEP_ALL keeps every tick. */
 #define FT_KEEP_ALL 65536
 
 struct ft_verdict {
@@ -59,7 +59,7 @@ struct ft_verdict {
 	__u64 value; /* what one kept sample stands for, ns */
 };
 
-/* Changes while running. */
+/* Settings that user space may change while the programs run. */
 struct ft_config {
 	struct ft_verdict fallback; /* where no ancestor is known */
 	__u32 epoch;                /* part of every stack hash; turns with the window */
@@ -67,9 +67,9 @@ struct ft_config {
 };
 
 /*
- * The verdict on one thread, where a policy names processes or threads. Found at ft_task_slot() of
- * its id; another one may have taken its place there. A thread without one is sampled and the
- * reader woken, who decides.
+ * The verdict on one thread, for policies that name processes or threads. It is found at
+ * ft_task_slot() of the thread id; another thread may have replaced it there. A thread without a
+ * verdict is sampled, and the reader is woken to decide.
  */
 struct ft_task {
 	__u32 tid;
@@ -77,8 +77,9 @@ struct ft_task {
 	__u32 version;
 	__u32 kind; /* FT_VERDICT_YES or FT_VERDICT_NO */
 	/*
-	 * Of the kernel side alone: where a tick of the thread was last left out by this verdict.
-	 * As long as that stays, nothing else has to be looked up.
+	 * These fields are written by the kernel side alone. They say in which cgroups and in
+	 * which image a tick of this thread was last dropped. While they match, no other lookup
+	 * is needed.
 	 */
 	__u64 cgroups; /* address of its css_set */
 	__u32 exec_id;
@@ -86,7 +87,7 @@ struct ft_task {
 };
 #define FT_TASK_SLOTS 8192
 
-/* Fibonacci hashing: ids of threads started together lie together. */
+/* Fibonacci hashing: the ids of threads that start together are neighbours. */
 static inline __u32 ft_task_slot(__u32 tid)
 {
 	return (tid * 0x9e3779b9u) >> 19;
@@ -98,8 +99,8 @@ struct ft_cpu_set {
 	__u64 word[FT_CPU_WORDS];
 };
 /*
- * Different sets of CPUs that a daemon's policies may ask for in its life; the first is not used.
- * Of a set beyond them user space sorts out what is sampled too much.
+ * The number of different CPU sets that policies may ask for while a daemon runs; the first one
+ * is unused. For further sets the kernel side samples too much, and user space drops the excess.
  */
 #define FT_CPU_SETS 16
 

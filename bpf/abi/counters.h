@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* What the kernel side counts, per CPU, since load. One list serves both sides and /metrics. */
+/*
+ * Events that the kernel side counts per CPU since it was loaded. User space and /metrics use
+ * the same list.
+ */
 #ifndef FIRETOWER_BPF_ABI_COUNTERS_H
 #define FIRETOWER_BPF_ABI_COUNTERS_H
 
@@ -39,11 +42,14 @@ struct ft_counters {
 };
 
 /*
- * A CPU's own. What each tick touches lies in its first 64 bytes: at 100 Hz every line of the cache
- * that a tick needs is a cold one.
+ * The data of one CPU. All that a tick touches lies in the first 64 bytes, because at 100 Hz
+ * each cache line that a tick needs is a cache miss.
  */
 struct ft_cpu {
-	/* Of user space: turns whenever what a filter leaves out may have changed. */
+	/*
+	 * Written by user space, which changes it whenever a filter may drop other threads than
+	 * before.
+	 */
 	__u32 gate_version;
 	__u32 pad0;
 	struct ft_counters counters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * What crosses the sample ring. Both sides include this file: fixed-width fields only, explicit
- * padding, no pointers. All records have their kind in the same byte.
+ * The records in the sample ring. Both sides include this file: fixed-width fields only,
+ * explicit padding, no pointers. Every record has its kind in the same byte.
  */
 #ifndef FIRETOWER_BPF_ABI_RECORD_H
 #define FIRETOWER_BPF_ABI_RECORD_H
@@ -16,11 +16,12 @@
 #define FT_STATIC_ASSERT _Static_assert
 #endif
 
-/* Kernel frames: what the kernel's own stack walk is asked for at most (its sysctl default). */
+/* The most kernel frames that the kernel's own stack walk may return (its sysctl's default). */
 #define FT_MAX_KERNEL_FRAMES 127
 /*
- * User frames: compilers and parsers recurse some thousand deep. With the kernel's they just fit a
- * per-CPU map's value, which has 32 KiB at most (PCPU_MIN_UNIT_SIZE).
+ * The most user frames: compilers and parsers recurse some thousand levels deep. Together with
+ * the kernel frames they just fit the value of a per-CPU map, which has 32 KiB at most
+ * (PCPU_MIN_UNIT_SIZE).
  */
 #define FT_MAX_USER_FRAMES 3840
 /* A cgroup path of a nested Kubernetes node is about 320 bytes; longer ones are flagged cut. */
@@ -39,7 +40,7 @@ enum ft_type {
 	FT_TYPE_OFFCPU = 1,
 };
 
-/* Why a user walk ended. FT_STOP_ROOT alone is a complete stack. */
+/* The reason why a user walk ended. Only FT_STOP_ROOT means a complete stack. */
 enum ft_stop {
 	FT_STOP_ROOT = 0,    /* frame pointer or return address zero: the thread's first frame */
 	FT_STOP_NO_USER = 1, /* a kernel thread has no user part; complete as well */
@@ -72,7 +73,10 @@ struct ft_sample {
 	__u16 cold; /* user space's own: which of a round's cold stacks is this sample's */
 };
 
-/* Followed by kernel_frames, then user_frames addresses of 8 bytes, each part leaf first. */
+/*
+ * kernel_frames and then user_frames addresses of 8 bytes follow this header, each part leaf
+ * first.
+ */
 struct ft_stack {
 	__u64 time_ns;
 	__u64 stack_hash;
@@ -90,18 +94,18 @@ struct ft_stack {
 };
 
 /*
- * How much of the stack comes with a cold sample, from ft_cold_begin() of the frame on and as far
- * as it is resident. The second is for the few that have more: a `main` with its tables on the
- * stack alone fills the first.
+ * The bytes of stack that a cold sample carries, from ft_cold_begin() of the frame on and as far
+ * as pages are resident. The larger size is for the few stacks that need it: a `main` that keeps
+ * its tables on the stack fills the smaller one by itself.
  */
 #define FT_COLD_STACK_BYTES 16384
 #define FT_COLD_DEEP_BYTES 65536
 #define FT_COLD_PAGES (FT_COLD_DEEP_BYTES / 4096)
 
 /*
- * Rules of a leaf may read the red zone, 128 bytes below RSP (System V ABI, AMD64 supplement,
- * 3.2.2): what a function has popped already. Its page may be another one, and absent: then it goes
- * without.
+ * The red zone: rules of a leaf may read 128 bytes below RSP (System V ABI, AMD64 supplement,
+ * 3.2.2), which hold values that the function has already popped. If the red zone is on another
+ * page and that page is absent, the copy is made without it.
  */
 #define FT_RED_ZONE_BYTES 128
 static inline __u64 ft_cold_begin(__u64 sp)
@@ -112,9 +116,9 @@ static inline __u64 ft_cold_begin(__u64 sp)
 }
 
 /*
- * A sample of FT_KIND_COLD: its stack_hash names a body that ends at the frame described here, and
- * user space goes on from there. The record has stack_bytes of the stack behind it, and perhaps
- * more bytes that mean nothing.
+ * A sample of FT_KIND_COLD. Its stack_hash names a stack body that ends at the frame described
+ * here; user space continues the walk from this frame. The record carries stack_bytes of the
+ * stack behind this struct. Any bytes after them are meaningless.
  */
 struct ft_cold {
 	struct ft_sample sample;
@@ -128,7 +132,10 @@ struct ft_cold {
 	__u8 absent[FT_COLD_PAGES]; /* not 0: that page is absent, and zeros stand for it */
 };
 
-/* Where a DWARF register is in `registers`: a nibble each, from RAX = 0 up. RSP is not there. */
+/*
+ * Maps a DWARF register number to its index in `registers`: one nibble for each, from RAX = 0
+ * up. RSP is not in `registers`.
+ */
 #define FT_REGISTER_SLOTS 0x0123678904ed5bcaULL
 #define FT_REGISTER_SLOT(number) ((FT_REGISTER_SLOTS >> (((number)&15) * 4)) & 15)
 

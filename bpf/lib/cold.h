@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* What a walk that met cold code leaves to user space. */
+/*
+ * Sends the rest of a walk to user space when it met code without an unwind table (a cold
+ * stack).
+ */
 #ifndef FIRETOWER_BPF_LIB_COLD_H
 #define FIRETOWER_BPF_LIB_COLD_H
 
 #include "bpf/lib/scratch.h"
 #include "bpf/lib/user_walk.h"
 
-/* Whether this CPU may send another one: so many a second, and a burst on top. */
+/* Tells whether this CPU may send another cold stack: a fixed rate per second plus a burst. */
 static __always_inline int cold_due(struct stack_scratch *scratch)
 {
 	__u64 due = scratch->cold_due_ns, now = scratch->head.time_ns;
@@ -19,11 +22,14 @@ static __always_inline int cold_due(struct stack_scratch *scratch)
 	return 1;
 }
 
-/* Whether the stack goes on behind what FT_COLD_STACK_BYTES reach: so many pages from `sp`'s on. */
+/*
+ * Tells whether the stack is longer than FT_COLD_STACK_BYTES, counted in pages from that of
+ * `sp`.
+ */
 static __always_inline int is_deep(__u64 sp)
 {
 	__u64 page = ft_cold_begin(sp) & ~(FT_PAGE_BYTES - 1ULL), word;
-	/* What is behind a process's first word of stack are its arguments. */
+	/* The process's arguments lie behind its first word of stack. */
 	__u64 left = stack_start() - page;
 
 	if (left <= FT_COLD_STACK_BYTES)
@@ -34,9 +40,10 @@ static __always_inline int is_deep(__u64 sp)
 }
 
 /*
- * At most room_bytes, a constant, of the stack from `begin` on, to behind `cold`. Page by page: one
- * read across an absent one would fail as a whole. There are such in the middle: of a large array
- * that its function has not filled. The helper zeroes what it cannot read.
+ * Copies at most room_bytes (a constant) of the stack from `begin` to the bytes behind `cold`.
+ * Copies page by page, because one read across an absent page fails as a whole. Absent pages in
+ * the middle exist: a large array that its function has not filled yet. The helper zeroes the
+ * bytes that it cannot read.
  */
 static __always_inline void copy_stack(struct ft_cold *cold, __u64 begin, const __u32 room_bytes)
 {
@@ -58,7 +65,7 @@ static __always_inline void copy_stack(struct ft_cold *cold, __u64 begin, const 
 	}
 }
 
-/* Behind `cold` are room_bytes, a constant. */
+/* Fills `cold`, which has room_bytes (a constant) behind it. */
 static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch *scratch,
 				      const __u32 room_bytes)
 {

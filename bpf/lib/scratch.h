@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* What the sampler builds a record in: one for each CPU, and of the sampler's family alone. */
+/*
+ * The memory in which the sampler builds a record: one for each CPU, used by this program family
+ * only.
+ */
 #ifndef FIRETOWER_BPF_LIB_SCRATCH_H
 #define FIRETOWER_BPF_LIB_SCRATCH_H
 
@@ -9,7 +12,7 @@
 #define FT_MAX_FRAMES (FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
 
 struct stack_scratch {
-	/* What a step touches lies together. */
+	/* The fields that a step touches lie together. */
 	struct ft_walk walk;
 	struct stack_window window;
 	__u64 registers; /* kernel address of the leaf's struct pt_regs */

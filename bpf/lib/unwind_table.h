@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * From an address to its mapping and from there to its rule. Who includes this gives FT_SLAB,
- * FT_IN_SLAB, FT_MODULE and FT_CACHED_RULE: see bpf/lib/unwind.h.
+ * Finds the mapping of an address, and the unwind rule for it. The including file defines
+ * FT_SLAB, FT_IN_SLAB, FT_MODULE and FT_CACHED_RULE: see bpf/lib/unwind.h.
  */
 #ifndef FIRETOWER_BPF_LIB_UNWIND_TABLE_H
 #define FIRETOWER_BPF_LIB_UNWIND_TABLE_H
@@ -9,21 +9,22 @@
 #include "bpf/lib/walk_state.h"
 
 /*
- * The searches keep their bounds in memory, which the verifier knows nothing of: each turn of a
- * loop is then in the state of the one before, and is checked once.
+ * The searches keep their bounds in memory, where the verifier does not track their values. So
+ * each turn of a loop starts in the same verifier state as the turn before, and is checked only
+ * once.
  */
 #define FT_BOUND(field) (*(volatile __u32 *)&walk->field)
 
 /*
- * The slab of the arena that was looked up last: two lookups of maps. What a search reads lies
- * together, mostly in one.
+ * The arena slab that was looked up last; a lookup costs two map lookups. The data of one search
+ * lies together, mostly in one slab.
  */
 struct ft_slab {
 	void *bytes;
 	__u32 number;
 };
 
-/* What is at `position`, or 0. */
+/* Returns the pointer to `position` in the arena, or 0. */
 static __always_inline void *ft_at(void *env, struct ft_slab *slab, __u32 position, __u32 align)
 {
 	__u32 number = position >> FT_SLAB_SHIFT;
@@ -38,8 +39,8 @@ static __always_inline void *ft_at(void *env, struct ft_slab *slab, __u32 positi
 }
 
 /*
- * Puts the mapping that holds `pc` in hand. Returns 0, or -1 if none does. Any range reads as code
- * without a table only if user space said so.
+ * Loads the mapping that holds `pc` into the walk. Returns 0, or -1 if no mapping does. A
+ * range counts as code without a table only if user space said so.
  */
 static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u64 pc)
 {
@@ -81,9 +82,15 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 	walk->begin = *start;
 	walk->end = mapping->end;
 	walk->bias = mapping->bias;
-	/* Written last by user space, so read first: once it says so, the rest is there. */
+	/*
+	 * User space writes this field last, so it is read first: once it is set, the other
+	 * fields are valid.
+	 */
 	state = *(volatile __u32 *)&module->state;
-	/* Before what it stands for: rules of a table are never kept under a later one's number. */
+	/*
+	 * Read before the table itself, so that rules of one table are never cached under the
+	 * number of a later one.
+	 */
 	serial = *(volatile __u32 *)&module->serial;
 	FT_COMPILER_BARRIER();
 	walk->module = *module;
@@ -93,8 +100,8 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 }
 
 /*
- * The rule for an offset of the module in hand, and in *behind the bytes from its row to there, at
- * most one block. 0 where the table says nothing.
+ * Returns the rule for an offset in the current module, or 0 where the table has none. Sets
+ * *behind to the number of bytes from the rule's row to the offset, at most one block.
  */
 static __always_inline struct ft_rule *ft_find_rule(void *env, struct ft_walk *walk, __u64 offset,
 						    __u32 *behind)
@@ -129,8 +136,8 @@ static __always_inline struct ft_rule *ft_find_rule(void *env, struct ft_walk *w
 		}
 	}
 	/*
-	 * The last row not behind the offset; it may be an earlier block's, which holds on. The
-	 * packer lets no row's steps pass the end of its block.
+	 * The last row at or before the offset. It may be in an earlier block and still apply.
+	 * The packer lets no row's steps pass the end of its block.
 	 */
 	last = FT_BOUND(low);
 	row = last ? (__u32 *)ft_at(env, &slab, walk->module.rows + (last - 1) * 4, 4) : 0;
@@ -141,7 +148,10 @@ static __always_inline struct ft_rule *ft_find_rule(void *env, struct ft_walk *w
 		16);
 }
 
-/* The same, by the rules found lately. What is in no table is looked for each time. */
+/*
+ * Like ft_find_rule, with a cache of recent rules. An offset without a rule is searched again
+ * each time.
+ */
 static __always_inline struct ft_rule *ft_rule_at(void *env, struct ft_walk *walk, __u64 offset,
 						  __u32 *behind)
 {
@@ -165,8 +175,9 @@ static __always_inline struct ft_rule *ft_rule_at(void *env, struct ft_walk *wal
 }
 
 /*
- * Where a handler returns to, the kernel's frame with the registers is on the stack. The functions
- * that Go's runtime makes interrupted code call have none: they return as others do.
+ * Tells whether this code is the return address of a signal handler, so that the kernel's frame
+ * with the registers is on the stack. The functions that Go's runtime makes interrupted code
+ * call have no such frame: they return like any other function.
  */
 static __always_inline int ft_is_trampoline(struct ft_rule *rule)
 {

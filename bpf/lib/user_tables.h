@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Where the kernel side has processes' mappings and modules' unwind tables (bpf/abi/unwind.h). */
+/* The maps with processes' mappings and modules' unwind tables (bpf/abi/unwind.h). */
 #ifndef FIRETOWER_BPF_LIB_USER_TABLES_H
 #define FIRETOWER_BPF_LIB_USER_TABLES_H
 
@@ -15,7 +15,7 @@ struct slab_map {
 	__uint(value_size, FT_SLAB_BYTES);
 };
 
-/* Filled by user space as the arena grows, up to its budget. */
+/* User space fills this map as the arena grows, up to its budget. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, FT_MAX_SLABS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The walk of a user stack on the kernel side: bpf/lib/unwind.h over our maps, with bounded nofault
- * reads; never by the kernel's user-callchain code.
+ * Walks a user stack on the kernel side: bpf/lib/unwind.h over our maps, with bounded nofault
+ * reads. It never uses the kernel's user-callchain code.
  */
 #ifndef FIRETOWER_BPF_LIB_USER_WALK_H
 #define FIRETOWER_BPF_LIB_USER_WALK_H
@@ -24,7 +24,10 @@ static __always_inline int read_user(struct stack_scratch *scratch, void *to, __
 
 static __always_inline int register_at(struct stack_scratch *scratch, __u32 number, __u64 *to)
 {
-	/* What a signal interrupted made no call: its registers are not the handler's. */
+	/*
+	 * A function that a signal interrupted made no call, so the registers are not the
+	 * handler's.
+	 */
 	if (!scratch->registers || scratch->head.user_frames > 1 + scratch->walk.returned)
 		return -1;
 	if (number == 7 || number > 15)
@@ -51,7 +54,10 @@ static __always_inline __u64 stack_start(void)
 
 #include "bpf/lib/unwind.h"
 
-/* Puts the process's list of mappings into the walk; 0, or -1 if user space has not given one. */
+/*
+ * Loads the process's list of mappings into the walk. Returns 0, or -1 if user space has not
+ * sent one.
+ */
 static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 identity)
 {
 	struct ft_slab slab = {};
@@ -77,14 +83,20 @@ static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 
 	return -1;
 }
 
-/* Keeps the step's caller, if there is one, and hands on which enum ft_step it was. */
+/* Stores the address of the step's caller, if there is one. Returns `step`. */
 static __always_inline int keep_caller(struct stack_scratch *scratch, __u32 slot, int step)
 {
-	/* Who reads an address takes one off for the call; an interrupted frame made none. */
+	/*
+	 * Readers subtract one from an address to find the call; an interrupted frame made no
+	 * call.
+	 */
 	__u64 address = scratch->walk.ip + !scratch->walk.returned;
 	__u64 *to = &scratch->address[slot];
 
-	/* There is a frame before: the leaf. The hash has its address as it was, which will do. */
+	/*
+	 * The trampoline's frame is already stored in the slot before. The stack hash keeps its
+	 * old address, which does no harm.
+	 */
 	if (scratch->walk.trampoline) {
 		scratch->walk.trampoline = 0;
 		to[-1]++;
@@ -97,7 +109,7 @@ static __always_inline int keep_caller(struct stack_scratch *scratch, __u32 slot
 	return step;
 }
 
-/* Where the next frame goes; FT_MAX_FRAMES or more if there is no room for one. */
+/* Returns the slot of the next frame: FT_MAX_FRAMES or more if there is no room left. */
 static __always_inline __u32 next_slot(struct stack_scratch *scratch)
 {
 	if (scratch->head.user_frames >= FT_MAX_USER_FRAMES)
@@ -106,8 +118,8 @@ static __always_inline __u32 next_slot(struct stack_scratch *scratch)
 }
 
 /*
- * One step. Global, not static: the verifier then checks it once, not once a frame. Returns enum
- * ft_step.
+ * Walks one step and returns its enum ft_step. Global, not static, so that the verifier checks
+ * it once instead of once for each frame.
  */
 __attribute__((noinline)) int unwind_step(void)
 {
@@ -123,7 +135,7 @@ __attribute__((noinline)) int unwind_step(void)
 	return keep_caller(scratch, slot, ft_step(scratch, &scratch->walk));
 }
 
-/* The same by frame pointers alone: for what is cold and may not be sent. */
+/* Walks one step by frame pointers alone, for a cold stack that may not be sent. */
 __attribute__((noinline)) int frame_pointer_step(void)
 {
 	struct stack_scratch *scratch;
@@ -139,9 +151,9 @@ __attribute__((noinline)) int frame_pointer_step(void)
 }
 
 /*
- * Every turn of a loop is checked by itself, so the loop over the frames is two: the inner one is
- * global, and checked once. With one loop of FT_MAX_USER_FRAMES turns its counting alone is nearly
- * all that the verifier does.
+ * The loop over the frames is split in two. The verifier checks each turn of a loop separately;
+ * the inner loop is a global function, which it checks once. With one loop of FT_MAX_USER_FRAMES
+ * turns the counting alone would take nearly the whole instruction budget.
  */
 #define FT_STRIDE 64
 
@@ -196,7 +208,7 @@ static __always_inline int walk_user(struct stack_scratch *scratch)
 	return step;
 }
 
-/* What is left of a cold walk by frame pointers, as far as they go. */
+/* Walks the rest of a cold stack by frame pointers, as far as they reach. */
 static __always_inline void walk_frame_pointers(void)
 {
 	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {

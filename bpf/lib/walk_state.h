@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Where the walk of a user stack stands. Both sides include this file. */
+/* The state of a walk of a user stack. Both sides include this file. */
 #ifndef FIRETOWER_BPF_LIB_WALK_STATE_H
 #define FIRETOWER_BPF_LIB_WALK_STATE_H
 
@@ -14,7 +14,7 @@
 #define FT_USER_BEGIN 0x1000ULL
 #define FT_PAGE_BYTES 4096
 
-/* No load or store of the source passes it; the processor's order is x86's. */
+/* Keeps the compiler from moving loads and stores across it. x86 itself keeps their order. */
 #define FT_COMPILER_BARRIER() __asm__ volatile("" ::: "memory")
 
 static __always_inline int ft_is_user_address(__u64 address)
@@ -22,7 +22,7 @@ static __always_inline int ft_is_user_address(__u64 address)
 	return address >= FT_USER_BEGIN && address <= FT_USER_END;
 }
 
-/* Where a walk stands: the registers of a frame and the mapping its code is in. */
+/* The position of a walk: the registers of a frame and the mapping that its code is in. */
 struct ft_walk {
 	__u64 ip;
 	__u64 sp;
@@ -37,8 +37,9 @@ struct ft_walk {
 	__u32 high;
 	__u32 returned; /* 1: ip is a return address, the call lies before it */
 	/*
-	 * 1: the frame that the last step was from is where a handler returns to, and its address
-	 * is that of its first byte: no call lies before. Cleared by who takes note.
+	 * 1: the last step left a frame that is the return address of a signal handler. Its
+	 * address is that of the first byte, not behind a call. The code that uses this flag
+	 * clears it.
 	 */
 	__u32 trampoline;
 	__u32 guessed; /* the last step was by frame pointer: ip need not be code */
@@ -46,9 +47,8 @@ struct ft_walk {
 };
 
 /*
- * A rule that was found, for the next stack that passes there: return addresses repeat from sample
- * to sample. The way to a rule by the table is three or four cache lines and a search, to this one
- * it is one line or two.
+ * A cache entry with a rule that was found, because return addresses repeat from sample to
+ * sample. A search in the table reads three or four cache lines, this entry one or two.
  */
 struct ft_cached_rule {
 	__u64 offset;
@@ -68,7 +68,7 @@ static __always_inline __u32 ft_cached_rule_index(__u64 offset, __u32 serial)
 
 FT_STATIC_ASSERT(FT_CACHED_RULES == 1u << (32 - 23), "each index has its place");
 
-/* Words of the stack, as read last (bpf/lib/user_stack.h). */
+/* The words of the stack that were read last (bpf/lib/user_stack.h). */
 #define FT_LINE_BYTES 64
 #define FT_WINDOW_WORDS (2 * FT_LINE_BYTES / 8)
 
