@@ -17,12 +17,13 @@ namespace firetower::symbolizer {
 
 namespace {
 
-// Of linux/magic.h, and two that have their numbers in the kernel's sources only
-// (fs/configfs/mount.c and fs/fuse/control.c).
+// Numbers that linux/magic.h does not have; the kernel's sources do (fs/configfs/mount.c and
+// fs/fuse/control.c).
 constexpr uint32_t kConfigfsMagic = 0x62656570;
 constexpr uint32_t kFusectlMagic = 0x65735543;
 
-// Where a regular file is the kernel's: its open, read or release may do something, or wait.
+// File systems of the kernel: opening, reading or closing a regular file there may block or have
+// side effects.
 constexpr std::array<uint32_t, 20> kPseudoFileSystems = {
     PROC_SUPER_MAGIC,     SYSFS_MAGIC,         TRACEFS_MAGIC,        DEBUGFS_MAGIC,
     SECURITYFS_MAGIC,     SELINUX_MAGIC,       SMACK_MAGIC,          AAFS_MAGIC,

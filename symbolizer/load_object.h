@@ -16,33 +16,34 @@
 
 namespace firetower::symbolizer {
 
-// How much is read of an object.
+// Options for reading an object.
 struct ObjectOptions {
-  // Where lines and inlined calls are kept; null: symbols only. Must outlive the tables.
+  // Cache of lines and inlined calls; null: read symbols only. Must outlive the tables.
   dwarf::UnitCache* lines = nullptr;
   dwarf::DwarfLimits limits = {};
 };
 
 class DebuginfodClient;
 
-// Whether an object leaves something to its separate debug file.
+// Tells whether a separate debug file would add anything to an object.
 bool WantsDebugFile(const ElfFile& object, const ObjectOptions& options);
 
-// The symbols of an object and its debug file, one of which may be missing; with their lines, which
-// come from whichever has DWARF. Damaged DWARF costs only itself.
+// Loads the symbols and lines of an object and its debug file; one of the two may be missing. Lines
+// come from the file that has DWARF. Damaged DWARF costs only the lines.
 Result<std::shared_ptr<SymbolTable>> LoadObject(std::optional<FileSource> object,
                                                 std::optional<FileSource> debug_file,
                                                 const ObjectOptions& options);
 
-// Finds objects by build id, and keeps what it found: on a machine that may have the file or its
-// debug file in their places, else on a server. Belongs to one thread.
+// Finds objects by build id and keeps the result. Looks on a machine for the file and its debug
+// file at their usual places, then asks a server. Belongs to one thread.
 class ObjectFinder {
  public:
-  // `server` may be null. All must outlive this.
+  // `server` may be null. All arguments must outlive this object.
   ObjectFinder(const FileTree& files, DebuginfodClient* server, const ObjectOptions& options)
       : files_(files), server_(server), options_(options) {}
 
-  // Null if there is none. `needs_file_offsets`: a table without FileOffsetToVaddr is of no use.
+  // Returns null if the object is not found. `needs_file_offsets`: ignores a table without
+  // FileOffsetToVaddr.
   const SymbolTable* Find(std::string_view build_id_hex, const std::string& path,
                           bool needs_file_offsets);
 

@@ -16,21 +16,21 @@
 
 namespace firetower::symbolizer {
 
-// Demangled names, each made once: demangling costs microseconds, and the same functions are hot
-// all day. A name that is a table's is found by its number there, others by their text. Belongs to
-// one thread.
+// Cache of demangled names: demangling takes microseconds, and the same functions are hot all day.
+// A name from a table is found by its number there, any other name by its text. Belongs to one
+// thread.
 class NameMemo {
  public:
   static constexpr size_t kMaxTables = 4096;
 
-  // A table's number among those seen since all was forgotten.
+  // Returns the number of a table, assigned at its first use since the last complete reset.
   uint32_t NumberOf(const std::shared_ptr<const SymbolTable>& table);
-  // The name of a frame from the table with that number, as a programmer wrote it. Valid until the
-  // next Trim().
+  // Returns the demangled name of a frame from the table with that number. Valid until the next
+  // Trim().
   const std::string& Demangled(uint32_t table, const SourceFrame& frame);
   const std::string& Demangled(std::string_view mangled);
-  // Forgets tables that are gone; and all, numbers too, when there are more than `max_names`, or
-  // were more than kMaxTables tables. To be called between answers.
+  // Evicts names of tables that are gone. Evicts everything, numbers too, when there are more than
+  // `max_names` names or more than kMaxTables tables. The caller calls it between answers.
   void Trim(size_t max_names);
   size_t size() const { return names_.size() + by_text_.size(); }
 
@@ -45,8 +45,8 @@ class NameMemo {
     uint32_t number;
   };
   std::unordered_map<const SymbolTable*, Numbered> tables_;
-  // Of each table by number: of each range its name's place in names_, or kNoPlace. That is 4 bytes
-  // where a table itself has some 80.
+  // For each table by number, and each of its ranges: the name's index in names_, or kNoPlace. This
+  // costs 4 bytes per range, where the table itself has some 80.
   std::vector<std::vector<uint32_t>> places_;
   std::deque<std::string> names_;
   std::unordered_map<std::string, std::string, Hash, std::equal_to<>> by_text_;

@@ -8,8 +8,8 @@
 
 namespace firetower::symbolizer {
 
-// A function as source code has it, and where in it an address is. Its texts stay until the next
-// look at the table they come from.
+// A function in source code, and the line of an address in it. The texts are valid until the next
+// look-up in the table that they come from.
 struct SourceFrame {
   static constexpr uint32_t kNoSymbol = UINT32_MAX;
 
@@ -21,18 +21,19 @@ struct SourceFrame {
   uint32_t symbol = kNoSymbol;  // the range of its SymbolTable that has the name
 };
 
-// What a file tells of its source beyond symbols: at one address several functions, where calls
-// were inlined. May read while it looks, so it belongs to the thread that names frames.
+// Source of frames beyond symbols, such as DWARF: one address may have several functions, because
+// of inlined calls. A look-up may read the file, so it belongs to the thread that names frames.
 class SourceFrames {
  public:
   virtual ~SourceFrames() = default;
-  // Appends the frames at an address, innermost first; none where the file does not tell.
+  // Appends the frames at an address, innermost first; none when the source has none for it.
   virtual void Find(uint64_t elf_vaddr, std::vector<SourceFrame>& out) const = 0;
-  // Whether Find() has its answer at hand; else it reads the file first, for milliseconds.
+  // Tells whether Find() can answer from memory. If not, it reads the file first, which takes
+  // milliseconds.
   virtual bool IsReady(uint64_t) const { return true; }
-  // Gives back what made reading faster, after some look-ups.
+  // Frees caches that made reading faster. Called after a number of look-ups.
   virtual void Forget() const {}
-  // Everything it holds on the heap for as long as it is there, and itself.
+  // The size of this object and everything that it holds on the heap permanently.
   virtual size_t bytes() const = 0;
 };
 

@@ -11,31 +11,33 @@
 
 namespace firetower::symbolizer {
 
-// Where signal handlers return to: the kernel's frame, with all registers, is on the stack.
+// Returns the rule of the code that signal handlers return to: the kernel's frame, with all
+// registers, is on the stack.
 UnwindRule SignalReturnRule();
 
-// A piece of code that call frame information mostly leaves out though it is the same in every
-// file: the C start files' .init and .fini, with linkers that describe none (lld) the linkage
-// tables, and in musl the function that signal handlers return to.
+// A piece of code that call frame information mostly omits, though it is the same in every file:
+// .init and .fini of the C start files, the linkage tables of linkers that describe none (lld), and
+// musl's function that signal handlers return to.
 struct BareCode {
   uint64_t begin_elf_vaddr = 0;
   uint64_t end_elf_vaddr = 0;
   std::vector<UnwindRow> rows;  // the first at the begin; the last holds to the end
 };
 
-// Those that are sections, in rising order of address. Only what is known byte by byte is there: a
-// section of another shape is left without rows. Reads some bytes of each such section.
+// Returns the pieces that are sections, in rising order of address. Includes only code that is
+// known byte by byte: a section of another shape gets no rows. Reads a few bytes of each such
+// section.
 std::vector<BareCode> FindBareCode(const ElfFile& file);
 
-// Hands rows on and puts those of bare code where no FDE covers it. LoadUnwindRows's rows in, and
-// its promises to a sink kept.
+// Sink that passes rows on and inserts rows for bare code that no FDE covers. Takes the rows of
+// LoadUnwindRows and keeps that function's promises to the next sink.
 class BareCodeRows : public UnwindRowSink {
  public:
   BareCodeRows(const ElfFile& file, UnwindRowSink& sink)
       : sink_(&sink), code_(FindBareCode(file)), signal_returns_(file) {}
 
   void OnRow(const UnwindRow& row) override;
-  // Call it behind the last row.
+  // Must be called after the last row.
   void Finish();
 
  private:
@@ -47,8 +49,8 @@ class BareCodeRows : public UnwindRowSink {
   std::vector<BareCode> code_;
   SignalReturnSearch signal_returns_;
   size_t next_ = 0;
-  UnwindRow last_;   // nothing covers what is before the first
-  UnwindRule said_;  // of the sink's last row
+  UnwindRow last_;   // the row before the next one; at first a row that covers nothing
+  UnwindRule said_;  // the rule of the row that was passed on last
 };
 
 }  // namespace firetower::symbolizer

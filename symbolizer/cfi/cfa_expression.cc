@@ -38,7 +38,7 @@ enum Operation : uint8_t {
   kOpBregx = 0x92,
 };
 
-// What stands on the expression's stack, as far as a rule can say it.
+// A value on the expression's stack, as far as a rule can express it.
 struct Value {
   enum class Kind : uint8_t {
     kConstant,      // offset

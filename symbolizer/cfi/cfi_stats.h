@@ -9,7 +9,7 @@
 
 namespace firetower::symbolizer {
 
-// Why an FDE, or the rest of one, has no rows.
+// The reason why an FDE, or the rest of one, has no rows.
 enum class CfiFault : uint8_t {
   kNone,
   kLength,        // a record longer than its section, or than any real one; the latter is skipped
@@ -25,7 +25,7 @@ enum class CfiFault : uint8_t {
 };
 std::string_view CfiFaultName(CfiFault fault);
 
-// What became of a file's call frame information.
+// Counters about the call frame information of one file.
 struct CfiStats {
   uint64_t fdes = 0;              // that describe code, the bad ones among them
   uint64_t discarded_fdes = 0;    // of sections that the linker threw away

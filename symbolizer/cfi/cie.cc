@@ -83,7 +83,8 @@ CfiFault Parse(std::span<const std::byte> body, uint64_t elf_vaddr, Cie& cie) {
   cie.data_alignment = reader.Sleb();
   cie.return_address_register = version == 1 ? reader.U8() : reader.Uleb();
 
-  // What no instruction speaks of: the ABI keeps RBP, and says nothing of a return address.
+  // Defaults for registers that no instruction sets: the ABI keeps RBP, and says nothing about the
+  // return address.
   cie.initial.cfa = UnwindRule::Cfa::kUnsupported;
   cie.initial.return_address = UnwindRule::Place::kUnsupported;
   cie.initial.return_address_offset = 0;

@@ -47,7 +47,7 @@ uint64_t ReadAnyEncodedPointer(ByteReader& reader, uint8_t encoding, const Point
     return reader.Fixed<uint64_t>();
   }
   const uint64_t value = ReadForm(reader, encoding & kPointerFormMask);
-  // As in the C++ runtime, a stored 0 is the null pointer, whatever it is relative to.
+  // A stored 0 is the null pointer, whatever the base is. The C++ runtime reads it in the same way.
   if (value == 0) return 0;
   switch (encoding & kPointerBaseMask) {
     case kPointerPcRelative:

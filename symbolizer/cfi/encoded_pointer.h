@@ -7,8 +7,8 @@
 
 namespace firetower::symbolizer {
 
-// DW_EH_PE_*: how an address is written (LSB Core, "DWARF Exception Header Encoding"). The low
-// four bits are the form, the next three what it is relative to.
+// DW_EH_PE_*: the encoding of an address (LSB Core, "DWARF Exception Header Encoding"). The low
+// four bits give the form, the next three the base that the value is relative to.
 enum PointerEncoding : uint8_t {
   kPointerAbsolute = 0x00,
   kPointerUleb128 = 0x01,
@@ -28,21 +28,22 @@ enum PointerEncoding : uint8_t {
   kPointerOmit = 0xff,
 };
 
-// What a pointer may be relative to.
+// The addresses that a pointer may be relative to.
 struct PointerBase {
   uint64_t reader_elf_vaddr = 0;  // of the reader's first byte
   uint64_t data_elf_vaddr = 0;    // of .eh_frame_hdr, inside of it
 };
 
-// Whether addresses of functions can be read so. Not: text, data and function relative ones, which
-// x86-64 has no use for there, indirect ones and unknown forms.
+// Tells whether addresses of functions can be read in this encoding. False for bases that x86-64
+// has no use for here (text, data, function), for indirect pointers and for unknown forms.
 bool IsCodePointerEncoding(uint8_t encoding);
 
-// 0 for an unknown form. Bytes that end early show in the reader.
+// Reads a pointer in any encoding. Returns 0 for an unknown form. If the bytes end too early, the
+// reader is marked as failed.
 uint64_t ReadAnyEncodedPointer(ByteReader& reader, uint8_t encoding, const PointerBase& base);
 
 inline uint64_t ReadEncodedPointer(ByteReader& reader, uint8_t encoding, const PointerBase& base) {
-  // What all compilers for x86-64 write for addresses and, relative to nothing, for lengths.
+  // All compilers for x86-64 use this form for addresses and, without a base, for lengths.
   if ((encoding & ~kPointerPcRelative) != kPointerSdata4) {
     return ReadAnyEncodedPointer(reader, encoding, base);
   }

@@ -7,7 +7,7 @@
 
 namespace firetower::symbolizer {
 
-// One FDE in 16 bytes: what it covers and where it stands.
+// One FDE in 16 bytes: its range of addresses and its place in the file.
 struct FdeRange {
   uint64_t begin_elf_vaddr = 0;
   uint32_t bytes = 0;
@@ -15,7 +15,7 @@ struct FdeRange {
   uint64_t end_elf_vaddr() const { return begin_elf_vaddr + bytes; }
 };
 
-// A stretch of addresses that one FDE describes.
+// A range of addresses that one FDE describes.
 struct FdePiece {
   uint64_t begin_elf_vaddr = 0;
   uint64_t end_elf_vaddr = 0;
@@ -23,19 +23,19 @@ struct FdePiece {
   bool first = true;  // of this FDE's
 };
 
-// Walks FDEs, which may overlap, in order of address. Memory: 16 bytes an FDE (24 while
-// they are sorted), and 24 for each that covers the current address. FDEs of real files do not
-// overlap, or are the same twice.
+// Walks FDEs in order of address; they may overlap. Memory: 16 bytes per FDE (24 while they are
+// sorted), and 24 for each FDE that covers the current address. FDEs of real files do not overlap,
+// or are exact duplicates.
 class FdeSweep {
  public:
-  // Only a hostile file cuts an FDE more often; each piece costs a run of its program.
+  // Only a hostile file cuts an FDE into more pieces. Each piece costs a run of the FDE's program.
   static constexpr uint32_t kMaxPieces = 16;
 
-  // In rising order of rank. Ranges must not wrap around.
+  // Expects the FDEs in rising order of rank, with ranges that do not wrap around.
   explicit FdeSweep(std::vector<FdeRange> fdes);
 
   bool Next(FdePiece& piece);
-  // FDEs whose rest was given up after kMaxPieces.
+  // The number of FDEs that were dropped after kMaxPieces pieces.
   uint64_t given_up() const { return given_up_; }
 
  private:
@@ -47,7 +47,8 @@ class FdeSweep {
   bool NextOfOverlap(FdePiece& piece);
   void Push(const FdeRange& fde);
   void Pop();
-  // Where the best FDE's piece ends: its end, or where a better one begins.
+  // Returns the end of the best FDE's current piece: the FDE's own end, or the start of a better
+  // one.
   uint64_t PieceEnd();
 
   std::vector<FdeRange> fdes_;

@@ -21,7 +21,8 @@ constexpr size_t kMaxRecordHeaderBytes = 4 + 8 + 8;
 constexpr uint64_t kMaxFdeRangeBytes = 23;
 // Real ones have 30. The bound is for CIEs that are read again and again.
 constexpr uint64_t kMaxCieBytes = 512;
-// What linkers put for the address of a discarded section: 0, or, in .debug sections, -1 or -2.
+// Tells whether an address is the linker's mark for a discarded section: 0, or, in .debug sections,
+// -1 or -2.
 constexpr bool IsDiscarded(uint64_t elf_vaddr) { return elf_vaddr == 0 || elf_vaddr + 2 < 2; }
 
 }  // namespace

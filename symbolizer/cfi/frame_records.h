@@ -18,11 +18,12 @@
 
 namespace firetower::symbolizer {
 
-// The records of one section: finds its FDEs, then runs them in any order. A record that cannot be
-// read is counted and left out; only what hides where the next one begins ends the section.
+// The records of one section. Finds its FDEs, then runs them in any order. A record that cannot be
+// read is counted and skipped. The section ends early only when the start of the next record cannot
+// be found.
 class FrameRecords {
  public:
-  // More FDEs than this are refused (kExhausted): the largest browsers have a million.
+  // A section with more FDEs is refused (kExhausted). The largest browsers have a million.
   static constexpr size_t kMaxFdes = 4u << 20;
 
   FrameRecords(const RandomAccess& source, const FrameSection& section, CfiStats& stats)
@@ -35,7 +36,8 @@ class FrameRecords {
   Status Run(const FdePiece& piece, FrameProgram& program);
 
  private:
-  // Above every offset: .debug_frame gives way to .eh_frame, which programs live on.
+  // This bit is above every offset, so that .debug_frame ranks below .eh_frame, which programs use
+  // at run time.
   static constexpr uint32_t kDebugFrameRank = 1u << 31;
   static_assert(kMaxFrameSectionBytes < kDebugFrameRank);
 
@@ -66,14 +68,14 @@ class FrameRecords {
   CfiFault ScanFde(uint64_t offset, const Record& record, std::vector<FdeRange>& fdes);
   const Cie& FindCie(uint64_t offset);
   Cie ReadCie(uint64_t offset);
-  // Of a record's first `length` bytes behind its id.
+  // Reads the FDE from the first `length` bytes behind the record's id.
   Fde ReadFde(const Record& record, const Cie& cie, uint64_t length);
 
   FrameSection section_;
   FrameBytes bytes_;
   CfiStats* stats_;
-  // FDEs come after their CIE, and few CIEs are in use at a time. One that lost its slot is read
-  // again.
+  // Cache of CIEs. FDEs come after their CIE, and few CIEs are in use at a time. An evicted CIE is
+  // read again.
   std::array<CachedCie, 64> cies_;
 };
 

@@ -9,16 +9,17 @@
 
 namespace firetower::symbolizer {
 
-// Where records of call frame information lie. The two formats differ in small things: the numbers
-// that mark a CIE, how an FDE points at its CIE, the form of addresses.
+// A section with records of call frame information. The two formats differ in details: the number
+// that marks a CIE, the reference from an FDE to its CIE, the form of addresses.
 struct FrameSection {
   enum class Format : uint8_t { kEhFrame, kDebugFrame };
   Format format = Format::kEhFrame;
   uint64_t file_offset = 0;
   uint64_t elf_vaddr = 0;
   uint64_t size = 0;
-  // Found without a section header, so that its size is only a bound: a record of length zero ends
-  // it. In a section there may be such records between those of two object files.
+  // True when the section was found without a section header. Then its size is only an upper bound,
+  // and a record of length zero ends it. A real section may have such records between the parts of
+  // two object files.
   bool ends_at_zero = false;
 };
 
@@ -28,7 +29,7 @@ struct FrameSections {
   bool compressed_debug_frame = false;
 };
 
-// Beyond this a section is refused (kExhausted). The largest browsers have 60 MiB.
+// A larger section is refused (kExhausted). The largest browsers have 60 MiB.
 inline constexpr uint64_t kMaxFrameSectionBytes = 512u << 20;
 
 Result<FrameSections> FindFrameSections(const ElfFile& file);

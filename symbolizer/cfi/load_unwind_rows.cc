@@ -19,7 +19,7 @@ namespace firetower::symbolizer {
 
 namespace {
 
-// What else has rows, asked for what FDEs leave open; null in what is no Go program.
+// Opens a Go program's own table, which fills gaps between FDEs. Returns null for other programs.
 Result<std::unique_ptr<GoRows>> FindGoRows(const ElfFile& file, CfiStats& stats) {
   auto rows = GoRows::Create(file, stats);
   if (rows) return rows;
@@ -39,7 +39,7 @@ void LeaveToGo(const GoRows& go, size_t eh_frame_fdes, std::vector<FdeRange>& fd
 // Functions begin at multiples of 16.
 constexpr uint64_t kMaxPaddingBytes = 15;
 
-// What comes between FDEs: Go's functions, padding, code without a rule.
+// Fills the gaps between FDEs with Go functions, padding and code without a rule.
 class GapFiller {
  public:
   GapFiller(RowWriter& rows, GoRows* go) : rows_(&rows), go_(go) {}

@@ -10,8 +10,8 @@ inline constexpr uint8_t kDwarfRbp = 6;
 inline constexpr uint8_t kDwarfRsp = 7;
 inline constexpr uint8_t kDwarfReturnAddress = 16;
 
-// How to step from a frame to its caller, as far as a stack walk needs it: the canonical frame
-// address (CFA, which is the caller's stack pointer), the caller's RBP and the return address.
+// The step from a frame to its caller, as far as a stack walk needs it: the canonical frame address
+// (CFA, the caller's stack pointer), the caller's RBP and the return address.
 struct UnwindRule {
   enum class Cfa : uint8_t {
     kNone,      // no rule covers this code: a gap between functions
@@ -27,7 +27,7 @@ struct UnwindRule {
     kOtherStack,
     kUnsupported,  // an expression of no known shape
   };
-  // Where the caller's value of a register is.
+  // The place that holds the caller's value of a register.
   enum class Place : uint8_t {
     kSame,       // not changed
     kCfa,        // *(CFA + offset)
@@ -55,14 +55,14 @@ struct UnwindRule {
   bool operator==(const UnwindRule&) const = default;
 };
 
-// The rule holds from here to the next row.
+// A rule with its first address. It holds up to the next row.
 struct UnwindRow {
   uint64_t elf_vaddr = 0;
   UnwindRule rule;
 };
 
-// Takes the rows of a file in rising order of address, each address once, equal neighbours merged.
-// Code that no FDE covers comes as a row of kNone.
+// Receives the rows of a file in rising order of address, each address once, with equal neighbours
+// merged. Code that no FDE covers arrives as a row of kNone.
 class UnwindRowSink {
  public:
   virtual ~UnwindRowSink() = default;

@@ -9,14 +9,14 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// What is read of a debugging information entry.
+// The attributes of a debugging information entry that this module reads.
 struct Entry {
-  // Of functions and inlined calls.
+  // Attributes of functions and inlined calls.
   Value low_pc, high_pc, ranges;
-  Value origin;  // DW_AT_abstract_origin or DW_AT_specification: where the rest is said
+  Value origin;  // DW_AT_abstract_origin or DW_AT_specification: has the other attributes
   Value name, linkage_name, decl_line;
   Value call_file, call_line, call_column;
-  // Of units.
+  // Attributes of units.
   Value stmt_list, comp_dir, language, str_offsets_base, addr_base, rnglists_base, dwo_name;
 };
 

@@ -11,8 +11,8 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// Names of functions, wherever in .debug_info they are said: a copy of a function refers to the
-// function, this to its declaration, either maybe in another unit.
+// Cache of function names in .debug_info. A copy of a function refers to the function, and the
+// function to its declaration; each may be in another unit.
 class EntryNames {
  public:
   struct Named {
@@ -29,7 +29,8 @@ class EntryNames {
         pool_(pool),
         parsed_before_(units.parsed_bytes()) {}
 
-  // Who the entry at an offset of .debug_info is; once for each.
+  // Returns the name and the start line of the entry at an offset of .debug_info. Reads each entry
+  // once.
   Named Find(uint64_t info_offset);
 
  private:

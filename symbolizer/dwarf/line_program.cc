@@ -35,7 +35,7 @@ class Machine {
     if (!std::is_sorted(rows_.begin(), rows_.end(), before)) {
       std::stable_sort(rows_.begin(), rows_.end(), [&](const LineRow& a, const LineRow& b) {
         if (a.elf_vaddr != b.elf_vaddr) return a.elf_vaddr < b.elf_vaddr;
-        // Where one sequence ends another may begin.
+        // At the same address, the end of one sequence sorts before the start of the next.
         return a.file == LineRow::kNoFile && b.file != LineRow::kNoFile;
       });
     }
@@ -115,7 +115,7 @@ class Machine {
     if (rows_.size() > sequence_) {
       LineRow& last = rows_.back();
       if (row.line == last.line && row.file == last.file && row.column == last.column) return;
-      // Of rows for one address the last counts.
+      // The last of several rows for one address counts.
       if (row.elf_vaddr == last.elf_vaddr) {
         last = row;
         return;

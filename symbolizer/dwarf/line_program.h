@@ -12,7 +12,7 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// From `elf_vaddr` on, up to the next row, the code is of this line.
+// One row of the line table: the code from `elf_vaddr` up to the next row belongs to this line.
 struct LineRow {
   static constexpr uint16_t kNoFile = 0xffff;  // no code of the unit from here on
 
@@ -22,15 +22,15 @@ struct LineRow {
   uint16_t column = 0;      // 65535 where it is more
 };
 
-// What a unit's line number program says, run to its end.
+// The line table of a unit, made by running its line number program to the end.
 struct LineTable {
   std::vector<std::string> files;  // paths, by the program's own numbers
   std::vector<LineRow> rows;       // by address; of equal ones the last is meant
 };
 
-// Runs the program at the unit's DW_AT_stmt_list (DWARF 2 to 5, chapter 6.2). Stretches from
-// address 0 on are left out: the linker threw their code away. A damaged program gives what came
-// before the damage; kCorrupt is for one whose header is wrong.
+// Runs the program at the unit's DW_AT_stmt_list (DWARF 2 to 5, chapter 6.2). Skips code at address
+// 0, which the linker discarded. A damaged program yields the rows before the damage. Fails with
+// kCorrupt when the header is wrong.
 Result<LineTable> RunLineProgram(Units& units, const Unit& unit,
                                  std::span<const std::byte> unit_bytes, const DwarfLimits& limits);
 

@@ -144,7 +144,7 @@ class Walk {
     units_.AddRanges(unit_, entry, ranges_);
     // Many entries may share one long list, so that not the unit's size bounds this.
     ranges_read_ += ranges_.size();
-    // What the linker threw away is at 0; llvm's marks such code with the highest addresses.
+    // The linker puts discarded code at address 0; LLVM's linker uses the highest addresses.
     std::erase_if(ranges_, [](const AddressRange& range) { return range.begin == 0; });
     if (ranges_.empty()) return Parent();
     Scope scope;

@@ -16,7 +16,7 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// Where a unit is in .debug_info, and how it is written.
+// The position of a unit in .debug_info, and its format.
 struct UnitHeader {
   uint64_t offset = 0;
   uint64_t end = 0;
@@ -42,31 +42,32 @@ struct Unit {
   uint64_t rnglists_base = 0;
 };
 
-// The units of one file, and what in them is said by reference. Every number is checked where it is
-// used; what cannot be read is missing. Belongs to one thread.
+// The units of one file, with everything that they refer to by offset or index. Every number is
+// checked where it is used, and unreadable values count as missing. Belongs to one thread.
 class Units {
  public:
   static Result<Units> Open(Sections sections, const DwarfLimits& limits);
 
   Sections& sections() { return sections_; }
   const std::vector<UnitHeader>& headers() const { return headers_; }
-  // The unit that holds an offset of .debug_info.
+  // Returns the index of the unit that holds an offset of .debug_info.
   std::optional<size_t> Find(uint64_t info_offset) const;
 
-  // Reads the shapes and the first entry of a unit.
+  // Reads a unit's abbreviations and its first entry.
   Result<Unit> Read(size_t index);
-  // Adds the code of an entry.
+  // Adds the address ranges of an entry's code.
   void AddRanges(const Unit& unit, const Entry& entry, std::vector<AddressRange>& ranges);
-  // A text; `unit_bytes` are those from the unit's first, for texts that stand among them.
+  // Returns a string attribute. `unit_bytes` begins with the unit's first byte and serves strings
+  // that are stored in the unit itself.
   std::string_view Text(const Unit& unit, const Value& value,
                         std::span<const std::byte> unit_bytes);
-  // The offset in .debug_info that a reference means; 0 for those that lead out of it.
+  // Returns the offset in .debug_info that a reference means; 0 when it leads out of the section.
   static uint64_t Reference(const Unit& unit, const Value& value);
 
-  // Of .debug_abbrev, so far.
+  // The bytes of .debug_abbrev that were parsed so far.
   size_t parsed_bytes() const { return parsed_bytes_; }
   size_t bytes() const { return headers_.capacity() * sizeof(UnitHeader) + sections_.held_bytes(); }
-  // Gives back what reading was made faster with.
+  // Frees the caches that make reading faster.
   void Forget();
 
  private:

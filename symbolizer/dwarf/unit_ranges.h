@@ -15,8 +15,8 @@ struct UnitRange {
   uint32_t unit = 0;  // index in Units::headers
 };
 
-// Where the units have their code, by address and disjoint: from .debug_aranges, and of the units
-// that are not in it from their first entries.
+// Returns the disjoint address ranges of all units, sorted by address. Reads .debug_aranges, and
+// for units that are missing there their first entries.
 std::vector<UnitRange> ReadUnitRanges(Units& units);
 
 std::optional<uint32_t> FindUnit(const std::vector<UnitRange>& ranges, uint64_t elf_vaddr);

@@ -14,22 +14,22 @@ namespace firetower::symbolizer::dwarf {
 
 class Units;
 
-// What one compilation unit tells of its code, made for looking up: which scope, which line, who
-// was inlined into whom. Immutable.
+// The scopes, lines and inlined calls of one compilation unit, in a form made for look-ups.
+// Immutable.
 class UnitTable {
  public:
-  // Runs through the unit once. What of it cannot be read is missing, in the worst case all.
+  // Reads the whole unit once. Skips what it cannot read, in the worst case everything.
   static std::shared_ptr<const UnitTable> Load(Units& units, size_t index,
                                                const DwarfLimits& limits);
 
-  // Appends the frames at an address, innermost first. Where there are lines and no functions, as
-  // in assembly, it is one frame without a name.
+  // Appends the frames at an address, innermost first. Code with lines but no functions, such as
+  // assembly, gives one frame without a name.
   void Find(uint64_t elf_vaddr, std::vector<SourceFrame>& out) const;
   size_t bytes() const;
 
  private:
   friend class UnitTableBuilder;
-  // Addresses are from base_ on. A text's length is kept: to count it would touch it.
+  // Addresses count from base_. A text's length is stored, because counting it would read the text.
   struct Text {
     uint32_t offset = 0;
     uint32_t bytes = 0;

@@ -12,17 +12,17 @@
 
 namespace firetower::symbolizer {
 
-// What a stripped file says of the file that has its symbols.
+// A stripped file's reference to the file that has its symbols.
 struct DebugLink {
   std::string file_name;  // a name, never a path
   uint32_t crc32 = 0;     // of that file's bytes
 };
 
-// The bytes of a .gnu_debuglink section (GDB manual, "Separate Debug Files"): a name and its NUL,
-// padding to 4, the CRC. Nothing when they are not that, or the name would lead to another folder.
+// Parses a .gnu_debuglink section (GDB manual, "Separate Debug Files"): a name and its NUL, padding
+// to 4, the CRC. Returns nothing for other bytes, or when the name leads to another folder.
 std::optional<DebugLink> ParseDebugLink(std::span<const std::byte> section);
 
-// Of all bytes. kExhausted when there are more than `max_bytes`.
+// Computes the CRC of all bytes. Fails with kExhausted when there are more than `max_bytes`.
 Result<uint32_t> Crc32(const RandomAccess& source, uint64_t max_bytes);
 
 }  // namespace firetower::symbolizer

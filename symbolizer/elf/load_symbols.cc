@@ -45,7 +45,7 @@ std::vector<LoadSegment> Segments(const ElfFile& file) {
   return segments;
 }
 
-// Where the code is in memory, whether its bytes are in the file or not.
+// Returns the executable segments in memory, whether the file holds their bytes or not.
 std::vector<LoadSegment> SegmentsInMemory(const ElfFile& file) {
   std::vector<LoadSegment> segments;
   for (const Elf64_Phdr& header : file.program_headers()) {
@@ -118,8 +118,8 @@ Status CollectSymbols(const ElfFile& file, const AddressWindow& window, const Lo
   return AddDebugdata(file, window, limits, loading);
 }
 
-// Of the rest, which mostly repeats what is there, only what names something still unnamed. Their
-// symbols come behind the others.
+// Adds symbols of the remaining section, which mostly repeats the first one: only those that name
+// an address without a name. They are appended after the others.
 Status AddRest(const AddressWindow& window, const LoadLimits& limits, Loading& loading,
                std::vector<SymbolTable::Range>& ranges) {
   if (!loading.rest) return OkStatus();

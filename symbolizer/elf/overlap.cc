@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// Where symbols below an address end, which decides how far back a label may be.
+// The highest end of the symbols below an address. It limits how far a label may reach back.
 struct Reach {
   uint32_t all = 0;
   uint32_t globals = 0;
@@ -150,7 +150,7 @@ bool AppendAlone(const std::vector<RawSymbol>& symbols, size_t& next,
   return true;
 }
 
-// Those of one start stay in the table's order, which they come in.
+// Sorts by start address. Symbols with the same start keep their order in the table.
 void SortByStart(std::vector<RawSymbol>& symbols) {
   std::vector<uint64_t> keys;
   keys.reserve(symbols.size());

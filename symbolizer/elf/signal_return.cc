@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<uint8_t, SignalReturnSearch::kBytes> kCode = {0x48, 0xc7, 0xc0, 0x0f, 0x00,
                                                                    0x00, 0x00, 0x0f, 0x05};
 constexpr uint64_t kChunkBytes = 64u << 10;
-// What a read costs, however little it is for: many small gaps are not free either.
+// The smallest read, because every read has a fixed cost: many small gaps are not free.
 constexpr uint64_t kLeastBytes = 4096;
 
 // Programs and libraries of hundreds of libraries have some 16 KiB.
@@ -82,7 +82,7 @@ std::optional<uint64_t> SignalReturnSearch::FindInFile(uint64_t file_offset, uin
              static_cast<uint64_t>(static_cast<const std::byte*>(found) - buffer_.data());
     }
     if (length == size) break;
-    // What may have begun at the end of this chunk is looked at again.
+    // The last bytes of this chunk are searched again, because a match may begin there.
     file_offset += length - (kBytes - 1);
     size -= length - (kBytes - 1);
   }

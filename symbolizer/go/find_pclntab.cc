@@ -130,8 +130,8 @@ class Search {
   std::vector<std::byte> chunk_;
 };
 
-// What the loader maps and nothing writes: read-only segments, and what becomes so when the dynamic
-// loader is done with it.
+// Returns the parts of the file that are mapped and constant at run time: read-only segments, and
+// data that the dynamic loader makes read-only after relocation.
 std::vector<Place> ConstantData(const ElfFile& file) {
   std::vector<Place> places;
   const uint64_t file_bytes = file.source().size();

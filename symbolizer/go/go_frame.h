@@ -10,48 +10,50 @@
 
 namespace firetower::symbolizer {
 
-// How a Go function treats the stack, beside how deep it is. The compiler's functions are all
-// kPlain; the others are the runtime's assembly.
+// The way in which a Go function uses the stack, beside its depth. All compiled functions are
+// kPlain; the others are assembly of the runtime.
 enum class GoStackUse : uint8_t {
   kPlain,
-  // Nobody called it: runtime.goexit under a goroutine, runtime.mstart and rt0_go under a thread.
+  // Has no caller: runtime.goexit under a goroutine, runtime.mstart and rt0_go under a thread.
   kRoot,
-  // Goes to the thread's own stack and calls something there that never comes back: mcall,
-  // morestack. The thread's stack begins here, as it does for the runtime's own tracebacks.
+  // Switches to the thread's own stack and calls a function there that never returns: mcall,
+  // morestack. The thread's stack begins here, as it does in the runtime's own tracebacks.
   kLeaves,
-  // Calls something on another stack and comes back: systemstack, asmcgocall, cgocallback, the
-  // callers of the vdso. Meanwhile RBP stays, so the walk goes on where it came from.
+  // Calls a function on another stack and comes back: systemstack, asmcgocall, cgocallback, and the
+  // callers of the vdso. RBP is kept, so the walk continues on the first stack.
   kBorrows,
-  // Sets the stack pointer in a way that nothing tells of.
+  // Sets the stack pointer in a way that no table describes.
   kUnknown,
-  // Where a signal handler returns to: the kernel's frame is on the stack.
+  // Signal handlers return to this function, and the kernel's frame is on the stack.
   kSignalReturn,
 };
 
 struct GoFrame {
   GoStackUse use = GoStackUse::kPlain;
-  // Its caller was interrupted and did not call it: the return address is where it goes on.
+  // This function interrupted its caller, which made no call: the return address is the instruction
+  // that runs next.
   bool interrupts = false;
-  // From here on the caller's RBP lies below the return address, while there is a frame.
+  // From this address on the caller's RBP is stored below the return address, as long as there is a
+  // frame.
   uint64_t rbp_saved_elf_vaddr = UINT64_MAX;
-  // From here on RBP points at it.
+  // From this address on RBP points at the stored RBP.
   uint64_t rbp_set_elf_vaddr = UINT64_MAX;
-  // Behind these instructions the stack pointer is another one.
+  // After each of these instructions the stack pointer is on another stack.
   std::vector<uint64_t> switches_elf_vaddr;
 };
 
-// What the name and the flags of a function tell. The names have been the same since Go 1.16.
+// Classifies a function by its name and flags. The names have been the same since Go 1.16.
 GoFrame ClassifyGoFunction(std::string_view name, uint8_t flags);
 
-// Finds where RBP is saved, at the first change of the stack's depth, from 0 to `depth` bytes,
-// which is in front of `elf_vaddr`. `code` is from the byte before it on.
+// Finds the instruction that saves RBP. It is at the first change of the stack's depth, from 0 to
+// `depth` bytes, directly before `elf_vaddr`. `code` begins one byte before `elf_vaddr`.
 void FindGoFramePointer(std::span<const std::byte> code, uint64_t elf_vaddr, int32_t depth,
                         GoFrame& frame);
 
 // Finds the moves into RSP in the code of a function.
 void FindStackSwitches(std::span<const std::byte> code, uint64_t elf_vaddr, GoFrame& frame);
 
-// The rule at an address where the stack is `depth` bytes deep.
+// Returns the rule for an address at which the stack is `depth` bytes deep.
 UnwindRule GoRuleAt(const GoFrame& frame, uint64_t elf_vaddr, int32_t depth);
 
 }  // namespace firetower::symbolizer

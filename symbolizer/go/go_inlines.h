@@ -14,9 +14,9 @@
 
 namespace firetower::symbolizer {
 
-// The calls that Go's compiler inlined, with their names, without files and lines. Holds only the
-// functions that have such calls: 20 bytes each, 8 a call, some 2 for each stretch of code that
-// belongs to one, and the names.
+// The calls that Go's compiler inlined, with names but without files and lines. Stores only
+// functions with such calls: 20 bytes for each function, 8 for each call, about 2 for each range of
+// code that belongs to a call, and the names.
 class GoInlines : public SourceFrames {
  public:
   struct Function {
@@ -34,12 +34,12 @@ class GoInlines : public SourceFrames {
     uint64_t base_elf_vaddr = 0;
     std::vector<Function> functions;  // disjoint, by address
     std::vector<Call> calls;
-    // For each function, in two numbers a stretch: 0 or 1 + a call's index among the function's
-    // own, and the bytes of code.
+    // For each function, two numbers per range of code: 0 or 1 + the index of a call among the
+    // function's own, and the number of bytes of code.
     std::string stretches;
     std::string names;
   };
-  // Calls within calls; the compiler stops at some twenty.
+  // The limit for calls within calls. The compiler stops at some twenty.
   static constexpr size_t kMaxDepth = 64;
 
   explicit GoInlines(Tables tables) : tables_(std::move(tables)) {}
@@ -48,17 +48,19 @@ class GoInlines : public SourceFrames {
   size_t bytes() const override;
 
  private:
-  // The call that the byte belongs to, or null.
+  // Returns the call that the byte belongs to, or null.
   const Call* CallAt(const Function& function, uint32_t behind) const;
 
   Tables tables_;
 };
 
-// A program that would need more has none: a third of the budget of all tables together.
+// A program that would need more gets no table. This limit is a third of the budget of all tables
+// together.
 inline constexpr size_t kMaxGoInlinesBytes = 12u << 20;
 
-// What .gopclntab tells. Functions are called what `symbols` calls them, or else as in the table.
-// Null when the file is no Go program, nothing is inlined, or it would be too much.
+// Reads the inlined calls from .gopclntab. Takes the names of functions from `symbols`, else from
+// the table. Returns null when the file is no Go program, when nothing is inlined, or when the
+// table would be too large.
 std::shared_ptr<const SourceFrames> LoadGoInlines(const ElfFile& file, const SymbolTable& symbols);
 
 }  // namespace firetower::symbolizer

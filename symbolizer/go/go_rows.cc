@@ -70,7 +70,7 @@ void GoRows::LoadFrame(Loaded& loaded) {
         Code(function.begin_elf_vaddr, function.end_elf_vaddr - function.begin_elf_vaddr),
         function.begin_elf_vaddr, loaded.frame);
   }
-  // Where the depth changes from 0 for the first time, the frame is made.
+  // The frame is made where the depth first differs from 0.
   GoValues depths = *loaded.depths;
   bool found = loaded.has_depth;
   while (found && depths.value() == 0) found = depths.Next();
@@ -145,7 +145,7 @@ void GoRows::Run(const GoPiece& piece, RowWriter& rows) {
     }
     if (at < piece.end_elf_vaddr) loaded.has_depth = loaded.depths->Next();
   }
-  // What the table does not reach: padding, for which it is not made.
+  // The rest is padding, which the table does not describe.
   if (at == piece.begin_elf_vaddr) rows.Add(at, UnwindRule{});
 }
 

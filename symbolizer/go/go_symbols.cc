@@ -24,7 +24,8 @@ Result<std::optional<Elf64_Shdr>> ReadGoSymbols(const ElfFile& file, const Addre
     raw.end = window.Clamp(function->end_elf_vaddr);
     raw.name = function->name;
     raw.string_table = string_table;
-    // As a global symbol of .symtab: nothing of .dynsym inside of it is a better name.
+    // Ranks like a global symbol of .symtab, so that no symbol of .dynsym inside it replaces its
+    // name.
     raw.binding = 3;
     raw.tier = Tier::kGlobal;
     raw.sized = true;

@@ -10,14 +10,14 @@
 
 namespace firetower::symbolizer {
 
-// What of Go's runtime.firstmoduledata is needed to read the function table.
+// The fields of Go's runtime.firstmoduledata that are needed to read the function table.
 struct GoModuleData {
   uint64_t text_elf_vaddr = 0;      // functions' addresses count from here
   uint64_t funcdata_elf_vaddr = 0;  // "go:func.*"; 0 before Go 1.18, which has addresses instead
 };
 
-// Finds the record in the data of a program by the pointers to its function table that it begins
-// with. In position-independent programs those are relocations. Errors are of reading only.
+// Finds the record in a program's data by its first fields: pointers to the function table, which
+// are relocations in a position-independent program. Errors are read errors only.
 Result<std::optional<GoModuleData>> FindGoModuleData(const ElfFile& file,
                                                      const Pclntab::Layout& layout);
 

@@ -14,8 +14,8 @@
 
 namespace firetower::symbolizer {
 
-// One function of a Go program, as its record in .gopclntab has it. Offsets are into the tables
-// that the names say; 0 where a table of values is missing.
+// One function of a Go program, from its record in .gopclntab. Offsets point into the tables that
+// the names say; 0 means that a table of values is missing.
 struct GoFunction {
   uint64_t begin_elf_vaddr = 0;
   uint64_t end_elf_vaddr = 0;
@@ -31,47 +31,48 @@ struct GoFunction {
 inline constexpr uint8_t kGoTopFrame = 1;          // the first frame of its stack
 inline constexpr uint8_t kGoSetsStackPointer = 2;  // otherwise than by adding to it
 
-// The table that every Go program carries, stripped or not: what code is which function, how deep
-// its stack is, which line, which calls were inlined. For 64-bit little-endian programs of Go 1.16
-// (2021) and newer.
+// The function table that every Go program carries, stripped or not: the ranges of functions, the
+// depth of their stacks, their lines and inlined calls. Reads 64-bit little-endian programs of Go
+// 1.16 (2021) and newer.
 //
-// Every number of it is checked where it is used. Memory: windows of a few MiB at most. Belongs to
-// one thread.
+// Every number is checked where it is used. Memory: windows of a few MiB at most. Belongs to one
+// thread.
 class Pclntab {
  public:
   enum class Version : uint8_t { kGo116, kGo118, kGo120 };  // the first that wrote it
   static constexpr uint32_t kMaxFunctions = 4u << 20;       // Kubernetes' largest have 150,000
 
-  // kNotFound: not a Go program. kUnsupported: one of a version that we do not know, or where its
-  // code is cannot be told. `file` must outlive the result.
+  // Opens the table of a file. kNotFound: not a Go program. kUnsupported: an unknown version, or
+  // the address of its code cannot be found. `file` must outlive the result.
   static Result<Pclntab> Open(const ElfFile& file);
 
   Version version() const { return layout_.version; }
   uint32_t function_count() const { return layout_.function_count; }
-  // The code of all functions; between them is nothing but padding.
+  // The range of all functions' code. Between functions there is only padding.
   uint64_t begin_elf_vaddr() const { return begin_elf_vaddr_; }
   uint64_t end_elf_vaddr() const { return end_elf_vaddr_; }
-  // Where names are in the file, each at its offset and NUL-terminated.
+  // The position of the names in the file. Each name is NUL-terminated.
   uint64_t names_file_offset() const { return layout_.file_offset + layout_.names; }
   uint64_t names_bytes() const { return layout_.units - layout_.names; }
 
-  // Cheap for rising indices. Nothing when its record is damaged.
+  // Reads a function's record; cheap for rising indices. Returns nothing when the record is
+  // damaged.
   std::optional<GoFunction> Function(uint32_t index);
-  // The function at an address.
+  // Returns the index of the function at an address.
   std::optional<uint32_t> FindFunction(uint64_t elf_vaddr);
-  // At most kMaxNameBytes of it; empty when it is out of range.
+  // Returns the name at an offset, cut to kMaxNameBytes; empty when the offset is out of range.
   std::string Name(uint32_t name);
-  // The path of a file by its number in the function's unit; empty when there is none.
+  // Returns the path of a file by its number in the function's unit; empty when there is none.
   std::string FileName(const GoFunction& function, int32_t file);
 
-  // For GoValues.
+  // The tables of values, for GoValues.
   FrameBytes& values() { return values_; }
-  // What reading met; once failed, nothing more is found.
+  // The first read error. After an error nothing more is found.
   Status status() const;
 
   static constexpr size_t kMaxNameBytes = 4096;
 
-  // Where the parts are, in bytes from the table's start, in rising order.
+  // The offsets of the table's parts from its start, in rising order.
   struct Layout {
     Version version = Version::kGo120;
     uint32_t function_count = 0;
@@ -104,7 +105,7 @@ class Pclntab {
   uint64_t funcdata_elf_vaddr_;  // 0: not known
   uint64_t begin_elf_vaddr_ = 0;
   uint64_t end_elf_vaddr_ = 0;
-  // A window for each part, since each is walked at its own pace.
+  // Each part has its own window, since each is read at its own pace.
   FrameBytes names_;
   FrameBytes units_;
   FrameBytes files_;

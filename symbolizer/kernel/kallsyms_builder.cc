@@ -9,8 +9,8 @@ namespace firetower::symbolizer {
 namespace {
 
 constexpr size_t kMaxNamesBytes = 64u << 20;
-// What a distribution's kernel with its modules has, about: room for these is made at once, or for
-// the lines of a text that is shorter.
+// The size of a distribution's kernel with its modules, roughly. Memory is reserved for this many,
+// or for the number of lines of a shorter text.
 constexpr size_t kUsualNames = 65'000;
 constexpr size_t kUsualSymbols = 128 * 1024;
 constexpr size_t kShortestLineBytes = 21;  // "ffffffff81000000 T x\n"
@@ -72,8 +72,8 @@ struct Line {
   std::string_view module;
 };
 
-// As 64-bit kernels write it: "ffffffff81000000 T name", with a tab before the module; else as
-// fields.
+// Splits a line. Fast path for the format of 64-bit kernels, "ffffffff81000000 T name" with a tab
+// before the module; other lines are split at blanks.
 Line Part(std::string_view line) {
   constexpr size_t kName = kMaxDigits + 3;
   const bool is_usual = line.size() > kName && line[kMaxDigits] == ' ' &&

@@ -15,15 +15,15 @@ namespace firetower::symbolizer {
 // Collects the lines of /proc/kallsyms: "address type name[\t[module]]".
 class KallsymsBuilder {
  public:
-  // For a text of `bytes`; without, for that of a distribution's kernel with its modules.
+  // Reserves memory for a text of `bytes`; by default for a distribution's kernel with its modules.
   explicit KallsymsBuilder(size_t bytes = SIZE_MAX);
-  // One line without its newline; one that is not a symbol is skipped. kExhausted beyond the
-  // table's bounds.
+  // Adds one line without its newline. Skips a line that is not a symbol. Fails with kExhausted
+  // beyond the table's bounds.
   Status AddLine(std::string_view line);
   Result<Kallsyms> Finish() &&;
 
  private:
-  // Every symbol bounds the one before it; only functions become entries.
+  // Every symbol ends the one before it, but only functions become entries.
   struct Raw {
     uint64_t abs_addr;
     uint32_t name_offset;
@@ -37,7 +37,8 @@ class KallsymsBuilder {
 
   StringPool names_;
   uint32_t no_module_;
-  // Where the name of the last padding goes on as its function's, and how long that is.
+  // The name of the last padding symbol without its prefix, which is also the name of the function
+  // that follows: its offset in names_, and its length.
   uint32_t padded_ = 0;
   size_t padded_bytes_ = 0;
   std::vector<Raw> symbols_;

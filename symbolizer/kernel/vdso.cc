@@ -12,7 +12,7 @@ namespace firetower::symbolizer {
 
 namespace {
 
-// Where our [vdso] mapping ends, from the lines of /proc/self/maps: "start-end perms …".
+// Returns the end of our [vdso] mapping, from the lines of /proc/self/maps: "start-end perms …".
 Result<uint64_t> VdsoEnd(uint64_t start) {
   ASSIGN_OR_RETURN(std::string maps, ReadFile("/proc/self/maps"));
   size_t line = 0;

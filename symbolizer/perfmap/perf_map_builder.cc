@@ -13,7 +13,7 @@ namespace {
 // A function of more than this is a lie: it would name half the address space.
 constexpr uint64_t kMaxFunctionBytes = 256u << 20;
 
-// What is kept of a line: two numbers and a name. The rest would be cut off the name.
+// The most that is kept of a line: two numbers and a name. Longer names are cut.
 constexpr size_t kMaxLineBytes = PerfMap::kMaxNameBytes + 64;
 
 // Takes a hex number, with or without 0x, and the blanks after it.

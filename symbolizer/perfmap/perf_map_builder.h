@@ -11,16 +11,16 @@
 
 namespace firetower::symbolizer {
 
-// Collects the lines of a perf-map file and settles their overlaps.
+// Collects the lines of a perf-map file and resolves their overlaps.
 class PerfMapBuilder {
  public:
   PerfMapBuilder() : names_(PerfMap::kMaxNamesBytes) {}
 
-  // The file's next bytes, cut anywhere; each costs the same, whatever they are. False when no more
-  // of the file is wanted: its text has ended in zeros, as where a writer made room in advance, or
-  // it is no perf-map.
+  // Adds the file's next bytes, split anywhere; the cost per byte is always the same. Returns false
+  // when the rest of the file is not needed: the text has ended in zeros, because the writer
+  // reserved room in advance, or the file is no perf-map.
   bool AddText(std::string_view text);
-  // What was not ended by a newline is left out.
+  // Ignores a last line without a newline.
   PerfMap Finish() &&;
 
  private:
