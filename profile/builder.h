@@ -21,7 +21,7 @@ namespace firetower::profile {
 
 class CoarseSamples;
 
-// Fills a Profile; equal strings, mappings, functions, locations and samples become one, and the
+// Builds a Profile. Equal strings, mappings, functions, locations and samples become one; the
 // values of equal samples (same stack, same labels) add up. Used by one thread.
 //
 //   ProfileBuilder b(CpuMeta(...));
@@ -33,10 +33,10 @@ class CoarseSamples;
 //   Profile p = std::move(b).Build();
 class ProfileBuilder {
  public:
-  // What does not fit is counted, not stored; with `coarsen` it is stored less exactly instead:
-  // stacks that are too light are cut at a frame `other`, frames with a name lose their address and
-  // line, and labels that few samples have are lost. Sums stay exact. That takes values that are
-  // not negative.
+  // Bounds of a profile. Beyond a limit, samples are dropped and counted. With `coarsen` they are
+  // kept with less detail instead: light stacks are cut at a frame `other`, frames with a name lose
+  // their address and line, and rare labels are dropped. Sums stay exact. `coarsen` requires values
+  // that are not negative.
   struct Limits {
     uint32_t max_samples = 1u << 22;
     size_t max_bytes = size_t{2} << 30;
@@ -51,7 +51,7 @@ class ProfileBuilder {
   ProfileBuilder& operator=(ProfileBuilder&& other) noexcept;
   ~ProfileBuilder();
 
-  // How much will come, about: room is made at once instead of by growing.
+  // The expected sizes, roughly, so that memory is reserved once instead of growing.
   struct Sizes {
     size_t strings = 0;
     size_t string_bytes = 0;
@@ -62,27 +62,30 @@ class ProfileBuilder {
   };
   void Reserve(const Sizes& sizes);
 
-  // May be changed until Build(), but not the number of sample types once there are samples.
+  // May be changed until Build(). The number of sample types is fixed once there are samples.
   Meta& meta() { return meta_; }
   const Meta& meta() const { return meta_; }
 
-  // Bytes that are not UTF-8 become U+FFFD.
+  // Replaces bytes that are not UTF-8 by U+FFFD.
   StringId AddString(std::string_view text);
-  // Says whether a text is one that stands for those past a coarse profile's limit.
+  // Tells whether a text is the one that replaces texts beyond a coarse profile's limit.
   bool IsCutText(StringId id) const { return cut_text_ != 0 && id == cut_text_; }
-  // Valid until the next AddString.
+  // Returns a string. Valid until the next AddString.
   std::string_view string(StringId id) const;
-  // String ids and indices passed in must come from this builder (a broken invariant otherwise).
+  // String ids and indices that are passed in must come from this builder; others are a broken
+  // invariant.
   uint32_t AddMapping(const Mapping& mapping);
   uint32_t AddFunction(std::string_view name, std::string_view system_name,
                        std::string_view filename, int64_t start_line = 0);
   uint32_t AddFunction(const Function& function);
   const Function& function(uint32_t index) const { return functions_.Get(index); }
-  // `mapping` is an index from AddMapping or kNoMapping; lines innermost first, may be empty.
+  // Adds a location. `mapping` is an index from AddMapping or kNoMapping. `lines` begin with the
+  // innermost and may be empty.
   uint32_t AddLocation(uint32_t mapping, uint64_t address, std::span<const Line> lines,
                        bool is_folded = false);
 
-  // For what is not known yet: never made one with an equal one, and may be set until Build().
+  // Adds a mapping or a location whose contents are not known yet. It never becomes one with an
+  // equal entry, and may be set until Build().
   uint32_t AddOpenMapping(const Mapping& mapping);
   void SetMapping(uint32_t open_mapping, const Mapping& mapping);
   uint32_t AddOpenLocation();
@@ -92,26 +95,26 @@ class ProfileBuilder {
   Label StringLabel(std::string_view key, std::string_view value);
   Label NumberLabel(std::string_view key, int64_t number, std::string_view unit);
 
-  // Leaf first; one value per sample type (a broken invariant otherwise). Several labels
-  // may have one key: they keep their order. False when a limit was reached: the sample is dropped
-  // and counted.
+  // Adds a sample: locations leaf first, one value per sample type (anything else is a broken
+  // invariant). Several labels may have the same key; they keep their order. Returns false when a
+  // limit was reached: the sample is dropped and counted.
   bool AddSample(std::span<const uint32_t> locations, std::span<const int64_t> values,
                  std::span<const Label> labels = {});
 
   uint32_t sample_count() const { return static_cast<uint32_t>(samples_.size()); }
   uint64_t dropped_samples() const { return dropped_samples_; }
-  // Additions that passed the range of int64 and were held at its end.
+  // The number of additions that left the range of int64 and were held at its end.
   uint64_t saturated_values() const { return saturated_values_; }
   size_t bytes() const;
 
-  // True once, if samples were cut: then all samples have to be added once more, and only after
-  // that each stack that is there has its true value.
+  // Returns true once if samples were cut. Then the caller must add all samples again; only after
+  // that does each stack that is left have its exact value.
   bool Recount();
-  // Nothing of a profile that is whole. Else cuts it until it is within its limit, and returns the
-  // largest share, from 0 to 1, of any value that a stack which was cut can have. For when all
-  // samples were added.
+  // Cuts a coarse profile down to its limit. Returns the largest share, from 0 to 1, that a stack
+  // which was cut can have of any value; nothing if the profile is complete. Must be called after
+  // all samples were added.
   std::optional<double> FitCoarse();
-  // Sum of the value `value_index` so far; saturates.
+  // Returns the sum of the value `value_index` so far; saturates.
   int64_t Total(uint32_t value_index) const;
 
   Profile Build() &&;
@@ -120,10 +123,11 @@ class ProfileBuilder {
   void CheckMapping(const Mapping& mapping) const;
   void CheckLocation(const Location& location) const;
   bool HasRoomFor(std::span<const uint32_t> locations) const;
-  // IdSet::kNone when there is none.
+  // Returns IdSet::kNone when there is no such sample.
   uint32_t FindSample(const Profile::SampleRecord& record) const;
   void AppendSample(const Profile::SampleRecord& record, std::span<const int64_t> values);
-  // The following are of profile/tree/coarse_builder.cc. False when there are negative values.
+  // The next two are implemented in profile/tree/coarse_builder.cc. They return false when there
+  // are negative values.
   bool BeginCoarse();
   bool AddCoarse(std::span<const uint32_t> locations, std::span<const int64_t> values);
   uint32_t CoarseLocation(uint32_t location);
@@ -143,21 +147,21 @@ class ProfileBuilder {
   StackTable stacks_;
   Interner<Label> labels_;
   GrowingArray<Profile::SampleRecord> samples_;
-  // Nearly every stack comes with one set of labels: of each stack the sample that came first, and
-  // a set of the others.
+  // Nearly every stack comes with one set of labels only: this has the first sample of each stack,
+  // and the set below has all others.
   GrowingArray<uint32_t> first_samples_;
   IdSet other_samples_;
   GrowingArray<int64_t> values_;
   std::vector<Label> label_scratch_;
-  // The samples, once there were too many; and what stands for each location in them.
+  // The samples after the limit was reached, and the replacement of each location in them.
   ClonedPtr<CoarseSamples> coarse_;
   std::vector<uint32_t> coarse_locations_;
   StringId cut_text_ = 0;
   std::vector<uint32_t> coarse_stack_;
 };
 
-// Meta of a CPU profile by pprof's conventions: samples/count first, cpu/nanoseconds last and
-// default, period cpu/nanoseconds = 1e9 / hertz.
+// Returns the Meta of a CPU profile by pprof's conventions: samples/count first, cpu/nanoseconds
+// last and default, period cpu/nanoseconds = 1e9 / hertz.
 Meta CpuMeta(int64_t hertz, int64_t time_nanos, int64_t duration_nanos);
 
 }  // namespace firetower::profile

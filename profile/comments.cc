@@ -34,7 +34,7 @@ std::optional<size_t> LeftOut(std::string_view comment) {
   return count;
 }
 
-// Of what was subtracted nothing is told.
+// Ignores subtracted samples.
 std::string CutCommentOf(const Profile& sum) {
   int64_t samples = 0;
   int64_t cut = 0;

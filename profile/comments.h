@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What profiles say for people, and what their sum says.
+// Comments in profiles, and the comments of merged profiles.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,20 @@
 
 namespace firetower::profile {
 
-// The label of samples whose stack ended early; its value says why.
+// The label of samples whose stack ended early. Its value is the reason.
 inline constexpr std::string_view kCutLabel = "cut";
 
-// "25.0% of samples have a cut stack: …". `samples` is above 0.
+// Returns "25.0% of samples have a cut stack: …". `samples` is above 0.
 std::string CutComment(int64_t cut, int64_t samples);
 
-// Says that a sum is coarse (ProfileBuilder::Limits). `hidden` is the largest share, from 0 to 1,
-// that a stack which was cut can have.
+// Returns the comment of a coarse sum (ProfileBuilder::Limits). `hidden` is the largest share, from
+// 0 to 1, that a stack which was cut can have.
 std::string CoarseComment(double hidden);
 
-// The comments of a sum: those of its parts, each as often as the part with the most of it has it,
-// at most kMax, how many were left out, and once, of the sum's own samples, how many have a cut
-// stack, when a part said so of its own.
+// Collects the comments of a sum: those of its parts, at most kMax of them, and the number of those
+// that were dropped. A comment that a part repeats is repeated as often as in the part with the most
+// of it. If a part has a comment about cut stacks, the sum gets one of its own, computed from its
+// samples.
 class MergedComments {
  public:
   static constexpr size_t kMax = 64;
@@ -34,7 +35,7 @@ class MergedComments {
   std::vector<std::string> Of(const Profile& sum) const;
 
  private:
-  // Hashes of those that were left out; past so many they are no longer told apart.
+  // The number of hashes of dropped comments that are kept. Beyond it, equal comments count again.
   static constexpr size_t kMaxLeftOut = 1 << 16;
 
   std::vector<std::string> kept_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying what a Profile holds, or a pprof file that is being read, into a builder.
+// Copies the contents of a Profile, or of a pprof file that is being read, into a builder.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace firetower::profile {
 
-// Where a mapping went, and what its addresses need added to lie in it there.
+// The new place of a mapping, and the difference that is added to its addresses.
 struct MovedMapping {
   uint32_t index = kNoMapping;
   uint64_t move = 0;
 };
 
-// No change to a sample on its way; what CopyInto calls with each one's values and labels.
+// The default `change` of CopyInto: leaves a sample's values and labels as they are.
 inline void KeepSample(std::vector<int64_t>& /*values*/, std::vector<Label>& /*labels*/) {}
 
-// `map_mapping(mapping)` says where a mapping goes, its texts being the builder's already;
-// `change(values, labels)` may change a sample, its labels being the builder's already. False when
-// a limit of the builder was reached: the rest is left out.
+// Copies `source` into a builder. `map_mapping(mapping)` returns a mapping's new place; the texts
+// of its argument are already the builder's. `change(values, labels)` may change a sample; its
+// labels are already the builder's. Returns false when a limit of the builder was reached: the rest
+// is dropped.
 template <typename Source, typename MapMapping, typename Change>
 bool CopyInto(Source& source, const MapMapping& map_mapping, const Change& change,
               ProfileBuilder& builder) {

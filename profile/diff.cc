@@ -67,7 +67,7 @@ Error TooLarge(const ValueType& type) {
       fmt::format("the values of {}/{} do not fit in 64 bits when added up", type.type, type.unit)};
 }
 
-// What `before` is scaled by: the type's totals, 1 where it has no values.
+// Returns the factors for `before`: the totals of each type, or 1 for a type without values.
 Result<std::vector<Merger::Scale>> ScalesOf(const std::vector<Sums>& before,
                                             const std::vector<Sums>& after,
                                             const std::vector<ValueType>& types) {

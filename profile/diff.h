@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed between two profiles.
+// The difference between two profiles.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@
 
 namespace firetower::profile {
 
-// The label of samples that were subtracted, as pprof's -diff_base sets it.
+// The label of subtracted samples, as pprof's -diff_base sets it.
 inline constexpr std::string_view kBaseLabel = "pprof::base";
 inline constexpr std::string_view kBaseLabelValue = "true";
 
 bool IsBaseSample(const Profile& diff, const Sample& sample);
-// Some sample is one that was subtracted.
+// Tells whether any sample is a subtracted one.
 bool IsDiff(const Profile& profile);
 
 struct DiffOptions {
-  // Scale `before` so that each of its totals is that of `after`: how the time is spent is compared
-  // and not how much. Values are rounded, their sum is exact.
+  // Scales `before` so that each of its totals equals that of `after`, to compare the distribution
+  // of time and not its amount. Values are rounded; their sum is exact.
   bool normalize = false;
   ProfileBuilder::Limits limits = {};
 };
 
-// after − before as one profile: the samples of both, those of `before` negated and labelled
-// pprof::base="true", so that `go tool pprof -top` on it shows what -diff_base would. Times and
-// comments are those of `after`. kInvalid when types differ, when one is a diff itself, or when
-// negative values were to be normalized; kExhausted when the values of either sign could pass 2^63
-// added up, or at the limits. All later sums over the result are thus exact.
+// Returns after − before as one profile: the samples of both, with those of `before` negated and
+// labelled pprof::base="true", so that `go tool pprof -top` shows the same as with -diff_base.
+// Times and comments are those of `after`. kInvalid: the types differ, one is a diff itself, or
+// negative values were to be normalized. kExhausted: a limit was reached, or the values of one sign
+// could add up to more than 2^63. All later sums over the result are therefore exact.
 Result<Profile> Diff(const Profile& before, const Profile& after, const DiffOptions& options = {});
 
 // One function in one binary.
@@ -53,12 +53,12 @@ struct DiffTable {
   ValueType value_type = {};
   int64_t before = 0;  // over all samples
   int64_t after = 0;
-  // By the size of self_delta, falling, then of total_delta; then by name. Functions that neither
-  // changed are among them.
+  // Sorted by the size of self_delta, then of total_delta, both falling, then by name. Includes
+  // unchanged functions.
   std::vector<DiffRow> rows = {};
 };
 
-// Of what Diff made; `value_index` below sample_types().size().
+// Tabulates a result of Diff. `value_index` must be below sample_types().size().
 DiffTable TabulateDiff(const Profile& diff, uint32_t value_index);
 
 }  // namespace firetower::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of profiles: which format one has, reading and writing it.
+// Detects, reads and writes the formats of profile files.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,26 @@ class Merger;
 
 enum class Format { kPprof, kFolded, kSpeedscope, kPerfScript, kJson, kGperftools };
 
-// As people write it: pprof, folded, speedscope, perf-script, json, gperftools.
+// Returns the name that users write: pprof, folded, speedscope, perf-script, json, gperftools.
 std::string_view FormatName(Format format);
 std::optional<Format> FormatOfName(std::string_view name);
-// Of the name of a file, also one that ends in .gz; nothing when its extension is not known.
+// Returns the format of a file name, which may also end in .gz; nothing for an unknown extension.
 std::optional<Format> FormatOfFile(std::string_view file_name);
 
-// The format that `bytes`, not packed, are of; where they could be of several, the one that
-// `file_name` says. kCorrupt lists what is read; kUnsupported says what else they are.
+// Detects the format of `bytes`, which are not packed. If several formats are possible, `file_name`
+// decides. kCorrupt lists the formats that can be read; kUnsupported names the format that the
+// bytes seem to be in.
 Result<Format> DetectFormat(std::string_view bytes, std::string_view file_name);
 
-// True for the beginning of gzip, zstd, xz or a ZIP.
+// Tells whether the bytes begin like gzip, zstd, xz or a ZIP.
 bool IsPackedFile(std::string_view bytes);
 
 struct DecodeOptions {
   std::optional<Format> format = {};  // detected otherwise
   PerfScriptOptions perf_script = {};
   ImportLimits limits = {};
-  // Of a ZIP: which of its files, by name or by a pattern with * and ?. AddToMerge takes all that
-  // it names, DecodeProfile needs one; empty: all, which must be one for DecodeProfile.
+  // Selects files of a ZIP by name or by a pattern with * and ?; empty: all files. AddToMerge takes
+  // every match; DecodeProfile needs exactly one.
   std::string entry = {};
 };
 
@@ -45,20 +46,20 @@ struct DecodeOptions {
 inline constexpr std::string_view kCutNote = "ends inside a sample of perf script";
 
 // Reads a profile of any format that can be read (all but json), plain or packed by gzip, zstd, xz
-// or ZIP. `file_name` helps to detect the format; it may be empty. A text of nothing but blanks is
-// kCorrupt, as no text is; kNotFound lists the files of a ZIP of which one must be chosen. `notes`,
-// where they are given, get a text for what the file has and the profile has not.
+// or ZIP. `file_name` helps to detect the format and may be empty. kCorrupt: also an empty or blank
+// text. kNotFound: a ZIP of which one file must be chosen; the message lists its files. `notes`, if
+// given, receives a text for each part of the file that the profile does not have.
 Result<Profile> DecodeProfile(std::string_view bytes, std::string_view file_name,
                               const DecodeOptions& options = {},
                               std::vector<std::string>* notes = nullptr);
 
-// The same, added to what `merger` holds: pprof without a Profile of its own in between. kInvalid
-// alone is a file that can be read, and not added to the sum.
+// Reads a file in the same way and adds it to `merger`, for pprof without an intermediate Profile.
+// Only kInvalid means that the file was readable but could not be added.
 Status AddToMerge(std::string_view bytes, std::string_view file_name, const DecodeOptions& options,
                   Merger* merger, std::vector<std::string>* notes = nullptr);
 
 struct EncodeOptions {
-  // Of the formats that hold one value a stack: which one; DefaultValueIndex() if not given.
+  // The value to write in formats that hold one value per stack; by default DefaultValueIndex().
   std::optional<uint32_t> value_index = {};
   bool annotate = false;  // folded: suffixes on frames of the kernel and inlined ones
 };
@@ -68,8 +69,8 @@ struct EncodeOptions {
 // periods, addresses and source lines are not listed: that these formats have none is known.
 std::string ExportLosses(const Profile& profile, std::string_view format);
 
-// The bytes of a file of that format. A difference (profile/diff.h) is folded with two counts.
-// kInvalid when the format cannot hold the profile, kUnsupported when it is only read.
+// Encodes a profile in a format. A difference (profile/diff.h) becomes folded stacks with two
+// counts. kInvalid: the format cannot hold the profile. kUnsupported: the format can only be read.
 Result<std::string> EncodeProfile(const Profile& profile, Format format,
                                   const EncodeOptions& options = {});
 

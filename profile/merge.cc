@@ -88,7 +88,7 @@ Status Merger::Subtract(const Profile& profile, std::span<const Scale> scales) {
   CHECK(builder_ && (scales.empty() || scales.size() == profile.sample_types().size()));
   RETURN_IF_ERROR(CheckTypes(profile.meta()));
   const Label base = builder_->StringLabel(kBaseLabel, kBaseLabelValue);
-  // Of each sample type: the values so far, and what was written for them.
+  // For each sample type: the sum of the values so far, and the sum of what was written for them.
   std::vector<Int128> seen(scales.size());
   std::vector<Int128> written(scales.size());
   return Copy(profile, [&](std::vector<int64_t>& values, std::vector<Label>& labels) {
@@ -154,7 +154,7 @@ void Merger::MergeMeta(const Meta& meta) {
   Meta& sum = builder_->meta();
   if (count_ > 0) {
     MergeTimes(meta, &sum);
-    // Of different rates the finer one is shown; the values themselves are already scaled.
+    // The sum shows the finer of two rates. The values themselves are already scaled.
     if (sum.period == 0 || (meta.period > 0 && meta.period < sum.period)) sum.period = meta.period;
     for (size_t i = 0; i < std::size(kSharedTexts); ++i) {
       const auto text = kSharedTexts[i].text;
@@ -169,10 +169,10 @@ void Merger::MergeMeta(const Meta& meta) {
 
 // The texts of `mapping` are the builder's.
 MovedMapping Merger::MapMapping(const Mapping& mapping) {
-  // As pprof merges: the build id names a binary best, else its path. A mapping with neither is
-  // only ever equal to itself. Files with one build id may have other names: locations with names
-  // stay apart by these, and those without them wait for the names of their own file.
-  // Texts past a coarse sum's limit tell nothing apart.
+  // Identifies a mapping as pprof's merge does: by its build id, else by its path. A mapping with
+  // neither equals only itself. Files with the same build id may have other function names:
+  // locations with names are kept apart by these names, and locations without names wait for the
+  // names of their own file. Texts beyond a coarse sum's limit identify nothing.
   const uint64_t build_id = builder_->IsCutText(mapping.build_id) ? 0 : mapping.build_id;
   const uint64_t path = builder_->IsCutText(mapping.filename) ? 0 : mapping.filename;
   uint64_t name = build_id != 0 ? build_id : path << 32;

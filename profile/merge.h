@@ -21,47 +21,49 @@ namespace firetower::profile {
 class PprofReader;
 struct MovedMapping;
 
-// Adds up profiles fed one at a time, so that only the sum is held. Sample types and period type
-// must agree. A binary mapped at different addresses (two processes) becomes one mapping, found by
-// build id else file name, offset and size; addresses move with it. The result spans from the first
-// start to the last end, where all starts are known; of comments see profile/comments.h.
+// Adds up profiles one at a time, so that only the sum is in memory. Sample types and period type
+// must agree. A binary that is mapped at different addresses (by two processes) becomes one
+// mapping, identified by build id, else by file name, offset and size; its addresses are moved. The
+// result spans from the first start to the last end if all starts are known. For comments see
+// profile/comments.h.
 class Merger {
  public:
   explicit Merger(ProfileBuilder::Limits limits = {});
   ~Merger();
 
-  // kInvalid names both sides when types differ; kExhausted when the sum passes the limits. After
-  // an error the sum so far is unchanged (kInvalid) or incomplete (kExhausted).
+  // Adds a profile. kInvalid: the types differ; the message names both, and the sum is unchanged.
+  // kExhausted: the sum passes its limits and is incomplete.
   Status Add(const Profile& profile);
-  // The same of a pprof file, without a Profile of its own in between: half the time and memory.
-  // Errors also as DecodePprof's; the sum is then unchanged.
+  // Adds a pprof file without an intermediate Profile, in half the time and memory. Fails also as
+  // DecodePprof does; the sum is then unchanged.
   Status AddPprof(std::string_view bytes, const PprofDecodeLimits& limits = {});
-  // The two halves of that, for whom a file that cannot be read is another matter than one that
-  // cannot be added. `bytes` stay as they are until AddRead, which follows a ReadPprof that went
-  // well.
+  // The two steps of AddPprof, for callers that treat unreadable files differently from files that
+  // cannot be added. AddRead must follow a successful ReadPprof, with `bytes` unchanged.
   Status ReadPprof(std::string_view bytes, const PprofDecodeLimits& limits = {});
   Status AddRead();
 
-  // For each sample type: values are multiplied by to / from.
+  // Factor to / from for the values of one sample type.
   struct Scale {
     int64_t to = 1;
     int64_t from = 1;
   };
-  // Samples come in negated, with the label of profile/diff.h; times and comments stay out. Scaled
-  // values are rounded so that each one is off by less than 1 and so is every sum from the first
-  // sample on. `scales` is empty (nothing is scaled) or has one entry per sample type, none
-  // negative, `from` above 0. Something must have been added before. Errors as Add's.
+  // Subtracts a profile: its samples are added with negative values and the label of
+  // profile/diff.h; its times and comments are ignored. Scaled values are rounded so that each one,
+  // and every sum from the first sample on, is off by less than 1. `scales` is empty (no scaling)
+  // or has one entry per sample type; none may be negative, and `from` must be above 0. Requires an
+  // earlier Add. Fails as Add does.
   Status Subtract(const Profile& profile, std::span<const Scale> scales = {});
 
-  // True once, if the limits made the sum coarse (ProfileBuilder::Limits): then all that was added
-  // has to be added once more, and only after that each stack that is there has its true value.
+  // Returns true once if the limits made the sum coarse (ProfileBuilder::Limits). Then the caller
+  // must add everything again; only after that does each stack that is left have its exact value.
   bool Recount();
-  // As ProfileBuilder::FitCoarse.
+  // See ProfileBuilder::FitCoarse.
   std::optional<double> FitCoarse() { return builder_ ? builder_->FitCoarse() : std::nullopt; }
   int64_t Total(uint32_t value_index) const;
-  // Losses of the file that was read last.
+  // The losses of the file that was read last.
   PprofLosses read_losses() const;
-  // Names of fields of profile.proto in which the profiles differ, so that the sum has none.
+  // The names of fields of profile.proto in which the profiles differ, so that the sum leaves them
+  // empty.
   std::vector<std::string_view> cleared_fields() const;
 
   // Files of one build id that came under several names, as one binary in two containers does.
@@ -75,10 +77,10 @@ class Merger {
 
   size_t count() const { return count_; }
   size_t bytes() const { return builder_ ? builder_->bytes() : 0; }
-  // Sums that passed the range of int64 and were held at its end.
+  // The number of sums that left the range of int64 and were held at its end.
   uint64_t saturated_values() const { return builder_ ? builder_->saturated_values() : 0; }
 
-  // An empty profile when nothing was added.
+  // Returns the sum; an empty profile when nothing was added.
   Profile Finish() &&;
 
  private:
@@ -92,7 +94,7 @@ class Merger {
 
   ProfileBuilder::Limits limits_;
   std::optional<ProfileBuilder> builder_;
-  // What makes two mappings one, and the merged mapping of each; as many as there are binaries.
+  // The merged mapping by its key: two mappings with the same key are one. One entry per binary.
   Interner<uint64_t> mapping_keys_;
   struct MergedMapping {
     uint32_t index = 0;

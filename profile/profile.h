@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profile: stacks with values, in the shape of pprof's profile.proto, interned and immutable.
 //
-// Everything is named by a dense 0-based index into its table: strings, mappings, functions,
-// locations, samples. A ProfileBuilder (profile/builder.h) makes one; codecs read and write it.
+// Everything is addressed by a dense 0-based index into its table: strings, mappings, functions,
+// locations, samples. A ProfileBuilder (profile/builder.h) makes a profile; codecs read and write
+// it.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ namespace firetower::profile {
 
 inline constexpr uint32_t kNoMapping = std::numeric_limits<uint32_t>::max();
 
-// What a value counts and in which unit: {"cpu", "nanoseconds"}.
+// The quantity that a value counts, and its unit: {"cpu", "nanoseconds"}.
 struct ValueType {
   std::string type = {};
   std::string unit = {};
   bool operator==(const ValueType&) const = default;
 };
 
-// What is said once per profile.
+// The fields that a profile has once.
 struct Meta {
   std::vector<ValueType> sample_types =
       {};                                // by convention samples/count first, the main value last
@@ -45,11 +46,11 @@ struct Meta {
   bool operator==(const Meta&) const = default;
 };
 
-// Returns the index of the value that is called `type`, of that which tools show unless told
-// otherwise if `type` is empty; nothing if there is none.
+// Returns the index of the value called `type`, or of the default value if `type` is empty; nothing
+// if there is no such value.
 std::optional<uint32_t> ValueIndexOf(const Meta& meta, std::string_view type);
 
-// Fields named *_id or of type StringId index the string table; 0 is the empty string.
+// Fields named *_id or of type StringId are indices into the string table; 0 is the empty string.
 using StringId = uint32_t;
 
 struct Mapping {
@@ -104,7 +105,7 @@ struct Sample {
   std::span<const Label> labels = {};    // ordered by key string id; a key may repeat
 };
 
-// A location as a profile holds it.
+// A location in the form that a profile stores.
 struct LocationRecord {
   uint64_t address = 0;
   uint32_t mapping = kNoMapping;
@@ -117,7 +118,8 @@ class Profile {
   Profile();
 
   const Meta& meta() const { return meta_; }
-  // Before anyone else has it: what is known only after it was built.
+  // Sets comments that are known only after the profile was built. Must be called before the
+  // profile is shared.
   void SetComments(std::vector<std::string> comments) { meta_.comments = std::move(comments); }
   const std::vector<ValueType>& sample_types() const { return meta_.sample_types; }
 
@@ -127,7 +129,7 @@ class Profile {
   uint32_t mapping_count() const { return static_cast<uint32_t>(mappings_.size()); }
   uint32_t string_count() const { return strings_.size(); }
 
-  // An index must be below its count.
+  // Indices must be below their count.
   Sample sample(uint32_t index) const;
   Location location(uint32_t index) const;
   const Function& function(uint32_t index) const { return functions_[index]; }
@@ -137,20 +139,21 @@ class Profile {
     return {text.data(), text.size()};
   }
 
-  // Index of the value tools show unless told otherwise: default_sample_type, else the last.
+  // Returns the index of the default value: default_sample_type, else the last one.
   uint32_t DefaultValueIndex() const;
-  // Index of the sample type called `type`, or sample_types().size().
+  // Returns the index of the sample type called `type`, or sample_types().size().
   uint32_t FindValueIndex(std::string_view type) const;
-  // Sum of one value over all samples; saturates.
+  // Returns the sum of one value over all samples; saturates.
   int64_t Total(uint32_t value_index) const;
 
-  // Name of a frame as people read it: the function, else `[module]+0xoffset`, else the address.
-  // `line` indexes location.lines and is ignored when there are none.
+  // Returns the name of a frame for people: the function, else `[module]+0xoffset`, else the
+  // address. `line` is an index into location.lines and is ignored when there are none.
   std::string FrameName(const Location& location, size_t line) const;
-  // True for a frame of the kernel: upper half address or a mapping called [kernel…].
+  // Tells whether a frame is the kernel's: an address in the upper half, or a mapping called
+  // [kernel…].
   bool IsKernel(const Location& location) const;
 
-  // Memory held, about.
+  // The memory that the profile holds, roughly.
   size_t bytes() const;
 
  private:
@@ -173,7 +176,7 @@ class Profile {
   GrowingArray<int64_t> values_;  // sample_count() * sample_types().size()
 };
 
-// a + b, held at the ends of the range instead of wrapping.
+// Returns a + b, held at the ends of the range instead of wrapping.
 int64_t SaturatingAdd(int64_t a, int64_t b);
 
 }  // namespace firetower::profile

@@ -45,7 +45,7 @@ constexpr Kind kUtf16 = {"a text in UTF-16", "run `iconv -f UTF-16 -t UTF-8 FILE
 constexpr Kind kTar = {"a tar archive", "run `tar -xf FILE` and give a file of it"};
 
 constexpr Magic kMagics[] = {
-    // What Go's net/http/pprof writes with debug=1, gperftools and Google's profiler of Java.
+    // Written by Go's net/http/pprof with debug=1, by gperftools and by Google's Java profiler.
     {0, "heap profile: ", kTextOfPprof},
     {0, "goroutine profile: total ", kTextOfPprof},
     {0, "threadcreate profile: total ", kTextOfPprof},

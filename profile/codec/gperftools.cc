@@ -252,7 +252,7 @@ class GperftoolsDecoder {
         __builtin_mul_overflow(static_cast<int64_t>(count_), period_ns_, &cpu_ns)) {
       return Error(ErrorCode::kExhausted, "gperftools: the value of a stack passes 2^63");
     }
-    // Where the stack was unwound without the signal's frame, the leaf comes a second time.
+    // If the unwinder omitted the signal's frame, the leaf comes twice.
     if (pcs_.size() > 1 && pcs_[0] == pcs_[1]) pcs_.erase(pcs_.begin());
     stack_.clear();
     for (size_t i = 0; i < pcs_.size(); ++i) {

@@ -47,7 +47,7 @@ Result<size_t> InflateMember(libdeflate_decompressor* decompressor, std::string_
   size_t ceiling = std::min(max_bytes - begin, bytes.size() * kMaxExpansion);
   size_t room = std::min(ClaimedLength(bytes), ceiling);
   while (true) {
-    // What is there from before is written over: only more than that costs zeros.
+    // The bytes from an earlier use are overwritten, so that only growth beyond them costs zeros.
     MakeRoom(begin, begin + room, max_bytes, out);
     size_t used = 0;
     size_t written = 0;

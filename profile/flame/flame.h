@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a profile to its flame graph: what the formats and the HTTP API have in common.
+// Makes a flame graph of a profile: the part that the formats and the HTTP API share.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct FlameOptions {
   std::string sample_type = {};  // which value; empty: the one that tools show by default
   NameDetail names = NameDetail::kFull;
   SiblingOrder order = SiblingOrder::kName;
-  // 0: all; see FlameCut. A browser still draws as many at once, in a file of some megabytes.
+  // 0: all; see FlameCut. A browser can still draw this many, in a file of a few megabytes.
   uint32_t max_bars = 100'000;
   double min_share = 0;          // of the whole, from 0 to 1: what is less is cut too
   bool root_at_bottom = false;   // else on top, as an icicle hangs
   uint32_t svg_width_px = 1200;  // 200 to 20,000
 };
 
-// What is known of a flame graph beside its bars.
+// The facts about a flame graph beside its bars.
 struct FlameInfo {
   std::string title = {};
   ValueType value = {};
@@ -40,23 +40,26 @@ struct Flame {
   FlameLevels levels;
 };
 
-// Lays out what was built, as `options` say.
+// Lays out the tree of `builder` according to `options`.
 FlameLevels LayOutWithin(FlameTreeBuilder builder, const FlameOptions& options);
 
-// kUnsupported when the profile has no value `sample_type`; else see FlameTreeBuilder::Add.
+// Makes the flame graph of one profile. kUnsupported: the profile has no value `sample_type`. For
+// other errors see FlameTreeBuilder::Add.
 Result<Flame> MakeFlame(const Profile& profile, const FlameOptions& options,
                         uint32_t max_tree_nodes = FlameTreeBuilder::kMaxNodes);
 
-// The CPU, on average, that `nanoseconds` of it are; 0 where it means nothing.
+// Returns the average number of CPUs that `value` nanoseconds correspond to; 0 where that has no
+// meaning.
 double CoresOf(const FlameInfo& info, int64_t value);
 
-// " [k]", " [j]" or " [i]" after names of the kernel, of code that a runtime wrote and of functions
-// that were compiled into others, as in FlameGraph's folded stacks; "" for the rest.
+// Returns the suffix of a name as in FlameGraph's folded stacks: " [k]" for the kernel, " [j]" for
+// code that a runtime wrote, " [i]" for inlined functions, "" for the rest.
 std::string_view KindMark(FrameKind kind);
-// "kernel", "JIT", "inlined" or "".
+// Returns "kernel", "JIT", "inlined" or "".
 std::string_view KindWord(FrameKind kind);
 
-// The same colour, 0xRRGGBB, for everything of one binary, on any machine; black is readable on it.
+// Returns the colour, 0xRRGGBB, of a binary, the same on every machine. Black text is readable on
+// it.
 uint32_t ColorOf(const FlameName& name);
 
 }  // namespace firetower::profile

@@ -60,8 +60,8 @@ class Layouter {
     return SaturatingAdd(tree_.totals[node], left);
   }
 
-  // Of nodes with equal weights the earlier ones: a parent stands before its children and weighs at
-  // least as much, so that whoever is kept has a parent that is kept.
+  // Among nodes with equal weights keeps the earlier ones. A parent comes before its children and
+  // weighs at least as much, so every kept node has a kept parent.
   void ChooseKept() {
     kept_.assign(tree_.size(), true);
     std::vector<int64_t> weights;  // of those that are large enough

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flame graph as levels of bars, ready to be drawn or sent: what is too small is cut already.
+// A flame graph as levels of bars, ready to be drawn or sent. Small bars are already cut.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace firetower::profile {
 
-// How the children of a bar stand from left to right; `other` is always the last.
+// The order of a bar's children from left to right; `other` is always the last.
 enum class SiblingOrder {
   kName,   // keeps its place when values change: for comparing
   kValue,  // largest first
 };
 
-// "name" or "value"; kInvalid says so.
+// Parses "name" or "value"; anything else is kInvalid.
 Result<SiblingOrder> ParseSiblingOrder(std::string_view text);
 
-// What the bars of one text in one binary are made for.
+// The name of a bar: a function in one binary. Bars of the same name share it.
 struct FlameName {
   std::string text = {};
   std::string module = {};  // the binary's path, may be empty
   FrameKind kind = FrameKind::kUser;
 };
 
-// In the value's unit. A child lies within its parent: it begins at or after the parent's x, and
-// ends at or before the parent's end.
+// A bar, in the value's unit. A child lies within its parent: it begins at or after the parent's x,
+// and ends at or before the parent's end.
 struct FlameBar {
   int64_t x = 0;  // from the graph's left edge
   int64_t total = 0;
   int64_t self = 0;  // not covered by children; at the bar's right end
 };
 
-// Bars are dense indices, level by level and within a level from left to right. The selfs of all
-// bars add up to the total of the first one, which is the total of the profile.
+// Bars have dense indices, level by level, and from left to right within a level. The `self` values
+// of all bars add up to the total of the first bar, which is the total of the profile.
 struct FlameLevels {
   std::vector<FlameName> names;   // [0] is `total`
   std::vector<uint32_t> name_of;  // of each bar
@@ -54,16 +54,16 @@ struct FlameLevels {
   int64_t total() const { return bars[0].total; }
 };
 
-// Which nodes are shown: the `max_bars` with the largest totals (0: all of them) of those with at
-// least `min_total`; in a diff the totals of both sides count together.
+// Selects the nodes that are shown: the `max_bars` with the largest totals (0: all) among those
+// with at least `min_total`. In a diff the totals of both sides count together.
 struct FlameCut {
   uint32_t max_bars = 0;
   int64_t min_total = 0;
 };
 
-// The root and the nodes that are shown. What is cut off below one of them becomes one bar `other`
-// of kind kOther beneath it, so that sums stay exact; those bars are not counted. Linear but for
-// sorting siblings and names.
+// Lays out the root and the selected nodes. The nodes cut below one of them become one bar `other`
+// of kind kOther under it, so that sums stay exact; these bars do not count towards max_bars.
+// Linear time, apart from sorting siblings and names.
 FlameLevels LayOutFlame(const FlameTree& tree, const FlameCut& cut, SiblingOrder order);
 
 }  // namespace firetower::profile

@@ -93,7 +93,7 @@ void AppendLevels(const FlameLevels& levels, std::string& out) {
   out += ']';
 }
 
-// Where the children of each bar begin; they stand one after another on the next level.
+// Returns the index of each bar's first child. Children follow one another on the next level.
 std::vector<uint32_t> FirstChildren(const FlameLevels& levels) {
   std::vector<uint32_t> counts(levels.bars.size() + 1, 0);
   for (uint32_t bar = 1; bar < levels.bars.size(); ++bar) ++counts[levels.parent_of[bar]];

@@ -16,7 +16,8 @@ bool IsWord(char c) {
          c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Where each bracket's partner stands; `->` and `=>` close nothing, an operator's name neither.
+// Finds the partner of each bracket. The > of `->`, of `=>` and of an operator's name closes
+// nothing.
 class Brackets {
  public:
   explicit Brackets(std::string_view name) : partner_(name.size(), std::string_view::npos) {
@@ -49,7 +50,7 @@ class Brackets {
     for (std::string_view pair : {"()", "[]"}) {
       if (rest.starts_with(pair)) return kWord.size() + pair.size();
     }
-    // Where template arguments come next there is a space between: `operator<< <char>`.
+    // c++filt puts a space before template arguments: `operator<< <char>`.
     size_t symbols = std::min(rest.find_first_not_of("<>=-+*/%^&|~!,"), rest.size());
     return symbols == 0 ? 0 : kWord.size() + symbols;
   }
@@ -99,7 +100,8 @@ class Simplifier {
     size_t end = c == '(' || c == '<' || c == '[' ? brackets_.PartnerOf(at) : std::string::npos;
     if (end != std::string::npos) {
       if (IsDropped(at, end)) return end;
-      // What is kept in round and pointed brackets is a name of its own: (anonymous namespace).
+      // A part in round or pointed brackets that is kept is a name of its own: (anonymous
+      // namespace).
       CopyThrough(at, end);
       return end;
     }

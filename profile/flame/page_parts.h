@@ -9,7 +9,7 @@ namespace firetower::profile {
 extern const std::string_view kPageTemplate;  // with {{name}} where something is to be filled in
 extern const std::string_view kPageStyle;
 extern const std::string_view kPageScript;
-// As a Content-Security-Policy names them: "sha256-…".
+// Hashes in the form of a Content-Security-Policy: "sha256-…".
 extern const std::string_view kPageStyleHash;
 extern const std::string_view kPageScriptHash;
 

@@ -12,7 +12,8 @@
 namespace firetower::profile {
 namespace {
 
-// What the daemon and perf call memory that a runtime wrote code to.
+// Tells whether a mapping is memory that a runtime wrote code to, by the names that the daemon and
+// perf use.
 bool IsJitModule(std::string_view path) {
   return path == "[jit]" || path == "[JIT]" || path.starts_with("//anon") ||
          (path.starts_with("/tmp/perf-") && path.ends_with(".map"));

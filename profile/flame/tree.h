@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of a profile by function: stacks that begin alike share their nodes.
+// The tree of a profile by function: stacks that begin with the same frames share their nodes.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,20 @@
 
 namespace firetower::profile {
 
-// One function name may stand for frames of several kinds; each is a frame of its own.
+// The kind of a frame. A function name may occur in frames of several kinds, which stay separate
+// frames.
 enum class FrameKind : uint32_t { kUser, kKernel, kJit, kInlined, kTotal, kOther };
 
-// What one node per parent is made for: a name in a binary, not an address. Both are strings of the
-// tree; the module is the binary's path, may be empty.
+// The identity of a frame: a name in a binary, not an address. A node has one child per frame. Both
+// are strings of the tree; the module is the binary's path and may be empty.
 struct FlameFrame {
   uint32_t name = 0;
   uint32_t module = 0;
   FrameKind kind = FrameKind::kUser;
 };
 
-// Immutable. Nodes are dense indices: 0 is the root, `total`, and a parent stands before its
-// children. Every value is 0 or more.
+// Immutable tree. Nodes have dense indices: 0 is the root, `total`, and a parent comes before its
+// children. No value is negative.
 struct FlameTree {
   Pool<char> strings;
   GrowingArray<FlameFrame> frames;
@@ -41,12 +42,13 @@ struct FlameTree {
   // Of the profile that is compared with; empty in a tree of one profile.
   GrowingArray<int64_t> left_selfs;
   GrowingArray<int64_t> left_totals;
-  // Nodes that were dropped while the tree grew; nodes of kind kOther stand for them.
+  // The number of nodes that were dropped while the tree grew; nodes of kind kOther hold their
+  // values.
   uint64_t pruned_nodes = 0;
-  // The most that such a node can have in all; of a diff, on either side.
+  // The largest value that a dropped node can have; in a diff, on either side.
   int64_t max_hidden = 0;
-  // The largest share of its side's total that it can have, from 0 to 1; nothing if none was
-  // dropped.
+  // The largest share of its side's total that a dropped node can have, from 0 to 1; nothing if no
+  // node was dropped.
   std::optional<double> max_hidden_share = {};
 
   uint32_t size() const { return static_cast<uint32_t>(parents.size()); }
@@ -59,12 +61,13 @@ struct FlameTree {
 
 class PprofReader;
 
-// Builds a FlameTree of any number of profiles in bounded memory: what is too small goes into nodes
+// Builds a FlameTree of any number of profiles in bounded memory: small nodes are merged into nodes
 // of kind kOther while the tree grows (profile/tree/bounded_tree.h). Totals stay exact. To make the
-// value of each node exact too, feed the same profiles again when Recount() says so.
+// value of each node exact too, add the same profiles again when Recount() returns true.
 //
-// Used by one thread. Time is linear in the frames of all stacks; nothing recurses, however deep a
-// stack is. Memory: some 60 bytes a node, max_text_bytes of names, and the frames of one profile.
+// Used by one thread. Time is linear in the frames of all stacks. There is no recursion, however
+// deep a stack is. Memory: some 60 bytes per node, max_text_bytes of names, and the frames of one
+// profile.
 class FlameTreeBuilder {
  public:
   // Some 150 MB with the text. Stacks of 600 frames that all differ lose no bar of 0.1 % then. The
@@ -77,22 +80,22 @@ class FlameTreeBuilder {
                             size_t max_text_bytes = kMaxTextBytes);
 
   // Adds the value `value_index` (below sample_types().size()) of all samples. Profiles of one side
-  // add up; the right one is what is looked at, the left one, if any, what it is compared with.
-  // kUnsupported for a negative value (the profile is a difference already), kExhausted past 2^63;
-  // the tree is not to be used then.
+  // add up; the right side is the one shown, the left side the one it is compared with, if any.
+  // kUnsupported: a negative value (the profile is a difference already). kExhausted: a sum passes
+  // 2^63; the tree must not be used then.
   Status Add(const Profile& profile, uint32_t value_index, Side side = Side::kRight);
-  // The same of a pprof file that was read.
+  // Does the same with a pprof file that was read.
   Status Add(PprofReader& profile, uint32_t value_index, Side side = Side::kRight);
 
-  // True once, if nodes were dropped: then all that was added has to be added once more, and only
-  // after that each node that is there has its true value.
+  // Returns true once if nodes were dropped. Then the caller must add everything again; only after
+  // that does each node that is left have its exact value.
   bool Recount();
 
-  // Forgets what was added on one side, which the tree has from then on. A recount goes on.
+  // Forgets the values of one side; the tree then has that side. A recount goes on.
   void Clear(Side side);
-  // Forgets everything, also that this is a recount.
+  // Forgets everything, and ends a recount.
   void Restart();
-  // Sum of the values of one side.
+  // Returns the sum of the values of one side.
   int64_t Total(Side side) const;
 
   FlameTree Build() &&;
@@ -101,12 +104,12 @@ class FlameTreeBuilder {
   template <typename Source>
   Status AddSource(Source& source, uint32_t value_index, Side side);
   uint32_t FrameOf(std::string_view name, std::string_view module, FrameKind kind);
-  // Finds a frame without making one: kNoFrame, which no node has, if there is none.
+  // Returns an existing frame, or kNoFrame, which no node has.
   uint32_t FindFrame(std::string_view name, std::string_view module, FrameKind kind) const;
   // Lists the frames of each location, outermost first.
   template <typename Source>
   Pool<uint32_t> FramesOf(const Source& source);
-  // Keeps the names within their budget, by dropping those that no node has, then nodes.
+  // Keeps the names within their budget: drops names that no node uses, then nodes.
   void BoundText();
   void DropUnusedFrames();
   static constexpr uint32_t kNoFrame = BoundedTree::kOther - 1;

@@ -16,7 +16,7 @@ namespace {
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-// Of a profile type; wider than a PromQL metric name, which knows no '-' and '.'.
+// Characters of a profile type: more than a PromQL metric name allows, which has no '-' and '.'.
 bool IsTypeByte(char c) { return IsLetter(c) || IsDigit(c) || c == ':' || c == '-' || c == '.'; }
 
 class Parser {

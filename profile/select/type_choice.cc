@@ -68,7 +68,7 @@ bool AllHold(const std::vector<Matcher>& matchers, const Candidate& candidate) {
                              [&](const Matcher& matcher) { return Holds(matcher, candidate); });
 }
 
-// What a text names: ids of known types, else the one of an event.
+// Returns the candidates that a text names: ids of known types, else the one of an event.
 Result<std::vector<Candidate>> Named(const std::string& text, bool is_name) {
   std::vector<Candidate> named;
   for (Candidate& one : KnownCandidates()) {
@@ -119,7 +119,7 @@ Result<TypeChoice> ChooseOf(const std::vector<Candidate>& named,
   }
   const Candidate& first = named.front();
   choice.type = first.selection;
-  // What contradicts it is kept, for messages.
+  // Keeps matchers that contradict the type, for messages.
   for (const Matcher& matcher : of_type) {
     if (!Holds(matcher, first)) choice.rest = choice.rest.With(matcher);
   }

@@ -12,24 +12,24 @@
 
 namespace firetower::profile {
 
-// The locations of a profile that is being built; equal ones get the same dense id. A location is
-// looked up by what it says, its lines with it: one search instead of one for the lines before.
+// The locations of a profile that is being built; equal locations get the same dense id. The key of
+// a location includes its lines, so that one search suffices.
 class LocationTable {
  public:
   uint32_t Intern(const Location& location);
-  // An id of its own that Intern never gives, so that it may be set.
+  // Adds a location whose id Intern never returns, so that it may be set later.
   uint32_t AddOpen();
   void Set(uint32_t open, const Location& location);
 
-  // Valid until the next call that adds a location.
+  // Returns a location. Valid until the next call that adds one.
   Location Get(uint32_t id) const;
 
   uint32_t size() const { return static_cast<uint32_t>(records_.size()); }
-  // Memory held, for byte budgets.
+  // The memory held, for byte budgets.
   size_t bytes() const;
   void Reserve(size_t locations);
 
-  // What was built; nothing is added afterwards.
+  // Moves the finished tables out. Nothing may be added afterwards.
   Pool<Line> TakeLines() { return std::move(lines_).TakePool(); }
   GrowingArray<LocationRecord> TakeRecords() { return std::move(records_); }
 

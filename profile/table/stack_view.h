@@ -8,7 +8,7 @@
 
 namespace firetower::profile {
 
-// The location ids of a stack, leaf first, of two or four bytes each as they are held. Owns
+// View of the location ids of a stack, leaf first, stored with two or four bytes each. Owns
 // nothing.
 class StackView {
  public:
@@ -41,7 +41,7 @@ class StackView {
   };
 
   StackView() = default;
-  // What holds ids is a stack: no word is needed to say so.
+  // Implicit on purpose: a span of ids is a stack.
   // NOLINTNEXTLINE(google-explicit-constructor)
   StackView(std::span<const uint16_t> ids) : ids_(ids.data()), size_(ids.size()) {}
   template <std::convertible_to<std::span<const uint32_t>> Ids>
@@ -57,7 +57,7 @@ class StackView {
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size_}; }
 
-  // Whether both look at the same ids, not at equal ones.
+  // Tells whether both views point to the same ids in memory. Equal ids elsewhere do not count.
   bool IsSame(const StackView& other) const { return ids_ == other.ids_ && size_ == other.size_; }
 
  private:

@@ -18,8 +18,7 @@ namespace {
 // So much is written before it is compressed: the whole of a large profile never lies there.
 constexpr size_t kPieceBytes = size_t{64} << 10;
 
-// Of a profile above this, the file's room is made at once. What of it stays empty is never
-// touched.
+// Above this size the file's memory is reserved at once. Unused pages of it are never touched.
 constexpr size_t kLargeBytes = size_t{1} << 20;
 
 // Writes each entry into one buffer that is used again, then behind the others.
@@ -28,7 +27,7 @@ class Encoder {
   // `gzip` takes the bytes piece by piece; nullptr: they are kept as they are.
   Encoder(const Profile& profile, GzipWriter* gzip) : profile_(profile), gzip_(gzip) {}
 
-  // What `gzip` has not taken.
+  // Returns the bytes that `gzip` has not taken.
   std::string Encode() {
     // About: ids take fewer bytes on the wire, tags some more.
     out_.reserve(gzip_ != nullptr ? std::min(profile_.bytes(), kPieceBytes) : profile_.bytes());

@@ -16,18 +16,18 @@
 
 namespace firetower::profile {
 
-// The message inside `bytes`, which may be gzip'd; then it lies in `*inflated`.
+// Returns the message in `bytes`. If it is gzip'd, it is inflated into `*inflated`.
 Result<std::string_view> InflatePprof(std::string_view bytes, const PprofDecodeLimits& limits,
                                       std::string* inflated);
 
-// The tables of a raw pprof message, with the accessors of a Profile, so that both can be copied
-// into a builder by the same code (profile/copy.h). Indices are those of the file, strings point
-// into it and may be no UTF-8. Samples, the bulk of a file, are checked once and read again when
-// they are asked for. May be used for one file after the other, which spares allocations.
+// The tables of a raw pprof message. It has the accessors of a Profile, so that the same code can
+// copy both into a builder (profile/copy.h). Indices are those of the file; strings point into the
+// file and may not be UTF-8. Samples, the bulk of a file, are checked once and decoded again at
+// each access. May be used for several files in turn, which saves allocations.
 class PprofReader {
  public:
-  // `raw` must outlive what is asked afterwards. Errors as DecodePprof's; nothing may be asked
-  // after one.
+  // Reads a message. `raw` must outlive all later calls. Fails as DecodePprof does; after an error
+  // no accessor may be called.
   Status Read(std::string_view raw, const PprofDecodeLimits& limits);
 
   const Meta& meta() const { return meta_; }
@@ -41,13 +41,13 @@ class PprofReader {
   const Mapping& mapping(uint32_t index) const { return mappings_[index]; }
   const Function& function(uint32_t index) const { return functions_[index]; }
   Location location(uint32_t index) const;
-  // Valid until the next call.
+  // Returns a sample. Valid until the next call.
   Sample sample(uint32_t index);
 
-  // Counts what the file has and the accessors do not give.
+  // Counts the parts of the file that the accessors do not return.
   PprofLosses FindLosses() const;
 
-  // Of all strings and all stacks together.
+  // The sums over all strings and all stacks.
   size_t string_bytes() const { return string_bytes_; }
   size_t frame_count() const { return frame_count_; }
 
@@ -84,7 +84,7 @@ class PprofReader {
   Status ReadSample(uint32_t index, PprofLosses* losses);
   Status ReadLabel(std::string_view message, size_t sample_number, PprofLosses* losses);
 
-  // Counts a field that is not read, of a message whose fields are numbered from 1 to `last`.
+  // Counts a field that is not read. The message's known fields have the numbers 1 to `last`.
   static void LeaveOut(const WireField& field, uint32_t last, PprofLosses* losses);
 
   bool IsString(int64_t index) const {
@@ -95,7 +95,7 @@ class PprofReader {
   PprofDecodeLimits limits_;
   std::string_view raw_;
   Meta meta_;
-  // The head of the file, not yet resolved: texts are indices.
+  // The header fields of the file, not yet resolved: texts are indices.
   std::vector<TypeEntry> sample_types_;
   TypeEntry period_type_;
   std::vector<uint64_t> comments_;
@@ -108,7 +108,7 @@ class PprofReader {
   std::vector<std::string_view> mapping_messages_;
   std::vector<std::string_view> function_messages_;
   std::vector<std::string_view> location_messages_;
-  // There are many samples, so no view of each: where its field begins in raw_.
+  // There are many samples, so only the position of each one's field in raw_ is stored.
   std::vector<uint32_t> sample_offsets_;
   size_t field_offset_ = 0;  // of the field that is being read
   std::vector<Mapping> mappings_;
@@ -122,7 +122,7 @@ class PprofReader {
   PprofLosses losses_;  // all but texts; samples count when they are checked
   size_t string_bytes_ = 0;
   size_t frame_count_ = 0;
-  // Of the sample that was read last.
+  // The sample that was read last.
   std::vector<uint64_t> ids_;
   std::vector<uint32_t> stack_;
   std::vector<int64_t> values_;

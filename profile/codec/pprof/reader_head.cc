@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PprofReader reads first: texts, scalars, and where the entries are.
+// The first pass of PprofReader: texts, scalars, and the positions of the entries.
 #include <fmt/core.h>
 
 #include <algorithm>

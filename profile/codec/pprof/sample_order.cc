@@ -20,14 +20,15 @@ struct Run {
   size_t depth = 0;
 };
 
-// Of the frames of a stack, two a key where a profile has few locations.
+// Sort keys made of the frames of a stack: two frames per key when a profile has few locations.
 class Keys {
  public:
   explicit Keys(const Profile& profile)
       : frames_(profile.location_count() < kHalf ? 2 : 1), bits_(32 / frames_) {}
 
   size_t frames() const { return frames_; }
-  // Of the frames from `depth` from the root on; the end of a stack comes before all frames.
+  // Returns the key of the frames from `depth` (counted from the root) on. The end of a stack sorts
+  // before all frames.
   uint32_t At(const StackView& leaf_first, size_t depth) const {
     uint64_t key = 0;
     for (size_t i = depth; i < depth + frames_; ++i) {
@@ -76,7 +77,7 @@ std::vector<uint32_t> SampleOrder(const Profile& profile) {
     for (size_t i = 0; i < part.size();) {
       size_t next = i + 1;
       while (next < part.size() && KeyOf(part[next]) == KeyOf(part[i])) ++next;
-      // Where the last frame is none, the stacks end and are one.
+      // If the key's last frame is empty, the stacks have ended and are equal.
       if (next - i > 1 && keys.GoesOn(KeyOf(part[i]))) {
         runs.push_back({run.begin + i, run.begin + next, run.depth + keys.frames()});
       }

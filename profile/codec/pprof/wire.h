@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) as far as pprof uses it:
-// varints and length-delimited fields; and what OTLP is written with besides. Written out because
-// every sample of every profile passes through here: a message object an entry costs more than the
-// entry.
+// Reads Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) as far as pprof
+// and OTLP use it: varints and length-delimited fields. Hand-written, because every sample of every
+// profile passes through here, and a message object for each entry would cost more than the entry.
 #pragma once
 
 #include <bit>
@@ -27,7 +26,7 @@ struct WireField {
   int64_t number_value() const { return static_cast<int64_t>(value); }
 };
 
-// Walks over the fields of one message, or over the numbers of one packed list.
+// Reads the fields of one message, or the numbers of one packed list.
 class WireReader {
  public:
   explicit WireReader(std::string_view message)
@@ -36,9 +35,9 @@ class WireReader {
   bool empty() const { return at_ == end_; }
   size_t position() const { return static_cast<size_t>(at_ - begin_); }
 
-  // False when the bytes are no varint: cut off, or longer than ten bytes.
+  // Returns false when the bytes are not a varint: cut off, or longer than ten bytes.
   [[gnu::always_inline]] bool ReadVarint(uint64_t* out) {
-    // Nearly all have one or two bytes.
+    // Nearly all varints have one or two bytes.
     if (at_ != end_) {
       const auto first = static_cast<unsigned char>(at_[0]);
       if (first < 0x80) {
@@ -62,7 +61,8 @@ class WireReader {
     return true;
   }
 
-  // False when the bytes are no field: cut off, number 0, or a group (which pprof never uses).
+  // Returns false when the bytes are not a field: cut off, number 0, or a group (which pprof never
+  // uses).
   [[gnu::always_inline]] bool ReadField(WireField* field) {
     uint64_t tag = 0;
     if (!ReadVarint(&tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
@@ -99,7 +99,8 @@ class WireReader {
     const char* end = nullptr;  // behind it; nullptr: the bytes are none
     uint64_t value = 0;
   };
-  // Of pointers instead of this reader, whose own stay in registers then.
+  // Takes and returns pointers instead of changing this reader, so that the reader's own pointers
+  // stay in registers.
   [[gnu::noinline]] static Varint ReadLongVarint(const char* at, const char* end) {
     if (end - at >= 8) {
       const Varint read = ReadVarintOfWord(at);
@@ -113,7 +114,8 @@ class WireReader {
     }
     return {};
   }
-  // An address is seven bytes: taken at once, its groups of seven bits moved together by pairs.
+  // Fast path for addresses, which have seven bytes: loads a word and joins its groups of seven
+  // bits pair by pair.
   static Varint ReadVarintOfWord(const char* at) {
     static_assert(std::endian::native == std::endian::little);
     uint64_t word = 0;
@@ -151,7 +153,7 @@ class WireReader {
   const char* end_;
 };
 
-// False when the bytes are no message.
+// Returns false when the bytes are not a message.
 template <typename Visit>
 bool ForEachField(std::string_view message, const Visit& visit) {
   WireReader in(message);
@@ -163,14 +165,14 @@ bool ForEachField(std::string_view message, const Visit& visit) {
   return true;
 }
 
-// A repeated number comes one by one or packed: protobuf allows both.
+// Appends a repeated number, which may come one by one or packed: protobuf allows both.
 template <typename T>
 bool AppendNumbers(const WireField& field, std::vector<T>* to) {
   if (!field.is_bytes) {
     to->push_back(static_cast<T>(field.value));
     return true;
   }
-  // At most as many as there are bytes: room for them is made once.
+  // There are at most as many numbers as bytes, so memory is reserved once.
   const size_t before = to->size();
   to->resize(before + field.bytes.size());
   T* at = to->data() + before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other direction of wire.h.
+// Writes the wire format that wire.h reads.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace firetower::profile {
 
-// Writes one message after the other into a buffer that is used again. Fields of value 0 are left
-// out, as proto3 does.
+// Writes one message after the other into a buffer that is used again. Omits fields of value 0, as
+// proto3 does.
 class WireWriter {
  public:
   static constexpr size_t kMaxVarintBytes = 10;
@@ -29,7 +29,7 @@ class WireWriter {
   void Number(uint32_t field, uint32_t value) { Number(field, uint64_t{value}); }
   void Number(uint32_t field, bool value) { Number(field, uint64_t{value}); }
 
-  // A number in a oneof: that it is there says something, also when it is 0.
+  // Writes a number of a oneof, even if it is 0: its presence carries meaning.
   void Choice(uint32_t field, uint64_t value) {
     char* at = Room(2 * kMaxVarintBytes);
     at = Put(at, uint64_t{field} << 3);
@@ -42,14 +42,15 @@ class WireWriter {
     Used(at);
   }
 
-  // Also an empty text, which stands for itself in a list of texts.
+  // Writes a text, even an empty one, which counts as an entry in a list of texts.
   void Bytes(uint32_t field, std::string_view bytes) {
     char* at = Room(2 * kMaxVarintBytes + bytes.size());
     at = Put(at, uint64_t{field} << 3 | 2);
     Used(std::ranges::copy(bytes, Put(at, bytes.size())).out);
   }
 
-  // A packed list of `count` numbers; `at(i)` is the i-th one. Nothing when it is empty.
+  // Writes a packed list of `count` numbers, where `at(i)` is the i-th one. Writes nothing for an
+  // empty list.
   template <typename At>
   void Packed(uint32_t field, size_t count, const At& at) {
     if (count == 0) return;
@@ -61,7 +62,8 @@ class WireWriter {
     Used(end);
   }
 
-  // Adds what was written so far to `out`, as a field of the message there, and starts anew.
+  // Appends the message written so far to `out`, as a field of the message there, and starts a new
+  // one.
   void MoveTo(std::string* out, uint32_t field) {
     char head[2 * kMaxVarintBytes];
     const char* end = Put(Put(head, uint64_t{field} << 3 | 2), used_);
@@ -81,8 +83,8 @@ class WireWriter {
     *at++ = static_cast<char>(value);
     return at;
   }
-  // Where to write. The buffer grows, and is never made shorter: that would fill it with zeros
-  // again.
+  // Returns the write position with room for `bytes`. The buffer only grows, because shrinking it
+  // would fill it with zeros again later.
   char* Room(size_t bytes) {
     if (buffer_.size() - used_ < bytes) {
       buffer_.resize(std::max(used_ + bytes, buffer_.size() * 2));

@@ -17,7 +17,7 @@ namespace {
 // An evented profile's stacks are as deep as its events go, whatever their number.
 constexpr size_t kMaxDepth = 4096;
 
-// What a unit of the format becomes, and how many of ours it is.
+// A unit of the format, with our own unit and the factor between them.
 struct Unit {
   std::string_view name;
   std::string_view type;

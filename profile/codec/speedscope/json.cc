@@ -40,7 +40,7 @@ constexpr std::string_view kNames[] = {"file",     "shared",  "frames",  "frame"
                                        "profiles", "profile", "samples", "sample",
                                        "weights",  "events",  "event",   "other"};
 
-// What may be inside what; an empty key stands for the items of a list.
+// The allowed nesting. An empty key means the items of a list.
 struct Step {
   Where outer;
   std::string_view key;
@@ -222,7 +222,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // What is neither a text nor a number.
+  // Handles a value that is neither a text nor a number.
   bool Scalar(std::string_view what) {
     if (stack_.empty()) return Fail("the file must be an object");
     return !IsList(where()) || Fail(fmt::format("{}: holds {}", Place(), what));
@@ -297,7 +297,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   std::string key_;
   bool has_frames_ = false;
   bool has_profiles_ = false;
-  // Of what is being read.
+  // The state of the entry that is being read.
   bool frame_has_name_ = false;
   std::vector<uint32_t> sample_;
   SpeedscopeEvent event_;
