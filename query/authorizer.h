@@ -11,21 +11,23 @@ namespace firetower::query {
 class Authorizer {
  public:
   virtual ~Authorizer() = default;
-  // What is known of who asks without a question to anybody: an error where Identify would refuse,
-  // true of who is known, or was lately, and false where only Identify can tell. Never waits.
+  // Answers from memory, without asking a server: an error if Identify would refuse the caller,
+  // true if the caller is known or was known recently, false if only Identify can tell. Never
+  // blocks.
   virtual Result<bool> Recall(const net::HttpRequest&) const { return true; }
-  // Whether it is known who asks; comes before Narrow, and may take a question to a server.
-  // kPermission (answered as 401): it is not.
+  // Identifies the caller; runs before Narrow, and may ask a server. kPermission (answered as 401):
+  // the caller is not known.
   virtual Status Identify(const net::HttpRequest&) const { return OkStatus(); }
-  // The selector to answer with: `asked`, or `asked` narrowed to what the caller may see.
-  // kPermission (answered as 403) when that is nothing; the message says which right is missing.
+  // Returns the selector to answer with: `asked`, or `asked` narrowed to what the caller may read.
+  // kPermission (answered as 403): the caller may read nothing; the message names the missing
+  // right.
   virtual Result<profile::Selector> Narrow(const net::HttpRequest& request,
                                            const profile::Selector& asked) const = 0;
   // Whether the caller may read /metrics, where that takes a right. kPermission: no.
   virtual Status ReadMetrics(const net::HttpRequest&) const { return OkStatus(); }
 };
 
-// For the standalone daemon, whose loopback address is its guard.
+// Authorizer of the standalone daemon, which is protected by its loopback address.
 class AllowAll : public Authorizer {
  public:
   Result<profile::Selector> Narrow(const net::HttpRequest&,

@@ -9,7 +9,8 @@
 namespace firetower::query {
 namespace {
 
-// Of a map's node, beside its value: links and colour, the allocator's own, unused ends of texts.
+// The cost of a map's node beside its value: links and colour, the allocator's header, unused ends
+// of texts.
 constexpr uint64_t kNodeBytes = 64;
 
 double Percent(int64_t part, int64_t whole) {
@@ -43,7 +44,7 @@ void FunctionSums::AddTo(Sum& sum, const profile::TopRow& row, const std::string
   sum.total = profile::SaturatingAdd(sum.total, row.total);
   auto here = sum.containers.find(container);
   if (here == sum.containers.end()) {
-    // Those that are named were chosen; the others were counted.
+    // In a recount only the chosen containers get names; the others were counted before.
     if (is_recounting_) return;
     here = sum.containers.emplace(container, 0).first;
     bytes_ += sizeof(*here) + container.size() + kNodeBytes;

@@ -24,7 +24,7 @@ Status ReadSelector(const Params& params, TypeDefault type_default, Question& qu
   ASSIGN_OR_RETURN(profile::TypeChoice choice,
                    profile::ChooseType(asked, params.Get("type"),
                                        type_default == TypeDefault::kCpu ? "cpu" : ""));
-  // What contradicts the type stays in `rest`.
+  // A name that contradicts the type is still in `rest`.
   const std::optional<std::string> other = choice.rest.EqualTo("__name__");
   if (params.Has("type") && other) {
     return Error(ErrorCode::kInvalid,

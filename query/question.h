@@ -16,48 +16,51 @@
 
 namespace firetower::query {
 
-// What the parameters type, q, from, to and seconds ask for, and what the caller may see of it.
+// The request that the parameters type, q, from, to and seconds describe, narrowed to what the
+// caller may read.
 struct Question {
   store::Query query;
   store::QueryLimits limits;
   std::string sample_type;  // "" is the type's main value
   TimeRange range;
-  // For messages: `cpu{pod="x"} from … to …`.
+  // Returns a text for messages: `cpu{pod="x"} from … to …`.
   std::string Describe() const;
 };
 
 enum class TypeDefault { kCpu, kAny };
 
-// `type` may also stand in the selector, as `cpu{…}`. `seconds=N`, which `go tool pprof -seconds`
-// adds, is the last N seconds up to now: they were recorded already, so nobody waits for them.
+// Reads a question. `type` may also be part of the selector, as `cpu{…}`. `seconds=N`, which `go
+// tool pprof -seconds` adds, means the last N seconds up to now: they are recorded already, so the
+// caller does not wait.
 Result<Question> ReadQuestion(const net::HttpRequest& request, const Params& params,
                               const ApiParts& parts, TypeDefault type_default);
 
-// Of the values of a type those that rows of the catalog have, so that no profile is read for them.
+// A value that the rows of the catalog already hold, so that no profile has to be read for it.
 struct RowValueAsked {
   store::RowValue row = store::RowValue::kMain;
   profile::ValueType value = {};
 };
-// kUnsupported for any other. The question is of one type.
+// Returns kUnsupported for any other value. The question must be of one type.
 Result<RowValueAsked> RowValueOf(const Question& question);
 
-// The HTTP status of an error that came out of a question, and its JSON body.
+// Returns the HTTP status for an error of a question, and its JSON body.
 int StatusOf(const Error& error);
 net::HttpResponse ErrorResponse(const Error& error);
 
-// An answer that left out what could not be read says so, in X-Firetower-Skipped and the log.
+// Reports profiles that could not be read, in X-Firetower-Skipped and the log.
 void NoteSkipped(const store::SkippedList& skipped, net::HttpResponse& response);
-// An answer that was too wide to be held whole says so, in X-Firetower-Max-Hidden: `share`, from 0
-// to 1, is the most of the whole that a stack which was cut can have. Nothing of one that is whole.
+// Reports a coarse answer in X-Firetower-Max-Hidden: `share`, from 0 to 1, is the largest part of
+// the total that a stack which was cut can have. Does nothing for a complete answer.
 inline constexpr std::string_view kMaxHiddenHeader = "X-Firetower-Max-Hidden";
 void NoteCoarse(std::optional<double> share, net::HttpResponse& response);
 net::HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
 
-// What an answer of no profile says beside it; empty where nothing was damaged.
+// Returns a note about damaged objects for an answer without profiles; empty when none is damaged.
 std::string DamagedText(const store::SkippedList& skipped);
-// kNotFound of an answer that would be of no profile.
+// Returns the kNotFound error for an answer without profiles.
 Error NothingMatches(const Question& question, const store::SkippedList& skipped);
-// Instead of that where the answer surely lacks some: what asks must not take them for none.
+// Returns the error to use instead when profiles exist but could not be read, so that the caller
+// does not take them for missing.
 Error NothingReadable(const store::SkippedList& skipped);
 
 }  // namespace firetower::query

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API asks of the program it runs in. All are called from several threads at once and
-// must outlive the Api.
+// The interfaces that the API needs from its program. They are called from several threads at once
+// and must outlive the Api.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace firetower::query {
 
-// Profiles that are not stored yet.
+// Source of profiles that are not stored yet.
 class LiveSource {
  public:
   virtual ~LiveSource() = default;
-  // A snapshot. A profile that has reached the store must no longer be in it.
+  // Returns a snapshot. It must not contain a profile that has reached the store.
   virtual std::vector<store::OpenProfile> OpenProfiles() const = 0;
 };
 
@@ -26,12 +26,12 @@ class MetricsSource {
     std::string body;
   };
   virtual ~MetricsSource() = default;
-  // `accept`: the request's Accept header; the source picks the format.
+  // `accept` is the request's Accept header. The source picks the format.
   virtual Page Render(std::string_view accept) const = 0;
 };
 
-// From what matters least. kSkip: not looked at; of what a person's client checks, never a
-// server's.
+// The result of a check, in rising order of severity. kSkip: not checked; only the CLI's own checks
+// use it, never a server's.
 enum class CheckStatus { kSkip, kOk, kWarn, kFail };
 std::string_view CheckStatusName(CheckStatus status);  // "skip", "ok", "warn", "fail"
 
@@ -51,7 +51,8 @@ class DoctorSource {
 class ReadySource {
  public:
   virtual ~ReadySource() = default;
-  // Empty: sampling. Else what is still missing, a line each.
+  // Returns an empty list when the agent is sampling. Otherwise returns one line for each missing
+  // part.
   virtual std::vector<std::string> NotReadyReasons() const = 0;
 };
 

@@ -72,8 +72,8 @@ void AddWithout(const std::string& node, int64_t begin, int64_t end, const Inter
   observed->Add(node, begin, end);
 }
 
-// What "per second" divides by: the rows' time within the range, without what could not be read, so
-// that a daemon started two minutes ago does not look idle over the last fifteen.
+// Returns the divisor of "per second": the time of the rows within the range, without what could
+// not be read, so that a daemon started two minutes ago does not look idle over the last fifteen.
 double ObservedSeconds(const std::vector<store::CatalogRow>& rows,
                        const std::vector<store::CatalogRow>& unread, const TimeRange& range) {
   std::map<PlaceKey, Intervals> holes;
@@ -165,7 +165,7 @@ Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& 
                fmt::format("these profiles have no value '{}'", sample_type));
 }
 
-// What was read for an answer at one resolution.
+// The results of reading profiles at one resolution.
 struct Reading {
   store::SkippedList unread;  // what a listing of the same names does not tell already
   std::vector<store::CatalogRow> unread_rows;  // of these, at most as many as a question may have
@@ -174,7 +174,7 @@ struct Reading {
   bool lost_roll_up = false;
 };
 
-// What is there and cannot be read is not none.
+// Fails if profiles exist but none could be read, so that they are not taken for missing.
 Status CheckRead(const Reading& reading) {
   const uint64_t lacked = reading.unread.lacked + reading.listed.lacked;
   if (reading.profiles > 0 || lacked == 0) return OkStatus();
@@ -247,7 +247,7 @@ struct ContainerFunctions {
   }
 };
 
-// Of these containers.
+// Sums the functions of the `wanted` containers.
 Result<ContainerFunctions> SumFunctions(const store::ProfileSource& source,
                                         const Question& question,
                                         std::span<const store::OpenProfile> open,
@@ -347,7 +347,8 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
   }
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("containers", question);
-  // Those that are likely among the first: one that only then is shows no hottest function.
+  // Only the likely first containers get their hottest function. A container that reaches the top
+  // later shows none.
   const size_t likely = std::min(k, catalog.containers.size());
   ASSIGN_OR_RETURN(
       ContainerFunctions functions,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kParams[] = {"type", "q",      "from",      "to",   "seconds",
                                         "sort", "format", "max-nodes", "names"};
-// What a screen can show; also Pyroscope's default, as the cap is.
+// The most bars that a screen can show. Pyroscope has the same default and the same cap.
 constexpr int64_t kDefaultNodes = 8192;
 constexpr int64_t kMaxNodes = 1 << 20;
 

@@ -14,7 +14,8 @@ bool WantsPage(const net::HttpRequest& request) {
 }
 
 net::HttpResponse ServePage(const net::HttpRequest& request) {
-  // Those that web/flame/questions.js reads: a misspelt one would silently show something else.
+  // The parameters that web/flame/questions.js reads. A misspelt one would silently show something
+  // else.
   static constexpr std::string_view kParams[] = {"type", "q", "from", "to", "s", "find"};
   if (const Result<Params> params = Params::Read(request, kParams); !params)
     return ErrorResponse(params.error());
