@@ -25,7 +25,8 @@ namespace {
 constexpr unsigned kStopSeconds = 20;
 // Each thread would get a heap of its own, with its own free pages; ours allocate little.
 constexpr int kHeaps = 2;
-// What is freed goes back to the node at once: tables and windows come as large pieces, and go.
+// Freed memory returns to the node at once, because tables and windows are large blocks that come
+// and go.
 constexpr int kKeepFreeBytes = 64 << 10;
 
 int Fail(const Error& error) {

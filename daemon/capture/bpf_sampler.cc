@@ -89,7 +89,7 @@ uint64_t ObjectMapBytes(const bpf_object* object) {
   return bytes;
 }
 
-// What a tick that is left out touches of its CPU's own lies in one line of the cache.
+// The counters that a dropped tick touches lie in one cache line of its CPU.
 static_assert(FT_COUNT_RUNS < FT_COUNT_FILTERED && FT_COUNT_RUN_NS < FT_COUNT_FILTERED);
 static_assert(offsetof(ft_cpu, counters) + sizeof(__u64) * (FT_COUNT_FILTERED + 1) <= 64);
 

@@ -23,62 +23,63 @@ struct SamplerOptions {
   uint32_t frequency_hz = 97;
 };
 
-// The kernel side, loaded: the on-CPU sampler and the cgroup programs with their maps. Nothing
-// runs before AttachCpu and AttachCgroups. Any thread may call anything but Drain, which is the
-// reader's.
+// The loaded kernel side: the on-CPU sampler and the cgroup programs with their maps. No program
+// runs before AttachCpu and AttachCgroups. Any thread may call any function except Drain, which
+// belongs to the reader.
 class BpfSampler {
  public:
-  // Errors name the failing program with the end of the verifier's log, or the missing capability.
+  // Loads the programs. Errors name the failing program with the end of the verifier's log, or the
+  // missing capability.
   static Result<std::unique_ptr<BpfSampler>> Load(const SamplerOptions& options);
   virtual ~BpfSampler() = default;
 
-  // Births, deaths and renames start to flow.
+  // Starts the stream of cgroup births, deaths and renames.
   virtual Status AttachCgroups() = 0;
-  // Starts to sample one CPU. DetachCpu is fine for a CPU that is gone.
+  // Starts to sample one CPU. DetachCpu also works for a CPU that is gone.
   virtual Status AttachCpu(int cpu) = 0;
   virtual void DetachCpu(int cpu) = 0;
-  // Changes the rate of every CPU, and of those attached later.
+  // Changes the rate of every CPU, and of CPUs that are attached later.
   virtual Status SetFrequency(uint32_t frequency_hz) = 0;
 
-  // Readable when much waits in the ring.
+  // This descriptor becomes readable when enough data waits in the ring.
   virtual int ring_fd() const = 0;
 
   class Sink {
    public:
     virtual ~Sink() = default;
-    // One record of bpf/abi/record.h; the bytes are valid during the call.
+    // Receives one record of bpf/abi/record.h. The bytes are valid during the call.
     virtual void OnRecord(std::span<const std::byte> record) noexcept = 0;
   };
-  // Hands over what waits in the ring.
+  // Passes all waiting records of the ring to `sink`.
   virtual void Drain(Sink& sink) = 0;
 
   virtual void SetEpoch(uint32_t epoch) = 0;
   virtual void SetFallback(const ft_verdict& verdict) = 0;
   virtual Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
-  // The same for a cgroup that has a verdict, as newborns get one in the kernel; kNotFound if it
-  // has none (any more), so that the dead do not come back.
+  // Changes the verdict of a cgroup that has one; newborn cgroups get theirs in the kernel.
+  // kNotFound if it has none (any more), so that removed cgroups do not come back.
   virtual Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
   virtual void RemoveVerdict(uint64_t cgroup_id) = 0;
 
-  // Which tasks and CPUs of a cgroup count, where its verdict says that not all do; of the resolve
-  // thread. Verdicts on tasks count while their version is the one that was set last.
+  // The verdicts on tasks and the sets of CPUs for cgroups that are sampled only in part. Called on
+  // the resolve thread. A verdict on a task counts as long as its version is the one set last.
   virtual void SetTasksVersion(uint32_t version) = 0;
   virtual void SetTask(const ft_task& verdict) = 0;
   virtual void ForgetTask(uint32_t tid) = 0;
-  // `index`: 1 to FT_CPU_SETS - 1, of a set that no verdict names yet.
+  // Sets a set of CPUs. `index` is 1 to FT_CPU_SETS - 1, and no verdict may name it yet.
   virtual void SetCpuSet(uint32_t index, const ft_cpu_set& cpus) = 0;
 
-  // What the kernel side's walk of user stacks reads; of the resolve thread.
+  // The memory that the kernel side reads to walk user stacks. Used by the resolve thread.
   virtual UnwindMemory& unwind_memory() = 0;
 
-  // Summed over CPUs since load.
+  // Returns the counters summed over all CPUs since load.
   virtual ft_counters Counters() const = 0;
   struct Counted {
-    // Time the attached events have counted on their CPUs, idle time included. Divided by the
-    // period it is the ticks there should have been.
+    // The time for which the attached events have counted on their CPUs, idle time included.
+    // Divided by the period it gives the expected number of ticks.
     uint64_t ns = 0;
-    // Times that the period changed, or a CPU came or went. Two counts are compared only where
-    // this is the same.
+    // The number of times that the period changed, or a CPU came or went. Two counts can be
+    // compared only if this is equal.
     uint64_t changes = 0;
   };
   virtual Counted CountedTime() const = 0;
@@ -90,7 +91,8 @@ class BpfSampler {
   virtual int SharedMap(std::string_view name) const = 0;
   // Kernel memory of all maps, as the kernel accounts it.
   virtual uint64_t MapBytes() const = 0;
-  // Instructions the verifier processed for the sampler; 0 before 5.16.
+  // Returns the number of instructions that the verifier processed for the sampler; 0 before Linux
+  // 5.16.
   virtual uint32_t VerifiedInstructions() const = 0;
 };
 

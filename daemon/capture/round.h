@@ -15,7 +15,7 @@ namespace firetower::daemon {
 
 enum class SidebandKind : uint8_t { kFork, kExec, kComm, kExit, kMmap };
 
-// One record of the kernel's task and mapping stream (perf sideband), in plain fields.
+// One record of the kernel's task and mapping stream (perf sideband), as plain fields.
 struct SidebandEvent {
   int64_t time_ns = 0;  // CLOCK_MONOTONIC
   SidebandKind kind = SidebandKind::kComm;
@@ -34,7 +34,8 @@ struct SidebandEvent {
   uint32_t text_size = 0;
 };
 
-// Where the walk of a cold sample stands, and the memory to go on with (bpf/abi/record.h, ft_cold).
+// The state of a cold sample's walk, and the stack memory to continue it with (bpf/abi/record.h,
+// ft_cold).
 struct ColdStack {
   uint64_t ip = 0;
   uint64_t sp = 0;
@@ -56,9 +57,9 @@ struct CgroupEvent {
   uint32_t text_size = 0;
 };
 
-// What one drain of the rings brought: everything that happened up to `horizon_ns` and was not in
-// an earlier round, each list in time order. Owned by one thread at a time and recycled, so that
-// a steady stream allocates nothing.
+// The result of one drain of the rings: everything up to `horizon_ns` that was not in an earlier
+// round. Each list is in time order. Owned by one thread at a time and recycled, so that a steady
+// stream allocates nothing.
 struct Round {
   int64_t horizon_ns = 0;
   std::vector<ft_sample> samples;

@@ -116,7 +116,7 @@ void RoundBuilder::AppendStack(std::span<const std::byte> record) {
 
 void RoundBuilder::AppendCold(std::span<const std::byte> record) {
   constexpr size_t kHeadBytes = sizeof(ft_cold);
-  // Where more wait than a sample can name, the reader has not run for minutes.
+  // If there are more than a sample can number, the reader has not run for minutes.
   if (record.size() < kHeadBytes || round_->cold.size() > std::numeric_limits<uint16_t>::max()) {
     ++round_->bad_records;
     return;

@@ -15,16 +15,16 @@
 
 namespace firetower::daemon {
 
-// The daemon's connections to the API server; what /metrics shows of them.
+// The daemon's connections to the API server, and their metrics.
 //
 // Set up, started and stopped by the control thread.
 class Cluster {
  public:
-  // `registry` and `clock` outlive this.
+  // `registry` and `clock` must outlive this.
   Cluster(k8s::ClientConfig config, std::string node_name, MetricsRegistry& registry,
           const Clock& clock);
 
-  // As k8s::WatchSet has them.
+  // Same parameters as k8s::WatchSet.
   void Watch(k8s::Resource resource, k8s::ObjectConsumer& consumer);
   void Start();
   void Stop() { watches_.Stop(); }
@@ -32,7 +32,7 @@ class Cluster {
   std::vector<WatchState> watches() const { return watches_.watches(); }
   std::string ServerText() const { return watches_.ServerText(); }
 
-  // What /metrics shows of the watches; the control thread, every few seconds.
+  // Updates the metrics of the watches. The control thread calls it every few seconds.
   void UpdateMetrics();
 
   const std::string& node_name() const { return node_name_; }

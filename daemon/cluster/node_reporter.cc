@@ -24,8 +24,8 @@ constexpr int64_t kRefusedNs = 60 * kNsPerSecond;
 // The definition is missing: as a watch that finds none (k8s::ReflectorOptions).
 constexpr int64_t kAbsentNs = 12 * kNsPerSecond;
 constexpr int64_t kCountNodesNs = 3600 * kNsPerSecond;
-// What was written is told again, in case somebody deleted it; an apply that changes nothing is no
-// write to etcd, and wakes nobody.
+// A report is written again after this time, in case the object was deleted. An apply without a
+// change writes nothing to etcd and wakes no watcher.
 constexpr int64_t kAgainNs = 1800 * kNsPerSecond;
 
 // Without the numbers that move by themselves.
@@ -86,7 +86,8 @@ void NodeReporter::Plan(const std::shared_ptr<const k8s::NodeReport>& report) {
     const bool urgent = !written_ || Still(*written_) != Still(*report);
     const int64_t after_ns = now_ns + random_.Between(0, k8s::ReportSpanNs(nodes_));
     int64_t due_ns = urgent ? after_ns : std::max(after_ns, written_ns_ + kCountsNs);
-    // What waits already is not put off, or a report that changes all the time would never be told.
+    // A report that waits already is not delayed, because a report that changes all the time would
+    // never be written.
     if (due_ns_) due_ns = std::min(due_ns, *due_ns_);
     due_ns_ = std::max(due_ns, not_before_ns_);
     if (written_ && *written_ == *report) due_ns_.reset();

@@ -22,35 +22,35 @@
 
 namespace firetower::daemon {
 
-// Writes this node's ProfilingNode, and Events of what its triggers did. Only on change, and spread
-// over a time that grows with the cluster, so that 5,000 agents write 50 times a second after an
-// edit. What the API server does or refuses is waited for here and nowhere else, and costs this
-// report alone.
+// Writes this node's ProfilingNode, and Events about fired triggers. Writes only on change, after a
+// random delay that grows with the cluster, so that 5,000 agents together write 50 times a second
+// after a policy changed. Only this class waits for the API server, and a failure costs only this
+// report.
 //
-// Belongs to the `report` thread, but for Report and PostFiring (the control thread), which never
-// wait, and the checks (any thread).
+// Belongs to the `report` thread. Exceptions: Report and PostFiring (control thread), which never
+// block, and the checks (any thread).
 class NodeReporter {
  public:
-  // Events that wait to be sent; what finds no room is dropped and counted.
+  // The most Events that wait to be sent. Further ones are dropped and counted.
   static constexpr size_t kMaxEvents = 100;
-  // Numbers that move by themselves (pods, captures) are not written more often.
+  // Changes of pure numbers (pods, captures) are not written more often than this.
   static constexpr int64_t kCountsNs = 60 * kNsPerSecond;
 
-  // All references outlive this.
+  // All references must outlive this.
   NodeReporter(k8s::ApiServer& server, std::string node_name, MetricsRegistry& registry,
                const Clock& clock);
 
-  // What is to be reported from now on.
+  // Sets the report to write from now on.
   void Report(k8s::NodeReport report);
-  // A trigger of `policy` fired. `pod`: where; may be null.
+  // Posts an Event: a trigger of `policy` fired. `pod` is the pod in which it fired, or null.
   void PostFiring(const k8s::ProfilingPolicy& policy, const k8s::Pod* pod, std::string text);
 
-  // Whatever is due. How long until there may be more.
+  // Does all that is due. Returns the time until there may be more to do.
   int64_t StepNs();
 
-  // What `doctor` says; nothing before there was anything to report.
+  // Returns the check for `doctor`; nothing before the first report.
   std::optional<Check> GetCheck() const;
-  // The same of Events; nothing while none was refused.
+  // Returns the check for Events; nothing while none was refused.
   std::optional<Check> GetEventCheck() const;
 
  private:
@@ -60,12 +60,12 @@ class NodeReporter {
     std::string message;
   };
   void SendEvents();
-  // Sets when the report is to be written, if it is.
+  // Sets the time of the next write, if one is needed.
   void Plan(const std::shared_ptr<const k8s::NodeReport>& report);
   void Write(const k8s::NodeReport& report);
-  // After a write that failed.
+  // Returns the delay before the next try after a failed write.
   int64_t UntilNextTryNs(const k8s::WriteOutcome& outcome);
-  // How many nodes the cluster has: one small request an hour.
+  // Counts the cluster's nodes with one small request per hour.
   void CountNodes();
 
   k8s::ApiServer& server_;

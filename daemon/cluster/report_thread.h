@@ -11,7 +11,7 @@
 
 namespace firetower::daemon {
 
-// A NodeReporter on a thread of its own, `report`. Made, used and ended by the control thread.
+// Runs a NodeReporter on its own thread, `report`. Created, used and ended by the control thread.
 class ReportThread {
  public:
   ReportThread(std::unique_ptr<k8s::ApiClient> client, std::string node_name,
@@ -19,10 +19,10 @@ class ReportThread {
       : client_(std::move(client)), reporter_(*client_, std::move(node_name), registry, clock) {}
 
   void Start();
-  // Ends the request under way.
+  // Cancels the current request and ends the thread.
   void Stop();
 
-  // As of NodeReporter.
+  // The functions below are those of NodeReporter.
   void Report(k8s::NodeReport report) {
     reporter_.Report(std::move(report));
     thread_.Notify();
@@ -31,7 +31,7 @@ class ReportThread {
     reporter_.PostFiring(policy, pod, std::move(text));
     thread_.Notify();
   }
-  // What `doctor` says of both, as far as there is anything to say. Any thread.
+  // Returns the existing checks of reports and Events. Any thread.
   std::vector<Check> GetChecks() const;
 
  private:

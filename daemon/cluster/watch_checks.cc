@@ -10,7 +10,7 @@ namespace {
 
 using k8s::ReflectorHealth;
 
-// What there is to work with meanwhile.
+// Describes the objects that the daemon works with meanwhile.
 std::string WhatThereIs(const WatchState& watch, int64_t now_wall_ns) {
   if (!watch.state.has_synced) return "none was ever read";
   return fmt::format("the daemon works with those of {} s ago",

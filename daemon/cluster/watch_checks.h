@@ -10,15 +10,17 @@
 
 namespace firetower::daemon {
 
-// What `doctor` says of the API server: one check a watched kind of object, "kube-pods".
+// Returns the API server's checks for `doctor`: one for each watched kind of object, such as
+// "kube-pods".
 std::vector<Check> WatchChecks(const std::vector<WatchState>& watches, const std::string& server,
                                int64_t now_wall_ns);
 
-// Why the daemon is not ready yet: what was never there and may still come. An API server that goes
-// away later, or that refuses a kind, does not make it unready: it works on with what it has.
+// Returns the reasons why the daemon is not ready yet: kinds of objects that were never read and
+// may still come. An API server that fails later, or that refuses a kind, does not make the daemon
+// unready: it goes on with the objects that it has.
 std::vector<std::string> AwaitedWatches(const std::vector<WatchState>& watches);
 
-// What follows from namespaces that were never read, "" when they were.
+// Returns the consequence of namespaces that were never read; "" when they were read.
 std::string UnknownOptOuts(const std::vector<WatchState>& watches);
 
 }  // namespace firetower::daemon

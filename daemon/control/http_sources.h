@@ -13,14 +13,15 @@
 
 namespace firetower::daemon {
 
-// What the HTTP API asks of the daemon; called on HTTP threads. Everything is borrowed and outlives
-// the server.
+// Answers the HTTP API's questions about the daemon. Called on HTTP threads. All references must
+// outlive the server.
 class HttpSources : public query::LiveSource,
                     public query::MetricsSource,
                     public query::DoctorSource,
                     public query::ReadySource {
  public:
-  // `awaited` says what the daemon still waits for, from any thread; unset: nothing.
+  // `awaited` returns the reasons why the daemon is not ready, on any thread; if unset, there are
+  // none.
   HttpSources(Exporter& exporter, const MetricsRegistry& registry, DoctorInput doctor,
               std::function<std::vector<std::string>()> awaited = nullptr)
       : exporter_(exporter),

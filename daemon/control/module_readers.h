@@ -14,10 +14,11 @@
 
 namespace firetower::daemon {
 
-// What reads the files that sampled processes map, with a thread for each kind, and what they keep.
+// The readers of the files that sampled processes map, with a thread for each kind, and their
+// caches.
 class ModuleReaders {
  public:
-  // `config` and `clock` outlive them.
+  // `config` and `clock` must outlive this.
   ModuleReaders(const Config& config, const Clock& clock);
 
   // `on_table`: see TableLoader.
@@ -33,7 +34,7 @@ class ModuleReaders {
   SymbolOptions SymbolOptionsOf();
 
   const Config& config_;
-  // Before the cache, whose tables have lines in it.
+  // Declared before the cache, because tables in the cache refer to its lines.
   symbolizer::dwarf::UnitCache lines_;
   symbolizer::SymbolCache cache_;
   symbolizer::DebuginfodClient debuginfod_;

@@ -18,7 +18,7 @@ bool IsRecordedFor(const Decision& decision, const std::string& policy) {
   return std::ranges::find(decision.recorded_for, policy) != decision.recorded_for.end();
 }
 
-// Of one container's samples in a slice, those that `order` is after.
+// Tells whether `order` takes the container's samples in a slice.
 bool Wants(const CaptureOrder& order, const Slice::ContainerEntry& entry) {
   return order.whom.Takes(*entry.container) && IsRecordedFor(entry.decision, order.policy);
 }
@@ -65,7 +65,7 @@ void Captures::FindEarlier(const Open& open, const Slice& slice) {
   for (const CaptureOrder& past : past_) consider(past);
   for (const Open& other : open_) {
     if (&other == &open) break;
-    // What it had no room for is nowhere else.
+    // A capture that dropped samples is not counted, because its samples may be nowhere else.
     if (other.dropped == 0) consider(other.order);
   }
 }
@@ -186,7 +186,7 @@ std::vector<Captures::Finished> Captures::TakeFinished(int64_t now_ns, bool last
   const int64_t names_by_ns = Clock::System().MonotonicNs() + kLateNamesNs;
   std::erase_if(open_, [&](Open& open) {
     if (last) {
-      // What was not to come any more is no part of the time it covers.
+      // The capture ends early, so its time ends now.
       open.order.end_ns = std::clamp(now_ns, open.from_ns, open.order.end_ns);
     } else if (now_ns < open.order.end_ns + kLateNs) {
       return false;

@@ -15,7 +15,8 @@
 
 namespace firetower::daemon {
 
-// What a trigger's firing is to leave in the store: one object for each container within its scope.
+// A firing of a trigger: the order to leave one object in the store for each container in its
+// scope.
 struct CaptureOrder {
   std::string id;        // names the firing: the label `capture` of its objects
   std::string policy;    // as in Decision::policies
@@ -27,20 +28,22 @@ struct CaptureOrder {
   CaptureSubject whom;
 };
 
-// Captures under way. Each begins with what the flight recorder holds, goes on with each slice, and
-// is finished with the first slice that ends late enough after it for nothing to be missing. What
-// two of them hold is the first one's; the other says so (store::kAlsoInCapture).
+// Captures that are under way. A capture begins with the contents of the flight recorder, grows
+// with each slice, and is finished by the first slice that ends late enough for nothing to be
+// missing. Samples in two captures are counted in the first one; the other refers to it
+// (store::kAlsoInCapture).
 //
-// Owned by the export thread. Bounded: kMaxOpen captures at a time; one more is refused. While
-// those under way have kMaxBytes, what comes is left out, is counted, and their comments say so.
+// Owned by the export thread. Bounds: at most kMaxOpen captures at a time, and further ones are
+// refused. When captures under way hold kMaxBytes, further samples are dropped and counted, and the
+// captures' comments say so.
 class Captures {
  public:
   static constexpr size_t kMaxOpen = 64;
   static constexpr size_t kMaxBytes = 64 << 20;
-  // What waited for an unwind table may come this much later than it was sampled.
+  // The longest delay of a sample that waited for an unwind table.
   static constexpr int64_t kLateNs = 3 * kNsPerSecond;
 
-  // Longer than the recorder reaches back: preTriggerSeconds is 300 at most.
+  // Longer than the recorder reaches back: preTriggerSeconds is at most 300.
   static constexpr int64_t kPastNs = 400 * kNsPerSecond;
 
   struct Finished {
@@ -49,19 +52,20 @@ class Captures {
     store::RetentionClass retention = store::RetentionClass::kStandard;
   };
 
-  // These outlive it.
+  // All references must outlive this.
   Captures(const std::string& node, const LabelChoice& labels, FrameNamer& namer,
            ContainerNames& names, size_t max_bytes = kMaxBytes)
       : node_(node), labels_(labels), namer_(namer), names_(names), max_bytes_(max_bytes) {}
 
-  // False: there are too many.
+  // Starts a capture. Returns false if there are too many.
   bool Begin(CaptureOrder order, const FlightRecorder& recorder);
   void Take(const Slice& slice);
-  // Those that are over at `now_ns` and whose containers are called by name; `last`: all.
+  // Returns captures that have ended by `now_ns` and whose containers have names; with `last`, all
+  // captures.
   std::vector<Finished> TakeFinished(int64_t now_ns, bool last);
 
   size_t open() const { return open_.size(); }
-  // Captures that were not begun, and samples that did not get into one for want of room.
+  // The number of refused captures, and of samples dropped for lack of room.
   uint64_t refused() const { return refused_; }
   uint64_t dropped_samples() const { return dropped_samples_; }
 
@@ -82,9 +86,9 @@ class Captures {
     uint64_t value = 0;
   };
 
-  // Adds the row of each sample that is the capture's to own_, or to also_ if another has it too.
+  // Adds each row that belongs to the capture to own_, or to also_ if another capture has it too.
   void AddUp(const Open& open, const Slice& slice);
-  // An earlier capture has it.
+  // Tells whether an earlier capture has the sample.
   bool IsTaken(const Slice& slice, const Slice::Timed& timed) const;
   void FindEarlier(const Open& open, const Slice& slice);
   void Add(Open& open, const Slice& slice);
@@ -108,7 +112,7 @@ class Captures {
   std::vector<const CaptureOrder*> earlier_;  // scratch
 };
 
-// Where a capture with that row is stored; `cluster` is a component of keys.
+// Returns the key of a capture with that row. `cluster` is a component of keys.
 store::CaptureKey CaptureKeyOf(const store::CatalogRow& row, store::RetentionClass retention,
                                std::string cluster);
 

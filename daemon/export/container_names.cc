@@ -54,7 +54,7 @@ void ContainerNames::Note(const std::shared_ptr<const Container>& container,
 void ContainerNames::Call(Entry& entry, NameState state, ContainerName name) const {
   if (entry.open && answer_) {
     const Decision settled = answer_(*entry.container);
-    // What a filter leaves out is in what was sampled without it.
+    // Samples taken without the filter include tasks that the filter leaves out.
     name.untaken = settled.policies.empty() ||
                    !TaskFilter::Same(settled.filter.get(), entry.open->filter.get());
     name.to_metrics = settled.to_metrics;
@@ -106,7 +106,7 @@ void ContainerNames::LookForOptOut(Entry& entry) {
 }
 
 void ContainerNames::Look(Entry& entry) {
-  // What policies wait for is no pod: they are asked again, once a slice.
+  // Policies may wait for other things than a pod, so they are asked again once per slice.
   const bool ask = entry.asked_in != 0 && entry.asked_in != refresh_;
   const bool looked = entry.looked_in == generation_ && !ask;
   entry.looked_in = generation_;

@@ -16,21 +16,23 @@
 
 namespace firetower::daemon {
 
-// The pods as they are known now, nullptr before they ever were; any thread. Unset: there is no API
-// server, and what a path says is all there is.
+// Returns the current pods; nullptr before they were first read. Any thread. If unset, there is no
+// API server, and names come from cgroup paths alone.
 using PodSource = std::function<std::shared_ptr<const k8s::PodIndex>()>;
 
-// What the policies say of a container for which a decision was open; it may still be. Any thread.
+// Returns the policies' decision about a container that had an open decision; it may still be open.
+// Any thread.
 using PolicyAnswer = std::function<Decision(const Container&)>;
 
-// How a container is called. Immutable.
+// The name of a container. Immutable.
 struct ContainerName {
   k8s::PathLabels labels;
   std::string pod_uid;
   k8s::Workload workload;  // empty where no pod object tells
   bool opted_out = false;
-  // Of what was sampled while a decision was open: no policy takes it, or none that takes what was
-  // sampled; or none of those asks for metrics, or for the store.
+  // The final decision about samples that were taken while the decision was open. `untaken`: no
+  // policy takes the container, or none takes the kind of sample that was taken. `to_metrics`,
+  // `to_store`: some policy asks for it.
   bool untaken = false;
   bool to_metrics = true;
   bool to_store = true;
@@ -52,19 +54,19 @@ struct NamedContainer {
   std::shared_ptr<const ContainerName> name;  // nullptr while awaited
 };
 
-// From containers to names: those of their pod objects, which the API server may tell some time
-// after the container began to run, or after it ended. What it says in kWaitNs is the name from the
-// first sample on; until then there is none, so that nothing appears under two names. Then a
-// container is called after its path, or after its pod where only the container is not told of.
-// A pod may opt out, and in again, at any time.
+// Finds the names of containers. A name comes from the pod object, which the API server may deliver
+// after the container began to run, or even after it ended. A name that arrives within kWaitNs is
+// used from the first sample on; until then there is none, so that no container appears under two
+// names. After that time the container is named by its cgroup path, or by its pod if only the
+// container is unknown. A pod may opt out, and in again, at any time.
 //
-// Owned by the export thread. Holds the containers that anyone else still knows.
+// Owned by the export thread. Holds only containers that other parts of the daemon still hold.
 class ContainerNames {
  public:
   static constexpr int64_t kWaitNs = 45 * kNsPerSecond;
 
-  // `clock` outlives this. `ignore_opt_out`: nothing counts as opted out. `answer` is asked where a
-  // decision was open.
+  // `clock` must outlive this. `ignore_opt_out`: no pod counts as opted out. `answer` is asked
+  // about open decisions.
   ContainerNames(PodSource pods, const Clock& clock, bool ignore_opt_out = false,
                  PolicyAnswer answer = nullptr)
       : pods_(std::move(pods)),
@@ -72,18 +74,19 @@ class ContainerNames {
         ignore_opt_out_(ignore_opt_out),
         answer_(std::move(answer)) {}
 
-  // Takes the pods of now; call it once a slice.
+  // Reads the current pods. Must be called once per slice.
   void Refresh();
-  // A container of a slice, before its name is asked for. What was open is answered with its name.
+  // Registers a container of a slice. Must be called before its name is asked for. An open decision
+  // is settled together with the name.
   void Note(const std::shared_ptr<const Container>& container, const Decision& decision);
-  // Valid until the next Refresh.
+  // Returns a container's name. Valid until the next Refresh.
   const NamedContainer& NameOf(const std::shared_ptr<const Container>& container);
-  // The same, without beginning to wait for it: nullptr if it was never asked for.
+  // Returns the name without starting to wait for it; nullptr if it was never asked for.
   const NamedContainer* Find(const Container& container) const;
-  // Waits no longer for this one's name.
+  // Stops waiting for this container's name.
   void GiveUp(const std::shared_ptr<const Container>& container);
-  // Labels that containers had and have no more, since the last call: another name came, or they
-  // opted out.
+  // Returns the labels that containers have lost since the last call, because of a new name or an
+  // opt-out.
   std::vector<k8s::PathLabels> TakeRetired() { return std::exchange(retired_, {}); }
 
  private:
@@ -102,7 +105,7 @@ class ContainerNames {
   void Look(Entry& entry);
   void LookForOptOut(Entry& entry);
   void Miss(Entry& entry);
-  // The pod's name, and that of the container where it is one of the pod's.
+  // Returns the pod's name, with the container's name if it is one of the pod's containers.
   ContainerName NameByPod(const Container& container, const k8s::Pod& pod,
                           const k8s::PodContainer* found) const;
   bool OptedOut(const k8s::Pod& pod) const { return pod.opted_out && !ignore_opt_out_; }

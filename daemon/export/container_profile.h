@@ -18,42 +18,42 @@
 
 namespace firetower::daemon {
 
-// One container's profile while it is filled. A frame is named when it is first seen; one whose
-// symbols are not there yet is looked at again until the end, so that symbols that come meanwhile
-// name all its samples, the earlier ones too. Owned by the export thread.
+// One container's profile while it is filled. A frame is named when it is first seen. A frame whose
+// symbols are not loaded yet is looked up again until the end, so that symbols that arrive later
+// name all its samples. Owned by the export thread.
 class ContainerProfile {
  public:
-  // `namer` outlives this.
+  // `namer` must outlive this.
   ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
                    std::shared_ptr<const Container> container, int64_t begin_ns);
 
-  // A row of `slice`, or `count` of its samples with `value` nanoseconds; `also`: who else has
-  // them.
+  // Adds a row of `slice`, or `count` of its samples with `value` nanoseconds. `also` names other
+  // captures that have them.
   void AddRow(const Slice& slice, const Slice::Row& row) {
     AddRow(slice, row, row.count, row.value);
   }
   void AddRow(const Slice& slice, const Slice::Row& row, uint64_t count, uint64_t value,
               std::string_view also = {});
-  // The profile is of that time too (wall clock).
+  // Extends the profile's time by a range of the wall clock.
   void Cover(int64_t begin_ns, int64_t end_ns);
-  // Instead of all that it covers.
+  // Replaces the profile's time.
   void SetTime(int64_t begin_ns, int64_t end_ns);
-  // Sampled at that rate among others, for these policies too.
+  // Notes the policies of a decision, and a rate at which samples were taken.
   void NoteDecision(const Decision& decision);
   void NoteRate(uint32_t frequency_hz);
   void NotePolicy(std::string_view policy);
   void NoteComment(std::string comment);
-  // Asks again for names that have not come.
+  // Looks up the frames again that have no name yet.
   void LookAgain();
   void LookAgain(uint32_t module);
-  // Some frame has no name and may still get one.
+  // Tells whether some frame has no name yet and may still get one.
   bool waits_for_names() const { return !late_.empty(); }
-  // Adds the number of those frames, by their modules.
+  // Adds the number of those frames by module.
   void CountLate(std::map<uint32_t, size_t>& by_module) const;
 
-  // As it is now; it goes on. `name` is nullptr while it is awaited.
+  // Returns the profile as it is now and keeps filling it. `name` is nullptr while it is awaited.
   profile::Profile Copy(const ContainerName* name, std::string_view node) const;
-  // The profile is taken out: nothing else but the row is to be asked for afterwards.
+  // Moves the profile out. Afterwards only Row may be called.
   profile::Profile Build(const ContainerName* name, std::string_view node);
   store::CatalogRow Row(const ContainerName* name, std::string_view node) const;
 
@@ -67,20 +67,20 @@ class ContainerProfile {
     bool has_build_id = false;
     uint64_t told = 0;  // profile::Mapping's flags of what some frame has beside its function
   };
-  // A frame whose symbols may still come, under the name it has until then.
+  // A frame whose symbols may still arrive, and the name that it has until then.
   struct LateFrame {
     Frame frame;
     uint32_t location = 0;
     FrameName name;
   };
 
-  // True: `late` has its name, and waits no more.
+  // Looks a frame up again. Returns true if the name is final.
   bool NameLate(LateFrame& late);
   uint32_t LocationOf(const Frame& frame);
   uint32_t MappingOf(const Frame& frame);
   void TellBuildId(uint32_t module, OpenMapping& mapping);
   void SetName(profile::ProfileBuilder& builder, const LateFrame& late) const;
-  // What is told of a mapping when one of its frames is named.
+  // Adds the source flags of a named frame to its mapping.
   void TellSource(const Frame& frame, const FrameName& name);
   profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
 
@@ -104,7 +104,7 @@ class ContainerProfile {
   std::vector<uint32_t> stack_;  // scratch
 };
 
-// Puts a name that came late into what was made without one: the row and the profile.
+// Puts a late name into a row and a profile that were made without one.
 void PutName(const ContainerName& name, std::string_view node, store::CatalogRow& row,
              profile::Profile& profile);
 

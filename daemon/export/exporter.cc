@@ -217,7 +217,7 @@ bool Exporter::IsFull() const {
 
 bool Exporter::Settle(Sealed& sealed, bool last) {
   bool settled = true;
-  // What it writes, readers do not see: profiles without a name.
+  // This changes only profiles without a name, which readers do not see.
   std::lock_guard lock(window_mutex_);
   std::erase_if(sealed.profiles, [&](Window::Finished& finished) {
     if (last) names_.GiveUp(finished.container);

@@ -27,28 +27,28 @@ namespace firetower::daemon {
 struct ExportOptions {
   WindowOptions window;
   std::string cluster = "standalone";
-  // Eight of [0-9a-z], new with each start of the daemon; another one is made of it each time the
-  // wall clock is found set back.
+  // Eight characters of [0-9a-z], new at each start of the daemon. A new one is derived from it
+  // each time the wall clock is found set back.
   std::string run;
   bool ignore_opt_out = false;
 };
 
-// Told of each slice, on the export thread.
+// Observer of slices, called on the export thread.
 class ExportObserver {
  public:
   virtual ~ExportObserver() = default;
-  // `containers`: those to be shown whose names are known, with all their time since the first
-  // sample; `gone`: whose series end.
+  // `containers` are those to show whose names are known, with all their time since the first
+  // sample. `gone` are those whose series end.
   virtual void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
                        std::span<const ContainerLabels> gone) = 0;
 };
 
-// The `export` thread: names the frames of slices, adds them to the open window, and at its end
-// sends the window away as a bundle for each retention class.
+// The `export` thread: names the frames of slices, adds the slices to the open window, and at the
+// end of the window sends it as one bundle for each retention class.
 //
-// A window with a container whose name is awaited is sent when that came, or did not come in time;
-// the windows after it wait behind it, kMaxSealed of them and kMaxSealedBytes, then the first goes
-// without waiting.
+// A window with a container whose name is awaited is sent when the name arrives or the wait ends.
+// Later windows wait behind it. Beyond kMaxSealed windows or kMaxSealedBytes the first window is
+// sent without its names.
 class Exporter {
  public:
   static constexpr size_t kMaxSealed = 64;
@@ -60,22 +60,22 @@ class Exporter {
   ~Exporter();
 
   void Start(SliceSource& slices);
-  // To be called when a slice is ready, and when none comes any more.
+  // Must be called when a slice is ready, and after the last one.
   void Notify() { thread_.Notify(); }
   // Waits until the last slice is sent. The source must have finished.
   void Finish();
 
-  // A capture to be made; taken with the next slice. Any thread.
+  // Orders a capture, which starts with the next slice. Any thread.
   void Order(CaptureOrder order);
-  // The profiles that are in no store yet, copied. Any thread.
+  // Returns copies of the profiles that no store has yet. Any thread.
   std::vector<store::OpenProfile> OpenProfiles();
 
   uint64_t symbol_hits() const { return symbol_hits_.load(std::memory_order_relaxed); }
   uint64_t symbol_misses() const { return symbol_misses_.load(std::memory_order_relaxed); }
-  // Returns how the frames of the last window got their names; null before the first one ended. Any
-  // thread.
+  // Returns counts of how frames of the last window got their names; null before the first one
+  // ended. Any thread.
   std::shared_ptr<const NameFacts> name_facts() const { return name_facts_.Get(); }
-  // Samples of pods in windows that were sent, by how their name came.
+  // The samples of pods in sent windows, by the way in which their names came.
   struct PodSamples {
     uint64_t named = 0;
     uint64_t late = 0;
@@ -83,13 +83,14 @@ class Exporter {
     uint64_t opted_out = 0;  // left out, as is what no policy takes after all
   };
   PodSamples pod_samples() const;
-  // In windows that could not be encoded.
+  // The number of samples in windows that could not be encoded.
   uint64_t dropped_samples() const { return dropped_samples_.load(std::memory_order_relaxed); }
-  // Recorded ones that went before a capture could have them, or did not fit into it.
+  // The number of recorded samples that were gone before a capture could take them, or did not fit
+  // into it.
   uint64_t uncaptured_samples() const {
     return uncaptured_samples_.load(std::memory_order_relaxed);
   }
-  // Captures ordered while as many were under way as may be.
+  // The number of captures that were refused because too many were under way.
   uint64_t refused_captures() const { return refused_captures_.load(std::memory_order_relaxed); }
 
  private:
@@ -104,19 +105,20 @@ class Exporter {
   void Run(std::stop_token stop, WakeFd& wake);
   void TakeSlice(Slice& slice);
   void TakeOrders();
-  // Those that are over by then; `last`: all.
+  // Sends captures that have ended by then; with `last`, all captures.
   void SendCaptures(int64_t now_ns, bool last);
   Result<Outgoing> EncodeCapture(const Captures::Finished& finished) const;
   void Flush(bool last);
   void Seal();
-  // Sends windows as far as their names are settled; `last`: as they are.
+  // Sends windows whose names are settled; with `last`, all windows as they are.
   void SendSealed(bool last);
   void SendFirst();  // of those that are sealed
   // Puts names where they came. True when none is awaited any more.
   bool Settle(Sealed& sealed, bool last);
   bool IsFull() const;
   void CountPodSamples(const Sealed& sealed);
-  // Key and bytes of the profiles of the bundle's retention class; no bytes if there are none.
+  // Encodes the profiles of the bundle's retention class, with its key. Leaves the bytes empty if
+  // there are none.
   Status Encode(const Sealed& sealed, Outgoing& bundle) const;
 
   ObjectSink& sink_;
@@ -129,7 +131,7 @@ class Exporter {
   SliceSelf self_;
   ContainerNames names_;
   NamedSelves named_selves_{names_};
-  // The HTTP threads copy the open window while this thread fills it.
+  // Guards the open window: HTTP threads copy it while this thread fills it.
   std::mutex window_mutex_;
   Window window_;
   FlightRecorder recorder_;

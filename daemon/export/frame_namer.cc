@@ -96,7 +96,7 @@ FrameNamer::Table FrameNamer::FindTable(const std::shared_ptr<const Module>& mod
   };
   Table table;
   table.found = find(module);
-  // What was not read may have names of its own.
+  // A file that was not read may have names of its own.
   if (table.found.state == SymbolCache::State::kMiss) return table;
   if (const std::shared_ptr<const Module> better = BetterThan(*module)) {
     SymbolCache::Found found = find(better);

@@ -18,7 +18,7 @@
 
 namespace firetower::daemon {
 
-// A function at an address; one of several where calls were inlined.
+// A function at an address; one of several if calls were inlined.
 struct FrameLine {
   std::string name = {};         // demangled; "[module]+0xoffset" where nothing covers the address
   std::string system_name = {};  // as in the file
@@ -39,9 +39,9 @@ struct FrameName {
   const std::string& system_name() const { return lines.front().system_name; }
 };
 
-// Names frames for the export thread. Reading lines takes kMaxReadNs a slice and one unit at most:
-// what is beyond has its function's name until a later slice. Demangled names are kept between
-// calls, bounded by kMaxMemo; perf-maps by their cache.
+// Names frames for the export thread. Reads lines for at most kMaxReadNs per slice, plus one unit;
+// frames beyond that have their function's name until a later slice. Keeps demangled names between
+// calls, bounded by kMaxMemo; perf-maps are bounded by their cache.
 class FrameNamer {
  public:
   static constexpr size_t kMaxMemo = 20000;
@@ -50,24 +50,25 @@ class FrameNamer {
   FrameNamer(SymbolLoader& loader, symbolizer::SymbolCache& cache, std::string proc_root,
              const Clock& clock = Clock::System());
 
-  // Modules by the ids that slices use; grows as slices tell of new ones.
+  // Learns new modules of a slice, by the ids that slices use.
   void LearnModules(const Slice& slice);
   const Module& ModuleOf(const Frame& frame) const { return *modules_[frame.module]; }
   bool IsRemote(uint32_t module) const { return loader_.IsRemote(*modules_[module]); }
 
-  // Call before naming a slice's frames: looks at tables and perf-maps afresh.
+  // Must be called before naming a slice's frames. Forgets which tables and perf-maps were found
+  // before.
   void BeginSlice();
   FrameName Name(const Frame& frame);
-  // For a frame that was not settled: no further miss is counted.
+  // Names a frame that was not settled, without counting another miss.
   FrameName NameAgain(const Frame& frame);
-  // Has a table read again that the cache does not have, and holds it, and no other, until the next
-  // such call or slice, whatever the cache does: tables that do not fit there together are used one
-  // after another. Waits at most `timeout_ms`. False: no frame of `module` gets a name by that.
+  // Has a table read again that the cache has evicted. Holds this table, and no other, until the
+  // next call or slice, so that tables which do not fit into the cache together are used one after
+  // another. Waits at most `timeout_ms`. Returns false if no frame of `module` gets a name from it.
   bool ReadAgain(uint32_t module, int timeout_ms);
 
   uint64_t hits() const { return hits_; }
   uint64_t misses() const { return misses_; }
-  // Returns what was counted since the last call, and which files cannot be read as it is called.
+  // Returns the counts since the last call, and the files that cannot be read at present.
   NameFacts TakeFacts();
 
  private:
@@ -81,25 +82,26 @@ class FrameNamer {
     std::shared_ptr<const symbolizer::SymbolTable> own;
     bool better_missing = false;  // the cache gave the other file's up
   };
-  // Of the files with one build id the one that names most functions. Null where two of them name
-  // as many and differ: then nobody knows what a stripped copy's would be.
+  // Among the files with one build id, the one that names most functions. Null if two files name
+  // equally many functions but differ: then the names of a stripped copy are unknown.
   struct Best {
     std::shared_ptr<const Module> module;
     uint32_t names = 0;
     uint64_t hash = 0;
   };
-  // The file to name a stripped one's functions; null if there is none, or it has its own.
+  // Returns the file whose names serve a stripped one; null if there is none, or if the file has
+  // names of its own.
   std::shared_ptr<const Module> BetterThan(const Module& module);
-  // What the cache has for a module; `deadline_ns` (monotonic): reads what it does not have, while
-  // there is time.
+  // Returns the cached table of a module. Until `deadline_ns` (monotonic), reads tables that the
+  // cache does not have.
   Table FindTable(const std::shared_ptr<const Module>& module, int64_t deadline_ns);
   FrameName NameAt(const Table& table, uint64_t elf_vaddr, const Frame& frame,
                    const Module& module);
   FrameName NameKernel(const Frame& frame);
   FrameName NameJit(const Frame& frame, const Module& module);
-  // One function, by what is no table of a file.
+  // Makes a frame of one function from a source other than a file's table.
   FrameName Named(std::string_view mangled, uint64_t address);
-  // What is in frames_, from the table with that number.
+  // Makes a frame of the contents of frames_, which come from the table with that number.
   FrameName NamedFrames(uint32_t table, uint64_t address);
   FrameName Unnamed(const Frame& frame, const Module& module, uint64_t address,
                     bool settled = true);
@@ -107,10 +109,9 @@ class FrameNamer {
   SymbolLoader& loader_;
   symbolizer::SymbolCache& cache_;
   std::vector<std::shared_ptr<const Module>> modules_;
-  // What the cache said in this slice, by module id; tables are held so that an eviction cannot
-  // pull them away.
+  // The cached tables of this slice by module id. Holding them protects them from eviction.
   std::unordered_map<uint32_t, Table> tables_;
-  // By build id, from the first stripped file of a slice on; keys are the modules'.
+  // By build id, filled from the first stripped file of a slice on. The keys belong to the modules.
   std::unordered_map<std::string_view, Best> bests_;
   bool has_bests_ = false;
   std::shared_ptr<const symbolizer::Kallsyms> kernel_;
@@ -128,11 +129,11 @@ class FrameNamer {
   std::unordered_map<std::shared_ptr<const Module>, uint64_t> no_symbol_;
 };
 
-// What stands for a stack without frames: it is lost, or what the sample showed has no frames of
-// the kind that was asked for (user code, with a policy for kernel stacks).
+// Returns the name that replaces a stack without frames: the stack is lost, or the sample had no
+// frames of the kind that was asked for (user code, with a policy for kernel stacks).
 std::string_view NameWithoutFrames(uint8_t stop);
 
-// The part of a path after the last slash.
+// Returns the part of a path after the last slash.
 std::string_view Basename(std::string_view path);
 
 }  // namespace firetower::daemon

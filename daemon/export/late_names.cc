@@ -12,7 +12,7 @@ std::unique_lock<std::mutex> Lock(std::mutex* mutex) {
   return mutex != nullptr ? std::unique_lock(*mutex) : std::unique_lock<std::mutex>();
 }
 
-// Those with most frames first.
+// Returns the modules sorted by their number of unnamed frames, most first.
 std::vector<uint32_t> LateModules(const std::vector<ContainerProfile*>& profiles) {
   std::map<uint32_t, size_t> frames;
   for (const ContainerProfile* profile : profiles) profile->CountLate(frames);

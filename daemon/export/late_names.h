@@ -11,14 +11,14 @@
 
 namespace firetower::daemon {
 
-// What profiles wait for at most before they are written: some ten large tables.
+// The longest wait before profiles are written: some ten large tables can be read in this time.
 inline constexpr int64_t kLateNamesNs = 2 * kNsPerSecond;
 
-// A last look for the names of frames that have none, before `profiles` are written. Tables that
-// the cache gave up are read again, one after another, and name their frames before the next comes:
-// so the cache need have room for each of them, not for all. Those with most frames come first;
-// what has not come by `deadline_ns` (Clock::System(), monotonic) stays without a name. `mutex`, if
-// not null, is held while profiles change, not while a file is read. Export thread.
+// Looks up unnamed frames a last time before `profiles` are written. Tables that the cache evicted
+// are read again one after another, and each names its frames before the next one is read, so that
+// the cache needs room for only one of them. Tables with the most frames come first. Frames that
+// are not named by `deadline_ns` (Clock::System(), monotonic) stay unnamed. `mutex`, if not null,
+// is held while profiles change, but not while a file is read. Export thread.
 void NameLate(FrameNamer& namer, const std::vector<ContainerProfile*>& profiles,
               int64_t deadline_ns, std::mutex* mutex);
 

@@ -14,26 +14,26 @@
 
 namespace firetower::daemon {
 
-// Self times of containers under their names, for the metrics. While a container's name is awaited
-// its times are held and added up; with the name they go out at once, everything since the first
-// sample.
+// Self times of containers under their names, for the metrics. While a container's name is awaited,
+// its times are added up and held back; when the name arrives, all of them since the first sample
+// are released.
 //
-// Owned by the export thread; what it tells is valid until the next Take. Bounded: beyond kMaxHeld
-// containers wait no longer, and functions beyond kMaxHeldFunctions of one go to its `other`.
+// Owned by the export thread. Results are valid until the next Take. Bounds: beyond kMaxHeld,
+// containers stop waiting; beyond kMaxHeldFunctions of a container, functions go to its `other`.
 class NamedSelves {
  public:
   static constexpr size_t kMaxHeld = 1024;
   static constexpr size_t kMaxHeldFunctions = 128;
 
-  // `names` outlives this.
+  // `names` must outlive this.
   explicit NamedSelves(ContainerNames& names) : names_(names) {}
 
-  // `selves` has an element for each container of the slice.
+  // Takes a slice. `selves` has one element for each container of the slice.
   void Take(const Slice& slice, std::span<const ContainerSlice> selves);
 
-  // Those to be shown; with views of what `selves` had.
+  // The containers to show. They refer to the `selves` of the last Take.
   std::span<const ContainerSlice> containers() const { return containers_; }
-  // Series that end.
+  // The labels whose series end.
   std::span<const ContainerLabels> gone() const { return gone_; }
 
  private:

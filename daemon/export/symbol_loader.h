@@ -21,33 +21,32 @@
 
 namespace firetower::daemon {
 
-// What is made of files. All pointers may be null and must outlive the loader.
+// Options for reading files. All pointers may be null and must outlive the loader.
 struct SymbolOptions {
-  // Files with a build id are not named here: who reads the profile does it.
+  // True: files with a build id are not named here, but by the reader of the profile.
   bool remote = false;
-  // Lines and inlined calls of at most kMaxLineFiles files, each of which stays open.
+  // Options for lines and inlined calls. At most kMaxLineFiles files have them; each stays open.
   symbolizer::ObjectOptions object = {};
-  // Where debug files come from that are not on this machine.
+  // Source of debug files that are not on this machine.
   DebugFetcher* fetcher = nullptr;
 };
 
-// The `symbols` thread: reads symbols off the sampling path, as soon as a module shows up in a
-// stack and while a process that maps it is still there. They go to the cache, where the export
+// The `symbols` thread: reads symbols off the sampling path, as soon as a module appears in a stack
+// and while a process that maps it still exists. The symbols go to the cache, where the export
 // thread finds them.
 //
-// Tables are shared by files whose names come from the same bytes (Module::SymbolsKey): one image's
-// binary in 300 containers is read once and looked at 300 times, copies of it on other file systems
-// are digested and not loaded.
+// Files whose names come from the same bytes share a table (Module::SymbolsKey): one image's binary
+// in 300 containers is read once. Copies on other file systems are digested but not loaded again.
 //
-// At most kMaxRequests wait; a module refused for lack of room asks again with its next stack.
+// At most kMaxRequests requests wait. A module that found no room asks again with its next stack.
 class SymbolLoader : public SymbolRequests {
  public:
   static constexpr size_t kMaxRequests = 1024;
-  // A process may be gone before its file is opened; another one may map the same file later.
+  // A process may end before its file is opened. Another process may map the same file later.
   static constexpr uint8_t kMaxFailures = 5;
 
   static constexpr size_t kMaxLineFiles = 256;
-  // Files whose symbols' keys are kept; all are forgotten when there are more.
+  // The number of files whose symbol keys are kept. Beyond it all are forgotten.
   static constexpr size_t kMaxKnownFiles = 4096;
 
   SymbolLoader(std::string proc_root, symbolizer::SymbolCache& cache,
@@ -61,31 +60,34 @@ class SymbolLoader : public SymbolRequests {
   void Want(const std::shared_ptr<const Module>& module, const Process& process,
             const ProcessMapping& mapping) override;
 
-  // Waits until nothing is asked for any more, at most `timeout_ms`. Export thread.
+  // Waits until no request is left, at most `timeout_ms`. Export thread.
   void WaitIdle(int timeout_ms);
-  // The same for the kernel's symbols alone.
+  // Waits in the same way for the kernel's symbols alone.
   void WaitKernel(int timeout_ms);
-  // Reads a table that the cache gave up, or that could not be read, where a stack showed its file
-  // last, before all other symbols, and waits for it, at most `timeout_ms`. Nullptr if it does not
-  // come, or does not fit into the cache at all. Export thread.
+  // Reads a table that the cache evicted, or that could not be read before. Looks in the process
+  // whose stack showed the file last, before all other requests. Waits at most `timeout_ms`;
+  // returns nullptr if the table does not arrive or does not fit into the cache at all. Export
+  // thread.
   std::shared_ptr<const symbolizer::SymbolTable> ReadAgain(
       const std::shared_ptr<const Module>& module, int timeout_ms);
-  // The kernel's symbols are wanted: reading them costs 60 ms of CPU, most of it the kernel's,
-  // which a machine whose samples show no kernel code is spared. True the first time; WaitIdle
+  // Requests the kernel's symbols. Reading them costs 60 ms of CPU, mostly in the kernel, so it is
+  // not done on machines whose samples show no kernel code. Returns true the first time. WaitIdle
   // waits for them, too. Export thread.
   bool WantKernel();
-  // Nullptr before that, or if the kernel's symbols cannot be read. Read again when `miss_address`
-  // was asked for and the last reading is a minute old: modules and BPF programs come and go.
+  // Returns the kernel's symbols; nullptr before WantKernel, or if they cannot be read. After
+  // KernelMiss they are read again if the last reading is a minute old, because modules and BPF
+  // programs come and go.
   std::shared_ptr<const symbolizer::Kallsyms> Kernel();
   void KernelMiss() { kernel_miss_.store(true, std::memory_order_relaxed); }
   std::shared_ptr<const symbolizer::SymbolTable> Vdso() const { return vdso_; }
 
-  // Whether somebody else names this module's frames, by build id and file offset.
+  // Tells whether the reader of the profile names this module's frames, by build id and file
+  // offset.
   bool IsRemote(const Module& module) const {
     return options_.remote && module.kind == ModuleKind::kFile && !module.BuildId().empty();
   }
 
-  // Modules that got symbols without reading: another file's are the same.
+  // The number of modules that got symbols without reading, because another file has the same ones.
   uint64_t shared() const { return shared_.load(std::memory_order_relaxed); }
   uint64_t loaded() const { return loaded_.load(std::memory_order_relaxed); }
   uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
@@ -109,7 +111,7 @@ class SymbolLoader : public SymbolRequests {
     bool wants_debug_file = false;
     bool names_itself = false;  // has more names than its build id covers
   };
-  struct Own {  // What Module says of them.
+  struct Own {  // Properties of the symbols, which Module publishes.
     std::string key;
     uint32_t names = 0;
     uint64_t hash = 0;
@@ -117,7 +119,7 @@ class SymbolLoader : public SymbolRequests {
 
   void Load(const MappedModule& request);
   void Read(const MappedModule& request, symbolizer::FileSource source);
-  // False: the cache does not have them, and does not know that there are none.
+  // Returns false if the cache neither has the symbols nor knows that there are none.
   bool Share(const Module& module, const Own& own);
   static void Tell(const Module& module, const Own& own);
   void Fail(const Module& module, const Error& error);
@@ -132,7 +134,8 @@ class SymbolLoader : public SymbolRequests {
   symbolizer::SymbolCache& cache_;
   SymbolOptions options_;
   SpscQueue<MappedModule> requests_;
-  // Between the export thread and this one; more than one only where waiting took too long.
+  // Connects the export thread and this one. Holds several entries only if an earlier wait timed
+  // out.
   SpscQueue<MappedModule> again_requests_;
   SpscQueue<Again> again_;
   WakeFd again_done_;
@@ -150,7 +153,7 @@ class SymbolLoader : public SymbolRequests {
   std::atomic<uint64_t> loaded_{0};
   std::atomic<uint64_t> failed_{0};
   std::atomic<uint64_t> shared_{0};
-  // Of the symbols thread, by build id and stamp, and by key.
+  // By build id and stamp, and by key. Used by the symbols thread alone.
   std::unordered_map<std::string, Own> known_;
   std::unordered_map<std::string, Own> own_;
   NamedThread thread_;

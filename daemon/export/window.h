@@ -21,9 +21,9 @@ struct WindowOptions {
   LabelChoice labels;
 };
 
-// One window's profiles, one for each container and type, filled slice by slice. While a
-// container's name is awaited its profile is shown to nobody; what has opted out is left out. Owned
-// by the export thread.
+// The profiles of one window, one for each container and type, filled slice by slice. A profile is
+// hidden from readers while its container's name is awaited. Opted-out containers are left out.
+// Owned by the export thread.
 class Window {
  public:
   Window(const WindowOptions& options, FrameNamer& namer, ContainerNames& names)
@@ -32,26 +32,27 @@ class Window {
   bool empty() const { return profiles_.empty(); }
   int64_t start_ns() const { return start_ns_; }
   void Add(const Slice& slice);
-  // Some frame has no name and may still get one.
+  // Tells whether some frame has no name yet and may still get one.
   bool waits_for_names() const;
-  // Those of which that is so, until the next call of something that changes the window.
+  // Returns the profiles with such frames. Valid until the next call that changes the window.
   std::vector<ContainerProfile*> LateProfiles();
 
-  // The rows and profiles of containers with a name, as they are now; the window goes on.
+  // Returns the current rows and profiles of containers with a name, and keeps filling them.
   std::vector<store::OpenProfile> Snapshot() const;
   struct Finished {
     store::OpenProfile open;
     k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
     std::shared_ptr<const Container> container;
-    // While the name is awaited, the same profile, to put it into; nobody else sees it yet.
+    // The same profile while the name is awaited, so that the name can be added. No reader sees it
+    // yet.
     std::shared_ptr<profile::Profile> unnamed;
   };
-  // All of them, after a last look for names; the window is empty afterwards.
+  // Looks up names a last time and moves all profiles out; the window is empty afterwards.
   std::vector<Finished> Take();
-  // The awaited name came: `finished` is as if it had been known.
+  // Adds a late name to `finished`, with the same result as if it had been known in time.
   void PutName(const ContainerName& name, Finished& finished) const;
 
-  // Of containers that opted out, since the start.
+  // The samples of opted-out containers since the start.
   uint64_t opted_out_samples() const { return opted_out_samples_; }
 
  private:

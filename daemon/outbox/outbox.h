@@ -36,14 +36,14 @@ struct Outgoing {
   bool IsCapture() const { return window == 0; }
 };
 
-// Where finished objects go. Sending never waits for a store.
+// Receiver of finished objects. Send never waits for a store.
 class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
   virtual void Send(Outgoing object) = 0;
 };
 
-// Told of each operation on the store, on the thread that does it.
+// Observer of each operation on the store, called on the thread that does it.
 class StoreObserver {
  public:
   virtual ~StoreObserver() = default;
@@ -51,22 +51,22 @@ class StoreObserver {
                                 int64_t duration_ns) = 0;
 };
 
-// The `outbox` thread: hands objects to the store one after another, the oldest first, so that a
-// disk that hangs holds up neither metrics nor the next window. Once a minute it also does what is
-// due with the store.
+// The `outbox` thread: passes objects to the store one after another, the oldest first, so that a
+// hanging disk blocks neither metrics nor the next window. Once a minute it also does the store's
+// maintenance.
 //
-// What the store refuses is tried again with the next object and every kRetryMs, unless it can
-// never be stored (kInvalid, kUnsupported): then it is dropped and counted at once. Beyond
-// kMaxWindows bundles and kMaxCaptures captures the oldest are dropped and counted; so is what the
-// store does not take at the end.
+// A refused object is tried again with the next object and every kRetryMs. If it can never be
+// stored (kInvalid, kUnsupported), it is dropped and counted at once. Beyond kMaxWindows bundles
+// and kMaxCaptures captures the oldest objects are dropped and counted, and so are those that the
+// store has not taken at the end.
 class Outbox : public ObjectSink {
  public:
   static constexpr size_t kMaxWindows = 8;
   static constexpr size_t kMaxCaptures = 128;
   static constexpr int kRetryMs = 10'000;
 
-  // What is referred to outlives this. `operation`: what putting there is called towards the
-  // observer, a literal; `every_minute` runs on this thread.
+  // All references must outlive this. `operation` is the name of a put for the observer, a string
+  // literal. `every_minute` runs on this thread.
   Outbox(store::ObjectStore& store, std::string_view operation, StoreObserver& observer,
          const Clock& clock, std::function<void()> every_minute)
       : store_(store),
@@ -77,12 +77,12 @@ class Outbox : public ObjectSink {
   ~Outbox() override { Finish(); }
 
   void Start();
-  // Waits until the store has taken all, or refuses. Nothing is to be sent any more.
+  // Waits until the store has taken or refused all objects. Nothing may be sent any more.
   void Finish();
 
   // Any thread.
   void Send(Outgoing object) override;
-  // In objects that the store never took. Any thread.
+  // The samples in objects that the store never took. Any thread.
   uint64_t dropped_samples() const { return dropped_samples_.load(std::memory_order_relaxed); }
 
  private:
@@ -92,10 +92,11 @@ class Outbox : public ObjectSink {
   void StoreAll();
   bool StoreQueued();  // whether anything was stored
   std::shared_ptr<const Outgoing> Begin();
-  // Takes it out if that is `done` with.
+  // Removes the current object from the queue if it is `done`.
   void End(bool done);
   void TellRefused(const Outgoing& object, const Error& error);
-  // Those beyond `most` of their kind, but what is being stored. With mutex_ held.
+  // Takes out the oldest objects of a kind beyond `most`, except the one that is being stored. The
+  // caller holds mutex_.
   void TakeOldest(bool captures, size_t most, Objects& dropped);
   void Drop(const Objects& dropped, std::string_view why);
   void DoWhatIsDue();

@@ -10,19 +10,19 @@
 
 namespace firetower::daemon {
 
-// Of what is tried again until it succeeds: which refusals are worth a line of the log. The first
-// of a row, one of another kind, and one every kEveryNs. Belongs to one thread.
+// Chooses which refusals of a retried operation are logged: the first of a series, one of another
+// kind, and one every kEveryNs. Belongs to one thread.
 class RefusalLog {
  public:
-  // Seldom enough for a store that is away over a week-end.
+  // Ten minutes: the log stays short even if a store is away over a weekend.
   static constexpr int64_t kEveryNs = 600 * kNsPerSecond;
 
   explicit RefusalLog(const Clock& clock) : clock_(clock) {}
 
-  // How many refusals a line would be about, this one and those since the last line; none where
-  // there is to be no line.
+  // Returns the number of refusals since the last log line, including this one; nothing if this one
+  // is not to be logged.
   std::optional<uint64_t> OnRefused(const Error& error);
-  // How many refusals there were in the row that is over; none where there was no row.
+  // Returns the number of refusals in the series that has ended; nothing if there was none.
   std::optional<uint64_t> OnTaken();
 
  private:

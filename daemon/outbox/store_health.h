@@ -12,19 +12,19 @@
 
 namespace firetower::daemon {
 
-// What came of an operation lately: monotonic times, and of the last one why it failed.
+// The last results of an operation: monotonic times, and the error of the last try.
 struct LastTries {
   std::optional<int64_t> succeeded_ns;
   std::optional<int64_t> failed_ns;
   std::optional<Error> error;  // unset: the last one succeeded, or there was none
 };
 
-// Remembers how the last operations on the store ended, for who asks how it stands, and hands what
-// it hears on. Any thread.
+// Remembers how the last operations on the store ended, for health checks, and forwards each to the
+// next observer. Any thread.
 class StoreHealth : public StoreObserver {
  public:
   explicit StoreHealth(const Clock& clock) : clock_(clock) {}
-  // Once, before anything is stored. The observer outlives this.
+  // Must be called once, before anything is stored. The observer must outlive this.
   void HandOnTo(StoreObserver& next) { next_ = &next; }
 
   void OnStoreOperation(std::string_view operation, const Status& result,

@@ -26,13 +26,13 @@ struct StoreSideOptions {
   std::string url;  // as OpenStore takes it
   std::string cluster;
   std::string node;
-  // Of a folder of this machine.
+  // For a store that is a folder of this machine.
   store::RetentionPolicy retention;
-  // Of every other store.
+  // For every other store.
   std::string spool_folder;  // absolute
   uint64_t spool_bytes = 0;
-  // Where this node's profiles were kept before that store; absolute, empty: nowhere. The same
-  // retention ends what is left there, but for its bound of bytes.
+  // The folder in which this node kept its profiles before it used that store; absolute, empty:
+  // none. Its contents are deleted by the same retention, but without a bound in bytes.
   std::string former_folder;
   int64_t spread_ns = 0;                 // uploads of a window begin within that time of its end
   int64_t finish_ns = 8 * kNsPerSecond;  // for what is left to upload at the end
@@ -40,33 +40,33 @@ struct StoreSideOptions {
   bool serve_others = false;
 };
 
-// The way of finished objects to where they are kept, and what readers on this node ask:
+// The way of finished objects to their store, and the profiles that readers on this node can query:
 //
-//   exporter ──► outbox ──► folder, held to its retention
+//   exporter ──► outbox ──► folder, with retention
 //                  └──────► spool ──► upload ──► any other store
 //                             └──► roll-ups ──► spool
-//          former folder, until all that is in it is too old
+//          former folder, until all of it is too old
 //
-// Of a store that is not this machine's own nothing is deleted: others write to it too.
+// Deletes nothing in a store that is not this machine's own: other nodes write to it too.
 class StoreSide {
  public:
-  // What OpenStore and Spool::Open say. The clock outlives this.
+  // Fails as OpenStore and Spool::Open do. The clock must outlive this.
   static Result<std::unique_ptr<StoreSide>> Open(const StoreSideOptions& options,
                                                  const Clock& clock);
   ~StoreSide() { Finish(); }
 
-  // Once, before Start. The observer outlives this.
+  // Must be called once, before Start. The observer must outlive this.
   ObjectSink& Connect(StoreObserver& observer);
   void Start();
-  // Waits until what was sent is stored, or spooled and as far as there is time uploaded.
+  // Waits until all objects are stored, or spooled and, as far as time allows, uploaded.
   void Finish();
 
-  // For readers on this node.
+  // The store that readers on this node query.
   const store::ServedStore& readable() const { return *readable_; }
-  // The store, where it is a folder of this machine; else null.
+  // Returns the store if it is a folder of this machine; else null.
   store::ObjectStore* folder() { return spool_ ? nullptr : store_.get(); }
   std::string Describe() const { return store_->Describe(); }
-  // Whether the store can be reached and listed, within that time.
+  // Tells whether the store can be reached and listed within that time.
   Status Check(int64_t timeout_ns) const;
   // Any thread, after Connect.
   uint64_t dropped_samples() const { return outbox_->dropped_samples(); }
@@ -79,12 +79,12 @@ class StoreSide {
   StoreSide(StoreSideOptions options, const Clock& clock, std::unique_ptr<store::ObjectStore> store)
       : options_(std::move(options)), clock_(clock), store_(std::move(store)) {}
 
-  // Of a folder: what an earlier configuration spooled for another store was accepted, and is not
-  // to be forgotten.
+  // For a folder: opens the spool that an earlier configuration left for another store. Its objects
+  // were accepted and must not be lost.
   void OpenLeftSpool();
   void MoveLeft();
-  // Of any other store: what an earlier configuration kept on this node is nobody's else, and ends
-  // as it would have there.
+  // For any other store: opens the folder of an earlier configuration. Only this node knows it, so
+  // this node applies its retention.
   void OpenFormer();
   void SweepFormer();
 
@@ -92,7 +92,7 @@ class StoreSide {
   const Clock& clock_;
   const std::unique_ptr<store::ObjectStore> store_;
   StoreHealth health_{clock_};
-  // Set together: the store is not a folder of this machine.
+  // Both are set if the store is not a folder of this machine.
   std::unique_ptr<store::Spool> spool_;
   std::unique_ptr<store::SpooledStore> spooled_;
   std::unique_ptr<store::Spool> left_;  // of another store; null: there is nothing in it

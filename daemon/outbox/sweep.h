@@ -8,15 +8,15 @@
 
 namespace firetower::daemon {
 
-// Holds a store to its retention: for one that nobody else writes to. One thread.
+// Applies retention to a store that only this node writes to. Belongs to one thread.
 class Sweep {
  public:
-  // What is referred to outlives this.
+  // All references must outlive this.
   Sweep(store::ObjectStore& store, StoreObserver& observer, const Clock& clock,
         const store::RetentionPolicy& policy)
       : store_(store), observer_(observer), clock_(clock), policy_(policy) {}
 
-  // What fails is logged, and tried again with the next one.
+  // Deletes old objects. A failure is logged, and the next run tries again.
   void Run();
 
  private:

@@ -25,7 +25,8 @@ struct PipelineOptions {
   Unwinder::Options unwind;
 };
 
-// What the resolve thread counts, as of its last second; refused are losses since the start.
+// The resolve thread's counters, updated once a second. The counts of refused entries are losses
+// since the start.
 struct PipelineFigures {
   uint64_t unwind_tables = 0;
   uint64_t unwind_table_bytes = 0;
@@ -38,13 +39,13 @@ struct PipelineFigures {
   uint64_t refused_spaces = 0;
 };
 
-// A task of a container was killed for memory at that moment of the monotonic clock.
+// The kernel killed a task of a container for memory, at that moment of the monotonic clock.
 struct OomKill {
   std::shared_ptr<const Container> container;
   int64_t time_ns = 0;
 };
 
-// Where symbols are asked for; called on the resolve thread, returns at once.
+// Receiver of requests for symbols. Called on the resolve thread; returns at once.
 class SymbolRequests {
  public:
   virtual ~SymbolRequests() = default;
@@ -52,11 +53,11 @@ class SymbolRequests {
                     const ProcessMapping& mapping) = 0;
 };
 
-// The `resolve` thread: takes rounds from capture, hands slices on. Slices end at multiples of
-// their length on the wall clock, and so do windows; with each window the kernel side's epoch
-// turns, and earlier where the stacks of a window need more room than there is.
+// The `resolve` thread: takes rounds from capture and passes slices on. Slices and windows end at
+// multiples of their lengths on the wall clock. The kernel side's epoch changes with each window,
+// and earlier if the stacks of a window need more room than there is.
 //
-// When the reader is behind, the open slice simply grows: nothing is dropped here.
+// If the export thread is late, the open slice grows: nothing is dropped here.
 class Pipeline : public SliceSource {
  public:
   static constexpr size_t kSlicesInFlight = 16;
@@ -69,12 +70,12 @@ class Pipeline : public SliceSource {
 
   // `capture` must outlive the thread.
   void Start(Capture& capture);
-  // To be called when a round is ready.
+  // Must be called when a round is ready.
   void Notify() { thread_.Notify(); }
-  // Taken over before the next round.
+  // Sets the selection, which takes effect before the next round.
   void SetSelection(std::shared_ptr<const Selection> selection);
-  // Waits until capture's last round is through and the last slice, which ends its window, is
-  // handed on. Capture must have been told to stop.
+  // Waits until capture's last round is processed and the last slice, which ends its window, is
+  // passed on. Capture must have been told to stop.
   void Finish();
 
   std::unique_ptr<Slice> TryPop() override;
@@ -82,10 +83,10 @@ class Pipeline : public SliceSource {
   bool finished() const override { return finished_.load(std::memory_order_acquire); }
   PipelineFigures figures();
   using Containers = std::vector<std::shared_ptr<const Container>>;
-  // Those that exist or went within a minute, as of the last second, in the order of their paths.
-  // Nullptr until the first second is over. Any thread.
+  // Returns the containers that exist or ended within the last minute, sorted by path, as of the
+  // last second; nullptr before the first second. Any thread.
   std::shared_ptr<const Containers> containers() const { return containers_.Get(); }
-  // Since the last call, kMaxOomKills of them. Any thread.
+  // Returns the kills since the last call, at most kMaxOomKills. Any thread.
   std::vector<OomKill> TakeOomKills();
 
  private:
@@ -95,11 +96,11 @@ class Pipeline : public SliceSource {
   bool TakeRounds();
   void TakeTables();
   void TakeSelection();
-  // Opens the slice that holds the present; returns its end on the monotonic clock.
+  // Opens the slice of the current time. Returns its end on the monotonic clock.
   int64_t OpenSlice();
   void CloseSlice(int64_t end_wall_ns, bool ends_window);
   int64_t EndSlice();
-  // Every stack is sent anew from here on.
+  // Starts a new epoch: from here on the kernel side sends every stack again.
   void TurnEpoch();
   void EndSliceIfDue();
   void TellFigures();
@@ -120,10 +121,10 @@ class Pipeline : public SliceSource {
   SpscQueue<std::unique_ptr<Slice>> full_;
   SpscQueue<std::unique_ptr<Slice>> free_;
   std::atomic<bool> finished_{false};
-  // Handed over by the control thread, a few times an hour: a lock is simplest.
+  // The control thread sets it a few times an hour, so a lock is simplest.
   std::mutex selection_mutex_;
   std::shared_ptr<const Selection> next_selection_;
-  // Handed to the control thread, once a second.
+  // The control thread reads them once a second.
   std::mutex figures_mutex_;
   PipelineFigures figures_;
   std::vector<OomKill> oom_kills_;

@@ -60,7 +60,7 @@ void Resolver::GateAll() {
     if (node.removed_ns != 0) return;
     peers_.SetGate(node.id, DecisionOf(node), node.container->InContainer(), false);
   });
-  // What the kernel side was told of a thread was by its container's last filter.
+  // The kernel side's verdicts on threads come from the container's earlier filter.
   if (std::exchange(tasks_stale_, false)) DecideTasksAnew();
 }
 

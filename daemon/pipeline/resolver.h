@@ -28,11 +28,12 @@ struct LabelChoice {
   bool cpu = false;
 };
 
-// Rounds in, slices out: applies the kernel's stream to the tables in time order, attributes each
-// sample to its container and turns addresses into (module, offset). Owned by the resolve thread.
+// Turns rounds into slices: applies the kernel's stream to the tables in time order, attributes
+// each sample to its container and converts addresses into (module, offset). Owned by the resolve
+// thread.
 //
-// A sample of a cgroup nobody told of is kept, resolved, for kPendingNs while the tree is read
-// again; then it counts as unknown. At most kMaxPending wait.
+// A sample of an unknown cgroup is kept, resolved, for kPendingNs, while the tree is read again;
+// then it counts as unknown. At most kMaxPending samples wait.
 class Resolver {
  public:
   static constexpr int64_t kPendingNs = 30 * kNsPerSecond;
@@ -47,18 +48,19 @@ class Resolver {
   // the first that belongs to the next one: take the builder's slice, set the next end, and call it
   // again with the same round. Nothing: the round is through.
   std::optional<int64_t> Process(const Round& round);
-  // Samples from then on (monotonic) go to the next slice.
+  // Samples from this time on (monotonic) go to the next slice.
   void SetSliceEnd(int64_t time_ns) { slice_end_ns_ = time_ns; }
-  // An unwind table that was asked for, or that there is none.
+  // Takes the answer to a request for an unwind table.
   void TakeTable(LoadedTable table);
-  // Retries pending samples; call about once a second. `last`: nothing can wait any longer.
+  // Retries pending samples. Must be called about once a second. `last`: no sample may wait any
+  // longer.
   void Tick(bool last = false);
 
   SliceBuilder& builder() { return builder_; }
   const StackStore& stacks() const { return stacks_; }
   size_t pending() const { return pending_.size(); }
   uint64_t not_selected() const { return not_selected_; }
-  // Records of rounds that made no sense.
+  // The number of invalid records in rounds.
   uint64_t bad_records() const { return bad_records_; }
 
  private:
@@ -92,12 +94,12 @@ class Resolver {
   // Takes the samples before that time. False: the next one belongs to the next slice.
   bool TakeSamples(const Round& round, int64_t before_ns);
   void OnSample(const ft_sample& sample, const Round& round);
-  // Whether a sample of a container with that decision counts; where not, it is counted so.
+  // Tells whether a container with that decision wants the sample, and counts the sample if not.
   bool Wants(const Decision& decision, const ft_sample& sample);
   bool Wants(const Decision& decision, const Pending& pending);
-  // What a filter will want to know once the container is known.
+  // Returns the facts that a filter needs once the container is known.
   TaskFacts FactsOf(const ft_sample& sample);
-  // A sample whose walk the kernel side left to us.
+  // Handles a cold sample, whose walk the kernel side has left to us.
   void OnCold(const ft_sample& sample, const StackStore::Body& body, const Round& round);
   void TakeFinished();
   void OnCgroup(const CgroupEvent& event, std::string_view path);
@@ -106,7 +108,7 @@ class Resolver {
   const Decision& DecisionOf(const CgroupNode& node);
   void GateAll();
   void DecideTasksAnew();
-  // Resolves into frames_; returns how the stack ended.
+  // Resolves a stack into frames_. Returns its stop reason.
   uint8_t Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
                   StackParts parts);
   uint8_t ResolveUserPart(std::span<const uint64_t> addresses, uint8_t stop,

@@ -15,16 +15,16 @@
 
 namespace firetower::daemon {
 
-// Why a stack is not whole, beyond what the kernel side knows (enum ft_stop).
+// Reasons for incomplete stacks beyond those of the kernel side (enum ft_stop).
 inline constexpr uint8_t kStopNoMapping = FT_STOP_COUNT;      // a caller outside of all code
 inline constexpr uint8_t kStopStackLost = FT_STOP_COUNT + 1;  // its body never came
 inline constexpr uint8_t kStopCount = FT_STOP_COUNT + 2;
 
-// "page", "frame_pointer", …; empty for a complete stack.
+// Returns "page", "frame_pointer", …; empty for a complete stack.
 std::string_view StopReason(uint8_t stop);
 
-// One frame, normalized: where in which module. Callers' addresses are one byte before the return
-// address, so that they lie in the call.
+// One normalized frame: a module and an offset in it. A caller's address is one byte before the
+// return address, so that it lies in the call.
 struct Frame {
   uint32_t module = ModuleRegistry::kUnknown;
   uint32_t pid = 0;     // kJit only: whose memory it is
@@ -33,7 +33,7 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-// Who ran, as far as samples carry it.
+// The task that ran, as far as samples identify it.
 struct TaskLabel {
   Comm comm{};
   Comm thread{};
@@ -42,10 +42,10 @@ struct TaskLabel {
   bool operator==(const TaskLabel&) const = default;
 };
 
-// What was sampled in a few seconds of one window, normalized and added up: the unit that goes from
-// the resolve thread to the export thread. Recycled, so that its memory is allocated once.
+// The samples of a few seconds of one window, normalized and added up: the unit that the resolve
+// thread passes to the export thread. Slices are recycled, so that their memory is allocated once.
 struct Slice {
-  // The most that `timed` holds: 16 MB, or 5 s of 2,000 CPUs at 100 Hz.
+  // The most entries of `timed`: 16 MB, or 5 s of 2,000 CPUs at 100 Hz.
   static constexpr size_t kMaxTimed = 1 << 20;
 
   struct Stack {
@@ -91,7 +91,7 @@ struct Slice {
   uint64_t untimed = 0;      // samples that are in no capture, for want of room there
   std::vector<TaskLabel> labels;
   std::vector<ContainerEntry> containers;
-  // What ids stand for since the last slice: ids that are new, and ids that stand for another file.
+  // The modules of ids that are new since the last slice, or that now mean another file.
   std::vector<NumberedModule> modules;
   // Containers whose root cgroup was removed during the slice.
   std::vector<std::shared_ptr<const Container>> gone;
@@ -102,15 +102,15 @@ struct Slice {
   void Clear();
 };
 
-// Where finished slices wait; one thread reads.
+// Queue of finished slices for one reader.
 class SliceSource {
  public:
   virtual ~SliceSource() = default;
-  // Nullptr while none waits.
+  // Returns nullptr when no slice is ready.
   virtual std::unique_ptr<Slice> TryPop() = 0;
   // Gives a slice's memory back.
   virtual void Recycle(std::unique_ptr<Slice> slice) = 0;
-  // True: after those that wait now no slice comes any more.
+  // Returns true if no further slice will come after those that are ready now.
   virtual bool finished() const = 0;
 };
 

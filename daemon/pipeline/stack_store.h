@@ -11,20 +11,21 @@
 
 namespace firetower::daemon {
 
-// The stack bodies of two epochs, by hash. The kernel side sends a body once an epoch; samples name
-// it from then on. A turn of the epoch drops the bodies of the one before the last.
+// The stack bodies of two epochs, by hash. The kernel side sends a body once per epoch; later
+// samples refer to it by its hash. A new epoch drops the bodies of the one before the last.
 //
-// Bounded by its words and bodies a generation: what is beyond them is counted and its stack lost
-// until the epoch turns. So the epoch has to turn when WantsTurn() says so, half-way: the other
-// half is for what is in flight by then.
+// Bounded by words and bodies per generation. Beyond a bound, stacks are counted as lost until the
+// next epoch. Therefore the epoch must change when WantsTurn() returns true, at half the bound: the
+// other half is for the bodies that are still in flight.
 class StackStore {
  public:
   static constexpr size_t kMaxWords = 2u << 20;  // 16 MiB a generation
   static constexpr size_t kLeastWords = kMaxWords / 4;
-  // Half of it holds what waits in eight rounds and their ring, all of it bodies (128 KiB a CPU).
+  // Half of it holds all that can wait in eight rounds and their ring, if all of it is bodies (128
+  // KiB per CPU).
   static constexpr size_t kWordsPerCpu = 256u << 10;
-  // Entries weigh about 50 bytes: as much as the words when stacks are 16 deep, and a bound for
-  // storms of processes that live for one sample.
+  // An entry takes about 50 bytes: as much as its words when stacks are 16 deep. The bound matters
+  // when many processes live for one sample only.
   static constexpr size_t kWordsPerBody = 16;
 
   struct Body {
@@ -47,15 +48,15 @@ class StackStore {
       : max_words_(max_words), max_bodies_(max_words / kWordsPerBody) {}
   static size_t WordsFor(size_t cpus);
 
-  // Takes the bodies of a round.
+  // Adds the bodies of a round.
   void Add(const Round& round);
-  // Nullptr if the body is not here: it was lost, or its epoch is over.
+  // Returns nullptr if the body is missing: it was lost, or its epoch is over.
   Body* Find(uint64_t hash);
   std::span<const uint64_t> Addresses(const Body& body) const;
 
-  // True once the bodies of `epoch` fill half a generation; false while there are none of it yet.
+  // Returns true when the bodies of `epoch` fill half a generation; false while there are none.
   bool WantsTurn(uint32_t epoch) const;
-  // Of the newest bodies.
+  // The epoch of the newest bodies.
   uint32_t epoch() const { return generations_[newest_].epoch; }
   size_t max_words() const { return max_words_; }
   size_t max_bodies() const { return max_bodies_; }
@@ -69,7 +70,7 @@ class StackStore {
     FlatMap<Body> bodies;
   };
 
-  // Nullptr for an epoch that is over.
+  // Returns nullptr for an epoch that is over.
   Generation* GenerationOf(uint32_t epoch);
 
   size_t max_words_;

@@ -16,11 +16,11 @@
 
 namespace firetower::daemon {
 
-// Decides which threads of a container with a filter are sampled, when a first sample of each has
-// come, and tells the kernel side, which asks no more. A change of its name or a new program makes
-// a thread undecided again. Owned by the resolve thread.
+// Decides which threads of a container with a filter are sampled. The first sample of a thread
+// leads to a verdict, which is sent to the kernel side. A new name or a new program makes a thread
+// undecided again. Owned by the resolve thread.
 //
-// Bounded by kMaxTasks and kMaxImages: beyond them all are decided anew.
+// Bounded by kMaxTasks and kMaxImages: beyond them all verdicts are forgotten and made again.
 class TaskGate {
  public:
   static constexpr size_t kMaxTasks = 65536;
@@ -28,16 +28,17 @@ class TaskGate {
 
   TaskGate(ProcessTable& processes, ResolverPeers& peers) : processes_(processes), peers_(peers) {}
 
-  // Other filters may hold now; the kernel side was told of the version.
+  // Forgets all verdicts, because filters may have changed. The kernel side knows the version
+  // already.
   void SetVersion(uint32_t version);
-  // Whether a sample counts. `identity`: ft_identity() of its process's image; unset: not known,
-  // and then the kernel side is told nothing.
+  // Tells whether a sample counts. `identity` is ft_identity() of its process's image; if unset,
+  // the image is unknown and no verdict is sent to the kernel side.
   bool Wants(const std::shared_ptr<const TaskFilter>& filter, const ft_sample& sample,
              std::optional<uint32_t> identity);
-  // What a filter looks at, as it is now; for a sample that has to wait for its container.
+  // Returns the current facts that a filter needs, for a sample that has to wait for its container.
   TaskFacts FactsOf(uint32_t tgid, uint32_t tid, std::optional<uint32_t> identity,
                     bool reads_process);
-  // After the process table took it over.
+  // Must be called after the process table has applied the event.
   void Apply(const SidebandEvent& event);
 
  private:
@@ -47,7 +48,7 @@ class TaskGate {
     uint32_t identity = 0;
     uint64_t match = 0;
   };
-  // What stays as it is while a process runs one program.
+  // Facts that stay the same while a process runs one program.
   struct Image {
     uint32_t identity = 0;
     std::optional<std::string> executable;

@@ -14,7 +14,8 @@
 
 namespace firetower::daemon {
 
-// What a sample is attributed to: a container, a pod's own cgroup, a systemd unit or the host.
+// The unit that a sample is attributed to: a container, a pod's own cgroup, a systemd unit or the
+// host.
 struct Container {
   k8s::ContainerPath path;
   k8s::PathLabels labels;
@@ -30,33 +31,33 @@ struct CgroupNode {
   int64_t removed_ns = 0;  // 0: exists
 };
 
-// The cgroups of the chosen hierarchy by id: read once from the mounted tree, then told by the
-// kernel. Owned by the resolve thread. Bounded by kMaxNodes; a removed cgroup is kept for a minute
-// because samples of its last moments are still on their way.
+// The cgroups of the chosen hierarchy by id: read once from the mounted tree, then updated by the
+// kernel's events. Owned by the resolve thread. Bounded by kMaxNodes. A removed cgroup is kept for
+// a minute, because its last samples may still arrive.
 class CgroupTree {
  public:
   static constexpr size_t kMaxNodes = 65536;
   static constexpr int64_t kKeepRemovedNs = 60'000'000'000;
 
-  // `mount`: where the hierarchy is seen, e.g. /sys/fs/cgroup/memory.
+  // `mount` is the path of the hierarchy, for example /sys/fs/cgroup/memory.
   explicit CgroupTree(std::string mount) : mount_(std::move(mount)) {}
 
-  // Reads the mounted tree; ids are the folders' inode numbers (kernfs, 64-bit kernels).
-  // kExhausted if it has more than kMaxNodes cgroups: the rest stays unknown.
+  // Reads the mounted tree; ids are the folders' inode numbers (kernfs, 64-bit kernels). kExhausted
+  // if it has more than kMaxNodes cgroups: the others stay unknown.
   Status Scan();
   void Add(uint64_t id, std::string_view path);
   void Rename(uint64_t id, std::string_view path) { Add(id, path); }
   void Remove(uint64_t id, int64_t now_ns);
-  // Ids whose folder is not there any more though nobody said so: one look at each.
+  // Returns the ids whose folder is gone although no event said so. Costs one look-up for each.
   std::vector<uint64_t> Missing() const;
-  // Drops what was removed for long enough. Returns the ids.
+  // Drops cgroups that were removed long enough ago. Returns their ids.
   std::vector<uint64_t> Sweep(int64_t now_ns);
 
   const CgroupNode* Find(uint64_t id) const;
   size_t size() const { return nodes_.size(); }
-  // Changes when a cgroup comes, goes for good, or becomes another container's.
+  // Changes when a cgroup is added, is dropped, or gets another container.
   uint64_t version() const { return version_; }
-  // Cgroups that found no room.
+  // The number of cgroups that found no room.
   uint64_t refused() const { return refused_; }
 
   template <typename Visit>

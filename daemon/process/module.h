@@ -25,7 +25,7 @@ enum class ModuleKind : uint8_t {
   kJit,  // memory that a program wrote code to: named, if at all, by a perf-map
 };
 
-// Says why the symbols of a module's file were not read.
+// The reason why the symbols of a module's file were not read.
 enum class Unread : uint8_t {
   kNot,       // they were, or nobody tried yet
   kGone,      // its process ended, or maps it no more
@@ -34,12 +34,13 @@ enum class Unread : uint8_t {
   kNotElf,    // no ELF image, or a damaged one
 };
 
-// Code that addresses point into. Identity never changes; shared by every process that maps it and
-// by every thread.
+// Code that addresses point into. Its identity never changes. Shared by every process that maps it
+// and by all threads.
 //
-// Files with one build id have the same code and unwind table, but each has names of its own, or
-// none (FileStamp). So each is a module, all with that build id; mappings have the first one's id,
-// for the unwind table, and frames the id of their own file (ModuleRegistry::OfFile).
+// Files with one build id have the same code and unwind table, but may have different names, or
+// none (FileStamp). So each such file is a module of its own with the same build id. Mappings have
+// the id of the first one, for the unwind table; frames have the id of their own file
+// (ModuleRegistry::OfFile).
 struct Module {
   ModuleKind kind = ModuleKind::kUnknown;
   std::string path;       // as its process sees it
@@ -47,21 +48,21 @@ struct Module {
   std::string cache_key;  // names it in the registry, and its symbols until SymbolsKey is known
   uint64_t inode = 0;     // only without a build id
 
-  // Where the loader stands. Written by the resolve, symbols and export threads.
+  // The progress of reading its symbols. Written by the resolve, symbols and export threads.
   enum State : uint8_t { kWanted, kAsked, kLoaded, kFailed };
   mutable std::atomic<uint8_t> symbols{kWanted};
   mutable std::atomic<uint8_t> failures{0};
-  // How the last try to read its symbols ended. Written by the symbols thread.
+  // The result of the last try to read its symbols. Written by the symbols thread.
   mutable std::atomic<Unread> unread{Unread::kNot};
-  // How many functions the file names itself, by more than its build id covers; 0: none, or it was
-  // not read. And SymbolTable::NamesHash() of them. Written by the symbols and fetch threads, the
-  // hash first.
+  // The number of functions that the file names beyond those that its build id covers (0: none, or
+  // not read yet), and SymbolTable::NamesHash() of them. Written by the symbols and fetch threads,
+  // the hash first.
   mutable std::atomic<uint32_t> own_names{0};
   mutable std::atomic<uint64_t> names_hash{0};
 
-  // Where a stack last showed the file: `pid << 32 | parent`, 0 while none did, and that process's
-  // mapping. Written by the resolve thread. The three may be of two processes: who opens the file
-  // by them verifies that it is this one.
+  // The process whose stack showed the file last: `pid << 32 | parent` (0: none yet), and that
+  // process's mapping. Written by the resolve thread. The three values may belong to two processes,
+  // so a thread that opens the file through them must verify it.
   mutable std::atomic<uint64_t> seen_in{0};
   mutable std::atomic<uint64_t> seen_start{0};
   mutable std::atomic<uint64_t> seen_end{0};
@@ -78,25 +79,26 @@ struct Module {
     seen_in.store(seen, std::memory_order_relaxed);
   }
 
-  // The kernel's word, else what the loader read from the file; "" while neither is known.
+  // Returns the kernel's build id, else the one that the loader read from the file; "" while
+  // neither is known.
   std::string_view BuildId() const {
     const std::string* found = found_build_id_.Get();
     return found != nullptr ? std::string_view(*found) : std::string_view(build_id);
   }
-  // From any thread; the first call counts.
+  // May be called from any thread; the first call wins.
   void SetFoundBuildId(std::string id) const { found_build_id_.Set(std::move(id)); }
 
-  // Names the symbols in the cache: files with equal symbols share them. Once the file was read,
-  // which the symbols thread does.
+  // Returns the cache key of the symbols: files with equal symbols share it. The symbols thread
+  // sets it after reading the file.
   const std::string& SymbolsKey() const {
     const std::string* key = symbols_key_.Get();
     return key != nullptr ? *key : cache_key;
   }
-  // False: the file had other symbols when it was read before.
+  // Returns false if the file had other symbols when it was read before.
   bool SetSymbolsKey(const std::string& key) const { return symbols_key_.Set(key) == key; }
 
-  // The file that the module is, where several have its build id; null while no process that maps
-  // it could be asked. Written by the resolve thread.
+  // Identifies the file when several files have its build id; null while no process that maps it
+  // could be asked. Written by the resolve thread.
   const FileStamp* stamp() const { return stamp_.Get(); }
   const FileStamp& SetStamp(const FileStamp& stamp) const { return stamp_.Set(stamp); }
 
@@ -113,19 +115,20 @@ struct NumberedModule {
   std::shared_ptr<const Module> module;
 };
 
-// What a mapping says of its file.
+// The properties of a file that a mapping shows.
 struct FileIdentity {
   std::string_view path;
   std::span<const uint8_t> build_id;
   uint64_t device = 0;
   uint64_t inode = 0;
-  // Found to be an ELF image. Else memory files (memfd, /dev/shm) without a build id are memory.
+  // True if it was found to be an ELF image. Other memory files (memfd, /dev/shm) without a build
+  // id count as memory.
   bool is_image = false;
 };
 
-// Every module in use, by a dense id. Owned by the resolve thread; modules themselves are shared.
-// Bounded by kMaxModules: files beyond it count as unknown code. The id of a file that nobody has
-// mapped for long enough, not even between two looks, goes to another file.
+// Registry of all modules in use, by dense ids. Owned by the resolve thread; the modules are
+// shared. Bounded by kMaxModules: further files count as unknown code. When a file has been
+// unmapped for long enough, its id is given to another file.
 class ModuleRegistry {
  public:
   static constexpr uint32_t kUnknown = 0;
@@ -135,23 +138,23 @@ class ModuleRegistry {
   static constexpr size_t kMaxModules = 16384;
   static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 
-  // `forget_after_ns` must be longer than anything that holds frames by id lives: a window.
+  // `forget_after_ns` must be longer than the life of anything that holds frames by id: a window.
   explicit ModuleRegistry(int64_t forget_after_ns = kForgetAfterNs);
 
   uint32_t Intern(const FileIdentity& file);
   // Returns the module of a file that is mapped as `module` from `path`: `module` itself for the
-  // first file with its build id, or where the build id is not known, else one of that file's own.
+  // first file with its build id or without a build id, else that file's own module.
   uint32_t OfFile(uint32_t module, const FileStamp& stamp, std::string_view path);
-  // The same where nobody can say which file it is, since its process has gone: the only file with
-  // the build id, else the only one at a path with that hash, else code that has no names.
+  // Returns the module when the process is gone, so that the file cannot be identified: the only
+  // file with the build id, else the only one at a path with that hash, else code without names.
   uint32_t OfUnseenFile(uint32_t module, uint32_t path_hash);
   const std::shared_ptr<const Module>& Get(uint32_t id) const { return modules_[id]; }
-  // Ids are below this.
+  // All ids are below this.
   size_t size() const { return modules_.size(); }
-  // Appends what was interned since the last call, with its id.
+  // Appends the modules that were interned since the last call, with their ids.
   void TakeNew(std::vector<NumberedModule>& to);
-  // Call about once a minute with what is mapped, by id. Returns the ids that stand for nothing any
-  // more; Intern gives them out again.
+  // Must be called about once a minute with the mapped modules by id. Returns the ids that were
+  // freed; Intern may use them again.
   std::vector<uint32_t> Forget(const std::vector<bool>& mapped, int64_t now_ns);
   uint64_t refused() const { return refused_; }
 
@@ -168,7 +171,7 @@ class ModuleRegistry {
   std::vector<uint32_t> free_;
   std::vector<uint32_t> new_;
   std::unordered_map<std::string, uint32_t> ids_;
-  // Of a module with a build id the further files with it.
+  // For a module with a build id: the further files with that build id.
   std::unordered_map<uint32_t, std::vector<uint32_t>> others_;
   std::string key_;  // scratch
   uint64_t refused_ = 0;

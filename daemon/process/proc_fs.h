@@ -24,33 +24,33 @@ struct MapsLine {
   bool executable = false;
 };
 
-// What /proc/<pid>/stat says of a process (proc_pid_stat(5)).
+// The fields of /proc/<pid>/stat that are used (proc_pid_stat(5)).
 struct ProcessStat {
   std::string comm;  // at most 15 bytes, more of a kernel thread
   uint32_t parent = 0;
   uint32_t threads = 0;
 };
 
-// File behind a mapping, by /proc/<pid>/map_files: also one that was deleted or replaced.
+// The file behind a mapping, from /proc/<pid>/map_files. It may have been deleted or replaced.
 struct MappedFile {
   FileStamp stamp;
   std::string path;  // as its process sees it, without " (deleted)"; empty if that is not told
 };
 
-// nullopt where the text makes no sense. The command may hold anything, parentheses too.
+// Returns nullopt for invalid text. The command may hold any character, even parentheses.
 std::optional<ProcessStat> ParseStat(std::string_view text);
 
-// A mapped file's path less the " (deleted)" that the kernel puts behind one that was unlinked.
+// Removes the " (deleted)" that the kernel appends to the path of an unlinked file.
 std::string_view WithoutDeleted(std::string_view path);
 
-// Executable mappings of a maps file. Lines that make no sense are left out: another process's
-// path may hold anything.
+// Returns the executable mappings of a maps file. Skips invalid lines, because the path of another
+// process may hold anything.
 std::vector<MapsLine> ParseMaps(std::string_view text);
-// The same of all mappings.
+// Returns all mappings in the same way.
 std::vector<MapsLine> ParseAllMaps(std::string_view text);
 
-// /proc, or a copy of its shape under another root. Every read may fail because the process is
-// gone: callers treat that as an expected loss.
+// Reads /proc, or a copy of its structure under another root. Every read may fail because the
+// process is gone: callers treat that as an expected loss.
 class ProcFs {
  public:
   static constexpr size_t kMaxCommandLine = 64 << 10;
@@ -61,18 +61,19 @@ class ProcFs {
   std::vector<uint32_t> Pids() const;
   Result<std::vector<MapsLine>> Maps(uint32_t pid) const;
   Result<std::vector<MapsLine>> AllMaps(uint32_t pid) const;
-  // Fills `out` with the process's memory at `address`, if its pages are present: a page that is
-  // not may have to be fetched, by a server or by the process itself (userfaultfd(2)).
+  // Fills `out` with the process's memory at `address` if its pages are present. A missing page
+  // would have to be fetched, by a server or by the process itself (userfaultfd(2)).
   Status ReadPresentMemory(uint32_t pid, uint64_t address, std::span<std::byte> out) const;
-  // Of exactly that range; kNotFound for another or anonymous memory.
+  // Returns the file that is mapped at exactly that range; kNotFound for another range or anonymous
+  // memory.
   Result<MappedFile> FindMapped(uint32_t pid, uint64_t start, uint64_t end) const;
-  // One read: /proc of a node with a thousand processes is read at each start.
+  // Costs one read, because at each start /proc of a node with a thousand processes is read.
   Result<ProcessStat> Stat(uint32_t pid) const;
-  // Without the newline, at most 15 bytes.
+  // Returns the name without the newline, at most 15 bytes.
   Result<std::string> ThreadComm(uint32_t pid, uint32_t tid) const;
-  // The executable's path as the process itself sees it, without " (deleted)".
+  // Returns the executable's path as the process itself sees it, without " (deleted)".
   Result<std::string> Executable(uint32_t pid) const;
-  // The arguments with spaces between them, at most kMaxCommandLine bytes; empty for a kernel
+  // Returns the arguments separated by spaces, at most kMaxCommandLine bytes; empty for a kernel
   // thread.
   Result<std::string> CommandLine(uint32_t pid) const;
 

@@ -172,7 +172,7 @@ void ProcessTable::ReadProcess(Process& process) {
   process.threads = static_cast<int32_t>(std::max(stat->threads, 1u));
   process.parent = stat->parent;
   process.from_proc = true;
-  process.thread_comms.clear();  // As old as the rest; they are read when they are asked for.
+  process.thread_comms.clear();  // They are as old as the rest, and are read again when needed.
   ReadMappings(process);
 }
 

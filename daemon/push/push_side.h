@@ -22,23 +22,24 @@ struct PushOptions {
   int64_t window_ns = 60 * kNsPerSecond;
 };
 
-// Stands before the outbox: what is on its way to the store passes unchanged, and the bundles of
-// windows go to the servers too, each with a thread and a queue of its own. Captures do not: what
-// they hold is in windows already, and no server could tell.
+// Forwards objects to the outbox unchanged, and also sends the bundles of windows to the push
+// servers, each with its own thread and queue. Does not push captures: their samples are in windows
+// already, and a server could not tell them apart.
 class PushSide : public ObjectSink {
  public:
-  // For what is left to send at the end.
+  // The time to send what is left at the end.
   static constexpr int64_t kFinishNs = 5 * kNsPerSecond;
 
-  // What ParsePushTarget and CurlTransport::Create say. The registry and the clock outlive this.
+  // Fails as ParsePushTarget and CurlTransport::Create do. The registry and the clock must outlive
+  // this.
   static Result<std::unique_ptr<PushSide>> Open(const PushOptions& options,
                                                 MetricsRegistry& registry, const Clock& clock);
   ~PushSide() override { Finish(); }
 
-  // Begins. `next` outlives this.
+  // Starts, and returns the sink that forwards to `next`, which must outlive this.
   ObjectSink& StandBefore(ObjectSink& next);
   void Send(Outgoing object) override;
-  // Sends what is left while there is time. Nothing is to be sent any more.
+  // Sends what is left while there is time. Nothing may be sent any more.
   void Finish();
 
  private:

@@ -25,37 +25,37 @@
 namespace firetower::daemon {
 
 struct PusherOptions {
-  // Of bundles that wait, with the one that is being sent.
+  // The bound of all waiting bundles, including the one that is being sent.
   size_t max_queue_bytes = 16 << 20;
-  // A request holds profiles until it is so large, and at least one.
+  // A request gets more profiles until it has this size, and at least one.
   size_t request_bytes = 2 << 20;
-  // What comes into an empty queue goes after a random part of this: the nodes of a cluster end
-  // their windows at the same moment.
+  // A bundle that enters an empty queue waits for a random part of this time, because all nodes of
+  // a cluster end their windows at the same moment.
   int64_t spread_ns = 0;
-  // After a failure the next try comes after a random part of a time that doubles between these,
-  // and not before the server wants it.
+  // After a failure the next try waits for a random part of a time that doubles between these two,
+  // and at least as long as the server demands.
   int64_t first_retry_ns = kNsPerSecond;
   int64_t last_retry_ns = 60 * kNsPerSecond;
 };
 
-// The `push` thread of one server: sends it the profiles of windows, the oldest first. What the
-// server cannot take now is tried again; what it refuses is not sent again, and if a request of
-// several profiles is refused for what it holds, each of them is sent by itself once. Beyond
-// max_queue_bytes the oldest windows are dropped. All of it is counted.
+// The `push` thread of one server: sends it the profiles of windows, the oldest first. Requests
+// that the server cannot take now are tried again; refused ones are not. If a request with several
+// profiles is refused because of its contents, each profile is sent alone once. Beyond
+// max_queue_bytes the oldest windows are dropped. All of this is counted.
 class Pusher {
  public:
-  // What is referred to outlives this.
+  // All references must outlive this.
   Pusher(PushTarget target, std::unique_ptr<PushProtocol> protocol,
          std::unique_ptr<net::HttpClient> transport, MetricsRegistry& registry, const Clock& clock,
          store::s3::Pause& pause, const PusherOptions& options);
   ~Pusher();
 
   void Start();
-  // A window's bundle (store/bundle.h). Never waits for the server. Any thread.
+  // Queues a window's bundle (store/bundle.h). Never waits for the server. Any thread.
   void Offer(std::shared_ptr<const std::string> bundle);
-  // Nothing is offered any more; what waits is sent without waiting in between.
+  // Ends the input. Waiting bundles are then sent without pauses.
   void RequestStop() { thread_.RequestStop(); }
-  // Waits for that until `until_ns` (monotonic), then breaks it off and drops what is left.
+  // Waits for the thread until `until_ns` (monotonic), then aborts it and drops the rest.
   void Finish(int64_t until_ns);
 
   const std::string& name() const { return target_.name; }
@@ -68,7 +68,7 @@ class Pusher {
     size_t looked = 0;   // of those before this one, the unreadable are counted
     int tries = 0;       // of the request that begins at `next`
   };
-  // A request, and which profiles of the bundle it holds.
+  // A request, with the profiles of the bundle that it holds.
   struct Request {
     std::string body;
     size_t end = 0;       // [Queued::next, end)
@@ -77,23 +77,23 @@ class Pusher {
 
   void Run(std::stop_token stop, WakeFd& wake);
   bool IsEmpty() const;
-  // Sends one request. How long to wait before the next one; 0: there is no need to.
+  // Sends one request. Returns the time to wait before the next one, or 0.
   int64_t SendNext();
   std::optional<Queued> Begin();
-  // Puts back what is left of it.
+  // Puts the rest of a bundle back into the queue.
   void End(Queued queued, size_t profiles_in_bundle);
   Request MakeRequest(Queued& queued, const store::BundleIndex& index);
   bool AddToRequest(const Queued& queued, const store::BundleEntry& entry, bool is_new);
   PushAnswer Send(const Request& request, int tries);
-  // Moves `queued` on, counts and logs. The time to wait.
+  // Advances `queued`, counts and logs. Returns the time to wait.
   int64_t Conclude(const PushAnswer& answer, const Request& request, Queued& queued);
-  // A request with so many profiles was taken, but for those that the answer rejects.
+  // Handles an accepted request with so many profiles, some of which the answer may reject.
   void ConcludeTaken(const PushAnswer& answer, size_t profiles);
   void Refused(size_t profiles, std::string_view why);
   void Succeeded();
   int64_t BackoffNs();
 
-  // The oldest beyond the bound. With mutex_ held.
+  // Takes out the oldest bundles beyond the bound. The caller holds mutex_.
   void TakeOldest(size_t most_bytes, std::vector<Queued>& dropped);
   void Drop(const std::vector<Queued>& dropped, std::string_view why);
   void Count(std::string_view result, size_t profiles);

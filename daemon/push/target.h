@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where profiles are pushed to, as docs/reference/push.md describes it.
+// The targets of pushes, as docs/reference/push.md describes them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace firetower::daemon {
 
 enum class PushKind : uint8_t { kPyroscope, kOtlp };
 
-// pyroscope+http://HOST:PORT/BASE?OPTION=VALUE&… or otlp+https://…, taken apart.
+// The parts of pyroscope+http://HOST:PORT/BASE?OPTION=VALUE&… or otlp+https://….
 struct PushTarget {
   PushKind kind = PushKind::kPyroscope;
   std::string name = {};        // as it was told, without its options: for people, and on /metrics
@@ -29,10 +29,11 @@ struct PushTarget {
 
 inline constexpr size_t kMaxPushTargets = 4;
 
-// kInvalid says what is wrong and what is allowed, and repeats nothing that may be a secret.
+// Parses a target. kInvalid says what is wrong and what is allowed. It never repeats a part that
+// may be a secret.
 Result<PushTarget> ParsePushTarget(std::string_view text);
-// Several of them, apart by commas or spaces, as ParsePushTarget takes each: none twice, and at
-// most kMaxPushTargets.
+// Splits a list of targets at commas and spaces. Each must be valid; duplicates and more than
+// kMaxPushTargets are errors.
 Result<std::vector<std::string>> SplitPushUrls(std::string_view list);
 
 }  // namespace firetower::daemon

@@ -7,12 +7,12 @@
 
 namespace firetower::daemon {
 
-// Compiles the unwind table of an ELF file or image. Empty if the file describes no code; an error
-// if it is no ELF file or cannot be read. Memory: the table, the file's sorted list of functions
-// and a window of its section.
+// Compiles the unwind table of an ELF file or image. Returns an empty table if the file describes
+// no code, and an error if it is not an ELF file or cannot be read. Memory: the table, the file's
+// sorted list of functions and a window of its section.
 Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source);
 
-// Of the vdso that every process of this kernel maps.
+// Compiles the table of the vdso that every process of this kernel maps.
 Result<PackedTable> LoadVdsoTable();
 
 }  // namespace firetower::daemon

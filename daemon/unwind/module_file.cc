@@ -28,8 +28,8 @@ bool SameInode(int fd, uint64_t inode) {
   return ::fstat(fd, &info) == 0 && info.st_ino == inode;
 }
 
-// What /proc/<pid>/maps shows at that range: the number that the kernel told when it was mapped,
-// also where overlayfs gives the opened file another one.
+// Compares with the line of /proc/<pid>/maps at that range. It shows the number that the kernel
+// reported at the time of the mapping, even if overlayfs gives the opened file another one.
 bool IsMapped(const std::string& proc_root, const MappedModule& mapped) {
   const Result<std::vector<MapsLine>> lines = ProcFs(proc_root).Maps(mapped.pid);
   return lines && std::ranges::any_of(*lines, [&](const MapsLine& line) {

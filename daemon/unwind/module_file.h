@@ -13,7 +13,7 @@
 
 namespace firetower::daemon {
 
-// A module and a process that has it mapped: enough to open its file from any thread.
+// A module and a process that maps it: enough to open its file from any thread.
 struct MappedModule {
   std::shared_ptr<const Module> module;
   uint32_t pid = 0;
@@ -23,7 +23,7 @@ struct MappedModule {
   bool maybe_gone = false;  // process and range were right a while ago, and may be another file's
 
   MappedModule() = default;
-  // Where a stack showed it last. The module must have been seen.
+  // Returns the module with the process whose stack showed it last. Some stack must have shown it.
   static MappedModule LastSeen(std::shared_ptr<const Module> module);
   MappedModule(std::shared_ptr<const Module> of, const Process& process,
                const ProcessMapping& mapping)
@@ -34,29 +34,28 @@ struct MappedModule {
         end(mapping.end) {}
 };
 
-// Opens a module's file where its process sees it: /proc/<pid>/map_files (deleted and replaced
-// files too), else its path inside the root of the process or of one of its parents. Its build id,
-// or without one its inode, must be the one that was mapped; for its names it must be that one of
-// the files with the build id, too (Module::stamp). A build id nobody knew yet is told to the
-// module. Errors: kNotFound when none of these opens or is the right file, kPermission if the
-// kernel refused one; kUnavailable if another file is mapped there by now: another process may show
-// it.
+// Opens a module's file as its process sees it: by /proc/<pid>/map_files (even if deleted or
+// replaced), else by its path inside the root of the process or of one of its parents. The build
+// id, or else the inode, must be the mapped one; for kNames it must also be the right one of the
+// files with that build id (Module::stamp). Tells the module a build id that was unknown before.
+// kNotFound: none of these opens or is the right file. kPermission: the kernel refused one.
+// kUnavailable: another file is mapped there by now, so another process may show the right one.
 enum class FileUse : uint8_t { kCode, kNames };
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
                                               const MappedModule& mapped,
                                               FileUse use = FileUse::kNames);
 
-// Whether `error` of OpenModuleFile says nothing of the file: process `pid` took it along, or maps
-// it no more. It may be had from the next process that maps it.
+// Tells whether `error` of OpenModuleFile says nothing about the file: process `pid` has ended, or
+// maps it no more. The next process that maps the file may show it.
 bool IsGone(const Error& error, const std::string& proc_root, uint32_t pid);
 
-// The files that a process or one of its parents sees, by path; no link leads out of their roots.
+// The files that a process or one of its parents sees, by path. No link leads out of their roots.
 class ProcessFiles : public symbolizer::FileTree {
  public:
   ProcessFiles(const std::string& proc_root, const MappedModule& mapped);
   Result<symbolizer::FileSource> Open(const std::string& path) const override;
 
-  // The process's own root first.
+  // The roots, beginning with the process's own.
   const std::vector<std::string>& roots() const { return roots_; }
 
  private:

@@ -57,7 +57,7 @@ bool ModuleTables::Insert(uint32_t module, const PackedTable& table) {
   }
   std::optional<uint32_t> position = arena_.Allocate(bytes);
   if (!position) {
-    // What is evicted comes free after a grace: the module's next stack tries again.
+    // Evicted memory becomes free after a grace period, so the module's next stack tries again.
     EvictOldest();
     StateOf(module) = State::kWanted;
     return false;

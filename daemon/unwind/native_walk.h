@@ -9,8 +9,8 @@
 
 namespace firetower::daemon {
 
-// What a walk in user space reads instead of the kernel's maps and a live process. Views: valid
-// during the walk.
+// The memory that a walk in user space reads, in place of the kernel's maps and a live process.
+// Views: valid during the walk.
 struct WalkMemory {
   const std::byte* arena = nullptr;
   uint64_t arena_bytes = 0;
@@ -22,12 +22,12 @@ struct WalkMemory {
   std::span<const uint64_t> registers;  // as in ft_cold; may be empty
 };
 
-// Goes on with a walk: one step after the other of bpf/lib/unwind.h, the text that the kernel side
-// runs. Appends each caller's address to `addresses` in the form of bpf/abi/record.h, at most
-// `max_frames` of them; the last one that is there is the frame's that `walk` stands at, which
-// turns out to be a signal's only now, and is set right then. Returns enum ft_step of the last
-// step; FT_STEP_ENDED with walk.stop set, or FT_STEP_COLD where a table is missing still: the walk
-// then stands at that frame.
+// Continues a walk, step by step, with bpf/lib/unwind.h, the same code that the kernel side runs.
+// Appends each caller's address to `addresses` in the form of bpf/abi/record.h, at most
+// `max_frames` of them. The last address already there belongs to the frame at which `walk` stands;
+// if that frame turns out to be a signal's, the address is corrected. Returns enum ft_step of the
+// last step: FT_STEP_ENDED with walk.stop set, or FT_STEP_COLD if a table is still missing; the
+// walk then stands at that frame.
 int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
            std::vector<uint64_t>& addresses);
 

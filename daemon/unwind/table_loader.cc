@@ -58,7 +58,7 @@ void TableLoader::Run(std::stop_token stop, WakeFd& wake) {
   }
 }
 
-// What a file maps as code says about how long its table takes.
+// The size of a file's mapped code predicts the time that its table takes, so small ones go first.
 std::optional<TableLoader::Request> TableLoader::Next() {
   while (auto request = requests_.TryPop()) waiting_.push_back(*std::move(request));
   if (waiting_.empty()) return std::nullopt;
@@ -77,8 +77,8 @@ std::optional<TableLoader::Request> TableLoader::Next() {
 void TableLoader::Load(const Request& request) {
   LoadedTable loaded;
   loaded.module = request.module_id;
-  // Of whichever file with its build id: a linker hashes all that is loaded into the id, the code
-  // and its .eh_frame among it, so that all of them have the same table.
+  // Any file with the build id will do: a linker hashes everything that is loaded, the code and its
+  // .eh_frame included, so all of them have the same table.
   Result<symbolizer::FileSource> source =
       OpenModuleFile(proc_root_, request.mapped, FileUse::kCode);
   if (!source && IsGone(source.error(), proc_root_, request.mapped.pid))
@@ -98,7 +98,7 @@ void TableLoader::Load(const Request& request) {
 }
 
 void TableLoader::Deliver(LoadedTable loaded) {
-  // As long as the queue of requests, so that there is room for every answer.
+  // The queue is as long as the queue of requests, so there is room for every answer.
   CHECK(tables_.TryPush(std::move(loaded)));
   if (on_table_) on_table_();
 }

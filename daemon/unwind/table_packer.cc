@@ -167,7 +167,7 @@ bool TablePacker::Extend(uint64_t offset, const ft_rule& rule) {
   if (bp_changes) {
     if (group.changed_bp || (saved != 0) == (saved_before != 0)) return false;
   }
-  ft_rule rest = rule;  // What is neither CFA nor RBP must be the same.
+  ft_rule rest = rule;  // All but the CFA and RBP must be the same.
   rest.cfa_offset = group.now.cfa_offset;
   rest.flags = static_cast<uint8_t>((rest.flags & ~kSavedFlags) | saved_before);
   rest.bp_offset = group.now.bp_offset;

@@ -77,7 +77,7 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   const size_t before = addresses.size();
   const uint64_t last = before > 0 ? addresses.back() : 0;
   if (WalkOn(memory, walk, max_frames, addresses) != FT_STEP_COLD) {
-    // What was not copied is not known to be absent.
+    // A page that was not copied is not known to be absent.
     *stop = walk.stop == FT_STOP_PAGE ? uint8_t{FT_STOP_COLD} : static_cast<uint8_t>(walk.stop);
     return Walk::kEnded;
   }
@@ -137,7 +137,7 @@ void Unwinder::Sweep() {
       mapped[mapping.module] = mapped[mapping.names] = true;
     }
   });
-  // What is asked for is waited for: its answer comes by this id.
+  // Modules with an open request are kept, because the answer arrives under this id.
   for (uint32_t id = 0; id < mapped.size(); ++id) {
     if (tables_.Get(id) == ModuleTables::State::kAsked) mapped[id] = true;
   }

@@ -14,8 +14,8 @@
 
 namespace firetower::daemon {
 
-// Where unwind tables are asked for; called on the resolve thread, returns at once. False: no room,
-// ask again later.
+// Receiver of requests for unwind tables. Called on the resolve thread; returns at once. Returns
+// false if there is no room: ask again later.
 class TableRequests {
  public:
   virtual ~TableRequests() = default;
@@ -23,7 +23,7 @@ class TableRequests {
                          const Process& process, const ProcessMapping& mapping) = 0;
 };
 
-// What came of a request.
+// The answer to a request.
 struct LoadedTable {
   enum class Outcome : uint8_t {
     kTable,
@@ -38,12 +38,13 @@ struct LoadedTable {
 
 class TableSource : public TableRequests {
  public:
-  // What came of a request; nullopt while nothing is ready. Resolve thread.
+  // Returns the next answer; nullopt while none is ready. Resolve thread.
   virtual std::optional<LoadedTable> TryPopTable() = 0;
 };
 
-// Keeps the kernel side able to walk user stacks: mappings of sampled processes, tables of what
-// they map; and finishes the walks that it had to leave. Owned by the resolve thread.
+// Keeps the kernel side able to walk user stacks: sends it the mappings of sampled processes and
+// the tables of the mapped files. Also finishes the walks that the kernel side had to leave. Owned
+// by the resolve thread.
 class Unwinder {
  public:
   struct Options {
@@ -53,22 +54,23 @@ class Unwinder {
   Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry& modules,
            TableRequests& requests, const Clock& clock, Options options);
 
-  // A sample told which image of `process` runs. Publishes its mappings and asks for its tables.
-  // Null if there is no room for it.
+  // Registers the image of `process` that a sample has named: publishes its mappings and requests
+  // its tables. Returns null if there is no room for it.
   std::shared_ptr<const AddressSpace> Meet(Process& process, uint32_t identity);
 
   enum class Walk : uint8_t { kEnded, kWaiting };
-  // Goes on with a walk that the kernel side left and appends the callers' addresses. kWaiting: a
-  // table is on its way, call again with the same arguments when tables_taken() has changed.
+  // Continues a walk that the kernel side left, and appends the callers' addresses. kWaiting: a
+  // table is on its way; call again with the same arguments when tables_taken() has changed.
   Walk Finish(const ColdStack& cold, std::span<const std::byte> stack, const AddressSpace& space,
               Process* process, size_t max_frames, std::vector<uint64_t>& addresses, uint8_t* stop);
 
   void Take(const LoadedTable& loaded);
-  // A stack went through the module.
+  // Marks a module as used, because a stack went through it.
   void Touch(uint32_t module) { tables_.Touch(module); }
-  // Call once a round: tells the kernel side what has changed.
+  // Must be called once per round: sends changes to the kernel side.
   void EndRound();
-  // Call about once a minute: drops tables of files that nobody maps, and forgets the files.
+  // Must be called about once a minute: drops tables of files that no process maps, and forgets the
+  // files.
   void Sweep();
 
   uint64_t tables_taken() const { return tables_taken_; }
@@ -78,7 +80,7 @@ class Unwinder {
 
  private:
   void AskForTables(const Process& process);
-  // True if a table of the code at `pc` is or can be on its way.
+  // Tells whether a table of the code at `pc` is on its way, or can be requested.
   bool Awaited(const AddressSpace& space, Process* process, uint64_t pc);
 
   UnwindMemory& memory_;

@@ -8,7 +8,7 @@
 
 namespace firetower::daemon {
 
-// Of a list that is made again at each change: what was not in the one before.
+// Finds the entries of a list that were not in the list before.
 class News {
  public:
   std::vector<std::string> Take(std::vector<std::string> now);
@@ -17,8 +17,8 @@ class News {
   std::vector<std::string> last_;
 };
 
-// Logs what is wrong with policies, each thing once for as long as it is so: a change of one policy
-// lists those of all anew. One thread.
+// Logs problems of policies, each once for as long as it lasts: a change of one policy lists the
+// problems of all policies again. Belongs to one thread.
 class PolicyLog {
  public:
   void TakeErrors(const std::vector<k8s::PolicyError>& errors);
