@@ -8,16 +8,17 @@
 
 namespace firetower::cli {
 
-// What a person types: "firetower", or "kubectl firetower" when installed as a plugin.
+// Returns the name that the user types: "firetower", or "kubectl firetower" when installed as a
+// plugin.
 std::string ProgramName(std::string_view argv0);
 
-// The overview, and the page of one command.
+// Returns the overview, or the page of one command.
 std::string HelpText(std::string_view program);
 std::string HelpText(std::string_view program, const CommandSpec& command);
-// Everything as one Markdown page.
+// Returns all pages as one Markdown page.
 std::string HelpMarkdown();
 
-// A completion script; `shell` is "bash" or "zsh".
+// Returns a completion script. `shell` is "bash" or "zsh".
 std::string CompletionScript(std::string_view shell);
 
 }  // namespace firetower::cli

@@ -68,7 +68,8 @@ class Parser {
 
   Status Word(const std::string& text) {
     if (args_.command != nullptr) {
-      // As "$UNSET" has it, where everything would be asked for.
+      // A script's unset variable gives an empty argument ("$UNSET"), which would select
+      // everything.
       if (text.empty()) {
         return Usage(fmt::format("an argument of '{}' is empty; {}", args_.command->name, kUnset));
       }

@@ -85,7 +85,7 @@ inline constexpr FlagSpec kTokenFlag = {
     "token", 0, "TOKEN",
     "what the server is shown (default $FIRETOWER_TOKEN, in a cluster else the kubeconfig's)"};
 
-// Of a command that may ask a cluster's hub.
+// Flags of commands that may ask a cluster's hub.
 inline constexpr FlagSpec kHubFlags[] = {
     {"namespace", 'n', "NS",
      "pods of this namespace alone (of a cluster: by default the context's)"},

@@ -13,7 +13,7 @@
 
 namespace firetower::cli {
 
-// As k8s/manifests/hub.yaml labels the hub's pods and calls their port.
+// The label of the hub's pods and the name of their port, as in k8s/manifests/hub.yaml.
 inline constexpr std::string_view kHubLabel = "app.kubernetes.io/name=firetower-hub";
 inline constexpr std::string_view kHubPortName = "http";
 inline constexpr std::string_view kHubTlsPortName = "https";  // of a hub that speaks TLS
@@ -28,12 +28,13 @@ struct HubPod {
   bool operator==(const HubPod&) const = default;
 };
 
-// Those that run and are not on their way out, ready ones first, else in the server's order.
+// Returns the pods that run and are not terminating: ready ones first, else in the server's order.
 std::vector<HubPod> HubPodsOf(const std::vector<k8s::Node>& pods);
 
-// To a hub's port through the API server. A hub is looked for at the first question, and again when
-// its connection is gone; of several the first that answers stays. `bearer_token` is shown to it,
-// when empty that of the kubeconfig's user; there must be one.
+// Makes a transport to a hub's port through the API server. It looks for a hub at the first
+// request, and again after its connection is lost; of several hubs the first one that answers is
+// kept. `bearer_token` is sent to the hub. If it is empty, the kubeconfig user's token is sent, and
+// there must be one.
 std::unique_ptr<HttpTransport> OpenHub(std::shared_ptr<KubeClient> cluster,
                                        std::string namespace_name, std::string bearer_token,
                                        int64_t timeout_ns, size_t max_reply_bytes = kMaxReplyBytes);

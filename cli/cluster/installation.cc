@@ -19,7 +19,7 @@ namespace {
 using query::Check;
 using query::CheckStatus;
 
-// As the chart and k8s/manifests call and label it.
+// The name and labels in the chart and in k8s/manifests.
 constexpr std::string_view kAgents = "firetower-agent";
 constexpr std::string_view kAgentLabels =
     "app.kubernetes.io/name=firetower,app.kubernetes.io/component=agent";
@@ -41,8 +41,8 @@ std::string LabelCommand(const std::string& name_space) {
   return fmt::format("kubectl label --overwrite namespace {} {}=privileged", name_space, kLabel);
 }
 
-// Of pods that Pod Security refused. Where the label lets them in by now, the controller tries
-// again in its own time: its back-off grows to 1000 s.
+// Returns the remedy for pods that Pod Security refused. If the label admits them by now, the
+// controller retries by itself after a back-off of up to 1000 s.
 std::string LetIn(const std::string& name_space, const Outcome<std::string>& enforced) {
   if (!enforced || *enforced != "privileged") return LabelCommand(name_space);
   return fmt::format(
@@ -66,8 +66,8 @@ bool AreAllThere(const AgentsSeen& agents) {
   return agents.is_looked_at && agents.desired > 0 && agents.current >= agents.desired;
 }
 
-// Of a namespace without the label, for which the cluster's default holds. Nobody can read that: it
-// shows by pods that were tried alone.
+// Judges a namespace without the label, which has the cluster's default. The default cannot be
+// read; it shows only when pods are created.
 Check JudgeDefault(const std::string& name_space, const Outcome<AgentsSeen>& agents) {
   std::string message = fmt::format("namespace {} has no label {}, and ", name_space, kLabel);
   if (!agents && agents.failure().http_status != kNotFound) {
@@ -167,8 +167,8 @@ Check JudgeAgents(const std::string& name_space, const Outcome<std::string>& enf
 
 namespace {
 
-// What the controller last said of pods that it could not make for the DaemonSet of that uid, as
-// one of this name may have been before; "" where events may not be read.
+// Returns the controller's last error about pods that it could not create for the DaemonSet with
+// that uid (an earlier one may have had the same name); "" if events may not be read.
 std::string RefusalOf(KubeClient& kube, const std::string& name_space, std::string_view uid) {
   const Outcome<std::vector<k8s::Node>> events =
       kube.List(kEvents, name_space, {"message", "lastTimestamp", "metadata.creationTimestamp"}, "",

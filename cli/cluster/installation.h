@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a cluster lets the agents' pods in, as the API server shows it: what nobody within the
-// cluster can tell, when there are no pods.
+// Checks whether a cluster admits the agents' pods, by asking the API server. Without pods, no
+// check inside the cluster can tell.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace firetower::cli {
 
-// What there is to see of a DaemonSet.
+// The state of a DaemonSet.
 struct AgentsSeen {
   bool is_looked_at = true;  // by the cluster's controller, since it was last changed
   int64_t desired = 0;       // nodes that should have a pod
@@ -23,20 +23,21 @@ struct AgentsSeen {
   std::string trouble = {};  // why one that was made is not ready: "POD: reason"
 };
 
-// The namespace's value of pod-security.kubernetes.io/enforce, "" for none, and its agents; a
-// Failure says why either cannot be seen, by its http_status.
+// Judges a namespace's value of pod-security.kubernetes.io/enforce ("" for none) and its agents. A
+// Failure says by its http_status why one of them cannot be read.
 query::Check JudgePodSecurity(const std::string& name_space, const Outcome<std::string>& enforced,
                               const Outcome<AgentsSeen>& agents);
 query::Check JudgeAgents(const std::string& name_space, const Outcome<std::string>& enforced,
                          const Outcome<AgentsSeen>& agents);
 
-// Both checks of the namespace that Firetower is, or would be, installed in: "pod-security" and
-// "agents". What may not be read is skipped; a Failure means that the API server answers nothing.
+// Runs both checks, "pod-security" and "agents", on the namespace in which Firetower is, or would
+// be, installed. Skips what the user may not read. A Failure means that the API server answers
+// nothing.
 Outcome<std::vector<query::Check>> CheckInstallation(KubeClient& kube,
                                                      const std::string& name_space);
 
-// What it means that a namespace's hub did not answer the doctor: one that was told no store has no
-// answer, and there need be none; both are skipped. Else the check fails with `failure`.
+// Judges a hub that did not answer the doctor. Skips the check if the hub was given no store,
+// because it then answers nothing, or if no hub is needed. Else the check fails with `failure`.
 query::Check JudgeSilentHub(KubeClient& kube, const std::string& name_space,
                             const Failure& failure);
 

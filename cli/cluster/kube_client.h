@@ -15,7 +15,7 @@
 
 namespace firetower::cli {
 
-// A kind of object as an API server and `kubectl auth can-i` call it.
+// A kind of objects, as the API server and `kubectl auth can-i` name it.
 struct KubeResource {
   std::string_view api;     // "/apis/firetower.dev/v1alpha1"
   std::string_view plural;  // "profilingpolicies"
@@ -35,18 +35,18 @@ inline constexpr KubeResource kEvents{"/api/v1", "events"};
 inline constexpr KubeResource kDaemonSets{"/apis/apps/v1", "daemonsets"};
 inline constexpr KubeResource kDeployments{"/apis/apps/v1", "deployments"};
 
-// Requests to the API server as a person makes them: each answers at once or becomes the Failure
-// that tells that person what is missing. A Failure has the reply's status, 0 without a reply.
+// Client that sends the user's requests to the API server. Each one returns an answer, or a Failure
+// that tells the user what is missing. A Failure has the reply's status, or 0 without a reply.
 class KubeClient {
  public:
-  // `clock` outlives this.
+  // `clock` must outlive this.
   KubeClient(ClusterAccess access, int64_t timeout_ns, bool verbose, const Clock& clock);
 
-  // An empty namespace is that of the access; "*" is all.
+  // An empty namespace means that of the access; "*" means all.
   Outcome<k8s::Node> Get(const KubeResource& resource, std::string_view name_space,
                          std::string_view name, const k8s::FieldSet& fields);
-  // At most kMaxObjects, whatever the server has. `labels` is a label selector: "app=web";
-  // `where` a field selector: "involvedObject.kind=Pod".
+  // Returns at most kMaxObjects objects. `labels` is a label selector: "app=web"; `where` is a
+  // field selector: "involvedObject.kind=Pod".
   Outcome<std::vector<k8s::Node>> List(const KubeResource& resource, std::string_view name_space,
                                        const k8s::FieldSet& fields, std::string_view labels = "",
                                        std::string_view where = "");
@@ -55,11 +55,11 @@ class KubeClient {
   Outcome<int> Delete(const KubeResource& resource, std::string_view name_space,
                       std::string_view name);
 
-  // What the person shows the API server beside a certificate: "" when that is all.
+  // Returns the bearer token of the kubeconfig's user; "" when the user has only a certificate.
   Outcome<std::string> BearerToken();
 
   const std::string& namespace_name() const { return access_.namespace_name; }
-  // For what is no request to the API server itself.
+  // For requests that do not go to the API server itself.
   k8s::ApiClient& api() { return client_; }
 
   static constexpr size_t kMaxObjects = 20000;
@@ -85,13 +85,13 @@ class KubeClient {
   k8s::ApiClient client_;
 };
 
-// The cluster that a command's flags and the environment name. Nothing connects yet.
+// Opens the cluster that a command's flags and the environment name. Nothing connects yet.
 Outcome<std::shared_ptr<KubeClient>> OpenCluster(const Args& args, int64_t timeout_ns,
                                                  const Environment& environment);
-// The same, or the one whose hub the command asks anyway.
+// Returns the cluster whose hub the command asks, else opens one in the same way.
 Outcome<std::shared_ptr<KubeClient>> ClusterOf(const Context& context);
 
-// Of this process.
+// Reads a variable of this process's environment.
 std::string ProcessEnvironment(const char* name);
 
 }  // namespace firetower::cli

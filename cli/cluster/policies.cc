@@ -71,7 +71,7 @@ std::string NameOf(const k8s::Node& object) {
 
 std::string OrDash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
-// As kubectl shows ages, near enough: the largest unit alone.
+// Formats an age like kubectl, with the largest unit only.
 std::string AgeOf(const k8s::Node& object, int64_t now_ns) {
   const std::optional<int64_t> created =
       k8s::ParseTimestampNs(TextAt(object, {"metadata", "creationTimestamp"}));

@@ -32,7 +32,7 @@ constexpr int64_t kMostNs = 24 * 3600 * kNsPerSecond;
 // Long enough to look at its status afterwards.
 constexpr int kTtlSeconds = 600;
 constexpr int64_t kLookEveryNs = 5 * kNsPerSecond;
-// What was sampled last takes a slice of the daemon, of 5 s, to be served.
+// The newest samples are served when their slice of 5 s has ended.
 constexpr int64_t kSettleNs = 7 * kNsPerSecond;
 // To a hub: a window of a minute, its upload somewhere in the next, and the hub's look for new ones
 // once a minute.
@@ -298,7 +298,7 @@ Outcome<int> RunRecord(const Context& context) {
   if (!ready) return ready.failure();
   Outcome<int> ran = recorder.Run();
   if (!ran) return ran.failure();
-  // What there is so far is kept.
+  // After an interrupt, the data so far is fetched and kept.
   const int interrupted = context.interrupt.exit_code();
   if (interrupted != 0) recorder.RemovePolicy();
   Outcome<HttpReply> reply = recorder.Fetch();

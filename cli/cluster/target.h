@@ -8,14 +8,14 @@
 
 namespace firetower::cli {
 
-// What `record` is told to profile.
+// The target of `record`.
 struct RecordTarget {
   std::string text;     // as given
   std::string stem;     // a name for the policy, after "record-": "checkout"
   std::string targets;  // spec.targets, as JSON
 };
 
-// KIND/NAME with kubectl's short forms ("deploy/checkout"), or label requirements
+// Parses KIND/NAME with kubectl's short forms ("deploy/checkout"), or label requirements
 // ("app=checkout,tier=web"). kInvalid says what is allowed.
 Result<RecordTarget> ParseTarget(std::string_view text);
 

@@ -80,7 +80,7 @@ std::string WhyYes(const k8s::PolicySpec& spec) {
   return why;
 }
 
-// What the agent says has the last word.
+// Applies the agent's report, which overrides the other rules.
 Verdict JudgeReport(const k8s::PolicyObject& object, const PodFacts& facts, Verdict taken) {
   const std::string& node = facts.pod.node;
   if (facts.report == NodeReport::kUnread) return taken;

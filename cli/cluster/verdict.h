@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a policy profiles a pod, or does not: what agents decide by, from what a person may read.
+// Decides why a policy profiles a pod or not. Uses the agents' rules on objects that the user may
+// read.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace firetower::cli {
 
-// What the node's agent wrote of one policy into its ProfilingNode.
+// The status of one policy, which the node's agent wrote into its ProfilingNode.
 struct NodeRow {
   std::string uid;  // the policy's
   int64_t generation = 0;
@@ -41,7 +42,7 @@ struct PodFacts {
 };
 
 enum class Answer { kNo, kYes, kUnknown };
-// "no", "yes", "unknown".
+// Returns "no", "yes" or "unknown".
 std::string_view AnswerName(Answer answer);
 
 struct Verdict {
@@ -52,7 +53,7 @@ struct Verdict {
 
 Verdict Judge(const k8s::PolicyObject& object, const PodFacts& facts, int64_t now_ns);
 
-// Of objects of an API server.
+// Converts objects of an API server.
 k8s::FieldSet PodFactFields();
 Result<PodFacts> PodFactsOf(const k8s::Node& pod);
 k8s::Labels LabelsOf(const k8s::Node& object);

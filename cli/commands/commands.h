@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands. Each writes data to standard output and returns the exit code, or the Failure to
-// tell.
+// report.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ namespace firetower::cli {
 
 class KubeClient;
 
-// What every command has.
+// The context of every command.
 struct LocalContext {
   const Args& args;
   std::string program;
   Terminal terminal;
 };
 
-// Of a command that asks a server.
+// The context of a command that asks a server.
 struct Context : LocalContext {
   HttpClient client;
   InterruptGuard& interrupt;
   int64_t timeout_ns;
-  // Whose pods it is asked about; "" for all.
+  // The namespace of the pods in question; "" for all.
   std::string namespace_name;
-  // The cluster whose hub the client asks; null where it asks the server of a URL.
+  // The cluster whose hub the client asks; null if it asks the server of a URL.
   std::shared_ptr<KubeClient> cluster;
 };
 
@@ -44,14 +44,14 @@ Outcome<int> RunTypes(const Context& context);
 Outcome<int> RunLabels(const Context& context);
 Outcome<int> RunSeries(const Context& context);
 Outcome<int> RunProfiles(const Context& context);
-// These ask the API server of a cluster too.
+// These also ask the API server of a cluster.
 Outcome<int> RunRecord(const Context& context);
 Outcome<int> RunPolicies(const Context& context);
 // These read files.
 Outcome<int> RunView(const LocalContext& context);
 Outcome<int> RunMerge(const LocalContext& context);
 Outcome<int> RunDiff(const LocalContext& context);
-// The same where IsAsked holds for a side.
+// Compares when IsAsked holds for a side.
 Outcome<int> RunAskedDiff(const Context& context);
 Outcome<int> RunConvert(const LocalContext& context);
 

@@ -48,7 +48,7 @@ std::string Render(const query::DoctorReply& reply, const Terminal& terminal) {
   return out;
 }
 
-// What can only be looked at in a cluster, where none is asked.
+// The skipped check for a command that asks no cluster.
 query::Check NoCluster() {
   return {"pod-security", query::CheckStatus::kSkip, "no cluster is asked",
           "--context NAME or --kubeconfig FILE asks one, and its hub"};
@@ -89,7 +89,7 @@ Outcome<int> RunDoctor(const Context& context) {
   Result<query::DoctorReply> doctor = query::DoctorReplyFromJson(reply->body);
   if (!doctor) return UnreadableAnswer(doctor.error());
   int exit_code = doctor->status == query::CheckStatus::kFail ? ExitCode::kFailure : ExitCode::kOk;
-  // As the server wrote it.
+  // The server's JSON is passed on unchanged.
   if (context.args.Get("output") == "json") return Emit(reply->body, exit_code);
   doctor->checks.push_back(NoCluster());
   return Emit(Render(*doctor, context.terminal), exit_code);

@@ -51,7 +51,7 @@ Outcome<std::string> PickFormat(const Context& context, const std::string& file)
   return format;
 }
 
-// What would change nothing of what is written.
+// Refuses flags that have no effect on this format.
 std::optional<Failure> RefuseLook(const Context& context, std::string_view format) {
   if (format == "html" || format == "svg") return std::nullopt;
   if (format == "json") {

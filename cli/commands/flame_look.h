@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawing a profile: what `flame`, `view` and `convert` have in common.
+// Draws a profile. Shared by `flame`, `view` and `convert`.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace firetower::cli {
 
-// Of --value, --names, --sort, --max-nodes, --orientation and --title, which is else `title`.
+// Reads --value, --names, --sort, --max-nodes, --orientation and --title, whose default is `title`.
 Outcome<profile::FlameOptions> FlameLook(const LocalContext& context, std::string_view title);
 
-// What a file is drawn as, by its name: "html", "svg", or "" for neither.
+// Returns the kind of drawing for a file name: "html", "svg", or "" for neither.
 std::string_view DrawingOfFile(std::string_view file);
 
-// `format` is html, svg or json, which is the answer of /api/v1/flame.
+// Draws a profile. `format` is html, svg or json; json has the form of the API's /api/v1/flame.
 Outcome<std::string> DrawFlame(const profile::Profile& profile,
                                const profile::FlameOptions& options, std::string_view format);
 

@@ -12,7 +12,7 @@ namespace firetower::cli {
 
 namespace {
 
-// Of one stored profile, or of the sum of what is selected.
+// Returns the parameters for one stored profile, or for the sum of a selection.
 Outcome<net::NamedValues> AskedFor(const Context& context) {
   if (!context.args.Has("id")) return SelectionParams(context, "15m");
   for (const char* flag : {"type", "since", "from", "to", "container"}) {

@@ -28,7 +28,7 @@ struct Listing {
   int64_t skipped = 0;
 };
 
-// What they have in common: fetch, read, and write in the form that was asked for.
+// Fetches a listing, reads it, and writes it in the chosen form.
 template <typename Reply, typename Read, typename Build>
 Outcome<int> RunListing(const Context& context, std::string_view path,
                         const net::NamedValues& params, const Read& read, const Build& build) {
@@ -81,7 +81,7 @@ Listing SeriesListing(const query::SeriesReply& reply, const Terminal& terminal)
   for (const auto& series : reply.series) {
     for (const auto& label : series.labels) names.insert(label.first);
   }
-  // As people know containers, before what else was asked for.
+  // The labels that identify a container come first, in their usual order.
   std::vector<std::string> order;
   for (const char* known : {"namespace", "pod", "container"}) {
     if (names.erase(known) > 0) order.emplace_back(known);

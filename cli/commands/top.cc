@@ -63,7 +63,7 @@ std::string RenderContainers(const query::TopReply& reply, const Terminal& termi
   return table.Render(terminal, headers, wide);
 }
 
-// What CORES are divided by, where that is not nearly the time that was asked about.
+// Explains the divisor of CORES when it differs clearly from the requested time.
 std::string CoresNote(const query::TopReply& reply) {
   const double asked = static_cast<double>(reply.to_ms - reply.from_ms) / 1000;
   if (reply.type != "cpu" || reply.containers.empty() || reply.observed_seconds > 0.97 * asked)
@@ -184,7 +184,7 @@ class TopCommand {
     sums.Add(*named, named->DefaultValueIndex(), "");
     top->total = sums.total();
     top->total_rows = static_cast<int64_t>(sums.functions());
-    // What the server cut is a function `other` here.
+    // The server's cut part is already a function `other` in the profile.
     top->other_self = 0;
     top->max_hidden =
         static_cast<int64_t>(reply->max_hidden.value_or(0) * static_cast<double>(sums.total()));

@@ -8,12 +8,13 @@
 
 namespace firetower::cli {
 
-// Whether a side of a comparison is none of this machine's files: it begins with a brace, or is
-// KIND/NAME where no file is called so. With times behind an '@' the kind may be misspelt.
+// Tells whether a side of a comparison is a selector and not a file of this machine: it begins with
+// a brace, or is KIND/NAME and no such file exists. With times behind an '@' the kind may be
+// misspelt.
 bool IsAsked(const std::string& side);
 
-// What the server has of `{container="web"}@FROM..TO` or `deploy/web@FROM..TO`, in the times of the
-// API; either may be left out, and the whole of it from the '@' on.
+// Fetches `{container="web"}@FROM..TO` or `deploy/web@FROM..TO` from the server. The times have the
+// API's form; each may be omitted, and so may everything from the '@' on.
 Outcome<ComparedSide> AskSide(const Context& context, const std::string& side);
 
 }  // namespace firetower::cli

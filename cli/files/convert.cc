@@ -47,7 +47,7 @@ Outcome<int> Draw(const LocalContext& context, const std::string& in, const std:
   return WriteData(out, *picture, drawing);
 }
 
-// What would change nothing of what is written.
+// Refuses flags that have no effect on this format.
 std::optional<Failure> RefuseForFormat(const LocalContext& context, profile::Format format) {
   const std::string_view name = profile::FormatName(format);
   if (format != profile::Format::kFolded) {

@@ -28,7 +28,7 @@ namespace {
 
 constexpr double kDefaultThreshold = 0.5;  // per cent
 
-// Of flags that say how much: "5%", "0.5%" or the bare number.
+// Reads a flag with a percentage: "5%", "0.5%" or the bare number.
 Outcome<double> Percent(const LocalContext& context, std::string_view flag, double otherwise) {
   if (!context.args.Has(flag)) return otherwise;
   const std::string text = context.args.Get(flag);
@@ -118,7 +118,7 @@ std::string RenderJson(const profile::DiffTable& table, const ComparedSide& befo
       seconds(after.asked_ns), rows);
 }
 
-// What --fail-over asks: the functions that grew by more than that, where B's values are
+// Implements --fail-over: finds functions that grew by more than the limit. B's values are
 // multiplied by `scale`.
 std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit, double scale) {
   const profile::DiffRow* most = nullptr;
@@ -206,7 +206,7 @@ std::optional<profile::ValueType> CommonValue(const profile::Profile& before,
   return std::nullopt;
 }
 
-// What mends two that profile::Diff refused.
+// Suggests a remedy for two profiles that profile::Diff refused.
 std::string HowToCompare(const profile::Profile& before, const profile::Profile& after,
                          const Error& error) {
   if (before.sample_types() != after.sample_types()) {
@@ -291,7 +291,7 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
 }  // namespace
 
 Outcome<int> RunDiff(const LocalContext& context) {
-  // Of the table's groups "Of a selector" and "Cluster of a selector".
+  // These are the flags of the groups "Of a selector" and "Cluster of a selector".
   if (auto refused = RefuseFlags(context,
                                  {"container", "type", "namespace", "all-namespaces", "kubeconfig",
                                   "context", "hub-namespace", "token"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles that a person names on the command line.
+// Reads the profiles that the user names on the command line.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@
 
 namespace firetower::cli {
 
-// How a person knows it: "standard input" for "-".
+// Returns the name to show: "standard input" for "-".
 std::string InputName(const std::string& file);
 
-// A file's bytes; those of standard input for "-". At most 1 GiB.
+// Reads a file's bytes, or standard input for "-". At most 1 GiB.
 Outcome<std::string> ReadInput(const std::string& file);
 
-// Of --input-format, --entry and --untimed, for the commands that have them.
+// Reads --input-format, --entry and --untimed, for the commands that have them.
 profile::DecodeOptions InputOptions(const LocalContext& context);
 
 // Tells on standard error what `file` has and its profile has not: a line for each note.
@@ -34,7 +34,7 @@ void TellExportLosses(const LocalContext& context, const profile::Profile& profi
 // tells of it on standard error.
 void DropFrames(const LocalContext& context, const std::string& file, profile::Profile* profile);
 
-// A file that was read and is not what it should be.
+// Makes the Failure for a file that was read and is not valid.
 Failure BadInput(const std::string& file, const Error& error);
 
 Outcome<profile::Profile> ReadProfileFile(const LocalContext& context, const std::string& file);

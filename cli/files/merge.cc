@@ -29,7 +29,7 @@ Failure CannotAdd(const std::string& file, const Error& error) {
       "of one count"};
 }
 
-// What only a part of the files says is no property of their sum.
+// Warns of fields that the sum leaves empty because the files differ.
 void WarnOfDifferences(const LocalContext& context, const profile::Merger& merger) {
   std::string names;
   for (const std::string_view name : merger.cleared_fields()) {

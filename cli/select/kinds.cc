@@ -13,7 +13,7 @@
 namespace firetower::cli {
 namespace {
 
-// As `kubectl api-resources` has them.
+// The names and short names of `kubectl api-resources`.
 constexpr ObjectKind kKinds[] = {
     {"Deployment", "apps", {"deployment", "deployments", "deploy"}, true},
     {"StatefulSet", "apps", {"statefulset", "statefulsets", "sts"}, true},
@@ -27,7 +27,8 @@ constexpr ObjectKind kKinds[] = {
     {"Namespace", "", {"namespace", "namespaces", "ns"}, false},
 };
 
-// What kubectl's own logs and port-forward take, and nobody who has a pod's profile can resolve.
+// kubectl's own logs and port-forward accept services, but a profile does not tell the services of
+// its pod.
 constexpr std::string_view kServices[] = {"service", "services", "svc"};
 
 const ObjectKind* FindKind(std::string_view resource) {

@@ -32,7 +32,8 @@ struct Known {
   std::string value;
 };
 
-// Of what an object's name may hold, only dots mean something in a regular expression.
+// Escapes an object's name. Among the allowed characters, only dots are special in a regular
+// expression.
 std::string Escaped(std::string_view name) {
   std::string out;
   for (const char c : name) out += c == '.' ? "[.]" : std::string(1, c);
@@ -86,7 +87,7 @@ constexpr std::string_view kInstead =
     "or "
     "write label matchers, as '{workload=\"checkout\"}'";
 
-// What pods have of profiles, which is mistaken for a label of pods without its braces.
+// The labels of profiles. Without braces they look like labels of pods.
 constexpr std::string_view kProfileLabels[] = {"namespace", "pod", "container", "node", "workload"};
 
 Error WrongLabel(std::string_view text) {

@@ -10,9 +10,9 @@
 
 namespace firetower::cli {
 
-// Ends the process on SIGINT (status 130) and SIGTERM (143) from a thread of its own, also while
-// another waits for the network; first writes what puts the terminal back. To be made before any
-// other thread, since it blocks both signals for all that follow.
+// Ends the process on SIGINT (status 130) and SIGTERM (143), even while another thread waits for
+// the network. Uses a thread of its own. First writes the text that restores the terminal. Must be
+// created before any other thread, because it blocks both signals for all threads started later.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -20,15 +20,15 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  // Written to standard output before the end; a literal, "" for nothing.
+  // Sets a text to write to standard output before the end; a literal, "" for nothing.
   void SetFarewell(const char* text) { farewell_ = text; }
 
-  // From now on the first signal only ends WaitNs: something is to be put in order first. The next
-  // one ends the process as ever.
+  // From now on the first signal only ends WaitNs, so that the command can clean up. The next
+  // signal ends the process.
   void Hold() { holding_ = true; }
-  // Of one thread. True once a signal came after Hold; at the latest after `ns`.
+  // Waits for a signal after Hold, at most `ns`. Returns true if one came. For one thread.
   bool WaitNs(int64_t ns);
-  // 130 or 143; 0 while none was held back.
+  // Returns 130 or 143; 0 if no signal was held back.
   int exit_code() const { return exit_code_; }
 
  private:

@@ -11,31 +11,32 @@
 
 namespace firetower::cli {
 
-// What there is to tell of a work.
+// The description of a long operation.
 struct ProgressState {
   std::string what;    // "merging", "asking http://127.0.0.1:7070"
   std::string things;  // "files"; not used where the total is not known
   size_t total = 0;    // 0: not known, and what is done are bytes
 };
 
-// "merging [######              ] 30 of 100 files, 3s", without the bar "merging 30 of 100 files,
-// 3s"; of an unknown length "asking http://… 3s" and, once there are some, the bytes that came.
+// Returns "merging [######              ] 30 of 100 files, 3s", or without the bar "merging 30 of
+// 100 files, 3s". For an unknown length returns "asking http://… 3s", followed by the number of
+// received bytes, if any.
 std::string ProgressLine(const ProgressState& state, size_t done, int64_t elapsed_ns, bool bar);
 
-// How far a long work is, on standard error: on a terminal one line that is written over and in the
-// end taken away, else a line every 5 s; nothing at all of what takes less than a second. A thread
-// of its own writes it, so that also a wait for somebody else is told of.
+// Shows the progress of a long operation on standard error: on a terminal one line that is
+// overwritten and finally removed, else one line every 5 s. Shows nothing in the first second. A
+// thread of its own writes it, so that waiting for a server is shown too.
 class Progress {
  public:
-  // Of so many things.
+  // An operation on a known number of things.
   Progress(std::string what, std::string things, size_t total);
-  // Of unknown length.
+  // An operation of unknown length.
   explicit Progress(std::string what);
   ~Progress() = default;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // From any thread.
+  // May be called from any thread.
   void Step(size_t done) { done_ = done; }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace firetower::cli {
 
-// What standard output can show.
+// The capabilities of standard output.
 struct Terminal {
   bool is_tty = false;
   bool color = false;
@@ -18,15 +18,16 @@ struct Terminal {
   size_t rows = 0;     // 0: no bound
 };
 
-// `color_flag`: auto, always, never or "" (auto). Auto is colour on a terminal that is not dumb,
-// unless NO_COLOR is set; CLICOLOR_FORCE asks for it anywhere (bixense.com/clicolors).
+// Detects the terminal. `color_flag` is auto, always, never or "" (auto). Auto means colour on a
+// terminal that is not dumb, unless NO_COLOR is set; CLICOLOR_FORCE forces it everywhere
+// (bixense.com/clicolors).
 Terminal ReadTerminal(std::string_view color_flag);
 
-// All of it to standard output. An error when it was closed or is full.
+// Writes all of the text to standard output. Fails if it was closed or is full.
 Status WriteOut(std::string_view text);
 
 enum class Style { kPlain, kBold, kGood, kWarn, kBad, kDim };
-// `text` in a style, or as it is when the terminal has no colour.
+// Returns `text` in a style, or unchanged if the terminal has no colour.
 std::string Styled(const Terminal& terminal, Style style, std::string_view text);
 
 }  // namespace firetower::cli
