@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto message = pyroscope::MessageFromJson(body, schema);
   if (!message) return 0;
   ReadAll(*message);
-  // What was read of JSON is a message, and is written as JSON that is read again.
+  // A message read from JSON can be written as JSON and read again.
   const auto json = pyroscope::MessageToJson(*message, schema, kMaxBytes);
   if (!json || !pyroscope::MessageFromJson(*json, schema)) std::abort();
   return 0;

@@ -28,7 +28,7 @@ TEST(HostGuard, PassesAddressesAndNamesThatNoStrangersDnsSays) {
   for (const char* host : {"127.0.0.1", "127.0.0.1:7070", "10.0.0.7:7070", "[::1]", "[::1]:7070",
                            "[fe80::1%eth0]:80", "localhost", "localhost:7070", "LocalHost:1",
                            "localhost.:7070", "node7.corp.example:7070", "NODE7", "node7:7070",
-                           // Of HTTP/1.0; a browser always says one.
+                           // HTTP/1.0 clients may omit it; a browser always sends one.
                            ""}) {
     EXPECT_TRUE(Passes(guard, host)) << host;
   }

@@ -270,7 +270,7 @@ TEST_P(HttpServerTest, DropsAReaderThatTakesNothing) {
   RawClient client(server->url());
   ASSERT_TRUE(client.Send("GET /big HTTP/1.1\r\nHost: x\r\n\r\n"));
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-  // What the sockets held still arrives, the rest does not.
+  // Bytes in the socket buffers still arrive, the rest does not.
   EXPECT_LT(client.Receive().size(), size_t{8 << 20});
 }
 
@@ -331,7 +331,7 @@ TEST_P(HttpServerTest, TellsAHandlerWhenItsClientHasGone) {
     RawClient impatient((*server)->url());
     ASSERT_TRUE(impatient.Send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
     ASSERT_TRUE(slow.Begins());
-    // Who stays, and sends the next request already, has not gone.
+    // A client that stays and sends its next request early has not disconnected.
     ASSERT_TRUE(impatient.Send("GET /next HTTP/1.1\r\nHost: x\r\n\r\n"));
     EXPECT_EQ(impatient.Receive(50), "");
   }

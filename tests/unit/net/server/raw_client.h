@@ -23,7 +23,7 @@ class RawClient {
   bool connected() const { return static_cast<bool>(fd_); }
   // False when the server has closed.
   bool Send(std::string_view bytes);
-  // What arrives until the peer closes or is silent for `quiet_ms`.
+  // Returns the bytes that arrive until the peer closes or is silent for `quiet_ms`.
   std::string Receive(int quiet_ms = 3000);
   // One response with its Content-Length.
   std::string ReceiveOne();

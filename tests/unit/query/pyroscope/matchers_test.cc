@@ -90,7 +90,7 @@ class PyroscopeMatchers : public ::testing::Test {
     EXPECT_EQ(response.status, 200) << selector << ": " << response.body;
     return Json::parse(response.body).value("names", Pods());
   }
-  // Of the types' pods alone: others are open in the fixture.
+  // Selects the pods of the types only, because the fixture has other open ones.
   Pods Types(const std::string& matchers) {
     return PodsOf("{namespace=\"types\"," + matchers + "}");
   }
@@ -124,7 +124,7 @@ TEST_F(PyroscopeMatchers, OfTheNameAreOfEveryKind) {
 TEST_F(PyroscopeMatchers, OfTheIdAreOfEveryKind) {
   const std::string cpu = kCpu;
   EXPECT_THAT(Types("__profile_type__=\"" + cpu + "\""), ElementsAre("cpu"));
-  // What is not its nanoseconds is its samples still.
+  // A type whose main value is excluded still matches by its samples.
   EXPECT_THAT(Types("__profile_type__!=\"" + cpu + "\"").size(), 5u);
   EXPECT_THAT(Types(R"(__profile_type__!~"process_cpu:.*")"),
               ElementsAre("event:page-faults", "lock", "memory", "offcpu"));
@@ -134,7 +134,7 @@ TEST_F(PyroscopeMatchers, OfTheIdAreOfEveryKind) {
   EXPECT_THAT(Types(R"(__unit__!="count")"), ElementsAre("cpu", "lock", "memory", "offcpu"));
 }
 
-// As in Prometheus, a label that is not there is the empty text.
+// A missing label equals the empty text, as in Prometheus.
 TEST_F(PyroscopeMatchers, EmptyValuesAreOfLabelsThatAreNotThere) {
   for (const char* none : {R"(__name__="")", R"(__profile_type__="")", R"(__name__=~"")",
                            R"(__name__!~".*")", R"(__type__="")", R"(__name__!~".+",pod!="")"}) {
@@ -179,7 +179,7 @@ TEST_F(PyroscopeMatchers, AreOfTheTypeThatIsAskedFor) {
   EXPECT_EQ(Total(kCpu, R"(,__name__!="process_cpu")"), "0");
   EXPECT_EQ(Total(kCpu, R"(,__name__!~"mem.*")"), "1000");
   EXPECT_EQ(Total(kSpace, R"(,__name__=~"mem.*")"), "1000");
-  // Where none is, the first value of the named type of which all holds.
+  // If there is none, the answer uses the first value of the named type that all matchers match.
   EXPECT_EQ(Total("", R"(,__name__="memory",__type__="alloc_objects")"), "1");
   EXPECT_EQ(Total("", R"(,__name__="event:page-faults",__type__="events")"), "1000");
   EXPECT_EQ(Total("", R"(,__name__="event:page-faults",__type__="samples")"), "0");

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What Go's generated client (github.com/grafana/pyroscope/api v1.6.0) sends, byte by byte: tag,
+// The bytes that Go's generated client (github.com/grafana/pyroscope/api v1.6.0) sends: tag,
 // length, content.
 using std::literals::string_view_literals::operator""sv;
 

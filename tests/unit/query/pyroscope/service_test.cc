@@ -116,7 +116,7 @@ TEST_F(PyroscopeService, TellsLabelsAndTheirValues) {
   EXPECT_EQ(values("__name__", {}), Json::array({"process_cpu"}));
   EXPECT_EQ(values("__unit__", {}), Json::array({"nanoseconds"}));
   EXPECT_THAT(values("nonesuch", {}), IsEmpty());
-  // As dashboards' variables ask: by an id in front of the braces, and by labels of the type.
+  // Variables of dashboards ask by an id in front of the braces, and by labels of the type.
   EXPECT_EQ(values("pod", {std::string(kCpu) + "{}"}), Json({"-", "web-0"}));
   EXPECT_EQ(values("pod", {std::string("{__profile_type__=\"") + kSamples + "\"}"}),
             Json({"-", "web-0"}));
@@ -243,7 +243,7 @@ TEST_F(PyroscopeService, DrawsWhatIsAskedFor) {
   };
   EXPECT_EQ(below({"main", "Serve"}), "2700000000");
   EXPECT_EQ(below({"main"}), "3750000000");
-  // What no stack begins with is an empty graph, whose first name Grafana reads all the same.
+  // A prefix that no stack has gives an empty graph. Grafana still reads its first name.
   const Json empty = Json::parse(R"({"names":["total"],"levels":[{"values":["0","0","0","0"]}]})");
   EXPECT_EQ(Graph({{"stackTraceSelector", {{"callSite", {{{"name", "Serve"}}}}}}}), empty);
   EXPECT_EQ(Graph({{"labelSelector", "{pod=\"nonesuch\"}"}}), empty);
@@ -252,7 +252,7 @@ TEST_F(PyroscopeService, DrawsWhatIsAskedFor) {
   EXPECT_EQ(Ask("SelectMergeSpanProfile", Select({{"spanSelector", {"9a517183f26a089d"}}})),
             Json({{"flamegraph", empty}}));
   EXPECT_EQ(Ask("SelectMergeSpanProfile", Select())["flamegraph"]["total"], "3750000000");
-  // What is cut off becomes `other`; the sum stays.
+  // Nodes that are cut become `other`; the sum stays.
   const Json cut = Graph({{"maxNodes", 2}});
   EXPECT_EQ(cut["total"], "3750000000");
   EXPECT_THAT(cut["names"].get<std::vector<std::string>>(), ::testing::Contains("other"));
