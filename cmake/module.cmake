@@ -67,7 +67,7 @@ function(precompile_test_headers name)
   target_precompile_headers(${name} REUSE_FROM test_headers)
 endfunction()
 
-# What the sanitizers run: unit tests and the BPF programs' own logic.
+# The targets that sanitizers run: unit tests and the tests of the BPF programs' logic.
 add_custom_target(tests_unit)
 
 # unit_test(NAME SOURCES a_test.cc… DEPS target… [LABEL unit] [TIMEOUT seconds]): GoogleTest cases,
@@ -83,7 +83,7 @@ function(unit_test name)
   add_executable(${name} ${T_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  # Where the tree is, only for the files that ask: their objects cannot be shared between clones.
+  # Only files that use the path of the tree get it, because their objects cannot be shared between clones.
   foreach(source ${T_SOURCES})
     file(READ ${source} text)
     if(text MATCHES "FIRETOWER_(SOURCE|BINARY)_DIR")

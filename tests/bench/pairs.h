@@ -43,8 +43,9 @@ struct Interval {
   double high = 0;
 };
 
-// Where the median of what `values` were drawn from lies with 95 % confidence, whatever their
-// distribution: the number of them below it is binomial (n, 1/2), here by its normal approximation.
+// Returns the 95 % confidence interval of the median of the distribution that `values` come from,
+// for any distribution: the number of values below the median is binomial (n, 1/2), here by its
+// normal approximation.
 inline Interval MedianInterval(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const double n = static_cast<double>(values.size());
@@ -78,7 +79,7 @@ class Pairs {
   Interval interval() const { return MedianInterval(ratios_); }
   bool Decided(double limit) const { return interval().high <= limit || interval().low > limit; }
 
-  // As Print, with the median's 95 % interval in brackets.
+  // Prints like Print, with the median's 95 % interval in brackets.
   bool PrintInterval(const std::string& metric, const std::string& peer, double limit) const {
     bool holds = Median(ratios_) <= limit;
     std::string verdict = Verdict(holds);

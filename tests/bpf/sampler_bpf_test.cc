@@ -66,7 +66,7 @@ struct Collected {
   std::vector<ft_sample> samples;
   std::vector<std::pair<CgroupEvent, std::string>> cgroups;
   std::vector<SidebandEvent> sideband;
-  // What came of the stack, by the sample's place.
+  // The cold stacks by the index of their sample.
   std::map<size_t, std::pair<ColdStack, std::vector<std::byte>>> cold;
 };
 
@@ -181,7 +181,7 @@ bool Within(uint64_t address, uint64_t (*function)(uint64_t)) {
   return address > begin && address < begin + kMostBytes;
 }
 
-// Of the samples of this thread in a leaf: how many there were, and how many had exactly its
+// Counts of this thread's samples in a leaf: all of them, and those with exactly the expected
 // callers.
 struct Exactness {
   int exact = 0;
@@ -385,7 +385,7 @@ TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
     Status attached = sampler_->AttachCpu(cpu);
     ASSERT_TRUE(attached) << attached.error().message();
   }
-  // What the two counters gain in a spin, of ticks that are nearly all this thread's.
+  // Returns the growth of the two counters in a spin, whose ticks are nearly all this thread's.
   auto spin = [&] {
     ft_counters before = sampler_->Counters();
     EXPECT_NE(known_outer(100'000'000), 0u);

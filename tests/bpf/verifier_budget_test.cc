@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verifier of the running kernel processes for each of our programs.
+// The number of instructions that the running kernel's verifier processes for each of our programs.
 #include <bpf/libbpf.h>
 #include <gtest/gtest.h>
 #include <sys/utsname.h>
@@ -54,7 +54,7 @@ uint64_t Processed(const std::string& log) {
   return at == std::string::npos ? 0 : std::strtoull(log.c_str() + at + 10, nullptr, 10);
 }
 
-// What libbpf said last, for a load that failed.
+// The last messages of libbpf, for a load that failed.
 std::string& Warnings() {
   static std::string text;
   return text;

@@ -146,7 +146,7 @@ def judge(case, store, churn, newborns):
     # On a busy machine one of them may get no tick in its three seconds.
     case.at_least("share of runc's containers seen", len(seen) / len(churn.names), 0.98)
     of_runc = sum(right[name] for name in seen)
-    # What is missing are runc's own start in the cgroup, and in a newborn the shell that becomes the toy.
+    # The missing samples are runc's own start in the cgroup, and in a newborn the shell that becomes the toy.
     case.at_least("CPU in samples ÷ CPU of their cgroups, containers", of_runc / 97 / churn.usage_seconds, 0.8)
     case.at_least("CPU in samples ÷ CPU of their cgroups, newborns", (good - of_runc) / 97 / newborns.usage_seconds, 0.6)
     case.figure("newborns seen", f"{len(right.keys() - churn.names)} of {Newborns.COUNT}")

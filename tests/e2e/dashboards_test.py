@@ -28,7 +28,7 @@ POD = "Firetower / Pod"
 CLUSTER = "Firetower / Cluster"
 AGENTS = "Firetower / Agent health"
 LOAD_SECONDS = 20
-# Of toy_shares: what its functions are made to use.
+# The shares of CPU that the functions of toy_shares use.
 LEAVES = {"leaf_50": 0.5, "leaf_30": 0.3, "leaf_20": 0.2}
 REFUSED = "apiVersion: firetower.dev/v1alpha1\nkind: ClusterProfilingPolicy\nmetadata: {name: bad}\nspec: {colour: red}\n"
 # The host is in no profile here.
@@ -52,7 +52,7 @@ def judge_functions(case, shown, name):
 def judge_sums(case, shown):
     kinds = [shown.answer(POD, "Kernel and user", letter)[0][1] for letter in "ABC"]
     case.check("kernel, user and the rest add up to the pod", abs(sum(kinds) - 1) < 0.02, kinds)
-    # Of two containers on two CPUs one does nothing but system calls.
+    # One of the two containers, on two CPUs, does nothing but system calls.
     case.check(
         "the kernel's part of the pod is between a fifth and four fifths",
         0.2 < kinds[0] < 0.8,
@@ -71,7 +71,7 @@ def judge_sums(case, shown):
 
 
 def judge_pushed(case, shown, daemon, receiver):
-    """What came is what the daemon says it sent; windows end meanwhile."""
+    """Checks that the server received what the daemon says it sent. Windows end meanwhile."""
     rates = {labels["result"]: value for labels, value in shown.answer(AGENTS, "Pushed profiles")}
     case.check("profiles are shown as sent", rates.get("sent", 0) > 0, rates)
     names = {labels["server"] for labels, _ in shown.answer(AGENTS, "Waits to be pushed")}
@@ -125,7 +125,7 @@ def judge_rules(case, prometheus):
         if rule["health"] != "ok"
     ]
     case.check("each is evaluated", not wrong, wrong)
-    # What else the machine does may cost samples, or the daemon time.
+    # Other work on the machine may cost samples, or the daemon's time.
     raised = {rule["name"] for rule in rules if rule["type"] == "alerting" and rule["state"] != "inactive"}
     raised -= {"FiretowerSamplesLost", "FiretowerCostsTooMuch"}
     # Half of the load is in the kernel, more where the other half gets less of the machine.

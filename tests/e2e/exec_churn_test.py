@@ -41,7 +41,7 @@ LIFE_SECONDS = 0.02
 TABLE_BYTES = 1 << 20  # The C library's table alone takes a tenth of it.
 FRAMES = 30
 LEVELS = toy_levels(FRAMES - 3)
-# Of memory in the last third: a slab of the arena and what the allocator holds back come in steps.
+# The allowed growth of memory in the last third. A slab of the arena and memory that the allocator keeps come in steps.
 MOST_GROWTH = 0.05
 STEP_BYTES = 2 << 20
 PREFIX = "storm-"

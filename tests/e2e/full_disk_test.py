@@ -23,7 +23,7 @@ from daemon import TOYS, Daemon
 from object_store import watch
 
 DISK_KIB = 2048
-# Of it, for windows: a quiet machine's window takes a file system's block or two.
+# The part left for windows: a quiet machine's window takes one or two blocks of the file system.
 LEFT_KIB = 64
 WINDOW_SECONDS = 2
 BEFORE_SECONDS = 6

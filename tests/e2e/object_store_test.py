@@ -34,7 +34,7 @@ FAULT_SECONDS = 20
 ARRIVAL_SECONDS = 120
 # A kubelet waits for 30.
 STOP_SECONDS = 20
-# Of samples between the last look at the metrics and the end, a second: of other programs that begin then, too.
+# The most samples per second between the last look at the metrics and the end: other programs may start then.
 LAST_SECONDS = 6
 MOST_SAMPLES = 97 * os.cpu_count()
 SPOOL = "firetower_spool_bytes"
@@ -68,7 +68,8 @@ def judge_arrival(case, faults, server, proxy, taken, more):
     case.check(f"{faults}: each was uploaded", len(uploads) == len(bundles), f"{len(uploads)} of {len(bundles)}")
     again = {path: count for path, count in uploads.items() if count != 1}
     if "slow" in faults:
-        # What the client had written before it gave up may still reach the server: the same bytes, the same name.
+        # Bytes that the client had written before it gave up may still reach the server: the same bytes under the same
+        # name.
         case.figure(f"{faults}: uploaded again", again or "none")
     else:
         case.check(f"{faults}: and none again", not again, again or "none")

@@ -47,7 +47,7 @@ def samples(daemon, container):
 
 
 def gains(daemon, containers, seconds=5):
-    """Of each container's CPU in the next seconds, the part that became samples."""
+    """Returns, for each container, the share of its CPU in the next seconds that became samples."""
     before = [(samples(daemon, c), c.usage_seconds()) for c in containers]
     time.sleep(seconds)
     return [(samples(daemon, c) - count) / 97 / (c.usage_seconds() - usage)

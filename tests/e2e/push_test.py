@@ -105,7 +105,7 @@ def judge_daemon(case, name, program):
     with receivers.running(name, program) as receiver, Daemon("--push", receiver.url, window_seconds=4) as daemon:
         end = time.monotonic() + 13
         while time.monotonic() < end:
-            pass  # What is profiled.
+            pass  # This loop is the profiled load.
         status, took = daemon.stop()
         case.check("the daemon ends well", status == 0, status)
         case.at_most("seconds that it took", took, 10)

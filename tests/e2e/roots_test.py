@@ -57,7 +57,7 @@ def measure(daemon, comms):
         left = LONGEST * SECONDS - seconds
         if total >= SAMPLES or left <= 0:
             return profile, seconds
-        # As long as it takes at this rate, and a second of what is not in the profile yet.
+        # The expected time at this rate, and a second for samples that are not in the profile yet.
         wait = min(left, 1 + seconds * (SAMPLES - total) / max(total, 1))
 
 

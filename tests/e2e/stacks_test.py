@@ -27,7 +27,7 @@ CHAIN = ("main", "alpha", "beta", "gamma")
 
 
 def add_libraries(image):
-    """What the dynamic toy needs, where its loader looks for it."""
+    """Copies the libraries of the dynamic toy to the places where its loader looks."""
     for word in run("ldd", TOYS / "toy_stack_libc").stdout.split():
         if word.startswith("/"):
             target = image / word[1:]
@@ -36,7 +36,7 @@ def add_libraries(image):
 
 
 def judge(case, what, profile, exact, whole=True, share=0.97):
-    """Of the samples that show the last function of `exact`, how many show exactly this stack."""
+    """Returns the share of samples with exactly this stack, among those that contain the last function of `exact`."""
     tally = known_stacks.counts(profile)
     those = {stack: n for stack, n in tally.items() if exact[-1] in stack}
     total = sum(those.values())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every store does alike: run by store_test.py against a directory and S3 servers that are not
-// ours. FIRETOWER_STORE is the store's URL.
+// Behaviour that all stores share. Run by store_test.py against a directory and against real S3
+// servers. FIRETOWER_STORE is the store's URL.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::unique_ptr<ObjectStore> Open(const std::string& url) {
   return store ? *std::move(store) : nullptr;
 }
 
-// What a client of that store is made of.
+// Returns the parts of a client for that store.
 s3::Client::Parts Parts() {
   s3::Client::Parts parts;
   const s3::Environment environment = s3::SystemEnvironment();
@@ -443,7 +443,7 @@ TEST_F(S3, AbortsUploadsThatWereLeftBehind) {
   EXPECT_EQ(*store.AbortUploads("orphans/", soon_s), 0u);
 }
 
-// Of a daemon's that was killed (kill_test.py), as if a day had passed.
+// The upload of a killed daemon (kill_test.py) is aborted, as if a day had passed.
 TEST(LeftBehind, IsAborted) {
   const auto store = Open(Variable("FIRETOWER_STORE"));
   ASSERT_NE(store, nullptr);

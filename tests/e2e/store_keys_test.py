@@ -90,7 +90,7 @@ def judge_endpoint(case, tries, keys, work):
 
 
 def judge_encryption(case, tries):
-    """What the server says to curl of each object that the cases left there."""
+    """Checks, by curl, the server's headers of each object that the cases left."""
     server = tries.server
     static = {"AWS_ACCESS_KEY_ID": servers.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": servers.SECRET_KEY}
     kms = f"&sse=aws:kms&sse-kms-key-id={KMS_KEY}"

@@ -173,7 +173,7 @@ def main():
     with Engine() as engine:
         folder = engine.work / "policies"
         folder.mkdir()
-        # What others do to the node's readings is not the load's.
+        # The node's readings must show the load alone, so other work has to be over first.
         case.check("the machine is quiet before, within a minute", any(busiest_system_share(3) < 0.15 for _ in range(20)))
         load = Load(engine, toy)
         held, mean, also = rules(case, what, load)

@@ -26,7 +26,7 @@ HOG = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; tail /dev/zero"
 
 
 def container_pid(container):
-    """Of its first process, as the host counts."""
+    """Returns the pid of the container's first process, in the host's numbering."""
     tasks = (cgroup_root("v1:cpuacct") or cgroup_root("v2")) / container.path[1:] / "cgroup.procs"
     return int(tasks.read_text().split()[0])
 
@@ -51,8 +51,8 @@ def judge_step(case, daemon, container):
     case.at_least("part of the CPU before the firing that is in the capture",
                   (total - (at_end - at_fire)) / (at_fire - before), 0.9)
     case.at_most("and no more than there was", total / (at_end - before), 1.1)
-    # As long before as asked; but a capture begins with the first slice that had a sample, and until the step there
-    # are few.
+    # The capture begins as long before as the policy says. But it begins with the first slice that has a sample, and
+    # before the step there are few samples.
     begin = profile.time_nanos / 1e9 - fire
     case.check("it begins before the step, and no earlier than asked", -BEFORE - 1.5 <= begin <= -FOR + 1, round(begin, 2))
     end = (profile.time_nanos + profile.duration_nanos) / 1e9

@@ -30,13 +30,13 @@ from statements import Statements
 
 SOURCES = ROOT / "tests" / "programs" / "truth"
 SECONDS = 8
-# As much as the kernel side may leave to user space while it does not know a program yet.
+# The most stacks per second that the kernel side may leave to user space while it does not know a program yet.
 HERTZ = 199
 SHARE = 0.995
 OUTSIDE = 0.01
 KERNEL = "[kernel.kallsyms]"
-# Where the C libraries let signal handlers return to. Stripped, they have no name for it: then it is told by its first
-# instructions, mov $15, %rax; syscall (rt_sigreturn), as gdb does.
+# The function that signal handlers return to in the C libraries. Stripped libraries have no name for it: then it is
+# recognized by its first instructions, mov $15, %rax; syscall (rt_sigreturn), as gdb does.
 RETURN = "__restore_rt"
 RETURN_CODE = bytes.fromhex("48c7c00f0000000f05")
 BARE = ("-fomit-frame-pointer", "-g0", f"-I{ROOT}")
@@ -50,7 +50,7 @@ class Program:
     shape: str
     flags: tuple = ("-O2",)
     compiler: str = "gcc"
-    after: str = ""  # What is done to the file: strip, minidebug, delete.
+    after: str = ""  # The change to the file: strip, minidebug, delete.
     share: float = SHARE
     unnamed: str = ""  # A function of libgcc that the program speaks of, and the shared one has no name for.
 
@@ -107,7 +107,7 @@ def library(work, name):
 
 def build(work, name, program):
     """The file to run and the one that has its symbols, mostly the same."""
-    target = work / name[:15]  # What the kernel keeps of it.
+    target = work / name[:15]  # The kernel keeps only this many characters.
     command = [program.compiler, *program.flags, "-o", target]
     if program.compiler == "rustc":
         command += [SOURCES / program.shape]
@@ -176,7 +176,7 @@ class Truth:
         elf = self.elf.get(frame.module.rsplit("/", 1)[-1].removesuffix(" (deleted)"))
         if match and elf:
             name = elf.find(int(match.group(2), 16))
-            # What the file names must be shown so.
+            # A name that the file has must be shown.
             return name if name and (name != RETURN or self.program.after) else frame.name
         if match and starts_with(frame.module, int(match.group(2), 16), RETURN_CODE):
             return RETURN

@@ -66,7 +66,7 @@ class RealCgroup {
     }
   }
 
-  // Of the container alone, as a runtime does when its main process is dead.
+  // Removes the container alone, as a runtime does when its main process has died.
   void RemoveContainer() const {
     for (const std::string& root : Roots()) Remove(root + container_->root_path);
   }

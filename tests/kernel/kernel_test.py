@@ -41,7 +41,7 @@ class Plan:
         self.mark = secrets.token_hex(4)  # Another run beside this one has other names.
         self.stack = self._add("before", ".", "toy_stack")
         self.syscall = self._add("after", ".", "toy_syscall")
-        # Of each kind: alive before the daemon, born after it, and with its processes one cgroup deeper.
+        # One of each kind: alive before the daemon, born after it, and with its processes one cgroup deeper.
         self.unique = {f"only_in_{index:03o}": self._add(when, child, f"toy_unique {index} 3600 20000 20000")
                        for index, when, child in ((8, "before", "."), (65, "before", "init.scope"), (130, "after", "."),
                                                   (257, "after", "."), (511, "after", "init.scope"))}

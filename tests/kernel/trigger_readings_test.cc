@@ -45,7 +45,8 @@ class TriggerReadings : public ::testing::Test {
   KernelMetrics metrics_{"/proc", roots_, Clock::System()};
 };
 
-// What a sanitizer keeps of memory would be charged too: so past it, as the reading of zeros below.
+// Touches memory without the sanitizer, whose own memory would be charged too. The reading of zeros
+// below does the same.
 __attribute__((no_sanitize_address, no_sanitize_thread)) void TouchFreshMemory(int64_t bytes) {
   const long at = ::syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

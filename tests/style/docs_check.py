@@ -157,7 +157,8 @@ def code_names(pages, sources):
 
 
 def kept(pages):
-    """What helm prints of a release's values for people begins with a line that is none of them, and cannot be given back."""
+    """Finds `helm get values` without -o yaml: its output for people begins with a line that is not YAML, so the
+    file cannot be passed back to helm."""
     for path, text in pages.items():
         for line in text.replace("\\\n", " ").splitlines():
             if re.search(r"\bhelm\b.*\bget values\b.*>", line) and not re.search(r"(-o|--output)[ =]?(yaml|json)\b", line):

@@ -26,7 +26,7 @@ SLOWEST = 10
 
 @dataclass
 class Sum:
-    """What one tier, or all of them, came to."""
+    """The results of one tier, or of all tiers."""
 
     passed: int = 0
     failures: list = field(default_factory=list)  # (name, output)

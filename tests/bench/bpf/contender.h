@@ -11,13 +11,13 @@
 
 namespace firetower::bench {
 
-// What the kernel counted of a program while its statistics were on.
+// The kernel's statistics of a program, counted while they were switched on.
 struct RunTime {
   uint64_t ns = 0;
   uint64_t runs = 0;
 };
 
-// What arrived of the load's samples: a program that misses frames is not cheap but wrong.
+// The samples of the load that arrived. A program that misses frames is not cheap but wrong.
 struct Seen {
   uint64_t samples = 0;
   uint64_t of_load = 0;

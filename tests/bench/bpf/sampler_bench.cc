@@ -38,7 +38,7 @@ constexpr useconds_t kDrainEveryUs = 50'000;  // as the daemon does
 // A whole stack in fewer of the load's samples is a walk that misses frames. The others are ticks
 // in a function's first or last instructions, where a frame has no frame pointer.
 constexpr double kLeastWhole = 0.95;
-// Of the samples: below this the figures are of somebody else's stacks.
+// The least share of samples that must be the load's. Below it the figures describe other stacks.
 constexpr double kLeastOfLoad = 0.9;
 
 struct Arguments {
@@ -133,7 +133,7 @@ bool PrintSeen(const std::string& who, const std::vector<Seen>& all) {
   return works && Passes(holds);
 }
 
-// What is compared: a load, and how its stacks are walked.
+// One comparison: a load, and the way in which its stacks are walked.
 struct Case {
   std::string name;
   std::string toy;

@@ -137,7 +137,7 @@ void Print(const rusage& before, size_t bytes) {
 }
 
 int Encode(const std::string& in, const std::string& out) {
-  // As firetowerd has it (daemon/main.cc), whose memory this is about.
+  // The settings of firetowerd (daemon/main.cc), whose memory is measured here.
   ::mallopt(M_MMAP_THRESHOLD, 64 << 10);
   ::mallopt(M_TRIM_THRESHOLD, 64 << 10);
   const Profile profile = ReadFolded(in);

@@ -46,7 +46,7 @@ def measure(program, *arguments):
 
 
 def top(path):
-    """What go tool pprof says, without the header that names the file's own times."""
+    """Runs go tool pprof and drops the header, which has the file's own times."""
     command = ["go", "tool", "pprof", "-top", "-nodecount=200", path]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.sub(r"(?s)^.*?Showing nodes", "", text)

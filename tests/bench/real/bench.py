@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the system benches share: lines `metric value limit verdict`, and a process's own CPU to the nanosecond."""
+"""Helpers of the system benches: lines `metric value limit verdict`, and a process's own CPU to the nanosecond."""
 
 import contextlib
 import pathlib
@@ -10,7 +10,7 @@ sys.path[:0] = [str(TESTS / "support" / "real"), str(TESTS / "bench")]
 
 import short
 
-# What the product does where nobody says otherwise; tests take shorter slices, to wait less.
+# The product's default. Tests use shorter slices, to wait less.
 DEFAULT_SLICE_MS = 5000
 
 _failed = []

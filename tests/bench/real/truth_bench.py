@@ -20,7 +20,7 @@ LEAST_P = 0.001
 
 
 def probability(chi_square, freedom):
-    """Of a χ² at least this large; closed form for an even number of degrees of freedom."""
+    """Returns the probability of a χ² at least this large; closed form for an even number of degrees of freedom."""
     half = chi_square / 2
     return math.exp(-half) * sum(half**k / math.factorial(k) for k in range(freedom // 2))
 

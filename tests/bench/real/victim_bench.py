@@ -44,7 +44,8 @@ class GapMeter:
         self.process.wait()
 
     def lost_share(self, begin, end):
-        """Of the time between two moments (CLOCK_MONOTONIC, s): what was lost, by its whole windows in between."""
+        """Returns the lost share of the time between two moments (CLOCK_MONOTONIC, s), from the whole windows in
+        between."""
         rows = [tuple(map(int, row.split())) for row in self.path.read_text().splitlines()[:-1]]
         inside = [row for row in rows if row[0] >= begin * 1e9 and row[1] <= end * 1e9]
         return sum(row[3] for row in inside) / sum(row[1] - row[0] for row in inside)

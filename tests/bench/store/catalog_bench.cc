@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What questions by catalogs cost; catalog_bench.py puts these together:
+// The cost of queries over catalogs; catalog_bench.py combines these commands:
 //   generate STORE HOURS NODES WORKLOADS    bundles and roll-ups of a cluster
 //   rows STORE NODES                        an hour's catalogs of five minutes of a cluster, of
 //                                           which only the asked workload's nodes have bundles
@@ -213,7 +213,7 @@ int MergeHour(const std::string& url) {
   std::vector<std::string> damaged;
   Expect(store::MergeCatalogs(
       counted.store(), {store::RetentionClass::kStandard, "bench", kBegin, 3600}, inputs, damaged));
-  // As after an hour.
+  // The hub deletes the merged catalogs after an hour; this does it at once.
   for (const store::ListedCatalog& one : inputs) Expect(opened->Delete(one.key));
   fmt::print("{{\"inputs\":{},\"catalogs\":{},\"bytes\":{},\"read_bytes\":{},{}}}\n", inputs.size(),
              counted.puts(), counted.written_bytes(), counted.read_bytes(), meter.Json());
@@ -277,7 +277,8 @@ int Ask(const std::string& url, const store::Query& query, const std::string& ou
   const std::unique_ptr<ObjectStore> opened = Open(url);
   CountedStore counted(*opened);
   const store::CatalogIndex index(counted.store(), nullptr, {.cluster = "bench"});
-  // As of a hub that has answered somebody before: it has found its region and its connection.
+  // Puts the client into the state of a hub that has answered before: its region and connection are
+  // known.
   Expect(opened->Check());
   if (!folder.empty()) return CopyEntries(counted.store(), index, query, folder);
   std::string lines;

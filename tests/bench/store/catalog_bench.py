@@ -53,7 +53,7 @@ def say(metric, value, limit=None):
 
 
 def said(answer):
-    """What a profile says, whatever the order of its samples."""
+    """Returns a profile's contents, independent of the order of its samples."""
     profile = pprof.parse(answer)
     samples = sorted(repr((one.stack, one.values, sorted(one.labels.items()))) for one in profile.samples)
     return profile.types, profile.period, profile.time_nanos, profile.duration_nanos, samples

@@ -104,7 +104,7 @@ def main():
         config = parts.kubeconfig(kube, work, "hub", parts.account_token(kube, "firetower-hub"))
         end = hours * 60
         asked = {"an hour": (end - 120, end - 60), "an odd hour": (end - 143, end - 83), "a quarter": (end - 15, end)}
-        # What is generated is of another year.
+        # The generated profiles are of another year, so retention is off.
         with parts.Hub(config, "one", "--store", url, "--cluster=bench", "--retention-standard=0") as hub:
             granted = lambda: rights.ask(hub, "/api/v1/types", token, q=QUESTION).status == 200
             case.check("who asks may", api.until(granted, 30))

@@ -15,7 +15,8 @@
 
 namespace {
 
-// Of this program alone: getrusage counts what the process was before exec, a Python of 24 MB, too.
+// The peak of this program alone. getrusage would include the process before exec, a Python of 24
+// MB.
 long PeakRssKib() {
   const auto status = firetower::ReadFile("/proc/self/status");
   CHECK(status);

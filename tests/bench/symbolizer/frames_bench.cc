@@ -58,7 +58,7 @@ class Namer {
     limits.max_unpacked_bytes = 1u << 30;
     table_->Attach(DwarfFrames::Open(std::move(source), cache_, limits).value());
   }
-  // What the daemon does with a frame; the sum keeps the work from being left out.
+  // Does the daemon's work on a frame. The sum keeps the compiler from removing it.
   size_t Name(uint64_t elf_vaddr) {
     frames_.clear();
     table_->FindFrames(elf_vaddr, frames_);

@@ -183,8 +183,8 @@ def compare(own, theirs):
         sys.exit(f"{len(ours)} and {len(peers)} answers")
     judged, same, shown = 0, 0, 0
     for mine, other in zip(ours, peers):
-        # Where neither knows a line, llvm shows the symbol's file, which we do not read; between
-        # functions there is nothing to name.
+        # If neither finds a line, llvm shows the symbol's file, which we do not read. Between functions there is
+        # nothing to name.
         if other[0] == "??" or other[-1].endswith(":0:0"):
             continue
         judged += 1

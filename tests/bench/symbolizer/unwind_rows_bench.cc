@@ -25,7 +25,7 @@ class RuleCounter : public UnwindRowSink {
   std::unordered_set<std::string> rules_;
 };
 
-// What every sink does at least: look at the row.
+// Sink that does the least work possible: it reads the row.
 class SummingSink : public UnwindRowSink {
  public:
   void OnRow(const UnwindRow& row) override {

@@ -17,8 +17,8 @@ namespace {
 
 using ::firetower::testing::StackBuilder;
 
-// Of 75 samples of 10 ms in a minute: main/serve/parse 60, main/idle 15, which is of another binary
-// so that their colours differ.
+// Makes a profile of 75 samples of 10 ms in a minute: main/serve/parse 60, main/idle 15. The latter
+// is in another binary, so that their colours differ.
 Profile Shop() {
   StackBuilder stacks;
   ProfileBuilder& builder = stacks.builder();

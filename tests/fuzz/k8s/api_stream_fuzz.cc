@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const std::string& frame : whole.frames) {
     const auto chosen = k8s::ParseObject(frame, some);
     const auto everything = k8s::ParseObject(frame, all);
-    // What is not kept is checked all the same, but for its keys and its number.
+    // Skipped fields are checked as well, except for their keys and their number.
     CHECK(!everything || chosen);
     if (chosen) CHECK(k8s::MetaOf(*chosen).key.size() <= frame.size());
   }

@@ -7,8 +7,8 @@
 #include "base/text/base64.h"
 #include "k8s/client/exec_plugin.h"
 
-// What a credential plugin printed: what is taken is of use. The same bytes as a time and as
-// base64.
+// The output of a credential plugin: if it is accepted, it has a credential. The same bytes are
+// also tried as a time and as base64.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace k8s = firetower::k8s;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

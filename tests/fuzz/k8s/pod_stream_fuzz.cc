@@ -69,7 +69,7 @@ class Recorder final : public k8s::ObjectConsumer {
   k8s::PodTracker tracker_{clock_};
 };
 
-// As Reflector chooses them.
+// Returns the fields that Reflector asks for.
 k8s::FieldSet ObjectFields() {
   k8s::FieldSet fields = k8s::PodFields();
   for (const std::string_view name : {"name", "namespace", "uid", "resourceVersion"})

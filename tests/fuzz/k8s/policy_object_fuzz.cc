@@ -6,8 +6,8 @@
 #include "k8s/policy/object.h"
 #include "k8s/policy/served.h"
 
-// What an API server sends as a policy: no matter what it holds, it is a policy within its bounds
-// or words that say why it is none.
+// A policy object from an API server: whatever it contains, the result is a policy within its
+// bounds or the reason why it is refused.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace k8s = firetower::k8s;
   k8s::FieldSet fields = k8s::PolicyObjectFields();

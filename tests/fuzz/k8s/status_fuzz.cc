@@ -19,7 +19,7 @@ k8s::FieldSet WithIdentity(k8s::FieldSet fields) {
   return fields;
 }
 
-// What an agent is told to have written is what is read of it.
+// A report that was read can be written, and is then read again unchanged.
 void TryReport(std::string_view text, std::vector<k8s::PolicyRow>& rows) {
   const auto node = k8s::ParseObject(text, WithIdentity(k8s::NodeReportFields()));
   if (!node) return;
@@ -71,7 +71,7 @@ void TryLease(std::string_view text) {
 
 }  // namespace
 
-// What the hub and the agents read from an API server, one object each.
+// The objects that the hub and the agents read from an API server, one of each kind.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   TryLease(text);

@@ -15,7 +15,8 @@
 namespace firetower::profile {
 namespace {
 
-// Of a profile and of what was read back: one table is as the other, samples come in order.
+// Tells whether a profile and the one that was read back are the same: equal tables, and samples in
+// the written order.
 bool AreSame(const Profile& written, const Profile& read) {
   const std::vector<uint32_t> order = SampleOrder(written);
   if (read.sample_count() != order.size() || read.meta() != written.meta()) return false;
@@ -38,7 +39,7 @@ bool AreSame(const Profile& written, const Profile& read) {
 void TryProfile(std::string_view bytes) {
   auto profile = DecodePprof(bytes, {.max_inflated_bytes = 1 << 20, .max_entries = 10'000});
   if (!profile) return;
-  // What was accepted can be written, read again, and is then the same.
+  // An accepted profile can be written and read again, and is then the same.
   auto again = DecodePprof(EncodePprof(*profile, {.gzip = false}));
   CHECK(again);
   CHECK(AreSame(*profile, *again));

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr int64_t kNowNs = 1782900000 * firetower::kNsPerSecond;
   std::string_view text(reinterpret_cast<const char*>(data), size);
   auto time = query::ParseTime(text, kNowNs);
-  // What is printed is read back, to the millisecond.
+  // A printed time is read back, to the millisecond.
   if (time && *time >= 0) {
     auto again = query::ParseTime(query::FormatTimeUtc(*time), kNowNs);
     bool printable = *time < 9'200'000'000 * firetower::kNsPerSecond;

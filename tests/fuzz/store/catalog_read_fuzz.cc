@@ -18,10 +18,10 @@ void TryCatalog(std::string_view bytes) {
   const Result<CatalogFile> file = CatalogFile::Open(bytes.size(), read);
   if (!file) return;
   const auto visit = [](const CatalogEntry& one) {
-    // What reads the bundle trusts these.
+    // The code that reads the bundle relies on these.
     CHECK(one.entry.header_offset <= one.entry.end_offset);
     CHECK(one.entry.size <= one.entry.end_offset - one.entry.header_offset);
-    // What is read can be written, and is the same then.
+    // An entry that was read can be written, and is then the same.
     std::string line = CatalogLineOf(one);
     line.pop_back();
     const Result<CatalogEntry> again = CatalogLineParser().Parse(line);

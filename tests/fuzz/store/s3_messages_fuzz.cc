@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What S3 and STS servers, or whoever answers in their place, send as XML.
+// XML messages of S3 and STS servers, or of any server that answers in their place.
 #include <cstdint>
 #include <string_view>
 

@@ -10,7 +10,7 @@
 namespace firetower::symbolizer {
 namespace {
 
-// What a sink is promised.
+// Checks the promises that a sink gets.
 class CheckingSink : public UnwindRowSink {
  public:
   void OnRow(const UnwindRow& row) override {
@@ -68,8 +68,8 @@ void ReadSymbols(const RandomAccess& source) {
 }  // namespace
 }  // namespace firetower::symbolizer
 
-// What form the table has, the size of the table in two bytes, itself, and what else is compiled
-// from the inline trees on.
+// The input: the form of the table, its size in two bytes, the table itself, and then the rest of
+// the file from the inline trees on.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace symbolizer = firetower::symbolizer;
   using symbolizer::TestGoFile;

@@ -7,7 +7,7 @@
 namespace firetower::symbolizer {
 namespace {
 
-// What a sink is promised.
+// Checks the promises that a sink gets.
 class CheckingSink : public UnwindRowSink {
  public:
   void OnRow(const UnwindRow& row) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both sides see is compiled twice, for BPF and for this machine: the layout that the built
-// objects tell of in their BTF must be that of our C++.
+// The shared headers are compiled twice, for BPF and for this machine: the layout in the BTF of the
+// built objects must be the layout of our C++.
 #include <bpf/btf.h>
 #include <gtest/gtest.h>
 

@@ -38,12 +38,12 @@ def variables_of(dashboard):
 
 
 def values(dashboard):
-    """Of its variables, something that can stand in a query and in an address."""
+    """Returns, for each variable, a value that is valid in a query and in an address."""
     return {**BUILT_IN, **{name: "1" for name in variables_of(dashboard)}, "firetower": HUB}
 
 
 def shows_cores_in_profiles(panel):
-    """Of what is profiled, not of what the agents cost."""
+    """Tells whether a panel shows the cores of profiled programs, not the cost of the agents."""
     return "suffix: cores" in str(panel["fieldConfig"]) and any(
         re.search("firetower_(hotspot_)?cpu_seconds_total", target["expr"])
         for target in panel["targets"]
@@ -120,7 +120,7 @@ def judge_queries(case, name, dashboard):
         str(query) for query in asked if re.search(r"\b(vector|absent)", evidence.bare(query.expr))
     ]
     case.check(f"{name}: the 0 that queries show is told from their data", not wrong, wrong)
-    # What lines are chosen by is a figure within a curve.
+    # A query that selects lines is an instant figure, also within a curve.
     wrong = [
         str(query)
         for query in asked
@@ -339,13 +339,13 @@ def judge_nodes(case):
     case.check("no link there needs a label that there may not be", not own, own)
 
 
-# What has a meaning in an address, in a selector's string or in a regular expression.
+# Names with characters that are special in an address, in a selector's string or in a regular expression.
 HARD_CONTAINER = r"a\x2db&c#d+e\"f%25 g"
 HARD_FUNCTION = r"std::vector<int>::operator+=(char const*, \"C#\" & \\n)[abi:cxx11]%s?"
 
 
 def judge_filters(case):
-    """Who has chosen namespaces, or clicked at a pod or function, is led to those."""
+    """Checks that links keep the chosen namespaces, pod or function."""
     lost, found = [], 0
     for name in ("cluster.json", "pod.json"):
         dashboard = panels.dashboards()[name]

@@ -23,7 +23,7 @@ from prometheus import Prometheus
 from shown import Shown
 from triggers import wait_for
 
-# Of pushes there is the family, and no server that was pushed to.
+# The family of pushes exists, but has no series, because nothing was pushed.
 EXPOSITION = b"""# TYPE firetower_samples_total counter
 firetower_samples_total 7
 # TYPE firetower_policies gauge
@@ -47,7 +47,7 @@ BAD = [
     f"sum({MISSPELT}){OR_ZERO}",
     f"sum({POLICIES.replace('accepted', 'acepted')}){OR_ZERO}",
     f"sum({POLICIES.replace('state', 'stat')}){OR_ZERO}",
-    # What is excluded, and would not be.
+    # An exclusion that would exclude nothing.
     f"sum({POLICIES.replace('state=', 'state!=').replace('accepted', 'acepted')}){OR_ZERO}",
     # One name of two, of which the other has an answer; a part of a fraction.
     f"sum({POLICIES}) or sum({MISSPELT}){OR_ZERO}",

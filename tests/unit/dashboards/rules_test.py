@@ -24,7 +24,7 @@ CASES = pathlib.Path(__file__).resolve().parent / "rules"
 DOCS = ROOT / "docs/dashboards.md"
 NEVER = {"expr": "vector(0) > 1"}
 ALWAYS = {"expr": "vector(1)", "for": "0s"}
-# Of what was profiled, which a Periodic policy makes less.
+# A threshold on the amount of profiled CPU, which a Periodic policy reduces.
 THRESHOLD_IN_CORES = re.compile(r"(?<!/ )\b\w+:firetower_cpu:rate\w+( offset \w+)? > [0-9]")
 
 

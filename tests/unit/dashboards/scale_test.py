@@ -22,7 +22,8 @@ from promtool import need_promtool
 CLUSTER_NODES, NODES, CONTAINERS, FUNCTIONS = 5000, 4, 30, 5
 MAX_SAMPLES = 50_000_000 * NODES // CLUSTER_NODES
 SCRAPE, RANGE, END = 30, 3600, 1782900000
-# Of a family, on a node: as many as 62 would do, but for the sums themselves, which stand beside those of so few nodes.
+# The most series per family and node in this test. The limit on samples would allow 62, but recorded sums are as many
+# as in a large cluster, beside the series of few nodes.
 MOST_SERIES = 48
 # Buckets of a duration.
 BOUNDS = 10

@@ -117,7 +117,7 @@ TEST(ProfileBuilder, SetsWhatWasLeftOpen) {
   builder.SetLocation(first, mapping, 0x20, {&line, 1});
   builder.SetLocation(second, mapping, 0x10, {&line, 1});
   builder.SetMapping(mapping, {.filename = builder.AddString("/app")});
-  // What is set is not found by those who add the same: it might be set again.
+  // An open location is not found when an equal one is added, because it might be set again.
   EXPECT_NE(builder.AddLocation(mapping, 0x20, {&line, 1}), first);
   Profile profile = std::move(builder).Build();
   ASSERT_EQ(profile.sample_count(), 3u);

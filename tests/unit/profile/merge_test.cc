@@ -178,7 +178,7 @@ TEST(Merge, TellsCutStacksOfItsOwnSamples) {
   const Profile* both[] = {&parts[0], &parts[1]};
   const Profile sum = Merge(both).value();
   EXPECT_THAT(sum.meta().comments, ElementsAre("pod=a", "policy=all", "pod=b", "0.8" + says));
-  // Of a profile that says nothing of cut stacks nothing is made up.
+  // A profile without a comment about cut stacks gets none.
   const Profile silent = StackBuilder().Add({"main"}, 1).Build();
   const Profile* one[] = {&silent};
   EXPECT_THAT(Merge(one).value().meta().comments, ElementsAre());
@@ -205,7 +205,7 @@ TEST(Merge, TellsHowManyCommentsItLeftOut) {
   EXPECT_EQ(last(more, many(80, 90), 65).meta().comments.back(), "and at least 26 more comments");
 }
 
-// What a file adds is what its profile does.
+// Adding a file gives the same result as adding its profile.
 TEST(Merge, TakesPprofFilesAsTheyAre) {
   Profile parts[] = {WithLibraryAt(0x7f0000000000), WithLibraryAt(0x7e1230000000),
                      StackBuilder().Add({"main", "x"}, 1, {{"thread", "io"}}).Build(),

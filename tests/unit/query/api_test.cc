@@ -187,7 +187,7 @@ TEST_F(ApiTest, TopContainersCountTheirPartOfAWindow) {
   EXPECT_NEAR(top.containers[0].cores, 0.5 / 30, 1e-9);
 }
 
-// As a flame graph of the same range has them.
+// A flame graph of the same range has the same values.
 TEST_F(ApiTest, TopFunctionsAreOfTheTimeOfWholeWindows) {
   const TopReply top = Top("by=functions&from=2026-07-01T09:59:30Z");
   EXPECT_EQ(top.total, 3'750'000'000 / 3);
@@ -262,7 +262,7 @@ TEST_F(ApiTest, SeriesAreOfTheValueThatIsAskedFor) {
   EXPECT_THAT(other.body, HasSubstr("there are series of alloc_space and alloc_objects, not of"));
 }
 
-// Of half a second: what the two halves come to is what the whole second does.
+// Two ranges of half a second add up to the value of the whole second.
 TEST_F(ApiTest, SeriesOfLessThanASecond) {
   auto total = [&](const std::string& from, const std::string& to) {
     const net::HttpResponse response =
@@ -405,7 +405,7 @@ TEST_F(ApiTest, WhoIsUnknownIsToldToSayWhoTheyAre) {
   }
   net::HttpResponse pprof = Get("/api/v1/profile");
   EXPECT_EQ(pprof.status, 401);
-  // As in metrics of what is answered.
+  // Refused requests have a route too, for the metrics.
   EXPECT_EQ(pprof.route, "/api/v1/profile");
   EXPECT_EQ(Get("/api/v1/top").route, "/api/v1/top");
   EXPECT_EQ(Get("/api/v1/nope").route, "");

@@ -37,7 +37,7 @@ class HangingStore : public firetower::testing::MemoryStore {
     return MemoryStore::ListFolders(prefix);
   }
   void Answer() { answers_.count_down(); }
-  // Of calls that hang.
+  // Waits for that number of hanging calls.
   bool AreAsked(int calls) const {
     for (int i = 0; i < calls; ++i) {
       if (!asked_.try_acquire_for(kSoon)) return false;
@@ -55,7 +55,7 @@ class HangingStore : public firetower::testing::MemoryStore {
 };
 
 const std::string kQuestion = "GET /api/v1/types HTTP/1.1\r\n";
-// As Grafana's data source asks.
+// A request as Grafana's data source sends it.
 const std::string kCall =
     "POST /querier.v1.QuerierService/LabelNames HTTP/1.1\r\nContent-Type: application/json\r\n"
     "Content-Length: 2\r\n";
@@ -215,7 +215,7 @@ TEST(Busy, WhoIsNotKnownTakesNoPlaceOfWhoIs) {
   EXPECT_THAT(strangers.answers().back(), StartsWith("HTTP/1.1 401"));
 }
 
-// As a bucket that hangs does to those who are known: nobody else waits for it.
+// The store hangs as it does for known callers; an unknown caller does not wait for it.
 TEST(Busy, WhoHasNoTokenIsToldSoAtOnce) {
   HangingStore store;
   HangingAuthorizer authorizer;

@@ -41,7 +41,7 @@ class Fixture {
   std::string Serve();
   void StopServing() { server_.reset(); }
 
-  // What the sources answer; a server may be asking for it.
+  // The answers of the sources. A server may be asking for them at the same time.
   struct Answers {
     std::vector<Check> checks;
     std::vector<std::string> not_ready;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer may take: of profiles that are looked for and read, beyond which every path says
-// 413, why, and what to do; and of memory, beyond which answers are less exact.
+// The limits of an answer. Beyond the limits on profiles that are looked for and read, every path
+// answers 413 with the reason and a remedy; beyond the limits on memory, answers are less exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(AnswerLimits, TooManyProfiles) {
   for (const char* target : kLooking) ExpectTooLarge(fixture, target, "more than 5 profiles match");
   EXPECT_EQ(ErrorMessageFromJson(Get(fixture, "/api/v1/top").body),
             "more than 5 profiles match: narrow the selector or the time range");
-  // What is narrow enough is answered.
+  // A query that is narrow enough is answered.
   for (const char* target : kMerging) {
     const std::string joined = std::string(target).find('?') == std::string::npos ? "?" : "&";
     EXPECT_EQ(Get(fixture, target + joined + "q={container=\"web\"}").status, 200) << target;
@@ -62,7 +62,7 @@ TEST(AnswerLimits, TooManyProfiles) {
 TEST(AnswerLimits, TooManyBytesToRead) {
   Fixture fixture({.max_read_bytes = 200});
   for (const char* target : kMerging) {
-    // Of two sides, each may read half.
+    // Each of two sides may read half.
     const bool is_diff = std::string_view(target).starts_with("/api/v1/diff");
     ExpectTooLarge(fixture, target,
                    is_diff ? "needs more than 100 bytes of profiles"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader names afterwards is what the daemon would have said.
+// A reader that names frames later gets the same names as the daemon.
 #include "query/name_frames.h"
 
 #include <fmt/core.h>
@@ -76,7 +76,7 @@ class NameFramesTest : public ::testing::Test {
     window.Add(*slice);
     std::vector<daemon::Window::Finished> finished = window.Take();
     loader.Stop();
-    // As it is stored and served.
+    // Encoded and decoded, as it is stored and served.
     return profile::DecodePprof(profile::EncodePprof(*finished.at(0).open.profile)).value();
   }
   profile::Profile NamedHere(const profile::Profile& from, bool lines) {
@@ -136,7 +136,7 @@ TEST_F(NameFramesTest, LinesAndInlinedCallsAreTheDaemons) {
   EXPECT_EQ(profile::ToFolded(here, 1), profile::ToFolded(there, 1));
   EXPECT_EQ(profile::ToJson(here), profile::ToJson(there));
   EXPECT_NE(profile::ToJson(there).find("symbols_program.cc"), std::string::npos);
-  // What a daemon has named already, with lines as well.
+  // A profile with the daemon's names, to which lines are added.
   const profile::Profile later = NamedHere(Through({}), true);
   EXPECT_EQ(profile::ToFolded(later, 1), profile::ToFolded(there, 1));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `go tool pprof` makes of the profile URL: the judge of the format and of the errors.
+// Runs `go tool pprof` on the profile URL. It judges the format and the errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

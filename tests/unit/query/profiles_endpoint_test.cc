@@ -37,7 +37,7 @@ class ProfilesEndpointTest : public ::testing::Test {
     return reply ? *reply : ProfilesReply();
   }
   net::HttpResponse GetOne(const std::string& id) { return Get("/api/v1/profile", {{"id", id}}); }
-  // Of the window of 09:58.
+  // Returns the id of the container's profile in the window of 09:58.
   std::string StoredId(const std::string& container) {
     return List({{"q", "{container=\"" + container + "\"}"}}).rows.at(1).id;
   }

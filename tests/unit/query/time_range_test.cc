@@ -71,7 +71,8 @@ TEST(ParseTime, RefusesWhatIsNoTimeAndShowsTheForms) {
 
 TEST(ParseTime, FailsOnNoPrefixOfAnRfc3339Time) {
   std::string text = "2026-07-01T10:00:00.5+02:00";
-  // What is shorter is a year, which is an epoch, or an error: never a time that was not meant.
+  // A shorter prefix is a year, which reads as an epoch, or an error. It is never a time that was
+  // not meant.
   for (size_t n = 5; n < text.size(); ++n) EXPECT_FALSE(ParseTime(text.substr(0, n), kNow)) << n;
 }
 

@@ -120,7 +120,7 @@ class Storm {
 
 enum class Listener { kNone, kRing, kReader };
 
-// What the rings held, or the capture thread handed on.
+// The events in the rings, or those that the capture thread passed on.
 struct Heard {
   uint64_t events = 0;
   uint64_t lost = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What armed triggers cost: 30 containers, three rules each, once a second. Files of real cgroups
-// where this process may make them (root), else of a folder, which is cheaper than the kernel's
-// are. Each line is `metric value limit verdict`.
+// The cost of armed triggers: 30 containers, three rules each, once a second. Reads files of real
+// cgroups if this process may create them (root), else files of a folder, which are cheaper to
+// read. Each line is `metric value limit verdict`.
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>

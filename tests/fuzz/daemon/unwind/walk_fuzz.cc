@@ -81,7 +81,7 @@ void Walk(std::span<const uint8_t> input) {
   CHECK(addresses.size() <= kMaxFrames);
   CHECK(step == FT_STEP_ENDED || step == FT_STEP_COLD);
   if (step == FT_STEP_ENDED) CHECK(walk.stop < FT_STOP_COUNT);
-  // Who takes one off for the call is in user space still.
+  // A reader may subtract one to find the call, and is then still in user space.
   for (uint64_t address : addresses)
     CHECK(ft_is_user_address(address) || address == FT_USER_END + 1);
 }

@@ -116,7 +116,7 @@ TEST(WireReader, GivesBackWhatWasWritten) {
   EXPECT_TRUE(in.empty());
 }
 
-// What is moved away is not written again, also after the buffer grew.
+// A message that was moved away is not written again, even after the buffer grew.
 TEST(WireWriter, MovesEachMessageOnce) {
   WireWriter writer;
   std::string out;

@@ -29,7 +29,7 @@ size_t Count(const std::string& text, const std::string& what) {
   return count;
 }
 
-// What stands between the two, of which the first is there once.
+// Returns the text between the two. The first one must occur exactly once.
 std::string Between(const std::string& text, const std::string& begin, const std::string& end) {
   EXPECT_EQ(Count(text, begin), 1u) << begin;
   size_t from = text.find(begin) + begin.size();

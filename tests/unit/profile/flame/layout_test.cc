@@ -38,7 +38,8 @@ std::vector<std::string> Level(const FlameLevels& levels, size_t level) {
   return out;
 }
 
-// What must hold of any graph: sums, and children within their parents, apart from one another.
+// Checks rules that hold for any graph: the sums are right, and children lie within their parents
+// without overlap.
 void ExpectSound(const FlameLevels& levels, int64_t total) {
   ASSERT_EQ(levels.level_starts.front(), 0u);
   ASSERT_EQ(levels.level_starts.back(), levels.bars.size());
@@ -108,7 +109,7 @@ TEST(LayOutFlame, CutsTheSmallestIntoOneOtherAParent) {
   EXPECT_THAT(Level(levels, 3), ElementsAre("encode 0 30 30", "parse 30 60 60"));
   const FlameName& other = levels.names[levels.name_of[levels.level_starts[2] - 1]];
   EXPECT_EQ(other.kind, FrameKind::kOther);
-  // What is below something that is cut goes with it.
+  // Nodes below a cut one are cut too.
   FlameLevels one = LayOut(Shop(), 1);
   ExpectSound(one, 100);
   EXPECT_THAT(Level(one, 1), ElementsAre("main 0 99 0", "other 99 1 1"));

@@ -14,8 +14,8 @@ struct Row {
   const char* bare;
 };
 
-// As c++filt, rustfilt, Go and the runtimes' perf maps write them; what is wanted is written by
-// hand.
+// Inputs as c++filt, rustfilt, Go and the runtimes' perf maps write them; the expected names are
+// written by hand.
 const Row kRows[] = {
     {"main", "main", "main"},
     {"do_syscall_64", "do_syscall_64", "do_syscall_64"},

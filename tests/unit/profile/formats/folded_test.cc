@@ -134,7 +134,7 @@ TEST(FoldedDiff, ComesBackAsTwoSampleTypes) {
   EXPECT_EQ(ToFolded(*back, 1), "main;b 4\n");
 }
 
-// As flamegraph.pl takes a line apart: one blank stands before the count.
+// flamegraph.pl splits a line in the same way: one blank stands before the count.
 TEST(DecodeFolded, KeepsBlanksOfNamesAndLeavesFramesOfBlanksOut) {
   const auto profile = DecodeFolded("main; a ;leaf   3\nmain;b;  4\nmain;  ;c 5\n  6\n");
   ASSERT_TRUE(profile) << profile.error().message();

@@ -64,7 +64,7 @@ class Received {
       locations.push_back(dictionary_.Messages(2).at(index));
     return locations;
   }
-  // Of the attributes that a message refers to in its field of that number.
+  // Returns the attributes that a message refers to in its field of that number.
   std::map<std::string, ProtoMessage> Attributes(const ProtoMessage& of, uint32_t field) const {
     std::map<std::string, ProtoMessage> attributes;
     for (const uint64_t index : of.Numbers(field)) {

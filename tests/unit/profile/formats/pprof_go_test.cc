@@ -106,7 +106,7 @@ TEST_F(PprofGo, AgreesWithOurTop) {
   }
 }
 
-// What our difference shows is what pprof makes of the two files itself.
+// Our difference shows the same as pprof's own difference of the two files.
 TEST_F(PprofGo, ReadsADifferenceAsItsOwnDiffBase) {
   SKIP_WITHOUT_GO();
   StackBuilder before_stacks;

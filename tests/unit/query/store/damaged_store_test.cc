@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What is listed is there, and cannot be read: nothing that is stored may be taken for none.
+// The store lists its objects but cannot read them: they must not be taken for missing.
 class DamagedStore : public ::testing::Test {
  protected:
   DamagedStore() {

@@ -71,7 +71,7 @@ class LostRollUp : public ::testing::Test {
 };
 
 TEST_F(LostRollUp, IsStoodForByItsWindows) {
-  // Of 120 windows, 10 ms a sample.
+  // The sums of 120 windows, 10 ms per sample.
   const auto functions = ElementsAre("web: 12000", "db: 6000", "sidecar: 2400", "main: 0");
   const auto containers =
       ElementsAre("cart-node-1/web: web 100", "cart-node-2/web: web 100", "db-node-1/db: db 100",

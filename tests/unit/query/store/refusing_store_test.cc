@@ -79,7 +79,7 @@ TEST(RefusingStore, WhoseBucketIsMissingIsNoFaultOfTheQuestion) {
   ExpectUnavailable(store, "cannot be read: 404 NoSuchBucket");
 }
 
-// As a web server that answers 404. "No data" would be believed.
+// A web server that is no store answers 404. "No data" would be believed.
 TEST(RefusingStore, ThatIsNotFoundIsNotOneWithoutProfiles) {
   class NotThere : public RefusingStore {
    public:

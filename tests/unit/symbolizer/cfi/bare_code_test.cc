@@ -59,7 +59,7 @@ class BareCodeTest : public ::testing::Test {
     }
     return list_.rows;
   }
-  // Where the CFA is, from RSP; -1 without a rule.
+  // Returns the distance of the CFA from RSP; -1 without a rule.
   int64_t CfaAt(uint64_t elf_vaddr) {
     const UnwindRule& rule = RowAt(list_.rows, elf_vaddr).rule;
     if (rule.cfa == Cfa::kPlt) return 8 + ((elf_vaddr & 15) >= unsigned(rule.cfa_addend) ? 8 : 0);

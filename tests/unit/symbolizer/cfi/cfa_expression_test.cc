@@ -16,7 +16,7 @@ using Place = UnwindRule::Place;
 CfiBytes Expression() { return {}; }
 
 UnwindRule CfaOf(const CfiBytes& bytes) {
-  // What an instruction before may have left.
+  // Values that an earlier instruction may have left.
   UnwindRule rule = {.cfa_register = 3, .cfa_index_register = 4, .cfa_offset = 5, .cfa_addend = 6};
   RecogniseCfaExpression(std::as_bytes(std::span(bytes.str())), rule);
   return rule;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What DWARF 5, 6.4.2 and 6.4.3, and LSB Core for GNU's, say of each call frame instruction.
+// The call frame instructions as DWARF 5, 6.4.2 and 6.4.3, and for GNU's the LSB Core, define them.
 #include "symbolizer/cfi/frame_program.h"
 
 #include <dwarf.h>
@@ -318,7 +318,7 @@ TEST(FrameProgram, OffsetsNeedACfaOfARegister) {
   const CfiBytes deref = CfiBytes().U8(DW_OP_breg6).Sleb(-40).U8(DW_OP_deref);
   auto program = Program().U8(DW_CFA_def_cfa_expression).Block(deref);
   ExpectFault(program.U8(DW_CFA_def_cfa_offset).Uleb(8), CfiFault::kState, {});
-  // Of a CIE that defines no CFA.
+  // A CIE that defines no CFA.
   TestCie cie;
   cie.initial = {};
   for (uint8_t opcode : {DW_CFA_def_cfa_offset, DW_CFA_def_cfa_register}) {
@@ -354,7 +354,7 @@ TEST(FrameProgram, DoesNotMoveBackwards) {
 TEST(FrameProgram, EndsWithItsFunction) {
   auto program = Program().U8(DW_CFA_advance_loc2).U16(kBytes).U8(DW_CFA_def_cfa_offset).Uleb(16);
   ExpectRows(program, {{kCode, Entry()}});
-  // What comes behind the end is not looked at.
+  // Bytes behind the end are ignored.
   ExpectRows(program.U8(0x3f), {{kCode, Entry()}});
 }
 

@@ -51,7 +51,7 @@ std::string Text(const Dwarf_Op* ops, size_t count) {
   return text;
 }
 
-// What libdw says of the CFA, in a rule's terms.
+// Converts libdw's expression for the CFA into a rule.
 void SetCfa(const Dwarf_Op* ops, size_t count, UnwindRule& rule) {
   rule.cfa = Cfa::kUnsupported;
   int64_t offset = 0;

@@ -178,7 +178,7 @@ TEST_F(DebuginfodTest, HoldsTheCacheToItsSize) {
   DebuginfodClient client = Client({server.url()});
   ASSERT_TRUE(client.DebugFile("0a01"));
   ASSERT_TRUE(client.DebugFile("0a02"));
-  // As if it had been used a minute ago; the other one is newer.
+  // Makes the file look as if it had been used a minute ago, so that the other one is newer.
   std::filesystem::last_write_time(
       options_.cache_folder + "/0a01/debuginfo",
       std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));

@@ -35,7 +35,7 @@ Result<std::shared_ptr<const DwarfFrames>> Open(std::string bytes, dwarf::UnitCa
   return DwarfFrames::Open(std::make_unique<StringSource>(std::move(bytes)), cache, limits);
 }
 
-// Where a function begins, by its linkage name, as nm(1) has it.
+// Returns a function's first address by its linkage name, from nm(1).
 uint64_t AddressOf(const std::string& function) {
   return std::stoull(
       RunCommand("nm " + std::string(kProgram) + " | grep ' " + function + "$'").output, nullptr,

@@ -16,7 +16,7 @@ namespace {
 
 std::span<const std::byte> Bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-// What elfutils reads from the same file.
+// Returns the build id that elfutils reads from the same file.
 std::string LibdwBuildId(const std::string& path) {
   elf_version(EV_CURRENT);
   UniqueFd fd = OpenReadOnly(path).value();

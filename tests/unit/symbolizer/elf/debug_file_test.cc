@@ -52,7 +52,7 @@ class DebugFileTest : public ::testing::Test {
   void Put(const std::string& folder, const std::string& from = "app.debug") {
     Must(fmt::format("mkdir -p {0}{1} && cp {0}/{2} {0}{1}/app.debug", root(), folder, from));
   }
-  // What it finds, empty if nothing.
+  // Returns the path of the file that was found; empty if none was.
   std::string Find(const std::string& path = "/opt/bin/app") {
     FileSource source = FileSource::Open(root() + "/opt/bin/app").value();
     ElfFile object = ElfFile::Open(source).value();

@@ -69,7 +69,7 @@ std::vector<ElfBuilder::TestSymbol> RandomSymbols(std::mt19937& random, size_t c
   return symbols;
 }
 
-// What libdwfl calls every address.
+// Returns libdwfl's name of every address.
 std::vector<std::string> NamesByLibdwfl(const std::string& bytes) {
   char path[] = "/tmp/firetower-overlap-XXXXXX";
   ::close(mkstemp(path));

@@ -119,7 +119,8 @@ TEST(SignalReturnSearch, SurvivesTruncatedFiles) {
   }
 }
 
-// Of a file with those labels, and at 0x40 what signal handlers return to.
+// Makes the table of a file with those labels, and with the code that signal handlers return to at
+// 0x40.
 std::shared_ptr<SymbolTable> TableOf(uint32_t section_type,
                                      const std::vector<ElfBuilder::TestSymbol>& labels) {
   ElfBuilder builder;
@@ -130,7 +131,7 @@ std::shared_ptr<SymbolTable> TableOf(uint32_t section_type,
   return LoadElfSymbols(MemorySource(std::as_bytes(std::span(bytes)))).value();
 }
 
-// As in musl, whose assembly has symbols without sizes, and as strip leaves it.
+// This is musl after strip: symbols of its assembly have no sizes.
 TEST(SymbolTable, ALabelDoesNotNameWhatSignalHandlersReturnTo) {
   const auto table =
       TableOf(SHT_DYNSYM, {{"setjmp", kCode + 0x10, 0}, {"sigsetjmp", kCode + 0x49, 0}});

@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, GoInlinesTest,
                                            TestGoFile::Version::kGo120),
                          VersionName);
 
-// As Go's runtime prints it: instances of a generic function are one.
+// Formats a name like Go's runtime: instances of a generic function have one name.
 std::string ForPrint(std::string name) {
   std::erase(name, ' ');
   const size_t open = name.find('[');
@@ -219,7 +219,7 @@ TEST_P(GoProgramInlines, AreTheCallsThatTheRuntimeWalks) {
 INSTANTIATE_TEST_SUITE_P(Programs, GoProgramInlines, ::testing::Values("stripped", "external_pie"),
                          [](const auto& instance) { return std::string(instance.param); });
 
-// What DWARF says of it, where it was not stripped.
+// The inlined calls according to the DWARF of a program that was not stripped.
 class InlinedSubroutines {
  public:
   explicit InlinedSubroutines(const std::string& path)

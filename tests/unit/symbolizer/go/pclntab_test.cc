@@ -167,7 +167,7 @@ TEST_P(PclntabTest, SurvivesTruncation) {
       ReadEverything(***prefix);
     }
   }
-  // What the last bytes hold is not needed to open it.
+  // The last bytes of the table are not needed to open it.
   EXPECT_GT(opened, 0u);
 }
 

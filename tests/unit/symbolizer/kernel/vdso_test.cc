@@ -11,7 +11,7 @@
 namespace firetower::symbolizer {
 namespace {
 
-// Where libelf finds clock_gettime in our own vdso image.
+// Returns the address of clock_gettime in our own vdso image, found by libelf.
 uint64_t ClockGettime(char* image, size_t size) {
   elf_version(EV_CURRENT);
   std::unique_ptr<Elf, int (*)(Elf*)> elf(elf_memory(image, size), elf_end);

@@ -61,7 +61,7 @@ class FrameBuilder {
   void AddRaw(const CfiBytes& bytes) { bytes_.Raw(bytes.str()); }
   uint64_t last_cie() const { return last_cie_; }
 
-  // Where the next record's bytes behind its id will be.
+  // Returns the address of the next record's bytes behind its id.
   uint64_t next_body_elf_vaddr() const;
   const std::string& str() const { return bytes_.str(); }
 

@@ -37,7 +37,8 @@ void ElfBuilder::AddSymbols(uint32_t type, const std::vector<TestSymbol>& symbol
   uint32_t first_global = 1;
   for (const TestSymbol& symbol : symbols) {
     Elf64_Sym raw{};
-    // As linkers do, a name that is there already, be it as another one's end, is not added.
+    // Linkers share strings: a name that already exists, even as the end of another one, is not
+    // added.
     const std::string name = symbol.name + '\0';
     const size_t known = strings.bytes.find(name);
     if (known == std::string::npos) strings.bytes += name;

@@ -57,7 +57,7 @@ class TestGoFile {
   void MakePositionIndependent() { relocated_ = true; }
   void LeaveOutSectionHeaders() { section_headers_ = false; }
   void LeaveOutModuleData() { module_data_ = false; }
-  // As since Go 1.26.
+  // Go 1.26 and newer omit it.
   void LeaveOutTextStart() { text_start_ = false; }
   void AddFrames(FrameBuilder::Format format, const std::string& bytes);
 

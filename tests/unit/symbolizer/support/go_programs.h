@@ -14,7 +14,7 @@ inline std::string MissingGoProgram(const std::string& path) {
   return std::filesystem::exists(path) ? "" : "no Go when this was built: " + path;
 }
 
-// What a command prints.
+// Returns the output of a command.
 inline std::istringstream OutputOf(const std::string& command) {
   std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
   std::string text;

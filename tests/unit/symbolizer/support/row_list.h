@@ -29,7 +29,7 @@ class RowList : public UnwindRowSink {
   std::vector<UnwindRow> rows;
 };
 
-// What LoadUnwindRows makes of a file's bytes.
+// The result of LoadUnwindRows for a file's bytes.
 struct LoadedRows {
   Status status;
   CfiStats stats;
