@@ -8,19 +8,19 @@ namespace firetower {
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;
 inline constexpr int64_t kNsPerMs = 1'000'000;
 
-// The two clocks the product uses. Samples and sideband records carry the monotonic one
-// (CLOCK_MONOTONIC, what bpf_ktime_get_ns returns); windows and files carry the wall clock.
+// The two clocks that the product uses. Samples and sideband records carry the monotonic one
+// (CLOCK_MONOTONIC, which bpf_ktime_get_ns returns); windows and files carry the wall clock.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual int64_t MonotonicNs() const = 0;
-  // Nanoseconds since the Unix epoch, UTC.
+  // Returns nanoseconds since the Unix epoch, UTC.
   virtual int64_t WallNs() const = 0;
 
   static const Clock& System();
 };
 
-// A clock that moves only when told; both hands advance together.
+// Clock that moves only on request. Both times advance together.
 class FakeClock : public Clock {
  public:
   FakeClock(int64_t monotonic_ns, int64_t wall_ns)

@@ -8,18 +8,18 @@
 
 namespace firetower {
 
-// The inside of a JSON string literal (RFC 8259 §7). Bytes that are not UTF-8 become U+FFFD, so the
-// result is always valid JSON: symbol names and comms are hostile input.
+// Returns the inside of a JSON string literal (RFC 8259 §7). Replaces bytes that are not UTF-8 by
+// U+FFFD, so that the result is always valid JSON: symbol names and comms are hostile input.
 std::string JsonEscape(std::string_view text);
 
-// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
+// Returns `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
 std::string ToValidUtf8(std::string_view text);
 
 bool IsValidUtf8(std::string_view text);
 
-// The integer that a JSON value is, or nothing: 1e63 and 2^63 have no int64_t, and nlohmann's own
-// conversion of the former is undefined behaviour. `Json` is nlohmann's basic_json, which stays out
-// of this header.
+// Returns a JSON value as an integer, or nothing for other values. 1e63 and 2^63 do not fit an
+// int64_t, and nlohmann's own conversion of 1e63 is undefined behaviour. `Json` is nlohmann's
+// basic_json, which this header does not include.
 template <typename Json>
 std::optional<int64_t> JsonInteger(const Json& json) {
   if (!json.is_number_integer()) return std::nullopt;
@@ -27,7 +27,8 @@ std::optional<int64_t> JsonInteger(const Json& json) {
   return json.template get<int64_t>();
 }
 
-// The member of that name, an integer from 0 to `most`, to `out`. False when it is missing or none.
+// Reads the member `name`, an integer from 0 to `most`, into `out`. Returns false when it is
+// missing or has another value.
 template <typename Json>
 bool JsonNumber(const Json& json, const char* name, uint64_t most, uint64_t& out) {
   const auto found = json.find(name);

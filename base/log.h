@@ -35,7 +35,7 @@ class LogField {
 void SetLogLevel(LogLevel level);
 void SetLogFormat(LogFormat format);
 bool LogEnabled(LogLevel level);
-// The line without its newline, as it would be written at `wall_ns`; exposed for tests.
+// Returns the line, without its newline, that would be written at `wall_ns`. Exposed for tests.
 std::string FormatLogLine(LogFormat format, LogLevel level, int64_t wall_ns,
                           std::string_view message, std::initializer_list<LogField> fields);
 void WriteLog(LogLevel level, std::string_view message, std::initializer_list<LogField> fields);

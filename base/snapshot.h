@@ -7,9 +7,9 @@
 
 namespace firetower {
 
-// The latest immutable value of something: one thread publishes, any thread reads, neither waits
-// for the other's work. The mutex covers the copy of one pointer, nothing else (the standard
-// library's atomic<shared_ptr> takes a lock as well, one that thread sanitizers do not know).
+// Cell for the latest immutable value: one thread publishes it and any thread reads it, and neither
+// waits for the other's work. The mutex covers only the copy of a pointer. The standard library's
+// atomic<shared_ptr> takes a lock as well, one that thread sanitizers do not know.
 template <typename T>
 class SnapshotCell {
  public:
@@ -18,7 +18,7 @@ class SnapshotCell {
     std::lock_guard<std::mutex> lock(mutex_);
     value_.swap(value);
   }
-  // nullptr before the first Publish.
+  // Returns nullptr before the first Publish.
   std::shared_ptr<const T> Get() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return value_;

@@ -11,12 +11,13 @@
 
 namespace firetower {
 
-// An eventfd: Notify() from any thread makes Wait() on one other thread return.
+// Wake-up by an eventfd: Notify() from any thread makes Wait() on one other thread return.
 class WakeFd {
  public:
   WakeFd();
   void Notify() noexcept;
-  // Waits at most `timeout_ms` (-1: for ever) and clears the notification. True if notified.
+  // Waits at most `timeout_ms` (-1: without limit) and clears the notification. Returns true if
+  // notified.
   bool Wait(int timeout_ms) noexcept;
   void Clear() noexcept;
   int fd() const { return fd_.get(); }
@@ -25,10 +26,10 @@ class WakeFd {
   UniqueFd fd_;
 };
 
-// Names the calling thread (at most 15 characters show in /proc and in our own profiles).
+// Names the calling thread. At most 15 characters show in /proc and in our own profiles.
 void SetThreadName(const std::string& name);
 
-// A named thread with a wake-up. The body gets the stop token; requesting a stop also notifies.
+// Thread with a name and a wake-up. The body gets the stop token; requesting a stop also notifies.
 class NamedThread {
  public:
   NamedThread() = default;
@@ -38,7 +39,7 @@ class NamedThread {
   NamedThread(NamedThread&&) = default;
   NamedThread& operator=(NamedThread&&) = default;
 
-  // Nothing happens if the thread was never started.
+  // Does nothing if the thread was never started.
   void Notify() {
     if (wake_) wake_->Notify();
   }
@@ -50,8 +51,8 @@ class NamedThread {
   std::jthread thread_;
 };
 
-// Makes SIGTERM and SIGINT readable (signalfd_siginfo) from the descriptor it returns, and SIGPIPE
-// harmless. To be called before any thread starts: they inherit that the signals are blocked.
+// Returns a descriptor from which SIGTERM and SIGINT can be read (signalfd_siginfo), and ignores
+// SIGPIPE. Must be called before any thread starts, because threads inherit the blocked signals.
 Result<UniqueFd> CatchStopSignals();
 
 }  // namespace firetower

@@ -13,7 +13,7 @@ namespace firetower::net {
 using NamedValue = std::pair<std::string, std::string>;
 using NamedValues = std::vector<NamedValue>;
 
-// One request as a handler sees it.
+// A request in the form that handlers get.
 struct HttpRequest {
   std::string method;
   std::string path;    // decoded, starts with '/'
@@ -46,10 +46,10 @@ struct HttpResponse {
   std::string_view Header(std::string_view name) const;
 };
 
-// Called from several threads at once. What it throws becomes a 500.
+// Called from several threads at once. An exception becomes a 500.
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
-// Builds the response that tells an error; text goes into its body escaped.
+// Makes the response for an error. Escapes the text in its body.
 using ErrorFormat = std::function<HttpResponse(int status, std::string_view message)>;
 
 // Returns `message` as a line of plain text.

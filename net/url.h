@@ -42,7 +42,8 @@ bool IsHost(const std::string& host);
 // a broken percent escape and beyond 64 parameters.
 Result<NamedValues> DecodeQuery(std::string_view query);
 
-// "?a=1&q=…", or "" for none; everything but RFC 3986's unreserved characters is escaped.
+// Returns "?a=1&q=…", or "" for no parameters. Escapes everything but RFC 3986's unreserved
+// characters.
 std::string EncodeQuery(const NamedValues& params);
 
 }  // namespace firetower::net

@@ -6,9 +6,8 @@
 
 namespace firetower {
 
-// Owning pointer with the semantics of a value: a copy of it owns a copy of what it points to. The
-// class that has one as a member defines its constructors, assignments and destructor where T is
-// complete.
+// Owning pointer with the semantics of a value: copying it copies the object. A class with such a
+// member must define its constructors, assignments and destructor where T is complete.
 template <typename T>
 class ClonedPtr {
  public:

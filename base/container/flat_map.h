@@ -7,8 +7,8 @@
 
 namespace firetower {
 
-// A hash map from 64-bit keys that are already well mixed (hashes, pointers, ids) to small values,
-// for hot paths: open addressing, and Clear keeps the memory. Not thread-safe. Value must be
+// Hash map from 64-bit keys that are already well mixed (hashes, pointers, ids) to small values,
+// for hot paths. Uses open addressing; Clear keeps the memory. Not thread-safe. Value must be
 // default-constructible and cheap to copy.
 template <typename Value>
 class FlatMap {
@@ -17,7 +17,7 @@ class FlatMap {
 
   size_t size() const { return size_; }
 
-  // The value of `key`, or nullptr. Valid until the next Insert, Erase or Clear.
+  // Returns the value of `key`, or nullptr. Valid until the next Insert, Erase or Clear.
   Value* Find(uint64_t key) {
     for (size_t i = Slot(key);; i = (i + 1) & mask_) {
       if (!used_[i]) return nullptr;
@@ -26,7 +26,7 @@ class FlatMap {
   }
   const Value* Find(uint64_t key) const { return const_cast<FlatMap*>(this)->Find(key); }
 
-  // The value of `key`, default-constructed if it is new; *inserted tells.
+  // Returns the value of `key`, which is default-constructed if it is new; then *inserted is true.
   Value& Insert(uint64_t key, bool* inserted) {
     if ((size_ + 1) * 4 > (mask_ + 1) * 3) Rehash((mask_ + 1) * 2);
     size_t i = Slot(key);
@@ -73,7 +73,7 @@ class FlatMap {
   }
 
  private:
-  // Ids are dense: spread them (Fibonacci hashing).
+  // Spreads dense ids over the slots (Fibonacci hashing).
   size_t Slot(uint64_t key) const {
     return static_cast<size_t>((key * 0x9E3779B97F4A7C15ull) >> 17) & mask_;
   }
@@ -103,9 +103,9 @@ class FlatMap {
   size_t size_ = 0;
 };
 
-// For a map from hashes to places in a list: the entry with `hash` for which `equal(place)` holds,
-// else a new one. Two different things with one 64-bit hash are told apart by looking, at the price
-// of one more probe.
+// Finds an entry in a map from hashes to indices of a list: the entry with `hash` for which
+// `equal(index)` is true, else a new one. Different things with the same 64-bit hash get separate
+// entries, at the price of one more probe.
 template <typename Equal>
 uint32_t& FindOrInsert(FlatMap<uint32_t>& map, uint64_t hash, Equal equal, bool* inserted) {
   for (;; ++hash) {

@@ -13,9 +13,9 @@
 
 namespace firetower {
 
-// An array that grows at its end, of what may be copied as bytes. As std::vector, but growing goes
-// by realloc: a large array's pages are moved instead of copied, so that none is touched twice and
-// the old and the new one never lie in memory together. std::bad_alloc when there is none.
+// Array that grows at its end, for types that can be copied as bytes. Unlike std::vector it grows
+// by realloc: the pages of a large array are moved and not copied, so the old and the new array are
+// never in memory together. Throws std::bad_alloc when memory runs out.
 template <typename T>
 class GrowingArray {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignof(std::max_align_t));
@@ -35,7 +35,7 @@ class GrowingArray {
 
   size_t size() const { return size_; }
   size_t capacity() const { return capacity_; }
-  // Memory held, for byte budgets.
+  // The memory held, for byte budgets.
   size_t bytes() const { return capacity_ * sizeof(T); }
   bool empty() const { return size_ == 0; }
   const T* data() const { return items_.get(); }
@@ -49,7 +49,7 @@ class GrowingArray {
   void reserve(size_t items) {
     if (items > capacity_) Reallocate(items);
   }
-  // `item` and `items` are not of this array.
+  // `item` and `items` must not lie in this array.
   void push_back(const T& item) {
     if (size_ == capacity_) Grow(1);
     items_.get()[size_++] = item;
@@ -60,7 +60,7 @@ class GrowingArray {
     std::memcpy(static_cast<void*>(items_.get() + size_), items.data(), items.size_bytes());
     size_ += items.size();
   }
-  // Forgets what lies behind the first `items`; there are at least as many. Keeps the memory.
+  // Drops everything behind the first `items`, which must exist. Keeps the memory.
   void truncate(size_t items) { size_ = items; }
 
  private:

@@ -7,8 +7,8 @@
 
 namespace firetower {
 
-// Value that any thread may set once and any thread may read. It lives as long as its owner, so
-// readers need no reference of their own.
+// Value that any thread may set once and any thread may read. The value lives as long as its owner,
+// so readers need no reference of their own.
 template <typename T>
 class SetOnce {
  public:
@@ -17,9 +17,10 @@ class SetOnce {
   SetOnce& operator=(const SetOnce&) = delete;
   ~SetOnce() { delete value_.load(); }
 
-  // Null while nothing is set.
+  // Returns null while no value is set.
   const T* Get() const { return value_.load(std::memory_order_acquire); }
-  // Returns what is set afterwards: the first caller's value.
+  // Sets the value unless it is set already. Returns the value that is then set: the first
+  // caller's.
   const T& Set(T value) {
     if (const T* known = Get()) return *known;
     auto mine = std::make_unique<const T>(std::move(value));

@@ -10,15 +10,16 @@
 
 namespace firetower {
 
-// A bounded queue between exactly one producer thread and one consumer thread, without locks.
-// A full queue refuses the item and counts it: the producer never waits. Waking the consumer is
-// the caller's business (an eventfd beside the queue).
+// Bounded lock-free queue between exactly one producer thread and one consumer thread. A full queue
+// refuses the item and counts it: the producer never waits. The caller must wake the consumer (by
+// an eventfd beside the queue).
 template <typename T>
 class SpscQueue {
  public:
   explicit SpscQueue(size_t capacity) : slots_(capacity + 1) {}
 
-  // Producer only. False, and one more dropped(), when the queue is full; `item` is then untouched.
+  // For the producer only. Returns false and increments dropped() when the queue is full; `item` is
+  // then unchanged.
   bool TryPush(T&& item) {
     size_t head = head_.load(std::memory_order_relaxed);
     size_t next = Next(head);
@@ -31,7 +32,7 @@ class SpscQueue {
     return true;
   }
 
-  // Consumer only.
+  // For the consumer only.
   std::optional<T> TryPop() {
     size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail == head_.load(std::memory_order_acquire)) return std::nullopt;
@@ -41,7 +42,7 @@ class SpscQueue {
     return item;
   }
 
-  // Any thread; a moment's view.
+  // For any thread. The result may be outdated at once.
   bool empty() const {
     return tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
   }

@@ -7,10 +7,10 @@
 
 namespace firetower {
 
-// Two lower-case hexadecimal digits for each byte.
+// Returns two lower-case hexadecimal digits for each byte.
 std::string ToHex(std::string_view bytes);
 
-// The bytes again. Nothing when a character is no such digit or one is left over.
+// Decodes hexadecimal digits. Returns nothing for another character or an odd number of digits.
 std::optional<std::string> FromHex(std::string_view digits);
 
 }  // namespace firetower

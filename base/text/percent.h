@@ -7,8 +7,8 @@
 
 namespace firetower {
 
-// RFC 3986's %XX decoded; '+' too becomes a blank where `plus_is_blank`. Nothing when a % has no
-// two hexadecimal digits.
+// Decodes RFC 3986's %XX, and with `plus_is_blank` also '+' as a blank. Returns nothing when a % is
+// not followed by two hexadecimal digits.
 std::optional<std::string> DecodePercent(std::string_view text, bool plus_is_blank = false);
 
 }  // namespace firetower

@@ -14,10 +14,10 @@ struct UrlOption {
   std::string value = {};  // decoded, printable ASCII, not empty
 };
 
-// The options behind the '?' of a URL that an operator wrote: NAME=VALUE&NAME=VALUE, in their
-// order, none of them twice, with values that are percent-encoded. The names refer to `query`.
-// kInvalid for anything else; the message names the option and repeats no value, which may be a
-// secret.
+// Parses the options behind the '?' of a URL that an operator wrote: NAME=VALUE&NAME=VALUE, with
+// percent-encoded values. Keeps their order; no name may occur twice. The names refer to `query`.
+// kInvalid for anything else; the message names the option but never repeats a value, which may be
+// a secret.
 Result<std::vector<UrlOption>> ParseUrlOptions(std::string_view query);
 
 }  // namespace firetower

@@ -15,19 +15,19 @@
 
 #include "bpf/abi/record.h"
 
-/* 1 MiB: 5.10 takes array values up to 4 MiB, and a small node needs few. */
+/* 1 MiB: Linux 5.10 takes array values of up to 4 MiB, and a small node needs little. */
 #define FT_SLAB_SHIFT 20
 #define FT_SLAB_BYTES (1u << FT_SLAB_SHIFT)
 #define FT_MAX_SLABS 1024
 
 /*
- * A table is cut into blocks of 1 KiB of file, which hold some ten rows: the two words of the block
- * index, the rows and the rule are one cache line each.
+ * A table is divided into blocks of 1 KiB of file, with some ten rows each. The two words of the
+ * block index, the rows and the rule then take one cache line each.
  */
 #define FT_BLOCK_SHIFT 10
 #define FT_BLOCK_BYTES (1u << FT_BLOCK_SHIFT)
 
-/* A row: the offset in its block in the low bits, the index of its rule above. */
+/* A row has the offset within its block in the low bits and the index of its rule above. */
 #define FT_ROW_OFFSET(row) ((row) & (FT_BLOCK_BYTES - 1))
 #define FT_ROW_RULE(row) ((row) >> FT_BLOCK_SHIFT)
 #define FT_MAX_RULES (1u << (32 - FT_BLOCK_SHIFT))
@@ -57,7 +57,7 @@ enum ft_rule_flag {
 };
 
 /*
- * How to step from a frame to its caller. Runs of pushes or pops are one rule: bit n of `steps`
+ * The step from a frame to its caller. A series of pushes or pops is one rule: bit n of `steps`
  * moves the CFA offset by 8 from n + 1 bytes behind the row on.
  */
 struct ft_rule {
@@ -77,7 +77,7 @@ enum ft_module_state {
 	FT_MODULE_TABLE = 2,
 };
 
-/* Slots of modules whose tables are or were wanted. Slot 0 is code without a table. */
+/* Slots of modules whose tables were requested. Slot 0 is code without a table. */
 #define FT_MAX_MODULES 16384
 
 struct ft_module {
@@ -88,14 +88,14 @@ struct ft_module {
 	__u32 block_count;
 	__u32 state; /* enum ft_module_state */
 	/*
-	 * Which table: another one in this slot, or at this place, has another number. Written
-	 * after the rest and before the state; never 0 where there is a table.
+	 * The number of the table: a new table in this slot, or at this place, gets a new
+	 * number. Written after all other fields except the state; never 0 if there is a table.
 	 */
 	__u32 serial;
 	__u32 pad;
 };
 
-/* One executable mapping; its start is in the array before. */
+/* One executable mapping. Its start is in the array before the mappings. */
 struct ft_mapping {
 	__u64 end;
 	__u64 bias; /* address - bias = offset in the file */
@@ -104,19 +104,19 @@ struct ft_mapping {
 	__u64 pad2;
 };
 
-/* Mappings searched at most, 2^13 - 1; the largest processes seen have some 3,000. */
+/* The most mappings that are searched, 2^13 - 1; the largest processes seen have some 3,000. */
 #define FT_MAPPING_STEPS 13
 #define FT_MAX_MAPPINGS ((1u << FT_MAPPING_STEPS) - 1)
 
 /*
- * A process's list never changes: a new one takes its place. It begins with a word that holds the
- * count, then come the starts in rising order, then, from the next cache line on, the mappings.
+ * A process's list never changes; a new list replaces it. It has one word with the count, then
+ * the starts in rising order, and from the next cache line on the mappings.
  */
 #define FT_STARTS_BYTES(count) ((((__u64)(count)*8) + 8 + 63) & ~63ULL)
 
 /*
- * A process and its exec generation; anything else of that tgid is somebody we have not met yet.
- * Four to a cache line: a bucket.
+ * A process with its exec generation. Another generation or owner of the same tgid is unknown.
+ * Four entries make a bucket, which is one cache line.
  */
 struct ft_process {
 	__u32 tgid;     /* 0: free */
@@ -132,13 +132,16 @@ struct ft_process_bucket {
 	struct ft_process way[FT_PROCESS_WAYS];
 };
 
-/* Which image of which process: the start time tells owners of a pid apart, the exec id images. */
+/*
+ * Identifies the image of a process: the start time tells apart the owners of a pid, and the
+ * exec id tells apart their images.
+ */
 static inline __u32 ft_identity(__u64 start_ns, __u32 exec_id)
 {
 	return (__u32)(start_ns >> 12) * 2654435761u + exec_id;
 }
 
-/* The two buckets a process may be in. */
+/* Returns one of the two buckets that a process may be in. */
 static inline __u32 ft_bucket(__u32 tgid, __u32 choice)
 {
 	__u32 hash = (tgid + choice * 0x9e3779b9u) * 2654435761u;

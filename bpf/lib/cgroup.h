@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* The current task's cgroup, and the verdict on a cgroup. */
+/* Finds the current task's cgroup and the verdict on a cgroup. */
 #ifndef FIRETOWER_BPF_LIB_CGROUP_H
 #define FIRETOWER_BPF_LIB_CGROUP_H
 
@@ -9,8 +9,8 @@
 #include "bpf/lib/maps.h"
 
 /*
- * The controller's place in css_set, which depends on the kernel's configuration. Of the values
- * that this kernel lacks none is reached: the verifier drops what was not chosen.
+ * Returns the controller's index in css_set, which depends on the kernel's configuration. Values
+ * that this kernel lacks are never read: the verifier removes the branches that were not chosen.
  */
 static __always_inline __u64 v1_subsystem(void)
 {
@@ -22,7 +22,7 @@ static __always_inline __u64 v1_subsystem(void)
 	return 0;
 }
 
-/* The task's cgroup in the chosen v1 hierarchy; NULL if a read failed. */
+/* Returns the task's cgroup in the chosen v1 hierarchy; NULL if a read failed. */
 static __always_inline struct cgroup *v1_cgroup(struct task_struct *task)
 {
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
@@ -60,7 +60,10 @@ static __always_inline struct cgroup *cgroup_parent(struct cgroup *cgroup)
 	return BPF_CORE_READ(cgroup, self.parent, cgroup);
 }
 
-/* The verdict of the nearest ancestor that has one, else NULL. Ids of 64-bit kernels are inodes. */
+/*
+ * Returns the verdict of the nearest ancestor that has one, else NULL. The ids are inodes on
+ * 64-bit kernels.
+ */
 static __always_inline struct ft_verdict *ancestor_verdict(struct cgroup *cgroup)
 {
 	for (int level = 0; level < FT_MAX_LEVELS; level++) {

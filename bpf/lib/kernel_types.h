@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The few kernel fields we read, relocated against the running kernel's BTF at load (CO-RE). Field
- * order and gaps do not matter; names do. Checked by tests on 5.10 to 7.2.
+ * The kernel's fields that we read, relocated by the running kernel's BTF at load (CO-RE). Names
+ * matter; field order and gaps do not. Tests check them on 5.10 to 7.2.
  */
 #ifndef FIRETOWER_BPF_LIB_KERNEL_TYPES_H
 #define FIRETOWER_BPF_LIB_KERNEL_TYPES_H
@@ -10,7 +10,7 @@
 
 #include "bpf/abi/config.h"
 
-/* The values are the running kernel's (bpf_core_enum_value). */
+/* Only the names matter; the values come from the running kernel (bpf_core_enum_value). */
 enum cgroup_subsys_id {
 #define FT_SUBSYSTEM(name) name##_cgrp_id,
 	FT_CONTROLLERS(FT_SUBSYSTEM)
@@ -61,7 +61,7 @@ struct task_struct {
 	struct css_set *cgroups;
 };
 
-/* The kernel's names of the registers; the uapi header's struct pt_regs has others. */
+/* The kernel's own names of the registers; the uapi header's struct pt_regs uses others. */
 struct pt_regs___kernel {
 	unsigned long bp;
 	unsigned long ip;

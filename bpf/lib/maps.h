@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Maps that more than one program family uses: weak, so that linking makes them one. */
+/* Maps that several program families use. They are weak, so that linking makes them one. */
 #ifndef FIRETOWER_BPF_LIB_MAPS_H
 #define FIRETOWER_BPF_LIB_MAPS_H
 
@@ -28,8 +28,8 @@ struct {
 } ft_gate __weak SEC(".maps");
 
 /*
- * By CPU; resized before load. No per-CPU map: finding a CPU's own there takes two more lines of
- * the cache, and user space could not map it.
+ * By CPU; resized before load. Not a per-CPU map: finding the CPU's entry there takes two more
+ * cache lines, and user space could not map it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -39,7 +39,7 @@ struct {
 	__type(value, struct ft_cpu);
 } ft_cpus __weak SEC(".maps");
 
-/* Written by user space through its memory mapping: a bpf() call would mask samples. */
+/* Written by user space through its memory mapping, because a bpf() call would suppress samples. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Which tasks are wanted by a policy: of which cgroups, of them which tasks, and on which CPUs. */
+/* Filters the tasks and CPUs of a cgroup that is sampled in part. */
 #ifndef FIRETOWER_BPF_LIB_TASK_FILTER_H
 #define FIRETOWER_BPF_LIB_TASK_FILTER_H
 
@@ -35,7 +35,7 @@ static __always_inline int cpu_wanted(__u32 index)
 	return !set || (set->word[(cpu >> 6) & (FT_CPU_WORDS - 1)] >> (cpu & 63) & 1);
 }
 
-/* A field by one instruction, or by the call of a helper. */
+/* Reads a field by one instruction if the verifier allows it, else by a helper call. */
 #define FT_TASK(task, field) (FT_HAS_TASK_BTF ? (task)->field : BPF_CORE_READ(task, field))
 
 static __always_inline struct task_struct *current_task(void)
@@ -46,9 +46,9 @@ static __always_inline struct task_struct *current_task(void)
 }
 
 /*
- * 1: this thread's last tick was left out, and nothing that this rested on has changed. Touches
- * five lines of the cache, which is what it costs: the thread's slot and id, its cgroups, its exec
- * count, and the CPU's own.
+ * Returns 1 if the thread's last tick was dropped and nothing relevant has changed since.
+ * Touches five cache lines, which are nearly its whole cost: the thread's slot and id, its
+ * cgroups, its exec count, and the CPU's own data.
  */
 static __always_inline int still_left_out(struct task_struct *task, __u32 tid, __u32 gate_version)
 {
@@ -62,8 +62,8 @@ static __always_inline int still_left_out(struct task_struct *task, __u32 tid, _
 }
 
 /*
- * The verdict on the current thread; FT_VERDICT_PENDING if there is none that counts.
- * `gate_version` as it was before the verdict on its cgroup was looked up.
+ * Returns the verdict on the current thread; FT_VERDICT_PENDING if none is valid. `gate_version`
+ * must be read before the verdict on the cgroup is looked up.
  */
 static __always_inline __u32 task_verdict(struct task_struct *task, __u32 version,
 					  __u32 gate_version)
@@ -77,10 +77,16 @@ static __always_inline __u32 task_verdict(struct task_struct *task, __u32 versio
 					   (__u32)BPF_CORE_READ(task, self_exec_id)))
 		return FT_VERDICT_PENDING;
 	if (known->kind == FT_VERDICT_NO) {
-		/* Left out in another cgroup, whose filter was another one perhaps: look again. */
+		/*
+		 * The tick was dropped in another cgroup, which may have another filter: decide
+		 * again.
+		 */
 		if (known->gate_version && known->cgroups != (__u64)FT_TASK(task, cgroups))
 			return FT_VERDICT_PENDING;
-		/* Another thread may have taken the slot meanwhile: this has to hold for it too. */
+		/*
+		 * Another thread may have taken the slot meanwhile, so these fields must hold
+		 * for it too.
+		 */
 		known->cgroups = (__u64)FT_TASK(task, cgroups);
 		known->exec_id = (__u32)FT_TASK(task, self_exec_id);
 		known->gate_version = gate_version;

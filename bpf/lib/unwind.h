@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * One step of a user stack walk, from a frame to its caller: by the row of the module's unwind
- * table, else by the frame pointer. Compiled for the kernel and, the same text, for user space,
- * which finishes the walks the kernel side could not (docs/architecture.md, "Cold code").
+ * Walks one step of a user stack, from a frame to its caller: by the row of the module's unwind
+ * table, else by the frame pointer. The same code is compiled for the kernel and for user space,
+ * which finishes the walks that the kernel side could not (docs/architecture.md, "Cold code").
  *
- * Who includes this gives, for an `env` of its choice:
+ * The including file defines, for an `env` of its choice:
  *   FT_SLAB(env, number)              that slab of the arena, or 0
  *   FT_IN_SLAB(env, slab, position, align)   pointer to the arena's bytes at `position`, which is
  *                                     in that slab, or 0; `align` is a power of two that the
@@ -13,9 +13,9 @@
  *   FT_READ_USER(env, to, size, address)   0, or an error if any byte is not resident; `size` is 8
  *                                     or 16
  *   FT_REGISTER(env, number, to)      the frame's register of that DWARF number; 0 or an error.
- *                                     Known of the leaf, and taken over for its direct caller: what
- *                                     calls with its frame in such a register is assembly whose
- *                                     helpers keep it (OpenSSL's AES-GCM)
+ *                                     Known for the leaf, and assumed unchanged in its caller: only
+ *                                     assembly keeps its frame in such a register across calls, and
+ *                                     its helpers keep the register (OpenSSL's AES-GCM)
  *   FT_STACK_START(env)               where the process's stack began (argc), or 0
  *   FT_CACHED_RULE(env, index)        struct ft_cached_rule * of that index, below FT_CACHED_RULES,
  *                                     which several may share; or 0
@@ -25,10 +25,10 @@
 
 #include "bpf/lib/unwind_table.h"
 
-/* How far below the process's first word of stack the frame of main's caller may begin. */
+/* The largest distance of the frame of main's caller from the process's first word of stack. */
 #define FT_START_BYTES 128
 
-/* How many of the 16 steps lie before `behind`. */
+/* Counts the steps (of 16) that lie before `behind`. */
 static __always_inline __u32 ft_steps_before(__u32 steps, __u32 behind)
 {
 	if (behind < 16)
@@ -91,7 +91,7 @@ struct ft_return {
 	__u64 ip;
 };
 
-/* The caller's RBP and the return address of a frame whose CFA is known. */
+/* Reads the caller's RBP and the return address of a frame whose CFA is known. */
 static __always_inline int ft_read_return(void *env, struct ft_walk *walk, struct ft_rule *rule,
 					  __u32 behind, __u64 cfa, struct ft_return *to)
 {
@@ -101,7 +101,7 @@ static __always_inline int ft_read_return(void *env, struct ft_walk *walk, struc
 
 	if (saved && (behind >= rule->bp_from) == until)
 		saved = 0;
-	/* Nearly every function that saves RBP pushes it first: one read for both. */
+	/* Nearly every function that saves RBP pushes it first, so one read gets both. */
 	if (saved == FT_RULE_BP_CFA && rule->bp_offset == -16 &&
 	    !(rule->flags & (FT_RULE_RA_SP | FT_RULE_RA_REG)))
 		return FT_READ_USER(env, to, 16, cfa - 16);
@@ -113,8 +113,9 @@ static __always_inline int ft_read_return(void *env, struct ft_walk *walk, struc
 			base = walk->bp;
 		if (FT_READ_USER(env, &to->bp, 8, base + (__s64)rule->bp_offset)) {
 			/*
-			 * Between the pop of RBP and the return GCC's rule for a realigned frame
-			 * says still that RBP points at what it has: it has it.
+			 * Between the pop of RBP and the return, GCC's rule for a realigned
+			 * frame still says that RBP points at the saved value. But RBP already
+			 * has the caller's value.
 			 */
 			if (saved != FT_RULE_BP_BP || walk->returned)
 				return -1;
@@ -134,13 +135,12 @@ static __always_inline int ft_end(struct ft_walk *walk, __u32 stop)
 	return FT_STEP_ENDED;
 }
 
-/* The caller by the ABI's frame record: RBP points at {caller's RBP, return address}. */
+/* Finds the caller by the ABI's frame record: RBP points at {caller's RBP, return address}. */
 static __always_inline int ft_step_frame_pointer(void *env, struct ft_walk *walk)
 {
 	struct ft_return record;
 
-	/* Zero ends a chain of frame records; in interrupted code without any it is just a number.
-	 */
+	/* Zero ends a chain of frame records; in interrupted code it may be any number. */
 	if (!walk->bp)
 		return ft_end(walk, walk->returned ? FT_STOP_ROOT : FT_STOP_FRAME_POINTER);
 	/* A caller's frame lies above the stack pointer: anything else is a plain register. */
@@ -161,8 +161,9 @@ static __always_inline int ft_step_frame_pointer(void *env, struct ft_walk *walk
 }
 
 /*
- * main's caller in a C library without call frame information (musl): what its _start called begins
- * right below the stack's first word, and so does the address it returns to.
+ * Finds main's caller in a C library without call frame information (musl). The function that
+ * its _start calls has its frame, with the return address, directly below the stack's first
+ * word.
  */
 static __always_inline int ft_step_start(void *env, struct ft_walk *walk)
 {
@@ -180,7 +181,7 @@ static __always_inline int ft_step_start(void *env, struct ft_walk *walk)
 	return FT_STEP_CALLER;
 }
 
-/* Code without a rule: by its frame pointer, or as the process's first function. */
+/* Handles code without a rule: by its frame pointer, or as the process's first function. */
 static __always_inline int ft_step_without_rule(void *env, struct ft_walk *walk)
 {
 	int rule_before = walk->returned && !walk->guessed;
@@ -218,7 +219,7 @@ static __always_inline int ft_step_rule(void *env, struct ft_walk *walk, struct 
 	return FT_STEP_CALLER;
 }
 
-/* One step. The caller's own address is looked up where its call is, one byte before. */
+/* Walks one step. The address of a caller is looked up one byte earlier, where its call is. */
 static __always_inline int ft_step(void *env, struct ft_walk *walk)
 {
 	__u64 pc = walk->ip - walk->returned;
@@ -227,7 +228,10 @@ static __always_inline int ft_step(void *env, struct ft_walk *walk)
 
 	if ((pc < walk->begin || pc >= walk->end) && ft_find_mapping(env, walk, pc)) {
 		walk->begin = walk->end = 0;
-		/* A register that was no frame pointer leads anywhere; a rule only to code. */
+		/*
+		 * A register that was not a frame pointer may lead anywhere; a rule leads only
+		 * to code.
+		 */
 		return walk->guessed ? ft_end(walk, FT_STOP_RETURN) : FT_STEP_COLD;
 	}
 	if (walk->module.state == FT_MODULE_COLD)

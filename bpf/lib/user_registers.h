@@ -16,9 +16,10 @@ struct user_registers {
 };
 
 /*
- * Registers of the task's user side as they were on entry to the kernel. bpf_task_pt_regs exists
- * from 5.15; before, the registers lie at the stack's top (later kernels put a gap there, so the
- * sum is wrong on them). Returns 0, or -1 if they cannot be read.
+ * Reads the registers of the task's user side as they were on entry to the kernel.
+ * bpf_task_pt_regs exists from 5.15 on. On older kernels the registers lie at the stack's top;
+ * later kernels put a gap there, so the sum would be wrong on them. Returns 0, or -1 if they
+ * cannot be read.
  */
 static __always_inline int entry_registers(struct task_struct *task, struct user_registers *out)
 {

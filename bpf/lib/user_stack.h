@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Words of the stack that is walked. What a read of user memory costs is mostly its call, so it
- * brings a window, the rest of its cache line and the next one, which often holds the next frames,
- * too. It never reaches into another page: that need not be resident.
+ * Reads words of the walked stack. The cost of a read of user memory is mostly its call, so one
+ * read fetches a window: the rest of its cache line and the next one, which often has the next
+ * frames too. A window never reaches into another page, which may not be resident.
  *
- * Who includes this gives FT_PROBE_USER(to, size, address): 0, or an error if any byte is not
+ * The including file defines FT_PROBE_USER(to, size, address): 0, or an error if any byte is not
  * resident.
  */
 #ifndef FIRETOWER_BPF_LIB_USER_STACK_H
@@ -12,7 +12,7 @@
 
 #include "bpf/lib/walk_state.h"
 
-/* Puts the window to `address`, a multiple of 8. Returns 0, or an error if nothing is there. */
+/* Moves the window to `address`, a multiple of 8. Returns 0, or an error if nothing is there. */
 static __always_inline int move_window(struct stack_window *window, __u64 address)
 {
 	__u32 bytes = 2 * FT_LINE_BYTES - (address & (FT_LINE_BYTES - 1));
@@ -28,13 +28,13 @@ static __always_inline int move_window(struct stack_window *window, __u64 addres
 	return -1;
 }
 
-/* `size` is 8 or 16. Returns 0, or an error if a byte of it is not resident. */
+/* Reads `size` bytes, 8 or 16. Returns 0, or an error if one of them is not resident. */
 static __always_inline int read_user_stack(struct stack_window *window, void *to, __u32 size,
 					   __u64 address)
 {
 	__u64 *words = (__u64 *)to, at = address - window->begin;
 
-	/* Below its begin `at` is a large number. */
+	/* For an address below the window, `at` wraps to a large number. */
 	if (at >= window->bytes || window->bytes - at < size) {
 		if ((address & 7) || (address & (FT_PAGE_BYTES - 1)) > FT_PAGE_BYTES - size)
 			return FT_PROBE_USER(to, size, address);
