@@ -9,19 +9,19 @@
 
 namespace firetower::symbolizer {
 
-// NUL-terminated names in one block, of megabytes for large programs. It grows and shrinks by
-// realloc(), which moves such blocks by their page tables; a string would copy them, also to give
-// back what it did not need.
+// NUL-terminated names in one block, which has megabytes for large programs. It grows and shrinks
+// by realloc(), which moves such blocks by their page tables. A string would copy them, even to
+// free unused capacity.
 class NameBlob {
  public:
   NameBlob() = default;
-  // With the names that are in `bytes` already.
+  // Begins with the names that are in `bytes`.
   explicit NameBlob(std::string_view bytes) {
     Resize(bytes.size() + 1);
     Add(bytes);
   }
 
-  // Adds a name, and returns its offset. Less than 4 GiB in all, which the owner sees to.
+  // Adds a name and returns its offset. The owner must keep the total below 4 GiB.
   uint32_t Add(std::string_view name);
   void ShrinkToFit() { Resize(size_); }
 

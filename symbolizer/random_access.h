@@ -13,20 +13,20 @@
 
 namespace firetower::symbolizer {
 
-// Bytes that can be read at any offset. Files are read with pread, never mapped: a mapped file that
-// its owner truncates is a SIGBUS for the reader.
+// Source of bytes at any offset. Files are read with pread and never mapped: if the owner truncates
+// a mapped file, the reader gets a SIGBUS.
 class RandomAccess {
  public:
   virtual ~RandomAccess() = default;
   virtual uint64_t size() const = 0;
-  // Fills `out` from `offset`; kCorrupt when the bytes end before.
+  // Fills `out` from `offset`. kCorrupt: the bytes end earlier.
   virtual Status ReadAt(uint64_t offset, std::span<std::byte> out) const = 0;
 };
 
-// A file held open. The size is taken once: a file that shrinks later reads as kCorrupt.
+// A file that is kept open. Its size is read once: a file that shrinks later reads as kCorrupt.
 class FileSource : public RandomAccess {
  public:
-  // `path` is opened read-only and must be a regular file.
+  // Opens `path` read-only. It must be a regular file.
   static Result<FileSource> Open(const std::string& path);
   static Result<FileSource> FromFd(UniqueFd fd);
 
@@ -40,7 +40,7 @@ class FileSource : public RandomAccess {
   uint64_t size_;
 };
 
-// Memory owned by someone else, who must outlive this.
+// Memory of another owner, who must outlive this.
 class MemorySource : public RandomAccess {
  public:
   explicit MemorySource(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -10,17 +10,18 @@
 
 namespace firetower::symbolizer {
 
-// Collects NUL-terminated names into one blob, each content once. While building it costs 8 bytes
-// a name beside the blob; Take() leaves the blob alone.
+// Collects NUL-terminated names into one blob, each name once. Costs 8 bytes per name beside the
+// blob while it is built; Take() returns the blob alone.
 class StringPool {
  public:
-  // Room for about `names` is made at once: growing looks at every name again.
+  // Reserves memory for about `names`, because growing hashes every name again.
   explicit StringPool(size_t max_bytes, size_t names = 0);
 
-  // The name's offset in the blob, or nothing when it would not fit. Cut at an embedded NUL.
+  // Returns the name's offset in the blob, or nothing when it does not fit. Cuts the name at an
+  // embedded NUL.
   std::optional<uint32_t> Add(std::string_view name);
   std::string_view Get(uint32_t offset) const { return blob_.c_str() + offset; }
-  // The blob without spare capacity; the pool is empty afterwards.
+  // Returns the blob without spare capacity. The pool is empty afterwards.
   std::string Take();
 
  private:

@@ -13,12 +13,13 @@
 
 namespace firetower::symbolizer {
 
-// The tables in use, one per object file, least recently used out first, under one byte budget
-// that counts tables, keys and bookkeeping. A file that could not be loaded leaves a negative
-// entry, so that it is not parsed again and again; those have a cap of their own.
+// LRU cache of symbol tables, one per object file, with one byte budget that counts tables, keys
+// and bookkeeping. A file that could not be loaded leaves a negative entry, so that it is not
+// parsed again and again; negative entries have a cap of their own.
 //
-// Thread-safe by a mutex (the resolve and tables threads share it) held for one hash lookup and
-// two list links; loading happens outside. An evicted table lives on while a caller holds it.
+// Thread-safe by a mutex (the resolve and tables threads share it), which is held for one hash
+// look-up and two list links; loading happens outside. An evicted table lives as long as a caller
+// holds it.
 class SymbolCache {
  public:
   static constexpr size_t kDefaultBudgetBytes = 32u << 20;
@@ -42,7 +43,7 @@ class SymbolCache {
   explicit SymbolCache(size_t budget_bytes = kDefaultBudgetBytes) : budget_bytes_(budget_bytes) {}
 
   Found Find(std::string_view key);
-  // Replaces what is there. A table larger than the whole budget becomes a negative entry.
+  // Replaces an existing entry. A table larger than the whole budget becomes a negative entry.
   void Insert(std::string_view key, std::shared_ptr<const SymbolTable> table);
   void InsertNegative(std::string_view key);
   void Erase(std::string_view key);
@@ -70,7 +71,8 @@ class SymbolCache {
   Counters counters_;
 };
 
-// The key of a file without a build id: it names the content as well as the file system can.
+// Returns the key of a file without a build id. It identifies the content as well as the file
+// system can.
 std::string FileKey(uint64_t device, uint64_t inode, int64_t mtime_ns);
 
 }  // namespace firetower::symbolizer

@@ -8,8 +8,8 @@
 
 namespace firetower::symbolizer {
 
-// Reads little-endian numbers from bytes it does not own. A read beyond the end yields 0 and sets
-// failed(), once and for all: a parser looks at it where it draws a conclusion, not at each number.
+// Reads little-endian numbers from bytes that it does not own. A read beyond the end returns 0 and
+// sets failed() permanently, so that a parser checks it once at the end and not at each number.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -32,9 +32,9 @@ class ByteReader {
   }
   uint8_t U8() { return Fixed<uint8_t>(); }
 
-  // DWARF 5, 7.6. Numbers of more than 64 bits fail.
+  // Reads an unsigned LEB128 number (DWARF 5, 7.6). Numbers of more than 64 bits fail.
   uint64_t Uleb() {
-    // Nearly all fit a byte.
+    // Nearly all numbers fit in one byte.
     if (remaining() > 0 && bytes_[position_] < std::byte{0x80}) {
       return static_cast<uint8_t>(bytes_[position_++]);
     }

@@ -9,13 +9,13 @@
 
 namespace firetower::symbolizer {
 
-// DWARF expressions are not run but recognised: compilers, linkers and assembly write a handful of
-// shapes, and each becomes a kind of rule. Others are kUnsupported.
+// DWARF expressions are recognised and not executed: compilers, linkers and assembly use only a few
+// shapes, and each shape is a kind of rule. Other shapes are kUnsupported.
 
-// DW_CFA_def_cfa_expression: sets the rule's CFA.
+// Reads DW_CFA_def_cfa_expression: sets the rule's CFA.
 void RecogniseCfaExpression(std::span<const std::byte> expression, UnwindRule& rule);
 
-// DW_CFA_expression: where the register is saved.
+// The result of DW_CFA_expression: the place where a register is saved.
 struct SavedPlace {
   UnwindRule::Place place = UnwindRule::Place::kUnsupported;
   uint8_t base_register = 0;
@@ -25,7 +25,7 @@ SavedPlace RecogniseSavedExpression(std::span<const std::byte> expression);
 
 // The registers that a sample has: RAX to R15. Their numbers are DWARF's.
 inline constexpr uint64_t kLastGeneralRegister = 15;
-// Whether a row can hold the offset.
+// Tells whether a row can hold the offset.
 inline constexpr bool FitsOffset(int64_t offset) {
   return offset >= INT32_MIN && offset <= INT32_MAX;
 }

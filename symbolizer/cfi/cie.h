@@ -11,7 +11,7 @@
 
 namespace firetower::symbolizer {
 
-// A common information entry: what many FDEs begin with.
+// A common information entry: the part that many FDEs share.
 struct Cie {
   CfiFault fault = CfiFault::kNone;  // set: it cannot be used, and so its FDEs cannot
   uint8_t pointer_encoding = kPointerAbsolute;
@@ -22,7 +22,8 @@ struct Cie {
   UnwindRule initial;
 };
 
-// `body` begins behind the CIE's id and ends where the record ends; it lies at `elf_vaddr`.
+// Parses a CIE. `body` begins behind the CIE's id and ends where the record ends; it lies at
+// `elf_vaddr`.
 Cie ParseCie(std::span<const std::byte> body, uint64_t elf_vaddr);
 
 }  // namespace firetower::symbolizer

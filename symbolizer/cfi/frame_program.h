@@ -20,9 +20,9 @@ struct CodeRange {
   uint64_t end = 0;
 };
 
-// Runs call frame instructions (DWARF 5, 6.4.2 and 6.4.3; LSB Core for GNU's). Of the table they
-// describe, only the CFA, RBP and the return address are kept, so a state is one rule, 24 bytes.
-// One object runs all programs of a file; a run allocates nothing.
+// Runs call frame instructions (DWARF 5, 6.4.2 and 6.4.3; LSB Core for GNU's). Keeps only the CFA,
+// RBP and the return address, so a state is one rule of 24 bytes. One object runs all programs of a
+// file; a run allocates nothing.
 class FrameProgram {
  public:
   FrameProgram(RowWriter& rows, CfiStats& stats) : rows_(&rows), stats_(&stats) {}
@@ -31,20 +31,20 @@ class FrameProgram {
     std::span<const std::byte> bytes;
     uint64_t elf_vaddr = 0;  // of the first byte
   };
-  // An FDE: writes the rows of `wanted`, which is a part of the function's code. At a fault, the
-  // rest of `wanted` is kNone; what was read before it stands.
+  // Runs an FDE's program and writes the rows of `wanted`, a part of the function's code. After a
+  // fault the rest of `wanted` becomes kNone; earlier rows stay.
   CfiFault Run(const Instructions& instructions, const Cie& cie, uint64_t function_elf_vaddr,
                const CodeRange& wanted);
-  // An FDE without a readable program: `wanted` is kNone.
+  // Handles an FDE without a readable program: `wanted` becomes kNone.
   void Leave(const CodeRange& wanted) { rows_->Add(wanted.begin, UnwindRule{}); }
-  // How far Run came, also to its fault.
+  // The address that the last Run reached, even if it failed.
   uint64_t location() const { return location_; }
 
-  // A CIE: what its instructions make of cie.initial.
+  // Runs a CIE's program, which sets cie.initial.
   static CfiFault RunInitial(const Instructions& instructions, Cie& cie);
 
  private:
-  // DWARF sets no bound. Compilers nest one deep, assembly may a few.
+  // DWARF sets no limit. Compilers nest one level deep, assembly a few levels.
   static constexpr size_t kMaxStates = 16;
 
   FrameProgram() = default;

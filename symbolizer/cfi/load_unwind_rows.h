@@ -8,21 +8,21 @@
 
 namespace firetower::symbolizer {
 
-// Hands the sink the rows of an x86-64 file, or of a memory image of one (the vdso):
+// Passes the rows of an x86-64 file, or of a memory image of one (the vdso), to the sink:
 //
 //   sections ─► FDEs, 16 bytes each ─► sorted, overlaps resolved ─► programs run ─► merged ─► sink
 //
-// from .eh_frame, which is found without section headers too, and where that leaves code open, from
-// .gopclntab (symbolizer/go) in Go programs, and from .debug_frame. A broken FDE costs its own rows
-// only and is counted by reason. Code behind an FDE is taken for alignment and keeps the last row,
-// unless the next FDE is more than 15 bytes away.
+// Reads .eh_frame, which it also finds without section headers. Code that .eh_frame does not
+// describe gets rows from .gopclntab (symbolizer/go) in Go programs, and from .debug_frame. A
+// broken FDE loses only its own rows and is counted by reason. Code behind an FDE counts as
+// alignment and keeps the last row, unless the next FDE is more than 15 bytes away.
 //
-// A file without call frame information gives no rows and is no error. Errors: another machine's
-// file, sections or FDEs beyond the bounds, bytes that could not be read. Rows handed out before an
-// error are of no use.
+// A file without call frame information has no rows, which is not an error. Errors: another
+// machine's file, sections or FDEs beyond the bounds, bytes that could not be read. After an error
+// the rows that were already passed on are useless.
 //
-// Memory, all given back at the end: each section up to 8 MiB of it (FrameBytes), 16 bytes an FDE,
-// in a Go program 12 MiB more.
+// Memory, all freed at the end: up to 8 MiB of each section (FrameBytes), 16 bytes per FDE, and in
+// a Go program 12 MiB more.
 Result<CfiStats> LoadUnwindRows(const ElfFile& file, UnwindRowSink& sink);
 
 }  // namespace firetower::symbolizer

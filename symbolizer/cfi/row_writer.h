@@ -9,18 +9,18 @@
 
 namespace firetower::symbolizer {
 
-// Merges equal neighbours and hands the others on.
+// Merges equal neighbours and passes the other rows on.
 class RowWriter {
  public:
   RowWriter(UnwindRowSink& sink, CfiStats& stats) : sink_(&sink), stats_(&stats) {}
 
-  // `rule` holds from here on; addresses rise from call to call.
+  // Adds a rule that holds from this address on. Addresses must rise from call to call.
   void Add(uint64_t elf_vaddr, const UnwindRule& rule) {
-    // The offset has mostly changed, and the rest need not be looked at.
+    // Mostly the offset has changed, and then the rest need not be compared.
     if (rule.cfa_offset == last_.rule.cfa_offset && rule == last_.rule) return;
     last_.elf_vaddr = elf_vaddr;
-    // Not by assignment: the compiler would then load all fields before the comparison, together,
-    // which waits for the store of the one that has just changed.
+    // Not an assignment: the compiler would then load all fields together before the comparison,
+    // and wait for the store of the field that has just changed.
     std::memcpy(&last_.rule, &rule, sizeof(rule));
     ++stats_->rows;
     sink_->OnRow(last_);
@@ -29,7 +29,7 @@ class RowWriter {
  private:
   UnwindRowSink* sink_;
   CfiStats* stats_;
-  // Nothing covers what is before the first row, so a file needs no row to say that.
+  // Code before the first row is not covered, so a file needs no row to say that.
   UnwindRow last_;
 };
 

@@ -22,14 +22,15 @@ struct DebuginfodOptions {
   int64_t negative_ns = 600 * kNsPerSecond;  // what nobody had is not asked for again before
 };
 
-// "http://a https://b/path", apart by spaces or commas as in DEBUGINFOD_URLS; kInvalid says which
-// is none.
+// Parses "http://a https://b/path", separated by spaces or commas as in DEBUGINFOD_URLS. kInvalid
+// names the text that is not a URL.
 Result<std::vector<std::string>> ParseDebuginfodUrls(std::string_view text);
 
-// Fetches files by build id from debuginfod servers (debuginfod(8), "WEBAPI") into a folder, laid
-// out as elfutils' own client has it: <build id>/debuginfo, <build id>/executable. An empty file
-// says that nobody has it. A file is kept only if it has the build id; the folder is held to its
-// size, the longest unused going first. Calls wait for the network: never on a sampling thread.
+// Fetches files by build id from debuginfod servers (debuginfod(8), "WEBAPI") into a folder with
+// the layout of elfutils' own client: <build id>/debuginfo, <build id>/executable. An empty file
+// means that no server has it. A file is kept only if it has the build id. The folder is bounded;
+// the least recently used files are deleted first. Calls wait for the network, so they must never
+// run on a sampling thread.
 class DebuginfodClient {
  public:
   DebuginfodClient(DebuginfodOptions options, const Clock& clock)

@@ -11,7 +11,7 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// The shape of an entry (DWARF 5, 7.5.3): its tag, and the attributes it has, in order.
+// An abbreviation (DWARF 5, 7.5.3): an entry's tag and its attributes, in order.
 struct Abbrev {
   uint16_t tag = 0;
   bool has_children = false;
@@ -20,22 +20,23 @@ struct Abbrev {
   uint32_t count = 0;
   uint32_t fixed_bytes = 0;  // of all attributes, if is_fixed
   bool is_fixed = false;
-  // Bytes in front of DW_AT_sibling, a reference of four bytes; -1: none that is found so easily.
+  // The number of bytes before DW_AT_sibling if it is a reference of four bytes behind attributes
+  // of fixed size; else -1.
   int32_t sibling_at = -1;
 };
 
-// The shapes of one unit's entries. At most kMaxCodes of them: compilers number from 1.
+// The abbreviations of one unit. At most kMaxCodes of them: compilers number from 1.
 class AbbrevTable {
  public:
   static constexpr uint64_t kMaxCodes = 1u << 18;
 
-  // `bytes` from the unit's first shape on; they may go on behind its last. kCorrupt when they end
-  // before it.
+  // Parses a table. `bytes` begin with the unit's first abbreviation and may continue behind its
+  // last one. kCorrupt: they end before the table does.
   static Result<AbbrevTable> Parse(std::span<const std::byte> bytes, UnitFormat format);
 
-  // How long they were.
+  // The length of the parsed bytes.
   size_t parsed_bytes() const { return parsed_bytes_; }
-  // Null for a code that was not declared.
+  // Returns null for a code that was not declared.
   const Abbrev* Find(uint64_t code) const {
     return code < by_code_.size() && by_code_[code].tag != 0 ? &by_code_[code] : nullptr;
   }

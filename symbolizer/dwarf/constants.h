@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of the DWARF standard (versions 2 to 5, chapter 7) that are read here, and GNU's.
+// The numbers of the DWARF standard (versions 2 to 5, chapter 7) and GNU's extensions that are read
+// here.
 #pragma once
 
 #include <cstdint>

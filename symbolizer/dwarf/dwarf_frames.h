@@ -13,15 +13,16 @@
 
 namespace firetower::symbolizer {
 
-// Lines and inlined calls of one file by its DWARF. Keeps the file open and where its units have
-// their code; a unit is read when one of its addresses is first asked for, into the cache. What is
-// damaged has no frames.
+// Lines and inlined calls of one file, from its DWARF. Keeps the file open, and the address ranges
+// of its units. A unit is read into the cache when one of its addresses is first looked up. Damaged
+// units have no frames.
 //
-// DWARF 2 to 5. Not read: split units (.dwo), whose code has no lines then, and what dwz(1) moved
-// to another file.
+// Reads DWARF 2 to 5. Does not read split units (.dwo), whose code then has no lines, nor entries
+// that dwz(1) moved to another file.
 class DwarfFrames : public SourceFrames {
  public:
-  // `cache` must outlive the result. kNotFound: the file has no DWARF; kExhausted: too much of it.
+  // Opens a file. `cache` must outlive the result. kNotFound: the file has no DWARF. kExhausted: it
+  // has too much.
   static Result<std::shared_ptr<const DwarfFrames>> Open(std::unique_ptr<RandomAccess> source,
                                                          dwarf::UnitCache& cache,
                                                          const dwarf::DwarfLimits& limits = {});
@@ -36,7 +37,7 @@ class DwarfFrames : public SourceFrames {
   class Reader;
   explicit DwarfFrames(std::unique_ptr<Reader> reader);
 
-  // Reading fills its buffers; answers do not depend on them.
+  // Look-ups change its buffers, but no answer depends on them.
   std::unique_ptr<Reader> reader_;
 };
 

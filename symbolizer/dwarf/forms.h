@@ -7,7 +7,7 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// How a unit writes its numbers.
+// The format of a unit's numbers.
 struct UnitFormat {
   uint8_t version = 0;
   uint8_t address_size = 8;
@@ -21,22 +21,23 @@ struct AttributeShape {
   int64_t implicit = 0;  // the value of DW_FORM_implicit_const
 };
 
-// An attribute's value: a number, offset or index by its form. For DW_FORM_string it is where the
-// text begins in the unit's bytes.
+// An attribute's value: a number, offset or index, according to its form. For DW_FORM_string it is
+// the position of the text in the unit's bytes.
 struct Value {
   uint16_t form = 0;  // 0: the attribute is not there
   uint64_t number = 0;
   bool has() const { return form != 0; }
 };
 
-// Bytes of a form whose values are all equally long; -1 for others, and for forms nobody knows.
+// Returns the number of bytes of a form whose values all have the same size; -1 for other and for
+// unknown forms.
 int FixedSize(uint16_t form, UnitFormat format);
 
-// Reads a value; an unknown form fails the reader.
+// Reads a value. An unknown form sets the reader to failed.
 Value ReadValue(ByteReader& reader, const AttributeShape& shape, UnitFormat format);
 void SkipValue(ByteReader& reader, uint16_t form, UnitFormat format);
 
-// A number of 1 to 8 bytes.
+// Reads a number of 1 to 8 bytes.
 uint64_t ReadSized(ByteReader& reader, unsigned bytes);
 
 }  // namespace firetower::symbolizer::dwarf

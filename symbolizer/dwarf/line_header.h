@@ -25,7 +25,7 @@ struct LineHeader {
   size_t program_at = 0;  // in the bytes
   size_t path_bytes = 0;  // of all files and folders
 
-  // A path is its folder's and its name. Beyond the bound it is a shorter or the empty one: many
+  // Joins the names of folder and file. Beyond the bound a path is shortened or empty, because many
   // files may share one long folder.
   void AddFile(std::string_view file, uint64_t folder);
   void AddFolder(std::string_view folder, const std::string& comp_dir);
@@ -34,7 +34,8 @@ struct LineHeader {
   static constexpr size_t kMaxPathBytes = 16u << 20;
 };
 
-// `bytes` are all of the program, `comp_dir` the unit's folder. kCorrupt, kUnsupported.
+// Reads a header. `bytes` are the whole program, `comp_dir` is the unit's folder. kCorrupt,
+// kUnsupported.
 Result<LineHeader> ReadLineHeader(std::span<const std::byte> bytes, std::string_view comp_dir,
                                   Units& units, const Unit& unit);
 

@@ -20,7 +20,7 @@ struct Scope {
   uint16_t call_column = 0;
 };
 
-// From `begin` to the next one's `begin` the code is of this scope.
+// The code from `begin` to the next entry's `begin` belongs to this scope.
 struct ScopeStart {
   uint64_t begin = 0;
   uint32_t scope = Scope::kNone;  // kNone: of none
@@ -31,8 +31,8 @@ struct ScopeTree {
   std::vector<ScopeStart> starts;  // by address
 };
 
-// Walks a unit's entries and finds the innermost scope of every address. `unit_bytes` are those
-// from the unit's first. An entry that cannot be read ends the walk: what came before it is good.
+// Walks a unit's entries and finds the innermost scope of every address. `unit_bytes` begin with
+// the unit's first byte. An unreadable entry ends the walk; the scopes before it are valid.
 ScopeTree ReadScopes(Units& units, const Unit& unit, std::span<const std::byte> unit_bytes,
                      const DwarfLimits& limits);
 

@@ -16,7 +16,7 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// Bounds of reading one file's debug information.
+// Limits for reading one file's debug information.
 struct DwarfLimits {
   uint64_t max_unpacked_bytes = 16u << 20;  // compressed sections are held unpacked: all together
   uint64_t max_unit_bytes = 256u << 20;  // of .debug_info or .debug_line: larger ones are left out
@@ -33,18 +33,18 @@ class Section {
   explicit Section(std::vector<std::byte> unpacked);
 
   uint64_t size() const { return size_; }
-  // Bytes held in memory for good.
+  // The bytes held in memory permanently.
   size_t held_bytes() const;
-  // Reads into `buffer`, which the result then points into, unless the bytes are in memory anyway.
-  // kCorrupt when the section ends before.
+  // Returns a part of the section. Reads it into `buffer` unless the section is in memory.
+  // kCorrupt: the section ends earlier.
   Result<std::span<const std::byte>> Read(uint64_t offset, uint64_t length,
                                           std::vector<std::byte>& buffer) const;
-  // Up to `length` bytes, for small pieces near each other: stay until the next call. Fewer, or
-  // none, where the section ends or cannot be read.
+  // Returns up to `length` bytes, for small reads near each other; fewer, or none, where the
+  // section ends or cannot be read. Valid until the next call.
   std::span<const std::byte> Peek(uint64_t offset, size_t length);
-  // The text at an offset without its NUL, cut at kMaxTextBytes.
+  // Returns the text at an offset without its NUL, cut at kMaxTextBytes.
   std::string_view Text(uint64_t offset);
-  // Gives the windows of Peek back.
+  // Frees the windows of Peek.
   void Forget() { window_.reset(); }
 
   static constexpr size_t kMaxTextBytes = 16u << 10;
@@ -53,7 +53,7 @@ class Section {
   const RandomAccess* source_ = nullptr;
   uint64_t file_offset_ = 0;
   uint64_t size_ = 0;
-  // Shared, so that a Section stays movable beside the source that points into it.
+  // Shared, so that a Section can be moved while the source points into it.
   std::shared_ptr<const std::vector<std::byte>> unpacked_;
   std::unique_ptr<FrameBytes> window_;
 };
@@ -62,8 +62,8 @@ class Section {
 struct Sections {
   Section info, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists, aranges;
 
-  // Finds them, and unpacks what is compressed (gABI, "Compression Header"). kNotFound without
-  // .debug_info or .debug_abbrev. `file`'s source must outlive the result.
+  // Finds the sections and unpacks compressed ones (gABI, "Compression Header"). kNotFound:
+  // .debug_info or .debug_abbrev is missing. `file`'s source must outlive the result.
   static Result<Sections> Open(const ElfFile& file, const DwarfLimits& limits);
   size_t held_bytes() const;
   void Forget();

@@ -13,16 +13,15 @@
 
 namespace firetower::symbolizer::dwarf {
 
-// The units' tables of all files, least recently used out first, under one byte budget. Thread-safe
-// by a mutex held for one lookup: a file may be forgotten by another thread than the one that
-// names.
+// LRU cache of unit tables of all files, with one byte budget. Thread-safe by a mutex that is held
+// for one look-up, because one thread may drop a file while another one names frames.
 class UnitCache {
  public:
   explicit UnitCache(size_t budget_bytes) : budget_bytes_(budget_bytes) {}
 
-  // A number for a file that nobody has had before.
+  // Returns a new number for a file.
   uint64_t NewFile();
-  // Null if it is not there.
+  // Returns null if it is not cached.
   std::shared_ptr<const UnitTable> Find(uint64_t file, size_t unit);
   bool Has(uint64_t file, size_t unit) const;
   void Insert(uint64_t file, size_t unit, std::shared_ptr<const UnitTable> table);

@@ -12,18 +12,18 @@
 
 namespace firetower::symbolizer {
 
-// Longest build id taken; SHA-1 has 20 bytes, the kernel passes on no more than 20.
+// The longest accepted build id. SHA-1 has 20 bytes, and the kernel reports at most 20.
 inline constexpr size_t kMaxBuildIdBytes = 64;
 
-// The GNU build id of an ELF file (PT_NOTE, else note sections), as lower-case hex.
-// kNotFound when it has none.
+// Reads the GNU build id of an ELF file (PT_NOTE, else note sections) as lower-case hex. kNotFound:
+// it has none.
 Result<std::string> ReadBuildId(const RandomAccess& source);
 
-// The same from the bytes of a note segment or section, e.g. /sys/kernel/notes. `align` is the
-// segment's alignment: 8 pads to 8, everything else to 4 (gABI notes as Linux writes them).
+// Finds the build id in the bytes of a note segment or section, such as /sys/kernel/notes. `align`
+// is the segment's alignment: 8 pads to 8, everything else to 4 (gABI notes as Linux writes them).
 std::optional<std::string> FindBuildIdNote(std::span<const std::byte> notes, uint64_t align = 4);
 
-// Lower-case hex of a raw build id, the cache key and the spelling in profiles.
+// Returns a raw build id as lower-case hex, the form of cache keys and profiles.
 std::string BuildIdHex(std::span<const uint8_t> raw);
 
 }  // namespace firetower::symbolizer

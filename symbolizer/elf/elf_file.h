@@ -14,11 +14,11 @@
 
 namespace firetower::symbolizer {
 
-// Headers of a 64-bit little-endian ELF file, executable or shared object, each checked against
-// the source's size before it is used. Sections are optional: a file may come without any.
+// The headers of a 64-bit little-endian ELF file, executable or shared object. Each header is
+// checked against the source's size before use. A file may have no sections.
 class ElfFile {
  public:
-  // Beyond these the file is refused (kExhausted); the largest seen in the wild have 14 and 3,000.
+  // A file beyond these limits is refused (kExhausted). The largest values seen are 14 and 3,000.
   static constexpr size_t kMaxProgramHeaders = 1024;
   static constexpr size_t kMaxSections = 65'536;
 
@@ -30,9 +30,9 @@ class ElfFile {
   uint16_t machine() const { return machine_; }
   const std::vector<Elf64_Phdr>& program_headers() const { return program_headers_; }
   const std::vector<Elf64_Shdr>& sections() const { return sections_; }
-  // The first section of that name with bytes in the file; null if there is none.
+  // Returns the first section of that name with bytes in the file; null if there is none.
   const Elf64_Shdr* FindSection(std::string_view name) const;
-  // True when all bytes of the section are in the file.
+  // Tells whether all bytes of the section are in the file.
   bool SectionInFile(const Elf64_Shdr& section) const;
 
  private:

@@ -9,17 +9,17 @@
 
 namespace firetower::symbolizer {
 
-// Answers which addresses have a name. Apart from the ranges, a sixth as large: it is asked in no
-// order.
+// Tells which addresses have a name. Stored apart from the ranges and a sixth as large, because
+// look-ups come in random order.
 class NamedRanges {
  public:
   explicit NamedRanges(const std::vector<SymbolTable::Range>& ranges);
 
-  // Whether all from `start` to `end`, exclusive, have one.
+  // Tells whether all addresses from `start` to `end` (exclusive) have a name.
   bool Cover(uint32_t start, uint32_t end) const {
     const size_t index = starts_.FindAtOrBelow(start);
     if (index == StartIndex::kNone) return false;
-    // Mostly by the range that begins there.
+    // Mostly the range that begins there covers them.
     return end <= ends_[index] || CoverTogether(index, start, end);
   }
 
@@ -30,7 +30,7 @@ class NamedRanges {
   std::vector<uint32_t> ends_;
 };
 
-// `ranges`, and in between, where they name nothing, what is there of `others`. All sorted and
+// Merges `ranges` with the parts of `others` that lie in their gaps. Both must be sorted and
 // disjoint.
 std::vector<SymbolTable::Range> FillGaps(const std::vector<SymbolTable::Range>& ranges,
                                          const std::vector<SymbolTable::Range>& others);

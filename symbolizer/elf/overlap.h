@@ -8,11 +8,11 @@
 
 namespace firetower::symbolizer {
 
-// Turns symbols that may overlap into disjoint ranges, sorted, each with the symbol that
-// `eu-addr2line -f` prints there: its index in the place of its name's offset. `symbols` come by
-// `order`; reorders them and settles what their labels cover. At most kMaxOverlap symbols contend
-// for one address; further ones, which only a hostile file has, are left out there, so the cost is
-// linear.
+// Turns symbols that may overlap into disjoint, sorted ranges. Each range has the symbol that
+// `eu-addr2line -f` prints there: its index, stored in place of the name's offset. Expects
+// `symbols` sorted by `order`; reorders them and sets the ends of labels. At most kMaxOverlap
+// symbols compete for one address; further ones, which only a hostile file has, are ignored there,
+// so the cost is linear.
 inline constexpr size_t kMaxOverlap = 64;
 std::vector<SymbolTable::Range> ResolveOverlaps(std::vector<RawSymbol>& symbols);
 

@@ -6,9 +6,8 @@
 
 namespace firetower::symbolizer {
 
-// Sorts by the upper 32 bits of the keys; equal ones keep their order, so an index in the lower
-// half comes along. At most 2^32 keys. Linear, with a second vector of the same size for as long as
-// it runs.
+// Sorts keys by their upper 32 bits. Equal ones keep their order, so the lower half can carry an
+// index. At most 2^32 keys. Linear; needs a second vector of the same size meanwhile.
 void SortByUpperHalf(std::vector<uint64_t>& keys);
 
 }  // namespace firetower::symbolizer

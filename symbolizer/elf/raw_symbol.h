@@ -8,7 +8,7 @@
 
 namespace firetower::symbolizer {
 
-// In what order symbols may name an address. The first four are what elfutils does
+// The order in which symbols are chosen to name an address. The first four are those of elfutils
 // (libdwfl/dwfl_module_addrsym.c): globals, then locals, then labels without a size.
 enum class Tier : uint8_t {
   kGlobal,
@@ -49,7 +49,7 @@ class AddressWindow {
   }
   uint64_t base() const { return base_; }
   bool empty() const { return code_.empty(); }
-  // Whether a function may start here: in the code, within 4 GiB of its start.
+  // Tells whether a function may start here: in the code, within 4 GiB of its start.
   bool Contains(uint64_t elf_vaddr) const {
     if (elf_vaddr - main_ < main_bytes_) return true;
     for (const LoadSegment& segment : code_) {
@@ -60,7 +60,7 @@ class AddressWindow {
     }
     return false;
   }
-  // Relative address, cut at the window's end.
+  // Returns the relative address, cut at the window's end.
   uint32_t Clamp(uint64_t elf_vaddr) const {
     uint64_t relative = elf_vaddr < base_ ? 0 : elf_vaddr - base_;
     return relative > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(relative);
@@ -69,7 +69,7 @@ class AddressWindow {
  private:
   std::vector<LoadSegment> code_;
   uint64_t base_ = 0;
-  // The largest segment, where nearly all is; all of it within the window.
+  // The largest segment, which has nearly all code. It lies completely within the window.
   uint64_t main_ = 0;
   uint64_t main_bytes_ = 0;
 };

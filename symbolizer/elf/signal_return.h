@@ -10,13 +10,13 @@
 
 namespace firetower::symbolizer {
 
-// Looks for the code that signal handlers return to, `mov $15, %rax; syscall` (rt_sigreturn), where
-// a file does not tell of it. musl's has neither call frame information nor a dynamic symbol; the
-// instructions are what GDB and libgcc know it by, too, for nothing else may run them.
+// Searches for the code that signal handlers return to, `mov $15, %rax; syscall` (rt_sigreturn), in
+// files that do not describe it. musl's copy has neither call frame information nor a dynamic
+// symbol. GDB and libgcc recognise it by the same instructions, because no other code may run them.
 //
-// Bounded for the whole file: what is beyond kMaxBytes or kMaxFound is not found. A file that needs
-// other libraries leaves signals to the one with the C library: there is nothing to find in it. The
-// others are C libraries and what is linked with one statically. `file` must outlive it.
+// Bounded for the whole file: nothing is found beyond kMaxBytes or kMaxFound. A file that needs
+// other libraries is not searched, because its signals return to the C library. The other files are
+// C libraries, and programs that are statically linked with one. `file` must outlive this.
 class SignalReturnSearch {
  public:
   static constexpr uint64_t kBytes = 9;  // of the two instructions
@@ -27,7 +27,7 @@ class SignalReturnSearch {
 
   explicit SignalReturnSearch(const ElfFile& file);
 
-  // The first that begins and ends in [begin, end). Bytes that cannot be read hold none.
+  // Returns the first match that begins and ends in [begin, end). Unreadable bytes match nothing.
   std::optional<uint64_t> FindIn(uint64_t begin_elf_vaddr, uint64_t end_elf_vaddr);
 
  private:

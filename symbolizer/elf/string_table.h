@@ -12,8 +12,8 @@
 
 namespace firetower::symbolizer {
 
-// Names out of a string table of any size through a window of 64 KiB: cheap when the offsets asked
-// for rise, as the loader's do, and never the whole table in memory.
+// Reads names from a string table of any size through a window of 64 KiB, so that the whole table
+// is never in memory. Cheap when the requested offsets rise, as those of the loader do.
 class StringTable {
  public:
   static constexpr size_t kMaxNameBytes = 32 * 1024;  // longer names are cut
@@ -22,7 +22,8 @@ class StringTable {
   StringTable(const RandomAccess& source, const Elf64_Shdr& section)
       : source_(&source), offset_(section.sh_offset), size_(section.sh_size) {}
 
-  // Valid until the next call. Nothing when it is out of range, unterminated or unreadable.
+  // Returns the name at an offset; nothing when it is out of range, unterminated or unreadable.
+  // Valid until the next call.
   std::optional<std::string_view> Get(uint64_t name);
 
  private:

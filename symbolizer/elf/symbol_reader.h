@@ -18,13 +18,13 @@ struct SymbolSection {
   uint8_t string_table;  // the number its symbols carry
 };
 
-// The first section of `type` whose bytes and string table are all in the file. kNotFound when
-// the file has none, kCorrupt when it lies beyond the file's end.
+// Finds the first section of `type` whose bytes and string table are all in the file. kNotFound:
+// the file has none. kCorrupt: it lies beyond the file's end.
 Result<SymbolSection> FindSymbolSection(const ElfFile& file, uint32_t type);
 
-// Appends the symbols that can name code, in the table's order; where `named` is there, only those
-// with a size of which it does not name every address, all of one tier. kExhausted beyond
-// `max_symbols` in `out`.
+// Appends the symbols that can name code, in the table's order. If `named` is given, appends only
+// symbols with a size that cover some address without a name, all of one tier. kExhausted: `out`
+// would have more than `max_symbols`.
 Status ReadSymbols(const SymbolSection& section, const AddressWindow& window, uint32_t max_symbols,
                    const NamedRanges* named, std::vector<RawSymbol>& out);
 

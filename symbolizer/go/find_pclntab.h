@@ -7,8 +7,8 @@
 
 namespace firetower::symbolizer {
 
-// The header of a Go program's table: by its section, or, where there are no such headers, by its
-// magic number in data that is never written. kNotFound, kUnsupported: see Pclntab::Open.
+// Finds the header of a Go program's table: by its section, or without section headers by its magic
+// number in constant data. kNotFound, kUnsupported: see Pclntab::Open.
 Result<Pclntab::Layout> FindPclntab(const ElfFile& file);
 
 }  // namespace firetower::symbolizer

@@ -16,25 +16,26 @@
 
 namespace firetower::symbolizer {
 
-// A stretch of one Go function's code.
+// A part of one Go function's code.
 struct GoPiece {
   uint64_t begin_elf_vaddr = 0;
   uint64_t end_elf_vaddr = 0;
 };
 
-// The unwind rows of a Go program's functions, handed out for one stretch of addresses after the
-// other, in rising order. Each table is decoded once, however often FDEs cut its function.
+// The unwind rows of a Go program's functions, produced for one range of addresses after the other,
+// in rising order. Each table is decoded once, even if FDEs cut its function into many parts.
 class GoRows {
  public:
-  // kNotFound, kUnsupported: as Pclntab::Open. `file` must outlive the result.
+  // Opens the table of a file. kNotFound, kUnsupported: see Pclntab::Open. `file` must outlive the
+  // result.
   static Result<std::unique_ptr<GoRows>> Create(const ElfFile& file, CfiStats& stats);
 
   uint64_t begin_elf_vaddr() const { return table_.begin_elf_vaddr(); }
   uint64_t end_elf_vaddr() const { return table_.end_elf_vaddr(); }
 
-  // The first stretch of one function's code in [begin, end). `begin` never falls.
+  // Finds the first part of one function's code in [begin, end). `begin` must never fall.
   bool Next(uint64_t begin_elf_vaddr, uint64_t end_elf_vaddr, GoPiece& piece);
-  // Adds the rows of what Next gave.
+  // Adds the rows of a piece that Next returned.
   void Run(const GoPiece& piece, RowWriter& rows);
   Status status() const;
 
@@ -54,7 +55,7 @@ class GoRows {
   std::optional<Loaded> Load(uint32_t index);
   void LoadFrame(Loaded& loaded);
   bool Advance();
-  // The code from that address on.
+  // Returns the code from that address on.
   std::span<const std::byte> Code(uint64_t elf_vaddr, uint64_t length);
   void AddSegment(uint64_t begin_elf_vaddr, uint64_t end_elf_vaddr, int32_t depth,
                   RowWriter& rows) const;

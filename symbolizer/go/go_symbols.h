@@ -13,10 +13,10 @@
 
 namespace firetower::symbolizer {
 
-// Appends the functions of .gopclntab, in Go's own spelling: main.(*T).Method, main.Map[...].
+// Appends the functions of .gopclntab, with Go's own spelling: main.(*T).Method, main.Map[...].
 // Their names are in the string table with the number `string_table`, which is returned as a
-// section; nothing where the file is no Go program, or damaged. kExhausted beyond `max_symbols` in
-// `out`.
+// section. Returns nothing if the file is no Go program or damaged. kExhausted: `out` would have
+// more than `max_symbols`.
 Result<std::optional<Elf64_Shdr>> ReadGoSymbols(const ElfFile& file, const AddressWindow& window,
                                                 uint8_t string_table, uint32_t max_symbols,
                                                 std::vector<RawSymbol>& out);

@@ -9,18 +9,18 @@
 
 namespace firetower::symbolizer {
 
-// Steps through one table of values over a function's code: pairs of numbers, how much the value
-// changes (zigzag), how many bytes it then holds; a change of 0 ends it, but for the first.
-// After Next(), `value` holds in [begin, end).
+// Steps through one table of values over a function's code. The table has pairs of numbers: the
+// change of the value (zigzag), and the number of bytes for which it then holds. A change of 0 ends
+// the table, except in the first pair. After Next(), `value` holds in [begin, end).
 class GoValues {
  public:
   GoValues(Pclntab& table, uint32_t values, uint64_t function_elf_vaddr)
       : bytes_(&table.values()), offset_(values), end_elf_vaddr_(function_elf_vaddr) {}
 
-  // False at the table's end, or where it does not go on in the file. Each step is a byte of code
-  // at least, so that a function's size bounds them.
+  // Returns false at the end of the table or of the file. Each step covers at least one byte of
+  // code, so a function's size bounds the steps.
   bool Next() {
-    // Offset 0 stands for no table.
+    // Offset 0 means that there is no table.
     if (offset_ == 0) return false;
     ByteReader reader(bytes_->Get(offset_, kMaxPairBytes));
     const auto change = static_cast<uint32_t>(reader.Uleb());
@@ -29,7 +29,7 @@ class GoValues {
     if (reader.failed() || length == 0) return false;
     first_ = false;
     offset_ += reader.position();
-    // Wraps around as the runtime's int32 does.
+    // Wraps around like the runtime's int32.
     const uint32_t difference = (change & 1) != 0 ? ~(change >> 1) : change >> 1;
     value_ = static_cast<int32_t>(static_cast<uint32_t>(value_) + difference);
     begin_elf_vaddr_ = end_elf_vaddr_;
@@ -51,7 +51,7 @@ class GoValues {
   bool first_ = true;
 };
 
-// The value at an address; -1, which is what the runtime takes for none, if there is none.
+// Returns the value at an address, or -1 if there is none; the runtime uses -1 in the same way.
 inline int32_t GoValueAt(Pclntab& table, uint32_t values, const GoFunction& function,
                          uint64_t elf_vaddr) {
   GoValues cursor(table, values, function.begin_elf_vaddr);

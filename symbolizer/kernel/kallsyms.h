@@ -20,17 +20,18 @@ struct KernelSymbol {
 
 // The kernel's functions, from /proc/kallsyms. Immutable; any thread may read it.
 //
-// kallsyms tells starts only. A function ends where the next symbol of its owner (the kernel, one
-// module, the BPF programs) begins; the last one before a hole ends with its page, and above that
-// nothing is named. Programs and modules come and go: read again when lookups start to miss.
+// kallsyms has only starts. A function ends where the next symbol of its owner (the kernel, one
+// module, the BPF programs) begins. The last one before a hole ends with its page, and addresses
+// above have no name. Programs and modules come and go: read it again when look-ups start to miss.
 class Kallsyms {
  public:
   static constexpr uint64_t kPageBytes = 4096;
-  // A module or BPF function never reaches further: beyond lies a hole, not a long function.
+  // The largest function of a module or BPF program. Beyond it there is a hole, not a long
+  // function.
   static constexpr uint64_t kMaxModuleFunctionBytes = 64 * 1024;
   static constexpr size_t kMaxSymbols = 1'000'000;
 
-  // `text` is the content of /proc/kallsyms. kPermission when the kernel hides all addresses.
+  // Parses the contents of /proc/kallsyms. kPermission: the kernel hides all addresses.
   static Result<Kallsyms> Parse(std::string_view text);
   // Reads `proc_root`/kallsyms piece by piece (the file has 5 to 15 MB).
   static Result<Kallsyms> Load(const std::string& proc_root = "/proc");
@@ -42,8 +43,8 @@ class Kallsyms {
 
  private:
   friend class KallsymsBuilder;
-  // 12 bytes a function instead of 24: addresses are offsets from a base (all of x86-64's kernel,
-  // modules and BPF programs lie in one span of 2 GiB), owners are the same for long stretches.
+  // 12 bytes per function instead of 24: addresses are offsets from a base (all of x86-64's kernel,
+  // modules and BPF programs lie within 2 GiB), and owners are stored once for long ranges.
   struct Span {
     uint64_t base;
     uint32_t first;  // index of its first function

@@ -12,13 +12,13 @@
 
 namespace firetower::symbolizer {
 
-// The functions a JIT wrote to its perf-map file: lines "START SIZE name", hex, the name may have
-// spaces (Linux tools/perf/Documentation/jit-interface.txt). A later line overrides an earlier one
-// where they overlap: the JIT has reused the memory. Immutable.
+// The functions that a JIT wrote to its perf-map file: lines "START SIZE name" in hex; the name may
+// have spaces (Linux tools/perf/Documentation/jit-interface.txt). Where two lines overlap, the
+// later one wins, because the JIT has reused the memory. Immutable.
 //
-// The file belongs to the profiled program: every line may lie, and lines that make no sense or
-// exceed a bound are counted as dropped and skipped; after kMaxDroppedLines of them, or a line that
-// begins with a zero byte, the rest is left unread. A last line without newline is still being
+// The file belongs to the profiled program, so every line may lie. Invalid lines, and lines beyond
+// a bound, are skipped and counted as dropped. After kMaxDroppedLines of them, or a line that
+// begins with a zero byte, the rest is not read. A last line without a newline is still being
 // written and is left for the next read.
 class PerfMap {
  public:

@@ -13,30 +13,30 @@
 
 namespace firetower::symbolizer {
 
-// The perf-maps of the processes whose compiled code is being named. A map belongs to a process,
-// that is a pid and a start time: whoever gets the pid next does not get its names. The map of a
-// process that has ended stays for its last samples. Owned by one thread.
+// Cache of the perf-maps of processes whose compiled code is being named. A map belongs to a
+// process, identified by pid and start time: the next owner of the pid does not get its names. The
+// map of an ended process is kept for its last samples. Owned by one thread.
 //
-// Time counts in slices (BeginSlice). Bounds, and who goes:
-// - Memory: maps under one byte budget. For a new one those go that were not asked for in this
-// slice
-//   or the last, oldest first, then larger ones than itself, largest first; else it goes itself.
-//   What had to go is not read again for kRefusedSlices: with more maps than fit, some processes
-//   have names all the time, and none is parsed in every slice.
-// - Reading: kSliceBytes a slice. A longer file is read once, and repaid by the slices after it. A
-//   changed file waits for as many slices as reading all files takes, so that each has its turn.
-// - kMaxProcesses, with a map or without, by last use.
+// Time counts in slices (BeginSlice). All maps share one byte budget. A new map evicts maps that
+// were not used in this slice or the last one, oldest first, then maps larger than itself, largest
+// first; if that is not enough, it is refused. An evicted map is not read again for kRefusedSlices:
+// with more maps than fit, some processes have names all the time, and none is parsed in every
+// slice.
+//
+// At most kSliceBytes are read per slice. A longer file is read once, and the following slices read
+// less. A changed file waits for as many slices as reading all files takes, so that each has its
+// turn. Beyond kMaxProcesses, with a map or without, the least recently used one is dropped.
 class PerfMapCache {
  public:
-  // The largest map (PerfMap's bounds) is 26 MB.
+  // The largest map (within PerfMap's bounds) has 26 MB.
   static constexpr size_t kDefaultBudgetBytes = 32u << 20;
-  // 1.6 MB/s with slices of 5 s, about 1 % of a core for lines as runtimes write them.
+  // 1.6 MB/s with slices of 5 s, which takes about 1 % of a core for typical lines.
   static constexpr int64_t kSliceBytes = 8 << 20;
   static constexpr size_t kMaxProcesses = 1024;
   static constexpr uint64_t kRefusedSlices = 60;
-  // A process without a file is looked at after 1, 2, 4 … slices, at most this many.
+  // A process without a file is checked after 1, 2, 4 … slices, at most this many.
   static constexpr uint64_t kMaxAbsentSlices = 16;
-  // Nobody asks any more: a few windows.
+  // A few windows: the process is no longer sampled.
   static constexpr uint64_t kUnusedSlices = 60;
 
   struct Found {
@@ -55,7 +55,7 @@ class PerfMapCache {
       : proc_root_(std::move(proc_root)), budget_bytes_(budget_bytes) {}
 
   void BeginSlice();
-  // Looks at the process and its file at most once a slice.
+  // Checks the process and its file at most once per slice.
   Found Load(pid_t pid);
   Counters counters() const;
 
