@@ -15,25 +15,26 @@ struct FoldedOptions {
   bool mark_inlined = false;  // suffix `_[i]` on inlined functions
 };
 
-// One line a stack, `root;…;leaf N`, sorted; ';' and newlines in names become ':' and ' '.
-// Stacks that differ only in labels add up; zero values are left out.
+// Returns one line per stack, `root;…;leaf N`, sorted. In names, ';' and newlines become ':' and '
+// '. Stacks that differ only in labels add up; zero values are omitted.
 std::string ToFolded(const Profile& profile, uint32_t value_index,
                      const FoldedOptions& options = {});
 
-// The same of a diff (profile/diff.h), with two counts a line: `root;…;leaf before after`, as
+// Returns a diff (profile/diff.h) with two counts per line: `root;…;leaf before after`, as
 // difffolded.pl writes and flamegraph.pl reads them.
 std::string ToFoldedDiff(const Profile& diff, uint32_t value_index,
                          const FoldedOptions& options = {});
 
-// speedscope's file format: one profile of type sampled for each sample type, called `type/unit`,
-// the default one active. Samples with labels that differ are not told apart. kInvalid for negative
-// values, which speedscope refuses.
+// Encodes in speedscope's file format: one profile of type sampled for each sample type, called
+// `type/unit`; the default one is active. Labels are dropped. kInvalid: a value is negative, which
+// speedscope refuses.
 Result<std::string> EncodeSpeedscope(const Profile& profile);
 
-// The version of ToJson's schema, its member "version": a change that breaks readers raises it.
+// The version of ToJson's schema, its member "version". It is raised by each change that breaks
+// readers.
 inline constexpr int kJsonVersion = 1;
 
-// The whole profile as one JSON object; docs/profile-json.md describes its members.
+// Returns the whole profile as one JSON object; docs/profile-json.md describes its members.
 std::string ToJson(const Profile& profile);
 
 }  // namespace firetower::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pprof's profile.proto (github.com/google/pprof/proto), gzip'd or raw.
+// Reads and writes pprof's profile.proto (github.com/google/pprof/proto), gzip'd or raw.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct PprofEncodeOptions {
   bool gzip = true;
 };
 
-// Samples are written in the order of their stacks from the root on. The same profile gives the
-// same bytes, gzip'd ones on the same kind of CPU.
+// Encodes a profile. Samples are ordered by their stacks from the root on. The same profile gives
+// the same bytes (gzip'd ones only on the same kind of CPU).
 std::string EncodePprof(const Profile& profile, const PprofEncodeOptions& options = {});
 
 struct PprofDecodeLimits {
@@ -24,7 +24,7 @@ struct PprofDecodeLimits {
   uint32_t max_entries = 1u << 22;  // samples, locations, functions, mappings, strings: each
 };
 
-// Parts of a file that a Profile has no place for.
+// Counts of the parts of a file that a Profile cannot hold.
 struct PprofLosses {
   uint64_t unknown_fields = 0;  // not in profile.proto
   uint64_t wrong_types = 0;     // fields of profile.proto that have another type there
@@ -34,12 +34,12 @@ struct PprofLosses {
   bool operator==(const PprofLosses&) const = default;
 };
 
-// Reads gzip'd or raw bytes. kCorrupt says which field of which entry is wrong; kExhausted which
-// limit was passed. Never allocates more than a small multiple of the limits.
-// `losses`, where it is given, says what was left out.
+// Decodes gzip'd or raw bytes. kCorrupt names the wrong field and entry; kExhausted names the
+// limit. Never allocates more than a small multiple of the limits. `losses`, if given, receives
+// counts of what was dropped.
 Result<Profile> DecodePprof(std::string_view bytes, const PprofDecodeLimits& limits = {},
                             PprofLosses* losses = nullptr);
-// The same; gzip'd bytes are given back as soon as they are inflated.
+// Decodes bytes that it owns, and frees gzip'd ones as soon as they are inflated.
 Result<Profile> DecodePprof(std::string&& bytes, const PprofDecodeLimits& limits = {});
 
 }  // namespace firetower::profile

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// PromQL label matchers: {namespace="shop",container=~"a|b",pod!=""}.
+// Label matchers of PromQL: {namespace="shop",container=~"a|b",pod!=""}.
 //
-// As in Prometheus: = != =~ !~, regular expressions (RE2) match the whole value, an absent label
-// is the empty string, strings are "…", '…' with escapes or `…` without. More than Prometheus: the
-// empty string and {} select everything. `cpu{…}` (a profile type, ours or Pyroscope's id) sets
-// __name__ to the type's own spelling.
+// As in Prometheus, the operators are = != =~ !~, regular expressions (RE2) match the whole value,
+// an absent label is the empty string, and strings are "…", '…' with escapes or `…` without. Unlike
+// in Prometheus, the empty string and {} select everything, and `cpu{…}` (a profile type, ours or
+// Pyroscope's id) sets __name__ to the type's own spelling.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Regex;  // a compiled RE2, hidden from this header
 
 class Matcher {
  public:
-  // kInvalid when the regular expression does not compile.
+  // Makes a matcher. kInvalid: the regular expression does not compile.
   static Result<Matcher> Create(std::string name, MatchOp op, std::string value);
 
   const std::string& name() const { return name_; }
@@ -47,17 +47,19 @@ class Selector {
   static constexpr size_t kMaxBytes = 64 << 10;
   static constexpr size_t kMaxMatchers = 64;
 
-  // Everything.
+  // Selects everything.
   Selector() = default;
   explicit Selector(std::vector<Matcher> matchers) : matchers_(std::move(matchers)) {}
 
-  // kInvalid: "selector column 9: expected …, found …". Columns count bytes from 1.
+  // Parses a selector. kInvalid: "selector column 9: expected …, found …". Columns count bytes from
+  // 1.
   static Result<Selector> Parse(std::string_view text);
 
   const std::vector<Matcher>& matchers() const { return matchers_; }
   bool empty() const { return matchers_.empty(); }
 
-  // `value_of(name)` gives a label's value, "" for an absent one.
+  // Tells whether all matchers match. `value_of(name)` returns a label's value, "" for an absent
+  // one.
   template <typename ValueOf>
   bool Matches(const ValueOf& value_of) const {
     for (const Matcher& matcher : matchers_) {
@@ -66,17 +68,17 @@ class Selector {
     return true;
   }
 
-  // Some matcher is about that label.
+  // Tells whether some matcher uses that label.
   bool Mentions(std::string_view name) const {
     return std::any_of(matchers_.begin(), matchers_.end(),
                        [&](const Matcher& matcher) { return matcher.name() == name; });
   }
-  // The value when some matcher says name="value": lets a store narrow what it lists.
+  // Returns the value of a matcher name="value", if there is one, so that a store can list less.
   std::optional<std::string> EqualTo(std::string_view name) const;
-  // A selector that also has `matcher`.
+  // Returns a selector that also has `matcher`.
   Selector With(Matcher matcher) const;
 
-  // Canonical text; Parse(ToString()) selects the same.
+  // Returns canonical text; Parse(ToString()) selects the same.
   std::string ToString() const;
 
  private:
@@ -84,8 +86,9 @@ class Selector {
 };
 
 class Profile;
-// Returns the samples whose labels match; numbers match as decimal text. Of several labels of one
-// key each counts: {key="a"} keeps a sample that has the label a, {key!="a"} one that has it not.
+// Returns the samples whose labels match. Numbers match as decimal text. A key with several labels
+// counts for each of them: {key="a"} keeps a sample that has the label a, {key!="a"} one that does
+// not have it.
 Profile FilterSamples(const Profile& profile, const Selector& selector);
 
 }  // namespace firetower::profile

@@ -26,7 +26,7 @@ struct TopResult {
   std::vector<TopRow> rows = {};  // by self, then total, falling; then by name
 };
 
-// `value_index` below sample_types().size(); limit 0 = all.
+// Lists the top functions. `value_index` must be below sample_types().size(); limit 0 means all.
 TopResult Top(const Profile& profile, uint32_t value_index, size_t limit = 0);
 
 }  // namespace firetower::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of profiles as people read them.
+// Formats the values of profiles for people.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace firetower::profile {
 
-// "12.3s", "4.0 MiB" or "1,234", by the unit that pprof calls nanoseconds, bytes or anything else.
+// Returns "12.3s", "4.0 MiB" or "1,234", for pprof's units nanoseconds, bytes and any other.
 std::string FormatValue(double value, std::string_view unit);
-// "1,234"
+// Returns "1,234".
 std::string FormatCount(int64_t count);
 
 }  // namespace firetower::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of telling formats apart by their content: profile/format.h has the whole.
+// Helpers that detect a format by its content; profile/format.h has the whole detection.
 #pragma once
 
 #include <string_view>
@@ -11,19 +11,20 @@ namespace firetower::profile {
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 std::string_view WithoutMark(std::string_view text);
 
-// A byte that a pprof message is full of, and texts hardly have.
+// Tells whether a byte is common in pprof messages and rare in texts.
 bool IsBinaryByte(char c);
 
-// True for a text with a few bytes in it that texts hardly have, false for data that is no text.
+// Tells text with a few binary bytes (true) from data that is no text (false).
 bool IsNearlyText(std::string_view bytes);
 
-// True when the first fields are some that profile.proto has: what is wrong with it comes later.
+// Tells whether the first fields are fields of profile.proto. Later errors are reported by the
+// decoder.
 bool BeginsAsPprof(std::string_view bytes);
 
-// Lists the formats that are read, for a file that is of none of them.
+// Makes the error for a file of no known format; it lists the formats that can be read.
 Error UnknownFormat();
 
-// True of a text of nothing but blanks, and of no text.
+// Tells whether a text is empty or has only blanks.
 bool IsBlankText(std::string_view text);
 
 }  // namespace firetower::profile

@@ -8,10 +8,10 @@
 
 namespace firetower::profile {
 
-// True for the header of gperftools' binary CPU profile.
+// Tells whether the bytes begin with the header of gperftools' binary CPU profile.
 bool IsGperftools(std::string_view bytes);
 
-// Returns the error for bytes that begin as that header does, and in which it is cut off or wrong.
+// Returns the error for bytes that begin like that header but are cut off or wrong.
 std::optional<Error> DamagedGperftools(std::string_view bytes);
 
 }  // namespace firetower::profile

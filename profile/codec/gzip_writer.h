@@ -8,17 +8,17 @@
 
 namespace firetower::profile {
 
-// One gzip member (RFC 1952), without name or time, of bytes that come piece by piece: what was
-// appended is not needed afterwards, so that nobody holds a whole file before it is compressed.
-// The same pieces give the same bytes on the same kind of CPU. Holds about 450 KiB until Finish.
+// Compresses bytes that come in pieces into one gzip member (RFC 1952) without name or time. A
+// piece may be freed after it was appended, so that no whole file has to be in memory. The same
+// pieces give the same bytes on the same kind of CPU. Holds about 450 KiB until Finish.
 class GzipWriter {
  public:
-  // Room for `expected_bytes` of the member is made at once; 0: as it comes.
+  // Reserves memory for `expected_bytes` of the member; 0: grows as needed.
   explicit GzipWriter(size_t expected_bytes = 0);
   ~GzipWriter();
 
   void Append(std::string_view bytes);
-  // The member; nothing may be appended afterwards.
+  // Returns the member. Nothing may be appended afterwards.
   std::string Finish() &&;
 
  private:

@@ -9,16 +9,16 @@
 
 namespace firetower::profile {
 
-// A flame graph as one HTML file that needs nothing else: its policy forbids every request. Zoom,
-// search, a table of the top functions. Whatever bytes names hold, they stay text. `type` is the
-// profile type's name, may be empty. Errors: MakeFlame's.
+// Encodes a flame graph as one self-contained HTML file with zoom, search and a table of the top
+// functions. Its content security policy forbids every request. Names stay text, whatever bytes
+// they have. `type` is the profile type's name and may be empty. Fails as MakeFlame does.
 Result<std::string> EncodeFlameHtml(const Profile& profile, const FlameOptions& options = {},
                                     std::string_view type = "");
 
-// The same of a graph that is laid out already.
+// Encodes a graph that is already laid out.
 std::string FlameHtml(const Flame& flame, const FlameOptions& options, std::string_view type);
 
-// The page of a server: the same, but it asks the API beside it for profiles.
+// The page of a server, which asks the API of that server for profiles.
 struct AppPage {
   std::string body;
   std::string content_security_policy;  // for the header of that name

@@ -8,16 +8,16 @@
 
 namespace firetower::profile {
 
-// The answer of /api/v1/flame in docs/reference/http-api.md, and what the page embeds. `type` is
-// the profile type's name, may be empty.
+// Returns the answer of /api/v1/flame (docs/reference/http-api.md), which the page also embeds.
+// `type` is the profile type's name and may be empty.
 //
-// `levels` are Pyroscope's: a flat list of integers for each level, four a bar (x as the distance
-// from the end of the bar before, total, self, name), seven in a diff (x, total and self of the
-// left side, the same of the right one, name). Integers may pass 2^53.
+// `levels` has Pyroscope's form: a flat list of integers for each level. A bar has four (the
+// distance from the end of the bar before, total, self, name), in a diff seven (distance, total and
+// self of the left side, then of the right side, and the name). Integers may pass 2^53.
 std::string FlameLevelsJson(const Flame& flame, std::string_view type);
 
-// The same as rows in depth-first order, of `level`, `value`, `self` and `label`, in a diff
-// `valueRight` and `selfRight` too: what Grafana's flame graph panel reads.
+// Returns the graph as rows in depth-first order with `level`, `value`, `self` and `label`, in a
+// diff also `valueRight` and `selfRight`: the input of Grafana's flame graph panel.
 std::string FlameRowsJson(const Flame& flame, std::string_view type);
 
 }  // namespace firetower::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a function's name a flame graph shows.
+// Simplifies the names of functions for flame graphs.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ enum class NameDetail {
   kBare,   // without template arguments too
 };
 
-// "full", "short" or "bare"; kInvalid says so.
+// Parses "full", "short" or "bare"; anything else is kInvalid.
 Result<NameDetail> ParseNameDetail(std::string_view text);
 
-// `std::vector<int>::at(unsigned long) const` is `std::vector<int>::at` at kShort and
-// `std::vector::at` at kBare. A name that is no demangled C++, Rust or Go name, or whose brackets
-// do not match, stays as it is; the result is never empty unless `name` is. Linear in its length.
+// Simplifies a name: `std::vector<int>::at(unsigned long) const` becomes `std::vector<int>::at` at
+// kShort and `std::vector::at` at kBare. A name that is no demangled C++, Rust or Go name, or whose
+// brackets do not match, stays unchanged. The result is empty only if `name` is. Linear in its
+// length.
 std::string SimplifyName(std::string_view name, NameDetail detail);
 
 }  // namespace firetower::profile

@@ -8,13 +8,13 @@
 
 namespace firetower::profile {
 
-// A flame graph as one SVG file without a script: every bar of half a pixel or more (what is
-// less is `other`), its name where there is room for it, and name, binary, value and share as its
-// tooltip. Valid XML whatever bytes names hold. Errors: MakeFlame's, and kInvalid for a width out
-// of range.
+// Encodes a flame graph as one SVG file without scripts. It has every bar of half a pixel or more
+// (smaller ones become `other`), with its name if there is room, and a tooltip with name, binary,
+// value and share. Always valid XML, whatever bytes names have. Fails as MakeFlame does, and with
+// kInvalid for a width out of range.
 Result<std::string> EncodeSvg(const Profile& profile, const FlameOptions& options = {});
 
-// The same of a graph that is laid out already; `options` for its look.
+// Encodes a graph that is already laid out; `options` sets its look.
 std::string FlameSvg(const Flame& flame, const FlameOptions& options);
 
 }  // namespace firetower::profile

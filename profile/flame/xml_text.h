@@ -6,12 +6,12 @@
 
 namespace firetower::profile {
 
-// `text` as character data or an attribute's value of XML 1.0, and of HTML: whatever bytes it has.
-// What is no valid UTF-8 and what XML allows nowhere, such as U+0001, become U+FFFD.
+// Escapes `text` for character data and attributes of XML 1.0 and HTML. Invalid UTF-8, and
+// characters that XML forbids such as U+0001, become U+FFFD.
 std::string XmlText(std::string_view text);
 
-// The first and last characters of valid UTF-8 with "…" between, `max_chars` in all (code points);
-// "" below 3. Names of C++ differ at their ends, those of Java at their beginnings.
+// Shortens valid UTF-8 to `max_chars` code points, with "…" in the middle; returns "" below 3. Both
+// ends are kept, because names in C++ differ at their ends and names in Java at their beginnings.
 std::string CutMiddle(std::string_view text, size_t max_chars);
 
 }  // namespace firetower::profile

@@ -9,7 +9,8 @@
 
 namespace firetower::profile {
 
-// Selector::Parse's work: the grammar of Prometheus' vector selectors, without ranges and offsets.
+// Parses the grammar of Prometheus' vector selectors, without ranges and offsets. Used by
+// Selector::Parse.
 Result<std::vector<Matcher>> ParseMatchers(std::string_view text);
 
 }  // namespace firetower::profile

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// drop_frames and keep_frames of profile.proto, as `go tool pprof` applies them to what it shows.
+// Applies drop_frames and keep_frames of profile.proto, as `go tool pprof` does before it shows a
+// profile.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ struct Pruned {
   uint32_t samples = 0;  // those that lost frames
 };
 
-// Returns the profile without the frames that drop_frames matches as a whole and keep_frames does
-// not, and without all frames that these called. Frames next to the root stay as long as no other
-// is between, so that no stack gets empty. kInvalid for an expression that is not of RE2.
+// Removes the frames that drop_frames matches completely and keep_frames does not, together with
+// all frames that they called. Frames at the root stay as long as no other frame is between, so
+// that no stack becomes empty. kInvalid: an expression is not valid in RE2.
 Result<Pruned> PruneFrames(const Profile& profile);
 
 }  // namespace firetower::profile

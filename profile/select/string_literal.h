@@ -13,8 +13,8 @@ struct StringLiteral {
   const char* problem = nullptr;  // why it is none; then `length` is where
 };
 
-// Reads the PromQL string at the start of `text` (which begins with one of " ' `). Escapes as in
-// Go: \a \b \f \n \r \t \v \\ \<own quote> \ooo \xhh \uhhhh \Uhhhhhhhh; none in `…`.
+// Reads the PromQL string at the start of `text`, which begins with one of " ' `. Escapes are those
+// of Go: \a \b \f \n \r \t \v \\ \<own quote> \ooo \xhh \uhhhh \Uhhhhhhhh; `…` has none.
 StringLiteral ReadStringLiteral(std::string_view text);
 
 }  // namespace firetower::profile

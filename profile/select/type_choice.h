@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which type a selector asks for. A type's labels are Pyroscope's: __profile_type__ (the id),
-// __name__ and what else stands in the id, __type__, __unit__, __period_type__, __period_unit__.
-// One profile of ours has several ids, one for each of its values, so these matchers are about the
-// values of a type; together they hold where one id satisfies all.
+// Finds the profile type that a selector asks for. The labels of a type are Pyroscope's:
+// __profile_type__ (the id), __name__, and the other parts of the id: __type__, __unit__,
+// __period_type__, __period_unit__. One of our profiles has several ids, one for each of its
+// values. So these matchers select values of a type, and all of them must match the same id.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,10 @@ struct TypeChoice {
   std::vector<Selector> any_of = {};
 };
 
-// Names are read in our spelling as well (__name__="cpu" is __name__="process_cpu"). The type is
-// `named`, else what an equality of `asked` names, else `otherwise`, else any. Matchers that
-// contradict one another, or the type, choose what no profile is of. kInvalid: a name of no type.
+// Chooses the type. Also accepts our spelling of names (__name__="cpu" is __name__="process_cpu").
+// The type is `named`, else the one that an equality of `asked` names, else `otherwise`, else any.
+// If matchers contradict one another or the type, the choice matches no profile. kInvalid: the name
+// is of no type.
 Result<TypeChoice> ChooseType(const Selector& asked, std::string_view named,
                               std::string_view otherwise);
 

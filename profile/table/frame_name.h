@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of frames, of a Profile and of a pprof file that is being read alike.
+// Formats the names of frames, for a Profile and for a pprof file that is being read.
 #pragma once
 
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 
 namespace firetower::profile {
 
-// Returns Profile::FrameName's text for any source with a Profile's accessors.
+// Returns the text of Profile::FrameName for any source with a Profile's accessors.
 template <typename Source>
 std::string FrameNameOf(const Source& source, const Location& location, size_t line) {
   if (line < location.lines.size()) {
@@ -33,7 +33,7 @@ std::string FrameNameOf(const Source& source, const Location& location, size_t l
   return fmt::format("[{}]+{:#x}", base.empty() ? "unknown" : base, offset);
 }
 
-// Says whether a frame is of the kernel, as Profile::IsKernel does.
+// Tells whether a frame is the kernel's, as Profile::IsKernel does.
 template <typename Source>
 bool IsKernelFrame(const Source& source, const Location& location) {
   if (location.address >> 63 != 0) return true;
@@ -41,12 +41,12 @@ bool IsKernelFrame(const Source& source, const Location& location) {
          source.string(source.mapping(location.mapping).filename).starts_with("[kernel");
 }
 
-// The function of a frame that stands for stacks which were cut because they are too small. Other
-// tools show its name; its system name tells it from a function that is really called so.
+// The function of a frame that replaces stacks which were cut because they are too light. Other
+// tools show its name; its system name distinguishes it from a real function with that name.
 inline constexpr std::string_view kOtherName = "other";
 inline constexpr std::string_view kOtherSystemName = "[firetower.other]";
 
-// Says whether a location is such a frame.
+// Tells whether a location is such a frame.
 template <typename Source>
 bool IsOtherFrame(const Source& source, const Location& location) {
   return location.mapping == kNoMapping && location.address == 0 && location.lines.size() == 1 &&

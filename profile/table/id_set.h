@@ -8,8 +8,8 @@
 
 namespace firetower::profile {
 
-// An open-addressing set of ids, found by hash and a caller's equality: 8 bytes a slot, linear
-// probing, at most 70 % full, nothing is ever erased.
+// Set of ids with open addressing, searched by hash and by the caller's equality: 8 bytes per slot,
+// linear probing, at most 70 % full, no removal.
 class IdSet {
  public:
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();

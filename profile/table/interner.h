@@ -14,7 +14,7 @@
 
 namespace firetower::profile {
 
-// A pool that gives equal arrays the same id: strings are arrays of char, stacks are arrays of
+// Pool that gives equal arrays the same id. Strings are arrays of char, stacks are arrays of
 // location ids.
 template <typename T>
 class Interner {
@@ -22,7 +22,7 @@ class Interner {
 
  public:
   uint32_t Intern(std::span<const T> items) {
-    // Tables of profiles that are merged are much alike: what followed before follows again.
+    // Merged profiles have similar tables, so the item that came next before is tried first.
     if (next_ < pool_.size() && AsBytes(pool_.Get(next_)) == AsBytes(items)) return next_++;
     uint32_t hash = HashOf(items);
     uint32_t id = FindHashed(items, hash);
@@ -33,7 +33,7 @@ class Interner {
     next_ = id + 1;
     return id;
   }
-  // IdSet::kNone when it was never interned.
+  // Returns IdSet::kNone when it was never interned.
   uint32_t Find(std::span<const T> items) const { return FindHashed(items, HashOf(items)); }
 
   const Pool<T>& pool() const { return pool_; }

@@ -11,7 +11,7 @@
 
 namespace firetower::profile {
 
-// Many short arrays in one long one, each with a dense id; 2^32 items in all.
+// Many short arrays in one long array, each with a dense id; at most 2^32 items in total.
 template <typename T>
 class Pool {
  public:
@@ -20,7 +20,7 @@ class Pool {
     size_t begin = id == 0 ? 0 : ends_[id - 1];
     return {items_.data() + begin, ends_[id] - begin};
   }
-  // Memory held, for byte budgets.
+  // The memory held, for byte budgets.
   size_t bytes() const { return items_.bytes() + ends_.bytes(); }
   uint32_t Append(std::span<const T> items) {
     items_.append(items);

@@ -14,14 +14,14 @@
 
 namespace firetower::profile {
 
-// Records of one size; equal ones get the same dense id.
+// Pool of records of one size; equal records get the same dense id.
 template <typename T>
 class RecordInterner {
   static_assert(std::has_unique_object_representations_v<T>, "records are compared by their bytes");
 
  public:
   uint32_t Intern(const T& record) {
-    // Tables of profiles that are merged are much alike: what followed before follows again.
+    // Merged profiles have similar tables, so the record that came next before is tried first.
     if (next_ < size() && !is_open_ && AreEqual(records_[next_], record)) return next_++;
     const uint32_t hash = HashOf(record);
     uint32_t id = ids_.Find(hash, [&](uint32_t at) { return AreEqual(records_[at], record); });
@@ -33,11 +33,11 @@ class RecordInterner {
     next_ = id + 1;
     return id;
   }
-  // IdSet::kNone when it was never interned.
+  // Returns IdSet::kNone when it was never interned.
   uint32_t Find(const T& record) const {
     return ids_.Find(HashOf(record), [&](uint32_t at) { return AreEqual(records_[at], record); });
   }
-  // An id of its own that Intern never gives, so that it may be replaced.
+  // Adds a record whose id Intern never returns, so that it may be replaced.
   uint32_t AddOpen(const T& record) {
     is_open_ = true;
     records_.push_back(record);
@@ -48,7 +48,7 @@ class RecordInterner {
   const T& Get(uint32_t id) const { return records_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(records_.size()); }
   GrowingArray<T> TakeRecords() && { return std::move(records_); }
-  // Memory held, for byte budgets.
+  // The memory held, for byte budgets.
   size_t bytes() const { return records_.bytes() + ids_.bytes(); }
   void Reserve(size_t records) {
     records_.reserve(records);

@@ -14,8 +14,8 @@
 
 namespace firetower::profile {
 
-// Stacks as a profile holds them. They are the most of it, and few profiles have as many locations
-// as two bytes cannot number.
+// The stacks of a profile. They are its largest part, and few profiles have more locations than two
+// bytes can number.
 struct StackPool {
   Pool<uint16_t> narrow;
   Pool<uint32_t> wide;  // empty unless narrow is
@@ -27,7 +27,7 @@ struct StackPool {
   size_t bytes() const { return narrow.bytes() + wide.bytes(); }
 };
 
-// Gives equal stacks the same id, which stays when a location comes that needs four bytes.
+// Gives equal stacks the same id. Ids stay the same when a location comes that needs four bytes.
 class StackTable {
  public:
   uint32_t Intern(std::span<const uint32_t> ids) {
@@ -37,7 +37,7 @@ class StackTable {
     }
     return wide_.Intern(ids);
   }
-  // IdSet::kNone when it was never interned.
+  // Returns IdSet::kNone when it was never interned.
   uint32_t Find(std::span<const uint32_t> ids) const {
     if (is_wide_) return wide_.Find(ids);
     std::vector<uint16_t> narrow;
@@ -50,7 +50,7 @@ class StackTable {
             .wide = std::move(wide_).TakePool(),
             .is_wide = is_wide_};
   }
-  // `frames` of all stacks together, with ids below `locations`.
+  // Reserves memory for stacks with `frames` frames in total and ids below `locations`.
   void Reserve(size_t stacks, size_t frames, size_t locations) {
     if (locations > kNarrowIds) Widen();
     if (is_wide_) {

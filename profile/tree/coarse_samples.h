@@ -12,16 +12,17 @@
 
 namespace firetower::profile {
 
-// The samples of a profile that is too wide to be held whole: a bounded tree of their stacks. What
-// is too light loses its labels first, then the end of its stack, for which `other` stands. Used by
-// one thread.
+// The samples of a profile that is too large to be held exactly: a bounded tree of their stacks.
+// Light samples first lose their labels, then the end of their stack, which becomes `other`. Used
+// by one thread.
 class CoarseSamples {
  public:
-  // Holds `width` values for each sample and takes about `max_bytes`.
+  // Holds `width` values for each sample, and takes about `max_bytes`.
   CoarseSamples(size_t width, size_t max_bytes);
 
-  // Adds a sample. `labels` is the number of a set of labels, below 2^31, or kNoLabels. Values are
-  // 0 or more. Returns how many of them would have passed 2^63 in all, and were left out.
+  // Adds a sample. `labels` is the number of a set of labels, below 2^31, or kNoLabels. Values must
+  // not be negative. Returns the number of values that were dropped because their sum would pass
+  // 2^63.
   static constexpr uint32_t kNoLabels = UINT32_MAX;
   uint32_t Add(const StackView& leaf_first, std::span<const int64_t> values, uint32_t labels);
 
@@ -33,7 +34,7 @@ class CoarseSamples {
   // The largest share, from 0 to 1, of all values of one column that a stack which was cut can
   // have.
   double max_hidden_share() const { return tree_.max_missing_share(); }
-  // Cuts the lightest stacks until all of them together take at most `max_stack_bytes`.
+  // Cuts the lightest stacks until all stacks together take at most `max_stack_bytes`.
   void Fit(size_t max_stack_bytes);
 
   struct Emitted {

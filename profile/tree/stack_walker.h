@@ -11,12 +11,12 @@
 
 namespace firetower::profile {
 
-// Finds the nodes of stacks in a tree. Remembers the way to the last one, because stacks that come
-// one after another share most of it.
+// Finds the nodes of stacks in a tree. Remembers the path of the last stack, because consecutive
+// stacks share most of it.
 class StackWalker {
  public:
-  // Returns the node where a stack ends. `symbols_of(location)` gives a range of the symbols that a
-  // location stands for, outermost first.
+  // Returns the node at which a stack ends. `symbols_of(location)` returns the symbols of a
+  // location, outermost first.
   template <typename SymbolsOf>
   uint32_t NodeOf(BoundedTree& tree, const StackView& leaf_first, const SymbolsOf& symbols_of) {
     auto location_at = [&](size_t depth) { return leaf_first[leaf_first.size() - 1 - depth]; };
@@ -32,7 +32,7 @@ class StackWalker {
     }
     return node;
   }
-  // Must be called when numbers of nodes or of locations have changed.
+  // Must be called when the numbers of nodes or of locations have changed.
   void Forget() { path_.clear(); }
 
  private:

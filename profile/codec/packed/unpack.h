@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that hold profiles packed: gzip, zstd, xz and ZIP, one in the other too.
+// Unpacks files that hold profiles: gzip, zstd, xz and ZIP, also nested.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace firetower::profile {
 
-// True for the beginning of such a file.
+// Tells whether the bytes begin like such a file.
 bool IsPacked(std::string_view bytes);
 
 struct UnpackOptions {
@@ -28,9 +28,9 @@ struct Unpacked {
   std::string command = {};     // prints `bytes` of a file FILE: "zstd -d < FILE"; empty: the same
 };
 
-// Calls `visit` with what the file holds: once, but for a ZIP of which all entries are wanted.
-// kNotFound lists the files of a ZIP where none or several are named, and is for a name where there
-// is no ZIP.
+// Calls `visit` with the contents of a file: once, or for each entry of a ZIP if all are wanted.
+// kNotFound: the ZIP has no matching entry, or several where one is needed (the message lists
+// them); or an entry was named but the file is no ZIP.
 Status Unpack(std::string_view bytes, std::string_view name, const UnpackOptions& options,
               const std::function<Status(const Unpacked&)>& visit);
 

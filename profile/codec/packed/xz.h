@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of xz (tukaani.org/xz/xz-file-format.txt).
+// Reads xz files (tukaani.org/xz/xz-file-format.txt).
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace firetower::profile {
 
 bool IsXz(std::string_view bytes);
 
-// All streams of `bytes`, checks verified. kExhausted above `max_bytes` and where the decoder needs
-// more memory than `xz -9` makes it need; kCorrupt for anything that is not xz to its end.
+// Decompresses all streams of `bytes` and verifies their checks. kExhausted: more than `max_bytes`,
+// or the decoder needs more memory than for `xz -9`. kCorrupt: some part is not xz.
 Result<std::string> XzDecompress(std::string_view bytes, size_t max_bytes);
 
 }  // namespace firetower::profile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ZIP files, PKWARE's APPNOTE.TXT 6.3, as far as profiles come in them: one part, no ZIP64, entries
-// that are stored or deflated.
+// Reads ZIP files, PKWARE's APPNOTE.TXT 6.3, as far as profiles need it: one part, no ZIP64,
+// entries that are stored or deflated.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,12 @@ struct ZipEntry {
   uint64_t end_offset = 0;  // the data lie before it
 };
 
-// The files in a ZIP, in the order of its directory; folders are none. kUnsupported for ZIP64 and
-// files in several parts; kCorrupt for a directory that is cut off, and entries that overlap.
+// Returns the files in a ZIP in the order of its directory, without folders. kUnsupported: ZIP64,
+// or several parts. kCorrupt: the directory is cut off, or entries overlap.
 Result<std::vector<ZipEntry>> ReadZipDirectory(std::string_view zip);
 
-// Unpacks one of them, its checksum verified. kExhausted above `max_bytes`, kUnsupported for what
-// is encrypted or compressed in another way.
+// Unpacks one file and verifies its checksum. kExhausted: more than `max_bytes`. kUnsupported:
+// encrypted, or another compression.
 Result<std::string> ReadZipEntry(std::string_view zip, const ZipEntry& entry, size_t max_bytes);
 
 }  // namespace firetower::profile

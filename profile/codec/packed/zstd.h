@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zstandard data, RFC 8878.
+// Reads Zstandard data, RFC 8878.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,11 @@
 
 namespace firetower::profile {
 
-// Frames, and those that a decoder skips.
+// Recognises frames, also skippable ones.
 bool IsZstd(std::string_view bytes);
 
-// All frames of `bytes`, checksums verified where there are some. kExhausted above `max_bytes` and
-// where a window of more than 128 MiB is asked for; kCorrupt for anything that is not zstd to its
-// end.
+// Decompresses all frames of `bytes` and verifies their checksums, if any. kExhausted: more than
+// `max_bytes`, or a window of more than 128 MiB. kCorrupt: some part is not zstd.
 Result<std::string> ZstdDecompress(std::string_view bytes, size_t max_bytes);
 
 }  // namespace firetower::profile

@@ -10,7 +10,7 @@
 
 namespace firetower::profile {
 
-// Which entry of a pprof file is wrong; entries of a kind are counted from 1.
+// Makes the error for a wrong entry of a pprof file; entries of a kind are counted from 1.
 inline Error Corrupt(std::string_view kind, size_t number, std::string_view why) {
   return {ErrorCode::kCorrupt, fmt::format("pprof: {} {}: {}", kind, number, why)};
 }

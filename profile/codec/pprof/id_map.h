@@ -9,13 +9,13 @@
 
 namespace firetower::profile {
 
-// Ids of a file to their entries' positions. Writers number from 1 upwards, so most lie in the
-// array.
+// Maps the ids in a file to the indices of their entries. Writers number from 1 upwards, so most
+// ids are in the array.
 class IdMap {
  public:
   static constexpr uint32_t kNone = IdSet::kNone;
 
-  // False when the id is 0 or taken.
+  // Returns false when the id is 0 or already used.
   bool Add(uint64_t id, uint32_t index) {
     if (id != dense_.size() || id == 0 || id > kMaxDense) return AddOutOfOrder(id, index);
     dense_.push_back(index);

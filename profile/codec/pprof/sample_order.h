@@ -8,8 +8,8 @@
 
 namespace firetower::profile {
 
-// The indices of all samples, ordered by their stacks from the root on, so that those with the same
-// callers stand side by side, where gzip finds what they share. Samples of one stack keep their
+// Returns the indices of all samples, ordered by their stacks from the root on. Samples with the
+// same callers are then neighbours, which gzip compresses well. Samples of one stack keep their
 // order. The same profile gives the same order.
 std::vector<uint32_t> SampleOrder(const Profile& profile);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a speedscope file (www.speedscope.app/file-format-schema.json), as they stand in
-// the JSON; what they mean together is for decode.cc.
+// The members of a speedscope file (www.speedscope.app/file-format-schema.json), as they are in the
+// JSON. decode.cc interprets them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace firetower::profile {
 
-// JSON has one kind of number; whole ones are kept exactly.
+// A number. JSON has only one kind; whole numbers are kept exactly.
 struct SpeedscopeNumber {
   bool is_whole = false;
   int64_t whole = 0;
@@ -28,7 +28,7 @@ struct SpeedscopeFrame {
   int64_t column = 0;
 };
 
-// A frame is entered or left.
+// An event: a frame is entered or left.
 struct SpeedscopeEvent {
   bool enters = false;
   uint32_t frame = 0;
@@ -50,8 +50,8 @@ struct SpeedscopeFile {
   std::vector<SpeedscopeProfile> profiles = {};
 };
 
-// Other members are passed over. kCorrupt when the text is no JSON, or a member is not what the
-// schema says; indices of frames are not looked at.
+// Reads a file and ignores unknown members. kCorrupt: the text is no JSON, or a member contradicts
+// the schema. Indices of frames are not checked.
 Result<SpeedscopeFile> ReadSpeedscopeJson(std::string_view text, const ImportLimits& limits);
 
 }  // namespace firetower::profile
