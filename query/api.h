@@ -16,7 +16,7 @@
 
 namespace firetower::query {
 
-// Everything that is referred to is borrowed and outlives the Api.
+// The parts that the API uses. All references must outlive the Api.
 struct ApiParts {
   store::ProfileSource store;  // of a store::ServedStore: its refusals are not the caller's
   const LiveSource& live;
@@ -31,8 +31,8 @@ struct ApiParts {
   std::function<void()> on_idle = nullptr;  // when the last question that was answered ends
 };
 
-// The paths of docs/reference/http-api.md. Any thread may call Serve(). Of questions so many are
-// answered at a time as `admission` says; others wait for their turn, in their thread.
+// Serves the paths of docs/reference/http-api.md. Any thread may call Serve(). `admission` limits
+// the number of concurrent queries; further ones wait in their thread.
 //
 //   Api api({store, live, metrics, doctor, ready, authorizer});
 //   options.worker_threads = api.WorkerThreads();
@@ -40,13 +40,13 @@ struct ApiParts {
 class Api {
  public:
   explicit Api(const ApiParts& parts);
-  // Its routes point back at it.
+  // Not copyable, because its routes point back at it.
   Api(const Api&) = delete;
   Api& operator=(const Api&) = delete;
-  // Whether a path's answers are of profiles: then it matters who asks, and what it takes.
+  // Tells whether a path answers with profile data, so that authorization and admission apply.
   static bool IsQuestion(std::string_view path);
-  // Questions of somebody unknown are not answered, and take no place of those that are. Nor are
-  // metrics, where they take a right.
+  // Answers a request. Queries of unknown callers are refused and do not take a place of other
+  // queries.
   net::HttpResponse Serve(const net::HttpRequest& request) const;
   // That a server needs which is to answer probes and metrics while questions wait.
   int WorkerThreads() const {
@@ -61,14 +61,14 @@ class Api {
   // Lets in a caller who is known, or becomes so; else returns the refusal.
   std::optional<net::HttpResponse> Admit(const net::HttpRequest& request) const;
   net::HttpResponse Index() const;
-  // An error in the form that the path's clients read.
+  // Formats an error for the clients of the path.
   net::HttpResponse Refuse(const net::HttpRequest& request, int status, const Error& error) const;
   net::HttpResponse Busy(const net::HttpRequest& request) const;
   net::HttpResponse Unidentified(const net::HttpRequest& request, const Error& error) const;
   net::HttpResponse Ready(const net::HttpRequest& request) const;
   net::HttpResponse Metrics(const net::HttpRequest& request) const;
   net::HttpResponse Doctor(const net::HttpRequest& request) const;
-  // Counts an answer that was too wide to be held whole.
+  // Counts a coarse answer.
   void CountCoarse(const net::HttpResponse& response) const;
 
   const ApiParts parts_;

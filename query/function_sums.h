@@ -13,16 +13,17 @@
 
 namespace firetower::query {
 
-// Self and total of every function over many profiles, and which containers they came from. Holds
-// one entry a function and container, not the profiles: a top table needs no merged profile. Used
-// by one thread.
+// Sums self and total of every function over many profiles, by container. Holds one entry per
+// function and container, not the profiles: a top table needs no merged profile. Used by one
+// thread.
 //
-// When there are too many, Prune() drops containers of which a function has little, then functions
-// with the least total, by Lossy Counting as profile/tree/bounded_tree.h describes. Sums stay
-// exact, and after Recount() and a second feeding so is every function that is left.
+// When there are too many entries, Prune() drops the containers in which a function has little,
+// then the functions with the smallest total, by Lossy Counting as in profile/tree/bounded_tree.h.
+// Sums stay exact. After Recount() and a second pass over the profiles, every function that is left
+// is exact too.
 class FunctionSums {
  public:
-  // Adds the value `value_index` of `profile`. `container` tells where it ran.
+  // Adds the value `value_index` of `profile`. `container` is the container that it ran in.
   void Add(const profile::Profile& profile, uint32_t value_index, const std::string& container);
 
   int64_t total() const { return total_; }
@@ -30,16 +31,16 @@ class FunctionSums {
   uint64_t bytes() const { return bytes_; }          // that these take, about
   // Halves bytes(), if there is anything to drop.
   void Prune();
-  // Says whether functions were dropped, and no recount has begun: then all profiles have to be
-  // added once more, after Recount().
+  // Tells whether functions were dropped and no recount has begun: then all profiles have to be
+  // added again, after Recount().
   bool needs_recount() const { return max_hidden_ > 0 && !is_recounting_; }
-  // Sets all sums to 0 and keeps the functions. No functions are made from then on.
+  // Sets all sums to 0 and keeps the functions. No functions are added from then on.
   void Recount();
-  // Self of the functions that were dropped.
+  // The self of the functions that were dropped.
   int64_t other_self() const { return other_self_; }
-  // The most that such a function can have in all; 0: none was dropped.
+  // The largest total that such a function can have; 0: none was dropped.
   int64_t max_hidden() const { return max_hidden_; }
-  // The `k` with the most self value, then total; then by name.
+  // Returns the first `k` functions by self, then by total, then by name.
   std::vector<TopFunction> Top(size_t k) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace firetower::query {
 
-// The JSON answers of query/wire.h.
+// Endpoints with the JSON answers of query/wire.h.
 net::HttpResponse ServeTop(const net::HttpRequest& request, const ApiParts& parts);
 net::HttpResponse ServeSeries(const net::HttpRequest& request, const ApiParts& parts);
 net::HttpResponse ServeLabels(const net::HttpRequest& request, const ApiParts& parts);

@@ -11,17 +11,17 @@
 
 namespace firetower::query {
 
-// Both read each profile that matches once, one at a time, and hold sums only. kExhausted past
-// question.limits; what could not be read goes to `skipped` and is in no sum, and when that is all
-// there is, kUnavailable.
+// Both functions read each matching profile once, one at a time, and hold only sums. kExhausted:
+// past question.limits. Profiles that cannot be read go to `skipped` and are in no sum; if all are
+// unreadable, kUnavailable.
 
-// The `k` containers with the most of the type's main value. A window that lies partly in the range
-// counts for that part; the hottest function is that of whole windows.
+// Returns the `k` containers with the highest main value of the type. A window that lies partly in
+// the range counts for that part; the hottest function is that of whole windows.
 Result<TopReply> TopContainers(const store::ProfileSource& source, const Question& question,
                                std::span<const store::OpenProfile> open, size_t k,
                                store::SkippedList* skipped);
 
-// The `k` functions with the most self value, over whole windows.
+// Returns the `k` functions with the highest self value, over whole windows.
 Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question& question,
                               std::span<const store::OpenProfile> open, size_t k,
                               store::SkippedList* skipped);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON answers of the API, written by the server and read by the CLI. Times are milliseconds
-// since the epoch; values are in `unit`. A change that breaks readers raises kWireVersion.
+// since the epoch; values are in `unit`. kWireVersion is raised by each change that breaks readers.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct TopFunction {
   double self_percent = 0;
   int64_t total = 0;
   double total_percent = 0;
-  // "namespace/pod/container", by the function's total, falling.
+  // "namespace/pod/container", sorted by the function's total, falling.
   std::vector<std::string> containers;
   int64_t more_containers = 0;  // at most so many beside them, with less of it
 };
@@ -125,14 +125,14 @@ std::string ToJson(const LabelsReply& reply);
 std::string ToJson(const TypesReply& reply);
 std::string ToJson(const DoctorReply& reply);
 
-// kCorrupt for text that is not such an answer; unknown members are ignored.
+// Parse an answer. kCorrupt: the text is not such an answer. Unknown members are ignored.
 Result<TopReply> TopReplyFromJson(std::string_view json);
 Result<SeriesReply> SeriesReplyFromJson(std::string_view json);
 Result<ProfilesReply> ProfilesReplyFromJson(std::string_view json);
 Result<LabelsReply> LabelsReplyFromJson(std::string_view json);
 Result<TypesReply> TypesReplyFromJson(std::string_view json);
 Result<DoctorReply> DoctorReplyFromJson(std::string_view json);
-// The "message" and the "code" of an error body, or "".
+// Return the "message" and the "code" of an error body, or "".
 std::string ErrorMessageFromJson(std::string_view json);
 std::string ErrorCodeFromJson(std::string_view json);
 

@@ -6,7 +6,8 @@
 
 namespace firetower::query {
 
-// GET /api/v1/flame: the sum of what matches as a flame graph that is laid out and cut already.
+// GET /api/v1/flame: the sum of the matching profiles as a flame graph that is already laid out and
+// cut.
 net::HttpResponse ServeFlame(const net::HttpRequest& request, const ApiParts& parts);
 
 }  // namespace firetower::query

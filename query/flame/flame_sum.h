@@ -16,13 +16,13 @@
 namespace firetower::query {
 
 // Adds the profiles of an answer to one side of a flame graph's tree, so that no merged profile is
-// held beside it.
+// held in memory.
 class FlameSum final : public store::ProfileSum {
  public:
   using Side = profile::FlameTreeBuilder::Side;
 
-  // `builder` outlives this. `sample_type` says which value; empty: the profiles' default. With
-  // `recounts` false the caller sees to builder->Recount().
+  // `builder` must outlive this. `sample_type` names the value; empty: the profiles' default. With
+  // `recounts` false the caller handles builder->Recount().
   FlameSum(profile::FlameTreeBuilder* builder, Side side, std::string sample_type, bool recounts);
 
   void Clear() override;
@@ -36,7 +36,8 @@ class FlameSum final : public store::ProfileSum {
   const std::optional<profile::ValueType>& value() const { return value_; }
 
  private:
-  // kUnsupported when a profile does not have the value, or not in the unit of those before.
+  // Returns the index of the value. kUnsupported: a profile does not have it, or has it in another
+  // unit than earlier profiles.
   Result<uint32_t> ValueOf(const profile::Meta& meta);
 
   profile::FlameTreeBuilder& builder_;
@@ -48,10 +49,10 @@ class FlameSum final : public store::ProfileSum {
   std::string inflated_;  // bytes that it reads
 };
 
-// How many nodes a tree may have that is to take max_merged_bytes at most.
+// Returns the number of nodes for a tree that takes at most max_merged_bytes.
 uint32_t TreeNodesWithin(const store::QueryLimits& limits);
 
-// Adds what a question asks for to `sum`. Errors as MergeAsked's.
+// Adds the profiles that a question asks for to `sum`. Fails as MergeAsked does.
 Result<store::SumResult> SumAsked(const Question& question,
                                   std::span<const store::OpenProfile> open, const ApiParts& parts,
                                   store::ProfileSum& sum);

@@ -7,16 +7,16 @@
 
 namespace firetower::query {
 
-// A browser asks for "text/html" by name; curl and scripts do not.
+// Tells whether the client is a browser: it asks for "text/html" by name; curl and scripts do not.
 bool WantsPage(const net::HttpRequest& request);
 
-// The page that draws flame graphs, with headers that let it talk to its own server alone. The same
-// for everyone: what it shows it asks of the API, under the reader's rights.
+// Returns the page that draws flame graphs, with headers that let it talk only to its own server.
+// It is the same for everyone: it asks the API for its data, with the reader's rights.
 //
-// 400 names the parameters of an address that the page does not have.
+// Answers 400 when the address has parameters that the page does not know, and names them.
 net::HttpResponse ServePage(const net::HttpRequest& request);
 
-// Headers that a page of ours goes with, whoever serves it.
+// Adds the headers of our pages, for any server that serves them.
 void AddPageHeaders(const std::string& content_security_policy, net::HttpResponse& response);
 
 }  // namespace firetower::query

@@ -7,12 +7,12 @@
 
 namespace firetower::query {
 
-// {"code": …, "message": …}: the body of every error but the pprof ones. `code` is Connect's word
-// for the status, which is what Grafana's and Pyroscope's clients read.
+// Makes the body of every error except the pprof ones: {"code": …, "message": …}. `code` is
+// Connect's word for the status, which Grafana's and Pyroscope's clients read.
 net::HttpResponse JsonError(int status, std::string_view message);
 
-// Returns a hub's answer to questions about profiles when it has no store: 404, with this `code`,
-// which no other 404 has. So who asked can tell it from a server that is none of ours.
+// Makes the answer of a hub without a store to queries about profiles: 404 with this `code`, which
+// no other 404 has. So the client can tell it from a server that is not ours.
 inline constexpr std::string_view kNoStoreCode = "unimplemented";
 net::HttpResponse NoStoreError(std::string_view message);
 

@@ -11,23 +11,24 @@
 
 namespace firetower::query {
 
-// The query parameters of one request, checked: an unknown one is an error and not ignored, since a
+// The query parameters of one request, checked. An unknown one is an error, because ignoring a
 // misspelt `form=` would silently answer another question.
 class Params {
  public:
-  // kInvalid names the parameter and those that are allowed. `request` outlives this.
+  // Reads the parameters. kInvalid names the unknown parameter and the allowed ones. `request` must
+  // outlive this.
   static Result<Params> Read(const net::HttpRequest& request,
                              std::span<const std::string_view> allowed);
 
-  // "" when absent.
+  // Returns "" when absent.
   std::string_view Get(std::string_view name) const;
-  // That it has a value: an empty one is none.
+  // Tells whether the parameter has a value that is not empty.
   bool Has(std::string_view name) const { return !Get(name).empty(); }
-  // That it stands there, with a value or without.
+  // Tells whether the parameter is present, with a value or without.
   bool IsGiven(std::string_view name) const;
-  // `fallback` when absent; kInvalid when neither "true" nor "false".
+  // Returns `fallback` when absent. kInvalid: neither "true" nor "false".
   Result<bool> GetBool(std::string_view name, bool fallback) const;
-  // `fallback` when absent; kInvalid outside [min, max].
+  // Returns `fallback` when absent. kInvalid: outside [min, max].
   Result<int64_t> GetInt(std::string_view name, int64_t fallback, int64_t min, int64_t max) const;
 
  private:

@@ -14,15 +14,15 @@ struct Route {
   net::HttpHandler handler;
 };
 
-// Sends GET and HEAD to the route of the path. Other methods get 405, unknown paths a 404 that
-// names the known ones. Immutable.
+// Routes GET and HEAD by path. Other methods get 405; unknown paths get a 404 that lists the known
+// ones. Immutable.
 class Router {
  public:
   explicit Router(std::vector<Route> routes) : routes_(std::move(routes)) {}
   net::HttpResponse Serve(const net::HttpRequest& request) const;
-  // The route of that path, as a response has it; "" for none.
+  // Returns the route of that path for HttpResponse::route; "" for none.
   std::string_view RouteOf(std::string_view path) const;
-  // "PATH  SUMMARY" a line.
+  // Returns a line "PATH  SUMMARY" for each route.
   std::string Index() const;
 
  private:

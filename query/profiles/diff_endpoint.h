@@ -6,12 +6,13 @@
 
 namespace firetower::query {
 
-// GET /api/v1/diff: what /api/v1/profile of `type`, `q`, `from` and `to` says, less what it says of
-// the base, as gzip'd pprof whose base samples are negated and labelled pprof::base, which `go tool
-// pprof` shows as -diff_base would. The base is `base-q` (else `q`) at `base-from` to `base-to`; of
-// these two, one that is missing is as far from the other as `from` is from `to`, and without both
-// it is the same time. `normalize=true` scales it to the totals of the other side. Errors as
-// /api/v1/profile's, for each side; 404 when neither has a profile.
+// GET /api/v1/diff: the profile of /api/v1/profile for `type`, `q`, `from` and `to` minus the one
+// for the base, as gzip'd pprof. The base samples are negated and labelled pprof::base, so that `go
+// tool pprof` shows them as with -diff_base. The base is `base-q` (else `q`) from `base-from` to
+// `base-to`. If one of these two times is missing, the base range has the same length as `from` to
+// `to`; if both are missing, it is the same range. `normalize=true` scales the base to the totals
+// of the other side. Fails as /api/v1/profile does, for each side; 404 when neither side has a
+// profile.
 net::HttpResponse ServeDiff(const net::HttpRequest& request, const ApiParts& parts);
 
 }  // namespace firetower::query

@@ -6,7 +6,7 @@
 
 namespace firetower::query {
 
-// GET /api/v1/profiles: what matches, profile by profile, newest first: ProfilesReply.
+// GET /api/v1/profiles: the matching profiles, newest first: ProfilesReply.
 net::HttpResponse ServeProfiles(const net::HttpRequest& request, const ApiParts& parts);
 
 }  // namespace firetower::query
