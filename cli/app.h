@@ -6,8 +6,8 @@
 
 namespace firetower::cli {
 
-// The whole program: reads the command line, runs the command, tells failures. Returns the exit
-// code of cli/args/spec.h.
+// Runs the whole program: reads the command line, runs the command and reports failures. Returns
+// the exit code of cli/args/spec.h.
 int RunCli(const std::string& argv0, const std::vector<std::string>& arguments);
 
 }  // namespace firetower::cli

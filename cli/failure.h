@@ -11,7 +11,7 @@
 
 namespace firetower::cli {
 
-// Why a command did not do what was asked: three lines on standard error and an exit code.
+// The reason why a command failed: three lines on standard error and an exit code.
 //
 //   firetower: cannot reach http://127.0.0.1:7070
 //     why: connection refused
@@ -28,7 +28,7 @@ struct Failure {
 
 Failure UsageFailure(const Error& error, const std::string& program, std::string_view command);
 
-// A value or a Failure; the same shape as Result<T>.
+// A value or a Failure, with the interface of Result<T>.
 template <typename T>
 class [[nodiscard]] Outcome {
  public:

@@ -11,7 +11,7 @@
 
 namespace firetower::cli {
 
-// A command line that fits the table.
+// A parsed command line that fits the table.
 struct Args {
   const CommandSpec* command = nullptr;           // nullptr: none given
   std::map<std::string_view, std::string> flags;  // by name; a switch has "true"
@@ -19,16 +19,17 @@ struct Args {
   std::string selector;  // the argument [SELECTOR], which is none of the positionals then
 
   bool Has(std::string_view flag) const { return flags.contains(flag); }
-  // "" when absent.
+  // Returns "" when the flag is absent.
   std::string Get(std::string_view flag) const {
     auto at = flags.find(flag);
     return at == flags.end() ? "" : at->second;
   }
 };
 
-// `arguments` without the program's name. Takes --name VALUE, --name=VALUE, -n VALUE, -nVALUE and
-// --; global flags also before the command; no empty value but where the table lets it. kInvalid
-// says what is wrong and what was perhaps meant. With --help nothing else is checked.
+// Parses `arguments`, without the program's name. Accepts --name VALUE, --name=VALUE, -n VALUE,
+// -nVALUE and --. Global flags may also come before the command. A value may be empty only if the
+// table says so. kInvalid names the mistake and perhaps the intended word. With --help nothing else
+// is checked.
 Result<Args> ParseArgs(const std::vector<std::string>& arguments);
 
 }  // namespace firetower::cli

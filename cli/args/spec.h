@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of commands and flags: parsing, help, completion and docs/reference/cli.md are all
-// made from it.
+// The table of commands and flags. Parsing, help, completion and docs/reference/cli.md are all made
+// from it.
 #pragma once
 
 #include <span>
@@ -43,7 +43,7 @@ struct CommandSpec {
 
 std::span<const CommandSpec> Commands();
 std::span<const FlagSpec> GlobalFlags();
-// nullptr when there is none.
+// Returns nullptr when there is no such command.
 const CommandSpec* FindCommand(std::string_view name);
 
 struct ExitCode {

@@ -8,11 +8,11 @@
 
 namespace firetower::cli {
 
-// To the API of a server or a hub.
+// Commands that ask the API of a server or a hub.
 std::span<const CommandSpec> QuestionCommands();
-// To an API server too.
+// Commands that also ask an API server.
 std::span<const CommandSpec> ClusterCommands();
-// On files of this machine.
+// Commands that read files of this machine.
 std::span<const CommandSpec> FileCommands();
 
 }  // namespace firetower::cli

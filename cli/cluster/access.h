@@ -15,15 +15,15 @@ struct ClusterAccess {
   std::string namespace_name;  // --namespace, else the context's, else "default"
 };
 
-// An environment variable's value, "" when it is not set.
+// Returns an environment variable's value, "" when it is not set.
 using Environment = std::function<std::string(const char* name)>;
 
-// Whose rights a command has and where: --kubeconfig and --context, KUBECONFIG, ~/.kube/config, in
-// a pod its service account, in this order. Nothing connects.
+// Finds the cluster and the credentials of a command: from --kubeconfig and --context, KUBECONFIG,
+// ~/.kube/config, or in a pod from its service account, in this order. Does not connect.
 Outcome<ClusterAccess> FindCluster(const Args& args, const Environment& environment);
 
-// Whether an object of Kubernetes may be called so (RFC 1123's labels apart by dots): a name may
-// stand in a path then.
+// Tells whether a name is valid for an object of Kubernetes (RFC 1123's labels separated by dots),
+// so that it can be part of a path.
 bool IsObjectName(std::string_view name);
 
 }  // namespace firetower::cli

@@ -7,7 +7,7 @@
 
 namespace firetower::cli {
 
-// One condition of an object's status; "" for what it does not say. Lives as long as the object.
+// One condition of an object's status; missing fields are "". Lives as long as the object.
 struct Condition {
   std::string_view status;  // True, False, Unknown
   std::string_view reason;

@@ -7,8 +7,8 @@
 
 namespace firetower::cli {
 
-// A profile with the names that --symbols asks for, from this machine's files and those servers
-// that --debuginfod names. What is not found stays as it is, and is told on standard error.
+// Names a profile's frames if --symbols says so, from this machine's files and the servers of
+// --debuginfod. Frames that are not found stay unchanged and are reported on standard error.
 Outcome<profile::Profile> NameHere(const LocalContext& context, const profile::Profile& profile);
 
 }  // namespace firetower::cli

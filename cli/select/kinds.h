@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KIND/NAME as kubectl takes it: "deploy/checkout", "deployments.apps/checkout", "pod/web-0".
+// Parses KIND/NAME with kubectl's spellings: "deploy/checkout", "deployments.apps/checkout",
+// "pod/web-0".
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 namespace firetower::cli {
 
-// A kind of object that pods belong to, or are in or on.
+// A kind of object that pods belong to, are in, or run on.
 struct ObjectKind {
   std::string_view kind;                      // "Deployment"
   std::string_view group;                     // "apps"; "" for the core's
@@ -22,11 +23,11 @@ struct NamedObject {
   std::string_view name;  // of the text that was read
 };
 
-// Whether a text is meant to be KIND/NAME, right or wrong: label matchers have braces or an equals
-// sign, a profile type has no slash.
+// Tells whether a text is meant as KIND/NAME, valid or not: label matchers have braces or an equals
+// sign, and a profile type has no slash.
 bool IsNamedObject(std::string_view text);
 
-// kInvalid says what is wrong with it, not what to write instead.
+// Parses KIND/NAME. kInvalid says what is wrong, but not what to write instead.
 Result<NamedObject> ParseNamedObject(std::string_view text);
 
 }  // namespace firetower::cli

@@ -24,19 +24,20 @@ struct Cell {
   Style style;
 };
 
-// Text as a terminal may be given it: control characters, which a hostile symbol name could use to
-// write anywhere on the screen, become '?', and so does what is not UTF-8, or not ASCII if `utf8`
-// is false.
+// Returns text that is safe for a terminal: replaces control characters, with which a hostile
+// symbol name could write anywhere on the screen, by '?', and also bytes that are not UTF-8, or not
+// ASCII if `utf8` is false.
 std::string Printable(std::string_view text, bool utf8);
 
-// Aligned columns, two spaces apart.
+// Table with aligned columns, two spaces apart.
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  // One cell a column.
+  // Expects one cell per column.
   void AddRow(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
 
-  // `wide`: never cut, else flexible columns shrink and lines end at the terminal's edge.
+  // Formats the table. `wide`: nothing is cut; otherwise flexible columns shrink and lines end at
+  // the terminal's edge.
   std::string Render(const Terminal& terminal, bool headers, bool wide) const;
 
  private:
