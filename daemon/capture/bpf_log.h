@@ -8,8 +8,8 @@
 
 namespace firetower::daemon {
 
-// Collects what libbpf prints while it lives, so that a failed load can say why. One at a time:
-// libbpf has one print function a process.
+// Collects libbpf's messages while it exists, so that a failed load can be explained. Only one may
+// exist at a time, because libbpf has one print function per process.
 class BpfLog {
  public:
   BpfLog();
@@ -17,7 +17,7 @@ class BpfLog {
   BpfLog(const BpfLog&) = delete;
   BpfLog& operator=(const BpfLog&) = delete;
 
-  // "<what>: <errno text>: <last lines of the log>".
+  // Returns "<what>: <errno text>: <last lines of the log>".
   Error Failure(std::string_view what, int sys_errno) const;
 };
 

@@ -10,15 +10,16 @@
 
 namespace firetower::daemon {
 
-// CPUs by number; as many as the kernel can have (CONFIG_NR_CPUS).
+// A set of CPUs by number, as large as the kernel allows (CONFIG_NR_CPUS).
 using CpuSet = std::bitset<8192>;
 
-// Parses the kernel's CPU list form, "0-3,8" (Documentation/admin-guide/cputopology.rst), sorted
-// and without repeats. An empty list is allowed; numbers end at 8191 (CONFIG_NR_CPUS's bound).
+// Parses the kernel's CPU list form, "0-3,8" (Documentation/admin-guide/cputopology.rst). Returns
+// the numbers sorted and without duplicates. An empty list is allowed; numbers end at 8191
+// (CONFIG_NR_CPUS's bound).
 Result<std::vector<int>> ParseCpuList(std::string_view text);
 
-// One above the highest number that a CPU of this machine may have, of `sys_root`: there may be
-// gaps, so that it is more than there are.
+// Returns one above the highest possible CPU number of this machine, from `sys_root`. There may be
+// gaps, so this may be more than the number of CPUs.
 Result<int> PossibleCpuEnd(const std::string& sys_root);
 
 }  // namespace firetower::daemon

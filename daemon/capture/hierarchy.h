@@ -10,7 +10,7 @@
 
 namespace firetower::daemon {
 
-// A cgroup hierarchy where it is mounted.
+// A mounted cgroup hierarchy.
 struct CgroupMount {
   std::string point;
   bool v2 = false;
@@ -19,11 +19,11 @@ struct CgroupMount {
   bool Has(std::string_view controller) const;
 };
 
-// The cgroup mounts below `root`, from the text of <proc>/self/mountinfo; the first of a hierarchy
-// comes first.
+// Returns the cgroup mounts below `root`, from the text of <proc>/self/mountinfo, in its order.
 std::vector<CgroupMount> FindCgroupMounts(std::string_view mountinfo, std::string_view root);
 
-// The one cgroup hierarchy whose ids samples carry. Ids repeat across hierarchies, so there is one.
+// The one cgroup hierarchy whose ids the samples carry. There is only one, because ids repeat
+// across hierarchies.
 struct ChosenHierarchy {
   bool v2 = true;
   std::string controller;     // v1: the controller, e.g. "memory"
@@ -31,14 +31,14 @@ struct ChosenHierarchy {
   std::string mount;          // where its tree is seen, e.g. /sys/fs/cgroup/memory
   std::string mode;           // of the host: "v2", "hybrid" or "v1"
 
-  // "v2" or "v1:memory".
+  // Returns "v2" or "v1:memory".
   std::string Name() const;
 };
 
-// Chooses from the texts of <proc>/self/mountinfo and <proc>/self/cgroup. `wanted` is auto, v2 or
-// v1:<controller>. Auto: v2 where it is mounted alone; else the first of memory, pids, cpu that is
-// mounted: container runtimes fill every controller, systemd gives each unit its own in the first
-// two. kInvalid for a spelling error, kNotFound for a hierarchy that is not mounted.
+// Chooses a hierarchy by the texts of <proc>/self/mountinfo and <proc>/self/cgroup. `wanted` is
+// auto, v2 or v1:<controller>. Auto means v2 if only v2 is mounted, else the first mounted one of
+// memory, pids and cpu: container runtimes use every controller, and systemd gives each unit its
+// own cgroup in the first two. kInvalid: a spelling error. kNotFound: the hierarchy is not mounted.
 Result<ChosenHierarchy> ChooseHierarchy(std::string_view wanted, std::string_view mountinfo,
                                         std::string_view self_cgroup, std::string_view cgroup_root);
 

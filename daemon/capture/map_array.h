@@ -9,9 +9,9 @@
 
 namespace firetower::daemon {
 
-// Maps the values of an array map made with BPF_F_MMAPABLE; whose size is a multiple of 8 bytes,
-// they lie one behind the other (kernel/bpf/arraymap.c). The caller unmaps them. Errors: as mmap
-// says, with `what`.
+// Maps the values of an array map made with BPF_F_MMAPABLE into memory. If their size is a multiple
+// of 8 bytes, they are contiguous (kernel/bpf/arraymap.c). The caller unmaps them. Fails as mmap
+// does; `what` is part of the message.
 template <typename T>
 Status MapArray(int map_fd, size_t bytes, const char* what, T*& to) {
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);

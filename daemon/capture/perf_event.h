@@ -9,11 +9,11 @@
 
 namespace firetower::daemon {
 
-// A disabled cpu-clock event on one CPU for every task, at a fixed period; ticks in the idle task
-// are left out. The kernel rounds the period to its timer's resolution.
+// Opens a disabled cpu-clock event with a fixed period, on one CPU for every task, without ticks of
+// the idle task. The kernel rounds the period to its timer's resolution.
 Result<UniqueFd> OpenCpuClock(int cpu, uint64_t period_ns);
 
-// Changes the period of a cpu-clock event while it runs.
+// Changes the period of a running cpu-clock event.
 Status SetPeriod(int event_fd, uint64_t period_ns);
 
 struct SidebandRing {
@@ -21,9 +21,9 @@ struct SidebandRing {
   bool build_ids = false;  // from 5.12; before, mappings carry device and inode
 };
 
-// The enabled sideband event of one CPU: fork, exec, exit, comm and executable mappings of every
-// task, on CLOCK_MONOTONIC, in a ring of `ring_bytes`. The ring is halved, down to 32 KiB, while
-// the memory lock budget refuses it (EPERM; kernel/events/core.c, perf_mmap).
+// Opens and enables the sideband event of one CPU: fork, exec, exit, comm and executable mappings
+// of every task, on CLOCK_MONOTONIC, in a ring of `ring_bytes`. Halves the ring, down to 32 KiB,
+// while the memory lock budget refuses it (EPERM; kernel/events/core.c, perf_mmap).
 Result<SidebandRing> OpenSideband(int cpu, size_t ring_bytes);
 
 }  // namespace firetower::daemon

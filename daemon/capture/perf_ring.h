@@ -13,19 +13,19 @@
 namespace firetower::daemon {
 
 // The memory-mapped ring of one perf event (perf_event_open(2), "MMAP layout"). Owns the event's
-// descriptor and the mapping; read by one thread.
+// descriptor and the mapping. Read by one thread.
 class PerfRing {
  public:
-  // Maps `data_bytes` (a power of two, at least a page) of ring behind `event`. kPermission when
-  // the memory lock budget is used up (EPERM): the caller may try again with less.
+  // Maps a ring of `data_bytes` (a power of two, at least a page) for `event`. kPermission: the
+  // memory lock budget is used up (EPERM), and the caller may try again with less.
   static Result<PerfRing> Map(UniqueFd event, size_t data_bytes);
 
   PerfRing(PerfRing&& other) noexcept;
   PerfRing& operator=(PerfRing&& other) noexcept;
   ~PerfRing();
 
-  // Hands every record up to the head of this moment to `sink`, then frees their room. A record
-  // that wraps is put together first.
+  // Passes every record up to the current head to `sink`, then frees their memory. A record that
+  // wraps around is joined first.
   void Drain(const std::function<void(std::span<const std::byte>)>& sink);
 
   int fd() const { return event_.get(); }

@@ -12,15 +12,17 @@
 
 namespace firetower::daemon {
 
-// Sorts raw records into a round. What is newer than a round's horizon is kept for the next one;
-// bodies go at once, for a sample that names one may be in either.
+// Sorts raw records into a round. Records newer than the round's horizon are kept for the next
+// round. Stack bodies are passed on at once, because a sample that refers to one may be in either
+// round.
 class RoundBuilder : public BpfSampler::Sink {
  public:
-  // `round` is cleared, and gets what the last one left over. Valid until Finish.
+  // Clears `round` and adds the records left over from the last one. `round` must stay valid until
+  // Finish.
   void Begin(Round& round);
   void OnRecord(std::span<const std::byte> record) noexcept override;
   void OnSideband(std::span<const std::byte> record);
-  // Orders each list by time and takes back what is newer than `horizon_ns`.
+  // Sorts each list by time and takes back records newer than `horizon_ns`.
   void Finish(int64_t horizon_ns);
 
   static bool IsEmpty(const Round& round);
@@ -30,7 +32,7 @@ class RoundBuilder : public BpfSampler::Sink {
   void AppendCold(std::span<const std::byte> record);
   void AppendStack(std::span<const std::byte> record);
   void AppendCgroup(std::span<const std::byte> record);
-  // Sorts by time; returns where the events after `horizon_ns` begin.
+  // Sorts by time. Returns the index of the first event after `horizon_ns`.
   template <typename Event>
   size_t SortAndSplit(std::vector<Event>& events, std::vector<Event>& scratch, int64_t horizon_ns);
 

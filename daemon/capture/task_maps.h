@@ -8,8 +8,8 @@
 
 namespace firetower::daemon {
 
-// The kernel side's verdicts on threads and its sets of CPUs, written through their memory. Owned
-// by one thread; descriptors of the two maps must stay open for its life.
+// The kernel side's verdicts on threads and its sets of CPUs, written through mapped memory. Owned
+// by one thread. The descriptors of both maps must stay open meanwhile.
 class TaskMaps {
  public:
   TaskMaps() = default;
@@ -17,13 +17,13 @@ class TaskMaps {
   TaskMaps(const TaskMaps&) = delete;
   TaskMaps& operator=(const TaskMaps&) = delete;
 
-  // Errors: kUnsupported or kExhausted as mmap says.
+  // Fails with kUnsupported or kExhausted, as mmap does.
   Status Open(int tasks_fd, int cpu_sets_fd);
 
-  // Takes the place of another thread's verdict where the two share one.
+  // Stores a verdict. Replaces another thread's verdict in the same slot.
   void Set(const ft_task& verdict);
   void Forget(uint32_t tid);
-  // `index`: 1 to FT_CPU_SETS - 1. For one that no verdict names yet.
+  // Stores a set of CPUs. `index` is 1 to FT_CPU_SETS - 1, and no verdict may name it yet.
   void SetCpus(uint32_t index, const ft_cpu_set& cpus);
 
  private:

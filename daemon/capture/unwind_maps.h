@@ -10,8 +10,8 @@
 
 namespace firetower::daemon {
 
-// The unwind memory as BPF maps: the arena is a reserved range of addresses into which each slab's
-// map is mapped when it is made. Descriptors of the three maps must stay open for its life.
+// The unwind memory as BPF maps. The arena is a reserved range of addresses, into which the map of
+// each slab is mapped when it is made. The descriptors of the three maps must stay open meanwhile.
 class UnwindMaps : public UnwindMemory {
  public:
   UnwindMaps() = default;
@@ -19,7 +19,7 @@ class UnwindMaps : public UnwindMemory {
   UnwindMaps(const UnwindMaps&) = delete;
   UnwindMaps& operator=(const UnwindMaps&) = delete;
 
-  // Errors: kUnsupported or kExhausted as mmap says.
+  // Fails with kUnsupported or kExhausted, as mmap does.
   Status Open(int slabs_fd, int modules_fd, int processes_fd);
 
   std::byte* arena() override { return arena_; }
@@ -29,7 +29,7 @@ class UnwindMaps : public UnwindMemory {
   ft_module* modules() override { return modules_; }
   ft_process_bucket* processes() override { return processes_; }
 
-  // Kernel memory of the slabs, as the kernel accounts it. Any thread.
+  // Returns the kernel memory of the slabs, as the kernel accounts it. Any thread.
   uint64_t SlabBytes() const { return slab_count_.load(std::memory_order_relaxed) * FT_SLAB_BYTES; }
 
  private:

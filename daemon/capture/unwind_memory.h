@@ -9,14 +9,14 @@
 
 namespace firetower::daemon {
 
-// The memory that the kernel side's walk reads, mapped into ours (bpf/abi/unwind.h). Writes are
-// seen at once, without a system call. Owned by the resolve thread.
+// The memory that the kernel side's walk reads, mapped into ours (bpf/abi/unwind.h). The kernel
+// side sees writes at once, without a system call. Owned by the resolve thread.
 class UnwindMemory {
  public:
   virtual ~UnwindMemory() = default;
 
-  // The arena as one range, FT_SLAB_BYTES a slab; a slab may be touched between AddSlab and
-  // RemoveSlab only.
+  // The arena as one range with FT_SLAB_BYTES per slab. A slab may be accessed only between AddSlab
+  // and RemoveSlab.
   virtual std::byte* arena() = 0;
   virtual uint32_t max_slabs() const = 0;
   virtual Status AddSlab(uint32_t slab) = 0;

@@ -10,9 +10,9 @@
 
 namespace firetower::daemon {
 
-// How the API server is reached: by --kubeconfig; without one as a pod does, unless --standalone
-// says that there is no cluster. Nothing when none is wanted; an error is for the person who
-// started the daemon. `service_host` and `service_port` are KUBERNETES_SERVICE_HOST and _PORT.
+// Finds the way to the API server: --kubeconfig, else a pod's service account, unless --standalone
+// says that there is no cluster. Returns nothing if no cluster is wanted; errors are for the person
+// who started the daemon. `service_host` and `service_port` are KUBERNETES_SERVICE_HOST and _PORT.
 Result<std::optional<k8s::ClientConfig>> ClusterAccessOf(const Config& config,
                                                          std::string_view service_host,
                                                          std::string_view service_port);

@@ -8,7 +8,7 @@
 
 namespace firetower::daemon {
 
-// The watches' counts as families of /metrics. Any thread.
+// Exports the watches' counts as families of /metrics. Any thread.
 class KubeMetrics : public k8s::ReflectorMetrics {
  public:
   explicit KubeMetrics(MetricsRegistry& registry) : registry_(registry) {}

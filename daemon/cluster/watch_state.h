@@ -7,7 +7,8 @@ namespace firetower::daemon {
 
 using WatchState = k8s::WatchState;
 
-// Something is still to come: no whole set was ever there, and none is refused for good.
+// Tells whether objects may still come: no complete list was received yet, and the watch was not
+// refused for good.
 inline bool IsAwaited(const WatchState& watch) {
   return !watch.state.has_synced && (watch.state.health == k8s::ReflectorHealth::kStarting ||
                                      watch.state.health == k8s::ReflectorHealth::kFailing);

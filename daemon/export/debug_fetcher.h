@@ -14,12 +14,12 @@
 
 namespace firetower::daemon {
 
-// The `fetch` thread: asks a server for the debug files of objects that came without, and puts the
-// better symbols into the cache, where the next slice's frames find them. The network may take
-// minutes: nothing waits for it.
+// The `fetch` thread: asks a server for the debug files of stripped objects, and puts their symbols
+// into the cache, where the next slice's frames find them. The network may take minutes, so nothing
+// waits for it.
 //
-// At most kMaxWaiting objects wait, each with its file held open, since its process may go; others
-// stay without.
+// At most kMaxWaiting objects wait, each with its file open, because its process may end. Further
+// objects keep their own symbols.
 class DebugFetcher {
  public:
   static constexpr size_t kMaxWaiting = 64;
@@ -29,9 +29,9 @@ class DebugFetcher {
   ~DebugFetcher();
 
   void Start();
-  // Waits for the download under way, at most as long as the server's own limit.
+  // Waits for the current download, at most as long as the server's time limit.
   void Stop();
-  // Tables thread.
+  // Called on the symbols thread.
   void Want(const std::shared_ptr<const Module>& module, symbolizer::FileSource object);
 
   uint64_t fetched() const { return fetched_.load(std::memory_order_relaxed); }

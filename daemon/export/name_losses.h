@@ -8,8 +8,8 @@
 
 namespace firetower::daemon {
 
-// Reasons why a frame of a process has no function's name. Frames of the kernel are not among them:
-// the check `kallsyms` is about those.
+// Reasons why a frame of a process has no function name. Frames of the kernel are not included: the
+// check `kallsyms` covers them.
 enum class NameLoss : uint8_t {
   kGone,  // Unread::kGone, and so on
   kDenied,
@@ -22,13 +22,13 @@ enum class NameLoss : uint8_t {
 };
 inline constexpr size_t kNameLosses = 8;
 
-// Names of one window's frames, for `doctor`. Frames count as often as they are looked up, once a
-// slice and profile; late names are not taken off.
+// Counts of the names of one window's frames, for `doctor`. A frame counts at each look-up, once
+// per slice and profile. Names that come late do not reduce the counts.
 struct NameFacts {
   struct Loss {
     uint64_t frames = 0;
-    // Files that stacks showed lately and that this reason holds for; of kGone to kNotElf and of
-    // kNoSymbol alone.
+    // The number of recently seen files with this reason; only for kGone to kNotElf and for
+    // kNoSymbol.
     uint64_t files = 0;
     std::string example = {};  // the path of one; of kNoSymbol the one with most frames
   };

@@ -13,8 +13,8 @@
 
 namespace firetower::daemon {
 
-// Self time by function for each container of a slice: what the hotspot metrics are fed with.
-// Owned by the export thread; the result is valid until the next call.
+// Computes self time by function for each container of a slice, as input for the hotspot metrics.
+// Owned by the export thread. A result is valid until the next call.
 class SliceSelf {
  public:
   explicit SliceSelf(FrameNamer& namer) : namer_(namer) {}
@@ -22,15 +22,15 @@ class SliceSelf {
   const std::vector<ContainerSlice>& Compute(const Slice& slice);
 
  private:
-  // Function and binary as labels. Code without a name is one function a binary: an address as a
-  // label would be a series for every address.
+  // Function and binary as labels. All code without a name counts as one function per binary,
+  // because addresses as labels would make a series for every address.
   struct Function {
     std::string function;
     std::string binary;
     auto operator<=>(const Function&) const = default;
   };
 
-  // Id of the function on top of a stack, in functions_.
+  // Returns the id, in functions_, of the function at the top of a stack.
   uint32_t TopOf(const Slice& slice, uint32_t stack);
 
   FrameNamer& namer_;

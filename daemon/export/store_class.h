@@ -6,7 +6,7 @@
 
 namespace firetower::daemon {
 
-// The store's name for what a policy calls so.
+// Converts a policy's retention class into the store's.
 inline store::RetentionClass StoreClass(k8s::RetentionClass retention) {
   switch (retention) {
     case k8s::RetentionClass::kShort:

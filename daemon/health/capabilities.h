@@ -12,7 +12,7 @@
 
 namespace firetower::daemon {
 
-// The capabilities firetowerd works with, by their numbers in <linux/capability.h>.
+// The capabilities that firetowerd uses, by their numbers in <linux/capability.h>.
 enum class Capability : int {
   kDacReadSearch = 2,
   kSysPtrace = 19,
@@ -29,33 +29,34 @@ struct CapabilityUse {
   bool required;                  // nothing is sampled without it
 };
 
-// All six, the required ones first.
+// Returns all six, the required ones first.
 std::span<const CapabilityUse> CapabilityUses();
 
-// Privileges of this process, from /proc/self/status.
+// The privileges of this process, from /proc/self/status.
 struct Privileges {
   uint64_t effective = 0;       // CapEff, one bit a capability
   bool seccomp_filter = false;  // Seccomp: 2
 
-  // SYS_ADMIN stands for BPF, PERFMON and CHECKPOINT_RESTORE, which were split from it.
+  // Tells whether the process has a capability. SYS_ADMIN includes BPF, PERFMON and
+  // CHECKPOINT_RESTORE, which were split from it.
   bool Has(Capability capability) const;
   bool HasBit(int number) const { return (effective >> number & 1) != 0; }
 };
 
-// kCorrupt when the text has no CapEff line.
+// Parses the status text. kCorrupt: it has no CapEff line.
 Result<Privileges> ParsePrivileges(std::string_view proc_status);
 Result<Privileges> ReadPrivileges(const std::string& proc_root);
 
-// One check a capability, and one on seccomp.
+// Returns one check for each capability, and one for seccomp.
 std::vector<Check> CapabilityChecks(const Privileges& privileges);
 
-// The kind of call that was refused: it decides which capabilities are looked at.
+// The kind of call that was refused. It determines the relevant capabilities.
 enum class PrivilegedCall { kBpf, kPerfEventOpen, kReadProcess, kKernelSymbols, kMapFiles };
 
-// `error`, and if the call was refused (kPermission) also why: the capability that is missing, else
-// the seccomp filter, else the limits that answer EPERM too.
+// Returns `error` and, if the call was refused (kPermission), also the reason: a missing
+// capability, else the seccomp filter, else other limits that give EPERM.
 Error CapabilityError(Error error, PrivilegedCall call, const Privileges& privileges);
-// The same with the privileges of the calling process.
+// Does the same with the privileges of the calling process.
 Error CapabilityError(Error error, PrivilegedCall call);
 
 }  // namespace firetower::daemon

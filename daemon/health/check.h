@@ -5,8 +5,8 @@
 
 namespace firetower::daemon {
 
-// One line of `doctor`, as the query API serves it: what was looked at, what was found, and what a
-// person can do about it (empty when all is well).
+// One line of `doctor`, as the query API serves it: the subject, the result, and a remedy (empty
+// when all is well).
 using query::Check;
 using query::CheckStatus;
 

@@ -12,7 +12,7 @@
 
 namespace firetower::daemon {
 
-// Facts that `doctor` gets from the daemon; it reads the rest from the host each time.
+// Facts that `doctor` gets from the daemon. It reads the others from the host each time.
 struct DoctorInput {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
@@ -22,15 +22,16 @@ struct DoctorInput {
   std::function<std::vector<Check>()> cluster = {};  // unset: there is none
   // Unset: not checked. Nothing: no window has ended yet.
   std::function<std::optional<NameFacts>()> names = {};
-  // Unset: everything is profiled without a policy. Nothing: not all are known yet.
+  // Unset: no policies are used, and everything is profiled. Nothing: not all policies are known
+  // yet.
   std::function<std::optional<PolicyFacts>()> policies = {};
 };
 
-// All checks, in the order they are shown. Any thread; reads a dozen small files. The callbacks
-// must be safe to call from that thread.
+// Runs all checks, in the order of display. Reads a dozen small files. May run on any thread, so
+// the callbacks must be safe to call there.
 std::vector<Check> RunDoctor(const DoctorInput& input);
 
-// Returns one line for each failed check: "check NAME: what; what mends it".
+// Returns one line for each failed check: "check NAME: problem; remedy".
 std::vector<std::string> LinesOfFailed(const std::vector<Check>& checks);
 
 }  // namespace firetower::daemon

@@ -10,7 +10,7 @@
 
 namespace firetower::daemon {
 
-// A policy in force, as far as its cost goes.
+// The properties of a policy in force that matter for its cost.
 struct GovernedPolicy {
   std::string key;            // who it is, unique
   int64_t priority = 0;       // the higher, the later it is lowered
@@ -18,15 +18,15 @@ struct GovernedPolicy {
   double limit_cores = 0;     // its limits.cpu; 0: it has none
 };
 
-// Cost of the daemon itself since the last reading.
+// The daemon's own cost since the last reading.
 struct OwnCost {
   double cores = 0;              // CPU seconds each second, those of its BPF programs included
   int64_t memory_bytes = 0;      // resident
   int64_t memory_max_bytes = 0;  // 0: no limit
 };
 
-// Rate that a policy gets: frequency_hz times `factor`, at least 1 Hz; with 0 it is dropped. The
-// factor applies to any rate that it may ask for, also while it asks for none.
+// The rate of a policy: frequency_hz times `factor`, at least 1 Hz; with factor 0 the policy is
+// dropped. The factor applies to any rate that the policy asks for, even while it asks for none.
 struct GovernedRate {
   std::string key;
   double factor = 1;
@@ -35,34 +35,36 @@ struct GovernedRate {
 
 enum class BudgetState : uint8_t { kWithin, kOverCpu, kOverMemory };
 
-// Keeps the daemon within the budget of its policies, the sum of their limits.cpu: what it costs is
-// theirs by their part of the rates, and policies without a limit have their part and are let be.
-// Over the budget, rates are halved in ascending priority, each down to 1 Hz, then policies are
-// dropped in ascending priority; under it for a while, the same way back. Over its memory it lowers
-// any policy. Pure: who calls says what it cost and how long ago the last call was.
+// Keeps the daemon within the budget of its policies, the sum of their limits.cpu. The daemon's
+// cost is divided among policies by their share of the rates; policies without a limit have a share
+// too, but are not lowered for the CPU budget. Over the budget, rates are halved in ascending
+// priority, each down to 1 Hz, then policies are dropped in ascending priority. After some time
+// below the budget the same steps are undone in reverse. Over its memory the governor lowers any
+// policy. It has no input but its arguments: the caller passes the cost and the time since the last
+// call.
 //
-// Cost is taken to follow the sum of the rates, so one call may lower by several steps; what does
-// not (reading symbols at the start) is waited for: only the second reading in a row that is over
-// counts. A rise that put it over again makes the next wait twice as long.
+// Cost is assumed to follow the sum of the rates, so one call may lower by several steps. Other
+// cost (such as reading symbols at the start) is temporary, so only the second reading over the
+// budget in a row counts. If a rise leads over the budget again, the next wait is twice as long.
 class Governor {
  public:
-  // Under this part of the budget for so long there is room to rise by a step. A step may double
-  // the cost, or cost nothing where little of it follows the rates: trying tells.
+  // Below this share of the budget for kRiseAfterNs, rates rise by a step. A step may double the
+  // cost, or cost nothing if little of it follows the rates; only trying shows which.
   static constexpr double kRiseBelow = 0.7;
   static constexpr int64_t kRiseAfterNs = 30'000'000'000;
   static constexpr int64_t kMaxRiseAfterNs = 900'000'000'000;
-  // Time with room after which an idle policy rises. Its cost cannot be tried while it asks for
-  // nothing, so it keeps its level longer than the pauses of most periodic policies.
+  // The time below the budget after which an idle policy rises. The effect cannot be measured while
+  // it asks for nothing, so this is longer than the pauses of most periodic policies.
   static constexpr int64_t kRiseIdleAfterNs = kMaxRiseAfterNs;
-  // Over the budget so soon after a rise, that rise was why.
+  // If the budget is exceeded within this time after a rise, the rise was the cause.
   static constexpr int64_t kBlameRiseNs = 60'000'000'000;
 
-  // The rates from now on, in the order of `policies`. A new policy starts unlowered, one that is
-  // not there any more is forgotten.
+  // Returns the rates from now on, in the order of `policies`. A new policy starts at its full
+  // rate; a policy that is gone is forgotten.
   std::vector<GovernedRate> Step(const std::vector<GovernedPolicy>& policies, const OwnCost& cost,
                                  int64_t interval_ns);
 
-  // State after the last Step.
+  // The state after the last Step.
   BudgetState state() const { return state_; }
   bool lowered() const { return lowered_; }              // any policy gets less than it asked for
   double budget_cores() const { return budget_cores_; }  // infinite while no policy has a limit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the host for `doctor`. Each is a function of its arguments: a /proc or /sys under any
-// root, or facts that the daemon has at hand.
+// Checks of the host for `doctor`. Each depends only on its arguments: a /proc or /sys under any
+// root, or facts from the daemon.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,28 @@
 
 namespace firetower::daemon {
 
-// "btf": /sys/kernel/btf/vmlinux is there and is BTF.
+// Check "btf": /sys/kernel/btf/vmlinux exists and is BTF.
 Check BtfCheck(const std::string& sys_root);
-// "lockdown": the mode "confidentiality" forbids BPF to read kernel memory.
+// Check "lockdown": the mode "confidentiality" forbids BPF to read kernel memory.
 Check LockdownCheck(const std::string& sys_root);
-// "kallsyms": kernel addresses are shown; where not, kptr_restrict or the capability is named.
+// Check "kallsyms": kernel addresses are visible. If not, names kptr_restrict or the missing
+// capability.
 Check KallsymsCheck(const std::string& proc_root, const Privileges& privileges);
-// "pid-namespace": the daemon is in the node's own, whose numbers samples and records carry. In one
-// of its container it finds no other container's processes.
+// Check "pid-namespace": the daemon is in the node's own PID namespace, whose numbers samples and
+// records carry. In its container's namespace it would find no process of other containers.
 Check PidNamespaceCheck(const std::string& proc_root);
-// "perf-paranoid": what perf_event_paranoid refuses without CAP_PERFMON.
+// Check "perf-paranoid": perf_event_paranoid does not refuse the daemon without CAP_PERFMON.
 Check PerfParanoidCheck(const std::string& proc_root, const Privileges& privileges);
-// "perf-mlock": one sideband ring and its control page fit the memory that perf lets a user lock on
-// a CPU.
+// Check "perf-mlock": one sideband ring and its control page fit into the memory that perf lets a
+// user lock per CPU.
 Check PerfMlockCheck(const std::string& proc_root, const Privileges& privileges,
                      int64_t sideband_ring_bytes);
-// "memlock": below 5.11 BPF maps count against RLIMIT_MEMLOCK, from then on against the memory
-// cgroup.
+// Check "memlock": before Linux 5.11 BPF maps count against RLIMIT_MEMLOCK, later against the
+// memory cgroup.
 Check MemlockCheck(const std::optional<KernelVersion>& kernel, const Privileges& privileges,
                    uint64_t limit_bytes);
 
-// Hierarchy that was chosen at start; `error` when none could be.
+// The hierarchy that was chosen at start; `error` if none was found.
 struct CgroupFacts {
   std::string mode;    // "v2", "hybrid" or "v1"
   std::string chosen;  // "v2" or "v1:memory"
@@ -53,7 +54,8 @@ struct PolicyFacts {
   size_t accepted = 0;
   size_t refused = 0;
 };
-// A node whose every policy is refused, or that has none, profiles nothing and looks healthy.
+// Warns if a node's policies are all refused, or if it has none: it profiles nothing but looks
+// healthy.
 Check PolicyCheck(const PolicyFacts& facts);
 
 }  // namespace firetower::daemon

@@ -18,9 +18,9 @@ struct KernelVersion {
   auto operator<=>(const KernelVersion&) const = default;
 };
 
-// Version texts of a kernel. Debian and Ubuntu keep the patch level out of the release
-// ("6.1.0-44" is 6.1.158): Debian has it in `version`, Ubuntu in `signature` (libbpf looks there
-// too).
+// The version texts of a kernel. Debian and Ubuntu leave the patch level out of the release
+// ("6.1.0-44" is 6.1.158). Debian has it in `version`, Ubuntu in `signature`; libbpf looks there
+// too.
 struct KernelIdentity {
   std::string release;    // uname -r, /proc/sys/kernel/osrelease
   std::string version;    // uname -v, /proc/sys/kernel/version
@@ -30,13 +30,13 @@ struct KernelIdentity {
 KernelIdentity ReadKernelIdentity(const std::string& proc_root);
 std::optional<KernelVersion> UpstreamVersion(const KernelIdentity& identity);
 
-// False on kernels whose fault-free user reads can freeze the host: 5.19 to 6.3 without the fix of
-// copy_from_user_nofault() (in 6.1.36, 6.3.10 and 6.4). Features are probed elsewhere, but this one
-// cannot be: trying it is the harm. Vendor kernels are judged by their version alone, and a version
-// that cannot be read counts as unsafe.
+// Returns false on kernels whose fault-free user reads can freeze the host: 5.19 to 6.3 without the
+// fix of copy_from_user_nofault() (in 6.1.36, 6.3.10 and 6.4). Other features are probed, but a
+// probe of this one would do the harm. Vendor kernels are judged by their version alone; an
+// unreadable version counts as unsafe.
 bool UserReadsAllowed(const KernelIdentity& identity);
 
-// "kernel" (5.10 is the oldest served) and "user-reads".
+// Checks "kernel" (5.10 is the oldest supported version) and "user-reads".
 std::vector<Check> KernelChecks(const KernelIdentity& identity);
 
 }  // namespace firetower::daemon

@@ -8,10 +8,9 @@
 
 namespace firetower::daemon {
 
-// "modules": says how many frames of the last window have no name and why, with the files that
-// could not be read. Warns where they are as many as the alert FiretowerFramesUnnamed is about, or
-// where the kernel refuses files, which a right that is missing explains. Without facts no window
-// has ended yet.
+// Check "modules": counts the frames of the last window without names, with reasons and the files
+// that could not be read. Warns if they are as many as in the alert FiretowerFramesUnnamed, or if
+// the kernel refuses files, which a missing right explains. Without facts, no window has ended yet.
 Check ModulesCheck(const std::optional<NameFacts>& facts);
 
 }  // namespace firetower::daemon

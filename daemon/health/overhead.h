@@ -11,7 +11,7 @@
 
 namespace firetower::daemon {
 
-// The parts of the daemon whose CPU is told apart: its threads by name, BPF, and the rest.
+// The parts of the daemon whose CPU is measured separately: its threads by name, BPF, and the rest.
 inline constexpr std::array<std::string_view, 13> kOverheadComponents{
     "capture", "resolve", "tables",  "symbols", "export", "outbox", "upload",
     "push",    "watch",   "control", "http",    "bpf",    "other"};
@@ -21,7 +21,7 @@ struct ComponentCpu {
   int64_t cpu_ns = 0;          // since the start, never falls
 };
 
-// Cost of the daemon itself. Fields that could not be read are 0.
+// The daemon's own cost. Fields that could not be read are 0.
 struct OverheadReading {
   std::vector<ComponentCpu> components;  // their sum is process_cpu_ns, give or take one reading
   int64_t process_cpu_ns = 0;
@@ -33,7 +33,7 @@ struct OverheadReading {
   double start_time_seconds = 0;  // since the Unix epoch
 };
 
-// CPU time of the daemon since its start, and its memory now.
+// The CPU time of the daemon since its start, and its current memory.
 struct OwnTotals {
   int64_t cpu_ns = 0;        // that of its BPF programs included
   int64_t memory_bytes = 0;  // its own pages, and its BPF maps
@@ -41,9 +41,9 @@ struct OwnTotals {
 
 int64_t ProcessCpuNs();  // CLOCK_PROCESS_CPUTIME_ID
 
-// Reads the daemon's own cost from /proc. A thread "http-3" counts for component "http"; time of
-// unknown threads, and what a thread did between the last reading and its end, is "other". Owned by
-// one thread; a reading opens a few files a thread, meant for once a slice.
+// Reads the daemon's own cost from /proc. A thread "http-3" counts for component "http". Time of
+// unknown threads, and of a thread between its last reading and its end, counts for "other". Owned
+// by one thread. A reading opens a few files per thread, so it is meant for once per slice.
 class OverheadMeter {
  public:
   explicit OverheadMeter(std::string proc_root = "/proc",

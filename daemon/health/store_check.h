@@ -11,14 +11,14 @@
 
 namespace firetower::daemon {
 
-// Outcome of an operation lately; unset before the first one.
+// The last results of an operation; unset before the first one.
 struct TriesFacts {
   std::optional<int64_t> succeeded_ago_s = {};
   std::optional<int64_t> failed_ago_s = {};
   std::optional<Error> error = {};  // of the last one, if that failed
 };
 
-// Profiles that the spool dropped since the start and that are in no store.
+// Profiles that the spool has dropped since the start and that no store has.
 struct DropFacts {
   uint64_t profiles = 0;
   int64_t ago_s = 0;                 // the last of it
@@ -27,7 +27,7 @@ struct DropFacts {
 
 struct StoreFacts {
   std::string url;
-  // True for a folder of this machine: the check wrote, deleted and read bytes there. Any other
+  // True for a folder of this machine: the check wrote, read and deleted a file there. Any other
   // store was only listed.
   bool folder = true;
   std::optional<Error> error = {};        // why it cannot be written, or listed
@@ -39,8 +39,8 @@ struct StoreFacts {
   int64_t skew_s = 0;                     // the store's clock minus this machine's
 };
 
-// "store": says what was looked at and in the store's own words what it refused; what nobody looked
-// at it calls unknown.
+// Check "store": says what was tested, and quotes the store's own errors. Untested parts are
+// reported as unknown.
 Check StoreCheck(const StoreFacts& facts);
 
 }  // namespace firetower::daemon

@@ -10,8 +10,8 @@
 
 namespace firetower::daemon {
 
-// One function's share of a container's slice. `function` is a name as
-// symbolizer::SimplifyName() makes it: short, and without template arguments.
+// One function's share of a container's slice. `function` is a short name without template
+// arguments, as symbolizer::SimplifyName() makes it.
 struct FunctionSelf {
   std::string_view function;
   std::string_view binary;
@@ -26,31 +26,32 @@ struct ContainerLabels {
   auto operator<=>(const ContainerLabels&) const = default;
 };
 
-// The functions of one container that have a series, and what competes for their place. Residents
-// are sticky: it is churn of series, not their number, that a time-series database cannot bear.
+// The functions of one container that have a series, and the candidates for a series. Residents are
+// sticky, because a time-series database suffers from churn of series more than from their number.
 //
 //   slice ──► resident? ──yes──► its counter
 //                │no
 //                ├──► free slot and a real share? ──► a new resident
 //                └──► `other`, and the space-saving sketch (kMaxCandidates functions a container)
 //
-// A function of the sketch takes a resident's place when it had more self time than it in each of
-// the last two windows and the resident has stayed kResidenceNs. `other` takes over what an
-// evicted function had, and its further time: residents and `other` are the container's total at
-// any moment, and `other` only rises. A function that comes back begins at 0. Owned by one thread.
+// A function of the sketch replaces a resident if it had more self time in each of the last two
+// windows and the resident is at least kResidenceNs old. `other` takes over the counter of an
+// evicted function and its further time. So residents and `other` always add up to the container's
+// total, and `other` only rises. A function that comes back starts at 0. Owned by one thread.
 class ContainerHotspots {
  public:
   static constexpr int64_t kResidenceNs = 600'000'000'000;  // 10 min
   static constexpr size_t kMaxCandidates = 32;
-  // A free slot is not given to a function below 1 % of the slice, nor on fewer samples: one slice
-  // of a quiet container would else fill all slots with chance finds, for ten minutes.
+  // A free slot is given only to a function with at least 1 % of the slice and this many samples.
+  // Otherwise one slice of a quiet container would fill all slots with chance results for ten
+  // minutes.
   static constexpr int64_t kLeastShareDivisor = 100;
   static constexpr int64_t kLeastSamples = 3;
 
   struct Resident {
     std::string function;
     std::string binary;
-    // The line of the exposition up to the value; shared with snapshots, never changed.
+    // The line of the exposition up to the value. It is shared with snapshots and never changes.
     std::shared_ptr<const std::string> line;
     uint64_t hash = 0;
     int64_t value_ns = 0;  // since it became resident
@@ -61,25 +62,26 @@ class ContainerHotspots {
 
   explicit ContainerHotspots(const ContainerLabels& labels);
 
-  // Accounts one slice. At most `free_slots` functions become residents; returns how many more had
-  // earned a slot. The time beyond that of `functions`, up to `total_ns`, is `other`'s.
+  // Adds one slice. At most `free_slots` functions become residents; returns the number of further
+  // functions that qualified. `total_ns` beyond the sum of `functions` goes to `other`.
   size_t AddSlice(int64_t now_ns, std::span<const FunctionSelf> functions, int64_t total_ns,
                   size_t free_slots);
-  // Ends a window: functions that beat a resident in this one and the last take its place.
+  // Ends a window: functions that beat a resident in this window and the last one replace it.
   void EndWindow(int64_t now_ns);
-  // Evicts all but the largest `keep` residents of the current and the last window; how many went.
+  // Evicts all but the largest `keep` residents of the current and the last window. Returns the
+  // number of evicted ones.
   size_t Shrink(size_t keep);
 
   const std::vector<Resident>& residents() const { return residents_; }
   int64_t total_ns() const { return total_ns_; }
-  // Returns the time of all functions that are no residents: it never falls.
+  // Returns the time of all functions that are not residents. It never falls.
   int64_t other_ns() const { return other_ns_; }
   const std::shared_ptr<const std::string>& total_line() const { return total_line_; }
   const std::shared_ptr<const std::string>& other_line() const { return other_line_; }
 
  private:
-  // A function of the sketch. cur_ns overstates by at most error_ns (Metwally's space-saving), so
-  // cur_ns - error_ns is what it certainly had.
+  // A function of the sketch. cur_ns is too high by at most error_ns (Metwally's space-saving), so
+  // cur_ns - error_ns is its guaranteed time.
   struct Candidate {
     std::string function;
     std::string binary;

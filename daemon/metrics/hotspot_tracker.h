@@ -14,7 +14,7 @@
 
 namespace firetower::daemon {
 
-// CPU time of one container in a slice. total_ns is all of it; the part that `functions` do not
+// The CPU time of one container in a slice. total_ns is all of it; the part that `functions` do not
 // cover goes to `other`.
 struct ContainerSlice {
   ContainerLabels labels;
@@ -27,7 +27,7 @@ struct ContainerSlice {
 
 using service::CounterSeries;
 
-// Workload of a pod: one series of firetower_workload_info.
+// The workload of a pod: one series of firetower_workload_info.
 struct WorkloadInfo {
   std::string ns;
   std::string pod;
@@ -35,7 +35,7 @@ struct WorkloadInfo {
   std::string name;
 };
 
-// The per-container families at one moment; immutable once published.
+// The per-container families at one moment. Immutable once published.
 struct HotspotSnapshot {
   std::vector<CounterSeries> totals;    // firetower_cpu_seconds_total
   std::vector<CounterSeries> hotspots;  // firetower_hotspot_cpu_seconds_total
@@ -44,14 +44,14 @@ struct HotspotSnapshot {
   uint64_t dropped_hotspots = 0;  // a series that stays refused counts once a slice
 };
 
-// The hotspots of all containers of the node under a cap of series. When the cap is reached the
-// node falls back: no container gets a second function, and those that have more lose them as
-// others need room; when that is not enough, a new container shows no functions at all. It leaves
-// the fallback when all would fit in four fifths of the cap. CPU totals are shown for every
-// container that is tracked.
+// The hotspots of all containers of the node, with a cap on series. When the cap is reached, the
+// tracker falls back: no container gets a second function, and containers with more functions lose
+// them when others need room. If that is not enough, a new container shows no functions at all. The
+// fallback ends when everything would fit into four fifths of the cap. CPU totals are shown for
+// every tracked container.
 //
-// One thread calls everything. Memory is bounded: max_containers, and per container the residents
-// and ContainerHotspots::kMaxCandidates.
+// Called by one thread. Memory is bounded by max_containers, and for each container by its
+// residents and ContainerHotspots::kMaxCandidates.
 class HotspotTracker {
  public:
   static constexpr int64_t kGoneKeepNs = 120'000'000'000;   // series outlive their container 2 min
@@ -66,13 +66,15 @@ class HotspotTracker {
 
   explicit HotspotTracker(const Options& options) : options_(options) {}
 
-  // At the end of each slice; `now_ns` never goes back. Slices with equal labels add up.
+  // Must be called at the end of each slice; `now_ns` never goes back. Slices with equal labels add
+  // up.
   void AddSlice(int64_t now_ns, std::span<const ContainerSlice> containers);
-  // The container ended at `now_ns`. A later slice of the same labels brings it back.
+  // Reports that the container ended at `now_ns`. A later slice with the same labels brings it
+  // back.
   void ContainerGone(int64_t now_ns, const ContainerLabels& labels);
 
   std::shared_ptr<const HotspotSnapshot> Snapshot() const;
-  // For tests and the terminal: the container's state, nullptr if it is not tracked.
+  // Returns the container's state, nullptr if it is not tracked. For tests and the terminal.
   const ContainerHotspots* Find(const ContainerLabels& labels) const;
 
  private:
@@ -87,7 +89,8 @@ class HotspotTracker {
   };
 
   bool shows_functions() const { return options_.top_functions > 0 && options_.max_series > 0; }
-  // A shown container holds room for `other` and one function from the start.
+  // Returns the series that a container takes. A shown container reserves `other` and one function
+  // from the start.
   static size_t SeriesOf(const Container& container);
   size_t Room() const;  // series left under the cap
   void TurnWindow(int64_t now_ns);

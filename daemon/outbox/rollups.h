@@ -14,17 +14,18 @@
 
 namespace firetower::daemon {
 
-// Merges this node's windows of each ten minutes into one bundle, and these of each hour into one
-// more, so that a question about hours reads little (docs/adr/0014-catalogs.md). Also those of a
-// former run of the daemon, as far as its bundles are still here. One thread.
+// Merges this node's windows of each ten minutes into one bundle, and those of each hour into
+// another one, so that a query over hours reads little (docs/adr/0014-catalogs.md). Includes the
+// windows of an earlier run of the daemon, if its bundles are still here. Belongs to one thread.
 class RollUps {
  public:
-  // Windows wait for the names of pods before they are sent.
+  // Windows are sent late when they wait for the names of pods.
   static constexpr int64_t kGraceSeconds = 120;
-  // How far back it looks for what is missing.
+  // The time range that is searched for missing roll-ups.
   static constexpr int64_t kLookBackSeconds = 3600 + 600;
 
-  // `copies`: where the bundles of the last hour are; `to`: where roll-ups go. Both outlive this.
+  // `copies` has the bundles of the last hour; roll-ups are written to `to`. Both must outlive
+  // this.
   RollUps(const store::ObjectStore& copies, store::ObjectStore& to, const Clock& clock,
           std::string cluster, std::string node)
       : copies_(copies),
@@ -33,12 +34,13 @@ class RollUps {
         cluster_(std::move(cluster)),
         node_(std::move(node)) {}
 
-  // Makes what is due; call it about once a minute. What fails is tried again, and logged.
+  // Makes the roll-ups that are due. Must be called about once a minute. Failures are logged and
+  // tried again.
   void Look();
   uint64_t made() const { return made_; }
 
  private:
-  // Scope and run.
+  // Keys are scope and run.
   using Sources = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
   void LookAt(int64_t start_s, int64_t seconds);

@@ -14,7 +14,7 @@
 
 namespace firetower::daemon {
 
-// A cold sample with as much of its stack as there will ever be.
+// A cold sample with its final stack.
 struct FinishedStack {
   ft_sample sample{};
   TaskLabel label;
@@ -26,11 +26,11 @@ struct FinishedStack {
   std::shared_ptr<const AddressSpace> space;  // null: there was no room for them in the arena
 };
 
-// Cold samples whose walk waits for an unwind table that is being read. One waits kMaxWaitNs at
-// most, while what waits copied less than kMaxWaitingBytes of stack; then its stack stays cut, with
-// the reason "cold".
+// Cold samples whose walk waits for an unwind table that is being read. A sample waits at most
+// kMaxWaitNs, and all waiting ones hold at most kMaxWaitingBytes of stack. Beyond that the stack
+// stays cut, with the reason "cold".
 //
-// Owned by the resolve thread. Memory: beside these bytes some KiB for each that waits.
+// Owned by the resolve thread. Memory: these bytes, and some KiB for each waiting sample.
 class ColdStacks {
  public:
   static constexpr size_t kMaxWaitingBytes = 8u << 20;
@@ -39,9 +39,10 @@ class ColdStacks {
   ColdStacks(Unwinder& unwinder, ProcessTable& processes, const Clock& clock)
       : unwinder_(unwinder), processes_(processes), clock_(clock) {}
 
-  // Walks on; finished ones go to finished(). `start.addresses` is the part the kernel side walked.
+  // Continues a walk; finished stacks go to finished(). `start.addresses` is the part that the
+  // kernel side walked.
   void Add(FinishedStack start, const ColdStack& cold, std::span<const std::byte> stack);
-  // Walks on where a table has come since. `last`: nothing can wait any longer.
+  // Continues walks whose table has arrived. `last`: no walk may wait any longer.
   void Retry(bool last = false);
 
   std::vector<FinishedStack>& finished() { return finished_; }

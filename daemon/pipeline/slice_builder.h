@@ -10,15 +10,15 @@
 namespace firetower::daemon {
 
 // Adds samples up into a slice: equal stacks and equal rows become one. Owned by the resolve
-// thread; once its tables have grown to the machine's variety it allocates nothing.
+// thread. Allocates nothing once its tables are large enough for the machine's variety.
 class SliceBuilder {
  public:
   SliceBuilder() : slice_(std::make_unique<Slice>()) {}
 
-  // Index of the stack in this slice.
+  // Returns the index of the stack in this slice.
   uint32_t AddStack(std::span<const Frame> frames, uint8_t stop);
   uint32_t AddLabel(const TaskLabel& label);
-  // `decision` is asked for only when the container is new to the slice.
+  // Calls `decide` only when the container is new in the slice.
   template <typename Decide>
   uint32_t AddContainer(const std::shared_ptr<const Container>& container, Decide decide) {
     bool inserted = false;
@@ -29,15 +29,15 @@ class SliceBuilder {
     }
     return index;
   }
-  // Index of its row.
+  // Returns the index of the sample's row.
   uint32_t AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type,
                      uint64_t value);
 
   Slice& slice() { return *slice_; }
-  // Changes with every slice: what was cached for another one is stale.
+  // Changes with every slice, so that values cached for another slice are invalid.
   uint32_t serial() const { return serial_; }
 
-  // Takes the slice out; `next` (cleared) or a new one takes its place.
+  // Moves the slice out; `next` (cleared) or a new one replaces it.
   std::unique_ptr<Slice> Take(std::unique_ptr<Slice> next);
 
  private:

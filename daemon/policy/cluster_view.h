@@ -16,8 +16,8 @@ namespace firetower::daemon {
 // The labels of cluster-wide objects, by "/name".
 using LabelStore = k8s::ObjectStore<k8s::Labels>;
 
-// Objects of the API server that policies are matched against, at one moment. A member is nullptr
-// until its first set was whole: then nothing more can be expected of it soon.
+// The API server's objects that policies are matched against, at one moment. A member is nullptr
+// until its first complete list has arrived.
 struct ClusterView {
   std::shared_ptr<const k8s::PodIndex> pods;
   std::shared_ptr<const LabelStore::Objects> namespaces;
@@ -25,15 +25,15 @@ struct ClusterView {
   std::string node_name;
   bool ignore_opt_out = false;
 
-  // nullptr while they are not known.
+  // Return nullptr while the labels are not known.
   const k8s::Labels* NamespaceLabels(std::string_view name) const;
   const k8s::Labels* NodeLabels() const;
-  // "" while it is not known.
+  // Returns "" while it is not known.
   std::string NodeUid() const;
 };
 
-// The labels of namespaces and of this node, which watches tell on their threads. 10,000 namespaces
-// are what Kubernetes is built for; beyond that some are not known, and not chosen.
+// The labels of namespaces and of this node, updated by watches on their threads. Kubernetes
+// supports 10,000 namespaces; further ones are unknown here, so no selector matches them.
 class ClusterLabels {
  public:
   static constexpr size_t kMaxNamespaces = 10000;

@@ -9,21 +9,23 @@
 
 namespace firetower::daemon {
 
-// A policy and when this daemon first saw it (Unix time): what its deadline counts from.
+// A policy, and the time at which this daemon first saw it (Unix time), from which its deadline
+// counts.
 struct LoadedPolicy {
   k8s::ProfilingPolicy policy;
   int64_t since_ns = 0;
   std::shared_ptr<const PolicyFilter> filter = nullptr;  // PolicySchedule compiles it
 };
 
-// When its activeDeadlineSeconds passes (Unix time); INT64_MAX when it has none.
+// Returns the Unix time at which its activeDeadlineSeconds end; INT64_MAX if it has none.
 int64_t DeadlineNs(const LoadedPolicy& loaded);
-// Could ever be in force here: it is served, and not suspended.
+// Tells whether it can ever be in force here: it is supported and not suspended.
 bool IsEligible(const LoadedPolicy& loaded);
-// Eligible, and not over at this moment (Unix time). Between the periods of a periodic policy too.
+// Tells whether it is eligible and not over at this moment (Unix time). True also between the
+// periods of a periodic policy.
 bool IsActive(const LoadedPolicy& loaded, int64_t wall_ns);
 
-// Orders policies: of two that contradict each other (stacks) the first is followed.
+// Orders policies. Of two that contradict each other (in `stacks`) the first one applies.
 bool ComesBefore(const k8s::ProfilingPolicy& a, const k8s::ProfilingPolicy& b);
 
 }  // namespace firetower::daemon

@@ -10,21 +10,22 @@
 
 namespace firetower::daemon {
 
-// The selector asks for labels.
+// Tells whether the selector needs labels.
 bool SelectsLabels(const std::optional<k8s::LabelSelector>& selector);
 
-// True if the policy can match nothing on a machine that knows no labels.
+// Tells whether the policy can match nothing on a machine without labels.
 bool NeedsLabels(const k8s::PolicySpec& spec);
 
-// Whether a policy takes a container, on a node that is the policy's. `pod` is the container's,
-// nullptr while it is not known; without a view there is no API server.
+// Tells whether a policy takes a container, on a node that the policy selects. `pod` is the
+// container's, nullptr while it is not known. Without a view there is no API server.
 k8s::Match MatchTargets(const std::optional<ClusterView>& view, const k8s::ProfilingPolicy& policy,
                         const Container& container, const k8s::Pod* pod);
 
-// The same for what a capture of scope Node takes: everything but what opted out.
+// Tells whether a capture with scope Node takes a container: it takes everything that has not opted
+// out.
 k8s::Match MatchNodeCapture(const std::optional<ClusterView>& view, const Container& container,
                             const k8s::Pod* pod);
-// The same for a pod as a whole.
+// Tells the same for a whole pod.
 k8s::Match MatchNodeCapture(const ClusterView& view, const k8s::Pod& pod);
 
 }  // namespace firetower::daemon

@@ -17,14 +17,14 @@
 
 namespace firetower::daemon {
 
-// The policies of the API server. A watch a kind tells of them on a thread of its own; the control
-// thread, which owns this, is woken and takes them over by Reload. What was told stays while the
-// server is away. At most kMaxOfAKind of each kind, the rest is counted.
+// The policies of the API server. A watch for each kind updates them on its own thread and wakes
+// the control thread, which owns this object and takes the changes over with Reload. Policies stay
+// while the server is away. At most kMaxOfAKind of each kind are kept; further ones are counted.
 class PolicyObjects {
  public:
   static constexpr size_t kMaxOfAKind = 1000;
 
-  // `clock` outlives this.
+  // `clock` must outlive this.
   explicit PolicyObjects(const Clock& clock);
   PolicyObjects(const PolicyObjects&) = delete;
   PolicyObjects& operator=(const PolicyObjects&) = delete;
@@ -33,22 +33,22 @@ class PolicyObjects {
   static k8s::Resource ResourceOf(bool cluster);
   k8s::ObjectConsumer& consumer(bool cluster);
 
-  // Readable when something may have changed.
+  // This descriptor becomes readable when something may have changed.
   int fd() const { return changed_.fd(); }
-  // True if the policies are others than before: a written status changes nothing.
+  // Takes over changes. Returns true if policies changed; a written status is no change.
   bool Reload();
 
   const std::vector<LoadedPolicy>& policies() const { return policies_; }
-  // Why some are refused.
+  // The reasons why policies are refused.
   const std::vector<k8s::PolicyError>& errors() const { return errors_; }
-  // How many are.
+  // The number of refused policies.
   size_t refused() const { return refused_; }
-  // Returns remarks for people about policies that are not refused.
+  // Remarks for people about policies that are not refused.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   using Kind = k8s::ObjectStore<k8s::PolicyObject>;
-  // Display name, uid, generation, whether it is in force.
+  // Display name, uid, generation, and whether it is in force.
   using Identity = std::tuple<std::string, std::string, int64_t, bool>;
 
   void Take(const k8s::PolicyObject& object);

@@ -11,22 +11,22 @@
 
 namespace firetower::daemon {
 
-// A capture of a policy in mode Trigger that is under way: what it holds is sampled at its rate.
+// A capture of a policy in mode Trigger that is under way: its containers are sampled at its rate.
 struct ActiveCapture {
   std::string policy;  // DisplayName
   CaptureSubject whom;
 };
 
-// Part of its rate that each policy gets, by DisplayName. A policy that is not here has all of it;
-// one with 0 is as if it were suspended.
+// The factor for the rate of each policy, by DisplayName. A policy without an entry gets its full
+// rate; a policy with 0 counts as suspended.
 using RateFactors = std::map<std::string, double>;
 
-// Returns the rate that a policy asks for, in Hertz, before any ceiling; `captured`: a capture of
+// Returns the rate that a policy asks for, in Hertz, before any ceiling. `captured`: a capture of
 // it is under way.
 int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured);
 
-// CPU sampling rates of policies while captures of some are under way and some are lowered. Rates
-// are in Hertz, 0: it samples nothing now.
+// The CPU sampling rates of policies, given the captures that are under way and the lowered
+// policies. Rates are in Hertz; 0 means that the policy samples nothing now.
 class PolicyRates {
  public:
   // `ceiling_hz` caps every rate.
@@ -38,9 +38,9 @@ class PolicyRates {
     bool captured = false;  // a capture of the policy holds the container
   };
   Rate For(const k8s::ProfilingPolicy& policy, const Container& container) const;
-  // The highest that For answers for any container.
+  // Returns the highest rate that For returns for any container.
   uint32_t Highest(const k8s::ProfilingPolicy& policy) const;
-  // The same if none were lowered.
+  // Returns the highest rate if no policy were lowered.
   uint32_t HighestAsked(const k8s::ProfilingPolicy& policy) const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace firetower::daemon {
 
-// State of a policy here that its text does not tell.
+// The state of a policy on this node, beyond its text.
 struct PolicyFinding {
   bool failed = false;
   std::string reason;   // CamelCase: "BudgetExceeded" while it still runs
@@ -24,24 +24,25 @@ struct PolicyFinding {
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
 
-// Faults of the agent that cut the data of its policies. Texts are for people; empty: all is well.
+// Faults of the agent that reduce the data of its policies. Texts are for people; empty means no
+// fault.
 struct AgentFaults {
   bool store_fails = false;  // it did not take what was written last
   // A capability is missing for the names of user frames, of kernel frames.
   std::string user_names;
   std::string kernel_names;
-  // It does not share the node's PID namespace: it knows no process.
+  // The agent is not in the node's PID namespace, so it sees no process.
   std::string processes;
-  // Namespaces were never read: who opted out in them is not known.
+  // Namespaces were never read, so opt-outs in them are unknown.
   std::string opt_outs;
   int64_t ceiling_hz = 999;  // the highest rate that it gives
   int cpu_end = 0;           // one above the highest CPU of the node; 0: not known
 };
 
-// This node's rows of its ProfilingNode: policies of the API server that match something here, that
-// have the whole node recorded, or that fail. Between the periods of a periodic policy nothing
-// changes. Those that are suspended, over or not served have no row: the hub says that from the
-// object alone. None while it is not known which pods there are.
+// Returns this node's rows of its ProfilingNode: for policies of the API server that match
+// something here, record the whole node, or fail. Rows do not change between the periods of a
+// periodic policy. Suspended, finished and unsupported policies have no row, because the hub
+// derives their state from the object alone. Returns no rows until the pods are known.
 std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& policies,
                                            const ClusterView& view, int64_t wall_ns,
                                            const PolicyFindings& findings = {},

@@ -18,10 +18,10 @@
 
 namespace firetower::daemon {
 
-// "shop/spikes", or a cluster policy's name alone: as Decision::policies have it.
+// Returns "shop/spikes", or only the name of a cluster policy, as in Decision::policies.
 std::string ShortName(const k8s::ProfilingPolicy& policy);
 
-// State of the policies in mode Trigger at this moment.
+// The state of the policies in mode Trigger at this moment.
 struct TriggerMoment {
   std::vector<ActiveCapture> captures;  // those under way
   // By DisplayName those of capture.scope Node that have the whole node recorded: others of that
@@ -29,31 +29,32 @@ struct TriggerMoment {
   std::set<std::string, std::less<>> node_wide;
 };
 
-// When and where policies are in force. With a view of the cluster, pods are matched as their
-// objects say, and what is in no pod is a host process. Without one (no API server) no pod object
-// is known: a selector that asks for nothing takes every container, one that asks for labels none;
-// `containers` is compared with the container label; hostProcesses is everything else.
+// Decides when and where policies are in force. With a view of the cluster, pods are matched by
+// their objects, and everything outside pods is a host process. Without a view (no API server) no
+// pod object is known: an empty selector takes every container, a selector with labels takes none,
+// `containers` is compared with the container label, and hostProcesses is everything else.
 class PolicySchedule {
  public:
   // `ceiling_hz` caps every rate.
   PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz);
 
-  // The policies in force at a moment of the wall clock.
+  // Returns the policies in force at a moment of the wall clock.
   std::shared_ptr<const Selection> At(int64_t wall_ns,
                                       std::optional<ClusterView> view = std::nullopt,
                                       TriggerMoment triggers = {}, RateFactors factors = {}) const;
-  // The policies that are neither suspended nor over, each with the highest rate that it asks for
-  // now: 0 between its periods, or where nothing can fire it.
+  // A policy that is neither suspended nor over, with the highest rate that it asks for now: 0
+  // between its periods, or if nothing can fire it.
   struct Running {
     std::shared_ptr<const k8s::ProfilingPolicy> policy;
     uint32_t frequency_hz = 0;
   };
-  // Returns the policies that run now. Dropped ones (by `factors`) ask for the rate they would get.
+  // Returns the policies that run now. Dropped ones (by `factors`) ask for the rate that they would
+  // get.
   std::vector<Running> RunningAt(int64_t wall_ns, const std::optional<ClusterView>& view,
                                  const TriggerMoment& triggers = {},
                                  const RateFactors& factors = {}) const;
-  // The policies in mode Trigger that are in force, with whom of `containers` their rules are about
-  // as far as is known.
+  // A policy in mode Trigger that is in force, with those of `containers` that its rules apply to,
+  // as far as known.
   struct Armed {
     std::shared_ptr<const k8s::ProfilingPolicy> policy;
     std::vector<std::shared_ptr<const Container>> targets;
@@ -61,12 +62,12 @@ class PolicySchedule {
   std::vector<Armed> ArmedAt(int64_t wall_ns, const std::optional<ClusterView>& view,
                              std::span<const std::shared_ptr<const Container>> containers,
                              const RateFactors& factors = {}) const;
-  // All that may have been in force here of late, as if they were: what becomes of a container that
-  // was sampled while a decision was open.
+  // Returns a selection of all policies that may have been in force here recently. Decides about
+  // containers that were sampled while a decision was open.
   std::shared_ptr<const Selection> Whenever(const ClusterView& view, int64_t wall_ns) const;
-  // The next moment after it at which At() gives another answer; nullopt if never.
+  // Returns the next later moment at which At() changes; nullopt if never.
   std::optional<int64_t> NextChange(int64_t wall_ns) const;
-  // Returns remarks for people: parts of policies that match nothing here, or are not served.
+  // Returns remarks for people: parts of policies that match nothing here or are not supported.
   std::vector<std::string> Warnings(bool in_cluster = false) const;
 
   size_t size() const { return policies_->size(); }

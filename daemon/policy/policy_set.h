@@ -9,7 +9,7 @@
 
 namespace firetower::daemon {
 
-// The policies of files and of the API server as one.
+// The policies of files and of the API server in one list.
 struct PolicySet {
   std::vector<LoadedPolicy> policies;
   std::vector<k8s::PolicyError> errors;
@@ -17,9 +17,9 @@ struct PolicySet {
   std::vector<std::string> warnings;
 };
 
-// Either may be null. Kind, namespace and name are a policy's identity wherever it comes from; of
-// two that are called alike the file's counts, which is this machine's own, and the other is an
-// error.
+// Merges the two sources; either may be null. Kind, namespace and name identify a policy in both.
+// If both have the same one, the file's wins, because files are this machine's own, and the other
+// one is an error.
 PolicySet MergePolicies(const PolicyStore* files, const PolicyObjects* objects);
 
 }  // namespace firetower::daemon

@@ -13,23 +13,23 @@
 
 namespace firetower::daemon {
 
-// The policies of --policy, read again when a file changes. A document that became bad keeps its
-// last good version in force: what was accepted is not lost to a slip of the pen. Owned by the
-// control thread.
+// The policies of --policy, read again when a file changes. If a document becomes invalid, its last
+// valid version stays in force, so that a typing error does not end an accepted policy. Owned by
+// the control thread.
 class PolicyStore {
  public:
-  // `path`: a file or a folder; it must exist. Reads it, and begins to watch it.
+  // Reads a file or a folder, which must exist, and starts to watch it.
   static Result<PolicyStore> Open(const std::string& path, const Clock& clock);
 
-  // Readable when something changed.
+  // This descriptor becomes readable when something changed.
   int fd() const { return inotify_.get(); }
-  // Reads everything again. True if the policies are others than before.
+  // Reads everything again. Returns true if policies changed.
   bool Reload();
 
   const std::vector<LoadedPolicy>& policies() const { return policies_; }
-  // Errors of the last reading.
+  // The errors of the last reading.
   const std::vector<k8s::PolicyError>& errors() const { return errors_; }
-  // Documents that have some, and files that could not be read.
+  // The number of documents with errors, and of unreadable files.
   size_t refused() const { return refused_; }
 
  private:

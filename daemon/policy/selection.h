@@ -13,23 +13,23 @@
 
 namespace firetower::daemon {
 
-// Which parts of a stack are kept.
+// The parts of a stack that are kept.
 enum class StackParts : uint8_t { kUserAndKernel, kUser, kKernel };
 
-// Answer of all policies in force about one container.
+// The decision of all policies in force about one container.
 struct Decision {
   bool sampled = false;
-  // Whether any policy takes it is not known yet: what is sampled waits for the answer.
+  // True while it is not known whether any policy takes the container: samples wait for the answer.
   bool open = false;
   uint32_t frequency_hz = 0;  // the highest rate asked for, below the ceiling
   StackParts stacks = StackParts::kUserAndKernel;
   bool to_metrics = true;
   bool to_store = true;
-  // Which of its tasks, on which CPUs; unset: all on all.
+  // Selects the tasks and CPUs that are sampled; unset: all.
   std::shared_ptr<const TaskFilter> filter;
-  // How far back the flight recorder keeps what is sampled of it, for captures; 0: it does not.
+  // The time for which the flight recorder keeps its samples, for captures; 0: not recorded.
   int64_t record_ns = 0;
-  // Policies that have it recorded: captures of other policies leave it out.
+  // The policies for which it is recorded. Captures of other policies do not include it.
   std::vector<std::string> recorded_for;
   size_t top_functions = 0;  // the most asked for; 0: nobody said
   k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest asked for
@@ -38,7 +38,7 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-// Whose samples a capture holds: those of one container, else of one pod, else of the node.
+// The subject of a capture: one container, else one pod, else the node.
 struct CaptureSubject {
   std::shared_ptr<const Container> container;
   std::string pod_uid;
@@ -49,22 +49,24 @@ struct CaptureSubject {
   }
 };
 
-// The policies in force at one moment, made ready to be asked. Immutable; a change is a new one.
+// The policies in force at one moment, prepared for look-ups. Immutable; each change makes a new
+// one.
 class Selection {
  public:
   virtual ~Selection() = default;
   virtual Decision Decide(const Container& container) const = 0;
-  // The rate the events run at: the highest that Decide can answer; at least 1.
+  // Returns the rate of the perf events: the highest that Decide can return, at least 1.
   virtual uint32_t frequency_hz() const = 0;
-  // True if every container is sampled at frequency_hz(): nothing needs a verdict of its own.
+  // Returns true if every container is sampled at frequency_hz(), so that no cgroup needs a
+  // verdict.
   virtual bool everything() const = 0;
-  // True if any decision may have a filter.
+  // Returns true if any decision may have a filter.
   virtual bool filters() const { return false; }
-  // The CPUs that any policy wants samples of; unset: all. None: nothing is sampled.
+  // Returns the CPUs that some policy samples; unset: all; empty: nothing is sampled.
   virtual std::optional<CpuSet> cpus() const { return std::nullopt; }
 };
 
-// Without a policy: everything, always, at one rate.
+// Returns the selection without policies: everything, always, at one rate.
 std::shared_ptr<const Selection> SelectEverything(uint32_t frequency_hz);
 
 }  // namespace firetower::daemon

@@ -14,26 +14,26 @@
 
 namespace firetower::daemon {
 
-// Facts about one thread that a filter decides by.
+// The facts about one thread that a filter uses.
 struct TaskFacts {
   uint32_t pid = 0;
   std::string comm;  // of the process
   std::string thread;
-  // Unset: not asked for, or the process was gone before it could be read.
+  // Unset: not needed, or the process ended before it could be read.
   std::optional<std::string> executable;
   std::optional<std::string> command_line;
 };
 
-// `filter` of one policy, compiled. Immutable.
+// The compiled `filter` of one policy. Immutable.
 class PolicyFilter {
  public:
   explicit PolicyFilter(const k8s::FilterSpec& spec);
 
-  // Its processes and threads; its CPUs are for cpus() to say.
+  // Tells whether its processes and threads include the task. CPUs are in cpus().
   bool WantsTask(const TaskFacts& facts) const;
   // Unset: all.
   const std::optional<CpuSet>& cpus() const { return cpus_; }
-  // False: WantsTask is true for all.
+  // False: WantsTask is true for all tasks.
   bool any_tasks() const { return !processes_.empty() || !threads_.empty(); }
   bool reads_process() const { return reads_process_; }
 
@@ -50,29 +50,31 @@ class PolicyFilter {
   bool reads_process_ = false;
 };
 
-// The filters of all policies that want one container: what any of them wants counts. Immutable.
+// The filters of all policies for one container: a sample counts if any of them wants it.
+// Immutable.
 class TaskFilter {
  public:
   static constexpr size_t kMaxFilters = 64;
 
-  // At most kMaxFilters, and at least one; unset where more policies than that want a container: it
-  // is profiled whole.
+  // Makes a filter of at least one and at most kMaxFilters. Returns null for more policies; then
+  // the container is profiled completely.
   static std::shared_ptr<const TaskFilter> Of(
       std::vector<std::shared_ptr<const PolicyFilter>> filters);
 
-  // Whether two say the same, because they are of the same policies. Either may be unset.
+  // Tells whether two filters are equal, because they come from the same policies. Either may be
+  // null.
   static bool Same(const TaskFilter* one, const TaskFilter* other);
 
-  // Which of the filters want a thread, wherever it runs: one bit each. 0: no sample of it counts.
+  // Returns one bit for each filter that wants a thread, on any CPU. 0: no sample of it counts.
   uint64_t Match(const TaskFacts& facts) const;
-  // Whether a sample on `cpu` of a thread with this match counts.
+  // Tells whether a sample on `cpu` counts, for a thread with this match.
   bool Accepts(uint64_t match, uint32_t cpu) const;
 
   // The CPUs that any of the filters wants; unset: all.
   const std::optional<CpuSet>& cpus() const { return cpus_; }
   // False: every thread matches.
   bool any_tasks() const { return any_tasks_; }
-  // True: facts shall have executable and command line.
+  // True: facts need the executable and the command line.
   bool reads_process() const { return reads_process_; }
 
  private:

@@ -13,37 +13,37 @@
 
 namespace firetower::daemon {
 
-// Looks at executable memory that has no file to tell what it is: a memory file (memfd_create, a
-// file in /dev/shm), which holds an ELF image or what a compiler wrote; and anonymous or huge
-// pages, which a program may have moved its own code to, at the same address.
+// Examines executable memory that no ordinary file describes: memory files (memfd_create, files in
+// /dev/shm), which hold an ELF image or compiled code; and anonymous or huge pages, to which a
+// program may have moved its own code at the same address.
 //
 // Reads other processes' files and memory on the resolve thread: a few hundred bytes of each, only
-// of file systems that are this machine's, and only of pages that are present, so that nothing is
-// waited for (FileSystems; userfaultfd(2)). Callers limit how often. Owned by the resolve thread.
+// from file systems of this machine, and only from pages that are present, so that nothing blocks
+// (FileSystems; userfaultfd(2)). Callers limit the frequency. Owned by the resolve thread.
 class CodeProbe {
  public:
-  // Memory files whose answer is kept; all are forgotten when there are more.
+  // The number of memory files with a cached answer. Beyond it all answers are dropped.
   static constexpr size_t kMaxKnown = 4096;
-  // Mappings before one that may be of the file that it was moved from: its own pieces and data.
+  // The number of earlier mappings that may be of the original file: its own pieces and data.
   static constexpr size_t kMaxBefore = 32;
-  // Compares so many pieces of a mapping, each of so many bytes.
+  // The number and size of the pieces of a mapping that are compared.
   static constexpr size_t kPieces = 16;
   static constexpr size_t kPieceBytes = 64;
 
   CodeProbe(const ProcFs& proc, FileSystems& file_systems);
   ~CodeProbe();
 
-  // Looks at a file without an image so often while its headers may still be written: programs map
-  // a memory file and write the image into it afterwards. A compiler's file may begin with zeros
-  // for as long as it lives, so there is an end.
+  // The number of times that a file without an image is examined while its headers may still be
+  // written, because programs map a memory file before they write the image into it. A compiler's
+  // file may begin with zeros for its whole life, so there is a limit.
   static constexpr uint8_t kMaxLooks = 6;
 
-  // Says whether the file that is mapped there is an ELF image that has code there. The answer is
-  // kept by its inode, once the file could be read and its headers are written.
+  // Tells whether the mapped file is an ELF image that has code there. The answer is cached by
+  // inode, once the file could be read and its headers are written.
   bool IsImage(uint32_t pid, const MapsLine& line);
-  // Returns what IsImage said of that file; nullopt if it was not asked or could not say.
+  // Returns IsImage's earlier answer for that file; nullopt if there is none.
   std::optional<bool> Known(uint64_t device, uint64_t inode) const;
-  // Says whether IsImage read that file and found headers that may still be written.
+  // Tells whether IsImage has read that file and its headers may still be written.
   bool MayBecomeImage(uint64_t device, uint64_t inode) const;
 
   struct Origin {
@@ -51,10 +51,11 @@ class CodeProbe {
     uint64_t file_offset = 0;
   };
   enum class Match : uint8_t { kNone, kDiffers, kSame };
-  // Whether lines[index] has the code of a file that is mapped before it, at the address where the
-  // file's own would be. kDiffers: it lies there, and its bytes are others.
+  // Tells whether lines[index] has the code of a file that is mapped before it, at the address
+  // where the file's own would be. kDiffers: the address fits, but the bytes differ.
   Match FindOrigin(uint32_t pid, const std::vector<MapsLine>& lines, size_t index, Origin& out);
-  // To be called when a process's mappings were looked at: closes what FindOrigin keeps open.
+  // Must be called after a process's mappings were examined: closes the files that FindOrigin keeps
+  // open.
   void Close();
 
  private:

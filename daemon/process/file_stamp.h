@@ -9,14 +9,14 @@
 
 namespace firetower::daemon {
 
-// Tells files apart that have one build id, as well as stat(2) can and without reading them: the
-// linker leaves the symbol table out of the id, and strip(1) keeps it.
+// Distinguishes files with the same build id, as well as stat(2) can without reading them: the
+// linker leaves the symbol table out of the id, and strip(1) keeps the id.
 //
-// The device counts only where it is a disk's or that of memory (tmpfs, ramfs, hugetlbfs, whose
-// inode numbers are small and repeat). overlayfs and btrfs have a device for each mount or
-// snapshot, so that it would make 300 files of one image's binary in 300 containers. Their inode is
-// that of the one file below. The time of the last change (ctime) does not count: unlinking a
-// running program changes it.
+// The device counts only if it is a disk or memory (tmpfs, ramfs, hugetlbfs, whose inode numbers
+// are small and repeat). overlayfs and btrfs have a device for each mount or snapshot, which would
+// turn one image's binary in 300 containers into 300 files; its inode is that of the one underlying
+// file. The time of the last change (ctime) does not count, because unlinking a running program
+// changes it.
 struct FileStamp {
   uint64_t device = 0;  // major << 32 | minor; 0 where it says nothing
   uint64_t inode = 0;
@@ -26,14 +26,14 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-// Stats an open file. May wait for the server of a network file system. Errors: kInvalid for what
-// is no regular file.
+// Stats an open file. May wait for the server of a network file system. kInvalid: not a regular
+// file.
 Result<FileStamp> ReadStamp(int fd);
-// Stats a path, following links, and waits for nobody. The device is always set: whether it counts
-// is for the caller to know. Errors: kNotFound, kPermission; kInvalid for what is no regular file.
+// Stats a path, following links, without waiting for a server. Always sets the device; the caller
+// must know whether it counts. Errors: kNotFound, kPermission; kInvalid: not a regular file.
 Result<FileStamp> StatFile(const std::string& path);
 
-// Text that is different for different stamps, for keys.
+// Returns a text that is unique for each stamp, for keys.
 std::string ToText(const FileStamp& stamp);
 
 }  // namespace firetower::daemon

@@ -9,11 +9,11 @@
 
 namespace firetower::daemon {
 
-// Kinds of the file systems that processes have mounted, by device. The resolve thread opens and
-// stats only files that no server can keep it waiting for: one of FUSE or NFS may never answer, and
-// statfs(2) asks it. So mountinfo is read instead.
+// Classifies the file systems that processes have mounted, by device. The resolve thread opens and
+// stats only files for which no server can block it: a FUSE or NFS server may never answer, and
+// statfs(2) would ask it. Therefore mountinfo is read instead.
 //
-// Bounded by kMaxDevices, and kept for kKeepNs: numbers are given out again.
+// Bounded by kMaxDevices. Kept for kKeepNs only, because device numbers are reused.
 class FileSystems {
  public:
   enum class Kind : uint8_t {
@@ -26,7 +26,7 @@ class FileSystems {
 
   FileSystems(std::string proc_root, const Clock& clock);
 
-  // Kind of `device` (major << 32 | minor), which process `pid` has mapped a file of.
+  // Returns the kind of `device` (major << 32 | minor), of which process `pid` has mapped a file.
   Kind Of(uint32_t pid, uint64_t device);
 
  private:

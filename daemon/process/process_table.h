@@ -37,7 +37,7 @@ struct ProcessMapping {
 struct Process {
   uint32_t pid = 0;
   uint32_t parent = 0;
-  // Changes whenever the mappings do: what was resolved under another one is stale.
+  // Changes whenever the mappings do: results that were resolved under another value are invalid.
   uint32_t generation = 0;
   int32_t threads = 1;
   uint64_t dead_since_round = 0;  // 0: alive
@@ -55,76 +55,78 @@ struct Process {
   std::unordered_map<uint32_t, Comm> thread_comms;  // threads called otherwise than the process
 };
 
-// The mapping that holds `address`, or nullptr.
+// Returns the mapping that holds `address`, or nullptr.
 const ProcessMapping* FindMapping(const std::vector<ProcessMapping>& mappings, uint64_t address);
 
-// The processes of the machine and their executable mappings, told by the kernel's stream; /proc is
-// read for what was alive before, and to mend what records do not say. Owned by the resolve thread.
+// The machine's processes and their executable mappings, updated by the kernel's stream. /proc is
+// read for processes that existed before, and for facts that records lack. Owned by the resolve
+// thread.
 //
-// Bounded by kMaxProcesses: more than a node runs. A process that does not fit has no mappings, and
+// Bounded by kMaxProcesses, more than a node runs. A process that does not fit has no mappings, and
 // its frames count as unknown.
 class ProcessTable {
  public:
   static constexpr size_t kMaxProcesses = 131072;
-  // Executable mappings of one process; the kernel side takes as many. What is mapped beyond them
-  // counts as unknown code.
+  // The most executable mappings of one process, the same as on the kernel side. Further mappings
+  // count as unknown code.
   static constexpr size_t kMaxMappings = FT_MAX_MAPPINGS;
-  // Samples of a process reach us after its exit record; two rounds later none can.
+  // A process's samples may arrive after its exit record, but at most two rounds later.
   static constexpr uint64_t kKeepDeadRounds = 2;
 
   ProcessTable(ModuleRegistry& modules, ProcFs proc, const Clock& clock);
 
-  // Reads every process that is alive; the stream must be open already.
+  // Reads every living process. The stream must be open already.
   void Scan();
   void Apply(const SidebandEvent& event, std::string_view text);
-  // Call once a round: forgets processes that have been dead for long enough.
+  // Must be called once per round: forgets processes that ended long enough ago.
   void EndRound();
-  // Ends processes whose end we missed (a thread counted twice while /proc was read); like others
-  // they are kept for two rounds. Costs one look at /proc for each process: call it about once a
-  // minute.
+  // Ends processes whose end was missed (a thread counted twice while /proc was read); they are
+  // kept for two rounds like others. Costs one look at /proc for each process, so it is meant for
+  // about once a minute.
   void Sweep();
-  // After a time without records: like Scan(), and what is known is read again or ends.
+  // Called after a time without records: reads all processes again like Scan(), and ends those that
+  // are gone.
   void Rescan();
-  // After lost records, once those that did come are applied: every process alive is read again
-  // when a sample next needs it, under the limits of Refresh. Costs nothing by itself.
+  // Called after lost records, once the received ones are applied: every living process is read
+  // again when a sample next needs it, within the limits of Refresh. Costs nothing by itself.
   void DistrustAll() { ++losses_; }
 
-  // A sample told which image of the process runs; from now on its changes are listed.
+  // Called when a sample has named the running image of the process. From now on its changes are
+  // listed.
   void Meet(Process& process, uint32_t identity);
-  // A sample told the same of a process that may not be met. Where the image is another one than
-  // the records said, its fork or exec was lost: nothing known of the last one is true any more,
-  // and it is read again.
+  // Does the same for a process that may not be met. If the image differs from the records, its
+  // fork or exec was lost: everything known about the process is outdated, and it is read again.
   void Identify(Process& process, uint32_t identity);
-  // Processes met whose mappings have changed or that have gone since the last call, each at least
-  // once.
+  // The met processes whose mappings have changed or that have ended since the last call, each at
+  // least once.
   const std::vector<uint32_t>& changed() const { return changed_; }
   void ClearChanged() { changed_.clear(); }
-  // Nullptr if there is none; reads nothing.
+  // Returns nullptr if there is none. Reads nothing.
   const Process* Find(uint32_t pid) const;
-  // The same, but nullptr too for a process that has ended.
+  // Returns nullptr also for a process that has ended.
   Process* FindAlive(uint32_t pid);
   template <typename Visit>
   void ForEach(Visit visit) const {
     for (const auto& [pid, process] : processes_) visit(process);
   }
 
-  // Never null: a process nobody told of is read from /proc, and is empty if that fails. So is one
-  // whose records were not all told; until there is time for it, and if it fails, it stays as
-  // known.
+  // Never returns null: an unknown process is read from /proc, and is empty if that fails. A
+  // process with lost records is read again too; until there is time for it, and if it fails, it
+  // stays as it was.
   Process& Get(uint32_t pid);
   static const ProcessMapping* FindMapping(const Process& process, uint64_t address) {
     return ::firetower::daemon::FindMapping(*process.mappings, address);
   }
-  // Looks at memory that may be a file's code, if its process is met: such memory is a module only
-  // once it was found to be. At most twenty times a second for each process, and kReadsPerSecond in
-  // all; EndRound goes on where there was no time.
+  // Examines memory that may be a file's code, if the process is met: such memory becomes a module
+  // only if it matches. At most twenty times a second per process, and kReadsPerSecond in total;
+  // EndRound continues when there was no time.
   void Probe(Process& process);
-  // Reads the process's mappings again, at most once a second for each and kReadsPerSecond in all.
-  // False if it was not done.
+  // Reads the process's mappings again, at most once a second per process and kReadsPerSecond in
+  // total. Returns false if it was not done.
   bool Refresh(Process& process);
   Comm ThreadComm(Process& process, uint32_t tid);
-  // The module of the file that is mapped there. Reads what file it is (a stat or two) when it is
-  // asked for the first time, if `process`, whose mapping it is, is alive and not null.
+  // Returns the module of the file that is mapped there. The first call for a mapping identifies
+  // the file (a stat or two), if its process `process` is alive and not null.
   uint32_t NamesOf(const ProcessMapping& mapping, const Process* process) {
     return mapping.names != ModuleRegistry::kUnknown ? mapping.names
                                                      : LookUpNames(mapping, process);
@@ -138,8 +140,8 @@ class ProcessTable {
  private:
   static constexpr uint32_t kReadsPerSecond = 50;
   static constexpr int64_t kProbeEveryNs = 50 * kNsPerMs;
-  // A program copies its code after it has put the memory in its place: looks come later and later,
-  // the last one after half a minute.
+  // A program copies its code after it has mapped the memory, so the checks come at growing
+  // intervals, the last one after half a minute.
   static constexpr uint8_t kMaxProbes = 5;
 
   Process& Insert(uint32_t pid);
@@ -156,15 +158,15 @@ class ProcessTable {
   void Exit(const SidebandEvent& event);
   void Map(const SidebandEvent& event, std::string_view path);
   std::vector<ProcessMapping>& Writable(Process& process);
-  // Whether memory that was mapped may be a file's code.
+  // Tells whether newly mapped memory may be a file's code.
   bool MayBeCode(const Process& process, const SidebandEvent& event) const;
   void Suspect(Process& process);
   void ProbeSuspects();
-  // Gives those of `mappings`, the process's present ones, that are memory their modules.
+  // Sets the modules of those `mappings`, the process's present ones, that are memory.
   void ProbeMemory(Process& process, std::vector<ProcessMapping>& mappings);
   CodeProbe::Match ProbeLine(const Process& process, const std::vector<MapsLine>& lines,
                              size_t index, ProcessMapping& mapping);
-  // The module of `module`'s file that `pid` has mapped there.
+  // Returns the module of `module`'s file that `pid` has mapped there.
   Result<uint32_t> FindNames(uint32_t module, uint32_t pid, uint64_t start, uint64_t end);
 
   ModuleRegistry& modules_;
@@ -185,7 +187,7 @@ class ProcessTable {
   uint32_t reads_this_second_ = 0;
 };
 
-// Puts `mapping` in, cutting what it overlaps: the newer mapping is the true one.
+// Inserts `mapping` and cuts the mappings that it overlaps, because the newer one is valid.
 void InsertMapping(std::vector<ProcessMapping>& mappings, const ProcessMapping& mapping);
 
 }  // namespace firetower::daemon

@@ -26,14 +26,14 @@ struct HeldRule {
   std::shared_ptr<const Container> container;            // nullptr: of the node
 };
 
-// One capture is to be made.
+// A request for one capture.
 struct Firing {
   ArmedPolicy policy;
   std::vector<HeldRule> rules;  // at least one
   // Where it was seen: the container of the first rule; nullptr for a metric of the node.
   std::shared_ptr<const Container> container;
-  // Whose samples the capture holds, of those that the policy takes. Scope Node: everything on the
-  // node, and this is empty.
+  // The containers in the capture, among those that the policy takes. With scope Node it is
+  // everything on the node, and the list is empty.
   bool whole_node = false;
   std::vector<std::shared_ptr<const Container>> captured;
   k8s::CaptureSpec capture;
@@ -41,10 +41,11 @@ struct Firing {
   int64_t wall_ns = 0;
 };
 
-// "hot: ContainerCPU 97.5 % > 90 %", "killed: OOMKill"; rules are joined by ", ".
+// Returns "hot: ContainerCPU 97.5 % > 90 %" or "killed: OOMKill"; several rules are joined by ", ".
 std::string Describe(const Firing& firing);
 
-// Why a policy whose rules hold makes no capture. Counted once for each time they begin to hold.
+// The reason why a policy whose rules hold makes no capture. Counted once for each time that they
+// begin to hold.
 enum class Suppressed : uint8_t {
   kCaptureRunning,  // of the same subject: it is in that capture, and makes none of its own
   kCooldown,        // made when the cooldown ends, if the rules hold still

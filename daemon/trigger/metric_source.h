@@ -10,7 +10,7 @@
 
 namespace firetower::daemon {
 
-// Why there is no reading.
+// The reason why there is no reading.
 enum class NoReading : uint8_t {
   kNone,        // there is one
   kFirst,       // a rate needs two looks
@@ -19,7 +19,7 @@ enum class NoReading : uint8_t {
   kNotServed,   // this kernel or hierarchy does not have it, and will not
 };
 
-// Result of reading a metric. A rate is the mean over from_ns..at_ns, two moments of the monotonic
+// A reading of a metric. A rate is the mean over from_ns..at_ns, two moments of the monotonic
 // clock; a level (memory, load) has from_ns == at_ns. docs/triggers.md has the units.
 struct MetricReading {
   NoReading missing = NoReading::kNone;
@@ -38,17 +38,17 @@ struct MeasuredContainer {
   int64_t memory_request_bytes = 0;  // likewise
 };
 
-// Source of readings: the kernel's files, or a test's table. At one moment, `now_ns`, each metric
-// is read once, however many callers ask.
+// Source of readings: the kernel's files, or a test's table. Each metric is read once per moment
+// `now_ns`, however many callers ask.
 class MetricSource {
  public:
   virtual ~MetricSource() = default;
-  // Which containers are asked for from now on, known by their root_path.
+  // Sets the containers to read from now on, identified by their root_path.
   virtual void Watch(const std::vector<MeasuredContainer>& containers) = 0;
   virtual MetricReading ReadContainer(const Container& container, k8s::Metric metric,
                                       int64_t now_ns) = 0;
   virtual MetricReading ReadNode(k8s::Metric metric, k8s::CpuScope cpus, int64_t now_ns) = 0;
-  // For people, after kNotServed: which file is missing, and what would bring it.
+  // Returns a text for people after kNotServed: the missing file, and how to get it.
   virtual std::string_view NotServedReason(k8s::Metric metric) const = 0;
 };
 

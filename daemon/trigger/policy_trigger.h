@@ -17,40 +17,40 @@
 
 namespace firetower::daemon {
 
-// A container and how often its tasks were killed for memory since it is watched.
+// A container, with the number of OOM kills of its tasks since it is watched.
 struct WatchedTarget {
   std::shared_ptr<const Container> container;
   double kills = 0;
 };
 
-// One armed policy: its rules on the node and on each container it takes, and when it may fire.
-// Pure but for the readings it asks for. Bounded by the containers it is given; a subject's last
-// capture is forgotten when its cooldown is over.
+// One armed policy: evaluates its rules on the node and on each of its containers, and decides when
+// it may fire. Has no input but its arguments and the readings. Bounded by its containers. A
+// subject's last capture is forgotten when its cooldown is over.
 //
-// A condition is what fires by itself: with AnyOf each rule, with AllOf all of them together.
+// A condition fires by itself: with AnyOf each rule is one, with AllOf all rules together are one.
 class PolicyTrigger {
  public:
   explicit PolicyTrigger(ArmedPolicy policy);
 
-  // The containers that it takes now, in a steady order. State goes with those that are not there.
+  // Sets its containers, in a stable order. The state of missing containers is dropped.
   void SetTargets(const std::vector<const WatchedTarget*>& targets);
 
-  // The same policy with the same trigger: what else it says was edited.
+  // Replaces the policy by an edited version with the same trigger.
   void SetPolicy(ArmedPolicy policy) { policy_ = std::move(policy); }
 
-  // Takes over the hour's captures of the same policy before it was changed.
+  // Takes over the last hour's captures of the same policy before it was changed.
   void Inherit(const PolicyTrigger& before);
-  // The same of before this process; monotonic times, in order.
+  // Takes over captures from before this process; monotonic times, in order.
   void Inherit(const std::vector<int64_t>& captures_ns);
 
   std::vector<Firing> Evaluate(MetricSource& source, int64_t now_ns, int64_t wall_ns);
 
   const ArmedPolicy& policy() const { return policy_; }
-  // Counts of the last Evaluate.
+  // The counts of the last Evaluate.
   const TriggerCounts& counts() const { return counts_; }
   const std::vector<Rule>& rules() const { return rules_; }
   bool WantsKills() const;
-  // Some of its rules are about the node, or somebody is there whom they are about.
+  // Tells whether some rule is about the node, or some container is there for the rules.
   bool MayFire() const;
   size_t captures() const { return captures_ns_.size(); }  // of the last hour, about
   bool CapturedAfter(int64_t ns) const { return !captures_ns_.empty() && captures_ns_.back() > ns; }

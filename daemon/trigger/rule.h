@@ -12,14 +12,15 @@
 
 namespace firetower::daemon {
 
-// A rule of a policy as numbers.
+// A policy's rule in numbers.
 struct Rule {
   Rule(const k8s::TriggerRule& rule, int64_t reset_percent);
 
   bool OfNode() const { return metric > k8s::Metric::kOomKill; }
   double Number(const MetricReading& reading) const;
   bool Meets(double number) const;
-  // So far on the other side of the threshold that the next capture may come.
+  // Tells whether the number is so far on the other side of the threshold that the next capture may
+  // come.
   bool Resets(double number) const;
 
   k8s::Metric metric;
@@ -31,22 +32,21 @@ struct Rule {
   int64_t for_ns = 0;
 };
 
-// How a rule stands on one target. Pure: times come with the readings.
+// The state of a rule on one target. Has no input but readings, which carry their times.
 //
-// A reading that is missing says nothing: it neither ends nor proves what the readings around it
-// say, so a rule that held goes on holding, but nothing fires on it. Where neighbours are further
-// apart than kMaxGapNs nobody knows what was between: forSeconds counts anew.
+// A missing reading is neutral: a rule that held goes on holding, but nothing fires on it. If
+// readings are more than kMaxGapNs apart, the time between is unknown, and forSeconds starts anew.
 class RuleState {
  public:
-  // Two looks may fail in a row, or come late by that much on a busy machine.
+  // Allows for two failed looks in a row, or for a delay of that length on a busy machine.
   static constexpr int64_t kMaxGapNs = 5 * kNsPerSecond;
 
-  // `kills`: for OOMKill, those that happened before the rule was armed.
+  // `kills`: for OOMKill, the number of kills before the rule was armed.
   explicit RuleState(double kills = 0) : kills_(kills) {}
 
   void Update(const Rule& rule, const MetricReading& reading);
 
-  // State after the last Update. Without a reading all are false.
+  // The state after the last Update. Without a reading all are false.
   bool fresh() const { return fresh_; }
   bool holds() const { return holds_; }  // for all of forSeconds
   bool reset() const { return reset_; }

@@ -17,8 +17,8 @@ namespace firetower::daemon {
 
 class PolicyTrigger;
 
-// A container or systemd unit that armed policies take. A pod's own cgroup and the host's are let
-// be: they have no rules of their own.
+// A container or systemd unit that armed policies take. A pod's own cgroup and the host are
+// excluded, because they have no rules of their own.
 struct WatchedContainer {
   std::shared_ptr<const Container> container;
   std::shared_ptr<const k8s::Pod> pod;  // for requests; nullptr while it is not known
@@ -30,21 +30,21 @@ struct PolicyTriggerCounts {
   TriggerCounts counts;
 };
 
-// A rule that can never hold here, and why.
+// A rule that can never hold here, with the reason.
 struct UnservedRule {
   ArmedPolicy policy;
   std::string rule;
   std::string reason;  // "ContainerCPUPressure: …"
 };
 
-// Says when armed policies fire. Owned by the control thread, which asks once a second. The subject
-// of a capture is what its scope names: a container, a pod or the node. Cooldown counts from the
-// end of a capture and for its subject, the hourly cap for the policy; docs/triggers.md has the
-// rest.
+// Decides when armed policies fire. Owned by the control thread, which calls it once a second. The
+// subject of a capture is determined by its scope: a container, a pod or the node. The cooldown
+// counts per subject from the end of a capture, the hourly cap counts per policy; docs/triggers.md
+// has the details.
 //
-// Of more than kMaxPolicies policies or kMaxContainers containers the first of the list count.
-// State goes with its container or policy, but for what a policy captured in the last hour: that
-// counts for the next one of its name, too.
+// Beyond kMaxPolicies policies or kMaxContainers containers, only the first ones in the list count.
+// The state of a removed container or policy is dropped, except for the policy's captures in the
+// last hour: they count for the next policy with its name, too.
 class Triggers {
  public:
   static constexpr size_t kMaxPolicies = 256;
@@ -60,18 +60,18 @@ class Triggers {
   void Arm(const std::vector<ArmedPolicy>& policies,
            const std::vector<WatchedContainer>& containers);
 
-  // Takes over the captures that a policy of this name (DisplayName) made in the last hour, before
-  // this process began: monotonic times, in order. To be called before it is armed.
+  // Takes over the captures of the last hour that a policy with this name (DisplayName) made before
+  // this process: monotonic times, in order. Must be called before the policy is armed.
   void Remember(const std::string& policy, std::vector<int64_t> captures_ns) {
     remembered_[policy] = std::move(captures_ns);
   }
 
-  // An OOM kill that somebody saw happen, in this cgroup of the chosen hierarchy: the next Evaluate
-  // knows it. It may come some seconds before Arm knows the container. The cgroup's own count may
-  // tell of it too: that is one kill.
+  // Reports an OOM kill in this cgroup of the chosen hierarchy; the next Evaluate uses it. May come
+  // some seconds before Arm knows the container. If the cgroup's own counter shows it too, it
+  // counts once.
   void NoteOomKill(std::string_view cgroup_path, int64_t monotonic_ns);
 
-  // Reads what the rules need and returns what fired.
+  // Reads the metrics that the rules need, and returns the policies that fired.
   std::vector<Firing> Evaluate(int64_t monotonic_ns, int64_t wall_ns);
 
   // Returns the counts of the last Evaluate for the armed policies, in their order.
@@ -88,7 +88,7 @@ class Triggers {
     std::string path;
     int64_t at_ns = 0;
   };
-  // A container starts and is killed within a second, and Arm is told of it later still.
+  // A container may start and be killed within a second, before Arm knows it.
   static constexpr int64_t kKeepToldNs = 10'000'000'000;
   static constexpr size_t kMaxToldKills = 256;
 
@@ -97,7 +97,7 @@ class Triggers {
   void ArmPolicies(const std::vector<ArmedPolicy>& policies);
   // Takes over captures by earlier policies with this name: another uid, or a previous process.
   void InheritByName(PolicyTrigger& policy);
-  // Returns those of before that are not there any more: policies still point to them.
+  // Returns the containers of before that are gone: policies still point to them.
   WatchedByPath ArmContainers(const std::vector<WatchedContainer>& containers);
   void SetTargets(const std::vector<WatchedContainer>& containers);
   Watched* FindWatched(std::string_view cgroup_path) const;
@@ -106,7 +106,7 @@ class Triggers {
   MetricSource& source_;
   WatchedByPath watched_;
   std::vector<std::unique_ptr<PolicyTrigger>> policies_;
-  // By identity: armed no more, but with captures of the last hour.
+  // By identity: policies that are no longer armed, but have captures in the last hour.
   std::unordered_map<std::string, std::unique_ptr<PolicyTrigger>> past_;
   std::unordered_map<std::string, std::vector<int64_t>> remembered_;  // by DisplayName
   std::vector<ToldKill> told_;

@@ -12,16 +12,16 @@
 
 namespace firetower::daemon {
 
-// One state of a process's executable mappings, in the arena for as long as somebody holds it.
+// One state of a process's executable mappings, kept in the arena as long as somebody holds it.
 struct AddressSpace {
   uint32_t position = 0;  // of the list that the walk searches
   uint32_t count = 0;
   std::shared_ptr<const std::vector<ProcessMapping>> mappings;  // the same, with modules
 };
 
-// Tells the kernel side which mappings the processes have whose samples it has sent us. A process
-// is told of with its first sample and again whenever its mappings change; what cannot be told
-// (kMaxProcesses, the arena's budget) is unwound by user space, as far as that is allowed.
+// Sends the kernel side the mappings of processes with samples: with the first sample of a process,
+// and again whenever its mappings change. Processes that do not fit (kMaxProcesses, the arena's
+// budget) are unwound in user space, within its limits.
 //
 // Owned by the resolve thread; must not outlive the arena.
 class AddressSpaces {
@@ -31,9 +31,9 @@ class AddressSpaces {
   AddressSpaces(UnwindMemory& memory, Arena& arena, const Clock& clock)
       : memory_(memory), arena_(arena), clock_(clock) {}
 
-  // Makes the kernel side see `process` as it is now. Null if there was no room.
+  // Publishes the present mappings of `process`. Returns null if there is no room.
   std::shared_ptr<const AddressSpace> Publish(const Process& process);
-  // The process is gone, or another image.
+  // Removes a process that has ended or runs another image.
   void Withdraw(uint32_t pid);
 
   size_t size() const { return published_.size(); }

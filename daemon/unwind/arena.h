@@ -12,28 +12,28 @@
 
 namespace firetower::daemon {
 
-// Hands out ranges of the unwind memory, first fit, in units of a cache line. Slabs are made when a
-// range touches them and given back when nothing is in them any more.
+// Allocates ranges of the unwind memory, first fit, in units of a cache line. A slab is created
+// when a range first uses it, and freed when nothing is left in it.
 //
-// What is freed may still be read by a walk that has just looked up where it is: it is reused only
-// kGraceNs later, when Reclaim is called. Owned by the resolve thread.
+// A walk may still read freed memory that it has just looked up. Therefore freed memory is reused
+// only after kGraceNs, when Reclaim is called. Owned by the resolve thread.
 class Arena {
  public:
   // Walks run with interrupts off and end within microseconds.
   static constexpr int64_t kGraceNs = 100'000'000;
   static constexpr uint32_t kUnitBytes = 64;
 
-  // At most `budget_bytes` of slabs, and at least one.
+  // Uses at most `budget_bytes` of slabs, and at least one slab.
   Arena(UnwindMemory& memory, uint64_t budget_bytes);
   ~Arena();
 
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // The position of `bytes` (1 or more) that start at a multiple of kUnitBytes; nullopt if the
-  // budget has no such range, or the kernel no memory.
+  // Returns the position of `bytes` (1 or more) that start at a multiple of kUnitBytes; nullopt if
+  // the budget has no such range, or the kernel no memory.
   std::optional<uint32_t> Allocate(uint64_t bytes);
-  // `position` came from Allocate.
+  // Frees a position that Allocate returned.
   void Free(uint32_t position, int64_t now_ns);
   void Reclaim(int64_t now_ns);
 

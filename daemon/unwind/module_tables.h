@@ -12,14 +12,15 @@
 
 namespace firetower::daemon {
 
-// The unwind tables in the arena, by module. Under a budget the table that was used least recently
-// goes first; its module is cold again, and its next stack asks for it anew.
+// The unwind tables in the arena, by module, as an LRU cache with a budget. After an eviction the
+// module is cold again, and its next stack requests the table again.
 //
-// Numbers the tables, from 1 on; the kernel side keeps rules by that number, so one sampler's
-// memory is one ModuleTables's for good. Owned by the resolve thread.
+// Numbers the tables from 1 on. The kernel side caches rules by that number, so one sampler's
+// memory belongs to one ModuleTables forever. Owned by the resolve thread.
 class ModuleTables {
  public:
-  // No table may take more than this share of the arena, so that one file cannot push out all.
+  // A table may take at most this fraction (1 / kLargestShare) of the arena, so that one file
+  // cannot evict all others.
   static constexpr uint64_t kLargestShare = 2;
 
   ModuleTables(UnwindMemory& memory, Arena& arena, uint64_t budget_bytes, const Clock& clock);
@@ -27,18 +28,18 @@ class ModuleTables {
   enum class State : uint8_t { kWanted, kAsked, kTable, kNone };
   State Get(uint32_t module) const;
   void SetAsked(uint32_t module) { StateOf(module) = State::kAsked; }
-  // It could not be read this time: the next stack asks again.
+  // Marks a table that could not be read this time: the next stack requests it again.
   void SetWanted(uint32_t module) { StateOf(module) = State::kWanted; }
-  // The module has no table, and never will: frame pointers.
+  // Marks a module without a table: its frames are walked by frame pointers.
   void SetNone(uint32_t module);
-  // Copies `table` into the arena. False if it is too large for it; its module is without then.
+  // Copies `table` into the arena. Returns false if it is too large; its module then has no table.
   bool Insert(uint32_t module, const PackedTable& table);
-  // A stack went through it.
+  // Marks a module as used by a stack.
   void Touch(uint32_t module);
-  // Drops tables of modules for which `mapped` is false for the second time in a row: a compiler or
-  // a cron job that runs again finds its own still there.
+  // Drops tables of modules for which `mapped` is false for the second time in a row, so that a
+  // compiler or a cron job that runs again still finds its table.
   void DropUnmapped(const std::vector<bool>& mapped);
-  // The id stands for another file from now on.
+  // Forgets an id that belongs to another file from now on.
   void Forget(uint32_t module);
 
   size_t size() const { return tables_.size(); }

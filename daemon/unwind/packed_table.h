@@ -9,8 +9,8 @@
 
 namespace firetower::daemon {
 
-// The unwind table of one file in the form the walk reads (bpf/abi/unwind.h), not yet in the arena.
-// Keyed by file offset, so that every process that maps the file shares it.
+// The unwind table of one file in the form that the walk reads (bpf/abi/unwind.h), not yet in the
+// arena. Keyed by file offset, so that every process that maps the file shares it.
 struct PackedTable {
   uint32_t first_block = 0;
   std::vector<uint32_t> blocks;  // for each block the index of its first row; one more at the end

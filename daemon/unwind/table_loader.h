@@ -16,12 +16,11 @@
 namespace firetower::daemon {
 
 // The `tables` thread: reads unwind tables off the sampling path, as soon as a sampled process maps
-// a file and while it is still there. Stacks wait for them, some seconds at most: so a compiler's
-// library of 100 MB lets the small programs beside it go first; what has waited long itself takes
-// turns with them.
+// a file and while the process still exists. Stacks wait for tables, at most some seconds. So the
+// tables of small programs go before a compiler's library of 100 MB; requests that have waited too
+// long take turns with them.
 //
-// At most kMaxRequests wait; a file refused for lack of room is asked for again with its next
-// stack.
+// At most kMaxRequests wait. A file that found no room is requested again by its next stack.
 class TableLoader : public TableSource {
  public:
   static constexpr size_t kMaxRequests = 1024;
@@ -30,11 +29,11 @@ class TableLoader : public TableSource {
   explicit TableLoader(std::string proc_root, const Clock& clock = Clock::System());
   ~TableLoader() override;
 
-  // `on_table` is called on the tables thread when TryPopTable has something.
+  // `on_table` is called on the tables thread when TryPopTable has a result.
   void Start(std::function<void()> on_table = {});
   void Stop();
 
-  // Resolve thread.
+  // Called on the resolve thread.
   bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
                  const Process& process, const ProcessMapping& mapping) override;
   std::optional<LoadedTable> TryPopTable() override;

@@ -15,15 +15,15 @@
 
 namespace firetower::daemon {
 
-// Packs unwind rows as they come: addresses become file offsets, equal neighbours and runs of
-// pushes or pops become one row, equal rules one rule. Lossless: what the walk computes at an
-// address is what the rows said, or "no rule" where a rule has no place in ft_rule.
+// Packs unwind rows as they come: addresses become file offsets, equal neighbours and series of
+// pushes or pops become one row, and equal rules become one rule. Lossless: at each address the
+// walk computes the same as the rows, or "no rule" for a rule that ft_rule cannot express.
 //
-// Rows must come in rising order; those of a segment that lies lower in the file than the one
-// before it are refused and counted. Memory: the table itself.
+// Rows must come in rising order. Rows of a segment that lies lower in the file than the one before
+// are refused and counted. Memory: the table itself.
 class TablePacker : public symbolizer::UnwindRowSink {
  public:
-  // Beyond this a file's code is without a table: blocks are a flat index over its offsets.
+  // Code beyond this file offset has no table, because blocks are a flat index over file offsets.
   static constexpr uint64_t kMaxFileOffset = uint64_t{1} << 32;
 
   explicit TablePacker(std::span<const Elf64_Phdr> program_headers);
@@ -31,7 +31,7 @@ class TablePacker : public symbolizer::UnwindRowSink {
   void OnRow(const symbolizer::UnwindRow& row) override;
   PackedTable Finish();
 
-  // Rows as they came, and rules that have no place in ft_rule.
+  // The number of rows received, and of rules that ft_rule cannot express.
   uint64_t rows_in() const { return rows_in_; }
   uint64_t unsupported() const { return unsupported_; }
 
@@ -41,7 +41,7 @@ class TablePacker : public symbolizer::UnwindRowSink {
     uint64_t end = 0;
     uint64_t bias = 0;  // address - bias = file offset
   };
-  // The row that is still open: what follows may be its next step.
+  // The row that is still open, because the next row may be its next step.
   struct Group {
     uint64_t offset = 0;
     ft_rule rule{};  // as at `offset`
@@ -65,7 +65,7 @@ class TablePacker : public symbolizer::UnwindRowSink {
   uint64_t unsupported_ = 0;
 };
 
-// `rule` in the walk's form; FT_CFA_NONE if it has no place there.
+// Converts `rule` into the walk's form; FT_CFA_NONE if it cannot be expressed.
 ft_rule PackRule(const symbolizer::UnwindRule& rule);
 
 }  // namespace firetower::daemon

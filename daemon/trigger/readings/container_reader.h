@@ -15,9 +15,9 @@
 
 namespace firetower::daemon {
 
-// The metrics of one container, from the files of its cgroup. A file that nobody asks for is never
-// opened; limits are looked at again after kLimitAgeNs, as they may change in place. Looks of one
-// `moment_ns` are one look.
+// Reads the metrics of one container from the files of its cgroup. Opens a file only when it is
+// needed. Reads limits again after kLimitAgeNs, because they may change. All reads with the same
+// `moment_ns` share one look at the files.
 class ContainerReader {
  public:
   static constexpr int64_t kLimitAgeNs = 10 * kNsPerSecond;
@@ -27,10 +27,10 @@ class ContainerReader {
 
   void SetRequests(int64_t cpu_millis, int64_t memory_bytes);
 
-  // Any metric of a container but OOMKill.
+  // Reads any container metric except OOMKill.
   MetricReading Read(k8s::Metric metric, int64_t moment_ns);
 
-  // OOM kills that its own cgroup told of, since the first look at it.
+  // OOM kills counted by its own cgroup since the first look.
   struct Kills {
     uint64_t count = 0;
     NoReading missing = NoReading::kFirst;  // of the last look; `count` stays

@@ -11,8 +11,8 @@
 
 namespace firetower::daemon {
 
-// State that the files of one source share: the bytes last read, and how many may stay open. Beyond
-// that a file is opened for each look, which costs some microseconds more.
+// State shared by the files of one source: the bytes last read, and the number of files that may
+// stay open. Further files are opened for each read, which costs some microseconds more.
 struct ReadingBuffer {
   static constexpr size_t kMaxBytes = 1 << 20;  // /proc/stat of thousands of CPUs
 
@@ -20,7 +20,7 @@ struct ReadingBuffer {
   size_t descriptors_left = 512;
 };
 
-// A file of the kernel that is read over and over: opened once, and every read is from its start.
+// A kernel file that is read repeatedly: it is opened once, and every read starts at its beginning.
 class CounterFile {
  public:
   CounterFile() = default;
@@ -29,8 +29,8 @@ class CounterFile {
   CounterFile& operator=(CounterFile&&) = delete;
   ~CounterFile() { Close(); }
 
-  // The text lies in the buffer, until the next Read of any file that shares it. kGone when there
-  // is no such file, or the cgroup that it belonged to was removed.
+  // The text is in the buffer until the next Read of any file that shares it. kGone: there is no
+  // such file, or its cgroup was removed.
   struct Text {
     NoReading missing = NoReading::kNone;
     std::string_view text;

@@ -18,8 +18,8 @@
 
 namespace firetower::daemon {
 
-// Metrics from the kernel's files. Owned by one thread. Bounded by the containers that are watched;
-// at most 512 files stay open.
+// Reads metrics from the kernel's files. Owned by one thread. Bounded by the watched containers; at
+// most 512 files stay open.
 class KernelMetrics : public MetricSource {
  public:
   KernelMetrics(const std::string& proc_root, CgroupRoots roots, const Clock& clock);

@@ -16,16 +16,16 @@
 
 namespace firetower::daemon {
 
-// The node's metrics, from files of /proc. A file that nobody asks for is never opened. Looks of
-// one `moment_ns` are one look.
+// Reads the node's metrics from files of /proc. Opens a file only when it is needed. All reads with
+// the same `moment_ns` share one look at the files.
 class NodeReader {
  public:
   NodeReader(const std::string& proc_root, const Clock& clock, ReadingBuffer& buffer);
 
   MetricReading Read(k8s::Metric metric, k8s::CpuScope cpus, int64_t moment_ns);
 
-  // Return the size that measures a container without limit and request; read again after a minute.
-  // 0: not known.
+  // Return the node's size, against which containers without limit and request are measured. Read
+  // again after a minute. 0: not known.
   double Cpus();
   double MemoryBytes();
 

@@ -12,7 +12,7 @@
 
 namespace firetower::daemon {
 
-// A container of a pod, as to its OOM kills.
+// The OOM kills of one container of a pod.
 struct KillMember {
   ContainerReader* reader = nullptr;
   uint64_t seen = 0;      // of its own count
@@ -23,19 +23,19 @@ struct KillMember {
   uint64_t kills() const { return seen + assigned; }
 };
 
-// The OOM kills that a pod's cgroup tells of, in v2: those of its containers too, and it is still
-// there when a container is gone whose main process was killed. A kill that no container's cgroup
-// shows was in the watched container that went. One for which nobody went within kWaitNs was in a
-// container that is not watched.
+// The OOM kills that a pod's cgroup counts in v2. It includes those of its containers, and still
+// exists when a container is gone whose main process was killed. A kill that no container's cgroup
+// shows is assigned to the watched container that ended. If none ends within kWaitNs, the kill was
+// in a container that is not watched.
 class PodKills {
  public:
   static constexpr int64_t kWaitNs = 3'000'000'000;
 
-  // `events_path`: memory.events of the pod.
+  // `events_path` is the pod's memory.events.
   PodKills(std::string events_path, ReadingBuffer& buffer)
       : events_(std::move(events_path), buffer) {}
 
-  // Looks at the pod and at all its watched containers.
+  // Reads the pod and all its watched containers.
   void Look(const std::vector<KillMember*>& members, int64_t moment_ns);
 
  private:

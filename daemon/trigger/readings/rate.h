@@ -9,8 +9,8 @@
 
 namespace firetower::daemon {
 
-// A counter of the kernel from look to look. One that falls was set back (a cgroup of the same name
-// came anew): the next look begins again.
+// The rate of a kernel counter between looks. If the counter falls, it was reset (the cgroup was
+// created again with the same name), and measuring starts anew.
 class Rate {
  public:
   struct Growth {
