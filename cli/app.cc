@@ -16,8 +16,8 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/files/asked_side.h"
+#include "cli/server_choice.h"
 #include "cli/term/interrupt.h"
-#include "cli/whom.h"
 
 namespace firetower::cli {
 namespace {
@@ -78,16 +78,16 @@ Outcome<int64_t> TimeoutNs(const Args& args, const std::string& program) {
 Outcome<int> Run(CommandFunction run, const Args& args, const std::string& program) {
   Outcome<int64_t> timeout_ns = TimeoutNs(args, program);
   if (!timeout_ns) return timeout_ns.failure();
-  Outcome<Whom> whom = FindWhom(args, program, *timeout_ns, ProcessEnvironment);
-  if (!whom) return whom.failure();
+  Outcome<ServerChoice> server = ChooseServer(args, program, *timeout_ns, ProcessEnvironment);
+  if (!server) return server.failure();
   InterruptGuard interrupt;
   const HttpClientOptions options{.verbose = args.Has("verbose"), .quiet = args.Has("watch")};
   Context context{{args, program, ReadTerminal(args.Get("color"))},
-                  HttpClient(std::move(whom->transport), options),
+                  HttpClient(std::move(server->transport), options),
                   interrupt,
                   *timeout_ns,
-                  whom->namespace_name,
-                  whom->cluster};
+                  server->namespace_name,
+                  server->cluster};
   return run(context);
 }
 

@@ -74,7 +74,7 @@ local zone (`$TZ`) in tables, with its offset, and in UTC in JSON, in keys and i
 and `--to` take both. What is empty on the command line, as `"$UNSET"` of a
 script, is refused: it would ask for everything.
 
-## Whom it asks
+## Which server it asks
 
 `firetower` asks the daemon of this machine, or the server of `--server` or `$FIRETOWER_SERVER`.
 With `--context`, `--kubeconfig` or `--hub-namespace` it asks a cluster's hub; installed as

@@ -7,8 +7,8 @@
 #include "cli/cluster/installation.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
+#include "cli/server_choice.h"
 #include "cli/term/table.h"
-#include "cli/whom.h"
 #include "query/wire.h"
 
 namespace firetower::cli {

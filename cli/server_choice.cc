@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/whom.h"
+#include "cli/server_choice.h"
 
 #include <fmt/core.h>
 
@@ -31,7 +31,8 @@ std::string_view ClusterFlag(const Args& args) {
   return "";
 }
 
-// For `record` and `policies` the flags of a cluster say where policies are, not whom to ask.
+// For `record` and `policies` the flags of a cluster say where policies are, not which server to
+// ask.
 bool AsksHub(const Args& args, const std::string& program, const std::string& server) {
   const std::string_view command = args.command->name;
   if (command == "policies" || args.Has("server")) return false;
@@ -66,8 +67,8 @@ std::string HubNamespace(const Args& args) {
   return args.Has("hub-namespace") ? args.Get("hub-namespace") : std::string(kHubNamespace);
 }
 
-Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t timeout_ns,
-                       const Environment& environment) {
+Outcome<ServerChoice> ChooseServer(const Args& args, const std::string& program, int64_t timeout_ns,
+                                   const Environment& environment) {
   const std::string name_space = args.Get("namespace");
   if (args.Has("namespace") && args.Has("all-namespaces"))
     return Wrong(args, program, "-n is one namespace and -A is all: give one of them");
@@ -82,14 +83,14 @@ Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t tim
   if (!token) return token.failure();
   std::string server = args.Has("server") ? args.Get("server") : environment("FIRETOWER_SERVER");
 
-  Whom whom;
+  ServerChoice choice;
   if (AsksHub(args, program, server)) {
     Outcome<std::shared_ptr<KubeClient>> cluster = OpenCluster(args, timeout_ns, environment);
     if (!cluster) return cluster.failure();
-    whom.cluster = *cluster;
-    if (!args.Has("all-namespaces")) whom.namespace_name = whom.cluster->namespace_name();
-    whom.transport = OpenHub(whom.cluster, HubNamespace(args), *std::move(token), timeout_ns);
-    return whom;
+    choice.cluster = *cluster;
+    if (!args.Has("all-namespaces")) choice.namespace_name = choice.cluster->namespace_name();
+    choice.transport = OpenHub(choice.cluster, HubNamespace(args), *std::move(token), timeout_ns);
+    return choice;
   }
   const std::string_view flag = ClusterFlag(args);
   const std::string_view command = args.command->name;
@@ -102,14 +103,14 @@ Outcome<Whom> FindWhom(const Args& args, const std::string& program, int64_t tim
   if (server.empty() || command == "policies") server = kDefaultServer;
   Result<ServerUrl> url = ParseServerUrl(server);
   if (!url) return UsageFailure(url.error(), program, args.command->name);
-  whom.namespace_name = name_space;
+  choice.namespace_name = name_space;
   Result<std::unique_ptr<HttpTransport>> direct =
       OpenDirect(*std::move(url), {.timeout_ns = timeout_ns,
                                    .bearer_token = *std::move(token),
                                    .ca_file = args.Get("certificate-authority")});
   if (!direct) return UsageFailure(direct.error(), program, args.command->name);
-  whom.transport = *std::move(direct);
-  return whom;
+  choice.transport = *std::move(direct);
+  return choice;
 }
 
 }  // namespace firetower::cli
