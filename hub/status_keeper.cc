@@ -281,7 +281,7 @@ void StatusKeeper::Announce(const WatchedPolicy& before, const PolicyStatus& now
     const k8s::Condition* was = before.status.Find(bad.type);
     if (is == nullptr || is->status != bad.status) continue;
     if (was != nullptr && was->status == bad.status && was->reason == is->reason) continue;
-    k8s::Happening what;
+    k8s::ObjectEvent what;
     what.regarding = {"firetower.dev/v1alpha1",
                       before.cluster ? "ClusterProfilingPolicy" : "ProfilingPolicy",
                       before.namespace_name, before.name, before.object.uid};

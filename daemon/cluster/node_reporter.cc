@@ -57,7 +57,7 @@ void NodeReporter::PostFiring(const k8s::ProfilingPolicy& policy, const k8s::Pod
                               std::string text) {
   // A policy of a file is no object that anybody could describe.
   if (policy.uid.empty()) return;
-  k8s::Happening what;
+  k8s::ObjectEvent what;
   what.regarding = {"firetower.dev/v1alpha1",
                     policy.cluster ? "ClusterProfilingPolicy" : "ProfilingPolicy",
                     policy.cluster ? "" : policy.namespace_name, policy.name, policy.uid};
@@ -164,7 +164,7 @@ void NodeReporter::SendEvents() {
         answer && answer->ok(), status, answer ? answer->message : answer.error().message()}));
     return true;
   };
-  while (std::optional<k8s::Happening> what = events_.TryPop())
+  while (std::optional<k8s::ObjectEvent> what = events_.TryPop())
     send(series_.Take(*what, clock_.MonotonicNs(), clock_.WallNs()));
   while (send(series_.TakeDue(clock_.MonotonicNs()))) {
   }

@@ -75,7 +75,7 @@ class NodeReporter {
   k8s::Backoff random_;
   k8s::EventSeries series_;
   SnapshotCell<k8s::NodeReport> wanted_;
-  SpscQueue<k8s::Happening> events_{kMaxEvents};
+  SpscQueue<k8s::ObjectEvent> events_{kMaxEvents};
   uint64_t told_dropped_ = 0;
 
   std::shared_ptr<const k8s::NodeReport> planned_;  // what due_ns_ is for

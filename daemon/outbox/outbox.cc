@@ -34,7 +34,7 @@ void Outbox::Run(std::stop_token stop, WakeFd& wake) {
   for (;;) {
     const bool last = stop.stop_requested();
     StoreAll();
-    DoWhatIsDue();
+    RunMaintenance();
     if (last) break;
     wake.Wait(WaitMs());
   }
@@ -141,7 +141,7 @@ void Outbox::Drop(const Objects& dropped, std::string_view why) {
   }
 }
 
-void Outbox::DoWhatIsDue() {
+void Outbox::RunMaintenance() {
   const int64_t now_ns = clock_.MonotonicNs();
   if (now_ns < next_due_ns_) return;
   next_due_ns_ = now_ns + kDueEveryNs;

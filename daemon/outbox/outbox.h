@@ -99,7 +99,7 @@ class Outbox : public ObjectSink {
   // caller holds mutex_.
   void TakeOldest(bool captures, size_t most, Objects& dropped);
   void Drop(const Objects& dropped, std::string_view why);
-  void DoWhatIsDue();
+  void RunMaintenance();
   int WaitMs() const;
 
   store::ObjectStore& store_;

@@ -8,15 +8,15 @@ std::optional<uint64_t> RefusalLog::OnRefused(const Error& error) {
   const int64_t now_ns = clock_.MonotonicNs();
   ++in_row_;
   ++untold_;
-  if (told_ == kind && now_ns - told_ns_ < kEveryNs) return std::nullopt;
-  told_ = kind;
+  if (reported_ == kind && now_ns - told_ns_ < kEveryNs) return std::nullopt;
+  reported_ = kind;
   told_ns_ = now_ns;
   return std::exchange(untold_, 0);
 }
 
 std::optional<uint64_t> RefusalLog::OnTaken() {
-  if (!told_) return std::nullopt;
-  told_.reset();
+  if (!reported_) return std::nullopt;
+  reported_.reset();
   untold_ = 0;
   return std::exchange(in_row_, 0);
 }

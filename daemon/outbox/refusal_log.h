@@ -29,7 +29,7 @@ class RefusalLog {
   using Kind = std::pair<ErrorCode, int>;  // with errno: messages hold keys and times
 
   const Clock& clock_;
-  std::optional<Kind> told_;
+  std::optional<Kind> reported_;
   int64_t told_ns_ = 0;
   uint64_t untold_ = 0;
   uint64_t in_row_ = 0;

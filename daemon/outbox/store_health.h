@@ -25,7 +25,7 @@ class StoreHealth : public StoreObserver {
  public:
   explicit StoreHealth(const Clock& clock) : clock_(clock) {}
   // Must be called once, before anything is stored. The observer must outlive this.
-  void HandOnTo(StoreObserver& next) { next_ = &next; }
+  void ForwardTo(StoreObserver& next) { next_ = &next; }
 
   void OnStoreOperation(std::string_view operation, const Status& result,
                         int64_t duration_ns) override;

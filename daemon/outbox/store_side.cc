@@ -29,7 +29,7 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
   std::unique_ptr<StoreSide> side(new StoreSide(options, clock, std::move(store)));
   if (options.url.starts_with("file://")) {
     side->readable_.emplace(*side->store_);
-    side->OpenLeftSpool();
+    side->OpenLeftoverSpool();
     return side;
   }
   ASSIGN_OR_RETURN(side->spool_,
@@ -38,14 +38,14 @@ Result<std::unique_ptr<StoreSide>> StoreSide::Open(const StoreSideOptions& optio
       *side->spool_, *side->store_, [side = side.get()] { side->uploader_->Notify(); });
   const store::ObjectStore& spool = side->spool_->all();
   side->readable_.emplace(options.serve_others ? *side->spooled_ : spool);
-  side->OpenFormer();
+  side->OpenFormerFolder();
   return side;
 }
 
-void StoreSide::OpenLeftSpool() {
+void StoreSide::OpenLeftoverSpool() {
   if (options_.spool_folder.empty()) return;
   Result<std::unique_ptr<store::Spool>> left =
-      store::Spool::OpenLeft(options_.spool_folder, clock_);
+      store::Spool::OpenLeftover(options_.spool_folder, clock_);
   if (!left) {
     LOG(kWarn, "what waits in the spool for another store stays there",
         {{"spool", options_.spool_folder}, {"why", left.error().message()}});
@@ -61,7 +61,7 @@ void StoreSide::OpenLeftSpool() {
        {"bytes", figures.bytes}});
 }
 
-void StoreSide::MoveLeft() {
+void StoreSide::MoveLeftover() {
   if (!left_ || !left_->Oldest()) return;
   const Result<uint64_t> moved =
       store::DrainSpool(*left_, *store_, clock_, clock_.MonotonicNs() + kMoveNs);
@@ -78,7 +78,7 @@ void StoreSide::MoveLeft() {
       {{"objects", *moved}, {"left", left_->figures().objects}, {"store", Describe()}});
 }
 
-void StoreSide::OpenFormer() {
+void StoreSide::OpenFormerFolder() {
   if (options_.former_folder.empty() || !HoldsProfiles(options_.former_folder)) return;
   Result<std::unique_ptr<store::DirStore>> former = store::DirStore::Open(options_.former_folder);
   if (!former) {
@@ -94,7 +94,7 @@ void StoreSide::OpenFormer() {
        {"long_seconds", options_.retention.long_seconds}});
 }
 
-void StoreSide::SweepFormer() {
+void StoreSide::SweepFormerFolder() {
   if (!former_) return;
   store::SweepFigures swept;
   const Status result = store::SweepByAge(*former_, options_.retention, clock_, swept);
@@ -117,7 +117,7 @@ void StoreSide::SweepFormer() {
 }
 
 ObjectSink& StoreSide::Connect(StoreObserver& observer) {
-  health_.HandOnTo(observer);
+  health_.ForwardTo(observer);
   std::function<void()> every_minute;
   if (spool_) {
     uploader_ = std::make_unique<store::Uploader>(
@@ -129,13 +129,13 @@ ObjectSink& StoreSide::Connect(StoreObserver& observer) {
     rollups_.emplace(spool_->all(), *spooled_, clock_, options_.cluster, options_.node);
     every_minute = [this] {
       rollups_->Look();
-      SweepFormer();
+      SweepFormerFolder();
     };
   } else {
     sweep_.emplace(*store_, health_, clock_, options_.retention);
     // Moved first: what is too old by now goes at once.
     every_minute = [this] {
-      MoveLeft();
+      MoveLeftover();
       sweep_->Run();
     };
   }

@@ -81,12 +81,12 @@ class StoreSide {
 
   // For a folder: opens the spool that an earlier configuration left for another store. Its objects
   // were accepted and must not be lost.
-  void OpenLeftSpool();
-  void MoveLeft();
+  void OpenLeftoverSpool();
+  void MoveLeftover();
   // For any other store: opens the folder of an earlier configuration. Only this node knows it, so
   // this node applies its retention.
-  void OpenFormer();
-  void SweepFormer();
+  void OpenFormerFolder();
+  void SweepFormerFolder();
 
   const StoreSideOptions options_;
   const Clock& clock_;

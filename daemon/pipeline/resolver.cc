@@ -131,7 +131,7 @@ void Resolver::BeginRound(const Round& round) {
 
 void Resolver::EndRound(const Round& round) {
   if (round.lost_sideband > 0) {
-    processes_.DistrustAll();
+    processes_.InvalidateAll();
     tasks_lossy_ = true;
   }
   processes_.EndRound();

@@ -160,7 +160,7 @@ void ProcessTable::Scan() {
 
 void ProcessTable::Rescan() {
   Sweep();
-  DistrustAll();
+  InvalidateAll();
   Scan();
 }
 

@@ -89,7 +89,7 @@ class ProcessTable {
   void Rescan();
   // Called after lost records, once the received ones are applied: every living process is read
   // again when a sample next needs it, within the limits of Refresh. Costs nothing by itself.
-  void DistrustAll() { ++losses_; }
+  void InvalidateAll() { ++losses_; }
 
   // Called when a sample has named the running image of the process. From now on its changes are
   // listed.

@@ -139,12 +139,12 @@ Triggers::Watched* Triggers::FindWatched(std::string_view cgroup_path) const {
 }
 
 void Triggers::NoteOomKill(std::string_view cgroup_path, int64_t monotonic_ns) {
-  if (told_.size() == kMaxToldKills) told_.erase(told_.begin());
-  told_.push_back({std::string(cgroup_path), monotonic_ns});
+  if (reported_kills_.size() == kMaxReportedKills) reported_kills_.erase(reported_kills_.begin());
+  reported_kills_.push_back({std::string(cgroup_path), monotonic_ns});
 }
 
-void Triggers::TakeToldKills() {
-  std::erase_if(told_, [&](const ToldKill& kill) {
+void Triggers::TakeReportedKills() {
+  std::erase_if(reported_kills_, [&](const ReportedKill& kill) {
     Watched* watched = FindWatched(kill.path);
     if (watched != nullptr) ++watched->told_kills;
     return watched != nullptr;
@@ -152,9 +152,10 @@ void Triggers::TakeToldKills() {
 }
 
 std::vector<Firing> Triggers::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
-  TakeToldKills();
-  std::erase_if(told_,
-                [&](const ToldKill& kill) { return kill.at_ns + kKeepToldNs < monotonic_ns; });
+  TakeReportedKills();
+  std::erase_if(reported_kills_, [&](const ReportedKill& kill) {
+    return kill.at_ns + kKeepReportedNs < monotonic_ns;
+  });
   std::erase_if(
       past_, [&](const auto& one) { return !one.second->CapturedAfter(monotonic_ns - kHourNs); });
   const bool kills = std::any_of(policies_.begin(), policies_.end(),

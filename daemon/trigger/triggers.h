@@ -84,13 +84,13 @@ class Triggers {
 
  private:
   struct Watched;
-  struct ToldKill {
+  struct ReportedKill {
     std::string path;
     int64_t at_ns = 0;
   };
   // A container may start and be killed within a second, before Arm knows it.
-  static constexpr int64_t kKeepToldNs = 10'000'000'000;
-  static constexpr size_t kMaxToldKills = 256;
+  static constexpr int64_t kKeepReportedNs = 10'000'000'000;
+  static constexpr size_t kMaxReportedKills = 256;
 
   using WatchedByPath = std::unordered_map<std::string, std::unique_ptr<Watched>>;  // root paths
 
@@ -101,7 +101,7 @@ class Triggers {
   WatchedByPath ArmContainers(const std::vector<WatchedContainer>& containers);
   void SetTargets(const std::vector<WatchedContainer>& containers);
   Watched* FindWatched(std::string_view cgroup_path) const;
-  void TakeToldKills();
+  void TakeReportedKills();
 
   MetricSource& source_;
   WatchedByPath watched_;
@@ -109,7 +109,7 @@ class Triggers {
   // By identity: policies that are no longer armed, but have captures in the last hour.
   std::unordered_map<std::string, std::unique_ptr<PolicyTrigger>> past_;
   std::unordered_map<std::string, std::vector<int64_t>> remembered_;  // by DisplayName
-  std::vector<ToldKill> told_;
+  std::vector<ReportedKill> reported_kills_;
   size_t policies_left_out_ = 0;
   size_t containers_left_out_ = 0;
 };

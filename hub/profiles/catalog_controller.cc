@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/catalog_controller.h"
 
 #include "base/log.h"
 
 namespace firetower::hub {
 
-CatalogDesk::CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
-                         const std::string& cluster)
+CatalogController::CatalogController(store::ObjectStore& store, store::RecentRows& recent,
+                                     const Clock& clock, const std::string& cluster)
     : clock_(clock), keeper_(store, recent, clock, {.cluster = cluster}) {
   now_.looked_ns = clock_.MonotonicNs();
   figures_.Publish(std::make_shared<const CatalogFigures>(now_));
 }
 
-void CatalogDesk::Look(bool leads, const std::stop_token& stop) {
+void CatalogController::Look(bool leads, const std::stop_token& stop) {
   const int64_t began_ns = clock_.MonotonicNs();
   const Status looked = keeper_.Look(leads);
   if (stop.stop_requested()) return;
@@ -25,12 +25,12 @@ void CatalogDesk::Look(bool leads, const std::stop_token& stop) {
   if (!looked && !failed_before)
     LOG(kWarn, "catalogs are not kept: the store fails", {{"error", now_.error}});
   if (looked && failed_before) LOG(kInfo, "catalogs are kept again", {});
-  TellOfLongRounds(clock_.MonotonicNs() - began_ns);
+  WarnOfLongRounds(clock_.MonotonicNs() - began_ns);
   figures_.Publish(std::make_shared<const CatalogFigures>(now_));
 }
 
 // Once, too.
-void CatalogDesk::TellOfLongRounds(int64_t took_ns) {
+void CatalogController::WarnOfLongRounds(int64_t took_ns) {
   const bool is_long = took_ns > kBehindSeconds * kNsPerSecond;
   if (is_long && !was_long_)
     LOG(kWarn, "a look at the store takes long: answers are behind by as much",

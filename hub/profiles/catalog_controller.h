@@ -26,7 +26,7 @@ struct CatalogFigures {
 // Keeps catalogs, round by round, and tells how it went. Belongs to the `catalogs` thread, but for
 // figures(). A round that fails, since the store is away, is made up for by a later one; questions
 // list bundles meanwhile.
-class CatalogDesk {
+class CatalogController {
  public:
   static constexpr int64_t kEveryNs = 60 * kNsPerSecond;
   // Two rounds and some: from then on it is told that answers are behind.
@@ -34,8 +34,8 @@ class CatalogDesk {
 
   // Borrows all references. `cluster`: its key component; catalogs of others
   // stay.
-  CatalogDesk(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
-              const std::string& cluster);
+  CatalogController(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
+                    const std::string& cluster);
 
   // One round; who leads also writes. What fails once `stop` is requested is no failure.
   void Look(bool leads, const std::stop_token& stop = {});
@@ -48,12 +48,12 @@ class CatalogDesk {
   std::shared_ptr<const CatalogFigures> figures() const { return figures_.Get(); }
 
  private:
-  void TellOfLongRounds(int64_t took_ns);
+  void WarnOfLongRounds(int64_t took_ns);
 
   const Clock& clock_;
   store::CatalogKeeper keeper_;
   CatalogFigures now_;
-  bool was_long_ = false;  // the last round
+  bool was_long_ = false;  // of the last round
   SnapshotCell<CatalogFigures> figures_;
 };
 

@@ -51,7 +51,7 @@ Check CatalogCheck(const CatalogFigures& figures, int64_t lag_s) {
     return {"catalogs", CheckStatus::kWarn, figures.error,
             "questions list bundles meanwhile, which costs more; see the store's check"};
   }
-  if (lag_s > CatalogDesk::kBehindSeconds) {
+  if (lag_s > CatalogController::kBehindSeconds) {
     return {
         "catalogs", CheckStatus::kWarn,
         fmt::format("the last look at the store that ended began {} s ago: what came since then "

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/catalog_controller.h"
 #include "hub/profiles/own_rights.h"
-#include "hub/profiles/retention_desk.h"
+#include "hub/profiles/retention_controller.h"
 #include "k8s/watch/watch_set.h"
 #include "query/sources.h"
 #include "service/metrics/exposition.h"
@@ -26,8 +26,8 @@ class HubSources : public query::LiveSource,
   struct Parts {
     const store::ObjectStore& store;
     const std::string& cluster;  // its key component
-    const CatalogDesk& catalogs;
-    const RetentionDesk& retention;
+    const CatalogController& catalogs;
+    const RetentionController& retention;
     const OwnRights& rights;
     std::function<std::string(service::ExpositionFormat)> metrics;
     std::function<std::vector<k8s::WatchState>()> watches;

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/catalog_controller.h"
 #include "hub/profiles/own_rights.h"
-#include "hub/profiles/retention_desk.h"
+#include "hub/profiles/retention_controller.h"
 #include "service/metrics/exposition.h"
 
 namespace firetower::hub {
@@ -20,7 +20,7 @@ struct ProfileFigures {
   size_t recent_rows = 0;
   size_t recent_bytes = 0;
   int64_t store_skew_ns = 0;        // ObjectStore::ClockSkewNs
-  int64_t catalog_lag_seconds = 0;  // CatalogDesk::LagSeconds
+  int64_t catalog_lag_seconds = 0;  // CatalogController::LagSeconds
 };
 
 void AddProfileMetrics(const ProfileFigures& figures, service::ExpositionWriter& writer);

@@ -88,10 +88,10 @@ void ProfileServer::KeepCatalogs(const std::stop_token& stop, WakeFd& wake) {
     if (stop.stop_requested()) return;
     const bool leads = parts_.leads();
     catalogs_.Look(leads, stop);
-    // A round that took longer than a minute leaves the store alone for a second.
+    // After a round that took longer than a minute, the store is not used for a second.
     const int64_t due_ns =
-        std::max(began_ns + CatalogDesk::kEveryNs, parts_.clock.MonotonicNs() + kNsPerSecond);
-    // A new leader writes at once what the one before it left.
+        std::max(began_ns + CatalogController::kEveryNs, parts_.clock.MonotonicNs() + kNsPerSecond);
+    // A new leader immediately writes what the previous one left.
     while (!stop.stop_requested() && (leads || !parts_.leads())) {
       const int64_t rest_ns = due_ns - parts_.clock.MonotonicNs();
       if (rest_ns <= 0) break;

@@ -77,12 +77,12 @@ class ProfileServer {
   const store::ServedStore served_;
   store::RecentRows recent_;
   store::CatalogIndex index_;
-  CatalogDesk catalogs_;
-  RetentionDesk retention_;
+  CatalogController catalogs_;
+  RetentionController retention_;
   OwnRights rights_;
   service::KubeAuthorizer authorizer_;
   HubSources sources_;
-  std::atomic<bool> answered_ = false;  // since memory was given back
+  std::atomic<bool> answered_ = false;  // since the last GiveBackMemory
   query::Api api_;
   NamedThread catalog_thread_;
   NamedThread retention_thread_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hub/profiles/retention_desk.h"
+#include "hub/profiles/retention_controller.h"
 
 #include <utility>
 
@@ -7,13 +7,14 @@
 
 namespace firetower::hub {
 
-RetentionDesk::RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy,
-                             const Clock& clock, std::string cluster)
+RetentionController::RetentionController(store::ObjectStore& store,
+                                         const store::RetentionPolicy& policy, const Clock& clock,
+                                         std::string cluster)
     : store_(store), policy_(policy), clock_(clock), cluster_(std::move(cluster)) {
   figures_.Publish(std::make_shared<const RetentionFigures>());
 }
 
-void RetentionDesk::Look(bool leads, const std::stop_token& stop) {
+void RetentionController::Look(bool leads, const std::stop_token& stop) {
   const int64_t now_ns = clock_.MonotonicNs();
   if (!leads || now_ns < due_ns_) return;
   due_ns_ = now_ns + kEveryNs;

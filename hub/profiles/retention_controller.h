@@ -24,13 +24,13 @@ struct RetentionFigures {
 
 // Deletes what is over age of one cluster's, and aborts uploads that its agents left behind when
 // they were killed. Belongs to the `retention` thread, but for figures().
-class RetentionDesk {
+class RetentionController {
  public:
   static constexpr int64_t kEveryNs = 3600 * kNsPerSecond;
 
   // Borrows all references, which must outlive this. `cluster`: the key component.
-  RetentionDesk(store::ObjectStore& store, const store::RetentionPolicy& policy, const Clock& clock,
-                std::string cluster);
+  RetentionController(store::ObjectStore& store, const store::RetentionPolicy& policy,
+                      const Clock& clock, std::string cluster);
 
   // Sweeps if it leads and an hour has passed since it last did. Two that do so at once do no harm.
   // What fails once `stop` is requested is no failure.

@@ -32,7 +32,7 @@ void PodTracker::Put(std::shared_ptr<const Pod> pod, Pods& into) {
   into[std::move(key)] = std::move(pod);
 }
 
-void PodTracker::Bury(std::shared_ptr<const Pod> pod) {
+void PodTracker::MoveToGone(std::shared_ptr<const Pod> pod) {
   changed_ = true;
   if (gone_.size() >= kMaxGone && !gone_.contains(pod->cgroup_uid)) {
     gone_.erase(std::min_element(gone_.begin(), gone_.end(), [](const auto& a, const auto& b) {
@@ -53,7 +53,7 @@ void PodTracker::RemoveFromSet(const Node& object) {
   const auto found = set_.find(pod->cgroup_uid);
   if (found != set_.end() && found->second->uid != pod->uid) return;  // an old mirror
   if (found != set_.end()) set_.erase(found);
-  Bury(pod);  // seen and gone within one list
+  MoveToGone(pod);  // seen and gone within one list
 }
 
 void PodTracker::CommitSet() {
@@ -61,7 +61,7 @@ void PodTracker::CommitSet() {
   for (auto& [uid, pod] : before) {
     const auto now = live_.find(uid);
     // The same static pod behind a new mirror is no pod that went.
-    if (now == live_.end()) Bury(std::move(pod));
+    if (now == live_.end()) MoveToGone(std::move(pod));
   }
   changed_ = true;
   Flush();
@@ -81,10 +81,10 @@ void PodTracker::Delete(const Node& object) {
   const auto found = live_.find(pod->cgroup_uid);
   if (found != live_.end() && found->second->uid != pod->uid) return;  // an old mirror
   if (found != live_.end()) live_.erase(found);
-  Bury(std::move(pod));
+  MoveToGone(std::move(pod));
 }
 
-void PodTracker::ForgetLongGone() {
+void PodTracker::EvictLongGone() {
   const int64_t before_ns = clock_.MonotonicNs() - kKeepGoneNs;
   std::erase_if(gone_, [&](const auto& one) { return one.second.since_ns < before_ns; });
 }
@@ -92,7 +92,7 @@ void PodTracker::ForgetLongGone() {
 void PodTracker::Flush() {
   if (!changed_) return;
   changed_ = false;
-  ForgetLongGone();
+  EvictLongGone();
   PodIndex::Pods live;
   PodIndex::Pods gone;
   live.reserve(live_.size());

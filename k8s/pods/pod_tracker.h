@@ -56,8 +56,8 @@ class PodTracker final : public ObjectConsumer {
   // The pod of `object` with what was known of it before; nullptr when it is none.
   std::shared_ptr<Pod> Read(const Node& object);
   void Put(std::shared_ptr<const Pod> pod, Pods& into);
-  void Bury(std::shared_ptr<const Pod> pod);
-  void ForgetLongGone();
+  void MoveToGone(std::shared_ptr<const Pod> pod);
+  void EvictLongGone();
 
   const Clock& clock_;
   const std::function<void()> on_change_;

@@ -9,7 +9,7 @@
 
 namespace firetower::k8s {
 
-enum class Need { kOptional, kRequired };
+enum class Presence { kOptional, kRequired };
 enum class ListType { kAtomic, kSet, kMap };
 
 struct TextBounds {  // lengths in characters, as the schema counts

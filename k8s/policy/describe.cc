@@ -29,9 +29,9 @@ class Describer {
   void Boolean(std::string_view name, bool& value) {
     Add(name, "boolean")["default"] = value ? "true" : "false";
   }
-  void Text(std::string_view name, std::string&, TextBounds bounds, Need need) {
+  void Text(std::string_view name, std::string&, TextBounds bounds, Presence need) {
     AddText(path_ + "." + std::string(name), bounds);
-    if (need == Need::kRequired) Add(name, "string")["required"] = "true";
+    if (need == Presence::kRequired) Add(name, "string")["required"] = "true";
   }
   void Text(std::string_view name, std::optional<std::string>&, TextBounds bounds) {
     AddText(path_ + "." + std::string(name), bounds);
@@ -42,10 +42,10 @@ class Describer {
   void Amount(std::string_view name, std::optional<Quantity>&) { AddQuantity(name); }
 
   template <typename E>
-  void Choice(std::string_view name, E& value, Need need = Need::kOptional,
+  void Choice(std::string_view name, E& value, Presence need = Presence::kOptional,
               size_t count = kAllChoices) {
     auto& field = AddChoice(name, std::span(kEnumNames<E>), count);
-    if (need == Need::kRequired) {
+    if (need == Presence::kRequired) {
       field["required"] = "true";
     } else {
       field["default"] = EnumName(value);
@@ -57,10 +57,10 @@ class Describer {
   }
 
   template <typename T>
-  void Object(std::string_view name, T&, Need need = Need::kOptional) {
+  void Object(std::string_view name, T&, Presence need = Presence::kOptional) {
     // Always there: required, or made by the default {}.
-    Add(name, "object")[need == Need::kRequired ? "required" : "default"] =
-        need == Need::kRequired ? "true" : "{}";
+    Add(name, "object")[need == Presence::kRequired ? "required" : "default"] =
+        need == Presence::kRequired ? "true" : "{}";
     Descend<T>(name);
   }
   template <typename T>
@@ -70,8 +70,8 @@ class Describer {
   }
   template <typename T>
   void Objects(std::string_view name, std::vector<T>&, ListBounds bounds,
-               Need need = Need::kOptional) {
-    if (need == Need::kRequired) Add(name, "array")["required"] = "true";
+               Presence need = Presence::kOptional) {
+    if (need == Presence::kRequired) Add(name, "array")["required"] = "true";
     AddList(name, bounds);
     table_[path_ + "." + std::string(name) + "[]"]["type"] = "object";
     Descend<T>(std::string(name) + "[]");

@@ -22,8 +22,8 @@ inline bool HasRequirements(const std::optional<LabelSelector>& selector) {
 
 template <typename V>
 void Visit(V& v, SelectorRequirement& r) {
-  v.Text("key", r.key, {1, 317}, Need::kRequired);
-  v.Choice("operator", r.op, Need::kRequired);
+  v.Text("key", r.key, {1, 317}, Presence::kRequired);
+  v.Choice("operator", r.op, Presence::kRequired);
   v.Strings("values", r.values, {32}, kLabelValue);
   v.Rule(
       [&] {
@@ -41,8 +41,8 @@ void Visit(V& v, LabelSelector& s) {
 
 template <typename V>
 void Visit(V& v, WorkloadRef& r) {
-  v.Choice("kind", r.kind, Need::kRequired);
-  v.Text("name", r.name, kDnsName, Need::kRequired);
+  v.Choice("kind", r.kind, Presence::kRequired);
+  v.Text("name", r.name, kDnsName, Presence::kRequired);
 }
 
 template <typename V>
@@ -83,7 +83,7 @@ void Visit(V& v, Targets& t) {
 
 template <typename V>
 void Visit(V& v, EventSpec& e) {
-  v.Text("name", e.name, {1, 128, "^[a-zA-Z0-9_:.-]+$"}, Need::kRequired);
+  v.Text("name", e.name, {1, 128, "^[a-zA-Z0-9_:.-]+$"}, Presence::kRequired);
   v.Integer("period", e.period, 1, 1000000000);
   v.Integer("frequencyHertz", e.frequency_hertz, 1, 999);
   v.Rule([&] { return e.period.has_value() != e.frequency_hertz.has_value(); },
@@ -92,7 +92,7 @@ void Visit(V& v, EventSpec& e) {
 
 template <typename V>
 void Visit(V& v, ProfileSpec& p) {
-  v.Choice("type", p.type, Need::kRequired);
+  v.Choice("type", p.type, Presence::kRequired);
   v.Integer("frequencyHertz", p.frequency_hertz, 1, 999);
   v.Integer("minBlockMicroseconds", p.min_block_microseconds, 1, 60000000);
   v.Integer("sampleBytes", p.sample_bytes, 1024, 1073741824);
@@ -173,8 +173,8 @@ void VisitSpecRules(V& v, PolicySpec& s) {
 
 template <typename V>
 void Visit(V& v, PolicySpec& s) {
-  v.Choice("mode", s.mode, Need::kRequired);
-  v.Object("targets", s.targets, Need::kRequired);
+  v.Choice("mode", s.mode, Presence::kRequired);
+  v.Object("targets", s.targets, Presence::kRequired);
   v.Object("nodeSelector", s.node_selector);
   v.Objects("profiles", s.profiles, {5, 1, ListType::kMap, "type"});
   v.Choice("stacks", s.stacks);

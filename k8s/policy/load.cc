@@ -38,7 +38,7 @@ void ReadMetadata(const Node& node, ProfilingPolicy& policy, ErrorList& errors) 
   Reader reader(node, "metadata", policy.cluster, errors);
   std::optional<std::string> namespace_name;
   std::optional<Labels> labels;
-  reader.Text("name", policy.name, kObjectName, Need::kRequired);
+  reader.Text("name", policy.name, kObjectName, Presence::kRequired);
   reader.Text("namespace", namespace_name, kName);
   reader.StringMap("labels", labels, kMaxMetadataLabels, kLabelValue);
   for (std::string_view name : kOtherMetadata) reader.Take(name);
@@ -54,11 +54,11 @@ void ReadMetadata(const Node& node, ProfilingPolicy& policy, ErrorList& errors) 
 
 // The kind decides which fields there are; without a known one the rest cannot be judged.
 bool ReadKind(Reader& reader, ProfilingPolicy& policy) {
-  if (const Node* version = reader.Take("apiVersion", Need::kRequired);
+  if (const Node* version = reader.Take("apiVersion", Presence::kRequired);
       version != nullptr && version->text != kApiVersion)
     reader.Fail(*version, "apiVersion",
                 fmt::format("must be {}, not {}", kApiVersion, Describe(*version)));
-  const Node* kind = reader.Take("kind", Need::kRequired);
+  const Node* kind = reader.Take("kind", Presence::kRequired);
   if (kind == nullptr) return false;
   for (const std::string_view name : kKinds) {
     if (kind->text == name) {
@@ -152,9 +152,9 @@ std::string PolicyError::ToString() const {
 }
 
 void ReadPolicyBody(Reader& reader, ProfilingPolicy& policy, ErrorList& errors) {
-  if (const Node* metadata = reader.Take("metadata", Need::kRequired))
+  if (const Node* metadata = reader.Take("metadata", Presence::kRequired))
     ReadMetadata(*metadata, policy, errors);
-  const Node* spec = reader.Take("spec", Need::kRequired);
+  const Node* spec = reader.Take("spec", Presence::kRequired);
   reader.Take("status");  // the hub writes it
   reader.Finish();
   if (spec == nullptr) return;
@@ -215,11 +215,11 @@ PolicyFileResult ParseList(const Node& document, const std::string& file) {
   reader.Take("metadata");
   const bool is_typed = kind.text != kListSuffix;
   const std::string_view wanted = is_typed ? kApiVersion : "v1";
-  const Node* version = reader.Take("apiVersion", Need::kRequired);
+  const Node* version = reader.Take("apiVersion", Presence::kRequired);
   if (version != nullptr && version->text != wanted)
     reader.Fail(*version, "apiVersion",
                 fmt::format("must be {} for a {}, not {}", wanted, kind.text, Describe(*version)));
-  const Node* items = reader.Take("items", Need::kRequired);
+  const Node* items = reader.Take("items", Presence::kRequired);
   if (items != nullptr && items->kind != NodeKind::kList)
     reader.Fail(*items, "items", "must be a list of policies, not " + Describe(*items));
   reader.Finish();

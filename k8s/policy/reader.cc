@@ -99,11 +99,11 @@ std::string Reader::ItemPath(std::string_view name, size_t index) const {
   return fmt::format("{}[{}]", Path(name), index);
 }
 
-const Node* Reader::Take(std::string_view name, Need need) {
+const Node* Reader::Take(std::string_view name, Presence need) {
   known_.push_back(name);
   const Node* node = object_.Find(name);
   if (node != nullptr && node->kind != NodeKind::kNull) return node;
-  if (need == Need::kRequired)
+  if (need == Presence::kRequired)
     Fail(node != nullptr ? *node : object_, Path(name), "is required, and missing");
   return nullptr;
 }
@@ -164,7 +164,7 @@ std::optional<std::string> Reader::ReadText(const Node& node, std::string path, 
   return std::nullopt;
 }
 
-void Reader::Text(std::string_view name, std::string& value, TextBounds bounds, Need need) {
+void Reader::Text(std::string_view name, std::string& value, TextBounds bounds, Presence need) {
   if (const Node* node = Take(name, need))
     value = ReadText(*node, Path(name), bounds).value_or(std::string());
 }
@@ -252,7 +252,7 @@ void Reader::StringMap(std::string_view name, std::optional<Labels>& values, siz
 }
 
 std::optional<size_t> Reader::TakeChoice(std::string_view name,
-                                         std::span<const std::string_view> names, Need need) {
+                                         std::span<const std::string_view> names, Presence need) {
   const Node* node = Take(name, need);
   if (node == nullptr) return std::nullopt;
   const auto found = std::find(names.begin(), names.end(), node->text);

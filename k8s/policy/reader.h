@@ -54,12 +54,12 @@ class Reader {
 
   // The field's value, or nullptr when it is absent or null (which the API server prunes). Makes
   // the name known; an absent required field is an error.
-  const Node* Take(std::string_view name, Need need = Need::kOptional);
+  const Node* Take(std::string_view name, Presence need = Presence::kOptional);
 
   void Integer(std::string_view name, int64_t& value, int64_t min, int64_t max);
   void Integer(std::string_view name, std::optional<int64_t>& value, int64_t min, int64_t max);
   void Boolean(std::string_view name, bool& value);
-  void Text(std::string_view name, std::string& value, TextBounds bounds, Need need);
+  void Text(std::string_view name, std::string& value, TextBounds bounds, Presence need);
   void Text(std::string_view name, std::optional<std::string>& value, TextBounds bounds);
   void Amount(std::string_view name, Quantity& value, std::string_view default_text);
   void Amount(std::string_view name, std::optional<Quantity>& value);
@@ -70,18 +70,18 @@ class Reader {
                  TextBounds each);
 
   template <typename E>
-  void Choice(std::string_view name, E& value, Need need = Need::kOptional,
+  void Choice(std::string_view name, E& value, Presence need = Presence::kOptional,
               size_t count = kAllChoices) {
     if (const auto index = TakeChoice(name, Names<E>(count), need)) value = static_cast<E>(*index);
   }
   template <typename E>
   void Choice(std::string_view name, std::optional<E>& value) {
-    if (const auto index = TakeChoice(name, Names<E>(kAllChoices), Need::kOptional))
+    if (const auto index = TakeChoice(name, Names<E>(kAllChoices), Presence::kOptional))
       value = static_cast<E>(*index);
   }
 
   template <typename T>
-  void Object(std::string_view name, T& value, Need need = Need::kOptional) {
+  void Object(std::string_view name, T& value, Presence need = Presence::kOptional) {
     if (const Node* node = Take(name, need)) ReadObject(*node, Path(name), value);
   }
   template <typename T>
@@ -91,7 +91,7 @@ class Reader {
 
   template <typename T>
   void Objects(std::string_view name, std::vector<T>& values, ListBounds bounds,
-               Need need = Need::kOptional) {
+               Presence need = Presence::kOptional) {
     if (const Node* node = Take(name, need)) ReadList(*node, name, values, bounds);
   }
   template <typename T>
@@ -140,7 +140,7 @@ class Reader {
 
   std::string ItemPath(std::string_view name, size_t index) const;
   std::optional<size_t> TakeChoice(std::string_view name, std::span<const std::string_view> names,
-                                   Need need);
+                                   Presence need);
   std::optional<int64_t> ReadInteger(const Node& node, std::string path, int64_t min, int64_t max);
   std::optional<std::string> ReadText(const Node& node, std::string path, TextBounds bounds);
   bool CheckList(const Node& node, const std::string& path, ListBounds bounds);

@@ -10,7 +10,7 @@ namespace firetower::k8s {
 
 template <typename V>
 void Visit(V& v, TriggerTarget& t) {
-  v.Choice("type", t.type, Need::kRequired);
+  v.Choice("type", t.type, Presence::kRequired);
   v.Integer("utilizationPercent", t.utilization_percent, 1, 10000);
   v.Amount("value", t.value);
   v.Rule([&] { return t.utilization_percent.has_value() == (t.type == TargetType::kUtilization); },
@@ -23,8 +23,8 @@ void Visit(V& v, TriggerTarget& t) {
 
 template <typename V>
 void Visit(V& v, TriggerRule& r) {
-  v.Text("name", r.name, kName, Need::kRequired);
-  v.Choice("metric", r.metric, Need::kRequired,
+  v.Text("name", r.name, kName, Presence::kRequired);
+  v.Choice("metric", r.metric, Presence::kRequired,
            v.cluster() ? kAllChoices : static_cast<size_t>(Metric::kOomKill) + 1);
   v.Choice("operator", r.op);
   v.Object("target", r.target);
@@ -54,13 +54,13 @@ void Visit(V& v, CaptureSpec& c) {
   v.Integer("preTriggerSeconds", c.pre_trigger_seconds, 0, 300);
   v.Integer("durationSeconds", c.duration_seconds, 5, 600);
   v.Integer("frequencyHertz", c.frequency_hertz, 1, 999);
-  v.Choice("scope", c.scope, Need::kOptional,
+  v.Choice("scope", c.scope, Presence::kOptional,
            v.cluster() ? kAllChoices : static_cast<size_t>(CaptureScope::kPod) + 1);
 }
 
 template <typename V>
 void Visit(V& v, TriggerSpec& t) {
-  v.Objects("rules", t.rules, {8, 1, ListType::kMap, "name"}, Need::kRequired);
+  v.Objects("rules", t.rules, {8, 1, ListType::kMap, "name"}, Presence::kRequired);
   v.Choice("combine", t.combine);
   v.Integer("armedFrequencyHertz", t.armed_frequency_hertz, 0, 99);
   v.Object("capture", t.capture);

@@ -30,7 +30,7 @@ Json RefJson(const ObjectRef& ref) {
 
 }  // namespace
 
-std::optional<ApiRequest> EventSeries::Take(const Happening& what, int64_t monotonic_ns,
+std::optional<ApiRequest> EventSeries::Take(const ObjectEvent& what, int64_t monotonic_ns,
                                             int64_t wall_ns) {
   const std::string& id = what.regarding.uid.empty() ? what.regarding.name : what.regarding.uid;
   const Key key{id, what.reason};
@@ -55,13 +55,13 @@ std::optional<ApiRequest> EventSeries::TakeDue(int64_t monotonic_ns) {
   for (auto& [key, entry] : entries_) {
     if (!entry.held || monotonic_ns - entry.sent_ns < kEveryNs) continue;
     --entry.unshown;  // It is counted once more.
-    const Happening what = *entry.held;
+    const ObjectEvent what = *entry.held;
     return Take(what, monotonic_ns, entry.held_wall_ns);
   }
   return std::nullopt;
 }
 
-ApiRequest EventSeries::Create(const Happening& what, Entry& entry, int64_t wall_ns) const {
+ApiRequest EventSeries::Create(const ObjectEvent& what, Entry& entry, int64_t wall_ns) const {
   // An Event of a cluster-wide object is in the namespace default, as upstream's are.
   const std::string& space =
       what.regarding.namespace_name.empty() ? "default" : what.regarding.namespace_name;

@@ -21,7 +21,7 @@ struct ObjectRef {
   std::string uid = {};
 };
 
-struct Happening {
+struct ObjectEvent {
   ObjectRef regarding = {};
   std::optional<ObjectRef> related = {};
   std::string reason = {};  // CamelCase: "CaptureTaken"
@@ -47,7 +47,7 @@ class EventSeries {
       : controller_(std::move(controller)), instance_(std::move(instance)) {}
 
   // Returns the request to send for it, if any. A request that fails is not sent again.
-  std::optional<ApiRequest> Take(const Happening& what, int64_t monotonic_ns, int64_t wall_ns);
+  std::optional<ApiRequest> Take(const ObjectEvent& what, int64_t monotonic_ns, int64_t wall_ns);
   // Returns one delayed request that is due; call it until there is none, about once a minute.
   std::optional<ApiRequest> TakeDue(int64_t monotonic_ns);
   size_t size() const { return entries_.size(); }
@@ -57,14 +57,14 @@ class EventSeries {
     std::string folder;
     std::string name;
     std::string note;
-    int64_t sent_ns = 0;                 // monotonic
-    int64_t count = 0;                   // of the series, with the first
-    int64_t unshown = 0;                 // since the last request
-    std::optional<Happening> held = {};  // the last of them
+    int64_t sent_ns = 0;                   // monotonic
+    int64_t count = 0;                     // of the series, with the first
+    int64_t unshown = 0;                   // since the last request
+    std::optional<ObjectEvent> held = {};  // the last of them
     int64_t held_wall_ns = 0;
   };
   using Key = std::tuple<std::string, std::string>;  // the object's uid, the reason
-  ApiRequest Create(const Happening& what, Entry& entry, int64_t wall_ns) const;
+  ApiRequest Create(const ObjectEvent& what, Entry& entry, int64_t wall_ns) const;
   static ApiRequest Extend(const Entry& entry, int64_t wall_ns);
   void MakeRoom();
 

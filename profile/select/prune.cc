@@ -66,14 +66,14 @@ class Pruner {
   }
 
  private:
-  enum class Fate : uint8_t {
-    kStay,
-    kGo,
-    kStayInPart,  // a function was inlined into one that stays
+  enum class PruneAction : uint8_t {
+    kKeep,
+    kDrop,
+    kKeepPart,  // a function was inlined into one that stays
   };
   struct Place {
     uint32_t index = 0;
-    Fate fate = Fate::kStay;
+    PruneAction fate = PruneAction::kKeep;
   };
 
   // Texts get the ids that they had, in one order.
@@ -98,11 +98,11 @@ class Pruner {
     // From the outermost function on; what it has inlined goes with the first that goes.
     size_t keep = location.lines.size();
     while (keep > 0 && !drops_[location.lines[keep - 1].function]) --keep;
-    Fate fate = Fate::kStay;
+    PruneAction fate = PruneAction::kKeep;
     size_t first = 0;
-    if (keep > 0 && keep == location.lines.size()) fate = Fate::kGo;
+    if (keep > 0 && keep == location.lines.size()) fate = PruneAction::kDrop;
     if (keep > 0 && keep < location.lines.size()) {
-      fate = Fate::kStayInPart;
+      fate = PruneAction::kKeepPart;
       first = keep;
     }
     lines_.clear();
@@ -120,11 +120,11 @@ class Pruner {
     for (const uint32_t location : from) stack_.push_back(places_[location].index);
     bool any_stays = false;
     for (size_t i = from.size(); i-- > 0;) {
-      const Fate fate = places_[from[i]].fate;
-      if (fate == Fate::kStay) {
+      const PruneAction fate = places_[from[i]].fate;
+      if (fate == PruneAction::kKeep) {
         any_stays = true;
       } else if (any_stays) {
-        const size_t first = i + (fate == Fate::kGo ? 1 : 0);
+        const size_t first = i + (fate == PruneAction::kDrop ? 1 : 0);
         stack_.erase(stack_.begin(), stack_.begin() + static_cast<ptrdiff_t>(first));
         return true;
       }

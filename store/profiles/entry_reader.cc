@@ -67,14 +67,14 @@ Status EntryReader::Add(const FoundProfile& found) {
   StoredEntry one = EntryOf(found);
   if (slow_reads_ < kSlowReads) return ReadNow(std::move(one));
   const uint64_t bytes = BytesOf(one);
-  while (!HasRoomFor(bytes)) RETURN_IF_ERROR(HandOnFirst());
+  while (!HasRoomFor(bytes)) RETURN_IF_ERROR(DeliverFirst());
   held_bytes_ += bytes;
   ahead_.Ask(std::move(one));
   return OkStatus();
 }
 
 Status EntryReader::Finish() {
-  while (!ahead_.empty()) RETURN_IF_ERROR(HandOnFirst());
+  while (!ahead_.empty()) RETURN_IF_ERROR(DeliverFirst());
   return OkStatus();
 }
 
@@ -86,16 +86,16 @@ Status EntryReader::ReadNow(StoredEntry one) {
   const int64_t begin_ns = clock_.MonotonicNs();
   Read(one);
   slow_reads_ = clock_.MonotonicNs() - begin_ns >= kSlowNs ? slow_reads_ + 1 : 0;
-  return HandOn(std::move(one));
+  return Deliver(std::move(one));
 }
 
-Status EntryReader::HandOnFirst() {
+Status EntryReader::DeliverFirst() {
   StoredEntry first = ahead_.Take();
   held_bytes_ -= BytesOf(first);
-  return HandOn(std::move(first));
+  return Deliver(std::move(first));
 }
 
-Status EntryReader::HandOn(StoredEntry&& read) {
+Status EntryReader::Deliver(StoredEntry&& read) {
   if (!read.pprof_gz) RETURN_IF_ERROR(CheckLimits(limits_.calls));
   return visit_(std::move(read));
 }

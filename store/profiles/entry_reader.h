@@ -57,8 +57,8 @@ class EntryReader {
  private:
   bool HasRoomFor(uint64_t bytes) const;
   Status ReadNow(StoredEntry one);
-  Status HandOn(StoredEntry&& read);
-  Status HandOnFirst();
+  Status Deliver(StoredEntry&& read);
+  Status DeliverFirst();
   void Read(StoredEntry& one) const;
 
   const std::unique_ptr<const ObjectStore> store_;

@@ -99,7 +99,7 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
   return spool;
 }
 
-Result<std::unique_ptr<Spool>> Spool::OpenLeft(const std::string& folder, const Clock& clock) {
+Result<std::unique_ptr<Spool>> Spool::OpenLeftover(const std::string& folder, const Clock& clock) {
   std::error_code error;
   const std::string pending = folder + "/pending";
   const bool empty = std::filesystem::is_empty(pending, error);

@@ -50,8 +50,8 @@ class Spool {
 
   // Opens the objects that an earlier process left for a store that is no longer configured; null
   // when there are none. kUnavailable while that process still has the folder open.
-  static Result<std::unique_ptr<Spool>> OpenLeft(const std::string& folder,
-                                                 const Clock& clock = Clock::System());
+  static Result<std::unique_ptr<Spool>> OpenLeftover(const std::string& folder,
+                                                     const Clock& clock = Clock::System());
 
   // kInvalid when it alone is too large; ENOSPC when the disk is full and nothing is left to
   // drop. It is the caller's then, and not counted here.

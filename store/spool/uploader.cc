@@ -85,44 +85,44 @@ void Uploader::Run(std::stop_token stop, WakeFd& wake) {
   UploadRest();
 }
 
-std::optional<std::string> Uploader::OldestNotPassed() const {
+std::optional<std::string> Uploader::OldestNotSkipped() const {
   std::optional<std::string> key = spool_.Oldest();
-  while (key && passed_.contains(*key)) key = spool_.After(*key);
+  while (key && skipped_.contains(*key)) key = spool_.After(*key);
   return key;
 }
 
 bool Uploader::UploadNext(const CallLimits& limits) {
-  std::optional<std::string> key = OldestNotPassed();
+  std::optional<std::string> key = OldestNotSkipped();
   if (!key) {
-    std::erase_if(invalid_, [this](const auto& one) { return !passed_.contains(one.first); });
-    std::erase_if(told_of_, [this](const auto& one) { return !passed_.contains(one.first); });
-    passed_.clear();
+    std::erase_if(invalid_, [this](const auto& one) { return !skipped_.contains(one.first); });
+    std::erase_if(told_of_, [this](const auto& one) { return !skipped_.contains(one.first); });
+    skipped_.clear();
     key = spool_.Oldest();
   }
   if (!key) return true;
   const Status uploaded = Upload(*key, limits);
   if (!uploaded) {
-    PassOver(*key, uploaded.error());
+    SkipForNow(*key, uploaded.error());
     return false;
   }
-  passed_.erase(*key);
+  skipped_.erase(*key);
   invalid_.erase(*key);
   tries_ = 0;
   return true;
 }
 
-void Uploader::PassOver(const std::string& key, const Error& error) {
+void Uploader::SkipForNow(const std::string& key, const Error& error) {
   // The same call may go through later, and others not before; but what fails is not always the
   // whole store. A bound that one object passes, of a proxy's bodies say, others may keep within.
   if (error.code() == ErrorCode::kUnavailable && ++tries_ < kTries) return;
   tries_ = 0;
-  passed_.insert(key);
+  skipped_.insert(key);
   if (!IsInvalid(error)) return;
   const auto [said, first] = invalid_.emplace(key, taken_);
   if (first || said->second == taken_) return;
   spool_.Drop(key, error);
   invalid_.erase(said);
-  passed_.erase(key);
+  skipped_.erase(key);
 }
 
 Status Uploader::Upload(const std::string& key, const CallLimits& limits) {

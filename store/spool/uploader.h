@@ -58,10 +58,10 @@ class Uploader {
 
  private:
   void Run(std::stop_token stop, WakeFd& wake);
-  std::optional<std::string> OldestNotPassed() const;
+  std::optional<std::string> OldestNotSkipped() const;
   // False when the store refused.
   bool UploadNext(const CallLimits& limits);
-  void PassOver(const std::string& key, const Error& error);
+  void SkipForNow(const std::string& key, const Error& error);
   Status Upload(const std::string& key, const CallLimits& limits);
   // Logs whether the store can be listed, before anything is uploaded: a wrong bucket or key is
   // told of at the start. Uploads are tried all the same.
@@ -77,7 +77,7 @@ class Uploader {
   const UploaderOptions options_;
   const OnPut on_put_;
   // Keys of the spool, both.
-  std::set<std::string> passed_;             // refused since all had their turn
+  std::set<std::string> skipped_;            // refused since all had their turn
   std::map<std::string, uint64_t> invalid_;  // so many were taken when the store said so
   uint64_t taken_ = 0;
   // Last state that was logged, for the store and for each key that is not passed yet. A key that

@@ -19,7 +19,7 @@ void PerfMapCache::BeginSlice() {
 }
 
 PerfMapCache::Found PerfMapCache::Load(pid_t pid) {
-  if (!MakePlace(pid)) return {};
+  if (!MakeEntryRoom(pid)) return {};
   Entry& entry = entries_[pid];
   entry.used_slice = slice_;
   if (entry.looked_slice != slice_) {
@@ -93,11 +93,11 @@ void PerfMapCache::ExpectBytes(Entry& entry, uint64_t bytes) {
 }
 
 void PerfMapCache::MakeRoom(const Entry& entry) {
-  while (map_bytes_ > budget_bytes_) Refuse(*NextToGo(entry));
+  while (map_bytes_ > budget_bytes_) Refuse(*NextToEvict(entry));
 }
 
 // The map that goes so that the one of `than` has room; that one itself if none is worth less.
-PerfMapCache::Entry* PerfMapCache::NextToGo(const Entry& than) {
+PerfMapCache::Entry* PerfMapCache::NextToEvict(const Entry& than) {
   Entry* oldest = nullptr;
   Entry* largest = nullptr;
   for (auto& [pid, entry] : entries_) {
@@ -130,7 +130,7 @@ void PerfMapCache::Forget(Entry& entry) {
 }
 
 // False when `pid` is new and all places belong to processes that were asked for in this slice.
-bool PerfMapCache::MakePlace(pid_t pid) {
+bool PerfMapCache::MakeEntryRoom(pid_t pid) {
   if (entries_.size() < kMaxProcesses || entries_.contains(pid)) return true;
   auto oldest = std::min_element(
       entries_.begin(), entries_.end(),

@@ -72,12 +72,12 @@ class PerfMapCache {
     bool later = false;
   };
 
-  bool MakePlace(pid_t pid);
+  bool MakeEntryRoom(pid_t pid);
   void Look(pid_t pid, Entry& entry);
   void Refresh(pid_t pid, Entry& entry);
   void ExpectBytes(Entry& entry, uint64_t bytes);
   void MakeRoom(const Entry& entry);
-  Entry* NextToGo(const Entry& than);
+  Entry* NextToEvict(const Entry& than);
   void Refuse(Entry& entry);
   void Forget(Entry& entry);
 

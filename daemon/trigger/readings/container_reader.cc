@@ -63,11 +63,11 @@ void ContainerReader::SetRequests(int64_t cpu_millis, int64_t memory_bytes) {
 MetricReading ContainerReader::Read(Metric metric, int64_t moment_ns) {
   if (static_cast<size_t>(metric) >= kMetrics) return Missing(NoReading::kNotServed);
   Cached& cached = cached_[static_cast<size_t>(metric)];
-  if (cached.moment_ns != moment_ns) cached = {moment_ns, ReadAnew(metric)};
+  if (cached.moment_ns != moment_ns) cached = {moment_ns, ReadUncached(metric)};
   return cached.reading;
 }
 
-MetricReading ContainerReader::ReadAnew(Metric metric) {
+MetricReading ContainerReader::ReadUncached(Metric metric) {
   switch (metric) {
     case Metric::kContainerCpu:
       return ReadCpu();
@@ -190,7 +190,7 @@ bool ContainerReader::Exists() const {
          there(roots_.v2);
 }
 
-bool ContainerReader::IsOld(std::optional<int64_t>& read_ns) const {
+bool ContainerReader::IsStale(std::optional<int64_t>& read_ns) const {
   const int64_t now_ns = clock_.MonotonicNs();
   if (read_ns && now_ns - *read_ns < kLimitAgeNs) return false;
   read_ns = now_ns;
@@ -198,7 +198,7 @@ bool ContainerReader::IsOld(std::optional<int64_t>& read_ns) const {
 }
 
 double ContainerReader::CpuLimit() {
-  if (!IsOld(cpu_limit_.read_ns)) return cpu_limit_.amount;
+  if (!IsStale(cpu_limit_.read_ns)) return cpu_limit_.amount;
   cpu_limit_.amount = CpuLimitOf(path_);
   if (cpu_limit_.amount == 0 && !pod_path_.empty()) cpu_limit_.amount = CpuLimitOf(pod_path_);
   return cpu_limit_.amount;
@@ -219,7 +219,7 @@ double ContainerReader::CpuLimitOf(const std::string& path) const {
 }
 
 double ContainerReader::MemoryLimit() {
-  if (!IsOld(memory_limit_.read_ns)) return memory_limit_.amount;
+  if (!IsStale(memory_limit_.read_ns)) return memory_limit_.amount;
   memory_limit_.amount = MemoryLimitOf(path_);
   if (memory_limit_.amount == 0 && !pod_path_.empty())
     memory_limit_.amount = MemoryLimitOf(pod_path_);
@@ -235,7 +235,7 @@ double ContainerReader::MemoryLimitOf(const std::string& path) const {
 
 // Beside v1 a container may have a folder in v2 and no process there: nothing would ever wait.
 bool ContainerReader::RunsInV2() {
-  if (!IsOld(populated_read_ns_)) return runs_in_v2_;
+  if (!IsStale(populated_read_ns_)) return runs_in_v2_;
   CounterFile file(Folder(roots_.v2) + "/cgroup.events", buffer_);
   const auto text = file.Read();
   runs_in_v2_ = text && FindCount(text.text, "populated") == uint64_t{1};

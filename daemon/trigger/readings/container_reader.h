@@ -51,14 +51,14 @@ class ContainerReader {
   };
 
   std::string Folder(const std::string& root) const { return root + path_; }
-  MetricReading ReadAnew(k8s::Metric metric);
+  MetricReading ReadUncached(k8s::Metric metric);
   MetricReading ReadCpu();
   MetricReading ReadThrottled();
   MetricReading ReadMemory();
   MetricReading ReadPressure(size_t resource);
   MetricReading NotRead(NoReading why) const;
   bool Exists() const;
-  bool IsOld(std::optional<int64_t>& read_ns) const;
+  bool IsStale(std::optional<int64_t>& read_ns) const;
   double CpuLimit();
   double MemoryLimit();
   double CpuLimitOf(const std::string& path) const;

@@ -42,11 +42,11 @@ MetricReading NodeReader::Read(Metric metric, CpuScope cpus, int64_t moment_ns) 
   if (metric == Metric::kNodeCpuUser || metric == Metric::kNodeCpuSystem)
     return ReadCpu(metric == Metric::kNodeCpuSystem, cpus, moment_ns);
   Cached& cached = cached_[static_cast<size_t>(metric)];
-  if (cached.moment_ns != moment_ns) cached = {moment_ns, ReadAnew(metric)};
+  if (cached.moment_ns != moment_ns) cached = {moment_ns, ReadUncached(metric)};
   return cached.reading;
 }
 
-MetricReading NodeReader::ReadAnew(Metric metric) {
+MetricReading NodeReader::ReadUncached(Metric metric) {
   switch (metric) {
     case Metric::kNodeLoad:
       return ReadLoad();
@@ -133,7 +133,7 @@ MetricReading NodeReader::ReadRunDelay() {
   return reading;
 }
 
-bool NodeReader::IsOld(Size& size) const {
+bool NodeReader::IsStale(Size& size) const {
   const int64_t now_ns = clock_.MonotonicNs();
   if (size.read_ns && now_ns - *size.read_ns < kSizeAgeNs) return false;
   size.read_ns = now_ns;
@@ -141,7 +141,7 @@ bool NodeReader::IsOld(Size& size) const {
 }
 
 double NodeReader::Cpus() {
-  if (!IsOld(cpus_)) return cpus_.number;
+  if (!IsStale(cpus_)) return cpus_.number;
   std::vector<CpuTicks> ticks;
   if (const CounterFile::Text text = stat_.Read()) ParseCpuTicks(text.text, ticks);
   if (!ticks.empty()) cpus_.number = static_cast<double>(ticks.size());
@@ -149,7 +149,7 @@ double NodeReader::Cpus() {
 }
 
 double NodeReader::MemoryBytes() {
-  if (!IsOld(memory_)) return memory_.number;
+  if (!IsStale(memory_)) return memory_.number;
   const CounterFile::Text text = meminfo_.Read();
   if (const std::optional<uint64_t> bytes = text ? ParseMemoryTotalBytes(text.text) : std::nullopt)
     memory_.number = static_cast<double>(*bytes);

@@ -45,12 +45,12 @@ class NodeReader {
     std::optional<int64_t> read_ns;
   };
 
-  MetricReading ReadAnew(k8s::Metric metric);
+  MetricReading ReadUncached(k8s::Metric metric);
   MetricReading ReadCpu(bool system, k8s::CpuScope cpus, int64_t moment_ns);
   MetricReading ReadLoad();
   MetricReading ReadPressure(size_t resource);
   MetricReading ReadRunDelay();
-  bool IsOld(Size& size) const;
+  bool IsStale(Size& size) const;
 
   const Clock& clock_;
   CounterFile stat_;

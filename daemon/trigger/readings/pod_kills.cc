@@ -9,7 +9,7 @@ void PodKills::Look(const std::vector<KillMember*>& members, int64_t moment_ns) 
   if (const CounterFile::Text text = events_.Read()) {
     if (const std::optional<uint64_t> count = FindCount(text.text, "oom_kill")) {
       const uint64_t before = counted_.value_or(*count);
-      told_ += *count >= before ? *count - before : *count;
+      reported_ += *count >= before ? *count - before : *count;
       counted_ = count;
     }
   }
@@ -26,17 +26,17 @@ void PodKills::Look(const std::vector<KillMember*>& members, int64_t moment_ns) 
     if (!member->gone_since_ns) member->gone_since_ns = moment_ns;
     if (!member->closed && moment_ns - *member->gone_since_ns <= kWaitNs) went = member;
   }
-  if (told_ <= explained_) {
+  if (reported_ <= explained_) {
     unexplained_since_ns_.reset();
     return;
   }
   if (!unexplained_since_ns_) unexplained_since_ns_ = moment_ns;
   if (went != nullptr) {
-    went->assigned += told_ - explained_;
+    went->assigned += reported_ - explained_;
     went->closed = true;
-    explained_ = told_;
+    explained_ = reported_;
   } else if (moment_ns - *unexplained_since_ns_ >= kWaitNs) {
-    explained_ = told_;
+    explained_ = reported_;
   }
 }
 

@@ -41,7 +41,7 @@ class PodKills {
  private:
   CounterFile events_;
   std::optional<uint64_t> counted_;  // as its file had it last
-  uint64_t told_ = 0;
+  uint64_t reported_ = 0;
   uint64_t explained_ = 0;
   std::optional<int64_t> unexplained_since_ns_;
 };

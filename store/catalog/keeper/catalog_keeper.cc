@@ -79,11 +79,11 @@ Status CatalogKeeper::Look(bool leads) {
   for (const StoredCluster& at : clusters ? *clusters : std::vector<StoredCluster>()) {
     Keep(first, LookAt(at, leads));
     if (!leads) continue;
-    Keep(first, LookFurtherBack(at));
-    Keep(first, LookAtOld(at));
-    Keep(first, LookForOldLate(at));
+    Keep(first, KeepRecentHours(at));
+    Keep(first, RebuildOldHours(at));
+    Keep(first, FindLateUploads(at));
   }
-  ForgetWhatNobodyLooksAt();
+  DistrustUnwatchedRows();
   if (!clusters) return first;
   const int64_t kept_s = NowSeconds() - 3 * kHourSeconds;
   recent_.ForgetMarks(kept_s);
@@ -100,7 +100,7 @@ Status CatalogKeeper::Look(bool leads) {
 }
 
 // An answer lacks what came since the last look: for two looks that is how it is, and no longer.
-void CatalogKeeper::ForgetWhatNobodyLooksAt() {
+void CatalogKeeper::DistrustUnwatchedRows() {
   const int64_t oldest_ns = clock_.MonotonicNs() - options_.trust_look_s * kNsPerSecond;
   for (const auto& [at, looked_ns] : looked_ns_) {
     if (looked_ns < oldest_ns) recent_.ForgetMarksOf(at.first, at.second);
@@ -127,7 +127,7 @@ Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
           open.push_back(std::move(interval));
       }
     }
-    if (!open.empty()) RETURN_IF_ERROR(LookAtOpen(at, listing, open, leads));
+    if (!open.empty()) RETURN_IF_ERROR(UpdateOpenIntervals(at, listing, open, leads));
   }
   looked_ns_[{at.retention, at.cluster}] = clock_.MonotonicNs();
   for (int64_t hour_s = first_s; leads && hour_s <= last_s; hour_s += kHourSeconds) {
@@ -159,8 +159,8 @@ Status CatalogKeeper::DropKnown(const CatalogInterval& interval, const CatalogLi
   return OkStatus();
 }
 
-Status CatalogKeeper::LookAtOpen(const StoredCluster& at, const CatalogListing& listing,
-                                 const std::vector<CatalogInterval>& open, bool leads) {
+Status CatalogKeeper::UpdateOpenIntervals(const StoredCluster& at, const CatalogListing& listing,
+                                          const std::vector<CatalogInterval>& open, bool leads) {
   std::vector<ListedCatalog> catalogs;
   for (const CatalogInterval& interval : open) {
     const std::span<const ListedCatalog> of = CatalogsOf(interval, listing);
@@ -197,7 +197,7 @@ bool CatalogKeeper::IsDue(const CatalogInterval& interval) {
          IsOver(HourOf(interval.start_s));
 }
 
-Status CatalogKeeper::LookFurtherBack(const StoredCluster& at) {
+Status CatalogKeeper::KeepRecentHours(const StoredCluster& at) {
   LookBack& back = look_backs_[{at.retention, at.cluster}];
   const int64_t now_ns = clock_.MonotonicNs();
   if (back.next == 1 && back.begun_ns != 0 &&
@@ -216,7 +216,7 @@ Status CatalogKeeper::LookFurtherBack(const StoredCluster& at) {
   return DeleteReplaced(at, listing, hour_s);
 }
 
-Status CatalogKeeper::LookAtOld(const StoredCluster& at) {
+Status CatalogKeeper::RebuildOldHours(const StoredCluster& at) {
   OldPass& pass = old_passes_[{at.retention, at.cluster}];
   if (pass.next_s >= pass.end_s) {
     const int64_t now_ns = clock_.MonotonicNs();
@@ -244,7 +244,7 @@ Status CatalogKeeper::LookAtOld(const StoredCluster& at) {
   return KeepHour(at, hour_s);
 }
 
-Status CatalogKeeper::LookForOldLate(const StoredCluster& at) {
+Status CatalogKeeper::FindLateUploads(const StoredCluster& at) {
   LatePass& pass = late_passes_[{at.retention, at.cluster}];
   const int64_t now_ns = clock_.MonotonicNs();
   if (now_ns < pass.due_ns) return OkStatus();

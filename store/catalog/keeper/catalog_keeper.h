@@ -97,19 +97,19 @@ class CatalogKeeper {
   };
 
   Status LookAt(const StoredCluster& at, bool leads);
-  void ForgetWhatNobodyLooksAt();
+  void DistrustUnwatchedRows();
   bool IsDue(const CatalogInterval& interval);
   // The intervals of one kind that have no catalog yet.
-  Status LookAtOpen(const StoredCluster& at, const CatalogListing& listing,
-                    const std::vector<CatalogInterval>& open, bool leads);
+  Status UpdateOpenIntervals(const StoredCluster& at, const CatalogListing& listing,
+                             const std::vector<CatalogInterval>& open, bool leads);
   bool HasAny(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s) const;
   // Drops the recent rows of an interval that has a catalog, whoever wrote it.
   Status DropKnown(const CatalogInterval& interval, const CatalogListing& listing);
-  Status LookFurtherBack(const StoredCluster& at);
+  Status KeepRecentHours(const StoredCluster& at);
   // One hour at a time of those whose own catalogs somebody deleted; a day where all are there.
-  Status LookAtOld(const StoredCluster& at);
+  Status RebuildOldHours(const StoredCluster& at);
   // One hour at a time of those that have catalogs: for bundles that came after that.
-  Status LookForOldLate(const StoredCluster& at);
+  Status FindLateUploads(const StoredCluster& at);
   // end_s without one.
   Result<int64_t> NextHourWithBundles(const StoredCluster& at, int64_t from_s, int64_t end_s) const;
   // Everything of an hour that is over: what is late, and its catalog.

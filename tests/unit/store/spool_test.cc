@@ -251,7 +251,7 @@ TEST_F(SpoolTest, IsMovedBesideWhatCannotBeRead) {
     for (int window = 0; window < 4; ++window)
       ASSERT_TRUE(spool->Add(KeyOf(window), BundleOf({Row("shop", "cart", "web", kFirstWindow)})));
   }
-  const auto left = *Spool::OpenLeft(folder_.path() + "/spool");
+  const auto left = *Spool::OpenLeftover(folder_.path() + "/spool");
   ASSERT_NE(left, nullptr);
   const std::string pending = folder_.path() + "/spool/pending/";
   std::filesystem::remove(pending + KeyOf(0));  // by another daemon, say
@@ -265,12 +265,12 @@ TEST_F(SpoolTest, IsMovedBesideWhatCannotBeRead) {
 }
 
 TEST_F(SpoolTest, OfNobodyIsNoneAndOneThatCannotBeLookedAtIsTold) {
-  const auto none = Spool::OpenLeft(folder_.path() + "/nothing");
+  const auto none = Spool::OpenLeftover(folder_.path() + "/nothing");
   ASSERT_TRUE(none);
   EXPECT_EQ(*none, nullptr);
   std::filesystem::create_directory(folder_.path() + "/loop");
   std::filesystem::create_symlink("pending", folder_.path() + "/loop/pending");
-  EXPECT_FALSE(Spool::OpenLeft(folder_.path() + "/loop"));
+  EXPECT_FALSE(Spool::OpenLeftover(folder_.path() + "/loop"));
 }
 
 class SpooledStoreTest : public SpoolTest {

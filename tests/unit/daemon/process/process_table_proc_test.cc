@@ -195,7 +195,7 @@ TEST_F(ProcessTableProcTest, ReadsAProcessAgainAfterALossWhenItIsNeeded) {
   fake_.SetProcess(11, "other", 1, 1, MapsOf("/bin/old"));
   table_.Scan();
   fake_.SetProcess(10, "new", 1, 2, MapsOf("/bin/new"));
-  table_.DistrustAll();
+  table_.InvalidateAll();
   EXPECT_EQ(ToText(table_.Find(10)->comm), "old") << "nobody needs it yet";
   fake_.SetProcess(11, "later", 1, 1, MapsOf("/bin/later"));
   EXPECT_EQ(ToText(table_.Get(10).comm), "new");
@@ -217,7 +217,7 @@ TEST_F(ProcessTableProcTest, ReadsAfterALossAtTheRateOfOthers) {
     for (uint32_t pid = 1; pid <= 120; ++pid) again += ToText(table_.Get(pid).comm) == "new";
     return again;
   };
-  table_.DistrustAll();
+  table_.InvalidateAll();
   EXPECT_EQ(read_again(), 50);
   EXPECT_EQ(read_again(), 50);
   clock_.Advance(kNsPerSecond);
@@ -229,10 +229,10 @@ TEST_F(ProcessTableProcTest, ReadsAfterALossAtTheRateOfOthers) {
 TEST_F(ProcessTableProcTest, ReadsAProcessAtMostOnceASecondHoweverMuchIsLost) {
   fake_.SetProcess(10, "old", 1, 1, MapsOf("/bin/app"));
   table_.Scan();
-  table_.DistrustAll();
+  table_.InvalidateAll();
   table_.Get(10);
   fake_.SetProcess(10, "new", 1, 1, MapsOf("/bin/app"));
-  table_.DistrustAll();
+  table_.InvalidateAll();
   EXPECT_EQ(ToText(table_.Get(10).comm), "old");
   clock_.Advance(kNsPerSecond);
   EXPECT_EQ(ToText(table_.Get(10).comm), "new");
@@ -248,7 +248,7 @@ TEST_F(ProcessTableProcTest, KeepsTheEndedThroughALoss) {
   table_.Apply(exit, "");
   fake_.SetProcess(10, "next", 1, 1, MapsOf("/bin/next"));  // The pid is another's.
   fake_.End(11);
-  table_.DistrustAll();
+  table_.InvalidateAll();
   table_.EndRound();
   EXPECT_EQ(ModuleAt(10, 0x10000)->path, "/bin/told") << "its last samples may still come";
   EXPECT_EQ(ModuleAt(11, 0x10000)->path, "/bin/lost");
@@ -257,7 +257,7 @@ TEST_F(ProcessTableProcTest, KeepsTheEndedThroughALoss) {
 TEST_F(ProcessTableProcTest, ReadsTheChildOfAProcessItMistrusts) {
   fake_.SetProcess(10, "parent", 1, 1, MapsOf("/bin/old"));
   table_.Scan();
-  table_.DistrustAll();
+  table_.InvalidateAll();
   SidebandEvent fork;
   fork.kind = SidebandKind::kFork;
   fork.pid = fork.tid = 11;

@@ -5,9 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "hub/profiles/catalog_desk.h"
+#include "hub/profiles/catalog_controller.h"
 #include "hub/profiles/hub_sources.h"
-#include "hub/profiles/retention_desk.h"
+#include "hub/profiles/retention_controller.h"
 #include "tests/support/k8s/recording_api_server.h"
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
@@ -44,7 +44,7 @@ class AwayStore : public MemoryStore {
   int64_t skew_s = 0;
 };
 
-class DesksTest : public ::testing::Test {
+class ControllersTest : public ::testing::Test {
  protected:
   void PutWindow(int64_t start_s) {
     ASSERT_TRUE(
@@ -66,8 +66,8 @@ class DesksTest : public ::testing::Test {
   AwayStore store_;
   FakeClock clock_{kNsPerSecond, kFirstWindow* kNsPerSecond};
   store::RecentRows recent_;
-  CatalogDesk catalogs_{store_, recent_, clock_, "home"};
-  RetentionDesk retention_{store_, {}, clock_, "home"};
+  CatalogController catalogs_{store_, recent_, clock_, "home"};
+  RetentionController retention_{store_, {}, clock_, "home"};
   k8s::RecordingApiServer api_server_;
   const OwnRights rights_{api_server_};
   const std::string cluster_ = "home";
@@ -80,7 +80,7 @@ class DesksTest : public ::testing::Test {
                              .watches = [] { return std::vector<k8s::WatchState>(); }}};
 };
 
-TEST_F(DesksTest, OnlyWhoLeadsWritesCatalogs) {
+TEST_F(ControllersTest, OnlyWhoLeadsWritesCatalogs) {
   PutWindow(kFirstWindow);
   GoTo(kFirstWindow + 900);
   catalogs_.Look(false);
@@ -94,7 +94,7 @@ TEST_F(DesksTest, OnlyWhoLeadsWritesCatalogs) {
   EXPECT_EQ(recent_.rows(), 0u);
 }
 
-TEST_F(DesksTest, ARoundThatFailsIsToldUntilOneGoesWell) {
+TEST_F(ControllersTest, ARoundThatFailsIsToldUntilOneGoesWell) {
   store_.away = true;
   catalogs_.Look(true);
   catalogs_.Look(true);
@@ -107,7 +107,7 @@ TEST_F(DesksTest, ARoundThatFailsIsToldUntilOneGoesWell) {
 }
 
 // Whether it takes long or fails: what came since it began is in no answer.
-TEST_F(DesksTest, ALookThatIsLongAgoIsTold) {
+TEST_F(ControllersTest, ALookThatIsLongAgoIsTold) {
   const auto check = [&] { return CheckCalled("catalogs"); };
   EXPECT_EQ(catalogs_.LagSeconds(), 0);
   clock_.Advance(150 * kNsPerSecond);
@@ -143,7 +143,7 @@ TEST_F(DesksTest, ALookThatIsLongAgoIsTold) {
   EXPECT_EQ(check().status, query::CheckStatus::kOk);
 }
 
-TEST_F(DesksTest, ADamagedBundleIsTold) {
+TEST_F(ControllersTest, ADamagedBundleIsTold) {
   PutWindow(kFirstWindow);
   GoTo(kFirstWindow + 900);
   catalogs_.Look(false);
@@ -156,7 +156,7 @@ TEST_F(DesksTest, ADamagedBundleIsTold) {
               HasSubstr("1 bundles that could not be read since the hub began, the last " + key));
 }
 
-TEST_F(DesksTest, AnEndIsNoFailure) {
+TEST_F(ControllersTest, AnEndIsNoFailure) {
   store_.away = true;
   std::stop_source stop;
   stop.request_stop();
@@ -166,7 +166,7 @@ TEST_F(DesksTest, AnEndIsNoFailure) {
   EXPECT_EQ(retention_.figures()->failed_sweeps, 0u);
 }
 
-TEST_F(DesksTest, WhoLeadsSweepsOnceAnHour) {
+TEST_F(ControllersTest, WhoLeadsSweepsOnceAnHour) {
   PutWindow(kFirstWindow);
   PutWindow(kFirstWindow + 600);
   GoTo(kFirstWindow + 61 + 14 * kDay);
@@ -175,7 +175,7 @@ TEST_F(DesksTest, WhoLeadsSweepsOnceAnHour) {
   retention_.Look(true);
   EXPECT_EQ(CountOf("/bundle/"), 1u);
   EXPECT_EQ(retention_.figures()->swept.deleted_objects, 1u);
-  clock_.Advance(RetentionDesk::kEveryNs - 1);
+  clock_.Advance(RetentionController::kEveryNs - 1);
   retention_.Look(true);
   EXPECT_EQ(CountOf("/bundle/"), 1u);
   clock_.Advance(1);
@@ -184,13 +184,13 @@ TEST_F(DesksTest, WhoLeadsSweepsOnceAnHour) {
   EXPECT_EQ(retention_.figures()->sweeps, 2u);
 }
 
-TEST_F(DesksTest, WhatIsAnotherClustersStays) {
+TEST_F(ControllersTest, WhatIsAnotherClustersStays) {
   testing::SharedStore shared;
   for (const char* cluster : {"home", "away"})
     shared.PutProfiles(cluster, {Row("shop", "cart-0", "web", kFirstWindow)});
   const std::vector<std::string> before = shared.KeysOf("away");
-  CatalogDesk catalogs(shared, recent_, clock_, "home");
-  RetentionDesk retention(shared, {}, clock_, "home");
+  CatalogController catalogs(shared, recent_, clock_, "home");
+  RetentionController retention(shared, {}, clock_, "home");
   GoTo(kFirstWindow + 900);
   catalogs.Look(true);
   EXPECT_EQ(catalogs.figures()->keeper.catalogs_written, 1u);
@@ -201,7 +201,7 @@ TEST_F(DesksTest, WhatIsAnotherClustersStays) {
   EXPECT_THAT(shared.AskedBeside("home"), IsEmpty());
 }
 
-TEST_F(DesksTest, UploadsThatKilledAgentsLeftAreAborted) {
+TEST_F(ControllersTest, UploadsThatKilledAgentsLeftAreAborted) {
   GoTo(kFirstWindow + 10 * kDay);
   const int64_t old_s = kFirstWindow + 9 * kDay - 1;
   store_.uploads = {{"v1/short/home/bundle/a.zip", old_s},
@@ -218,12 +218,12 @@ TEST_F(DesksTest, UploadsThatKilledAgentsLeftAreAborted) {
                                    Key("v1/standard/homer/bundle/others.zip"), Key("theirs")));
 }
 
-TEST_F(DesksTest, UploadsThatCannotBeListedAreToldWhereThatIsNotTheServersWay) {
+TEST_F(ControllersTest, UploadsThatCannotBeListedAreToldWhereThatIsNotTheServersWay) {
   store_.refuse_uploads = ErrorCode::kUnsupported;
   retention_.Look(true);
   EXPECT_EQ(retention_.figures()->uploads_error, "");
   EXPECT_EQ(retention_.figures()->sweeps, 1u);
-  clock_.Advance(RetentionDesk::kEveryNs);
+  clock_.Advance(RetentionController::kEveryNs);
   store_.refuse_uploads = ErrorCode::kPermission;
   retention_.Look(true);
   EXPECT_EQ(retention_.figures()->uploads_error, "no such listing");
@@ -232,7 +232,7 @@ TEST_F(DesksTest, UploadsThatCannotBeListedAreToldWhereThatIsNotTheServersWay) {
   EXPECT_EQ(retention_.figures()->sweeps, 1u);
 }
 
-TEST_F(DesksTest, DoctorSaysWhichPartOfASweepFailedAndWhichRightItNeeds) {
+TEST_F(ControllersTest, DoctorSaysWhichPartOfASweepFailedAndWhichRightItNeeds) {
   const auto check = [&] { return CheckCalled("retention"); };
   store_.refuse_uploads = ErrorCode::kPermission;
   retention_.Look(true);
@@ -241,18 +241,18 @@ TEST_F(DesksTest, DoctorSaysWhichPartOfASweepFailedAndWhichRightItNeeds) {
   EXPECT_THAT(check().fix, HasSubstr("s3:ListBucketMultipartUploads, s3:AbortMultipartUpload"));
   EXPECT_THAT(check().fix, Not(HasSubstr("s3:DeleteObject")));
   store_.away = true;
-  clock_.Advance(RetentionDesk::kEveryNs);
+  clock_.Advance(RetentionController::kEveryNs);
   retention_.Look(true);
   EXPECT_THAT(check().message, HasSubstr("connection refused; uploads that were left behind: no"));
   EXPECT_THAT(check().fix, AllOf(HasSubstr("s3:DeleteObject"), HasSubstr("s3:AbortMultipart")));
   store_.refuse_uploads.reset();
-  clock_.Advance(RetentionDesk::kEveryNs);
+  clock_.Advance(RetentionController::kEveryNs);
   retention_.Look(true);
   EXPECT_THAT(check().message, HasSubstr("connection refused"));
   EXPECT_THAT(check().fix, Not(HasSubstr("uploads")));
 }
 
-TEST_F(DesksTest, DoctorTellsOfAClockThatIsNotTheStores) {
+TEST_F(ControllersTest, DoctorTellsOfAClockThatIsNotTheStores) {
   PutWindow(kFirstWindow);
   store_.skew_s = 60;
   EXPECT_EQ(CheckCalled("store").status, query::CheckStatus::kOk);
@@ -264,7 +264,7 @@ TEST_F(DesksTest, DoctorTellsOfAClockThatIsNotTheStores) {
   EXPECT_THAT(CheckCalled("store").message, HasSubstr("7200 s ahead of this machine's"));
 }
 
-TEST_F(DesksTest, ASweepThatFailsSaysWhy) {
+TEST_F(ControllersTest, ASweepThatFailsSaysWhy) {
   store_.away = true;
   retention_.Look(true);
   EXPECT_EQ(retention_.figures()->failed_sweeps, 1u);

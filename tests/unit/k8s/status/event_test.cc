@@ -15,8 +15,8 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMinute = 60 * kNsPerSecond;
 
-Happening Firing(std::string note = "ContainerCPU 93 % > 80 %") {
-  Happening what;
+ObjectEvent Firing(std::string note = "ContainerCPU 93 % > 80 %") {
+  ObjectEvent what;
   what.regarding = {"firetower.dev/v1alpha1", "ProfilingPolicy", "shop", "checkout", "uid-1"};
   what.related = ObjectRef{"v1", "Pod", "shop", "cart-1", "uid-2"};
   what.reason = "CaptureTaken";
@@ -103,7 +103,7 @@ TEST(EventSeries, QuietForLongBeginsAnew) {
 
 TEST(EventSeries, AnotherReasonAndAnotherObjectAreTheirOwn) {
   EventSeries series("c", "i");
-  Happening what = Firing();
+  ObjectEvent what = Firing();
   EXPECT_TRUE(series.Take(what, 0, kCreatedNs));
   what.reason = "CaptureSuppressed";
   EXPECT_TRUE(series.Take(what, 0, kCreatedNs));
@@ -115,7 +115,7 @@ TEST(EventSeries, AnotherReasonAndAnotherObjectAreTheirOwn) {
 
 TEST(EventSeries, IsBounded) {
   EventSeries series("c", "i");
-  Happening what = Firing(std::string(5000, 'n'));
+  ObjectEvent what = Firing(std::string(5000, 'n'));
   for (int i = 0; i < 2000; ++i) {
     what.regarding.uid = std::to_string(i);
     const auto request = series.Take(what, i, kCreatedNs);
