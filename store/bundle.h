@@ -16,27 +16,28 @@
 
 namespace firetower::store {
 
-// "<namespace>/<pod>/<container>/<type>-<id12>.pb.gz"; bytes unfit for a file name become '_'.
+// Returns "<namespace>/<pod>/<container>/<type>-<id12>.pb.gz"; bytes that do not fit a file name
+// become '_'.
 std::string BundleEntryName(const CatalogRow& row);
 
-// Collects the entries and writes the file; the same calls give the same bytes.
+// Collects entries and writes the file. The same calls give the same bytes.
 class BundleWriter {
  public:
   static constexpr size_t kMaxEntries = 65'000;          // a plain ZIP counts in 16 bits
   static constexpr uint64_t kMaxBytes = 0xFFFF'0000ull;  // and addresses in 32
 
-  // `window_start_ns`: the time stamp of every entry.
+  // `window_start_ns` is the time stamp of every entry.
   explicit BundleWriter(int64_t window_start_ns);
   ~BundleWriter();
   BundleWriter(BundleWriter&&) noexcept;
   BundleWriter& operator=(BundleWriter&&) noexcept;
 
-  // `pprof_gz`: a whole profile. Rows with equal names get a running suffix. kExhausted when the
-  // file would pass what a plain ZIP can hold.
+  // Adds an entry. `pprof_gz` is a complete profile. Rows with equal names get a numeric suffix.
+  // kExhausted: the file would exceed a plain ZIP's limits.
   Status Add(const CatalogRow& row, std::string pprof_gz);
   size_t entries() const;
 
-  // The file. The writer is used up.
+  // Returns the file. The writer must not be used afterwards.
   Result<std::string> Finish() &&;
 
  private:
@@ -53,7 +54,7 @@ struct BundleEntry {
   uint64_t size = 0;           // of the data
 };
 
-// An entry whose row cannot be read; the others are fine.
+// An entry whose row cannot be read; the others are valid.
 struct BadEntry {
   std::string name = {};
   std::string reason = {};
@@ -66,16 +67,17 @@ struct BundleIndex {
 
 // Reads bytes [offset, offset + length) of a file.
 using RangeReader = std::function<Result<std::string>(uint64_t offset, uint64_t length)>;
-// Reads from a file in memory, which outlives the reader. kCorrupt for a range beyond its end.
+// Returns a reader for a file in memory, which must outlive the reader. kCorrupt: a range beyond
+// its end.
 RangeReader ReaderOf(std::string_view bytes);
 
-// Reads the central directory of a file of `size` bytes: one range when it fits kBundleTailBytes,
-// two otherwise. kCorrupt names what is wrong; kUnsupported a ZIP that is not one of ours
-// (compressed, encrypted, ZIP64, split).
+// Reads the central directory of a file of `size` bytes, with one range if it fits
+// kBundleTailBytes, else with two. kCorrupt names the problem. kUnsupported: a ZIP that is not one
+// of ours (compressed, encrypted, ZIP64, split).
 inline constexpr uint64_t kBundleTailBytes = 64 << 10;  // a directory of some fifty containers
 inline constexpr uint64_t kMaxBundleDirectoryBytes = uint64_t{64} << 20;
 Result<BundleIndex> ReadBundleIndex(uint64_t size, const RangeReader& read);
-// The data of one entry, in one range; kCorrupt when its header or CRC-32 does not agree.
+// Reads the data of one entry, with one range. kCorrupt: its header or CRC-32 does not match.
 Result<std::string> ReadBundleEntry(const BundleEntry& entry, const RangeReader& read);
 
 Result<BundleIndex> ReadBundleIndex(const ObjectStore& store, std::string_view key);

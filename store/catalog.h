@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CatalogRow: what is known of one stored profile without opening it. It travels as JSON in the
-// comment of its bundle entry, or in the gzip header of a capture.
+// CatalogRow: the facts about one stored profile, known without opening it. It is stored as JSON in
+// the comment of its bundle entry, or in the gzip header of a capture.
 #pragma once
 
 #include <cstdint>
@@ -43,26 +43,26 @@ struct CatalogRow {
   bool operator==(const CatalogRow&) const = default;
 };
 
-// A sample's label in captures, and its values where a window, or an earlier capture, holds the
-// sample too.
+// The label of a capture's samples that a window or an earlier capture has too, and its values.
 inline constexpr std::string_view kAlsoLabel = "also";
 inline constexpr std::string_view kAlsoInWindow = "window";
 inline constexpr std::string_view kAlsoInCapture = "capture";
 
-// Names LabelValueOf knows and people may ask for, sorted.
+// Returns the sorted names that LabelValueOf knows and users may query.
 const std::vector<std::string>& CatalogLabelNames();
-// Value of a label of the row, "" for an unknown one. Also answers __name__ (the type),
+// Returns the value of a label of the row, "" for an unknown one. Also knows __name__ (the type),
 // __profile_type__ (Pyroscope's id), its parts __type__, __unit__, __period_type__ and
 // __period_unit__, and service_name (falls back to workload, then container).
 std::string LabelValueOf(const CatalogRow& row, std::string_view label);
 
-// 12 hexadecimal digits, the same for the same container, type, node and start.
+// Returns 12 hexadecimal digits, the same for the same container, type, node and start.
 std::string ProfileId(const CatalogRow& row);
 
-// A ZIP comment holds 65,535 bytes; we stay below. Build ids, then policies, are cut to fit.
+// A ZIP comment holds 65,535 bytes; this limit stays below. Build ids, then policies, are cut to
+// fit.
 inline constexpr size_t kMaxRowJsonBytes = 60'000;
 std::string CatalogRowToJson(const CatalogRow& row);
-// kCorrupt for text that is not such a row; unknown members are ignored.
+// Parses a row. kCorrupt: the text is not such a row. Unknown members are ignored.
 Result<CatalogRow> CatalogRowFromJson(std::string_view json);
 
 }  // namespace firetower::store

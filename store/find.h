@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of query.h: stored profiles one at a time, and sums over time.
+// The inner part of query.h: finds stored profiles one at a time, and sums rows over time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace firetower::store {
 
-// One stored profile; valid during the call it is passed to.
+// One stored profile; valid during the call that receives it.
 struct FoundProfile {
   const std::string* key = nullptr;
   const BundleEntry* entry = nullptr;  // null: a capture
@@ -32,11 +32,11 @@ struct FoundProfile {
 
 bool IsAsked(const Query& query, const CatalogRow& row);
 
-// Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes to
-// `skipped`. kInvalid for an empty time range, kExhausted past limits.max_rows.
+// Calls `visit` for each stored profile of the answer until one fails. Unreadable ones go to
+// `skipped`. kInvalid: an empty time range. kExhausted: past limits.max_rows.
 Status FindProfiles(const ProfileSource& source, const Query& query, const QueryLimits& limits,
                     Resolution resolution, SkippedList* skipped, const VisitFound& visit);
-// Captures alone, which no index holds.
+// Finds captures, which no index holds.
 Status FindCaptures(const ObjectStore& store, std::vector<StoredCluster> clusters,
                     const Query& query, const QueryLimits& limits, SkippedList* skipped,
                     const VisitFound& visit);

@@ -25,7 +25,7 @@ std::string_view RetentionClassName(RetentionClass retention);  // "short", "sta
 Result<RetentionClass> ParseRetentionClass(std::string_view text);
 
 inline constexpr size_t kMaxKeyBytes = 1024;
-// In 2261: ten digits, and nanoseconds still fit 63 bits.
+// The year 2261: ten digits, and nanoseconds still fit into 63 bits.
 inline constexpr int64_t kMaxStartSeconds = 9'200'000'000;
 inline constexpr int64_t kMaxWindowSeconds = 3600;  // a query looks this far back for an overlap
 
@@ -54,8 +54,8 @@ struct CaptureKey {
   bool operator==(const CaptureKey&) const = default;
 };
 
-// Content of one object of a catalog. Late rows belong to bundles that came after the catalog of
-// their time was written.
+// The content of one object of a catalog. Late rows belong to bundles that came after the catalog
+// of their time was written.
 enum class CatalogPart : uint8_t { kRows, kLateRows, kBundles };
 
 struct CatalogKey {
@@ -71,7 +71,7 @@ struct CatalogKey {
 };
 inline constexpr uint32_t kMaxShards = 4096;
 
-// kInvalid names the component that cannot stand in a key and what may.
+// Builds a key. kInvalid names the invalid component and what is allowed.
 Result<std::string> BuildKey(const BundleKey& key);
 Result<std::string> BuildKey(const CaptureKey& key);
 Result<std::string> BuildKey(const CatalogKey& key);
@@ -79,15 +79,16 @@ Result<BundleKey> ParseBundleKey(std::string_view text);
 Result<CaptureKey> ParseCaptureKey(std::string_view text);
 Result<CatalogKey> ParseCatalogKey(std::string_view text);
 
-// `text` as a component: lower case, what may not stand there becomes '-', cut to 128 bytes so that
-// it fits beside the rest of a file's name; "-" when nothing is left.
+// Converts `text` into a component: lower case, invalid characters become '-', cut to 128 bytes so
+// that the rest of a file's name fits; "-" when nothing is left.
 std::string ToKeyComponent(std::string_view text);
 
-// "v1/<class>/<cluster>/": everything of it.
+// Returns "v1/<class>/<cluster>/": the prefix of all its objects.
 std::string ClusterPrefix(RetentionClass retention, std::string_view cluster);
-// "v1/<class>/<cluster>/bundle/" and below: "<date>/<hour>/<start>" for start-after listings.
+// Returns "v1/<class>/<cluster>/bundle/". Below it come "<date>/<hour>/<start>" for start-after
+// listings.
 std::string BundlePrefix(RetentionClass retention, std::string_view cluster);
-// "v1/<class>/<cluster>/rollup-<seconds>/", and as above.
+// Returns "v1/<class>/<cluster>/rollup-<seconds>/", with the same paths below.
 std::string RollUpPrefix(RetentionClass retention, std::string_view cluster, int64_t seconds);
 inline constexpr std::string_view kCaptureFolder = "capture";
 std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
@@ -99,8 +100,8 @@ std::string HourPath(int64_t unix_s);         // "2026-11-21/05"
 std::string CommonTimePath(int64_t from_s, int64_t to_s);  // "2026-11-21/05/17952"
 std::string DateOf(int64_t unix_s);                        // "2026-11-21"
 
-// Any key a store may hold: relative, no empty, "." or ".." component, printable ASCII, bounded,
-// and not the name of a file that WriteFileAtomic has not finished.
+// Checks any key of a store: relative, without empty, "." or ".." components, printable ASCII,
+// bounded, and not the name of an unfinished file of WriteFileAtomic.
 Status CheckKey(std::string_view key);
 
 }  // namespace firetower::store

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions over a store and over profiles still in memory: which profiles overlap [from, to) and
-// match a selector, and their sum. A window belongs to the answer, whole, when it overlaps.
+// Queries over a store and over profiles still in memory: the profiles that overlap [from, to) and
+// match a selector, and their sum. An overlapping window counts completely.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,10 @@ struct Query {
   int64_t from_ns = 0;                            // Unix time, [from, to)
   int64_t to_ns = std::numeric_limits<int64_t>::max();
 
-  // The value that all of the answer has, as far as the selectors say: narrows what is listed.
+  // Returns the value of a label that the whole answer must have, if the selectors say so, to
+  // narrow listings.
   std::optional<std::string> EqualTo(std::string_view label) const;
-  // Some matcher is about that label.
+  // Tells whether some matcher uses that label.
   bool Mentions(std::string_view label) const;
 };
 
@@ -42,7 +43,7 @@ struct OpenProfile {
   std::shared_ptr<const profile::Profile> profile = {};
 };
 
-// An object or entry that could not be read: never silently left out.
+// An object or entry that could not be read. It is never omitted silently.
 struct Skipped {
   std::string key = {};
   std::string entry = {};  // empty: the whole object
@@ -54,12 +55,12 @@ struct SkippedList {
   static constexpr size_t kMaxSkipped = 100;
   std::vector<Skipped> items = {};
   uint64_t total = 0;
-  // Number of those that the answer surely lacks: they match, and the store did not give them. The
-  // content of the others, which are damaged, is unknown.
+  // The number of profiles that the answer surely lacks: they match, but the store did not return
+  // them. The contents of the others, which are damaged, are unknown.
   uint64_t lacked = 0;
   void AddDamaged(std::string key, std::string entry, std::string reason);
   void AddLacked(std::string key, std::string entry, std::string reason);
-  // The index of an object, of which `error` was read.
+  // Adds an object whose index could not be read because of `error`.
   void AddUnread(std::string key, const Error& error);
   void Append(SkippedList&& other);
 };
@@ -106,19 +107,19 @@ struct LabelsResult {
   SkippedList skipped = {};
 };
 
-// That an error is about the bytes that were read, not about reading them.
+// Tells whether an error concerns the bytes that were read, and not the reading.
 bool IsDamage(const Error& error);
 
 struct FoundProfile;  // of store/find.h
 using VisitFound = std::function<Status(const FoundProfile& found)>;
 
-// Whether roll-ups may replace the windows they were made of: in sums they may, in listings not.
+// Tells whether roll-ups may replace their windows: in sums they may, in listings not.
 enum class Resolution { kWindows, kCoarsest };
 
 class CatalogIndex;  // of store/catalog/catalog_index.h
 
-// Target of a query: a store, and an index that finds profiles in it. Without an index the bundles
-// are listed. Both are borrowed.
+// The target of a query: a store, and an index that finds profiles in it. Without an index the
+// bundles are listed. Both are borrowed.
 class ProfileSource {
  public:
   // Implicit on purpose: a store by itself is one.
@@ -136,28 +137,27 @@ class ProfileSource {
   const CatalogIndex* index_;
 };
 
-// kExhausted when a limit but max_merged_bytes is passed: the message says which and how to narrow
-// the question.
-// kUnavailable when limits.calls end first.
+// Lists profiles. kExhausted: a limit other than max_merged_bytes is passed; the message says which
+// one and how to narrow the query. kUnavailable: limits.calls end first.
 Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open = {},
                                 const QueryLimits& limits = {});
 Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& query,
                                   std::span<const OpenProfile> open = {},
                                   const QueryLimits& limits = {});
-// Names that have a value somewhere in the answer; values of one name.
+// Returns the names that have a value somewhere in the answer, or the values of one name.
 Result<LabelsResult> LabelNames(const ProfileSource& source, const Query& query,
                                 std::span<const OpenProfile> open = {},
                                 const QueryLimits& limits = {});
 Result<LabelsResult> LabelValues(const ProfileSource& source, const Query& query,
                                  std::string_view label, std::span<const OpenProfile> open = {},
                                  const QueryLimits& limits = {});
-// Which of a row's two values.
+// One of a row's two values.
 enum class RowValue { kMain, kSamples };
 
-// CatalogRow::value, or its samples, summed per step and group. A window's value is spread evenly
-// over its duration; what lies outside [from, to) is left out. Steps start at multiples of step_ns,
-// at least 1 s.
+// Sums CatalogRow::value, or samples, per step and group. A window's value is spread evenly over
+// its duration; the part outside [from, to) is ignored. Steps start at multiples of step_ns, at
+// least 1 s.
 Result<SeriesResult> SeriesTotals(const ProfileSource& source, const Query& query, int64_t step_ns,
                                   std::span<const std::string> group_by,
                                   std::span<const OpenProfile> open = {},

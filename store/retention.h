@@ -17,11 +17,11 @@ namespace firetower::store {
 inline constexpr int64_t kSecondsPerDay = 86'400;
 
 struct RetentionPolicy {
-  // By class; 0 keeps for ever. Age counts from the end of the window.
+  // By class; 0 means forever. Age counts from the end of the window.
   int64_t short_seconds = 3 * kSecondsPerDay;
   int64_t standard_seconds = 14 * kSecondsPerDay;
   int64_t long_seconds = 90 * kSecondsPerDay;
-  // Bound for all objects together, in bytes; the oldest go first. 0 is no bound.
+  // The limit for all objects together, in bytes; the oldest are deleted first. 0 means no limit.
   uint64_t max_bytes = 0;
 
   int64_t SecondsOf(RetentionClass retention) const;
@@ -35,12 +35,12 @@ struct RetentionResult {
   std::vector<std::string> errors = {};  // deletions that failed; the sweep goes on
 };
 
-// Deletes what is over age, catalogs a day after their data, then the oldest until the rest fits.
-// The newest window is never deleted, and neither is an object whose key is not ours.
+// Deletes expired objects (catalogs a day after their data), then the oldest until the rest fits.
+// Never deletes the newest window, nor objects whose keys are not ours.
 Result<RetentionResult> ApplyRetention(ObjectStore& store, const RetentionPolicy& policy,
                                        int64_t now_ns);
 
-// Sum of all sweeps.
+// The sum of all sweeps.
 struct SweepFigures {
   uint64_t deleted_objects = 0;
   uint64_t deleted_bytes = 0;
@@ -48,19 +48,19 @@ struct SweepFigures {
   uint64_t aborted_uploads = 0;
 };
 
-// Deletes what is over age by this machine's clock and by the store's, so that one clock that is
-// wrong, or set meanwhile, deletes nothing too early; catalogs a day after their data. For stores
-// of any size: a page of a listing is held, and what is young is not listed, but for the captures'
-// folders. No bound of bytes. A deletion that fails is left for the next sweep, and the first of
-// them is the error; after kMaxFailedDeletions nothing more is tried. `cluster`: its key component,
-// whose objects alone are listed and deleted; unset: those of all.
+// Deletes objects that are expired by this machine's clock and by the store's, so that one wrong
+// clock deletes nothing too early; catalogs a day after their data. Works for stores of any size:
+// it holds one page of a listing, and lists no young objects except in the captures' folders. Has
+// no limit in bytes. A failed deletion is left for the next sweep, and the first one is returned as
+// the error; after kMaxFailedDeletions it stops. `cluster` is a component of keys: only its objects
+// are listed and deleted; unset: all.
 inline constexpr uint64_t kMaxFailedDeletions = 10;
 Status SweepByAge(ObjectStore& store, const RetentionPolicy& policy, const Clock& clock,
                   SweepFigures& figures, const std::optional<std::string>& cluster = {});
 
-// Aborts a cluster's uploads in parts that began more than a day ago, by both clocks: the longest
-// that one takes is far below. A store that cannot list them has none. A class that fails is left
-// for the next time, and the first of them is the error.
+// Aborts a cluster's multipart uploads that began more than a day ago, by both clocks: no upload
+// takes nearly as long. A store that cannot list uploads has none. A class that fails is left for
+// the next time, and the first failure is the error.
 Status AbortOldUploads(ObjectStore& store, const Clock& clock, SweepFigures& figures,
                        std::string_view cluster);
 

@@ -25,7 +25,7 @@ inline constexpr unsigned kProfileKinds =
     static_cast<unsigned>(ObjectKind::kBundle) | static_cast<unsigned>(ObjectKind::kCapture);
 inline constexpr unsigned kAllKinds = 15;
 
-// An object whose key is ours, as far as the key tells.
+// An object whose key is ours, with the facts in the key.
 struct StoredObject {
   std::string key = {};
   uint64_t size = 0;
@@ -35,7 +35,7 @@ struct StoredObject {
   int64_t seconds = 0;
 };
 
-// A class and cluster that a store has something of.
+// A class and cluster with objects in the store.
 struct StoredCluster {
   RetentionClass retention = RetentionClass::kStandard;
   std::string cluster = {};
@@ -44,7 +44,7 @@ struct StoredCluster {
   bool MayHold(std::string_view folder) const;
 };
 
-// Captures of these only, as far as their keys tell; empty: of all.
+// Filters captures, as far as their keys allow; empty: all.
 struct CaptureFilter {
   std::string namespace_component = {};
   std::string pod_component = {};
@@ -66,18 +66,19 @@ struct WalkRange {
   std::optional<RetentionClass> retention = {};  // unset: of all classes
 };
 
-// Calls `visit` for every object of the range, each class and cluster in time order
-// (captures: per pod, in one listing of all pods that may be meant), a page of the listing at a
-// time; stops at the first error. Objects with foreign names are passed over.
+// Calls `visit` for every object of the range, each class and cluster in time order (captures: per
+// pod, in one listing of all pods that may match), one page of the listing at a time; stops at the
+// first error. Ignores objects with foreign names.
 Status WalkObjects(const ObjectStore& store, const WalkRange& range,
                    const std::function<Status(const StoredObject& object)>& visit);
 
-// Lists the clusters of a store. With `cluster` it lists nothing and returns that one's folders.
+// Lists the clusters of a store. With `cluster` it lists nothing and returns only that one's
+// folders.
 Result<std::vector<StoredCluster>> ListClusters(const ObjectStore& store,
                                                 const std::optional<std::string>& cluster = {});
 
 // Calls `visit` for every bundle below BundlePrefix or RollUpPrefix that starts in [from_s, to_s),
-// in time order, until it says false.
+// in time order, until it returns false.
 Status WalkBundles(
     const ObjectStore& store, const std::string& prefix, int64_t from_s, int64_t to_s,
     const std::function<Result<bool>(const ObjectInfo& info, const BundleKey& key)>& visit);

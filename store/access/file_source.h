@@ -13,13 +13,13 @@
 
 namespace firetower::store {
 
-// A regular file, read where it is; what is appended after Open is not seen.
+// A regular file. Bytes that are appended after Open are ignored.
 class FileSource final : public ObjectSource {
  public:
   static Result<FileSource> Open(const std::string& path);
 
   uint64_t size() const override { return size_; }
-  // kCorrupt when the file became shorter.
+  // kCorrupt: the file became shorter.
   Status ReadAt(uint64_t offset, std::span<std::byte> out) const override;
 
  private:

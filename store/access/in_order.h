@@ -22,20 +22,21 @@ namespace firetower::store {
 
 // An answer over a network takes 10 to 50 ms; the S3 client keeps as many idle connections.
 inline constexpr size_t kAtOnceInOrder = 8;
-// Asked for and not taken: more than are done at a time, so that a slow one holds up no others.
+// The most pieces that were requested and not taken: more than run at a time, so that a slow one
+// does not block the others.
 inline constexpr size_t kMaxHeldInOrder = 2 * kAtOnceInOrder;
 
-// Does pieces of work several at a time and hands them out in the order in which they were asked
-// for. One thread asks and takes; threads of its own work, as many as there is work for, and wait
-// when there is none; who asks works itself where the system gives it no thread. Whether and when a
-// piece ends is its own: a call to a store ends with the store's limits.
+// Runs pieces of work concurrently and returns them in the order of the requests. One thread asks
+// and takes; threads of its own do the work, as many as needed, and wait when there is none. If the
+// system gives no thread, the asking thread works itself. Each piece decides itself when it ends: a
+// call to a store ends with the store's limits.
 //
-// The mutex: several threads take from one queue, once for a request to the store, so that nobody
-// waits for it.
+// Has a mutex, because several threads take from one queue. It is locked once per request to the
+// store, so there is no contention.
 template <typename Work>
 class InOrder {
  public:
-  // `run` is called by any of the threads, which have that name, and must not throw.
+  // `run` is called by any of the threads, which have that name. It must not throw.
   InOrder(std::string thread_name, std::function<void(Work&)> run)
       : thread_name_(std::move(thread_name)), run_(std::move(run)) {}
   ~InOrder() {
@@ -48,7 +49,7 @@ class InOrder {
   bool empty() const { return held_ == 0; }
   bool is_full() const { return held_ == kMaxHeldInOrder; }
 
-  // Only while not full.
+  // Requires that it is not full.
   void Ask(Work work) {
     CHECK(!is_full());
     ++held_;
@@ -66,7 +67,8 @@ class InOrder {
     asked_.notify_one();
   }
 
-  // The first that was asked for and not taken; waits for it. Only while not empty.
+  // Returns the first piece that was requested and not taken; waits for it. Requires that it is not
+  // empty.
   Work Take() {
     CHECK(!empty());
     std::unique_lock lock(mutex_);
@@ -78,7 +80,7 @@ class InOrder {
     return first;
   }
 
-  // Forgets what was asked for and not taken, and waits for what has begun.
+  // Drops the pieces that were requested and not taken, and waits for running ones.
   void Drop() {
     std::unique_lock lock(mutex_);
     pieces_.resize(begun_);
@@ -96,7 +98,7 @@ class InOrder {
     bool done = false;
   };
 
-  // Nothing when there are too many threads already: those that there are go on.
+  // Does nothing if the system gives no more threads: the existing ones go on.
   void StartThread() {
     try {
       threads_.emplace_back([this](const std::stop_token& stop) {
@@ -104,7 +106,7 @@ class InOrder {
         Run(stop);
       });
     } catch (const std::system_error& error) {
-      // Every piece may try anew.
+      // Each piece may try again.
       if (!std::exchange(told_, true))
         LOG(kWarn, "no thread more", {{"name", thread_name_}, {"why", error.what()}});
     }

@@ -24,8 +24,8 @@ struct OperationCount {
   bool operator==(const OperationCount&) const = default;
 };
 
-// Counts what passes through, by operation. A store call is one request of an S3 store, but for a
-// multipart upload, uploads that are aborted, and a listing of several pages.
+// Counts calls by operation and passes them on. A call is one request of an S3 store, except
+// multipart uploads, aborts of uploads, and listings of several pages.
 class MeteredStore final : public WrappingStore<MeteredStore> {
  public:
   explicit MeteredStore(ObjectStore& store) : WrappingStore(store) {}
@@ -33,7 +33,7 @@ class MeteredStore final : public WrappingStore<MeteredStore> {
   OperationCount Count(StoreOperation operation) const;
   OperationCount Total() const;
 
-  // One call, which fails if one of them does.
+  // Counts as one call, which fails if one deletion fails.
   std::vector<Status> DeleteEach(std::span<const std::string> keys) override;
   template <typename Call>
   auto Around(StoreOperation operation, uint64_t written, Call call) const -> decltype(call()) {

@@ -9,11 +9,11 @@
 
 namespace firetower::store {
 
-// A store as those see it who are answered out of it by somebody else: what it refuses the one who
-// reads it for them (kPermission) is no right of theirs, so it counts as away (kUnavailable). So
-// does a store that is not there, or whose URL, keys or clock are wrong: the question is not.
-// kNotFound, kCorrupt and kExhausted are of one object. For reading: what writes is kUnsupported.
-// The store outlives this.
+// A store for answering queries of others. If the store refuses a request of this program
+// (kPermission), that is not a missing right of the caller, so it counts as unavailable
+// (kUnavailable). The same holds if the store does not exist, or if its URL, keys or clock are
+// wrong, because the query is valid. kNotFound, kCorrupt and kExhausted concern one object and are
+// passed on. Read-only: writes are kUnsupported. The store must outlive this.
 class ServedStore final : public WrappingStore<ServedStore> {
  public:
   // Nothing is written: see Around.

@@ -16,13 +16,13 @@
 
 namespace firetower::store {
 
-// Indexes of catalogs that were read, the latest used ones of them. A catalog's name holds a hash
-// of its content, so that what is held is never out of date. Any thread.
+// LRU cache of the indexes of catalogs. A catalog's name contains a hash of its content, so a
+// cached index is never outdated. Any thread.
 class CatalogCache {
  public:
   explicit CatalogCache(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Reads the index unless it is held. `through`: the same store, with limits of its own.
+  // Reads the index unless it is cached. `through` is the same store, with limits of its own.
   Result<std::shared_ptr<const CatalogFile>> Open(const ListedCatalog& catalog,
                                                   const ObjectStore& through);
   size_t bytes() const;

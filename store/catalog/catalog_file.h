@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A catalog: the rows of many bundles, sorted, with an index at its end, so that a question reads
-// two short ranges of it (docs/adr/0014-catalogs.md). The file is gzip members of JSON lines, which
-// `zcat` shows: blocks of rows, then the index (store/catalog/catalog_format.h says how it is
-// found).
+// A catalog: the sorted rows of many bundles, with an index at its end, so that a query reads only
+// two short ranges (docs/adr/0014-catalogs.md). The file consists of gzip members with JSON lines,
+// which `zcat` shows: blocks of rows, then the index (store/catalog/catalog_format.h explains how
+// it is found).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace firetower::store {
 
-// A bundle that could not be read, or an entry of one: no question is to leave it out silently.
+// A bundle, or an entry of one, that could not be read. No query may omit it silently.
 struct Unreadable {
   std::string bundle = {};
   std::string entry = {};  // empty: all of it
@@ -39,14 +39,14 @@ struct CatalogHeader {
   std::vector<Unreadable> unreadable = {};  // in whatever shard, at most kMaxUnreadable
 };
 
-// Filter that lets a reader skip rows unread. An unset field accepts any value.
+// Filter with which a reader skips blocks unread. An unset field accepts any value.
 struct CatalogFilter {
   std::optional<std::string> namespace_name = {};
   std::optional<std::string> workload = {};
   std::optional<std::string> pod = {};
 };
 
-// A catalog whose index was read. Immutable, and a few kilobytes.
+// A catalog whose index was read. Immutable, and a few kilobytes large.
 class CatalogFile {
  public:
   // A member of sorted rows; the next one begins where it ends.
@@ -63,8 +63,8 @@ class CatalogFile {
   };
 
   static constexpr uint64_t kMaxIndexBytes = uint64_t{64} << 20;
-  // How much of a file's end is worth reading at first: the index has somewhat less than a
-  // hundredth of it.
+  // Returns the number of bytes at a file's end to read first: the index takes somewhat less than a
+  // hundredth of the file.
   static constexpr uint64_t TailBytes(uint64_t file_bytes) {
     constexpr uint64_t kLeast = 4 << 10, kMost = 64 << 10;
     const uint64_t share = file_bytes / 96;
@@ -72,32 +72,32 @@ class CatalogFile {
     return tail < file_bytes ? tail : file_bytes;
   }
 
-  // Opens a file of `size` bytes by one range, or two where the index is longer than usual.
+  // Opens a file of `size` bytes, with one range, or two if the index is longer than usual.
   // kCorrupt names the damage.
   static Result<CatalogFile> Open(uint64_t size, const RangeReader& read);
 
   const CatalogHeader& header() const { return index_.header; }
   // Calls `visit` for each entry that passes the filter, in order, until one fails. Their names are
-  // empty where they are BundleEntryName's. Reads the
-  // blocks that may hold such entries, which lie together, kReadBytes or a block at a time.
+  // empty if they equal BundleEntryName's. Reads the blocks that may contain such entries, which
+  // are contiguous, kReadBytes or one block at a time.
   static constexpr uint64_t kReadBytes = 1 << 20;
   Status Read(const CatalogFilter& filter, const RangeReader& read,
               const std::function<Status(const CatalogEntry& entry)>& visit) const;
   size_t bytes() const { return index_.bytes; }  // of memory, about
 
-  // For reading on from block to block: the entries of one, and where it lies.
+  // For reading block by block: the entries of one block, and its position.
   size_t blocks() const { return index_.blocks.size(); }
   uint64_t BlockOffset(size_t block) const { return index_.blocks[block].offset; }
   uint64_t BlockEnd(size_t block) const {
     return block + 1 < blocks() ? BlockOffset(block + 1) : index_.end_offset;
   }
-  // `packed`: its bytes.
+  // `packed` has the bytes of a block.
   static Result<std::vector<CatalogEntry>> ParseBlock(std::string_view packed);
 
  private:
   explicit CatalogFile(Index index) : index_(std::move(index)) {}
   bool MayHoldPod(std::string_view pod) const;
-  // [first, last) of the blocks that may hold what the filter names.
+  // Returns the range [first, last) of blocks that may contain entries for the filter.
   std::pair<size_t, size_t> BlocksOf(const CatalogFilter& filter) const;
 
   Index index_;

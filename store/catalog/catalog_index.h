@@ -18,22 +18,23 @@ namespace firetower::store {
 
 struct CatalogIndexOptions {
   size_t max_cached_bytes = size_t{32} << 20;
-  // Bound for a time that has neither a catalog nor recent rows; above it an error names the time.
+  // The limit for a time range without catalogs and recent rows. Above it the query fails, and the
+  // error names the range.
   uint64_t max_listed_bundles = 20'000;
-  // Its key component. Unset: the profiles of all clusters in the store answer.
+  // A component of keys. Unset: queries cover the profiles of all clusters in the store.
   std::optional<std::string> cluster = {};
-  // Age limits. Older profiles are in no answer, because catalogs outlive their data by a day. The
-  // age counts from the earlier of the local and the store's clock, as in the sweep.
+  // The age limits. Older profiles are in no answer, because catalogs outlive their data by a day.
+  // The age counts from the earlier of the local and the store's clock, as in the sweep.
   RetentionPolicy retention = {.short_seconds = 0, .standard_seconds = 0, .long_seconds = 0};
   const Clock* clock = &Clock::System();
 };
 
-// Finds profiles by the catalogs, by the rows in memory of what has none yet, and where there is
-// neither by the bundles themselves. A catalog that is damaged is named among what was skipped, and
-// its time is read from the bundles. Any thread.
+// Finds profiles by the catalogs, by recent rows in memory, and where there is neither by the
+// bundles themselves. A damaged catalog is reported as skipped, and its time range is read from the
+// bundles. Any thread.
 class CatalogIndex {
  public:
-  // `recent`: null where nobody fills it. Both outlive this.
+  // `recent` is null if nobody fills it. Both must outlive this.
   explicit CatalogIndex(const ObjectStore& store, const RecentRows* recent = nullptr,
                         const CatalogIndexOptions& options = {})
       : store_(store), recent_(recent), options_(options), cache_(options.max_cached_bytes) {}

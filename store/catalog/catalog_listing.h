@@ -22,7 +22,7 @@ struct ListedCatalog {
   CatalogKey parsed = {};
 };
 
-// List of the catalogs of one class and cluster in a store.
+// The catalogs of one class and cluster in a store.
 class CatalogListing {
  public:
   // Lists the catalogs that start in the hours of [from_s, to_s).
@@ -38,19 +38,20 @@ class CatalogListing {
   std::vector<ListedCatalog> all_;  // by start, seconds and key
 };
 
-// Every shard, or the one a hash falls into, is among the rows of these, which are of one interval:
-// it was written to its end.
+// Tells whether these catalogs of one interval contain rows of every shard, or of the one for the
+// hash: the set was completely written.
 bool HasAllRows(std::span<const ListedCatalog> catalogs, std::optional<uint64_t> shard_hash = {});
 bool HasBundleList(std::span<const ListedCatalog> catalogs);
 // Tells whether a catalog holds rows of an interval, late ones included.
 bool HoldsRows(const ListedCatalog& catalog);
 size_t CountOfRows(std::span<const ListedCatalog> catalogs);
 
-// Record of the catalogs that others replace. One of n shards is replaced by two of 2n together.
+// Record of the catalogs that others replace. A shard of n is replaced by two shards of 2n
+// together.
 class Replacements {
  public:
   void Add(const CatalogHeader& header);
-  // All rows of it, or those that fall into its shard with that hash, are elsewhere.
+  // Tells whether all its rows, or those of its shard with that hash, are in other catalogs.
   bool Covers(const ListedCatalog& catalog, std::optional<uint64_t> shard_hash = {}) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing of all that belongs to one catalog: the rows of each shard, and, last, which bundles they
-// are of. A process that is killed in between leaves shards that questions can use, and who comes
-// after it writes all of them again, under the same names where nothing changed.
+// Writes all objects of one catalog: the rows of each shard, and, last, the list of their bundles.
+// If the process is killed in between, queries can use the written shards, and the next keeper
+// writes all of them again, under the same names where nothing changed.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace firetower::store {
 
-// One shard below some 50,000 rows: a megabyte or two.
+// There is one shard up to some 50,000 rows, which is a megabyte or two.
 inline constexpr uint64_t kRowsPerShard = 50'000;
 uint32_t ShardsFor(uint64_t rows);
 
@@ -30,17 +30,17 @@ struct CatalogSet {
   std::vector<Unreadable> unreadable = {};
 };
 
-// The shards first, first + step, first + 2 step… of a set, at once: memory is that of their
-// compressed rows.
+// Writes the shards first, first + step, first + 2 step… of a set at once. Memory: their compressed
+// rows.
 class ShardWriters {
  public:
-  // `replaces`: of each of these shards.
+  // `replaces` applies to each of these shards.
   ShardWriters(const CatalogSet& set, uint32_t first, uint32_t step,
                std::vector<std::string> replaces);
 
-  // In a catalog's order, rows of these shards.
+  // Adds a row of these shards, in a catalog's order.
   void Add(const CatalogEntry& entry);
-  // One after another.
+  // Writes them one after another.
   Status Store(ObjectStore& store) &&;
 
  private:
@@ -50,14 +50,14 @@ class ShardWriters {
   std::vector<CatalogWriter> writers_;
 };
 
-// Writes the list of a set's bundles: a line each, sorted, gzip'd.
+// Writes the list of a set's bundles: one line each, sorted, gzip'd.
 Status StoreBundleList(ObjectStore& store, const CatalogInterval& interval,
                        std::vector<std::string> bundles);
-// Adds the hashes (HashText) of those a list names; kCorrupt for what is no such list.
+// Adds the hashes (HashText) of the bundles in a list. kCorrupt: it is not such a list.
 Status ReadBundleList(const ObjectStore& store, const std::string& key,
                       std::vector<uint64_t>& hashes);
 
-// At most CatalogHeader::kMaxUnreadable of them, sorted, each once.
+// Returns at most CatalogHeader::kMaxUnreadable of them, sorted and unique.
 std::vector<Unreadable> Bounded(std::vector<Unreadable> unreadable);
 
 }  // namespace firetower::store

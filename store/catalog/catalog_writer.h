@@ -11,20 +11,21 @@
 
 namespace firetower::store {
 
-// Writes a catalog of entries that come in order. What is held is the compressed file, one block
-// and eight bytes a pod; the same entries give the same bytes.
+// Writes a catalog of entries that come in order. Holds the compressed file, one block and eight
+// bytes per pod. The same entries give the same bytes.
 class CatalogWriter {
  public:
-  // `rows` and `last_end_s` of the header are set by what is added.
+  // Sets `rows` and `last_end_s` of the header from the added entries.
   explicit CatalogWriter(CatalogHeader header) : header_(std::move(header)) {
     header_.rows = 0;
     header_.last_end_s = 0;
   }
 
-  // None comes before the one before it (ComesBefore). The same once more is left out.
+  // Adds an entry. It must not come before the previous one (ComesBefore). Skips an exact
+  // repetition.
   void Add(const CatalogEntry& entry);
   uint64_t rows() const { return header_.rows; }
-  // The file.
+  // Returns the file.
   std::string Finish() &&;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace firetower::store {
 
-// Which bundles stand in one catalog, before those of an hour are merged: windows by the five
-// minutes they begin in, roll-ups by their own length.
+// The bundles that share one catalog, before those of an hour are merged: windows by the five
+// minutes in which they begin, roll-ups by their own length.
 inline constexpr int64_t kWindowsSeconds = 300;
 inline constexpr int64_t kShortRollUpSeconds = 600;
 inline constexpr int64_t kHourSeconds = 3600;

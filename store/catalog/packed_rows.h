@@ -14,8 +14,8 @@
 
 namespace firetower::store {
 
-// Catalog entries in 56 bytes each, and what they share: a container has a row a minute, and all of
-// it but the numbers is the same.
+// Catalog entries in 56 bytes each, plus shared parts: a container has a row per minute, in which
+// only the numbers differ.
 class PackedRows {
  public:
   struct Row {
@@ -37,13 +37,13 @@ class PackedRows {
 
   Row Pack(const CatalogEntry& one);
   CatalogEntry Unpack(const Row& row) const;
-  // But for what a row alone has: its texts are all there.
+  // Returns the shared part of a row, with all its texts.
   CatalogRow ContainerOf(const Row& row) const;
 
   uint32_t containers() const { return containers_.size(); }
-  // Indices of the rows, shard after shard, each in a catalog's order.
+  // Returns the indices of the rows, shard after shard, each in a catalog's order.
   std::vector<uint32_t> InOrder(const Rows& rows, uint32_t shards) const;
-  // Adds `rows` of another, and changes them to be of this one.
+  // Adds `rows` of another object, and changes them to refer to this one.
   void Adopt(const PackedRows& from, Rows& rows);
 
   size_t bytes() const { return texts_.bytes() + containers_.bytes() + rests_.bytes(); }

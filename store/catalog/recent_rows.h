@@ -21,52 +21,52 @@ namespace firetower::store {
 
 struct RecentRowsLimits {
   size_t max_rows = 2'000'000;
-  // A row has some 100; of containers that nothing is like, with many build ids, twice as many.
+  // A row takes about 100 bytes; rows of unusual containers with many build ids take twice as much.
   size_t max_bytes = size_t{128} << 20;
 };
 
-// The rows of bundles that no catalog holds yet, in memory. 5,000 nodes of 30 containers have 1.5
-// million in the ten minutes until a catalog is written. One thread adds and drops, any thread
-// asks.
+// The rows, in memory, of bundles that no catalog holds yet. 5,000 nodes with 30 containers have
+// 1.5 million in the ten minutes until a catalog is written. One thread adds and drops, any thread
+// queries.
 class RecentRows {
  public:
   explicit RecentRows(const RecentRowsLimits& limits = {}) : limits_(limits) {}
 
-  // kExhausted when there is no room for all of it: nothing was taken. kInvalid when `bundle` is no
-  // bundle's key. One that is held is not taken again.
+  // Adds a bundle unless it is known. kExhausted: there is no room for all of it, and nothing was
+  // added. kInvalid: `bundle` is not a bundle's key.
   Status Add(const std::string& bundle, const BundleIndex& index);
-  // Instead of Add where its directory cannot be read.
+  // Replaces Add for a bundle whose directory cannot be read.
   Status AddUnreadable(const std::string& bundle, const std::string& reason);
-  // Rises with each bundle.
+  // Increases with each bundle.
   uint64_t added() const;
-  // A bundle of that interval, which was there when added() was at most `upto`.
+  // Tells whether the interval has this bundle, added when added() was at most `upto`.
   bool Knows(const CatalogInterval& interval, const std::string& bundle,
              uint64_t upto = UINT64_MAX) const;
 
-  // Whether every bundle of the interval that was listed is in here, or in its catalogs, of which
-  // so many objects hold rows: as long as they are there.
+  // Sets whether every listed bundle of the interval is in here or in its catalogs, which have so
+  // many objects with rows. The mark is valid as long as these exist.
   void MarkWhole(const CatalogInterval& interval, bool whole, size_t catalogs);
-  // And forgets what was marked before that time.
+  // Drops marks of intervals before that time.
   void ForgetMarks(int64_t before_s);
-  // All of them: nobody has been able to look for long.
+  // Drops all marks of a cluster, because it could not be listed for long.
   void ForgetMarksOf(RetentionClass retention, const std::string& cluster);
-  // With the number of objects with rows that each rests on.
+  // Returns the marked intervals with the number of objects with rows that each depends on.
   std::map<CatalogInterval, size_t> WholeIntervals() const;
 
-  // With rows, or with what could not be read.
+  // Returns the intervals with rows or unreadable bundles.
   std::vector<CatalogInterval> Intervals() const;
   size_t RowsOf(const CatalogInterval& interval) const;
   std::vector<std::string> BundlesOf(const CatalogInterval& interval) const;  // sorted
   std::vector<Unreadable> UnreadableOf(const CatalogInterval& interval) const;
-  // Calls `visit` for each row, shard after shard, each in a catalog's order, until one fails; it
-  // must not call what changes this.
+  // Calls `visit` for each row, shard after shard, each in a catalog's order, until one fails.
+  // `visit` must not call functions that change this object.
   Status ForEachInOrder(const CatalogInterval& interval, uint32_t shards,
                         const std::function<Status(const CatalogEntry& entry)>& visit) const;
-  // `catalogs` objects more hold its rows now: a mark rests on these too.
+  // Drops the rows, which `catalogs` more objects hold now: a mark depends on these too.
   void Drop(const CatalogInterval& interval, size_t catalogs = 0);
 
-  // Calls `visit` for each row that is asked for (IsAsked), `unreadable` for what belongs to the
-  // time and could not be read; until one fails.
+  // Calls `visit` for each row that matches (IsAsked), and `unreadable` for unreadable bundles in
+  // the time range, until one fails.
   Status Find(const Query& query, const std::function<Status(const CatalogEntry& entry)>& visit,
               const std::function<void(const Unreadable& one)>& unreadable) const;
 
@@ -85,7 +85,7 @@ class RecentRows {
   size_t Bytes() const;
 
   const RecentRowsLimits limits_;
-  // Questions read while the hub's own thread adds some bundles a second.
+  // Queries read while the hub's own thread adds some bundles per second.
   mutable std::shared_mutex mutex_;
   PackedRows packed_;
   std::map<CatalogInterval, Held> held_;

@@ -21,11 +21,11 @@ struct RolledUp {
   SkippedList skipped = {};
 };
 
-// One bundle of several of one node: what is of the same container and type is merged, one
-// container at a time, so that no more than one sum is held. A row's samples and value are
-// those of the profiles that went in; what could not be read is skipped and named, and a container
-// whose sum would be too large is left out, so that its windows stand for themselves.
-// `start_s`: the time stamp of the entries.
+// Merges several bundles of one node into one: profiles of the same container and type are merged,
+// one container at a time, so that only one sum is in memory. A row's samples and value are those
+// of the merged profiles. Unreadable profiles are skipped and reported; a container whose sum would
+// be too large is omitted, so that its windows are used. `start_s` is the time stamp of the
+// entries.
 Result<RolledUp> RollUp(const ObjectStore& store, std::span<const std::string> bundles,
                         int64_t start_s, const RollUpLimits& limits = {});
 

@@ -12,9 +12,9 @@
 
 namespace firetower::store {
 
-// Takes text of exactly the form that we write, from its front; false for any other, which is then
-// read as the JSON that it may be. A question reads hundreds of lines for each profile that it
-// merges, and an index of 50 KB: with a JSON reader they cost as much as the profiles.
+// Takes text of exactly the form that we write from the front of the input; returns false for any
+// other, which is then parsed as JSON. A query reads hundreds of lines for each profile that it
+// merges, and an index of 50 KB: a JSON reader would cost as much as the profiles.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -24,7 +24,7 @@ class Scanner {
     rest_.remove_prefix(literal.size());
     return true;
   }
-  // A text without escapes, and its closing quote.
+  // Takes a text without escapes, and its closing quote.
   bool Text(std::string& out) {
     const size_t end = PlainBytes();
     if (end == rest_.size() || rest_[end] != '"') return false;
@@ -32,7 +32,7 @@ class Scanner {
     rest_.remove_prefix(end + 1);
     return true;
   }
-  // The same, with lines.
+  // Takes such a text that may have line feeds.
   bool Lines(std::string& out) {
     out.clear();
     for (;;) {
@@ -52,7 +52,7 @@ class Scanner {
     rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
     return true;
   }
-  // Seconds with at most three decimals.
+  // Takes seconds with at most three decimals.
   bool Seconds(int64_t most_s, int64_t& out_ns) {
     int64_t seconds = 0;
     if (!Number(most_s, seconds) || seconds < 0) return false;
@@ -70,8 +70,8 @@ class Scanner {
   std::string_view rest() const { return rest_; }
 
  private:
-  // Before a quote or backslash, or the end. std::string_view::find_first_of calls memchr for each
-  // byte.
+  // Returns the number of bytes before a quote or backslash, or the end.
+  // std::string_view::find_first_of would call memchr for each byte.
   size_t PlainBytes() const {
     size_t count = 0;
     while (count < rest_.size() && rest_[count] != '"' && rest_[count] != '\\') ++count;

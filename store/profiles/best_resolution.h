@@ -24,9 +24,10 @@ inline bool IsRollUp(const std::string& key) {
   return parsed && parsed->rolled_up;
 }
 
-// `attempt(resolution)` reads all of an answer. By roll-ups; where one is lost its windows may be
-// there still, or may not: then by windows, if these hold as much and are within the limits. One
-// answer is in memory at a time, so that the first may be read twice.
+// Answers with the best resolution. `attempt(resolution)` reads all of an answer. It uses roll-ups
+// first. If a roll-up is lost, its windows may still exist, so it then tries windows and uses that
+// answer if it has as much and stays within the limits. Only one answer is in memory at a time, so
+// the first one may be read twice.
 template <typename T, typename Read>
 Result<T> AtBestResolution(const Read& attempt) {
   int64_t held = 0;
@@ -37,7 +38,8 @@ Result<T> AtBestResolution(const Read& attempt) {
   }
   {
     Result<Attempt<T>> windows = attempt(Resolution::kWindows);
-    // Windows have many times the bytes: too many for one answer are no reason to have none.
+    // Windows have many times the bytes; if they exceed the limits, the answer of the roll-ups is
+    // used.
     if (!windows && windows.error().code() != ErrorCode::kExhausted) return windows.error();
     if (windows && windows->held >= held) return std::move(windows->answer);
   }

@@ -9,8 +9,8 @@
 
 namespace firetower::store {
 
-// Part of a stored profile that a sum counts: all of a window, and of a capture only the samples
-// that no window and no earlier capture holds, but all of it where captures are asked for.
+// The part of a stored profile that a sum counts: all of a window; for a capture only the samples
+// that no window and no earlier capture has, or all of it if captures are queried.
 class CountedPart {
  public:
   explicit CountedPart(const Query& query) : captures_(query.Mentions("capture")) {}

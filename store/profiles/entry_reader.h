@@ -28,30 +28,30 @@ struct StoredEntry {
   Result<std::string> pprof_gz = std::string();
 };
 
-// Reads the profiles of one answer and hands them on in the order in which they were found: one
-// after another, and from a store that takes its time over each, several at a time
-// (docs/adr/0024-entries-read-ahead.md). Used by one thread; whether and when a read ends is for
-// limits.calls to say.
+// Reads the profiles of one answer and delivers them in the order in which they were found: one
+// after another, or from a slow store several at a time (docs/adr/0024-entries-read-ahead.md). Used
+// by one thread. Reads end with limits.calls.
 class EntryReader {
  public:
-  // Two answers in a row that take as long are of a store at the other end of a network: threads
-  // would cost more than they save where one takes half a millisecond.
+  // Two slow reads in a row mean a store behind a network. Threads would cost more than they save
+  // if a read takes half a millisecond.
   static constexpr int64_t kSlowNs = 5 * kNsPerMs;
   static constexpr int kSlowReads = 2;
-  // Read and not handed on, of a store that is slow; a larger one is read by itself.
+  // The most bytes that were read from a slow store and not delivered; a larger profile is read
+  // alone.
   static constexpr uint64_t kMaxHeldBytes = 4 << 20;
 
-  // `pprof_gz` has what could not be read as an error: of no answer that has to end.
+  // `pprof_gz` has an error if the profile could not be read, unless the answer has to end.
   using Visit = std::function<Status(StoredEntry&& read)>;
 
-  // All but `visit` outlive this.
+  // All but `visit` must outlive this.
   EntryReader(const ObjectStore& store, const QueryLimits& limits, const CountedPart& counted,
               Visit visit, const Clock& clock = Clock::System());
 
-  // Reads it, if it counts at all, and hands on what it has. kExhausted past limits.max_read_bytes,
-  // kUnavailable when limits.calls end, else what `visit` says.
+  // Reads a profile if it counts, and delivers the finished ones. kExhausted: past
+  // limits.max_read_bytes. kUnavailable: limits.calls ended. Else the result of `visit`.
   Status Add(const FoundProfile& found);
-  // Hands on the rest.
+  // Delivers the rest.
   Status Finish();
 
  private:

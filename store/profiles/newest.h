@@ -26,9 +26,9 @@ struct NewestProfiles {
   SkippedList skipped = {};
 };
 
-// The newest `most` of the profiles of the answer, each by itself; the others are counted and not
-// held where bundles are listed. An index may hold all that match while it looks, as CatalogIndex
-// does, up to limits.max_rows. Errors as ListProfiles.
+// Returns the newest `most` profiles of the answer, each by itself; the others are counted, and not
+// held in memory where bundles are listed. An index may hold all matching ones while it searches,
+// as CatalogIndex does, up to limits.max_rows. Fails as ListProfiles does.
 Result<NewestProfiles> ListNewest(const ProfileSource& source, const Query& query, size_t most,
                                   std::span<const OpenProfile> open = {},
                                   const QueryLimits& limits = {});

@@ -9,13 +9,13 @@
 
 namespace firetower::store {
 
-// Time that the profiles of an answer cover, each moment once: the divisor of "per second". The
-// start of a window is that of its first slice, but it counts everything since the previous one
-// ended, so up to half a second between one window of a node and the next counts as covered.
+// The time that the profiles of an answer cover, each moment once: the divisor of "per second". A
+// window's start is that of its first slice, but the window counts everything since the previous
+// one ended, so up to half a second between consecutive windows of a node counts as covered.
 class ObservedTime {
  public:
-  // [start_ns, end_ns) of Unix time, in any order. What begins before 1970 is taken from there on,
-  // empty ones count nothing.
+  // Adds [start_ns, end_ns) of Unix time, in any order. Cuts off time before 1970, and ignores
+  // empty ranges.
   void Add(const std::string& node, int64_t start_ns, int64_t end_ns) {
     of_nodes_[node].emplace_back(start_ns, end_ns);
   }

@@ -12,11 +12,12 @@
 
 namespace firetower::store {
 
-// The open profiles that are not in the store. One that got there after they were listed is read
-// there, whole, and must not count twice: a name holds the container, the type and the start.
+// The open profiles that are not in the store. One that was stored after the listing is read from
+// there, complete, and must not count twice: its name contains the container, the type and the
+// start.
 class Unstored {
  public:
-  // They outlive this.
+  // The profiles must outlive this.
   explicit Unstored(std::span<const OpenProfile> open) : open_(open) {
     for (const OpenProfile& profile : open) names_.emplace(BundleEntryName(profile.row), false);
   }
@@ -25,7 +26,7 @@ class Unstored {
     auto name = names_.find(found.entry->name);
     if (name != names_.end()) name->second = true;
   }
-  // After everything was found: until one fails.
+  // Calls `visit` until it fails. Must be called after all stored profiles were found.
   template <typename Visit>
   Status ForEach(Visit visit) const {
     for (const OpenProfile& profile : open_) {

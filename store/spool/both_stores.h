@@ -10,8 +10,8 @@
 
 namespace firetower::store {
 
-// Union of two stores, for readers. Objects may move from the first to the second meanwhile; a
-// moving object is never missed, and never listed twice. Both stores outlive this. Limited also
+// The union of two stores, for readers. Objects may move from the first to the second meanwhile; a
+// moving object is never missed and never listed twice. Both stores must outlive this. Limited also
 // returns a view for readers.
 class BothStores : public ObjectStore {
  public:

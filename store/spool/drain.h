@@ -10,10 +10,10 @@
 
 namespace firetower::store {
 
-// Moves what waits in a spool into a store of this machine, the oldest first, until `until_ns`
-// (monotonic) or the store's first error: an object leaves the spool when the store has it. What is
-// damaged is dropped, as an uploader does; what cannot be read stays, is passed over, and is the
-// error at the end. How many were moved.
+// Moves the waiting objects of a spool into a store of this machine, the oldest first, until
+// `until_ns` (monotonic) or the store's first error. An object leaves the spool when the store has
+// it. Damaged objects are dropped, as by the uploader; unreadable ones stay, are skipped, and are
+// the error at the end. Returns the number of moved objects.
 Result<uint64_t> DrainSpool(Spool& spool, ObjectStore& to, const Clock& clock, int64_t until_ns);
 
 }  // namespace firetower::store

@@ -7,9 +7,9 @@
 
 namespace firetower::store {
 
-// kCorrupt when what waits under that key would be of no use to any reader: a bundle whose
-// directory is not there or names bytes beyond its end, a capture without its row. Of other names
-// nothing is known. Looks at directories and heads, not at the profiles.
+// Checks a waiting object. kCorrupt: no reader could use it: a bundle whose directory is missing or
+// refers to bytes beyond its end, or a capture without its row. Other names are not checked. Reads
+// directories and headers, not the profiles.
 Status CheckSpooled(std::string_view key, std::string_view bytes);
 
 }  // namespace firetower::store

@@ -10,11 +10,11 @@
 
 namespace firetower::store {
 
-// A store behind its spool: what is put is spooled, and there for readers at once; someone else
-// (the uploader) takes it to the store, where readers find it from then on.
+// A store behind its spool: an object that is put is spooled, and readers see it at once. The
+// uploader takes it to the store, where readers find it from then on.
 class SpooledStore : public BothStores {
  public:
-  // Both outlive this. `on_put`: something waits for its way; any thread.
+  // Both must outlive this. `on_put` is called on any thread when an object waits.
   SpooledStore(Spool& spool, ObjectStore& remote, std::function<void()> on_put)
       : BothStores(spool.pending(), remote),
         spool_(spool),
@@ -22,7 +22,7 @@ class SpooledStore : public BothStores {
         on_put_(std::move(on_put)) {}
 
   Status Put(std::string_view key, std::string_view bytes) override;
-  // From both.
+  // Deletes from both.
   Status Delete(std::string_view key) override;
 
  private:

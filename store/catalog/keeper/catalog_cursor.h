@@ -13,17 +13,17 @@
 
 namespace firetower::store {
 
-// Goes through a catalog's rows in order; half a megabyte of it and one block's rows are held.
+// Reads a catalog's rows in order. Holds half a megabyte of it and the rows of one block.
 class CatalogCursor {
  public:
-  // Goes through the rows that fall into `shard` of `shards`.
+  // Reads the rows of `shard` of `shards`.
   CatalogCursor(const ObjectStore& store, const ListedCatalog& catalog, const CatalogFile& file,
                 uint32_t shard, uint32_t shards)
       : store_(store), catalog_(catalog), file_(file), shard_(shard), shards_(shards) {}
 
-  // Moves to the next row; false at the end. kCorrupt when it is out of order, too.
+  // Moves to the next row; false at the end. kCorrupt also when it is out of order.
   Result<bool> Next();
-  // The row it is at.
+  // The current row.
   const CatalogEntry& entry() const { return rows_[at_].entry; }
   // Orders two cursors by their current rows.
   bool IsBefore(const CatalogCursor& other) const;

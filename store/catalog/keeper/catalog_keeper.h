@@ -20,7 +20,7 @@
 namespace firetower::store {
 
 struct CatalogKeeperOptions {
-  // After an interval's end, and after what came last for it, until its catalog is written.
+  // The time after an interval's end, and after its last new rows, until its catalog is written.
   int64_t close_s = 300;
   int64_t close_hour_s = 600;  // after an hour's end, until its catalogs become one
   // What begins until the next look, and if it is late, is looked at too: it would be listed for a
@@ -34,17 +34,16 @@ struct CatalogKeeperOptions {
   // How often an hour of that is listed for late bundles: of 5,000 nodes 300 requests, and two
   // weeks take 28 hours.
   int64_t old_late_every_s = 300;
-  // Its key component. Unset: catalogs of all clusters in the store are kept.
+  // A component of keys. Unset: catalogs of all clusters in the store are kept.
   std::optional<std::string> cluster = {};
 };
 
-// Keeps the rows of new bundles in memory and writes catalogs of them
-// (docs/adr/0014-catalogs.md):
+// Keeps the rows of new bundles in memory and writes catalogs of them (docs/adr/0014-catalogs.md):
 //
 //   bundles ──► recent rows ──► catalogs of 5 minutes, of roll-ups ──► catalogs of hours
 //
-// Holds nothing that the store does not tell again: it may be killed at any point, and two at once
-// do no harm. One thread.
+// Holds nothing that cannot be read from the store again: it may be killed at any point, and two at
+// once do no harm. Belongs to one thread.
 class CatalogKeeper {
  public:
   // Borrows all references, which must outlive this.
@@ -56,25 +55,25 @@ class CatalogKeeper {
         options_(options),
         intervals_(store, recent, figures_) {}
 
-  // One round, due once a minute: reads what is new; who `leads` also writes and deletes. What
-  // failed is tried again with the next one; the first error is returned, after the other classes
-  // and clusters had their turn.
+  // Runs one round, due once a minute: reads new bundles, and writes and deletes catalogs if it
+  // `leads`. The next round retries failures. Returns the first error, after the other classes and
+  // clusters were processed.
   Status Look(bool leads);
-  // Makes the catalogs of the hours that begin in [from_s, to_s), and are over, where they are
-  // missing.
+  // Makes missing catalogs of the hours that begin in [from_s, to_s) and are over.
   Status Rebuild(int64_t from_s, int64_t to_s);
 
   const KeeperFigures& figures() const { return figures_; }
 
  private:
   using Cluster = std::pair<RetentionClass, std::string>;
-  // Since when an hour's own catalog was seen, by the monotonic clock.
+  // Identifies an hour. The map below has the monotonic time since which the hour's own catalog
+  // exists.
   using Hour = std::tuple<RetentionClass, std::string, int64_t>;
   struct LookBack {
     int64_t next = 1;  // so many hours back
     int64_t begun_ns = 0;
   };
-  // Over the hours of [next_s, end_s), from the store's first bundle on.
+  // A pass over the hours of [next_s, end_s), from the store's first bundle on.
   struct OldPass {
     int64_t next_s = 0;
     int64_t end_s = 0;
@@ -82,15 +81,15 @@ class CatalogKeeper {
     bool is_first = false;  // since this process began
   };
 
-  // Over the same hours, from the last one back: what is late came most likely not much later than
-  // a day, and a new leader begins there.
+  // A pass over the same hours in reverse, because most late bundles are not much later than a day,
+  // and a new leader begins there.
   struct LatePass {
     int64_t next_s = 0;
     int64_t first_s = 1;  // of the store's first bundle; past next_s: a new pass is due
     int64_t due_ns = 0;   // the next hour
   };
 
-  // Rows that arrived for an interval until the last look.
+  // The rows that arrived for an interval until the last round.
   struct Arrival {
     size_t rows = 0;
     std::optional<int64_t> last_ns = {};  // when more came than at the look before; monotonic
@@ -99,24 +98,26 @@ class CatalogKeeper {
   Status LookAt(const StoredCluster& at, bool leads);
   void DistrustUnwatchedRows();
   bool IsDue(const CatalogInterval& interval);
-  // The intervals of one kind that have no catalog yet.
+  // Reads the intervals of one kind that have no catalog yet, and writes the due catalogs.
   Status UpdateOpenIntervals(const StoredCluster& at, const CatalogListing& listing,
                              const std::vector<CatalogInterval>& open, bool leads);
   bool HasAny(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s) const;
   // Drops the recent rows of an interval that has a catalog, whoever wrote it.
   Status DropKnown(const CatalogInterval& interval, const CatalogListing& listing);
   Status KeepRecentHours(const StoredCluster& at);
-  // One hour at a time of those whose own catalogs somebody deleted; a day where all are there.
+  // Rebuilds one old hour per round whose own catalog was deleted. Skips a day per round if all
+  // catalogs exist.
   Status RebuildOldHours(const StoredCluster& at);
-  // One hour at a time of those that have catalogs: for bundles that came after that.
+  // Searches one old hour per round, which has a catalog, for bundles that came later.
   Status FindLateUploads(const StoredCluster& at);
-  // end_s without one.
+  // Returns end_s if there is none.
   Result<int64_t> NextHourWithBundles(const StoredCluster& at, int64_t from_s, int64_t end_s) const;
-  // Everything of an hour that is over: what is late, and its catalog.
+  // Updates an hour that is over: its late rows and its catalog.
   Status KeepHour(const StoredCluster& at, int64_t hour_s);
   Status KeepHourOnce(const StoredCluster& at, int64_t hour_s, std::vector<std::string>& damaged);
   Status Forget(const std::vector<std::string>& damaged, const CatalogListing& listing);
-  // An hour after the hour's own catalog was seen; and at once.
+  // Deletes the catalogs that were merged into the hour's own catalog: the first function an hour
+  // later, the second one at once.
   Status DeleteReplaced(const StoredCluster& at, const CatalogListing& listing, int64_t hour_s);
   Status DeleteReplacedIn(const CatalogListing& listing, int64_t hour_s);
 

@@ -12,10 +12,9 @@
 
 namespace firetower::store {
 
-// Writes one catalog, that of `hour`, of the rows of several. A part of the shards is made at a
-// time: what is held are the compressed rows of it and a block of each that is read, some 30 MB for
-// an hour of 5,000 nodes. Those that cannot be read are added to `damaged`, and nothing is written
-// of their shards.
+// Merges several catalogs into that of `hour`. Makes some of the shards at a time, so it holds
+// their compressed rows and one block of each input: some 30 MB for an hour of 5,000 nodes. Adds
+// unreadable catalogs to `damaged`, and writes nothing for their shards.
 Status MergeCatalogs(ObjectStore& store, const CatalogInterval& hour,
                      std::span<const ListedCatalog> catalogs, std::vector<std::string>& damaged);
 

@@ -12,13 +12,13 @@
 
 namespace firetower::store {
 
-// Reads directories of bundles, several at a time, and hands them out in the order in which they
-// were asked for (docs/adr/0022-directories-read-at-once.md). Used by one thread. Whether and when
-// a read ends is the store's: one whose work is stopped ends them.
+// Reads directories of bundles, several at a time, and returns them in the order of the requests
+// (docs/adr/0022-directories-read-at-once.md). Used by one thread. Reads end with the store's
+// limits.
 class DirectoryReader {
  public:
-  // Larger ranges, of some 800 profiles, are read by who takes them, one at a time: what is held
-  // is bounded by kMaxHeld of these.
+  // Larger ranges, of some 800 profiles, are read by the taking thread, one at a time: so the held
+  // data is bounded by kMaxHeld times this.
   static constexpr uint64_t kMaxRangeBytes = uint64_t{1} << 20;
   static constexpr size_t kMaxHeld = kMaxHeldInOrder;
 
@@ -27,17 +27,18 @@ class DirectoryReader {
     Result<BundleIndex> index;
   };
 
-  // `store` outlives this.
+  // `store` must outlive this.
   explicit DirectoryReader(const ObjectStore& store)
       : store_(store), reads_("bundles", [this](Read& read) { ReadOne(read); }) {}
 
   bool empty() const { return reads_.empty(); }
   bool is_full() const { return reads_.is_full(); }
-  // Only while not full.
+  // Requires that it is not full.
   void Ask(ObjectInfo bundle) { reads_.Ask({.bundle = std::move(bundle)}); }
-  // The first that was asked for and not taken; waits for it. Only while not empty.
+  // Returns the first directory that was requested and not taken; waits for it. Requires that it is
+  // not empty.
   Directory Take();
-  // Forgets what was asked for and not taken, and waits for reads that have begun.
+  // Drops the directories that were requested and not taken, and waits for running reads.
   void Drop() { reads_.Drop(); }
 
  private:

@@ -29,7 +29,7 @@ struct KeeperFigures {
   uint64_t damaged_catalogs = 0;
 };
 
-// Hashes of the bundles that lists name, sorted.
+// The sorted hashes of the bundles in lists.
 class KnownBundles {
  public:
   void Add(std::vector<uint64_t> hashes);
@@ -40,30 +40,30 @@ class KnownBundles {
   std::vector<uint64_t> hashes_;
 };
 
-// Takes bundles into memory, and from there into the catalogs of their intervals.
+// Reads bundles into memory, and writes the catalogs of their intervals from there.
 class IntervalKeeper {
  public:
   IntervalKeeper(ObjectStore& store, RecentRows& recent, KeeperFigures& figures)
       : store_(store), recent_(recent), figures_(figures), directories_(store) {}
 
-  // Reads the bundles that the lists among `catalogs` name. A damaged list counts for none.
+  // Reads the bundle lists among `catalogs`. A damaged list counts as missing.
   Result<KnownBundles> ReadKnown(std::span<const ListedCatalog> catalogs);
-  // When the first bundle of `kind` that begins in [from_s, to_s) does, in Unix seconds.
+  // Returns the start of the first bundle of `kind` that begins in [from_s, to_s), in Unix seconds.
   Result<std::optional<int64_t>> FirstStart(const StoredCluster& at, int64_t kind, int64_t from_s,
                                             int64_t to_s) const;
-  // Lists the bundles of `kind` (the length of its intervals) that begin in [from_s, to_s), and
-  // reads the directories of those of `wanted` intervals that are neither known nor in memory,
-  // several at a time, and takes them in the listing's order, up to the first that fails. When the
-  // memory is full and `may_write`, the interval with the most rows goes into a catalog of its
-  // own before its time; kExhausted otherwise.
+  // Lists the bundles of `kind` (the length of its intervals) that begin in [from_s, to_s). Reads
+  // the directories of those in `wanted` intervals that are neither known nor in memory, several at
+  // a time, and takes them in the listing's order up to the first failure. When the memory is full
+  // and `may_write`, the interval with the most rows gets a catalog of its own early; otherwise
+  // kExhausted.
   Status ReadNew(const StoredCluster& at, int64_t kind, int64_t from_s, int64_t to_s,
                  const std::function<bool(const CatalogInterval& interval)>& wanted,
                  const KnownBundles& known, bool may_write);
-  // Writes the catalog of what is in memory of the interval, if anything is, and drops it there.
+  // Writes the catalog of the interval's rows in memory, if any, and drops them.
   Status Write(const CatalogInterval& interval, bool late);
 
  private:
-  // The first of what directories_ was asked for.
+  // Takes the first requested directory.
   Status AddNext(bool may_write);
   Status Add(const DirectoryReader::Directory& read, bool may_write);
   Status MakeRoom();
