@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One component of a cgroup path: is it a pod, a container, a unit? The tables of every name that
-// kubelet, the container runtimes and systemd give; cgroup_path.h combines them.
+// Recognises one component of a cgroup path as a pod, a container or a unit. Has the tables of all
+// names that kubelet, the container runtimes and systemd use; cgroup_path.h combines them.
 #pragma once
 
 #include <cstddef>
@@ -31,22 +31,23 @@ struct Component {
   size_t index = 0;  // how many precede it
 };
 
-// `kubepods[-burstable|-besteffort]-pod<uid>.slice` with any prefix (kind: `kubelet-`), or
+// Parses `kubepods[-burstable|-besteffort]-pod<uid>.slice` with any prefix (kind: `kubelet-`), or
 // `pod<uid>` below `kubepods[/burstable|/besteffort]`.
 std::optional<PodName> ParsePodName(const Component& at);
 
-// A name that is a container's root. containerd puts plain containers at
-// `/<containerd namespace>/<id>`, so those names count at the top only.
+// Parses the name of a container's root. containerd puts plain containers at `/<containerd
+// namespace>/<id>`, so those names count only at the top.
 std::optional<ContainerName> ParseContainerName(const Component& at);
 
-// `<slice>:<prefix>:<id>` as one component: the kubelet speaks systemd, the runtime cgroupfs.
+// `<slice>:<prefix>:<id>` as one component: the kubelet uses systemd names, but the runtime uses
+// cgroupfs.
 struct ColonName {
   std::optional<PodName> pod;
   ContainerName container;
 };
 std::optional<ColonName> ParseColonName(std::string_view name);
 
-// A systemd unit that can hold processes itself.
+// Tells whether the name is a systemd unit that can hold processes itself.
 bool IsUnitName(std::string_view name);
 
 bool IsHex(std::string_view text);  // lower case, not empty

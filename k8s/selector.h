@@ -25,24 +25,25 @@ struct SelectorRequirement {
 };
 
 struct LabelSelector {
-  // An absent member and an empty one select alike; policies refuse a selector with neither.
+  // An absent member and an empty one select the same; policies refuse a selector with neither.
   std::optional<Labels> match_labels;
   std::optional<std::vector<SelectorRequirement>> match_expressions;
 
   bool operator==(const LabelSelector&) const = default;
 };
 
-// Every requirement holds. Without any, everything matches. NotIn and DoesNotExist hold for a key
-// that is absent.
+// Tells whether every requirement holds. A selector without requirements matches everything. NotIn
+// and DoesNotExist hold for an absent key.
 bool Matches(const LabelSelector& selector, const Labels& labels);
 
-// The nil selector, unlike the empty one, matches nothing.
+// Does the same for a nil selector, which, unlike the empty one, matches nothing.
 bool Matches(const std::optional<LabelSelector>& selector, const Labels& labels);
 
-// Whether the selector asks for nothing, and so takes all.
+// Tells whether the selector is empty and so matches everything.
 bool MatchesEverything(const LabelSelector& selector);
 
-// Why `key` is no label key ([prefix/]name) or `value` no label value; "" when it is one.
+// Return the reason why `key` is not a label key ([prefix/]name) or `value` not a label value; ""
+// when it is valid.
 std::string LabelKeyError(std::string_view key);
 std::string LabelValueError(std::string_view value);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity and rights of a bearer token: reviews by the API server, which decides as it does for
-// its own requests.
+// Reviews the identity and rights of a bearer token. The API server decides, as it does for its own
+// requests.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace firetower::k8s {
 
-// Attributes of a user that authorizers decide by (authentication.k8s.io/v1 UserInfo).
+// The attributes of a user that authorizers use (authentication.k8s.io/v1 UserInfo).
 struct UserInfo {
   std::string name;
   std::string uid;
@@ -32,10 +32,12 @@ struct ResourceQuestion {
   std::string subresource;
 };
 
-// nullopt: the token is nobody's. kPermission: this program may not ask (tokenreviews, create).
+// Returns the token's user; nullopt if the token is invalid. kPermission: this program may not ask
+// (tokenreviews, create).
 Result<std::optional<UserInfo>> ReviewToken(ApiServer& server, std::string_view token);
 
-// kPermission: this program may not ask (subjectaccessreviews, create).
+// Tells whether the user has the right. kPermission: this program may not ask
+// (subjectaccessreviews, create).
 Result<bool> ReviewAccess(ApiServer& server, const UserInfo& user,
                           const ResourceQuestion& question);
 

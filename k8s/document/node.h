@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A document as a tree of maps, lists and scalars that remember their line: what the policy parser
-// reads, whether the bytes were YAML from a file or JSON from an API server.
+// A document as a tree of maps, lists and scalars with their line numbers. The policy parser reads
+// it, both for YAML files and for JSON from an API server.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace firetower::k8s {
 
-// Kind of a scalar. Only the spellings that YAML 1.1 (kubectl's), YAML 1.2 and JSON agree on are
-// taken; the rest are kept apart so that the message can say what to write instead.
+// The kind of a scalar. Only spellings that mean the same in YAML 1.1 (kubectl's), YAML 1.2 and
+// JSON are accepted; the others have kinds of their own, so that the message can say what to write
+// instead.
 enum class NodeKind {
   kNull,
   kBool,         // true, false
@@ -32,7 +33,7 @@ struct Node {
   std::vector<NodeEntry> entries;  // of a map, in the order of the source; keys are unique
   std::vector<Node> items;         // of a list
 
-  // The value of a map's key; nullptr when this is no map or has no such key.
+  // Returns the value of a map's key; nullptr when this is not a map or has no such key.
   const Node* Find(std::string_view key) const;
 };
 
@@ -42,10 +43,10 @@ struct NodeEntry {
   Node value;
 };
 
-// "a string", "a list", …, with the text where it helps: "the string \"x\"".
+// Returns "a string", "a list", …, with the text where it helps: "the string \"x\"".
 std::string Describe(const Node& node);
 
-// The kind of an unquoted scalar.
+// Returns the kind of an unquoted scalar.
 NodeKind KindOfPlainScalar(std::string_view text);
 
 }  // namespace firetower::k8s

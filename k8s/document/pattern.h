@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RE2, the expressions of CRD patterns and of policies.
+// RE2 expressions, for the patterns of CRDs and of policies.
 #pragma once
 
 #include <memory>
@@ -8,15 +8,15 @@
 
 namespace firetower::k8s {
 
-// Whether `pattern`, one of ours, is found in `text`. Anchors are up to the pattern.
+// Tells whether `pattern`, one of ours, matches somewhere in `text`. The pattern may have anchors.
 bool MatchesPattern(std::string_view pattern, std::string_view text);
 
-// An expression, compiled once. Immutable, and shared by its copies.
+// A compiled expression. Immutable; copies share it.
 class Pattern {
  public:
-  // `expression`: one that RegexError() has nothing against.
+  // `expression` must be one that RegexError() accepts.
   explicit Pattern(std::string_view expression);
-  // Whether it is found anywhere in `text`. Any thread.
+  // Tells whether it matches anywhere in `text`. Any thread.
   bool FoundIn(std::string_view text) const;
 
  private:
@@ -24,7 +24,7 @@ class Pattern {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-// Why `expression` is no RE2 expression; "" when it is one.
+// Returns the reason why `expression` is not a valid RE2 expression; "" when it is.
 std::string RegexError(std::string_view expression);
 
 }  // namespace firetower::k8s

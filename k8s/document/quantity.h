@@ -10,25 +10,25 @@
 
 namespace firetower::k8s {
 
-// A Kubernetes quantity, exact to its resolution of a billionth: `50m`, `1.5`, `1Gi`. Policies take
-// the subset without signs and exponents.
+// A Kubernetes quantity, exact to a billionth: `50m`, `1.5`, `1Gi`. Policies accept the subset
+// without signs and exponents.
 struct Quantity {
   int64_t units = 0;
   int32_t nanos = 0;  // 0..999,999,999, added to units
 
   auto operator<=>(const Quantity&) const = default;
 
-  // Rounded up, as upstream's MilliValue() and Value() do; INT64_MAX where it would not fit.
+  // Round up, as upstream's MilliValue() and Value() do; INT64_MAX on overflow.
   int64_t MilliRoundedUp() const;
   int64_t RoundedUp() const;
 };
 
-// The pattern of the CRD's quantities, and their longest text.
+// The pattern of quantities in the CRDs, and their longest text.
 inline constexpr std::string_view kQuantityPattern = "^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$";
 inline constexpr size_t kMaxQuantityBytes = 32;
 
-// kInvalid when the text does not match the pattern, kExhausted when the value is above 2^63 - 1.
-// A fraction below a billionth is rounded up, as upstream does.
+// Parses a quantity. kInvalid: the text does not match the pattern. kExhausted: the value is above
+// 2^63 - 1. Rounds a fraction below a billionth up, as upstream does.
 Result<Quantity> ParseQuantity(std::string_view text);
 
 }  // namespace firetower::k8s

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML (and JSON, which it contains) into Nodes. Refused, since two readers understand them
-// differently or they hide what is said: a key given twice, aliases and merge keys, tags,
+// Parses YAML (and JSON, which is a part of it) into Nodes. Refuses constructs that readers
+// interpret differently or that hide contents: duplicate keys, aliases and merge keys, tags,
 // directives, keys that are not plain text, bytes that are not UTF-8.
 #pragma once
 
@@ -29,8 +29,8 @@ struct YamlDocument {
   std::vector<YamlError> errors;  // when not empty, root is not to be used
 };
 
-// The documents of a stream, those that are empty left out. A document that cannot be read does
-// not stop those after it. More than kMaxYamlDocuments are one error at the first that is left out.
+// Parses the documents of a stream, without empty ones. An invalid document does not stop the next
+// ones. More than kMaxYamlDocuments are one error at the first ignored one.
 std::vector<YamlDocument> ParseYaml(std::string_view text);
 
 }  // namespace firetower::k8s

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader election by a Lease, by client-go's rules (leaderelection.go). Pure: time is passed
-// in.
+// Leader election by a Lease, with client-go's rules (leaderelection.go). Time is passed in.
 #pragma once
 
 #include <cstdint>
@@ -22,35 +21,37 @@ struct ElectionOptions {
   int64_t retry_ns = 2 * kNsPerSecond;
 };
 
-// Only the local monotonic clock counts, from the moment a change of the lease was seen: the times
-// in the lease are other machines'. No fencing exists (a process may be paused at any point), so
-// whatever a leader writes is conditional on what it read.
+// Uses only the local monotonic clock, from the moment a change of the lease was seen, because the
+// times in the lease come from other machines. There is no fencing (a process may be paused at any
+// point), so every write of a leader must be conditional on what it read.
 //
 // Belongs to one thread.
 class LeaderElection {
  public:
   explicit LeaderElection(ElectionOptions options) : options_(std::move(options)) {}
 
-  // The lease as the server has it; nullopt: there is none.
+  // Takes the server's lease; nullopt: there is none.
   void Observe(const std::optional<LeaseRecord>& lease, int64_t now_ns);
 
-  // Returns the record to write now, if any: to take a lease that is free or was not renewed for as
-  // long as its holder said, or to renew ours. `now_text` is now as a MicroTime. Without a resource
-  // version it is to be created.
+  // Returns the record to write now, if any: to acquire a lease that is free or expired, or to
+  // renew ours. `now_text` is now as a MicroTime. Without a resource version the object is to be
+  // created.
   std::optional<LeaseRecord> Attempt(int64_t now_ns, const std::string& now_text) const;
-  // The attempt that began at `began_ns` was accepted as `lease`.
+  // Reports that the attempt that began at `began_ns` was accepted as `lease`.
   void Accepted(const LeaseRecord& lease, int64_t began_ns, int64_t now_ns);
-  // It was not: somebody else was faster, or the object is gone. What is there is to be read again.
+  // Reports that the attempt failed: another candidate was faster, or the object is gone. The lease
+  // must be read again.
   void Refused() { known_ = false; }
 
-  // Whether what is known of the lease may be what the server has.
+  // Tells whether the known lease may be the server's.
   bool known() const { return known_; }
-  // Until when this one may act as the leader: counted from before the request that renewed the
-  // lease. 0 when it does not lead.
+  // The time until which this candidate may act as the leader, counted from before the request that
+  // renewed the lease. 0 when it does not lead.
   int64_t leads_until_ns() const { return leads_until_ns_; }
   bool Leads(int64_t now_ns) const { return now_ns < leads_until_ns_; }
 
-  // Gives the lease up, so that another takes it at its next look; what to write, if it is ours.
+  // Returns the record that releases the lease, if it is ours, so that another candidate acquires
+  // it at its next look.
   std::optional<LeaseRecord> Release(int64_t now_ns, const std::string& now_text);
 
   const ElectionOptions& options() const { return options_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A coordination.k8s.io/v1 Lease: who of several leads.
+// A coordination.k8s.io/v1 Lease, which elects one leader among several candidates.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct LeaseRecord {
   bool operator==(const LeaseRecord&) const = default;
 };
 
-// "/apis/coordination.k8s.io/v1/namespaces/firetower/leases"
+// Returns "/apis/coordination.k8s.io/v1/namespaces/firetower/leases".
 std::string LeaseFolder(std::string_view namespace_name);
 
-// kCorrupt when it is no Lease.
+// Parses a Lease. kCorrupt: it is not one.
 Result<LeaseRecord> ReadLease(std::string_view json);
 
-// A new object, and a merge patch that holds only for the version of `record` (409 otherwise), so
-// that fields of others stay as they are.
+// Return a new object, and a merge patch that applies only to the version of `record` (else 409)
+// and leaves fields of others unchanged.
 std::string NewLeaseJson(std::string_view name, std::string_view namespace_name,
                          const LeaseRecord& record);
 std::string LeasePatchJson(const LeaseRecord& record);

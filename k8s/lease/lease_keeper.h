@@ -10,27 +10,27 @@
 
 namespace firetower::k8s {
 
-// Takes part in an election, step by step. Belongs to one thread, but for Leads and the counts,
-// which any thread may ask.
+// Takes part in an election, step by step. Belongs to one thread, except Leads and the counts,
+// which any thread may read.
 class LeaseKeeper {
  public:
-  // `server` and `clock` outlive this.
+  // `server` and `clock` must outlive this.
   LeaseKeeper(ApiServer& server, const Clock& clock, std::string namespace_name, std::string name,
               ElectionOptions options);
 
-  // One look at the lease, and one attempt to take or renew it when it is time. How long to wait
-  // before the next.
+  // Reads the lease, and tries to acquire or renew it when it is due. Returns the time to wait
+  // before the next step.
   int64_t StepNs();
-  // Gives the lease up, through a server that need not be the one of the steps.
+  // Releases the lease, through a server that may differ from the one of the steps.
   void Release(ApiServer& server);
 
   bool Leads() const { return clock_.MonotonicNs() < leads_until_ns_.load(); }
-  // How often this one began to lead.
+  // The number of times that this candidate became the leader.
   uint64_t terms() const { return terms_.load(); }
   uint64_t failures() const { return failures_.load(); }
 
  private:
-  // Reads the Lease from the server; false when that fails.
+  // Reads the Lease from the server. Returns false when that fails.
   bool Look();
   void Try(const LeaseRecord& wanted);
   void Fail(const std::string& message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod as samples need it: who it is, what runs it, and which container has which id.
+// A pod with the data that samples need: its identity, its owner, and the ids of its containers.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace firetower::k8s {
 
-// Bounds of one pod; the API server allows more only to whom it trusts with a node.
+// Limits for one pod. The API server allows more only to users that it trusts with a node.
 inline constexpr size_t kMaxPodContainers = 128;
 inline constexpr size_t kMaxPodLabels = 256;
 inline constexpr size_t kMaxContainerIdBytes = 128;
-// Earlier ids of a container that are kept beside the one of today.
+// The number of earlier ids that are kept of a container.
 inline constexpr size_t kMaxContainerIds = 8;
 
 enum class ContainerKind {
@@ -30,8 +30,7 @@ enum class ContainerKind {
   kEphemeral,  // added by `kubectl debug`
 };
 
-// Requests of a container; 0: none, or in a form that nobody writes. Its limits are read from its
-// cgroup.
+// The requests of a container; 0: none, or in an unusual form. Its limits are read from its cgroup.
 struct ContainerRequests {
   int64_t cpu_millis = 0;
   int64_t memory_bytes = 0;
@@ -42,20 +41,20 @@ struct ContainerRequests {
 struct PodContainer {
   std::string name;
   ContainerKind kind = ContainerKind::kRegular;
-  // Without the runtime's prefix ("containerd://"), the present one first. None before kubelet has
-  // written one into the status, which it does some time after the container began to run.
+  // Without the runtime's prefix ("containerd://"), the present one first. Empty until kubelet has
+  // written an id into the status, some time after the container began to run.
   std::vector<std::string> ids;
   ContainerRequests requests = {};
 };
 
-// The label that takes a pod, or all pods of a namespace, out of every policy when it is "false".
+// The label that excludes a pod, or all pods of a namespace, from every policy when it is "false".
 inline constexpr std::string_view kOptOutLabel = "firetower.dev/profile";
 
 struct Pod {
   std::string namespace_name;
   std::string name;
   std::string uid;
-  // The uid in cgroup paths: the pod's, but for a static pod the hash of its file. The object of a
+  // The uid in cgroup paths. For a static pod it is the hash of its file, because the object of a
   // static pod is a mirror that kubelet makes, with a uid of its own.
   std::string cgroup_uid;
   std::string node;
@@ -67,18 +66,18 @@ struct Pod {
   bool opted_out = false;
   std::vector<PodContainer> containers;
 
-  // The container with this id; nullptr while none is known to have it.
+  // Returns the container with this id; nullptr if none is known.
   const PodContainer* FindContainer(std::string_view id) const;
 };
 
 // Returns the fields that PodOf reads: a kilobyte or two of a pod's ten.
 FieldSet PodFields();
 
-// kCorrupt when it has no name, namespace or uid, or one beyond the bounds.
+// Reads a pod. kCorrupt: it has no name, namespace or uid, or one beyond the limits.
 Result<Pod> PodOf(const Node& object);
 
-// Ids that `before`, an earlier state of the same pod, knew: a container that restarts twice
-// between two samples of its first life is still that container.
+// Keeps the ids of `before`, an earlier state of the same pod: a container that restarted twice
+// since a sample is still that container.
 void KeepEarlierIds(const Pod& before, Pod& pod);
 
 }  // namespace firetower::k8s

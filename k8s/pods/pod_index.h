@@ -10,15 +10,16 @@
 
 namespace firetower::k8s {
 
-// The pods of one moment, for attribution by cgroup. Immutable; made by PodTracker.
+// The pods at one moment, for attribution by cgroup. Immutable; made by PodTracker.
 class PodIndex {
  public:
   using Pods = std::vector<std::shared_ptr<const Pod>>;
 
-  // Both sorted by cgroup_uid. `gone`: deleted a while ago.
+  // Both must be sorted by cgroup_uid. `gone`: deleted recently.
   PodIndex(Pods live, Pods gone) : live_(std::move(live)), gone_(std::move(gone)) {}
 
-  // By the uid in its cgroup's path; nullptr when it is not known (yet, or any more).
+  // Finds a pod by the uid in its cgroup's path; nullptr when it is unknown (not yet, or no longer
+  // known).
   std::shared_ptr<const Pod> Find(std::string_view cgroup_uid) const;
 
   const Pods& live() const { return live_; }

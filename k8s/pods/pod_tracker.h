@@ -16,25 +16,25 @@
 
 namespace firetower::k8s {
 
-// The pods of one node, as the API server knows them: what a Reflector of PodsOf(node) feeds. The
-// reflector's thread changes it, any thread reads the latest index.
+// Tracks the pods of one node, fed by a Reflector of PodsOf(node). The reflector's thread changes
+// it; any thread reads the latest index.
 //
-// A deleted pod stays resolvable for kKeepGoneNs, for its last samples are still on their way; so
-// do the ids of containers that restarted. Bounded by kMaxPods and kMaxGone: pods beyond the one
-// are left out and counted, beyond the other the longest gone go first.
+// A deleted pod stays resolvable for kKeepGoneNs, because its last samples may still arrive, and so
+// do the ids of containers that restarted. Bounded by kMaxPods and kMaxGone: pods beyond kMaxPods
+// are ignored and counted; beyond kMaxGone the longest gone are dropped.
 class PodTracker final : public ObjectConsumer {
  public:
   static constexpr size_t kMaxPods = 2048;  // several times what a kubelet takes
   static constexpr size_t kMaxGone = 4096;  // a few minutes of 20 deletions a second
   static constexpr int64_t kKeepGoneNs = 300 * kNsPerSecond;
 
-  // `clock` outlives this. `on_change`, if any, is called after each new index.
+  // `clock` must outlive this. `on_change`, if set, is called after each new index.
   explicit PodTracker(const Clock& clock, std::function<void()> on_change = nullptr)
       : clock_(clock), on_change_(std::move(on_change)) {}
 
-  // nullptr before the first set was whole.
+  // Returns nullptr before the first complete list.
   std::shared_ptr<const PodIndex> index() const { return index_.Get(); }
-  // Objects that were no pods, or too many. Reflector's thread only.
+  // The number of objects that were not pods, or too many. For the reflector's thread only.
   uint64_t left_out() const { return left_out_; }
 
   void BeginSet() override { set_.clear(); }
@@ -53,7 +53,7 @@ class PodTracker final : public ObjectConsumer {
     int64_t since_ns = 0;
   };
 
-  // The pod of `object` with what was known of it before; nullptr when it is none.
+  // Returns the pod of `object`, with what was known about it before; nullptr when it is invalid.
   std::shared_ptr<Pod> Read(const Node& object);
   void Put(std::shared_ptr<const Pod> pod, Pods& into);
   void MoveToGone(std::shared_ptr<const Pod> pod);
@@ -69,8 +69,8 @@ class PodTracker final : public ObjectConsumer {
   SnapshotCell<PodIndex> index_;
 };
 
-// The pods of `node`, and no others: five thousand nodes that each watched all pods would bring an
-// API server down.
+// Selects only the pods of `node`: five thousand nodes that each watch all pods would overload an
+// API server.
 Resource PodsOf(std::string_view node);
 
 }  // namespace firetower::k8s

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds that the fields of a policy share; they equal the schema's.
+// The bounds that several fields of a policy share; they equal the schema's.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields that the policy parser knows, with their bounds and rules: the other reading of
-// fields.h. Compared with the CRDs by a test, both ways.
+// Lists the fields that the policy parser knows, with their bounds and rules, from fields.h. A test
+// compares them with the CRDs, in both directions.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies from files, read as strictly as the API server reads them with strict field validation,
-// and a little more (label syntax). One bad document costs itself alone.
+// Loads policies from files, as strictly as the API server with strict field validation, and a
+// little stricter (label syntax). An invalid document does not affect the others.
 #pragma once
 
 #include <cstddef>
@@ -28,23 +28,23 @@ struct PolicyError {
 struct PolicyFileResult {
   std::vector<ProfilingPolicy> policies;  // those without any error
   std::vector<PolicyError> errors;
-  // Documents with errors, however many each has, and files that are not read.
+  // The number of documents with errors, however many each has, and of unreadable files.
   size_t refused = 0;
 };
 
-// All documents of a file of at most 1 MiB, YAML or JSON; of a `kind: List`,
-// `ProfilingPolicyList` or `ClusterProfilingPolicyList` its items. A file that
-// cannot be read is an error in the result.
+// Loads all documents of a file of at most 1 MiB, YAML or JSON; the items of a `kind: List`. An
+// unreadable file is an error in the result.
 PolicyFileResult LoadPolicyFile(const std::string& path);
 
-// A file, or the *.yaml, *.yml and *.json of a folder in the order of their names, hidden ones
-// (such as a ConfigMap volume's `..data`) left out. A policy given twice counts once, the first.
+// Loads a file, or the *.yaml, *.yml and *.json of a folder in the order of their names, without
+// hidden ones (such as a ConfigMap volume's `..data`). If a policy is given twice, the first one
+// counts.
 PolicyFileResult LoadPolicies(const std::string& file_or_dir);
 
 // Parses a text as LoadPolicyFile parses a file; `file` is the name in messages.
 PolicyFileResult ParsePolicies(std::string_view text, const std::string& file);
 
-// One object of a file.
+// Reads one object of a file.
 PolicyFileResult ParsePolicy(const Node& document, const std::string& file);
 
 }  // namespace firetower::k8s

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies as objects of an API server, read by the same fields as those of files. The server has
-// judged them by its definition, which may be newer than this program: fields that are not known
-// here are ignored and named, values that are not known refuse the policy.
+// Reads policies from objects of an API server, with the same fields as those in files. The server
+// has checked them with its definition, which may be newer than this program: unknown fields are
+// ignored and listed, unknown values refuse the policy.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ inline constexpr std::string_view kPolicyApi = "/apis/firetower.dev/v1alpha1";
 // Returns the fields of an object to keep.
 FieldSet PolicyObjectFields();
 
-// `cluster`: of the kind ClusterProfilingPolicy. kInvalid for what has no name or, in the
-// namespaced kind, no namespace: it is no object of an API server.
+// Reads an object. `cluster`: its kind is ClusterProfilingPolicy. kInvalid: it has no name or, in
+// the namespaced kind, no namespace, so it is not an object of an API server.
 Result<PolicyObject> ReadPolicyObject(const Node& object, bool cluster);
 
 }  // namespace firetower::k8s

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ProfilingPolicy and ClusterProfilingPolicy (firetower.dev/v1alpha1) as values. The CRDs in crd/
-// are the schema; fields.h ties each member to its field, and a test holds the two together. A
-// member's initial value is the schema's default; std::optional is a field without one.
+// are the schema; fields.h maps each member to its field, and a test compares the two. A member's
+// initial value is the schema's default; std::optional means that the field has no default.
 #pragma once
 
 #include <cstdint>
@@ -162,19 +162,20 @@ struct ProfilingPolicy {
   int64_t created_ns = 0;  // Unix time
 };
 
-// "ProfilingPolicy default/checkout", "ClusterProfilingPolicy nodes": the identity, for messages.
+// Returns "ProfilingPolicy default/checkout" or "ClusterProfilingPolicy nodes": the identity, for
+// messages.
 std::string DisplayName(const ProfilingPolicy& policy);
 
-// Returns the settings of a policy in mode General, with defaults for those it leaves out.
+// Returns the settings of a policy in mode General, with defaults for missing ones.
 GeneralSpec EffectiveGeneral(const PolicySpec& spec);
-// Its captures hold the whole node, whomever its rules are about.
+// Tells whether its captures cover the whole node, whatever its rules are about.
 bool CapturesNode(const PolicySpec& spec);
 
-// The options of a profile type the policy asks for; nullopt when it does not. A policy without
-// profiles asks for CPU.
+// Returns the options of a profile type that the policy asks for; nullopt when it does not. A
+// policy without profiles asks for CPU.
 std::optional<ProfileSpec> FindProfile(const PolicySpec& spec, ProfileType type);
 
-// The CPU sampling rate; 0 when the policy does not ask for CPU profiles.
+// Returns the CPU sampling rate; 0 when the policy does not ask for CPU profiles.
 int64_t CpuFrequencyHertz(const PolicySpec& spec);
 
 }  // namespace firetower::k8s

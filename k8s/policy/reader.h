@@ -52,8 +52,8 @@ class Reader {
 
   bool cluster() const { return cluster_; }
 
-  // The field's value, or nullptr when it is absent or null (which the API server prunes). Makes
-  // the name known; an absent required field is an error.
+  // Returns the field's value, or nullptr when it is absent or null (which the API server prunes).
+  // Marks the name as known; a missing required field is an error.
   const Node* Take(std::string_view name, Presence need = Presence::kOptional);
 
   void Integer(std::string_view name, int64_t& value, int64_t min, int64_t max);
@@ -65,7 +65,7 @@ class Reader {
   void Amount(std::string_view name, std::optional<Quantity>& value);
   void Strings(std::string_view name, std::vector<std::string>& values, ListBounds bounds,
                TextBounds each);
-  // Reads labels: keys and values must have their syntax as well.
+  // Reads labels. Their keys and values must have valid syntax.
   void StringMap(std::string_view name, std::optional<Labels>& values, size_t max_entries,
                  TextBounds each);
 
@@ -99,14 +99,14 @@ class Reader {
     if (const Node* node = Take(name)) ReadList(*node, name, values.emplace(), bounds);
   }
 
-  // Like the API server's, a rule is asked only where the fields it may look at are valid.
+  // Checks a rule only if the fields that it uses are valid, as the API server does.
   template <typename F>
   void Rule(F holds, std::string_view message, std::string_view field) {
     RefuseUnknownFields();
     if (errors_.count() == errors_before_ && !std::invoke(holds)) FailRule(message, field);
   }
 
-  // Refuses fields that nobody has asked for. Call it last.
+  // Refuses fields that were not read. Must be called last.
   void Finish() { RefuseUnknownFields(); }
 
   void Fail(const Node& node, std::string field, std::string message) {
@@ -157,7 +157,7 @@ class Reader {
   bool unknown_refused_ = false;
 };
 
-// Metadata and spec of the object that `reader` reads; its kind is known (policy.cluster).
+// Reads metadata and spec of the object of `reader`, whose kind is known (policy.cluster).
 void ReadPolicyBody(Reader& reader, ProfilingPolicy& policy, ErrorList& errors);
 
 }  // namespace firetower::k8s

@@ -8,7 +8,7 @@
 
 namespace firetower::k8s {
 
-// Effect that a valid policy has in this version.
+// The effect of a valid policy in this version.
 struct ServedReport {
   bool served = true;                 // false: the policy as a whole has no effect
   std::vector<std::string> messages;  // what is left out, each a sentence for the user
@@ -16,7 +16,7 @@ struct ServedReport {
   bool operator==(const ServedReport&) const = default;
 };
 
-// CPU profiles are served in all modes; a policy without one has no effect.
+// Returns the effect. CPU profiles are supported in all modes; a policy without one has no effect.
 ServedReport Served(const ProfilingPolicy& policy);
 
 }  // namespace firetower::k8s

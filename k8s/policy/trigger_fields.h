@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of modes Trigger and Filter; fields.h says what a visitor is.
+// The fields of modes Trigger and Filter; fields.h explains visitors.
 #pragma once
 
 #include "k8s/document/pattern.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what the nodes report of a policy to its status. Pure: the same facts are the same status.
+// Computes the status of a policy from the nodes' reports. Pure: the same facts give the same
+// status.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,12 @@ struct WatchedPolicy {
 FieldSet WatchedPolicyFields();
 Result<WatchedPolicy> ReadWatchedPolicy(const Node& object, bool cluster);
 
-// How long agents of so many nodes spread their reports: at most 50 a second write, and the few of
-// a small cluster at once. A count that is not known (0) is taken for a thousand.
+// Returns the time over which the agents of so many nodes spread their reports: at most 50 agents
+// write per second, and those of a small cluster write at once. An unknown count (0) is taken as a
+// thousand.
 int64_t ReportSpanNs(int64_t nodes);
 
-// A policy that no node told of is one without targets after this.
+// After this time a policy without reports counts as one without targets.
 inline constexpr int64_t kNoTargetsNs = 30'000'000'000;
 
 struct ReportedRow {
@@ -41,26 +43,27 @@ struct ReportedRow {
   bool agent_down = false;  // what the row says is not so any more
 };
 
-// Facts about the moment that a status depends on.
+// The facts about the moment that a status depends on.
 struct PolicyMoment {
   int64_t wall_ns = 0;
-  // Every agent has had the time to answer to this generation.
+  // Every agent has had time to report on this generation.
   bool settled = false;
-  // Time is up: a node that has not answered by now has a reason of its own.
+  // The time is over: a node that has not reported by now has another reason.
   bool overdue = false;
-  // No node has told of the policy for kNoTargetsNs.
+  // No node has reported the policy for kNoTargetsNs.
   bool no_targets = false;
-  // Some nodes' agents do not run, and could not tell of it; none does.
+  // The agents of some nodes do not run, so they cannot report it; or no agent runs at all.
   bool agents_down = false;
   bool no_agent_runs = false;
 };
 
-// When its activeDeadlineSeconds passes (Unix time); INT64_MAX when it has none.
+// Returns the Unix time at which its activeDeadlineSeconds end; INT64_MAX if it has none.
 int64_t DeadlineNs(const WatchedPolicy& policy);
-// When ttlSecondsAfterFinished says that it is to be deleted; INT64_MAX for never.
+// Returns the time at which ttlSecondsAfterFinished deletes it; INT64_MAX for never.
 int64_t DeletionNs(const WatchedPolicy& policy);
 
-// `rows`: every node's row of this policy, told by uid. Conditions of others are kept.
+// Computes the status. `rows` are every node's rows of this policy, selected by uid. Conditions of
+// other writers are kept.
 PolicyStatus Aggregate(const WatchedPolicy& policy, std::span<const ReportedRow> rows,
                        const PolicyMoment& moment);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request whose answer is small: what everything here that writes to the API server sends.
+// Sends one request with a small answer. All writes to the API server use it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace firetower::k8s {
 
-// Bound for an answer; one object of ours is far below it, etcd takes no larger one.
+// The limit for an answer. Our objects are far smaller, and etcd accepts no larger ones.
 inline constexpr size_t kMaxAnswerBytes = 2 << 20;
 
 inline constexpr std::string_view kJson = "application/json";
@@ -26,7 +26,7 @@ struct ApiAnswer {
   bool ok() const { return status >= 200 && status < 300; }
 };
 
-// Errors as of ApiServer::Send; no answer within 10 s is one.
+// Sends a request. Fails as ApiServer::Send does, and when there is no answer within 10 s.
 Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request);
 
 // Returns the message in a refusal: the Status object's, else the beginning of the first line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes Events (events.k8s.io/v1): what happened to an object, for `kubectl describe`.
+// Kubernetes Events (events.k8s.io/v1), which `kubectl describe` shows.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct ObjectEvent {
   bool warning = false;
 };
 
-// Makes at most one request a minute of what happens to one object for one reason. The same again
-// within six minutes (client-go's window) is a series of the Event there is. What happened within
-// the minute is told after it, the last of it with how many there were. Holds kMaxObjects of them;
-// who was quiet longest goes.
+// Makes at most one request per minute for one object and reason. A repetition within six minutes
+// (client-go's window) extends the existing Event to a series. Repetitions within the minute are
+// sent after it, as the last of them with their number. Holds kMaxObjects entries; the one that was
+// quiet longest is evicted.
 //
-// Pure: time is passed in. Belongs to one thread.
+// Time is passed in. Belongs to one thread.
 class EventSeries {
  public:
   static constexpr int64_t kEveryNs = 60 * kNsPerSecond;

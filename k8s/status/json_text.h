@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers that the writers of JSON in this folder share.
+// Helpers for the writers of JSON in this folder.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace firetower::k8s {
 
-// At most `count` characters of valid UTF-8, as a schema's maxLength counts them.
+// Returns at most `count` characters of valid UTF-8, counted as for a schema's maxLength.
 inline std::string CutChars(std::string_view text, size_t count) {
   std::string valid = ToValidUtf8(text);
   size_t chars = 0;
@@ -24,7 +24,7 @@ inline std::string CutChars(std::string_view text, size_t count) {
   return valid;
 }
 
-// Never throws: what is not UTF-8 is replaced.
+// Never throws: replaces bytes that are not UTF-8.
 template <typename Json>
 std::string Text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

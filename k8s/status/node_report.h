@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProfilingNode (firetower.dev/v1alpha1) as a value: what one node's agent runs. That agent writes
-// it, the hub reads those of all nodes. crd/ is the schema.
+// ProfilingNode (firetower.dev/v1alpha1) as a value: the state of one node's agent. That agent
+// writes it, and the hub reads those of all nodes. crd/ is the schema.
 #pragma once
 
 #include <cstddef>
@@ -74,15 +74,15 @@ struct NodeReport {
   bool operator==(const NodeReport&) const = default;
 };
 
-// The object as JSON, for a server-side apply: at most kMaxReportedPolicies rows, failures first,
-// and how many found no room; texts are cut to what the schema takes. The same report is the same
-// text.
+// Returns the object as JSON, for a server-side apply: at most kMaxReportedPolicies rows, failures
+// first, and the number of omitted rows; texts are cut to the schema's limits. The same report
+// gives the same text.
 std::string NodeReportJson(const NodeReport& report);
 
 // Returns the fields that ReadNodeReport reads. Of the agent's facts these are version and
 // namespace; the others are for people.
 FieldSet NodeReportFields();
-// Rows that make no sense (a newer agent's states) are left out. kCorrupt when it has no name.
+// Reads a report. Ignores invalid rows (such as states of a newer agent). kCorrupt: it has no name.
 Result<NodeReport> ReadNodeReport(const Node& object);
 
 }  // namespace firetower::k8s

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a policy as a value, of constant size. The hub alone writes it.
+// The status of a policy as a value of constant size. Only the hub writes it.
 #pragma once
 
 #include <cstdint>
@@ -64,16 +64,16 @@ struct PolicyStatus {
   int64_t last_capture_ns = 0;  // Unix time, whole seconds; 0: none
   std::vector<NodeFailure> failures;
 
-  // nullptr when there is none.
+  // Returns nullptr when there is none.
   const Condition* Find(std::string_view type) const;
   bool operator==(const PolicyStatus&) const = default;
 };
 
-// Reads an object's "status"; an absent part is as in an empty status.
+// Reads an object's "status"; a missing part is the same as in an empty status.
 PolicyStatus ReadPolicyStatus(const Node& object);
 
-// A merge patch of the status subresource. It holds only for the object as it was at
-// `resource_version`: an edit or another writer in between makes the server answer 409.
+// Returns a merge patch of the status subresource. It applies only to the object's version
+// `resource_version`: after an edit or another write the server answers 409.
 std::string StatusPatchJson(const PolicyStatus& status, std::string_view resource_version);
 
 }  // namespace firetower::k8s

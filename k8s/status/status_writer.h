@@ -11,7 +11,7 @@ namespace firetower::k8s {
 
 struct ApiAnswer;
 
-// How a write of one object ended.
+// The result of a write of one object.
 enum class WriteEnd : uint8_t {
   kWritten,
   kConflict,  // it changed meanwhile: what is to be written comes from its new state
@@ -28,15 +28,15 @@ struct WriteOutcome {
   int64_t retry_after_ns = 0;    // what the server asked for, 0 when nothing
 };
 
-// Tells how an exchange ended for the status that it was to write.
+// Returns the result of an exchange for the status that was to be written.
 WriteOutcome OutcomeOf(const Result<ApiAnswer>& answer);
 
-// "/apis/firetower.dev/v1alpha1/namespaces/shop/profilingpolicies/checkout"
+// Returns "/apis/firetower.dev/v1alpha1/namespaces/shop/profilingpolicies/checkout".
 std::string PolicyPath(const WatchedPolicy& policy);
 
 WriteOutcome WriteStatus(ApiServer& server, const WatchedPolicy& policy,
                          const PolicyStatus& status);
-// Only this object in this state: with its uid and version as preconditions.
+// Deletes this object only in this state: uid and version are preconditions.
 WriteOutcome DeletePolicy(ApiServer& server, const WatchedPolicy& policy);
 
 }  // namespace firetower::k8s

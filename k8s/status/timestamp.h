@@ -6,7 +6,7 @@
 
 namespace firetower::k8s {
 
-// Times as Kubernetes writes them (RFC 3339, UTC); ParseTimestampNs of exec_plugin.h reads both.
+// Formats times as Kubernetes does (RFC 3339, UTC); ParseTimestampNs of exec_plugin.h reads both.
 // metav1.Time: "2026-11-21T19:43:27Z".
 std::string TimeText(int64_t wall_ns);
 // metav1.MicroTime: "2026-11-21T19:43:27.000123Z".

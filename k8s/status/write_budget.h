@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// When which policy's status is written. Every agent watches the policies, so a write costs the API
-// server 27 µs and 1.8 KB a node (measured): at 5,000 nodes two writes a second are a quarter of a
-// core. Pure: time is passed in.
+// Decides which policy's status is written when. Every agent watches the policies, so a write costs
+// the API server 27 µs and 1.8 KB per node (measured): at 5,000 nodes two writes per second take a
+// quarter of a core. Time is passed in.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace firetower::k8s {
 
-// Most urgent difference between a new status and the written one.
+// The most urgent difference between a new status and the written one.
 enum class StatusChange : uint8_t {
   kNone,
   kPodCounts,  // counts of pods and captures, and messages
@@ -23,7 +23,8 @@ enum class StatusChange : uint8_t {
 };
 StatusChange ChangeOf(const PolicyStatus& written, const PolicyStatus& wanted);
 
-// Belongs to one thread. Holds an entry a policy; Forget those that are gone.
+// Belongs to one thread. Holds an entry for each policy; the owner must Forget policies that are
+// gone.
 class WriteBudget {
  public:
   static constexpr int64_t kPolicyNs = 5 * kNsPerSecond;
@@ -32,17 +33,19 @@ class WriteBudget {
   // So many urgent writes may come at once before that pace holds for them too.
   static constexpr int64_t kBurst = 10;
 
-  // That a policy has this change to be written; kNone takes it back.
+  // Notes that a policy has this change to be written; kNone cancels it.
   void Want(const std::string& key, StatusChange change, int64_t now_ns);
   void Forget(const std::string& key) { entries_.erase(key); }
 
-  // Which policy is to be written now, if any: urgent ones first, then who waited longest.
+  // Returns the policy to write now, if any: urgent ones first, then the one that has waited
+  // longest.
   std::optional<std::string> Next(int64_t now_ns) const;
-  // When Next will have an answer without anything else happening; INT64_MAX for never.
+  // Returns the time at which Next will return a policy if nothing else happens; INT64_MAX for
+  // never.
   int64_t NextDueNs() const;
 
   void Wrote(const std::string& key, int64_t now_ns);
-  // The write failed: it is not tried before `until_ns`. The attempt counts as one.
+  // Notes a failed write: it is not tried before `until_ns`. The attempt counts as a write.
   void Defer(const std::string& key, int64_t now_ns, int64_t until_ns);
 
  private:
@@ -56,7 +59,7 @@ class WriteBudget {
   void Spend(int64_t now_ns);
 
   std::map<std::string, Entry> entries_;
-  // The paces of all: each write takes kWriteNs; urgent ones may run kBurst of them ahead.
+  // The common budget: each write takes kWriteNs; urgent ones may run ahead by kBurst writes.
   int64_t spent_until_ns_ = 0;
 };
 

@@ -9,9 +9,9 @@
 
 namespace firetower::k8s {
 
-// How long to wait after a failure: full jitter over a span that doubles from 0.8 s to 30 s, but
-// never below 0.2 s, so that nothing spins. After two minutes without a failure it starts over.
-// The spans are client-go's (reflector.go), so that nodes do not outrun other clients.
+// The delay after a failure: full jitter over a span that doubles from 0.8 s to 30 s, but never
+// below 0.2 s, so that no loop spins. Restarts after two minutes without a failure. The spans are
+// client-go's (reflector.go), so that nodes are not faster than other clients.
 class Backoff {
  public:
   static constexpr int64_t kFirstNs = 800 * kNsPerMs;
@@ -30,7 +30,7 @@ class Backoff {
     last_ns_ = now_ns;
     return Between(kFloorNs, span_ns_);
   }
-  // Uniform, both ends included.
+  // Returns a uniform random number, both ends included.
   int64_t Between(int64_t from_ns, int64_t to_ns) {
     return std::uniform_int_distribution<int64_t>(from_ns, to_ns)(random_);
   }

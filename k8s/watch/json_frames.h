@@ -14,20 +14,19 @@ namespace firetower::k8s {
 // "API concepts: Efficient detection of changes").
 enum class FrameMode { kList, kWatch };
 
-// Takes what a stream of JSON is cut into.
+// Receiver of the pieces of a JSON stream.
 class FrameHandler {
  public:
   virtual ~FrameHandler() = default;
-  // The text of one item of the list, or of one event. False ends the reading.
+  // Receives the text of one item of the list, or of one event. Returns false to end the reading.
   virtual bool OnFrame(std::string_view json) = 0;
-  // An item or event was longer than the limit and is left out.
+  // Reports that an item or event was longer than the limit and was skipped.
   virtual bool OnSkipped(size_t bytes) = 0;
 };
 
-// Cuts a stream that arrives in pieces of any size into the JSON objects it is made of, by counting
-// brackets outside strings. Only the object that is not whole yet is kept, at most
-// `max_frame_bytes` of it; the rest of a list (its "metadata") is kept as the envelope. What a
-// frame holds is checked by whoever parses it.
+// Splits a stream that arrives in pieces of any size into its JSON objects, by counting brackets
+// outside strings. Keeps only the incomplete object, at most `max_frame_bytes` of it, and the rest
+// of a list (its "metadata") as the envelope. The receiver must check the contents of a frame.
 class JsonFrames {
  public:
   static constexpr size_t kMaxEnvelopeBytes = 64 << 10;
@@ -36,11 +35,11 @@ class JsonFrames {
   JsonFrames(FrameMode mode, size_t max_frame_bytes, FrameHandler& handler)
       : mode_(mode), max_frame_bytes_(max_frame_bytes), handler_(handler) {}
 
-  // False once something is wrong or the handler has enough; see status().
+  // Returns false after an error or when the handler has ended the reading; see status().
   bool Feed(std::string_view bytes);
-  // At the end of the stream: kCorrupt when it was cut within an object.
+  // Must be called at the end of the stream. kCorrupt: it was cut within an object.
   Status Finish() const;
-  // Returns the first error; kExhausted when the handler had enough.
+  // Returns the first error; kExhausted when the handler has ended the reading.
   const Status& status() const { return status_; }
 
   // Returns the text of a list with "items":[].
@@ -54,7 +53,7 @@ class JsonFrames {
   bool Keep(char c);
   bool EndFrame();
   bool Fail(std::string_view why);
-  // The depth of a frame's own braces: 1 of an event, 3 of an item ("{", "[", "{").
+  // The depth of a frame's own braces: 1 for an event, 3 for an item ("{", "[", "{").
   uint32_t frame_depth() const { return mode_ == FrameMode::kWatch ? 1 : 3; }
 
   const FrameMode mode_;

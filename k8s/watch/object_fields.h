@@ -12,16 +12,16 @@
 
 namespace firetower::k8s {
 
-// Which fields of an object to keep: paths such as "metadata.name". What lies below a path is kept
-// with it; lists are passed through, so "status.containerStatuses.containerID" keeps that field of
+// The fields of an object to keep, as paths such as "metadata.name". Everything below a path is
+// kept with it. Lists are transparent: "status.containerStatuses.containerID" keeps that field of
 // every element.
 class FieldSet {
  public:
   FieldSet() : nodes_(1) {}
   FieldSet(std::initializer_list<std::string_view> paths);
-  // `keys` one below the other; a key may hold dots here.
+  // Keeps a path of `keys`; a key may contain dots here.
   void Keep(const std::vector<std::string_view>& keys);
-  // Every path of `fields`, below `key`.
+  // Keeps every path of `fields` below `key`.
   void KeepBelow(std::string_view key, const FieldSet& fields);
 
   // A position in the set while an object is walked. `whole`: everything below is kept.
@@ -30,7 +30,7 @@ class FieldSet {
     bool whole = false;
   };
   Cursor root() const { return {0, nodes_[0].whole}; }
-  // Sets `to` to the place that `key` leads to; false when the key is not kept.
+  // Sets `to` to the position of `key`. Returns false when the key is not kept.
   bool Descend(Cursor from, std::string_view key, Cursor& to) const;
 
  private:
@@ -47,14 +47,14 @@ class FieldSet {
   std::vector<TrieNode> nodes_;
 };
 
-// An object has no more values than this after the fields were chosen, no map more keys, and what
-// is kept is no deeper: a tree is freed by recursion.
+// Limits for an object after the fields were chosen: the number of values, of keys in a map, and
+// the depth, because a tree is freed by recursion.
 inline constexpr size_t kMaxObjectNodes = 50000;
 inline constexpr size_t kMaxObjectKeys = 2000;
 inline constexpr size_t kMaxObjectDepth = 64;
 
-// One JSON object as a tree of only those fields; lines are 0. kCorrupt when it is no JSON (or not
-// UTF-8, or a key is doubled), kExhausted above the bounds.
+// Parses one JSON object into a tree of only those fields; lines are 0. kCorrupt: invalid JSON or
+// UTF-8, or a duplicate key. kExhausted: above the limits.
 Result<Node> ParseObject(std::string_view json, const FieldSet& fields);
 
 }  // namespace firetower::k8s

@@ -18,9 +18,9 @@ struct ObjectMeta {
 
 ObjectMeta MetaOf(const Node& object);
 
-// The text at a path of keys, "" when there is none.
+// Returns the text at a path of keys, "" when there is none.
 std::string_view TextAt(const Node& object, std::initializer_list<std::string_view> keys);
-// The same of an integer; 0 when there is none.
+// Returns the integer at a path of keys; 0 when there is none.
 int64_t IntegerAt(const Node& object, std::initializer_list<std::string_view> keys);
 
 }  // namespace firetower::k8s

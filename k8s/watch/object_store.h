@@ -16,7 +16,7 @@
 
 namespace firetower::k8s {
 
-// Listener for single changes; called on the reflector's thread.
+// Listener for single changes, called on the reflector's thread.
 template <typename T>
 class ObjectListener {
  public:
@@ -26,12 +26,12 @@ class ObjectListener {
   virtual void OnDelete(const std::string& key, const std::shared_ptr<const T>& last) = 0;
 };
 
-// The objects of one resource as T, by "namespace/name". The reflector's thread changes it; any
-// thread reads the latest snapshot, which never changes and always is a state the server had: a
-// set that is still arriving is not seen.
+// The objects of one resource as T, by "namespace/name". The reflector's thread changes it. Any
+// thread reads the latest snapshot, which is immutable and always a state that the server had: an
+// incomplete set is never visible.
 //
-// Holds at most `max_objects`; those beyond are left out and counted, as are objects that `convert`
-// refuses (of which the last good state stays).
+// Holds at most `max_objects`; further ones are ignored and counted, and so are objects that
+// `convert` refuses (their last valid state stays).
 template <typename T>
 class ObjectStore final : public ObjectConsumer {
  public:
@@ -42,7 +42,7 @@ class ObjectStore final : public ObjectConsumer {
   using Objects = std::map<std::string, Entry>;
   using Convert = std::function<Result<T>(const Node&)>;
 
-  // `listener` may be null; otherwise it outlives this. `on_publish`, if any, is called on the
+  // `listener` may be null; otherwise it must outlive this. `on_publish`, if set, is called on the
   // reflector's thread after each new snapshot.
   ObjectStore(Convert convert, size_t max_objects, ObjectListener<T>* listener = nullptr,
               std::function<void()> on_publish = nullptr)
@@ -51,7 +51,7 @@ class ObjectStore final : public ObjectConsumer {
         listener_(listener),
         on_publish_(std::move(on_publish)) {}
 
-  // nullptr before the first set was whole.
+  // Returns nullptr before the first complete set.
   std::shared_ptr<const Objects> Get() const { return snapshot_.Get(); }
   // Any thread.
   uint64_t left_out() const { return left_out_.load(std::memory_order_relaxed); }
@@ -86,7 +86,7 @@ class ObjectStore final : public ObjectConsumer {
   void Delete(const Node& object) override {
     const auto found = objects_.find(MetaOf(object).key);
     if (found == objects_.end()) return;
-    // The last state may say more than the one before it: why it ended.
+    // The last state may contain more than the one before it, such as the reason of its end.
     if (found->second.uid == MetaOf(object).uid) Put(object, objects_, nullptr);
     NotifyDelete(found->first, found->second);
     objects_.erase(found);
@@ -100,7 +100,7 @@ class ObjectStore final : public ObjectConsumer {
   }
 
  private:
-  // `known`: where the last good state of a refused object may be.
+  // `known` holds the last valid state of an object that is refused.
   bool Put(const Node& object, Objects& into, const Objects* known) {
     const ObjectMeta meta = MetaOf(object);
     Result<T> value = convert_(object);

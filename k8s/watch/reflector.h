@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps an ObjectConsumer equal to one resource of the API server: a list, then watches from the
-// list's version, for ever. The rules are those of "Kubernetes API concepts" (resource versions,
-// watches, bookmarks, streaming lists) and of client-go's reflector, which servers are tested with.
+// Keeps an ObjectConsumer equal to one resource of the API server: lists it, then watches it from
+// the list's version on. Follows "Kubernetes API concepts" (resource versions, watches, bookmarks,
+// streaming lists) and client-go's reflector, with which servers are tested.
 #pragma once
 
 #include <cstdint>
@@ -45,13 +45,14 @@ struct ReflectorState {
   std::string message;            // why it is not well
 };
 
-// Counts, on the reflector's thread; the names of reasons are constants of reflector.cc.
+// Receiver of counts, called on the reflector's thread. The names of reasons are constants of
+// reflector.cc.
 class ReflectorMetrics {
  public:
   virtual ~ReflectorMetrics() = default;
-  // `status` is 0 when there was no reply. `verb`: list or watch.
+  // `status` is 0 when there was no reply. `verb` is list or watch.
   virtual void OnRequest(std::string_view resource, std::string_view verb, int status) = 0;
-  // A watch was begun anew, or (`relist`) the whole set was asked for again.
+  // A watch was restarted, or (`relist`) the whole set was requested again.
   virtual void OnRestart(std::string_view resource, std::string_view reason, bool relist) = 0;
   virtual void OnSkipped(std::string_view resource, std::string_view reason) = 0;
 };
@@ -69,23 +70,24 @@ struct ReflectorOptions {
   int64_t initial_idle_ns = 10 * kNsPerSecond;  // a streaming list silent for longer is not spoken
 };
 
-// Belongs to one thread, but for state(). Memory: one object's text and what the consumer keeps.
+// Belongs to one thread, except state(). Memory: one object's text, and the data that the consumer
+// keeps.
 class Reflector {
  public:
-  // All references outlive this; `seed` differs from node to node.
+  // All references must outlive this; `seed` must differ from node to node.
   Reflector(ApiServer& server, Resource resource, ObjectConsumer& consumer,
             ReflectorMetrics& metrics, const Clock& clock, uint64_t seed,
             ReflectorOptions options = {});
 
-  // One list, or one watch until it ends. How long to wait before the next step: more than nothing
-  // whenever this one failed or ended within a second.
+  // Does one list, or one watch until it ends. Returns the time to wait before the next step: above
+  // zero if this one failed or ended within a second.
   int64_t StepNs();
 
   // Any thread.
   std::shared_ptr<const ReflectorState> state() const { return state_.Get(); }
 
  private:
-  // How a step ended.
+  // The result of a step.
   enum class End { kWell, kExpired, kNoStreaming, kForbidden, kAbsent, kFailed };
   struct Outcome {
     End end = End::kWell;
@@ -100,10 +102,10 @@ class Reflector {
   // Classifies a refusal or a failed exchange.
   static Outcome Judge(const Result<ApiReply>& reply);
   static Outcome Refused(const ApiReply& reply);
-  // Takes an outcome into what is known of the resource.
+  // Updates the state of the resource with an outcome.
   void Learn(const Outcome& outcome);
   void TakeAbsence();
-  // `listed`: a set was read whole. `told`: the version that is known has moved.
+  // `listed`: a complete set was read. `told`: the known version has changed.
   int64_t WaitNs(const Outcome& outcome, int64_t began_ns, bool listed, bool told);
   void Publish(ReflectorHealth health, std::string message);
   void Synced(const std::string& version);

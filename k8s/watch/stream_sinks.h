@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the bytes of a reply to objects for a consumer: what Reflector uses on the way.
+// Convert the bytes of a reply into objects for a consumer. Used by Reflector.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace firetower::k8s {
 
-// A list's items into the set that the consumer has begun. One for each page.
+// Adds a list's items to the set that the consumer has begun. There is one for each page.
 class ListSink final : public BodySink, private FrameHandler {
  public:
   ListSink(const FieldSet& fields, size_t max_object_bytes, ObjectConsumer& consumer)
@@ -24,7 +24,7 @@ class ListSink final : public BodySink, private FrameHandler {
   bool OnBody(std::string_view bytes) override { return frames_.Feed(bytes); }
   int64_t idle_timeout_ns() const override { return 30 * kNsPerSecond; }
 
-  // After the reply: kCorrupt when the list was cut or has no version.
+  // Must be called after the reply. kCorrupt: the list was cut or has no version.
   Status Finish();
   const std::string& version() const { return version_; }
   const std::string& continue_token() const { return continue_; }
@@ -45,7 +45,7 @@ class ListSink final : public BodySink, private FrameHandler {
   uint64_t skipped_ = 0;
 };
 
-// Reason why a watch ended from within.
+// The reason why a watch ended because of its contents.
 enum class WatchVerdict {
   kNone,
   kExpired,        // 410 as an event: the version is too old
@@ -54,8 +54,8 @@ enum class WatchVerdict {
   kNoStreaming,    // the server does not know streaming lists
 };
 
-// A watch's events. While a streaming list is under way its events build a set; the bookmark that
-// ends it commits the set, and the rest are changes.
+// Handles a watch's events. During a streaming list, events build a set; the bookmark at its end
+// commits the set, and later events are changes.
 class WatchSink final : public BodySink, private FrameHandler {
  public:
   struct Limits {
@@ -64,8 +64,8 @@ class WatchSink final : public BodySink, private FrameHandler {
     int64_t idle_ns;          // and after it: longer than the watch was asked for
   };
 
-  // `on_progress` is called with the version up to which the consumer is whole, once for bytes that
-  // came together.
+  // `on_progress` is called with the version up to which the consumer is complete, once for bytes
+  // that arrived together.
   WatchSink(const FieldSet& fields, bool streaming_list, std::string version, Limits limits,
             ObjectConsumer& consumer, std::function<void(const std::string&)> on_progress)
       : fields_(fields),
@@ -81,7 +81,7 @@ class WatchSink final : public BodySink, private FrameHandler {
   int64_t idle_timeout_ns() const override {
     return initial_ ? limits_.initial_idle_ns : limits_.idle_ns;
   }
-  // After the reply: kCorrupt when it was cut within an event.
+  // Must be called after the reply. kCorrupt: it was cut within an event.
   Status Finish() const { return frames_.Finish(); }
 
   bool initial() const { return initial_; }  // the streaming list has not ended

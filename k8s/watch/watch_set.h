@@ -11,37 +11,37 @@
 
 namespace firetower::k8s {
 
-// How it stands with one watched kind of object.
+// The state of one watched kind of object.
 struct WatchState {
   std::string resource;  // "pods"
   std::string path;      // "/api/v1/pods"
   ReflectorState state;
 };
 
-// A program's connections to the API server: one for each kind of object that is watched, on a
-// `watch` thread of its own, so that nothing that server does is waited for anywhere else and what
-// is refused for one kind leaves the others alone. Consumers keep what they were told when the
-// server is away.
+// A program's watches of the API server: one for each kind of object, on a `watch` thread of its
+// own, so that no other thread waits for the server, and a refusal for one kind does not affect the
+// others. Consumers keep their objects when the server is away.
 //
 // Set up, started and stopped by one thread.
 class WatchSet {
  public:
-  // `metrics` and `clock` outlive this. `seed`: what differs from one program to the next, such as
+  // `metrics` and `clock` must outlive this. `seed` must differ from program to program, such as
   // the node's name.
   WatchSet(ClientConfig config, std::string user_agent, std::string seed, ReflectorMetrics& metrics,
            const Clock& clock);
   ~WatchSet();
 
-  // Before Start. `consumer` outlives this and is called on the watch's thread only.
+  // Must be called before Start. `consumer` must outlive this and is called only on the watch's
+  // thread.
   void Watch(Resource resource, ObjectConsumer& consumer);
   void Start();
-  // Ends every request under way and joins the threads: consumers are not called any more.
+  // Cancels every request and joins the threads: consumers are not called any more.
   void Stop();
 
-  // A connection for requests that are no watches; for the thread that uses it.
+  // Returns a connection for requests other than watches; for the calling thread.
   std::unique_ptr<ApiClient> NewClient() const;
 
-  // In the order of Watch; after Start from any thread.
+  // Returns the states in the order of Watch; any thread after Start.
   std::vector<WatchState> watches() const;
   std::string ServerText() const { return config_.ServerText(); }
 

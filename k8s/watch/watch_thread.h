@@ -9,9 +9,9 @@
 
 namespace firetower::k8s {
 
-// A thread that does nothing but step `reflector`, which reads through `client`: whatever the API
-// server does is waited for here and nowhere else. To stop it ends its request at once; the client
-// is of no use after that. Both outlive the thread.
+// Starts a thread that only steps `reflector`, which reads through `client`, so that no other
+// thread waits for the API server. Stopping cancels its request at once; the client cannot be used
+// after that. Both must outlive the thread.
 NamedThread WatchOnThread(std::string name, Reflector& reflector, ApiClient& client);
 
 }  // namespace firetower::k8s
