@@ -23,22 +23,22 @@ struct AgentPod {
 
 using AgentPodStore = k8s::ObjectStore<AgentPod>;
 
-// The agents' pods of a namespace, as k8s/manifests/agent.yaml labels them.
+// Selects the agents' pods of a namespace, by the labels of k8s/manifests/agent.yaml.
 k8s::Resource AgentPodsOf(std::string_view namespace_name);
 Result<AgentPod> ReadAgentPod(const k8s::Node& object);
 
-// Which nodes have no agent that runs. A report says what an agent did when it last wrote; an agent
-// that is gone writes no more, but its kubelet says so of its pod. Belongs to one thread. Holds a
-// name for each node.
+// Finds the nodes without a running agent. A report shows what an agent did when it last wrote; an
+// agent that is gone writes no more, but its kubelet updates the pod's status. Belongs to one
+// thread. Holds a name for each node.
 class AgentLife {
  public:
-  // A pod is replaced, or restarts, in less; and within a minute a status is to tell what is so.
+  // A pod is replaced, or restarts, in less time; and a status must be right within a minute.
   static constexpr int64_t kGraceNs = 45 * kNsPerSecond;
 
-  // nullptr: nothing is known, and none is down.
+  // nullptr: nothing is known, so no node counts as down.
   void Take(std::shared_ptr<const AgentPodStore::Objects> pods);
-  // Looks at these nodes, whose agents reported as such pods, and at those that have one; returns
-  // which have gone down or come up since the last look.
+  // Checks these nodes, whose agents reported as such pods, and the nodes that have such a pod.
+  // Returns the nodes that have gone down or come up since the last call.
   std::vector<std::string> Look(const std::vector<std::string>& reported, int64_t now_ns);
   bool IsDown(std::string_view node) const { return down_.contains(node); }
   bool AnyDown() const { return !down_.empty(); }

@@ -10,7 +10,7 @@
 
 namespace firetower::hub {
 
-// Settings of firetower-hub; the defaults here, overridden by flags.
+// The settings of firetower-hub. These defaults are overridden by flags.
 struct Config {
   std::string kubeconfig_path;  // empty: as a pod does
   std::string listen = "127.0.0.1:7080";
@@ -33,11 +33,11 @@ struct CommandLine {
   Config config;
 };
 
-// Flags "--name value" or "--name=value", none of them twice. An error says what is wrong and what
-// is allowed; it is meant for the person who started the program.
+// Parses flags "--name value" or "--name=value"; each may be given once. An error says what is
+// wrong and what is allowed, for the person who started the program.
 Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments);
 std::string HelpText();
-// The table of flags in docs/reference/hub.md.
+// Returns the table of flags in docs/reference/hub.md.
 std::string OptionsMarkdown();
 
 }  // namespace firetower::hub

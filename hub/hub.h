@@ -11,20 +11,20 @@
 
 namespace firetower::hub {
 
-// The whole hub, put together: watches, election, status, HTTP, and where it was told a store,
-// what it has to do with profiles (hub/profiles/profile_server.h).
+// The whole hub: watches, election, status, HTTP, and with a store the work for profiles
+// (hub/profiles/profile_server.h).
 //
 //   watch threads ──► snapshots ──► status thread ──► status of policies, Events
 //                                        ▲ leads?
-//                     lease thread ──────┘            http: /metrics /livez /readyz, questions
+//                     lease thread ──────┘            http: /metrics /livez /readyz, queries
 class Hub {
  public:
-  // `config.identity` and `config.lease_namespace` are given.
+  // `config.identity` and `config.lease_namespace` must be set.
   static Result<std::unique_ptr<Hub>> Start(const Config& config, k8s::ClientConfig access,
                                             const Clock& clock);
   ~Hub();
 
-  // Ends every thread; gives the Lease up, so that another leads within seconds.
+  // Ends every thread and releases the Lease, so that another hub leads within seconds.
   void Stop();
   std::string url() const;
 

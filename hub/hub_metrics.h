@@ -20,9 +20,9 @@
 
 namespace firetower::hub {
 
-// Source of the hub's /metrics. Any thread. A mutex is enough, because only a few requests a second
-// are counted, none of them on a hot path. The series are bounded by the number of verbs, watched
-// kinds and HTTP statuses.
+// Source of the hub's /metrics. Any thread. A mutex suffices, because only a few requests per
+// second are counted, none of them on a hot path. The series are bounded by the number of verbs,
+// watched kinds and HTTP statuses.
 class HubMetrics final : public k8s::ReflectorMetrics {
  public:
   void OnRequest(std::string_view resource, std::string_view verb, int status) override;
@@ -32,7 +32,7 @@ class HubMetrics final : public k8s::ReflectorMetrics {
   void OnStatusWrite(k8s::WriteEnd end, int status);
   void OnDeletion(k8s::WriteEnd end, int status);
   void OnEvent(k8s::WriteEnd end, int status);
-  // A request to the hub; its routes are those there are, and "other".
+  // Counts a request to the hub. The routes are the known ones, and "other".
   void OnHttpRequest(std::string_view route, int status);
 
   struct Now {
@@ -53,8 +53,8 @@ class HubMetrics final : public k8s::ReflectorMetrics {
   // Family, values of its labels.
   using Series = std::pair<std::string_view, std::vector<std::string>>;
   void Count(Series series);
-  // With zeros where nothing happened yet but may: a rate knows of the first event only where there
-  // was a sample before it. What there may be of HTTP statuses is not known before.
+  // Returns the counters, with zeros for events that may still occur: a rate sees the first event
+  // only if there was a sample before it. HTTP statuses are not known in advance.
   std::map<Series, uint64_t> CountsOf(const Now& now) const;
   void CountWrite(std::string_view verb, std::string_view resource, k8s::WriteEnd end, int status);
 

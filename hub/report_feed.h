@@ -22,10 +22,10 @@ struct ReportChanges {
   std::map<std::string, std::shared_ptr<const k8s::NodeReport>> reports;
 };
 
-// The reports of all nodes from their watch to the status thread, as changes: after an edit 5,000
-// nodes change a hundred times a second, and a snapshot of all for each would cost a fifth of a
-// core (measured). The mutex is held for as long as one entry takes, or a swap; what waits is
-// bounded by the nodes there are, at most kMaxNodes.
+// Passes the reports of all nodes from their watch to the status thread, as changes: after a policy
+// changed, 5,000 nodes change a hundred times a second, and a snapshot of all nodes for each would
+// cost a fifth of a core (measured). The mutex is held for one entry or a swap. The waiting changes
+// are bounded by the number of nodes, at most kMaxNodes.
 class ReportFeed final : public k8s::ObjectConsumer {
  public:
   static constexpr size_t kMaxNodes = 10000;

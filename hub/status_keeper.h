@@ -25,7 +25,7 @@ namespace firetower::hub {
 
 using PolicyStore = k8s::ObjectStore<k8s::WatchedPolicy>;
 
-// Snapshots of the watches: policies, nullptr until read as a whole; reports as
+// Snapshots of the watches. Policies are nullptr until the first complete list; reports come as
 // changes.
 struct HubView {
   std::shared_ptr<const PolicyStore::Objects> policies;
@@ -34,11 +34,11 @@ struct HubView {
   std::shared_ptr<const AgentPodStore::Objects> agent_pods = nullptr;
 };
 
-// Keeps the status of every policy what the nodes report, within the write budget; deletes those
-// whose time is over; posts an Event where one fails. Only the leader's writes anything, and every
-// write is conditional on the object's version: two that lead at once do no harm.
+// Updates the status of every policy from the nodes' reports, within the write budget; deletes
+// finished policies; posts an Event when a policy fails. Only the leader writes, and every write is
+// conditional on the object's version, so two leaders at once do no harm.
 //
-// Belongs to the `status` thread. Holds an entry a policy.
+// Belongs to the `status` thread. Holds an entry for each policy.
 class StatusKeeper {
  public:
   struct Parts {
@@ -52,9 +52,10 @@ class StatusKeeper {
   explicit StatusKeeper(Parts parts);
 
   void Take(const HubView& view);
-  // This one begins to lead: what it knew of writes and times is another leader's by now.
+  // Starts a term of leadership: the known writes and times are outdated, because another hub was
+  // the leader.
   void BeginTerm();
-  // Makes one due write and one deletion at most. Returns the time until the next.
+  // Makes at most one due write and one deletion. Returns the time until the next step.
   int64_t StepNs();
 
  private:
@@ -68,14 +69,14 @@ class StatusKeeper {
     std::string written_version;
     k8s::PolicyStatus written;
     int64_t delete_not_before_ns = 0;
-    // Captures that nodes told of: they go with their rows, and begin at 0 with an agent.
+    // Captures that nodes reported: they end with the node's rows, and restart at 0 with its agent.
     std::map<std::string, int64_t, std::less<>> captures;
     std::optional<int64_t> captures_total;  // unset: nothing was looked at in this term
   };
   void TakeKind(const std::shared_ptr<const PolicyStore::Objects>& objects, bool cluster);
-  // The policy with the status that it has by now.
+  // Returns the policy with its current status.
   k8s::WatchedPolicy Current(const Tracked& tracked) const;
-  // Policies of nodes whose agent went or came are looked at again.
+  // Checks the policies of nodes again whose agent went down or came up.
   void LookAtAgents();
   k8s::PolicyStatus Wanted(Tracked& tracked, const k8s::WatchedPolicy& current);
   static int64_t CountCaptures(Tracked& tracked, const std::vector<k8s::ReportedRow>& rows,
@@ -84,11 +85,11 @@ class StatusKeeper {
   void WriteDue();
   void Write(const std::string& uid, Tracked& tracked);
   bool IsToBeDeleted(const Tracked& tracked) const;
-  // One of those that are due. True if there are more.
+  // Deletes one of the due policies. Returns true if there are more.
   bool DeleteOneDue();
   void Delete(Tracked& tracked);
   void Announce(const k8s::WatchedPolicy& before, const k8s::PolicyStatus& now);
-  // If there is one.
+  // Sends a request if there is one.
   void SendEvent(const std::optional<k8s::ApiRequest>& request);
 
   Parts parts_;

@@ -23,24 +23,23 @@ struct CatalogFigures {
   int64_t looked_ns = 0;
 };
 
-// Keeps catalogs, round by round, and tells how it went. Belongs to the `catalogs` thread, but for
-// figures(). A round that fails, since the store is away, is made up for by a later one; questions
-// list bundles meanwhile.
+// Runs catalog rounds and keeps their results. Belongs to the `catalogs` thread, except figures().
+// If a round fails because the store is away, a later round makes up for it; until then queries
+// list bundles.
 class CatalogController {
  public:
   static constexpr int64_t kEveryNs = 60 * kNsPerSecond;
-  // Two rounds and some: from then on it is told that answers are behind.
+  // A little more than two rounds: beyond it, answers count as outdated.
   static constexpr int64_t kBehindSeconds = 150;
 
-  // Borrows all references. `cluster`: its key component; catalogs of others
-  // stay.
+  // Borrows all references. `cluster` is a component of keys; catalogs of other clusters stay.
   CatalogController(store::ObjectStore& store, store::RecentRows& recent, const Clock& clock,
                     const std::string& cluster);
 
-  // One round; who leads also writes. What fails once `stop` is requested is no failure.
+  // Runs one round; only the leader also writes. Failures after `stop` was requested do not count.
   void Look(bool leads, const std::stop_token& stop = {});
-  // How long ago the last round that went well began: what came since then may be in no answer.
-  // Rises while a round takes long and while rounds fail. Any thread.
+  // Returns the age of the last successful round: newer profiles may be missing in answers. It
+  // grows while a round takes long and while rounds fail. Any thread.
   int64_t LagSeconds() const {
     return (clock_.MonotonicNs() - figures()->looked_ns) / kNsPerSecond;
   }

@@ -17,7 +17,8 @@
 
 namespace firetower::hub {
 
-// The hub's part behind the HTTP API; called on HTTP threads. Everything outlives the server.
+// The hub's sources for the HTTP API, called on HTTP threads. All references must outlive the
+// server.
 class HubSources : public query::LiveSource,
                    public query::MetricsSource,
                    public query::DoctorSource,
@@ -34,7 +35,7 @@ class HubSources : public query::LiveSource,
   };
   explicit HubSources(Parts parts) : parts_(std::move(parts)) {}
 
-  // None: the agents have them, and no path leads there.
+  // Returns none: the agents have the open windows, and no path leads there.
   std::vector<store::OpenProfile> OpenProfiles() const override { return {}; }
   Page Render(std::string_view accept) const override;
   std::vector<query::Check> Checks() const override;

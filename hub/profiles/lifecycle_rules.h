@@ -8,7 +8,7 @@
 
 namespace firetower::hub {
 
-// Returns the output of --print-lifecycle-rules. kInvalid: the store is in no bucket.
+// Returns the output of --print-lifecycle-rules. kInvalid: the store is not in a bucket.
 Result<std::string> LifecycleRules(const Config& config);
 
 }  // namespace firetower::hub

@@ -12,7 +12,7 @@
 
 namespace firetower::hub {
 
-// A right of the hub's own account, to create such objects.
+// A right of the hub's own account: to create such objects.
 struct OwnRight {
   std::string_view group;
   std::string_view resource;
@@ -20,14 +20,14 @@ struct OwnRight {
   std::string message;          // why it did not
 };
 
-// Whether the hub may ask who may read profiles: without that it answers nobody, and what it says
-// to each is no place to look for it. Look belongs to one thread.
+// Checks whether the hub may review the rights of its callers: without that it answers no query,
+// and the single answers do not show the reason. Look belongs to one thread.
 class OwnRights {
  public:
-  // `server` is nobody else's and outlives this.
+  // `server` must not be shared, and must outlive this.
   explicit OwnRights(k8s::ApiServer& server);
 
-  // Asks for each; a right that is missing is logged when that is new.
+  // Checks each right. Logs a missing right when that is new.
   void Look();
   std::shared_ptr<const std::vector<OwnRight>> Get() const { return rights_.Get(); }
 

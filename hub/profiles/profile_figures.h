@@ -12,7 +12,7 @@
 
 namespace firetower::hub {
 
-// Figures of the hub's work for profiles since its start, and of the memory it holds for them.
+// Figures about the hub's work for profiles since its start, and about the memory it takes.
 struct ProfileFigures {
   CatalogFigures catalogs;
   RetentionFigures retention;

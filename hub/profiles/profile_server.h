@@ -26,20 +26,20 @@
 
 namespace firetower::hub {
 
-// Everything that the hub has to do with profiles: questions about those of its cluster in a store
-// under the cluster's own rights, their catalogs, and what is too old of them. What other clusters
-// have in the same store is neither read nor deleted.
+// The hub's work for profiles: answers queries over a store for one cluster, with that cluster's
+// own rights, keeps catalogs, and deletes expired objects. Objects of other clusters in the same
+// store are neither read nor deleted.
 //
 //   catalogs thread ──► catalogs ──────────────┐
-//          └──────────► rows of the last minutes ──► questions ──► HTTP
+//          └──────────► rows of the last minutes ──► queries ──► HTTP
 //   retention thread ─► deletes                          ▲
 //   API server: whose token is this, what may they? ─────┘
 //
-// A question takes at most some 200 MiB, and two are answered at a time. What the API server
-// refuses to the hub itself is asked for every minute, and told.
+// A query takes at most some 200 MiB, and two are answered at a time. Rights that the API server
+// refuses to the hub itself are checked again every minute and reported.
 class ProfileServer {
  public:
-  // All are borrowed, and outlive this.
+  // All references must outlive this.
   struct Parts {
     k8s::ApiServer& reviews;     // for questions about who asks; used by HTTP threads
     k8s::ApiServer& own_rights;  // used by the catalogs thread
@@ -48,13 +48,13 @@ class ProfileServer {
     std::function<std::string(service::ExpositionFormat)> metrics;  // the page; any thread
     std::function<std::vector<k8s::WatchState>()> watches;
   };
-  // `config.store_url` is given. Errors as store::OpenStore's.
+  // `config.store_url` must be set. Fails as store::OpenStore does.
   static Result<std::unique_ptr<ProfileServer>> Start(const Config& config, Parts parts);
   ~ProfileServer() { Stop(); }
 
-  // The paths of docs/reference/http-api.md. Any thread.
+  // Serves the paths of docs/reference/http-api.md. Any thread.
   net::HttpResponse Serve(const net::HttpRequest& request) { return api_.Serve(request); }
-  // That HTTP needs so that probes are answered while questions wait.
+  // The number of HTTP threads with which probes are answered while queries wait.
   int WorkerThreads() const { return api_.WorkerThreads(); }
   ProfileFigures figures() const;  // any thread
   // Ends its threads, and what they do in the store. Questions are still answered.

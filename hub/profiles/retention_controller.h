@@ -22,18 +22,18 @@ struct RetentionFigures {
   std::string uploads_error = {};  // uploads that were left behind
 };
 
-// Deletes what is over age of one cluster's, and aborts uploads that its agents left behind when
-// they were killed. Belongs to the `retention` thread, but for figures().
+// Deletes expired objects of one cluster, and aborts uploads that killed agents left behind.
+// Belongs to the `retention` thread, except figures().
 class RetentionController {
  public:
   static constexpr int64_t kEveryNs = 3600 * kNsPerSecond;
 
-  // Borrows all references, which must outlive this. `cluster`: the key component.
+  // Borrows all references, which must outlive this. `cluster` is a component of keys.
   RetentionController(store::ObjectStore& store, const store::RetentionPolicy& policy,
                       const Clock& clock, std::string cluster);
 
-  // Sweeps if it leads and an hour has passed since it last did. Two that do so at once do no harm.
-  // What fails once `stop` is requested is no failure.
+  // Sweeps if this hub leads and the last sweep was an hour ago. Two concurrent sweeps do no harm.
+  // Failures after `stop` was requested do not count.
   void Look(bool leads, const std::stop_token& stop = {});
   // Returns the figures of the last finished sweep.
   std::shared_ptr<const RetentionFigures> figures() const { return figures_.Get(); }
