@@ -100,9 +100,10 @@ int BPF_PROG(ft_cgroup_rmdir, struct cgroup *cgroup, const char *path)
 }
 
 /*
- * A task is chosen to be killed for memory: mm/oom_kill.c, mark_oom_victim(). Newer kernels pass
- * the task, older ones its pid alone, which then has to be the one that asked for the memory: else
- * nobody can say here whose it is, and the count in the cgroup's files has to do.
+ * Runs when a task is chosen to be killed for memory: mm/oom_kill.c, mark_oom_victim(). Newer
+ * kernels pass the task. Older ones pass only its pid, so the victim is known only if it is the
+ * current task, which asked for the memory; for other victims the counter in the cgroup's files
+ * must suffice.
  */
 SEC("raw_tp/mark_victim")
 int ft_oom_victim(struct bpf_raw_tracepoint_args *ctx)

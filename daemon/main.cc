@@ -39,8 +39,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// `firetower doctor` has nobody to ask where the daemon does not start. Of a machine that is only
-// not as good as it could be nothing is said: that did not keep it from starting.
+// Prints the failed checks when the daemon does not start, because `firetower doctor` then has no
+// server to ask. Omits warnings, which cannot be the reason.
 void TellChecks(const Config& config) {
   const DoctorInput host{.proc_root = config.proc_root,
                          .sys_root = config.sys_root,

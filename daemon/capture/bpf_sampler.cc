@@ -129,7 +129,7 @@ class Sampler : public BpfSampler {
   }
 
   Status AttachCgroups() override {
-    // A kernel without this tracepoint tells of OOM kills in the cgroup's files alone.
+    // Without this tracepoint, OOM kills show only in the cgroup's files.
     bpf_program__set_autoattach(sampler_->progs.ft_oom_victim, false);
     oom_.reset(bpf_program__attach_raw_tracepoint(sampler_->progs.ft_oom_victim, "mark_victim"));
     if (int error = ft_sampler_bpf__attach(sampler_.get())) {
@@ -158,7 +158,7 @@ class Sampler : public BpfSampler {
 
   Status SetFrequency(uint32_t frequency_hz) override {
     std::lock_guard lock(cpus_mutex_);
-    // A period that is set begins anew, also where it is the one that was: that costs half a tick.
+    // Setting a period restarts it, even the same one, which costs half a tick.
     if (frequency_hz_ == frequency_hz) return OkStatus();
     ++changes_;
     for (auto& [cpu, event] : cpus_) RETURN_IF_ERROR(SetPeriod(event.fd, PeriodNs(frequency_hz)));
@@ -261,8 +261,9 @@ class Sampler : public BpfSampler {
         PossibleCpuEnd("/sys").value_or(std::max(libbpf_num_possible_cpus(), 1)));
   }
 
-  // After a change of what a verdict on a thread's ticks rests on: its next tick looks all of it
-  // up. A tick on the way with what was before has read the last version first, and notes that one.
+  // Called when something changed that verdicts on threads depend on: their next tick looks
+  // everything up again. A tick that is running with the old state has read the old version, and
+  // stores that one.
   void TurnGateVersion() {
     ++gate_version_;
     for (ft_cpu& cpu : std::span(own_, cpu_count_)) {
@@ -273,8 +274,8 @@ class Sampler : public BpfSampler {
   Status UpdateGate(uint64_t cgroup_id, const ft_verdict& verdict, uint64_t flags) {
     int map = bpf_map__fd(sampler_->maps.ft_gate);
     ft_verdict known{};
-    // While a cgroup is looked for all are told again each second, and a turn writes to the line of
-    // every CPU.
+    // While a cgroup is searched for, all verdicts are sent again each second, and each new version
+    // would write to the cache line of every CPU.
     if (bpf_map_lookup_elem(map, &cgroup_id, &known) == 0 &&
         std::memcmp(&known, &verdict, sizeof(known)) == 0) {
       return OkStatus();

@@ -51,7 +51,7 @@ void PerfRing::Drain(const std::function<void(std::span<const std::byte>)>& sink
     perf_event_header header;  // Records are 8-byte aligned, so a header never wraps.
     std::memcpy(&header, data + begin, sizeof(header));
     if (header.size < sizeof(header) || tail + header.size > head) {
-      tail = head;  // Only a broken kernel gets here; what is left makes no sense.
+      tail = head;  // Only a broken kernel gets here; the rest is invalid.
       break;
     }
     if (begin + header.size <= data_bytes_) {

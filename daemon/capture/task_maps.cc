@@ -28,11 +28,11 @@ void TaskMaps::Set(const ft_task& verdict) {
   ft_task& slot = tasks_[ft_task_slot(verdict.tid)];
   if (slot.tid == verdict.tid && slot.identity == verdict.identity &&
       slot.version == verdict.version && slot.kind == verdict.kind) {
-    // A sample on its way while it was told; or the same holds for it in another cgroup.
+    // A sample was under way when the verdict was set, or the same verdict holds in another cgroup.
     __atomic_store_n(&slot.gate_version, 0, __ATOMIC_RELEASE);
     return;
   }
-  // No thread has id 0: between the two nobody finds what is half written.
+  // No thread has id 0, so nobody reads the entry while it is half written.
   __atomic_store_n(&slot.tid, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.identity, verdict.identity, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.version, verdict.version, __ATOMIC_RELEASE);

@@ -62,7 +62,7 @@ Status UnwindMaps::AddSlab(uint32_t slab) {
 
 void UnwindMaps::RemoveSlab(uint32_t slab) {
   ::bpf_map_delete_elem(slabs_fd_, &slab);
-  // The range stays reserved: nobody else's memory may come to lie in the arena.
+  // The range stays reserved, so that no other memory is mapped into the arena.
   (void)::mmap(arena_ + size_t{slab} * FT_SLAB_BYTES, FT_SLAB_BYTES, PROT_NONE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   slabs_.erase(slab);

@@ -141,8 +141,8 @@ void ContainerNames::Miss(Entry& entry) {
 void ContainerNames::ForgetUnused(int64_t now_ns) {
   if (now_ns < next_forget_ns_) return;
   next_forget_ns_ = now_ns + kForgetEveryNs;
-  // Whoever still has samples of a container holds it. One that is found again meanwhile (the tree
-  // knows it weakly) is only asked for anew.
+  // Every owner of a container's samples also holds the container. If a dropped one is found again
+  // (the tree holds it weakly), its name is only asked for again.
   std::erase_if(entries_, [](const auto& one) { return one.second.container.use_count() == 1; });
 }
 

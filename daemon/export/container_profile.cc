@@ -20,8 +20,8 @@ void AddUnique(std::vector<std::string>& list, std::string_view item) {
   list.emplace_back(item);
 }
 
-// The end of a mapping whose addresses are offsets in its file: as far as any file goes. pprof's
-// readers then find the object's own addresses by its program headers.
+// The end of a mapping whose addresses are file offsets: larger than any file. pprof's readers then
+// compute the object's own addresses from its program headers.
 constexpr uint64_t kFileOffsets = uint64_t{1} << 62;
 
 void FillRow(const ContainerName& name, store::CatalogRow& row) {
@@ -194,7 +194,7 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, uint64_
   const TaskLabel& task = slice.labels[row.label];
   profile::Label labels[5];
   size_t used = 0;
-  // A process that is gone before anyone told its name has none; a label without a value is none.
+  // A process may end before its name is known; then it gets no label.
   auto add_name = [&](bool wanted, std::string_view key, const Comm& name) {
     if (wanted && name[0] != 0) labels[used++] = builder_.StringLabel(key, ToText(name));
   };

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kKernelReadEveryNs = 60 * kNsPerSecond;
 constexpr size_t kMaxAgain = 16;
 
-// Names what the names of `files` come from; of equal ones either is as good.
+// Returns a key for the sources of the names of `files`. Files with equal keys are interchangeable.
 template <typename SymbolFiles>
 Result<std::string> KeyOf(std::string_view build_id, const SymbolFiles& files) {
   std::string key = fmt::format("s:{}", build_id);
@@ -96,7 +96,7 @@ std::shared_ptr<const symbolizer::SymbolTable> SymbolLoader::ReadAgain(
   const Clock& clock = Clock::System();
   const int64_t deadline_ns = clock.MonotonicNs() + timeout_ms * kNsPerMs;
   for (;;) {
-    // Others are answers that nobody waits for any more.
+    // Other answers belong to waits that have ended.
     while (std::optional<Again> again = again_.TryPop()) {
       if (again->module == module) return std::move(again->table);
     }
@@ -109,7 +109,7 @@ std::shared_ptr<const symbolizer::SymbolTable> SymbolLoader::ReadAgain(
 void SymbolLoader::ServeAgain() {
   while (auto request = again_requests_.TryPop()) {
     Load(*request);
-    // Held by the answer: what is read next may push it out of the cache.
+    // The answer holds the table, because the next read may evict it from the cache.
     again_.TryPush({request->module, cache_.Find(request->module->SymbolsKey()).table});
     again_done_.Notify();
   }

@@ -81,7 +81,8 @@ double Governor::TotalRate(const Order& order) const {
 
 double Governor::LimitedCores(const Order& order, const Order& limited, double cores) const {
   const double all = TotalRate(order);
-  // While nothing is sampled, what it costs is nobody's: who was dropped for a spike comes back.
+  // While nothing is sampled, no policy causes the cost: policies dropped because of a peak come
+  // back.
   return all > 0 ? cores * TotalRate(limited) / all : 0;
 }
 
@@ -134,7 +135,8 @@ void Governor::Raise(const Order& order) {
   if (RaiseOnce(order, room_ns_ >= kRiseIdleAfterNs)) {
     since_rise_ns_ = 0;
   } else if (std::ranges::none_of(levels_, [](const auto& one) { return IsLowered(one.second); })) {
-    rise_after_ns_ = kRiseAfterNs;  // All have what they asked for, and that went well for long.
+    rise_after_ns_ = kRiseAfterNs;  // All policies have had their full rates for long, without a
+                                    // problem.
   }
 }
 

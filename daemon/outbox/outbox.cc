@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kDueEveryNs = 60 * kNsPerSecond;
 
-// Not what the system said of the disk: that may change.
+// Errors of the disk are not permanent.
 bool IsForGood(const Error& error) {
   if (error.sys_errno() != 0) return false;
   return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kUnsupported;

@@ -12,7 +12,7 @@
 namespace firetower::daemon {
 namespace {
 
-// So long, once a minute, new windows wait for what is moved out of a spool.
+// The time per minute for which new windows wait while objects are moved out of a spool.
 constexpr int64_t kMoveNs = kNsPerSecond;
 
 // Below a store's folder there are profiles, or were.
@@ -133,7 +133,7 @@ ObjectSink& StoreSide::Connect(StoreObserver& observer) {
     };
   } else {
     sweep_.emplace(*store_, health_, clock_, options_.retention);
-    // Moved first: what is too old by now goes at once.
+    // Moves first, so that expired objects are deleted at once.
     every_minute = [this] {
       MoveLeftover();
       sweep_->Run();

@@ -33,8 +33,8 @@ class Pipeline::Peers : public ResolverPeers {
     Status status =
         told ? sampler_.ChangeVerdict(cgroup_id, verdict) : sampler_.SetVerdict(cgroup_id, verdict);
     if (!status && status.error().code() != ErrorCode::kNotFound) {
-      // The gate is full: the kernel side falls back to an ancestor, and what is sampled too much
-      // is sorted out by the resolver.
+      // The gate is full: the kernel side uses the ancestor's verdict, and the resolver drops
+      // excess samples.
       LOG(kDebug, "no verdict set", {{"error", status.error().message()}});
     }
   }
@@ -61,8 +61,8 @@ class Pipeline::Peers : public ResolverPeers {
  private:
   uint64_t PeriodNs() const { return static_cast<uint64_t>(kNsPerSecond) / base_hz_; }
 
-  // The number the kernel side has for a set of CPUs; 0, which is all, where it has too many: what
-  // is sampled too much is sorted out by the resolver. A number means the same for ever.
+  // Returns the kernel side's number of a set of CPUs, or 0 (all CPUs) if there are too many sets;
+  // then the resolver drops excess samples. A number keeps its meaning forever.
   __u8 NumberOf(const CpuSet& cpus) {
     auto known = std::find(cpu_sets_.begin(), cpu_sets_.end(), cpus);
     const auto number = static_cast<uint32_t>(known - cpu_sets_.begin()) + 1;
@@ -154,7 +154,7 @@ void Pipeline::TakeSelection() {
   peers_->SetBaseFrequency(next->frequency_hz());
   const std::optional<CpuSet> cpus = next->cpus();
   resolver_.SetSelection(std::move(next));
-  // Verdicts first: what is sampled from now on is wanted.
+  // Verdicts are set first, so that samples from now on are wanted.
   capture_->SetCpus(cpus);
 }
 
@@ -204,7 +204,8 @@ void Pipeline::TellContainers() {
     if (node.path == node.container->root_path) containers->push_back(node.container);
   });
   std::ranges::sort(*containers, {}, [](const auto& one) { return one->root_path; });
-  // A container that is made anew in the same place has another cgroup, and is the same.
+  // A container that was created again in the same place has a new cgroup but is the same
+  // container.
   containers->erase(std::unique(containers->begin(), containers->end()), containers->end());
   containers_.Publish(std::move(containers));
 }
@@ -248,7 +249,7 @@ int64_t Pipeline::OpenSlice() {
   slice.begin_wall_ns = now_wall_ns;
   slice.window_start_ns = now_wall_ns - now_wall_ns % options_.window_ns;
   slice_end_wall_ns_ = NextMultiple(now_wall_ns, options_.slice_ns);
-  // The wall clock may be stepped: each slice looks anew how far away its end is.
+  // The wall clock may be stepped, so each slice computes its end again.
   slice_end_ns_ = now_ns + (slice_end_wall_ns_ - now_wall_ns);
   return slice_end_ns_;
 }
@@ -273,7 +274,7 @@ void Pipeline::TurnEpoch() { sampler_.SetEpoch(++epoch_); }
 
 int64_t Pipeline::EndSlice() {
   if (full_.size() >= kSlicesInFlight) {
-    // Export is far behind: the slice goes on, and takes in what would have been the next one's.
+    // Export is far behind: the slice continues, and includes the samples of the next one.
     slice_end_wall_ns_ += options_.slice_ns;
     slice_end_ns_ += options_.slice_ns;
     return slice_end_ns_;

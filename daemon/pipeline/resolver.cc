@@ -359,7 +359,7 @@ void Resolver::TakeFinished() {
 
 void Resolver::OnSample(const ft_sample& sample, const Round& round) {
   const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
-  // While the verdict was on its way into the kernel, or below a parent nobody decided on.
+  // The sample was taken before the verdict reached the kernel, or below an undecided parent.
   StackParts parts = StackParts::kUserAndKernel;
   if (node != nullptr && !selection_->everything()) {
     const Decision& decision = DecisionOf(*node);
@@ -473,7 +473,7 @@ void Resolver::Tick(bool last) {
   if (std::exchange(tasks_lossy_, false)) DecideTasksAnew();
   bool untold = peers_.UntoldCgroups() != untold_cgroups_;
   if (scan_wanted_ || untold || !pending_.empty()) ScanCgroups(now);
-  // Removes what is settled, in place; the rest keeps its order.
+  // Removes the settled ones; the others keep their order.
   std::erase_if(pending_, [&](const Pending& pending) {
     const CgroupNode* node = cgroups_.Find(pending.cgroup_id);
     if (node == nullptr) {

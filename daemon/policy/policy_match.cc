@@ -73,7 +73,7 @@ Match MatchTargets(const std::optional<ClusterView>& view, const ProfilingPolicy
   if (!view) return MatchesAlone(policy, container) ? Match::kYes : Match::kNo;
   const Match match = MatchesIn(*view, policy, container, pod);
   if (match != Match::kOpen) return match;
-  // A missing object may still come; but without even a first list nobody can tell.
+  // A missing object may still come, but not before the first complete list.
   return view->pods && (pod == nullptr || view->namespaces) ? Match::kOpen : Match::kNo;
 }
 

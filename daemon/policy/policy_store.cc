@@ -20,7 +20,7 @@ bool SamePolicy(const k8s::ProfilingPolicy& a, const k8s::ProfilingPolicy& b) {
   return a.cluster == b.cluster && a.name == b.name && a.namespace_name == b.namespace_name;
 }
 
-// The bytes of the file, or of every file of the folder: what a change is judged by.
+// Returns the bytes of the file, or of every file of the folder, to detect changes.
 std::string Fingerprint(const std::string& path) {
   Result<std::vector<std::string>> names = ListDirectory(path);
   if (!names) return ReadFile(path).value_or("");

@@ -10,8 +10,8 @@
 namespace firetower::daemon {
 namespace {
 
-// Executable memory that is no file of code, as long as nothing says otherwise: the kernel's names
-// for it (mm/mmap.c, perf's "//anon"), and memory files, which run-time compilers map twice.
+// Tells whether a path means memory rather than a file of code: the kernel's names for it
+// (mm/mmap.c, perf's "//anon"), and memory files, which run-time compilers map twice.
 bool IsAnonymous(std::string_view path) {
   if (path.empty() || path == "//anon") return true;
   for (std::string_view prefix :

@@ -121,7 +121,7 @@ Process* ProcessTable::FindAlive(uint32_t pid) {
 
 void ProcessTable::ReadMappings(Process& process) {
   Result<std::vector<MapsLine>> lines = proc_.Maps(process.pid);
-  if (!lines || lines->empty()) return;  // Gone, or a kernel thread: what we know stays.
+  if (!lines || lines->empty()) return;  // Gone, or a kernel thread: the known mappings stay.
   std::vector<ProcessMapping> fresh;
   fresh.reserve(lines->size());
   bool has_memory = false;
@@ -167,7 +167,7 @@ void ProcessTable::Rescan() {
 void ProcessTable::ReadProcess(Process& process) {
   process.losses = losses_;
   const Result<ProcessStat> stat = proc_.Stat(process.pid);
-  if (!stat) return;  // Gone: what we know stays.
+  if (!stat) return;  // Gone: the known facts stay.
   process.comm = ToComm(stat->comm);
   process.threads = static_cast<int32_t>(std::max(stat->threads, 1u));
   process.parent = stat->parent;
@@ -209,7 +209,7 @@ void ProcessTable::Fork(const SidebandEvent& event) {
   child.comm = comm;
   child.generation = parent_generation + 1;
   child.suspect = parent_suspect;
-  child.losses = parent_losses;  // It has what its parent had, and lacks what that lacked.
+  child.losses = parent_losses;  // It has its parent's mappings, and lacks what the parent lacked.
   if (mappings) child.mappings = std::move(mappings);
 }
 
@@ -231,7 +231,7 @@ void ProcessTable::End(Process& process) {
 
 void ProcessTable::Map(const SidebandEvent& event, std::string_view path) {
   Process& process = Insert(event.pid);
-  if (&process == &overflow_) return;  // It stands for many, and has no mappings.
+  if (&process == &overflow_) return;  // It represents many processes, and has no mappings.
   path = WithoutDeleted(path);
   std::span<const uint8_t> build_id(event.build_id.data(), event.build_id_size);
   if (process.mappings->size() >= kMaxMappings) {

@@ -31,8 +31,8 @@ Result<uint32_t> ProcessTable::FindNames(uint32_t module, uint32_t pid, uint64_t
   return modules_.OfFile(module, file.stamp, file.path);
 }
 
-// The kernel may have cut the mapping since it told of it (mprotect of a part), or it was moved
-// away whole (mremap): the file's data is still mapped.
+// Handles a mapping that the kernel has split since its record (mprotect of a part) or moved as a
+// whole (mremap): the file's data is still mapped somewhere.
 Result<uint32_t> ProcessTable::FindNamesByPart(const ProcessMapping& mapping, uint32_t pid) {
   ASSIGN_OR_RETURN(const std::vector<MapsLine> lines, proc_.AllMaps(pid));
   for (const MapsLine& line : lines) {
@@ -113,7 +113,7 @@ CodeProbe::Match ProcessTable::ProbeLine(const Process& process, const std::vect
   }
   if (match != CodeProbe::Match::kSame) return match;
   const MapsLine& file = lines[origin.line];
-  // Takes the module that the records told, if some of its code is still the file's.
+  // Uses the module of the records if some of its code is still the file's.
   const auto known = std::ranges::find_if(*process.mappings, [&](const ProcessMapping& other) {
     return other.path_hash == PathHash(file.path) && !other.moved &&
            modules_.Get(other.module)->kind == ModuleKind::kFile;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kNone = ~0u;
 
-// The index in `to` of what is `from[index]`, copied there by `copy` when it is first asked for.
+// Returns the index in `to` of `from[index]`, which `copy` copies there at the first request.
 template <typename Copy>
 uint32_t Mapped(std::vector<uint32_t>& known, uint32_t index, size_t next, Copy copy) {
   uint32_t& mapped = known[index];

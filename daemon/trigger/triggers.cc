@@ -84,7 +84,7 @@ void Triggers::InheritByName(PolicyTrigger& policy) {
   const std::string name = DisplayName(*policy.policy());
   if (const auto found = remembered_.find(name); found != remembered_.end())
     policy.Inherit(found->second);
-  // Each of them took over what the one before it had.
+  // Each of them took over the captures of the one before it.
   for (const auto& [identity, past] : past_) {
     if (DisplayName(*past->policy()) == name && past->captures() > policy.captures())
       policy.Inherit(*past);
@@ -164,7 +164,7 @@ std::vector<Firing> Triggers::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
     if (!kills) break;
     const MetricReading reading =
         source_.ReadContainer(*watched->target.container, k8s::Metric::kOomKill, monotonic_ns);
-    // Each of the two may have seen what the other one missed.
+    // Each source may have seen a kill that the other one missed.
     watched->target.kills =
         std::max({watched->target.kills, watched->told_kills, reading ? reading.value : 0});
   }

@@ -11,7 +11,7 @@ constexpr uint64_t AlignToLine(uint64_t bytes) {
   return (bytes + Arena::kUnitBytes - 1) / Arena::kUnitBytes * Arena::kUnitBytes;
 }
 
-// Last, so that a walk that sees the state sees what it stands for.
+// Writes the state last, so that a walk that sees it also sees the other fields.
 void Publish(ft_module& slot, uint32_t state) {
   __atomic_store_n(&slot.state, state, __ATOMIC_RELEASE);
 }

@@ -75,7 +75,7 @@ int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
   Env env{memory};
   const uint32_t first_returned = walk.returned;
   for (size_t i = 0; i < max_frames; ++i) {
-    // The leaf's registers are its direct caller's, too; not those of what a signal interrupted.
+    // The leaf's registers are also its direct caller's, unless a signal interrupted that function.
     if (i > 0 && (i + first_returned > 1 || walk.returned == 0)) env.registers = {};
     int step = ft_step(&env, &walk);
     if (std::exchange(walk.trampoline, 0) != 0 && !addresses.empty()) ++addresses.back();

@@ -223,7 +223,7 @@ uint32_t TablePacker::RuleId(const ft_rule& rule) {
 PackedTable TablePacker::Finish() {
   Close();
   if (!table_.rows.empty()) {
-    // Code behind the last row goes on with its rule, which is that there is none.
+    // Code behind the last row has its rule, which is "no rule".
     table_.blocks.push_back(static_cast<uint32_t>(table_.rows.size()));
   }
   table_.blocks.shrink_to_fit();

@@ -86,7 +86,7 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
     if (before > 0) addresses.back() = last;
     return Walk::kWaiting;
   }
-  // In no mapping: the last address is no code. Or its table cannot be had just now.
+  // If no mapping has the address, it is not code. Otherwise its table is not available now.
   *stop = FindMapping(*space.mappings, walk.ip - walk.returned) == nullptr ? FT_STOP_RETURN
                                                                            : FT_STOP_COLD;
   return Walk::kEnded;

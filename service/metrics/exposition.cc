@@ -46,7 +46,7 @@ std::string BoundText(double bound, bool open_metrics) {
   return out;
 }
 
-// "00" to "99", one after the other.
+// The texts "00" to "99" in a row.
 constexpr std::array<char, 200> kPairs = [] {
   std::array<char, 200> pairs{};
   for (size_t i = 0; i < 100; ++i) {

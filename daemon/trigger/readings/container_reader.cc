@@ -170,7 +170,7 @@ const ContainerReader::Kills& ContainerReader::ReadKills(int64_t moment_ns) {
   const std::optional<uint64_t> count = FindCount(text.text, "oom_kill");
   kills_.missing = count ? NoReading::kNone : NoReading::kUnreadable;
   if (!count) return kills_;
-  // A cgroup of the same name that came anew counts from 0.
+  // A new cgroup with the same name counts from 0.
   const uint64_t before = kills_counted_.value_or(*count);
   kills_.count += *count >= before ? *count - before : *count;
   kills_counted_ = count;
