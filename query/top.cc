@@ -373,7 +373,7 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("functions", question);
   ASSIGN_OR_RETURN(AllFunctions functions, SumFunctions(source, question, open));
-  // Functions are summed over whole windows, so that is the time which their sum is of.
+  // Functions are summed over whole windows, so their time is that of whole windows.
   constexpr TimeRange kAll{std::numeric_limits<int64_t>::min(),
                            std::numeric_limits<int64_t>::max()};
   reply.observed_seconds = ObservedSeconds(catalog.rows, functions.reading.unread_rows, kAll);

@@ -32,7 +32,7 @@ void AppendFlagValues(std::string_view command, std::span<const FlagSpec> flags,
     if (flag.value.empty()) continue;
     out += fmt::format("    {}:--{}", command, flag.name);
     if (flag.letter != 0) out += fmt::format("|{}:-{}", command, flag.letter);
-    // A free value: nothing is offered but files.
+    // A free value: only file names are offered.
     if (flag.value == "FILE" || flag.value == "OUT") {
       out += ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n";
     } else {

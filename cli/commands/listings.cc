@@ -62,7 +62,7 @@ std::string SelectorText(const std::map<std::string, std::string>& labels) {
   return "{" + out + "}";
 }
 
-// RFC 3339 in the zone of whoever reads it, with its offset, so that --from and --to take it back.
+// Formats a time as RFC 3339 in the local zone with its offset, so that --from and --to accept it.
 std::string LocalTime(int64_t ns) {
   const auto seconds = static_cast<std::time_t>(ns / kNsPerSecond);
   std::tm local{};

@@ -29,7 +29,7 @@ constexpr const char* kShowCursor = "\033[?25h\n";
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// "42.1%"; what is not nothing does not look like nothing.
+// Returns "42.1%". A small value is not shown as zero.
 std::string Percent(double percent) {
   if (percent > 0 && percent < 0.05) return "<0.1%";
   return fmt::format("{:.1f}%", percent);
@@ -217,7 +217,7 @@ class TopCommand {
                                         (headers ? CoresNote(*top) : "");
   }
 
-  // One screen: a line on what is shown, then as much of `text` as fits.
+  // Makes one screen: a title line, then as much of `text` as fits.
   std::string Frame(const std::string& text) const {
     std::time_t now = std::time(nullptr);
     std::tm local{};

@@ -35,7 +35,8 @@ Asked Split(const std::string& side) {
   return {selector, range.substr(0, dots), range.substr(dots + 2)};
 }
 
-// KIND/NAME of no known kind, whose '@' has times behind it: no path, and its mistake is told.
+// Tells whether it is KIND/NAME of an unknown kind with times behind its '@': then it is not a
+// path, and the mistake is reported.
 bool IsMisspelt(const Asked& asked) {
   const size_t slash = asked.selector.find('/');
   return !asked.from.empty() && IsNamedObject(asked.selector) && slash != 0 &&

@@ -11,7 +11,7 @@
 namespace firetower::cli {
 namespace {
 
-// Windows start and end by some milliseconds late, which is no difference to talk about.
+// Windows start and end some milliseconds late; such a difference is not reported.
 constexpr double kSameTime = 1.03;
 
 std::string Seconds(int64_t ns) {
