@@ -179,7 +179,7 @@ TEST(AbiLayout, IsTheSameInTheLoadedObject) {
 }
 
 TEST(AbiLayout, LeavesNoHole) {
-  // Padding that nobody named would cross the ring with whatever was there.
+  // Unnamed padding would send undefined bytes through the ring.
   for (const Layout& layout : OurLayouts()) {
     size_t end = 0;
     for (const Member& member : layout.members) {

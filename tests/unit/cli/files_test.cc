@@ -160,7 +160,7 @@ TEST_F(FilesTest, DropFramesAreLeftOutOfWhatIsShownAlone) {
   EXPECT_THAT(diff.out, Not(HasSubstr("sbrk")));
 }
 
-// 0xff is no UTF-8; the field 99 is of no message of profile.proto.
+// 0xff is not UTF-8, and profile.proto has no field 99.
 TEST_F(FilesTest, WhatAProfileHasNoPlaceForIsToldOf) {
   const std::string text = Write("a.folded", "main;\xff 3\n");
   const Ran folded = RunFiretower({"convert", text, "-o", "folded"});

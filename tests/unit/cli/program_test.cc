@@ -633,7 +633,7 @@ TEST_F(FiretowerTest, GetWritesTheFormatOfTheExtensionAndNeverOverwrites) {
   ASSERT_EQ(RunInRange({"get", "-f", InFolder("a.json")}).exit_code, 0);
   EXPECT_THAT(ReadFile(InFolder("a.json")).value(), StartsWith("{"));
   EXPECT_EQ(RunInRange({"get", "-f", InFolder("no/such/folder.pb.gz")}).exit_code, 1);
-  // Nothing but what was asked for is left behind.
+  // Only the requested files are left.
   EXPECT_EQ(ListDirectory(folder_).value().size(), 3u);
 }
 

@@ -33,7 +33,7 @@ TEST(HubConfig, TakesBothSpellings) {
   EXPECT_EQ(Parse({"-h"})->action, CommandAction::kHelp);
 }
 
-// One of them would count, and whoever wrote the other would not hear of it.
+// Only one of them could count, and the author of the other would not notice.
 TEST(HubConfig, RefusesAFlagGivenTwice) {
   for (const std::vector<std::string>& twice :
        {std::vector<std::string>{"--lease-name=a", "--lease-name=b"},
@@ -83,7 +83,7 @@ TEST(HubConfig, SaysWhatIsWrongAndWhatIsAllowed) {
   EXPECT_THAT(message({"--print-lifecycle-rule"}), HasSubstr("'print-lifecycle-rules'"));
 }
 
-// A URL may hold what is not to be in a log.
+// A URL may contain parts that must not be logged.
 TEST(HubConfig, DoesNotRepeatAStoreThatItRefuses) {
   const auto line = Parse({"--store=s3://bucket?secret-access-key=hunter2"});
   ASSERT_FALSE(line);

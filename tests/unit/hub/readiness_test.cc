@@ -39,7 +39,7 @@ TEST(HubReadiness, AKindThatIsRefusedLeavesTheOtherAlone) {
   EXPECT_FALSE(MayWrite(Watches(kSynced, kSynced, kForbidden)));
 }
 
-// A right that goes keeps what was read; a definition that goes takes it along.
+// A revoked right keeps the objects that were read; a removed definition removes them.
 TEST(HubReadiness, KnowsThatThereAreNoReportsAnyMore) {
   EXPECT_TRUE(ReportsAreAbsent(Watches(kSynced, kSynced, ReflectorHealth::kAbsent)));
   EXPECT_FALSE(ReportsAreAbsent(Watches(kSynced, ReflectorHealth::kAbsent, kSynced)));

@@ -79,8 +79,8 @@ TEST_F(StatusKeeperTest, SaysAtOnceThatItIsTakenUpAndThenThatItRuns) {
   EXPECT_EQ(Writes(), 2u) << "nothing changed";
 }
 
-// Agents may be slower than they should: what is missing is not given up with the span, or the
-// status would be told twice.
+// Agents may be slower than expected: missing reports are not given up at the end of the span, or
+// the status would be written twice.
 TEST_F(StatusKeeperTest, WaitsForAgentsThatAreLate) {
   Show(k8s::PolicyWith(2));
   Report({k8s::RowOf(2), k8s::RowOf(1)});

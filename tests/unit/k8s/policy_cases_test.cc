@@ -78,8 +78,8 @@ TEST(PolicyCases, AreAcceptedAndRefusedAsTheyMustBe) {
   EXPECT_GE(refused, 50u);
 }
 
-// The same cases as objects: fields that a server would have pruned are ignored, and then a rule
-// refuses them all the same.
+// The same cases as objects: fields that a server would have pruned are ignored, and a rule still
+// refuses them.
 TEST(PolicyCases, AreJudgedAlikeAsObjects) {
   for (const Node& one : Cases()) {
     SCOPED_TRACE(one.Find("name")->text);
@@ -137,7 +137,7 @@ std::vector<const Node*> NodesAt(const Node& spec, std::string_view path) {
   return at;
 }
 
-// The rule was asked of what it is about, and held.
+// Each rule was checked with its fields, and held.
 TEST(PolicyCases, HaveAnAcceptanceForEveryRule) {
   const std::vector<Node> cases = Cases();
   for (const bool cluster : {false, true}) {

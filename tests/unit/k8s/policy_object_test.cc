@@ -69,8 +69,8 @@ TEST(PolicyObject, NamesTheFieldOfAnError) {
             "999, not 0");
 }
 
-// A newer definition than this program: what it does not know it does not need, but a value that it
-// cannot follow is no guess.
+// For a definition newer than this program, unknown fields are ignored, but an unknown value is
+// refused.
 TEST(PolicyObject, IgnoresNewFieldsAndRefusesNewValues) {
   const Result<PolicyObject> object = Read(With(
       R"("suspend":false)", R"("suspend":false,"colour":"red","filter":{"cpus":"0","nice":{}})"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CRDs and the policy parser say the same: every field, bound, default, choice and rule, both
-// ways. And crd/generate writes what is committed.
+// Compares the CRDs with the policy parser: every field, bound, default, choice and rule, in both
+// directions. Also checks that crd/generate writes the committed files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -21,10 +21,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Far beyond what an answer takes, far below what anything here waits for by itself.
+// Far longer than an answer takes, and far shorter than any time-out here.
 constexpr auto kSoon = std::chrono::seconds(20);
 
-// A bucket that takes requests and answers none until it is told to.
+// A bucket that accepts requests and answers none until the test releases it.
 class HangingStore : public firetower::testing::MemoryStore {
  public:
   Result<std::vector<store::ObjectInfo>> List(std::string_view prefix, std::string_view after,
@@ -166,7 +166,7 @@ TEST(Busy, WhoWaitedForTooLongIsTold) {
   EXPECT_THAT(first.answers().at(0), StartsWith("HTTP/1.1 200"));
 }
 
-// Knows Jane, and has to ask a server that hangs about everybody else who has a token.
+// Knows Jane, and asks a hanging server about all other callers with a token.
 class HangingAuthorizer : public AllowAll {
  public:
   Result<bool> Recall(const net::HttpRequest& request) const override {

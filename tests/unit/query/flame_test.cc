@@ -82,7 +82,7 @@ TEST_F(FlameEndpoint, LevelsSayWhatTheyAreOf) {
   EXPECT_EQ(json["observed_seconds"], 180.0);
   EXPECT_EQ(json["levels"].size(), 4u);
   EXPECT_EQ(json["names"][0], "total");
-  // Three containers at the same time are no longer time.
+  // Three containers at the same time do not add up to more time.
   EXPECT_EQ(Flame("")["observed_seconds"], 180.0);
 }
 

@@ -75,7 +75,7 @@ TEST(AnswerLimits, TooManyBytesToRead) {
   }
 }
 
-// Width is no reason to have no answer: it gets less exact, and says so.
+// A large answer is still given: it is less exact, and says so.
 TEST(AnswerLimits, TooMuchMemoryMakesAnswersCoarse) {
   Fixture fixture({.max_merged_bytes = 1000});
   Fixture whole;

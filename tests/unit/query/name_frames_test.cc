@@ -29,7 +29,7 @@ using ::firetower::testing::ScratchFolder;
 constexpr char kProgram[] = FIRETOWER_BINARY_DIR "/tests/symbols_program";
 constexpr int kLongMs = 60'000;
 
-// The same samples of a real program through a daemon's stages, whatever it makes of names.
+// The same samples of a real program, passed through a daemon's stages with any settings for names.
 class NameFramesTest : public ::testing::Test {
  protected:
   NameFramesTest() {

@@ -135,7 +135,7 @@ TEST_F(ProfilesEndpointTest, AreThoseThatTheCallerMayRead) {
     answers.refusal = Error(ErrorCode::kPermission, "you may not");
   });
   EXPECT_EQ(Get("/api/v1/profiles", {}).status, 403);
-  // Whether it is there is not told either.
+  // The answer does not reveal whether it exists.
   std::string gone = web;
   gone.replace(gone.find("node-1"), 6, "node-2");
   EXPECT_EQ(GetOne(web).status, 403);

@@ -49,7 +49,7 @@ TEST(RoundBuilder, OrdersEachListAcrossCpus) {
   Round round;
   builder.Begin(round);
   for (uint64_t time : {30u, 50u, 10u, 40u, 20u}) builder.OnRecord(SampleAt(time));
-  // One ring a CPU, drained one after the other.
+  // Two CPUs' rings, drained one after the other.
   builder.OnSideband(t::PerfComm(1, 1, "third", false, 30));
   builder.OnSideband(t::PerfComm(1, 1, "fourth", false, 40));
   builder.OnSideband(t::PerfComm(2, 2, "first", false, 10));

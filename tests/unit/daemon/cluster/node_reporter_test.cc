@@ -37,7 +37,7 @@ class NodeReporterTest : public ::testing::Test {
     server_.Answer(200, fmt::format(R"({{"metadata":{{"remainingItemCount":{}}},"items":[{{}}]}})",
                                     count - 1));
   }
-  // Steps until so much time has gone by; what the clock said at the last request.
+  // Steps until `ns` have passed. Returns the clock's time at the last request.
   int64_t Run(int64_t ns) {
     const int64_t end = clock_.MonotonicNs() + ns;
     int64_t last = 0;
@@ -158,7 +158,7 @@ TEST_F(NodeReporterTest, WhatIsWrongIsToldAtOnceAndWhenItIsOver) {
   EXPECT_EQ(server_.last().body.find("StoreUnreachable"), std::string::npos);
 }
 
-// A report that never stays the same is still told.
+// A report that changes all the time is still written.
 TEST_F(NodeReporterTest, ChangesDoNotPutAWriteOff) {
   Nodes(100);
   reporter_.StepNs();

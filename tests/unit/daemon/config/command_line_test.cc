@@ -87,7 +87,7 @@ TEST(CommandLine, TakesBothSpellings) {
   EXPECT_TRUE(line->config.sample_labels.cpu);
 }
 
-// One of them would count, and whoever wrote the other would not hear of it.
+// Only one of them could count, and the author of the other would not notice.
 TEST(CommandLine, RefusesAFlagGivenTwice) {
   EXPECT_EQ(ErrorOf({"--window-seconds=30", "--window-seconds", "30"}),
             "--window-seconds: given twice, and one alone would count; leave one out");

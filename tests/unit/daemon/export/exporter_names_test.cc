@@ -193,7 +193,7 @@ TEST_F(ExporterNamesTest, ItsEndWaitsForNoName) {
 TEST_F(ExporterNamesTest, WindowsWaitInOrderAndNotBeyondTheirNumber) {
   const int windows = static_cast<int>(Exporter::kMaxSealed) + 2;
   for (int i = 0; i < windows; ++i) {
-    // Each has a container of its own that nobody ever tells of, and no time passes.
+    // Each has its own container, whose name never comes, and no time passes.
     const auto container = ContainerAt(fmt::format("/kubepods/pod{}/{:064d}", kUid, i));
     auto slice = SliceOf(kFirstWindowNs + i * kWindowNs, kFirstWindowNs + i * kWindowNs + 1,
                          {Ran(container, 1)}, true);

@@ -248,8 +248,8 @@ TEST_F(ExporterTest, NeverOverwritesWhenTheClockIsSetBack) {
 }
 
 TEST_F(ExporterTest, ShowsASealedWindowExactlyOnce) {
-  // Classes are written one after the other: what is in the store is no longer open, what waits for
-  // its turn still is.
+  // Classes are written one after the other: a stored one is no longer open, a waiting one still
+  // is.
   std::vector<int64_t> seen;
   store_.on_put = [&](const std::string&) { seen.push_back(StoredSamples() + OpenSamples()); };
   Window(kFirstWindowNs, {{.container = web_,

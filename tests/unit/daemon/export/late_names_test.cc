@@ -135,7 +135,7 @@ TEST_F(LateNamesTest, TheCacheHasRoomForOneTable) {
   EXPECT_EQ(cache_.counters().evictions, 2u);
 }
 
-// Each slice is the only one of its window: no later stack can ask for what it misses.
+// Each slice is the only one of its window, so no later stack can request a missing table.
 TEST_F(LateNamesTest, NamesEveryFrameInEachWindowThoughTablesPushOneAnotherOut) {
   for (uint32_t i = 0; i < 3; ++i) Want(i);
   for (int64_t window = 0; window < 3; ++window) {

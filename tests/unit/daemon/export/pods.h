@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cluster of a few pods, as the API server would have told of them.
+// A cluster of a few pods, as an API server would return them.
 #pragma once
 
 #include <map>

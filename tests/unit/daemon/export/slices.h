@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of containers whose functions are known, and what is needed to name them.
+// Slices of containers with known functions, and the parts that name them.
 #pragma once
 
 #include <deque>
@@ -42,7 +42,7 @@ class ListedSlices : public SliceSource {
   int recycled = 0;
 };
 
-// The same frames in a stretch of code, and none elsewhere.
+// A source with the same frames for one range of code, and none elsewhere.
 class FramesAt : public symbolizer::SourceFrames {
  public:
   FramesAt(uint64_t begin, uint64_t end, std::vector<symbolizer::SourceFrame> frames)

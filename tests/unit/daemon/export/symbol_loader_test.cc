@@ -65,7 +65,7 @@ class SymbolLoaderTest : public ::testing::Test {
     auto symbol = found.table->Find(ElfBuilder::kCodeFileOffset);
     return symbol ? std::string(symbol->name) : "";
   }
-  // Returns the inode of what is mapped.
+  // Returns the inode of the mapped file.
   uint64_t WriteMapped(uint32_t pid, const std::string& bytes) {
     const std::string path = proc_.Of(pid) + "/map_files/10000-20000";
     WriteText(path, bytes);

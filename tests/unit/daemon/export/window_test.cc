@@ -126,7 +126,7 @@ TEST_F(WindowTest, HasALineForEachInlinedCall) {
   EXPECT_EQ(web.FrameName(root, 0), "main");
 }
 
-// Go's function tables are of that kind.
+// Go's function tables have inlined calls without lines.
 TEST_F(WindowTest, TellsOfInlinedCallsWithoutTheirLines) {
   std::vector<symbolizer::SourceFrame> frames = {{.name = "main.price"}, {.name = "main.serve"}};
   code_.Load(app_, {"main", "main.serve"},
@@ -276,7 +276,7 @@ TEST_F(WindowTest, NamesWhatIsStillOpenWhenItIsTaken) {
 }
 
 TEST_F(WindowTest, AsksNoMoreForCodeWithoutASymbol) {
-  // Its table is there and says nothing of the place: what comes later cannot name it either.
+  // Its table is loaded and has no symbol there, so no later table can name it either.
   Add({{.container = web_, .frames = {Frame{app_, 0, 0x9999}}}});
   EXPECT_FALSE(window_.waits_for_names());
 }
@@ -366,7 +366,7 @@ TEST_F(WindowTest, NeverHasANegativeDuration) {
   EXPECT_GE(window_.Take().at(0).open.row.duration_ns, 0);
 }
 
-// The hash is no secret (base/hash.h): two frames that hash alike are two locations all the same.
+// The hash is not secret (base/hash.h): two frames with the same hash are still two locations.
 TEST_F(WindowTest, TellsFramesWithOneHashApart) {
   uint64_t one = HashWord(kHashSeed, uint64_t{app_} << 32);
   uint64_t other = HashWord(kHashSeed, uint64_t{ModuleRegistry::kUnknown} << 32);

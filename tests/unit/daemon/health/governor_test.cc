@@ -21,7 +21,7 @@ std::vector<uint32_t> Rates(const std::vector<GovernedRate>& rates) {
   return hertz;
 }
 
-// A daemon whose cost follows the rates it is given, beside what it costs anyway.
+// A daemon whose cost follows its rates, plus a fixed cost.
 class GovernorTest : public ::testing::Test {
  protected:
   std::vector<uint32_t> Step(double cores, int64_t bytes = 0) {

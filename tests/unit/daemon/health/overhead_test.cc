@@ -73,7 +73,7 @@ TEST(OverheadMeter, TellsThreadsApartAndLosesNothing) {
   EXPECT_EQ(Cpu(reading, "resolve"), 0) << "a part that did nothing shows zero";
   EXPECT_EQ(Cpu(reading, "other"), 55 * kMs);
 
-  // A thread that ended keeps its time; what it did unseen is other's; its id comes again.
+  // An ended thread keeps its time, its unseen time counts as "other", and its id is reused.
   proc.End("2");
   proc.Thread("3", "resolve", 2 * kMs);
   process_ns = 120 * kMs;

@@ -179,7 +179,7 @@ TEST(HotspotTracker, ContainerTimeWithoutFunctionIsOther) {
   ContainerSlice slice{Node::Labels("c"), {&f, 1}, 130 * kMs};
   node.tracker().AddSlice(kSlice, {&slice, 1});
   EXPECT_EQ(node.Other(), 30);
-  // A function that is itself called `other` cannot be told from the rest.
+  // A function with the name `other` cannot be distinguished from the rest.
   FunctionSelf other{"other", "", 50 * kMs, 5};
   ContainerSlice second{Node::Labels("c"), {&other, 1}, 50 * kMs};
   node.tracker().AddSlice(2 * kSlice, {&second, 1});

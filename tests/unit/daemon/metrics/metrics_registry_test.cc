@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Fills what a busy daemon would fill, with names that need every escape.
+// Fills the registry like a busy daemon, with names that need every escape.
 void Fill(MetricsRegistry& registry) {
   registry.SetInfo(MetricId::kBuildInfo, {"0.1.0"});
   registry.SetInfo(MetricId::kFeatureInfo, {"6.18.5", "v2", "frame-pointer"});
@@ -147,8 +147,8 @@ TEST(MetricsRegistry, PromtoolFindsNothing) {
   EXPECT_EQ(out, "");
 }
 
-// The OpenMetrics project's reference parser, as Debian packages it: it raises on anything that the
-// specification forbids. It prints what it read for one counter.
+// The OpenMetrics project's reference parser, as Debian packages it: it raises an error on anything
+// that the specification forbids. Prints the values of one counter.
 constexpr const char* kParser =
     "/usr/bin/python3 -c '"
     "import sys\n"

@@ -40,7 +40,7 @@ class Watcher : public StoreObserver {
   std::map<bool, int> counts_;
 };
 
-// A disk that hangs until it is told to go on.
+// A disk that hangs until the test releases it.
 class HangingStore : public testing::MemoryStore {
  public:
   HangingStore() {
@@ -175,7 +175,7 @@ TEST_F(OutboxTest, CountsAndReleasesWhatIsRefusedAtTheEnd) {
   EXPECT_EQ(released_.size(), 3u);
 }
 
-// Nobody who sends waits, and what is being stored at the time is not what is dropped.
+// Senders never wait, and the object that is being stored is never dropped.
 TEST_F(OutboxTest, DropsTheOldestWhileTheStoreHangs) {
   HangingStore store;
   const auto outbox = Over(store);

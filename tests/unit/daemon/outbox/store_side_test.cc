@@ -24,7 +24,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr int64_t kWallNs = 1'763'700'000 * kNsPerSecond;
-// Nothing listens there: the port is one that only root could take, and nobody does.
+// Nothing listens on this port, which only root could use.
 constexpr const char* kDeadStore =
     "s3://bucket?endpoint=http://127.0.0.1:1&region=us-east-1&proxy=none";
 
@@ -61,8 +61,8 @@ class StoreSideTest : public ::testing::Test {
     if (!side) ADD_FAILURE() << side.error().message();
     return *std::move(side);
   }
-  // Sends one bundle of that time and ends. It is there before the first sweep, which keeps the
-  // newest of what it finds.
+  // Sends one bundle of that time and ends. The bundle exists before the first sweep, which keeps
+  // the newest one.
   void SendOne(StoreSide& side, const std::string& key) {
     ObjectSink& sink = side.Connect(operations_);
     sink.Send({1, k8s::RetentionClass::kStandard, 7, key, Bundle()});
@@ -139,7 +139,7 @@ TEST_F(StoreSideTest, AFolderTakesWhatWasSpooledForABucket) {
   EXPECT_NE(side->folder(), nullptr);
 }
 
-// A node's profiles from before it had a bucket are private data that nobody else would ever
+// A node's profiles from before it had a bucket are private data that no other program would
 // delete.
 TEST_F(StoreSideTest, WhatAFormerFolderHoldsEndsWhenItIsTooOld) {
   const int64_t now_s = Clock::System().WallNs() / kNsPerSecond;

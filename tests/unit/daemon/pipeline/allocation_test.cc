@@ -116,7 +116,7 @@ TEST_F(AllocationTest, FromTheRingIntoASliceThereIsNone) {
   EXPECT_EQ(resolver_.builder().slice().stops[kStopStackLost], 0u);
 }
 
-// Records of two CPUs' sideband rings, drained one after the other, on top of the samples.
+// Records of two CPUs' sideband rings, drained one after the other, beside the samples.
 TEST_F(AllocationTest, RoundsOfSeveralRingsNeedNone) {
   namespace t = ::firetower::testing;
   std::vector<t::Bytes> sideband;

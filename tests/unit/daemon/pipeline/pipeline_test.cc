@@ -296,7 +296,7 @@ TEST_F(PipelineTest, SetsRateAndVerdicts) {
       std::make_shared<Rates>(std::map<std::string, uint32_t>{{std::string(12, 'a'), 50}}, 200));
   Run();
   EXPECT_THAT(sampler_.frequencies, ElementsAre(200));
-  // Everything is sampled at the full rate until somebody has decided.
+  // Everything is sampled at the full rate until a decision exists.
   EXPECT_EQ(sampler_.fallback.kind, FT_VERDICT_PENDING);
   EXPECT_EQ(sampler_.fallback.child, FT_VERDICT_PENDING);
   EXPECT_EQ(sampler_.fallback.keep, uint32_t{FT_KEEP_ALL});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of policies: which samples count, and what the kernel side is told.
+// Filters of policies: the samples that count, and the verdicts for the kernel side.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

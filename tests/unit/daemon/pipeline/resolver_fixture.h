@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A resolver whose neighbours are all fakes: an empty /proc, a cgroup tree in a scratch folder, a
-// clock that stands still, peers that remember what they were asked.
+// A resolver with fakes for all its neighbours: an empty /proc, a cgroup tree in a scratch folder,
+// a fixed clock, and peers that record their calls.
 #pragma once
 
 #include <gtest/gtest.h>

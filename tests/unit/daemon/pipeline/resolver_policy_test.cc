@@ -142,7 +142,8 @@ TEST_F(ResolverPolicyTest, LeavesNewbornCgroupsToTheKernelWithoutPolicies) {
   EXPECT_EQ(slice().attribution.container, 1u);
 }
 
-// The record of a birth comes up to a round later: the kernel side knows who has died since.
+// The record of a birth comes up to a round late; the kernel side knows which cgroups have ended
+// since.
 TEST_F(ResolverPolicyTest, LeavesToTheKernelWhetherAToldCgroupIsStillThere) {
   Select({{app_label_, Sampled()}});
   AddCgroup(round_, kStartNs - 1, FT_CGROUP_MKDIR, 50, kAppPath + "/x");

@@ -337,7 +337,7 @@ TEST_F(ResolverTest, ReadsAPidThatIsAnothersWithoutARecord) {
 }
 
 TEST_F(ResolverTest, MistrustsWhatTheRoundOfALossTold) {
-  // The exec was told, what the new program maps was not.
+  // The exec was recorded, but not the new program's mappings.
   Start(7);
   AddTask(round_, kStartNs, SidebandKind::kExec, 7, 0, "next");
   round_.lost_sideband = 3;

@@ -57,8 +57,8 @@ TEST(SliceBuilder, CountsHowAStackEndedToIt) {
   EXPECT_EQ(builder.AddStack({}, kStopStackLost), builder.AddStack({}, kStopStackLost));
 }
 
-// The hash is no secret (base/hash.h): the last word of one stack can be chosen so that it hashes
-// as another one does.
+// The hash is not secret (base/hash.h): the last word of a stack can be chosen so that it has the
+// hash of another one.
 TEST(SliceBuilder, TellsStacksWithOneHashApart) {
   uint64_t start = HashWord(kHashSeed, FT_STOP_ROOT);
   uint64_t one = HashWord(start, uint64_t{4} << 32);
@@ -176,7 +176,7 @@ TEST(SliceBuilder, StartsAnewAfterTake) {
   EXPECT_TRUE(builder.slice().stacks.empty());
   EXPECT_TRUE(builder.slice().labels.empty());
   EXPECT_TRUE(builder.slice().containers.empty());
-  // The same things get ids of the new slice.
+  // The same values get ids of the new slice.
   EXPECT_EQ(builder.AddStack(frames, FT_STOP_ROOT), 0u);
   builder.AddSample(0, 0, builder.AddLabel({}), FT_TYPE_CPU, 7);
   ASSERT_EQ(builder.slice().rows.size(), 1u);

@@ -215,7 +215,7 @@ TEST_F(ClusterSelection, WhatAnyPolicyMayStillTakeIsOpen) {
   EXPECT_THAT(decision.policies, ElementsAre("c"));
 }
 
-// Watches tell of namespaces by their names, and of this node alone.
+// Watches deliver namespaces by name, and only this node.
 TEST(ClusterLabels, HoldsWhatTheWatchesTell) {
   int changes = 0;
   ClusterLabels labels("node-1", [&] { ++changes; });

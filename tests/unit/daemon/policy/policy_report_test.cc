@@ -90,7 +90,7 @@ TEST_F(PolicyReport, CountsThePodsThatItTakes) {
   EXPECT_EQ(rows[0], expected);
 }
 
-// Periods are no news, or every node would write twice in five minutes.
+// Periods do not change a report, or every node would write twice in five minutes.
 TEST_F(PolicyReport, IsTheSameWithinAndBetweenPeriods) {
   const std::vector<LoadedPolicy> policies = {Policy("p", "mode: General, " + kCarts)};
   wall_ns_ = 300 * kNsPerSecond;
@@ -299,7 +299,7 @@ TEST_F(PolicyReport, IsOverriddenByTheContainer) {
   EXPECT_THAT(profiled, ElementsAre(1, 1, 1, 0)) << "in the order of the names";
 }
 
-// Until it fires, what is armed without a rate samples nothing, and decides nothing.
+// Until it fires, an armed policy without a rate samples nothing and decides nothing.
 TEST_F(PolicyReport, WhatSamplesNothingOverridesNobody) {
   const auto rows =
       Rows({Policy("idle", "mode: Trigger, priority: 5, stacks: User, " + kCarts +
@@ -310,7 +310,7 @@ TEST_F(PolicyReport, WhatSamplesNothingOverridesNobody) {
   EXPECT_EQ(Says(rows, "p"), "Running/");
 }
 
-// The budget has no room for it at all: who comes next decides.
+// The budget has no room for it, so the next policy decides.
 TEST_F(PolicyReport, WhatTheBudgetDroppedOverridesNobody) {
   PolicyFinding dropped;
   dropped.failed = dropped.dropped = true;
@@ -326,7 +326,7 @@ const std::string kNodeScope =
     "mode: Trigger, targets: {podSelector: {matchLabels: {app: cart}}}, trigger: {rules: [{name: "
     "killed, metric: OOMKill}], capture: {scope: Node}}";
 
-// Its targets are what its rules are about; what it has recorded are all pods that do not opt out.
+// Its targets are those of its rules, but it records all pods that do not opt out.
 TEST_F(PolicyReport, ScopeNodeProfilesTheNode) {
   view_.namespaces = LabelsBy("/front", {});
   auto away = std::make_shared<k8s::Pod>(*PodOf("front", "web-1", true));

@@ -111,7 +111,7 @@ TEST_F(TriggerSelection, ALoweredPolicyGetsItsPart) {
       schedule.ArmedAt(0, std::nullopt, all, {{"ProfilingPolicy default/spikes", 0}}).empty());
 }
 
-// It is not armed then, and so nobody knows whether it could fire: its level must not be forgotten.
+// It is not armed then, so it is unknown whether it could fire: its level must be kept.
 TEST_F(TriggerSelection, ADroppedPolicyOfTheNodeIsStillInForce) {
   const PolicySchedule schedule(
       Loaded(
@@ -173,7 +173,7 @@ TEST_F(TriggerSelection, ACaptureOfTheNodeTakesEverything) {
   EXPECT_EQ(Decide(documents, *web_, {{name, {}}}, {name}).frequency_hz, 97u);
 }
 
-// Its rules are about somebody who does not run here: nothing could fire.
+// Its rules are about a container that does not run here, so nothing could fire.
 TEST_F(TriggerSelection, APolicyOfTheNodeThatCannotFireSamplesNothing) {
   const std::string documents =
       Document("spikes", Trigger(", scope: Node") + ", " + kAllPods, "ClusterProfilingPolicy");

@@ -30,7 +30,7 @@ constexpr uint64_t kBase =
 constexpr uint64_t kText = kBase + 0x1000;
 constexpr uint64_t kTextBytes = 0x2000;
 
-// An ELF file whose code is no two bytes the same in a row.
+// Makes an ELF file whose code has no two equal bytes in a row.
 std::string Image() {
   ElfBuilder builder;
   builder.AddCode(kVaddr, kTextBytes);
@@ -305,7 +305,7 @@ TEST_F(CodeProbeTest, CodeWithinLargerPagesIsAtItsOffset) {
   EXPECT_EQ(kText - MappingAt(kText).start + MappingAt(kText).file_offset, 0x1000u);
 }
 
-// A compiler's memory behind a library is no part of it: nothing of the process is compared.
+// Memory of a compiler behind a library is not part of the library: nothing is compared.
 TEST_F(CodeProbeTest, MemoryBehindAFileIsMemory) {
   const uint64_t behind = kBase + 0x10000;
   SetMaps(Line(kBase, kText, "r--p", 0, "/lib/x.so", 42) +

@@ -40,7 +40,7 @@ TEST(FileStamp, IsOfRegularFilesOnly) {
   EXPECT_EQ(StatFile(folder.path()).error().code(), ErrorCode::kInvalid);
 }
 
-// A mount that is taken away again.
+// A mount that the destructor removes.
 class Mount {
  public:
   Mount(const char* type, std::string target, const std::string& options)
@@ -66,7 +66,7 @@ void Write(const std::string& path) {
   ::utimensat(AT_FDCWD, path.c_str(), times, 0);
 }
 
-// The inode numbers of each begin anew, and images have files of one second of 1970.
+// Each file system has its own inode numbers, and images have files of one second of 1970.
 TEST(FileStamp, TellsFilesOfTwoMemoryFileSystems) {
   ScratchFolder folder;
   const Mount one("tmpfs", folder.path() + "/one", "");

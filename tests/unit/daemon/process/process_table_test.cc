@@ -10,7 +10,7 @@ namespace {
 
 using ::firetower::testing::FakeProc;
 
-// A table over an empty /proc, told of everything by records.
+// A table over an empty /proc, fed only by records.
 class ProcessTableTest : public ::testing::Test {
  protected:
   void Fork(uint32_t pid, uint32_t parent, uint32_t parent_tid = 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which readings fire, for whom, and what a firing says.
+// The readings that fire, the subjects of a firing, and its texts.
 #include <gmock/gmock.h>
 
 #include "tests/unit/daemon/trigger/readings.h"

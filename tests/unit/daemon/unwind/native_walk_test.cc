@@ -211,12 +211,12 @@ TEST_F(NativeWalk, AnInterruptedFrameIsNotLookedUpBeforeItself) {
   EXPECT_EQ(walk_.sp, kStack + 1024);
   EXPECT_EQ(walk_.bp, 0xb0b0u);
   EXPECT_EQ(walk_.returned, 0u);
-  // One more than where it was interrupted: who reads addresses takes one off.
+  // One more than the interrupted address, because readers of addresses subtract one.
   EXPECT_EQ(addresses_.front(), kAppStart + 0x301);
 }
 
-// A handler, what it returns to, and what was interrupted there: the handler returns to a first
-// byte.
+// A handler, its return address, and the interrupted function: the handler returns to the first
+// byte of a function.
 TEST_F(NativeWalk, WhereAHandlerReturnsToIsNotLookedUpBeforeItself) {
   PackedTable table;
   table.blocks = {0, 3};

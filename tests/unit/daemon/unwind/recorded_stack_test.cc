@@ -30,7 +30,7 @@ std::vector<std::string> Recordings() {
   return names;
 }
 
-// The arena with what a recording says, and the walk's end.
+// The arena filled from a recording, and the end of the walk.
 class Replay {
  public:
   explicit Replay(const testing::RecordedStack& stack) : stack_(stack) {
@@ -107,7 +107,7 @@ TEST_P(RecordedStackTest, ReadsBackAsItWasWritten) {
   EXPECT_EQ(testing::WriteRecordedStack(stack), ReadFile(path).value());
 }
 
-// Every prefix of the stack: the frames are the whole walk's first ones, and none is made up.
+// Every prefix of the stack gives the first frames of the whole walk, and no invented ones.
 TEST_P(RecordedStackTest, ACutStackGivesALeadingPart) {
   testing::RecordedStack stack = Read();
   Replay replay(stack);

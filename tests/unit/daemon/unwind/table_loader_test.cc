@@ -19,7 +19,7 @@ class TableLoaderTest : public ::testing::Test {
  protected:
   ~TableLoaderTest() override { loader_.Stop(); }
 
-  // A file of so many bytes of code, which nobody can open.
+  // Requests a file with so many bytes of code, which cannot be opened.
   bool Want(uint32_t module_id, uint64_t code_bytes) {
     Process process;
     process.pid = kPid;

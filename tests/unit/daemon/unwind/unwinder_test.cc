@@ -99,8 +99,8 @@ TEST_F(UnwinderTest, AWalkWaitsForItsTableAndIsWholeThen) {
   EXPECT_EQ(stop_, FT_STOP_ROOT);
 }
 
-// The kernel side walked to where a handler returns to; what was interrupted is of a file whose
-// table is on its way. Where the address lies is known with that step, and said once.
+// The kernel side walked to the return address of a handler; the interrupted function is in a file
+// whose table is on its way. That step shows where the address lies, and it is corrected once.
 TEST_F(UnwinderTest, AWalkThatWaitsBehindASignalIsTakenUpAgainAsItWas) {
   constexpr uint64_t kLibrary = 0x200000;
   constexpr uint64_t kInLibrary = kLibrary + 0x30;
@@ -160,7 +160,7 @@ TEST_F(UnwinderTest, ALeafsRedZoneIsPartOfAColdStack) {
   EXPECT_EQ(addresses_, (std::vector<uint64_t>{kStart + 0x100}));
 }
 
-// Zeros stand for a page that is not there; they are no return address.
+// A missing page reads as zeros, which are not a return address.
 TEST_F(UnwinderTest, AnAbsentPageOfAColdStackIsNotRead) {
   auto space = unwinder_.Meet(processes_.Get(42), 1);
   unwinder_.Take(Loaded());

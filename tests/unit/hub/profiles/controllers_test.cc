@@ -106,7 +106,7 @@ TEST_F(ControllersTest, ARoundThatFailsIsToldUntilOneGoesWell) {
   EXPECT_EQ(catalogs_.figures()->rounds, 1u);
 }
 
-// Whether it takes long or fails: what came since it began is in no answer.
+// If a round is slow or fails, profiles since its start may be missing in answers.
 TEST_F(ControllersTest, ALookThatIsLongAgoIsTold) {
   const auto check = [&] { return CheckCalled("catalogs"); };
   EXPECT_EQ(catalogs_.LagSeconds(), 0);

@@ -94,7 +94,7 @@ TEST(ProfileFigures, AreLeftOutWithoutAStore) {
   EXPECT_THAT(HubMetrics().Render({}), Not(HasSubstr("firetower_hub_catalog")));
 }
 
-// A right that was never told of is neither there nor missing.
+// An unknown right is reported neither as present nor as missing.
 TEST(ProfileFigures, SayNothingOfARightThatIsNotKnown) {
   ProfileFigures figures;
   figures.rights = {{"authentication.k8s.io", "tokenreviews", std::nullopt, "away"}};

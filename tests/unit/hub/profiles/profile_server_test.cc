@@ -181,7 +181,7 @@ TEST_F(ProfileServerTest, SaysWhoseProfilesItMisses) {
   EXPECT_THAT(check.fix, HasSubstr("--cluster"));
 }
 
-// Leaves whose token it is open until it is told to go on.
+// Delays the review of tokens until the test releases it.
 class SlowApiServer : public k8s::ApiServer {
  public:
   Result<k8s::ApiReply> Send(const k8s::ApiRequest&, k8s::BodySink&) override {
@@ -200,7 +200,7 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
                                               [] { return std::vector<k8s::WatchState>(); }});
   ASSERT_TRUE(server);
   server_ = *std::move(server);
-  // Two are let in, thirty wait: the first that is answered is another one.
+  // Two run and thirty wait; the first answer goes to a further one.
   std::mutex mutex;
   std::vector<net::HttpResponse> answers;
   std::counting_semaphore<> answered{0};

@@ -171,7 +171,7 @@ TEST(Pod, TellsWhatAContainerAsksFor) {
   EXPECT_EQ(requests(R"({"cpu":"0.5","memory":"128974848"})"), (ContainerRequests{500, 128974848}));
   EXPECT_EQ(requests(R"({"memory":"64M","ephemeral-storage":"1Gi"})"),
             (ContainerRequests{0, 64000000}));
-  // A text that is no amount, or in a form that is not taken, asks for nothing.
+  // An invalid or unsupported amount counts as no request.
   EXPECT_EQ(requests(R"({"cpu":"-1","memory":"1e9"})"), (ContainerRequests{0, 0}));
   EXPECT_EQ(requests(R"({"cpu":["1"],"memory":{"x":"1Gi"}})"), (ContainerRequests{0, 0}));
   EXPECT_EQ(requests(R"({"cpu":"99999999999999999999","memory":""})"), (ContainerRequests{0, 0}));

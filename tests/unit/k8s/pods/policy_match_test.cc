@@ -135,7 +135,8 @@ TEST_F(PolicyMatch, AShareOfThePodsIsTheSameForEveryone) {
     pod.cgroup_uid = fmt::format("48d24770-3d7e-40e7-a11a-{:012x}", i * 7919);
     const Match now = Takes(half, pod);
     taken += now == Match::kYes ? 1 : 0;
-    // Before its object is known, too: what is not in the share is never waited for.
+    // The answer is the same before its object is known: a pod outside the share is never waited
+    // for.
     EXPECT_EQ(MatchPod(half, nullptr, pod.cgroup_uid, nullptr).match == Match::kNo,
               now == Match::kNo);
   }

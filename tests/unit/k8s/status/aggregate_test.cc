@@ -61,7 +61,7 @@ TEST(Aggregate, IsNotProgrammedBeforeEveryAgentCouldAnswer) {
   EXPECT_EQ(Says(StatusOf(PolicyWith(1), {}, kLonely), "Programmed"), "False/NoTargets");
 }
 
-// A hub that takes over knows no times; what was programmed is not taken back for that.
+// A new leader knows no times; a programmed policy stays programmed.
 TEST(Aggregate, StaysProgrammedWhenAnotherHubTakesOver) {
   WatchedPolicy policy = PolicyWith(2);
   policy.status = StatusOf(policy, {RowOf(2)});

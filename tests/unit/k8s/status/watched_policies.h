@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies as an API server sends them, and what nodes tell of them.
+// Policies as an API server sends them, and the nodes' reports about them.
 #pragma once
 
 #include <fmt/core.h>

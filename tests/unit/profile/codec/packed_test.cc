@@ -66,7 +66,7 @@ std::string FromHex(std::string_view hex) {
   return bytes;
 }
 
-// Collects what a file holds, each part behind its name and the way to it.
+// Returns the contents of a file, each part after its name and the way to it.
 Result<std::vector<std::string>> UnpackAll(std::string_view bytes, UnpackOptions options = {}) {
   std::vector<std::string> parts;
   RETURN_IF_ERROR(Unpack(bytes, "file", options, [&](const Unpacked& part) {
@@ -100,7 +100,7 @@ TEST(Unpack, ReadsWhatOtherToolsWrite) {
               ElementsAre("file|after xz -d|" + folded + folded));
 }
 
-// Returns by how much a process that does `work` grows beyond what it begins with; 0: it failed.
+// Returns the growth of a process that does `work`; 0: it failed.
 size_t PeakBytesOf(const std::function<bool()>& work) {
   int ends[2];
   if (pipe(ends) != 0) return 0;

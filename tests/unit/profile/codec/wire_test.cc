@@ -27,7 +27,7 @@ std::string Varint(uint64_t value) {
   return bytes;
 }
 
-// The ends of each length, and what lies between.
+// Returns the first and last value of each length, and some between.
 std::vector<uint64_t> Values() {
   std::vector<uint64_t> values = {0, UINT64_MAX};
   std::mt19937_64 random(5);

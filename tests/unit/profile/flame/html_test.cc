@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file itself; what a browser makes of it is looked at by tests/e2e/web.
+// Tests the file itself; tests/e2e/web tests it in a browser.
 #include "profile/flame/html.h"
 
 #include <gmock/gmock.h>

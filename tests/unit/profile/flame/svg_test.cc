@@ -104,7 +104,7 @@ TEST(EncodeSvg, RefusesWidthsThatAreNone) {
   }
 }
 
-// Names as files nobody vouches for hold them: markup, control characters, broken UTF-8.
+// Makes a profile with hostile names: markup, control characters, broken UTF-8.
 Profile Hostile() {
   std::string every;
   for (int c = 0; c < 256; ++c) every += static_cast<char>(c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are no profiles that can be read, told by the magic numbers of their formats.
+// Files of unsupported formats, which are recognized by their magic numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every field of profile.proto, built byte by byte, through `convert` and `merge`: it survives, or
-// it is told of.
+// Sends every field of profile.proto, built byte by byte, through `convert` and `merge`: it must
+// survive or be reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -287,7 +287,7 @@ TEST(PprofFields, ThatDifferBetweenFilesAreNamed) {
   EXPECT_EQ(sum.meta().doc_url, "app");
 }
 
-// A start that is not known is no start at the beginning of 1970.
+// An unknown start is not the beginning of 1970.
 TEST(PprofFields, OfTimeAddUpWithoutAStart) {
   Merger merger;
   for (const uint64_t start : {uint64_t{0}, uint64_t{1'000'000'000'000}}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against the Go toolchain: its pprof reads what we write, we read what its runtime writes.
+// Tests with the Go toolchain: its pprof reads our files, and we read the files of its runtime.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,7 +152,7 @@ TEST_F(PprofGo, ProfilesOfGoItselfAreRead) {
   ASSERT_LT(alloc, 4u);
   EXPECT_GE(heap_profile->Total(alloc), 64 << 20);
 
-  // And what we make of it again says the same to pprof.
+  // A file that we write again means the same to pprof.
   for (const auto& [path, profile] : {std::pair(cpu, &*cpu_profile), {heap, &*heap_profile}}) {
     std::string ours = Write(*profile);
     auto body = [&](const std::string& file) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated profiles keep their stacks and values through every format. What each cannot carry is
-// in docs/formats.md; what is compared here is read off the profiles by the test itself.
+// Generated profiles keep their stacks and values through every format. docs/formats.md lists the
+// limits of each format; the test reads the compared values from the profiles itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -23,8 +23,8 @@ uint32_t Feed(BoundedTree& tree, const Stack& stack, int64_t value, uint32_t col
   return node;
 }
 
-// A few stacks have most of the value, and each of the others comes once: what a compiler's are
-// like.
+// Makes a stream like a compiler's: a few stacks have most of the value, and each of the others
+// comes once.
 Stream WideStream(uint32_t seed, size_t samples) {
   std::mt19937 random(seed);
   Stream stream;
@@ -76,7 +76,7 @@ TEST(BoundedTree, IsExactWhileItHasRoom) {
   EXPECT_EQ(TotalsOf(tree), TrueTotals(stream));
 }
 
-// Checks what the tree promises with streams of several shapes and sizes.
+// Checks the promises of the tree with streams of several shapes and sizes.
 TEST(BoundedTree, KeepsSumsAndTellsWhatMayBeMissing) {
   for (uint32_t seed = 0; seed < 6; ++seed) {
     const uint32_t max_nodes = 500u << (seed % 3);

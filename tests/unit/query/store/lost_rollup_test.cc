@@ -90,7 +90,7 @@ TEST_F(LostRollUp, IsStoodForByItsWindows) {
   EXPECT_EQ(skipped_.total, 0u);
 }
 
-// Half of what the roll-up that is left stands for cannot be read as windows.
+// Half of the windows that the remaining roll-up replaces cannot be read.
 TEST_F(LostRollUp, IsCountedWhereItsWindowsHoldLess) {
   Lose([](const store::BundleKey& key) {
     return key.rolled_up ? key.node == "node-2"

@@ -67,7 +67,7 @@ void ExpectUnavailable(const store::ObjectStore& store, const std::string& why) 
   }
 }
 
-// 403 would tell whoever asks that a right of theirs is missing.
+// 403 would mean that the caller lacks a right.
 TEST(RefusingStore, IsNoFaultOfWhoeverAsks) {
   const RefusingStore store(Error(ErrorCode::kPermission, "AccessDenied: let the role read it"));
   ExpectUnavailable(store, "refuses its reader: AccessDenied");
