@@ -138,7 +138,7 @@ Label ProfileBuilder::NumberLabel(std::string_view key, int64_t number, std::str
 // Looks at label_scratch_ for the labels.
 bool ProfileBuilder::HasRoomFor(std::span<const uint32_t> locations) const {
   if (samples_.size() < limits_.max_samples && bytes() < limits_.max_bytes) return true;
-  // At a limit, what is already there may still grow in value.
+  // At a limit, existing samples may still grow in value.
   uint32_t stack = stacks_.Find(locations);
   uint32_t labels = labels_.Find(label_scratch_);
   if (stack == IdSet::kNone || labels == IdSet::kNone) return false;

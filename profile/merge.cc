@@ -41,7 +41,7 @@ constexpr SharedText kSharedTexts[] = {{&Meta::default_sample_type, "default_sam
                                        {&Meta::keep_frames, "keep_frames"},
                                        {&Meta::doc_url, "doc_url"}};
 
-// A start of 0 is not known: there is no span then, and the durations add up, as pprof adds them.
+// A start of 0 is unknown: then there is no span, and the durations add up, as in pprof.
 void MergeTimes(const Meta& meta, Meta* sum) {
   if (sum->time_nanos == 0 || meta.time_nanos == 0) {
     sum->time_nanos = std::max(sum->time_nanos, meta.time_nanos);

@@ -16,8 +16,8 @@ struct Scale {
   const char* suffix;
 };
 
-// The largest of which there is one after rounding to what is shown: 999.96 ms are 1.0s. Null:
-// smaller than all.
+// Returns the largest unit in which the rounded value is at least one: 999.96 ms are 1.0s. Null:
+// the value is smaller than all units.
 const Scale* ScaleOf(double value, std::span<const Scale> scales) {
   for (size_t i = 0; i < scales.size(); ++i) {
     const double shown = i + 1 < scales.size() ? scales[i + 1].size / 10 : 1;

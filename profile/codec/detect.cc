@@ -32,8 +32,8 @@ bool EndsInCount(std::string_view line) {
   return IsDigits(word.substr(0, word.find('.')));
 }
 
-// Returns what the first line says that is neither blank nor a comment, however long it is. A text
-// of comments alone is one of folded stacks where they end in counts.
+// Returns the format by the first line that is neither blank nor a comment, however long it is. A
+// text with only comments counts as folded stacks if they end in counts.
 std::optional<Format> FormatOfText(std::string_view text) {
   LineReader lines(text);
   bool has_counts = false;
@@ -52,7 +52,7 @@ std::optional<Format> FormatOfText(std::string_view text) {
   return has_counts ? std::optional(Format::kFolded) : std::nullopt;
 }
 
-// Returns the whole lines of what is looked at, and at least the first one.
+// Returns the whole lines of the examined part, and at least the first one.
 std::string_view LookedAtLines(std::string_view text) {
   if (text.size() <= kLookBytes) return text;
   size_t end = text.rfind('\n', kLookBytes - 1);
@@ -60,8 +60,8 @@ std::string_view LookedAtLines(std::string_view text) {
   return end == std::string_view::npos ? text : text.substr(0, end + 1);
 }
 
-// True when every whole line of what is looked at ends in a count, as in folded stacks; comments
-// before the first of them need none.
+// Tells whether every whole line of the examined part ends in a count, as in folded stacks;
+// comments before the first one need none.
 bool AllEndInCounts(std::string_view text) {
   LineReader lines(LookedAtLines(text));
   bool any = false;
@@ -105,7 +105,7 @@ std::optional<Format> FormatOfOddText(std::string_view text) {
   return std::nullopt;
 }
 
-// The extension that says how a file is packed does not say what it holds.
+// The extension of a packed file does not tell its contents.
 std::optional<Format> FormatOfPackedFile(std::string_view file_name) {
   for (const std::string_view extension : {".zst", ".xz", ".zip"}) {
     if (file_name.ends_with(extension)) file_name.remove_suffix(extension.size());

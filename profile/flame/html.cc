@@ -16,7 +16,7 @@ namespace {
 
 using Parts = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// One pass over the template alone: what is filled in is never looked at again.
+// Fills the template in one pass: inserted text is never scanned again.
 std::string Fill(std::string_view page, Parts parts) {
   std::string out;
   while (true) {

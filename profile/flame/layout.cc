@@ -49,7 +49,7 @@ class Layouter {
     return tree_.is_diff() ? Value{tree_.left_totals[node], tree_.left_selfs[node]} : Value{};
   }
 
-  // Says whether a node stands for others that were dropped: it is drawn with what is cut here.
+  // Tells whether a node replaces dropped nodes: it is drawn together with the nodes cut here.
   bool IsOther(uint32_t node) const {
     return tree_.frames[tree_.frame_of[node]].kind == FrameKind::kOther;
   }
@@ -95,8 +95,8 @@ class Layouter {
     }
   }
 
-  // Kept children of each node, one after another; what is cut directly below a kept node is
-  // summed.
+  // Lists the kept children of each node one after another, and sums the cut nodes directly below a
+  // kept node.
   void ListChildren() {
     child_ends_.assign(tree_.size() + size_t{1}, 0);
     if (std::ranges::count(kept_, false) > 0)

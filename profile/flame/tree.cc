@@ -124,7 +124,7 @@ Status FlameTreeBuilder::AddSource(Source& source, uint32_t value_index, Side si
 }
 
 void FlameTreeBuilder::BoundText() {
-  // Below this many nodes names are of one profile more than of the tree.
+  // Below this many nodes, most names belong to the profile and not to the tree.
   constexpr uint32_t kFewNodes = 1024;
   if (text_bytes() <= max_text_bytes_ || tree_.is_recounting()) return;
   DropUnusedFrames();

@@ -95,7 +95,8 @@ class Pruner {
   }
 
   void AddLocation(const Location& location) {
-    // From the outermost function on; what it has inlined goes with the first that goes.
+    // Goes from the outermost function inwards: when one is dropped, the functions inlined into it
+    // are dropped too.
     size_t keep = location.lines.size();
     while (keep > 0 && !drops_[location.lines[keep - 1].function]) --keep;
     PruneAction fate = PruneAction::kKeep;

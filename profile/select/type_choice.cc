@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kIdLabel = "__profile_type__";
 constexpr std::string_view kNameLabel = "__name__";
 
-// An id with what it selects.
+// An id with its type and value.
 struct Candidate {
   TypeSelection selection;
   std::string id;
@@ -87,7 +87,7 @@ Result<Matcher> Match(std::string_view label, MatchOp op, std::string value) {
   return Matcher::Create(std::string(label), op, std::move(value));
 }
 
-// Rows of known types by their names; of others, such as events, what the row says decides.
+// Rows of known types are selected by name; rows of others, such as events, by their own labels.
 Result<std::vector<Selector>> AnyOf(const std::vector<Matcher>& of_type) {
   std::string all;
   std::string chosen;

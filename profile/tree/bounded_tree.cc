@@ -44,7 +44,7 @@ uint32_t BoundedTree::Append(uint32_t parent, uint32_t symbol) {
   const uint32_t node = size();
   parents_.push_back(parent);
   symbols_.push_back(symbol);
-  // An `other` child holds what was lost: nothing of its own is.
+  // An `other` child holds lost values, so nothing of its own is lost.
   epochs_.push_back(symbol == kOther ? 0 : static_cast<uint32_t>(losses_.size() - 1));
   for (GrowingArray<int64_t>& selfs : selfs_) selfs.push_back(0);
   return node;
@@ -152,7 +152,7 @@ void BoundedTree::DropAllBut(uint32_t count, const IsDetail& is_detail) {
     } else if (const uint32_t other = FindChild(parent, kOther); other != IdSet::kNone) {
       MoveSelf(node, other);
     } else {
-      // It becomes what stands for it.
+      // The node becomes the `other` node.
       symbols_[node] = kOther;
       epochs_[node] = 0;
       children_.Insert(HashOf(parent, kOther), node);

@@ -19,7 +19,7 @@ namespace {
 
 // Half of the limit is for the tree, the rest for the tables that stay: names and locations.
 size_t TreeBytes(size_t max_bytes) { return max_bytes / 2; }
-// Sets of labels past this share of the limit are not told apart any more.
+// Beyond this share of the limit, sets of labels are merged.
 size_t LabelBytes(size_t max_bytes) { return max_bytes / 8; }
 
 }  // namespace
@@ -70,7 +70,7 @@ uint32_t ProfileBuilder::CoarseLabels() {
 // Interns what all locations of one function have in common: its address says nothing in a graph.
 uint32_t ProfileBuilder::InternCoarse(const Location& location) {
   if (location.lines.empty()) {
-    // Addresses without names past this share of the limit are not told apart any more.
+    // Beyond this share of the limit, addresses without names are merged.
     const bool has_room = locations_.bytes() < limits_.max_bytes / 4;
     return has_room ? locations_.Intern(location) : InternModule(location.mapping);
   }
@@ -84,7 +84,7 @@ uint32_t ProfileBuilder::InternCoarse(const Location& location) {
                             .lines = lines});
 }
 
-// Interns a frame that stands for all nameless ones of a binary: `[libfoo.so]`.
+// Interns the frame that replaces all nameless frames of a binary: `[libfoo.so]`.
 uint32_t ProfileBuilder::InternModule(uint32_t mapping) {
   std::string_view path = "unknown";
   if (mapping != kNoMapping) path = string(mappings_.Get(mapping).filename);
@@ -125,7 +125,7 @@ int64_t ProfileBuilder::Total(uint32_t value_index) const {
   return total;
 }
 
-// Copies what the samples use into a builder without limits.
+// Copies the parts that samples use into a builder without limits.
 Profile ProfileBuilder::BuildCoarse() {
   ProfileBuilder built(std::move(meta_), {.max_samples = UINT32_MAX, .max_bytes = SIZE_MAX});
   const Line other_line{.function =

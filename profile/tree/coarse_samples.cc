@@ -70,7 +70,7 @@ size_t CoarseSamples::StackBytes() const {
 }
 
 void CoarseSamples::Fit(size_t max_stack_bytes) {
-  // A thousand stacks are no matter of memory.
+  // A thousand stacks take little memory.
   constexpr uint32_t kFewNodes = 1024;
   while (tree_.size() > kFewNodes && StackBytes() > max_stack_bytes)
     tree_.PruneTo(tree_.size() / 2, IsLabels);

@@ -40,7 +40,7 @@ UnwindRule AtRsp(int32_t offset) {
   return rule;
 }
 
-// sub $8, %rsp; …; add $8, %rsp; ret. What is between calls, and keeps the stack as it is.
+// Matches `sub $8, %rsp; …; add $8, %rsp; ret`. The code between makes calls and keeps the stack.
 std::vector<UnwindRow> StartFunction(uint64_t elf_vaddr, Bytes code) {
   const size_t skipped = StartsWith(code, kEndbr64) ? kEndbr64.size() : 0;
   const size_t tail = kAddRsp8Ret.size();
@@ -138,7 +138,7 @@ void BareCodeRows::Say(const UnwindRow& row) {
   sink_->OnRow(row);
 }
 
-// In what lies between the last row and there.
+// Adds the signal returns between the last row and that address.
 void BareCodeRows::AddSignalReturns(uint64_t end_elf_vaddr) {
   uint64_t begin = last_.elf_vaddr;
   while (const auto found = signal_returns_.FindIn(begin, end_elf_vaddr)) {
@@ -153,7 +153,7 @@ void BareCodeRows::AddSignalReturns(uint64_t end_elf_vaddr) {
   }
 }
 
-// Nothing covers what lies between the last row and there.
+// Fills the range between the last row and that address, which no FDE covers.
 void BareCodeRows::FillUntil(uint64_t elf_vaddr) {
   AddSignalReturns(elf_vaddr);
   for (; next_ < code_.size() && code_[next_].begin_elf_vaddr < elf_vaddr; ++next_) {

@@ -76,7 +76,7 @@ class Recogniser {
     stack_[depth_++] = value;
   }
 
-  // The value on top at the end, if all of it is of a known shape.
+  // Returns the top of the stack at the end, if the whole expression has a known shape.
   std::optional<Value> Run() {
     while (!unknown_ && !reader_.failed() && reader_.remaining() > 0) Step(reader_.U8());
     if (unknown_ || reader_.failed() || depth_ == 0) return std::nullopt;
@@ -154,7 +154,7 @@ class Recogniser {
       first.index_register = second.index_register;
       return;
     }
-    // Else one must be a constant; what is subtracted always.
+    // Otherwise one must be a constant; a subtrahend must always be one.
     if (second.kind != Kind::kConstant && !negate) std::swap(first, second);
     if (second.kind != Kind::kConstant || first.kind == Kind::kScaled) {
       unknown_ = true;
@@ -253,7 +253,7 @@ SavedPlace RecogniseSavedExpression(std::span<const std::byte> expression) {
   const std::optional<Value> value = recogniser.Run();
   if (!value) return {};
   const auto offset = static_cast<int32_t>(value->offset);
-  // The expression gives the address of the saved value, so one more deref is meant.
+  // The expression gives the address of the saved value, so it needs one more deref.
   if (value->kind == Value::Kind::kRegister) {
     return {UnwindRule::Place::kDeref, value->base_register, offset};
   }

@@ -46,7 +46,7 @@ CfiFault ReadAugmentation(std::string_view letters, ByteReader& reader, uint64_t
         data.U8();
         break;
       case 'P': {
-        // Only its length matters, so what the address is relative to and points at does not.
+        // Only the length matters here, not the base or the target of the address.
         const uint8_t encoding = data.U8();
         const bool aligned = (encoding & kPointerBaseMask) == kPointerAligned;
         const auto form = static_cast<uint8_t>(encoding & (aligned ? 0x7f : kPointerFormMask));

@@ -61,7 +61,7 @@ uint64_t FdeSweep::PieceEnd() {
     const FdeRange& other = fdes_[next_];
     if (other.begin_elf_vaddr >= best.end_elf_vaddr()) break;
     if (other.rank < best.rank) return other.begin_elf_vaddr;
-    // It waits for what the better one leaves.
+    // It waits for the range that the better one leaves.
     Push(other);
   }
   return best.end_elf_vaddr();

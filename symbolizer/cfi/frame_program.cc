@@ -50,15 +50,16 @@ enum Instruction : uint8_t {
 constexpr UnwindRule kUnsupportedRule = {
     .cfa = Cfa::kUnsupported, .return_address = Place::kUnsupported, .return_address_offset = 0};
 
-// Beyond 63 bits a number is no offset of a frame; the largest one is not either, and is refused.
+// A number beyond 63 bits is not an offset of a frame; it becomes the largest one, which is
+// refused.
 int64_t Clamped(uint64_t number) {
   return static_cast<int64_t>(std::min<uint64_t>(number, INT64_MAX));
 }
 
 }  // namespace
 
-// The instructions that compilers write for every push and pop are here, and what they work on is
-// local, in registers: a large library has two million of them.
+// Handles the instructions of every push and pop directly, with its state in local variables,
+// because a large library has two million of them.
 CfiFault FrameProgram::Run(const Instructions& instructions, const Cie& cie,
                            uint64_t function_elf_vaddr, const CodeRange& wanted) {
   Start(instructions, cie);

@@ -43,8 +43,8 @@ std::optional<FrameSection> LoadedFrom(const ElfFile& file, uint64_t elf_vaddr) 
   return std::nullopt;
 }
 
-// LSB Core, ".eh_frame_hdr": version, three encodings, then where .eh_frame is. Its search table
-// is not used: what it says of addresses, the records say too.
+// Reads ".eh_frame_hdr" (LSB Core): version, three encodings, then the address of .eh_frame. Its
+// search table is not used, because the records have the same addresses.
 std::optional<FrameSection> FromEhFrameHeader(const ElfFile& file) {
   const Elf64_Phdr* segment = FindSegment(file, PT_GNU_EH_FRAME);
   if (segment == nullptr) return std::nullopt;

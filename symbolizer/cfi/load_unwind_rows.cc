@@ -72,8 +72,8 @@ class GapFiller {
   std::optional<uint64_t> covered_;  // nothing before the first function
 };
 
-// Compilers' FDEs have 24 bytes or more, so that the vector is allocated once. What is not used is
-// never touched.
+// FDEs of compilers have 24 bytes or more, so one allocation suffices. Unused memory is never
+// touched.
 size_t ExpectedFdes(const FrameSections& sections) {
   uint64_t bytes = 0;
   if (sections.eh_frame) bytes += sections.eh_frame->size;

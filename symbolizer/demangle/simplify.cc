@@ -37,7 +37,7 @@ size_t GroupEnd(std::string_view text, size_t begin) {
   return std::string_view::npos;
 }
 
-// One pass over a demangled name, copying what a label keeps.
+// Copies the parts of a demangled name that a label keeps, in one pass.
 class Simplifier {
  public:
   explicit Simplifier(std::string_view text) : text_(text) {}

@@ -52,7 +52,7 @@ struct NewEntry {
   uint64_t folder = 0;
 };
 
-// One of version 5's two tables: what an entry has, then the entries.
+// Reads one of version 5's two tables: the format of an entry, then the entries.
 std::optional<std::vector<NewEntry>> ReadNewTable(ByteReader& reader, UnitFormat format,
                                                   Units& units, const Unit& unit,
                                                   std::span<const std::byte> bytes) {

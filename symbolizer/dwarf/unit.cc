@@ -17,7 +17,7 @@ constexpr size_t kAbbrevBytes = 16u << 10;  // of most units; else as much as is
 constexpr size_t kRootBytes = 4096;         // of a unit's first entry: a dozen attributes
 constexpr size_t kMaxRanges = 1u << 16;     // of one entry
 
-// DWARF 5, 7.5.1. Nothing for what is no unit.
+// Parses a unit's header (DWARF 5, 7.5.1). Returns nothing if it is invalid.
 std::optional<UnitHeader> ParseHeader(std::span<const std::byte> bytes, uint64_t offset,
                                       uint64_t section_bytes) {
   ByteReader reader(bytes);

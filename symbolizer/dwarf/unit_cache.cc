@@ -34,7 +34,7 @@ void UnitCache::Insert(uint64_t file, size_t unit, std::shared_ptr<const UnitTab
   entries_.push_front({key, std::move(table), cost});
   index_.emplace(key, entries_.begin());
   bytes_ += cost;
-  // The one just read stays: whoever asks for it next would read it again.
+  // The entry that was just read stays, because its reader will need it next.
   while (bytes_ > budget_bytes_ && entries_.size() > 1) Remove(std::prev(entries_.end()));
 }
 

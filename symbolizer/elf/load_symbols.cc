@@ -195,7 +195,7 @@ Status ReadNames(WantedNames wanted, const LoadLimits& limits, StringTable& stri
   return OkStatus();
 }
 
-// `segments` are what the table has; the window may be another one's.
+// `segments` are those of the table; the window may be that of another file.
 Result<std::shared_ptr<SymbolTable>> LoadFrom(const ElfFile& file, const AddressWindow& window,
                                               std::vector<LoadSegment> segments,
                                               const LoadLimits& limits, Loading& loading) {
@@ -237,7 +237,7 @@ Result<std::shared_ptr<SymbolTable>> LoadDebugFileSymbols(const RandomAccess& de
                                                           const LoadLimits& limits) {
   ASSIGN_OR_RETURN(ElfFile file, ElfFile::Open(debug_file));
   std::vector<LoadSegment> segments = Segments(file);
-  // objcopy takes the segments' bytes away and moves what is left; eu-strip leaves the numbers.
+  // objcopy removes the segments' bytes and moves the rest; eu-strip keeps the offsets.
   const bool has_code = std::any_of(segments.begin(), segments.end(),
                                     [](const LoadSegment& segment) { return segment.executable; });
   if (!has_code) segments.clear();

@@ -24,7 +24,7 @@ constexpr uint64_t kMaxHeaderBytes = 72;
 constexpr uint64_t kMaxSearchBytes = 256u << 20;
 constexpr uint32_t kMaxCandidates = 1000;
 constexpr size_t kSearchBytes = 64u << 10;
-// Linkers align the table to 32; 8 is what its numbers need.
+// Linkers align the table to 32; its numbers need only 8.
 constexpr size_t kAlignment = 8;
 
 struct Place {

@@ -17,8 +17,8 @@ bool IsOneOf(std::string_view name, const std::array<std::string_view, kCount>& 
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Since Go 1.17 the flags say so of these, and of sigtramp, which the kernel's frame of the
-// interrupted code lies under: the walk goes on there.
+// Since Go 1.17 the flags mark these functions, and also sigtramp, which has the kernel's frame of
+// the interrupted code below it: there the walk continues.
 constexpr std::array<std::string_view, 4> kRoots = {"runtime.goexit", "runtime.mstart",
                                                     "runtime.rt0_go", "_rt0_amd64_linux"};
 constexpr std::array<std::string_view, 3> kHandlers = {"runtime.sigtramp", "runtime.cgoSigtramp",

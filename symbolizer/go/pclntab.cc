@@ -17,14 +17,14 @@ uint64_t EntryBytes(Pclntab::Version version) {
   return version == Pclntab::Version::kGo116 ? 16 : 8;
 }
 
-// internal/abi/symtab.go: indices of what a function's record ends with.
+// Indices at the end of a function's record (internal/abi/symtab.go).
 constexpr uint32_t kInlineIndexValues = 2;
 constexpr uint32_t kInlineTree = 3;
 constexpr uint32_t kNoFuncdata = UINT32_MAX;
 // A record's fixed part and more lists behind it than any compiler writes.
 constexpr size_t kRecordBytes = 256;
 
-// Windows, in chunks: what is walked in order needs few.
+// Sizes of windows in chunks: tables that are read in order need few.
 constexpr size_t kInOrder = 4;
 constexpr size_t kNearlyInOrder = 32;
 
@@ -127,7 +127,7 @@ std::optional<GoFunction> Pclntab::ReadRecord(const Entry& entry) {
   function.flags = reader.U8();
   reader.U8();
   const uint8_t funcdata = reader.U8();
-  // The address stands in the record a second time: what does not agree is no record.
+  // The record repeats the address; if they differ, it is not a record.
   if (reader.failed() || begin != entry.elf_vaddr) return std::nullopt;
 
   if (values > kInlineIndexValues) {

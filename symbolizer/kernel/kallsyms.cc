@@ -15,10 +15,10 @@ namespace firetower::symbolizer {
 namespace {
 
 constexpr size_t kReadBytes = 64 * 1024;
-// A line longer than this is no symbol (KSYM_NAME_LEN is 512).
+// A longer line is not a symbol (KSYM_NAME_LEN is 512).
 constexpr size_t kMaxLineBytes = 4096;
 
-// Hands every whole line to the builder, and returns what is left.
+// Passes every whole line to the builder, and returns the rest.
 Result<std::string_view> AddLines(KallsymsBuilder& builder, std::string_view text) {
   for (size_t end; (end = text.find('\n')) != std::string_view::npos;) {
     RETURN_IF_ERROR(builder.AddLine(text.substr(0, end)));

@@ -71,8 +71,8 @@ void PerfMapCache::Refresh(pid_t pid, Entry& entry) {
   entry.absent_slices = 1;
   if (!*changed) return;
   ++reads_;
-  // The process may have ended, and another one with its pid have been there when its root was
-  // opened. Who is there now is seen with the next slice.
+  // The process may have ended, and another one with its pid may have existed when its root was
+  // opened. The next slice sees which process exists now.
   Result<uint64_t> start_ticks = ReadStartTicks(proc_root_, pid);
   if (start_ticks && *start_ticks != entry.start_ticks) {
     Forget(entry);
@@ -96,7 +96,7 @@ void PerfMapCache::MakeRoom(const Entry& entry) {
   while (map_bytes_ > budget_bytes_) Refuse(*NextToEvict(entry));
 }
 
-// The map that goes so that the one of `than` has room; that one itself if none is worth less.
+// Returns the map to evict so that `than` gets room; `than` itself if no map is worth less.
 PerfMapCache::Entry* PerfMapCache::NextToEvict(const Entry& than) {
   Entry* oldest = nullptr;
   Entry* largest = nullptr;
@@ -115,12 +115,12 @@ PerfMapCache::Entry* PerfMapCache::NextToEvict(const Entry& than) {
 
 void PerfMapCache::Refuse(Entry& entry) {
   ++refused_;
-  // One that nobody asked for may come back when somebody does.
+  // A map that was not used may be read again when it is needed.
   if (entry.used_slice + 1 >= slice_) entry.next_slice = slice_ + kRefusedSlices;
   Forget(entry);
 }
 
-// Gives the map back, and what was counted for it.
+// Frees the map and its share of the counters.
 void PerfMapCache::Forget(Entry& entry) {
   ExpectBytes(entry, 0);
   map_bytes_ -= entry.map_bytes;

@@ -20,8 +20,8 @@ namespace {
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kMaxStatusBytes = 64 * 1024;
 
-// Reads at most `size` bytes; what the program appends meanwhile is for the next time. `read_bytes`
-// grows by what it read.
+// Reads at most `size` bytes; text that the program appends meanwhile is left for the next time.
+// Adds the number of bytes to `read_bytes`.
 Result<PerfMap> ReadMap(int fd, uint64_t size, uint64_t* read_bytes) {
   PerfMapBuilder builder;
   std::vector<char> buffer(kReadBytes);

@@ -193,9 +193,9 @@ Status PprofReader::ReadLine(std::string_view message, size_t location_number) {
   return OkStatus();
 }
 
-// Returns the function of a line that names none: its frame has no name but its address. pprof's
-// graphs have a case for such lines, and Go 1.26's refuses their files; what we write it reads.
-// Functions are all read by then, so this one stands behind them.
+// Returns the function for lines without one: such a frame has only its address. pprof's graphs
+// support such lines, but Go 1.26's reader refuses files with them; it reads the files that we
+// write. All functions are read by then, so this one comes after them.
 uint32_t PprofReader::UnnamedFunction() {
   if (unnamed_function_ == IdMap::kNone) {
     unnamed_function_ = function_count();

@@ -41,7 +41,7 @@ class SpeedscopeEncoder {
   }
 
  private:
-  // Writes each frame once, and remembers which ones a location stands for.
+  // Writes each frame once, and remembers the frames of each location.
   void AddFrames() {
     Interner<char> frames;
     frames_of_location_.resize(profile_.location_count());
