@@ -7,8 +7,8 @@
 
 namespace firetower {
 
-// Returns the candidate nearest to a misspelt `word`, or "" when none is near. At most a third of
-// its letters may differ; insertions, deletions and changes count. Costs |word| × |candidate| per
+// Returns the candidate nearest to a misspelt `word`, or "" if none is near. At most a third of its
+// letters may differ; insertions, deletions and changes count. Costs |word| × |candidate| per
 // candidate; words longer than 64 bytes get no suggestion.
 std::string_view NearestName(std::string_view word, std::span<const std::string_view> candidates);
 

@@ -92,7 +92,7 @@ Outcome<int> Run(CommandFunction run, const Args& args, const std::string& progr
 }
 
 Outcome<int> Dispatch(const Args& args, const std::string& program) {
-  // Help goes before the version, and both before what the command needs.
+  // Help is checked before the version, and both before the command's own flags.
   if (args.Has("version") && !args.Has("help")) return Version(args);
   if (args.command == nullptr) return Emit(HelpText(program), ExitCode::kOk);
   std::string_view name = args.command->name;

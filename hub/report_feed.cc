@@ -10,7 +10,7 @@ std::string NameOf(const k8s::Node& object) {
   return std::string(k8s::TextAt(object, {"metadata", "name"}));
 }
 
-// nullptr: it is no report.
+// Returns nullptr if it is not a report.
 std::shared_ptr<const k8s::NodeReport> Read(const k8s::Node& object) {
   Result<k8s::NodeReport> report = k8s::ReadNodeReport(object);
   if (!report) return nullptr;

@@ -27,7 +27,8 @@ constexpr int64_t kOnTheWayNs = kNsPerSecond;
 constexpr int64_t kSlowAgentNs = 30 * kNsPerSecond;
 // A version that is not the newest: the watch brings that one.
 constexpr int64_t kConflictNs = kNsPerSecond;
-// A right that is missing, or a status that this server does not take: somebody has to act.
+// The delay after a refusal, because a right is missing or the server rejects the status: an
+// operator must act first.
 constexpr int64_t kRefusedNs = 60 * kNsPerSecond;
 constexpr int64_t kLongestWaitNs = kNsPerSecond;
 // Goes through all nodes.
@@ -114,7 +115,7 @@ void StatusKeeper::LookAtAgents() {
     }
   }
   if (changed.empty()) return;
-  // Why nobody tells of a policy may be another reason now.
+  // The reason why no node reports a policy may have changed.
   for (auto& [uid, tracked] : tracked_) {
     if (tracked.without_rows_ns) tracked.look_again_ns = 0;
   }

@@ -62,9 +62,9 @@ class StatusKeeper {
   struct Tracked {
     std::shared_ptr<const k8s::WatchedPolicy> policy;
     int64_t generation_since_ns = 0;         // monotonic; as seen here
-    std::optional<int64_t> without_rows_ns;  // since when no node tells of it
+    std::optional<int64_t> without_rows_ns;  // since when no node reports it
     int64_t look_again_ns = 0;               // 0: now
-    // What was written on top of the version that the watch still shows.
+    // The version that was written over the one that the watch still shows.
     std::string base_version;
     std::string written_version;
     k8s::PolicyStatus written;

@@ -8,7 +8,8 @@ namespace firetower::k8s {
 namespace {
 
 constexpr size_t kFullId = 64;      // SHA-256 sized: containerd, CRI-O, docker, podman, nerdctl
-constexpr size_t kShortestId = 12;  // what a known runtime's prefix is believed with
+constexpr size_t kShortestId = 12;  // the shortest id that is accepted after a known runtime's
+                                    // prefix
 constexpr size_t kUuid = 36;
 constexpr size_t kConfigHash = 32;  // a static pod's: MD5 of its manifest
 constexpr size_t kMaxUid = 128;
@@ -164,7 +165,7 @@ std::optional<PodName> ParsePodSlice(std::string_view name) {
   constexpr std::string_view kPods = "kubepods-";
   name.remove_suffix(6);
   size_t at = name.find(kPods);
-  // Part of a name (`mykubepods-`) is somebody else's slice.
+  // A part of a longer name (`mykubepods-`) is another program's slice.
   if (at == std::string_view::npos || (at > 0 && name[at - 1] != '-')) return std::nullopt;
   name.remove_prefix(at + kPods.size());
   Qos qos = Qos::kGuaranteed;

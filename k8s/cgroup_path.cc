@@ -13,7 +13,7 @@
 namespace firetower::k8s {
 namespace {
 
-// PATH_MAX is 4096 and a component has at least two bytes; what a longer path hides is kHost.
+// PATH_MAX is 4096, and a component has at least two bytes. A longer path counts as kHost.
 constexpr size_t kMaxComponents = 2048;
 
 constexpr std::string_view kDeleted = " (deleted)";  // kernfs, of a removed cgroup

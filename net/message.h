@@ -27,8 +27,9 @@ struct HttpRequest {
   std::string content_encoding = {};
   std::string accept_encoding = {};
   std::string connect_version = {};  // Connect-Protocol-Version
-  std::string host = {};             // the Host header: by which name it was asked
-  // Requested once nobody waits for the answer: the peer has closed, or the server stops.
+  std::string host = {};             // the Host header
+  // A stop is requested when the answer is not needed any more: the peer has closed, or the server
+  // stops.
   std::stop_token gone = {};
 };
 

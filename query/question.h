@@ -55,7 +55,7 @@ inline constexpr std::string_view kMaxHiddenHeader = "X-Firetower-Max-Hidden";
 void NoteCoarse(std::optional<double> share, net::HttpResponse& response);
 net::HttpResponse JsonResponse(std::string body, const store::SkippedList& skipped);
 
-// Returns a note about damaged objects for an answer without profiles; empty when none is damaged.
+// Returns a note about damaged objects for an answer without profiles; "" if none is damaged.
 std::string DamagedText(const store::SkippedList& skipped);
 // Returns the kNotFound error for an answer without profiles.
 Error NothingMatches(const Question& question, const store::SkippedList& skipped);

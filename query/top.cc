@@ -167,8 +167,8 @@ Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& 
 
 // The results of reading profiles at one resolution.
 struct Reading {
-  store::SkippedList unread;  // what a listing of the same names does not tell already
-  std::vector<store::CatalogRow> unread_rows;  // of these, at most as many as a question may have
+  store::SkippedList unread;  // objects that a listing of the same names does not report already
+  std::vector<store::CatalogRow> unread_rows;  // of these, at most a query's maximum
   store::SkippedList listed;
   uint64_t profiles = 0;
   bool lost_roll_up = false;

@@ -25,7 +25,7 @@ struct TopContainer {
   double cores = 0;          // cpu only: value per observed second
   int64_t samples = 0;
   int64_t value = 0;
-  std::string hottest_function;  // by self; "" when there is no sample
+  std::string hottest_function;  // by self time; "" without samples
   std::string hottest_module;
   double hottest_percent = 0;  // of this container
 };

@@ -30,9 +30,8 @@ struct CatalogRow {
   std::vector<std::string> policies = {};
   std::vector<std::string> build_ids = {};
   std::string capture = {};  // its id; empty: a window's profile
-  // Of a capture: what its container's windows, or earlier captures, hold too, which is under
-  // kAlsoLabel in the profile.
-  // Sums leave it out, but where captures are asked for.
+  // In a capture: the samples that are also in windows or earlier captures of its container
+  // (kAlsoLabel in the profile). Sums omit them unless captures are asked for.
   int64_t also_samples = 0;
   int64_t also_value = 0;
 

@@ -90,7 +90,7 @@ CaptureFilter CapturesOf(const Query& query) {
   return filter;
 }
 
-// `range`: what it says beside the question.
+// `range` holds what the query does not say.
 Status FindIn(const ObjectStore& store, WalkRange range, const Query& query,
               const QueryLimits& limits, SkippedList* skipped, const VisitFound& visit) {
   range.from_s = query.from_ns / kNsPerSecond;

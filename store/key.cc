@@ -106,8 +106,8 @@ int64_t Number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? value : -1;
 }
 
-// How keys are laid out, in pieces for `add`, which appends them or compares them with what is
-// there: a question reads the keys of some hundred rows.
+// The layout of keys, as pieces for `add`, which appends them or compares them with an existing
+// key: a query reads the keys of some hundred rows.
 
 template <typename Add, typename... Parts>
 void AddAll(const Add& add, const Parts&... parts) {

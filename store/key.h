@@ -95,8 +95,8 @@ std::string CapturePrefix(RetentionClass retention, std::string_view cluster);
 std::string CatalogPrefix(RetentionClass retention, std::string_view cluster);
 std::string BundleTimePath(int64_t start_s);  // "2026-11-21/05/1795239711"
 std::string HourPath(int64_t unix_s);         // "2026-11-21/05"
-// What the BundleTimePaths of [from_s, to_s) have in common, for a listing of no more than is
-// asked: a page holds a thousand names.
+// The common prefix of the BundleTimePaths of [from_s, to_s), so that a listing returns few other
+// names: a page holds a thousand.
 std::string CommonTimePath(int64_t from_s, int64_t to_s);  // "2026-11-21/05/17952"
 std::string DateOf(int64_t unix_s);                        // "2026-11-21"
 

@@ -104,8 +104,8 @@ class FlatMap {
 };
 
 // Finds an entry in a map from hashes to indices of a list: the entry with `hash` for which
-// `equal(index)` is true, else a new one. Different things with the same 64-bit hash get separate
-// entries, at the price of one more probe.
+// `equal(index)` is true, else a new one. Values with the same 64-bit hash get separate entries,
+// which costs one more probe.
 template <typename Equal>
 uint32_t& FindOrInsert(FlatMap<uint32_t>& map, uint64_t hash, Equal equal, bool* inserted) {
   for (;; ++hash) {

@@ -13,8 +13,8 @@ struct FlagSpec {
   char letter;             // 0: none
   std::string_view value;  // how help calls the value; "" for a switch
   std::string_view help;
-  std::span<const std::string_view> choices = {};  // what the value may be; empty: anything
-  bool may_be_empty = false;                       // "" says something else than its absence
+  std::span<const std::string_view> choices = {};  // the allowed values; empty: any
+  bool may_be_empty = false;                       // "" and no flag differ
 };
 
 struct FlagGroup {
@@ -43,7 +43,7 @@ struct CommandSpec {
 
 std::span<const CommandSpec> Commands();
 std::span<const FlagSpec> GlobalFlags();
-// Returns nullptr when there is no such command.
+// Returns nullptr if there is no such command.
 const CommandSpec* FindCommand(std::string_view name);
 
 struct ExitCode {

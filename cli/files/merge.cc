@@ -20,7 +20,7 @@
 namespace firetower::cli {
 namespace {
 
-// The file was read: what it counts is another thing.
+// The file was read, but its values do not fit the others.
 Failure CannotAdd(const std::string& file, const Error& error) {
   return {
       ExitCode::kFailure, fmt::format("{} cannot be added to the others", InputName(file)),
@@ -51,7 +51,7 @@ void WarnOfDifferences(const LocalContext& context, const profile::Merger& merge
 
 using Notes = std::vector<std::string>;  // of a file
 
-// Adds files one after another, so that one of them is in memory beside the sum.
+// Adds files one after another, so that only one of them is in memory beside the sum.
 std::optional<Failure> AddFiles(const LocalContext& context, const std::vector<std::string>& files,
                                 profile::Merger& merger, std::vector<Notes>* notes) {
   Progress progress("merging", "files", files.size());

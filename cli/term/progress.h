@@ -15,7 +15,7 @@ namespace firetower::cli {
 struct ProgressState {
   std::string what;    // "merging", "asking http://127.0.0.1:7070"
   std::string things;  // "files"; not used where the total is not known
-  size_t total = 0;    // 0: not known, and what is done are bytes
+  size_t total = 0;    // 0: unknown, and `done` counts bytes
 };
 
 // Returns "merging [######              ] 30 of 100 files, 3s", or without the bar "merging 30 of

@@ -32,7 +32,7 @@ void TaskMaps::Set(const ft_task& verdict) {
     __atomic_store_n(&slot.gate_version, 0, __ATOMIC_RELEASE);
     return;
   }
-  // No thread has id 0, so nobody reads the entry while it is half written.
+  // No thread has id 0, so no reader uses the entry while it is half written.
   __atomic_store_n(&slot.tid, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.identity, verdict.identity, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.version, verdict.version, __ATOMIC_RELEASE);

@@ -62,7 +62,7 @@ struct Config {
   std::string node_name;  // ParseCommandLine fills in NODE_NAME, else the host name.
   std::string cluster = "standalone";
 
-  std::string spool_folder = "/var/lib/firetower/spool";  // Used for a store that is no folder.
+  std::string spool_folder = "/var/lib/firetower/spool";  // for a store that is not a folder
   int64_t spool_bytes = int64_t{512} << 20;
 
   int64_t retention_age_ns = 14 * 86400 * int64_t{1'000'000'000};

@@ -40,13 +40,13 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
   void OnStoreOperation(std::string_view operation, const Status& result,
                         int64_t duration_ns) override;
 
-  // The store did not take what it was given last. Any thread.
+  // Returns true if the store refused the last object. Any thread.
   bool store_fails() const {
     return put_fails_.load(std::memory_order_relaxed) ||
            spool_fails_.load(std::memory_order_relaxed);
   }
 
-  // Control thread. What is not there yet may be null.
+  // Control thread. Parts that do not exist yet are null.
   void Update(const Capture* capture, const PipelineFigures* pipeline, const Exporter* exporter,
               const StoreSide* store, uint32_t frequency_hz);
   // Control thread: as of the last Update.

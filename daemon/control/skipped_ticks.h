@@ -6,13 +6,13 @@
 
 namespace firetower::daemon {
 
-// Estimates the samples the kernel skipped: a tick that falls into a bpf() call on its CPU runs no
-// program and is counted nowhere (kernel/events/core.c, bpf_overflow_handler). What is missing is
-// what the events counted, less idle time, less the runs.
+// Estimates how many samples the kernel skipped: a tick that falls into a bpf() call on its CPU
+// runs no program and is counted nowhere (kernel/events/core.c, bpf_overflow_handler). The estimate
+// is the count of the events, minus idle time, minus the program's runs.
 //
-// Idle time comes from /proc/stat in hundredths of a second, and interrupts during idle blur it:
-// only a shortfall above 4 % of an interval counts, so the figure errs to the low side. A machine
-// that starts six containers a second and idles 41 % of the time shows 2.2 %, and perf record,
+// Idle time comes from /proc/stat in hundredths of a second, and interrupts during idle time make
+// it inexact. Only a shortfall above 4 % of an interval counts, so the figure is rather too low. A
+// machine that starts six containers a second and idles 41 % of the time shows 2.2 %. perf record,
 // which runs no program that could be skipped, falls 1.9 % short of the same expectation beside it.
 class SkippedTicks {
  public:

@@ -12,9 +12,9 @@ inline constexpr size_t kStoreProbeBytes = 64u << 10;
 // How a folder stands: its damaged objects, and whether it takes kStoreProbeBytes, which are
 // written and deleted again. A full disk still takes an empty file. Any thread.
 StoreFacts ProbeStore(store::ObjectStore& store);
-// The same of where the daemon's own profiles go, with how the last ones fared: one that is larger
-// than the probe may be refused. A store that is not a folder of this machine is only listed,
-// within 5 s: its objects are others' too, and not all are read.
+// Probes the store of the daemon's own profiles, and reports how the last writes went: a larger
+// object than the probe may be refused. A store that is not a folder of this machine is only
+// listed, within 5 s: it also has other nodes' objects, and not all are read.
 StoreFacts ProbeStore(StoreSide& side, const Clock& clock);
 
 }  // namespace firetower::daemon

@@ -20,7 +20,7 @@ namespace firetower::daemon {
 struct CaptureOrder {
   std::string id;        // names the firing: the label `capture` of its objects
   std::string policy;    // as in Decision::policies
-  std::string reason;    // for people: which rule, and what was measured
+  std::string reason;    // for people: the rule and the measured value
   int64_t begin_ns = 0;  // monotonic: [begin, end)
   int64_t end_ns = 0;
   int64_t begin_wall_ns = 0;  // the same moment as begin_ns

@@ -113,7 +113,7 @@ class Exporter {
   // Sends windows whose names are settled; with `last`, all windows as they are.
   void SendSealed(bool last);
   void SendFirst();  // of those that are sealed
-  // Puts names where they came. True when none is awaited any more.
+  // Adds the names that have come. Returns true if no name is awaited any more.
   bool Settle(Sealed& sealed, bool last);
   bool IsFull() const;
   void CountPodSamples(const Sealed& sealed);

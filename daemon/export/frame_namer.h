@@ -31,7 +31,7 @@ struct FrameLine {
 struct FrameName {
   std::vector<FrameLine> lines;  // innermost first; none if `remote`
   bool named = false;
-  bool remote = false;   // `address` is a file offset, for somebody else to name
+  bool remote = false;   // `address` is a file offset, which a reader names later
   bool settled = true;   // false: looking again later may find a name
   uint64_t address = 0;  // in the object's own address space where it is known
 
@@ -78,9 +78,9 @@ class FrameNamer {
   struct Table {
     symbolizer::SymbolCache::Found found;
     uint32_t number = 0;  // in demangled_
-    // The file's own table, where `found` is of another file with its build id.
+    // The file's own table, if `found` belongs to another file with the same build id.
     std::shared_ptr<const symbolizer::SymbolTable> own;
-    bool better_missing = false;  // the cache gave the other file's up
+    bool better_missing = false;  // the cache evicted the other file's table
   };
   // Among the files with one build id, the one that names most functions. Null if two files name
   // equally many functions but differ: then the names of a stripped copy are unknown.

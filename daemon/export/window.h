@@ -43,8 +43,8 @@ class Window {
     store::OpenProfile open;
     k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
     std::shared_ptr<const Container> container;
-    // The same profile while the name is awaited, so that the name can be added. No reader sees it
-    // yet.
+    // The same profile while its name is awaited, so that the name can be added. Readers do not see
+    // it before that.
     std::shared_ptr<profile::Profile> unnamed;
   };
   // Looks up names a last time and moves all profiles out; the window is empty afterwards.

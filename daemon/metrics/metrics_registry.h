@@ -12,12 +12,9 @@
 
 namespace firetower::daemon {
 
-// All that /metrics shows. Any thread may call anything; none is meant for the path of a sample
-// (count there yourself, and set the total once a slice). A scrape reads atomic counters and an
-// immutable snapshot of the hotspots: it never holds what a writer of known series waits for.
-//
-// Label values are given in the order of the family's labels. A family takes at most max_series
-// label sets; beyond that a new one is dropped and firetower_metric_series_dropped_total counts it.
+// All values of /metrics. Thread-safe, but not meant for the path of a sample: count there
+// yourself, and set the total once a slice. A scrape reads atomic counters and an immutable
+// snapshot of the hotspots. It never holds a lock for which a writer of known series waits.
 class MetricsRegistry {
  public:
   using LabelValues = std::initializer_list<std::string_view>;

@@ -35,8 +35,9 @@ struct StoreSideOptions {
   // none. Its contents are deleted by the same retention, but without a bound in bytes.
   std::string former_folder;
   int64_t spread_ns = 0;                 // uploads of a window begin within that time of its end
-  int64_t finish_ns = 8 * kNsPerSecond;  // for what is left to upload at the end
-  // Readers here see all that is in that store, not only what this node spooled within an hour.
+  int64_t finish_ns = 8 * kNsPerSecond;  // to upload the remaining objects at the end
+  // Readers of this daemon see all objects of that store, not only those that this node spooled
+  // within an hour.
   bool serve_others = false;
 };
 
@@ -98,7 +99,7 @@ class StoreSide {
   std::unique_ptr<store::Spool> left_;  // of another store; null: there is nothing in it
   RefusalLog not_moved_{clock_};
   RefusalLog not_swept_{clock_};                // of what is in former_
-  std::unique_ptr<store::ObjectStore> former_;  // null: there is nothing in it
+  std::unique_ptr<store::ObjectStore> former_;  // null: it is empty
   std::optional<store::ServedStore> readable_;
   std::unique_ptr<store::Uploader> uploader_;
   std::optional<RollUps> rollups_;

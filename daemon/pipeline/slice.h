@@ -75,7 +75,7 @@ struct Slice {
     uint64_t container = 0;  // samples
     uint64_t host = 0;
     uint64_t unknown = 0;
-    uint64_t pending = 0;  // had to wait; they count once more for what they turn out to be
+    uint64_t pending = 0;  // had to wait; they are counted again under their final reason
   };
 
   int64_t begin_ns = 0;  // monotonic

@@ -16,8 +16,8 @@ bool SelectsLabels(const std::optional<k8s::LabelSelector>& selector);
 // Tells whether the policy can match nothing on a machine without labels.
 bool NeedsLabels(const k8s::PolicySpec& spec);
 
-// Tells whether a policy takes a container, on a node that the policy selects. `pod` is the
-// container's, nullptr while it is not known. Without a view there is no API server.
+// Returns whether a policy selects a container, on a node that the policy selects. `pod` is the
+// container's, nullptr while it is unknown. Without a view there is no API server.
 k8s::Match MatchTargets(const std::optional<ClusterView>& view, const k8s::ProfilingPolicy& policy,
                         const Container& container, const k8s::Pod* pod);
 

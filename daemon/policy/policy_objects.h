@@ -35,7 +35,7 @@ class PolicyObjects {
 
   // This descriptor becomes readable when something may have changed.
   int fd() const { return changed_.fd(); }
-  // Takes over changes. Returns true if policies changed; a written status is no change.
+  // Applies changes. Returns true if policies changed; a new status does not count.
   bool Reload();
 
   const std::vector<LoadedPolicy>& policies() const { return policies_; }

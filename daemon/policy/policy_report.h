@@ -27,7 +27,7 @@ using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's
 // Faults of the agent that reduce the data of its policies. Texts are for people; empty means no
 // fault.
 struct AgentFaults {
-  bool store_fails = false;  // it did not take what was written last
+  bool store_fails = false;  // it refused the last object
   // A capability is missing for the names of user frames, of kernel frames.
   std::string user_names;
   std::string kernel_names;

@@ -31,8 +31,8 @@ struct Decision {
   int64_t record_ns = 0;
   // The policies for which it is recorded. Captures of other policies do not include it.
   std::vector<std::string> recorded_for;
-  size_t top_functions = 0;  // the most asked for; 0: nobody said
-  k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest asked for
+  size_t top_functions = 0;  // the highest requested number; 0: none requested
+  k8s::RetentionClass retention = k8s::RetentionClass::kStandard;  // the longest requested one
   std::vector<std::string> policies;                               // names of those that asked
 
   bool operator==(const Decision&) const = default;

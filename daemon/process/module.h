@@ -27,8 +27,8 @@ enum class ModuleKind : uint8_t {
 
 // The reason why the symbols of a module's file were not read.
 enum class Unread : uint8_t {
-  kNot,       // they were, or nobody tried yet
-  kGone,      // its process ended, or maps it no more
+  kNot,       // readable, or not tried yet
+  kGone,      // its process ended, or does not map it any more
   kDenied,    // the kernel refused to open it
   kNotFound,  // neither the process nor a parent shows that file
   kNotElf,    // no ELF image, or a damaged one

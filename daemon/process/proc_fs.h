@@ -34,7 +34,7 @@ struct ProcessStat {
 // The file behind a mapping, from /proc/<pid>/map_files. It may have been deleted or replaced.
 struct MappedFile {
   FileStamp stamp;
-  std::string path;  // as its process sees it, without " (deleted)"; empty if that is not told
+  std::string path;  // as its process sees it, without " (deleted)"; "" if unknown
 };
 
 // Returns nullopt for invalid text. The command may hold any character, even parentheses.

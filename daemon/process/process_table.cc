@@ -16,7 +16,7 @@ void InsertMapping(std::vector<ProcessMapping>& mappings, const ProcessMapping& 
       std::lower_bound(mappings.begin(), mappings.end(), mapping.start,
                        [](const ProcessMapping& m, uint64_t start) { return m.end <= start; });
   auto last = first;
-  ProcessMapping pieces[3];  // what is left of the first, the new one, what is left of the last
+  ProcessMapping pieces[3];  // the rest of the first, the new one, the rest of the last
   size_t count = 0;
   while (last != mappings.end() && last->start < mapping.end) ++last;
   if (first != last && first->start < mapping.start) {
@@ -209,7 +209,7 @@ void ProcessTable::Fork(const SidebandEvent& event) {
   child.comm = comm;
   child.generation = parent_generation + 1;
   child.suspect = parent_suspect;
-  child.losses = parent_losses;  // It has its parent's mappings, and lacks what the parent lacked.
+  child.losses = parent_losses;  // It has its parent's mappings, and lacks the same ones.
   if (mappings) child.mappings = std::move(mappings);
 }
 

@@ -41,10 +41,11 @@ struct Process {
   uint32_t generation = 0;
   int32_t threads = 1;
   uint64_t dead_since_round = 0;  // 0: alive
-  bool met = false;               // a sample of it has come, which told its identity
+  bool met = false;               // a sample of it has come, so its identity is known
   uint32_t identity = 0;          // ft_identity() of its present image
-  uint64_t losses = 0;            // of records (the table's count) before it was last known whole
-  bool from_proc = false;         // its threads' names were not told, but can be read
+  uint64_t losses = 0;            // the table's count of lost records when this process was last
+                                  // complete
+  bool from_proc = false;         // the names of its threads were not recorded, but can be
   bool suspect = false;           // it maps memory that may be a file's code: CodeProbe
   uint8_t probes = 0;             // looks in a row that found other bytes than the file's
   int64_t next_probe_ns = 0;
@@ -140,8 +141,8 @@ class ProcessTable {
  private:
   static constexpr uint32_t kReadsPerSecond = 50;
   static constexpr int64_t kProbeEveryNs = 50 * kNsPerMs;
-  // A program copies its code after it has mapped the memory, so the checks come at growing
-  // intervals, the last one after half a minute.
+  // A program copies its code some time after it has mapped the memory, so the checks come at
+  // growing intervals, the last one after half a minute.
   static constexpr uint8_t kMaxProbes = 5;
 
   Process& Insert(uint32_t pid);

@@ -27,7 +27,7 @@ struct PushOptions {
 // already, and a server could not tell them apart.
 class PushSide : public ObjectSink {
  public:
-  // The time to send what is left at the end.
+  // The time to send the remaining profiles at the end.
   static constexpr int64_t kFinishNs = 5 * kNsPerSecond;
 
   // Fails as ParsePushTarget and CurlTransport::Create do. The registry and the clock must outlive
@@ -39,7 +39,7 @@ class PushSide : public ObjectSink {
   // Starts, and returns the sink that forwards to `next`, which must outlive this.
   ObjectSink& StandBefore(ObjectSink& next);
   void Send(Outgoing object) override;
-  // Sends what is left while there is time. Nothing may be sent any more.
+  // Sends the remaining profiles while there is time. Nothing may be sent afterwards.
   void Finish();
 
  private:

@@ -110,8 +110,8 @@ class Pusher {
   int64_t retry_ns_ = 0;      // 0: the server took the last request
   mutable std::mutex mutex_;  // the export thread's side: a bundle or two a window
   std::deque<Queued> queue_;
-  size_t queue_bytes_ = 0;  // with what is being sent
-  std::stop_source abort_;  // of what is being sent
+  size_t queue_bytes_ = 0;  // including the request that is being sent
+  std::stop_source abort_;  // of the request that is being sent
   WakeFd done_;
   bool running_ = false;  // between Start and Finish
   NamedThread thread_;

@@ -18,10 +18,10 @@ enum class PushKind : uint8_t { kPyroscope, kOtlp };
 // The parts of pyroscope+http://HOST:PORT/BASE?OPTION=VALUE&… or otlp+https://….
 struct PushTarget {
   PushKind kind = PushKind::kPyroscope;
-  std::string name = {};        // as it was told, without its options: for people, and on /metrics
-  std::string url = {};         // of the requests
-  std::string tenant = {};      // X-Scope-OrgID; empty: none is told
-  std::string token_file = {};  // holds a bearer token; empty: none
+  std::string name = {};             // as configured, without its options
+  std::string url = {};              // of the requests
+  std::string tenant = {};           // X-Scope-OrgID; empty: not sent
+  std::string token_file = {};       // holds a bearer token; empty: none
   std::string basic_auth_file = {};  // holds user:password; empty: none
   int64_t timeout_seconds = 10;      // of one request
   net::ClientOptions transport = {};

@@ -161,7 +161,7 @@ void PolicyTrigger::Judge(Target& target, size_t condition, std::vector<Candidat
     if (begins) Suppress(Suppressed::kNotReset, state);
     return;
   }
-  // A metric of the node, but there is no target whose samples a capture could hold.
+  // The metric is the node's, but the policy has no target whose samples a capture could contain.
   if (target.watched == nullptr && targets_.empty() &&
       spec_.capture.scope != k8s::CaptureScope::kNode) {
     return;

@@ -32,10 +32,10 @@ struct Rule {
   int64_t for_ns = 0;
 };
 
-// The state of a rule on one target. Has no input but readings, which carry their times.
+// The state of a rule on one target. Its only input are readings, which have their times.
 //
-// A missing reading is neutral: a rule that held goes on holding, but nothing fires on it. If
-// readings are more than kMaxGapNs apart, the time between is unknown, and forSeconds starts anew.
+// A missing reading is neutral: a rule that holds continues to hold, but does not fire on it. If
+// readings are more than kMaxGapNs apart, the time between is unknown, and forSeconds starts again.
 class RuleState {
  public:
   // Allows for two failed looks in a row, or for a delay of that length on a busy machine.

@@ -53,10 +53,10 @@ class Triggers {
   explicit Triggers(MetricSource& source);
   ~Triggers();
 
-  // Sets the policies and containers to watch from now on; cheap where little changed. A policy
-  // stays itself by kind, namespace, name and uid. It starts anew when its generation or its
-  // trigger changes, and continues when another part of it does (in a file). A container whose
-  // cgroup is gone should stay in the list for some seconds, because its OOM kill may be told late.
+  // Sets the policies and containers to watch from now on; cheap if little changed. A policy is
+  // identified by kind, namespace, name and uid. It starts again if its generation or its trigger
+  // changes, and continues if another part of it does (in a file). Keep a container whose cgroup is
+  // gone in the list for some seconds, because its OOM kill may be reported late.
   void Arm(const std::vector<ArmedPolicy>& policies,
            const std::vector<WatchedContainer>& containers);
 

@@ -12,7 +12,7 @@
 
 namespace firetower::daemon {
 
-// One state of a process's executable mappings, kept in the arena as long as somebody holds it.
+// One state of a process's executable mappings, kept in the arena as long as it is referenced.
 struct AddressSpace {
   uint32_t position = 0;  // of the list that the walk searches
   uint32_t count = 0;

@@ -49,8 +49,8 @@ bool IsOfStamp(const Module& module, int fd, bool by_path) {
                                           stamp->modified_ns == wanted.modified_ns);
 }
 
-// Returns the file if it is the module's. A mapping alone is no proof: its process may have mapped
-// another file there since, or may be another program by now. `is_mapped` is null for a file that
+// Returns the file if it is the module's. A mapping alone is not proof: the process may have mapped
+// another file there since, or may run another program by now. `is_mapped` is null for a file that
 // was opened by its path.
 std::optional<symbolizer::FileSource> Accept(const Module& module, UniqueFd fd, FileUse use,
                                              const std::function<bool()>& is_mapped) {

@@ -29,7 +29,7 @@ struct LoadedTable {
     kTable,
     kNone,    // the file was read and has none: frame pointers
     kFailed,  // the file could not be opened this time
-    kGone,    // its process had ended, and nobody else showed the file
+    kGone,    // its process had ended, and no other process has the file
   };
   uint32_t module = 0;
   Outcome outcome = Outcome::kFailed;

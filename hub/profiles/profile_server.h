@@ -41,7 +41,7 @@ class ProfileServer {
  public:
   // All references must outlive this.
   struct Parts {
-    k8s::ApiServer& reviews;     // for questions about who asks; used by HTTP threads
+    k8s::ApiServer& reviews;     // to check the rights of callers; used by
     k8s::ApiServer& own_rights;  // used by the catalogs thread
     const Clock& clock;
     std::function<bool()> leads;                                    // any thread
@@ -57,7 +57,7 @@ class ProfileServer {
   // The number of HTTP threads with which probes are answered while queries wait.
   int WorkerThreads() const { return api_.WorkerThreads(); }
   ProfileFigures figures() const;  // any thread
-  // Ends its threads, and what they do in the store. Questions are still answered.
+  // Ends its threads and their work in the store. Queries are still answered.
   void Stop();
 
  private:

@@ -18,8 +18,8 @@ struct RetentionFigures {
   uint64_t sweeps = 0;         // that went well
   uint64_t failed_sweeps = 0;  // something of them failed: a deletion, a listing, an abort
   // Of the last sweep; empty: that part of it went well.
-  std::string error = {};          // what is over age
-  std::string uploads_error = {};  // uploads that were left behind
+  std::string error = {};          // of deleting objects above their age
+  std::string uploads_error = {};  // of deleting abandoned uploads
 };
 
 // Deletes expired objects of one cluster, and aborts uploads that killed agents left behind.

@@ -42,25 +42,23 @@ struct ApiReply {
 class ApiServer {
  public:
   virtual ~ApiServer() = default;
-  // One exchange. A reply with any status is a value. kUnavailable: no connection, no answer in
-  // time, cancelled; kCorrupt: the reply was cut or is no HTTP; kPermission: the server's
-  // certificate is not trusted; kExhausted: the sink did not want more.
+  // Sends one request. A reply with any status is a value. kUnavailable: no connection, no answer
+  // in time, or cancelled; kCorrupt: the reply was cut, or is not HTTP; kPermission: the server's
+  // certificate is not trusted; kExhausted: the sink refused more bytes.
   virtual Result<ApiReply> Send(const ApiRequest& request, BodySink& sink) = 0;
 };
 
-// Keeps one connection between requests. Credentials and CA are those of the moment of the request:
-// when they changed, the connection is made anew. A 401 is tried once more with credentials read
-// again. A connection that was idle for kMaxIdleNs is replaced before a request; one that turns out
-// to be closed all the same is, once, when nothing was answered to a GET: a write may have been
-// done.
+// Keeps one connection between requests. Each request uses the current credentials and CA; if they
+// changed, the connection is opened again. A 401 is retried once with credentials that are read
+// again. A connection that was idle for kMaxIdleNs is replaced before a request. If the server has
+// closed it earlier, a GET is sent again once, if nothing was answered; a write is not, because it
+// may have been done.
 //
-// A server on this machine is reached without a proxy, unless the kubeconfig names one.
-//
-// Belongs to one thread, but for Cancel. Redirects are not followed: an API server sends none, and
-// a token must not follow one.
+// Belongs to one thread, except Cancel. The program must ignore SIGPIPE. Redirects are not
+// followed: an API server sends none, and the token must not go to another server.
 class ApiClient final : public ApiServer {
  public:
-  // A kube-apiserver closes what was idle for 90 s, and balancers before it do sooner.
+  // A kube-apiserver closes connections that are idle for 90 s; load balancers close them sooner.
   static constexpr int64_t kMaxIdleNs = 50 * kNsPerSecond;
 
   // `clock` outlives this. `user_agent` such as "firetower/0.1.0 (agent)".

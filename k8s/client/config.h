@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How to reach an API server and as whom: from the files that Kubernetes mounts into a pod, or from
-// a kubeconfig. Nothing here connects, and no secret is kept that can be read again from a file:
-// what rotates (tokens, CA bundles, client certificates) stays a path until it is needed.
+// The address of an API server and the identity to use, from the files that Kubernetes mounts into
+// a pod, or from a kubeconfig. Nothing here connects. A secret that can be read again from a file
+// is not kept: tokens, CA bundles and client certificates change, so they stay paths until they are
+// needed.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace firetower::k8s {
 // Folder of a pod's credentials (Kubernetes, "Accessing the Kubernetes API from a Pod").
 inline constexpr std::string_view kServiceAccountFolder =
     "/var/run/secrets/kubernetes.io/serviceaccount";
-// Larger files are no tokens, certificates or kubeconfigs.
+// Tokens, certificates and kubeconfigs are smaller than this.
 inline constexpr size_t kMaxCredentialBytes = 1 << 20;
 
 // PEM text, given inline or as a file that may be replaced at any time; neither when both are
@@ -74,7 +75,7 @@ Result<ClientConfig> InClusterConfig(
 // line and field. Refused: auth-provider, user name with password, impersonation.
 Result<ClientConfig> LoadKubeconfig(const std::string& path, std::string_view context = "");
 
-// The same from text; paths in it are relative to `folder`.
+// Parses a kubeconfig's text; relative paths in it are relative to `folder`.
 Result<ClientConfig> ParseKubeconfig(std::string_view text, const std::string& folder,
                                      std::string_view context = "");
 

@@ -10,7 +10,7 @@ namespace {
 
 // A plugin may ask a service in another continent.
 constexpr int64_t kPluginTimeoutNs = 30 * kNsPerSecond;
-// Asked for anew this long before it expires, so that a clock that goes wrong does little harm.
+// Credentials are fetched again this long before they expire, in case the clock is slightly wrong.
 constexpr int64_t kExpiryMarginNs = 10 * kNsPerSecond;
 
 // RFC 6750 allows no blanks in a token; a file written by hand ends in a newline. A control

@@ -21,10 +21,10 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// The identity of today. Token and certificate files are read at every request: a projected token
-// changes every hour (Kubernetes, "Configure Service Accounts for Pods"), a request is rare, and so
-// there is no age to get wrong. What a plugin printed is kept until shortly before it expires.
-// When a file cannot be read any more, the last that could is used until the server refuses it.
+// The current identity. Token and certificate files are read at every request: a projected token
+// changes every hour (Kubernetes, "Configure Service Accounts for Pods"), and requests are rare.
+// The output of a plugin is kept until shortly before it expires. If a file cannot be read any
+// more, its last contents are used until the server refuses them.
 //
 // Belongs to one thread. Holds one identity.
 class Credentials {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecCredential, both ways. The one place of the client that builds a JSON tree: what a plugin
-// prints is small. nlohmann throws on wrong types, so types are asked for first.
+// Reads and writes ExecCredential objects. The only place of the client that builds a JSON tree: a
+// plugin's output is small. nlohmann throws on wrong types, so types are checked first.
 #include <fmt/core.h>
 
 #include <cstdio>

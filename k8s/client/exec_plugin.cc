@@ -78,7 +78,8 @@ Result<pid_t> Spawn(const ClientConfig& config, int out_fd, int error_fd) {
   return Error(error.code(), error.message() + "; " + plugin.install_hint, failed);
 }
 
-// Appends what is there. False at the end of the stream, or when `out` would pass `max_bytes`.
+// Appends the bytes that can be read. Returns false at the end of the stream, or if `out` would
+// exceed `max_bytes`.
 bool Drain(int fd, std::string& out, size_t max_bytes) {
   std::array<char, 4096> buffer;
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());

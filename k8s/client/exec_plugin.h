@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Credentials from a program (Kubernetes, "Authenticating: client-go credential plugins"): it is
-// told what is wanted in KUBERNETES_EXEC_INFO and prints an ExecCredential on standard output.
+// Credentials from a program (Kubernetes, "Authenticating: client-go credential plugins"). It gets
+// the request in KUBERNETES_EXEC_INFO and prints an ExecCredential on standard output.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct ExecCredential {
   std::optional<int64_t> expires_wall_ns;  // good until the server says 401 when there is none
 };
 
-// Runs the plugin of `config`, which must have one, with no terminal and an empty standard input.
-// Waits for it at most `timeout_ns`, or until `cancel_fd` (-1: none) is readable; then it is
-// killed. What it prints on standard error is part of the error's message, at most 1 KiB of it.
+// Runs the plugin of `config`, which must have one, without a terminal and with an empty standard
+// input. Waits at most `timeout_ns`, or until `cancel_fd` (-1: none) is readable, and then kills
+// it. The error has at most 1 KiB of its standard error.
 Result<ExecCredential> RunExecPlugin(const ClientConfig& config, int cancel_fd, int64_t timeout_ns);
 
 // The ExecCredential that a plugin printed.

@@ -32,8 +32,9 @@ size_t CountDigits(std::string_view text) {
   return static_cast<size_t>(std::find_if_not(text.begin(), text.end(), IsDigit) - text.begin());
 }
 
-// Multiplies the fraction 0.d1d2… by `factor` (at most 2^40) in place, and returns what is now left
-// of the point. Exact however many digits there are: no product is above 10 × 2^40 + carry.
+// Multiplies the fraction 0.d1d2… by `factor` (at most 2^40) in place, and returns the integer part
+// of the product. Exact for any number of digits: no intermediate product exceeds 10 × 2^40 +
+// carry.
 int64_t MultiplyFraction(std::string& digits, int64_t factor) {
   int64_t carry = 0;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {

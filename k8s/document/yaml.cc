@@ -112,7 +112,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (open_.size() >= kMaxYamlDepth)
       Fail(mark, fmt::format("nested more than {} deep", kMaxYamlDepth));
     Node* node = Place(mark, kind, "");
-    if (node == nullptr) return;  // Place has thrown: a container is no key.
+    if (node == nullptr) return;  // Place has thrown: a container cannot be a key.
     node->kind = kind;
     node->line = LineOf(mark);
     open_.push_back({node});
@@ -166,9 +166,9 @@ std::vector<Chunk> SplitDocuments(std::string_view text) {
   return chunks;
 }
 
-// yaml-cpp takes some tabs for indentation; YAML forbids all, and where they are taken they
-// mislead. A tab that only pads an empty line or separates tokens is fine, and so is one inside
-// brackets, which is how JSON is often indented.
+// yaml-cpp accepts some tabs as indentation. YAML forbids them all, and they mislead. A tab is
+// allowed if it only pads an empty line, separates tokens, or is inside brackets: JSON is often
+// indented with tabs.
 int LineIndentedByTab(const Chunk& chunk) {
   int line_number = chunk.first_line;
   std::string_view text = chunk.text;

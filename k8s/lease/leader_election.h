@@ -14,8 +14,8 @@ namespace firetower::k8s {
 
 struct ElectionOptions {
   std::string identity;  // differs from every other candidate's, also after a restart
-  // Kubernetes' own components use these three. lease > renew > 1.2 x retry: whoever leads has
-  // stopped before another may begin, and has had the chance to renew more than once.
+  // Kubernetes' own components use these three. lease > renew > 1.2 x retry: a leader stops before
+  // another may begin, and can try to renew more than once before that.
   int64_t lease_ns = 15 * kNsPerSecond;
   int64_t renew_ns = 10 * kNsPerSecond;
   int64_t retry_ns = 2 * kNsPerSecond;

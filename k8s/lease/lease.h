@@ -11,9 +11,10 @@
 namespace firetower::k8s {
 
 struct LeaseRecord {
-  std::string holder;  // empty: nobody
+  std::string holder;  // empty: none
   int64_t duration_seconds = 0;
-  std::string acquire_time;  // as the holder wrote them; only their change means anything here
+  std::string acquire_time;  // both times as the holder wrote them; they are only compared for
+                             // changes
   std::string renew_time;
   int64_t transitions = 0;
   std::string resource_version;

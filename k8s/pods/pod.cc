@@ -42,7 +42,7 @@ const Node& At(const Node& object, std::initializer_list<std::string_view> keys)
   return *at;
 }
 
-// "containerd://0bf1…" is 0bf1…; "" for what is no id.
+// Returns 0bf1… for "containerd://0bf1…"; "" if it is not an id.
 std::string_view BareId(std::string_view id) {
   const size_t prefix = id.find("://");
   if (prefix != std::string_view::npos) id.remove_prefix(prefix + 3);
@@ -61,8 +61,8 @@ PodContainer* FindByName(std::vector<PodContainer>& containers, std::string_view
   return found == containers.end() ? nullptr : &*found;
 }
 
-// 0 for what is no quantity. Upstream also knows exponents, and suffixes for amounts that no node
-// has.
+// 0 if it is not a quantity. Kubernetes also accepts exponents, and suffixes for amounts that no
+// node has.
 ContainerRequests RequestsOf(const Node& container) {
   const auto amount = [&](std::string_view name) {
     return ParseQuantity(TextAt(container, {"resources", "requests", name})).value_or(Quantity{});

@@ -26,7 +26,7 @@ inline constexpr size_t kMaxContainerIds = 8;
 enum class ContainerKind {
   kRegular,
   kInit,       // runs to its end before the regular ones start
-  kSidecar,    // an init container that goes on (restartPolicy: Always)
+  kSidecar,    // an init container that keeps running (restartPolicy
   kEphemeral,  // added by `kubectl debug`
 };
 

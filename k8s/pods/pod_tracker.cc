@@ -60,7 +60,7 @@ void PodTracker::CommitSet() {
   Pods before = std::exchange(live_, std::exchange(set_, {}));
   for (auto& [uid, pod] : before) {
     const auto now = live_.find(uid);
-    // The same static pod behind a new mirror is no pod that went.
+    // A static pod with a new mirror pod has not gone.
     if (now == live_.end()) MoveToGone(std::move(pod));
   }
   changed_ = true;
@@ -75,7 +75,7 @@ void PodTracker::Upsert(const Node& object) {
 }
 
 void PodTracker::Delete(const Node& object) {
-  // Its last state may hold the one id that nobody told before: of a container that lived shortly.
+  // The last state may have an id that no earlier one had: of a container that ran briefly.
   std::shared_ptr<const Pod> pod = Read(object);
   if (pod == nullptr) return;
   const auto found = live_.find(pod->cgroup_uid);

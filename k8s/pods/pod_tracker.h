@@ -24,7 +24,7 @@ namespace firetower::k8s {
 // are ignored and counted; beyond kMaxGone the longest gone are dropped.
 class PodTracker final : public ObjectConsumer {
  public:
-  static constexpr size_t kMaxPods = 2048;  // several times what a kubelet takes
+  static constexpr size_t kMaxPods = 2048;  // several times a kubelet's maximum
   static constexpr size_t kMaxGone = 4096;  // a few minutes of 20 deletions a second
   static constexpr int64_t kKeepGoneNs = 300 * kNsPerSecond;
 
@@ -53,7 +53,7 @@ class PodTracker final : public ObjectConsumer {
     int64_t since_ns = 0;
   };
 
-  // Returns the pod of `object`, with what was known about it before; nullptr when it is invalid.
+  // Returns the pod of `object`, completed with what was known about it; nullptr if it is invalid.
   std::shared_ptr<Pod> Read(const Node& object);
   void Put(std::shared_ptr<const Pod> pod, Pods& into);
   void MoveToGone(std::shared_ptr<const Pod> pod);

@@ -19,7 +19,7 @@ class Describer {
 
   bool cluster() const { return cluster_; }
 
-  // A member that is no std::optional holds the field's default.
+  // A member that is not a std::optional has the field's default.
   void Integer(std::string_view name, int64_t& value, int64_t min, int64_t max) {
     AddInteger(name, min, max)["default"] = std::to_string(value);
   }

@@ -11,7 +11,7 @@ namespace firetower::k8s {
 // The effect of a valid policy in this version.
 struct ServedReport {
   bool served = true;                 // false: the policy as a whole has no effect
-  std::vector<std::string> messages;  // what is left out, each a sentence for the user
+  std::vector<std::string> messages;  // the parts that are ignored, each as a sentence
 
   bool operator==(const ServedReport&) const = default;
 };

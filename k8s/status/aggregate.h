@@ -40,7 +40,7 @@ inline constexpr int64_t kNoTargetsNs = 30'000'000'000;
 struct ReportedRow {
   std::string_view node;
   const PolicyRow* row;
-  bool agent_down = false;  // what the row says is not so any more
+  bool agent_down = false;  // the row is out of date
 };
 
 // The facts about the moment that a status depends on.

@@ -22,7 +22,7 @@ class Collected final : public BodySink {
   std::string text;
 };
 
-// A refusal is a Status object; what a proxy says instead is shown as it is.
+// A refusal is a Status object. Anything else, for example a proxy's page, is shown as it is.
 }  // namespace
 
 Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request) {

@@ -20,13 +20,13 @@ inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 struct ApiAnswer {
   int status = 0;
   std::string body;     // of a 2xx answer
-  std::string message;  // of a refusal: what the server says of it
+  std::string message;  // of a refusal: the server's message
   int64_t retry_after_ns = 0;
 
   bool ok() const { return status >= 200 && status < 300; }
 };
 
-// Sends a request. Fails as ApiServer::Send does, and when there is no answer within 10 s.
+// Sends a request. Fails as ApiServer::Send does, and if there is no answer within 10 s.
 Result<ApiAnswer> Call(ApiServer& server, const ApiRequest& request);
 
 // Returns the message in a refusal: the Status object's, else the beginning of the first line.

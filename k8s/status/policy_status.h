@@ -41,7 +41,7 @@ struct NodeCounts {
   int64_t ready = 0;    // run this generation
   int64_t failed = 0;
   int64_t skipped = 0;  // pods match, but nodeSelector does not take the node
-  int64_t stale = 0;    // told of another generation last
+  int64_t stale = 0;    // their last report is for another generation
 
   bool operator==(const NodeCounts&) const = default;
 };

@@ -14,9 +14,9 @@ struct ApiAnswer;
 // The result of a write of one object.
 enum class WriteEnd : uint8_t {
   kWritten,
-  kConflict,  // it changed meanwhile: what is to be written comes from its new state
-  kGone,      // it is not there any more
-  kRefused,   // the server will not take it, now or later: a right or the definition is missing
+  kConflict,  // the object changed meanwhile: compute the status again from its new state
+  kGone,      // the object was deleted
+  kRefused,   // the server refuses it now and later: a right or the definition is missing
   kFailed,    // the server is away or busy: again after `retry_after_ns`
 };
 
@@ -25,7 +25,7 @@ struct WriteOutcome {
   int status = 0;                // of HTTP; 0: no answer
   std::string message;           // why it was not written
   std::string resource_version;  // of the object as written
-  int64_t retry_after_ns = 0;    // what the server asked for, 0 when nothing
+  int64_t retry_after_ns = 0;    // as the server asked; 0 if it did not
 };
 
 // Returns the result of an exchange for the status that was to be written.

@@ -84,7 +84,7 @@ bool JsonFrames::Close(char c) {
   return !ends_frame || EndFrame();
 }
 
-// Into the frame, or into the envelope; within "items" only objects are of interest.
+// Adds `c` to the frame, or to the envelope; within "items" only objects matter.
 bool JsonFrames::Keep(char c) {
   if (in_frame_) {
     // A frame that is too long is read to its end and let go.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place here that sees nlohmann's parser. Its event interface is used: what is not wanted
-// never becomes a value.
+// The only file here that uses nlohmann's parser. It uses the event interface: fields that are not
+// needed never become values.
 #include "k8s/watch/object_fields.h"
 
 #include <fmt/core.h>

@@ -97,8 +97,8 @@ Reflector::Outcome Reflector::ListPage(const std::string& token, ListSink& sink)
   if (!token.empty()) {
     query += "&continue=" + Escaped(token);
   } else if (any_version_) {
-    // Never older than what was seen, from the server's cache: five thousand nodes that come back
-    // at once must not all read etcd.
+    // From the server's cache, but never older than the last version seen: if five thousand nodes
+    // reconnect at once, not all of them may read etcd.
     query += fmt::format("&resourceVersion={}&resourceVersionMatch=NotOlderThan",
                          version_.empty() ? "0" : Escaped(version_));
   }
@@ -119,7 +119,7 @@ Reflector::Outcome Reflector::List() {
     ListSink sink(list_fields_, options_.max_object_bytes, consumer_);
     Outcome outcome = ListPage(token, sink);
     for (uint64_t i = 0; i < sink.skipped(); ++i) metrics_.OnSkipped(resource_.name, "list item");
-    // Pages of two versions are no set that ever was.
+    // Pages of two versions together are not a consistent set.
     const bool torn = !version.empty() && outcome.end == End::kWell && sink.version() != version;
     if (torn) outcome = {End::kExpired, "expired", "the pages are of different versions"};
     if (outcome.end != End::kWell) {
@@ -272,8 +272,9 @@ int64_t Reflector::WaitNs(const Outcome& outcome, int64_t began_ns, bool listed,
     case End::kWell:
     case End::kExpired:
       if (listed || now_ns - began_ns >= kShortNs) return 0;
-      // A server that is short of CPU ends watches that it has just sent much on. To go on is no
-      // retry, and the span may still be an outage's: each time events would be half a minute late.
+      // A server that is short of CPU ends watches to which it has just sent a lot. Continuing is
+      // then not a retry; the back-off of an earlier outage would delay events by half a minute
+      // each time.
       if (told && outcome.end == End::kWell)
         return backoff_.Between(Backoff::kFloorNs, Backoff::kFirstNs);
       return backoff_.NextNs(now_ns);

@@ -64,8 +64,8 @@ struct ReflectorOptions {
   int64_t min_watch_ns = 300 * kNsPerSecond;  // a watch is asked for this long to twice as long,
                                               // so that nodes do not come back together
   int64_t slow_retry_ns = 60 * kNsPerSecond;  // after 403
-  // After 404: a definition that is installed late, or anew, is to be found within half a minute,
-  // the server's own time to serve it included; a 404 costs the server next to nothing.
+  // After 404. A definition that is installed later, or again, should be found within half a
+  // minute, including the time until the server serves it. A 404 costs the server almost nothing.
   int64_t absent_retry_ns = 12 * kNsPerSecond;
   int64_t initial_idle_ns = 10 * kNsPerSecond;  // a streaming list silent for longer is not spoken
 };

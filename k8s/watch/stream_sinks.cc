@@ -49,7 +49,8 @@ bool WatchSink::OnBody(std::string_view bytes) {
 bool WatchSink::OnFrame(std::string_view json) {
   Result<Node> event = ParseObject(json, fields_);
   if (!event) {
-    // An object of absurd width is left out as one that is too long; other bytes are no event.
+    // An object with far too many fields is skipped, as one that is too long; other bytes are not
+    // an event.
     if (event.error().code() == ErrorCode::kExhausted) return OnSkipped(json.size());
     return Stop(WatchVerdict::kNotUnderstood, event.error().message());
   }

@@ -50,7 +50,7 @@ enum class WatchVerdict {
   kNone,
   kExpired,        // 410 as an event: the version is too old
   kServerError,    // another ERROR event
-  kNotUnderstood,  // an event that is no event: the set is not to be trusted any more
+  kNotUnderstood,  // not a valid event: the set cannot be trusted any more
   kNoStreaming,    // the server does not know streaming lists
 };
 

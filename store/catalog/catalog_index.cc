@@ -144,7 +144,7 @@ struct Parts {
   const CallLimits& calls;  // the store's
 };
 
-// Whose rows were taken from there already.
+// The intervals whose rows were already taken from memory.
 struct InMemory {
   std::map<CatalogInterval, size_t> whole = {};  // with the catalogs of rows that it rests on
   uint64_t added = 0;  // RecentRows::added() before: of what comes meanwhile nobody knows

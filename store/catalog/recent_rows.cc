@@ -170,7 +170,7 @@ Status RecentRows::Find(const Query& query,
   const int64_t from_s = query.from_ns / kNsPerSecond - kMaxWindowSeconds;
   for (const auto& [interval, held] : held_) {
     if (interval.end_s() <= from_s || interval.start_s > query.to_ns / kNsPerSecond) continue;
-    // It may hold what is as long as that.
+    // An unreadable bundle may hold windows of the maximum length.
     for (const Unreadable& one : held.unreadable) unreadable(one);
     for (const PackedRows::Row& row : held.rows) {
       const int64_t start_ns = row.start_ms * kNsPerMs;

@@ -16,7 +16,7 @@ template <typename T>
 struct Attempt {
   T answer = {};
   int64_t held = 0;           // samples, or the value, of what could be read
-  bool lost_roll_up = false;  // one that stands for windows could not be
+  bool lost_roll_up = false;  // a roll-up could not be read
 };
 
 inline bool IsRollUp(const std::string& key) {

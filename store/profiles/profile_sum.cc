@@ -34,7 +34,8 @@ class SumFeeder {
         sum_(sum) {}
 
   Status AddStored(const FoundProfile& found) { return reader_.Add(found); }
-  // Adds what was read and not yet added; call it before profiles that are not stored.
+  // Adds the profiles that were read and are not yet added. Call it before adding profiles that are
+  // not stored.
   Status AddRest() {
     RETURN_IF_ERROR(reader_.Finish());
     return AddBatch();

@@ -24,15 +24,15 @@ struct Config {
   Checksum checksum = Checksum::kAuto;
   std::string sse = {};  // "", "AES256" or "aws:kms"
   std::string sse_kms_key_id = {};
-  int64_t timeout_seconds = 60;  // of a call, besides what its bytes take
+  int64_t timeout_seconds = 60;  // of a call, plus the time to transfer its bytes
   uint64_t part_bytes = 8 << 20;
   net::ClientOptions transport = {};
   CredentialsOptions credentials = {};
 };
 
-// kInvalid names the option, what is wrong with it and what is allowed; a value that may be a
-// secret is never repeated. `environment`: AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3,
-// AWS_ENDPOINT_URL and AWS_CA_BUNDLE stand in for options that are not there.
+// kInvalid names the option, the error and what is allowed; it never repeats a value that may be
+// secret. `environment`: AWS_REGION, AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL and
+// AWS_CA_BUNDLE replace options that are missing.
 Result<Config> ParseUrl(std::string_view url, const Environment& environment);
 
 }  // namespace firetower::store::s3

@@ -17,8 +17,8 @@ struct Target {
   std::string Url() const { return scheme + host + encoded_path; }
 };
 
-// The region whose endpoint and scope are used while none is known; also what most other servers
-// call theirs.
+// The region whose endpoint and scope are used while the real one is unknown. Most other servers
+// use this name too.
 inline constexpr std::string_view kFirstRegion = "us-east-1";
 
 // `key`: of an object, with the store's prefix; "" for the bucket.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The XML that S3 and STS speak: what we read, and the one document we write. Servers are foreign:
-// nothing here is trusted to be there, sorted, or small.
+// The XML of S3 and STS: what we read, and the documents that we write. No answer is trusted to be
+// complete, sorted or small.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace firetower::store::s3 {
 // Enough for a page of 1,000 keys of 1,024 bytes, each byte as %XX.
 inline constexpr uint64_t kMaxMessageBytes = 8 << 20;
 
-// <Error>, at the root or below STS's <ErrorResponse>. Empty where the body is something else, as
-// after a HEAD or from a front end. Printable and cut to a line: for messages.
+// <Error>, at the root or below STS's <ErrorResponse>. Empty if the body is something else, for
+// example after a HEAD or from a front end. Printable and cut to one line, for messages.
 struct ErrorBody {
   std::string code = {};
   std::string message = {};
@@ -26,7 +26,7 @@ struct ErrorBody {
   std::string endpoint = {};  // of PermanentRedirect
 };
 ErrorBody ParseError(std::string_view xml);
-// Whether a 200's body is an <Error> all the same.
+// Returns true if the body of a 200 is an <Error>.
 bool IsErrorBody(std::string_view xml);
 
 struct ListPage {
@@ -63,7 +63,7 @@ std::string DeleteBody(const std::vector<std::string>& keys);
 struct DeleteAnswer {
   struct Failure {
     std::string key = {};
-    std::string code = {};  // letters, digits and '.': what the server says more may be secret
+    std::string code = {};  // letters, digits and '.'; the rest of the message may be secret
   };
   std::vector<std::string> deleted = {};
   std::vector<Failure> failed = {};

@@ -84,8 +84,8 @@ class Upload {
  private:
   bool HasCrc() const { return client_.config().checksum == Checksum::kCrc32c; }
 
-  // NoSuchUpload also comes when the answer to an earlier try was lost: then the object is there.
-  // What a key names never changes, so that its size tells.
+  // NoSuchUpload also comes if the answer to an earlier try was lost: then the object exists.
+  // Objects never change, so its size is proof enough.
   bool IsThere(uint64_t object_bytes) {
     const Result<net::HttpResponse> head = client_.Send({.method = "HEAD", .key = key_}, limits_);
     return head && head->Header("content-length") == std::to_string(object_bytes);

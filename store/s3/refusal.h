@@ -10,7 +10,7 @@
 
 namespace firetower::store::s3 {
 
-// Answer that is not the expected one, with its meaning.
+// An answer that is not the expected one, with its meaning.
 struct Refusal {
   int status = 0;
   ErrorBody body = {};
@@ -18,7 +18,7 @@ struct Refusal {
 
   bool Is(std::string_view code) const { return body.code == code; }
   bool IsRetryable() const;
-  // With the code that says what a caller can do, and for people what happened, why and what to do.
+  // The error's code says what a caller can do; its message says what happened, why and what to do.
   // `what`: "PUT v1/…/x.zip"; `source`: where the credentials come from.
   Error ToError(std::string_view what, std::string_view source) const;
 };

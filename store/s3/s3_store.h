@@ -16,10 +16,10 @@ namespace firetower::store::s3 {
 
 class Listing;
 
-// A bucket of S3-compatible storage, or what is below a prefix of it. An object is uploaded whole
-// or not at all; what is larger than 16 MiB goes up in parts, of which one is in memory at a time.
-// Calls end at their own deadline (Client::Send) or at that of the store's limits, and at once when
-// those are stopped.
+// A bucket of S3-compatible storage, or the part of it below a prefix. An object is uploaded
+// completely or not at all. Objects above 16 MiB are uploaded in parts, one of which is in memory
+// at a time. Calls end at their own deadline (Client::Send) or at the store's, and at once if the
+// store's limits are stopped.
 class S3Store final : public ObjectStore {
  public:
   // Parses the URL and chooses where credentials come from; nothing is sent yet.

@@ -22,7 +22,7 @@ class CaptureHistory {
   // Reads what there is; a file that is not there is an empty one.
   CaptureHistory(std::string path, int64_t now_wall_ns);
 
-  // Writes it down. An error is for the log: the capture goes on.
+  // Records a capture. An error is only for the log: the capture goes on.
   Status Add(const std::string& policy, int64_t wall_ns);
   // By policy, in order.
   std::map<std::string, std::vector<int64_t>> ByPolicy() const;

@@ -29,7 +29,7 @@ class CounterFile {
   CounterFile& operator=(CounterFile&&) = delete;
   ~CounterFile() { Close(); }
 
-  // The text is in the buffer until the next Read of any file that shares it. kGone: there is no
+  // The text stays in the buffer until the next Read of a file that shares it. kGone: there is no
   // such file, or its cgroup was removed.
   struct Text {
     NoReading missing = NoReading::kNone;

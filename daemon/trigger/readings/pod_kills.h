@@ -16,9 +16,9 @@ namespace firetower::daemon {
 struct KillMember {
   ContainerReader* reader = nullptr;
   uint64_t seen = 0;      // of its own count
-  uint64_t assigned = 0;  // that only the pod told of
+  uint64_t assigned = 0;  // reported only by the pod
   std::optional<int64_t> gone_since_ns;
-  bool closed = false;  // it went, and had its kills
+  bool closed = false;  // it is gone, and its kills are assigned
 
   uint64_t kills() const { return seen + assigned; }
 };

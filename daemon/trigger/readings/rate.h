@@ -9,8 +9,8 @@
 
 namespace firetower::daemon {
 
-// The rate of a kernel counter between looks. If the counter falls, it was reset (the cgroup was
-// created again with the same name), and measuring starts anew.
+// The rate of a kernel counter between readings. If the counter falls, it was reset (the cgroup was
+// created again with the same name), and measuring starts again.
 class Rate {
  public:
   struct Growth {

@@ -14,8 +14,8 @@
 
 namespace firetower::store::s3 {
 
-// The credentials of one source, fetched anew before they expire. At most one thread fetches:
-// others go on with what is still good, or wait for it. Thread-safe.
+// The credentials of one source, fetched again before they expire. At most one thread fetches; the
+// others use the current ones while they are valid, or wait. Thread-safe.
 class CachedCredentials {
  public:
   CachedCredentials(std::unique_ptr<CredentialsSource> source, const Clock& clock)

@@ -23,9 +23,9 @@ struct CredentialsOptions {
   std::string region = {};  // for STS; may be empty
 };
 
-// Chooses the one source that is used from then on: the first that is configured, from the most
-// specific on. When it fails, that is the error: another, often broader identity is never taken
-// instead. Nothing is read or asked yet, except whether ~/.aws/credentials exists.
+// Chooses the only source to use: the first of this list that is configured, the most specific one
+// first. If it fails, that is an error: another identity, often with more rights, is never used
+// instead. Nothing is read or requested yet, except whether ~/.aws/credentials exists.
 //
 //   key files, or a credentials file, named by the URL
 //   AWS_ACCESS_KEY_ID or AWS_SECRET_ACCESS_KEY
@@ -35,7 +35,7 @@ struct CredentialsOptions {
 //   ~/.aws/credentials
 //   the instance's role, unless AWS_EC2_METADATA_DISABLED is true
 //
-// kInvalid when what is configured is incomplete, kNotFound when nothing is.
+// kInvalid if the configured source is incomplete, kNotFound if none is configured.
 Result<std::unique_ptr<CredentialsSource>> ChooseSource(const CredentialsOptions& options,
                                                         const Environment& environment,
                                                         net::HttpClient& transport,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that somebody wrote down: in the environment or in files.
+// Keys from the environment or from files.
 #pragma once
 
 #include <memory>

@@ -18,7 +18,7 @@ class SystemPause final : public Pause {
       ns = std::min(ns, limits.deadline_ns - Clock::System().MonotonicNs());
     }
     if (ns <= 0) return;
-    std::mutex mutex;  // the condition's form; nobody else sees it
+    std::mutex mutex;  // only because the condition variable needs one
     std::unique_lock lock(mutex);
     std::condition_variable_any condition;
     condition.wait_for(lock, limits.stop, std::chrono::nanoseconds(ns), [] { return false; });

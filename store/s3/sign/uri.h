@@ -17,8 +17,8 @@ struct QueryParameter {
   std::string value = {};  // neither is encoded
 };
 
-// "a=1&b=" sorted by the encoded names, then values: the canonical query of Signature Version 4,
-// which is also what we send.
+// "a=1&b=", sorted by the encoded names, then values: the canonical query of Signature Version 4.
+// Requests are sent in this form too.
 std::string CanonicalQuery(std::span<const QueryParameter> query);
 
 }  // namespace firetower::store::s3
