@@ -31,8 +31,8 @@ std::string_view ClusterFlag(const Args& args) {
   return "";
 }
 
-// For `record` and `policies` the flags of a cluster say where policies are, not which server to
-// ask.
+// For `record` and `policies`, the cluster's flags select the cluster of the policies and not the
+// server.
 bool AsksHub(const Args& args, const std::string& program, const std::string& server) {
   const std::string_view command = args.command->name;
   if (command == "policies" || args.Has("server")) return false;
@@ -55,7 +55,7 @@ Outcome<std::string> TokenOf(const Args& args, const std::string& program,
   if (std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; }))
     return token;
   return Wrong(args, program,
-               fmt::format("{} holds a blank or a character that is no ASCII",
+               fmt::format("{} contains a blank or a character that is not ASCII",
                            args.Has("token")                         ? "--token"
                            : !environment("FIRETOWER_TOKEN").empty() ? "FIRETOWER_TOKEN"
                                                                      : path));
@@ -71,13 +71,15 @@ Outcome<ServerChoice> ChooseServer(const Args& args, const std::string& program,
                                    const Environment& environment) {
   const std::string name_space = args.Get("namespace");
   if (args.Has("namespace") && args.Has("all-namespaces"))
-    return Wrong(args, program, "-n is one namespace and -A is all: give one of them");
+    return Wrong(args, program,
+                 "-n selects one namespace and -A selects all: give only one of them");
   for (const std::string_view flag : {"namespace", "hub-namespace"}) {
     if (args.Has(flag) && !IsObjectName(args.Get(flag)))
-      return Wrong(args, program,
-                   fmt::format("--{} is '{}': that is no name of a namespace, which has lower-case "
-                               "letters, digits and '-'",
-                               flag, args.Get(flag)));
+      return Wrong(
+          args, program,
+          fmt::format(
+              "--{} is '{}': a namespace's name has only lower-case letters, digits and '-'", flag,
+              args.Get(flag)));
   }
   Outcome<std::string> token = TokenOf(args, program, environment);
   if (!token) return token.failure();
@@ -95,10 +97,11 @@ Outcome<ServerChoice> ChooseServer(const Args& args, const std::string& program,
   const std::string_view flag = ClusterFlag(args);
   const std::string_view command = args.command->name;
   if (!flag.empty() && command != "record" && command != "policies") {
-    return Wrong(args, program,
-                 fmt::format("--server asks a server and --{} the hub of a cluster: give one of "
-                             "them",
-                             flag));
+    return Wrong(
+        args, program,
+        fmt::format(
+            "--server selects a server, and --{} the hub of a cluster: give only one of them",
+            flag));
   }
   if (server.empty() || command == "policies") server = kDefaultServer;
   Result<ServerUrl> url = ParseServerUrl(server);

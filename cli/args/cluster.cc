@@ -7,8 +7,8 @@ namespace {
 
 constexpr FlagSpec kRecordSelection[] = {
     kContainerFlag,
-    {"for", 0, "DURATION", "how long, 1m to 1d (default 1m)"},
-    {"frequency", 'F', "HERTZ", "samples a second on each CPU, 1 to 999 (default 97)"},
+    {"for", 0, "DURATION", "duration, 1m to 1d (default 1m)"},
+    {"frequency", 'F', "HERTZ", "samples per second on each CPU, 1 to 999 (default 97)"},
 };
 constexpr FlagSpec kRecordCluster[] = {kNamespaceFlag, kKubeconfigFlag, kContextFlag,
                                        kHubNamespaceFlag, kTokenFlag};
@@ -19,7 +19,7 @@ constexpr FlagGroup kRecordGroups[] = {{"Recording", kRecordSelection},
 constexpr Example kRecordExamples[] = {
     {"A minute of a Deployment, for go tool pprof",
      "record deployment/checkout -n shop -f checkout.pb.gz"},
-    {"Five minutes of what has a label, as folded stacks",
+    {"Five minutes of pods with a label, as folded stacks",
      "record app=checkout --for 5m -F 199 -o folded > checkout.folded"},
     {"One container of its pods",
      "record deployment/checkout -n shop -c checkout -f checkout.pb.gz"},
@@ -27,11 +27,11 @@ constexpr Example kRecordExamples[] = {
 
 constexpr Text kPoliciesOutputs[] = {"table", "wide", "json", "name"};
 constexpr FlagSpec kPoliciesSelection[] = {
-    {"pod", 'p', "POD", "what each policy does about this pod, and why"},
+    {"pod", 'p', "POD", "show what each policy does with this pod, and why"},
 };
 constexpr FlagSpec kPoliciesCluster[] = {
     kNamespaceFlag,
-    {"all-namespaces", 'A', "", "those of every namespace"},
+    {"all-namespaces", 'A', "", "policies of all namespaces"},
     kKubeconfigFlag,
     kContextFlag,
 };
@@ -50,9 +50,10 @@ constexpr Example kPoliciesExamples[] = {
 constexpr CommandSpec kCluster[] = {
     {"record",
      "Profile a workload of a cluster for a while",
-     "Makes a ProfilingPolicy that ends by itself, with your rights on the cluster, waits, and\n"
-     "fetches what the hub has of those pods, three minutes later, or --server at once. Ctrl-C\n"
-     "deletes the policy and keeps what there is.\n"
+     "Creates a ProfilingPolicy that ends by itself, with your rights on the cluster, and waits.\n"
+     "Then fetches the profile of those pods, from the hub three minutes later or from --server "
+     "at\n"
+     "once. Ctrl-C deletes the policy and keeps the data so far.\n"
      "WHAT is KIND/NAME (deployment/checkout, pod/web-0) or labels (app=checkout,tier=web).",
      "WHAT",
      {},
@@ -60,9 +61,9 @@ constexpr CommandSpec kCluster[] = {
      kRecordExamples,
      kRecordGroups},
     {"policies",
-     "List profiling policies, or what they do about one pod",
-     "Reads ProfilingPolicies, ClusterProfilingPolicies and what the agents report of them, with\n"
-     "your rights on the cluster. With --pod: whether each profiles that pod, and why or why not.",
+     "List profiling policies, or what they do with one pod",
+     "Reads ProfilingPolicies, ClusterProfilingPolicies and the agents' reports about them, with\n"
+     "your rights on the cluster. With --pod: says whether each policy profiles that pod, and why.",
      "",
      {},
      0,

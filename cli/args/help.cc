@@ -61,26 +61,26 @@ void AppendMarkdownFlags(std::string_view title, std::span<const FlagSpec> flags
 }
 
 constexpr std::string_view kWhatASelectorIs =
-    "SELECTOR is KIND/NAME, as kubectl has it (deploy/checkout, sts/db, pod/web-0, node/worker-1,\n"
+    "SELECTOR is KIND/NAME, as in kubectl (deploy/checkout, sts/db, pod/web-0, node/worker-1,\n"
     "ns/shop), or PromQL label matchers ('{pod=~\"web.*\",container=\"web\"}').";
 
 constexpr std::string_view kIntroduction = R"md(# firetower
 
 <!-- Written by `firetower help --markdown`; a test keeps the two equal. -->
 
-Data goes to standard output, everything else to standard error: what takes longer than a second is
-told of there, on a terminal by a line that is written over, else every 5 s. Times are shown in the
-local zone (`$TZ`) in tables, with its offset, and in UTC in JSON, in keys and in messages: `--from`
-and `--to` take both. What is empty on the command line, as `"$UNSET"` of a
-script, is refused: it would ask for everything.
+Data goes to standard output, everything else to standard error. An operation that takes longer than
+a second shows its progress there: on a terminal in one line that is overwritten, else every 5 s.
+Tables show times in the local zone (`$TZ`) with its offset; JSON, keys and messages show them in
+UTC. `--from` and `--to` accept both. An empty argument, such as `"$UNSET"` in a script, is refused,
+because it would select everything.
 
 ## Which server it asks
 
 `firetower` asks the daemon of this machine, or the server of `--server` or `$FIRETOWER_SERVER`.
-With `--context`, `--kubeconfig` or `--hub-namespace` it asks a cluster's hub; installed as
-`kubectl-firetower`, a kubectl plugin, it does so unless a server is named. Flags go before the
-environment, and that before the program's name. (`record` asks the hub unless a server is named;
-for it and `policies` the other flags say which cluster the policies are in.)
+With `--context`, `--kubeconfig` or `--hub-namespace` it asks a cluster's hub. Installed as
+`kubectl-firetower`, a kubectl plugin, it does so unless a server is given. Flags take precedence
+over the environment, and the environment over the program's name. (`record` asks the hub unless a
+server is given; for `record` and `policies` the other flags select the cluster of the policies.)
 
 A server is `http://HOST[:PORT][/PREFIX]` (port 7070 unless named) or `https://…` (port 443), whose
 certificate the system's authorities have to vouch for, or those of `--certificate-authority` alone.
@@ -88,22 +88,22 @@ Servers and clusters are reached through the proxy of `https_proxy` or `HTTPS_PR
 `http_proxy`, but for what `no_proxy` or `NO_PROXY` lists and for this machine; a cluster through the
 `proxy-url` of its kubeconfig, if it has one.
 
-The hub is reached as by `kubectl port-forward`: through the API server, at a pod of
-`--hub-namespace` with the label `app.kubernetes.io/name=firetower-hub`, a ready one if there is
-any. Whoever asks needs these rights:
+The connection to the hub is that of `kubectl port-forward`: through the API server, to a pod in
+`--hub-namespace` with the label `app.kubernetes.io/name=firetower-hub`, preferably a ready one. It
+needs these rights:
 
 | Right | In namespace | For |
 |---|---|---|
 | `list` `pods` | the hub's | to find it |
 | `get` and `create` `pods/portforward` | the hub's | to reach it |
 | `get` `profilingpolicies/profiles` of `firetower.dev` | the pods', or all | to read profiles |
-| `get` `clusterprofilingpolicies/profiles` of `firetower.dev` | none | for those of hosts |
+| `get` `clusterprofilingpolicies/profiles` of `firetower.dev` | none | to read profiles of hosts |
 
-The last two are what the hub asks the cluster about the token that it is shown. That is the bearer
-token of the kubeconfig's user: from the file itself, a token file or a credential plugin. It goes
-to the hub's pod, so whoever may make pods with that label in that namespace gets to see it. A user
-with a client certificate has no token: a certificate proves who one is to the API server, and
-nothing behind it hears of that. Such a user shows the token of a service account:
+The hub checks the last two rights for the token that it receives. This is the bearer token of the
+kubeconfig's user, from the file itself, a token file or a credential plugin. It is sent to the
+hub's pod, so anybody who may create pods with that label in that namespace can read it. A user with
+a client certificate has no token: the certificate proves the user's identity to the API server
+only. Such a user can send the token of a service account:
 
 ```
 kubectl create serviceaccount reader -n shop
@@ -113,24 +113,24 @@ export FIRETOWER_TOKEN="$(kubectl create token reader -n shop)"
 kubectl firetower top -n shop
 ```
 
-`--token` does the same, but others on the machine can read arguments; `$FIRETOWER_TOKEN_FILE` names
-a file that holds one. With `--server` only a token that was given so is sent, never the
+`--token` does the same, but other users of the machine can read arguments; `$FIRETOWER_TOKEN_FILE`
+names a file that holds one. With `--server` only a token from one of these is sent, never the
 kubeconfig's. An agent of a cluster asks for a token as the hub does. In a shell of its pod
 (`kubectl exec`) both variables that this takes are set: whoever may read the pod's own token may
 read what is profiled on its node.
 
-Of a cluster, questions are about the namespace of `-n`, else the context's, else `default`, as
-kubectl's are; `-A` asks about all of them and the hosts. A selector that speaks of `namespace` is
-left as it is, unless `-n` is given too. Of a server, `-n NS` is the matcher `namespace="NS"`.
+For a cluster, queries are about the namespace of `-n`, else the context's, else `default`, as in
+kubectl; `-A` selects all namespaces and the hosts. A selector with `namespace` is used unchanged,
+unless `-n` is given too. For a server, `-n NS` adds the matcher `namespace="NS"`.
 
 ## Selectors
 
-Where a command takes a SELECTOR, that is one word: PromQL label matchers in braces, as
-`'{namespace="shop",pod=~"web.*"}'`, or KIND/NAME, as kubectl has it. KIND may be singular, plural or
-short, and have its group (`deploy`, `deployments`, `deployment.apps`). Profiles know the names of
-their pods' namespace, pod, container, node and workload, so that is what is matched:
+A SELECTOR is one word: PromQL label matchers in braces, such as
+`'{namespace="shop",pod=~"web.*"}'`, or KIND/NAME, as in kubectl. KIND may be singular, plural or
+short, and may have its group (`deploy`, `deployments`, `deployment.apps`). A profile has the names
+of its namespace, pod, container, node and workload, so KIND/NAME is translated into these labels:
 
-| KIND | takes the profiles with |
+| KIND | selects the profiles with |
 |---|---|
 | `deployment`, `deploy` | `workload="NAME"` |
 | `statefulset`, `sts` | `workload="NAME"` |
@@ -138,15 +138,16 @@ their pods' namespace, pod, container, node and workload, so that is what is mat
 | `cronjob`, `cj` | `workload="NAME"` |
 | `replicationcontroller`, `rc` | `workload="NAME"` |
 | `replicaset`, `rs` | `pod=~"NAME-[a-z0-9]{5}"`: the names that it gives its pods |
-| `job` | `workload="NAME"` and `pod=~"NAME-([0-9]{1,7}-)?[a-z0-9]{5}"`, with its index where it has some; of a NAME as CronJobs give, `report-29384760`, `workload` is that or `report` |
+| `job` | `workload="NAME"` and `pod=~"NAME-([0-9]{1,7}-)?[a-z0-9]{5}"`, with its index if it has one; for a NAME of a CronJob's Job, such as `report-29384760`, `workload` is that or `report` |
 | `pod`, `po` | `pod="NAME"` |
 | `node`, `no` | `node="NAME"`, of every namespace and the host, unless `-n` is given |
 | `namespace`, `ns` | `namespace="NAME"` |
 
-A profile knows the name of its workload, not the workload's kind: where a Deployment and a
-StatefulSet of one namespace have the same name, either takes both, and `{workload="NAME",pod=~"…"}`
-tells them apart. A daemon without an API server knows no workloads. `-c NAME` leaves the other
-containers out. Pods' labels are not known of profiles; `record` takes them.
+A profile has the name of its workload, but not the workload's kind. If a Deployment and a
+StatefulSet in one namespace have the same name, either KIND selects both, and
+`{workload="NAME",pod=~"…"}` tells them apart. A daemon without an API server knows no workloads.
+`-c NAME` selects one container. Profiles do not have the labels of pods; only `record` accepts
+them.
 )md";
 
 }  // namespace
@@ -162,7 +163,7 @@ std::string HelpText(std::string_view program) {
   std::string out = fmt::format(
       "Ask a Firetower daemon, or a cluster's hub, what containers spend their time on.\n\n"
       "Examples:\n"
-      "  # The containers that burn most CPU, live\n  {0} top --watch\n"
+      "  # The containers that use most CPU, live\n  {0} top --watch\n"
       "  # A profile for go tool pprof\n  {0} get '{{container=\"web\"}}' -f web.pb.gz\n"
       "  # What works on this node and what does not\n  {0} doctor\n\n"
       "Usage:\n  {0} COMMAND [flags]\n\nCommands:\n",
@@ -175,7 +176,7 @@ std::string HelpText(std::string_view program) {
   for (const ExitCodeSpec& exit : ExitCodes()) {
     out += fmt::format("  {:<4} {}\n", exit.code, exit.meaning);
   }
-  return out + fmt::format("\n'{} COMMAND --help' says more.\n", program);
+  return out + fmt::format("\n'{} COMMAND --help' shows more.\n", program);
 }
 
 std::string HelpText(std::string_view program, const CommandSpec& command) {

@@ -14,8 +14,8 @@ namespace {
 
 Error Usage(std::string message) { return Error(ErrorCode::kInvalid, std::move(message)); }
 
-constexpr std::string_view kUnset = "leave it out, or see whether a variable of the shell is unset";
-constexpr std::string_view kOneWord = "; a selector is one word, as deployment/checkout";
+constexpr std::string_view kUnset = "omit it, or check whether a variable of the shell is unset";
+constexpr std::string_view kOneWord = "; a selector is one word, such as deployment/checkout";
 
 bool LooksLikeSelector(std::string_view text) {
   return text.find_first_of("{/=") != std::string_view::npos;
@@ -139,8 +139,7 @@ class Parser {
 
   Status Keep(const FlagSpec& flag, std::string value) {
     if (args_.flags.emplace(flag.name, std::move(value)).second) return OkStatus();
-    return Usage(fmt::format("--{}{} is given twice, and one alone would count; leave one out",
-                             flag.name,
+    return Usage(fmt::format("--{}{} is given twice, but only one counts; omit one", flag.name,
                              flag.letter == 0 ? "" : fmt::format(" (-{})", flag.letter)));
   }
 

@@ -11,28 +11,30 @@ constexpr FlagSpec kTopSelection[] = {
     kQueryFlag,
     kContainerFlag,
     kTypeFlag,
-    {"since", 0, "DURATION", "from that long ago until now (default 15m, with --watch 1m)"},
+    {"since", 0, "DURATION", "start this long ago and end now (default 15m, with --watch 1m)"},
     kFromFlag,
     kToFlag,
-    {"limit", 'k', "N", "how many rows, 1 to 1000 (default 10)"},
+    {"limit", 'k', "N", "number of rows, 1 to 1000 (default 10)"},
 };
 constexpr FlagSpec kTopOutput[] = {
     {"output", 'o', "FORMAT", "table, wide (not cut to the terminal), json or name (default table)",
      kTopOutputs},
     kNoHeadersFlag,
-    {"watch", 'w', "", "every 2 s anew on a terminal, else a table every 5 s, until Ctrl-C"},
+    {"watch", 'w', "",
+     "refresh every 2 s on a terminal, else print a table every 5 s, until Ctrl-C"},
 };
 constexpr FlagGroup kTopGroups[] = {{"Selection", kTopSelection},
                                     {"Cluster", kHubFlags},
                                     {"Symbols", kNaming},
                                     {"Output", kTopOutput}};
 constexpr Example kTopExamples[] = {
-    {"The containers that burn most CPU", "top"},
+    {"The containers that use most CPU", "top"},
     {"The hottest functions of a Deployment in the last hour",
      "top functions deploy/checkout -n shop --since 1h"},
-    {"Of what label matchers take", "top functions '{namespace=\"shop\",pod=~\"web.*\"}'"},
+    {"Only for some pods, by label matchers",
+     "top functions '{namespace=\"shop\",pod=~\"web.*\"}'"},
     {"Live", "top --watch"},
-    {"Of a whole cluster, by its hub", "top -A --context prod"},
+    {"For a whole cluster, from its hub", "top -A --context prod"},
     {"For a script", "top containers -k 3 -o name"},
 };
 
@@ -43,7 +45,7 @@ constexpr FlagSpec kGetSelection[] = {
     kSinceFlag,
     kFromFlag,
     kToFlag,
-    {"id", 0, "ID", "one stored profile, as it is stored, instead: an id that 'profiles' tells"},
+    {"id", 0, "ID", "fetch one stored profile unchanged, by its id from 'profiles'"},
 };
 constexpr FlagGroup kGetGroups[] = {{"Selection", kGetSelection},
                                     {"Cluster", kHubFlags},
@@ -58,7 +60,7 @@ constexpr Example kGetExamples[] = {
      "get pod/web-0 --from now-2h --to now-1h -o folded > web.folded"},
     {"With lines and inlined calls, from debug files of this machine or a server",
      "get '{pod=\"web-0\"}' --symbols full --debuginfod \"$DEBUGINFOD_URLS\" -f web.pb.gz"},
-    {"The newest one that is stored", "get --id \"$(firetower profiles -k 1 -o name)\" -o folded"},
+    {"The newest stored profile", "get --id \"$(firetower profiles -k 1 -o name)\" -o folded"},
 };
 
 constexpr Text kFlameOutputs[] = {"html", "svg", "pprof", "folded", "json"};
@@ -67,7 +69,7 @@ constexpr FlagSpec kFlameOutput[] = {
      "html (one file, zoom and search), svg (a picture), pprof, folded or json (default: by the "
      "file's extension, else html)",
      kFlameOutputs},
-    {"file", 'f', "FILE", "where to write; - is standard output (default -)"},
+    {"file", 'f', "FILE", "output file; - is standard output (default -)"},
     {"force", 0, "", "overwrite FILE if it exists"},
 };
 constexpr FlagGroup kFlameGroups[] = {{"Selection", kFlameSelection},
@@ -91,7 +93,8 @@ constexpr FlagSpec kDoctorCluster[] = {kKubeconfigFlag, kContextFlag, kHubNamesp
 constexpr FlagGroup kDoctorGroups[] = {{"Cluster", kDoctorCluster}, {"Output", kDoctorOutput}};
 constexpr Example kDoctorExamples[] = {
     {"What works here, what does not, and what to do about it", "doctor"},
-    {"Whether a cluster lets the agents in, and what its hub lacks", "doctor --context prod"},
+    {"Whether a cluster admits the agents' pods, and whether its hub works",
+     "doctor --context prod"},
     {"Only what is wrong", "doctor -o json | jq '.checks[] | select(.status != \"ok\")'"},
 };
 
@@ -108,8 +111,9 @@ constexpr Example kTypesExamples[] = {
 
 constexpr Text kProfilesOutputs[] = {"table", "wide", "json", "name"};
 constexpr FlagSpec kProfilesSelection[] = {
-    kContainerFlag, kAnyTypeFlag, kSinceFlag,
-    kFromFlag,      kToFlag,      {"limit", 'k', "N", "how many, 1 to 10000 (default 100)"}};
+    kContainerFlag, kAnyTypeFlag,
+    kSinceFlag,     kFromFlag,
+    kToFlag,        {"limit", 'k', "N", "number of profiles, 1 to 10000 (default 100)"}};
 constexpr FlagSpec kProfilesOutput[] = {
     {"output", 'o', "FORMAT",
      "table, wide (with ids, not cut to the terminal), json or name: the ids (default table)",
@@ -119,9 +123,9 @@ constexpr FlagSpec kProfilesOutput[] = {
 constexpr FlagGroup kProfilesGroups[] = {
     {"Selection", kProfilesSelection}, {"Cluster", kHubFlags}, {"Output", kProfilesOutput}};
 constexpr Example kProfilesExamples[] = {
-    {"What was recorded of a container in the last hour, window by window",
+    {"The profiles of a container in the last hour, window by window",
      "profiles '{container=\"web\"}' --since 1h"},
-    {"Captures of triggers, today", "profiles '{capture!=\"\"}' --since 24h"},
+    {"The captures of triggers today", "profiles '{capture!=\"\"}' --since 24h"},
 };
 
 constexpr FlagSpec kLabelsSelection[] = {kQueryFlag, kContainerFlag, kAnyTypeFlag,
@@ -140,27 +144,27 @@ constexpr FlagSpec kSeriesSelection[] = {
     kSinceFlag,
     kFromFlag,
     kToFlag,
-    {"by", 0, "LABELS", "add up by these, comma-separated (default namespace,pod,container)"},
-    {"step", 0, "DURATION", "one point a step instead of one total; json shows them"},
+    {"by", 0, "LABELS", "group by these labels, comma-separated (default namespace,pod,container)"},
+    {"step", 0, "DURATION", "one point per step instead of one total; shown in json only"},
 };
 constexpr FlagGroup kSeriesGroups[] = {
     {"Selection", kSeriesSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
 constexpr Example kSeriesExamples[] = {
-    {"What there is", "series"},
+    {"All label sets", "series"},
     {"CPU by namespace, minute by minute", "series --by namespace --step 1m -o json"},
 };
 
 constexpr CommandSpec kQuestions[] = {
     {"top", "Show the hottest containers or functions",
-     "Containers are ordered by the value of the profile type, for cpu the CPU time; CPU% is the\n"
-     "share of all that matches, CORES the average over the time that was observed. Functions are\n"
-     "ordered by self value.",
+     "Containers are ordered by the value of the profile type, which is CPU time for cpu. CPU% is\n"
+     "the share of all matching profiles; CORES is the average over the time that they cover.\n"
+     "Functions are ordered by self value.",
      "[containers|functions] [SELECTOR]", kTopBy, 2, kTopExamples, kTopGroups},
     {"get",
      "Fetch one merged profile",
-     "The sum of everything that matches, from the store and the window that is still open. A\n"
-     "file is never overwritten without --force and never left half written; pprof is not written\n"
-     "to a terminal.",
+     "Adds up all matching profiles in the store and in the window that is still open. A file is\n"
+     "never overwritten without --force, and never left half written. pprof is not written to a\n"
+     "terminal.",
      "[SELECTOR]",
      {},
      1,
@@ -168,8 +172,8 @@ constexpr CommandSpec kQuestions[] = {
      kGetGroups},
     {"profiles",
      "List profiles one by one, newest first",
-     "A row for each container, type and window, and for each capture. The window that is still\n"
-     "open has no id yet, and names none.",
+     "Prints a row for each container, type and window, and for each capture. The window that is\n"
+     "still open has no id yet.",
      "[SELECTOR]",
      {},
      1,
@@ -177,9 +181,10 @@ constexpr CommandSpec kQuestions[] = {
      kProfilesGroups},
     {"flame",
      "Draw a flame graph of one merged profile",
-     "What `get` fetches, as a picture: each bar is a function in the stacks below it, as wide as\n"
-     "its share. HTML and SVG are one file each and load nothing from elsewhere; names marked [k]\n"
-     "are the kernel's, [j] code of a runtime, [i] compiled into their callers.",
+     "Draws the profile that `get` fetches: each bar is a function, called by the bar before it,\n"
+     "and as wide as its share. HTML and SVG are one self-contained file each. Names marked [k] "
+     "are\n"
+     "of the kernel, [j] of code that a runtime compiled, [i] of inlined functions.",
      "[SELECTOR]",
      {},
      1,
@@ -187,14 +192,12 @@ constexpr CommandSpec kQuestions[] = {
      kFlameGroups},
     {"doctor",
      "Check the kernel, capabilities, cgroups, the store and the installation",
-     "Asks the daemon, or a cluster's hub, what works and what does not. A check that warns or "
-     "fails\n"
-     "says what to do. Of a cluster it also looks, with your rights, whether the namespace of\n"
-     "--hub-namespace lets the agents' pods in (pod-security: its label\n"
-     "pod-security.kubernetes.io/enforce) and whether they are there (agents: the DaemonSet, its\n"
-     "events and pods); what you may not read is skipped, and the hub where there is none or it "
-     "was\n"
-     "told no store. Exits 1 when a check fails.",
+     "Asks the daemon, or a cluster's hub, what works and what does not. A check that warns or\n"
+     "fails says what to do. In a cluster it also checks, with your rights, whether the namespace\n"
+     "of --hub-namespace admits the agents' pods (check pod-security: its label\n"
+     "pod-security.kubernetes.io/enforce) and whether they run (check agents: the DaemonSet, its\n"
+     "events and pods). Objects that you may not read are skipped, and so is the hub if there is\n"
+     "none or if it has no store. Exits 1 when a check fails.",
      "",
      {},
      0,

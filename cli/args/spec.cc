@@ -13,11 +13,11 @@ using Text = std::string_view;
 constexpr Text kColors[] = {"auto", "always", "never"};
 constexpr FlagSpec kGlobal[] = {
     {"server", 0, "URL",
-     "where the API is (default $FIRETOWER_SERVER, else http://127.0.0.1:7070, or the cluster's "
+     "address of the API (default $FIRETOWER_SERVER, else http://127.0.0.1:7070, or the cluster's "
      "hub: see --context)"},
     {"certificate-authority", 0, "FILE",
      "certificates (PEM) that alone are trusted for an https server (default: the system's)"},
-    {"timeout", 0, "DURATION", "how long to wait for an answer (default 60s)"},
+    {"timeout", 0, "DURATION", "time to wait for an answer (default 60s)"},
     {"color", 0, "WHEN", "auto, always or never (default auto: on a terminal; see NO_COLOR)",
      kColors},
     {"verbose", 'v', "", "write each request to standard error"},
@@ -36,7 +36,7 @@ constexpr Example kCompletionExamples[] = {
     {"For this shell", "completion bash > /etc/bash_completion.d/firetower"},
 };
 constexpr FlagSpec kHelpOutput[] = {
-    {"markdown", 0, "", "every command as one Markdown page, docs/reference/cli.md"}};
+    {"markdown", 0, "", "print all commands as one Markdown page, docs/reference/cli.md"}};
 constexpr FlagGroup kHelpGroups[] = {{"Output", kHelpOutput}};
 constexpr Example kHelpExamples[] = {{"", "help top"}};
 
@@ -54,14 +54,14 @@ constexpr CommandSpec kOwn[] = {
 };
 
 constexpr ExitCodeSpec kExitCodes[] = {
-    {ExitCode::kOk, "it went well"},
-    {ExitCode::kFailure, "it failed, or a doctor check fails"},
+    {ExitCode::kOk, "success"},
+    {ExitCode::kFailure, "failure, or a failed doctor check"},
     {ExitCode::kUsage, "the command line is wrong"},
     {ExitCode::kThreshold, "a threshold was passed"},
     {ExitCode::kNoData, "nothing matches"},
     {ExitCode::kUnreachable, "the server cannot be reached, cannot answer or refuses"},
     {ExitCode::kInterrupted, "interrupted (Ctrl-C, SIGINT)"},
-    {ExitCode::kTerminated, "told to end (SIGTERM)"},
+    {ExitCode::kTerminated, "terminated (SIGTERM)"},
 };
 
 std::vector<CommandSpec> AllCommands() {

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxNameBytes = 253;  // Kubernetes, "Object Names and IDs"
 
 Failure NoCluster(std::string why) {
-  return {ExitCode::kFailure, "no cluster is known", std::move(why),
+  return {ExitCode::kFailure, "no cluster is configured", std::move(why),
           "name a kubeconfig with --kubeconfig or KUBECONFIG, or choose a context with --context"};
 }
 
@@ -42,8 +42,7 @@ Outcome<k8s::ClientConfig> ReadConfig(const Args& args, const Environment& envir
                                                        environment("KUBERNETES_SERVICE_PORT"));
   if (!pod) {
     return NoCluster(
-        "there is no ~/.kube/config, KUBECONFIG is not set, and this is no pod of a "
-        "cluster");
+        "there is no ~/.kube/config, KUBECONFIG is not set, and this is not a pod of a cluster");
   }
   return *std::move(pod);
 }
@@ -66,7 +65,7 @@ Outcome<ClusterAccess> FindCluster(const Args& args, const Environment& environm
   if (access.namespace_name.empty()) access.namespace_name = "default";
   if (!IsObjectName(access.namespace_name)) {
     return Failure{ExitCode::kUsage, "the command line is wrong",
-                   fmt::format("'{}' is no name of a namespace", access.namespace_name),
+                   fmt::format("'{}' is not a valid name of a namespace", access.namespace_name),
                    "names have lower-case letters, digits and '-'"};
   }
   return access;

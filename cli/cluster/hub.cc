@@ -97,17 +97,17 @@ class HubTransport : public HttpTransport {
     Outcome<std::string> token = cluster_->BearerToken();
     if (!token || !token->empty()) return token;
     return Failure{ExitCode::kUnreachable,
-                   "the hub asks for a token, and this user of the kubeconfig has none",
-                   "what the user has, such as a client certificate, proves who it is to the API "
-                   "server, and to nothing behind it",
-                   "show the token of an account that may get profilingpolicies/profiles: "
-                   "export FIRETOWER_TOKEN=\"$(kubectl create token ACCOUNT -n NAMESPACE)\""};
+                   "the hub needs a token, but this user of the kubeconfig has none",
+                   "the user's credentials, such as a client certificate, prove its identity to "
+                   "the API server only",
+                   "use the token of an account that may get profilingpolicies/profiles: export "
+                   "FIRETOWER_TOKEN=\"$(kubectl create token ACCOUNT -n NAMESPACE)\""};
   }
 
   Failure NoHub() const {
     return {ExitCode::kUnreachable, fmt::format("no hub runs in namespace {}", namespace_name_),
             fmt::format("no running pod there has the label {}", kHubLabel),
-            "name its namespace with --hub-namespace, its cluster with --context, or a server with "
+            "give its namespace with --hub-namespace, its cluster with --context, or a server with "
             "--server"};
   }
 
@@ -121,11 +121,12 @@ class HubTransport : public HttpTransport {
         {.namespace_name = namespace_name_, .pod = pod.name, .port = pod.port}, limit_ns);
     if (!port && IsOutOfTime(port.error(), began_ns, limit_ns)) return NotOpened(limit_ns);
     if (!port && port.error().code() == ErrorCode::kPermission) {
-      return Failure{ExitCode::kUnreachable, fmt::format("forbidden: the port of {}", name()),
-                     port.error().message(),
-                     fmt::format("ask for that right; 'kubectl auth can-i create pods/portforward "
-                                 "-n {}' tells when you have it",
-                                 namespace_name_)};
+      return Failure{
+          ExitCode::kUnreachable, fmt::format("forbidden: the port of {}", name()),
+          port.error().message(),
+          fmt::format(
+              "ask for that right; 'kubectl auth can-i create pods/portforward -n {}' checks it",
+              namespace_name_)};
     }
     if (!port) return CannotReach(port.error());
     Result<std::unique_ptr<PortRelay>> relay = PortRelay::Start(*std::move(port));
@@ -178,18 +179,18 @@ class HubTransport : public HttpTransport {
     return {ExitCode::kUnreachable,
             fmt::format("the API server did not open the port of {} within {}", name(),
                         FormatDuration(limit_ns)),
-            is_asked_limit ? "--timeout says that limit"
-                           : "that is the most a pod has for it, whatever --timeout says",
-            fmt::format("{}see that the pod and its node answer: kubectl get pods -o wide -n {} -l "
-                        "{}",
-                        is_asked_limit ? "give it more time with --timeout, or " : "",
-                        namespace_name_, kHubLabel)};
+            is_asked_limit ? "--timeout sets this limit"
+                           : "this is the limit for a pod, whatever --timeout is",
+            fmt::format(
+                "{}check that the pod and its node respond: kubectl get pods -o wide -n {} -l {}",
+                is_asked_limit ? "give it more time with --timeout, or " : "", namespace_name_,
+                kHubLabel)};
   }
 
   Failure CannotReach(const Error& error) const {
-    return {
-        ExitCode::kUnreachable, fmt::format("cannot reach {}", name()), error.message(),
-        fmt::format("see that it runs: kubectl get pods -n {} -l {}", namespace_name_, kHubLabel)};
+    return {ExitCode::kUnreachable, fmt::format("cannot reach {}", name()), error.message(),
+            fmt::format("check that it runs: kubectl get pods -n {} -l {}", namespace_name_,
+                        kHubLabel)};
   }
 
   const std::shared_ptr<KubeClient> cluster_;  // outlives the session over its connection

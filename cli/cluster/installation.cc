@@ -26,12 +26,12 @@ constexpr std::string_view kAgentLabels =
 constexpr std::string_view kAgentEvents =
     "involvedObject.kind=DaemonSet,involvedObject.name=firetower-agent,reason=FailedCreate";
 
-// The controller tries again after 1000 s at most, and its Event bears the time of the last
-// refusal: what is older was overcome. Events are kept for an hour.
+// The controller retries at least every 1000 s, and its Event has the time of the last refusal, so
+// an older refusal was resolved. Events are kept for an hour.
 constexpr int64_t kRefusalNs = 20 * 60 * kNsPerSecond;
 
 constexpr std::string_view kLabel = "pod-security.kubernetes.io/enforce";
-// How Pod Security begins what it says of a pod.
+// The beginning of Pod Security's message about a pod.
 constexpr std::string_view kViolates = "violates PodSecurity";
 
 constexpr int kForbidden = 403;
@@ -46,8 +46,8 @@ std::string LabelCommand(const std::string& name_space) {
 std::string LetIn(const std::string& name_space, const Outcome<std::string>& enforced) {
   if (!enforced || *enforced != "privileged") return LabelCommand(name_space);
   return fmt::format(
-      "kubectl -n {} rollout restart daemonset {}, or wait: the label lets them in by now, and the "
-      "cluster tries again within some 17 minutes",
+      "kubectl -n {} rollout restart daemonset {}, or wait: the label admits them now, and the "
+      "cluster retries within about 17 minutes",
       name_space, kAgents);
 }
 
@@ -61,7 +61,8 @@ bool IsOfPodSecurity(const std::string& refusal) {
   return refusal.find(kViolates) != std::string::npos;
 }
 
-// Whether pods were tried, and came in. A DaemonSet that nobody looked at yet has none of none.
+// Tells whether all pods were created. False for a DaemonSet that the controller has not processed
+// yet.
 bool AreAllThere(const AgentsSeen& agents) {
   return agents.is_looked_at && agents.desired > 0 && agents.current >= agents.desired;
 }
@@ -72,13 +73,13 @@ Check JudgeDefault(const std::string& name_space, const Outcome<AgentsSeen>& age
   std::string message = fmt::format("namespace {} has no label {}, and ", name_space, kLabel);
   if (!agents && agents.failure().http_status != kNotFound) {
     Check skipped = Skipped("pod-security", agents.failure());
-    skipped.message = message + "what the cluster's default does shows by the agents: " +
-                      std::move(skipped.message);
+    skipped.message =
+        message + "the agents would show the cluster's default: " + std::move(skipped.message);
     return skipped;
   }
   if (agents && AreAllThere(*agents)) {
     return {"pod-security", CheckStatus::kOk,
-            std::move(message) + "the cluster's default lets the agents' pods in", ""};
+            std::move(message) + "the cluster's default admits the agents' pods", ""};
   }
   if (!agents) {
     message += "where the cluster enforces a standard by default, the agents' pods are refused";
@@ -87,7 +88,7 @@ Check JudgeDefault(const std::string& name_space, const Outcome<AgentsSeen>& age
   } else if (agents->is_looked_at && agents->desired > 0 && agents->refusal.empty()) {
     message += "agents' pods are missing: the cluster may enforce a standard by default";
   } else {
-    message += "whether the cluster's default lets the agents' pods in is not known yet";
+    message += "it is not known yet whether the cluster's default admits the agents' pods";
   }
   return {"pod-security", CheckStatus::kWarn, std::move(message), LabelCommand(name_space)};
 }
@@ -100,25 +101,24 @@ Check JudgePodSecurity(const std::string& name_space, const Outcome<std::string>
     if (enforced.failure().http_status != kNotFound)
       return Skipped("pod-security", enforced.failure());
     return {"pod-security", CheckStatus::kWarn, fmt::format("there is no namespace {}", name_space),
-            fmt::format("if Firetower is elsewhere, name it with --hub-namespace; else kubectl "
-                        "create namespace {0} && {1}, and install it",
+            fmt::format("if Firetower is in another namespace, give it with --hub-namespace; else "
+                        "kubectl create namespace {0} && {1}, and install it",
                         name_space, LabelCommand(name_space))};
   }
   if (enforced->empty()) return JudgeDefault(name_space, agents);
   if (*enforced == "privileged") {
     return {"pod-security", CheckStatus::kOk,
-            fmt::format("namespace {} enforces \"privileged\", which lets the agents' pods in",
+            fmt::format("namespace {} enforces \"privileged\", which admits the agents' pods",
                         name_space),
             ""};
   }
-  // Pods from before the label stay, and an API server may exempt namespaces, which nobody can
-  // read.
+  // Pods from before the label stay, and an API server may exempt namespaces, which cannot be read.
   if (agents && AreAllThere(*agents)) {
     return {"pod-security", CheckStatus::kWarn,
-            fmt::format("namespace {} enforces the Pod Security Standard \"{}\": the agents' pods "
-                        "that run stay, new ones are refused unless the cluster exempts this "
-                        "namespace",
-                        name_space, *enforced),
+            fmt::format(
+                "namespace {} enforces the Pod Security Standard \"{}\": running pods of agents "
+                "stay, but new ones are refused unless the cluster exempts this namespace",
+                name_space, *enforced),
             LabelCommand(name_space)};
   }
   return {"pod-security", CheckStatus::kFail,
@@ -134,19 +134,19 @@ Check JudgeAgents(const std::string& name_space, const Outcome<std::string>& enf
     if (agents.failure().http_status != kNotFound) return Skipped("agents", agents.failure());
     return {"agents", CheckStatus::kWarn,
             fmt::format("namespace {} has no DaemonSet {}", name_space, kAgents),
-            "install Firetower (docs/install.md), or name its namespace with --hub-namespace"};
+            "install Firetower (docs/install.md), or give its namespace with --hub-namespace"};
   }
   const AgentsSeen& seen = *agents;
   const std::string describe =
       fmt::format("kubectl -n {} describe daemonset {}", name_space, kAgents);
   if (!seen.is_looked_at) {
     return {"agents", CheckStatus::kWarn,
-            fmt::format("the cluster has not looked at DaemonSet {} yet", kAgents),
-            "ask again in a few seconds; " + describe};
+            fmt::format("the cluster has not processed DaemonSet {} yet", kAgents),
+            "try again in a few seconds; " + describe};
   }
   if (seen.desired == 0) {
     return {"agents", CheckStatus::kWarn, fmt::format("no node fits DaemonSet {}", kAgents),
-            "see agent.nodeSelector, agent.affinity and agent.tolerations; " + describe};
+            "check agent.nodeSelector, agent.affinity and agent.tolerations; " + describe};
   }
   if (seen.current < seen.desired) {
     const bool by_label = IsOfPodSecurity(seen.refusal);
@@ -265,17 +265,16 @@ Outcome<std::vector<Check>> CheckInstallation(KubeClient& kube, const std::strin
 Check JudgeSilentHub(KubeClient& kube, const std::string& name_space, const Failure& failure) {
   if (failure.http_status == kNotFound) {
     return {"hub", CheckStatus::kSkip,
-            "it was told no store (store.url): it keeps the status of policies only",
-            "to ask it for profiles, set store.url (docs/install.md)"};
+            "it has no store (store.url): it keeps only the status of policies",
+            "set store.url to query profiles (docs/install.md)"};
   }
   // By its Deployment: a hub that is installed and has no pod, or does not answer, is a fault.
   const Outcome<std::vector<k8s::Node>> hubs =
       kube.List(kDeployments, name_space, {"metadata.name"}, kHubLabel);
   if (hubs && hubs->empty() && failure.http_status == 0) {
-    return {"hub", CheckStatus::kSkip,
-            fmt::format("no hub is installed in namespace {}", name_space),
-            "if there should be one, set hub.enabled=true, or name its namespace with "
-            "--hub-namespace"};
+    return {
+        "hub", CheckStatus::kSkip, fmt::format("no hub is installed in namespace {}", name_space),
+        "if there should be one, set hub.enabled=true, or give its namespace with --hub-namespace"};
   }
   return {"hub", CheckStatus::kFail,
           failure.why.empty() ? failure.what : fmt::format("{}: {}", failure.what, failure.why),

@@ -84,7 +84,7 @@ std::string_view MethodOf(std::string_view verb) {
 
 Failure Unreadable(const std::string& server, const std::string& why) {
   return {ExitCode::kFailure, fmt::format("{}'s answer cannot be read", server), why,
-          "see that the kubeconfig names an API server"};
+          "check that the kubeconfig names an API server"};
 }
 
 }  // namespace
@@ -114,30 +114,30 @@ Failure KubeClient::Refused(const Question& question, const k8s::ApiReply& reply
   };
   switch (reply.status) {
     case 401:
-      return failure(ExitCode::kUnreachable, fmt::format("{} does not take who you are", server),
+      return failure(ExitCode::kUnreachable,
+                     fmt::format("{} does not accept your credentials", server),
                      "log in again, or choose another user with --context");
     case 403:
       return failure(
           ExitCode::kUnreachable, fmt::format("forbidden: {} {}{}", question.verb, kind, where),
-          fmt::format("ask for that right; 'kubectl auth can-i {} {}{}' tells when you have it",
-                      question.verb, kind,
-                      question.name_space.empty() ? "" : " -n " + question.name_space));
+          fmt::format("ask for that right; 'kubectl auth can-i {} {}{}' checks it", question.verb,
+                      kind, question.name_space.empty() ? "" : " -n " + question.name_space));
     case 404:
       if (!question.name.empty() && why.find(question.name) != std::string::npos) {
         return failure(ExitCode::kFailure,
                        fmt::format("no {} called '{}'{}", kind, question.name, where),
-                       "see the name, the namespace (-n) and the context (--context)");
+                       "check the name, the namespace (-n) and the context (--context)");
       }
       if (why.starts_with("namespaces \"")) {
         return failure(ExitCode::kFailure, fmt::format("no namespace '{}'", question.name_space),
-                       "see the namespace (-n) and the context (--context)");
+                       "check the namespace (-n) and the context (--context)");
       }
       return failure(ExitCode::kFailure, fmt::format("{} has no {}", server, kind),
                      "install the CustomResourceDefinitions: kubectl apply -f crd/");
     case 400:
     case 422:
       return failure(ExitCode::kUsage, fmt::format("{} refuses the object", server),
-                     "change what it names");
+                     "change the fields that the reason names");
     default:
       return failure(ExitCode::kUnreachable, fmt::format("{} answered {}", server, reply.status),
                      "try again");
@@ -164,12 +164,12 @@ Outcome<int> KubeClient::Send(const Question& question, k8s::BodySink& sink) {
   if (!reply && reply.error().sys_errno() == ETIMEDOUT) {
     return Failure{ExitCode::kUnreachable, fmt::format("{} did not answer in time", server),
                    reply.error().message(),
-                   "see that it runs and is not overloaded, and try again"};
+                   "check that it runs and is not overloaded, and try again"};
   }
   if (!reply) {
     return Failure{ExitCode::kUnreachable, fmt::format("cannot reach {}", server),
                    reply.error().message(),
-                   "see that it runs, and that the kubeconfig and its context name it"};
+                   "check that it runs, and that the kubeconfig and its context have its address"};
   }
   if (!reply->ok()) return Refused(question, *reply);
   return reply->status;
@@ -237,7 +237,7 @@ Outcome<int> KubeClient::Delete(const KubeResource& resource, std::string_view n
 Outcome<std::string> KubeClient::BearerToken() {
   Result<std::string> token = client_.BearerToken();
   if (token) return *std::move(token);
-  return Failure{ExitCode::kUnreachable, "who you are cannot be told", token.error().message(),
+  return Failure{ExitCode::kUnreachable, "your credentials cannot be read", token.error().message(),
                  "log in again, or choose another user with --context"};
 }
 

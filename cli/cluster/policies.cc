@@ -36,7 +36,7 @@ k8s::FieldSet Fields() {
   return fields;
 }
 
-// Both kinds; one that may not be read is told of and left out.
+// Reads both kinds; a kind that may not be read is reported and omitted.
 Outcome<std::vector<Found>> ReadPolicies(const Context& context, KubeClient& kube,
                                          std::string_view name_space) {
   std::vector<Found> found;
@@ -52,7 +52,7 @@ Outcome<std::vector<Found>> ReadPolicies(const Context& context, KubeClient& kub
     for (k8s::Node& object : *objects) found.push_back({cluster, std::move(object)});
   }
   if (refused) {
-    std::fprintf(stderr, "%s: warning: left out, %s\n", context.program.c_str(),
+    std::fprintf(stderr, "%s: warning: omitted, %s\n", context.program.c_str(),
                  refused->what.c_str());
   }
   return found;
@@ -87,9 +87,10 @@ std::string Quoted(std::string_view text) { return fmt::format("\"{}\"", JsonEsc
 
 Failure NoPolicies(std::string_view name_space) {
   return {ExitCode::kNoData, "no policies",
-          name_space == "*" ? "the cluster has none"
-                            : fmt::format("namespace {} has none, nor has the cluster", name_space),
-          "'record' makes one that ends by itself; docs/examples has more"};
+          name_space == "*"
+              ? "the cluster has none"
+              : fmt::format("neither namespace {} nor the cluster has any", name_space),
+          "'record' creates one that ends by itself; docs/examples has more"};
 }
 
 Outcome<int> ListPolicies(const Context& context, const std::vector<Found>& found) {
@@ -141,7 +142,7 @@ Outcome<int> ListPolicies(const Context& context, const std::vector<Found>& foun
               ExitCode::kOk);
 }
 
-// Labels that may be read; what is refused stays unknown.
+// Returns the labels if they may be read; otherwise they stay unknown.
 std::optional<k8s::Labels> ReadLabels(KubeClient& kube, const KubeResource& resource,
                                       const std::string& name) {
   if (name.empty()) return std::nullopt;
@@ -157,7 +158,7 @@ Outcome<PodFacts> ReadFacts(KubeClient& kube, const std::string& pod) {
   if (!facts)
     return Failure{ExitCode::kFailure, fmt::format("pod '{}' cannot be read", pod),
                    facts.error().message(),
-                   fmt::format("see what the cluster has: kubectl get pod {} -n {} -o yaml", pod,
+                   fmt::format("check the cluster's object: kubectl get pod {} -n {} -o yaml", pod,
                                kube.namespace_name())};
   facts->namespace_labels = ReadLabels(kube, kNamespaces, kube.namespace_name());
   facts->node_labels = ReadLabels(kube, kNodes, facts->pod.node);
@@ -228,10 +229,11 @@ Outcome<int> RunPolicies(const Context& context) {
   if (context.args.Has("pod")) {
     const std::string pod = context.args.Get("pod");
     if (all || !IsObjectName(pod)) {
-      return BadFlag(context,
-                     Error(ErrorCode::kInvalid,
-                           all ? "--pod is of one namespace: give -n instead of -A"
-                               : fmt::format("--pod is '{}': that is no pod's name", pod)));
+      return BadFlag(
+          context,
+          Error(ErrorCode::kInvalid,
+                all ? "--pod needs one namespace: give -n instead of -A"
+                    : fmt::format("--pod is '{}': that is not a valid name of a pod", pod)));
     }
     return ExplainPod(context, **kube, pod);
   }

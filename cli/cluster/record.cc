@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// record: a ProfilingPolicy that ends by itself, made with the person's own rights, and what it
-// gave.
+// record: creates a ProfilingPolicy that ends by itself, with the user's own rights, and fetches
+// its result.
 #include <fmt/core.h>
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@
 namespace firetower::cli {
 namespace {
 
-// activeDeadlineSeconds is at least a minute; longer than a day is no recording but a policy.
+// activeDeadlineSeconds is at least a minute. A recording of more than a day should be a policy.
 constexpr int64_t kLeastNs = 60 * kNsPerSecond;
 constexpr int64_t kMostNs = 24 * 3600 * kNsPerSecond;
 // Long enough to look at its status afterwards.
@@ -75,9 +75,9 @@ Outcome<Plan> ReadPlan(const Context& context) {
   const Args& args = context.args;
   Plan plan;
   if (args.positionals.empty()) {
-    return BadFlag(context, Error(ErrorCode::kInvalid,
-                                  "'record' needs what to profile: deployment/checkout, pod/web-0 "
-                                  "or app=checkout"));
+    return BadFlag(
+        context, Error(ErrorCode::kInvalid,
+                       "'record' needs a target: deployment/checkout, pod/web-0 or app=checkout"));
   }
   Result<RecordTarget> target = ParseTarget(args.positionals[0]);
   if (!target) return BadFlag(context, target.error());
@@ -85,8 +85,8 @@ Outcome<Plan> ReadPlan(const Context& context) {
   plan.container = args.Get("container");
   if (!plan.container.empty() && !IsContainerName(plan.container)) {
     return BadFlag(context, Error(ErrorCode::kInvalid,
-                                  fmt::format("--container is '{}': that is no container's name, "
-                                              "which has lower-case letters, digits and '-'",
+                                  fmt::format("--container is '{}': a container's name has only "
+                                              "lower-case letters, digits and '-'",
                                               plan.container)));
   }
   if (args.Has("for")) {
@@ -125,7 +125,7 @@ class Recorder {
     if (!policy || !policy->policy) {
       return Failure{ExitCode::kFailure, "the policy cannot be read back",
                      policy ? policy->errors.front().ToString() : policy.error().message(),
-                     "see that the CustomResourceDefinitions are of this version"};
+                     "check that the CustomResourceDefinitions are of this version"};
     }
     policy_ = *std::move(policy->policy);
     // A namespace that may not be read is taken to have no label against it.
@@ -135,12 +135,13 @@ class Recorder {
     Outcome<int> looked = LookForPods();
     if (!looked) return looked;
     if (pods_.empty()) {
-      return Failure{
-          ExitCode::kNoData,
-          fmt::format("{} takes no pod of namespace {}", plan_.target.text, kube_.namespace_name()),
-          why_none_,
-          plan_.container.empty() ? "see the namespace (-n); nothing was made"
-                                  : "see the namespace (-n) and --container; nothing was made"};
+      return Failure{ExitCode::kNoData,
+                     fmt::format("{} selects no pod of namespace {}", plan_.target.text,
+                                 kube_.namespace_name()),
+                     why_none_,
+                     plan_.container.empty()
+                         ? "check the namespace (-n); nothing was created"
+                         : "check the namespace (-n) and --container; nothing was created"};
     }
     Outcome<HttpReply> ready = context_.client.Get("/readyz", {});
     if (!ready) return ready.failure();
@@ -163,13 +164,12 @@ class Recorder {
       Look();
     }
     const bool at_hub = context_.cluster != nullptr;
-    if (at_hub)
-      Tell("waiting 3m for what the nodes upload of it; Ctrl-C takes what there is by now");
+    if (at_hub) Tell("waiting 3m for the nodes' uploads; Ctrl-C fetches the data so far");
     context_.interrupt.WaitNs(at_hub ? kSettleAtHubNs : kSettleNs);
     return ExitCode::kOk;
   }
 
-  // Only what was interrupted: else it goes by itself.
+  // Deletes the policy after an interrupt; otherwise it ends by itself.
   void RemovePolicy() {
     Outcome<int> deleted = kube_.Delete(kProfilingPolicies, "", name_);
     if (deleted || deleted.failure().http_status == 404) {
@@ -193,9 +193,8 @@ class Recorder {
       const bool enough = Clock::System().MonotonicNs() - began_ns >= kFetchWithinNs;
       if (enough || context_.interrupt.WaitNs(kFetchAgainNs)) {
         return Failure{ExitCode::kNoData,
-                       fmt::format("{} has no profile of them", context_.client.name()),
-                       "the pods did not run on a CPU meanwhile, or run on a node whose agent it "
-                       "is not",
+                       fmt::format("{} has no profiles of these pods", context_.client.name()),
+                       "the pods used no CPU meanwhile, or run on a node of another agent",
                        fmt::format("'{} policies -n {} --pod {}' says whether they are profiled",
                                    context_.program, kube_.namespace_name(), *pods_.begin())};
       }
@@ -278,7 +277,7 @@ class Recorder {
   k8s::ProfilingPolicy policy_;
   std::optional<k8s::Labels> namespace_labels_;
   std::set<std::string> pods_;
-  std::string why_none_ = "none is called or labelled so";
+  std::string why_none_ = "no pod has this name or label";
   std::string name_;
   int64_t began_ns_ = 0;
   bool over_ = false;

@@ -16,10 +16,9 @@ namespace {
 constexpr size_t kMaxStemBytes = 40;
 
 Error Wrong(std::string_view text, std::string_view why) {
-  return {ErrorCode::kInvalid,
-          fmt::format("'{}': {}; name a workload, as deployment/checkout or pod/web-0, or labels, "
-                      "as app=checkout,tier=web",
-                      text, why)};
+  return {ErrorCode::kInvalid, fmt::format("'{}': {}; give a workload, such as deployment/checkout "
+                                           "or pod/web-0, or labels, such as app=checkout,tier=web",
+                                           text, why)};
 }
 
 std::string StemOf(std::string_view name) {

@@ -42,9 +42,9 @@ std::optional<Verdict> JudgePolicy(const k8s::PolicyObject& object, int64_t now_
 // The pod's place: whether it runs, and on a node of the policy's.
 std::optional<Verdict> JudgePlace(const k8s::PolicySpec& spec, const PodFacts& facts) {
   if (facts.phase == "Succeeded" || facts.phase == "Failed") return No("the pod has ended");
-  if (facts.pod.node.empty()) return No("the pod is on no node yet");
+  if (facts.pod.node.empty()) return No("the pod is not on a node yet");
   if (!facts.node_labels && spec.node_selector) {
-    return Unknown("it has a nodeSelector, and you may not read nodes");
+    return Unknown("it has a nodeSelector, but you may not read nodes");
   }
   const k8s::Labels* labels = facts.node_labels ? &*facts.node_labels : nullptr;
   const k8s::TargetMatch node = k8s::MatchNode(spec, labels);
@@ -52,7 +52,7 @@ std::optional<Verdict> JudgePlace(const k8s::PolicySpec& spec, const PodFacts& f
   return std::nullopt;
 }
 
-// The containers that are taken, or why none is.
+// Returns the selected containers, or the reason why none is selected.
 Verdict JudgeContainers(const k8s::PolicySpec& spec, const k8s::Pod& pod) {
   Verdict verdict = No("none of its containers has started");
   for (const k8s::PodContainer& container : pod.containers) {
@@ -69,7 +69,7 @@ Verdict JudgeContainers(const k8s::PolicySpec& spec, const k8s::Pod& pod) {
 }
 
 std::string WhyYes(const k8s::PolicySpec& spec) {
-  std::string why = "the targets take the pod";
+  std::string why = "the targets include the pod";
   if (spec.mode != k8s::Mode::kGeneral) return why;
   const k8s::GeneralSpec general = k8s::EffectiveGeneral(spec);
   if (general.schedule == k8s::Schedule::kPeriodic) {
@@ -89,21 +89,19 @@ Verdict JudgeReport(const k8s::PolicyObject& object, const PodFacts& facts, Verd
   for (const NodeRow& row : facts.rows) {
     if (row.uid != object.uid) continue;
     if (row.generation < object.generation)
-      return Unknown(fmt::format("the agent on {} has not taken up its last change yet", node));
+      return Unknown(fmt::format("the agent on {} has not applied its last change yet", node));
     if (row.state == "Running" || row.state == "Armed") return taken;
     std::string why = fmt::format("{} on {}", row.state, node);
     if (!row.reason.empty()) why += fmt::format(", {}", row.reason);
     if (!row.message.empty()) why += fmt::format(": {}", row.message);
     return No(std::move(why));
   }
-  return Unknown(
-      fmt::format("the targets take the pod, but the agent on {} has not reported the "
-                  "policy yet",
-                  node));
+  return Unknown(fmt::format(
+      "the targets include the pod, but the agent on {} has not reported the policy yet", node));
 }
 
-// A capture of scope Node holds every pod of a node where a target of the policy runs, but for
-// those that opt out. nullopt: this is none of them.
+// Judges captures with scope Node, which hold every pod on the node of a target, except opted-out
+// pods. nullopt: the policy has no such captures, or the pod is not in them.
 std::optional<Verdict> JudgeNodeCapture(const k8s::PolicyObject& object, const PodFacts& facts) {
   const k8s::PolicySpec& spec = object.policy->spec;
   if (!k8s::CapturesNode(spec) || facts.pod.opted_out) return std::nullopt;
@@ -111,13 +109,13 @@ std::optional<Verdict> JudgeNodeCapture(const k8s::PolicyObject& object, const P
   if (JudgePlace(spec, facts)) return std::nullopt;
   if (facts.report == NodeReport::kUnread) {
     return Unknown(
-        "it is no target, but captures are of the whole node where a target runs, and you may not "
+        "the pod is not a target, but captures cover the whole node of a target, and you may not "
         "read profilingnodes");
   }
   // Reported from a node where nothing is a target only if the agent records all of it.
   for (const NodeRow& row : facts.rows) {
     if (row.uid != object.uid || row.state != "Armed") continue;
-    Verdict verdict{Answer::kYes, "no target, but captures are of the whole node", {}};
+    Verdict verdict{Answer::kYes, "not a target, but captures cover the whole node", {}};
     for (const k8s::PodContainer& container : facts.pod.containers) {
       if (!container.ids.empty()) verdict.containers.push_back(container.name);
     }
@@ -157,7 +155,7 @@ Verdict Judge(const k8s::PolicyObject& object, const PodFacts& facts, int64_t no
   Verdict taken = JudgeContainers(policy.spec, facts.pod);
   if (taken.answer == Answer::kNo) return taken;
   if (pod.match == k8s::Match::kOpen)
-    return Unknown("it has a namespaceSelector, and you may not read namespaces");
+    return Unknown("it has a namespaceSelector, but you may not read namespaces");
   taken.why = WhyYes(policy.spec);
   return JudgeReport(object, facts, std::move(taken));
 }

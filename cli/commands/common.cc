@@ -45,8 +45,8 @@ Outcome<uint32_t> PickValue(const LocalContext& context, const profile::Profile&
       context,
       Error(ErrorCode::kInvalid, fmt::format("--{} is '{}', which the profile does not have{}",
                                              flag, wanted, DidYouMean(wanted, names))));
-  failure.fix = names.empty() ? "give a profile that has values: this one has none"
-                              : fmt::format("give --{} one of those that it has: {}", flag,
+  failure.fix = names.empty() ? "use a profile with values: this one has none"
+                              : fmt::format("set --{} to one of its values: {}", flag,
                                             fmt::join(names, ", "));
   return failure;
 }
@@ -60,7 +60,7 @@ void TellValue(const LocalContext& context, const profile::Profile& profile, uin
     others += (others.empty() ? "" : ", ") + profile.sample_types()[i].type;
   }
   const std::string line =
-      fmt::format("{}: note: {} holds one value, {}, and leaves out {}: choose one with --{}{}",
+      fmt::format("{}: note: {} holds only one value, {}, and omits {}: choose one with --{}{}",
                   context.program, format, profile.sample_types()[value_index].type, others, flag,
                   format == "folded" ? ", or write pprof" : "");
   std::fprintf(stderr, "%s\n", Printable(line, context.terminal.utf8).c_str());
@@ -79,7 +79,7 @@ Outcome<std::string> AskedSelector(const Context& context) {
   const Args& args = context.args;
   if (!args.selector.empty() && args.Has("query")) {
     return BadFlag(context, Error(ErrorCode::kInvalid,
-                                  fmt::format("'{}' and --query are a selector each: give one",
+                                  fmt::format("'{}' and --query are both selectors: give only one",
                                               args.selector)));
   }
   return AsAsked(context, args.selector.empty() ? args.Get("query") : args.selector);
@@ -91,8 +91,9 @@ Outcome<net::NamedValues> SelectionParams(const Context& context, std::string_vi
   std::string to = args.Get("to");
   std::string since = args.Get("since");
   if (!since.empty() && (!from.empty() || !to.empty())) {
-    return BadFlag(context, Error(ErrorCode::kInvalid,
-                                  "--since counts back from now: give it or --from and --to"));
+    return BadFlag(context,
+                   Error(ErrorCode::kInvalid,
+                         "--since counts back from now: give either --since or --from and --to"));
   }
   if (!since.empty()) {
     Result<int64_t> duration = ParseDurationNs(since);
@@ -123,7 +124,7 @@ Outcome<int> Emit(std::string_view text, int exit_code) {
   if (written) return exit_code;
   if (written.error().sys_errno() == EPIPE) return ExitCode::kFailure;
   return Failure{ExitCode::kFailure, "cannot write", written.error().message(),
-                 "see where standard output leads, and whether there is room"};
+                 "check the destination of standard output, and its free space"};
 }
 
 void WarnSkipped(const Context& context, int64_t skipped) {
@@ -137,15 +138,15 @@ void WarnSkipped(const Context& context, int64_t skipped) {
 void WarnCoarse(const LocalContext& context, std::optional<double> share, std::string_view what) {
   if (!share) return;
   std::fprintf(stderr,
-               "%s: warning: there was too much to hold it all: %.*s of up to %.4f%% of the whole "
-               "may be shown as 'other', and addresses, lines and rare labels may be missing; sums "
-               "are exact. Ask for less at once to see them\n",
+               "%s: warning: the data was too large to be kept in full: %.*s of up to %.4f%% of "
+               "the total may be shown as 'other', and addresses, lines and rare labels may be "
+               "missing; sums are exact. Select less data to see them\n",
                context.program.c_str(), static_cast<int>(what.size()), what.data(), 100 * *share);
 }
 
 Failure UnreadableAnswer(const Error& error) {
   return {ExitCode::kFailure, "the server's answer cannot be read", error.message(),
-          "see that it is a Firetower of this version"};
+          "check that the server is a Firetower of this version"};
 }
 
 Failure NoData(const Context& context) {
@@ -154,7 +155,7 @@ Failure NoData(const Context& context) {
           !selector || selector->empty()
               ? "nothing was recorded in that range"
               : fmt::format("nothing in that range matches {}", *selector),
-          "widen the range with --since, or see 'series' and 'doctor'"};
+          "widen the range with --since, or run 'series' and 'doctor'"};
 }
 
 }  // namespace firetower::cli

@@ -50,11 +50,11 @@ std::string Render(const query::DoctorReply& reply, const Terminal& terminal) {
 
 // The skipped check for a command that asks no cluster.
 query::Check NoCluster() {
-  return {"pod-security", query::CheckStatus::kSkip, "no cluster is asked",
-          "--context NAME or --kubeconfig FILE asks one, and its hub"};
+  return {"pod-security", query::CheckStatus::kSkip, "no cluster was selected",
+          "use --context NAME or --kubeconfig FILE to check one and its hub"};
 }
 
-// The cluster's own checks first: without pods there is nobody else to ask.
+// Runs the cluster's own checks first, because without pods no server can answer.
 Outcome<int> AskCluster(const Context& context) {
   Outcome<std::vector<query::Check>> checks =
       CheckInstallation(*context.cluster, HubNamespace(context.args));

@@ -33,19 +33,20 @@ Outcome<std::string> PickFormat(const Context& context, const std::string& file)
   std::string format = context.args.Get("output");
   if (format.empty()) format = file == "-" ? "html" : FormatOf(file);
   if (format.empty()) {
-    return BadFlag(context,
-                   Error(ErrorCode::kInvalid,
-                         fmt::format("the name '{}' does not say a format: give -o, or end "
-                                     "it in .html, .svg, .json, .folded or .pb.gz",
-                                     file)));
+    return BadFlag(context, Error(ErrorCode::kInvalid,
+                                  fmt::format("the name '{}' does not determine a format: give -o, "
+                                              "or end it in .html, .svg, .json, .folded or .pb.gz",
+                                              file)));
   }
   const bool readable = format == "folded" || format == "json";
   if (file == "-" && !readable && context.terminal.is_tty) {
     const std::string suffix = format == "pprof" ? "pb.gz" : format;
-    return BadFlag(context, Error(ErrorCode::kInvalid,
-                                  fmt::format("{} is nothing to read on a terminal: give -f "
-                                              "FILE.{}, or -o folded to read it here",
-                                              format, suffix)));
+    return BadFlag(
+        context,
+        Error(ErrorCode::kInvalid,
+              fmt::format(
+                  "{} is not readable on a terminal: give -f FILE.{}, or -o folded to read it here",
+                  format, suffix)));
   }
   if (std::optional<Failure> refused = RefuseToWrite(context, file)) return *std::move(refused);
   return format;
@@ -55,9 +56,9 @@ Outcome<std::string> PickFormat(const Context& context, const std::string& file)
 std::optional<Failure> RefuseLook(const Context& context, std::string_view format) {
   if (format == "html" || format == "svg") return std::nullopt;
   if (format == "json") {
-    return RefuseFlags(context, {"orientation"}, "is for html and svg: json has the levels alone");
+    return RefuseFlags(context, {"orientation"}, "is for html and svg: json has only the levels");
   }
-  const std::string why = fmt::format("is of a picture: {} has no place for it", format);
+  const std::string why = fmt::format("is for pictures: {} cannot hold it", format);
   if (format == "pprof") {
     std::optional<Failure> refused =
         RefuseFlags(context, {"value"}, "picks one value: pprof has all of them");

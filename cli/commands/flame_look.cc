@@ -25,8 +25,8 @@ void TakeChoice(Result<T> choice, T& out) {
 Failure CannotDraw(const Error& error) {
   return {ExitCode::kFailure, "this profile cannot be drawn", error.message(),
           error.code() == ErrorCode::kExhausted
-              ? "draw less of it: a shorter time, or fewer containers"
-              : "'diff A B' shows a difference, 'convert IN -o folded' what else a file holds"};
+              ? "draw less data: a shorter time, or fewer containers"
+              : "'diff A B' shows a difference, 'convert IN -o folded' the rest of a file"};
 }
 
 Result<std::string> Encode(const profile::Profile& profile, const profile::FlameOptions& options,

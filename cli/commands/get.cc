@@ -17,14 +17,13 @@ Outcome<net::NamedValues> AskedFor(const Context& context) {
   if (!context.args.Has("id")) return SelectionParams(context, "15m");
   for (const char* flag : {"type", "since", "from", "to", "container"}) {
     if (!context.args.Has(flag)) continue;
-    return BadFlag(context, Error(ErrorCode::kInvalid,
-                                  fmt::format("--id names one profile: --{} has no meaning beside "
-                                              "it",
-                                              flag)));
+    return BadFlag(
+        context, Error(ErrorCode::kInvalid,
+                       fmt::format("--id selects one profile: --{} has no effect with it", flag)));
   }
   if (!context.args.selector.empty()) {
     return BadFlag(context, Error(ErrorCode::kInvalid,
-                                  "--id names one profile: a selector has no meaning beside it"));
+                                  "--id selects one profile: a selector has no effect with it"));
   }
   return net::NamedValues{{"id", context.args.Get("id")}};
 }

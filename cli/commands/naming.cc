@@ -53,12 +53,11 @@ Outcome<profile::Profile> NameHere(const LocalContext& context, const profile::P
   query::NamedProfile named = query::NameFrames(profile, finder, lines);
   progress.reset();
   if (named.mappings_missing > 0) {
-    std::fprintf(stderr,
-                 "%s: %u of %u binaries were not found by their build ids; their frames stay as "
-                 "they are%s\n",
-                 context.program.c_str(), named.mappings_missing,
-                 named.mappings_missing + named.mappings_named,
-                 client ? "" : " (see --debuginfod)");
+    std::fprintf(
+        stderr,
+        "%s: %u of %u binaries were not found by their build ids; their frames stay unchanged%s\n",
+        context.program.c_str(), named.mappings_missing,
+        named.mappings_missing + named.mappings_named, client ? "" : " (see --debuginfod)");
   }
   return std::move(named.profile);
 }

@@ -33,17 +33,18 @@ Outcome<profile::Format> PickFormat(const LocalContext& context, const std::stri
   const bool draws = context.args.command->name == "convert";
   if (context.args.command->name == "diff") {
     return BadFlag(
-        context, Error(ErrorCode::kInvalid,
-                       fmt::format("the name '{}' does not say a format that can be written: give "
-                                   "-o table, wide, json, folded or pprof, or end it in .json, "
-                                   ".folded or .pb.gz",
-                                   file)));
+        context,
+        Error(
+            ErrorCode::kInvalid,
+            fmt::format("the name '{}' does not determine a format that can be written: give -o "
+                        "table, wide, json, folded or pprof, or end it in .json, .folded or .pb.gz",
+                        file)));
   }
   return BadFlag(context,
                  Error(ErrorCode::kInvalid,
-                       fmt::format("the name '{}' does not say a format that can be written: give "
-                                   "--{} pprof, folded, speedscope{} or json, or end it in .pb.gz, "
-                                   ".folded, .speedscope.json{} or .json",
+                       fmt::format("the name '{}' does not determine a format that can be written: "
+                                   "give --{} pprof, folded, speedscope{} or json, or end it in "
+                                   ".pb.gz, .folded, .speedscope.json{} or .json",
                                    file, format_flag, draws ? ", svg, html" : "",
                                    draws ? ", .svg, .html" : "")));
 }
@@ -58,7 +59,7 @@ std::optional<Failure> RefuseValue(const LocalContext& context, profile::Format 
       fmt::format("picks one value: {} has all of them", profile::FormatName(format)));
 }
 
-// How a command is told of a file to write.
+// Returns the flags that give a command an output file.
 std::string_view FileExample(const LocalContext& context, std::string_view format_flag) {
   if (format_flag == "output") return "-f FILE.pb.gz";
   return context.args.command->name == "convert" ? "the name of a file" : "-o FILE.pb.gz";

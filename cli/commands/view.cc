@@ -51,9 +51,9 @@ void OpenBrowser(const std::string& url) {
 }
 
 net::HttpResponse Answer(const net::HttpRequest& request, const std::string& page) {
-  if (request.path != "/") return query::JsonError(404, "there is one page here: /");
+  if (request.path != "/") return query::JsonError(404, "this server has only one page: /");
   if (request.method != "GET" && request.method != "HEAD") {
-    return query::JsonError(405, "the page takes GET and HEAD");
+    return query::JsonError(405, "the page accepts GET and HEAD");
   }
   net::HttpResponse response;
   response.body = page;
@@ -93,7 +93,7 @@ Outcome<int> RunView(const LocalContext& context) {
   net::HttpServerOptions serving;
   serving.error_format = query::JsonError;
   serving.listen = args.Has("listen") ? args.Get("listen") : "127.0.0.1:0";
-  serving.host_rule = {{}, "forward a port to it and ask localhost"};
+  serving.host_rule = {{}, "forward a port to it and open localhost"};
   Result<std::unique_ptr<net::HttpServer>> server = net::HttpServer::Start(
       serving, [&](const net::HttpRequest& request) { return Answer(request, *page); });
   if (!server) {
@@ -107,7 +107,7 @@ Outcome<int> RunView(const LocalContext& context) {
   const std::string url = (*server)->url() + "/";
   Outcome<int> told = Emit(url + "\n", ExitCode::kOk);
   if (!told) return told.failure();
-  std::fprintf(stderr, "%s is shown there until Ctrl-C\n", InputName(file).c_str());
+  std::fprintf(stderr, "%s is served there until Ctrl-C\n", InputName(file).c_str());
   if (!args.Has("no-browser")) OpenBrowser(url);
   while (!interrupt.WaitNs(3600 * kNsPerSecond)) {
   }

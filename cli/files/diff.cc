@@ -40,9 +40,10 @@ Outcome<double> Percent(const LocalContext& context, std::string_view flag, doub
       percent >= 0) {
     return percent;
   }
-  return BadFlag(context, Error(ErrorCode::kInvalid,
-                                fmt::format("--{} is '{}': it must be a percentage, as 5% or 0.5%",
-                                            flag, text)));
+  return BadFlag(
+      context,
+      Error(ErrorCode::kInvalid,
+            fmt::format("--{} is '{}': it must be a percentage, such as 5% or 0.5%", flag, text)));
 }
 
 // Makes a profile of a side as it was given.
@@ -144,8 +145,8 @@ std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit, 
       fmt::format("functions that grew by more than the {}% of --fail-over: {}", limit, count), ""};
 }
 
-// How GrownOver is to scale B. Totals that were made equal are compared as they are, and so is what
-// is held at a moment, which longer looks do not add to.
+// Tells whether GrownOver compares values without scaling B: totals that were made equal, and
+// values of one moment, which do not grow with time.
 bool IsComparedAsItIs(const LocalContext& context, const profile::ValueType& type) {
   return context.args.Has("normalize") || type.type.starts_with("inuse");
 }
@@ -291,7 +292,7 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
 }  // namespace
 
 Outcome<int> RunDiff(const LocalContext& context) {
-  // These are the flags of the groups "Of a selector" and "Cluster of a selector".
+  // These are the flags of the groups "Selector" and "Cluster of the selector".
   if (auto refused = RefuseFlags(context,
                                  {"container", "type", "namespace", "all-namespaces", "kubeconfig",
                                   "context", "hub-namespace", "token"},

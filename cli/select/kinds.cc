@@ -42,14 +42,14 @@ Error Wrong(std::string why) { return {ErrorCode::kInvalid, std::move(why)}; }
 
 Error UnknownKind(std::string_view resource) {
   if (std::ranges::find(kServices, resource) != std::end(kServices))
-    return Wrong("which Services choose a pod is not known of its profiles");
+    return Wrong("profiles do not have the Services of their pods");
   std::vector<std::string_view> spellings;
   for (const ObjectKind& kind : kKinds) {
     for (const std::string_view spelling : kind.spellings) {
       if (!spelling.empty()) spellings.push_back(spelling);
     }
   }
-  return Wrong(fmt::format("'{}' is no kind of object that is known here{}", resource,
+  return Wrong(fmt::format("'{}' is not a supported kind of object{}", resource,
                            DidYouMean(resource, spellings)));
 }
 
@@ -62,7 +62,7 @@ bool IsNamedObject(std::string_view text) {
 
 Result<NamedObject> ParseNamedObject(std::string_view text) {
   const size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return Wrong("it does not say of which kind it is");
+  if (slash == std::string_view::npos) return Wrong("the kind is missing");
   std::string head(text.substr(0, slash));
   std::ranges::transform(head, head.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
@@ -80,7 +80,7 @@ Result<NamedObject> ParseNamedObject(std::string_view text) {
     }
   }
   const std::string_view name = text.substr(slash + 1);
-  if (!IsObjectName(name)) return Wrong(fmt::format("'{}' is no object's name", name));
+  if (!IsObjectName(name)) return Wrong(fmt::format("'{}' is not a valid name of an object", name));
   return NamedObject{kind, name};
 }
 

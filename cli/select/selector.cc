@@ -50,9 +50,9 @@ std::string_view CronJobOf(std::string_view job) {
   return is_minutes ? job.substr(0, dash) : "";
 }
 
-// Whether such a Job is a CronJob's shows by the time that it was created (k8s/pods/workload.h),
-// which nobody knows here: a date at the end of a name has eight digits as well. Either workload
-// will do, as the pods' names have the digits.
+// A CronJob's Job shows by its creation time (k8s/pods/workload.h), which is unknown here: a date
+// at the end of a name has eight digits as well. Either workload is accepted, because the pods'
+// names contain the digits.
 Known WorkloadOfJob(std::string_view job) {
   const std::string_view cron_job = CronJobOf(job);
   if (cron_job.empty()) return {"workload", MatchOp::kEqual, std::string(job)};
@@ -83,9 +83,8 @@ Error Wrong(std::string_view text, std::string_view why, std::string_view instea
 }
 
 constexpr std::string_view kInstead =
-    "name a workload, pod, node or namespace, as deployment/checkout, pod/web-0 or node/worker-1, "
-    "or "
-    "write label matchers, as '{workload=\"checkout\"}'";
+    "give a workload, pod, node or namespace, such as deployment/checkout, pod/web-0 or "
+    "node/worker-1, or label matchers, such as '{workload=\"checkout\"}'";
 
 // The labels of profiles. Without braces they look like labels of pods.
 constexpr std::string_view kProfileLabels[] = {"namespace", "pod", "container", "node", "workload"};
@@ -93,10 +92,10 @@ constexpr std::string_view kProfileLabels[] = {"namespace", "pod", "container", 
 Error WrongLabel(std::string_view text) {
   const std::string_view key = text.substr(0, text.find_first_of("=!~ "));
   if (std::ranges::find(kProfileLabels, key) == std::end(kProfileLabels)) {
-    return Wrong(text, "pods' labels are not known of their profiles ('record' takes them)",
+    return Wrong(text, "profiles do not have their pods' labels (only 'record' accepts them)",
                  kInstead);
   }
-  return Wrong(text, "label matchers are in braces and their values in quotes",
+  return Wrong(text, "label matchers need braces, and their values need quotes",
                fmt::format("write '{{{}=\"NAME\"}}'", key));
 }
 

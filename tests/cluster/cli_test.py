@@ -108,10 +108,10 @@ def judge_pod(case, cluster, admin, truth):
     """Each policy's reason is one that the pod, the policy or the node was given here."""
     name = next(iter(truth.running("app=checkout")))
     wanted = {"checkout": ("no", "no agent reports from node node-1"), "paused": ("no", "it is suspended"),
-              "elsewhere": ("no", "nodeSelector does not take this node"),
-              "others": ("no", "neither podSelector nor workloadRefs takes the pod"),
-              "sidecars": ("no", "containers.include does not have it"),
-              "platform": ("no", "namespaceSelector does not take the pod's namespace")}
+              "elsewhere": ("no", "nodeSelector does not match this node"),
+              "others": ("no", "neither podSelector nor workloadRefs matches the pod"),
+              "sidecars": ("no", "containers.include does not name the container"),
+              "platform": ("no", "namespaceSelector does not match the pod's namespace")}
 
     def judge(which, name, wanted):
         seen = admin.verdicts(name)
@@ -131,7 +131,7 @@ def judge_pod(case, cluster, admin, truth):
                          {**row, "name": "others", "uid": uid["others"], "state": "Failed",
                           "reason": "BudgetExceeded", "message": "the node has no room"}]}
     cluster.apply(node)
-    seen = judge("with an agent", name, {"checkout": ("yes", "the targets take the pod")})
+    seen = judge("with an agent", name, {"checkout": ("yes", "the targets include the pod")})
     case.check("its containers are named", seen["checkout"]["containers"] == ["cart"], seen["checkout"]["containers"])
     innocent = next(iter(truth.running("app=innocent")))
     judge("what the agent says", innocent, {"others": ("no", "BudgetExceeded: the node has no room")})
@@ -170,14 +170,14 @@ def judge_refusals(case, cluster, folder, people):
     refused("no right", stranger, ["deployment/checkout"], 5,
             "forbidden: create profilingpolicies.firetower.dev in namespace shop", "why: profilingpolicies",
             "kubectl auth can-i create profilingpolicies.firetower.dev -n shop")
-    refused("no such workload", developer, ["deployment/nothing"], 4, "takes no pod of namespace shop",
-            "none is called or labelled so", "nothing was made")
+    refused("no such workload", developer, ["deployment/nothing"], 4, "selects no pod of namespace shop",
+            "no pod has this name or label", "nothing was created")
     refused("an opted-out pod", admin, ["pod/private"], 4, "the pod opts out: label firetower.dev/profile")
     refused("a server that is away", Person(folder / "admin.kubeconfig", "http://127.0.0.1:1"),
             ["deployment/checkout"], 5, "cannot reach http://127.0.0.1:1", "connection refused")
     alone = run("env", "-u", "KUBECONFIG", "HOME=/nonexistent", BIN / "firetower", "record", "pod/x", "-f", file,
                 check=False)
-    case.check("record, no kubeconfig", alone.returncode == 1 and "no cluster is known" in alone.stderr
+    case.check("record, no kubeconfig", alone.returncode == 1 and "no cluster is configured" in alone.stderr
                and "--kubeconfig" in alone.stderr, alone.stderr)
 
 

@@ -84,12 +84,13 @@ TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
       {{"top", "-wk"}, "-w takes no value"},
       {{"top", "-o", "jsn"}, "did you mean 'json'?"},
       {{"top", "-k", "1", "-k", "2"}, "--limit (-k) is given twice"},
-      {{"top", "-w", "--watch"}, "--watch (-w) is given twice, and one alone would count"},
+      {{"top", "-w", "--watch"}, "--watch (-w) is given twice, but only one counts"},
       {{"top", "function"}, "did you mean 'functions'?"},
       {{"top", "containers", "{}", "functions"}, "one argument too many"},
-      {{"get", "deploy", "web"}, "a selector is one word, as deployment/checkout"},
+      {{"get", "deploy", "web"}, "a selector is one word, such as deployment/checkout"},
       {{"top", "deployment", "checkout"},
-       "'top' takes containers or functions, not 'deployment'; a selector is one word, as "
+       "'top' takes containers or functions, not 'deployment'; a selector is one word, such "
+       "as "
        "deployment/checkout"},
       {{"top", "function", "checkout"}, "not 'function'; did you mean 'functions'?"},
       {{"top", "deploy/web", "functions"}, "'top' takes containers or functions"},
@@ -129,7 +130,7 @@ TEST(ParseArgs, RefusesWhatIsEmpty) {
     auto args = ParseArgs(line);
     ASSERT_FALSE(args) << line[0] << " " << line[1];
     EXPECT_THAT(args.error().message(), HasSubstr(" is empty")) << line[0];
-    EXPECT_THAT(args.error().message(), HasSubstr("leave it out, or see whether a variable"));
+    EXPECT_THAT(args.error().message(), HasSubstr("omit it, or check whether a variable"));
   }
   EXPECT_THAT(ParseArgs({"top", "--since="}).error().message(),
               HasSubstr("--since is empty: it needs DURATION; "));

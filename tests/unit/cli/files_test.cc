@@ -375,7 +375,7 @@ TEST_F(FilesTest, ConvertToFoldedTellsWhatItLeavesOut) {
   const Ran ran = RunFiretower({"convert", two, Path("one.folded")});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_THAT(ran.err,
-              HasSubstr("note: folded holds one value, after, and leaves out before: choose one "
+              HasSubstr("note: folded holds only one value, after, and omits before: choose one "
                         "with --sample-type, or write pprof\n"));
   const Ran asked = RunFiretower({"convert", two, Path("b.folded"), "--sample-type", "before"});
   EXPECT_EQ(asked.exit_code, 0) << asked.err;
@@ -387,7 +387,7 @@ TEST_F(FilesTest, ConvertToFoldedTellsWhatItLeavesOut) {
 
 // A CPU profile has samples (count) and cpu (nanoseconds).
 TEST_F(FilesTest, WhoWritesOneValueTellsWhich) {
-  const std::string chosen = "holds one value, cpu, and leaves out samples: choose one with --";
+  const std::string chosen = "holds only one value, cpu, and omits samples: choose one with --";
   for (const std::vector<std::string>& line :
        {std::vector<std::string>{"merge", Before(), "--format", "folded"},
         {"convert", Before(), "-o", "folded"},
@@ -556,7 +556,7 @@ TEST_F(FilesTest, WhatCannotBeDrawnOrWrittenIsToldWithWhatToDo) {
       FIRETOWER_BINARY_DIR "/bin/firetower convert --sample-type cpu " + Before();
   const std::string closed = testing::RunCommand("{ " + convert + " -o folded 2>&1 >&-; }").output;
   EXPECT_THAT(closed, StartsWith("firetower: cannot write\n  why: "));
-  EXPECT_THAT(closed, HasSubstr("\n  fix: see where standard output leads"));
+  EXPECT_THAT(closed, HasSubstr("\n  fix: check the destination of standard output"));
 }
 
 TEST_F(FilesTest, DiffGoesByTheFilesExtension) {
@@ -628,8 +628,8 @@ TEST_F(FilesTest, AWrongNameOfAValueIsAUsageErrorThatNamesTheKnownOnes) {
     EXPECT_EQ(ran.out, "") << line[0];
     EXPECT_EQ(ran.err, "firetower: the command line is wrong\n  why: " + flag +
                            " is 'cpo', which the profile does not have; did you mean 'cpu'?\n"
-                           "  fix: give " +
-                           flag + " one of those that it has: samples, cpu\n");
+                           "  fix: set " +
+                           flag + " to one of its values: samples, cpu\n");
   }
 }
 

@@ -197,7 +197,7 @@ TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
     EXPECT_EQ(ran.exit_code, 0) << row.golden;
     if (row.golden == std::string("get.folded")) {
       EXPECT_EQ(ran.err,
-                "firetower: note: folded holds one value, cpu, and leaves out samples: choose one "
+                "firetower: note: folded holds only one value, cpu, and omits samples: choose one "
                 "with --sample-type, or write pprof\n");
     } else {
       EXPECT_EQ(ran.err, "") << row.golden;
@@ -357,8 +357,8 @@ TEST_F(FiretowerTest, SaysWhichKindsThereAre) {
     EXPECT_THAT(ran.err, HasSubstr("did you mean 'deployment'?; name a workload")) << command;
   }
   EXPECT_THAT(RunInRange({"top", "pod/a", "-q", "pod/b"}).err,
-              HasSubstr("'pod/a' and --query are a selector each"));
-  EXPECT_THAT(Run({"get", "--id", "x", "-c", "web"}).err, HasSubstr("--container has no meaning"));
+              HasSubstr("'pod/a' and --query are both selectors"));
+  EXPECT_THAT(Run({"get", "--id", "x", "-c", "web"}).err, HasSubstr("--container has no effect"));
 }
 
 TEST_F(FiretowerTest, DiffTakesKindAndNameUnlessAFileIsCalledSo) {
@@ -409,10 +409,10 @@ TEST_F(FiretowerTest, FlameWritesWhatTheNameSays) {
   EXPECT_THAT(samples.out, HasSubstr("\"levels\":[[0,300,0,0],"));
   const Ran unknown = RunInRange({"flame", selector, "-o", "svg", "--value", "bytes"});
   EXPECT_EQ(unknown.exit_code, ExitCode::kUsage);
-  EXPECT_THAT(unknown.err, HasSubstr("fix: give --value one of those that it has: samples, cpu\n"));
+  EXPECT_THAT(unknown.err, HasSubstr("fix: set --value to one of its values: samples, cpu\n"));
   const Ran folded = RunInRange({"flame", selector, "-o", "folded"});
   EXPECT_THAT(folded.out, HasSubstr("main;Serve;Parse"));
-  EXPECT_THAT(folded.err, HasSubstr("one value, cpu, and leaves out samples: choose one with "
+  EXPECT_THAT(folded.err, HasSubstr("one value, cpu, and omits samples: choose one with "
                                     "--value"));
   EXPECT_THAT(RunInRange({"get", selector, "-o", "folded", "--sample-type", "samples"}).out,
               HasSubstr("main;Serve;Parse 180\n"));

@@ -28,8 +28,8 @@ TEST(Refusals, AnAnswerOfSomethingElseIsToldWithWhatToDo) {
   const Ran ran = RunFiretower({"labels", "--server", UrlOf(server)});
   EXPECT_EQ(ran.exit_code, ExitCode::kFailure);
   EXPECT_EQ(ran.err, "firetower: " + UrlOf(server) +
-                         " answered 418\n  why: no\n  fix: see that it is a Firetower of this "
-                         "version, and no proxy before it\n");
+                         " answered 418\n  why: no\n  fix: check that the server is a Firetower of "
+                         "this version, and no proxy before it\n");
 }
 
 // A daemon on a loopback address is asked by a name which is not its own.
@@ -78,7 +78,7 @@ TEST(Refusals, AHubWithoutAStoreIsCalledThat) {
   }
 }
 
-// A daemon whose bucket is down is ready all the same. It may pass, or need somebody.
+// A daemon whose bucket is down is still ready. The problem may end by itself, or need a person.
 TEST(Refusals, AServerThatCannotAnswerSaysWhyAndWhenToComeBack) {
   std::string headers;
   k8s::FakeHttpServer server([&](k8s::FakePeer& peer, const std::string&) {

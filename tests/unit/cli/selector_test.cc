@@ -105,7 +105,7 @@ TEST(SelectorWithin, KnowsWhatAControllerBetweenCallsItsPods) {
   EXPECT_TRUE(Takes("rs/a.b", {{"pod", "a.b-b4k2p"}}));
   EXPECT_FALSE(Takes("job/a.b-29384760", {{"pod", "a.b-29384760-b4k2p"}, {"workload", "axb"}}));
   EXPECT_TRUE(Takes("job/a.b-29384760", {{"pod", "a.b-29384760-b4k2p"}, {"workload", "a.b"}}));
-  // Names are made of 58 characters of what is given and five more.
+  // A pod's name has 58 characters of the given name and five more.
   const std::string long_name(60, 'r');
   EXPECT_TRUE(Takes("rs/" + long_name, {{"pod", std::string(58, 'r') + "b4k2p"}}));
 }
@@ -123,7 +123,7 @@ TEST(SelectorWithin, AJobIsNoOtherWhosePodsAreCalledAlike) {
   EXPECT_TRUE(Takes("job/report", by_hand));
   EXPECT_FALSE(Takes("job/report", hourly));
   EXPECT_FALSE(Takes("job/report-29384760", by_hand));
-  // A date is no time of a CronJob: that Job is the workload.
+  // A date is not the time of a CronJob, so the Job itself is the workload.
   EXPECT_TRUE(
       Takes("job/dump-20260701", {{"pod", "dump-20260701-qk7mz"}, {"workload", "dump-20260701"}}));
   EXPECT_EQ(Within("job/migrate"),
@@ -160,16 +160,16 @@ TEST(SelectorWithin, SaysWhatIsWrongAndWhatToWrite) {
   };
   for (const auto& [text, says] : std::initializer_list<std::pair<const char*, const char*>>{
            {"deploymnt/x", "did you mean 'deployment'"},
-           {"rollout/x", "'rollout' is no kind of object that is known here"},
-           {"/x", "'' is no kind"},
-           {".apps/x", "is no kind"},
-           {"svc/x", "which Services choose a pod is not known"},
-           {"deploy/", "'' is no object's name"},
-           {"deploy/Web", "'Web' is no object's name"},
-           {"deploy/a/b", "'a/b' is no object's name"},
+           {"rollout/x", "'rollout' is not a supported kind of object"},
+           {"/x", "'' is not a supported kind"},
+           {".apps/x", "is not a supported kind"},
+           {"svc/x", "profiles do not have the Services"},
+           {"deploy/", "'' is not a valid name of an object"},
+           {"deploy/Web", "'Web' is not a valid name of an object"},
+           {"deploy/a/b", "'a/b' is not a valid name of an object"},
            {"deployment.batch/x", "a Deployment is of the API group 'apps', not 'batch'"},
            {"pod.apps/x", "a Pod is of the API group '', not 'apps'"},
-           {"app=checkout", "'record' takes them"}}) {
+           {"app=checkout", "'record' accepts them"}}) {
     EXPECT_THAT(why(text), HasSubstr(says)) << text;
     EXPECT_THAT(why(text), HasSubstr(std::string("'") + text + "': ")) << text;
     EXPECT_THAT(why(text), HasSubstr("deployment/checkout")) << text;
@@ -186,7 +186,7 @@ TEST(SelectorWithin, SaysWhatIsWrongAndWhatToWrite) {
   }
   // Nothing is near enough to be meant.
   EXPECT_THAT(why("rollout/x"), Not(HasSubstr("did you mean")));
-  // The server says what is wrong with matchers.
+  // Invalid matchers are left to the server, which explains the mistake.
   EXPECT_EQ(Within("{pod=", {.namespace_name = "shop"}), "{pod=");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real binary against an API server that says what a test tells it to.
+// Runs the real binary against a fake API server with answers set by the test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -163,10 +163,11 @@ TEST_F(FiretowerCluster, SaysWhatIsMissing) {
   EXPECT_EQ(Run({"policies"}).exit_code, 1);
   ran = Run({"policies", "--kubeconfig", InFolder("none")});
   EXPECT_EQ(ran.exit_code, 1);
-  EXPECT_THAT(ran.err, HasSubstr("no cluster is known"));
+  EXPECT_THAT(ran.err, HasSubstr("no cluster is configured"));
   EXPECT_THAT(Run({"policies", "-n", "../kube-system"}).err,
-              HasSubstr("is no name of a namespace"));
-  EXPECT_THAT(Run({"policies", "--pod", "web-0?x"}).err, HasSubstr("that is no pod's name"));
+              HasSubstr("is not a valid name of a namespace"));
+  EXPECT_THAT(Run({"policies", "--pod", "web-0?x"}).err,
+              HasSubstr("that is not a valid name of a pod"));
 }
 
 TEST_F(FiretowerCluster, SaysWhyAPodIsProfiled) {
@@ -181,7 +182,7 @@ TEST_F(FiretowerCluster, SaysWhyAPodIsProfiled) {
       Run({"policies", "--pod", "web-0", "-o", "json"}).out,
       HasSubstr(R"({"pod":{"namespace":"shop","name":"web-0","node":"node-1"},"policies":[)"
                 R"({"kind":"ProfilingPolicy","namespace":"shop","name":"first",)"
-                R"("profiled":"yes","containers":["web"],"why":"the targets take the pod"}]})"));
+                R"("profiled":"yes","containers":["web"],"why":"the targets include the pod"}]})"));
   Say("GET " + kGroup + "/profilingnodes/node-1", Reply{"404 Not Found", R"({"message":"x"})"});
   EXPECT_THAT(Run({"policies", "--pod", "web-0"}).out,
               HasSubstr("shop/first  no        -           no agent reports from node node-1"));
@@ -208,7 +209,7 @@ TEST_F(FiretowerCluster, ARecordingThatCannotBeMakesNothing) {
   Say(kPods, List(""));
   ran = refused({});
   EXPECT_EQ(ran.exit_code, 4);
-  EXPECT_THAT(ran.err, HasSubstr("app=web takes no pod of namespace shop"));
+  EXPECT_THAT(ran.err, HasSubstr("app=web selects no pod of namespace shop"));
   Say(kPods, List(kWeb));
   ran = refused({});
   EXPECT_EQ(ran.exit_code, 5);

@@ -118,7 +118,7 @@ class HubTest : public ::testing::Test {
     std::lock_guard lock(mutex_);
     return ports_;
   }
-  // Heads of what the API server and the hubs were asked.
+  // The request heads that the API server and the hubs received.
   std::vector<std::string> OfApiServer() {
     std::lock_guard lock(mutex_);
     return of_api_server_;
@@ -248,7 +248,7 @@ TEST_F(HubTest, AUserWithACertificateIsToldToShowAToken) {
   const Ran ran = Ask({"top"});
   EXPECT_EQ(ran.exit_code, ExitCode::kUnreachable);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("this user of the kubeconfig has none"),
-                             HasSubstr("why: what the user has, such as a client certificate"),
+                             HasSubstr("why: the user's credentials, such as a client certificate"),
                              HasSubstr("$(kubectl create token ACCOUNT -n NAMESPACE)")));
   EXPECT_THAT(OfApiServer(), IsEmpty());
   EXPECT_EQ(Ask({"types", "--token", "other"}).exit_code, 0);
@@ -447,13 +447,13 @@ TEST_F(HubTest, DoctorHasTheClustersChecksBeforeTheHubs) {
   EXPECT_EQ(Run({"doctor", "--context", "c"}).exit_code, ExitCode::kFailure);
 }
 
-// The chart installs such a hub unless it is told of a store (hub/hub.cc).
+// The chart installs such a hub when no store is configured (hub/hub.cc).
 TEST_F(HubTest, DoctorTakesAHubWithoutAStoreAsItIs) {
   Let("hub-1", Behaviour::kKeepsStatusOnly);
   const Ran ran = Run({"doctor", "--context", "c"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("skip  hub           it was told no store (store.url): it keeps "
-                                 "the status of policies only\n"));
+  EXPECT_THAT(ran.out, HasSubstr("skip  hub           it has no store (store.url): it keeps only "
+                                 "the status of policies\n"));
 }
 
 TEST_F(HubTest, UsageErrorsAreExitCode2) {

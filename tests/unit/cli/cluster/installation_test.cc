@@ -67,7 +67,7 @@ TEST(PodSecurity, IsJudgedByTheLabelOfTheNamespace) {
       {"one of them", Says("restricted"), missing, CheckStatus::kFail, "\"restricted\""},
       {"nobody looked", Says("baseline"), changed, CheckStatus::kFail, "which refuses the agents'"},
       {"unseen agents", Says("restricted"), Answered(403), CheckStatus::kFail, "refuses"},
-      // Without the label the cluster's default holds, which is no fault by itself.
+      // Without the label the cluster's default applies, which is not a fault by itself.
       {"all are there", Says(""), all, CheckStatus::kOk, "default lets the agents' pods in"},
       {"nobody may look", Says(""), Answered(403), CheckStatus::kSkip, "get it: you may not"},
       {"none was tried yet", Says(""), fresh, CheckStatus::kWarn, "is not known yet"},
@@ -116,7 +116,7 @@ TEST(AgentsCheck, SaysHowManyThereAreAndWhyNotMore) {
       {AgentsSeen{}, CheckStatus::kWarn, "no node fits DaemonSet firetower-agent",
        "agent.nodeSelector"},
       {AgentsSeen{.is_looked_at = false}, CheckStatus::kWarn,
-       "the cluster has not looked at DaemonSet firetower-agent yet", "in a few seconds"},
+       "the cluster has not processed DaemonSet firetower-agent yet", "in a few seconds"},
       {Answered(404), CheckStatus::kWarn, "namespace ops has no DaemonSet firetower-agent",
        "--hub-namespace"},
       {Answered(403), CheckStatus::kSkip, "forbidden: get it: you may not", "ask for that right"},
@@ -268,7 +268,7 @@ TEST_F(DoctorOfACluster, SkipsByNameWhatMayNotBeRead) {
   const Ran ran = Doctor();
   EXPECT_THAT(ran.out, StartsWith("skip  pod-security  forbidden: get namespaces: you may not\n"
                                   "      fix: ask for that right; 'kubectl auth can-i get "
-                                  "namespaces' tells when you have it\n"
+                                  "namespaces' checks it\n"
                                   "skip  agents        forbidden: get daemonsets.apps in namespace "
                                   "ops: you may not\n"));
   EXPECT_THAT(Doctor({"-o", "json"}).out,
@@ -291,7 +291,8 @@ TEST_F(DoctorOfACluster, DoesNotBlameAProbeForAPodThatHasNotStarted) {
   }
 }
 
-// A release with hub.enabled=false has none; without the right to read Deployments nobody knows.
+// A release with hub.enabled=false has no hub; without the right to read Deployments this is
+// unknown.
 TEST_F(DoctorOfACluster, ThereNeedBeNoHub) {
   Say(kNamespace, kPrivileged);
   Say(kSet, Set(2, 2, 2));

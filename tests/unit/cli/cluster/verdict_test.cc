@@ -79,7 +79,7 @@ TEST(Verdict, AContainerThatIsNotTakenIsLeftOut) {
   EXPECT_THAT(verdict.containers, ElementsAre("cart"));
   verdict = Judge(Policy(only + R"({"include":["other"]}})"), Cart(), kNowNs);
   EXPECT_EQ(verdict.answer, Answer::kNo);
-  EXPECT_THAT(verdict.why, HasSubstr("containers.include does not have it"));
+  EXPECT_THAT(verdict.why, HasSubstr("containers.include does not name the container"));
 }
 
 TEST(Verdict, WhatIsNotInForceProfilesNothing) {
@@ -105,13 +105,13 @@ TEST(Verdict, ThePodsPlaceCounts) {
   facts.pod.node = "";
   EXPECT_THAT(Judge(Policy(kCart), facts, kNowNs).why, HasSubstr("on no node yet"));
   const k8s::PolicyObject ssd = Policy(kCart + R"(,"nodeSelector":{"matchLabels":{"disk":"ssd"}})");
-  EXPECT_THAT(Judge(ssd, Cart(), kNowNs).why, HasSubstr("nodeSelector does not take this node"));
+  EXPECT_THAT(Judge(ssd, Cart(), kNowNs).why, HasSubstr("nodeSelector does not match this node"));
   facts = Cart();
   facts.node_labels = k8s::Labels{{"disk", "ssd"}};
   EXPECT_EQ(Judge(ssd, facts, kNowNs).answer, Answer::kYes);
 }
 
-// A person without a right is not told what cannot be known.
+// Facts that need a missing right are reported as unknown.
 TEST(Verdict, WhatMayNotBeReadIsUnknown) {
   PodFacts facts = Cart();
   facts.node_labels.reset();
