@@ -36,7 +36,7 @@ Result<std::vector<UrlOption>> ParseUrlOptions(std::string_view query) {
       return invalid("holds a byte that is not printable ASCII");
     }
     if (std::ranges::find(options, name, &UrlOption::name) != options.end()) {
-      return invalid("is given twice, and one alone would count; leave one out");
+      return invalid("is given twice, but only one counts; omit one");
     }
     options.push_back({name, *std::move(value)});
   }

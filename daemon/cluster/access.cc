@@ -20,8 +20,8 @@ Result<std::optional<k8s::ClientConfig>> ClusterAccessOf(const Config& config,
     Result<k8s::ClientConfig> read = k8s::InClusterConfig(service_host, service_port);
     if (!read) {
       return Error(ErrorCode::kInvalid,
-                   fmt::format("no API server is known: {}; name one with --kubeconfig, or profile "
-                               "this machine alone with --standalone",
+                   fmt::format("no API server is configured: {}; set --kubeconfig, or profile only "
+                               "this machine with --standalone",
                                read.error().message()));
     }
     access = *std::move(read);

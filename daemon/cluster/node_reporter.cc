@@ -19,9 +19,9 @@ namespace {
 using k8s::WriteEnd;
 
 constexpr int64_t kLongestWaitNs = 60 * kNsPerSecond;
-// A right is missing, or the schema does not take it: somebody has to act.
+// The delay if a right is missing or the schema refuses the report: an operator must act first.
 constexpr int64_t kRefusedNs = 60 * kNsPerSecond;
-// The definition is missing: as a watch that finds none (k8s::ReflectorOptions).
+// The delay if the definition is missing, as for a watch that finds none (k8s::ReflectorOptions).
 constexpr int64_t kAbsentNs = 12 * kNsPerSecond;
 constexpr int64_t kCountNodesNs = 3600 * kNsPerSecond;
 // A report is written again after this time, in case the object was deleted. An apply without a
@@ -55,7 +55,7 @@ void NodeReporter::Report(k8s::NodeReport report) {
 
 void NodeReporter::PostFiring(const k8s::ProfilingPolicy& policy, const k8s::Pod* pod,
                               std::string text) {
-  // A policy of a file is no object that anybody could describe.
+  // A policy from a file is not an object that could have Events.
   if (policy.uid.empty()) return;
   k8s::ObjectEvent what;
   what.regarding = {"firetower.dev/v1alpha1",
@@ -169,10 +169,10 @@ void NodeReporter::SendEvents() {
   while (send(series_.TakeDue(clock_.MonotonicNs()))) {
   }
   const uint64_t dropped = events_.dropped();
-  if (dropped == told_dropped_) return;
+  if (dropped == reported_dropped_) return;
   registry_.SetTotal(MetricId::kKubeObjectsSkipped, static_cast<double>(dropped),
                      {"events", "queue_full"});
-  told_dropped_ = dropped;
+  reported_dropped_ = dropped;
 }
 
 std::optional<Check> NodeReporter::GetEventCheck() const {
@@ -181,11 +181,11 @@ std::optional<Check> NodeReporter::GetEventCheck() const {
   Check check{"kube-events", CheckStatus::kWarn, "", ""};
   check.message = fmt::format(
       "the last Event was not written: {}; captures are taken, but `kubectl describe` does not "
-      "tell of them",
+      "show them",
       outcome->message);
   check.fix = outcome->status == 403
                   ? "grant create and patch of events (events.k8s.io) to the daemon's account"
-                  : "look whether the API server runs and can be reached from here";
+                  : "check that the API server runs and can be reached from here";
   return check;
 }
 
@@ -194,7 +194,7 @@ std::optional<Check> NodeReporter::GetCheck() const {
   if (outcome == nullptr) return std::nullopt;
   Check check{"kube-report", CheckStatus::kOk, "", ""};
   if (outcome->written) {
-    check.message = fmt::format("ProfilingNode {} says what runs here", node_);
+    check.message = fmt::format("ProfilingNode {} is up to date", node_);
     return check;
   }
   check.status = CheckStatus::kWarn;
@@ -202,11 +202,11 @@ std::optional<Check> NodeReporter::GetCheck() const {
       "ProfilingNode {} is not written: {}; policies are followed, but their status does not count "
       "this node",
       node_, outcome->message);
-  check.fix = "look whether the API server runs and can be reached from here";
+  check.fix = "check that the API server runs and can be reached from here";
   if (outcome->status == 403) {
     check.fix =
         "grant create and patch of profilingnodes to the daemon's account; it writes the object "
-        "that is called like its node, with the token of a pod of that node";
+        "with the name of its node, with the token of a pod on that node";
   }
   if (outcome->status == 404) check.fix = "install the CustomResourceDefinitions";
   return check;

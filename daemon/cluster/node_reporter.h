@@ -76,7 +76,7 @@ class NodeReporter {
   k8s::EventSeries series_;
   SnapshotCell<k8s::NodeReport> wanted_;
   SpscQueue<k8s::ObjectEvent> events_{kMaxEvents};
-  uint64_t told_dropped_ = 0;
+  uint64_t reported_dropped_ = 0;
 
   std::shared_ptr<const k8s::NodeReport> planned_;  // what due_ns_ is for
   std::optional<k8s::NodeReport> written_;

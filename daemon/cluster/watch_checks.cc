@@ -13,7 +13,7 @@ using k8s::ReflectorHealth;
 // Describes the objects that the daemon works with meanwhile.
 std::string WhatThereIs(const WatchState& watch, int64_t now_wall_ns) {
   if (!watch.state.has_synced) return "none was ever read";
-  return fmt::format("the daemon works with those of {} s ago",
+  return fmt::format("the daemon uses the state of {} s ago",
                      (now_wall_ns - watch.state.last_sync_wall_ns) / kNsPerSecond);
 }
 
@@ -28,12 +28,12 @@ Check CheckOf(const WatchState& watch, const std::string& server, int64_t now_wa
       break;
     case ReflectorHealth::kStarting:
       check.message = fmt::format("{} are not read from {} yet", watch.resource, server);
-      check.fix = "wait; when it stays so, look whether the server can be reached from here";
+      check.fix = "wait; if it stays so, check that the server can be reached from here";
       break;
     case ReflectorHealth::kFailing:
-      check.message = fmt::format("{} does not give {}: {}; {}", server, watch.resource, said,
+      check.message = fmt::format("{} does not return {}: {}; {}", server, watch.resource, said,
                                   WhatThereIs(watch, now_wall_ns));
-      check.fix = "look whether the server runs and can be reached from here";
+      check.fix = "check that the server runs and can be reached from here";
       break;
     case ReflectorHealth::kForbidden:
       check.message = fmt::format("{} refuses {}: {}; {}", server, watch.resource, said,
@@ -61,7 +61,7 @@ std::string UnknownOptOuts(const std::vector<WatchState>& watches) {
   for (const WatchState& watch : watches) {
     if (watch.resource == "namespaces" && !watch.state.has_synced)
       return "namespaces were never read (" + watch.state.message +
-             "): pods of one that opted out are profiled all the same";
+             "): pods of opted-out namespaces are profiled all the same";
   }
   return "";
 }

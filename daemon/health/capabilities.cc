@@ -25,9 +25,9 @@ constexpr CapabilityUse kUses[] = {
     {Capability::kSyslog, "CAP_SYSLOG", "kernel addresses are hidden: kernel frames have no names",
      false},
     {Capability::kDacReadSearch, "CAP_DAC_READ_SEARCH",
-     "binaries that only their owner may read give no symbols", false},
+     "binaries that only their owner may read have no symbols", false},
     {Capability::kCheckpointRestore, "CAP_CHECKPOINT_RESTORE",
-     "/proc/PID/map_files cannot be followed: deleted or replaced binaries give no symbols", false},
+     "/proc/PID/map_files cannot be followed: deleted or replaced binaries have no symbols", false},
 };
 
 // "CapEff:\t000001ffffffffff" → the text after the colon, without blanks.
@@ -83,10 +83,10 @@ const CapabilityUse& UseOf(Capability capability) {
 std::string_view OtherReason(PrivilegedCall call) {
   switch (call) {
     case PrivilegedCall::kBpf:
-      return "look at kernel lockdown (/sys/kernel/security/lockdown), and below Linux 5.11 at "
+      return "check kernel lockdown (/sys/kernel/security/lockdown), and before Linux 5.11 "
              "RLIMIT_MEMLOCK";
     case PrivilegedCall::kPerfEventOpen:
-      return "look at kernel lockdown (/sys/kernel/security/lockdown), and for ring buffers at "
+      return "check kernel lockdown (/sys/kernel/security/lockdown), and for ring buffers "
              "kernel.perf_event_mlock_kb";
     default:
       return "a security module or a user namespace may refuse it";

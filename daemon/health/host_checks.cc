@@ -77,11 +77,10 @@ Check PidNamespaceCheck(const std::string& proc_root) {
   const std::string is = std::filesystem::read_symlink(proc_root + "/self/ns/pid", error).string();
   if (error) return Ok("pid-namespace", "not shown here");
   if (is == kFirst) return Ok("pid-namespace", "the node's own");
-  return Warn(
-      "pid-namespace",
-      "the daemon is in a PID namespace of its own: it knows no process of other containers, "
-      "user frames have no names, and no filter takes a process",
-      "set hostPID: true in its pod, or --pid=host for its container");
+  return Warn("pid-namespace",
+              "the daemon is in a PID namespace of its own: it sees no process of other "
+              "containers, user frames have no names, and no filter matches a process",
+              "set hostPID: true in its pod, or --pid=host for its container");
 }
 
 Check BtfCheck(const std::string& sys_root) {
@@ -92,7 +91,7 @@ Check BtfCheck(const std::string& sys_root) {
   auto head = ReadPrefix(path, sizeof(magic));
   if (!head) {
     return Fail("btf",
-                head.error().message() + ": the BPF programs cannot be fitted to this kernel",
+                head.error().message() + ": the BPF programs cannot be adapted to this kernel",
                 "run a kernel built with CONFIG_DEBUG_INFO_BTF=y");
   }
   if (head->size() == sizeof(magic)) __builtin_memcpy(&magic, head->data(), sizeof(magic));
@@ -107,7 +106,7 @@ Check LockdownCheck(const std::string& sys_root) {
   if (!modes) return Ok("lockdown", "not in force, or not shown here");
   if (modes->find("[confidentiality]") != std::string::npos) {
     return Fail("lockdown", "mode confidentiality forbids BPF to read kernel memory",
-                "boot with lockdown=integrity, or with Secure Boot's confidentiality mode off");
+                "boot with lockdown=integrity, or switch Secure Boot's confidentiality mode off");
   }
   return Ok("lockdown", modes->substr(0, modes->find('\n')));
 }
@@ -118,7 +117,7 @@ Check KallsymsCheck(const std::string& proc_root, const Privileges& privileges) 
     return Warn("kallsyms", text.error().message() + ": kernel frames have no names",
                 "run a kernel built with CONFIG_KALLSYMS=y");
   }
-  if (ShowsAddresses(*text)) return Ok("kallsyms", "kernel addresses are shown");
+  if (ShowsAddresses(*text)) return Ok("kallsyms", "kernel addresses are visible");
   if (ReadNumber(proc_root + "/sys/kernel/kptr_restrict").value_or(0) >= 2) {
     return Warn("kallsyms",
                 "kernel.kptr_restrict is 2, which hides kernel addresses from everyone: kernel "
@@ -130,18 +129,19 @@ Check KallsymsCheck(const std::string& proc_root, const Privileges& privileges) 
                 "grant CAP_SYSLOG");
   }
   return Warn("kallsyms", "kernel addresses are hidden: kernel frames have no names",
-              "look at kernel.kptr_restrict and kernel.perf_event_paranoid");
+              "check kernel.kptr_restrict and kernel.perf_event_paranoid");
 }
 
 Check PerfParanoidCheck(const std::string& proc_root, const Privileges& privileges) {
   std::optional<int64_t> level = ReadNumber(proc_root + "/sys/kernel/perf_event_paranoid");
   if (!level) {
-    return Fail("perf-paranoid", "kernel.perf_event_paranoid is missing: no perf events here",
+    return Fail("perf-paranoid",
+                "kernel.perf_event_paranoid is missing: this kernel has no perf events",
                 "run a kernel built with CONFIG_PERF_EVENTS=y");
   }
   std::string found = fmt::format("kernel.perf_event_paranoid is {}", *level);
   if (privileges.Has(Capability::kPerfmon))
-    return Ok("perf-paranoid", found + ", which CAP_PERFMON passes");
+    return Ok("perf-paranoid", found + ", which CAP_PERFMON overrides");
   // From 1 on, events of a whole CPU are refused without the capability (perf_event_open(2)).
   if (*level < 1) return Ok("perf-paranoid", found);
   return Fail("perf-paranoid", found + ", and CAP_PERFMON is missing: nothing is sampled",
@@ -155,7 +155,8 @@ Check PerfMlockCheck(const std::string& proc_root, const Privileges& privileges,
   int64_t needed = sideband_ring_bytes + kPerfControlPageBytes;
   int64_t budget = *budget_kb * 1024;
   std::string found = fmt::format("kernel.perf_event_mlock_kb is {}", *budget_kb);
-  if (privileges.HasBit(kIpcLock)) return Ok("perf-mlock", found + ", which CAP_IPC_LOCK passes");
+  if (privileges.HasBit(kIpcLock))
+    return Ok("perf-mlock", found + ", which CAP_IPC_LOCK overrides");
   if (needed <= budget) return Ok("perf-mlock", found);
   return Warn("perf-mlock",
               fmt::format("{}, below the {} of a sideband ring: rings are halved until they fit, "
@@ -184,7 +185,7 @@ Check MemlockCheck(const std::optional<KernelVersion>& kernel, const Privileges&
 Check CgroupCheck(const CgroupFacts& facts) {
   if (!facts.error.empty()) {
     return Fail("cgroup", facts.error + ": samples cannot be attributed",
-                "mount a cgroup hierarchy, and name it with --cgroup-hierarchy and --cgroup-root");
+                "mount a cgroup hierarchy, and set --cgroup-hierarchy and --cgroup-root");
   }
   return Ok("cgroup", fmt::format("mode {}, samples carry ids of {}", facts.mode, facts.chosen));
 }
@@ -200,13 +201,13 @@ ClockFacts ReadClockFacts() {
 
 Check ClockCheck(const ClockFacts& facts) {
   if (facts.wall_ns < kEarliestWallNs) {
-    return Fail("clock", "the clock stands before 2025: profiles get the wrong time",
-                "set the clock, and let a time service keep it");
+    return Fail("clock", "the clock is before 2025: profiles get the wrong time",
+                "set the clock, and run a time service");
   }
   if (facts.synchronized == false) {
     return Warn("clock",
-                "the kernel says that no time service keeps the clock: profiles of several "
-                "machines may not line up",
+                "the kernel reports that no time service keeps the clock: the times of several "
+                "machines may differ",
                 "start chrony or systemd-timesyncd");
   }
   return Ok("clock", facts.synchronized ? "kept by a time service" : "set");
@@ -214,12 +215,13 @@ Check ClockCheck(const ClockFacts& facts) {
 
 Check PolicyCheck(const PolicyFacts& facts) {
   const std::string counts = fmt::format("accepted {}, refused {}", facts.accepted, facts.refused);
-  constexpr std::string_view kMend = "mend them: the log names each with its file, line and field";
+  constexpr std::string_view kMend =
+      "correct them: the log names each with its file, line and field";
   if (facts.accepted == 0) {
     return Warn("policies", "no policy is in force: nothing is profiled (" + counts + ")",
                 std::string(facts.refused > 0 ? kMend
-                                              : "write one into the folder of --policy or apply "
-                                                "one to the cluster; docs/examples has some"));
+                                              : "put one into the folder of --policy or apply one "
+                                                "to the cluster; docs/examples has some"));
   }
   if (facts.refused > 0) return Warn("policies", counts, std::string(kMend));
   return Ok("policies", counts);

@@ -88,7 +88,8 @@ std::vector<Check> KernelChecks(const KernelIdentity& identity) {
     age = {"kernel", CheckStatus::kWarn, found + ": the version cannot be read",
            "run a kernel whose release starts with a version, or report this one"};
   } else if (*version < kOldestServed) {
-    age = {"kernel", CheckStatus::kFail, found + " is older than 5.10, the oldest that is served",
+    age = {"kernel", CheckStatus::kFail,
+           found + " is older than 5.10, the oldest supported version",
            "upgrade the kernel to 5.10 or later"};
   }
   Check reads{"user-reads", CheckStatus::kOk, "user memory can be read from BPF", ""};

@@ -29,25 +29,25 @@ struct Reason {
 // In the order of NameLoss.
 constexpr Reason kReasons[kNameLosses] = {
     {"their program ended before its file was read",
-     "programs that live for less than a second often stay without names; nothing is wrong"},
+     "programs that run for less than a second often have no names; nothing is wrong"},
     {"the kernel refuses their file",
-     "mend the checks of capabilities that fail, and look into the node's audit log for what "
-     "SELinux "
-     "or AppArmor denies firetowerd"},
-    {"neither their process nor a parent shows the file that was mapped",
+     "correct the failed checks of capabilities, and check the node's audit log for denials of "
+     "firetowerd by SELinux or AppArmor"},
+    {"neither their process nor a parent has the mapped file",
      "restart programs whose files were deleted or replaced while they run"},
-    {"their file is no whole ELF image", "see whether the file is damaged"},
-    {"their file is still being read", "ask again in a minute"},
+    {"their file is not a complete ELF image", "check whether the file is damaged"},
+    {"their file is still being read", "check again in a minute"},
     {"their file has no symbol there",
-     "install debug files on the node or set --debuginfod-urls, see docs/hotspots.md"},
+     "install debug files on the node or set --debuginfod-urls; see docs/hotspots.md"},
     {"a runtime wrote their code ([jit])",
-     "have the runtime write a perf map, see docs/hotspots.md"},
-    {"no known mapping has their address", "mostly programs that ended early; nothing is wrong"},
+     "make the runtime write a perf map; see docs/hotspots.md"},
+    {"no known mapping contains their address",
+     "mostly programs that ended early; nothing is wrong"},
 };
 
 std::string Describe(const NameFacts::Loss& loss, const Reason& reason, double share) {
   std::string text = fmt::format("{:.1f}%: {}", share * 100, reason.text);
-  if (loss.files > 1) text += fmt::format(" ({} files, one is {})", loss.files, loss.example);
+  if (loss.files > 1) text += fmt::format(" ({} files, for example {})", loss.files, loss.example);
   if (loss.files == 1) text += fmt::format(" ({})", loss.example);
   return text;
 }

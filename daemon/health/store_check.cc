@@ -16,7 +16,7 @@ namespace firetower::daemon {
 namespace {
 
 constexpr size_t kMostDamagedNamed = 3;
-// Age above which a drop is told by the metric alone.
+// Older drops are reported only by the metric.
 constexpr int64_t kTellDropSeconds = 3600;
 
 Check Ok(std::string message) { return {"store", CheckStatus::kOk, std::move(message), ""}; }
@@ -35,37 +35,37 @@ struct Remedy {
   std::string_view fix;
 };
 constexpr std::string_view kKeys =
-    "give the daemon the bucket's own keys: both parts of one pair, not expired";
+    "give the daemon keys of the bucket: both parts of one pair, not expired";
 constexpr std::string_view kRights =
-    "let the daemon's keys do s3:PutObject and s3:AbortMultipartUpload on the bucket's prefix, and "
+    "allow the daemon's keys s3:PutObject and s3:AbortMultipartUpload on the bucket's prefix, and "
     "s3:ListBucket on the bucket; docs/reference/object-store.md has all actions";
 constexpr Remedy kRemedies[] = {
     {"AccessDenied", kRights},
-    {"NoSuchBucket", "create the bucket, or name the right one in --store"},
-    {"InvalidBucketName", "name the bucket by its right name in --store"},
+    {"NoSuchBucket", "create the bucket, or correct its name in --store"},
+    {"InvalidBucketName", "correct the bucket's name in --store"},
     {"SignatureDoesNotMatch", kKeys},
     {"InvalidAccessKeyId", kKeys},
     {"XAdminUserNotFound", kKeys},
     {"ExpiredToken", kKeys},
     {"InvalidToken", kKeys},
     {"credentials", "give the daemon keys in one of the ways of docs/reference/object-store.md"},
-    {"RequestTimeTooSkewed", "set this machine's clock, and let a time service keep it"},
+    {"RequestTimeTooSkewed", "set this machine's clock, and run a time service"},
     {"AuthorizationHeaderMalformed", "set the option region to the bucket's"},
     {"PermanentRedirect", "set the options region and endpoint to the bucket's"},
-    {"proxy", "see the option proxy, or https_proxy, http_proxy and no_proxy"},
-    {"certificate", "name the file of the server's certificate authority with the option ca-file"},
-    {"SSL", "see the option endpoint: https:// for a server with TLS, http:// for one without"},
-    {"TLS", "see the option endpoint: https:// for a server with TLS, http:// for one without"},
-    {"HTTPS", "see the option endpoint: https:// for a server with TLS, http:// for one without"},
-    {"resolve", "correct the host in the option endpoint, or have its name resolved: DNS"},
-    {" 413", "let what stands before the store take larger bodies"},
+    {"proxy", "check the option proxy, or https_proxy, http_proxy and no_proxy"},
+    {"certificate", "set the option ca-file to the file of the server's certificate authority"},
+    {"SSL", "check the option endpoint: https:// for a server with TLS, http:// for one without"},
+    {"TLS", "check the option endpoint: https:// for a server with TLS, http:// for one without"},
+    {"HTTPS", "check the option endpoint: https:// for a server with TLS, http:// for one without"},
+    {"resolve", "correct the host in the option endpoint, or its DNS record"},
+    {" 413", "raise the limit for request bodies in the proxy before the store"},
 };
 
 std::string BucketFix(const Error& error) {
   // Only keys and certificates are read from files on the way to a bucket.
   if (error.sys_errno() != 0) {
-    return "let the daemon read the file of the message, or name the right one: options "
-           "access-key-file, secret-key-file, session-token-file, credentials-file and ca-file";
+    return "let the daemon read the file of the message, or correct the options access-key-file, "
+           "secret-key-file, session-token-file, credentials-file and ca-file";
   }
   // Behind the names of bucket and key, which may hold any word.
   const size_t behind = std::min(error.message().find(": "), error.message().size());
@@ -79,8 +79,8 @@ std::string BucketFix(const Error& error) {
     case ErrorCode::kExhausted:
       return "make room in the store, or raise its quota";
     case ErrorCode::kUnavailable:
-      return "see that the option endpoint names the server's scheme, host and port, that it runs, "
-             "and that an egress rule or proxy lets the daemon reach it";
+      return "check that the option endpoint has the server's scheme, host and port, that the "
+             "server runs, and that egress rules and proxies let the daemon reach it";
     default:
       return "correct the URL of --store and its options: docs/reference/object-store.md";
   }
@@ -92,7 +92,7 @@ std::string FolderFix(const Error& error, std::string_view folder) {
     return fmt::format("free space on the disk of {}", folder);
   if (error.code() == ErrorCode::kPermission || number == EROFS)
     return fmt::format("give the daemon the right to write to {}", folder);
-  return fmt::format("see that {} is a folder of a disk that works, has space, and may be written",
+  return fmt::format("check that {} is a writable folder on a working disk with free space",
                      folder);
 }
 
@@ -109,7 +109,7 @@ std::string Damage(const StoreFacts& facts) {
 
 std::string LastUpload(const TriesFacts& puts) {
   if (puts.succeeded_ago_s) return "the last upload succeeded " + Ago(*puts.succeeded_ago_s);
-  return "nothing was uploaded since the start, so whether it takes profiles is unknown";
+  return "nothing was uploaded since the start, so it is unknown whether uploads work";
 }
 
 Check FolderCheck(const StoreFacts& facts) {
@@ -118,19 +118,18 @@ Check FolderCheck(const StoreFacts& facts) {
                 FolderFix(*facts.error, facts.url));
   }
   if (facts.puts.error) {
-    return Fail(fmt::format("{} did not take the profiles that were written last: {}", facts.url,
+    return Fail(fmt::format("{} refused the profiles that were written last: {}", facts.url,
                             facts.puts.error->message()),
                 FolderFix(*facts.puts.error, facts.url));
   }
   if (facts.damaged.empty()) return Ok(facts.url + " is writable, no object is damaged");
-  return Warn(Damage(facts),
-              "delete them once nobody needs to look at them; retention does so in time");
+  return Warn(Damage(facts), "delete them when nobody needs them; retention deletes them in time");
 }
 
 Check BucketCheck(const StoreFacts& facts) {
   const TriesFacts& puts = facts.puts;
   if (facts.spooled.error) {
-    return Fail(fmt::format("the spool {} takes no profiles: {}", facts.spool,
+    return Fail(fmt::format("the spool {} accepts no profiles: {}", facts.spool,
                             facts.spooled.error->message()),
                 FolderFix(*facts.spooled.error, facts.spool));
   }
@@ -138,7 +137,7 @@ Check BucketCheck(const StoreFacts& facts) {
     std::string message = fmt::format("{}: the last upload failed {}: {}", facts.url,
                                       Ago(puts.failed_ago_s.value_or(0)), puts.error->message());
     message += puts.succeeded_ago_s
-                   ? fmt::format("; the last that succeeded was {}", Ago(*puts.succeeded_ago_s))
+                   ? fmt::format("; the last success was {}", Ago(*puts.succeeded_ago_s))
                    : "; none has succeeded since the start";
     if (!facts.error) message += "; it can be listed";
     return Fail(std::move(message), BucketFix(*puts.error));
@@ -152,9 +151,9 @@ Check BucketCheck(const StoreFacts& facts) {
   }
   if (std::abs(facts.skew_s) > store::kTellSkewSeconds) {
     return Warn(
-        fmt::format("{}: its clock is {} s {} this machine's, by which profiles are named",
-                    facts.url, std::abs(facts.skew_s), facts.skew_s > 0 ? "ahead of" : "behind"),
-        "set the clock that is wrong, and let a time service keep it");
+        fmt::format("{}: its clock is {} s {} this machine's, which names the profiles", facts.url,
+                    std::abs(facts.skew_s), facts.skew_s > 0 ? "ahead of" : "behind"),
+        "set the wrong clock, and run a time service");
   }
   return Ok(fmt::format("{} can be listed; {}; its objects are not read here", facts.url,
                         LastUpload(puts)));
@@ -163,15 +162,15 @@ Check BucketCheck(const StoreFacts& facts) {
 std::string DropFix(const Error& reason, const std::string& spool) {
   const int number = reason.sys_errno();
   if (number == ENOSPC || number == EDQUOT)
-    return FolderFix(reason, spool) + ", or name another by --spool";
+    return FolderFix(reason, spool) + ", or set another one with --spool";
   if (reason.code() == ErrorCode::kExhausted)
-    return "have the store take profiles again, or raise --spool-bytes";
+    return "make the store accept profiles again, or raise --spool-bytes";
   if (reason.code() == ErrorCode::kCorrupt)
-    return fmt::format("look at the disk of {} and what else writes there", spool);
+    return fmt::format("check the disk of {} and other programs that write to it", spool);
   return BucketFix(reason);
 }
 
-// Profiles that are lost are told whatever else there is.
+// Lost profiles are reported with every result.
 Check WithDrops(Check check, const StoreFacts& facts) {
   const DropFacts& dropped = facts.dropped;
   if (!dropped.reason || dropped.ago_s > kTellDropSeconds) return check;

@@ -7,17 +7,17 @@ std::optional<uint64_t> RefusalLog::OnRefused(const Error& error) {
   const Kind kind{error.code(), error.sys_errno()};
   const int64_t now_ns = clock_.MonotonicNs();
   ++in_row_;
-  ++untold_;
-  if (reported_ == kind && now_ns - told_ns_ < kEveryNs) return std::nullopt;
+  ++unreported_;
+  if (reported_ == kind && now_ns - reported_ns_ < kEveryNs) return std::nullopt;
   reported_ = kind;
-  told_ns_ = now_ns;
-  return std::exchange(untold_, 0);
+  reported_ns_ = now_ns;
+  return std::exchange(unreported_, 0);
 }
 
 std::optional<uint64_t> RefusalLog::OnTaken() {
   if (!reported_) return std::nullopt;
   reported_.reset();
-  untold_ = 0;
+  unreported_ = 0;
   return std::exchange(in_row_, 0);
 }
 

@@ -30,8 +30,8 @@ class RefusalLog {
 
   const Clock& clock_;
   std::optional<Kind> reported_;
-  int64_t told_ns_ = 0;
-  uint64_t untold_ = 0;
+  int64_t reported_ns_ = 0;
+  uint64_t unreported_ = 0;
   uint64_t in_row_ = 0;
 };
 

@@ -50,7 +50,9 @@ class Pipeline::Peers : public ResolverPeers {
   void SetTask(const ft_task& verdict) override { sampler_.SetTask(verdict); }
   void ForgetTask(uint32_t tid) override { sampler_.ForgetTask(tid); }
 
-  uint64_t UntoldCgroups() override { return sampler_.Counters().value[FT_COUNT_CGROUP_RING_FULL]; }
+  uint64_t UnreportedCgroups() override {
+    return sampler_.Counters().value[FT_COUNT_CGROUP_RING_FULL];
+  }
 
   void SetBaseFrequency(uint32_t frequency_hz) {
     base_hz_ = frequency_hz;
@@ -197,8 +199,8 @@ void Pipeline::TellFigures() {
 }
 
 void Pipeline::TellContainers() {
-  if (told_version_ == cgroups_.version()) return;
-  told_version_ = cgroups_.version();
+  if (reported_version_ == cgroups_.version()) return;
+  reported_version_ = cgroups_.version();
   auto containers = std::make_shared<Containers>();
   cgroups_.ForEach([&](const CgroupNode& node) {
     if (node.path == node.container->root_path) containers->push_back(node.container);

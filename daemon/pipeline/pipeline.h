@@ -75,7 +75,7 @@ class Pipeline : public SliceSource {
   // Sets the selection, which takes effect before the next round.
   void SetSelection(std::shared_ptr<const Selection> selection);
   // Waits until capture's last round is processed and the last slice, which ends its window, is
-  // passed on. Capture must have been told to stop.
+  // passed on. Capture must be stopping.
   void Finish();
 
   std::unique_ptr<Slice> TryPop() override;
@@ -129,7 +129,7 @@ class Pipeline : public SliceSource {
   PipelineFigures figures_;
   std::vector<OomKill> oom_kills_;
   SnapshotCell<Containers> containers_;
-  std::optional<uint64_t> told_version_;  // of the cgroup tree
+  std::optional<uint64_t> reported_version_;  // of the cgroup tree
   uint32_t epoch_ = 1;
   uint32_t early_epoch_ = 0;  // the last one that did not begin with a window
   int64_t slice_end_wall_ns_ = 0;

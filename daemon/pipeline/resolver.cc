@@ -454,7 +454,7 @@ void Resolver::ScanCgroups(int64_t now_ns) {
   if (now_ns < next_scan_ns_) return;
   next_scan_ns_ = now_ns + kScanEveryNs;
   scan_wanted_ = false;
-  uint64_t untold = peers_.UntoldCgroups();
+  uint64_t untold = peers_.UnreportedCgroups();
   Status scanned = cgroups_.Scan();
   if (!scanned) LOG(kWarn, "cgroups not read", {{"error", scanned.error().message()}});
   decisions_.clear();  // A cgroup may have become another container's.
@@ -471,7 +471,7 @@ void Resolver::Tick(bool last) {
   TakeFinished();
   // A name that was lost may have made another verdict; once a tick, or losses would make more.
   if (std::exchange(tasks_lossy_, false)) DecideTasksAnew();
-  bool untold = peers_.UntoldCgroups() != untold_cgroups_;
+  bool untold = peers_.UnreportedCgroups() != untold_cgroups_;
   if (scan_wanted_ || untold || !pending_.empty()) ScanCgroups(now);
   // Removes the settled ones; the others keep their order.
   std::erase_if(pending_, [&](const Pending& pending) {

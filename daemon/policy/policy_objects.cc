@@ -49,7 +49,7 @@ bool PolicyObjects::Reload() {
   warnings_.clear();
   if (left_out_ > 0) {
     warnings_.push_back(
-        fmt::format("{} policies of the API server found no room: {} of a kind are taken",
+        fmt::format("{} policies of the API server are ignored: at most {} of a kind are supported",
                     left_out_, kMaxOfAKind));
   }
   for (const auto& snapshot : snapshots) {

@@ -22,8 +22,8 @@ using k8s::ProfilingPolicy;
 struct Candidate {
   const ProfilingPolicy* policy;
   bool on_this_node = true;  // nodeSelector takes it
-  bool node_wide = false;    // it has everything recorded, but for what opts out
-  bool dropped = false;      // it has nothing recorded
+  bool node_wide = false;    // it records all containers that do not opt out
+  bool dropped = false;      // it records nothing
   int64_t pods = 0;
   int64_t profiled = 0;
   int64_t overridden_pods = 0;
@@ -93,8 +93,8 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
   if (faults.store_fails && stores) {
     finding.reason = "StoreUnreachable";
     finding.message =
-        "the store did not take what was written last: it is tried again, and the oldest is "
-        "dropped in the end";
+        "the store refused the last write: it is tried again, and the oldest profiles are dropped "
+        "in the end";
     return;
   }
   const std::string user = spec.stacks == k8s::Stacks::kKernel ? "" : faults.user_names;
@@ -111,9 +111,8 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
   } else if (const int64_t asked = AskedHertz(spec, true); asked > faults.ceiling_hz) {
     finding.reason = "ExceedsClusterCeiling";
     finding.message = fmt::format(
-        "it asks for {} Hz, and is sampled at {}: the agent's ceiling, "
-        "max-frequency-hertz",
-        asked, faults.ceiling_hz);
+        "it asks for {} Hz, but is sampled at {}: the agent's ceiling, max-frequency-hertz", asked,
+        faults.ceiling_hz);
   }
 }
 
@@ -155,7 +154,7 @@ k8s::PolicyRow RowOf(const Candidate& one, const PolicyFinding& finding) {
   if (!one.on_this_node) {
     row.state = PolicyState::kSkipped;
     row.reason = "NodeSelector";
-    row.message = "nodeSelector does not take this node";
+    row.message = "nodeSelector does not match this node";
     return row;
   }
   if (finding.failed) {
@@ -166,7 +165,7 @@ k8s::PolicyRow RowOf(const Candidate& one, const PolicyFinding& finding) {
   row.state = policy.spec.mode == k8s::Mode::kTrigger ? PolicyState::kArmed : PolicyState::kRunning;
   if (one.overridden && row.reason.empty()) {
     row.reason = "Overridden";
-    row.message = "a policy that comes before it decides which stacks of some containers are kept";
+    row.message = "another policy takes precedence in stacks for some containers";
   }
   if (one.overridden_pods > 0 && one.profiled == 0 && one.overridden_pods >= one.pods) {
     row.state = PolicyState::kOverridden;
@@ -184,7 +183,7 @@ std::vector<k8s::PolicyRow> ReportPolicies(const std::vector<LoadedPolicy>& poli
   if (!view.pods) return rows;
   std::vector<Candidate> candidates;
   for (const LoadedPolicy& loaded : policies) {
-    // A file's policy is no object that could have a status.
+    // A policy from a file is not an object that could have a status.
     if (loaded.policy.uid.empty() || !IsActive(loaded, wall_ns)) continue;
     Candidate one{&loaded.policy};
     one.on_this_node = k8s::MatchNode(loaded.policy.spec, view.NodeLabels()).match == Match::kYes;

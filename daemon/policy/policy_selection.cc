@@ -93,8 +93,8 @@ class PolicySelection : public Selection {
       filters.whole |= loaded->filter == nullptr;
       filters.of.push_back(loaded->filter);
     }
-    // A trigger widens nobody's filter: what others store and show is theirs, and where they take a
-    // container, captures of it hold what they take.
+    // A trigger never widens the filter of another policy: its captures have the threads that the
+    // other policies sample.
     Filters& filters = others.of.empty() ? triggers : others;
     if (!filters.whole) decision.filter = TaskFilter::Of(std::move(filters.of));
     if (!settled_ && decision.sampled && MayOptOut(container, pod.get())) decision.open = true;
@@ -300,15 +300,15 @@ std::vector<std::string> PolicySchedule::Warnings(bool in_cluster) const {
     if (in_cluster) continue;
     if (SelectsLabels(policy.spec.targets.pod_selector)) {
       warn(
-          "podSelector asks for labels, which are not known without an API server: it matches no "
-          "container; write matchLabels: {} for all, or choose by containers.include");
+          "podSelector needs labels, which are unknown without an API server: it matches no "
+          "container; write matchLabels: {} for all, or use containers.include");
     }
     if (!policy.spec.targets.workload_refs.empty()) {
-      warn("workloadRefs are not known without an API server: they match nothing");
+      warn("workloadRefs are unknown without an API server: they match nothing");
     }
     if (NeedsLabels(policy.spec)) {
       warn(
-          "namespaceSelector or nodeSelector asks for labels, which are not known without an API "
+          "namespaceSelector or nodeSelector needs labels, which are unknown without an API "
           "server: the policy matches nothing");
     }
   }

@@ -31,8 +31,9 @@ PolicySet MergePolicies(const PolicyStore* files, const PolicyObjects* objects) 
     ++set.refused;
     set.errors.push_back(
         {name, 0, "metadata.name",
-         fmt::format("{} gives a policy of this name as well, and the file counts: rename one",
-                     file->second)});
+         fmt::format(
+             "{} has a policy with this name too, and the file takes precedence: rename one",
+             file->second)});
   }
   return set;
 }

@@ -45,7 +45,7 @@ MeasuredContainer MeasuredOf(const WatchedContainer& watched) {
 struct Triggers::Watched {
   MeasuredContainer measured;
   WatchedTarget target;
-  double told_kills = 0;
+  double reported_kills = 0;
 };
 
 Triggers::Triggers(MetricSource& source) : source_(source) {}
@@ -146,7 +146,7 @@ void Triggers::NoteOomKill(std::string_view cgroup_path, int64_t monotonic_ns) {
 void Triggers::TakeReportedKills() {
   std::erase_if(reported_kills_, [&](const ReportedKill& kill) {
     Watched* watched = FindWatched(kill.path);
-    if (watched != nullptr) ++watched->told_kills;
+    if (watched != nullptr) ++watched->reported_kills;
     return watched != nullptr;
   });
 }
@@ -166,7 +166,7 @@ std::vector<Firing> Triggers::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
         source_.ReadContainer(*watched->target.container, k8s::Metric::kOomKill, monotonic_ns);
     // Each source may have seen a kill that the other one missed.
     watched->target.kills =
-        std::max({watched->target.kills, watched->told_kills, reading ? reading.value : 0});
+        std::max({watched->target.kills, watched->reported_kills, reading ? reading.value : 0});
   }
   std::vector<Firing> firings;
   for (const auto& policy : policies_) {

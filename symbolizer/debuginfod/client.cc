@@ -40,7 +40,7 @@ Result<std::vector<std::string>> ParseDebuginfodUrls(std::string_view text) {
     if (url.empty()) continue;
     const Result<net::Url> parsed = net::ParseUrl(url);
     if (!parsed) {
-      return Error(ErrorCode::kInvalid, fmt::format("'{}' is no http:// or https:// URL: {}", url,
+      return Error(ErrorCode::kInvalid, fmt::format("'{}' is not an http:// or https:// URL: {}", url,
                                                     parsed.error().message()));
     }
     while (url.ends_with('/')) url.pop_back();
@@ -98,7 +98,7 @@ Result<FileSource> DebuginfodClient::Get(std::string_view build_id_hex, std::str
   return FileSource::Open(path);
 }
 
-// kNotFound leaves an empty file: the mark that nobody has it.
+// On kNotFound leaves an empty file, which marks that no server has it.
 Status DebuginfodClient::Fetch(std::string_view build_id_hex, std::string_view what,
                                const std::string& to) {
   UniqueFd fd(::open(to.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600));
@@ -113,7 +113,7 @@ Status DebuginfodClient::Fetch(std::string_view build_id_hex, std::string_view w
     if (fetched) {
       ASSIGN_OR_RETURN(FileSource source, FileSource::Open(to));
       if (ReadBuildId(source).value_or("") == build_id_hex) return OkStatus();
-      fetched = Error(ErrorCode::kCorrupt, url + ": another file than was asked for");
+      fetched = Error(ErrorCode::kCorrupt, url + ": the server sent another file");
     }
     if (::ftruncate(fd.get(), 0) != 0 || ::lseek(fd.get(), 0, SEEK_SET) != 0) {
       return ErrnoError("ftruncate " + to);

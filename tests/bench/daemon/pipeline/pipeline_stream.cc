@@ -33,7 +33,7 @@ class Peers : public ResolverPeers {
   void SetTasksVersion(uint32_t) override {}
   void SetTask(const ft_task&) override {}
   void ForgetTask(uint32_t) override {}
-  uint64_t UntoldCgroups() override { return 0; }
+  uint64_t UnreportedCgroups() override { return 0; }
 };
 
 // Takes slices and gives the last one's memory back.

@@ -35,7 +35,7 @@ TEST(WatchChecks, AreGoodWhileTheServerTells) {
 TEST(WatchChecks, SayWithWhatTheDaemonWorksWhileTheServerIsAway) {
   const Check once = CheckOf(Pods(ReflectorHealth::kFailing, true, "connection refused"));
   EXPECT_EQ(once.status, CheckStatus::kWarn);
-  EXPECT_THAT(once.message, HasSubstr("connection refused; the daemon works with those of 7 s"));
+  EXPECT_THAT(once.message, HasSubstr("connection refused; the daemon uses the state of 7 s"));
   const Check never = CheckOf(Pods(ReflectorHealth::kFailing, false, "connection refused"));
   EXPECT_THAT(never.message, HasSubstr("none was ever read"));
 }

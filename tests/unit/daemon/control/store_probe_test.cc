@@ -92,7 +92,7 @@ TEST(ProbeStore, ProfilesThatWereRefusedCountMoreThanTheProbe) {
   EXPECT_FALSE(facts.error) << "the probe itself is taken";
   const Check check = StoreCheck(facts);
   EXPECT_EQ(check.status, CheckStatus::kFail);
-  EXPECT_THAT(check.message, HasSubstr("did not take the profiles that were written last: "));
+  EXPECT_THAT(check.message, HasSubstr("refused the profiles that were written last: "));
 }
 
 TEST(ProbeStore, OfABucketNothingIsKnownOfWritingBeforeAnUpload) {

@@ -67,8 +67,8 @@ TEST(StoreCheck, OfABucketClaimsNothingThatNobodyLookedAt) {
   const Check unknown = StoreCheck(facts);
   EXPECT_EQ(unknown.status, CheckStatus::kOk);
   EXPECT_EQ(unknown.message,
-            "s3://profiles/ can be listed; nothing was uploaded since the start, so whether it "
-            "takes profiles is unknown; its objects are not read here");
+            "s3://profiles/ can be listed; nothing was uploaded since the start, so it is unknown "
+            "whether uploads work; its objects are not read here");
   facts.puts.succeeded_ago_s = 90;
   EXPECT_THAT(StoreCheck(facts).message, HasSubstr("the last upload succeeded 1m30s ago"));
   EXPECT_EQ(StoreCheck(facts).status, CheckStatus::kOk);
@@ -90,7 +90,7 @@ TEST(StoreCheck, TellsWhenAnUploadSucceededBeforeTheOneThatFailed) {
   facts.puts.error = Error(ErrorCode::kUnavailable, "s3://profiles/k: PUT: 503 SlowDown");
   EXPECT_EQ(StoreCheck(facts).message,
             "s3://profiles/: the last upload failed 5s ago: s3://profiles/k: PUT: 503 SlowDown; "
-            "the last that succeeded was 1h ago; it can be listed");
+            "the last success was 1h ago; it can be listed");
 }
 
 TEST(StoreCheck, WhatMendsItFitsWhatTheStoreSays) {

@@ -52,7 +52,7 @@ class FakePeers : public ResolverPeers {
   void SetTasksVersion(uint32_t version) override { tasks_version = version; }
   void SetTask(const ft_task& verdict) override { tasks[verdict.tid] = verdict; }
   void ForgetTask(uint32_t tid) override { tasks.erase(tid); }
-  uint64_t UntoldCgroups() override { return untold; }
+  uint64_t UnreportedCgroups() override { return untold; }
 
   struct Wanted {
     std::string path;

@@ -223,7 +223,7 @@ TEST_F(PolicyReport, ARateAboveTheCeilingIsTold) {
   rows = Rows(policies, {}, faults);
   EXPECT_EQ(Says(rows, "at"), "Running/ExceedsClusterCeiling");
   EXPECT_EQ(rows[0].message,
-            "it asks for 99 Hz, and is sampled at 98: the agent's ceiling, max-frequency-hertz");
+            "it asks for 99 Hz, but is sampled at 98: the agent's ceiling, max-frequency-hertz");
   faults.kernel_names = "no kernel names";
   EXPECT_EQ(Says(Rows(policies, {}, faults), "at"), "Running/MissingCapability");
 }
