@@ -27,9 +27,9 @@ namespace {
 
 // A kind's share of etcd.
 constexpr size_t kMaxPolicies = 5000;
-// Reports come many at a time; what they change is looked at together.
+// Many reports come at a time; their changes are handled together.
 constexpr int64_t kGatherNs = 200 * kNsPerMs;
-// A write waits 10 s for its answer; a status thread that has not come round for longer hangs.
+// A write waits 10 s for its answer, so a status thread whose last turn is older than this hangs.
 constexpr int64_t kHungNs = 120 * kNsPerSecond;
 
 constexpr std::string_view kUserAgent = "firetower/" FIRETOWER_VERSION " (hub)";
@@ -129,8 +129,8 @@ class Hub::Impl {
         keeper.BeginTerm();
         acting = true;
       }
-      if (acting && !leads) LOG(kInfo, "not leading any more", {{"as", config_.identity}});
-      // Once there are reports again, it is as at the beginning of a term: nobody has told yet.
+      if (acting && !leads) LOG(kInfo, "no longer the leader", {{"as", config_.identity}});
+      // When reports appear again, this is like the beginning of a term: no node has reported yet.
       acting &= leads && !ReportsAreAbsent(watches_.watches());
       const int64_t wait_ns = acting ? keeper.StepNs() : kNsPerSecond / 2;
       if (wait_ns <= 0) continue;
@@ -147,7 +147,7 @@ class Hub::Impl {
     }
   }
 
-  // The client of the election was cancelled with its thread; giving up takes one more request.
+  // The election's client was cancelled with its thread, so releasing the lease uses another one.
   void ReleaseLease() {
     if (!lease_.Leads()) return;
     lease_.Release(*watches_.NewClient());
@@ -190,7 +190,7 @@ class Hub::Impl {
     net::HttpResponse response;
     response.route = "/livez";
     response.status = hangs ? 503 : 200;
-    response.body = hangs ? "the status thread does not come round\n" : "ok\n";
+    response.body = hangs ? "status thread stalled for more than 120 s\n" : "ok\n";
     return response;
   }
 
@@ -198,7 +198,7 @@ class Hub::Impl {
     const bool reads = request.method == "GET" || request.method == "HEAD";
     if (reads && request.path == "/livez") return Live();
     if (profiles_) return profiles_->Serve(request);
-    if (!reads) return query::JsonError(405, "only GET is answered");
+    if (!reads) return query::JsonError(405, "only GET is supported");
     net::HttpResponse response;
     if (request.path == "/metrics") {
       response.route = "/metrics";
@@ -209,8 +209,8 @@ class Hub::Impl {
     }
     if (request.path != "/readyz") {
       return query::NoStoreError(
-          "there are /metrics, /livez and /readyz; a hub that was started with --store URL answers "
-          "questions about profiles, too");
+          "the paths are /metrics, /livez and /readyz; a hub with --store URL also answers queries "
+          "of profiles");
     }
     response.route = "/readyz";
     response.body = "ok\n";

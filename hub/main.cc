@@ -32,7 +32,8 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The host's name is the pod's in a pod; what comes after tells this start from the one before.
+// In a pod the host's name is the pod's name. The suffix distinguishes this process from an earlier
+// one.
 std::string NewIdentity() {
   char host[256] = {};
   ::gethostname(host, sizeof(host) - 1);
@@ -47,8 +48,8 @@ Result<k8s::ClientConfig> AccessOf(const Config& config) {
     Result<k8s::ClientConfig> access = k8s::InClusterConfig(Variable("KUBERNETES_SERVICE_HOST"),
                                                             Variable("KUBERNETES_SERVICE_PORT"));
     if (access) return access;
-    return Error(ErrorCode::kInvalid, "no API server is known: " + access.error().message() +
-                                          "; name one with --kubeconfig");
+    return Error(ErrorCode::kInvalid,
+                 "no API server is configured: " + access.error().message() + "; set --kubeconfig");
   }
   Result<k8s::ClientConfig> access = k8s::LoadKubeconfig(config.kubeconfig_path);
   if (access) return access;

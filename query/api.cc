@@ -50,7 +50,7 @@ Api::Api(const ApiParts& parts)
           {"/api/v1/profiles", "profiles one by one, with their ids: limit type q from to seconds",
            [this](const net::HttpRequest& r) { return ServeProfiles(r, parts_); }},
           {kDiffPath,
-           "the same less that of another time or selector: base-q base-from base-to normalize",
+           "the difference to another time or selector: base-q base-from base-to normalize",
            [this](const net::HttpRequest& r) { return ServeDiff(r, parts_); }},
           {"/api/v1/flame",
            "a flame graph, as JSON: format max-nodes names sort type q from to seconds",
@@ -92,7 +92,7 @@ net::HttpResponse Api::Serve(const net::HttpRequest& request) const {
   if (std::optional<net::HttpResponse> refusal = Admit(request)) return *std::move(refusal);
   const std::optional<net::Admission::Pass> pass = admission_.Enter(request.gone);
   if (!pass) return Busy(request);
-  // Once more: what was known may have become old.
+  // Identifies the caller again, because the earlier answer may be outdated.
   const Status known = parts_.authorizer.Identify(request);
   if (!known) return Unidentified(request, known.error());
   net::HttpResponse response = pyroscope::IsServicePath(request.path)
@@ -130,10 +130,8 @@ net::HttpResponse Api::Refuse(const net::HttpRequest& request, int status,
 }
 
 net::HttpResponse Api::Busy(const net::HttpRequest& request) const {
-  net::HttpResponse busy =
-      Refuse(request, 503,
-             Error(ErrorCode::kExhausted,
-                   "as many questions as may be are being answered: ask again in some seconds"));
+  net::HttpResponse busy = Refuse(
+      request, 503, Error(ErrorCode::kExhausted, "too many concurrent queries; retry in 2 s"));
   busy.headers.emplace_back("Retry-After", "2");
   return busy;
 }
@@ -194,10 +192,10 @@ net::HttpResponse Api::Doctor(const net::HttpRequest& request) const {
     reply.checks.push_back(
         {.name = "answers",
          .status = CheckStatus::kOk,
-         .message = fmt::format(
-             "{} answers since the start were too wide to be held whole: parts of up to {:.4f}% of "
-             "the whole may be shown as 'other' there, totals are exact",
-             coarse, coarse_millionths_ / 1e4),
+         .message =
+             fmt::format("{} answers since the start were too large to be exact: parts of up to "
+                         "{:.4f}% of the total may be shown as 'other' there, totals are exact",
+                         coarse, coarse_millionths_ / 1e4),
          .fix = ""});
   }
   for (const Check& check : reply.checks) reply.status = std::max(reply.status, check.status);

@@ -56,11 +56,11 @@ Result<net::HttpResponse> Top(const net::HttpRequest& request, const ApiParts& p
   return response;
 }
 
-// That profiles have `label` at all: what nobody has is a mistyped name, not an empty answer.
+// Checks that `label` is a label of profiles: an unknown name is a mistake, not an empty answer.
 Status CheckLabel(std::string_view parameter, std::string_view label) {
   const std::vector<std::string>& known = store::CatalogLabelNames();
   if (std::find(known.begin(), known.end(), label) != known.end()) return OkStatus();
-  return Error(ErrorCode::kInvalid, fmt::format("parameter '{}': no label '{}'; there are {}",
+  return Error(ErrorCode::kInvalid, fmt::format("parameter '{}': no label '{}'; the labels are {}",
                                                 parameter, label, fmt::join(known, ", ")));
 }
 
@@ -103,7 +103,7 @@ Result<net::HttpResponse> Series(const net::HttpRequest& request, const ApiParts
   ASSIGN_OR_RETURN(int64_t step_ns, ReadStep(params, question.range));
 
   auto open = parts.live.OpenProfiles();
-  // Without a step only the totals are told, which any step of at least 1 s adds up to.
+  // Without a step only the totals are returned; any step of at least 1 s adds up to them.
   const int64_t range_ns = question.range.to_ns - question.range.from_ns;
   const int64_t sum_step_ns = step_ns > 0 ? step_ns : std::max(range_ns, kNsPerSecond);
   ASSIGN_OR_RETURN(store::SeriesResult result,
@@ -159,7 +159,7 @@ Result<net::HttpResponse> Types(const net::HttpRequest& request, const ApiParts&
   for (const std::string& name : result.values) {
     TypesReply::Type& one = reply.types.emplace_back();
     one.name = name;
-    // A name that this version does not know (written by a newer one) is still told.
+    // A type of a newer version is returned with its name only.
     if (auto type = profile::ParseProfileType(name)) {
       one.id = type->PyroscopeId();
       one.unit = type->SampleTypes().back().unit;

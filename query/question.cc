@@ -27,9 +27,8 @@ Status ReadSelector(const Params& params, TypeDefault type_default, Question& qu
   // A name that contradicts the type is still in `rest`.
   const std::optional<std::string> other = choice.rest.EqualTo("__name__");
   if (params.Has("type") && other) {
-    return Error(ErrorCode::kInvalid,
-                 fmt::format("type={} and q, which is of {}: they name two types; leave one out",
-                             params.Get("type"), *other));
+    return Error(ErrorCode::kInvalid, fmt::format("type={} and q name two types (q: {}); omit one",
+                                                  params.Get("type"), *other));
   }
   if (choice.type) {
     question.query.type = std::move(choice.type->type);
@@ -43,7 +42,8 @@ Status ReadSelector(const Params& params, TypeDefault type_default, Question& qu
 Result<TimeRange> ReadRange(const Params& params, int64_t now_ns) {
   if (!params.Has("seconds")) return ParseTimeRange(params.Get("from"), params.Get("to"), now_ns);
   if (params.Has("from") || params.Has("to")) {
-    return Error(ErrorCode::kInvalid, "'seconds' counts back from now: give it or 'from' and 'to'");
+    return Error(ErrorCode::kInvalid,
+                 "'seconds' counts back from now: give either 'seconds' or 'from' and 'to'");
   }
   ASSIGN_OR_RETURN(int64_t seconds, params.GetInt("seconds", 0, 1, kMaxSeconds));
   return TimeRange{now_ns - seconds * kNsPerSecond, now_ns};
@@ -67,7 +67,7 @@ Result<RowValueAsked> RowValueOf(const Question& question) {
     return RowValueAsked{store::RowValue::kSamples, values.front()};
   }
   return Error(ErrorCode::kUnsupported,
-               fmt::format("there are series of {} and {}, not of {}", values.back().type,
+               fmt::format("the series are of {} and {}, not of {}", values.back().type,
                            values.front().type, asked));
 }
 
@@ -140,16 +140,17 @@ net::HttpResponse JsonResponse(std::string body, const store::SkippedList& skipp
 std::string DamagedText(const store::SkippedList& skipped) {
   if (skipped.total == 0) return "";
   return fmt::format(
-      "; {} stored profiles or bundles of that time are damaged, and nobody knows "
-      "whether they held any: the server's log names the first",
+      "; {} stored profiles or bundles of that time are damaged, and their contents are unknown: "
+      "the server's log names the first",
       skipped.total);
 }
 
 Error NothingMatches(const Question& question, const store::SkippedList& skipped) {
-  return {ErrorCode::kNotFound,
-          fmt::format("no profile matches {}; widen the range, or see /api/v1/series for what "
-                      "there is{}",
-                      question.Describe(), DamagedText(skipped))};
+  return {
+      ErrorCode::kNotFound,
+      fmt::format(
+          "no profile matches {}; widen the range, or list existing profiles with /api/v1/series{}",
+          question.Describe(), DamagedText(skipped))};
 }
 
 Error NothingReadable(const store::SkippedList& skipped) {

@@ -23,8 +23,8 @@ void CatalogController::Look(bool leads, const std::stop_token& stop) {
   now_.keeper = keeper_.figures();
   // Once, not every minute of an outage.
   if (!looked && !failed_before)
-    LOG(kWarn, "catalogs are not kept: the store fails", {{"error", now_.error}});
-  if (looked && failed_before) LOG(kInfo, "catalogs are kept again", {});
+    LOG(kWarn, "catalogs are not written: the store fails", {{"error", now_.error}});
+  if (looked && failed_before) LOG(kInfo, "catalogs are written again", {});
   WarnOfLongRounds(clock_.MonotonicNs() - began_ns);
   figures_.Publish(std::make_shared<const CatalogFigures>(now_));
 }
@@ -33,9 +33,9 @@ void CatalogController::Look(bool leads, const std::stop_token& stop) {
 void CatalogController::WarnOfLongRounds(int64_t took_ns) {
   const bool is_long = took_ns > kBehindSeconds * kNsPerSecond;
   if (is_long && !was_long_)
-    LOG(kWarn, "a look at the store takes long: answers are behind by as much",
+    LOG(kWarn, "a catalog round is slow: answers are outdated by that time",
         {{"seconds", took_ns / kNsPerSecond}, {"bundles_read", now_.keeper.bundles_read}});
-  if (!is_long && was_long_) LOG(kInfo, "looks at the store are quick again", {});
+  if (!is_long && was_long_) LOG(kInfo, "catalog rounds are fast again", {});
   was_long_ = is_long;
 }
 

@@ -16,7 +16,7 @@ namespace {
 using query::Check;
 using query::CheckStatus;
 
-// A doctor that hangs helps nobody; an S3 store's own check takes at most 15 s.
+// The check must not hang; an S3 store's own check takes at most 15 s.
 constexpr int64_t kCheckNs = 10 * kNsPerSecond;
 
 Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
@@ -25,7 +25,7 @@ Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
   const Status checked = limited->Check();
   const auto unreachable = [](const Error& error) -> Check {
     return {"store", CheckStatus::kFail, error.message(),
-            "see docs/reference/object-store.md for what a store must let the hub do"};
+            "docs/reference/object-store.md lists the rights that the hub needs"};
   };
   if (!checked) return unreachable(checked.error());
   const auto kept = store::ListClusters(*limited, cluster);
@@ -33,15 +33,16 @@ Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
   if (kept->empty()) {
     return {"store", CheckStatus::kWarn,
             fmt::format("{} has nothing of cluster {}", store.Describe(), cluster),
-            "give the hub the agents' --store and --cluster; their first profiles take a minute"};
+            "set the hub's --store and --cluster to those of the agents; their first profiles take "
+            "a minute"};
   }
   const int64_t skew_s = store.ClockSkewNs() / kNsPerSecond;
   if (std::abs(skew_s) > store::kTellSkewSeconds) {
     return {"store", CheckStatus::kWarn,
-            fmt::format("{}: its clock is {} s {} this machine's; what is too old is deleted when "
-                        "it is so by both",
+            fmt::format("{}: its clock is {} s {} this machine's; objects are deleted when they "
+                        "are too old by both",
                         store.Describe(), std::abs(skew_s), skew_s > 0 ? "ahead of" : "behind"),
-            "set the clock that is wrong, and let a time service keep it"};
+            "set the wrong clock, and run a time service"};
   }
   return {"store", CheckStatus::kOk, fmt::format("{} can be listed", store.Describe()), ""};
 }
@@ -49,23 +50,22 @@ Check StoreCheck(const store::ObjectStore& store, const std::string& cluster) {
 Check CatalogCheck(const CatalogFigures& figures, int64_t lag_s) {
   if (!figures.error.empty()) {
     return {"catalogs", CheckStatus::kWarn, figures.error,
-            "questions list bundles meanwhile, which costs more; see the store's check"};
+            "queries list bundles meanwhile, which costs more; see the check of the store"};
   }
   if (lag_s > CatalogController::kBehindSeconds) {
-    return {
-        "catalogs", CheckStatus::kWarn,
-        fmt::format("the last look at the store that ended began {} s ago: what came since then "
-                    "may be in no answer",
-                    lag_s),
-        "one after a start, or after an outage of the store, may take minutes; else see "
-        "whether the store is slow, or the hub short of CPU"};
+    return {"catalogs", CheckStatus::kWarn,
+            fmt::format("the last finished catalog round began {} s ago: newer profiles may be "
+                        "missing in answers",
+                        lag_s),
+            "a round after a start, or after an outage of the store, may take minutes; else check "
+            "whether the store is slow, or the hub lacks CPU"};
   }
   if (figures.keeper.unreadable_bundles > 0) {
     return {"catalogs", CheckStatus::kWarn,
-            fmt::format("{} bundles that could not be read since the hub began, the last {}",
+            fmt::format("{} bundles could not be read since the hub started, the last {}",
                         figures.keeper.unreadable_bundles, figures.keeper.last_unreadable),
-            "what they hold is in no answer: put a whole copy back, such as a former version of "
-            "the object, or delete it; the log names each"};
+            "their profiles are missing in answers: restore an intact copy, such as an earlier "
+            "version of the object, or delete it; the log names each"};
   }
   if (figures.rounds == 0)
     return {"catalogs", CheckStatus::kOk, "the first round is under way", ""};
@@ -77,16 +77,16 @@ Check CatalogCheck(const CatalogFigures& figures, int64_t lag_s) {
 
 Check RetentionCheck(const RetentionFigures& figures) {
   std::string error = figures.error;
-  std::string fix = error.empty() ? "" : "let the hub delete objects (s3:DeleteObject); ";
+  std::string fix = error.empty() ? "" : "allow the hub to delete objects (s3:DeleteObject); ";
   if (!figures.uploads_error.empty()) {
-    error += fmt::format("{}uploads that were left behind: {}", error.empty() ? "" : "; ",
-                         figures.uploads_error);
+    error +=
+        fmt::format("{}unfinished uploads: {}", error.empty() ? "" : "; ", figures.uploads_error);
     fix +=
-        "let the hub list and abort uploads (s3:ListBucketMultipartUploads, "
+        "allow the hub to list and abort uploads (s3:ListBucketMultipartUploads, "
         "s3:AbortMultipartUpload); ";
   }
   if (!error.empty())
-    return {"retention", CheckStatus::kWarn, error, fix + "it tries again every hour"};
+    return {"retention", CheckStatus::kWarn, error, fix + "the hub retries every hour"};
   return {
       "retention", CheckStatus::kOk,
       fmt::format("{} objects deleted in {} sweeps", figures.swept.deleted_objects, figures.sweeps),
@@ -99,7 +99,7 @@ Check RightCheck(const OwnRight& right) {
     return {name, CheckStatus::kWarn, fmt::format("not known: {}", right.message), ""};
   if (*right.allowed) return {name, CheckStatus::kOk, "may be created", ""};
   return {name, CheckStatus::kFail,
-          "the hub's account may not create them: nobody's rights are known, nobody is answered",
+          "the hub's account may not create them: it cannot check rights, so it answers no query",
           fmt::format("grant create of {} in {}, as k8s/manifests/hub-rbac.yaml does",
                       right.resource, right.group)};
 }

@@ -10,7 +10,7 @@ namespace firetower::hub {
 Result<std::string> LifecycleRules(const Config& config) {
   if (!config.store_url.starts_with("s3://")) {
     return Error(ErrorCode::kInvalid,
-                 "--print-lifecycle-rules: only buckets have such rules; name one with --store "
+                 "--print-lifecycle-rules: only buckets have such rules; set --store to "
                  "s3://BUCKET or s3://BUCKET/PREFIX");
   }
   ASSIGN_OR_RETURN(const store::s3::Config bucket,

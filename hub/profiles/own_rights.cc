@@ -16,13 +16,13 @@ OwnRights::OwnRights(k8s::ApiServer& server)
 void OwnRights::Look() {
   for (OwnRight& right : now_) {
     const Result<bool> reviewed = k8s::ReviewOwnRight(server_, right.group, right.resource);
-    // An API server that is away takes no right; what it said last is the best there is.
+    // If the API server does not answer, the last known rights are used.
     right.message = reviewed ? "" : reviewed.error().message();
     if (!reviewed) continue;
     const bool is_news = right.allowed != *reviewed;
     right.allowed = *reviewed;
     if (!*reviewed && is_news) {
-      LOG(kWarn, "the hub may not ask who may read profiles: it answers nobody",
+      LOG(kWarn, "the hub may not check who may read profiles: it answers no query",
           {{"grant", "create"}, {"resource", right.resource}, {"group", right.group}});
     }
   }

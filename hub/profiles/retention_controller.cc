@@ -27,14 +27,13 @@ void RetentionController::Look(bool leads, const std::stop_token& stop) {
   ++(swept && aborted ? now_.sweeps : now_.failed_sweeps);
   const uint64_t deleted = now_.swept.deleted_objects - before;
   if (!swept) {
-    LOG(kWarn, "not all that is too old was deleted",
+    LOG(kWarn, "some expired objects were not deleted",
         {{"error", now_.error}, {"deleted", deleted}});
   } else if (deleted > 0) {
-    LOG(kInfo, "what was too old is deleted", {{"objects", deleted}});
+    LOG(kInfo, "expired objects were deleted", {{"objects", deleted}});
   }
   if (!aborted) {
-    LOG(kWarn, "uploads that were left behind could not be aborted",
-        {{"error", now_.uploads_error}});
+    LOG(kWarn, "unfinished uploads could not be aborted", {{"error", now_.uploads_error}});
   }
   figures_.Publish(std::make_shared<const RetentionFigures>(now_));
 }

@@ -46,11 +46,11 @@ TargetMatch MatchPod(const ProfilingPolicy& policy, const Pod* pod, std::string_
                      const Labels* namespace_labels, OptOut opt_out) {
   const Targets& targets = policy.spec.targets;
   if (!targets.pod_selector && targets.workload_refs.empty())
-    return {Match::kNo, "the policy takes no pods"};
+    return {Match::kNo, "the policy selects no pods"};
   if (!InPercent(cgroup_uid, targets.pod_percent))
-    return {Match::kNo, "the pod is not in the share that podPercent takes"};
+    return {Match::kNo, "the pod is not in the share of podPercent"};
   if (pod == nullptr) {
-    if (SelectsAll(policy)) return {Match::kYes, "the policy takes every pod"};
+    if (SelectsAll(policy)) return {Match::kYes, "the policy selects every pod"};
     return {Match::kOpen, "the pod's object is not known yet"};
   }
   const bool honoured = opt_out == OptOut::kHonoured;
@@ -61,40 +61,41 @@ TargetMatch MatchPod(const ProfilingPolicy& policy, const Pod* pod, std::string_
   if (!policy.cluster && policy.namespace_name != pod->namespace_name)
     return {Match::kNo, "the pod is in another namespace"};
   if (!Selects(targets, *pod))
-    return {Match::kNo, "neither podSelector nor workloadRefs takes the pod"};
+    return {Match::kNo, "neither podSelector nor workloadRefs matches the pod"};
   if (policy.cluster && targets.namespace_selector) {
     if (namespace_labels == nullptr)
       return {Match::kOpen, "the namespace's labels are not known yet"};
     if (!Matches(*targets.namespace_selector, *namespace_labels))
-      return {Match::kNo, "namespaceSelector does not take the pod's namespace"};
+      return {Match::kNo, "namespaceSelector does not match the pod's namespace"};
   }
-  return {Match::kYes, "the targets take the pod"};
+  return {Match::kYes, "the targets include the pod"};
 }
 
 TargetMatch MatchContainer(const Targets& targets, const Pod* pod, std::string_view container_id) {
-  if (!targets.containers) return {Match::kYes, "every container is taken"};
+  if (!targets.containers) return {Match::kYes, "every container is selected"};
   const ContainerNames& names = *targets.containers;
   if (names.include.empty() && names.exclude.empty())
-    return {Match::kYes, "every container is taken"};
+    return {Match::kYes, "every container is selected"};
   if (container_id.empty()) {
-    return names.include.empty() ? TargetMatch{Match::kYes, "it is no container that is excluded"}
-                                 : TargetMatch{Match::kNo, "containers.include does not have it"};
+    return names.include.empty()
+               ? TargetMatch{Match::kYes, "the container is not excluded"}
+               : TargetMatch{Match::kNo, "containers.include does not name the container"};
   }
   const PodContainer* container = pod == nullptr ? nullptr : pod->FindContainer(container_id);
   if (container == nullptr) return {Match::kOpen, "the container's name is not known yet"};
   if (!names.include.empty() && !Contains(names.include, container->name))
-    return {Match::kNo, "containers.include does not have it"};
+    return {Match::kNo, "containers.include does not name the container"};
   if (Contains(names.exclude, container->name)) return {Match::kNo, "containers.exclude has it"};
-  return {Match::kYes, "the container is taken"};
+  return {Match::kYes, "the container is selected"};
 }
 
 TargetMatch MatchNode(const PolicySpec& spec, const Labels* node_labels) {
   if (!spec.node_selector || MatchesEverything(*spec.node_selector))
-    return {Match::kYes, "every node is taken"};
+    return {Match::kYes, "every node is selected"};
   if (node_labels == nullptr) return {Match::kNo, "the node's labels are not known"};
   if (!Matches(*spec.node_selector, *node_labels))
-    return {Match::kNo, "nodeSelector does not take this node"};
-  return {Match::kYes, "nodeSelector takes this node"};
+    return {Match::kNo, "nodeSelector does not match this node"};
+  return {Match::kYes, "nodeSelector matches this node"};
 }
 
 bool InPercent(std::string_view uid, int64_t percent) {

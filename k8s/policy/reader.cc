@@ -74,7 +74,7 @@ void ErrorList::Add(int line, std::string field, std::string message) {
   if (count_ > kMaxErrorsPerDocument + 1) return;
   if (count_ == kMaxErrorsPerDocument + 1) {
     field.clear();
-    message = "there are more errors: mend these first";
+    message = "there are more errors: correct these first";
   }
   errors_.push_back({file_, line, std::move(field), std::move(message)});
 }

@@ -13,14 +13,15 @@ ServedReport Served(const ProfilingPolicy& policy) {
   };
   for (const ProfileSpec& profile : policy.spec.profiles) {
     if (profile.type == ProfileType::kCpu) continue;
-    report.messages.push_back(
-        fmt::format("profile type {} is not served by this version yet", EnumName(profile.type)));
+    report.messages.push_back(fmt::format("profile type {} is not supported by this version yet",
+                                          EnumName(profile.type)));
   }
   if (!FindProfile(policy.spec, ProfileType::kCpu))
-    refuse("no profile type of the policy is served: it has no effect");
+    refuse("no profile type of the policy is supported: it has no effect");
   if (policy.spec.export_spec.object_store.isolation != Isolation::kNode) {
     report.messages.push_back(
-        "objectStore.isolation Namespace is not served by this version yet: bundles are per node");
+        "objectStore.isolation Namespace is not supported by this version yet: bundles are per "
+        "node");
   }
   return report;
 }

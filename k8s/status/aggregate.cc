@@ -84,7 +84,7 @@ void Count(const ReportedRow& one, int64_t generation, Tally& tally) {
   if (one.agent_down) {
     ++tally.nodes.stale;
     AddFailure(one.node, "AgentNotReady",
-               "the node's agent does not run or is not ready: see its pod", tally);
+               "the node's agent does not run or is not ready: check its pod", tally);
     return;
   }
   tally.profiled += row.profiled_pods;
@@ -104,7 +104,7 @@ void Count(const ReportedRow& one, int64_t generation, Tally& tally) {
 }
 
 Tally CountRows(const WatchedPolicy& policy, std::span<const ReportedRow> rows) {
-  // By name, so that the sample of failures is the same whoever takes it.
+  // By name, so that every writer takes the same sample of failures.
   std::vector<ReportedRow> sorted(rows.begin(), rows.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const ReportedRow& a, const ReportedRow& b) { return a.node < b.node; });
@@ -144,26 +144,25 @@ std::string_view MostCommon(const std::map<std::string, int64_t>& reasons) {
 
 Verdict NobodyTold(const PolicyMoment& moment) {
   if (moment.no_agent_runs)
-    return False("AgentNotReady", "no node's agent runs and is ready: see their pods");
-  return False("NoTargets",
-               moment.agents_down
-                   ? "no node tells of a pod that it takes, but some nodes' agents are "
-                     "not ready and could not: see their pods"
-                   : "no node runs a pod that it takes");
+    return False("AgentNotReady", "no agent runs and is ready: check the agents' pods");
+  return False("NoTargets", moment.agents_down ? "no node reports a matching pod, but some agents "
+                                                 "are not ready and cannot report: check their pods"
+                                               : "no node runs a matching pod");
 }
 
 Verdict WithoutNodes(const WatchedPolicy& policy, const Tally& tally, const PolicyMoment& moment) {
   if (moment.no_targets) {
     if (tally.nodes.skipped == 0) return NobodyTold(moment);
-    return False("NoTargets",
-                 fmt::format("nodeSelector takes none of the {} nodes that run pods of its targets",
-                             tally.nodes.skipped));
+    return False(
+        "NoTargets",
+        fmt::format("nodeSelector matches none of the {} nodes that run pods of its targets",
+                    tally.nodes.skipped));
   }
   // Pods that are replaced may leave it without any for a moment.
   const Condition* before = policy.status.Find(kProgrammedCondition);
   if (before != nullptr && before->observed_generation == policy.object.generation)
     return {before->status, before->reason, before->message};
-  return False("Reconciling", "no node has told of it yet");
+  return False("Reconciling", "no node has reported yet");
 }
 
 Verdict ProgrammedOf(const WatchedPolicy& policy, const Tally& tally, const PolicyMoment& moment) {
@@ -176,12 +175,12 @@ Verdict ProgrammedOf(const WatchedPolicy& policy, const Tally& tally, const Poli
     const bool was = before != nullptr && before->status == ConditionStatus::kTrue &&
                      before->observed_generation == policy.object.generation;
     return moment.settled || was ? True(kProgrammedCondition, std::move(counts))
-                                 : False("Reconciling", "not every node has answered yet");
+                                 : False("Reconciling", "not every node has reported yet");
   }
   const bool answered = nodes.stale == 0 ? moment.settled : moment.overdue;
   if (!answered) return False("Reconciling", std::move(counts));
   if (tally.overridden == nodes.desired)
-    return False("Overridden", "policies that come before it decide on all its pods");
+    return False("Overridden", "policies with precedence decide on all its pods");
   if (nodes.ready > 0) return False("PartiallyProgrammed", std::move(counts));
   if (!tally.reasons.empty()) return False(MostCommon(tally.reasons), std::move(counts));
   return False(tally.overridden > 0 ? "PartiallyProgrammed" : "Reconciling", std::move(counts));
@@ -301,7 +300,7 @@ PolicyStatus Aggregate(const WatchedPolicy& policy, std::span<const ReportedRow>
   status.nodes = tally.nodes;
   status.pods_matched = tally.pods;
   status.pods_profiled = tally.profiled;
-  // Rows go with their pods; what was captured stays captured.
+  // Rows disappear with their pods; the number of captures must not fall.
   status.captures = std::max(tally.captures, policy.status.captures);
   status.last_capture_ns = std::max(tally.last_capture_ns, policy.status.last_capture_ns);
   if (degraded.status == ConditionStatus::kTrue) status.failures = tally.failures;

@@ -19,7 +19,7 @@ Result<Params> Params::Read(const net::HttpRequest& request,
       std::string takes =
           allowed.empty() ? "no parameters" : fmt::format("{}", fmt::join(allowed, ", "));
       return Error(ErrorCode::kInvalid,
-                   fmt::format("unknown parameter '{}': {} takes {}{}", name, request.path, takes,
+                   fmt::format("unknown parameter '{}': {} accepts {}{}", name, request.path, takes,
                                DidYouMean(name, allowed)));
     }
     auto same = [&](const auto& other) { return other.first == name; };

@@ -14,8 +14,8 @@ net::HttpResponse Router::Serve(const net::HttpRequest& request) const {
     if (request.method == "GET" || request.method == "HEAD") {
       response = route.handler(request);
     } else {
-      response =
-          JsonError(405, fmt::format("{} takes GET and HEAD, not {}", route.path, request.method));
+      response = JsonError(
+          405, fmt::format("{} accepts GET and HEAD, not {}", route.path, request.method));
       response.headers.emplace_back("Allow", "GET, HEAD");
     }
     response.route = route.path;

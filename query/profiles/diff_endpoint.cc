@@ -46,7 +46,7 @@ Result<TimeRange> BaseRange(const Params& params, const TimeRange& after, int64_
   return base;
 }
 
-// The same request as it would be asked of one side alone.
+// Returns the request for one side alone.
 net::HttpRequest SideOf(const net::HttpRequest& request, const Params& params,
                         std::string_view selector, const TimeRange& range) {
   net::HttpRequest side = request;
@@ -69,7 +69,7 @@ Result<Sides> ReadSides(const net::HttpRequest& request, const ApiParts& parts) 
   ASSIGN_OR_RETURN(sides.normalize, params.GetBool("normalize", false));
   if (!params.Has("base-q") && !params.Has("base-from") && !params.Has("base-to")) {
     return Error(ErrorCode::kInvalid,
-                 "what to compare with is missing: give base-from, base-to or base-q");
+                 "the base of the comparison is missing: give base-from, base-to or base-q");
   }
   const int64_t now_ns = parts.clock.WallNs();
   ASSIGN_OR_RETURN(const TimeRange after,

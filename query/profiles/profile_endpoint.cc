@@ -30,7 +30,7 @@ Result<store::StoredProfile> ReadAsked(const net::HttpRequest& request, const Pa
   for (const std::string_view other : kParams) {
     if (other != "id" && params.Has(other)) {
       return Error(ErrorCode::kInvalid,
-                   fmt::format("'id' names one profile: '{}' has no meaning beside it", other));
+                   fmt::format("'id' selects one profile: '{}' has no effect with it", other));
     }
   }
   ASSIGN_OR_RETURN(const store::StoredProfileId id,

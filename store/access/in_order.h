@@ -107,7 +107,7 @@ class InOrder {
       });
     } catch (const std::system_error& error) {
       // Each piece may try again.
-      if (!std::exchange(told_, true))
+      if (!std::exchange(warned_, true))
         LOG(kWarn, "no thread more", {{"name", thread_name_}, {"why", error.what()}});
     }
   }
@@ -130,9 +130,9 @@ class InOrder {
   std::mutex mutex_;
   std::condition_variable_any asked_;
   std::condition_variable done_;
-  std::deque<Piece> pieces_;  // what is in it stays where it is
-  size_t begun_ = 0;          // of the first ones
-  bool told_ = false;         // that there was no thread
+  std::deque<Piece> pieces_;  // a deque: growing does not move its elements
+  size_t begun_ = 0;          // how many of the first pieces have begun
+  bool warned_ = false;       // that there was no thread
   std::vector<std::jthread> threads_;
 };
 

@@ -11,8 +11,8 @@ Error Away(std::string_view why, const Error& error) {
           error.sys_errno()};
 }
 
-// Whether somebody has to change something of the store or of this machine first. What an object
-// is at fault for (kCorrupt, kExhausted above a bound) is not, nor is one that is not there.
+// Returns true if an operator must first change something about the store or this machine. Errors
+// of one object (kCorrupt, kExhausted above a bound, kNotFound) are not of that kind.
 bool IsStoresFault(const Error& error) {
   switch (error.code()) {
     case ErrorCode::kInvalid:
@@ -56,7 +56,8 @@ Error ServedStore::ErrorFor(StoreOperation operation, Error error) {
 Result<uint64_t> ServedStore::Size(std::string_view key) const {
   Result<uint64_t> size = WrappingStore::Size(key);
   if (size || size.error().code() != ErrorCode::kNotFound) return size;
-  // An answer to HEAD has no body to say what is missing, the object or the bucket; one to GET has.
+  // The answer to HEAD has no body that says whether the object or the bucket is missing. The
+  // answer to GET has one.
   ASSIGN_OR_RETURN(const ObjectTail tail, GetTail(key, 1));
   return tail.object_size;
 }

@@ -124,8 +124,8 @@ Result<net::HttpResponse> Client::Try(const Call& call, const CallLimits& limits
     received_bytes_ += response->body.size();
     const std::optional<int64_t> server_s = ParseHttpDate(response->Header("date"));
     if (server_s) {
-      told_skew_ns_ = SkewTold(*server_s, sent_ns, clock_.WallNs());
-      skew_told_at_ns_ = clock_.MonotonicNs();
+      server_skew_ns_ = SmallestSkew(*server_s, sent_ns, clock_.WallNs());
+      skew_known_at_ns_ = clock_.MonotonicNs();
     }
   }
   if (response) return response;
@@ -134,9 +134,9 @@ Result<net::HttpResponse> Client::Try(const Call& call, const CallLimits& limits
                fmt::format("{}: {}", Name(call), response.error().message()));
 }
 
-int64_t Client::told_skew_ns() const {
+int64_t Client::server_skew_ns() const {
   constexpr int64_t kKeptNs = 600 * kNsPerSecond;
-  return clock_.MonotonicNs() - skew_told_at_ns_ < kKeptNs ? told_skew_ns_.load() : 0;
+  return clock_.MonotonicNs() - skew_known_at_ns_ < kKeptNs ? server_skew_ns_.load() : 0;
 }
 
 Result<net::ClientRequest> Client::SignedRequest(const Call& call, Progress* progress) {
@@ -209,15 +209,16 @@ bool Client::LearnRegion(const net::HttpResponse& response, const Refusal& refus
                             refusal.Is("AuthorizationHeaderMalformed") ||
                             (response.status == 400 && refusal.body.code.empty());
   if (!about_region) return false;
-  std::string told(response.Header("x-amz-bucket-region"));
-  if (told.empty()) told = refusal.body.region;
-  const bool name = !told.empty() && told.size() <= 64 && std::ranges::all_of(told, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-  if (!name || told == progress.region) return false;
-  LOG(kInfo, "the bucket is in another region", {{"bucket", config_.bucket}, {"region", told}});
+  std::string region(response.Header("x-amz-bucket-region"));
+  if (region.empty()) region = refusal.body.region;
+  const bool name =
+      !region.empty() && region.size() <= 64 && std::ranges::all_of(region, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+      });
+  if (!name || region == progress.region) return false;
+  LOG(kInfo, "the bucket is in another region", {{"bucket", config_.bucket}, {"region", region}});
   const std::lock_guard lock(region_mutex_);
-  region_ = told;
+  region_ = region;
   return true;
 }
 
@@ -245,7 +246,7 @@ Status Client::BeforeRetry(const Error& failed, std::string_view retry_after,
                  failed.message() + " (not tried again: too much has failed lately)");
   }
   int64_t wait_ns = BackoffNs(retry_, progress->attempts, budget_.Random());
-  if (const auto told_ns = ParseRetryAfterNs(retry_after, clock_.WallNs())) wait_ns += *told_ns;
+  if (const auto delay_ns = ParseRetryAfterNs(retry_after, clock_.WallNs())) wait_ns += *delay_ns;
   if (clock_.MonotonicNs() + wait_ns >= limits.deadline_ns) {
     return Error(failed.code(), fmt::format("{} (after {} tries; no time is left for another)",
                                             failed.message(), progress->attempts));

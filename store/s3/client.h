@@ -34,7 +34,7 @@ struct Call {
   uint64_t expected_bytes = 0;          // of the answer: time for them is granted
   int64_t stall_seconds = 0;            // 0: as configured
   std::vector<int> also_accepted = {};  // statuses besides 2xx that are answers
-  // The answer is XML, and a server may have found out too late that it should not have said 200.
+  // The answer is XML. A server may say 200 and report an error in the body.
   bool answers_xml = false;
 };
 
@@ -45,9 +45,9 @@ struct ClientCounts {
   uint64_t received_bytes = 0;  // likewise
 };
 
-// Sends signed requests to one bucket. It learns from answers which region the bucket is in, what
-// the time is where this machine's clock is wrong, and whether the bucket insists on checksums; all
-// for the calls that follow. Thread-safe.
+// Sends signed requests to one bucket. It learns from answers, for later calls, the bucket's
+// region, the correct time if this machine's clock is wrong, and whether the bucket requires
+// checksums. Thread-safe.
 class Client {
  public:
   struct Parts {
@@ -75,9 +75,9 @@ class Client {
   const Config& config() const { return config_; }
   const Clock& clock() const { return clock_; }
   ClientCounts counts() const;
-  // The server's clock minus ours as the last answer of ten minutes told, see SkewTold, else 0. Of
-  // every answer, also where requests go out with this machine's time.
-  int64_t told_skew_ns() const;
+  // The server's clock minus ours (SmallestSkew), from the last answer of the past ten minutes; 0
+  // without one. It is kept for every answer, also if requests carry this machine's time.
+  int64_t server_skew_ns() const;
 
  private:
   // State of a call over its attempts.
@@ -117,8 +117,8 @@ class Client {
   std::string region_;
   Signer signer_;
   std::atomic<int64_t> skew_ns_ = 0;  // added to this machine's time in requests
-  std::atomic<int64_t> told_skew_ns_ = 0;
-  std::atomic<int64_t> skew_told_at_ns_ = 0;  // monotonic
+  std::atomic<int64_t> server_skew_ns_ = 0;
+  std::atomic<int64_t> skew_known_at_ns_ = 0;  // monotonic
   std::atomic<bool> needs_checksum_ = false;
   std::atomic<uint64_t> requests_ = 0;
   std::atomic<uint64_t> retries_ = 0;

@@ -23,7 +23,7 @@ net::NamedValue ChecksumOf(const Config& config, std::string_view body) {
 
 Error NotTold(std::string_view key) {
   return {ErrorCode::kUnavailable,
-          fmt::format("{}: the server does not say that it deleted this one", key)};
+          fmt::format("{}: the server did not confirm the deletion of this object", key)};
 }
 
 }  // namespace

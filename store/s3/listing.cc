@@ -15,9 +15,8 @@ namespace {
 constexpr int kMaxEmptyPages = 100;
 
 Error Unordered() {
-  return {
-      ErrorCode::kUnsupported,
-      "the server does not list keys in their order, so that a time range cannot be found in it"};
+  return {ErrorCode::kUnsupported,
+          "the server does not list keys in order, so a time range cannot be found"};
 }
 
 }  // namespace
@@ -73,7 +72,7 @@ Result<std::vector<ObjectInfo>> Listing::Objects(std::string_view prefix,
     const std::string before = question.after;
     for (ObjectInfo& info : page.objects) {
       if (!info.key.starts_with(question.prefix)) return Unordered();
-      // A placeholder that a console makes for a folder is no object of ours.
+      // Not one of our objects: a placeholder that a console creates for a folder.
       const bool folder = info.key.ends_with('/') && info.size == 0;
       const bool repeated = info.key <= question.after;
       if (repeated && !found.empty()) return Unordered();

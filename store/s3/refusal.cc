@@ -16,7 +16,8 @@ struct Meaning {
 };
 
 constexpr Meaning kMeanings[] = {
-    {"AccessDenied", ErrorCode::kPermission, "let {source} do this on the bucket and its prefix"},
+    {"AccessDenied", ErrorCode::kPermission,
+     "allow {source} to do this on the bucket and its prefix"},
     {"AllAccessDisabled", ErrorCode::kPermission, "the bucket is switched off"},
     {"AuthorizationHeaderMalformed", ErrorCode::kInvalid, "set region"},
     {"BadDigest", ErrorCode::kUnavailable, "bytes changed on the way"},
@@ -24,16 +25,16 @@ constexpr Meaning kMeanings[] = {
     {"IllegalLocationConstraintException", ErrorCode::kInvalid, "set region"},
     {"InsufficientStorage", ErrorCode::kExhausted, "make room in the store"},
     {"InvalidAccessKeyId", ErrorCode::kPermission, "the server does not know the key of {source}"},
-    {"InvalidPart", ErrorCode::kUnavailable, "the server lost a part; the upload begins anew"},
-    {"InvalidRange", ErrorCode::kCorrupt, "the object is shorter than what refers to it says"},
+    {"InvalidPart", ErrorCode::kUnavailable, "the server lost a part; the upload starts again"},
+    {"InvalidRange", ErrorCode::kCorrupt, "the object is shorter than its references say"},
     {"InvalidToken", ErrorCode::kPermission, "{source} gives a session token that is refused"},
     {"KMS.DisabledException", ErrorCode::kInvalid, "the key of sse-kms-key-id is disabled"},
-    {"KMS.NotFoundException", ErrorCode::kInvalid, "name a key that is there by sse-kms-key-id"},
+    {"KMS.NotFoundException", ErrorCode::kInvalid, "set sse-kms-key-id to an existing key"},
     {"MethodNotAllowed", ErrorCode::kUnsupported, "the server cannot do this"},
     {"NoSuchBucket", ErrorCode::kInvalid, "create the bucket, or correct the store's URL"},
     {"NoSuchKey", ErrorCode::kNotFound, ""},
     {"NoSuchVersion", ErrorCode::kNotFound, ""},
-    {"NoSuchUpload", ErrorCode::kUnavailable, "somebody aborted the upload; it begins anew"},
+    {"NoSuchUpload", ErrorCode::kUnavailable, "somebody aborted the upload; it starts again"},
     {"NotImplemented", ErrorCode::kUnsupported, "the server cannot do this"},
     {"PermanentRedirect", ErrorCode::kInvalid, "set region, or endpoint, to the bucket's own"},
     {"QuotaExceeded", ErrorCode::kExhausted, "raise the quota, or delete objects"},
@@ -44,7 +45,7 @@ constexpr Meaning kMeanings[] = {
     {"XAmzContentSHA256Mismatch", ErrorCode::kUnavailable, "bytes changed on the way"},
     {"XMinioAdminBucketQuotaExceeded", ErrorCode::kExhausted, "raise the quota, or delete objects"},
     {"XMinioStorageFull", ErrorCode::kExhausted, "make room in the store"},
-    {"kms:KeyNotFound", ErrorCode::kInvalid, "name a key that is there by sse-kms-key-id"},
+    {"kms:KeyNotFound", ErrorCode::kInvalid, "set sse-kms-key-id to an existing key"},
 };
 
 constexpr Meaning kStatuses[] = {
@@ -52,13 +53,13 @@ constexpr Meaning kStatuses[] = {
     {"307", ErrorCode::kInvalid, "set region, or endpoint, to the bucket's own"},
     {"400", ErrorCode::kInvalid, ""},
     {"401", ErrorCode::kPermission, "check the keys of {source}"},
-    {"403", ErrorCode::kPermission, "let {source} do this, and check its keys"},
+    {"403", ErrorCode::kPermission, "allow {source} to do this, and check its keys"},
     {"404", ErrorCode::kNotFound, ""},
     {"405", ErrorCode::kUnsupported, "the server cannot do this"},
     {"407", ErrorCode::kPermission, "the proxy wants a password: give it in https_proxy"},
-    {"411", ErrorCode::kUnsupported, "something on the way drops Content-Length"},
-    {"413", ErrorCode::kExhausted, "something on the way allows no bodies of this size"},
-    {"416", ErrorCode::kCorrupt, "the object is shorter than what refers to it says"},
+    {"411", ErrorCode::kUnsupported, "a proxy drops Content-Length"},
+    {"413", ErrorCode::kExhausted, "a proxy refuses bodies of this size"},
+    {"416", ErrorCode::kCorrupt, "the object is shorter than its references say"},
     {"501", ErrorCode::kUnsupported, "the server cannot do this"},
     {"507", ErrorCode::kExhausted, "make room in the store"},
 };
@@ -68,18 +69,18 @@ Meaning MeaningOf(const Refusal& refusal) {
     if (refusal.body.code == meaning.s3_code) return meaning;
   }
   if (refusal.IsRetryable()) {
-    return {"", ErrorCode::kUnavailable, "it may go through later"};
+    return {"", ErrorCode::kUnavailable, "a later attempt may succeed"};
   }
-  // Something else than the object is missing: who takes that for an object that was deleted drops
-  // it.
+  // Something other than the object is missing. A caller must not take that for a deleted object
+  // and drop it.
   if (refusal.status == 404 && !refusal.body.code.empty() && refusal.body.code != "NotFound") {
     return {"", ErrorCode::kInvalid, "correct the store's URL"};
   }
-  // Servers of S3 say in XML what is missing. A proxy's page may mean that nothing stands behind it
-  // for the moment.
+  // S3 servers say in XML what is missing. A proxy's page may mean that its server is down at the
+  // moment.
   if (refusal.status == 404 && refusal.body.code.empty() && refusal.has_body) {
     return {"", ErrorCode::kUnavailable,
-            "no S3 server answers there: correct endpoint, or see to what stands behind it"};
+            "no S3 server answers there: correct endpoint, or check the server behind it"};
   }
   for (const Meaning& meaning : kStatuses) {
     if (std::to_string(refusal.status) == meaning.s3_code) return meaning;
@@ -87,7 +88,7 @@ Meaning MeaningOf(const Refusal& refusal) {
   if (refusal.status == 200) return {"", ErrorCode::kUnavailable, ""};
   const bool foreign = refusal.status < 500;
   return {"", foreign ? ErrorCode::kInvalid : ErrorCode::kUnavailable,
-          foreign ? "is this an S3 endpoint?" : "it may go through later"};
+          foreign ? "is this an S3 endpoint?" : "a later attempt may succeed"};
 }
 
 std::string WithSource(std::string_view advice, std::string_view source) {

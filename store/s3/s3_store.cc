@@ -48,8 +48,7 @@ std::optional<ContentRange> ParseContentRange(std::string_view text) {
 }
 
 Error IgnoresRanges(std::string_view key) {
-  return {ErrorCode::kUnsupported,
-          fmt::format("{}: the server, or something on the way, does not keep to Range", key)};
+  return {ErrorCode::kUnsupported, fmt::format("{}: the server, or a proxy, ignores Range", key)};
 }
 
 Error EndsBefore(std::string_view key, uint64_t offset, uint64_t length) {
@@ -94,7 +93,7 @@ std::string S3Store::Describe() const {
 }
 
 ClientCounts S3Store::counts() const { return shared_->client.counts(); }
-int64_t S3Store::ClockSkewNs() const { return shared_->client.told_skew_ns(); }
+int64_t S3Store::ClockSkewNs() const { return shared_->client.server_skew_ns(); }
 
 Status S3Store::Put(std::string_view key, std::string_view bytes) { return PutBody(key, bytes); }
 
@@ -205,7 +204,7 @@ Result<uint64_t> S3Store::Size(std::string_view key) const {
   uint64_t size = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Error(ErrorCode::kUnsupported, fmt::format("{}: the server tells no size", key));
+    return Error(ErrorCode::kUnsupported, fmt::format("{}: the server sent no size", key));
   }
   return size;
 }

@@ -27,7 +27,7 @@ class LimitedBoth final : private LimitedPair, public BothStores {
       : LimitedPair(std::move(pair)), BothStores(*first, *second) {}
 };
 
-Error ReadOnly() { return {ErrorCode::kUnsupported, "two stores read as one are not written to"}; }
+Error ReadOnly() { return {ErrorCode::kUnsupported, "the union of two stores is read-only"}; }
 
 }  // namespace
 

@@ -87,7 +87,7 @@ Result<std::unique_ptr<Spool>> Spool::Open(const std::string& folder, uint64_t m
   }
   std::unique_ptr<Spool> spool(
       new Spool(std::move(folders[0]), std::move(folders[1]), max_bytes, clock));
-  // One that cannot be had keeps nobody from spooling.
+  // Spooling works without the lock too.
   if (Result<UniqueFd> lock = LockOf(folder)) spool->lock_ = *std::move(lock);
   const Change change(*spool);
   SpoolFigures& figures = spool->figures_;
@@ -128,9 +128,8 @@ Status Spool::ReadFolder(const DirStore& folder, Objects& objects, uint64_t& byt
 Status Spool::Add(std::string_view key, std::string_view bytes) {
   const Change change(*this);
   if (bytes.size() > max_bytes_) {
-    return Error(ErrorCode::kInvalid,
-                 fmt::format("spool: {} has {} bytes, and {} is all there may be", key,
-                             bytes.size(), max_bytes_));
+    return Error(ErrorCode::kInvalid, fmt::format("spool: {} has {} bytes, but the limit is {}",
+                                                  key, bytes.size(), max_bytes_));
   }
   Forget(key, waiting_, figures_.bytes);  // the same once more
   while (held_bytes() + bytes.size() > max_bytes_ && MakeRoom(BoundReached())) {
@@ -211,9 +210,8 @@ void Spool::DropOldCopies() {
 }
 
 Error Spool::BoundReached() const {
-  return {ErrorCode::kExhausted,
-          fmt::format("the spool is full: {} is all there may be (--spool-bytes)",
-                      FormatBytes(static_cast<int64_t>(max_bytes_)))};
+  return {ErrorCode::kExhausted, fmt::format("the spool is full: its limit is {} (--spool-bytes)",
+                                             FormatBytes(static_cast<int64_t>(max_bytes_)))};
 }
 
 Error Spool::DiskFull(const Error& error) const {

@@ -26,10 +26,11 @@ void WaitOut(int64_t ns, const Clock& clock, const std::stop_token& stop, WakeFd
 // Deadline of the check of the store at the start.
 constexpr int64_t kCheckNs = 10 * kNsPerSecond;
 
-// So often in a row the oldest is tried while nothing can be reached, before others have a turn.
+// How often the oldest object is tried in a row while the store cannot be reached, before others
+// get a turn.
 constexpr int kTries = 3;
 
-// It is the object, not the store or what stands before it (store/store.h).
+// Returns true if the error is about the object, not about the store or a proxy (store/store.h).
 bool IsInvalid(const Error& error) {
   return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kUnsupported;
 }
@@ -41,7 +42,7 @@ std::string_view WordsOf(std::string_view message, const std::string& key) {
   return at == std::string_view::npos ? message : message.substr(at + before.size());
 }
 
-// Two refusals that mean the same differ in times, counts and what is added in brackets.
+// Omits times, counts and text in brackets, in which equal refusals may differ.
 std::string StateOf(ErrorCode code, std::string_view words) {
   std::string state(ErrorCodeName(code));
   for (const char c : words.substr(0, words.find_first_of("(;"))) {
@@ -112,8 +113,8 @@ bool Uploader::UploadNext(const CallLimits& limits) {
 }
 
 void Uploader::SkipForNow(const std::string& key, const Error& error) {
-  // The same call may go through later, and others not before; but what fails is not always the
-  // whole store. A bound that one object passes, of a proxy's bodies say, others may keep within.
+  // The same call may succeed later, and others not before. But not every such failure concerns the
+  // whole store: other objects may be within a limit, for example of a proxy's bodies.
   if (error.code() == ErrorCode::kUnavailable && ++tries_ < kTries) return;
   tries_ = 0;
   skipped_.insert(key);
@@ -164,7 +165,7 @@ void Uploader::TellCheck(const std::stop_token& stop) {
     LOG(kInfo, "the store answers", {{"store", store_.Describe()}});
     return;
   }
-  LOG(kWarn, "the store cannot be listed; what it does not take waits in the spool",
+  LOG(kWarn, "the store cannot be listed; refused objects wait in the spool",
       {{"store", store_.Describe()}, {"error", listed.error().message()}});
 }
 

@@ -107,7 +107,7 @@ def judge_encryption(case, tries):
         if expected == "aws:kms":
             names = {headers.get("x-amz-server-side-encryption-aws-kms-key-id", "") for headers in told.values()}
             case.check(f"{what}: by the key of that name", all(name.endswith(KMS_KEY) for name in names) and names, names)
-    tries.judge_closed("a KMS key that is not there", "name a key that is there by sse-kms-key-id", static,
+    tries.judge_closed("a KMS key that is not there", "set sse-kms-key-id to an existing key", static,
                        "&sse=aws:kms&sse-kms-key-id=nobodys")
 
 

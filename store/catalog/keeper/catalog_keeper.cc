@@ -99,7 +99,8 @@ Status CatalogKeeper::Look(bool leads) {
   return first;
 }
 
-// An answer lacks what came since the last look: for two looks that is how it is, and no longer.
+// An answer from memory lacks the bundles that came since the last look. That is accepted for the
+// time of two looks, no longer.
 void CatalogKeeper::DistrustUnwatchedRows() {
   const int64_t oldest_ns = clock_.MonotonicNs() - options_.trust_look_s * kNsPerSecond;
   for (const auto& [at, looked_ns] : looked_ns_) {
@@ -108,7 +109,7 @@ void CatalogKeeper::DistrustUnwatchedRows() {
 }
 
 Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
-  // The hour that is not yet over, and one more while what it replaces is kept.
+  // Includes the current hour, and one more hour while the catalogs that it replaces are kept.
   const int64_t ahead_s = NowSeconds() + options_.ahead_s;
   const int64_t last_s = HourOf(ahead_s);
   const int64_t first_s = std::max<int64_t>(
@@ -139,7 +140,8 @@ Status CatalogKeeper::LookAt(const StoredCluster& at, bool leads) {
   return OkStatus();
 }
 
-// After a look at what is open, all of an hour without a catalog is in one of the two.
+// After the look at the open intervals, all bundles of an hour without a catalog are in the listing
+// or in memory.
 bool CatalogKeeper::HasAny(const StoredCluster& at, const CatalogListing& listing,
                            int64_t hour_s) const {
   const std::vector<CatalogInterval> held = recent_.Intervals();
@@ -164,7 +166,7 @@ Status CatalogKeeper::UpdateOpenIntervals(const StoredCluster& at, const Catalog
   std::vector<ListedCatalog> catalogs;
   for (const CatalogInterval& interval : open) {
     const std::span<const ListedCatalog> of = CatalogsOf(interval, listing);
-    // A list of bundles proves nothing where somebody deleted the rows.
+    // A list of bundles alone proves nothing: somebody may have deleted the rows.
     if (HasAllRows(of) || HasLateRows(of)) catalogs.insert(catalogs.end(), of.begin(), of.end());
   }
   ASSIGN_OR_RETURN(const KnownBundles known, intervals_.ReadKnown(catalogs));
@@ -322,7 +324,7 @@ Status CatalogKeeper::KeepHourOnce(const StoredCluster& at, int64_t hour_s,
   ASSIGN_OR_RETURN(listing, list());
   std::vector<ListedCatalog> inputs;
   for (const ListedCatalog& one : listing.all()) {
-    // A part of the hour's own is what a killed one left.
+    // A part of the hour's own catalog was left by a process that was killed.
     if (HoldsRows(one) && !IsHoursOwn(one)) inputs.push_back(one);
   }
   if (inputs.empty()) return OkStatus();
@@ -335,12 +337,12 @@ Status CatalogKeeper::KeepHourOnce(const StoredCluster& at, int64_t hour_s,
   return OkStatus();
 }
 
-// Without the lists of its bundles they count as new ones.
+// Deletes the lists of bundles too, so that the bundles count as new.
 Status CatalogKeeper::Forget(const std::vector<std::string>& damaged,
                              const CatalogListing& listing) {
   std::set<std::pair<int64_t, int64_t>> intervals;
   for (const std::string& key : damaged) {
-    LOG(kWarn, "a catalog is damaged: it is made anew", {{"key", key}});
+    LOG(kWarn, "a catalog is damaged: it is written again", {{"key", key}});
     ++figures_.damaged_catalogs;
     RETURN_IF_ERROR(store_.Delete(key));
     ASSIGN_OR_RETURN(const CatalogKey parsed, ParseCatalogKey(key));
@@ -363,7 +365,7 @@ Status CatalogKeeper::DeleteReplaced(const StoredCluster& at, const CatalogListi
   if (first_time || now_ns < since->second + options_.keep_replaced_s * kNsPerSecond)
     return OkStatus();
   if (!HasOthers(listing, hour_s)) return OkStatus();
-  // From now on once an hour: what is left came late, and nothing replaces it.
+  // From now on once an hour: the remaining ones came late, and nothing replaces them.
   since->second = now_ns;
   return DeleteReplacedIn(listing, hour_s);
 }

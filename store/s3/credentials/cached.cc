@@ -51,12 +51,12 @@ Result<std::shared_ptr<const Credentials>> CachedCredentials::Fetch(
     return current_;
   }
   const Error& failed = fetched.error();
-  // To who asks for an object, kNotFound is that there is none.
+  // A caller that asks for an object would take kNotFound for a missing object.
   const ErrorCode code =
       failed.code() == ErrorCode::kNotFound ? ErrorCode::kPermission : failed.code();
   Error error(code, failed.message(), failed.sys_errno());
   error.Context("credentials of " + source_->Describe());
-  // Nobody else's business: who waits tries for itself.
+  // Other threads do not get this error: each of them tries itself.
   if (!CheckLimits(limits, clock_) && !Usable()) {
     last_error_.reset();
     return error;
@@ -66,7 +66,7 @@ Result<std::shared_ptr<const Credentials>> CachedCredentials::Fetch(
   if (!Usable()) return error;
   fetch_after_ns_ = now_ns + kRefreshAgainNs;
   if (!failed_before) {
-    LOG(kWarn, "S3 credentials cannot be renewed yet; the old ones go on",
+    LOG(kWarn, "S3 credentials cannot be renewed yet; the old ones are still used",
         {{"error", error.message()}});
   }
   return current_;

@@ -78,8 +78,8 @@ Status CheckCredentials(const Credentials& credentials, const std::string& sourc
     }
     if (!printable(value)) {
       return Error(ErrorCode::kInvalid,
-                   fmt::format("credentials of {}: the {} holds a blank, a line break or another "
-                               "character that no key has",
+                   fmt::format("credentials of {}: the {} contains a blank, a line break or "
+                               "another character that is not allowed in a key",
                                source, name));
     }
   }

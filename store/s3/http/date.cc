@@ -55,7 +55,7 @@ std::optional<int64_t> ParseHttpDate(std::string_view text) {
                      Number(text.substr(5, 2)), text.substr(17, 8));
 }
 
-int64_t SkewTold(int64_t server_s, int64_t sent_ns, int64_t answered_ns) {
+int64_t SmallestSkew(int64_t server_s, int64_t sent_ns, int64_t answered_ns) {
   const int64_t least_ns = server_s * kNsPerSecond - answered_ns;
   const int64_t most_ns = (server_s + 1) * kNsPerSecond - sent_ns;
   // Ours went back meanwhile: one that is being set tells nothing.

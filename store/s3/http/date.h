@@ -10,10 +10,10 @@ namespace firetower::store::s3 {
 // "Fri, 24 May 2013 00:00:00 GMT" (RFC 9110 §5.6.7, the form that senders must use): Unix seconds.
 std::optional<int64_t> ParseHttpDate(std::string_view text);
 
-// A server's clock minus ours, of which is known that it said `server_s`, a whole second, after our
-// wall clock was at `sent_ns` and before it was at `answered_ns`: of the values that this allows
-// the one next to 0, so that a slow answer is no skew.
-int64_t SkewTold(int64_t server_s, int64_t sent_ns, int64_t answered_ns);
+// A server's clock minus ours. It said `server_s`, in whole seconds, after our wall clock was at
+// `sent_ns` and before it was at `answered_ns`. Of the possible values this is the one nearest to
+// 0, so that a slow answer does not count as skew.
+int64_t SmallestSkew(int64_t server_s, int64_t sent_ns, int64_t answered_ns);
 
 // "2013-05-24T00:00:00Z", also with a fraction, which is dropped: Unix seconds.
 std::optional<int64_t> ParseIsoTime(std::string_view text);

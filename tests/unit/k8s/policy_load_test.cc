@@ -376,11 +376,11 @@ TEST(PolicyLoad, SaysWhatIsNotServedYet) {
   };
   EXPECT_EQ(served(""), (ServedReport{true, {}}));
   EXPECT_EQ(served("  profiles: [{type: CPU}, {type: Lock}]\n"),
-            (ServedReport{true, {"profile type Lock is not served by this version yet"}}));
+            (ServedReport{true, {"profile type Lock is not supported by this version yet"}}));
   EXPECT_FALSE(served("  profiles: [{type: OffCPU}]\n").served);
   EXPECT_EQ(served("  limits: {cpu: 100m}\n"), (ServedReport{true, {}}));
   EXPECT_THAT(served("  export: {objectStore: {isolation: Namespace}}\n").messages,
-              ElementsAre(HasSubstr("isolation Namespace is not served by this version yet")));
+              ElementsAre(HasSubstr("isolation Namespace is not supported by this version yet")));
   EXPECT_EQ(served("  filter: {cpus: \"0\"}\n"), (ServedReport{true, {}}));
   std::string trigger = kMinimal + "  trigger: {rules: [{name: killed, metric: OOMKill}]}\n";
   trigger.replace(trigger.find("General"), 7, "Trigger");

@@ -133,7 +133,7 @@ TEST_F(ApiTest, ProfileErrorsAreTextThatGoToolPprofShows) {
       {"from=noon", 400, "'noon' is not a time"},
       {"from=now-1h&to=now-2h", 400, "not before"},
       {"type=cqu", 400, "cpu"},
-      {"type=memory&q=cpu{pod=\"a\"}", 400, "type=memory and q, which is of cpu: they name two"},
+      {"type=memory&q=cpu{pod=\"a\"}", 400, "type=memory and q name two types (q: cpu)"},
       {"fron=now-1h", 400, "did you mean 'from'"},
       {"q={pod=\"a\"}&q={pod=\"b\"}", 400, "given twice"},
       {"q={namespace=\"nope\"}", 404, "no profile matches cpu{namespace=\"nope\"}"},
@@ -259,7 +259,7 @@ TEST_F(ApiTest, SeriesAreOfTheValueThatIsAskedFor) {
   EXPECT_NEAR(main->series.at(0).total + main->series.at(1).total, 3.75e9, 1);
   const net::HttpResponse other = Get(path + "memory:inuse_space:bytes:space:bytes");
   EXPECT_EQ(other.status, 422);
-  EXPECT_THAT(other.body, HasSubstr("there are series of alloc_space and alloc_objects, not of"));
+  EXPECT_THAT(other.body, HasSubstr("the series are of alloc_space and alloc_objects, not of"));
 }
 
 // Two ranges of half a second add up to the value of the whole second.

@@ -112,8 +112,8 @@ TEST_F(ProfilesEndpointTest, ErrorsSayWhatIsWrong) {
       {"/api/v1/profiles", {{"stored", "yes"}}, 400, "'stored' must be true or false"},
       {"/api/v1/profile", {{"id", ""}}, 400, "parameter 'id': not the id of a profile"},
       {"/api/v1/profile", {{"id", "web"}}, 400, "parameter 'id': not the id of a profile"},
-      {"/api/v1/profile", {{"id", id}, {"q", "{}"}}, 400, "'q' has no meaning"},
-      {"/api/v1/profile", {{"id", id}, {"seconds", "5"}}, 400, "'seconds' has no meaning"},
+      {"/api/v1/profile", {{"id", id}, {"q", "{}"}}, 400, "'q' has no effect"},
+      {"/api/v1/profile", {{"id", id}, {"seconds", "5"}}, 400, "'seconds' has no effect"},
       {"/api/v1/profile", {{"id", gone}}, 404, "may have been deleted"},
   };
   for (const Row& row : rows) {

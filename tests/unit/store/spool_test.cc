@@ -109,8 +109,7 @@ TEST_F(SpoolTest, SaysOfABoundThatItIsTheBound) {
   for (int64_t window : {0, 1}) ASSERT_TRUE(spool->Add(KeyOf(window), std::string(600, 'x')));
   const SpoolFigures figures = spool->figures();
   ASSERT_TRUE(figures.drop_reason);
-  EXPECT_EQ(figures.drop_reason->message(),
-            "the spool is full: 1Ki is all there may be (--spool-bytes)");
+  EXPECT_EQ(figures.drop_reason->message(), "the spool is full: its limit is 1Ki (--spool-bytes)");
   EXPECT_EQ(figures.drop_reason->sys_errno(), 0);
   EXPECT_EQ(figures.dropped_at_ns, 7 * kNsPerSecond);
 }

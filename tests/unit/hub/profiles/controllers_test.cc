@@ -153,7 +153,7 @@ TEST_F(ControllersTest, ADamagedBundleIsTold) {
   catalogs_.Look(false);
   EXPECT_EQ(CheckCalled("catalogs").status, query::CheckStatus::kWarn);
   EXPECT_THAT(CheckCalled("catalogs").message,
-              HasSubstr("1 bundles that could not be read since the hub began, the last " + key));
+              HasSubstr("1 bundles could not be read since the hub started, the last " + key));
 }
 
 TEST_F(ControllersTest, AnEndIsNoFailure) {
@@ -237,13 +237,13 @@ TEST_F(ControllersTest, DoctorSaysWhichPartOfASweepFailedAndWhichRightItNeeds) {
   store_.refuse_uploads = ErrorCode::kPermission;
   retention_.Look(true);
   EXPECT_EQ(check().status, query::CheckStatus::kWarn);
-  EXPECT_EQ(check().message, "uploads that were left behind: no such listing");
+  EXPECT_EQ(check().message, "unfinished uploads: no such listing");
   EXPECT_THAT(check().fix, HasSubstr("s3:ListBucketMultipartUploads, s3:AbortMultipartUpload"));
   EXPECT_THAT(check().fix, Not(HasSubstr("s3:DeleteObject")));
   store_.away = true;
   clock_.Advance(RetentionController::kEveryNs);
   retention_.Look(true);
-  EXPECT_THAT(check().message, HasSubstr("connection refused; uploads that were left behind: no"));
+  EXPECT_THAT(check().message, HasSubstr("connection refused; unfinished uploads: no"));
   EXPECT_THAT(check().fix, AllOf(HasSubstr("s3:DeleteObject"), HasSubstr("s3:AbortMultipart")));
   store_.refuse_uploads.reset();
   clock_.Advance(RetentionController::kEveryNs);

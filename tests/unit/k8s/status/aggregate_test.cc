@@ -160,7 +160,7 @@ TEST(Aggregate, NodesThatTheSelectorLeavesOutAreNotDesired) {
   EXPECT_EQ(Says(status, "Programmed"), "True/Programmed");
   const PolicyStatus none = StatusOf(PolicyWith(1), {skipped}, kLonely);
   EXPECT_EQ(Says(none, "Programmed"), "False/NoTargets");
-  EXPECT_THAT(none.Find("Programmed")->message, HasSubstr("nodeSelector takes none of the 1"));
+  EXPECT_THAT(none.Find("Programmed")->message, HasSubstr("nodeSelector matches none of the 1"));
 }
 
 TEST(Aggregate, SaysWhyAPolicyIsNotAccepted) {

@@ -25,16 +25,16 @@ TEST(Date, TellsOfASkewOnlyWhatAnAnswersTimeAllows) {
   const int64_t sent_ns = 32'400'200 * kNsPerMs;
   const int64_t answered_ns = 32'401'500 * kNsPerMs;
   // It may have been right: at ..:00.9, say, or at ..:01.2.
-  EXPECT_EQ(SkewTold(32'400, sent_ns, answered_ns), 0);
-  EXPECT_EQ(SkewTold(32'401, sent_ns, answered_ns), 0);
+  EXPECT_EQ(SmallestSkew(32'400, sent_ns, answered_ns), 0);
+  EXPECT_EQ(SmallestSkew(32'401, sent_ns, answered_ns), 0);
   // It said ..:02 at ..:01.5 at the latest, and was at ..:00 at most at ..:00.2 at the earliest.
-  EXPECT_EQ(SkewTold(32'402, sent_ns, answered_ns), 500 * kNsPerMs);
-  EXPECT_EQ(SkewTold(32'399, sent_ns, answered_ns), -200 * kNsPerMs);
-  EXPECT_EQ(SkewTold(32'400 + 3600, sent_ns, answered_ns), 3'598'500 * kNsPerMs);
+  EXPECT_EQ(SmallestSkew(32'402, sent_ns, answered_ns), 500 * kNsPerMs);
+  EXPECT_EQ(SmallestSkew(32'399, sent_ns, answered_ns), -200 * kNsPerMs);
+  EXPECT_EQ(SmallestSkew(32'400 + 3600, sent_ns, answered_ns), 3'598'500 * kNsPerMs);
   // An answer that took a minute says little.
-  EXPECT_EQ(SkewTold(32'400, sent_ns, sent_ns + 60 * kNsPerSecond), 0);
+  EXPECT_EQ(SmallestSkew(32'400, sent_ns, sent_ns + 60 * kNsPerSecond), 0);
   // Ours was set back by an hour meanwhile.
-  EXPECT_EQ(SkewTold(32'400, sent_ns, sent_ns - 3600 * kNsPerSecond), 0);
+  EXPECT_EQ(SmallestSkew(32'400, sent_ns, sent_ns - 3600 * kNsPerSecond), 0);
 }
 
 TEST(Date, ReadsIsoTimes) {

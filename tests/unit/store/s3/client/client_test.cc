@@ -243,22 +243,22 @@ TEST_F(ClientTest, CorrectsAWrongClockWhenTheServerSaysSo) {
 }
 
 TEST_F(ClientTest, TellsTheSkewOfTheLastAnswerThatHasADate) {
-  EXPECT_EQ(client().told_skew_ns(), 0) << "nothing was asked yet";
+  EXPECT_EQ(client().server_skew_ns(), 0) << "nothing was asked yet";
   // 04:40:00 here. A skew that the server puts up with is told as well, and ends with the next
   // answer.
   script_->Then(200, "", {{"date", "Fri, 21 Nov 2025 04:45:00 GMT"}}).Then(200);
   script_->Then(200, "", {{"date", "Fri, 21 Nov 2025 04:40:00 GMT"}});
   script_->Then(404, ErrorXml("NoSuchBucket"), {{"date", "Fri, 21 Nov 2025 04:29:59 GMT"}});
   ASSERT_TRUE(Put());
-  EXPECT_EQ(client().told_skew_ns(), 300 * kNsPerSecond);
+  EXPECT_EQ(client().server_skew_ns(), 300 * kNsPerSecond);
   ASSERT_TRUE(Put());
-  EXPECT_EQ(client().told_skew_ns(), 300 * kNsPerSecond) << "no date, nothing new";
+  EXPECT_EQ(client().server_skew_ns(), 300 * kNsPerSecond) << "no date, nothing new";
   ASSERT_TRUE(Put());
-  EXPECT_EQ(client().told_skew_ns(), 0);
+  EXPECT_EQ(client().server_skew_ns(), 0);
   EXPECT_FALSE(Put());
-  EXPECT_EQ(client().told_skew_ns(), -600 * kNsPerSecond) << "04:29:59 lasts until 04:30:00";
+  EXPECT_EQ(client().server_skew_ns(), -600 * kNsPerSecond) << "04:29:59 lasts until 04:30:00";
   clock_.Advance(600 * kNsPerSecond);
-  EXPECT_EQ(client().told_skew_ns(), 0) << "a clock may have been set since";
+  EXPECT_EQ(client().server_skew_ns(), 0) << "a clock may have been set since";
 }
 
 TEST_F(ClientTest, GivesUpOnAClockThatIsRight) {
