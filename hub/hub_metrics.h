@@ -50,7 +50,7 @@ class HubMetrics final : public k8s::ReflectorMetrics {
                      service::ExpositionFormat format = service::ExpositionFormat::kText) const;
 
  private:
-  // Family, values of its labels.
+  // A family with the values of its labels.
   using Series = std::pair<std::string_view, std::vector<std::string>>;
   void Count(Series series);
   // Returns the counters, with zeros for events that may still occur: a rate sees the first event

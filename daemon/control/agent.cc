@@ -70,7 +70,7 @@ void Agent::MakeStages() {
       *kernel_.sampler, registry_, clock_, config_.proc_root, HotspotOptionsOf(config_)});
   ObjectSink& sink = store_->Connect(*feed_);
   exporter_ = std::make_unique<Exporter>(
-      push_->StandBefore(sink), readers_.symbols(), readers_.cache(), config_.proc_root, *feed_,
+      push_->ForwardTo(sink), readers_.symbols(), readers_.cache(), config_.proc_root, *feed_,
       clock_, ExportOptionsOf(config_), cluster_->Pods(),
       [this](const Container& one) { return policies_->Settled(one); });
   pipeline_ = std::make_unique<Pipeline>(

@@ -19,20 +19,21 @@
 
 namespace firetower::daemon {
 
-// The whole daemon, put together: kernel side, threads, store, HTTP. Start order is that of the
-// data, last stage first; Stop goes the other way, so that what was sampled gets through.
+// The whole daemon: kernel side, threads, store, HTTP. It starts them in the reverse order of the
+// data, so the last stage first, and stops them in the order of the data, so that no sample is
+// lost.
 class Agent {
  public:
-  // `access`: how the API server is reached; without one there is no cluster. Errors are for the
-  // person who started it: what failed, why, and what to do. `machine_refused`: it was the kernel
-  // or the machine that did not let it, not what was configured.
+  // `access`: how to reach the API server; unset: no cluster. Errors are for the person who started
+  // the daemon: what failed, why, and what to do. `machine_refused` is set if the kernel or the
+  // machine is the reason, not the configuration.
   static Result<std::unique_ptr<Agent>> Start(const Config& config,
                                               std::optional<k8s::ClientConfig> access,
                                               const Clock& clock, bool& machine_refused);
   ~Agent() { Stop(); }
 
-  // The control thread's work, until a descriptor of `stop_fd` is readable (a signalfd): policies,
-  // metrics, schedules.
+  // Does the control thread's work (policies, metrics, schedules) until a descriptor of `stop_fd`
+  // (a signalfd) is readable.
   void Run(int stop_fd);
   // Stops sampling, writes the open window, ends every thread.
   void Stop();

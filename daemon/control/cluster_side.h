@@ -21,31 +21,29 @@
 
 namespace firetower::daemon {
 
-// The daemon's side towards the API server: the watches of pods, labels and
-// policies, and the reports on this node's policies. Without an API server there is nothing to
-// learn, and calls do nothing.
+// The daemon's connection to the API server: the watches of pods, labels and policies, and the
+// reports on this node's policies. Without an API server all calls do nothing.
 //
 // Owned by the control thread; the watches and the reports have threads of their own.
 class ClusterSide {
  public:
-  // The references outlive this. `access`: how the API server is reached; unset: there is
-  // none.
+  // All references must outlive this. `access`: how to reach the API server; unset: there is none.
   ClusterSide(const Config& config, std::optional<k8s::ClientConfig> access,
               const KernelSide& kernel, MetricsRegistry& registry, const Clock& clock);
 
-  // Names every kind of object that is watched, and begins.
+  // Starts the watches of all kinds of objects that are needed.
   void Join();
   void Stop();
 
   bool joined() const { return cluster_ != nullptr; }
   // Policies of the API server; nullptr: policies are not read from it.
   PolicyObjects* policies() { return policies_.get(); }
-  // Readable when View() may have changed; -1 where no policy asks for what the API server knows.
+  // Readable when View() may have changed; -1 if no policy uses data of the API server.
   int view_fd() const { return labels_ ? view_changed_.fd() : -1; }
   void ClearViewChanged() { view_changed_.Clear(); }
   // Returns the objects that policies are matched against; any thread.
   std::optional<ClusterView> View() const;
-  // Returns nullptr where there is no API server.
+  // Returns nullptr if there is no API server.
   PodSource Pods() const;
   // Asks about the rights of callers; nullptr where the daemon is no agent of a cluster.
   std::unique_ptr<k8s::ApiClient> ReviewClient() const;
@@ -53,14 +51,14 @@ class ClusterSide {
   std::string token_file() const { return access_ ? access_->token_file : ""; }
   // Says what was never read and may still come. Any thread.
   std::vector<std::string> Awaited() const;
-  // Returns what `doctor` says of the API server. Any thread.
+  // Returns the checks of `doctor` about the API server. Any thread.
   std::vector<Check> Checks() const;
 
   void UpdateMetrics();
   // Posts an Event about a policy of the API server that fired.
   void PostFiring(const Firing& firing, const std::string& text);
-  // Writes this node's ProfilingNode. Does nothing before all is known: what is missing would be
-  // told as not being here.
+  // Writes this node's ProfilingNode. Does nothing until all objects are known: missing ones would
+  // be reported as absent from this node.
   void Report(const PolicyFindings& findings, bool store_fails);
 
  private:
@@ -73,10 +71,10 @@ class ClusterSide {
   const Clock& clock_;
   WakeFd view_changed_;
   k8s::PodTracker pods_{clock_, [this] { view_changed_.Notify(); }};
-  std::unique_ptr<ClusterLabels> labels_;  // unset: no policy asks for what the API server knows
+  std::unique_ptr<ClusterLabels> labels_;  // unset: no policy uses data of the API server
   std::unique_ptr<PolicyObjects> policies_;
   std::unique_ptr<Cluster> cluster_;      // unset: no API server is known
-  std::unique_ptr<ReportThread> report_;  // unset: policies are no API server's
+  std::unique_ptr<ReportThread> report_;  // unset: policies are not read from the API server
   int64_t started_ns_ = 0;                // Unix time
   AgentFaults faults_;
 };

@@ -16,24 +16,24 @@
 
 namespace firetower::daemon {
 
-// The daemon's HTTP server and the API that it serves. Readiness is told by SetReady.
+// The daemon's HTTP server and the API that it serves. SetReady sets the answer of /readyz.
 class HttpSide {
  public:
-  // All are borrowed, and outlive this.
+  // All references must outlive this.
   struct Parts {
     const Config& config;
     const store::ServedStore& store;
     Exporter& exporter;
     MetricsRegistry& registry;
     DoctorInput doctor;
-    // Says what the daemon still waits for, from any thread; unset: nothing.
+    // Returns what the daemon still waits for, on any thread; unset: nothing.
     std::function<std::vector<std::string>()> awaited;
     // Asks the API server about callers' rights; unset: everybody may read everything.
     std::unique_ptr<k8s::ApiClient> reviews;
     // Holds a token with which everything may be read; empty: none.
     std::string own_token_file;
   };
-  // Errors as net::HttpServer's.
+  // Fails as net::HttpServer::Start does.
   static Result<std::unique_ptr<HttpSide>> Start(Parts parts);
 
   void SetReady(bool ready) { sources_.SetReady(ready); }

@@ -14,9 +14,9 @@
 
 namespace firetower::daemon {
 
-// The BPF programs as they were loaded, and the facts about this kernel that decided how.
+// The loaded BPF programs, and the facts about this kernel that decided how they were loaded.
 struct KernelSide {
-  // Errors name a missing capability where that is the reason.
+  // Errors name a missing capability if that is the reason.
   static Result<KernelSide> Load(const Config& config);
 
   // Shows on /metrics what this kernel allows.

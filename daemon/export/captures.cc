@@ -20,7 +20,7 @@ bool IsRecordedFor(const Decision& decision, const std::string& policy) {
 
 // Tells whether `order` takes the container's samples in a slice.
 bool Wants(const CaptureOrder& order, const Slice::ContainerEntry& entry) {
-  return order.whom.Takes(*entry.container) && IsRecordedFor(entry.decision, order.policy);
+  return order.subject.Takes(*entry.container) && IsRecordedFor(entry.decision, order.policy);
 }
 
 bool IsWithin(const CaptureOrder& order, int64_t time_ns) {

@@ -25,7 +25,7 @@ struct CaptureOrder {
   int64_t end_ns = 0;
   int64_t begin_wall_ns = 0;  // the same moment as begin_ns
   k8s::RetentionClass retention = k8s::RetentionClass::kStandard;
-  CaptureSubject whom;
+  CaptureSubject subject;
 };
 
 // Captures that are under way. A capture begins with the contents of the flight recorder, grows

@@ -26,10 +26,11 @@ uint32_t PolicyRates::Given(const k8s::ProfilingPolicy& policy, uint32_t asked_h
 PolicyRates::Rate PolicyRates::For(const k8s::ProfilingPolicy& policy,
                                    const Container& container) const {
   Rate rate;
-  rate.captured = policy.spec.mode == k8s::Mode::kTrigger &&
-                  std::ranges::any_of(captures_, [&](const ActiveCapture& capture) {
-                    return capture.policy == DisplayName(policy) && capture.whom.Takes(container);
-                  });
+  rate.captured =
+      policy.spec.mode == k8s::Mode::kTrigger &&
+      std::ranges::any_of(captures_, [&](const ActiveCapture& capture) {
+        return capture.policy == DisplayName(policy) && capture.subject.Takes(container);
+      });
   rate.hertz = Given(policy, Asked(policy, rate.captured));
   return rate;
 }

@@ -14,7 +14,7 @@ namespace firetower::daemon {
 // A capture of a policy in mode Trigger that is under way: its containers are sampled at its rate.
 struct ActiveCapture {
   std::string policy;  // DisplayName
-  CaptureSubject whom;
+  CaptureSubject subject;
 };
 
 // The factor for the rate of each policy, by DisplayName. A policy without an entry gets its full

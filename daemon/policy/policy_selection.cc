@@ -258,8 +258,8 @@ std::vector<PolicySchedule::Armed> PolicySchedule::ArmedAt(
   return armed;
 }
 
-std::shared_ptr<const Selection> PolicySchedule::Whenever(const ClusterView& view,
-                                                          int64_t wall_ns) const {
+std::shared_ptr<const Selection> PolicySchedule::AtAnyTime(const ClusterView& view,
+                                                           int64_t wall_ns) const {
   const auto wanted = [&](const LoadedPolicy& loaded) {
     return IsActive(loaded, wall_ns - kLateNs);
   };

@@ -64,7 +64,7 @@ class PolicySchedule {
                              const RateFactors& factors = {}) const;
   // Returns a selection of all policies that may have been in force here recently. Decides about
   // containers that were sampled while a decision was open.
-  std::shared_ptr<const Selection> Whenever(const ClusterView& view, int64_t wall_ns) const;
+  std::shared_ptr<const Selection> AtAnyTime(const ClusterView& view, int64_t wall_ns) const;
   // Returns the next later moment at which At() changes; nullopt if never.
   std::optional<int64_t> NextChange(int64_t wall_ns) const;
   // Returns remarks for people: parts of policies that match nothing here or are not supported.

@@ -42,7 +42,7 @@ Result<std::unique_ptr<PushSide>> PushSide::Open(const PushOptions& options,
   return side;
 }
 
-ObjectSink& PushSide::StandBefore(ObjectSink& next) {
+ObjectSink& PushSide::ForwardTo(ObjectSink& next) {
   next_ = &next;
   for (const auto& pusher : pushers_) pusher->Start();
   return *this;

@@ -37,7 +37,7 @@ class PushSide : public ObjectSink {
   ~PushSide() override { Finish(); }
 
   // Starts, and returns the sink that forwards to `next`, which must outlive this.
-  ObjectSink& StandBefore(ObjectSink& next);
+  ObjectSink& ForwardTo(ObjectSink& next);
   void Send(Outgoing object) override;
   // Sends the remaining profiles while there is time. Nothing may be sent afterwards.
   void Finish();

@@ -70,8 +70,9 @@ class PprofReader;
 // profile.
 class FlameTreeBuilder {
  public:
-  // Some 150 MB with the text. Stacks of 600 frames that all differ lose no bar of 0.1 % then. The
-  // arrays of a tree grow by doubling: with the frames of one more stack this is within 2^21.
+  // About 150 MB including the text. With this limit, stacks of 600 frames that all differ lose no
+  // bar of 0.1 %. The arrays of a tree grow by doubling: with the frames of one more stack this is
+  // within 2^21.
   static constexpr uint32_t kMaxNodes = 2'090'000;
   static constexpr size_t kMaxTextBytes = size_t{32} << 20;
   enum class Side { kRight, kLeft };

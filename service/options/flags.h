@@ -15,7 +15,7 @@ namespace firetower::service {
 struct Program {
   // Flags that end the program at once, such as "help", which is also -h.
   std::span<const std::string_view> actions;
-  // Words the error about an argument that is no flag; `nearest` is "" or the name of one.
+  // Returns the error about an argument that is not a flag; `nearest` is "" or a flag's name.
   Error (*unknown)(std::string_view argument, std::string_view nearest);
 };
 
@@ -25,8 +25,8 @@ struct Flag {
 };
 
 struct Flags {
-  std::string_view action;  // one of Program's; empty: the program is to run
-  std::vector<Flag> given;  // none twice
+  std::string_view action;  // one of Program's; empty: run the program
+  std::vector<Flag> given;  // each at most once
 };
 
 // Reads "--name value" and "--name=value"; a switch stands alone or takes "=true", "=false". An

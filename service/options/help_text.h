@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's table of options, written down.
+// A program's table of options, as text.
 #pragma once
 
 #include <cstddef>

@@ -22,18 +22,18 @@ struct ValueType {
 // come. It belongs to one configuration, which outlives it.
 struct Option {
   std::string_view name;         // "window-seconds": --window-seconds, and the key in the file
-  std::string_view group;        // heading in the help; "" where there are none
+  std::string_view group;        // heading in the help; "" if there are none
   std::string_view placeholder;  // "SECONDS"; empty for a switch, which needs no value
   std::string_view help;         // one sentence or two
   ValueType value;
   bool is_list = false;                // may be a YAML sequence
-  std::string_view default_text = {};  // where the default is found out at start
+  std::string_view default_text = {};  // if the default is determined at start
   bool may_hold_secret = false;        // errors do not repeat the value
 
   bool is_switch() const { return placeholder.empty(); }
 };
 
-// nullptr when there is none.
+// Returns nullptr if there is none.
 const Option* FindOption(std::span<const Option> options, std::string_view name);
 
 // Sets one option. An error reads "<where>: '<text>' is refused: <why>; allowed: <what>".

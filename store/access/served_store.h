@@ -16,7 +16,7 @@ namespace firetower::store {
 // passed on. Read-only: writes are kUnsupported. The store must outlive this.
 class ServedStore final : public WrappingStore<ServedStore> {
  public:
-  // Nothing is written: see Around.
+  // The const_cast is safe, because Around refuses writes.
   explicit ServedStore(const ObjectStore& store) : WrappingStore(const_cast<ObjectStore&>(store)) {}
 
   Result<uint64_t> Size(std::string_view key) const override;
@@ -34,9 +34,9 @@ class ServedStore final : public WrappingStore<ServedStore> {
     owned_ = std::move(owned);
   }
   static Status CheckReads(StoreOperation operation);
-  // Turns the store's error into the reader's.
+  // Turns the store's error into the one that the reader gets.
   static Error ErrorFor(StoreOperation operation, Error error);
-  // Limits the store below, then serves the limited one.
+  // Returns a ServedStore over the limited store.
   std::unique_ptr<ObjectStore> DoLimited(CallLimits limits) override;
 
   std::unique_ptr<const ObjectStore> owned_;  // or none

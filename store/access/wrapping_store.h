@@ -24,12 +24,13 @@ enum class StoreOperation : uint8_t {
   kCheck,
 };
 
-// Base of stores that stand before another one, which outlives them. Each call goes through
+// Base of stores that wrap another one, which must outlive them. Each call goes through
 //
 //   template <typename Call>
 //   auto Around(StoreOperation operation, uint64_t written, Call call) const -> decltype(call());
 //
-// of `Wrapper`, which makes it by call() or answers itself. `written`: the bytes that are put.
+// of `Wrapper`, which calls call() or returns its own result. `written`: the number of bytes that
+// are put.
 template <typename Wrapper>
 class WrappingStore : public ObjectStore {
  public:

@@ -39,11 +39,11 @@ class CatalogIndex {
                         const CatalogIndexOptions& options = {})
       : store_(store), recent_(recent), options_(options), cache_(options.max_cached_bytes) {}
 
-  // Calls `visit` for each stored profile of the answer until one fails; what cannot be read goes
-  // to `skipped`. The time range is not empty. kExhausted past limits.max_rows.
+  // Calls `visit` for each stored profile of the answer until one fails; unreadable ones go to
+  // `skipped`. The time range is not empty. kExhausted: past limits.max_rows.
   Status Find(const Query& query, const QueryLimits& limits, Resolution resolution,
               SkippedList* skipped, const VisitFound& visit) const;
-  // The one whose profiles it finds, its key component; unset: those of all clusters in the store.
+  // The cluster whose profiles it finds (a component of keys); unset: all clusters in the store.
   std::optional<std::string> cluster() const { return options_.cluster; }
 
  private:

@@ -18,8 +18,8 @@ struct DebuginfodOptions {
   std::string cache_folder;       // made when first needed
   uint64_t max_cache_bytes = 1ull << 30;
   uint64_t max_file_bytes = 512ull << 20;
-  int64_t timeout_ns = 90 * kNsPerSecond;    // of one question, all servers together
-  int64_t negative_ns = 600 * kNsPerSecond;  // what nobody had is not asked for again before
+  int64_t timeout_ns = 90 * kNsPerSecond;    // of one request, all servers together
+  int64_t negative_ns = 600 * kNsPerSecond;  // how long a missing file is not requested again
 };
 
 // Parses "http://a https://b/path", separated by spaces or commas as in DEBUGINFOD_URLS. kInvalid
@@ -36,7 +36,7 @@ class DebuginfodClient {
   DebuginfodClient(DebuginfodOptions options, const Clock& clock)
       : options_(std::move(options)), clock_(clock) {}
 
-  // kNotFound: nobody has it. Others: it may be there another time.
+  // Fetches a file. kNotFound: no server has it. Other errors: a later attempt may succeed.
   Result<FileSource> DebugFile(std::string_view build_id_hex);
   Result<FileSource> Executable(std::string_view build_id_hex);
 

@@ -68,7 +68,7 @@ int Main(std::vector<std::string> urls) {
     std::fprintf(stderr, "push_window: %s\n", side.error().message().c_str());
     return 1;
   }
-  (*side)->StandBefore(nowhere);
+  (*side)->ForwardTo(nowhere);
   (*side)->Send({1, k8s::RetentionClass::kStandard, 10, "window", Window()});
   for (int i = 0; i < 600 && !IsSent(registry.Render(ExpositionFormat::kText), servers); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

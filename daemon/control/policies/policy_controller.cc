@@ -123,7 +123,7 @@ bool PolicyController::CheckTriggers() {
   const int64_t now_ns = parts_.clock.MonotonicNs();
   triggers_.NoteOomKills(parts_.pipeline.TakeOomKills());
   if (now_ns < next_triggers_ns_) return false;
-  next_triggers_ns_ = now_ns + TriggerDesk::kEveryNs;
+  next_triggers_ns_ = now_ns + TriggerController::kEveryNs;
   bool changed = false;
   if (auto containers = parts_.pipeline.containers();
       containers && containers != armed_containers_) {
@@ -152,7 +152,7 @@ bool PolicyController::CheckBudget() {
 
 Decision PolicyController::Settled(const Container& container) const {
   return published_schedule_.Get()
-      ->Whenever(*parts_.cluster.View(), parts_.clock.WallNs())
+      ->AtAnyTime(*parts_.cluster.View(), parts_.clock.WallNs())
       ->Decide(container);
 }
 

@@ -14,10 +14,10 @@
 #include "daemon/config/config.h"
 #include "daemon/control/cluster_side.h"
 #include "daemon/control/metrics_feed.h"
-#include "daemon/control/policies/budget_desk.h"
+#include "daemon/control/policies/budget_controller.h"
 #include "daemon/control/policies/capture_history.h"
 #include "daemon/control/policies/policy_log.h"
-#include "daemon/control/policies/trigger_desk.h"
+#include "daemon/control/policies/trigger_controller.h"
 #include "daemon/health/host_checks.h"
 #include "daemon/pipeline/pipeline.h"
 #include "daemon/policy/policy_set.h"
@@ -25,11 +25,11 @@
 
 namespace firetower::daemon {
 
-// Decides what is sampled: merges the policies of files and of the API server, and selects anew
-// when they, the pods, the time, a trigger or the budget change. Lives on the control thread.
+// Decides what is sampled: merges the policies of files and of the API server, and selects again
+// when they, the pods, the time, a trigger or the budget change. Belongs to the control thread.
 class PolicyController {
  public:
-  // All are borrowed, and outlive this.
+  // All references must outlive this.
   struct Parts {
     const Config& config;
     const Clock& clock;
@@ -45,22 +45,22 @@ class PolicyController {
   // `files`: policies of this machine; unset: there are none.
   PolicyController(const Parts& parts, std::optional<PolicyStore> files);
 
-  // Selects what the policies that are known now ask for; without any source of policies,
-  // everything.
+  // Selects the containers of the policies that are known now, or all containers if policies are
+  // not used.
   void TakePolicies();
-  // To be polled until there is something to read, for at most WaitNs(); Step is next.
+  // The descriptors to poll for at most WaitNs(); then call Step.
   PollSet GetPollSet() const;
   int64_t WaitNs() const;
   void Step(const PollSet& polled);
-  // Checks the budget and reports; every few seconds.
+  // Checks the budget, and reports. Call it every few seconds.
   void Refresh();
 
-  // The rate the events run at.
+  // The rate of the perf events.
   uint32_t frequency_hz() const { return frequency_hz_; }
-  // Decides on a container that was sampled while a decision was open, as far as is known by now.
-  // Any thread, after TakePolicies.
+  // Decides on a container that was sampled while the decision was open, from all that is known
+  // now. Any thread, after TakePolicies.
   Decision Settled(const Container& container) const;
-  // Nothing: not all policies are known yet. Any thread.
+  // Returns nullopt while not all policies are known. Any thread.
   std::optional<PolicyFacts> Facts() const;
 
  private:
@@ -68,19 +68,19 @@ class PolicyController {
   void ShowPolicies(const PolicySet& set);
   void ApplySchedule();
   void Report();
-  // Once a second; true if containers are to be sampled at another rate now.
+  // Runs once a second. Returns true if containers must be sampled at another rate now.
   bool CheckTriggers();
   bool Arm();
-  // True if policies get other rates now.
+  // Returns true if policies get other rates now.
   bool CheckBudget();
 
   const Parts parts_;
   std::optional<PolicyStore> files_;
-  PolicyObjects* const objects_;  // nullptr: policies are no API server's
+  PolicyObjects* const objects_;  // nullptr: policies are not read from the API server
   uint32_t frequency_hz_;
-  BudgetDesk budget_;
+  BudgetController budget_;
   CaptureHistory history_;
-  TriggerDesk triggers_;
+  TriggerController triggers_;
   std::shared_ptr<const PolicySchedule> schedule_;
   SnapshotCell<PolicySchedule> published_schedule_;  // the same, for other threads
   std::atomic<size_t> refused_policies_{0};

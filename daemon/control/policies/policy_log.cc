@@ -8,7 +8,7 @@
 
 namespace firetower::daemon {
 
-std::vector<std::string> News::Take(std::vector<std::string> now) {
+std::vector<std::string> NewEntries::Take(std::vector<std::string> now) {
   std::vector<std::string> fresh;
   for (const std::string& text : now) {
     if (std::ranges::find(last_, text) == last_.end()) fresh.push_back(text);

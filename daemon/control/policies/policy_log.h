@@ -9,7 +9,7 @@
 namespace firetower::daemon {
 
 // Finds the entries of a list that were not in the list before.
-class News {
+class NewEntries {
  public:
   std::vector<std::string> Take(std::vector<std::string> now);
 
@@ -25,8 +25,8 @@ class PolicyLog {
   void TakeWarnings(std::vector<std::string> warnings);
 
  private:
-  News errors_;
-  News warnings_;
+  NewEntries errors_;
+  NewEntries warnings_;
 };
 
 }  // namespace firetower::daemon

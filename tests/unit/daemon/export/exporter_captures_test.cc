@@ -193,21 +193,21 @@ TEST_F(ExporterCaptures, TakeWhomTheirScopeNames) {
   all(0);
   all(5);
   CaptureOrder container = Order(0, 5), pod = Order(1, 5), node = Order(2, 5);
-  container.whom.container = web_;
-  pod.whom.pod_uid = "pod-1";
+  container.subject.container = web_;
+  pod.subject.pod_uid = "pod-1";
   exporter_->Order(container);
   exporter_->Order(pod);
   exporter_->Order(node);
   Run();
-  std::map<int64_t, std::vector<std::string>> whom;  // by the second it begins
+  std::map<int64_t, std::vector<std::string>> subjects;  // by the second it begins
   for (const std::string& key : CaptureKeys()) {
     auto row = store::ReadCaptureRow(store_.objects.at(key));
-    whom[(row->start_ns - kFirstWindowNs) / kNsPerSecond].push_back(row->pod + "/" +
-                                                                    row->container);
+    subjects[(row->start_ns - kFirstWindowNs) / kNsPerSecond].push_back(row->pod + "/" +
+                                                                        row->container);
   }
-  EXPECT_THAT(whom[0], ElementsAre("pod-1/web"));
-  EXPECT_THAT(whom[1], UnorderedElementsAre("pod-1/web", "pod-1/db"));
-  EXPECT_THAT(whom[2], UnorderedElementsAre("pod-1/web", "pod-1/db", "pod-2/web"));
+  EXPECT_THAT(subjects[0], ElementsAre("pod-1/web"));
+  EXPECT_THAT(subjects[1], UnorderedElementsAre("pod-1/web", "pod-1/db"));
+  EXPECT_THAT(subjects[2], UnorderedElementsAre("pod-1/web", "pod-1/db", "pod-2/web"));
 }
 
 // Both hold the same samples: a sum counts them once, and the capture can be had by itself.
@@ -233,7 +233,7 @@ TEST_F(ExporterCaptures, AreNotCountedTwiceBesideAnother) {
   }
   Slice5(25, {});
   CaptureOrder web = Order(0, 10);
-  web.whom.container = web_;
+  web.subject.container = web_;
   exporter_->Order(web);  // is over when the other is ordered
   CaptureOrder all = Order(5, 20);
   all.id = "beef";

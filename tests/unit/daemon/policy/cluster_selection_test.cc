@@ -97,7 +97,7 @@ TEST_F(ClusterSelection, OnePolicyThatTakesItIsEnough) {
   EXPECT_TRUE(decision.open) << "the pod may opt out";
   EXPECT_THAT(decision.policies, ElementsAre("c"));
   const PolicySchedule schedule(Loaded(OfCluster(kAllPods)), 97);
-  EXPECT_FALSE(schedule.Whenever(view_, 0)->Decide(kUnknown).open) << "it said nothing in time";
+  EXPECT_FALSE(schedule.AtAnyTime(view_, 0)->Decide(kUnknown).open) << "it said nothing in time";
   view_.ignore_opt_out = true;
   EXPECT_FALSE(Decide(OfCluster(kAllPods), kUnknown).open);
 }
@@ -190,7 +190,7 @@ TEST_F(ClusterSelection, WheneverLooksPastTheSchedule) {
           Document("s", "mode: General, suspend: true, " + kAllPods, "ClusterProfilingPolicy")),
       97);
   EXPECT_FALSE(schedule.At(100 * kNsPerSecond, view_)->Decide(kCart).sampled);
-  EXPECT_THAT(schedule.Whenever(view_, 100 * kNsPerSecond)->Decide(kCart).policies,
+  EXPECT_THAT(schedule.AtAnyTime(view_, 100 * kNsPerSecond)->Decide(kCart).policies,
               ElementsAre("c"));
 }
 
@@ -200,8 +200,8 @@ TEST_F(ClusterSelection, WheneverForgetsPoliciesWhoseDeadlineIsLongOver) {
                       "ClusterProfilingPolicy")),
       97);
   EXPECT_FALSE(schedule.At(70 * kNsPerSecond, view_)->Decide(kCart).sampled);
-  EXPECT_TRUE(schedule.Whenever(view_, 70 * kNsPerSecond)->Decide(kCart).sampled);
-  EXPECT_FALSE(schedule.Whenever(view_, 3600 * kNsPerSecond)->Decide(kCart).sampled);
+  EXPECT_TRUE(schedule.AtAnyTime(view_, 70 * kNsPerSecond)->Decide(kCart).sampled);
+  EXPECT_FALSE(schedule.AtAnyTime(view_, 3600 * kNsPerSecond)->Decide(kCart).sampled);
 }
 
 // One takes it surely, another perhaps: whose settings count is not known yet.

@@ -82,7 +82,7 @@ class PushSideTest : public ::testing::Test {
     auto side = PushSide::Open({.urls = std::move(urls), .cluster = "prod", .window_ns = 0},
                                registry_, Clock::System());
     EXPECT_TRUE(side) << side.error().message();
-    (*side)->StandBefore(kept_);
+    (*side)->ForwardTo(kept_);
     return *std::move(side);
   }
 

@@ -10,8 +10,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(News, IsWhatWasNotThereBefore) {
-  News news;
+TEST(NewEntries, IsWhatWasNotThereBefore) {
+  NewEntries news;
   EXPECT_THAT(news.Take({"a", "b"}), ElementsAre("a", "b"));
   EXPECT_THAT(news.Take({"b", "a"}), IsEmpty());
   EXPECT_THAT(news.Take({"a", "c"}), ElementsAre("c"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/policies/trigger_desk.h"
+#include "daemon/control/policies/trigger_controller.h"
 
 #include <fmt/core.h>
 
@@ -21,7 +21,7 @@ std::string IdOf(const Firing& firing, std::string_view node) {
   uint64_t hash = HashWord(kHashSeed, static_cast<uint64_t>(firing.wall_ns));
   hash = HashText(DisplayName(*firing.policy), hash);
   hash = HashText(node, HashText(firing.policy->uid, hash));
-  // Of a pod's two containers that fire at once each may have a capture of its own.
+  // Two containers of a pod that fire at once may have a capture each, so their ids must differ.
   if (firing.container) hash = HashText(firing.container->root_path, hash);
   return fmt::format("{:012x}", hash & 0xFFFF'FFFF'FFFF);
 }
@@ -35,9 +35,10 @@ CaptureSubject SubjectOf(const Firing& firing) {
 
 }  // namespace
 
-TriggerDesk::TriggerDesk(Parts parts) : parts_(std::move(parts)), triggers_(parts_.source) {}
+TriggerController::TriggerController(Parts parts)
+    : parts_(std::move(parts)), triggers_(parts_.source) {}
 
-void TriggerDesk::Remember(int64_t monotonic_ns, int64_t wall_ns) {
+void TriggerController::Remember(int64_t monotonic_ns, int64_t wall_ns) {
   if (parts_.history == nullptr) return;
   for (auto& [policy, times] : parts_.history->ByPolicy()) {
     std::vector<int64_t> captures_ns;
@@ -46,7 +47,8 @@ void TriggerDesk::Remember(int64_t monotonic_ns, int64_t wall_ns) {
   }
 }
 
-bool TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods) {
+bool TriggerController::Arm(const std::vector<PolicySchedule::Armed>& armed,
+                            const k8s::PodIndex* pods) {
   std::vector<ArmedPolicy> policies;
   std::vector<WatchedContainer> watched;
   std::unordered_map<const Container*, size_t> places;
@@ -63,8 +65,8 @@ bool TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s
   }
   armed_ = policies.size();
   triggers_.Arm(policies, watched);
-  // What a policy that is gone, or was changed to another mode, still captures goes on in the
-  // exporter; nothing is sampled for it any more.
+  // Captures of a removed policy, or of one in another mode now, go on in the exporter, but nothing
+  // more is sampled for them.
   std::erase_if(findings_, [&](const auto& finding) {
     return std::ranges::none_of(
         policies, [&](const ArmedPolicy& policy) { return policy->uid == finding.first; });
@@ -77,10 +79,10 @@ bool TriggerDesk::Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s
   return SetNodeWide(policies);
 }
 
-bool TriggerDesk::SetNodeWide(const std::vector<ArmedPolicy>& policies) {
+bool TriggerController::SetNodeWide(const std::vector<ArmedPolicy>& policies) {
   NameSet may;
   for (const ArmedPolicy& policy : triggers_.MayFire()) may.insert(DisplayName(*policy));
-  // A capture goes on when whom it is about is gone, as after an OOM kill.
+  // A capture continues after its subject is gone, as after an OOM kill.
   for (const Running& running : captures_) may.insert(running.capture.policy);
   NameSet wide;
   for (const ArmedPolicy& policy : policies) {
@@ -98,20 +100,20 @@ bool TriggerDesk::SetNodeWide(const std::vector<ArmedPolicy>& policies) {
   return changed;
 }
 
-TriggerMoment TriggerDesk::moment() const {
+TriggerMoment TriggerController::moment() const {
   TriggerMoment moment;
   for (const Running& running : captures_) moment.captures.push_back(running.capture);
   moment.node_wide = node_wide_;
   return moment;
 }
 
-void TriggerDesk::NoteOomKills(std::span<const OomKill> kills) {
+void TriggerController::NoteOomKills(std::span<const OomKill> kills) {
   for (const OomKill& kill : kills) {
     triggers_.NoteOomKill(kill.container->root_path, kill.time_ns);
   }
 }
 
-bool TriggerDesk::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
+bool TriggerController::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
   const size_t ended = std::erase_if(
       captures_, [&](const Running& running) { return running.until_ns <= monotonic_ns; });
   const std::vector<Firing> firings = triggers_.Evaluate(monotonic_ns, wall_ns);
@@ -121,13 +123,13 @@ bool TriggerDesk::Evaluate(int64_t monotonic_ns, int64_t wall_ns) {
   return ended > 0 || !firings.empty();
 }
 
-void TriggerDesk::Fire(const Firing& firing) {
+void TriggerController::Fire(const Firing& firing) {
   const k8s::ProfilingPolicy& policy = *firing.policy;
   const int64_t before_ns = firing.capture.pre_trigger_seconds * kNsPerSecond;
   const int64_t after_ns = firing.capture.duration_seconds * kNsPerSecond;
   const std::string text = Describe(firing);
-  const CaptureSubject whom = SubjectOf(firing);
-  captures_.push_back({{DisplayName(policy), whom}, firing.monotonic_ns + after_ns});
+  const CaptureSubject subject = SubjectOf(firing);
+  captures_.push_back({{DisplayName(policy), subject}, firing.monotonic_ns + after_ns});
   CaptureOrder order;
   order.id = IdOf(firing, parts_.node);
   LOG(kInfo, "trigger fired",
@@ -147,7 +149,7 @@ void TriggerDesk::Fire(const Firing& firing) {
     order.end_ns = firing.monotonic_ns + after_ns;
     order.begin_wall_ns = firing.wall_ns - before_ns;
     order.retention = store.retention_class;
-    order.whom = whom;
+    order.subject = subject;
     parts_.order(std::move(order));
   }
   if (policy.uid.empty()) return;
@@ -157,7 +159,7 @@ void TriggerDesk::Fire(const Firing& firing) {
   if (parts_.tell) parts_.tell(firing, text);
 }
 
-void TriggerDesk::TellMetrics() {
+void TriggerController::TellMetrics() {
   for (const PolicyTriggerCounts& one : triggers_.Counts()) {
     const std::string& name = one.policy->name;
     const std::string space = one.policy->cluster ? "" : one.policy->namespace_name;
@@ -173,7 +175,7 @@ void TriggerDesk::TellMetrics() {
   }
 }
 
-void TriggerDesk::FindUnserved() {
+void TriggerController::FindUnserved() {
   for (auto& [uid, finding] : findings_) {
     if (finding.reason != kMetricUnavailable) continue;
     finding.failed = false;

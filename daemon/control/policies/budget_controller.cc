@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/policies/budget_desk.h"
+#include "daemon/control/policies/budget_controller.h"
 
 #include <fmt/core.h>
 
@@ -11,8 +11,8 @@
 namespace firetower::daemon {
 namespace {
 
-// Nothing is spent for what is between its periods, or waits for what cannot come: its limit is no
-// part of the budget then.
+// The limit of a policy is not part of the budget while the policy costs nothing: between its
+// periods, or while it waits for targets that cannot come.
 double LimitOf(const PolicySchedule::Running& running) {
   const k8s::PolicySpec& spec = running.policy->spec;
   if (running.frequency_hz == 0 || !spec.limits) return 0;
@@ -21,17 +21,17 @@ double LimitOf(const PolicySchedule::Running& running) {
 
 }  // namespace
 
-BudgetDesk::BudgetDesk(MetricsRegistry& registry, int64_t memory_limit_bytes)
+BudgetController::BudgetController(MetricsRegistry& registry, int64_t memory_limit_bytes)
     : registry_(registry),
       memory_max_bytes_(
           static_cast<int64_t>(static_cast<double>(memory_limit_bytes) * kMemoryShare)) {}
 
-bool BudgetDesk::IsDue(int64_t monotonic_ns) const {
+bool BudgetController::IsDue(int64_t monotonic_ns) const {
   return last_ns_ == 0 || monotonic_ns - last_ns_ >= kEveryNs;
 }
 
-bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const OwnTotals& totals,
-                      int64_t monotonic_ns) {
+bool BudgetController::Look(const std::vector<PolicySchedule::Running>& running,
+                            const OwnTotals& totals, int64_t monotonic_ns) {
   if (!IsDue(monotonic_ns)) return false;
   const int64_t before_ns = std::exchange(last_ns_, monotonic_ns);
   const OwnTotals before = std::exchange(totals_, totals);
@@ -54,7 +54,7 @@ bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const
     if (rates[i].factor >= 1) continue;
     factors[rates[i].key] = rates[i].factor;
     lowered.push_back({rates[i].key, running[i].policy->uid, running[i].frequency_hz,
-                       rates[i].frequency_hz, rates[i].factor, WhyNow(rates[i])});
+                       rates[i].frequency_hz, rates[i].factor, ReasonFor(rates[i])});
   }
   lowered_ = std::move(lowered);
   const bool changed = factors != factors_;
@@ -64,7 +64,7 @@ bool BudgetDesk::Look(const std::vector<PolicySchedule::Running>& running, const
   return changed;
 }
 
-void BudgetDesk::FeedMetrics(size_t full) {
+void BudgetController::FeedMetrics(size_t full) {
   const auto dropped = static_cast<size_t>(std::ranges::count(lowered_, 0.0, &Lowered::factor));
   const size_t lowered = lowered_.size() - dropped;
   registry_.Set(MetricId::kGovernedPolicies, static_cast<double>(full), {"full"});
@@ -80,7 +80,7 @@ void BudgetDesk::FeedMetrics(size_t full) {
 
 // A status is written again when its message changes: it says why the policy was lowered, not what
 // the last reading was.
-std::string BudgetDesk::WhyNow(const GovernedRate& rate) const {
+std::string BudgetController::ReasonFor(const GovernedRate& rate) const {
   const auto before = std::ranges::find(lowered_, rate.key, &Lowered::name);
   const bool raised = governor_.state() == BudgetState::kWithin;
   if (before != lowered_.end() && (raised || before->factor == rate.factor)) return before->why;
@@ -91,7 +91,7 @@ std::string BudgetDesk::WhyNow(const GovernedRate& rate) const {
                      governor_.budget_cores() * 1e3);
 }
 
-void BudgetDesk::LogRates() const {
+void BudgetController::LogRates() const {
   LOG(kWarn, lowered_.empty() ? "within the budget again" : "over the budget",
       {{"cores", cores_},
        {"budget_cores", governor_.budget_cores()},
@@ -103,7 +103,7 @@ void BudgetDesk::LogRates() const {
   }
 }
 
-void BudgetDesk::AddTo(PolicyFindings& findings) const {
+void BudgetController::AddTo(PolicyFindings& findings) const {
   for (const Lowered& one : lowered_) {
     if (one.uid.empty()) continue;
     PolicyFinding& finding = findings[one.uid];

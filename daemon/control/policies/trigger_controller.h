@@ -20,10 +20,10 @@
 
 namespace firetower::daemon {
 
-// What the control thread does about policies in mode Trigger: once a second it asks whether they
-// fire, orders a capture of what did, and keeps the list of captures under way, whose containers
-// are sampled at their rate meanwhile. It also says which policies have the whole node recorded.
-class TriggerDesk {
+// Handles policies in mode Trigger on the control thread: once a second it evaluates them, orders a
+// capture of each that fires, and keeps the list of captures under way, whose containers are
+// sampled at the capture's rate meanwhile. It also knows which policies record the whole node.
+class TriggerController {
  public:
   static constexpr int64_t kEveryNs = kNsPerSecond;
 
@@ -32,26 +32,26 @@ class TriggerDesk {
     MetricsRegistry& registry;
     std::string node;
     std::function<void(CaptureOrder)> order;
-    // For people elsewhere: Kubernetes Events.
+    // Publishes a firing as a Kubernetes Event.
     std::function<void(const Firing&, const std::string& text)> tell;
-    CaptureHistory* history = nullptr;  // nullptr: nothing outlives the process
+    CaptureHistory* history = nullptr;  // nullptr: captures are forgotten with the process
   };
 
-  // What is referred to outlives it.
-  explicit TriggerDesk(Parts parts);
+  // All references must outlive this.
+  explicit TriggerController(Parts parts);
 
-  // What was captured before this process counts, too. Before the first Arm.
+  // Takes over captures from before this process. Must be called before the first Arm.
   void Remember(int64_t monotonic_ns, int64_t wall_ns);
 
-  // The policies in force with their targets; cheap where nothing changed. True if other policies
-  // than before have the whole node recorded: containers are to be sampled at another rate.
+  // Sets the policies in force with their targets; cheap if nothing changed. Returns true if the
+  // set of policies that record the whole node changed, so that containers need another rate.
   bool Arm(const std::vector<PolicySchedule::Armed>& armed, const k8s::PodIndex* pods);
   bool armed() const { return armed_ > 0; }
   void NoteOomKills(std::span<const OomKill> kills);
-  // True if captures began or ended: containers are to be sampled at another rate.
+  // Returns true if captures began or ended, so that containers need another rate.
   bool Evaluate(int64_t monotonic_ns, int64_t wall_ns);
 
-  // Of policies of the API server that fired, or cannot here.
+  // The findings about policies of the API server that fired, or cannot fire here.
   const PolicyFindings& findings() const { return findings_; }
   TriggerMoment moment() const;
 
@@ -61,11 +61,11 @@ class TriggerDesk {
     ActiveCapture capture;
     int64_t until_ns = 0;  // monotonic: somebody may set the wall clock meanwhile
   };
-  // True if these are others than before.
+  // Returns true if the set has changed.
   bool SetNodeWide(const std::vector<ArmedPolicy>& policies);
   void Fire(const Firing& firing);
   void TellMetrics();
-  // Rules that cannot hold here: a policy with such ones says so.
+  // Reports rules that can never hold here, in the policies' findings.
   void FindUnserved();
 
   Parts parts_;
@@ -74,7 +74,7 @@ class TriggerDesk {
   std::vector<Running> captures_;  // Triggers bounds them: one of a subject at a time
   NameSet node_wide_;              // as TriggerMoment has it
   PolicyFindings findings_;
-  std::vector<std::string> warned_;  // of rules that cannot hold here
+  std::vector<std::string> warned_;  // about rules that can never hold here
 };
 
 }  // namespace firetower::daemon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/policies/budget_desk.h"
+#include "daemon/control/policies/budget_controller.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using ::testing::Pair;
 
 constexpr int64_t kMi = 1 << 20;
 
-class BudgetDeskTest : public ::testing::Test {
+class BudgetControllerTest : public ::testing::Test {
  protected:
   static PolicySchedule::Running Policy(const std::string& name, int priority, int32_t limit_milli,
                                         uint32_t frequency_hz = 96) {
@@ -30,33 +30,33 @@ class BudgetDeskTest : public ::testing::Test {
 
   // The next ten seconds cost that many thousandths of a CPU.
   bool Look(int64_t milli_cpu, int64_t memory_bytes = 0) {
-    now_ns_ += BudgetDesk::kEveryNs;
-    totals_.cpu_ns += milli_cpu * BudgetDesk::kEveryNs / 1000;
+    now_ns_ += BudgetController::kEveryNs;
+    totals_.cpu_ns += milli_cpu * BudgetController::kEveryNs / 1000;
     totals_.memory_bytes = memory_bytes;
-    return desk_.Look(running_, totals_, now_ns_);
+    return controller_.Look(running_, totals_, now_ns_);
   }
   PolicyFindings Findings() const {
     PolicyFindings findings;
-    desk_.AddTo(findings);
+    controller_.AddTo(findings);
     return findings;
   }
   std::string Metrics() const { return registry_.Render(ExpositionFormat::kText); }
 
   MetricsRegistry registry_;
-  BudgetDesk desk_{registry_, 100 * kMi};
+  BudgetController controller_{registry_, 100 * kMi};
   std::vector<PolicySchedule::Running> running_;
   OwnTotals totals_;
   int64_t now_ns_ = 1;
 };
 
-TEST_F(BudgetDeskTest, LowersWhoHasTheLeastPriorityUntilTheBudgetHolds) {
+TEST_F(BudgetControllerTest, LowersWhoHasTheLeastPriorityUntilTheBudgetHolds) {
   running_ = {Policy("high", 5, 25), Policy("low", 0, 25)};
   EXPECT_FALSE(Look(500)) << "what it cost until now is nobody's rate";
   EXPECT_FALSE(Look(70));
-  EXPECT_THAT(desk_.factors(), IsEmpty());
+  EXPECT_THAT(controller_.factors(), IsEmpty());
   EXPECT_TRUE(Look(70));
   // 192 Hz cost 70m: at most 137 Hz cost 50m.
-  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.25)));
+  EXPECT_THAT(controller_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.25)));
   EXPECT_THAT(Metrics(), HasSubstr("firetower_governed_policies{rate=\"lowered\"} 1\n"));
   EXPECT_THAT(Metrics(), HasSubstr("firetower_governed_policies{rate=\"full\"} 1\n"));
   EXPECT_THAT(Metrics(), HasSubstr("firetower_governor_steps_total 2\n"));
@@ -67,7 +67,7 @@ TEST_F(BudgetDeskTest, LowersWhoHasTheLeastPriorityUntilTheBudgetHolds) {
   EXPECT_THAT(Metrics(), HasSubstr("firetower_governed_policies{rate=\"lowered\"} 1\n"));
 }
 
-TEST_F(BudgetDeskTest, TellsItOfThePoliciesItConcerns) {
+TEST_F(BudgetControllerTest, TellsItOfThePoliciesItConcerns) {
   running_ = {Policy("high", 5, 25), Policy("low", 0, 25)};
   for (int i = 0; i < 3; ++i) Look(70);
   PolicyFindings findings = Findings();
@@ -82,85 +82,85 @@ TEST_F(BudgetDeskTest, TellsItOfThePoliciesItConcerns) {
       << "a status is written again only when something changes";
 }
 
-TEST_F(BudgetDeskTest, TellsWhoIsNotSampledAtAll) {
+TEST_F(BudgetControllerTest, TellsWhoIsNotSampledAtAll) {
   running_ = {Policy("low", 0, 1)};
   for (int i = 0; i < 3; ++i) Look(700);
-  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0)));
+  EXPECT_THAT(controller_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0)));
   EXPECT_TRUE(Findings()["uid-low"].failed);
   EXPECT_THAT(Findings()["uid-low"].message, HasSubstr("not sampled: more would cost"));
   EXPECT_THAT(Metrics(), HasSubstr("firetower_governed_policies{rate=\"dropped\"} 1\n"));
 }
 
-TEST_F(BudgetDeskTest, GivesBackWhatThereIsRoomFor) {
+TEST_F(BudgetControllerTest, GivesBackWhatThereIsRoomFor) {
   running_ = {Policy("low", 0, 50)};
   for (int i = 0; i < 3; ++i) Look(100);
-  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
+  EXPECT_THAT(controller_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
   int64_t seconds = 0;
   while (!Look(10)) {
-    seconds += BudgetDesk::kEveryNs / kNsPerSecond;
+    seconds += BudgetController::kEveryNs / kNsPerSecond;
     ASSERT_LE(seconds, 60);
   }
-  EXPECT_THAT(desk_.factors(), IsEmpty());
+  EXPECT_THAT(controller_.factors(), IsEmpty());
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
-TEST_F(BudgetDeskTest, APolicyWithoutALimitHasItsPartOfTheCostAndIsLetBe) {
+TEST_F(BudgetControllerTest, APolicyWithoutALimitHasItsPartOfTheCostAndIsLetBe) {
   running_ = {Policy("limited", 5, 50), Policy("free", 0, 0)};
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Look(99)) << "half of it is the other's";
   EXPECT_FALSE(Look(150));
   EXPECT_TRUE(Look(150));
-  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/limited", 0.5)));
+  EXPECT_THAT(controller_.factors(), ElementsAre(Pair("ProfilingPolicy shop/limited", 0.5)));
 }
 
-TEST_F(BudgetDeskTest, WithoutLimitsThereIsNoBudget) {
+TEST_F(BudgetControllerTest, WithoutLimitsThereIsNoBudget) {
   running_ = {Policy("free", 0, 0)};
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Look(900));
   EXPECT_THAT(Metrics(), HasSubstr("firetower_budget_cores +Inf\n"));
 }
 
-TEST_F(BudgetDeskTest, MemoryIsABudgetToo) {
+TEST_F(BudgetControllerTest, MemoryIsABudgetToo) {
   running_ = {Policy("low", 0, 0)};
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(Look(10, 90 * kMi));
   EXPECT_FALSE(Look(10, 91 * kMi));
   EXPECT_TRUE(Look(10, 91 * kMi));
-  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
+  EXPECT_THAT(controller_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
   EXPECT_THAT(Findings()["uid-low"].message, HasSubstr("above 90 MiB of memory"));
   EXPECT_THAT(Metrics(), HasSubstr("firetower_budget_exceeded{resource=\"memory\"} 1\n"));
 }
 
-TEST_F(BudgetDeskTest, LooksNotTooOften) {
+TEST_F(BudgetControllerTest, LooksNotTooOften) {
   running_ = {Policy("low", 0, 1)};
   Look(0);
   Look(900);
-  EXPECT_FALSE(desk_.IsDue(now_ns_ + BudgetDesk::kEveryNs - 1));
-  EXPECT_FALSE(desk_.Look(running_, {totals_.cpu_ns * 2, 0}, now_ns_ + 1));
+  EXPECT_FALSE(controller_.IsDue(now_ns_ + BudgetController::kEveryNs - 1));
+  EXPECT_FALSE(controller_.Look(running_, {totals_.cpu_ns * 2, 0}, now_ns_ + 1));
   EXPECT_TRUE(Look(900));
 }
 
-TEST_F(BudgetDeskTest, SaysNothingInTheStatusOfPoliciesFromFiles) {
+TEST_F(BudgetControllerTest, SaysNothingInTheStatusOfPoliciesFromFiles) {
   running_ = {Policy("low", 0, 1)};
   auto file = std::make_shared<k8s::ProfilingPolicy>(*running_[0].policy);
   file->uid.clear();
   running_[0].policy = file;
   for (int i = 0; i < 3; ++i) Look(900);
-  EXPECT_THAT(desk_.factors(), Not(IsEmpty()));
+  EXPECT_THAT(controller_.factors(), Not(IsEmpty()));
   EXPECT_THAT(Findings(), IsEmpty());
 }
 
 // A trigger that is armed at 0 Hz asks for a rate in captures only.
-TEST_F(BudgetDeskTest, APartIsKeptWhileNothingIsAskedFor) {
+TEST_F(BudgetControllerTest, APartIsKeptWhileNothingIsAskedFor) {
   running_ = {Policy("low", 0, 50)};
   for (int i = 0; i < 3; ++i) Look(100);
-  ASSERT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
+  ASSERT_THAT(controller_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
   const std::string message = Findings()["uid-low"].message;
   running_[0].frequency_hz = 0;
   EXPECT_FALSE(Look(10));
-  EXPECT_THAT(desk_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
+  EXPECT_THAT(controller_.factors(), ElementsAre(Pair("ProfilingPolicy shop/low", 0.5)));
   EXPECT_EQ(Findings()["uid-low"].message, message);
 }
 
 // A message that changed at each look would be a write to the API server each.
-TEST_F(BudgetDeskTest, SaysWhyItWasLoweredAndNotWhatIsNow) {
+TEST_F(BudgetControllerTest, SaysWhyItWasLoweredAndNotWhatIsNow) {
   running_ = {Policy("low", 0, 50)};
   for (int i = 0; i < 3; ++i) Look(100);
   const std::string message = Findings()["uid-low"].message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/policies/trigger_desk.h"
+#include "daemon/control/policies/trigger_controller.h"
 
 #include <gmock/gmock.h>
 
@@ -15,7 +15,7 @@ constexpr int64_t kSecond = kNsPerSecond;
 constexpr int64_t kWallNs = 1'700'000'000 * kSecond;
 
 // One policy, `hot`, that takes kCart and captures for 20 s; looked at once a second.
-class TriggerDeskTest : public ::testing::Test {
+class TriggerControllerTest : public ::testing::Test {
  protected:
   static ArmedPolicy Hot(const std::string& more = "") {
     return TriggerPolicy("hot", "rules: [" + CpuRule("busy", 80, 0) +
@@ -24,46 +24,47 @@ class TriggerDeskTest : public ::testing::Test {
   void Arm(const std::vector<ArmedPolicy>& policies) {
     std::vector<PolicySchedule::Armed> armed;
     for (const ArmedPolicy& policy : policies) armed.push_back({policy, {cart_}});
-    desk_.Arm(armed, nullptr);
+    controller_.Arm(armed, nullptr);
   }
   // True if a rate changes.
   bool Second(double cpu_percent) {
     source_.containers[{cart_->root_path, k8s::Metric::kContainerCpu}] = cpu_percent;
     now_ns_ += kSecond;
-    return desk_.Evaluate(now_ns_, wall_ns_);
+    return controller_.Evaluate(now_ns_, wall_ns_);
   }
 
   const std::shared_ptr<const Container> cart_ = PodContainer('a', '1');
   FakeMetrics source_;
   MetricsRegistry registry_;
   std::vector<CaptureOrder> orders_;
-  TriggerDesk desk_{{source_, registry_, "node-1",
-                     [this](CaptureOrder order) { orders_.push_back(std::move(order)); }, nullptr}};
+  TriggerController controller_{
+      {source_, registry_, "node-1",
+       [this](CaptureOrder order) { orders_.push_back(std::move(order)); }, nullptr}};
   int64_t now_ns_ = 5000 * kSecond;
   int64_t wall_ns_ = kWallNs;
 };
 
 // The wall clock is set back and on by people and NTP.
-TEST_F(TriggerDeskTest, ACaptureLastsAsLongAsItSaysWhateverTheWallClockDoes) {
+TEST_F(TriggerControllerTest, ACaptureLastsAsLongAsItSaysWhateverTheWallClockDoes) {
   for (const int64_t jump_ns : {-3600 * kSecond, 3600 * kSecond}) {
-    desk_.Arm({}, nullptr);
+    controller_.Arm({}, nullptr);
     Arm({Hot()});
     wall_ns_ = kWallNs;
     EXPECT_TRUE(Second(90));
-    ASSERT_THAT(desk_.moment().captures, SizeIs(1)) << jump_ns;
+    ASSERT_THAT(controller_.moment().captures, SizeIs(1)) << jump_ns;
     wall_ns_ += jump_ns;
     for (int i = 1; i < 20; ++i) {
       EXPECT_FALSE(Second(0)) << jump_ns;
-      EXPECT_THAT(desk_.moment().captures, SizeIs(1)) << jump_ns << " after " << i << " s";
+      EXPECT_THAT(controller_.moment().captures, SizeIs(1)) << jump_ns << " after " << i << " s";
     }
     EXPECT_TRUE(Second(0)) << jump_ns;
-    EXPECT_THAT(desk_.moment().captures, IsEmpty()) << jump_ns;
+    EXPECT_THAT(controller_.moment().captures, IsEmpty()) << jump_ns;
     now_ns_ += 7200 * kSecond;
   }
 }
 
 // Pressure is such a metric, if the kernel does not measure it.
-TEST_F(TriggerDeskTest, APolicySaysWhichOfItsRulesCannotHoldHere) {
+TEST_F(TriggerControllerTest, APolicySaysWhichOfItsRulesCannotHoldHere) {
   std::string memory = CpuRule("full", 80, 0);
   memory.replace(memory.find("ContainerCPU"), 12, "ContainerMemory");
   source_.missing = NoReading::kNotServed;
@@ -74,22 +75,22 @@ TEST_F(TriggerDeskTest, APolicySaysWhichOfItsRulesCannotHoldHere) {
     policy->uid = "uid-hot";
     Arm({policy});
     Second(0);
-    const PolicyFinding finding = desk_.findings().at("uid-hot");
+    const PolicyFinding finding = controller_.findings().at("uid-hot");
     EXPECT_EQ(finding.reason, "MetricUnavailable");
     EXPECT_EQ(finding.message, "rule full cannot hold here, ContainerMemory: this table is empty");
     EXPECT_EQ(finding.failed, all) << "the other rule may fire by itself";
     source_.containers[{cart_->root_path, k8s::Metric::kContainerMemory}] = 1;
     Second(0);
-    EXPECT_EQ(desk_.findings().at("uid-hot").reason, "") << "it is measured again";
-    EXPECT_FALSE(desk_.findings().at("uid-hot").failed);
+    EXPECT_EQ(controller_.findings().at("uid-hot").reason, "") << "it is measured again";
+    EXPECT_FALSE(controller_.findings().at("uid-hot").failed);
     source_.containers.clear();
-    desk_.Arm({}, nullptr);
+    controller_.Arm({}, nullptr);
   }
 }
 
 // A counter never falls, and never stands still: also that of a policy that was away for long, or
 // is another one by now.
-TEST_F(TriggerDeskTest, CountsAPolicyThatComesBack) {
+TEST_F(TriggerControllerTest, CountsAPolicyThatComesBack) {
   const auto count = [&](const std::string& family) {
     const std::string page = registry_.Render(ExpositionFormat::kText);
     const std::string series =
@@ -116,7 +117,7 @@ TEST_F(TriggerDeskTest, CountsAPolicyThatComesBack) {
   EXPECT_EQ(count("captures"), 2);
 }
 
-class NodeWideTest : public TriggerDeskTest {
+class NodeWideTest : public TriggerControllerTest {
  protected:
   static ArmedPolicy Policy(const std::string& trigger) {
     k8s::ProfilingPolicy policy =
@@ -129,13 +130,13 @@ class NodeWideTest : public TriggerDeskTest {
     return "rules: [" + CpuRule("busy", 80, 0) + more + "]";
   }
   bool Arm(const ArmedPolicy& policy, std::vector<std::shared_ptr<const Container>> targets) {
-    return desk_.Arm({{policy, std::move(targets)}}, nullptr);
+    return controller_.Arm({{policy, std::move(targets)}}, nullptr);
   }
   // That the whole node is recorded, as sampling is told and as the report is.
   bool IsWide() const {
-    const bool told = desk_.moment().node_wide.contains("ClusterProfilingPolicy wide");
-    const auto found = desk_.findings().find("uid-wide");
-    EXPECT_EQ(told, found != desk_.findings().end() && found->second.node_wide);
+    const bool told = controller_.moment().node_wide.contains("ClusterProfilingPolicy wide");
+    const auto found = controller_.findings().find("uid-wide");
+    EXPECT_EQ(told, found != controller_.findings().end() && found->second.node_wide);
     return told;
   }
 };
@@ -203,9 +204,9 @@ TEST_F(NodeWideTest, ACaptureOfAPolicyThatWasNarrowedRecordsTheNodeNoMore) {
 
 // A policy of scope Pod is about its targets alone.
 TEST_F(NodeWideTest, OtherScopesRecordTheirTargets) {
-  TriggerDeskTest::Arm({Hot()});
+  TriggerControllerTest::Arm({Hot()});
   EXPECT_TRUE(Second(90));
-  EXPECT_THAT(desk_.moment().node_wide, IsEmpty());
+  EXPECT_THAT(controller_.moment().node_wide, IsEmpty());
 }
 
 }  // namespace

@@ -14,27 +14,28 @@
 
 namespace firetower::daemon {
 
-// What the control thread does about `limits.cpu`: it asks the governor what each policy gets,
-// shows that on /metrics and in the log, and tells it of the policies of the API server.
-class BudgetDesk {
+// Applies `limits.cpu` on the control thread: asks the governor for the rate of each policy, shows
+// the result on /metrics and in the log, and reports it for policies of the API server.
+class BudgetController {
  public:
-  // Reading a large program's symbols is over by then, as a rule, and counts once.
+  // Longer than reading a large program's symbols takes as a rule, so that its cost counts once.
   static constexpr int64_t kEveryNs = 10 * kNsPerSecond;
-  // Of the memory that the daemon may have: what it does not see of itself needs some too.
+  // The share of the daemon's memory limit that it may use: memory that it does not see needs some
+  // too.
   static constexpr double kMemoryShare = 0.9;
 
-  // `registry` outlives it. `memory_limit_bytes`: 0 if there is none.
-  BudgetDesk(MetricsRegistry& registry, int64_t memory_limit_bytes);
+  // `registry` must outlive this. `memory_limit_bytes`: 0 if there is none.
+  BudgetController(MetricsRegistry& registry, int64_t memory_limit_bytes);
 
-  // `running`: policies that ask for nothing now keep what they were lowered to. True if one of
-  // them gets another rate from now on. Before kEveryNs have passed since it last looked it does
-  // nothing.
+  // Measures the cost and updates the rates, at most once every kEveryNs. `running` are the
+  // policies; those that ask for nothing now keep their level. Returns true if a policy gets
+  // another rate from now on.
   bool Look(const std::vector<PolicySchedule::Running>& running, const OwnTotals& totals,
             int64_t monotonic_ns);
   bool IsDue(int64_t monotonic_ns) const;
 
   const RateFactors& factors() const { return factors_; }
-  // Adds what policies of the API server get less than they asked for.
+  // Adds the policies of the API server that get less than they asked for.
   void AddTo(PolicyFindings& findings) const;
 
  private:
@@ -49,7 +50,7 @@ class BudgetDesk {
 
   void FeedMetrics(size_t full);
   void LogRates() const;
-  std::string WhyNow(const GovernedRate& rate) const;
+  std::string ReasonFor(const GovernedRate& rate) const;
 
   MetricsRegistry& registry_;
   const int64_t memory_max_bytes_;
