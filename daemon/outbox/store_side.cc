@@ -47,14 +47,14 @@ void StoreSide::OpenLeftoverSpool() {
   Result<std::unique_ptr<store::Spool>> left =
       store::Spool::OpenLeftover(options_.spool_folder, clock_);
   if (!left) {
-    LOG(kWarn, "what waits in the spool for another store stays there",
+    LOG(kWarn, "spooled objects for another store stay in the spool",
         {{"spool", options_.spool_folder}, {"why", left.error().message()}});
     return;
   }
   left_ = *std::move(left);
   if (!left_) return;
   const store::SpoolFigures figures = left_->figures();
-  LOG(kInfo, "what waits in the spool for another store is moved into this one",
+  LOG(kInfo, "spooled objects for another store are moved into this one",
       {{"spool", options_.spool_folder},
        {"store", Describe()},
        {"objects", figures.objects},
@@ -82,12 +82,12 @@ void StoreSide::OpenFormerFolder() {
   if (options_.former_folder.empty() || !HoldsProfiles(options_.former_folder)) return;
   Result<std::unique_ptr<store::DirStore>> former = store::DirStore::Open(options_.former_folder);
   if (!former) {
-    LOG(kWarn, "profiles from before this store stay on the node: delete them there",
+    LOG(kWarn, "profiles in the former store folder stay on the node: delete them there",
         {{"folder", options_.former_folder}, {"why", former.error().message()}});
     return;
   }
   former_ = *std::move(former);
-  LOG(kInfo, "profiles from before this store stay on the node until they are too old",
+  LOG(kInfo, "profiles in the former store folder stay on the node until they expire",
       {{"folder", options_.former_folder},
        {"short_seconds", options_.retention.short_seconds},
        {"standard_seconds", options_.retention.standard_seconds},
@@ -102,13 +102,13 @@ void StoreSide::SweepFormerFolder() {
     (void)not_swept_.OnTaken();  // the line below tells it
   } else if (const std::optional<uint64_t> tries = not_swept_.OnRefused(result.error())) {
     LOG(kWarn,
-        "what is too old and from before this store is not deleted, tried again every minute",
+        "expired profiles in the former store folder are not deleted, tried again every minute",
         {{"folder", options_.former_folder},
          {"tries", *tries},
          {"error", result.error().message()}});
   }
   if (swept.deleted_objects > 0) {
-    LOG(kInfo, "retention of what is from before this store",
+    LOG(kInfo, "retention in the former store folder",
         {{"folder", options_.former_folder},
          {"deleted", swept.deleted_objects},
          {"bytes", swept.deleted_bytes}});

@@ -22,7 +22,7 @@ void OwnRights::Look() {
     const bool is_news = right.allowed != *reviewed;
     right.allowed = *reviewed;
     if (!*reviewed && is_news) {
-      LOG(kWarn, "the hub may not check who may read profiles: it answers no query",
+      LOG(kWarn, "the hub is not allowed to check who may read profiles, so it answers no query",
           {{"grant", "create"}, {"resource", right.resource}, {"group", right.group}});
     }
   }

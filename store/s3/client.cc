@@ -229,7 +229,7 @@ bool Client::LearnTime(const net::HttpResponse& response) {
   const int64_t skew_ns = *server_s * kNsPerSecond - clock_.WallNs();
   // With the time corrected, the same answer is about something else.
   if (std::abs(skew_ns - skew_ns_) < kSmallNs) return false;
-  LOG(kWarn, "this machine's clock is wrong for the S3 server; requests go out with its time",
+  LOG(kWarn, "this machine's clock is wrong for the S3 server; requests use its time",
       {{"seconds", skew_ns / kNsPerSecond}});
   skew_ns_ = skew_ns;
   return true;

@@ -139,7 +139,8 @@ void TriggerController::Fire(const Firing& firing) {
        {"container", firing.container ? firing.container->root_path : "node"}});
   if (parts_.history != nullptr) {
     const Status kept = parts_.history->Add(DisplayName(policy), firing.wall_ns);
-    if (!kept) LOG(kWarn, "capture not kept for a restart", {{"error", kept.error().message()}});
+    if (!kept)
+      LOG(kWarn, "capture will be forgotten by a restart", {{"error", kept.error().message()}});
   }
   const k8s::ObjectStoreExport& store = policy.spec.export_spec.object_store;
   if (store.mode != k8s::ObjectStoreMode::kDisabled) {
@@ -186,7 +187,7 @@ void TriggerController::FindUnserved() {
     const std::string& uid = rule.policy->uid;
     const std::string key = DisplayName(*rule.policy) + " " + rule.rule;
     if (std::ranges::find(warned_, key) == warned_.end()) {
-      LOG(kWarn, "a rule of a trigger cannot hold here",
+      LOG(kWarn, "a rule of a trigger can never be true on this node",
           {{"policy", DisplayName(*rule.policy)}, {"rule", rule.rule}, {"reason", rule.reason}});
       warned_.push_back(key);
     }
