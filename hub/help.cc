@@ -9,16 +9,14 @@ namespace firetower::hub {
 
 std::string HelpText() {
   std::string text =
-      "firetower-hub: tells what profiling policies do on all nodes, in their status, and answers "
-      "questions\nabout the profiles in a store.\n\n"
-      "Run two of it; one leads, by a Lease. It needs no rights on any node.\n\n";
+      "firetower-hub writes the status of profiling policies, which says what they do on all "
+      "nodes, and\nanswers queries over the profiles in a store.\n\nRun two hubs; a Lease decides "
+      "which one leads. The hub needs no rights on nodes.\n\n";
   Config defaults;
   text += service::OptionsHelp(ConfigOptions(defaults), service::kUnbroken);
   text +=
-      "  --print-lifecycle-rules\n"
-      "      Print rules by which the bucket of --store deletes what is too old by itself, and "
-      "end.\n"
-      "  --help, --version\n";
+      "  --print-lifecycle-rules\n      Print lifecycle rules with which the bucket of --store "
+      "deletes expired profiles itself, and exit.\n  --help, --version\n";
   return text;
 }
 

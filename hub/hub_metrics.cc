@@ -18,13 +18,11 @@ struct Counter {
   std::vector<std::string> labels;
 };
 const std::array<Counter, 5> kCounters = {{
-    {kHttpRequests, "Requests to the hub by path and how they ended.", {"code", "route"}},
-    {kWrites,
-     "Writes of the hub by what they were to change and how they ended.",
-     {"resource", "result"}},
-    {kSkipped, "Objects of the API server that were left out.", {"reason", "resource"}},
+    {kHttpRequests, "Requests to the hub by path and status code.", {"code", "route"}},
+    {kWrites, "Writes of the hub by resource and result.", {"resource", "result"}},
+    {kSkipped, "Objects of the API server that were skipped.", {"reason", "resource"}},
     {kRequests, "Requests to the API server; code 0: no answer.", {"code", "resource", "verb"}},
-    {kRestarts, "Watches begun anew.", {"reason", "resource"}},
+    {kRestarts, "Watches that were restarted.", {"reason", "resource"}},
 }};
 constexpr std::array<std::string_view, 5> kEnds = {"written", "conflict", "gone", "refused",
                                                    "failed"};
@@ -98,30 +96,32 @@ std::string HubMetrics::Render(const Now& now, service::ExpositionFormat format)
   constexpr auto kCounter = service::MetricKind::kCounter;
   service::ExpositionWriter writer(format);
   writer.Family({"firetower_build_info",
-                 "The version that runs.",
+                 "The version of this hub.",
                  service::MetricKind::kInfo,
                  {CountPoint(1, {{"version", FIRETOWER_VERSION}})}});
   writer.Family({"firetower_hub_leader",
-                 "Whether this one leads: writes status.",
+                 "1 while this hub leads and writes status.",
                  kGauge,
                  {CountPoint(now.leads ? 1 : 0)}});
   writer.Family(
       {"firetower_hub_nodes", "Nodes whose agents report.", kGauge, {CountPoint(now.nodes)}});
   writer.Family({"firetower_policies",
-                 "Policies that are known.",
+                 "The number of policies.",
                  kGauge,
                  {CountPoint(now.cluster_policies, {{"kind", "ClusterProfilingPolicy"}}),
                   CountPoint(now.policies, {{"kind", "ProfilingPolicy"}})}});
   writer.Family({"firetower_hub_terms_total",
-                 "How often this one began to lead.",
+                 "How often this hub became the leader.",
                  kCounter,
                  {CountPoint(now.terms)}});
   writer.Family({"firetower_hub_lease_failures_total",
-                 "Looks at the lease, or renewals of it, that failed.",
+                 "Reads and renewals of the lease that failed.",
                  kCounter,
                  {CountPoint(now.lease_failures)}});
-  MetricFamily synced{
-      "firetower_kube_synced", "Whether a watched kind is known as it is now.", kGauge, {}};
+  MetricFamily synced{"firetower_kube_synced",
+                      "1 while the hub has the current objects of a watched kind.",
+                      kGauge,
+                      {}};
   for (const k8s::WatchState& watch : now.watches) {
     const bool is_synced = watch.state.health == k8s::ReflectorHealth::kSynced;
     synced.points.push_back(CountPoint(is_synced ? 1 : 0, {{"resource", watch.resource}}));

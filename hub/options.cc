@@ -77,23 +77,23 @@ Option Row(std::string_view name, std::string_view placeholder, std::string_view
 
 void AddStorage(Config& config, std::vector<Option>& rows) {
   rows.push_back(Row("store", "URL",
-                     "Where the agents' profiles are: the same as firetowerd's --store. The hub "
-                     "answers questions about them, writes catalogs and deletes what is too old. "
-                     "Without it the hub has nothing to do with profiles.",
+                     "The store of the agents' profiles: the same as firetowerd's --store. The hub "
+                     "answers queries over it, writes catalogs and deletes expired profiles. "
+                     "Without it the hub does not use profiles.",
                      TextValue(config.store_url, "file:///DIR, s3://BUCKET or s3://BUCKET/PREFIX",
                                store::CheckStoreUrl)));
   rows.back().may_hold_secret = true;
   rows.push_back(Row("retention-short", "DURATION",
-                     "Profiles of the class short are deleted at this age.",
+                     "Profiles of the retention class short are deleted at this age.",
                      AgeValue(config.retention.short_seconds)));
   rows.push_back(Row("retention-standard", "DURATION",
-                     "The same of the class standard, which is that of policies that say nothing.",
+                     "The same for the class standard, which is the default of policies.",
                      AgeValue(config.retention.standard_seconds)));
-  rows.push_back(Row("retention-long", "DURATION", "The same of the class long.",
+  rows.push_back(Row("retention-long", "DURATION", "The same for the class long.",
                      AgeValue(config.retention.long_seconds)));
   rows.push_back(Row("cluster", "NAME",
-                     "Whose profiles of the store the hub answers about, catalogs and deletes: the "
-                     "same as firetowerd's --cluster. Those of other clusters are left alone.",
+                     "The cluster whose profiles the hub serves, catalogs and deletes: the same as "
+                     "firetowerd's --cluster. Profiles of other clusters are not touched.",
                      NameValue(config.cluster)));
 }
 
@@ -101,12 +101,11 @@ void AddStorage(Config& config, std::vector<Option>& rows) {
 
 std::vector<Option> ConfigOptions(Config& config) {
   std::vector<Option> rows;
-  rows.push_back(Row("kubeconfig", "FILE",
-                     "How the API server is reached. Without one as a pod does: by its service "
-                     "account.",
-                     TextValue(config.kubeconfig_path, "a kubeconfig file")));
-  rows.push_back(Row("listen", "ADDRESS",
-                     "Where questions, /metrics, /livez and /readyz are answered.",
+  rows.push_back(
+      Row("kubeconfig", "FILE",
+          "How to reach the API server. Without it the hub uses its pod's service account.",
+          TextValue(config.kubeconfig_path, "a kubeconfig file")));
+  rows.push_back(Row("listen", "ADDRESS", "The address for queries, /metrics, /livez and /readyz.",
                      TextValue(config.listen, "HOST:PORT or [IPv6]:PORT", CheckListen)));
   rows.push_back(Row("tls-cert-file", "FILE",
                      "Certificate of the HTTP server and its issuers (PEM), by which it speaks TLS "
@@ -119,19 +118,18 @@ std::vector<Option> ConfigOptions(Config& config) {
                      TextValue(config.tls_private_key_file, "a PEM file; empty for plain HTTP")));
   AddStorage(config, rows);
   rows.push_back(Row("lease-namespace", "NAME",
-                     "The namespace of the Lease, of the agents' pods, and of this one.",
+                     "The namespace of the Lease, of the agents' pods, and of this pod.",
                      ObjectNameValue(config.lease_namespace, 63, "a namespace's name"),
                      "the service account's"));
-  rows.push_back(Row("lease-name", "NAME", "The Lease by which one of several leads.",
+  rows.push_back(Row("lease-name", "NAME", "The Lease that decides which hub leads.",
                      ObjectNameValue(config.lease_name, 253, "an object's name")));
-  rows.push_back(Row("identity", "NAME",
-                     "What this one is called in the Lease; it must differ from every other one's.",
+  rows.push_back(Row("identity", "NAME", "This hub's name in the Lease; it must be unique.",
                      TextValue(config.identity, "at most 253 characters", CheckIdentity),
-                     "the host name and chance"));
-  rows.push_back(Row("log-level", "LEVEL", "The least severe messages that are written.",
+                     "the host name and a random suffix"));
+  rows.push_back(Row("log-level", "LEVEL", "The lowest severity that is logged.",
                      LogLevelValue(config.log_level)));
-  rows.push_back(Row("log-format", "FORMAT", "How a message is written, one line each.",
-                     LogFormatValue(config.log_format)));
+  rows.push_back(
+      Row("log-format", "FORMAT", "The format of log lines.", LogFormatValue(config.log_format)));
   return rows;
 }
 

@@ -47,19 +47,19 @@ void AddServing(Config& config, std::vector<Option>& rows) {
                      "same process.",
                      SwitchValue(config.standalone)));
   rows.push_back(Row("kubeconfig", kServing, "FILE",
-                     "How the API server is reached whose pods give samples their names, also with "
-                     "--standalone. Without one, and without --standalone, as a pod does: by its "
-                     "service account.",
+                     "How to reach the API server that names the pods of samples; may be combined "
+                     "with --standalone. Without this file and without --standalone, the daemon "
+                     "uses its pod's service account.",
                      TextValue(config.kubeconfig_path, "a kubeconfig file; empty for none")));
-  rows.push_back(Row("listen", kServing, "ADDRESS", "Where the HTTP server listens.",
+  rows.push_back(Row("listen", kServing, "ADDRESS", "The address of the HTTP server.",
                      ListenValue(config.listen)));
-  rows.push_back(Row("allowed-hosts", kServing, "NAMES",
-                     "By which names the HTTP server may be asked besides IP addresses, localhost "
-                     "and the host name, for instance through a proxy that passes on the browser's "
-                     "Host. On a loopback address it answers no others, so that no page of another "
-                     "site reads it by DNS rebinding; on any other address names count only once "
-                     "some are given.",
-                     HostNamesValue(config.allowed_hosts)));
+  rows.push_back(
+      Row("allowed-hosts", kServing, "NAMES",
+          "More host names that requests may use, besides IP addresses, localhost and the host "
+          "name; needed for example behind a proxy that forwards the browser's Host. On a loopback "
+          "address other names are refused, so that no page of another site can read profiles by "
+          "DNS rebinding; on other addresses names are checked only if this option is set.",
+          HostNamesValue(config.allowed_hosts)));
   rows.back().is_list = true;
   rows.push_back(
       Row("tls-cert-file", kServing, "FILE",
@@ -71,102 +71,103 @@ void AddServing(Config& config, std::vector<Option>& rows) {
                      "file.",
                      TextValue(config.tls_private_key_file, "a PEM file; empty for plain HTTP")));
   rows.push_back(Row("config", kServing, "FILE",
-                     "Configuration file (YAML): the options of this page by their names. A flag "
-                     "wins over the file, the file over the default.",
+                     "Configuration file (YAML) with the options of this page by their names. A "
+                     "flag overrides the file, the file overrides the default.",
                      TextValue(config.config_path, "a YAML file; empty for none")));
   rows.push_back(Row("policy", kServing, "FILE|DIR",
-                     "ProfilingPolicy file, or folder of such files; read again on change. "
-                     "Without one a daemon by itself profiles everything at the default rate; the "
-                     "agent of a cluster profiles nothing until it has one, of the API server's.",
+                     "ProfilingPolicy file, or folder of such files; read again on change. Without "
+                     "it, a standalone daemon profiles everything at the default rate; an agent in "
+                     "a cluster profiles nothing until the API server has a policy.",
                      TextValue(config.policy_path, "a file or a folder; empty for none")));
 }
 
 void AddSampling(Config& config, std::vector<Option>& rows) {
   rows.push_back(Row("window-seconds", kSampling, "SECONDS",
-                     "Length of a profile; windows align to wall-clock multiples of it.",
+                     "Length of a profile. Windows start at multiples of it on the wall clock.",
                      IntegerValue(config.window_seconds, 1, 3600)));
   rows.push_back(Row("slice-milliseconds", kSampling, "MILLISECONDS",
-                     "How often metrics and the open window take up new samples; divides the "
-                     "window.",
+                     "How often new samples are added to the metrics and to the open window. It "
+                     "must divide the window.",
                      IntegerValue(config.slice_milliseconds, 500, 60000)));
   rows.push_back(Row("default-frequency-hertz", kSampling, "HERTZ",
-                     "Samples a second on each CPU where no policy says otherwise. 97 does not "
-                     "fall into step with timers that run at round rates.",
+                     "Samples per second on each CPU, unless a policy sets another rate. 97 does "
+                     "not synchronize with timers that run at round rates.",
                      IntegerValue(config.default_frequency_hertz, 1, 999)));
   rows.push_back(Row("max-frequency-hertz", kSampling, "HERTZ",
-                     "The highest rate a policy gets, whatever it asks.",
+                     "The highest rate that a policy can get.",
                      IntegerValue(config.max_frequency_hertz, 1, 999)));
-  rows.push_back(
-      Row("ignore-opt-out", kSampling, "",
-          "Show and store also pods with the label firetower.dev/profile: \"false\", which "
-          "are left out otherwise.",
-          SwitchValue(config.ignore_opt_out)));
+  rows.push_back(Row("ignore-opt-out", kSampling, "",
+                     "Also profile pods with the label firetower.dev/profile: \"false\", which are "
+                     "omitted otherwise.",
+                     SwitchValue(config.ignore_opt_out)));
   rows.push_back(Row("sample-labels", kSampling, "LIST",
-                     "Labels that samples carry in a profile; each makes profiles larger.",
+                     "Labels of the samples in a profile. Each label makes profiles larger.",
                      SampleLabelsValue(config.sample_labels)));
   rows.back().is_list = true;
   rows.push_back(
       Row("sample-ring-bytes", kSampling, "BYTES",
-          "Ring buffer between the kernel programs and the daemon, one for the machine.",
+          "Size of the ring buffer between the kernel programs and the daemon; there is one for "
+          "the machine.",
           BytesValue(config.sample_ring_bytes, 64 * kKi, 64 * kMi, ByteShape::kPowerOfTwo)));
   rows.back().default_text = "128Ki for each CPU, at least 512Ki";
   rows.push_back(
       Row("sideband-ring-bytes", kSampling, "BYTES",
-          "Ring for process and mapping records, one a CPU. 512Ki fits the memory that "
-          "the kernel lets perf users lock; a refused size is halved.",
+          "Size of the ring for process and mapping records; there is one for each CPU. 512Ki fits "
+          "into the memory that the kernel allows perf users to lock; if the kernel refuses a "
+          "size, it is halved.",
           BytesValue(config.sideband_ring_bytes, 16 * kKi, 16 * kMi, ByteShape::kPowerOfTwo)));
-  rows.push_back(Row("unwind-table-bytes", kSampling, "BYTES",
-                     "Budget for unwind tables in BPF memory; the least recently used leave first.",
-                     BytesValue(config.unwind_table_bytes, kMi, kGi - 16 * kMi, ByteShape::kAny)));
+  rows.push_back(
+      Row("unwind-table-bytes", kSampling, "BYTES",
+          "Memory limit of unwind tables in BPF; the least recently used tables are evicted first.",
+          BytesValue(config.unwind_table_bytes, kMi, kGi - 16 * kMi, ByteShape::kAny)));
 }
 
 void AddSymbols(Config& config, std::vector<Option>& rows) {
   rows.push_back(Row("symbols", kSymbols, "WHAT",
-                     "What is said of a frame: its function (names); also file, line and the calls "
-                     "inlined there, where there is debug information (full); or only build id and "
-                     "offset, which `firetower get --symbols` names later (remote).",
+                     "What is stored for a frame. names: its function. full: also file, line and "
+                     "inlined calls, if there is debug information. remote: only build id and "
+                     "offset, which `firetower get --symbols` names later.",
                      SymbolsValue(config.symbols)));
-  rows.push_back(Row("debuginfod-urls", kSymbols, "URLS",
-                     "debuginfod servers to ask for debug files that are not on this machine.",
-                     DebuginfodValue(config.debuginfod_urls)));
+  rows.push_back(
+      Row("debuginfod-urls", kSymbols, "URLS",
+          "debuginfod servers from which debug files that are not on this machine are fetched.",
+          DebuginfodValue(config.debuginfod_urls)));
   rows.back().is_list = true;
-  rows.push_back(Row("debuginfod-cache", kSymbols, "DIR", "Where fetched debug files are kept.",
+  rows.push_back(Row("debuginfod-cache", kSymbols, "DIR", "The folder for fetched debug files.",
                      AbsolutePathValue(config.debuginfod_cache)));
   rows.push_back(
       Row("debuginfod-cache-bytes", kSymbols, "BYTES",
-          "Size that folder is held to; the longest unused files leave first.",
+          "Size limit of that folder; the least recently used files are deleted first.",
           BytesValue(config.debuginfod_cache_bytes, 16 * kMi, 1024 * kGi, ByteShape::kAny)));
   rows.push_back(Row("symbol-cache-bytes", kSymbols, "BYTES",
-                     "Budget for symbol tables, and as much again for lines with --symbols=full; "
-                     "the least recently used leave first.",
+                     "Memory limit of symbol tables, and again as much for lines with "
+                     "--symbols=full; the least recently used ones are evicted first.",
                      BytesValue(config.symbol_cache_bytes, kMi, 4 * kGi, ByteShape::kAny)));
 }
 
 void AddStorage(Config& config, std::vector<Option>& rows) {
-  rows.push_back(
-      Row("store", kStorage, "URL",
-          "Where profiles are kept; of s3://BUCKET docs/reference/object-store.md has the "
-          "options.",
-          StoreValue(config.store_url)));
+  rows.push_back(Row(
+      "store", kStorage, "URL",
+      "The store of the profiles. docs/reference/object-store.md lists the options of s3://BUCKET.",
+      StoreValue(config.store_url)));
   rows.back().may_hold_secret = true;
   rows.push_back(Row("spool", kStorage, "DIR",
-                     "Where profiles wait for a store that is not a folder of this machine, also "
-                     "over a restart.",
+                     "The folder in which profiles wait for upload, if the store is not a folder "
+                     "of this machine. It survives restarts.",
                      AbsolutePathValue(config.spool_folder)));
-  rows.push_back(Row("spool-bytes", kStorage, "BYTES",
-                     "Size the spool is held to; beyond it the oldest profiles are dropped, and "
-                     "counted.",
-                     BytesValue(config.spool_bytes, 16 * kMi, 1024 * kGi, ByteShape::kAny)));
+  rows.push_back(
+      Row("spool-bytes", kStorage, "BYTES",
+          "Size limit of the spool; beyond it the oldest profiles are dropped and counted.",
+          BytesValue(config.spool_bytes, 16 * kMi, 1024 * kGi, ByteShape::kAny)));
   rows.push_back(Row("retention-age", kStorage, "DURATION",
-                     "Profiles older than this are deleted; of a store that is a folder.",
+                     "Profiles older than this are deleted, if the store is a folder.",
                      DurationValue(config.retention_age_ns, 60 * kNsPerSecond, 3650 * kDayNs)));
   rows.push_back(
       Row("retention-bytes", kStorage, "BYTES",
-          "Size the store is held to, if it is a folder; the oldest profiles are deleted "
-          "first.",
+          "Size limit of the store, if it is a folder; the oldest profiles are deleted first.",
           BytesValue(config.retention_bytes, 16 * kMi, kGi * kMi, ByteShape::kAny)));
   rows.push_back(Row("node-name", kStorage, "NAME",
-                     "Name of this machine in keys and labels; in a cluster that of its Node.",
+                     "Name of this machine in keys and labels; in a cluster the name of its Node.",
                      NameValue(config.node_name)));
   rows.back().default_text = "$NODE_NAME, else the host name";
   rows.push_back(
@@ -174,30 +175,29 @@ void AddStorage(Config& config, std::vector<Option>& rows) {
 }
 
 void AddPush(Config& config, std::vector<Option>& rows) {
-  rows.push_back(Row("push", kPush, "URLS",
-                     "Servers that windows are sent to as well when they end: of Pyroscope, or "
-                     "receivers of OTLP profiles. docs/reference/push.md has the options of a URL, "
-                     "among them files with credentials.",
-                     PushValue(config.push_urls)));
+  rows.push_back(
+      Row("push", kPush, "URLS",
+          "Pyroscope servers or receivers of OTLP profiles to which each window is also sent. "
+          "docs/reference/push.md lists the options of a URL, for example files with credentials.",
+          PushValue(config.push_urls)));
   rows.back().is_list = true;
   // Someone may put a password there, which is refused.
   rows.back().may_hold_secret = true;
-  rows.push_back(
-      Row("push-queue-bytes", kPush, "BYTES",
-          "What waits in memory for each of these servers at most; beyond it the oldest windows "
-          "are not sent, and counted.",
-          BytesValue(config.push_queue_bytes, kMi, kGi, ByteShape::kAny)));
+  rows.push_back(Row("push-queue-bytes", kPush, "BYTES",
+                     "Memory limit of the windows that wait for each of these servers; beyond it "
+                     "the oldest windows are dropped and counted.",
+                     BytesValue(config.push_queue_bytes, kMi, kGi, ByteShape::kAny)));
 }
 
 void AddMetrics(Config& config, std::vector<Option>& rows) {
-  rows.push_back(Row("metrics-top-functions", kMetrics, "COUNT",
-                     "Functions a container shows on /metrics, besides function=\"other\"; 0 shows "
-                     "none.",
-                     IntegerValue(config.metrics_top_functions, 0, 20)));
+  rows.push_back(Row(
+      "metrics-top-functions", kMetrics, "COUNT",
+      "The number of functions of each container on /metrics, besides function=\"other\"; 0: none.",
+      IntegerValue(config.metrics_top_functions, 0, 20)));
   rows.push_back(Row("metrics-max-series", kMetrics, "COUNT",
-                     "Most function series of the node. Above it each container keeps its first "
-                     "function only, then containers lose theirs; "
-                     "firetower_metric_series_dropped_total counts what went.",
+                     "The maximum number of function series of the node. Above it each container "
+                     "keeps only its first function, and then some containers lose that too; "
+                     "firetower_metric_series_dropped_total counts them.",
                      IntegerValue(config.metrics_max_series, 0, 100000)));
   rows.push_back(Row("metrics-authorize", kMetrics, "",
                      "Answer /metrics only to bearer tokens of the cluster whose user may get the "
@@ -215,18 +215,17 @@ void AddHost(Config& config, std::vector<Option>& rows) {
                      AbsolutePathValue(config.sys_root)));
   rows.push_back(Row("cgroup-root", kHost, "DIR", "Where the host's cgroup tree is mounted.",
                      AbsolutePathValue(config.cgroup_root)));
-  rows.push_back(
-      Row("memory-limit-bytes", kHost, "BYTES",
-          "Memory that the daemon may have, as the limit of its container: above nine tenths of "
-          "it the policies' rates are lowered.",
-          BytesValue(config.memory_limit_bytes, kMi, kGi * kMi, ByteShape::kAny)));
+  rows.push_back(Row("memory-limit-bytes", kHost, "BYTES",
+                     "The memory limit of the daemon's container. If the daemon uses more than "
+                     "nine tenths of it, the rates of policies are lowered.",
+                     BytesValue(config.memory_limit_bytes, kMi, kGi * kMi, ByteShape::kAny)));
   rows.back().default_text = "no limit";
 }
 
 void AddLogging(Config& config, std::vector<Option>& rows) {
-  rows.push_back(Row("log-level", kLogging, "LEVEL", "The least severe messages that are written.",
+  rows.push_back(Row("log-level", kLogging, "LEVEL", "The lowest severity that is logged.",
                      LogLevelValue(config.log_level)));
-  rows.push_back(Row("log-format", kLogging, "FORMAT", "How a message is written, one line each.",
+  rows.push_back(Row("log-format", kLogging, "FORMAT", "The format of log lines.",
                      LogFormatValue(config.log_format)));
 }
 

@@ -16,45 +16,44 @@ constexpr MetricKind kInfo = MetricKind::kInfo;
 constexpr FamilySpec kFamilies[] = {
     {MetricId::kCpuSeconds, "firetower_cpu_seconds_total", kCounter, "namespace,pod,container", "",
      1024,
-     "CPU time of a container in samples, as seen and never scaled: between the turns of a "
-     "Periodic policy it stands still, so that a rate over several turns is too low by "
-     "durationSeconds of periodSeconds, and shares are right."},
+     "CPU time of a container as sampled, never scaled. It does not grow between the turns of a "
+     "Periodic policy, so a rate over several turns must be divided by "
+     "durationSeconds/periodSeconds; shares are correct."},
     {MetricId::kHotspotCpuSeconds, "firetower_hotspot_cpu_seconds_total", kCounter,
      "namespace,pod,container,function,binary", "", 300,
      "CPU time of a container by the function on top of the stack; function=\"other\" is the rest. "
-     "The series of a container add up to its firetower_cpu_seconds_total, and are of the same "
-     "turns."},
+     "The series of a container add up to its firetower_cpu_seconds_total."},
     {MetricId::kWorkloadInfo, "firetower_workload_info", kInfo,
      "namespace,pod,workload_kind,workload", "", 1024,
-     "What a pod of firetower_cpu_seconds_total belongs to; join it on namespace and pod."},
+     "The workload of a pod of firetower_cpu_seconds_total; join it on namespace and pod."},
     {MetricId::kSamples, "firetower_samples_total", kCounter, "", "", 1, "Samples taken."},
     {MetricId::kSamplesLost, "firetower_samples_lost_total", kCounter, "reason", "", 16,
-     "Samples, stack bodies and records that were lost, by reason; those of exec and no_cgroup are "
-     "kept, without a user stack or a container; those of recorder are missing in captures only."},
+     "Lost samples, stack bodies and records by reason. Samples of exec and no_cgroup are kept, "
+     "without a user stack or a container; those of recorder are missing only in captures."},
     {MetricId::kRefused, "firetower_refused_total", kCounter, "reason",
      "address_spaces,bad_records,capture_stalls,captures,cgroups,gate_full,mappings,modules,"
      "stack_bodies,unwind_tables",
      10,
-     "What met a bound: mappings of a process without room in BPF memory (address_spaces), records "
-     "that made no sense (bad_records), times the rings had to wait for the daemon "
-     "(capture_stalls), captures ordered while as many were under way as may be (captures), "
-     "cgroups beyond those it keeps (cgroups) or that can have a verdict of "
-     "their own (gate_full), mappings beyond those kept of a process (mappings), files whose code "
-     "counts as unknown (modules), stacks that were lost (stack_bodies), tables too large "
-     "(unwind_tables)."},
+     "Events beyond a limit: processes whose mappings found no room in BPF memory "
+     "(address_spaces), invalid records (bad_records), times the rings had to wait for the daemon "
+     "(capture_stalls), captures refused because too many were under way (captures), cgroups "
+     "beyond the number that is kept (cgroups) or that can have a verdict (gate_full), mappings "
+     "beyond the number that is kept of a process (mappings), files whose code counts as unknown "
+     "(modules), lost stacks (stack_bodies), unwind tables that are too large (unwind_tables)."},
     {MetricId::kAttribution, "firetower_attribution_total", kCounter, "result",
      "container,host,pending,unknown", 4,
-     "Samples by what they were attributed to; those that had to wait for it are pending too."},
+     "Samples by what they were attributed to. Samples that had to wait for it are counted as "
+     "pending too."},
     {MetricId::kPodSamples, "firetower_pod_samples_total", kCounter, "names",
      "known,late,missing,opted_out", 4,
-     "Samples of pods in windows that ended, by their pod object: known in time, late (they "
-     "waited for it), missing (they are called after their cgroup), or opted out (left out, as is "
-     "what no policy takes after all)."},
+     "Samples of pods in ended windows, by the state of their pod object: known in time, late "
+     "(they waited for it), missing (they are named by their cgroup), or opted_out (omitted; also "
+     "samples that no policy selects after all)."},
     {MetricId::kUnwindFailures, "firetower_unwind_failures_total", kCounter, "reason", "", 16,
-     "Stacks that were cut, by reason; those of no_registers are among those of page."},
+     "Incomplete stacks by reason; those of no_registers are also counted under page."},
     {MetricId::kColdSamples, "firetower_cold_samples_total", kCounter, "result", "sent,limited", 2,
-     "Samples in code whose unwind table was not there yet: sent to be finished by the daemon, or "
-     "cut because there were too many of them."},
+     "Samples in code whose unwind table was not loaded yet: completed by the daemon (sent), or "
+     "cut because there were too many (limited)."},
     {MetricId::kUnwindTables, "firetower_unwind_tables", kGauge, "", "", 1,
      "Binaries whose unwind table is in BPF memory."},
     {MetricId::kUnwindTableBytes, "firetower_unwind_table_bytes", kGauge, "", "", 1,
@@ -65,53 +64,54 @@ constexpr FamilySpec kFamilies[] = {
      "Profiling policies by kind and state."},
     {MetricId::kGovernedPolicies, "firetower_governed_policies", kGauge, "rate",
      "dropped,full,lowered", 3,
-     "Policies that ask for a rate or were lowered, by what they get: what they asked for, less, "
-     "or "
-     "none, since the daemon would cost more than the sum of their limits.cpu."},
+     "Policies by the rate that they get: what they ask for (full), less (lowered), or none "
+     "(dropped), because the daemon would cost more than the sum of their limits.cpu."},
     {MetricId::kGovernorSteps, "firetower_governor_steps_total", kCounter, "", "", 1,
-     "Times that a policy's rate was halved, or a policy dropped, for the budget."},
+     "How often the rate of a policy was halved, or a policy was dropped, to stay within the "
+     "budget."},
     {MetricId::kBudgetCores, "firetower_budget_cores", kGauge, "", "", 1,
-     "What the daemon may cost for policies with limits.cpu, their sum; +Inf while none has one."},
+     "CPU budget of the daemon: the sum of the policies' limits.cpu; +Inf if no policy has one."},
     {MetricId::kBudgetExceeded, "firetower_budget_exceeded", kGauge, "resource", "cpu,memory", 2,
-     "1 while the daemon costs more than that, or has nine tenths of --memory-limit-bytes."},
+     "1 while the daemon uses more than that, or more than nine tenths of --memory-limit-bytes."},
     {MetricId::kTriggerEvaluations, "firetower_trigger_evaluations_total", kCounter,
      "policy_namespace,policy", "", 256, "Readings compared with a threshold of a trigger."},
     {MetricId::kTriggerCaptures, "firetower_trigger_captures_total", kCounter,
      "policy_namespace,policy", "", 256, "Captures that triggers made."},
     {MetricId::kTriggerSuppressed, "firetower_trigger_suppressed_total", kCounter,
      "policy_namespace,policy,reason", "", 1024,
-     "Times the rules of a trigger held and no capture was made, by reason."},
+     "How often the rules of a trigger were true but no capture was made, by reason."},
     {MetricId::kKubeRequests, "firetower_kube_requests_total", kCounter, "verb,resource,code", "",
-     60, "Requests to the API server by their answer; code=\"0\": there was none."},
+     60, "Requests to the API server by status code; code=\"0\": no answer."},
     {MetricId::kKubeWatchRestarts, "firetower_kube_watch_restarts_total", kCounter,
      "resource,reason", "", 60, "Watches of the API server that ended, by reason."},
     {MetricId::kKubeObjectsSkipped, "firetower_kube_objects_skipped_total", kCounter,
-     "resource,reason", "", 20, "Objects and events of the API server that were left out."},
+     "resource,reason", "", 20, "Objects and events of the API server that were skipped."},
     {MetricId::kKubeSynced, "firetower_kube_synced", kGauge, "resource", "", 10,
-     "1 while what is known of a kind of object is what the API server has."},
+     "1 while the daemon has the API server's current objects of a kind."},
     {MetricId::kKubeLastSync, "firetower_kube_last_sync_timestamp_seconds", kGauge, "resource", "",
-     10, "When the API server last told something of that kind, in Unix time; 0: never."},
+     10, "Unix time of the API server's last message about that kind; 0: never."},
     {MetricId::kStoreOperations, "firetower_objectstore_operations_total", kCounter, "operation",
      "put,retention,spool", 3,
-     "Writes, and rounds of retention, that were begun; what questions read is not among them."},
+     "Writes, and rounds of retention, that were started. Reads for queries are not counted."},
     {MetricId::kStoreFailures, "firetower_objectstore_failures_total", kCounter, "operation",
      "put,retention,spool", 3, "Writes, and rounds of retention, that failed."},
     {MetricId::kStoreSeconds, "firetower_objectstore_duration_seconds", MetricKind::kHistogram,
      "operation", "put,retention,spool", 3, "Time that a write, or a round of retention, took."},
     {MetricId::kStoreClockSkew, "firetower_objectstore_clock_skew_seconds", kGauge, "", "", 1,
-     "The store's clock minus this machine's, as it told in the last ten minutes; 0 while both "
-     "may be right."},
+     "The store's clock minus this machine's, from answers of the last ten minutes; 0 if there is "
+     "no certain difference."},
     {MetricId::kSpoolBytes, "firetower_spool_bytes", kGauge, "", "", 1,
-     "What waits in the spool for the store."},
+     "Size of the objects that wait in the spool for the store."},
     {MetricId::kSpoolDroppedProfiles, "firetower_spool_dropped_profiles_total", kCounter, "", "", 1,
-     "Profiles that the spool had no room for until the store took them, that it refused for "
-     "good, or that the disk damaged."},
+     "Profiles that were lost: the spool was full, the store will never accept them, or the disk "
+     "damaged them."},
     {MetricId::kPushProfiles, "firetower_push_profiles_total", kCounter, "server,result", "", 12,
-     "Profiles of windows for the servers of --push: sent, dropped before they were, or refused."},
+     "Profiles of windows for the servers of --push: sent, dropped before they could be sent, or "
+     "refused."},
     {MetricId::kPushRequests, "firetower_push_requests_total", kCounter, "server,result", "", 12,
      "Requests to these servers: ok, failed (they are tried again), or refused."},
     {MetricId::kPushQueueBytes, "firetower_push_queue_bytes", kGauge, "server", "", 4,
-     "Size of what waits for such a server."},
+     "Size of the windows that wait for such a server."},
     {MetricId::kTlsExpiry, "firetower_tls_certificate_expiration_timestamp_seconds", kGauge, "", "",
      1, "When the certificate of --tls-cert-file in use expires, in Unix time; 0 without TLS."},
     {MetricId::kTlsRefused, "firetower_tls_certificates_refused_total", kCounter, "", "", 1,
@@ -119,10 +119,10 @@ constexpr FamilySpec kFamilies[] = {
      "the certificate before stayed."},
     {MetricId::kOverheadCpuSeconds, "firetower_overhead_cpu_seconds_total", kCounter, "component",
      "capture,resolve,tables,symbols,export,outbox,upload,push,watch,control,http,bpf,other", 13,
-     "CPU time the daemon itself costs, by its threads; bpf is what its programs cost the sampled "
+     "CPU time of the daemon itself by thread; bpf is the time of its programs on the sampled "
      "CPUs."},
     {MetricId::kBpfRunSeconds, "firetower_bpf_run_seconds_total", kCounter, "", "", 1,
-     "Run time of the sampling program, as it measures it on every 16th run."},
+     "Run time of the sampling program, measured on every 16th run."},
     {MetricId::kBpfMapBytes, "firetower_bpf_map_bytes", kGauge, "", "", 1,
      "Memory of the BPF maps."},
     {MetricId::kMetricSeries, "firetower_metric_series", kGauge, "family",
@@ -130,16 +130,16 @@ constexpr FamilySpec kFamilies[] = {
      "Series of the per-container families."},
     {MetricId::kMetricSeriesDropped, "firetower_metric_series_dropped_total", kCounter, "family",
      "firetower_cpu_seconds_total,firetower_hotspot_cpu_seconds_total", 10,
-     "Series refused or taken away by a cap; one that stays refused counts once a slice."},
+     "Series that were refused or removed because of a limit; a series that stays refused counts "
+     "once per slice."},
     {MetricId::kUserReadsRefused, "firetower_user_reads_refused", kGauge, "", "", 1,
-     "1 where the kernel can freeze on BPF reads of user memory, so that user stacks are off."},
+     "1 if the kernel can freeze on BPF reads of user memory, so user stacks are off."},
     {MetricId::kHostPidsHidden, "firetower_host_pids_hidden", kGauge, "", "", 1,
-     "1 where the daemon is in a PID namespace of its own (a pod without hostPID), so that it "
-     "knows "
-     "no process of other containers and user frames have no names."},
+     "1 if the daemon is in its own PID namespace (a pod without hostPID): it does not see "
+     "processes of other containers, and user frames have no names."},
     {MetricId::kBuildInfo, "firetower_build_info", kInfo, "version", "", 1, "The daemon's build."},
     {MetricId::kFeatureInfo, "firetower_feature_info", kInfo, "kernel,cgroup_mode,unwinder", "", 1,
-     "What the daemon found on this machine."},
+     "Kernel release, cgroup mode and unwinder of this machine."},
     {MetricId::kProcessCpuSeconds, "process_cpu_seconds_total", kCounter, "", "", 1,
      "User and system CPU time of the daemon."},
     {MetricId::kProcessResidentBytes, "process_resident_memory_bytes", kGauge, "", "", 1,
@@ -149,7 +149,7 @@ constexpr FamilySpec kFamilies[] = {
     {MetricId::kProcessOpenFds, "process_open_fds", kGauge, "", "", 1,
      "Open file descriptors of the daemon."},
     {MetricId::kProcessMaxFds, "process_max_fds", kGauge, "", "", 1,
-     "Most file descriptors the daemon may open."},
+     "The maximum number of open file descriptors."},
     {MetricId::kProcessStartTime, "process_start_time_seconds", kGauge, "", "", 1,
      "Start of the daemon, in seconds since the Unix epoch."},
 };
@@ -171,16 +171,15 @@ std::string MetricsMarkdown() {
       "Generated from `daemon/metrics/families.cc`; change that table instead.\n\n"
       "`GET /metrics` answers in the Prometheus text format 0.0.4, and in OpenMetrics 1.0.0 to a\n"
       "scraper that asks for it. OpenMetrics names a counter's family without `_total`.\n\n"
-      "Function series are sticky: a function keeps its place at least ten minutes, and loses it\n"
-      "only to one that had more self time in two windows running. Time of a function without a\n"
-      "series is in `function=\"other\"`, which takes over what a function had whose series ends: "
-      "at\n"
-      "any scrape the series of a container add up to its `firetower_cpu_seconds_total`. A rate "
+      "A function keeps its series for at least ten minutes, and loses it only to a function that\n"
+      "had more self time in two windows in a row. The time of functions without a series is in\n"
+      "`function=\"other\"`. When a series ends, its value moves to `other`, so the series of a\n"
+      "container add up to its `firetower_cpu_seconds_total` at any scrape. A rate of `other` "
+      "over\n"
+      "that moment counts this value again: for the present rate of `other`, subtract the rates "
       "of\n"
-      "`other` over such a moment shows that past once more: for what `other` does now, take the\n"
-      "container's rate less those of the named functions. A function that comes back begins at "
-      "0.\n"
-      "Series of a container end two minutes after it.\n\n"
+      "the named functions from the container's rate. A function that comes back starts at 0. The\n"
+      "series of a container end two minutes after the container.\n\n"
       "| Metric | Type | Labels | Most series | Meaning |\n|---|---|---|---|---|\n";
   for (const FamilySpec& spec : kFamilies) {
     std::string most = fmt::format("{}", spec.max_series);

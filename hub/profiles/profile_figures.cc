@@ -14,18 +14,18 @@ constexpr auto kGauge = service::MetricKind::kGauge;
 
 void AddCatalogs(const CatalogFigures& figures, service::ExpositionWriter& writer) {
   writer.Family({"firetower_hub_catalog_rounds_total",
-                 "Looks at the store for bundles that no catalog holds yet.",
+                 "Searches in the store for bundles that are in no catalog yet.",
                  kCounter,
                  {CountPoint(figures.failed_rounds, {{"result", "failed"}}),
                   CountPoint(figures.rounds, {{"result", "ok"}})}});
   writer.Family({"firetower_hub_catalog_bundles_total",
-                 "Bundles whose directory was read for catalogs.",
+                 "Bundles that were read for catalogs.",
                  kCounter,
                  {CountPoint(figures.keeper.bundles_read, {{"result", "ok"}}),
                   CountPoint(figures.keeper.unreadable_bundles, {{"result", "unreadable"}})}});
   writer.Family({"firetower_hub_catalogs_total",
-                 "Catalogs: of some minutes written, merged to one of an hour, objects deleted "
-                 "that others replace, and damaged ones.",
+                 "Catalogs that were written (for some minutes), merged into one of an hour, "
+                 "deleted because others replace them, or damaged.",
                  kCounter,
                  {CountPoint(figures.keeper.damaged_catalogs, {{"event", "damaged"}}),
                   CountPoint(figures.keeper.catalogs_deleted, {{"event", "deleted"}}),
@@ -35,24 +35,24 @@ void AddCatalogs(const CatalogFigures& figures, service::ExpositionWriter& write
 
 void AddRetention(const RetentionFigures& figures, service::ExpositionWriter& writer) {
   writer.Family({"firetower_hub_retention_sweeps_total",
-                 "Sweeps that delete what is too old; the leader's.",
+                 "Sweeps of the leader, which delete expired objects.",
                  kCounter,
                  {CountPoint(figures.failed_sweeps, {{"result", "failed"}}),
                   CountPoint(figures.sweeps, {{"result", "ok"}})}});
   writer.Family({"firetower_hub_retention_objects_total",
-                 "Objects that were too old.",
+                 "Expired objects by result.",
                  kCounter,
                  {CountPoint(figures.swept.deleted_objects, {{"result", "deleted"}}),
                   CountPoint(figures.swept.failed_deletions, {{"result", "failed"}})}});
   writer.Family({"firetower_hub_retention_deleted_bytes_total",
-                 "Bytes of the objects that were deleted as too old.",
+                 "Bytes of deleted expired objects.",
                  kCounter,
                  {CountPoint(figures.swept.deleted_bytes)}});
-  writer.Family(
-      {"firetower_hub_retention_aborted_uploads_total",
-       "Uploads in parts that were aborted: begun more than a day ago and never completed.",
-       kCounter,
-       {CountPoint(figures.swept.aborted_uploads)}});
+  writer.Family({"firetower_hub_retention_aborted_uploads_total",
+                 "Multipart uploads that were aborted, because they began more than a day ago and "
+                 "were never completed.",
+                 kCounter,
+                 {CountPoint(figures.swept.aborted_uploads)}});
 }
 
 }  // namespace
@@ -60,27 +60,27 @@ void AddRetention(const RetentionFigures& figures, service::ExpositionWriter& wr
 void AddProfileMetrics(const ProfileFigures& figures, service::ExpositionWriter& writer) {
   AddCatalogs(figures.catalogs, writer);
   writer.Family({"firetower_hub_catalog_lag_seconds",
-                 "How long ago the last look at the store that went well began: what came since "
-                 "then may be in no answer.",
+                 "Time since the start of the last successful search in the store: newer profiles "
+                 "may be missing in answers.",
                  kGauge,
                  {CountPoint(figures.catalog_lag_seconds)}});
   writer.Family({"firetower_hub_recent_rows",
-                 "Stored profiles that no catalog holds yet: known from memory.",
+                 "Stored profiles in memory that are in no catalog yet.",
                  kGauge,
                  {CountPoint(figures.recent_rows)}});
   writer.Family({"firetower_hub_recent_bytes",
-                 "What that takes of memory.",
+                 "Memory of these profiles' rows.",
                  kGauge,
                  {CountPoint(figures.recent_bytes)}});
   AddRetention(figures.retention, writer);
   writer.Family({"firetower_objectstore_clock_skew_seconds",
-                 "The store's clock minus this machine's, as it told in the last ten minutes; 0 "
-                 "while both may be right.",
+                 "The store's clock minus this machine's, from answers of the last ten minutes; 0 "
+                 "if there is no certain difference.",
                  kGauge,
                  {CountPoint(figures.store_skew_ns / kNsPerSecond)}});
   MetricFamily allowed{
       "firetower_hub_access_allowed",
-      "Whether the hub may create such objects, as it must to know who may read profiles.",
+      "1 if the hub may create these objects, which it needs to check who may read profiles.",
       kGauge,
       {}};
   for (const OwnRight& right : figures.rights) {
