@@ -28,8 +28,7 @@ Result<Reply> Read(std::string_view text, const Fill& fill) {
     fill(json, reply);
     return reply;
   } catch (const std::exception& e) {
-    return Error(ErrorCode::kCorrupt,
-                 fmt::format("the answer is not what was expected: {}", e.what()));
+    return Error(ErrorCode::kCorrupt, fmt::format("the answer is not as expected: {}", e.what()));
   }
 }
 

@@ -63,7 +63,7 @@ ValueType HostNamesValue(std::vector<std::string>& field) {
               text.remove_prefix(std::min(text.size(), one.size() + 1));
               if (one.empty()) continue;
               if (one != "*" && one.find_first_of(":/*@[]") != std::string_view::npos) {
-                return Refused(fmt::format("'{}' is no host name", one));
+                return Refused(fmt::format("'{}' is not a host name", one));
               }
               names.emplace_back(one);
             }

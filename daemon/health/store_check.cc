@@ -123,7 +123,7 @@ Check FolderCheck(const StoreFacts& facts) {
                 FolderFix(*facts.puts.error, facts.url));
   }
   if (facts.damaged.empty()) return Ok(facts.url + " is writable, no object is damaged");
-  return Warn(Damage(facts), "delete them when nobody needs them; retention deletes them in time");
+  return Warn(Damage(facts), "delete them if they are not needed; retention deletes them later");
 }
 
 Check BucketCheck(const StoreFacts& facts) {

@@ -42,7 +42,7 @@ bool AreAll(std::string_view text, std::string_view others) {
 }
 
 Status SetFile(std::string_view name, std::string value, std::string* field) {
-  if (!value.starts_with('/')) return Invalid(fmt::format("{} is no absolute path", name));
+  if (!value.starts_with('/')) return Invalid(fmt::format("{} is not an absolute path", name));
   *field = std::move(value);
   return OkStatus();
 }

@@ -76,7 +76,7 @@ Result<std::optional<UserInfo>> ReviewToken(ApiServer& server, std::string_view 
     for (const NodeEntry& entry : extra->entries) user.extra[entry.key] = TextsOf(&entry.value);
   }
   if (user.name.empty())
-    return Error(ErrorCode::kCorrupt, "the API server knows the token, and names nobody");
+    return Error(ErrorCode::kCorrupt, "the API server knows the token, but returns no user name");
   return std::optional<UserInfo>(std::move(user));
 }
 

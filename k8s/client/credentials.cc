@@ -20,7 +20,7 @@ Status CleanToken(std::string& token) {
   while (!token.empty() && blank(token.back())) token.pop_back();
   token.erase(token.begin(), std::find_if_not(token.begin(), token.end(), blank));
   if (std::any_of(token.begin(), token.end(), [](char c) { return c <= ' ' || c > '~'; }))
-    return Error(ErrorCode::kInvalid, "the token holds a blank or a character that is no ASCII");
+    return Error(ErrorCode::kInvalid, "the token holds a blank or a character that is not ASCII");
   return OkStatus();
 }
 

@@ -27,7 +27,7 @@ std::string TextOf(const Json& map, const char* key) {
 
 Error Wrong(std::string_view why) {
   return Error(ErrorCode::kInvalid,
-               fmt::format("its output is no ExecCredential of {}: {}", kApiVersion, why));
+               fmt::format("its output is not an ExecCredential of {}: {}", kApiVersion, why));
 }
 
 bool Digits(std::string_view text, size_t from, size_t count) {
@@ -65,7 +65,7 @@ std::string ExecInfoJson(const ClientConfig& config) {
 
 Result<ExecCredential> ParseExecCredential(std::string_view json) {
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!root.is_object()) return Wrong("it is no JSON object");
+  if (!root.is_object()) return Wrong("it is not a JSON object");
   if (TextOf(root, "kind") != "ExecCredential") return Wrong("its kind is another");
   if (TextOf(root, "apiVersion") != kApiVersion)
     return Wrong(fmt::format("its apiVersion is '{}'", TextOf(root, "apiVersion")));
@@ -84,7 +84,7 @@ Result<ExecCredential> ParseExecCredential(std::string_view json) {
   if (expiry.empty()) return credential;
   credential.expires_wall_ns = ParseTimestampNs(expiry);
   if (!credential.expires_wall_ns)
-    return Wrong(fmt::format("expirationTimestamp '{}' is no RFC 3339 time", expiry));
+    return Wrong(fmt::format("expirationTimestamp '{}' is not an RFC 3339 time", expiry));
   return credential;
 }
 

@@ -67,7 +67,7 @@ Result<PemSource> Pem(const Node& map, const std::string& key, const std::string
   ASSIGN_OR_RETURN(const std::string encoded, Text(map, key + "-data"));
   if (!encoded.empty()) {
     std::optional<std::string> decoded = DecodeBase64(encoded);
-    if (!decoded) return At(map.Find(key + "-data")->line, key + "-data is no base64");
+    if (!decoded) return At(map.Find(key + "-data")->line, key + "-data is not base64");
     source.data = *std::move(decoded);
     return source;
   }
@@ -130,7 +130,7 @@ Result<ExecPlugin> ReadExec(const Node& exec, const std::string& folder) {
   ASSIGN_OR_RETURN(plugin.provide_cluster_info, Flag(exec, "provideClusterInfo"));
   ASSIGN_OR_RETURN(const std::string interactive, Text(exec, "interactiveMode"));
   if (interactive == "Always")
-    return At(exec.line, "exec.interactiveMode is Always, and nobody sits here to be asked");
+    return At(exec.line, "exec.interactiveMode is Always, but this program cannot ask a user");
   if (const Node* arguments = exec.Find("args"); arguments != nullptr) {
     for (const Node& argument : arguments->items) plugin.arguments.push_back(argument.text);
   }

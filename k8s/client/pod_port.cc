@@ -113,7 +113,7 @@ Status PodPort::Upgrade(const net::Url& server, std::string_view bearer_token,
 
 Status PodPort::CheckHead(std::string_view head, std::string_view expected_accept) const {
   if (HeaderOf(head, "sec-websocket-accept") != expected_accept)
-    return Error(ErrorCode::kCorrupt, "the answer is to another WebSocket's question");
+    return Error(ErrorCode::kCorrupt, "the answer belongs to another WebSocket request");
   if (HeaderOf(head, "sec-websocket-protocol") != kProtocol)
     return Error(ErrorCode::kUnsupported, fmt::format("the server does not speak {}", kProtocol));
   return OkStatus();

@@ -32,7 +32,7 @@ Result<LeaseRecord> ReadLease(std::string_view json) {
   LeaseRecord record;
   record.resource_version = TextAt(object, {"metadata", "resourceVersion"});
   if (record.resource_version.empty())
-    return Error(ErrorCode::kCorrupt, "the answer is no Lease: it has no resourceVersion");
+    return Error(ErrorCode::kCorrupt, "the answer is not a Lease: it has no resourceVersion");
   record.holder = TextAt(object, {"spec", "holderIdentity"});
   record.duration_seconds = IntegerAt(object, {"spec", "leaseDurationSeconds"});
   record.acquire_time = TextAt(object, {"spec", "acquireTime"});

@@ -193,7 +193,7 @@ void Reader::Amount(std::string_view name, std::optional<Quantity>& value) {
     value = *parsed;
   } else {
     Fail(*node, Path(name),
-         fmt::format("{} is no quantity: {}", k8s::Describe(*node), parsed.error().message()));
+         fmt::format("{} is not a quantity: {}", k8s::Describe(*node), parsed.error().message()));
   }
 }
 

@@ -31,14 +31,14 @@ bool JsonFrames::Step(char c) {
       return Close(c);
     case '"':
       if (depth_ == 0) return Fail("text stands where an object is expected");
-      if (depth_ == 2 && in_items_) return Fail("an item of the list is no object");
+      if (depth_ == 2 && in_items_) return Fail("an item of the list is not an object");
       in_string_ = true;
       last_string_.clear();
       return Keep(c);
     default:
       if (depth_ == 0 && !IsBlank(c)) return Fail("text stands where an object is expected");
       if (depth_ == 2 && in_items_ && !IsBlank(c) && c != ',')
-        return Fail("an item of the list is no object");
+        return Fail("an item of the list is not an object");
       return depth_ == 0 || Keep(c);
   }
 }
@@ -59,7 +59,7 @@ bool JsonFrames::InString(char c) {
 bool JsonFrames::Open(char c) {
   if (depth_ == 0 && c != '{') return Fail("a list stands where an object is expected");
   if (depth_ == 0 && mode_ == FrameMode::kList && began_) return Fail("text follows the list");
-  if (depth_ == 2 && in_items_ && c != '{') return Fail("an item of the list is no object");
+  if (depth_ == 2 && in_items_ && c != '{') return Fail("an item of the list is not an object");
   if (++depth_ > kMaxDepth) return Fail(fmt::format("nested more than {} deep", kMaxDepth));
   began_ = true;
   if (mode_ == FrameMode::kList && depth_ == 2 && c == '[' && last_string_ == kItemsKey) {

@@ -37,7 +37,7 @@ Status ServedStore::CheckReads(StoreOperation operation) {
   const bool writes = operation == StoreOperation::kPut || operation == StoreOperation::kDelete ||
                       operation == StoreOperation::kAbortUploads;
   if (!writes) return OkStatus();
-  return Error(ErrorCode::kUnsupported, "who is answered out of a store writes nothing to it");
+  return Error(ErrorCode::kUnsupported, "this store is read-only");
 }
 
 Error ServedStore::ErrorFor(StoreOperation operation, Error error) {

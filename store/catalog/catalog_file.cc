@@ -91,7 +91,7 @@ class IndexReader {
     header.shards = static_cast<uint32_t>(shards);
     header.last_end_s = static_cast<int64_t>(last_end);
     for (const Json& key : *replaces) {
-      if (!key.is_string()) return Corrupt("it replaces what has no name");
+      if (!key.is_string()) return Corrupt("it replaces an object without a name");
       header.replaces.push_back(key.get<std::string>());
       index_.bytes += header.replaces.back().size() + sizeof(std::string);
     }

@@ -119,10 +119,9 @@ Status CatalogLineParser::ReadRow(std::string_view text) {
 Status CatalogLineParser::Read(std::string_view line) {
   const size_t row_at = line.find(kRowMember);
   if (row_at == std::string_view::npos || !line.ends_with('}'))
-    return Corrupt("a line that is no entry");
+    return Corrupt("a line is not an entry");
   const std::string_view place = line.substr(0, row_at);
-  if (!ScanPlace(place, one_) && !ParsePlace(place, one_))
-    return Corrupt("a line that is no entry");
+  if (!ScanPlace(place, one_) && !ParsePlace(place, one_)) return Corrupt("a line is not an entry");
   const BundleEntry& entry = one_.entry;
   // Readers rely on this order without checking it again.
   if (entry.header_offset > entry.end_offset ||

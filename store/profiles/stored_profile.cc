@@ -76,7 +76,7 @@ Result<StoredProfileId> StoredProfileId::Parse(std::string_view text) {
   const bool is_entry = std::ranges::count(id.entry, '/') == 3 && ParseBundleKey(id.key);
   const bool is_capture = colon == text.npos && ParseCaptureKey(id.key);
   if (text.size() > kMaxIdBytes || (!is_entry && !is_capture)) {
-    return Error(ErrorCode::kInvalid, "not the id of a profile, as a list of profiles tells it");
+    return Error(ErrorCode::kInvalid, "not a profile id as a list of profiles returns it");
   }
   return id;
 }

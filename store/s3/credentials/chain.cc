@@ -75,8 +75,7 @@ class Chooser {
     const std::string path =
         Or(options_.file, Or(environment_("AWS_SHARED_CREDENTIALS_FILE"), HomeFile()));
     if (path.empty()) {
-      return Error(ErrorCode::kInvalid,
-                   "credentials: no file is named and there is no HOME to look in");
+      return Error(ErrorCode::kInvalid, "credentials: no file is configured and HOME is not set");
     }
     return ProfileSource(path, Or(options_.profile, Or(environment_("AWS_PROFILE"), "default")),
                          clock_);

@@ -32,7 +32,7 @@ Result<Credentials> ParseTokenJson(std::string_view text, int64_t now_ns) {
   const std::string expiration = Member(json, "Expiration");
   if (!expiration.empty()) {
     const std::optional<int64_t> expires_s = ParseIsoTime(expiration);
-    if (!expires_s) return Error(ErrorCode::kCorrupt, "its Expiration is no time in UTC");
+    if (!expires_s) return Error(ErrorCode::kCorrupt, "its Expiration is not a time in UTC");
     credentials.expires_ns = *expires_s * kNsPerSecond;
   }
   credentials.refresh_ns = RefreshTimeNs(credentials.expires_ns, now_ns);

@@ -42,7 +42,7 @@ class Source final : public CredentialsSource {
     if (!response.ok()) return Refused(response, token);
     ASSIGN_OR_RETURN(const AssumedRole role, ParseAssumedRole(response.body));
     const std::optional<int64_t> expires_s = ParseIsoTime(role.expiration);
-    if (!expires_s) return Error(ErrorCode::kCorrupt, "STS: its Expiration is no time in UTC");
+    if (!expires_s) return Error(ErrorCode::kCorrupt, "STS: its Expiration is not a time in UTC");
     Credentials credentials{.access_key_id = role.access_key_id,
                             .secret_access_key = role.secret_access_key,
                             .session_token = role.session_token,

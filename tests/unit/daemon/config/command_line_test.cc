@@ -61,7 +61,7 @@ TEST(CommandLine, TakesHostNamesApartByCommasOrSpaces) {
   EXPECT_EQ(Parse({"--config", file.path()})->config.allowed_hosts,
             (std::vector<std::string>{"a.example", "*"}));
   for (const char* bad : {"box:7070", "http://box", "*.example", "[::1]"})
-    EXPECT_THAT(ErrorOf({std::string("--allowed-hosts=") + bad}), HasSubstr("is no host name"));
+    EXPECT_THAT(ErrorOf({std::string("--allowed-hosts=") + bad}), HasSubstr("is not a host name"));
 }
 
 TEST(CommandLine, IsCalledAsItsNodeUnlessAFlagSaysOtherwise) {

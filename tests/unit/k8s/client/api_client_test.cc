@@ -365,7 +365,7 @@ TEST_F(TlsApiClient, TrustsOnlyTheGivenAuthority) {
   config.ca.data.clear();  // the system's
   EXPECT_FALSE(Answers(config));
   config.ca.data = "no pem";
-  EXPECT_THAT(ErrorOf(config), HasSubstr("certificate authority is no PEM"));
+  EXPECT_THAT(ErrorOf(config), HasSubstr("certificate authority is not a PEM"));
 }
 
 TEST_F(TlsApiClient, TakesABundleOfAuthorities) {

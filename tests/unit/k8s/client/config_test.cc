@@ -202,7 +202,8 @@ TEST(Kubeconfig, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf(Replaced("current-context: dev\n", "")), HasSubstr("no current-context"));
   EXPECT_THAT(ErrorOf(Replaced("https://127.0.0.1:6443", "127.0.0.1:6443")),
               AllOf(HasSubstr("line 7: "), HasSubstr("must start with https://")));
-  EXPECT_THAT(ErrorOf(Replaced("a2V5", "a2V")), HasSubstr("line 17: client-key-data is no base64"));
+  EXPECT_THAT(ErrorOf(Replaced("a2V5", "a2V")),
+              HasSubstr("line 17: client-key-data is not base64"));
   EXPECT_THAT(ErrorOf(Replaced("    client-key-data: a2V5\n", "")), HasSubstr("one is missing"));
   EXPECT_THAT(
       ErrorOf(Replaced("insecure-skip-tls-verify: true", "insecure-skip-tls-verify: yes"), "open"),
@@ -211,7 +212,7 @@ TEST(Kubeconfig, SaysWhatIsWrongAndWhere) {
                                "client.authentication.k8s.io/v1beta1\n"),
                       "cloud"),
               HasSubstr("only client.authentication.k8s.io/v1 is spoken"));
-  EXPECT_THAT(ErrorOf(Replaced("IfAvailable", "Always"), "cloud"), HasSubstr("nobody sits here"));
+  EXPECT_THAT(ErrorOf(Replaced("IfAvailable", "Always"), "cloud"), HasSubstr("cannot ask a user"));
   EXPECT_THAT(ErrorOf("[]"), HasSubstr("must be a map"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("empty"));
 }
