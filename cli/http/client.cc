@@ -18,7 +18,7 @@
 namespace firetower::cli {
 namespace {
 
-// What the server said: JSON errors carry a message, pprof ones are plain text.
+// Returns the server's message: JSON errors contain one, errors of pprof are plain text.
 std::string MessageOf(const std::string& body) {
   std::string message = query::ErrorMessageFromJson(body);
   if (message.empty()) message = body.substr(0, 1000);

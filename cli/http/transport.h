@@ -27,14 +27,14 @@ class HttpTransport {
   virtual Outcome<net::HttpResponse> Get(const std::string& target, Progress* progress) = 0;
   // How messages call the server: "http://127.0.0.1:7070".
   virtual std::string name() const = 0;
-  // Where a browser of this machine finds the server's page; "" where it does not.
+  // The URL of the server's page for a browser on this machine; "" if there is none.
   virtual std::string page_url() const = 0;
 };
 
-// What a transport says when the server was reached, and took longer than --timeout.
+// Returns the Failure for a server that was reached but took longer than --timeout.
 Failure TooSlow(std::string_view server, int64_t timeout_ns);
 
-// What a transport says when the body passes `max_bytes`.
+// Returns the Failure for a body longer than `max_bytes`.
 Failure TooLarge(size_t max_bytes);
 
 }  // namespace firetower::cli

@@ -18,7 +18,7 @@ std::string NewRunId() {
   return id;
 }
 
-// Of a store that is a folder of this machine; else empty.
+// Returns the folder if the store is a folder of this machine, else "".
 std::string FolderOf(const std::string& store_url) {
   constexpr std::string_view kFile = "file://";
   return store_url.starts_with(kFile) ? store_url.substr(kFile.size()) : std::string();
@@ -78,7 +78,7 @@ ExportOptions ExportOptionsOf(const Config& config) {
 StoreSideOptions StoreSideOptionsOf(const Config& config) {
   StoreSideOptions options;
   options.url = config.store_url;
-  // As they stand in keys.
+  // The names are used in keys.
   options.cluster = store::ToKeyComponent(config.cluster);
   options.node = store::ToKeyComponent(config.node_name);
   options.retention.standard_seconds = config.retention_age_ns / kNsPerSecond;
@@ -86,10 +86,10 @@ StoreSideOptions StoreSideOptionsOf(const Config& config) {
   options.spool_folder = config.spool_folder;
   options.spool_bytes = static_cast<uint64_t>(config.spool_bytes);
   options.spread_ns = config.window_seconds * kNsPerSecond;
-  // Of a cluster's store everybody's profiles would be read here, without anybody's rights.
+  // In a cluster this would show all profiles of the store without checking the reader's rights.
   options.serve_others = config.standalone;
-  // Where an agent keeps profiles unless it is told otherwise; by itself a daemon shares that
-  // folder with whom it likes.
+  // The default folder of an agent's profiles. A standalone daemon does not clean it, because it
+  // may share the folder with other programs.
   if (!config.standalone) options.former_folder = FolderOf(Config().store_url);
   return options;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the daemon are told of its configuration.
+// The options of the daemon's parts, made from its configuration.
 #pragma once
 
 #include <string>
@@ -14,19 +14,21 @@
 
 namespace firetower::daemon {
 
-// As ChooseHierarchy takes it.
+// Returns the argument of ChooseHierarchy.
 std::string WantedHierarchy(const CgroupHierarchy& wanted);
 PipelineOptions PipelineOptionsOf(const Config& config);
-// As configured; else room for what each CPU can send between two rounds, cold stacks included.
+// Returns the configured size; 0: room for the records of each CPU between two rounds, including
+// cold stacks.
 size_t SampleRingBytes(int64_t configured);
-// Where what outlives the daemon is kept: in its store's folder, or the spool's.
+// The folder for data that survives a restart: in the store's folder, or else in the spool's.
 std::string StateFolder(const Config& config);
-// With a name of this run of the daemon that no other has.
+// The options have a random name of this run of the daemon.
 ExportOptions ExportOptionsOf(const Config& config);
 StoreSideOptions StoreSideOptionsOf(const Config& config);
 PushOptions PushOptionsOf(const Config& config);
 HotspotTracker::Options HotspotOptionsOf(const Config& config);
-// Open windows, the flight recorder and slices on their way to them hold frames by module id.
+// How long modules are kept: open windows, the flight recorder and slices on their way to them
+// refer to modules by id.
 int64_t ForgetModulesAfterNs(const Config& config);
 symbolizer::DebuginfodOptions DebuginfodOptionsOf(const Config& config);
 

@@ -41,9 +41,9 @@ Status ServedStore::CheckReads(StoreOperation operation) {
 }
 
 Error ServedStore::ErrorFor(StoreOperation operation, Error error) {
-  // Of the store itself a folder without objects is an empty list, so that what is not found is the
-  // bucket, and what is no list comes from no server of S3. A missing object may have been deleted
-  // in this moment, which readers can tell apart (kNotFound).
+  // A listing of a folder without objects is an empty list. So kNotFound means that the bucket is
+  // missing, and kCorrupt that the server is not an S3 server. For a single object kNotFound is
+  // passed on: it may have been deleted at this moment.
   if (IsListing(operation) &&
       (error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kCorrupt)) {
     return Away("cannot be read", error);

@@ -163,7 +163,7 @@ TEST_F(ProcessTableProcTest, FindsTheFileOfAMappingThatWasCut) {
   Map(10, "/app", id_);
   Map(20, "/app", id_);
   testing::WriteText(fake_.Of(10) + "/map_files/10000-20000", "one");
-  // As far as the table knows, the executable part is mapped as recorded.
+  // The table still has the executable part as it was recorded.
   testing::WriteText(fake_.Of(20) + "/map_files/18000-20000", "another one");
   fake_.SetProcess(20, "app", 1, 1, "18000-20000 r-xp 0000a000 fe:01 43 /app\n");
   const auto names_of = [&](uint32_t pid) {
