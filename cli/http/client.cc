@@ -54,7 +54,7 @@ Failure Refused(const std::string& server, std::string_view path, int status,
       // Only the profile path answers so; on others the server is no Firetower or another version.
       if (path != "/api/v1/profile") {
         return {ExitCode::kFailure, fmt::format("{} has no {}", server, path), why,
-                "see that it is a Firetower of this version"};
+                "check that the server is a Firetower of this version"};
       }
       return {ExitCode::kNoData, "no data", why,
               "widen the range with --since, or see 'series' and 'profiles' for what there is"};
@@ -69,8 +69,9 @@ Failure Refused(const std::string& server, std::string_view path, int status,
                   : fmt::format("try again in {} s", retry_after)};
     default:
       return {ExitCode::kFailure, fmt::format("{} answered {}", server, status), why,
-              status >= 500 ? "its log has the reason"
-                            : "see that it is a Firetower of this version, and no proxy before it"};
+              status >= 500
+                  ? "its log has the reason"
+                  : "check that the server is a Firetower of this version, and no proxy before it"};
   }
 }
 

@@ -354,7 +354,7 @@ TEST_F(FiretowerTest, SaysWhichKindsThereAre) {
     const Ran ran = RunInRange({command, "deploymnt/web"});
     EXPECT_EQ(ran.exit_code, ExitCode::kUsage) << command;
     EXPECT_EQ(ran.out, "") << command;
-    EXPECT_THAT(ran.err, HasSubstr("did you mean 'deployment'?; name a workload")) << command;
+    EXPECT_THAT(ran.err, HasSubstr("did you mean 'deployment'?; give a workload")) << command;
   }
   EXPECT_THAT(RunInRange({"top", "pod/a", "-q", "pod/b"}).err,
               HasSubstr("'pod/a' and --query are both selectors"));

@@ -165,7 +165,7 @@ TEST_F(FiretowerCluster, SaysWhatIsMissing) {
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_THAT(ran.err, HasSubstr("no cluster is configured"));
   EXPECT_THAT(Run({"policies", "-n", "../kube-system"}).err,
-              HasSubstr("is not a valid name of a namespace"));
+              HasSubstr("a namespace's name has only"));
   EXPECT_THAT(Run({"policies", "--pod", "web-0?x"}).err,
               HasSubstr("that is not a valid name of a pod"));
 }
@@ -287,7 +287,7 @@ TEST_F(FiretowerCluster, ARecordingOfOneContainerHasThatAlone) {
   const Ran none = record("sidecars");
   EXPECT_EQ(none.exit_code, 4) << none.out;
   EXPECT_THAT(none.out, AllOf(HasSubstr("pod web-0 has no container called 'sidecars'"),
-                              HasSubstr("see the namespace (-n) and --container")));
+                              HasSubstr("check the namespace (-n) and --container")));
   for (const char* name : {"Sidecar", "a.b", "a\"b"}) EXPECT_EQ(record(name).exit_code, 2) << name;
 }
 

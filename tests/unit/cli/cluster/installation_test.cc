@@ -61,14 +61,15 @@ TEST(PodSecurity, IsJudgedByTheLabelOfTheNamespace) {
   };
   const Case cases[] = {
       {"it lets them in", Says("privileged"), all, CheckStatus::kOk, "enforces \"privileged\""},
-      {"whatever the agents do", Says("privileged"), refused, CheckStatus::kOk, "lets the agents'"},
+      {"whatever the agents do", Says("privileged"), refused, CheckStatus::kOk,
+       "admits the agents'"},
       {"it refuses", Says("baseline"), refused, CheckStatus::kFail, "Standard \"baseline\""},
-      {"those that come", Says("restricted"), all, CheckStatus::kWarn, "run stay, new ones are"},
+      {"those that come", Says("restricted"), all, CheckStatus::kWarn, "stay, but new ones are"},
       {"one of them", Says("restricted"), missing, CheckStatus::kFail, "\"restricted\""},
       {"nobody looked", Says("baseline"), changed, CheckStatus::kFail, "which refuses the agents'"},
       {"unseen agents", Says("restricted"), Answered(403), CheckStatus::kFail, "refuses"},
       // Without the label the cluster's default applies, which is not a fault by itself.
-      {"all are there", Says(""), all, CheckStatus::kOk, "default lets the agents' pods in"},
+      {"all are there", Says(""), all, CheckStatus::kOk, "default admits the agents' pods"},
       {"nobody may look", Says(""), Answered(403), CheckStatus::kSkip, "get it: you may not"},
       {"none was tried yet", Says(""), fresh, CheckStatus::kWarn, "is not known yet"},
       {"none of these", Says(""), changed, CheckStatus::kWarn, "is not known yet"},
@@ -135,7 +136,7 @@ TEST(AgentsCheck, SaysNotToSetTheLabelThatIsSet) {
   const std::string restart = "kubectl -n ops rollout restart daemonset firetower-agent";
   const Check mended = JudgeAgents("ops", Says("privileged"), refused);
   EXPECT_EQ(mended.status, CheckStatus::kFail);
-  EXPECT_THAT(mended.fix, AllOf(StartsWith(restart), HasSubstr("within some 17 minutes")));
+  EXPECT_THAT(mended.fix, AllOf(StartsWith(restart), HasSubstr("within about 17 minutes")));
   for (const Outcome<std::string>& enforced :
        {Says("baseline"), Says(""), Outcome<std::string>(Answered(403))})
     EXPECT_EQ(JudgeAgents("ops", enforced, refused).fix, kCommand);

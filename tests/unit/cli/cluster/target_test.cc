@@ -64,8 +64,8 @@ TEST(RecordTarget, SaysWhatItTakesInstead) {
   EXPECT_THAT(why("deploymnt/checkout"), HasSubstr("did you mean 'deployment'"));
   EXPECT_THAT(why("node/worker-1"), HasSubstr("cannot target pods by their Node"));
   EXPECT_THAT(why("rc/old"), HasSubstr("cannot target"));
-  EXPECT_THAT(why("pod/"), HasSubstr("no object's name"));
-  EXPECT_THAT(why("pod/Web"), HasSubstr("no object's name"));
+  EXPECT_THAT(why("pod/"), HasSubstr("not a valid name of an object"));
+  EXPECT_THAT(why("pod/Web"), HasSubstr("not a valid name of an object"));
   EXPECT_THAT(why("app!=web"), HasSubstr("not KEY=VALUE"));
   EXPECT_THAT(why("app=web,tier"), HasSubstr("not KEY=VALUE"));
   EXPECT_THAT(why("=web"), HasSubstr("label"));

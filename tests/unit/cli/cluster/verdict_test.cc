@@ -103,7 +103,7 @@ TEST(Verdict, ThePodsPlaceCounts) {
   EXPECT_THAT(Judge(Policy(kCart), facts, kNowNs).why, HasSubstr("has ended"));
   facts = Cart();
   facts.pod.node = "";
-  EXPECT_THAT(Judge(Policy(kCart), facts, kNowNs).why, HasSubstr("on no node yet"));
+  EXPECT_THAT(Judge(Policy(kCart), facts, kNowNs).why, HasSubstr("not on a node yet"));
   const k8s::PolicyObject ssd = Policy(kCart + R"(,"nodeSelector":{"matchLabels":{"disk":"ssd"}})");
   EXPECT_THAT(Judge(ssd, Cart(), kNowNs).why, HasSubstr("nodeSelector does not match this node"));
   facts = Cart();
@@ -179,7 +179,7 @@ TEST(Verdict, CapturesOfScopeNodeHoldWhatIsNoTarget) {
   };
   const Verdict verdict = says("Armed");
   EXPECT_EQ(verdict.answer, Answer::kYes);
-  EXPECT_THAT(verdict.why, HasSubstr("captures are of the whole node"));
+  EXPECT_THAT(verdict.why, HasSubstr("captures cover the whole node"));
   EXPECT_THAT(verdict.containers, ElementsAre("cart", "proxy"));
   EXPECT_EQ(says("Failed").answer, Answer::kNo);
   facts.pod.opted_out = true;
