@@ -145,7 +145,7 @@ TEST_F(NodeReporterTest, WhatIsWrongIsToldAtOnceAndWhenItIsOver) {
   ASSERT_EQ(Writes(), 1u);
   k8s::NodeReport cut = ReportOf(1);
   cut.policies[0].reason = "StoreUnreachable";
-  cut.policies[0].message = "the store did not take what was written last";
+  cut.policies[0].message = "the store refused the last object";
   server_.Answer(200);
   reporter_.Report(cut);
   Run(kSecond);

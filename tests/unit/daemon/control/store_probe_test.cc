@@ -102,7 +102,7 @@ TEST(ProbeStore, OfABucketNothingIsKnownOfWritingBeforeAnUpload) {
   const Check check = StoreCheck(ProbeStore(*side, Clock::System()));
   EXPECT_EQ(check.status, CheckStatus::kOk);
   EXPECT_THAT(check.message, HasSubstr("can be listed"));
-  EXPECT_THAT(check.message, HasSubstr("whether it takes profiles is unknown"));
+  EXPECT_THAT(check.message, HasSubstr("it is unknown whether uploads work"));
   EXPECT_THAT(check.message, Not(HasSubstr("writable")));
   EXPECT_THAT(check.message, Not(HasSubstr("no object is damaged")));
 }

@@ -109,8 +109,9 @@ TEST(StoreCheck, WhatMendsItFitsWhatTheStoreSays) {
   EXPECT_THAT(fix(ErrorCode::kInvalid, "404 NoSuchBucket: no bucket"),
               HasSubstr("create the bucket"));
   EXPECT_THAT(fix(ErrorCode::kPermission, "403 SignatureDoesNotMatch: x; or a proxy changes it"),
-              HasSubstr("own keys"));
-  EXPECT_THAT(fix(ErrorCode::kPermission, "403 InvalidAccessKeyId: who?"), HasSubstr("own keys"));
+              HasSubstr("keys of the bucket"));
+  EXPECT_THAT(fix(ErrorCode::kPermission, "403 InvalidAccessKeyId: who?"),
+              HasSubstr("keys of the bucket"));
   EXPECT_THAT(fix(ErrorCode::kUnavailable, "PUT http://s3.local: Could not resolve host: s3.local"),
               HasSubstr("DNS"));
   EXPECT_THAT(fix(ErrorCode::kUnavailable, "PUT http://h:9: Failed to connect to h port 9"),
@@ -135,7 +136,7 @@ TEST(StoreCheck, ASpoolOnAFullDiskIsNotTheBucketsFault) {
   facts.spooled.error = ErrnoError("spool: write /var/spool/x", ENOSPC);
   const Check check = StoreCheck(facts);
   EXPECT_EQ(check.status, CheckStatus::kFail);
-  EXPECT_THAT(check.message, HasSubstr("the spool /var/spool takes no profiles: "));
+  EXPECT_THAT(check.message, HasSubstr("the spool /var/spool accepts no profiles: "));
   EXPECT_EQ(check.fix, "free space on the disk of /var/spool");
 }
 

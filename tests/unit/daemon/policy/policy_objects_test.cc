@@ -222,7 +222,7 @@ TEST_F(PolicyObjectsTest, StandBesideFilesAndAFileComesFirst) {
                                  "ProfilingPolicy shop/cart"));
   EXPECT_EQ(set.policies[0].policy.spec.priority, 3);
   ASSERT_EQ(set.errors.size(), 1u);
-  EXPECT_THAT(set.errors[0].ToString(), HasSubstr(path + ":1 gives a policy of this name"));
+  EXPECT_THAT(set.errors[0].ToString(), HasSubstr(path + ":1 has a policy with this name too"));
   EXPECT_EQ(set.refused, 1u);
   EXPECT_EQ(MergePolicies(nullptr, &objects_).policies.size(), 2u);
   EXPECT_EQ(MergePolicies(&*files, nullptr).policies.size(), 2u);

@@ -48,7 +48,7 @@ TEST(PolicySelection, MatchesNothingByLabelsAndSaysSo) {
   std::string policy = General("web", "targets: {podSelector: {matchLabels: {app: web}}}");
   EXPECT_FALSE(Decide(policy, kInPod).sampled);
   EXPECT_FALSE(Decide(policy, kHost).sampled);
-  EXPECT_THAT(Warnings(policy), ElementsAre(HasSubstr("podSelector asks for labels")));
+  EXPECT_THAT(Warnings(policy), ElementsAre(HasSubstr("podSelector needs labels")));
   EXPECT_THAT(Warnings(policy)[0], HasSubstr("ProfilingPolicy default/web (p.yaml:1)"));
 }
 
