@@ -259,7 +259,7 @@ TEST_F(ControllersTest, DoctorTellsOfAClockThatIsNotTheStores) {
   store_.skew_s = -61;
   EXPECT_EQ(CheckCalled("store").status, query::CheckStatus::kWarn);
   EXPECT_THAT(CheckCalled("store").message, HasSubstr("its clock is 61 s behind this machine's"));
-  EXPECT_THAT(CheckCalled("store").fix, HasSubstr("set the clock"));
+  EXPECT_THAT(CheckCalled("store").fix, HasSubstr("set the wrong clock"));
   store_.skew_s = 7200;
   EXPECT_THAT(CheckCalled("store").message, HasSubstr("7200 s ahead of this machine's"));
 }

@@ -33,7 +33,7 @@ TEST(HubLifecycleRules, AreOfBucketsOnly) {
     const auto rules = RulesFor(arguments);
     ASSERT_FALSE(rules);
     EXPECT_EQ(rules.error().code(), ErrorCode::kInvalid);
-    EXPECT_THAT(rules.error().message(), HasSubstr("--store s3://BUCKET"));
+    EXPECT_THAT(rules.error().message(), HasSubstr("--store to s3://BUCKET"));
   }
 }
 

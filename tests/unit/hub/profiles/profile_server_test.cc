@@ -218,7 +218,7 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
   askers.clear();
   const net::HttpResponse& busy = answers.at(0);
   EXPECT_EQ(busy.status, 503);
-  EXPECT_THAT(busy.body, HasSubstr("ask again"));
+  EXPECT_THAT(busy.body, HasSubstr("retry in"));
   EXPECT_THAT(busy.headers, ::testing::Contains(::testing::Pair("Retry-After", "2")));
   EXPECT_THAT(busy.headers, ::testing::Contains(::testing::Pair("X-Go-Pprof", "1")));
   EXPECT_EQ(busy.content_type, "text/plain; charset=utf-8");

@@ -202,7 +202,7 @@ TEST(ExecCredential, SaysWhatIsWrong) {
   EXPECT_THAT(message(head + "{}}"), HasSubstr("neither"));
   EXPECT_THAT(message(head + R"({"clientKeyData":"k"}})"), HasSubstr("one is missing"));
   EXPECT_THAT(message(head + R"({"token":"t","expirationTimestamp":"soon"}})"),
-              HasSubstr("no RFC 3339 time"));
+              HasSubstr("not an RFC 3339 time"));
 }
 
 // Expected values from `date -u -d … +%s`.

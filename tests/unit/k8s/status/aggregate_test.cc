@@ -140,7 +140,7 @@ TEST(Aggregate, WhoCannotTellIsNoNodeWithoutTargets) {
   EXPECT_EQ(Says(said(), "Programmed"), "False/NoTargets");
   moment.agents_down = true;
   EXPECT_EQ(Says(said(), "Programmed"), "False/NoTargets");
-  EXPECT_THAT(said().Find("Programmed")->message, HasSubstr("some nodes' agents are not ready"));
+  EXPECT_THAT(said().Find("Programmed")->message, HasSubstr("some agents are not ready"));
   moment.no_agent_runs = true;
   EXPECT_EQ(Says(said(), "Programmed"), "False/AgentNotReady");
 }
