@@ -5,7 +5,8 @@ import pathlib
 import subprocess
 
 # Code of theirs is in the programs, from archives or headers, without a library that they load.
-COMPILED_IN = ("libboost1.74-dev", "libboost1.83-dev", "libbpf-dev", "libiberty-dev", "nlohmann-json3-dev")
+COMPILED_IN = ("libboost1.74-dev", "libboost1.83-dev", "libbpf-dev", "libiberty-dev", "libprotobuf-dev",
+               "nlohmann-json3-dev")
 FIELDS = ("Package", "Architecture", "Version", "source:Package", "source:Version", "Maintainer", "Homepage")
 
 

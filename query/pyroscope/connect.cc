@@ -56,7 +56,7 @@ std::optional<Codec> CodecOf(std::string_view content_type) {
 }
 
 Result<std::string> ReadMessage(const net::HttpRequest& request, Codec codec,
-                                const MessageSchema& schema) {
+                                const google::protobuf::Descriptor& type) {
   if (!request.connect_version.empty() && request.connect_version != "1") {
     return Error(ErrorCode::kInvalid,
                  fmt::format("Connect-Protocol-Version is '{}': version 1 is spoken here",
@@ -80,17 +80,17 @@ Result<std::string> ReadMessage(const net::HttpRequest& request, Codec codec,
   }
   if (codec == Codec::kProto) return body;
   // curl without a body asks as `{}` does.
-  return body.empty() ? Result<std::string>(body) : MessageFromJson(body, schema);
+  return body.empty() ? Result<std::string>(body) : MessageFromJson(body, type);
 }
 
 Result<net::HttpResponse> MessageResponse(const net::HttpRequest& request, Codec codec,
-                                          const MessageSchema& schema, std::string message,
-                                          size_t max_bytes) {
+                                          const google::protobuf::Descriptor& type,
+                                          std::string message, size_t max_bytes) {
   net::HttpResponse response;
   if (codec == Codec::kJson) {
     // The HTTP front compresses what is text.
     response.content_type = kJsonType;
-    ASSIGN_OR_RETURN(response.body, MessageToJson(message, schema, max_bytes));
+    ASSIGN_OR_RETURN(response.body, MessageToJson(message, type, max_bytes));
     return response;
   }
   response.content_type = kProtoType;

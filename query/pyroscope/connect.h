@@ -10,7 +10,10 @@
 
 #include "base/result.h"
 #include "net/message.h"
-#include "query/pyroscope/schema.h"
+
+namespace google::protobuf {
+class Descriptor;
+}  // namespace google::protobuf
 
 namespace firetower::query::pyroscope {
 
@@ -23,12 +26,12 @@ std::optional<Codec> CodecOf(std::string_view content_type);
 // gzip, kExhausted when more than kMaxMessageBytes come out of it.
 inline constexpr size_t kMaxMessageBytes = size_t{1} << 20;
 Result<std::string> ReadMessage(const net::HttpRequest& request, Codec codec,
-                                const MessageSchema& schema);
+                                const google::protobuf::Descriptor& type);
 
 // An answer of such a message, gzip'd where the peer takes that. As JSON it may have `max_bytes`.
 Result<net::HttpResponse> MessageResponse(const net::HttpRequest& request, Codec codec,
-                                          const MessageSchema& schema, std::string message,
-                                          size_t max_bytes);
+                                          const google::protobuf::Descriptor& type,
+                                          std::string message, size_t max_bytes);
 
 // {"code": …, "message": …} and the status that Connect has for that code: of a status of /api/v1
 // the nearest one.

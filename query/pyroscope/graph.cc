@@ -2,6 +2,7 @@
 #include "query/pyroscope/graph.h"
 
 #include <fmt/core.h>
+#include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
 #include <optional>
@@ -10,11 +11,11 @@
 
 #include "base/json.h"
 #include "profile/builder.h"
-#include "profile/codec/pprof/wire_writer.h"
 #include "profile/flame/layout.h"
 #include "profile/flame/tree.h"
 #include "profile/pprof.h"
 #include "profile/type.h"
+#include "proto/pyroscope/querier.pb.h"
 #include "query/flame/flame_sum.h"
 #include "query/profiles/profile_endpoint.h"
 #include "query/pyroscope/pick.h"
@@ -25,13 +26,12 @@ namespace {
 using profile::FlameBar;
 using profile::FlameLevels;
 using profile::FlameTreeBuilder;
-using profile::WireWriter;
+
+namespace pb = proto::pyroscope;
 
 // As /api/v1/flame has them.
 constexpr int64_t kDefaultNodes = 8192;
 constexpr int64_t kMaxNodes = 1 << 20;
-
-enum Format : uint64_t { kUnspecified = 0, kFlameGraph = 1, kPprof = 4 };
 
 struct Picked {
   profile::Profile profile = {};
@@ -98,59 +98,63 @@ FlameLevels LayOut(FlameTreeBuilder builder, int64_t max_nodes) {
 }
 
 // x as the distance from the end of the bar before, total, self.
-void AddBar(const FlameBar& bar, int64_t& end, std::vector<int64_t>& values) {
-  values.insert(values.end(), {bar.x - end, bar.total, bar.self});
+void AddBar(const FlameBar& bar, int64_t& end, pb::Level& level) {
+  for (const int64_t value : {bar.x - end, bar.total, bar.self}) level.add_values(value);
   end = bar.x + bar.total;
 }
 
-// FlameGraph, or FlameGraphDiff: names 1, levels 2 { values 1 }, total 3, max_self 4, and of a
-// difference left_ticks 5, right_ticks 6.
-std::string EncodeGraph(const FlameLevels& levels) {
+// Writes what FlameGraph and FlameGraphDiff have in common, but for the total.
+template <typename Graph>
+void SetBars(const FlameLevels& levels, Graph* graph) {
   const bool is_diff = !levels.left.empty();
-  std::string out;
-  WireWriter writer;
-  for (const profile::FlameName& name : levels.names) writer.Bytes(1, ToValidUtf8(name.text));
-  out.append(writer.bytes());
-  writer.Clear();
-  std::vector<int64_t> values;
+  for (const profile::FlameName& name : levels.names) graph->add_names(ToValidUtf8(name.text));
   int64_t max_self = 0;
-  for (size_t level = 0; level < levels.level_count(); ++level) {
-    values.clear();
+  for (size_t i = 0; i < levels.level_count(); ++i) {
+    pb::Level& level = *graph->add_levels();
     int64_t end = 0;
     int64_t left_end = 0;
-    for (uint32_t bar = levels.level_starts[level]; bar < levels.level_starts[level + 1]; ++bar) {
-      if (is_diff) AddBar(levels.left[bar], left_end, values);
-      AddBar(levels.bars[bar], end, values);
-      values.push_back(levels.name_of[bar]);
+    for (uint32_t bar = levels.level_starts[i]; bar < levels.level_starts[i + 1]; ++bar) {
+      if (is_diff) AddBar(levels.left[bar], left_end, level);
+      AddBar(levels.bars[bar], end, level);
+      level.add_values(levels.name_of[bar]);
       max_self = std::max({max_self, levels.bars[bar].self, is_diff ? levels.left[bar].self : 0});
     }
-    writer.Packed(1, values.size(), [&](size_t i) { return values[i]; });
-    writer.MoveTo(&out, 2);
   }
-  const int64_t left = is_diff ? levels.left[0].total : 0;
-  writer.Number(3, profile::SaturatingAdd(left, levels.total()));
-  writer.Number(4, max_self);
-  if (is_diff) {
-    writer.Number(5, left);
-    writer.Number(6, levels.total());
-  }
-  out.append(writer.bytes());
-  return out;
+  graph->set_max_self(max_self);
 }
 
-// As field `number` of the reply.
-std::string Within(uint32_t number, std::string_view message) {
-  WireWriter writer;
-  writer.Bytes(number, message);
-  return std::string(writer.bytes());
+// Encodes a message that has an encoded one as its only field.
+std::string Within(int number, std::string message) {
+  google::protobuf::UnknownFieldSet fields;
+  *fields.AddLengthDelimited(number) = std::move(message);
+  std::string encoded;
+  fields.SerializeToString(&encoded);
+  return encoded;
 }
 
-// Encodes what was built, as the reply's first field.
-void SetGraph(FlameTreeBuilder builder, int64_t max_nodes, Answer* answer) {
+std::string EncodeGraph(const FlameLevels& levels) {
+  if (levels.left.empty()) {
+    pb::SelectMergeStacktracesResponse reply;
+    SetBars(levels, reply.mutable_flamegraph());
+    reply.mutable_flamegraph()->set_total(levels.total());
+    return reply.SerializeAsString();
+  }
+  pb::DiffResponse reply;
+  pb::FlameGraphDiff* graph = reply.mutable_flamegraph();
+  SetBars(levels, graph);
+  const int64_t left = levels.left[0].total;
+  graph->set_total(profile::SaturatingAdd(left, levels.total()));
+  graph->set_leftticks(left);
+  graph->set_rightticks(levels.total());
+  return reply.SerializeAsString();
+}
+
+// Lays out and encodes what was built.
+void AnswerWith(FlameTreeBuilder builder, int64_t max_nodes, Answer* answer) {
   const FlameLevels levels = LayOut(std::move(builder), max_nodes);
   if (levels.max_hidden_share)
     answer->max_hidden_share = std::max(answer->max_hidden_share, levels.max_hidden_share);
-  answer->message = Within(1, EncodeGraph(levels));
+  answer->message = EncodeGraph(levels);
 }
 
 Result<Question> AskSide(const Caller& caller, const SelectRequest& request, uint64_t sides) {
@@ -196,7 +200,7 @@ Result<Answer> Graph(const Caller& caller, const SelectRequest& request) {
     answer = {};
     RETURN_IF_ERROR(AddSide(caller, {.request = request, .question = question}, &builder, &answer));
   } while (builder.Recount());
-  SetGraph(std::move(builder), request.max_nodes, &answer);
+  AnswerWith(std::move(builder), request.max_nodes, &answer);
   return answer;
 }
 
@@ -215,15 +219,18 @@ Status CheckComparable(const std::vector<Question>& sides, const profile::ValueT
 }
 
 Result<Answer> InFormat(const Caller& caller, const SelectRequest& request) {
-  if (request.format != kUnspecified && request.format != kFlameGraph && request.format != kPprof) {
+  const bool is_pprof = request.format == pb::PROFILE_FORMAT_PPROF;
+  if (!is_pprof && request.format != pb::PROFILE_FORMAT_UNSPECIFIED &&
+      request.format != pb::PROFILE_FORMAT_FLAMEGRAPH) {
     return Error(ErrorCode::kUnsupported,
                  "this profile format is not written here: ask for PROFILE_FORMAT_FLAMEGRAPH or "
                  "PROFILE_FORMAT_PPROF");
   }
-  const bool is_pprof = request.format == kPprof;
   if (!is_pprof) return Graph(caller, request);
   ASSIGN_OR_RETURN(Picked picked, PickAsked(caller, request, {.value_alone = true}));
-  return Answer{Within(5, Within(1, profile::EncodePprof(picked.profile, {.gzip = false}))),
+  std::string pprof = profile::EncodePprof(picked.profile, {.gzip = false});
+  pprof = Within(pb::PprofProfile::kProfileFieldNumber, std::move(pprof));
+  return Answer{Within(pb::SelectMergeStacktracesResponse::kPprofFieldNumber, std::move(pprof)),
                 std::move(picked.skipped), picked.max_hidden_share};
 }
 
@@ -274,7 +281,7 @@ Result<Answer> DiffGraph(const Caller& caller, std::string_view message) {
     }
   } while (builder.Recount());
   const int64_t max_nodes = std::max(asked.first.max_nodes, asked.second.max_nodes);
-  SetGraph(std::move(builder), max_nodes, &answer);
+  AnswerWith(std::move(builder), max_nodes, &answer);
   return answer;
 }
 

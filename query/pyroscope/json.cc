@@ -2,260 +2,169 @@
 #include "query/pyroscope/json.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/type_resolver_util.h>
 
-#include <bit>
-#include <charconv>
-#include <cmath>
+#include <climits>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-
-#include "base/json.h"
-#include "profile/codec/pprof/wire.h"
-#include "profile/codec/pprof/wire_writer.h"
 
 namespace firetower::query::pyroscope {
 namespace {
 
+namespace pb = google::protobuf;
 using Json = nlohmann::json;
-using profile::WireField;
-using profile::WireReader;
-using profile::WireWriter;
+using Field = pb::FieldDescriptor;
 
-Error NotA(const FieldSchema& field, std::string_view what) {
-  return {ErrorCode::kInvalid, fmt::format("member \"{}\" is not {}", field.json, what)};
+constexpr const char* kUrlPrefix = "messages";
+
+std::string UrlOf(const pb::Descriptor& type) {
+  return fmt::format("{}/{}", kUrlPrefix, type.full_name());
 }
 
-template <typename Number>
-std::optional<Number> NumberOf(std::string_view text) {
-  Number number{};
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || rest != text.data() + text.size()) return std::nullopt;
-  return number;
+std::unique_ptr<pb::util::TypeResolver> OwnTypes() {
+  return std::unique_ptr<pb::util::TypeResolver>(
+      pb::util::NewTypeResolverForDescriptorPool(kUrlPrefix, pb::DescriptorPool::generated_pool()));
 }
 
-// 12, 12.0, 1.2e1 and "12" are the same.
-std::optional<int64_t> IntegerOf(const Json& json) {
-  if (json.is_string()) return NumberOf<int64_t>(json.get_ref<const std::string&>());
-  if (const std::optional<int64_t> integer = JsonInteger(json)) return integer;
-  if (!json.is_number_float()) return std::nullopt;
-  const auto number = json.get<double>();
-  constexpr double kExact = 9007199254740992;  // 2^53: beyond it a double may be another integer
-  if (!(std::abs(number) <= kExact) || std::trunc(number) != number) return std::nullopt;
-  return static_cast<int64_t>(number);
-}
-
-std::optional<double> DoubleOf(const Json& json) {
-  std::optional<double> number;
-  if (json.is_number()) number = json.get<double>();
-  if (json.is_string()) number = NumberOf<double>(json.get_ref<const std::string&>());
-  return number && std::isfinite(*number) ? number : std::nullopt;
-}
-
-std::optional<uint64_t> EnumOf(const Json& json, EnumNames names) {
-  if (!json.is_string()) {
-    const std::optional<int64_t> number = IntegerOf(json);
-    return number ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
+std::string_view KindOf(const Field& field) {
+  switch (field.cpp_type()) {
+    case Field::CPPTYPE_MESSAGE:
+      return "an object";
+    case Field::CPPTYPE_STRING:
+      return "a text";
+    case Field::CPPTYPE_BOOL:
+      return "true or false";
+    case Field::CPPTYPE_ENUM:
+      return "an enum's name or number";
+    case Field::CPPTYPE_DOUBLE:
+      return "a finite number";
+    default:
+      return "a 64-bit integer";
   }
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (json.get_ref<const std::string&>() == names[i]) return i;
-  }
-  return kUnknownEnum;
 }
 
-Status AppendMessage(const Json& json, const MessageSchema& schema, std::string& out);
+Error NotA(const Field& field, std::string_view what) {
+  return {ErrorCode::kInvalid, fmt::format("member \"{}\" is not {}", field.json_name(), what)};
+}
 
-// One value that is not null. Repeated numbers come one by one, which protobuf allows.
-Status AppendValue(const Json& json, const FieldSchema& field, std::string& out) {
-  WireWriter writer;
-  switch (field.kind) {
-    case FieldKind::kInt64:
-    case FieldKind::kUint64: {
-      const std::optional<int64_t> number = IntegerOf(json);
-      if (!number) return NotA(field, "a 64-bit integer");
-      writer.Choice(field.number, static_cast<uint64_t>(*number));
-      break;
-    }
-    case FieldKind::kEnum: {
-      const std::optional<uint64_t> number = EnumOf(json, field.names);
-      if (!number) return NotA(field, "an enum's name or number");
-      writer.Choice(field.number, *number);
-      break;
-    }
-    case FieldKind::kDouble: {
-      const std::optional<double> number = DoubleOf(json);
-      if (!number) return NotA(field, "a finite number");
-      writer.Fixed64(field.number, std::bit_cast<uint64_t>(*number));
-      break;
-    }
-    case FieldKind::kBool:
-      if (!json.is_boolean()) return NotA(field, "true or false");
-      writer.Choice(field.number, json.get<bool>() ? 1 : 0);
-      break;
-    case FieldKind::kString:
-      if (!json.is_string()) return NotA(field, "a text");
-      writer.Bytes(field.number, json.get_ref<const std::string&>());
-      break;
-    case FieldKind::kMessage: {
-      std::string message;
-      if (!json.is_object()) return NotA(field, "an object");
-      RETURN_IF_ERROR(AppendMessage(json, *field.message, message).Context(field.json));
-      writer.Bytes(field.number, message);
-      break;
-    }
+// Finds a field by either spelling of its name.
+const Field* FindField(const pb::Descriptor& type, const std::string& name) {
+  const Field* field = type.FindFieldByName(name);
+  return field != nullptr ? field : type.FindFieldByCamelcaseName(name);
+}
+
+Status Prepare(const pb::Descriptor& type, Json& object);
+
+Status PrepareValue(const Field& field, Json& value) {
+  if (field.message_type() != nullptr) {
+    if (!value.is_object()) return NotA(field, KindOf(field));
+    return Prepare(*field.message_type(), value).Context(field.json_name());
   }
-  out.append(writer.bytes());
+  if (value.is_structured() || value.is_null()) return NotA(field, KindOf(field));
+  if (!value.is_string()) return OkStatus();
+  const auto& text = value.get_ref<const std::string&>();
+  // "NaN" and "Infinity" are numbers to protobuf.
+  if (field.cpp_type() == Field::CPPTYPE_DOUBLE && text.find_first_of("NI") != std::string::npos)
+    return NotA(field, KindOf(field));
+  if (field.enum_type() != nullptr && field.enum_type()->FindValueByName(text) == nullptr)
+    value = kUnknownEnum;
   return OkStatus();
 }
 
-// As deep as the schema is.
-Status AppendMessage(const Json& json, const MessageSchema& schema, std::string& out) {
-  for (const FieldSchema& field : schema.fields) {
-    auto found = json.find(field.json);
-    if (found == json.end()) found = json.find(field.name);
-    if (found == json.end() || found->is_null()) continue;
-    if (!field.is_repeated) {
-      RETURN_IF_ERROR(AppendValue(*found, field, out));
+// Leaves of an object what protobuf reads as it is meant: without members that the type does not
+// have, of any depth, and with a number for an enum's unknown name, which protobuf would take for a
+// missing one. As deep as the type is.
+Status Prepare(const pb::Descriptor& type, Json& object) {
+  for (auto member = object.begin(); member != object.end();) {
+    const Field* field = FindField(type, member.key());
+    if (field == nullptr || member->is_null()) {
+      member = object.erase(member);
       continue;
     }
-    if (!found->is_array()) return NotA(field, "a list");
-    for (const Json& one : *found) RETURN_IF_ERROR(AppendValue(one, field, out));
+    if (!field->is_repeated()) {
+      RETURN_IF_ERROR(PrepareValue(*field, *member));
+    } else {
+      if (!member->is_array()) return NotA(*field, "a list");
+      for (Json& one : *member) RETURN_IF_ERROR(PrepareValue(*field, one));
+    }
+    ++member;
   }
   return OkStatus();
 }
 
-class JsonWriter {
- public:
-  explicit JsonWriter(size_t max_bytes) : max_bytes_(max_bytes) {}
-
-  Status AddMessage(std::string_view message, const MessageSchema& schema) {
-    out_ += '{';
-    bool is_first = true;
-    for (const FieldSchema& field : schema.fields) {
-      RETURN_IF_ERROR(AddField(message, field, &is_first));
-    }
-    out_ += '}';
-    return OkStatus();
+// Names the member whose value protobuf refuses: "(stack_trace_selector.call_site[0].name): …".
+Error Refused(std::string_view why, const pb::Descriptor& type) {
+  constexpr std::string_view kBetween = "(.[]) ";
+  std::string_view path = why.substr(0, why.find(": "));
+  const pb::Descriptor* in = &type;
+  const Field* field = nullptr;
+  std::string parents;
+  while (in != nullptr && path.find_first_not_of(kBetween) != std::string_view::npos) {
+    path.remove_prefix(path.find_first_not_of(kBetween));
+    const std::string_view name = path.substr(0, path.find_first_of(kBetween));
+    path.remove_prefix(name.size());
+    const Field* next = FindField(*in, std::string(name));
+    if (next == nullptr) continue;  // an index
+    if (field != nullptr) parents += field->json_name() + ": ";
+    field = next;
+    in = field->message_type();
   }
-  std::string Take() { return std::move(out_); }
+  if (field != nullptr)
+    return {ErrorCode::kInvalid, parents + NotA(*field, KindOf(*field)).message()};
+  return {ErrorCode::kInvalid,
+          fmt::format("the body is not the JSON of this method's request: {}", why)};
+}
+
+// Text that ends soon after a number of bytes; the rest is thrown away.
+class BoundedOutput : public pb::io::ZeroCopyOutputStream {
+ public:
+  explicit BoundedOutput(size_t max_bytes) : max_bytes_(max_bytes) {}
+  bool Next(void** data, int* size) override {
+    return text_.size() <= max_bytes_ && out_.Next(data, size);
+  }
+  void BackUp(int count) override { out_.BackUp(count); }
+  int64_t ByteCount() const override { return out_.ByteCount(); }
+  std::string& text() { return text_; }
 
  private:
-  // Every occurrence of one field; of one that is not repeated the last counts.
-  Status AddField(std::string_view message, const FieldSchema& field, bool* is_first) {
-    const size_t before = out_.size();
-    const auto begin = [&] {
-      out_.resize(before);
-      if (!*is_first) out_ += ',';
-      AddText(field.json);
-      out_ += ':';
-    };
-    size_t count = 0;
-    WireReader in(message);
-    WireField at;
-    while (!in.empty()) {
-      if (!in.ReadField(&at)) return Error(ErrorCode::kCorrupt, "the answer is no message");
-      const bool is_double = field.kind == FieldKind::kDouble;
-      if ((is_double ? at.fixed64_number : at.number) != field.number) continue;
-      if (!field.is_repeated) begin();
-      if (field.is_repeated && count == 0) {
-        begin();
-        out_ += '[';
-      }
-      RETURN_IF_ERROR(AddOccurrence(at, field, &count));
-      if (out_.size() > max_bytes_) {
-        return Error(ErrorCode::kExhausted,
-                     fmt::format("the answer is larger as JSON than {} bytes: ask for "
-                                 "application/proto, or narrow the selector or the time range",
-                                 max_bytes_));
-      }
-    }
-    if (out_.size() == before) return OkStatus();
-    if (field.is_repeated) out_ += ']';
-    *is_first = false;
-    return OkStatus();
-  }
-
-  Status AddOccurrence(const WireField& at, const FieldSchema& field, size_t* count) {
-    const bool is_number = field.kind != FieldKind::kString && field.kind != FieldKind::kMessage;
-    if (!field.is_repeated || !is_number || !at.is_bytes) {
-      if (field.is_repeated && (*count)++ > 0) out_ += ',';
-      return AddValue(at, field);
-    }
-    WireReader packed(at.bytes);
-    WireField one;
-    while (!packed.empty()) {
-      if (!packed.ReadVarint(&one.value)) return Error(ErrorCode::kCorrupt, "a packed list is cut");
-      if ((*count)++ > 0) out_ += ',';
-      RETURN_IF_ERROR(AddValue(one, field));
-    }
-    return OkStatus();
-  }
-
-  Status AddValue(const WireField& at, const FieldSchema& field) {
-    switch (field.kind) {
-      case FieldKind::kInt64:
-        AddQuoted(static_cast<int64_t>(at.value));
-        return OkStatus();
-      case FieldKind::kUint64:
-        AddQuoted(at.value);
-        return OkStatus();
-      case FieldKind::kEnum:
-        out_ += fmt::format_int(static_cast<int64_t>(at.value)).c_str();
-        return OkStatus();
-      case FieldKind::kDouble:
-        AddDouble(std::bit_cast<double>(at.value));
-        return OkStatus();
-      case FieldKind::kBool:
-        out_ += at.value != 0 ? "true" : "false";
-        return OkStatus();
-      case FieldKind::kString:
-        AddText(at.bytes);
-        return OkStatus();
-      case FieldKind::kMessage:
-        return AddMessage(at.bytes, *field.message);
-    }
-    return OkStatus();
-  }
-
-  void AddDouble(double number) {
-    if (std::isfinite(number)) {
-      out_ += fmt::format("{}", number);
-    } else {
-      AddText(std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity");
-    }
-  }
-  template <typename Number>
-  void AddQuoted(Number number) {
-    const fmt::format_int text(number);
-    out_ += '"';
-    out_.append(text.data(), text.size());
-    out_ += '"';
-  }
-  void AddText(std::string_view text) {
-    out_ += '"';
-    out_ += JsonEscape(text);
-    out_ += '"';
-  }
-
   const size_t max_bytes_;
-  std::string out_;
+  std::string text_;
+  pb::io::StringOutputStream out_{&text_};
 };
 
 }  // namespace
 
-Result<std::string> MessageFromJson(std::string_view text, const MessageSchema& schema) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+Result<std::string> MessageFromJson(std::string_view text, const pb::Descriptor& type) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return Error(ErrorCode::kInvalid, "the body is not a JSON object");
+  RETURN_IF_ERROR(Prepare(type, json));
   std::string message;
-  RETURN_IF_ERROR(AppendMessage(json, schema, message));
+  const auto status =
+      pb::util::JsonToBinaryString(OwnTypes().get(), UrlOf(type), json.dump(), &message);
+  if (!status.ok()) return Refused(status.message().as_string(), type);
   return message;
 }
 
-Result<std::string> MessageToJson(std::string_view message, const MessageSchema& schema,
+Result<std::string> MessageToJson(std::string_view message, const pb::Descriptor& type,
                                   size_t max_bytes) {
-  JsonWriter writer(max_bytes);
-  RETURN_IF_ERROR(writer.AddMessage(message, schema));
-  return writer.Take();
+  if (message.size() > INT_MAX) return Error(ErrorCode::kExhausted, "the answer has 2 GiB");
+  pb::io::ArrayInputStream in(message.data(), static_cast<int>(message.size()));
+  BoundedOutput out(max_bytes);
+  pb::util::JsonPrintOptions options;
+  options.always_print_enums_as_ints = true;
+  const auto status =
+      pb::util::BinaryToJsonStream(OwnTypes().get(), UrlOf(type), &in, &out, options);
+  if (out.text().size() > max_bytes) {
+    return Error(ErrorCode::kExhausted,
+                 fmt::format("the answer is larger as JSON than {} bytes: ask for "
+                             "application/proto, or narrow the selector or the time range",
+                             max_bytes));
+  }
+  if (!status.ok()) return Error(ErrorCode::kCorrupt, "the answer is no message");
+  return std::move(out.text());
 }
 
 }  // namespace firetower::query::pyroscope

@@ -4,21 +4,30 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include "query/pyroscope/schema.h"
+
+namespace google::protobuf {
+class Descriptor;
+}  // namespace google::protobuf
 
 namespace firetower::query::pyroscope {
 
-// Reads both spellings of a name, integers as numbers or texts, enums by name or number; members
-// that the schema does not have are ignored, null is as good as missing. kInvalid for the rest.
-Result<std::string> MessageFromJson(std::string_view json, const MessageSchema& schema);
+// Stands for a name that this version does not know, in a field of any enum.
+inline constexpr uint64_t kUnknownEnum = INT32_MAX;
 
-// Members in the schema's order; 64-bit integers are texts, what has its default is left out.
-// kCorrupt when the bytes are no such message, kExhausted past `max_bytes`.
-Result<std::string> MessageToJson(std::string_view message, const MessageSchema& schema,
-                                  size_t max_bytes);
+// Reads both spellings of a name, integers as numbers or texts, enums by name or number; members
+// that the message does not have are ignored, null is as good as missing. kInvalid for the rest.
+Result<std::string> MessageFromJson(std::string_view json,
+                                    const google::protobuf::Descriptor& type);
+
+// Writes 64-bit integers as texts, and leaves out what has its default. `message` has each field
+// once, as encoders write it: it is not held as objects, which are several times as large. kCorrupt
+// when the bytes are no such message, kExhausted past `max_bytes`.
+Result<std::string> MessageToJson(std::string_view message,
+                                  const google::protobuf::Descriptor& type, size_t max_bytes);
 
 }  // namespace firetower::query::pyroscope

@@ -8,14 +8,12 @@
 #include <utility>
 
 #include "base/json.h"
-#include "profile/codec/pprof/wire_writer.h"
 #include "profile/type.h"
+#include "proto/pyroscope/querier.pb.h"
 #include "store/profiles/newest.h"
 
 namespace firetower::query::pyroscope {
 namespace {
-
-using profile::WireWriter;
 
 constexpr size_t kMaxLabelNames = 32;
 constexpr std::string_view kNameLabel = "__name__";
@@ -24,37 +22,30 @@ constexpr std::string_view kUnshown = "type";
 constexpr std::string_view kTypeLabels[] = {"__name__", "__profile_type__", "__type__",
                                             "__unit__", "__period_type__",  "__period_unit__"};
 
-void AppendType(const std::string& id, std::string& out) {
+void SetType(const std::string& id, proto::pyroscope::ProfileType* to) {
   const profile::PyroscopeIdParts parts = profile::SplitPyroscopeId(id);
-  WireWriter type;
-  const std::pair<uint32_t, const std::string*> fields[] = {{1, &id},
-                                                            {2, &parts.name},
-                                                            {4, &parts.sample_type.type},
-                                                            {5, &parts.sample_type.unit},
-                                                            {6, &parts.period_type.type},
-                                                            {7, &parts.period_type.unit}};
-  for (const auto& [number, text] : fields) {
-    if (!text->empty()) type.Bytes(number, *text);
-  }
-  type.MoveTo(&out, 1);
+  to->set_id(id);
+  to->set_name(parts.name);
+  to->set_sample_type(parts.sample_type.type);
+  to->set_sample_unit(parts.sample_type.unit);
+  to->set_period_type(parts.period_type.type);
+  to->set_period_unit(parts.period_type.unit);
 }
 
 Answer TypesAnswer(const std::vector<std::string>& names, store::SkippedList skipped) {
-  Answer answer{.skipped = std::move(skipped)};
+  proto::pyroscope::ProfileTypesResponse reply;
   for (const std::string& name : names) {
     const auto type = profile::ParseProfileType(name);
     if (!type) continue;  // of a newer version
-    for (const std::string& id : type->PyroscopeIds()) AppendType(id, answer.message);
+    for (const std::string& id : type->PyroscopeIds()) SetType(id, reply.add_profile_types());
   }
-  return answer;
+  return {.message = reply.SerializeAsString(), .skipped = std::move(skipped)};
 }
 
 Answer NamesAnswer(const std::vector<std::string>& names, store::SkippedList skipped) {
-  Answer answer{.skipped = std::move(skipped)};
-  WireWriter writer;
-  for (const std::string& name : names) writer.Bytes(1, ToValidUtf8(name));
-  answer.message = writer.bytes();
-  return answer;
+  proto::pyroscope::NamesResponse reply;
+  for (const std::string& name : names) reply.add_names(ToValidUtf8(name));
+  return {.message = reply.SerializeAsString(), .skipped = std::move(skipped)};
 }
 
 using LabelSet = std::vector<std::pair<std::string, std::string>>;
@@ -140,37 +131,33 @@ Result<Answer> LabelSets(const Caller& caller, std::string_view message) {
                                        question.limits));
   std::set<LabelSet> sets;
   for (const store::Series& series : found.series) sets.insert(SetOf(series, names));
-  Answer answer{.skipped = std::move(found.skipped)};
-  WireWriter pair;
-  WireWriter labels;
+  proto::pyroscope::SeriesResponse reply;
   for (const LabelSet& set : sets) {
     // Grafana takes the first set without labels for the end of the data.
     if (set.empty()) continue;
+    proto::pyroscope::Labels* labels = reply.add_labels_set();
     for (const auto& [name, value] : set) {
-      pair.Clear();
-      pair.Bytes(1, name);
-      pair.Bytes(2, value);
-      labels.Bytes(1, pair.bytes());
+      proto::pyroscope::LabelPair* pair = labels->add_labels();
+      pair->set_name(name);
+      pair->set_value(value);
     }
-    labels.MoveTo(&answer.message, 2);
   }
-  return answer;
+  return Answer{.message = reply.SerializeAsString(), .skipped = std::move(found.skipped)};
 }
 
 Result<Answer> ProfileStats(const Caller& caller, std::string_view) {
   constexpr int64_t kSpans[] = {kLabelsSpanNs, kStatsSpanNs};
   const int64_t now_ms = caller.parts.clock.WallNs() / kNsPerMs;
   const auto open = caller.parts.live.OpenProfiles();
-  WireWriter writer;
-  const auto there = [&writer](store::SkippedList skipped = {}) {
-    return Answer{std::string(writer.bytes()), std::move(skipped)};
+  proto::pyroscope::GetProfileStatsResponse reply;
+  reply.set_data_ingested(true);
+  const auto there = [&reply](store::SkippedList skipped = {}) {
+    return Answer{reply.SerializeAsString(), std::move(skipped)};
   };
   for (const int64_t span_ns : kSpans) {
     const Result<Question> question =
         Ask(caller, "", "", {now_ms - span_ns / kNsPerMs, now_ms}, TypeDefault::kAny);
     if (!question && question.error().code() != ErrorCode::kPermission) return question.error();
-    writer.Clear();
-    writer.Number(1, true);
     // For who may read single namespaces there is no telling; Grafana then lets them look.
     if (!question) return there();
     auto found = store::ListNewest(caller.parts.store, question->query, 1, open, question->limits);
@@ -178,7 +165,7 @@ Result<Answer> ProfileStats(const Caller& caller, std::string_view) {
     if (are_many) return there();
     if (!found) return found.error();
     if (found->profiles.empty()) continue;
-    writer.Number(3, found->profiles.front().row.end_ns() / kNsPerMs);
+    reply.set_newest_profile_time(found->profiles.front().row.end_ns() / kNsPerMs);
     return there(std::move(found->skipped));
   }
   return Answer{};

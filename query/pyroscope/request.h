@@ -26,10 +26,10 @@ struct LabelsRequest {
   std::vector<std::string> matchers = {};     // selectors; what matches one of them is asked for
   std::vector<std::string> label_names = {};  // of Series
 };
-Result<LabelsRequest> ReadProfileTypesRequest(std::string_view message);
-Result<LabelsRequest> ReadLabelNamesRequest(std::string_view message);
-Result<LabelsRequest> ReadLabelValuesRequest(std::string_view message);
-Result<LabelsRequest> ReadSeriesRequest(std::string_view message);
+Result<LabelsRequest> ReadProfileTypesRequest(std::string_view bytes);
+Result<LabelsRequest> ReadLabelNamesRequest(std::string_view bytes);
+Result<LabelsRequest> ReadLabelValuesRequest(std::string_view bytes);
+Result<LabelsRequest> ReadSeriesRequest(std::string_view bytes);
 
 // Of what is selected by a type and a selector.
 struct SelectRequest {
@@ -48,11 +48,11 @@ struct SelectRequest {
   int64_t max_nodes = 0;
   uint64_t format = 0;
 };
-Result<SelectRequest> ReadSelectSeriesRequest(std::string_view message);
-Result<SelectRequest> ReadStacktracesRequest(std::string_view message);
-Result<SelectRequest> ReadSpanProfileRequest(std::string_view message);
-Result<SelectRequest> ReadMergeProfileRequest(std::string_view message);
+Result<SelectRequest> ReadSelectSeriesRequest(std::string_view bytes);
+Result<SelectRequest> ReadStacktracesRequest(std::string_view bytes);
+Result<SelectRequest> ReadSpanProfileRequest(std::string_view bytes);
+Result<SelectRequest> ReadMergeProfileRequest(std::string_view bytes);
 // Left, right.
-Result<std::pair<SelectRequest, SelectRequest>> ReadDiffRequest(std::string_view message);
+Result<std::pair<SelectRequest, SelectRequest>> ReadDiffRequest(std::string_view bytes);
 
 }  // namespace firetower::query::pyroscope

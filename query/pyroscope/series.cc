@@ -4,18 +4,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "base/json.h"
-#include "profile/codec/pprof/wire_writer.h"
 #include "profile/type.h"
+#include "proto/pyroscope/querier.pb.h"
 
 namespace firetower::query::pyroscope {
 namespace {
-
-using profile::WireWriter;
 
 // As /api/v1/series: Prometheus' own bound.
 constexpr int64_t kMaxPoints = 11'000;
@@ -62,25 +59,20 @@ double TotalOf(const store::Series& series) {
   return total;
 }
 
-void AppendSeries(const store::Series& series, const std::vector<std::string>& names,
-                  int64_t step_ns, std::string& out) {
-  WireWriter part;
-  WireWriter one;
+void CopySeries(const store::Series& series, const std::vector<std::string>& names, int64_t step_ns,
+                proto::pyroscope::Series* to) {
   for (const std::string& name : names) {
     const std::string& value = series.labels.at(name);
     if (value.empty()) continue;
-    part.Clear();
-    part.Bytes(1, name);
-    part.Bytes(2, name == kNameLabel ? PyroscopeName(value) : ToValidUtf8(value));
-    one.Bytes(1, part.bytes());
+    proto::pyroscope::LabelPair* label = to->add_labels();
+    label->set_name(name);
+    label->set_value(name == kNameLabel ? PyroscopeName(value) : ToValidUtf8(value));
   }
   for (const store::SeriesPoint& point : series.points) {
-    part.Clear();
-    part.Fixed64(1, std::bit_cast<uint64_t>(point.value));
-    part.Number(2, (point.start_ns + step_ns) / kNsPerMs);
-    one.Bytes(2, part.bytes());
+    proto::pyroscope::Point* to_point = to->add_points();
+    to_point->set_value(point.value);
+    to_point->set_timestamp((point.start_ns + step_ns) / kNsPerMs);
   }
-  one.MoveTo(&out, 1);
 }
 
 }  // namespace
@@ -104,11 +96,11 @@ Result<Answer> SelectSeries(const Caller& caller, std::string_view message) {
     std::ranges::stable_sort(found.series, std::greater<>(), TotalOf);
     found.series.resize(static_cast<size_t>(request.limit));
   }
-  Answer answer{.skipped = std::move(found.skipped)};
+  proto::pyroscope::SelectSeriesResponse reply;
   for (const store::Series& series : found.series) {
-    if (!series.points.empty()) AppendSeries(series, request.group_by, step_ns, answer.message);
+    if (!series.points.empty()) CopySeries(series, request.group_by, step_ns, reply.add_series());
   }
-  return answer;
+  return Answer{.message = reply.SerializeAsString(), .skipped = std::move(found.skipped)};
 }
 
 }  // namespace firetower::query::pyroscope

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "proto/pyroscope/querier.pb.h"
 #include "query/http/errors.h"
 #include "query/pyroscope/connect.h"
 #include "query/pyroscope/graph.h"
@@ -23,30 +24,39 @@ constexpr std::string_view kSettings = "/settings.v1.SettingsService/";
 // No settings are kept; Grafana asks for them.
 Result<Answer> NoSettings(const Caller&, std::string_view) { return Answer{}; }
 
+namespace pb = proto::pyroscope;
+
 struct Method {
   std::string_view path;
-  const MessageSchema& request;
-  const MessageSchema& reply;
+  const google::protobuf::Descriptor* (*request)();
+  const google::protobuf::Descriptor* (*reply)();
   Result<Answer> (*answer)(const Caller& caller, std::string_view message);
 };
 
-const Method kMethods[] = {
-    {"/querier.v1.QuerierService/ProfileTypes", kProfileTypesRequest, kProfileTypesReply,
-     ProfileTypes},
-    {"/querier.v1.QuerierService/LabelNames", kLabelNamesRequest, kNamesReply, LabelNames},
-    {"/querier.v1.QuerierService/LabelValues", kLabelValuesRequest, kNamesReply, LabelValues},
-    {"/querier.v1.QuerierService/Series", kSeriesRequest, kSeriesReply, LabelSets},
-    {"/querier.v1.QuerierService/GetProfileStats", kEmptyMessage, kProfileStatsReply, ProfileStats},
-    {"/querier.v1.QuerierService/SelectSeries", kSelectSeriesRequest, kSelectSeriesReply,
-     SelectSeries},
-    {"/querier.v1.QuerierService/SelectMergeStacktraces", kSelectMergeStacktracesRequest,
-     kFlameReply, SelectMergeStacktraces},
-    {"/querier.v1.QuerierService/SelectMergeSpanProfile", kSelectMergeSpanProfileRequest,
-     kFlameReply, SelectMergeSpanProfile},
-    {"/querier.v1.QuerierService/SelectMergeProfile", kSelectMergeProfileRequest, kPprofProfile,
-     SelectMergeProfile},
-    {"/querier.v1.QuerierService/Diff", kDiffRequest, kDiffReply, DiffGraph},
-    {"/settings.v1.SettingsService/Get", kEmptyMessage, kEmptyMessage, NoSettings},
+constexpr Method kMethods[] = {
+    {"/querier.v1.QuerierService/ProfileTypes", pb::ProfileTypesRequest::descriptor,
+     pb::ProfileTypesResponse::descriptor, ProfileTypes},
+    {"/querier.v1.QuerierService/LabelNames", pb::LabelNamesRequest::descriptor,
+     pb::NamesResponse::descriptor, LabelNames},
+    {"/querier.v1.QuerierService/LabelValues", pb::LabelValuesRequest::descriptor,
+     pb::NamesResponse::descriptor, LabelValues},
+    {"/querier.v1.QuerierService/Series", pb::SeriesRequest::descriptor,
+     pb::SeriesResponse::descriptor, LabelSets},
+    {"/querier.v1.QuerierService/GetProfileStats", pb::Empty::descriptor,
+     pb::GetProfileStatsResponse::descriptor, ProfileStats},
+    {"/querier.v1.QuerierService/SelectSeries", pb::SelectSeriesRequest::descriptor,
+     pb::SelectSeriesResponse::descriptor, SelectSeries},
+    {"/querier.v1.QuerierService/SelectMergeStacktraces",
+     pb::SelectMergeStacktracesRequest::descriptor, pb::SelectMergeStacktracesResponse::descriptor,
+     SelectMergeStacktraces},
+    {"/querier.v1.QuerierService/SelectMergeSpanProfile",
+     pb::SelectMergeSpanProfileRequest::descriptor, pb::SelectMergeStacktracesResponse::descriptor,
+     SelectMergeSpanProfile},
+    {"/querier.v1.QuerierService/SelectMergeProfile", pb::SelectMergeProfileRequest::descriptor,
+     proto::pprof::Profile::descriptor, SelectMergeProfile},
+    {"/querier.v1.QuerierService/Diff", pb::DiffRequest::descriptor, pb::DiffResponse::descriptor,
+     DiffGraph},
+    {"/settings.v1.SettingsService/Get", pb::Empty::descriptor, pb::Empty::descriptor, NoSettings},
 };
 
 // A message in JSON is up to four times as long as the sum that it was made of.
@@ -59,10 +69,10 @@ const Method* FindMethod(std::string_view path) {
 
 Result<net::HttpResponse> Call(const Method& method, Codec codec, const net::HttpRequest& request,
                                const ApiParts& parts) {
-  ASSIGN_OR_RETURN(const std::string message, ReadMessage(request, codec, method.request));
+  ASSIGN_OR_RETURN(const std::string message, ReadMessage(request, codec, *method.request()));
   ASSIGN_OR_RETURN(Answer answer, method.answer({request, parts}, message));
   ASSIGN_OR_RETURN(net::HttpResponse response,
-                   MessageResponse(request, codec, method.reply, std::move(answer.message),
+                   MessageResponse(request, codec, *method.reply(), std::move(answer.message),
                                    kJsonOfMerged * parts.limits.max_merged_bytes));
   NoteSkipped(answer.skipped, response);
   NoteCoarse(answer.max_hidden_share, response);

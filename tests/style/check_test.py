@@ -34,9 +34,10 @@ CASES = {
             {"daemon/a.cc": '#include "cli/p.h"\n', "cli/p.h": ""},
             {"profile/a.cc": '#include "bpf/lib/p.h"\n', "bpf/lib/p.h": ""},
             {"daemon/a.cc": '#include "tests/support/p.h"\n', "tests/support/p.h": ""},
+            {"store/a.cc": '#include "proto/p.pb.h"\n'},
         ],
         [
-            {"query/a.cc": '#include "store/p.h"\n', "store/p.h": ""},
+            {"query/a.cc": '#include "store/p.h"\n#include "proto/p.pb.h"\n', "store/p.h": ""},
             {"symbolizer/a.cc": '#include "bpf/abi/p.h"\n', "bpf/abi/p.h": ""},
             {"daemon/a.cc": '#include "k8s/p.h"\n#include "daemon/b.h"\n', "k8s/p.h": "", "daemon/b.h": ""},
             {"tests/unit/a.cc": '#include "cli/p.h"\n', "cli/p.h": ""},
@@ -55,7 +56,12 @@ CASES = {
         [{"base/a.cc": '#include "base/a.h"\n#include <vector>\n', "base/a.h": ""}],
     ),
     "third-party-headers": (
-        [{"k8s/a.h": "#include <nlohmann/json.hpp>\n"}, {"query/a.h": "#include <curl/curl.h>\n"}],
+        [
+            {"k8s/a.h": "#include <nlohmann/json.hpp>\n"},
+            {"query/a.h": "#include <curl/curl.h>\n"},
+            {"query/a.h": '#include "proto/p.pb.h"\n'},
+            {"query/a.h": "#include <google/protobuf/message.h>\n"},
+        ],
         [{"k8s/a.cc": "#include <nlohmann/json.hpp>\n"}, {"k8s/a.h": "#include <vector>\n"}],
     ),
     "file-size": (

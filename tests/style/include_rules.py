@@ -7,25 +7,26 @@ import re
 MAY_SEE = {
     "base": set(),
     "net": {"base"},
+    "proto": set(),
     "symbolizer": {"base", "bpf/abi", "net"},
-    "profile": {"base", "bpf/abi"},
+    "profile": {"base", "bpf/abi", "proto"},
     "k8s": {"base", "bpf/abi", "net"},
     "store": {"base", "bpf/abi", "net", "profile"},
     "diagnosis": {"base", "bpf/abi", "profile"},
-    "query": {"base", "bpf/abi", "net", "profile", "store", "symbolizer", "diagnosis"},
+    "query": {"base", "bpf/abi", "net", "proto", "profile", "store", "symbolizer", "diagnosis"},
     # What daemon and hub have alike as services.
     "service": {"base", "bpf/abi", "net", "profile", "k8s", "store", "query"},
     "bpf": set(),
 }
-_BELOW = {"base", "net", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}
+_BELOW = {"base", "net", "proto", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}
 MAY_SEE.update({"daemon": _BELOW | {"service"}, "hub": _BELOW | {"service"}, "cli": _BELOW})
 
-GENERATED = (".skel.h",)  # written by the build: BPF skeletons
+GENERATED = (".skel.h", ".pb.h")  # written by the build: BPF skeletons, messages of proto/
 
 # Libraries that a module's header must not pass on to whoever includes it.
 THIRD_PARTY = re.compile(
     r"^(nlohmann/|yaml-cpp/|prometheus/|zip\.h|zlib\.h|libdeflate\.h"
-    r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|boost/|pugixml|bpf/libbpf\.h|bpf/bpf\.h)"
+    r"|lzma\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/|re2/|curl/|openssl/|boost/|google/|.*\.pb\.h$|pugixml|bpf/libbpf\.h|bpf/bpf\.h)"
 )
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]')
@@ -53,7 +54,7 @@ def direction(sources):
         if not source.is_cpp or source.module not in MAY_SEE:
             continue
         for number, _, path in includes(source):
-            if path in ours and not _allowed(source.module, path):
+            if (path in ours or path.endswith(".pb.h")) and not _allowed(source.module, path):
                 yield source.path, f"{number}: {source.module} may not include {path}"
 
 

@@ -6,11 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "proto/pyroscope/querier.pb.h"
 #include "query/pyroscope/json.h"
 #include "query/pyroscope/request.h"
 
 namespace {
 
+namespace pb = firetower::proto::pyroscope;
 namespace pyroscope = firetower::query::pyroscope;
 
 constexpr size_t kMaxBytes = 16 << 20;
@@ -31,23 +33,23 @@ void ReadAll(std::string_view message) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  const pyroscope::MessageSchema* schemas[] = {&pyroscope::kLabelValuesRequest,
-                                               &pyroscope::kSeriesRequest,
-                                               &pyroscope::kSelectSeriesRequest,
-                                               &pyroscope::kSelectMergeStacktracesRequest,
-                                               &pyroscope::kSelectMergeSpanProfileRequest,
-                                               &pyroscope::kSelectMergeProfileRequest,
-                                               &pyroscope::kDiffRequest,
-                                               &pyroscope::kPprofProfile};
-  const pyroscope::MessageSchema& schema = *schemas[data[0] % std::size(schemas)];
+  const google::protobuf::Descriptor* types[] = {pb::LabelValuesRequest::descriptor(),
+                                                 pb::SeriesRequest::descriptor(),
+                                                 pb::SelectSeriesRequest::descriptor(),
+                                                 pb::SelectMergeStacktracesRequest::descriptor(),
+                                                 pb::SelectMergeSpanProfileRequest::descriptor(),
+                                                 pb::SelectMergeProfileRequest::descriptor(),
+                                                 pb::DiffRequest::descriptor(),
+                                                 firetower::proto::pprof::Profile::descriptor()};
+  const google::protobuf::Descriptor& type = *types[data[0] % std::size(types)];
   const std::string_view body(reinterpret_cast<const char*>(data) + 1, size - 1);
   ReadAll(body);
-  (void)pyroscope::MessageToJson(body, schema, kMaxBytes);
-  const auto message = pyroscope::MessageFromJson(body, schema);
+  (void)pyroscope::MessageToJson(body, type, kMaxBytes);
+  const auto message = pyroscope::MessageFromJson(body, type);
   if (!message) return 0;
   ReadAll(*message);
-  // A message read from JSON can be written as JSON and read again.
-  const auto json = pyroscope::MessageToJson(*message, schema, kMaxBytes);
-  if (!json || !pyroscope::MessageFromJson(*json, schema)) std::abort();
+  // What was read of JSON is a message, and is written as JSON that is read again.
+  const auto json = pyroscope::MessageToJson(*message, type, kMaxBytes);
+  if (!json || !pyroscope::MessageFromJson(*json, type)) std::abort();
   return 0;
 }

@@ -4,10 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <string>
 
-#include "profile/codec/pprof/wire_writer.h"
+#include "proto/pyroscope/querier.pb.h"
 #include "query/pyroscope/request.h"
 
 namespace firetower::query::pyroscope {
@@ -16,7 +15,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+namespace pb = proto::pyroscope;
+
 constexpr size_t kMaxBytes = 1 << 20;
+
+const google::protobuf::Descriptor& kSelectSeriesRequest = *pb::SelectSeriesRequest::descriptor();
+const google::protobuf::Descriptor& kFlameReply = *pb::SelectMergeStacktracesResponse::descriptor();
 
 SelectRequest SeriesRequestOf(std::string_view json) {
   const Result<std::string> message = MessageFromJson(json, kSelectSeriesRequest);
@@ -109,56 +113,48 @@ TEST(PyroscopeJson, RefusesEveryPrefix) {
   }
 }
 
-// The wire format's own example forms: protobuf.dev/programming-guides/encoding.
 TEST(PyroscopeJson, WritesLowerCamelAndIntegersAsTexts) {
-  profile::WireWriter point;
-  point.Fixed64(1, std::bit_cast<uint64_t>(2.5));
-  point.Number(2, int64_t{1'782'900'000'000});
-  profile::WireWriter label;
-  label.Bytes(1, "pod");
-  label.Bytes(2, "a\"b");
-  profile::WireWriter series;
-  series.Bytes(1, label.bytes());
-  series.Bytes(2, point.bytes());
-  series.Bytes(2, "");
-  std::string message;
-  series.MoveTo(&message, 1);
-  EXPECT_EQ(MessageToJson(message, kSelectSeriesReply, kMaxBytes).value(),
-            R"({"series":[{"labels":[{"name":"pod","value":"a\"b"}],)"
-            R"("points":[{"value":2.5,"timestamp":"1782900000000"},{}]}]})");
+  pb::SelectSeriesResponse reply;
+  pb::Series& series = *reply.add_series();
+  pb::LabelPair& label = *series.add_labels();
+  label.set_name("pod");
+  label.set_value("a\"b");
+  pb::Point& point = *series.add_points();
+  point.set_value(2.5);
+  point.set_timestamp(1'782'900'000'000);
+  series.add_points();
+  EXPECT_EQ(
+      MessageToJson(reply.SerializeAsString(), *pb::SelectSeriesResponse::descriptor(), kMaxBytes)
+          .value(),
+      R"({"series":[{"labels":[{"name":"pod","value":"a\"b"}],)"
+      R"("points":[{"value":2.5,"timestamp":"1782900000000"},{}]}]})");
 }
 
-TEST(PyroscopeJson, WritesPackedAndSingleNumbersAlike) {
-  const int64_t values[] = {0, -1, 5};
-  profile::WireWriter level;
-  level.Packed(1, 2, [&](size_t i) { return values[i]; });
-  level.Choice(1, 5);
-  profile::WireWriter graph;
-  graph.Bytes(1, "total");
-  graph.Bytes(2, level.bytes());
-  graph.Bytes(2, "");
-  std::string message;
-  graph.MoveTo(&message, 1);
-  EXPECT_EQ(MessageToJson(message, kFlameReply, kMaxBytes).value(),
+TEST(PyroscopeJson, WritesPackedNumbersAndEmptyMessages) {
+  pb::SelectMergeStacktracesResponse reply;
+  pb::FlameGraph& graph = *reply.mutable_flamegraph();
+  graph.add_names("total");
+  pb::Level& level = *graph.add_levels();
+  for (const int64_t value : {0, -1, 5}) level.add_values(value);
+  graph.add_levels();
+  EXPECT_EQ(MessageToJson(reply.SerializeAsString(), kFlameReply, kMaxBytes).value(),
             R"({"flamegraph":{"names":["total"],"levels":[{"values":["0","-1","5"]},{}]}})");
   EXPECT_EQ(MessageToJson("", kFlameReply, kMaxBytes).value(), "{}");
 }
 
-TEST(PyroscopeJson, OfARepeatedSingleFieldTheLastCounts) {
-  profile::WireWriter type;
-  type.Bytes(1, "first");
-  type.Bytes(1, "last");
-  std::string message;
-  type.MoveTo(&message, 1);
-  EXPECT_EQ(MessageToJson(message, kProfileTypesReply, kMaxBytes).value(),
-            R"({"profileTypes":[{"ID":"last"}]})");
+// A member of any depth that is not known is not looked into.
+TEST(PyroscopeJson, DeepUnknownMembersAreNoDanger) {
+  const std::string deep = std::string(500'000, '[') + std::string(500'000, ']');
+  EXPECT_EQ(SeriesRequestOf("{\"frameFilter\":" + deep + ",\"limit\":2}").limit, 2);
+  EXPECT_FALSE(MessageFromJson("{\"limit\":" + deep + "}", kSelectSeriesRequest));
 }
 
 TEST(PyroscopeJson, StopsAtItsLimit) {
-  profile::WireWriter names;
-  for (int i = 0; i < 100; ++i) names.Bytes(1, "0123456789");
-  EXPECT_TRUE(MessageToJson(names.bytes(), kNamesReply, 2000));
-  const Result<std::string> json = MessageToJson(names.bytes(), kNamesReply, 1000);
+  pb::NamesResponse reply;
+  for (int i = 0; i < 100; ++i) reply.add_names("0123456789");
+  const std::string message = reply.SerializeAsString();
+  EXPECT_TRUE(MessageToJson(message, *pb::NamesResponse::descriptor(), 2000));
+  const Result<std::string> json = MessageToJson(message, *pb::NamesResponse::descriptor(), 1000);
   ASSERT_FALSE(json);
   EXPECT_EQ(json.error().code(), ErrorCode::kExhausted);
   EXPECT_THAT(json.error().message(), HasSubstr("application/proto"));

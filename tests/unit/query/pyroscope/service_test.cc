@@ -14,6 +14,7 @@
 #include "profile/codec/gzip.h"
 #include "profile/codec/pprof/wire_writer.h"
 #include "profile/pprof.h"
+#include "proto/pyroscope/querier.pb.h"
 #include "query/pyroscope/connect.h"
 #include "tests/unit/query/fixture.h"
 
@@ -415,7 +416,9 @@ TEST(ConnectMessages, AreGzippedWhereThePeerTakesThat) {
   const auto respond = [&](const char* accept_encoding, const std::string& content) {
     net::HttpRequest request;
     request.accept_encoding = accept_encoding;
-    return MessageResponse(request, Codec::kProto, kEmptyMessage, content, 1 << 20).value();
+    return MessageResponse(request, Codec::kProto, *proto::pyroscope::Empty::descriptor(), content,
+                           1 << 20)
+        .value();
   };
   for (const char* accept : {"gzip", "br, GZIP;q=0.5", "identity, gzip"}) {
     const net::HttpResponse response = respond(accept, message);
