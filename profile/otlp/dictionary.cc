@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/otlp/dictionary.h"
 
-#include "profile/otlp/fields.h"
+#include "proto/otlp/profiles.pb.h"
 
 namespace firetower::profile {
 namespace {
+
+using proto::otlp::AnyValue;
+using Tables = proto::otlp::ProfilesDictionary;
 
 // https://opentelemetry.io/docs/specs/semconv/: registry of profile and process attributes.
 constexpr std::string_view kFrameType = "profile.frame.type";
@@ -14,118 +17,116 @@ constexpr std::string_view kGnuBuildId = "process.executable.build_id.gnu";
 constexpr size_t kTraceIdBytes = 16;
 constexpr size_t kSpanIdBytes = 8;
 
-// A list of one index, or of none.
-void WriteIndex(WireWriter& to, uint32_t field, uint32_t index) {
-  if (index == 0) return;
-  to.Packed(field, 1, [&](size_t) { return uint64_t{index}; });
+void SetText(AnyValue* value, std::string_view text) {
+  value->set_string_value(text.data(), text.size());
 }
 
 }  // namespace
 
+OtlpDictionary::OtlpDictionary() : entry_(std::make_unique<Tables>()) { Clear(); }
+
+OtlpDictionary::~OtlpDictionary() = default;
+
 void OtlpDictionary::Clear() {
   tables_ = {};
   bytes_ = 0;
-  for (uint32_t table = 1; table < kTables; ++table) {
-    if (table == otlp_field::kLinkTable) {
-      entry_.Bytes(otlp_field::kTraceId, std::string(kTraceIdBytes, '\0'));
-      entry_.Bytes(otlp_field::kSpanId, std::string(kSpanIdBytes, '\0'));
-    }
-    AddMessage(table);
-  }
+  entry_->add_mapping_table();
+  AddEntry(Tables::kMappingTableFieldNumber);
+  entry_->add_location_table();
+  AddEntry(Tables::kLocationTableFieldNumber);
+  entry_->add_function_table();
+  AddEntry(Tables::kFunctionTableFieldNumber);
+  proto::otlp::Link* link = entry_->add_link_table();
+  link->set_trace_id(std::string(kTraceIdBytes, '\0'));
+  link->set_span_id(std::string(kSpanIdBytes, '\0'));
+  AddEntry(Tables::kLinkTableFieldNumber);
+  entry_->add_string_table();
+  AddEntry(Tables::kStringTableFieldNumber);
+  entry_->add_attribute_table();
+  AddEntry(Tables::kAttributeTableFieldNumber);
+  entry_->add_stack_table();
+  AddEntry(Tables::kStackTableFieldNumber);
 }
 
-uint32_t OtlpDictionary::Intern(uint32_t table, std::string_view bytes) {
-  Interner<char>& entries = tables_[table];
+int32_t OtlpDictionary::AddEntry(int table) {
+  entry_->SerializeToString(&encoded_);
+  entry_->Clear();
+  Interner<char>& entries = tables_[static_cast<size_t>(table)];
   const uint32_t before = entries.size();
-  const uint32_t index = entries.Intern(std::span<const char>(bytes.data(), bytes.size()));
-  // With its tag and length.
-  if (entries.size() != before) bytes_ += bytes.size() + 3;
-  return index;
+  const uint32_t index = entries.Intern(encoded_);
+  if (entries.size() != before) bytes_ += encoded_.size();
+  return static_cast<int32_t>(index);
 }
 
-uint32_t OtlpDictionary::AddMessage(uint32_t table) {
-  const uint32_t index = Intern(table, entry_.bytes());
-  entry_.Clear();
-  return index;
+int32_t OtlpDictionary::AddText(std::string_view text) {
+  entry_->add_string_table(text.data(), text.size());
+  return AddEntry(Tables::kStringTableFieldNumber);
 }
 
-uint32_t OtlpDictionary::AddText(std::string_view text) {
-  return Intern(otlp_field::kStringTable, text);
+int32_t OtlpDictionary::AddValue(std::string_view key, const AnyValue& value,
+                                 std::string_view unit) {
+  const int32_t key_index = AddText(key);
+  const int32_t unit_index = AddText(unit);
+  proto::otlp::KeyValueAndUnit* attribute = entry_->add_attribute_table();
+  attribute->set_key_strindex(key_index);
+  *attribute->mutable_value() = value;
+  attribute->set_unit_strindex(unit_index);
+  return AddEntry(Tables::kAttributeTableFieldNumber);
 }
 
-uint32_t OtlpDictionary::AddAttribute(std::string_view key, std::string_view value) {
-  entry_.Number(otlp_field::kKey, AddText(key));
-  part_.Clear();
-  part_.Bytes(otlp_field::kStringValue, value);
-  entry_.Bytes(otlp_field::kAnyValue, part_.bytes());
-  return AddMessage(otlp_field::kAttributeTable);
+int32_t OtlpDictionary::AddAttribute(std::string_view key, std::string_view value) {
+  AnyValue any;
+  SetText(&any, value);
+  return AddValue(key, any, "");
 }
 
-uint32_t OtlpDictionary::AddAttribute(std::string_view key, int64_t value, std::string_view unit) {
-  entry_.Number(otlp_field::kKey, AddText(key));
-  part_.Clear();
-  part_.Choice(otlp_field::kIntValue, static_cast<uint64_t>(value));
-  entry_.Bytes(otlp_field::kAnyValue, part_.bytes());
-  entry_.Number(otlp_field::kValueUnit, AddText(unit));
-  return AddMessage(otlp_field::kAttributeTable);
+int32_t OtlpDictionary::AddAttribute(std::string_view key, int64_t value, std::string_view unit) {
+  AnyValue any;
+  any.set_int_value(value);
+  return AddValue(key, any, unit);
 }
 
-void OtlpDictionary::AppendElement(std::string_view text) {
-  part_.Clear();
-  part_.Bytes(otlp_field::kStringValue, text);
-  array_.Bytes(otlp_field::kElement, part_.bytes());
+int32_t OtlpDictionary::AddAttribute(std::string_view key, std::span<const std::string> values) {
+  AnyValue any;
+  for (const std::string& value : values) SetText(any.mutable_array_value()->add_values(), value);
+  return AddValue(key, any, "");
 }
 
-void OtlpDictionary::AppendElement(int64_t number) {
-  part_.Clear();
-  part_.Choice(otlp_field::kIntValue, static_cast<uint64_t>(number));
-  array_.Bytes(otlp_field::kElement, part_.bytes());
+int32_t OtlpDictionary::AddAttribute(std::string_view key, std::span<const int64_t> values,
+                                     std::string_view unit) {
+  AnyValue any;
+  for (const int64_t value : values) any.mutable_array_value()->add_values()->set_int_value(value);
+  return AddValue(key, any, unit);
 }
 
-uint32_t OtlpDictionary::AddArray(std::string_view key, std::string_view unit) {
-  entry_.Number(otlp_field::kKey, AddText(key));
-  part_.Clear();
-  part_.Bytes(otlp_field::kArrayValue, array_.bytes());
-  array_.Clear();
-  entry_.Bytes(otlp_field::kAnyValue, part_.bytes());
-  entry_.Number(otlp_field::kValueUnit, AddText(unit));
-  return AddMessage(otlp_field::kAttributeTable);
+int32_t OtlpDictionary::AddFunction(const Profile& profile, const Function& function) {
+  const int32_t name = AddText(profile.string(function.name));
+  const int32_t system_name = AddText(profile.string(function.system_name));
+  const int32_t filename = AddText(profile.string(function.filename));
+  proto::otlp::Function* entry = entry_->add_function_table();
+  entry->set_name_strindex(name);
+  entry->set_system_name_strindex(system_name);
+  entry->set_filename_strindex(filename);
+  entry->set_start_line(function.start_line);
+  return AddEntry(Tables::kFunctionTableFieldNumber);
 }
 
-uint32_t OtlpDictionary::AddAttribute(std::string_view key, std::span<const std::string> values) {
-  for (const std::string& value : values) AppendElement(value);
-  return AddArray(key, "");
-}
-
-uint32_t OtlpDictionary::AddAttribute(std::string_view key, std::span<const int64_t> values,
-                                      std::string_view unit) {
-  for (const int64_t value : values) AppendElement(value);
-  return AddArray(key, unit);
-}
-
-uint32_t OtlpDictionary::AddFunction(const Profile& profile, const Function& function) {
-  entry_.Number(otlp_field::kName, AddText(profile.string(function.name)));
-  entry_.Number(otlp_field::kSystemName, AddText(profile.string(function.system_name)));
-  entry_.Number(otlp_field::kFilename, AddText(profile.string(function.filename)));
-  entry_.Number(otlp_field::kStartLine, function.start_line);
-  return AddMessage(otlp_field::kFunctionTable);
-}
-
-uint32_t OtlpDictionary::AddMapping(const Profile& profile, const Mapping& mapping) {
+int32_t OtlpDictionary::AddMapping(const Profile& profile, const Mapping& mapping) {
   const std::string_view build_id = profile.string(mapping.build_id);
-  const uint32_t attribute = build_id.empty() ? 0 : AddAttribute(kGnuBuildId, build_id);
-  entry_.Number(otlp_field::kMemoryStart, mapping.memory_start);
-  entry_.Number(otlp_field::kMemoryLimit, mapping.memory_limit);
-  entry_.Number(otlp_field::kFileOffset, mapping.file_offset);
-  entry_.Number(otlp_field::kMappingFilename, AddText(profile.string(mapping.filename)));
-  WriteIndex(entry_, otlp_field::kMappingAttribute, attribute);
-  return AddMessage(otlp_field::kMappingTable);
+  const int32_t attribute = build_id.empty() ? 0 : AddAttribute(kGnuBuildId, build_id);
+  const int32_t filename = AddText(profile.string(mapping.filename));
+  proto::otlp::Mapping* entry = entry_->add_mapping_table();
+  entry->set_memory_start(mapping.memory_start);
+  entry->set_memory_limit(mapping.memory_limit);
+  entry->set_file_offset(mapping.file_offset);
+  entry->set_filename_strindex(filename);
+  if (attribute != 0) entry->add_attribute_indices(attribute);
+  return AddEntry(Tables::kMappingTableFieldNumber);
 }
 
-uint32_t OtlpDictionary::AddLocation(const Profile& profile, const Location& location,
-                                     uint32_t mapping_index,
-                                     const std::vector<uint32_t>& functions) {
-  uint32_t frame_type = 0;
+int32_t OtlpDictionary::AddLocation(const Profile& profile, const Location& location,
+                                    int32_t mapping_index, const std::vector<int32_t>& functions) {
+  int32_t frame_type = 0;
   if (profile.IsKernel(location)) {
     frame_type = AddAttribute(kFrameType, "kernel");
   } else if (location.mapping != kNoMapping &&
@@ -133,35 +134,35 @@ uint32_t OtlpDictionary::AddLocation(const Profile& profile, const Location& loc
     // Code of a file. What a runtime compiled, or interprets, is in none.
     frame_type = AddAttribute(kFrameType, "native");
   }
-  entry_.Number(otlp_field::kMappingIndex, mapping_index);
-  entry_.Number(otlp_field::kLocationAddress, location.address);
+  proto::otlp::Location* entry = entry_->add_location_table();
+  entry->set_mapping_index(mapping_index);
+  entry->set_address(location.address);
   for (const Line& line : location.lines) {
-    part_.Clear();
-    part_.Number(otlp_field::kFunctionIndex, functions[line.function]);
-    part_.Number(otlp_field::kLineNumber, line.line);
-    part_.Number(otlp_field::kColumn, line.column);
-    entry_.Bytes(otlp_field::kLine, part_.bytes());
+    proto::otlp::Line* to = entry->add_lines();
+    to->set_function_index(functions[line.function]);
+    to->set_line(line.line);
+    to->set_column(line.column);
   }
-  WriteIndex(entry_, otlp_field::kLocationAttribute, frame_type);
-  return AddMessage(otlp_field::kLocationTable);
+  if (frame_type != 0) entry->add_attribute_indices(frame_type);
+  return AddEntry(Tables::kLocationTableFieldNumber);
 }
 
-uint32_t OtlpDictionary::AddStack(const StackView& stack, const std::vector<uint32_t>& locations) {
-  entry_.Packed(otlp_field::kLocationIndex, stack.size(),
-                [&](size_t i) { return locations[stack[i]]; });
-  return AddMessage(otlp_field::kStackTable);
+int32_t OtlpDictionary::AddStack(const StackView& stack, const std::vector<int32_t>& locations) {
+  proto::otlp::Stack* entry = entry_->add_stack_table();
+  for (size_t i = 0; i < stack.size(); ++i) entry->add_location_indices(locations[stack[i]]);
+  return AddEntry(Tables::kStackTableFieldNumber);
 }
 
-void OtlpDictionary::AppendTo(std::string* message) const {
-  WireWriter tables;
-  for (uint32_t table = 1; table < kTables; ++table) {
-    const Pool<char>& entries = tables_[table].pool();
-    for (uint32_t i = 0; i < entries.size(); ++i) {
-      const std::span<const char> entry = entries.Get(i);
-      tables.Bytes(table, {entry.data(), entry.size()});
+std::string OtlpDictionary::Encode() const {
+  std::string message;
+  message.reserve(bytes_);
+  for (const Interner<char>& table : tables_) {
+    for (uint32_t i = 0; i < table.size(); ++i) {
+      const std::span<const char> entry = table.pool().Get(i);
+      message.append(entry.data(), entry.size());
     }
   }
-  tables.MoveTo(message, otlp_field::kDictionary);
+  return message;
 }
 
 }  // namespace firetower::profile

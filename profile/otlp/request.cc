@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/otlp/request.h"
 
+#include <google/protobuf/arena.h>
+#include <google/protobuf/unknown_field_set.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "profile/otlp/fields.h"
+#include "proto/otlp/profiles.pb.h"
 
 namespace firetower::profile {
 namespace {
+
+using Request = proto::otlp::ExportProfilesServiceRequest;
 
 // Labels of our samples, and the attributes that OpenTelemetry has for them; its own eBPF profiler
 // calls a thread and a process so, too. What is not here keeps its name.
@@ -37,17 +42,12 @@ std::string TextOf(const Profile& profile, const Label& label) {
   return text;
 }
 
-void AppendAttributes(std::span<const OtlpAttribute> attributes, WireWriter* to) {
-  WireWriter value;
-  WireWriter pair;
+void AddAttributes(std::span<const OtlpAttribute> attributes, proto::otlp::Resource* to) {
   for (const OtlpAttribute& attribute : attributes) {
     if (attribute.value.empty()) continue;
-    value.Clear();
-    value.Bytes(otlp_field::kStringValue, ToValidUtf8(attribute.value));
-    pair.Clear();
-    pair.Bytes(otlp_field::kAttributeKey, attribute.key);
-    pair.Bytes(otlp_field::kAttributeValue, value.bytes());
-    to->Bytes(otlp_field::kResourceAttribute, pair.bytes());
+    proto::otlp::KeyValue* pair = to->add_attributes();
+    pair->set_key(attribute.key);
+    pair->mutable_value()->set_string_value(ToValidUtf8(attribute.value));
   }
 }
 
@@ -75,21 +75,21 @@ std::array<uint8_t, 16> StableId(std::string_view text) {
 }
 
 void OtlpRequest::PlaceLocations(const Profile& profile) {
-  std::vector<uint32_t> functions(profile.function_count());
+  std::vector<int32_t> functions(profile.function_count());
   for (uint32_t i = 0; i < functions.size(); ++i)
     functions[i] = dictionary_.AddFunction(profile, profile.function(i));
-  std::vector<uint32_t> mappings(profile.mapping_count());
+  std::vector<int32_t> mappings(profile.mapping_count());
   for (uint32_t i = 0; i < mappings.size(); ++i)
     mappings[i] = dictionary_.AddMapping(profile, profile.mapping(i));
   locations_.resize(profile.location_count());
   for (uint32_t i = 0; i < locations_.size(); ++i) {
     const Location location = profile.location(i);
-    const uint32_t mapping = location.mapping == kNoMapping ? 0 : mappings[location.mapping];
+    const int32_t mapping = location.mapping == kNoMapping ? 0 : mappings[location.mapping];
     locations_[i] = dictionary_.AddLocation(profile, location, mapping, functions);
   }
 }
 
-uint32_t OtlpRequest::AddAttribute(const Profile& profile, std::span<const NamedLabel> labels) {
+int32_t OtlpRequest::AddAttribute(const Profile& profile, std::span<const NamedLabel> labels) {
   const std::string_view key = labels.front().attribute;
   const Label& first = *labels.front().label;
   if (labels.size() == 1 && first.is_number == 0)
@@ -136,73 +136,64 @@ void OtlpRequest::PlaceSamples(const Profile& profile) {
   }
 }
 
-std::string OtlpRequest::EncodeProfile(const Profile& profile, uint32_t value,
-                                       std::string_view identity) {
-  const Meta& meta = profile.meta();
-  std::string out;
-  WireWriter entry;
-  const auto append_type = [&](uint32_t field, const ValueType& type) {
-    entry.Number(otlp_field::kType, dictionary_.AddText(ToValidUtf8(type.type)));
-    entry.Number(otlp_field::kUnit, dictionary_.AddText(ToValidUtf8(type.unit)));
-    entry.MoveTo(&out, field);
-  };
+void OtlpRequest::SetType(const ValueType& from, proto::otlp::ValueType* to) {
+  to->set_type_strindex(dictionary_.AddText(ToValidUtf8(from.type)));
+  to->set_unit_strindex(dictionary_.AddText(ToValidUtf8(from.unit)));
+}
+
+void OtlpRequest::AddProfile(const Profile& profile, uint32_t value, std::string_view identity,
+                             proto::otlp::ScopeProfiles* to) {
+  proto::otlp::Profile* out = nullptr;  // made for the first sample
   for (uint32_t i = 0; i < samples_.size(); ++i) {
     const int64_t amount = profile.sample(i).values[value];
     if (amount == 0) continue;
+    if (out == nullptr) out = to->add_profiles();
     const SamplePlace& place = samples_[i];
-    entry.Number(otlp_field::kStackIndex, place.stack);
-    entry.Packed(otlp_field::kSampleAttribute, place.attribute_count,
-                 [&](size_t at) { return attributes_[place.first_attribute + at]; });
-    entry.Packed(otlp_field::kValue, 1, [&](size_t) { return amount; });
-    entry.MoveTo(&out, otlp_field::kSample);
+    proto::otlp::Sample* sample = out->add_samples();
+    sample->set_stack_index(place.stack);
+    for (uint32_t at = 0; at < place.attribute_count; ++at)
+      sample->add_attribute_indices(attributes_[place.first_attribute + at]);
+    sample->add_values(amount);
   }
-  if (out.empty()) return out;
+  if (out == nullptr) return;
+  const Meta& meta = profile.meta();
   const ValueType& type = meta.sample_types[value];
-  append_type(otlp_field::kSampleType, type);
+  SetType(type, out->mutable_sample_type());
   // The period type is of sampling that has a period.
   if (meta.period != 0 && meta.period_type != ValueType{})
-    append_type(otlp_field::kPeriodType, meta.period_type);
+    SetType(meta.period_type, out->mutable_period_type());
   const std::array<uint8_t, 16> id = StableId(std::string(identity) + '\0' + type.type);
-  entry.Fixed64(otlp_field::kTimeUnixNano, static_cast<uint64_t>(meta.time_nanos));
-  entry.Number(otlp_field::kDurationNano, meta.duration_nanos);
-  entry.Number(otlp_field::kPeriod, meta.period);
-  entry.Bytes(otlp_field::kProfileId, {reinterpret_cast<const char*>(id.data()), id.size()});
-  out.append(entry.bytes());
-  return out;
+  out->set_time_unix_nano(static_cast<uint64_t>(meta.time_nanos));
+  out->set_duration_nano(static_cast<uint64_t>(meta.duration_nanos));
+  out->set_period(meta.period);
+  out->set_profile_id(id.data(), id.size());
 }
 
 void OtlpRequest::Add(const Profile& profile, std::span<const OtlpAttribute> resource,
                       std::string_view identity) {
   PlaceLocations(profile);
   PlaceSamples(profile);
-  WireWriter part;
-  part.Bytes(otlp_field::kScopeName, scope_name_);
-  part.Bytes(otlp_field::kScopeVersion, scope_version_);
-  std::string scope_profiles;
-  part.MoveTo(&scope_profiles, otlp_field::kScope);
-  for (const uint32_t value : OrderOfValues(profile)) {
-    const std::string encoded = EncodeProfile(profile, value, identity);
-    if (encoded.empty()) continue;
-    part.Bytes(otlp_field::kProfile, encoded);
-    scope_profiles.append(part.bytes());
-    part.Clear();
-  }
-  std::string message;
-  AppendAttributes(resource, &part);
-  part.MoveTo(&message, otlp_field::kResource);
-  part.Bytes(otlp_field::kScopeProfiles, scope_profiles);
-  message.append(part.bytes());
-  part.Clear();
-  part.Bytes(otlp_field::kResourceProfiles, message);
-  resources_.append(part.bytes());
+  // Thousands of samples, freed at once.
+  google::protobuf::Arena arena;
+  auto* request = google::protobuf::Arena::CreateMessage<Request>(&arena);
+  proto::otlp::ResourceProfiles* profiles = request->add_resource_profiles();
+  AddAttributes(resource, profiles->mutable_resource());
+  proto::otlp::ScopeProfiles* scope_profiles = profiles->add_scope_profiles();
+  scope_profiles->mutable_scope()->set_name(scope_name_);
+  scope_profiles->mutable_scope()->set_version(scope_version_);
+  for (const uint32_t value : OrderOfValues(profile))
+    AddProfile(profile, value, identity, scope_profiles);
+  // Encoded messages one behind the other are one message with the fields of all.
+  request->AppendToString(&resources_);
 }
 
 std::string OtlpRequest::Take() {
-  std::string message = std::move(resources_);
-  resources_.clear();
-  dictionary_.AppendTo(&message);
+  google::protobuf::UnknownFieldSet rest;
+  *rest.AddLengthDelimited(Request::kDictionaryFieldNumber) = dictionary_.Encode();
   dictionary_.Clear();
-  return message;
+  std::string encoded;
+  rest.SerializeToString(&encoded);
+  return std::exchange(resources_, {}) + encoded;
 }
 
 }  // namespace firetower::profile

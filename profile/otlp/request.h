@@ -15,6 +15,11 @@
 #include "profile/otlp/dictionary.h"
 #include "profile/profile.h"
 
+namespace firetower::proto::otlp {
+class ScopeProfiles;
+class ValueType;
+}  // namespace firetower::proto::otlp
+
 namespace firetower::profile {
 
 // Of a resource, by OpenTelemetry's semantic conventions: {"k8s.pod.name", "cart-0"}.
@@ -46,7 +51,7 @@ class OtlpRequest {
  private:
   // What samples of all value types share.
   struct SamplePlace {
-    uint32_t stack = 0;
+    int32_t stack = 0;
     uint32_t first_attribute = 0;  // in attributes_
     uint32_t attribute_count = 0;
   };
@@ -58,17 +63,20 @@ class OtlpRequest {
 
   void PlaceSamples(const Profile& profile);
   void PlaceLocations(const Profile& profile);
-  uint32_t AddAttribute(const Profile& profile, std::span<const NamedLabel> labels);
-  std::string EncodeProfile(const Profile& profile, uint32_t value, std::string_view identity);
+  int32_t AddAttribute(const Profile& profile, std::span<const NamedLabel> labels);
+  void SetType(const ValueType& from, proto::otlp::ValueType* to);
+  // Adds the samples that have a value of that type; nothing where there is none.
+  void AddProfile(const Profile& profile, uint32_t value, std::string_view identity,
+                  proto::otlp::ScopeProfiles* to);
 
   const std::string scope_name_;
   const std::string scope_version_;
   OtlpDictionary dictionary_;
   std::string resources_;
   // Of the profile that is being added.
-  std::vector<uint32_t> locations_;  // where each of its locations is in the dictionary
+  std::vector<int32_t> locations_;  // where each of its locations is in the dictionary
   std::vector<SamplePlace> samples_;
-  std::vector<uint32_t> attributes_;
+  std::vector<int32_t> attributes_;
   std::vector<NamedLabel> labels_;  // of one sample, those of one attribute side by side
 };
 

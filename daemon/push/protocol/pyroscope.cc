@@ -10,22 +10,16 @@
 
 #include "base/json.h"
 #include "daemon/push/protocol/protocol.h"
-#include "profile/codec/pprof/wire_writer.h"
 #include "profile/copy.h"
 #include "profile/otlp/request.h"
 #include "profile/pprof.h"
 #include "profile/type.h"
+#include "proto/pyroscope/push.pb.h"
 
 namespace firetower::daemon {
 namespace {
 
 using net::HttpResponse;
-
-// github.com/grafana/pyroscope/api, push/v1/push.proto and types/v1/types.proto.
-enum PushRequest : uint32_t { kSeries = 1 };
-enum RawProfileSeries : uint32_t { kLabels = 1, kSamples = 2 };
-enum LabelPair : uint32_t { kName = 1, kValue = 2 };
-enum RawSample : uint32_t { kRawProfile = 1, kId = 2 };
 
 // Codes of Connect's unknown, internal and data_loss: a server in trouble, or one profile that
 // brings it there.
@@ -85,20 +79,19 @@ class PyroscopeProtocol : public PushProtocol {
 
   Status Add(const store::CatalogRow& row, std::string_view pprof) override {
     ASSIGN_OR_RETURN(const profile::Profile profile, profile::DecodePprof(pprof));
-    profile::WireWriter part;
-    profile::WireWriter series;
+    proto::pyroscope::PushRequest request;
+    proto::pyroscope::RawProfileSeries* series = request.add_series();
     for (const auto& [name, value] : LabelsOf(row)) {
       if (value.empty() || value == "-") continue;
-      part.Clear();
-      part.Bytes(kName, name);
-      part.Bytes(kValue, ToValidUtf8(value));
-      series.Bytes(kLabels, part.bytes());
+      proto::pyroscope::LabelPair* label = series->add_labels();
+      label->set_name(name.data(), name.size());
+      label->set_value(ToValidUtf8(value));
     }
-    part.Clear();
-    part.Bytes(kRawProfile, WithoutLabels(profile));
-    part.Bytes(kId, UuidOf(store::ProfileId(row)));
-    series.Bytes(kSamples, part.bytes());
-    series.MoveTo(&body_, kSeries);
+    proto::pyroscope::RawSample* sample = series->add_samples();
+    sample->set_raw_profile(WithoutLabels(profile));
+    sample->set_id(UuidOf(store::ProfileId(row)));
+    // Encoded messages one behind the other are one message with the series of all.
+    request.AppendToString(&body_);
     return OkStatus();
   }
 

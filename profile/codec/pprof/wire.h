@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) as far as pprof
-// and OTLP use it: varints and length-delimited fields. Hand-written, because every sample of every
-// profile passes through here, and a message object for each entry would cost more than the entry.
+// Protocol Buffers' wire format (protobuf.dev/programming-guides/encoding) as far as pprof uses it:
+// varints and length-delimited fields. Written out because every sample of every profile passes
+// through here: a message object an entry costs more than the entry (ADR 29). Other messages are
+// read and written by protobuf's generated code, in proto/.
 #pragma once
 
 #include <bit>
@@ -19,9 +20,7 @@ struct WireField {
   bool is_bytes = false;  // else a number
   uint64_t value = 0;
   std::string_view bytes = {};  // into the message
-  // Of a fixed64 field, whose bits are `value`; `number` is 0 then, so that pprof passes it over.
-  uint32_t fixed64_number = 0;
-  uint32_t passed_number = 0;  // its own number, where `number` is 0 and nowhere else
+  uint32_t passed_number = 0;   // its own number, where `number` is 0 and nowhere else
 
   int64_t number_value() const { return static_cast<int64_t>(value); }
 };
@@ -68,7 +67,6 @@ class WireReader {
     if (!ReadVarint(&tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
     field->number = static_cast<uint32_t>(tag >> 3);
     field->is_bytes = false;
-    field->fixed64_number = 0;
     switch (tag & 7) {
       case kVarint:
         return ReadVarint(&field->value);
@@ -81,7 +79,7 @@ class WireReader {
         return true;
       }
       case kFixed64:
-        return ReadFixed64(field);
+        return Skip(8, field);
       case kFixed32:
         return Skip(4, field);
       default:
@@ -134,17 +132,6 @@ class WireReader {
     at_ += bytes;
     field->passed_number = field->number;
     field->number = 0;
-    return true;
-  }
-
-  bool ReadFixed64(WireField* field) {
-    const char* from = at_;
-    field->fixed64_number = field->number;
-    if (!Skip(sizeof(uint64_t), field)) return false;
-    field->value = 0;
-    for (size_t i = 0; i < sizeof(uint64_t); ++i) {
-      field->value |= uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
-    }
     return true;
   }
 

@@ -29,20 +29,7 @@ class WireWriter {
   void Number(uint32_t field, uint32_t value) { Number(field, uint64_t{value}); }
   void Number(uint32_t field, bool value) { Number(field, uint64_t{value}); }
 
-  // Writes a number of a oneof, even if it is 0: its presence carries meaning.
-  void Choice(uint32_t field, uint64_t value) {
-    char* at = Room(2 * kMaxVarintBytes);
-    at = Put(at, uint64_t{field} << 3);
-    Used(Put(at, value));
-  }
-  void Fixed64(uint32_t field, uint64_t value) {
-    if (value == 0) return;
-    char* at = Put(Room(kMaxVarintBytes + sizeof(value)), uint64_t{field} << 3 | 1);
-    for (size_t i = 0; i < sizeof(value); ++i) *at++ = static_cast<char>(value >> (8 * i) & 0xff);
-    Used(at);
-  }
-
-  // Writes a text, even an empty one, which counts as an entry in a list of texts.
+  // Also an empty text, which stands for itself in a list of texts.
   void Bytes(uint32_t field, std::string_view bytes) {
     char* at = Room(2 * kMaxVarintBytes + bytes.size());
     at = Put(at, uint64_t{field} << 3 | 2);
