@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pprof_bench.py PROGRAM: encoding, merging and comparing beside Go's pprof library; pairs in one run, medians.
+"""pprof_bench.py PROGRAM PROTOBUF_BENCH: encoding, merging and comparing beside Go's pprof library; decoding and
+encoding beside the C++ code that protoc generates, on an arena. Pairs in one run, medians.
 
 Lines: `metric value limit verdict`. CPU time, not wall.
 """
@@ -19,6 +20,12 @@ import short
 
 FETCH = HERE.parent.parent / "support/real/fetch-corpora"
 PAIRS = short.pick(5, 1)
+PPROF = "src/github.com/google/pprof"
+# The limits hold that a Profile is read in no more time than by way of protobuf's objects, and in a quarter of the memory.
+# Ours orders samples for gzip, which makes the encoding of small profiles longer.
+PROTOBUF_LIMITS = [("decode_cpu", 1.1), ("encode_cpu", 1.7), ("held_bytes", 0.25), ("objects_alone_cpu", 3.0)]
+# A profile of a real Go program, 1.2 MB.
+REAL = f"{PPROF}/internal/proftest/testdata/large.cpu"
 
 
 def skip(reason):
@@ -26,11 +33,15 @@ def skip(reason):
     sys.exit(77)
 
 
-def build_peer(folder):
+def fetch_gopath():
     corpora = subprocess.run([FETCH], check=True, capture_output=True, text=True).stdout.strip()
     gopath = pathlib.Path(corpora, "gopath")
-    if not (gopath / "src/github.com/google/pprof/profile").is_dir():
+    if not (gopath / PPROF).is_dir():
         skip("pprof's Go library could not be fetched")
+    return gopath
+
+
+def build_peer(folder, gopath):
     env = {**os.environ, "GO111MODULE": "off", "GOPATH": str(gopath)}
     peer = folder / "peer"
     try:
@@ -52,7 +63,7 @@ def top(path):
     return re.sub(r"(?s)^.*?Showing nodes", "", text)
 
 
-def compare(name, ours, theirs, limits):
+def compare(name, ours, theirs, limits, peer="go"):
     """Medians of the pairwise ratios, each against its limit."""
     good = True
     for part, (what, limit) in enumerate(limits):
@@ -64,15 +75,25 @@ def compare(name, ours, theirs, limits):
             f"{name}_{what}_ratio {ratio:.4f} <={limit} {short.verdict(holds)}"
             f"  (min {min(ratios):.4f} max {max(ratios):.4f};"
             f" ours {statistics.median(a[part] for a in ours):.0f},"
-            f" go {statistics.median(b[part] for b in theirs):.0f})"
+            f" {peer} {statistics.median(b[part] for b in theirs):.0f})"
         )
     return good
 
 
-def main(program):
+def beside_protobuf(program, files):
+    """Decoding into a Profile and encoding it, by our codec and by way of generated code's objects."""
+    good = True
+    for name, path in files.items():
+        pairs = [(measure(program, "ours", path), measure(program, "protobuf", path)) for _ in range(PAIRS)]
+        good &= compare(f"protobuf_{name}", *zip(*pairs), PROTOBUF_LIMITS, "protobuf")
+    return good
+
+
+def main(program, protobuf_bench):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        peer = build_peer(folder)
+        gopath = fetch_gopath()
+        peer = build_peer(folder, gopath)
         subprocess.run([program, "generate", folder], check=True)
         parts = sorted(folder.glob("part*.pb.gz"))
         encoded, merged, compared = ([], []), ([], []), ([], [])
@@ -86,6 +107,7 @@ def main(program):
         good = compare("pprof_encode", *encoded, [("cpu", 0.25), ("bytes", 1.0), ("rss", 0.15)])
         good &= compare("pprof_merge", *merged, [("cpu", 0.10), ("bytes", 0.90), ("rss", 0.05)])
         good &= compare("pprof_diff", *compared, [("cpu", 0.15)])
+        good &= beside_protobuf(protobuf_bench, {"real": gopath / REAL, "big": folder / "e0.gz"})
         for name in "emd":
             same = top(folder / f"{name}0.gz") == top(folder / f"{name}1.gz")
             print(f"pprof_top_agrees_{name} {int(same)} >=1 {'ok' if same else 'FAIL'}")
@@ -94,4 +116,4 @@ def main(program):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
