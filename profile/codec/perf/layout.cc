@@ -58,8 +58,8 @@ Error NoHeader(std::string_view line, size_t number, bool among_others) {
                        "leave out perf's own messages, which 2>&1 mixes in", kPerfOtherFields);
   } else {
     why += fmt::format(
-        ", with the same columns as the lines before; columns are told apart by time, cpu and "
-        "event: {}",
+        ", with the same columns as the lines before: columns are told apart by time, cpu and "
+        "event; {}",
         kPerfOtherFields);
   }
   return LineError("perf script", number, why, line);

@@ -149,7 +149,9 @@ class Surveyor {
     named_ = named_ || !IsDigits(header.comm);
     const bool is_one = layout.task == PerfTask::kOne7 || layout.task == PerfTask::kOne5;
     is_task_sure_ = is_task_sure_ || !is_one || IsTaskSure(line, header, layout.task);
-    if (layout.comm && layout.task == PerfTask::kNone &&
+    // The width of the time's column says which blanks are the name's.
+    const bool may_hold_blanks = layout.blank_names && layout.time;
+    if (layout.comm && layout.task == PerfTask::kNone && !may_hold_blanks &&
         header.comm.find("  ") != std::string_view::npos) {
       return Refuse(number,
                     fmt::format("the first columns are neither a name nor a name and a "

@@ -99,6 +99,9 @@ TEST(PerfNames, MayBeginAndEndInBlanks) {
     const std::string pair = Sample(name + "   22120/22121  " + std::string(kBehind));
     EXPECT_EQ(CountOf(pair, "{comm=\"" + name + "\",pid=\"22120\",tid=\"22121\"}"), 1) << pair;
   }
+  const std::string no_task =
+      Sample("  x  " + std::string(kBehind)) + Sample("web" + std::string(kBehind));
+  EXPECT_EQ(CountOf(no_task, "{comm=\"  x  \",tid=\"\"}"), 1);
   // perf pads the name of a sample on one line, so that blanks on its left cannot be told.
   const std::string one_line = std::string(kBehind) + "           401136 main (/a)\n";
   EXPECT_EQ(CountOf("            web      101" + one_line + "             app     101" + one_line,
