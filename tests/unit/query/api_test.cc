@@ -317,7 +317,7 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
       {"/api/v1/top?k=ten", "from 1 to 1000"},
       {"/api/v1/top?limit=5", "unknown parameter 'limit'"},
       {"/api/v1/series?by=nope", "no label 'nope'"},
-      {"/api/v1/labels?name=nope", "no label 'nope'; there are capture, container, "},
+      {"/api/v1/labels?name=nope", "no label 'nope'; the labels are capture, container, "},
       {"/api/v1/series?step=1ms", "1s or more"},
       {"/api/v1/series?from=0&step=1s", "at most 11000 points"},
       {"/api/v1/labels?from=x", "not a time"},

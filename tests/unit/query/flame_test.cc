@@ -143,7 +143,7 @@ TEST_F(FlameEndpoint, BrowsersGetThePageAndScriptsTheList) {
   EXPECT_EQ(Get("/?type=cpu&from=now-1h&to=now&q=%7B%7D&s=a&find=b", browser).status, 200);
   const net::HttpResponse misspelt = Get("/?form=now-1h", browser);
   EXPECT_EQ(misspelt.status, 400);
-  EXPECT_THAT(misspelt.body, HasSubstr("unknown parameter 'form': / takes type, q, from, to, s, "
+  EXPECT_THAT(misspelt.body, HasSubstr("unknown parameter 'form': / accepts type, q, from, to, s, "
                                        "find"));
 
   net::HttpResponse list = Get("/");

@@ -96,7 +96,7 @@ TEST(AnswerLimits, TooMuchMemoryMakesAnswersCoarse) {
     EXPECT_EQ(says(Get(fixture, target)), 1) << target;
     EXPECT_EQ(says(Get(whole, target)), 0) << target;
   }
-  EXPECT_THAT(Get(fixture, "/api/v1/doctor").body, HasSubstr("too wide to be held whole"));
+  EXPECT_THAT(Get(fixture, "/api/v1/doctor").body, HasSubstr("too large to be exact"));
   EXPECT_EQ(total(Get(fixture, "/api/v1/profile")), total(Get(whole, "/api/v1/profile")));
   EXPECT_EQ(total(Get(fixture, "/api/v1/diff?base-to=now-1m")),
             total(Get(whole, "/api/v1/diff?base-to=now-1m")));

@@ -31,7 +31,7 @@ TEST(ModulesCheck, SaysWhatIsMissingWithoutAWarningWhereItIsLittle) {
   EXPECT_EQ(check.status, CheckStatus::kOk);
   EXPECT_EQ(check.message,
             "8.1% of the last window's frames have no name, 5.0%: a runtime wrote their code "
-            "([jit]); 3.0%: their program ended before its file was read (4 files, one is "
+            "([jit]); 3.0%: their program ended before its file was read (4 files, for example "
             "/usr/bin/cc1plus)");
   EXPECT_EQ(check.fix, "");
 }

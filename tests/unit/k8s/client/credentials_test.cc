@@ -195,7 +195,7 @@ TEST(ExecCredential, SaysWhatIsWrong) {
     Result<ExecCredential> credential = ParseExecCredential(json);
     return credential ? "accepted" : credential.error().message();
   };
-  EXPECT_THAT(message("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(message("[]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(message(R"({"kind":"Pod"})"), HasSubstr("kind"));
   const std::string head =
       R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":)";

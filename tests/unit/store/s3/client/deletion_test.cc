@@ -91,7 +91,7 @@ TEST_F(DeletionTest, TellsOfEachKeyWhatCameOfIt) {
     ASSERT_FALSE(results[later]) << later;
     EXPECT_EQ(results[later].error().code(), ErrorCode::kUnavailable) << later;
   }
-  EXPECT_THAT(results[5].error().message(), HasSubstr("does not say"));
+  EXPECT_THAT(results[5].error().message(), HasSubstr("did not confirm"));
 }
 
 TEST_F(DeletionTest, CountsNothingAsDeletedOfAnAnswerThatWasCut) {
