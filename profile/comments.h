@@ -24,9 +24,9 @@ std::string CutComment(int64_t cut, int64_t samples);
 std::string CoarseComment(double hidden);
 
 // Collects the comments of a sum: those of its parts, at most kMax of them, and the number of those
-// that were dropped. A comment that a part repeats is repeated as often as in the part with the most
-// of it. If a part has a comment about cut stacks, the sum gets one of its own, computed from its
-// samples.
+// that were dropped. A comment that a part repeats is repeated as often as in the part with the
+// most of it. If a part has a comment about cut stacks, the sum gets one of its own, computed from
+// its samples.
 class MergedComments {
  public:
   static constexpr size_t kMax = 64;

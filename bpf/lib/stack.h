@@ -106,7 +106,7 @@ static __always_inline __u64 wake_flag(struct stack_scratch *scratch)
  */
 static __always_inline int submit_body(struct stack_scratch *scratch, struct ft_counters *counters)
 {
-	/* How a walk ended is part of what it is: the same frames may be whole or cut. */
+	/* The stop reason is part of a stack's identity: the same frames may be complete or cut. */
 	__u64 hash = mix(scratch->head.stack_hash, scratch->head.stop);
 	__u32 slot = hash & (FT_SEEN_ENTRIES - 1);
 	__u64 *seen = bpf_map_lookup_elem(&ft_seen, &slot);

@@ -25,8 +25,8 @@ profile::DecodeOptions InputOptions(const LocalContext& context);
 void WarnOfLosses(const LocalContext& context, const std::string& file,
                   const std::vector<std::string>& notes);
 
-// Tells on standard error what of `profile` a file of `format` has no place for: a name of a
-// format, svg or html. Nothing of pprof.
+// Prints on standard error the data of `profile` that a file of `format` cannot hold. `format` is
+// the name of a format, svg or html. Prints nothing for pprof.
 void TellExportLosses(const LocalContext& context, const profile::Profile& profile,
                       std::string_view format);
 

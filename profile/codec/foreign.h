@@ -8,9 +8,9 @@
 
 namespace firetower::profile {
 
-// For files that are known by their first bytes, and are not read: says what the file is, and which
-// command makes something of it that is. `unpack_command` is that of Unpacked where they came out
-// of a packed file, which the other command cannot take. kUnsupported.
+// Recognises files by their first bytes that cannot be read. Returns a kUnsupported error that says
+// what the file is and which command converts it. `unpack_command` is that of Unpacked if the bytes
+// came out of a packed file, which the converting command cannot read.
 std::optional<Error> ForeignFile(std::string_view bytes, std::string_view unpack_command = {});
 
 }  // namespace firetower::profile

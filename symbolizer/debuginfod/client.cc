@@ -40,8 +40,8 @@ Result<std::vector<std::string>> ParseDebuginfodUrls(std::string_view text) {
     if (url.empty()) continue;
     const Result<net::Url> parsed = net::ParseUrl(url);
     if (!parsed) {
-      return Error(ErrorCode::kInvalid, fmt::format("'{}' is not an http:// or https:// URL: {}", url,
-                                                    parsed.error().message()));
+      return Error(ErrorCode::kInvalid, fmt::format("'{}' is not an http:// or https:// URL: {}",
+                                                    url, parsed.error().message()));
     }
     while (url.ends_with('/')) url.pop_back();
     urls.push_back(std::move(url));
