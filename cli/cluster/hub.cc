@@ -137,7 +137,7 @@ class HubTransport : public HttpTransport {
     options.user_agent = kUserAgent;
     // The API server hands out the pod's port, and its certificate says who is at the other end.
     options.skip_verification = pod.tls;
-    options.abstract_socket = relay_->socket_name();
+    options.unix_socket = relay_->socket_path();
     http_ = std::make_unique<net::CurlClient>(std::move(options));
     base_url_ = fmt::format("{}://firetower-hub:{}", pod.tls ? "https" : "http", pod.port);
     return ExitCode::kOk;

@@ -6,9 +6,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/clock.h"
@@ -46,21 +50,34 @@ bool SendAll(int socket, std::string_view bytes, const WakeFd& wake) {
 Result<std::unique_ptr<PortRelay>> PortRelay::Start(std::unique_ptr<net::ByteStream> stream) {
   std::unique_ptr<PortRelay> relay(new PortRelay);
   relay->stream_ = std::move(stream);
+  std::error_code none;
+  std::string folder = std::filesystem::temp_directory_path(none) / "firetower-XXXXXX";
+  if (none || ::mkdtemp(folder.data()) == nullptr)
+    return ErrnoError("a folder for temporary files");
+  relay->folder_ = std::move(folder);
+  relay->socket_path_ = relay->folder_ + "/port";
   relay->listener_ = UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int fd = relay->listener_.get();
-  // The kernel chooses the name of a socket that is bound to none.
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  socklen_t size = sizeof(address);
-  if (fd < 0 || ::bind(fd, any, sizeof(sa_family_t)) != 0 || ::getsockname(fd, any, &size) != 0 ||
-      ::listen(fd, 1) != 0)
-    return ErrnoError("socket for the pod's port");
-  const size_t begin = offsetof(sockaddr_un, sun_path) + 1;
-  relay->socket_name_.assign(address.sun_path + 1, size - begin);
+  if (relay->socket_path_.size() >= sizeof(address.sun_path)) {
+    return Error(ErrorCode::kInvalid,
+                 "socket for the pod's port: the name of the folder for temporary files is too "
+                 "long: set TMPDIR to another one");
+  }
+  std::ranges::copy(relay->socket_path_, address.sun_path);
+  const auto* any = reinterpret_cast<const sockaddr*>(&address);
+  if (fd < 0 || ::bind(fd, any, sizeof(address)) != 0 || ::listen(fd, 1) != 0)
+    return ErrnoError("socket for the pod's port, " + relay->socket_path_);
   relay->thread_ = NamedThread(
       "relay", [self = relay.get()](std::stop_token, WakeFd& wake) { self->Run(wake); });
   return relay;
+}
+
+PortRelay::~PortRelay() {
+  (void)Stop();
+  std::error_code ignored;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
 }
 
 Status PortRelay::Stop() {

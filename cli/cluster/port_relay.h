@@ -12,17 +12,18 @@
 
 namespace firetower::cli {
 
-// Thread that carries bytes between a stream and the first connection of this process to an
-// abstract socket (unix(7)), so that libcurl can speak HTTP over the stream. It ends with either of
-// them; nothing is kept beyond a buffer.
+// Thread that carries bytes between a stream and the first connection of this process to a unix
+// socket in a folder of its own, so that libcurl can speak HTTP over the stream. It ends with
+// either of them; nothing is kept beyond a buffer. The socket is no abstract one: libcurl 7.88
+// connects to such a one anew for each request.
 class PortRelay {
  public:
   static Result<std::unique_ptr<PortRelay>> Start(std::unique_ptr<net::ByteStream> stream);
-  ~PortRelay() { (void)Stop(); }
+  ~PortRelay();
   PortRelay(const PortRelay&) = delete;
   PortRelay& operator=(const PortRelay&) = delete;
 
-  const std::string& socket_name() const { return socket_name_; }
+  const std::string& socket_path() const { return socket_path_; }
   // Ends it. The error of the stream, if it had one.
   Status Stop();
 
@@ -34,7 +35,8 @@ class PortRelay {
   // Passes on what the stream has. False when it has ended, or nobody takes it.
   bool Forward(int socket, const WakeFd& wake);
 
-  std::string socket_name_;
+  std::string folder_;
+  std::string socket_path_;
   UniqueFd listener_;  // the thread's, as the next two are until it ends
   std::unique_ptr<net::ByteStream> stream_;
   Status status_ = OkStatus();

@@ -108,6 +108,11 @@ Result<PushTarget> ParsePushTarget(std::string_view text) {
   std::string_view rest = text.substr(scheme->prefix.size());
   const std::string_view place = rest.substr(0, rest.find('?'));
   rest.remove_prefix(std::min(place.size() + 1, rest.size()));
+  if (place.find('@') != std::string_view::npos) {
+    return Invalid(
+        "a user or password in a URL is seen by all who see the URL: name a file that "
+        "holds it, with basic-auth-file or token-file");
+  }
   Result<net::Url> url = net::ParseUrl(std::string(scheme->http).append(place));
   if (!url) return Invalid("behind :// HOST or HOST:PORT must follow: " + url.error().message());
   std::string_view path = url->path;

@@ -127,8 +127,8 @@ KeptSettings SetUpTransfer(void* easy, const ClientOptions& options, const std::
   Set(easy, CURLOPT_USERAGENT, options.user_agent.c_str());
   Set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout_seconds * 1000));
   Set(easy, CURLOPT_OPENSOCKETFUNCTION, OnOpenSocket);
-  if (!options.abstract_socket.empty())
-    Set(easy, CURLOPT_ABSTRACT_UNIX_SOCKET, options.abstract_socket.c_str());
+  if (!options.unix_socket.empty())
+    Set(easy, CURLOPT_UNIX_SOCKET_PATH, options.unix_socket.c_str());
   if (link_local || options.proxy == "none") {
     Set(easy, CURLOPT_PROXY, "");
   } else if (!options.proxy.empty()) {

@@ -71,7 +71,7 @@ struct ClientOptions {
   int64_t connect_timeout_seconds = 5;
   int64_t stall_seconds = 20;
   std::string connect_to = {};  // "HOST:PORT" to connect to, whatever a URL says; empty: as it says
-  std::string abstract_socket = {};  // one of unix(7) to connect to instead; empty: none
+  std::string unix_socket = {};  // a path to connect to instead; empty: none
 };
 
 // May be used by several threads at once.

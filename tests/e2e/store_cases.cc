@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "net/client/curl_client.h"
 #include "store/access/file_source.h"
 #include "store/key.h"
 #include "store/retention.h"
@@ -47,7 +48,7 @@ s3::Client::Parts Parts() {
   s3::Client::Parts parts;
   const s3::Environment environment = s3::SystemEnvironment();
   parts.config = *s3::ParseUrl(Variable("FIRETOWER_STORE"), environment);
-  parts.transport = *s3::CurlTransport::Create(parts.config.transport);
+  parts.transport = *net::CurlClient::Create(parts.config.transport);
   parts.credentials =
       *s3::ChooseSource(parts.config.credentials, environment, *parts.transport, *parts.clock);
   return parts;
@@ -465,7 +466,7 @@ TEST(StoreCredentials, ComeFromAWebIdentity) {
     if (wanted == "AWS_ENDPOINT_URL_STS") return moto;
     return "";
   };
-  const auto transport = *s3::CurlTransport::Create({.proxy = "none"});
+  const auto transport = *net::CurlClient::Create({.proxy = "none"});
   const auto source = s3::ChooseSource({}, environment, *transport, Clock::System());
   ASSERT_TRUE(source);
   const auto credentials = (*source)->Fetch({});
@@ -480,7 +481,7 @@ TEST(StoreCredentials, ComeFromTheInstance) {
   const s3::Environment environment = [&](const char* name) -> std::string {
     return std::string_view(name) == "AWS_EC2_METADATA_SERVICE_ENDPOINT" ? moto : "";
   };
-  const auto transport = *s3::CurlTransport::Create({});
+  const auto transport = *net::CurlClient::Create({});
   const auto source = s3::ChooseSource({}, environment, *transport, Clock::System());
   ASSERT_TRUE(source);
   const auto credentials = (*source)->Fetch({});
