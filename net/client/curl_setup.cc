@@ -104,7 +104,7 @@ Error ConnectError(CURL* easy, const std::string& text) {
 
 Status CheckPem(std::string_view pem, std::string_view name) {
   if (pem.find("-----BEGIN CERTIFICATE-----") != std::string_view::npos) return OkStatus();
-  return Error(ErrorCode::kInvalid, fmt::format("{} is no PEM certificate", name));
+  return Error(ErrorCode::kInvalid, fmt::format("{} is not a PEM certificate", name));
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ Error TransferError(void* easy, int code, std::string text, const ClientOptions&
       return {ErrorCode::kPermission, fmt::format("the server's certificate is not trusted: {}; {}",
                                                   text, options.trust_advice)};
     case CURLE_SSL_CACERT_BADFILE:
-      return {ErrorCode::kInvalid, "the certificate authority is no PEM certificate: " + text};
+      return {ErrorCode::kInvalid, "the certificate authority is not a PEM certificate: " + text};
     case CURLE_SSL_CERTPROBLEM:
       return {ErrorCode::kInvalid,
               "the client certificate or the client key is of no use: " + text};

@@ -322,7 +322,7 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
       {"/api/v1/series?from=0&step=1s", "at most 11000 points"},
       {"/api/v1/labels?from=x", "not a time"},
       {"/api/v1/types?type=cpu", "unknown parameter 'type'"},
-      {"/api/v1/doctor?x=1", "takes no parameters"},
+      {"/api/v1/doctor?x=1", "accepts no parameters"},
   };
   for (const Row& row : rows) {
     net::HttpResponse response = Get(row.target);
