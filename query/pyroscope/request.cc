@@ -55,7 +55,7 @@ SelectRequest StacktracesOf(const proto::pyroscope::SelectMergeStacktracesReques
   request.names_ids = message.profile_id_selector_size() > 0 ||
                       message.trace_id_selector_size() > 0 || message.span_selector_size() > 0;
   request.max_nodes = message.max_nodes();
-  request.format = message.format();
+  request.format = static_cast<uint64_t>(message.format());
   return request;
 }
 
@@ -90,7 +90,7 @@ Result<SelectRequest> ReadSelectSeriesRequest(std::string_view bytes) {
   request.call_site = CallSiteOf(message.stack_trace_selector());
   request.group_by = ListOf(message.group_by());
   request.step_seconds = message.step();
-  request.aggregation = message.aggregation();
+  request.aggregation = static_cast<uint64_t>(message.aggregation());
   request.limit = message.limit();
   return request;
 }
@@ -107,7 +107,7 @@ Result<SelectRequest> ReadSpanProfileRequest(std::string_view bytes) {
   SelectRequest request = SelectOf(message);
   request.names_ids = message.span_selector_size() > 0;
   request.max_nodes = message.max_nodes();
-  request.format = message.format();
+  request.format = static_cast<uint64_t>(message.format());
   return request;
 }
 
