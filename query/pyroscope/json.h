@@ -24,9 +24,10 @@ inline constexpr uint64_t kUnknownEnum = INT32_MAX;
 Result<std::string> MessageFromJson(std::string_view json,
                                     const google::protobuf::Descriptor& type);
 
-// Writes 64-bit integers as texts, and leaves out what has its default. `message` has each field
-// once, as encoders write it: it is not held as objects, which are several times as large. kCorrupt
-// when the bytes are no such message, kExhausted past `max_bytes`.
+// Writes 64-bit integers as texts, and leaves out what has its default. `message` is an encoder's
+// whole output, with each field once: it is not held as objects, which are several times as large.
+// Give it no bytes of others: protobuf 3.21 does not return from a packed field that is cut.
+// kExhausted past `max_bytes`.
 Result<std::string> MessageToJson(std::string_view message,
                                   const google::protobuf::Descriptor& type, size_t max_bytes);
 
