@@ -165,10 +165,7 @@ static __always_inline void tell(struct ft_waiting *waiting, struct ft_place *pl
 	wait->state = waiting->state;
 	__builtin_memset(wait->pad0, 0, sizeof(wait->pad0));
 	__builtin_memcpy(wait->waker_comm, waiting->waker_comm, sizeof(wait->waker_comm));
-	bpf_ringbuf_submit(wait, bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >=
-						 load_config.wake_bytes ?
-					 BPF_RB_FORCE_WAKEUP :
-					 BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(wait, wake_flag(0));
 	if (place)
 		place->untold_ns = place->untold_waits = 0;
 	FT_OFFCPU_COUNT(own, WAITS);

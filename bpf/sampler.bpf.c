@@ -85,7 +85,7 @@ static __always_inline void submit_sample(struct stack_scratch *scratch, __u64 c
 		return;
 	}
 	fill_sample(sample, scratch, cgroup, value, no_stack);
-	bpf_ringbuf_submit(sample, wake_flag(scratch));
+	bpf_ringbuf_submit(sample, wake_flag(scratch->press));
 	FT_COUNT(counters, SAMPLES);
 }
 

@@ -66,8 +66,8 @@ class Merger {
   // empty.
   std::vector<std::string_view> cleared_fields() const;
 
-  // Files of one build id that came under several names, as one binary in two containers does.
-  // Where their frames have names, the sum has one mapping, with the first name.
+  // Describes files of one build id that came under several names, as one binary in two containers
+  // does. The sum has one mapping for them, with the first name, if their frames have names.
   struct OtherNames {
     size_t mappings = 0;  // of the sum, which have such a name
     std::string kept = {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Label matchers of PromQL: {namespace="shop",container=~"a|b",pod!=""}.
 //
-// As in Prometheus, the operators are = != =~ !~, regular expressions (RE2) match the whole value,
-// an absent label is the empty string, and strings are "…", '…' with escapes or `…` without. Unlike
-// in Prometheus, the empty string and {} select everything, and `cpu{…}` (a profile type, ours or
-// Pyroscope's id) sets __name__ to the type's own spelling.
+// Follows Prometheus: the operators are = != =~ !~, regular expressions (RE2) match the whole
+// value, an absent label is the empty string, and strings are "…", '…' with escapes or `…` without.
+// Unlike in Prometheus, the empty string and {} select everything, and `cpu{…}` (a profile type,
+// ours or Pyroscope's id) sets __name__ to the type's own spelling.
 #pragma once
 
 #include <algorithm>

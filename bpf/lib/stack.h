@@ -89,13 +89,12 @@ static __always_inline int walk_from(struct user_registers *regs, struct stack_s
 }
 
 /*
- * The reader sleeps until its timer unless much is waiting, or a sample that it has to look at the
- * process for: a cold one, or one that only it can say is wanted.
+ * The reader sleeps until its timer unless much is waiting, or a record that presses: a sample that
+ * it has to look at the process for, a cold one, or one that only it can say is wanted.
  */
-static __always_inline __u64 wake_flag(struct stack_scratch *scratch)
+static __always_inline __u64 wake_flag(int press)
 {
-	return scratch->press || bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >=
-					 load_config.wake_bytes ?
+	return press || bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA) >= load_config.wake_bytes ?
 		       BPF_RB_FORCE_WAKEUP :
 		       BPF_RB_NO_WAKEUP;
 }

@@ -112,7 +112,8 @@ TEST_P(VerifierBudget, EveryProgramTakesLessThanHalfTheLimit) {
     std::printf("%s, cgroup %s: %s: %llu instructions verified, at most %llu\n", kernel.release,
                 GetParam() ? "v2" : "v1", name.c_str(), static_cast<unsigned long long>(count),
                 static_cast<unsigned long long>(kBudget));
-    EXPECT_GT(count, 20u) << name;
+    // The look at a wake-up is short: most threads are not waited for.
+    EXPECT_GT(count, name == "ft_offcpu_waking" ? 20u : 100u) << name;
     EXPECT_LT(count, kBudget) << name;
   }
 }

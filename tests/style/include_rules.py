@@ -14,7 +14,7 @@ MAY_SEE = {
     "store": {"base", "bpf/abi", "net", "profile"},
     "diagnosis": {"base", "bpf/abi", "profile"},
     "query": {"base", "bpf/abi", "net", "proto", "profile", "store", "symbolizer", "diagnosis"},
-    # What daemon and hub have alike as services.
+    # Holds what both services, daemon and hub, need: options, metrics and rights.
     "service": {"base", "bpf/abi", "net", "profile", "k8s", "store", "query"},
     "bpf": set(),
 }

@@ -188,5 +188,48 @@ TEST(RoundBuilder, CountsRecordsThatMakeNoSense) {
   EXPECT_FALSE(RoundBuilder::IsEmpty(round)) << "somebody must hear of them";
 }
 
+t::Bytes WaitTo(uint64_t end_ns, uint64_t value_ns, uint64_t runqueue_ns) {
+  ft_wait wait{};
+  wait.sample.time_ns = end_ns;
+  wait.sample.value = value_ns;
+  wait.sample.kind = FT_KIND_WAIT;
+  wait.runqueue_ns = runqueue_ns;
+  t::Bytes record;
+  t::Append(record, wait);
+  return record;
+}
+
+std::vector<uint64_t> WaitEnds(const Round& round) {
+  std::vector<uint64_t> ends;
+  for (const ft_wait& wait : round.waits) ends.push_back(wait.sample.time_ns);
+  return ends;
+}
+
+TEST(RoundBuilder, OrdersWaitsAndKeepsThoseBehindTheHorizon) {
+  RoundBuilder builder;
+  Round round;
+  builder.Begin(round);
+  for (const uint64_t end : {30u, 50u, 10u}) builder.OnRecord(WaitTo(end, 5, 5));
+  builder.Finish(40);
+  EXPECT_THAT(WaitEnds(round), ElementsAre(10, 30));
+  EXPECT_FALSE(RoundBuilder::IsEmpty(round));
+  builder.Begin(round);
+  builder.Finish(60);
+  EXPECT_THAT(WaitEnds(round), ElementsAre(50));
+}
+
+TEST(RoundBuilder, RefusesWaitsThatAreCutOrMakeNoSense) {
+  RoundBuilder builder;
+  Round round;
+  builder.Begin(round);
+  const t::Bytes whole = WaitTo(1, 5, 5);
+  for (size_t size = 0; size < whole.size(); ++size) builder.OnRecord(std::span(whole).first(size));
+  builder.OnRecord(WaitTo(1, 0, 0));
+  builder.OnRecord(WaitTo(1, 5, 6));
+  builder.Finish(100);
+  EXPECT_EQ(round.bad_records, whole.size() + 2);
+  EXPECT_TRUE(round.waits.empty());
+}
+
 }  // namespace
 }  // namespace firetower::daemon
