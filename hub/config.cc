@@ -7,6 +7,7 @@
 
 #include "hub/options.h"
 #include "service/options/flags.h"
+#include "service/options/tls.h"
 #include "service/options/values.h"
 
 namespace firetower::hub {
@@ -35,11 +36,8 @@ Result<CommandLine> ParseCommandLine(std::span<const std::string> arguments) {
   }
   RETURN_IF_ERROR(service::ApplyFlags(flags));
   if (prints_rules) line.action = CommandAction::kPrintLifecycleRules;
-  if (line.config.tls_cert_file.empty() != line.config.tls_private_key_file.empty()) {
-    return Error(ErrorCode::kInvalid,
-                 "--tls-cert-file and --tls-private-key-file: one is given without the other, and "
-                 "TLS needs both; give both, or neither for plain HTTP");
-  }
+  RETURN_IF_ERROR(
+      service::CheckTlsOptions(line.config.tls_cert_file, line.config.tls_private_key_file));
   return line;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "service/options/tls.h"
 #include "service/options/values.h"
 #include "store/store.h"
 
@@ -107,15 +108,7 @@ std::vector<Option> ConfigOptions(Config& config) {
           TextValue(config.kubeconfig_path, "a kubeconfig file")));
   rows.push_back(Row("listen", "ADDRESS", "The address for queries, /metrics, /livez and /readyz.",
                      TextValue(config.listen, "HOST:PORT or [IPv6]:PORT", CheckListen)));
-  rows.push_back(Row("tls-cert-file", "FILE",
-                     "Certificate of the HTTP server and its issuers (PEM), by which it speaks TLS "
-                     "alone. Read again within 10 s of a change; a new pair that cannot be used "
-                     "leaves the old one.",
-                     TextValue(config.tls_cert_file, "a PEM file; empty for plain HTTP")));
-  rows.push_back(Row("tls-private-key-file", "FILE",
-                     "Private key of that certificate (PEM, without a passphrase); may be the same "
-                     "file.",
-                     TextValue(config.tls_private_key_file, "a PEM file; empty for plain HTTP")));
+  service::AddTlsOptions("", config.tls_cert_file, config.tls_private_key_file, rows);
   AddStorage(config, rows);
   rows.push_back(Row("lease-namespace", "NAME",
                      "The namespace of the Lease, of the agents' pods, and of this pod.",

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "daemon/config/values.h"
+#include "service/options/tls.h"
 #include "service/options/values.h"
 
 namespace firetower::daemon {
@@ -61,15 +62,7 @@ void AddServing(Config& config, std::vector<Option>& rows) {
           "DNS rebinding; on other addresses names are checked only if this option is set.",
           HostNamesValue(config.allowed_hosts)));
   rows.back().is_list = true;
-  rows.push_back(
-      Row("tls-cert-file", kServing, "FILE",
-          "Certificate of the HTTP server and its issuers (PEM), by which it speaks TLS alone. "
-          "Read again within 10 s of a change; a new pair that cannot be used leaves the old one.",
-          TextValue(config.tls_cert_file, "a PEM file; empty for plain HTTP")));
-  rows.push_back(Row("tls-private-key-file", kServing, "FILE",
-                     "Private key of that certificate (PEM, without a passphrase); may be the same "
-                     "file.",
-                     TextValue(config.tls_private_key_file, "a PEM file; empty for plain HTTP")));
+  service::AddTlsOptions(kServing, config.tls_cert_file, config.tls_private_key_file, rows);
   rows.push_back(Row("config", kServing, "FILE",
                      "Configuration file (YAML) with the options of this page by their names. A "
                      "flag overrides the file, the file overrides the default.",
@@ -260,11 +253,7 @@ Status CheckConfig(const Config& config) {
                              "raise max-frequency-hertz",
                              config.default_frequency_hertz, config.max_frequency_hertz));
   }
-  if (config.tls_cert_file.empty() != config.tls_private_key_file.empty()) {
-    return Error(ErrorCode::kInvalid,
-                 "tls-cert-file and tls-private-key-file: one is given without the other, and TLS "
-                 "needs both; give both, or neither for plain HTTP");
-  }
+  RETURN_IF_ERROR(service::CheckTlsOptions(config.tls_cert_file, config.tls_private_key_file));
   if (config.metrics_authorize && config.standalone) {
     return Error(ErrorCode::kInvalid,
                  "metrics-authorize: rights are asked of a cluster, and standalone says that there "
