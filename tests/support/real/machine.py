@@ -9,3 +9,9 @@ def busy_seconds():
     """CPU seconds of programs and kernel since the machine started: user, nice, system, irq, softirq of proc(5)."""
     times = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     return sum(int(times[index]) for index in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid):
+    """CPU that the process's living threads used, to the nanosecond."""
+    threads = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(schedstat.read_text().split()[0]) for schedstat in threads) / 1e9
