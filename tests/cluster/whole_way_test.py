@@ -217,8 +217,8 @@ def judge_trigger(way):
             seen = time.time()
             spent = truth.cpu_seconds(one) - spent
             case.figure("s from the step to its Event", f"{seen - began:.1f}")
-            burning.wait(60)
         finally:
+            # It burns its seconds to their end without kubectl too, whose stream may outlive it by minutes.
             burning.kill()
     case.check("one Event, about the pod", len(fired) == 1 and fired[0]["related"]["name"] == "steady", fired[0]["note"])
     row, = wait_for(lambda: way.listed('{capture!=""}'), ARRIVAL_SECONDS, 1)
