@@ -58,8 +58,8 @@ static __always_inline void tell(struct cgroup *cgroup, const char *path, __u8 c
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(ft_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 {
-	struct ft_verdict newborn = {};
-	struct ft_verdict *inherited;
+	struct ft_verdicts newborn = {};
+	struct ft_verdicts *inherited;
 	struct ft_counters *counters;
 	struct ft_config *config;
 	__u32 zero = 0;
@@ -70,12 +70,16 @@ int BPF_PROG(ft_cgroup_mkdir, struct cgroup *cgroup, const char *path)
 	config = bpf_map_lookup_elem(&ft_config, &zero);
 	if (!counters || !config || !ours(cgroup))
 		return 0;
-	inherited = ancestor_verdict(cgroup);
+	inherited = ancestor_verdicts(cgroup);
 	if (!inherited)
 		inherited = &config->fallback;
-	newborn = inherited->child == FT_VERDICT_PENDING ? config->fallback : *inherited;
-	newborn.kind = inherited->child;
-	newborn.child = inherited->child;
+	for (int type = 0; type < FT_TYPE_COUNT; type++) {
+		struct ft_verdict *from = &inherited->of[type], *verdict = &newborn.of[type];
+
+		*verdict = from->child == FT_VERDICT_PENDING ? config->fallback.of[type] : *from;
+		verdict->kind = from->child;
+		verdict->child = from->child;
+	}
 	id = cgroup_id(cgroup);
 	error = bpf_map_update_elem(&ft_gate, &id, &newborn, BPF_NOEXIST);
 	if (error && error != -17 /* EEXIST */)

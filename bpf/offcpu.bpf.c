@@ -60,10 +60,12 @@ static __always_inline void user_stack(struct task_struct *task, struct stack_sc
 
 /* `prev` is the current task. */
 static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft_offcpu_cpu *own,
-				  __u32 tid, __u8 state, __u32 share, __u64 now)
+				  struct ft_place *place, __u32 tid, __u8 state, __u32 share,
+				  __u64 now)
 {
 	struct ft_waiting waiting = {};
 	struct stack_scratch *scratch;
+	struct ft_verdict *verdict;
 	struct ft_config *config;
 	struct ft_cpu *cpu = this_cpu();
 	__u32 zero = 0, slot = ft_thread_slot(tid), gate_version;
@@ -77,8 +79,12 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft
 	if (!scratch || !config || !count || !cpu)
 		return;
 	gate_version = *(volatile __u32 *)&cpu->gate_version;
-	if (!wanted(config, prev, gate_version, &waiting.cgroup_id, &undecided, &own->counters))
+	verdict = wanted(FT_TYPE_OFFCPU, config, prev, gate_version, &waiting.cgroup_id, &undecided,
+			 &own->counters);
+	if (!verdict)
 		return;
+	waiting.min_ns = verdict->value;
+	set_shortest(place, waiting.min_ns);
 	own->due_ns = (own->due_ns > now ? own->due_ns : now) + offcpu_config.walk_ns;
 	FT_OFFCPU_COUNT(own, WALKS);
 	identify(scratch, prev, config);
@@ -121,18 +127,15 @@ static __always_inline void switch_out(void *ctx, struct task_struct *prev, int 
 	if (!place)
 		return;
 	FT_OFFCPU_COUNT(own, SWITCHES);
-	if (place->key != key) {
-		place->key = key;
-		place->mean_us = 63;
-		place->untold_ns = place->untold_waits = 0;
-	}
+	if (place->key != key)
+		begin_place(place, key);
 	share = share_of(own, place, now);
 	thread->tid = tid;
 	thread->place = key;
 	thread->out_ns = now;
 	if (share < FT_KEEP_ALL && (next_random(own) & (FT_KEEP_ALL - 1)) >= share)
 		return;
-	leave(ctx, prev, own, tid, wait_state(state), share, now);
+	leave(ctx, prev, own, place, tid, wait_state(state), share, now);
 }
 
 static __always_inline void tell(struct ft_waiting *waiting, struct ft_place *place,
@@ -196,7 +199,7 @@ static __always_inline void switch_in(struct ft_offcpu_cpu *own, __u32 tid, __u6
 	if (!waiting)
 		return;
 	ns = now > waiting->begin_ns ? now - waiting->begin_ns : 0;
-	if (ns >= offcpu_config.min_wait_ns)
+	if (ns >= waiting->min_ns)
 		tell(waiting, place, own, tid, ns, now);
 	else
 		FT_OFFCPU_COUNT(own, SHORT);

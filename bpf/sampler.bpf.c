@@ -140,7 +140,7 @@ static __always_inline int gate(struct ft_config *config, struct task_struct *ta
 	int undecided = 0;
 
 	scratch->press = 0;
-	verdict = wanted(config, task, gate_version, cgroup, &undecided, counters);
+	verdict = wanted(FT_TYPE_CPU, config, task, gate_version, cgroup, &undecided, counters);
 	if (!verdict)
 		return 0;
 	scratch->press = undecided;

@@ -34,6 +34,7 @@ constexpr KnownId kKnownIds[] = {
     {"process_cpu:cpu:nanoseconds:cpu:nanoseconds", TypeKind::kCpu, ""},
     {"process_cpu:samples:count:cpu:nanoseconds", TypeKind::kCpu, "samples"},
     {"off_cpu:off_cpu:nanoseconds::", TypeKind::kOffCpu, ""},
+    {"off_cpu:runqueue:nanoseconds::", TypeKind::kOffCpu, "runqueue"},
     {"off_cpu:samples:count::", TypeKind::kOffCpu, "samples"},
     {"mutex:delay:nanoseconds:contentions:count", TypeKind::kLock, ""},
     {"mutex:contentions:count:contentions:count", TypeKind::kLock, "contentions"},
@@ -136,7 +137,7 @@ std::vector<ValueType> ProfileType::SampleTypes() const {
     case TypeKind::kCpu:
       return {{"samples", "count"}, {"cpu", "nanoseconds"}};
     case TypeKind::kOffCpu:
-      return {{"samples", "count"}, {"off_cpu", "nanoseconds"}};
+      return {{"samples", "count"}, {"runqueue", "nanoseconds"}, {"off_cpu", "nanoseconds"}};
     case TypeKind::kLock:
       return {{"contentions", "count"}, {"delay", "nanoseconds"}};
     case TypeKind::kMemory:

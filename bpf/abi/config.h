@@ -5,6 +5,8 @@
 
 #include <linux/types.h>
 
+#include "bpf/abi/record.h"
+
 /* X(name): controllers of v1 hierarchies, by the names in enum cgroup_subsys_id. */
 #define FT_CONTROLLERS(X) \
 	X(cpuset)         \
@@ -55,15 +57,20 @@ struct ft_verdict {
 	__u8 child;  /* the same for cgroups born below it, and below until one is known */
 	__u8 tasks;  /* 1: not every task of it is wanted, see struct ft_task */
 	__u8 cpus;   /* the struct ft_cpu_set that is wanted of it; 0: all CPUs */
-	__u32 keep;  /* share of the ticks that become samples, of FT_KEEP_ALL */
-	__u64 value; /* what one kept sample stands for, ns */
+	__u32 keep;  /* FT_TYPE_CPU: share of the ticks that become samples, of FT_KEEP_ALL */
+	__u64 value; /* ns. CPU: what one kept sample stands for; OFFCPU: the shortest wait told */
+};
+
+/* The verdicts on a cgroup, by enum ft_type. */
+struct ft_verdicts {
+	struct ft_verdict of[FT_TYPE_COUNT];
 };
 
 /* Settings that user space may change while the programs run. */
 struct ft_config {
-	struct ft_verdict fallback; /* where no ancestor is known */
-	__u32 epoch;                /* part of every stack hash; turns with the window */
-	__u32 tasks_version;        /* verdicts on tasks of another one do not count */
+	struct ft_verdicts fallback; /* where no ancestor is known */
+	__u32 epoch;                 /* part of every stack hash; turns with the window */
+	__u32 tasks_version;         /* verdicts on tasks of another one do not count */
 };
 
 /*
@@ -75,7 +82,7 @@ struct ft_task {
 	__u32 tid;
 	__u32 identity; /* of its process's image, ft_identity() */
 	__u32 version;
-	__u32 kind; /* FT_VERDICT_YES or FT_VERDICT_NO */
+	__u32 left_out; /* bit n: the filters of enum ft_type n do not want it */
 	/*
 	 * These fields are written by the kernel side alone. They say in which cgroups and in
 	 * which image a tick of this thread was last dropped. While they match, no other lookup

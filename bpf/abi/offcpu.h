@@ -8,26 +8,29 @@
 #include "bpf/abi/counters.h"
 #include "bpf/abi/record.h"
 
-/* Fixed at load (rodata). */
+/* User space may change them while the programs run. */
 struct ft_offcpu_config {
-	__u64 min_wait_ns; /* shorter waits are not told */
+	__u64 min_wait_ns; /* the shortest wait that any container has told, until its own is known
+			    */
 	__u64 walk_ns;     /* 1 second / the walks of stacks that a CPU may make in it */
 };
 
 /*
- * The share of a CPU's switches that is sampled halves with each FT_OFFCPU_HALVING walks that it is
- * ahead of its budget. Up to the first one all are sampled.
+ * A CPU may be so many walks ahead of its budget, and all of its switches are sampled: programs
+ * that begin at once leave many first waits, each of which may last. From there on the share that
+ * is sampled halves with each FT_OFFCPU_HALVING walks.
  */
+#define FT_OFFCPU_BURST 100
 #define FT_OFFCPU_HALVING 8
 #define FT_OFFCPU_MAX_HALVINGS 14
 
 /* Counters of this family, by CPU. X(NAME, name). */
-#define FT_OFFCPU_COUNTERS(X)                                                    \
-	X(SWITCHES, switches)        /* threads that left a CPU */               \
-	X(WALKS, walks)              /* of them sampled */                       \
-	X(WAITS, waits)              /* told */                                  \
-	X(SHORT, short)              /* sampled, and shorter than min_wait_ns */ \
-	X(TABLE_FULL, table_full)    /* lost: too many threads wait at once */   \
+#define FT_OFFCPU_COUNTERS(X)                                                  \
+	X(SWITCHES, switches)        /* threads that left a CPU */             \
+	X(WALKS, walks)              /* of them sampled */                     \
+	X(WAITS, waits)              /* told */                                \
+	X(SHORT, short)              /* sampled, and too short to be told */   \
+	X(TABLE_FULL, table_full)    /* lost: too many threads wait at once */ \
 	X(WAIT_RING_FULL, ring_full) /* lost: no room in the ring */
 
 enum ft_offcpu_counter {
@@ -47,6 +50,7 @@ struct ft_offcpu_cpu {
 /* A wait that goes on. The key is the thread's id. */
 struct ft_waiting {
 	__u64 begin_ns;
+	__u64 min_ns;  /* told if it is at least this long */
 	__u64 wake_ns; /* 0: not woken yet */
 	__u64 stack_hash;
 	__u64 cgroup_id;
@@ -84,6 +88,7 @@ static inline __u32 ft_thread_slot(__u32 tid)
 struct ft_place {
 	__u32 key;
 	__u32 mean_us; /* of its waits, the later ones more */
+	__u64 min_ns;  /* shorter waits are not told */
 	__u64 untold_ns;
 	__u64 untold_waits;
 };

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 6
+#define FT_ABI_VERSION 7
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -35,9 +35,11 @@ enum ft_kind {
 	FT_KIND_WAIT = 5, /* a thread has waited and runs again */
 };
 
+/* The types of profiles. Each has a family of programs. */
 enum ft_type {
 	FT_TYPE_CPU = 0,
 	FT_TYPE_OFFCPU = 1,
+	FT_TYPE_COUNT = 2,
 };
 
 /* The reason why a user walk ended. Only FT_STOP_ROOT means a complete stack. */

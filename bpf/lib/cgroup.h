@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* Finds the current task's cgroup and the verdict on a cgroup. */
+/* Finds the current task's cgroup and the verdicts on a cgroup. */
 #ifndef FIRETOWER_BPF_LIB_CGROUP_H
 #define FIRETOWER_BPF_LIB_CGROUP_H
 
@@ -61,22 +61,22 @@ static __always_inline struct cgroup *cgroup_parent(struct cgroup *cgroup)
 }
 
 /*
- * Returns the verdict of the nearest ancestor that has one, else NULL. The ids are inodes on
+ * Returns the verdicts on the nearest ancestor that has them, else NULL. The ids are inodes on
  * 64-bit kernels.
  */
-static __always_inline struct ft_verdict *ancestor_verdict(struct cgroup *cgroup)
+static __always_inline struct ft_verdicts *ancestor_verdicts(struct cgroup *cgroup)
 {
 	for (int level = 0; level < FT_MAX_LEVELS; level++) {
-		struct ft_verdict *verdict;
+		struct ft_verdicts *verdicts;
 		__u64 id;
 
 		cgroup = cgroup_parent(cgroup);
 		if (!cgroup)
 			return NULL;
 		id = cgroup_id(cgroup);
-		verdict = bpf_map_lookup_elem(&ft_gate, &id);
-		if (verdict)
-			return verdict;
+		verdicts = bpf_map_lookup_elem(&ft_gate, &id);
+		if (verdicts)
+			return verdicts;
 	}
 	return NULL;
 }

@@ -24,7 +24,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, FT_GATE_ENTRIES);
 	__type(key, __u64);
-	__type(value, struct ft_verdict);
+	__type(value, struct ft_verdicts);
 } ft_gate __weak SEC(".maps");
 
 /*

@@ -46,8 +46,8 @@ static __always_inline struct task_struct *current_task(void)
 }
 
 /*
- * Returns 1 if the thread's last tick was dropped and nothing relevant has changed since.
- * Touches five cache lines, which are nearly its whole cost: the thread's slot and id, its
+ * For ticks. Returns 1 if the thread's last tick was dropped and nothing relevant has changed
+ * since. Touches five cache lines, which are nearly its whole cost: the thread's slot and id, its
  * cgroups, its exec count, and the CPU's own data.
  */
 static __always_inline int still_left_out(struct task_struct *task, __u32 tid, __u32 gate_version)
@@ -55,17 +55,17 @@ static __always_inline int still_left_out(struct task_struct *task, __u32 tid, _
 	__u32 slot = ft_task_slot(tid);
 	struct ft_task *known = bpf_map_lookup_elem(&ft_tasks, &slot);
 
-	return known && known->tid == tid && known->kind == FT_VERDICT_NO &&
+	return known && known->tid == tid && (known->left_out & (1u << FT_TYPE_CPU)) &&
 	       known->gate_version == gate_version &&
 	       known->exec_id == (__u32)FT_TASK(task, self_exec_id) &&
 	       known->cgroups == (__u64)FT_TASK(task, cgroups);
 }
 
 /*
- * Returns the verdict on the current thread; FT_VERDICT_PENDING if none is valid. `gate_version`
- * must be read before the verdict on the cgroup is looked up.
+ * Returns the verdict on the current thread for a type; FT_VERDICT_PENDING if none is valid.
+ * `gate_version` must be read before the verdict on the cgroup is looked up.
  */
-static __always_inline __u32 task_verdict(struct task_struct *task, __u32 version,
+static __always_inline __u32 task_verdict(const int type, struct task_struct *task, __u32 version,
 					  __u32 gate_version)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), slot = ft_task_slot(tid);
@@ -76,13 +76,12 @@ static __always_inline __u32 task_verdict(struct task_struct *task, __u32 versio
 	if (known->identity != ft_identity(BPF_CORE_READ(task, group_leader, start_time),
 					   (__u32)BPF_CORE_READ(task, self_exec_id)))
 		return FT_VERDICT_PENDING;
-	if (known->kind == FT_VERDICT_NO) {
-		/*
-		 * The tick was dropped in another cgroup, which may have another filter: decide
-		 * again.
-		 */
-		if (known->gate_version && known->cgroups != (__u64)FT_TASK(task, cgroups))
-			return FT_VERDICT_PENDING;
+	if (!(known->left_out & (1u << type)))
+		return FT_VERDICT_YES;
+	/* It was dropped in another cgroup, which may have another filter: decide again. */
+	if (known->gate_version && known->cgroups != (__u64)FT_TASK(task, cgroups))
+		return FT_VERDICT_PENDING;
+	if (type == FT_TYPE_CPU) {
 		/*
 		 * Another thread may have taken the slot meanwhile, so these fields must hold
 		 * for it too.
@@ -91,12 +90,13 @@ static __always_inline __u32 task_verdict(struct task_struct *task, __u32 versio
 		known->exec_id = (__u32)FT_TASK(task, self_exec_id);
 		known->gate_version = gate_version;
 	}
-	return known->kind;
+	return FT_VERDICT_NO;
 }
 
 /* 1: the verdict's filter leaves this tick out. Sets *undecided if only user space can tell. */
-static __always_inline int filtered(struct ft_verdict *verdict, struct ft_config *config,
-				    struct task_struct *task, __u32 gate_version, int *undecided)
+static __always_inline int filtered(const int type, struct ft_verdict *verdict,
+				    struct ft_config *config, struct task_struct *task,
+				    __u32 gate_version, int *undecided)
 {
 	__u32 kind;
 
@@ -104,19 +104,22 @@ static __always_inline int filtered(struct ft_verdict *verdict, struct ft_config
 		return 1;
 	if (!verdict->tasks)
 		return 0;
-	kind = task_verdict(task, config->tasks_version, gate_version);
+	kind = task_verdict(type, task, config->tasks_version, gate_version);
 	*undecided = kind == FT_VERDICT_PENDING;
 	return kind == FT_VERDICT_NO;
 }
 
 /*
- * The verdict by which the current task is wanted, or NULL. Sets *cgroup to its cgroup's id, 0 if
+ * Returns the verdict by which a type (enum ft_type, a constant) is wanted of the current task, or
+ * NULL. Sets *cgroup to its cgroup's id, 0 if
  * that could not be read, and *undecided if only user space can tell.
  */
-static __always_inline struct ft_verdict *wanted(struct ft_config *config, struct task_struct *task,
-						 __u32 gate_version, __u64 *cgroup, int *undecided,
+static __always_inline struct ft_verdict *wanted(const int type, struct ft_config *config,
+						 struct task_struct *task, __u32 gate_version,
+						 __u64 *cgroup, int *undecided,
 						 struct ft_counters *counters)
 {
+	struct ft_verdicts *verdicts;
 	struct ft_verdict *verdict;
 	__u8 kind;
 
@@ -129,15 +132,17 @@ static __always_inline struct ft_verdict *wanted(struct ft_config *config, struc
 	}
 	if (!*cgroup)
 		FT_COUNT(counters, NO_CGROUP);
-	verdict = bpf_map_lookup_elem(&ft_gate, cgroup);
-	if (verdict) {
+	verdicts = bpf_map_lookup_elem(&ft_gate, cgroup);
+	if (verdicts) {
+		verdict = &verdicts->of[type];
 		kind = verdict->kind;
 	} else {
 		if (*cgroup)
-			verdict = ancestor_verdict(load_config.use_v2 ? v2_cgroup(task) :
-									v1_cgroup(task));
-		if (!verdict)
-			verdict = &config->fallback;
+			verdicts = ancestor_verdicts(load_config.use_v2 ? v2_cgroup(task) :
+									  v1_cgroup(task));
+		if (!verdicts)
+			verdicts = &config->fallback;
+		verdict = &verdicts->of[type];
 		kind = verdict->child;
 	}
 	if (kind == FT_VERDICT_NO) {
@@ -146,7 +151,8 @@ static __always_inline struct ft_verdict *wanted(struct ft_config *config, struc
 	}
 	/* Newborns take the filter over from a container they are in, not from what is around it.
 	 */
-	if (kind == FT_VERDICT_YES && filtered(verdict, config, task, gate_version, undecided)) {
+	if (kind == FT_VERDICT_YES &&
+	    filtered(type, verdict, config, task, gate_version, undecided)) {
 		FT_COUNT(counters, FILTERED);
 		return NULL;
 	}

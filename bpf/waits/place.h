@@ -8,6 +8,7 @@
 
 /* Longer waits count as long as this: about a second. */
 #define FT_LONGEST_US (1 << 20)
+#define FT_FIRST_US 4095
 
 static __always_inline __u32 next_random(struct ft_offcpu_cpu *own)
 {
@@ -50,6 +51,25 @@ static __always_inline struct ft_place *place_at(__u32 key)
 	return bpf_map_lookup_elem(&ft_places, &slot);
 }
 
+/* Takes the slot of another place, whose waits that were not told yet are lost. */
+static __always_inline void begin_place(struct ft_place *place, __u32 key)
+{
+	place->key = key;
+	/* Nothing is known of waits at a new place, so the first counts as one that may last. */
+	place->mean_us = FT_FIRST_US;
+	place->min_ns = offcpu_config.min_wait_ns;
+	place->untold_ns = place->untold_waits = 0;
+}
+
+/* Sets what its container has told; of the waits so far nobody knows which those are. */
+static __always_inline void set_shortest(struct ft_place *place, __u64 min_ns)
+{
+	if (place->min_ns == min_ns)
+		return;
+	place->min_ns = min_ns;
+	place->untold_ns = place->untold_waits = 0;
+}
+
 /*
  * The probability, of FT_KEEP_ALL, with which this switch is sampled: what the CPU's budget leaves,
  * and of that less for a place whose waits were short. It depends on what was before alone.
@@ -57,12 +77,13 @@ static __always_inline struct ft_place *place_at(__u32 key)
 static __always_inline __u32 share_of(struct ft_offcpu_cpu *own, struct ft_place *place, __u64 now)
 {
 	__u64 ahead = own->due_ns > now ? own->due_ns - now : 0;
-	__u64 walks = ahead / offcpu_config.walk_ns, halvings = walks / FT_OFFCPU_HALVING;
+	__u64 walks = ahead / offcpu_config.walk_ns, halvings;
 	__u64 share = (__u64)FT_KEEP_ALL << 8;
 
-	if (!halvings)
+	if (walks < FT_OFFCPU_BURST)
 		return FT_KEEP_ALL;
-	halvings--;
+	walks -= FT_OFFCPU_BURST;
+	halvings = walks / FT_OFFCPU_HALVING;
 	if (halvings > FT_OFFCPU_MAX_HALVINGS)
 		halvings = FT_OFFCPU_MAX_HALVINGS;
 	/* Between two powers of two on a line. */
@@ -80,7 +101,7 @@ static __always_inline void note_wait(struct ft_place *place, __u64 ns)
 {
 	__u64 us = ns >> 10;
 
-	if (ns >= offcpu_config.min_wait_ns) {
+	if (ns >= place->min_ns) {
 		place->untold_ns += ns;
 		place->untold_waits++;
 	}

@@ -8,7 +8,7 @@
 
 #include "bpf/abi/offcpu.h"
 
-const volatile struct ft_offcpu_config offcpu_config = {
+volatile struct ft_offcpu_config offcpu_config = {
 	.min_wait_ns = 1000000,
 	.walk_ns = 1000000,
 };

@@ -178,20 +178,20 @@ class Sampler : public BpfSampler {
     __atomic_store_n(&config_->epoch, epoch, __ATOMIC_RELAXED);
   }
 
-  void SetFallback(const ft_verdict& verdict) override {
-    config_->fallback = verdict;
+  void SetFallback(const ft_verdicts& verdicts) override {
+    config_->fallback = verdicts;
     TurnGateVersion();
   }
 
-  Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
-    return UpdateGate(cgroup_id, verdict, BPF_ANY);
+  Status SetVerdicts(uint64_t cgroup_id, const ft_verdicts& verdicts) override {
+    return UpdateGate(cgroup_id, verdicts, BPF_ANY);
   }
 
-  Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
-    return UpdateGate(cgroup_id, verdict, BPF_EXIST);
+  Status ChangeVerdicts(uint64_t cgroup_id, const ft_verdicts& verdicts) override {
+    return UpdateGate(cgroup_id, verdicts, BPF_EXIST);
   }
 
-  void RemoveVerdict(uint64_t cgroup_id) override {
+  void RemoveVerdicts(uint64_t cgroup_id) override {
     bpf_map_delete_elem(bpf_map__fd(sampler_->maps.ft_gate), &cgroup_id);
     TurnGateVersion();
   }
@@ -271,17 +271,17 @@ class Sampler : public BpfSampler {
     }
   }
 
-  Status UpdateGate(uint64_t cgroup_id, const ft_verdict& verdict, uint64_t flags) {
+  Status UpdateGate(uint64_t cgroup_id, const ft_verdicts& verdicts, uint64_t flags) {
     int map = bpf_map__fd(sampler_->maps.ft_gate);
-    ft_verdict known{};
+    ft_verdicts known{};
     // While a cgroup is searched for, all verdicts are sent again each second, and each new version
     // would write to the cache line of every CPU.
     if (bpf_map_lookup_elem(map, &cgroup_id, &known) == 0 &&
-        std::memcmp(&known, &verdict, sizeof(known)) == 0) {
+        std::memcmp(&known, &verdicts, sizeof(known)) == 0) {
       return OkStatus();
     }
-    if (bpf_map_update_elem(map, &cgroup_id, &verdict, flags) != 0) {
-      return ErrnoError(fmt::format("verdict of cgroup {}", cgroup_id));
+    if (bpf_map_update_elem(map, &cgroup_id, &verdicts, flags) != 0) {
+      return ErrnoError(fmt::format("verdicts on cgroup {}", cgroup_id));
     }
     TurnGateVersion();
     return OkStatus();

@@ -54,12 +54,12 @@ class BpfSampler {
   virtual void Drain(Sink& sink) = 0;
 
   virtual void SetEpoch(uint32_t epoch) = 0;
-  virtual void SetFallback(const ft_verdict& verdict) = 0;
-  virtual Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
-  // Changes the verdict of a cgroup that has one; newborn cgroups get theirs in the kernel.
+  virtual void SetFallback(const ft_verdicts& verdicts) = 0;
+  virtual Status SetVerdicts(uint64_t cgroup_id, const ft_verdicts& verdicts) = 0;
+  // Changes the verdicts on a cgroup that has some; newborn cgroups get theirs in the kernel.
   // kNotFound if it has none (any more), so that removed cgroups do not come back.
-  virtual Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) = 0;
-  virtual void RemoveVerdict(uint64_t cgroup_id) = 0;
+  virtual Status ChangeVerdicts(uint64_t cgroup_id, const ft_verdicts& verdicts) = 0;
+  virtual void RemoveVerdicts(uint64_t cgroup_id) = 0;
 
   // The verdicts on tasks and the sets of CPUs for cgroups that are sampled only in part. Called on
   // the resolve thread. A verdict on a task counts as long as its version is the one set last.

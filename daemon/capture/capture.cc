@@ -45,10 +45,11 @@ class CaptureImpl : public Capture {
     return OkStatus();
   }
 
-  void SetCpus(std::optional<CpuSet> cpus) override {
+  void SetWanted(std::optional<CpuSet> cpus, bool others) override {
     {
       std::lock_guard lock(wanted_mutex_);
       wanted_ = cpus;
+      others_wanted_ = others;
     }
     wanted_changed_.store(true, std::memory_order_release);
     thread_.Notify();
@@ -160,7 +161,7 @@ class CaptureImpl : public Capture {
 
   bool AnyWanted() {
     std::lock_guard lock(wanted_mutex_);
-    return !wanted_ || wanted_->any();
+    return others_wanted_ || !wanted_ || wanted_->any();
   }
 
   void CheckCpus() {
@@ -224,6 +225,7 @@ class CaptureImpl : public Capture {
   // Told by another thread, a few times an hour.
   std::mutex wanted_mutex_;
   std::optional<CpuSet> wanted_;
+  bool others_wanted_ = false;
   std::atomic<bool> wanted_changed_{false};
   RoundBuilder builder_;
   bool build_ids_ = false;

@@ -43,10 +43,10 @@ class Capture {
                                                  std::function<void()> on_round);
   virtual ~Capture() = default;
 
-  // Sets the CPUs to sample from now on; unset: every online CPU. With an empty set no perf event
-  // is open, so processes are not tracked either; the first round after that has `reopened` set.
-  // Any thread.
-  virtual void SetCpus(std::optional<CpuSet> cpus) = 0;
+  // Sets the CPUs to sample from now on; unset: every online CPU. With an empty set, and without
+  // `others` (programs that do not belong to a CPU), no perf event is open, so processes are not
+  // tracked either; the first round after that has `reopened` set. Any thread.
+  virtual void SetWanted(std::optional<CpuSet> cpus, bool others) = 0;
 
   // Opens the sideband of every online CPU, so that mappings arrive before the first sample.
   virtual Status OpenSideband() = 0;

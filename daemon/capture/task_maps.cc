@@ -27,7 +27,7 @@ Status TaskMaps::Open(int tasks_fd, int cpu_sets_fd) {
 void TaskMaps::Set(const ft_task& verdict) {
   ft_task& slot = tasks_[ft_task_slot(verdict.tid)];
   if (slot.tid == verdict.tid && slot.identity == verdict.identity &&
-      slot.version == verdict.version && slot.kind == verdict.kind) {
+      slot.version == verdict.version && slot.left_out == verdict.left_out) {
     // A sample was under way when the verdict was set, or the same verdict holds in another cgroup.
     __atomic_store_n(&slot.gate_version, 0, __ATOMIC_RELEASE);
     return;
@@ -36,7 +36,7 @@ void TaskMaps::Set(const ft_task& verdict) {
   __atomic_store_n(&slot.tid, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.identity, verdict.identity, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.version, verdict.version, __ATOMIC_RELEASE);
-  __atomic_store_n(&slot.kind, verdict.kind, __ATOMIC_RELEASE);
+  __atomic_store_n(&slot.left_out, verdict.left_out, __ATOMIC_RELEASE);
   // The kernel side has left out nothing by this one yet; versions of its gate begin at 1.
   __atomic_store_n(&slot.gate_version, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&slot.tid, verdict.tid, __ATOMIC_RELEASE);

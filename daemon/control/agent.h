@@ -14,6 +14,7 @@
 #include "daemon/control/metrics_feed.h"
 #include "daemon/control/module_readers.h"
 #include "daemon/control/policies/policy_controller.h"
+#include "daemon/control/wait_side.h"
 #include "daemon/push/push_side.h"
 #include "daemon/trigger/readings/kernel_metrics.h"
 
@@ -51,6 +52,7 @@ class Agent {
   ModuleReaders readers_{config_, clock_};
   MetricsRegistry registry_;
   KernelSide kernel_;
+  std::unique_ptr<WaitSide> waits_;
   ModuleRegistry modules_{ForgetModulesAfterNs(config_)};
   std::unique_ptr<CgroupTree> cgroups_;
   std::unique_ptr<ProcessTable> processes_;

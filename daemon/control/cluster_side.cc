@@ -92,10 +92,12 @@ void ClusterSide::PostFiring(const Firing& firing, const std::string& text) {
   report_->PostFiring(*firing.policy, pod.get(), text);
 }
 
-void ClusterSide::Report(const PolicyFindings& findings, bool store_fails) {
+void ClusterSide::Report(const PolicyFindings& findings, bool store_fails,
+                         const std::string& waits) {
   if (!report_ || !Awaited().empty()) return;
   const std::optional<ClusterView> view = View();
   faults_.store_fails = store_fails;
+  faults_.waits = waits;
   faults_.opt_outs = config_.ignore_opt_out ? "" : UnknownOptOuts(cluster_->watches());
   k8s::NodeReport report;
   report.node = config_.node_name;

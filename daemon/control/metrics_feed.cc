@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/control/metrics_feed.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -30,13 +31,19 @@ constexpr Loss kLosses[] = {
 
 MetricsFeed::MetricsFeed(const Parts& parts)
     : sampler_(parts.sampler),
+      waits_(parts.waits),
       registry_(parts.registry),
       clock_(parts.clock),
       proc_root_(parts.proc_root),
-      hotspots_(parts.hotspots),
       overhead_(parts.proc_root) {
+  for (const HotspotFamilies& of : kHotspotFamilies) {
+    HotspotTracker::Options options = parts.hotspots;
+    options.names = {SpecOf(of.totals).name, SpecOf(of.hotspots).name};
+    hotspots_.emplace_back(options);
+  }
   for (const Loss& loss : kLosses) registry_.Declare(MetricId::kSamplesLost, {loss.reason});
-  for (const char* reason : {"skipped", "sideband", "stack_unknown", "store", "recorder"}) {
+  for (const char* reason : {"skipped", "sideband", "stack_unknown", "store", "recorder",
+                             "waits_ring_full", "waits_table_full"}) {
     registry_.Declare(MetricId::kSamplesLost, {reason});
   }
   for (uint8_t stop = 0; stop < kStopCount; ++stop) {
@@ -49,9 +56,15 @@ MetricsFeed::MetricsFeed(const Parts& parts)
 void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
                           std::span<const ContainerLabels> gone) {
   int64_t now_ns = clock_.MonotonicNs();
-  hotspots_.AddSlice(now_ns, containers);
-  for (const ContainerLabels& labels : gone) hotspots_.ContainerGone(now_ns, labels);
-  registry_.PublishHotspots(hotspots_.Snapshot());
+  for (uint8_t type = 0; type < FT_TYPE_COUNT; ++type) {
+    std::vector<ContainerSlice> of_type;
+    std::ranges::copy_if(containers, std::back_inserter(of_type),
+                         [&](const ContainerSlice& one) { return one.type == type; });
+    HotspotTracker& tracker = hotspots_[type];
+    tracker.AddSlice(now_ns, of_type);
+    for (const ContainerLabels& labels : gone) tracker.ContainerGone(now_ns, labels);
+    registry_.PublishHotspots(type, tracker.Snapshot());
+  }
 
   registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.container),
                 {"container"});
@@ -102,6 +115,14 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
   registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(skipped_total_), {"skipped"});
 }
 
+void MetricsFeed::FeedWaits(const WaitCounters& waits) {
+  registry_.SetTotal(MetricId::kWaits, static_cast<double>(waits.value[FT_OFFCPU_WAITS]));
+  const std::pair<const char*, ft_offcpu_counter> losses[] = {
+      {"waits_ring_full", FT_OFFCPU_WAIT_RING_FULL}, {"waits_table_full", FT_OFFCPU_TABLE_FULL}};
+  for (const auto& [reason, counter] : losses)
+    registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(waits.value[counter]), {reason});
+}
+
 void MetricsFeed::FeedPipeline(const PipelineFigures& figures) {
   registry_.Set(MetricId::kUnwindTables, static_cast<double>(figures.unwind_tables));
   registry_.Set(MetricId::kUnwindTableBytes, static_cast<double>(figures.unwind_table_bytes));
@@ -128,6 +149,8 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
   ft_counters counters = sampler_.Counters();
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters, frequency_hz);
+  const WaitCounters waits = waits_.Counters();
+  FeedWaits(waits);
   if (capture != nullptr) {
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(capture->lost_sideband()),
                        {"sideband"});
@@ -163,8 +186,9 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
                   static_cast<double>(store->clock_skew_ns() / kNsPerSecond));
   }
   const OverheadReading overhead = overhead_.Read();
-  const auto bpf_ns = static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS]);
-  const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes());
+  const auto bpf_ns =
+      static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS] + waits.counters.value[FT_COUNT_RUN_NS]);
+  const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes() + waits_.MapBytes());
   registry_.SetOverhead(overhead);
   registry_.SetBpfCost(bpf_ns, map_bytes);
   own_ = {overhead.process_cpu_ns + bpf_ns, overhead.private_bytes + map_bytes};

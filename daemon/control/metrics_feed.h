@@ -12,6 +12,7 @@
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/capture.h"
 #include "daemon/control/skipped_ticks.h"
+#include "daemon/control/wait_side.h"
 #include "daemon/export/exporter.h"
 #include "daemon/health/overhead.h"
 #include "daemon/metrics/hotspot_tracker.h"
@@ -26,6 +27,7 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
  public:
   struct Parts {
     BpfSampler& sampler;
+    const WaitSide& waits;
     MetricsRegistry& registry;
     const Clock& clock;
     std::string proc_root;
@@ -56,12 +58,14 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
   void FeedPipeline(const PipelineFigures& figures);
   void FeedSpool(const std::optional<store::SpoolFigures>& figures);
   void FeedLosses(const ft_counters& counters, uint32_t frequency_hz);
+  void FeedWaits(const WaitCounters& waits);
 
   BpfSampler& sampler_;
+  const WaitSide& waits_;
   MetricsRegistry& registry_;
   const Clock& clock_;
   std::string proc_root_;
-  HotspotTracker hotspots_;
+  std::vector<HotspotTracker> hotspots_;  // by type
   OverheadMeter overhead_;
   OwnTotals own_;
   SkippedTicks skipped_;

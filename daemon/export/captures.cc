@@ -43,7 +43,7 @@ bool Captures::Begin(CaptureOrder order, const FlightRecorder& recorder) {
 
 void Captures::Take(const Slice& slice) {
   for (Open& open : open_) {
-    for (auto& [container, part] : open.parts) part.profile.LookAgain();
+    for (auto& [key, part] : open.parts) part.profile.LookAgain();
     Add(open, slice);
   }
 }
@@ -51,7 +51,7 @@ void Captures::Take(const Slice& slice) {
 size_t Captures::Bytes() const {
   size_t bytes = 0;
   for (const Open& open : open_) {
-    for (const auto& [container, part] : open.parts) bytes += part.profile.bytes();
+    for (const auto& [key, part] : open.parts) bytes += part.profile.bytes();
   }
   return bytes;
 }
@@ -85,9 +85,7 @@ void Captures::AddUp(const Open& open, const Slice& slice) {
     const Slice::Row& row = slice.rows[timed.row];
     if (!IsWithin(open.order, timed.time_ns)) continue;
     if (!Wants(open.order, slice.containers[row.container])) continue;
-    Sum& sum = (IsTaken(slice, timed) ? also_ : own_)[timed.row];
-    ++sum.count;
-    sum.value += timed.value;
+    (IsTaken(slice, timed) ? also_ : own_)[timed.row] += timed.amount;
   }
 }
 
@@ -101,7 +99,7 @@ void Captures::Add(Open& open, const Slice& slice) {
   const bool full = Bytes() >= max_bytes_;
   for (uint32_t row = 0; row < slice.rows.size(); ++row) {
     const uint64_t count = own_[row].count + also_[row].count;
-    if (count == 0) continue;
+    if (own_[row].empty() && also_[row].empty()) continue;
     if (full) {
       open.dropped += count;
       dropped_samples_ += count;
@@ -115,13 +113,13 @@ void Captures::AddRow(Open& open, const Slice& slice, uint32_t index) {
   const Slice::Row& row = slice.rows[index];
   const Slice::ContainerEntry& entry = slice.containers[row.container];
   Part& part = PartOf(open, entry);
-  const auto add = [&](const Sum& sum, std::string_view also) {
-    if (sum.count == 0) return;
+  const auto add = [&](const Amount& amount, std::string_view also) {
+    if (amount.empty()) return;
     if (!also.empty()) {
-      part.also_samples += static_cast<int64_t>(sum.count);
-      part.also_value += static_cast<int64_t>(sum.value);
+      part.also_samples += static_cast<int64_t>(amount.count);
+      part.also_value += static_cast<int64_t>(amount.value_ns);
     }
-    part.profile.AddRow(slice, row, sum.count, sum.value, also);
+    part.profile.AddRow(slice, row, amount, also);
   };
   const bool in_window = entry.decision.to_store;
   add(own_[index], in_window ? store::kAlsoInWindow : "");
@@ -129,22 +127,23 @@ void Captures::AddRow(Open& open, const Slice& slice, uint32_t index) {
 }
 
 Captures::Part& Captures::PartOf(Open& open, const Slice::ContainerEntry& entry) {
-  auto found = open.parts.find(entry.container.get());
+  const std::pair key{entry.container.get(), entry.type};
+  auto found = open.parts.find(key);
   if (found == open.parts.end()) {
     const CaptureOrder& order = open.order;
-    ContainerProfile profile(namer_, labels_, entry.container, order.begin_wall_ns);
+    ContainerProfile profile(namer_, labels_, entry.container, entry.type, order.begin_wall_ns);
     profile.NotePolicy(order.policy);
     profile.NoteComment("capture=" + order.id + " " + order.reason);
-    found = open.parts.try_emplace(entry.container.get(), Part{std::move(profile)}).first;
+    found = open.parts.try_emplace(key, Part{std::move(profile)}).first;
     names_.Note(entry.container, entry.decision);
   }
-  found->second.profile.NoteRate(entry.decision.frequency_hz);
+  found->second.profile.NoteRate(entry.decision);
   return found->second;
 }
 
 bool Captures::Named(const Open& open, bool last) {
   bool named = true;
-  for (const auto& [container, part] : open.parts) {
+  for (const auto& [key, part] : open.parts) {
     if (last) names_.GiveUp(part.profile.container());
     named &= names_.NameOf(part.profile.container()).name != nullptr;
   }
@@ -153,7 +152,7 @@ bool Captures::Named(const Open& open, bool last) {
 
 void Captures::NameLateFrames(Open& open, int64_t deadline_ns) {
   std::vector<ContainerProfile*> late;
-  for (auto& [container, part] : open.parts) {
+  for (auto& [key, part] : open.parts) {
     if (part.profile.waits_for_names()) late.push_back(&part.profile);
   }
   NameLate(namer_, late, deadline_ns, nullptr);
@@ -161,7 +160,7 @@ void Captures::NameLateFrames(Open& open, int64_t deadline_ns) {
 
 void Captures::Finish(Open& open, std::vector<Finished>& out) {
   const CaptureOrder& order = open.order;
-  for (auto& [container, part] : open.parts) {
+  for (auto& [key, part] : open.parts) {
     const std::shared_ptr<const ContainerName> name = names_.NameOf(part.profile.container()).name;
     if (name && name->opted_out) continue;
     part.profile.LookAgain();

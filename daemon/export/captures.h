@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/export/container_profile.h"
@@ -79,13 +80,8 @@ class Captures {
     CaptureOrder order;
     int64_t from_ns = 0;   // as far back as the recorder went; monotonic
     uint64_t dropped = 0;  // samples
-    std::map<const Container*, Part> parts;
+    std::map<std::pair<const Container*, Type>, Part> parts;
   };
-  struct Sum {
-    uint64_t count = 0;
-    uint64_t value = 0;
-  };
-
   // Adds each row that belongs to the capture to own_, or to also_ if another capture has it too.
   void AddUp(const Open& open, const Slice& slice);
   // Tells whether an earlier capture has the sample.
@@ -108,7 +104,7 @@ class Captures {
   std::deque<CaptureOrder> past_;  // those that a new one may reach back into
   uint64_t refused_ = 0;
   uint64_t dropped_samples_ = 0;
-  std::vector<Sum> own_, also_;               // scratch, by row
+  std::vector<Amount> own_, also_;            // scratch, by row
   std::vector<const CaptureOrder*> earlier_;  // scratch
 };
 

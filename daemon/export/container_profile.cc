@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "profile/comments.h"
+#include "profile/type.h"
 
 namespace firetower::daemon {
 namespace {
@@ -18,6 +19,25 @@ uint64_t HashOf(const Frame& frame) {
 void AddUnique(std::vector<std::string>& list, std::string_view item) {
   if (item.empty() || std::find(list.begin(), list.end(), item) != list.end()) return;
   list.emplace_back(item);
+}
+
+constexpr profile::TypeKind kKinds[FT_TYPE_COUNT] = {profile::TypeKind::kCpu,
+                                                     profile::TypeKind::kOffCpu};
+
+profile::ProfileType ProfileTypeOf(Type type) { return {.kind = kKinds[type], .event = {}}; }
+
+profile::Meta EmptyMeta(Type type, uint32_t frequency_hz, int64_t begin_ns, int64_t duration_ns) {
+  if (type == FT_TYPE_CPU)
+    return profile::CpuMeta(std::max(frequency_hz, 1u), begin_ns, duration_ns);
+  const profile::ProfileType of = ProfileTypeOf(type);
+  profile::Meta meta;
+  meta.sample_types = of.SampleTypes();
+  meta.default_sample_type = meta.sample_types.back().type;
+  meta.period_type = of.PeriodType();
+  meta.period = 1;
+  meta.time_nanos = begin_ns;
+  meta.duration_nanos = duration_ns;
+  return meta;
 }
 
 // The end of a mapping whose addresses are file offsets: larger than any file. pprof's readers then
@@ -63,13 +83,15 @@ std::string WhoseComment(const ContainerName& name, std::string_view node) {
 }  // namespace
 
 ContainerProfile::ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
-                                   std::shared_ptr<const Container> container, int64_t begin_ns)
+                                   std::shared_ptr<const Container> container, Type type,
+                                   int64_t begin_ns)
     : namer_(namer),
       labels_(labels),
       container_(std::move(container)),
+      type_(type),
       begin_ns_(begin_ns),
       end_ns_(begin_ns),
-      builder_(profile::CpuMeta(1, 0, 0)) {}
+      builder_(EmptyMeta(type, 1, 0, 0)) {}
 
 // The wall clock may be set back meanwhile: the profile covers all that it went over.
 void ContainerProfile::Cover(int64_t begin_ns, int64_t end_ns) {
@@ -82,12 +104,13 @@ void ContainerProfile::SetTime(int64_t begin_ns, int64_t end_ns) {
   end_ns_ = end_ns;
 }
 
-void ContainerProfile::NoteRate(uint32_t frequency_hz) {
-  frequency_hz_ = std::max(frequency_hz_, frequency_hz);
+void ContainerProfile::NoteRate(const Decision& decision) {
+  frequency_hz_ = std::max(frequency_hz_, decision.frequency_hz);
+  if (min_wait_ns_ == 0 || decision.min_wait_ns < min_wait_ns_) min_wait_ns_ = decision.min_wait_ns;
 }
 
 void ContainerProfile::NoteDecision(const Decision& decision) {
-  NoteRate(decision.frequency_hz);
+  NoteRate(decision);
   for (const std::string& policy : decision.policies) NotePolicy(policy);
 }
 
@@ -178,8 +201,8 @@ uint32_t ContainerProfile::LocationOf(const Frame& frame) {
   return location;
 }
 
-void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, uint64_t count,
-                              uint64_t value, std::string_view also) {
+void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const Amount& amount,
+                              std::string_view also) {
   const Slice::Stack& stack = slice.stacks[row.stack];
   stack_.clear();
   for (uint32_t i = 0; i < stack.size; ++i) {
@@ -192,7 +215,7 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, uint64_
     stack_.push_back(builder_.AddLocation(profile::kNoMapping, 0, {&line, 1}));
   }
   const TaskLabel& task = slice.labels[row.label];
-  profile::Label labels[5];
+  profile::Label labels[7];
   size_t used = 0;
   // A process may end before its name is known; then it gets no label.
   auto add_name = [&](bool wanted, std::string_view key, const Comm& name) {
@@ -201,26 +224,42 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, uint64_
   add_name(labels_.comm, "comm", task.comm);
   add_name(labels_.thread, "thread", task.thread);
   if (labels_.cpu) labels[used++] = builder_.NumberLabel("cpu", task.cpu, "");
+  const std::string_view state = WaitStateName(task.state);
+  if (!state.empty()) labels[used++] = builder_.StringLabel("state", state);
+  add_name(labels_.comm, "waker", task.waker);
   std::string_view reason = StopReason(stack.stop);
   if (!reason.empty()) {
     labels[used++] = builder_.StringLabel(profile::kCutLabel, reason);
-    cut_ += count;
+    cut_ += amount.count;
   }
   if (!also.empty()) labels[used++] = builder_.StringLabel(store::kAlsoLabel, also);
-  int64_t values[2] = {static_cast<int64_t>(count), static_cast<int64_t>(value)};
-  builder_.AddSample(stack_, values, {labels, used});
+  int64_t values[3] = {static_cast<int64_t>(amount.count)};
+  size_t size = 1;
+  if (type_ == FT_TYPE_OFFCPU) values[size++] = static_cast<int64_t>(amount.runqueue_ns);
+  values[size++] = static_cast<int64_t>(amount.value_ns);
+  builder_.AddSample(stack_, {values, size}, {labels, used});
   samples_ += values[0];
-  value_ += values[1];
+  value_ += values[size - 1];
+}
+
+std::string ContainerProfile::HowComment() const {
+  if (type_ == FT_TYPE_CPU)
+    return fmt::format("firetower: on-CPU time, {} Hz, cpu-clock; addresses are the files' own",
+                       frequency_hz_);
+  return fmt::format(
+      "firetower: off-CPU time, waits of at least {} us by the stack that they began with; "
+      "runqueue "
+      "is the time from wake-up to running, which off_cpu does not include; addresses are the "
+      "files' own",
+      min_wait_ns_ / 1000);
 }
 
 profile::Meta ContainerProfile::MetaOf(const ContainerName* name, std::string_view node) const {
-  profile::Meta meta =
-      profile::CpuMeta(std::max(frequency_hz_, 1u), begin_ns_, end_ns_ - begin_ns_);
+  profile::Meta meta = EmptyMeta(type_, frequency_hz_, begin_ns_, end_ns_ - begin_ns_);
   // The first comment: SetName puts it there when the name is not known yet.
   meta.comments.push_back(name != nullptr ? WhoseComment(*name, node) : "");
   meta.comments.push_back(fmt::format("cgroup={}", container_->root_path));
-  meta.comments.push_back(fmt::format(
-      "firetower: on-CPU time, {} Hz, cpu-clock; addresses are the files' own", frequency_hz_));
+  meta.comments.push_back(HowComment());
   if (samples_ > 0) {
     meta.comments.push_back(profile::CutComment(static_cast<int64_t>(cut_), samples_));
   }
@@ -247,7 +286,7 @@ store::CatalogRow ContainerProfile::Row(const ContainerName* name, std::string_v
   if (name != nullptr) FillRow(*name, row);
   row.container_id = container_->path.container_id;
   row.node = node;
-  row.type = "cpu";
+  row.type = ProfileTypeOf(type_).Name();
   row.start_ns = begin_ns_;
   row.duration_ns = end_ns_ - begin_ns_;
   row.samples = samples_;

@@ -25,22 +25,20 @@ class ContainerProfile {
  public:
   // `namer` must outlive this.
   ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
-                   std::shared_ptr<const Container> container, int64_t begin_ns);
+                   std::shared_ptr<const Container> container, Type type, int64_t begin_ns);
 
-  // Adds a row of `slice`, or `count` of its samples with `value` nanoseconds. `also` names other
-  // captures that have them.
-  void AddRow(const Slice& slice, const Slice::Row& row) {
-    AddRow(slice, row, row.count, row.value);
-  }
-  void AddRow(const Slice& slice, const Slice::Row& row, uint64_t count, uint64_t value,
+  // Adds a row of `slice`, or as much of it as `amount` says. `also` names other captures that have
+  // it.
+  void AddRow(const Slice& slice, const Slice::Row& row) { AddRow(slice, row, row.amount); }
+  void AddRow(const Slice& slice, const Slice::Row& row, const Amount& amount,
               std::string_view also = {});
   // Extends the profile's time by a range of the wall clock.
   void Cover(int64_t begin_ns, int64_t end_ns);
   // Replaces the profile's time.
   void SetTime(int64_t begin_ns, int64_t end_ns);
-  // Notes the policies of a decision, and a rate at which samples were taken.
+  // Notes the policies of a decision, and the rate at which samples were taken.
   void NoteDecision(const Decision& decision);
-  void NoteRate(uint32_t frequency_hz);
+  void NoteRate(const Decision& decision);
   void NotePolicy(std::string_view policy);
   void NoteComment(std::string comment);
   // Looks up the frames again that have no name yet.
@@ -82,12 +80,15 @@ class ContainerProfile {
   void SetName(profile::ProfileBuilder& builder, const LateFrame& late) const;
   // Adds the source flags of a named frame to its mapping.
   void TellSource(const Frame& frame, const FrameName& name);
+  std::string HowComment() const;
   profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
 
   FrameNamer& namer_;
   const LabelChoice labels_;
   const std::shared_ptr<const Container> container_;
+  const Type type_;
   uint32_t frequency_hz_ = 0;
+  int64_t min_wait_ns_ = 0;
   int64_t begin_ns_ = 0;
   int64_t end_ns_ = 0;
   int64_t samples_ = 0;

@@ -24,7 +24,7 @@ void NamedSelves::Take(const Slice& slice, std::span<const ContainerSlice> selve
 
 void NamedSelves::TakeContainer(const Slice::ContainerEntry& entry, const ContainerSlice& self) {
   const NamedContainer* named = &names_.NameOf(entry.container);
-  const bool is_held = held_.contains(entry.container.get());
+  const bool is_held = held_.contains({entry.container.get(), entry.type});
   if (named->state == NameState::kAwaited && !is_held && held_.size() >= kMaxHeld) {
     names_.GiveUp(entry.container);
     named = &names_.NameOf(entry.container);
@@ -32,14 +32,15 @@ void NamedSelves::TakeContainer(const Slice::ContainerEntry& entry, const Contai
   if (named->state == NameState::kAwaited || is_held) {
     Hold(entry, self);
   } else if (named->name->Shown()) {
-    Show(*named->name, self.functions, self.total_ns, entry.decision.top_functions);
+    Show(*named->name, entry.type, self.functions, self.total_ns, entry.decision.top_functions);
   }
 }
 
 void NamedSelves::Hold(const Slice::ContainerEntry& entry, const ContainerSlice& self) {
-  std::unique_ptr<Held>& held = held_[entry.container.get()];
+  std::unique_ptr<Held>& held = held_[{entry.container.get(), entry.type}];
   if (!held) held = std::make_unique<Held>();
   held->container = entry.container;
+  held->type = entry.type;
   held->total_ns += self.total_ns;
   held->top_functions = entry.decision.top_functions;
   for (const FunctionSelf& function : self.functions) {
@@ -55,11 +56,13 @@ void NamedSelves::Hold(const Slice::ContainerEntry& entry, const ContainerSlice&
 }
 
 void NamedSelves::End(const std::shared_ptr<const Container>& container) {
-  const auto held = held_.find(container.get());
-  if (held != held_.end()) {
-    held->second->gone = true;
-    return;
+  bool is_held = false;
+  for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
+    const auto held = held_.find({container.get(), type});
+    if (held == held_.end()) continue;
+    held->second->gone = is_held = true;
   }
+  if (is_held) return;
   const NamedContainer* named = names_.Find(*container);
   if (named != nullptr && named->name) gone_.push_back(ToMetrics(named->name->labels));
 }
@@ -75,7 +78,7 @@ void NamedSelves::Release() {
     if (named.name->Shown()) {
       for (const auto& [key, self] : held.functions)
         held.released.push_back({key.first, key.second, self.value_ns, self.samples});
-      Show(*named.name, held.released, held.total_ns, held.top_functions);
+      Show(*named.name, held.type, held.released, held.total_ns, held.top_functions);
       if (held.gone) gone_.push_back(ToMetrics(named.name->labels));
     }
     released_.push_back(std::move(it->second));
@@ -83,9 +86,11 @@ void NamedSelves::Release() {
   }
 }
 
-void NamedSelves::Show(const ContainerName& name, std::span<const FunctionSelf> functions,
-                       int64_t total_ns, size_t top_functions) {
+void NamedSelves::Show(const ContainerName& name, Type type,
+                       std::span<const FunctionSelf> functions, int64_t total_ns,
+                       size_t top_functions) {
   ContainerSlice shown;
+  shown.type = type;
   shown.labels = ToMetrics(name.labels);
   shown.workload_kind = name.workload.kind;
   shown.workload = name.workload.name;

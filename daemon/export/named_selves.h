@@ -43,6 +43,7 @@ class NamedSelves {
   };
   struct Held {
     std::shared_ptr<const Container> container;
+    Type type = FT_TYPE_CPU;
     std::map<std::pair<std::string, std::string>, Self> functions;  // by function and binary
     int64_t total_ns = 0;
     size_t top_functions = 0;
@@ -54,11 +55,11 @@ class NamedSelves {
   void Hold(const Slice::ContainerEntry& entry, const ContainerSlice& self);
   void Release();
   void End(const std::shared_ptr<const Container>& container);
-  void Show(const ContainerName& name, std::span<const FunctionSelf> functions, int64_t total_ns,
-            size_t top_functions);
+  void Show(const ContainerName& name, Type type, std::span<const FunctionSelf> functions,
+            int64_t total_ns, size_t top_functions);
 
   ContainerNames& names_;
-  std::map<const Container*, std::unique_ptr<Held>> held_;
+  std::map<std::pair<const Container*, Type>, std::unique_ptr<Held>> held_;
   std::vector<std::unique_ptr<Held>> released_;
   std::vector<ContainerSlice> containers_;
   std::vector<ContainerLabels> gone_;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/slice_self.h"
 
+#include <algorithm>
 #include <limits>
+#include <span>
 
 #include "symbolizer/demangle.h"
 
@@ -10,13 +12,26 @@ namespace {
 constexpr uint32_t kNotYet = std::numeric_limits<uint32_t>::max();
 }
 
-uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack) {
-  uint32_t& top = top_of_stack_[stack];
+const Frame& SliceSelf::FrameOf(const Slice& slice, const Slice::Stack& stack, Type type) {
+  const std::span frames = std::span(slice.frames).subspan(stack.begin, stack.size);
+  if (type != FT_TYPE_OFFCPU) return frames.front();
+  const auto user = std::ranges::find_if(
+      frames, [](const Frame& frame) { return frame.module != ModuleRegistry::kKernel; });
+  if (user != frames.end()) return *user;
+  // A thread of the kernel: who called the scheduler.
+  for (const Frame& frame : frames) {
+    if (namer_.Name(frame).name().find("schedule") == std::string::npos) return frame;
+  }
+  return frames.front();
+}
+
+uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack, Type type) {
+  uint32_t& top = top_of_stack_[type][stack];
   if (top != kNotYet) return top;
   const Slice::Stack& frames = slice.stacks[stack];
   Function function{std::string(NameWithoutFrames(frames.stop)), ""};
   if (frames.size > 0) {
-    const Frame& leaf = slice.frames[frames.begin];
+    const Frame& leaf = FrameOf(slice, frames, type);
     function.binary = Basename(namer_.ModuleOf(leaf).path);
     FrameName name = namer_.Name(leaf);
     bool bare = name.named || function.binary.substr(0, 1) == "[";
@@ -35,23 +50,27 @@ uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack) {
 const std::vector<ContainerSlice>& SliceSelf::Compute(const Slice& slice) {
   ids_.clear();
   functions_.clear();
-  top_of_stack_.assign(slice.stacks.size(), kNotYet);
+  for (auto& tops : top_of_stack_) tops.assign(slice.stacks.size(), kNotYet);
   selves_.assign(slice.containers.size(), {});
   out_.assign(slice.containers.size(), {});
   // (container, function) -> place in the container's list.
   std::unordered_map<uint64_t, size_t> places;
   for (const Slice::Row& row : slice.rows) {
-    uint32_t top = TopOf(slice, row.stack);
+    uint32_t top = TopOf(slice, row.stack, slice.containers[row.container].type);
     std::vector<FunctionSelf>& self = selves_[row.container];
     auto [place, inserted] = places.try_emplace(uint64_t{row.container} << 32 | top, self.size());
     if (inserted) self.push_back({functions_[top]->function, functions_[top]->binary, 0, 0});
-    self[place->second].value_ns += static_cast<int64_t>(row.value);
-    self[place->second].samples += static_cast<int64_t>(row.count);
-    out_[row.container].total_ns += static_cast<int64_t>(row.value);
+    self[place->second].value_ns += static_cast<int64_t>(row.amount.value_ns);
+    // A wait was measured: one is no chance, and the parts of a long one count as none.
+    self[place->second].samples += slice.containers[row.container].type == FT_TYPE_CPU
+                                       ? static_cast<int64_t>(row.amount.count)
+                                       : ContainerHotspots::kLeastSamples;
+    out_[row.container].total_ns += static_cast<int64_t>(row.amount.value_ns);
   }
   for (size_t i = 0; i < out_.size(); ++i) {
     const k8s::PathLabels& labels = slice.containers[i].container->labels;
     out_[i].labels = {labels.namespace_name, labels.pod, labels.container};
+    out_[i].type = slice.containers[i].type;
     out_[i].functions = selves_[i];
   }
   return out_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 namespace firetower::daemon {
 
 // Computes self time by function for each container of a slice, as input for the hotspot metrics.
+// CPU time belongs to the function on top of the stack. A wait belongs to the innermost function of
+// user space: on top is always the scheduler.
 // Owned by the export thread. A result is valid until the next call.
 class SliceSelf {
  public:
@@ -30,14 +33,15 @@ class SliceSelf {
     auto operator<=>(const Function&) const = default;
   };
 
-  // Returns the id, in functions_, of the function at the top of a stack.
-  uint32_t TopOf(const Slice& slice, uint32_t stack);
+  // Returns the id, in functions_, of the function to which a stack's time belongs.
+  uint32_t TopOf(const Slice& slice, uint32_t stack, Type type);
+  const Frame& FrameOf(const Slice& slice, const Slice::Stack& stack, Type type);
 
   FrameNamer& namer_;
   std::map<Function, uint32_t> ids_;
   std::vector<const Function*> functions_;
-  std::vector<uint32_t> top_of_stack_;
-  std::vector<std::vector<FunctionSelf>> selves_;  // by container
+  std::array<std::vector<uint32_t>, FT_TYPE_COUNT> top_of_stack_;  // by type and stack
+  std::vector<std::vector<FunctionSelf>> selves_;                  // by container
   std::vector<ContainerSlice> out_;
 };
 

@@ -6,11 +6,11 @@
 namespace firetower::daemon {
 
 Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& slice) {
-  std::unique_ptr<Open>& open = profiles_[entry.container.get()];
+  std::unique_ptr<Open>& open = profiles_[{entry.container.get(), entry.type}];
   if (!open) {
-    open = std::make_unique<Open>(
-        Open{ContainerProfile(namer_, options_.labels, entry.container, slice.begin_wall_ns),
-             names_.NameOf(entry.container).name});
+    open = std::make_unique<Open>(Open{
+        ContainerProfile(namer_, options_.labels, entry.container, entry.type, slice.begin_wall_ns),
+        names_.NameOf(entry.container).name});
   }
   open->profile.Cover(slice.begin_wall_ns, slice.end_wall_ns);
   open->profile.NoteDecision(entry.decision);
@@ -20,14 +20,14 @@ Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& s
 
 void Window::Add(const Slice& slice) {
   if (profiles_.empty()) start_ns_ = slice.window_start_ns;
-  for (auto& [container, open] : profiles_) {
+  for (auto& [key, open] : profiles_) {
     LookForName(*open);
     open->profile.LookAgain();
   }
   for (const Slice::Row& row : slice.rows) {
     if (!slice.containers[row.container].decision.to_store) continue;
     const NamedContainer& named = names_.NameOf(slice.containers[row.container].container);
-    if (named.name && named.name->LeftOut()) opted_out_samples_ += row.count;
+    if (named.name && named.name->LeftOut()) opted_out_samples_ += row.amount.count;
     if (named.name && !named.name->Stored()) continue;
     OpenFor(slice.containers[row.container], slice).profile.AddRow(slice, row);
   }
@@ -42,7 +42,7 @@ bool Window::waits_for_names() const {
 
 std::vector<ContainerProfile*> Window::LateProfiles() {
   std::vector<ContainerProfile*> late;
-  for (auto& [container, open] : profiles_) {
+  for (auto& [key, open] : profiles_) {
     if (open->profile.waits_for_names()) late.push_back(&open->profile);
   }
   return late;
@@ -55,7 +55,7 @@ void Window::PutName(const ContainerName& name, Finished& finished) const {
 
 std::vector<store::OpenProfile> Window::Snapshot() const {
   std::vector<store::OpenProfile> out;
-  for (const auto& [container, open] : profiles_) {
+  for (const auto& [key, open] : profiles_) {
     const ContainerName* name = open->name.get();
     if (name == nullptr || !name->Stored()) continue;
     out.push_back(
@@ -67,7 +67,7 @@ std::vector<store::OpenProfile> Window::Snapshot() const {
 
 std::vector<Window::Finished> Window::Take() {
   std::vector<Finished> out;
-  for (auto& [container, open] : profiles_) {
+  for (auto& [key, open] : profiles_) {
     LookForName(*open);
     const ContainerName* name = open->name.get();
     if (name != nullptr && name->LeftOut()) {

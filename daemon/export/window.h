@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/export/container_names.h"
@@ -70,7 +71,7 @@ class Window {
   ContainerNames& names_;
   uint64_t opted_out_samples_ = 0;
   int64_t start_ns_ = 0;
-  std::map<const Container*, std::unique_ptr<Open>> profiles_;
+  std::map<std::pair<const Container*, Type>, std::unique_ptr<Open>> profiles_;
 };
 
 }  // namespace firetower::daemon

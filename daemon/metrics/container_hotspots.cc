@@ -16,9 +16,9 @@ uint64_t HashOf(const FunctionSelf& function) {
   return hash(function.function) * 31 + hash(function.binary);
 }
 
-std::shared_ptr<const std::string> HotspotLine(const std::string& labels, std::string_view function,
-                                               std::string_view binary) {
-  std::string line = "firetower_hotspot_cpu_seconds_total{" + labels + ",function=\"";
+std::shared_ptr<const std::string> HotspotLine(std::string_view family, const std::string& labels,
+                                               std::string_view function, std::string_view binary) {
+  std::string line = std::string(family) + "{" + labels + ",function=\"";
   service::AppendLabelValue(line, function);
   line += "\",binary=\"";
   service::AppendLabelValue(line, binary);
@@ -29,7 +29,8 @@ std::shared_ptr<const std::string> HotspotLine(const std::string& labels, std::s
 
 }  // namespace
 
-ContainerHotspots::ContainerHotspots(const ContainerLabels& labels) {
+ContainerHotspots::ContainerHotspots(const ContainerLabels& labels, const HotspotNames& names)
+    : names_(names) {
   label_prefix_ = "namespace=\"";
   service::AppendLabelValue(label_prefix_, labels.ns);
   label_prefix_ += "\",pod=\"";
@@ -38,8 +39,8 @@ ContainerHotspots::ContainerHotspots(const ContainerLabels& labels) {
   service::AppendLabelValue(label_prefix_, labels.container);
   label_prefix_ += '"';
   total_line_ =
-      std::make_shared<const std::string>("firetower_cpu_seconds_total{" + label_prefix_ + "} ");
-  other_line_ = HotspotLine(label_prefix_, kOther, "");
+      std::make_shared<const std::string>(std::string(names_.totals) + "{" + label_prefix_ + "} ");
+  other_line_ = HotspotLine(names_.hotspots, label_prefix_, kOther, "");
 }
 
 size_t ContainerHotspots::AddSlice(int64_t now_ns, std::span<const FunctionSelf> functions,
@@ -93,7 +94,8 @@ void ContainerHotspots::EndWindow(int64_t now_ns) {
   for (Candidate& candidate : candidates_) {
     if (next == weakest.size() || candidate.certain_ns() <= weakest[next]->window_ns) break;
     if (candidate.last_window_ns <= weakest[next]->last_window_ns) continue;
-    if (HasLine(*HotspotLine(label_prefix_, candidate.function, candidate.binary))) continue;
+    if (HasLine(*HotspotLine(names_.hotspots, label_prefix_, candidate.function, candidate.binary)))
+      continue;
     Replace(*weakest[next++], candidate, now_ns);
   }
   for (Resident& resident : residents_) {
@@ -138,7 +140,8 @@ bool ContainerHotspots::HasLine(const std::string& line) const {
 
 void ContainerHotspots::Admit(uint64_t hash, std::string_view function, std::string_view binary,
                               int64_t now_ns) {
-  std::shared_ptr<const std::string> line = HotspotLine(label_prefix_, function, binary);
+  std::shared_ptr<const std::string> line =
+      HotspotLine(names_.hotspots, label_prefix_, function, binary);
   if (HasLine(*line)) return;
   Resident resident{
       std::string(function), std::string(binary), std::move(line), hash, 0, 0, 0, now_ns};
@@ -184,7 +187,7 @@ void ContainerHotspots::Replace(Resident& resident, Candidate& candidate, int64_
                   resident.last_window_ns};
   resident = {candidate.function,
               candidate.binary,
-              HotspotLine(label_prefix_, candidate.function, candidate.binary),
+              HotspotLine(names_.hotspots, label_prefix_, candidate.function, candidate.binary),
               candidate.hash,
               0,
               candidate.certain_ns(),

@@ -19,6 +19,12 @@ struct FunctionSelf {
   int64_t samples = 0;
 };
 
+// The names of the families that the series belong to. Constants.
+struct HotspotNames {
+  std::string_view totals = "firetower_cpu_seconds_total";
+  std::string_view hotspots = "firetower_hotspot_cpu_seconds_total";
+};
+
 struct ContainerLabels {
   std::string ns;
   std::string pod;
@@ -60,7 +66,7 @@ class ContainerHotspots {
     int64_t since_ns = 0;
   };
 
-  explicit ContainerHotspots(const ContainerLabels& labels);
+  explicit ContainerHotspots(const ContainerLabels& labels, const HotspotNames& names = {});
 
   // Adds one slice. At most `free_slots` functions become residents; returns the number of further
   // functions that qualified. `total_ns` beyond the sum of `functions` goes to `other`.
@@ -98,6 +104,7 @@ class ContainerHotspots {
   void Observe(uint64_t hash, const FunctionSelf& function);
   void Replace(Resident& resident, Candidate& candidate, int64_t now_ns);
 
+  HotspotNames names_;
   std::string label_prefix_;  // namespace="…",pod="…",container="…"
   std::shared_ptr<const std::string> total_line_;
   std::shared_ptr<const std::string> other_line_;

@@ -23,13 +23,28 @@ constexpr FamilySpec kFamilies[] = {
      "namespace,pod,container,function,binary", "", 300,
      "CPU time of a container by the function on top of the stack; function=\"other\" is the rest. "
      "The series of a container add up to its firetower_cpu_seconds_total."},
+    {MetricId::kOffcpuSeconds, "firetower_offcpu_seconds_total", kCounter,
+     "namespace,pod,container", "", 1024,
+     "Time that the threads of a container waited for something, a CPU not included: waits of at "
+     "least minBlockMicroseconds, added up over threads."},
+    {MetricId::kHotspotOffcpuSeconds, "firetower_hotspot_offcpu_seconds_total", kCounter,
+     "namespace,pod,container,function,binary", "", 300,
+     "This time by the innermost function of user space; function=\"other\" is the rest. The "
+     "series "
+     "of a container add up to its firetower_offcpu_seconds_total."},
     {MetricId::kWorkloadInfo, "firetower_workload_info", kInfo,
      "namespace,pod,workload_kind,workload", "", 1024,
-     "The workload of a pod of firetower_cpu_seconds_total; join it on namespace and pod."},
+     "The workload of a pod of the other families; join it on namespace and pod."},
     {MetricId::kSamples, "firetower_samples_total", kCounter, "", "", 1, "Samples taken."},
+    {MetricId::kWaits, "firetower_waits_total", kCounter, "", "", 1,
+     "Waits told by the kernel side. Each may stand for others of its thread at the same place."},
     {MetricId::kSamplesLost, "firetower_samples_lost_total", kCounter, "reason", "", 16,
      "Lost samples, stack bodies and records by reason. Samples of exec and no_cgroup are kept, "
-     "without a user stack or a container; those of recorder are missing only in captures."},
+     "without a user stack or a container; those of recorder are missing only in captures. Waits "
+     "are lost when "
+     "their record finds no room (waits_ring_full) or more threads wait at once than the table "
+     "holds "
+     "(waits_table_full)."},
     {MetricId::kRefused, "firetower_refused_total", kCounter, "reason",
      "address_spaces,bad_records,capture_stalls,captures,cgroups,gate_full,mappings,modules,"
      "stack_bodies,unwind_tables",

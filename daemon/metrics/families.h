@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "bpf/abi/record.h"
 #include "service/metrics/exposition.h"
 
 namespace firetower::daemon {
@@ -12,13 +13,16 @@ namespace firetower::daemon {
 using service::ExpositionFormat;
 using service::MetricKind;
 
-// Every family of /metrics, in the order it is shown. The two per-container families come from the
-// HotspotTracker, the others from the MetricsRegistry.
+// Every family of /metrics, in the order it is shown. The per-container families come from the
+// HotspotTrackers, the others from the MetricsRegistry.
 enum class MetricId {
   kCpuSeconds,
   kHotspotCpuSeconds,
+  kOffcpuSeconds,
+  kHotspotOffcpuSeconds,
   kWorkloadInfo,
   kSamples,
+  kWaits,
   kSamplesLost,
   kRefused,
   kAttribution,
@@ -68,7 +72,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 52;
+inline constexpr size_t kMetricCount = 55;
 
 struct FamilySpec {
   MetricId id;
@@ -78,6 +82,16 @@ struct FamilySpec {
   std::string_view known;   // values of the one label that show zero from the start
   size_t max_series;        // label sets beyond are dropped, and that is counted
   std::string_view help;
+};
+
+// The per-container families of a type of profile.
+struct HotspotFamilies {
+  MetricId totals;
+  MetricId hotspots;
+};
+inline constexpr HotspotFamilies kHotspotFamilies[FT_TYPE_COUNT] = {
+    {MetricId::kCpuSeconds, MetricId::kHotspotCpuSeconds},
+    {MetricId::kOffcpuSeconds, MetricId::kHotspotOffcpuSeconds},
 };
 
 std::span<const FamilySpec> MetricFamilies();

@@ -109,7 +109,7 @@ HotspotTracker::Container* HotspotTracker::FindOrAdd(int64_t now_ns,
   if (found != containers_.end()) return &found->second;
   if (containers_.size() >= options_.max_containers && !EvictIdle(now_ns)) return nullptr;
   Container container;
-  container.hotspots = std::make_unique<ContainerHotspots>(labels);
+  container.hotspots = std::make_unique<ContainerHotspots>(labels, options_.names);
   return &containers_.emplace(labels, std::move(container)).first->second;
 }
 

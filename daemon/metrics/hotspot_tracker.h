@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "bpf/abi/record.h"
 #include "daemon/metrics/container_hotspots.h"
 #include "service/metrics/exposition.h"
 
 namespace firetower::daemon {
 
-// The CPU time of one container in a slice. total_ns is all of it; the part that `functions` do not
-// cover goes to `other`.
+// The CPU time of one container in a slice, or the time that it waited. total_ns is all of it; the
+// part that `functions` do not cover goes to `other`.
 struct ContainerSlice {
   ContainerLabels labels;
   std::span<const FunctionSelf> functions;
@@ -23,6 +24,7 @@ struct ContainerSlice {
   size_t top_functions = 0;        // function series at most; 0: as many as Options says
   std::string workload_kind = {};  // empty: not known
   std::string workload = {};
+  uint8_t type = FT_TYPE_CPU;  // enum ft_type
 };
 
 using service::CounterSeries;
@@ -35,20 +37,20 @@ struct WorkloadInfo {
   std::string name;
 };
 
-// The per-container families at one moment. Immutable once published.
+// The per-container families of one type at one moment. Immutable once published.
 struct HotspotSnapshot {
-  std::vector<CounterSeries> totals;    // firetower_cpu_seconds_total
-  std::vector<CounterSeries> hotspots;  // firetower_hotspot_cpu_seconds_total
+  std::vector<CounterSeries> totals;    // firetower_cpu_seconds_total, …
+  std::vector<CounterSeries> hotspots;  // firetower_hotspot_cpu_seconds_total, …
   std::vector<WorkloadInfo> workloads;  // firetower_workload_info, of the pods shown
   uint64_t dropped_totals = 0;    // series refused or taken away because of a cap, since the start;
   uint64_t dropped_hotspots = 0;  // a series that stays refused counts once a slice
 };
 
-// The hotspots of all containers of the node, with a cap on series. When the cap is reached, the
-// tracker falls back: no container gets a second function, and containers with more functions lose
-// them when others need room. If that is not enough, a new container shows no functions at all. The
-// fallback ends when everything would fit into four fifths of the cap. CPU totals are shown for
-// every tracked container.
+// The hotspots of one type of all containers of the node, with a cap on series. When the cap is
+// reached, the tracker falls back: no container gets a second function, and containers with more
+// functions lose them when others need room. If that is not enough, a new container shows no
+// functions at all. The fallback ends when everything would fit into four fifths of the cap. Totals
+// are shown for every tracked container.
 //
 // Called by one thread. Memory is bounded by max_containers, and for each container by its
 // residents and ContainerHotspots::kMaxCandidates.
@@ -62,6 +64,7 @@ class HotspotTracker {
     size_t max_series = 300;   // function series of the node; 0: none
     size_t max_containers = 1024;
     int64_t window_ns = 60'000'000'000;
+    HotspotNames names = {};
   };
 
   explicit HotspotTracker(const Options& options) : options_(options) {}

@@ -117,15 +117,33 @@ MetricFamily FamilyOf(const prometheus::MetricFamily& family, const FamilySpec& 
   return out;
 }
 
-// Families of the HotspotSnapshot: no series of theirs is in the library's registry.
-bool IsFromSnapshot(MetricId id) {
-  return id == MetricId::kCpuSeconds || id == MetricId::kHotspotCpuSeconds ||
-         id == MetricId::kWorkloadInfo;
+using Snapshots = std::array<std::shared_ptr<const HotspotSnapshot>, FT_TYPE_COUNT>;
+
+// Returns the series of a family that a HotspotSnapshot has; nullptr for other families.
+const std::vector<CounterSeries>* FromSnapshot(const Snapshots& snapshots, MetricId id) {
+  for (size_t type = 0; type < FT_TYPE_COUNT; ++type) {
+    if (id == kHotspotFamilies[type].totals) return &snapshots[type]->totals;
+    if (id == kHotspotFamilies[type].hotspots) return &snapshots[type]->hotspots;
+  }
+  return nullptr;
 }
 
-MetricFamily WorkloadFamily(const HotspotSnapshot& snapshot, const FamilySpec& spec) {
+// Families of HotspotSnapshots: no series of theirs is in the library's registry.
+bool IsFromSnapshot(MetricId id) {
+  return id == MetricId::kWorkloadInfo ||
+         std::ranges::any_of(kHotspotFamilies, [&](const HotspotFamilies& of) {
+           return id == of.totals || id == of.hotspots;
+         });
+}
+
+MetricFamily WorkloadFamily(const Snapshots& snapshots, const FamilySpec& spec) {
   MetricFamily out{std::string(spec.name), std::string(spec.help), spec.kind, {}};
-  for (const WorkloadInfo& one : snapshot.workloads) {
+  std::map<std::pair<std::string_view, std::string_view>, const WorkloadInfo*> pods;
+  for (const auto& snapshot : snapshots) {
+    for (const WorkloadInfo& one : snapshot->workloads) pods.try_emplace({one.ns, one.pod}, &one);
+  }
+  for (const auto& [pod, workload] : pods) {
+    const WorkloadInfo& one = *workload;
     if (out.points.size() >= spec.max_series) break;
     MetricPoint& point = out.points.emplace_back();
     point.value = 1;
@@ -146,7 +164,7 @@ struct MetricsRegistry::Impl {
 
   prometheus::Registry registry;
   std::array<AnySeries, kMetricCount> series;
-  SnapshotCell<HotspotSnapshot> hotspots;
+  std::array<SnapshotCell<HotspotSnapshot>, FT_TYPE_COUNT> hotspots;  // by type
 
   template <typename T>
   Series<T>& Of(MetricId id) {
@@ -243,15 +261,16 @@ void MetricsRegistry::SetBpfCost(int64_t run_ns, int64_t map_bytes) {
   Set(MetricId::kBpfMapBytes, static_cast<double>(map_bytes));
 }
 
-void MetricsRegistry::PublishHotspots(std::shared_ptr<const HotspotSnapshot> snapshot) {
-  std::string_view totals = SpecOf(MetricId::kCpuSeconds).name;
-  std::string_view hotspots = SpecOf(MetricId::kHotspotCpuSeconds).name;
+void MetricsRegistry::PublishHotspots(uint8_t type,
+                                      std::shared_ptr<const HotspotSnapshot> snapshot) {
+  std::string_view totals = SpecOf(kHotspotFamilies[type].totals).name;
+  std::string_view hotspots = SpecOf(kHotspotFamilies[type].hotspots).name;
   Set(MetricId::kMetricSeries, static_cast<double>(snapshot->totals.size()), {totals});
   Set(MetricId::kMetricSeries, static_cast<double>(snapshot->hotspots.size()), {hotspots});
   SetTotal(MetricId::kMetricSeriesDropped, static_cast<double>(snapshot->dropped_totals), {totals});
   SetTotal(MetricId::kMetricSeriesDropped, static_cast<double>(snapshot->dropped_hotspots),
            {hotspots});
-  impl_->hotspots.Publish(std::move(snapshot));
+  impl_->hotspots[type].Publish(std::move(snapshot));
 }
 
 std::string MetricsRegistry::Render(ExpositionFormat format) const {
@@ -259,15 +278,16 @@ std::string MetricsRegistry::Render(ExpositionFormat format) const {
   std::map<std::string_view, const prometheus::MetricFamily*> by_name;
   const std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
   for (const auto& family : families) by_name[family.name] = &family;
-  std::shared_ptr<const HotspotSnapshot> snapshot = impl_->hotspots.Get();
-  if (!snapshot) snapshot = std::make_shared<const HotspotSnapshot>();
+  Snapshots snapshots;
+  for (size_t type = 0; type < FT_TYPE_COUNT; ++type) {
+    snapshots[type] = impl_->hotspots[type].Get();
+    if (!snapshots[type]) snapshots[type] = std::make_shared<const HotspotSnapshot>();
+  }
   for (const FamilySpec& spec : MetricFamilies()) {
-    if (spec.id == MetricId::kCpuSeconds) {
-      writer.SecondsFamily(spec.name, spec.help, snapshot->totals);
-    } else if (spec.id == MetricId::kHotspotCpuSeconds) {
-      writer.SecondsFamily(spec.name, spec.help, snapshot->hotspots);
+    if (const auto* series = FromSnapshot(snapshots, spec.id)) {
+      writer.SecondsFamily(spec.name, spec.help, *series);
     } else if (spec.id == MetricId::kWorkloadInfo) {
-      writer.Family(WorkloadFamily(*snapshot, spec));
+      writer.Family(WorkloadFamily(snapshots, spec));
     } else {
       // The library leaves families without series out; their heads still tell what there is.
       auto found = by_name.find(spec.name);

@@ -41,8 +41,9 @@ class MetricsRegistry {
   void SetOverhead(const OverheadReading& reading);
   // Run time and map memory of the BPF programs, which are overhead too.
   void SetBpfCost(int64_t run_ns, int64_t map_bytes);
-  // Swaps in the hotspots that scrapes show from now on, and counts their series.
-  void PublishHotspots(std::shared_ptr<const HotspotSnapshot> snapshot);
+  // Swaps in the hotspots of a type (enum ft_type) that scrapes show from now on, and counts their
+  // series.
+  void PublishHotspots(uint8_t type, std::shared_ptr<const HotspotSnapshot> snapshot);
 
   // The whole exposition.
   std::string Render(ExpositionFormat format) const;

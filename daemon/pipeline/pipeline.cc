@@ -27,11 +27,13 @@ class Pipeline::Peers : public ResolverPeers {
     symbols_.Want(module, process, mapping);
   }
 
-  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
+  void SetGate(uint64_t cgroup_id, const Decisions& decisions, bool is_container,
                bool told) override {
-    ft_verdict verdict = VerdictOf(decision, is_container);
-    Status status =
-        told ? sampler_.ChangeVerdict(cgroup_id, verdict) : sampler_.SetVerdict(cgroup_id, verdict);
+    ft_verdicts verdicts{};
+    for (Type type = 0; type < FT_TYPE_COUNT; ++type)
+      verdicts.of[type] = VerdictOf(decisions[type], type, is_container);
+    Status status = told ? sampler_.ChangeVerdicts(cgroup_id, verdicts)
+                         : sampler_.SetVerdicts(cgroup_id, verdicts);
     if (!status && status.error().code() != ErrorCode::kNotFound) {
       // The gate is full: the kernel side uses the ancestor's verdict, and the resolver drops
       // excess samples.
@@ -45,7 +47,7 @@ class Pipeline::Peers : public ResolverPeers {
       pipeline_.oom_kills_.push_back({container, time_ns});
     }
   }
-  void RemoveGate(uint64_t cgroup_id) override { sampler_.RemoveVerdict(cgroup_id); }
+  void RemoveGate(uint64_t cgroup_id) override { sampler_.RemoveVerdicts(cgroup_id); }
   void SetTasksVersion(uint32_t version) override { sampler_.SetTasksVersion(version); }
   void SetTask(const ft_task& verdict) override { sampler_.SetTask(verdict); }
   void ForgetTask(uint32_t tid) override { sampler_.ForgetTask(tid); }
@@ -54,9 +56,15 @@ class Pipeline::Peers : public ResolverPeers {
     return sampler_.Counters().value[FT_COUNT_CGROUP_RING_FULL];
   }
 
-  void SetBaseFrequency(uint32_t frequency_hz) {
-    base_hz_ = frequency_hz;
-    ft_verdict fallback{FT_VERDICT_PENDING, FT_VERDICT_PENDING, 0, 0, FT_KEEP_ALL, PeriodNs()};
+  void SetFallback(const Selection& selection) {
+    base_hz_ = selection.frequency_hz();
+    const std::optional<int64_t> wait_ns = selection.min_wait_ns();
+    const __u8 waits = wait_ns ? FT_VERDICT_PENDING : FT_VERDICT_NO;
+    ft_verdicts fallback{};
+    fallback.of[FT_TYPE_CPU] = {FT_VERDICT_PENDING, FT_VERDICT_PENDING, 0, 0,
+                                FT_KEEP_ALL,        PeriodNs()};
+    fallback.of[FT_TYPE_OFFCPU] = {waits, waits,       0,
+                                   0,     FT_KEEP_ALL, static_cast<__u64>(wait_ns.value_or(0))};
     sampler_.SetFallback(fallback);
   }
 
@@ -80,13 +88,18 @@ class Pipeline::Peers : public ResolverPeers {
     return static_cast<__u8>(number);
   }
 
-  ft_verdict VerdictOf(const Decision& decision, bool is_container) {
+  ft_verdict VerdictOf(const Decision& decision, Type type, bool is_container) {
     ft_verdict verdict{};
     verdict.kind = decision.sampled ? FT_VERDICT_YES : FT_VERDICT_NO;
     verdict.child = is_container ? verdict.kind : static_cast<__u8>(FT_VERDICT_PENDING);
     if (decision.sampled && decision.filter) {
       verdict.tasks = decision.filter->any_tasks() ? 1 : 0;
       if (decision.filter->cpus()) verdict.cpus = NumberOf(*decision.filter->cpus());
+    }
+    verdict.keep = FT_KEEP_ALL;
+    if (type == FT_TYPE_OFFCPU) {
+      verdict.value = static_cast<__u64>(decision.min_wait_ns);
+      return verdict;
     }
     uint64_t keep = FT_KEEP_ALL;
     if (decision.sampled && decision.frequency_hz < base_hz_) {
@@ -126,8 +139,9 @@ Pipeline::Pipeline(BpfSampler& sampler, CgroupTree& cgroups, ProcessTable& proce
 
 Pipeline::~Pipeline() { Finish(); }
 
-void Pipeline::Start(Capture& capture) {
+void Pipeline::Start(Capture& capture, const WaitingThreads* waiting) {
   capture_ = &capture;
+  waiting_ = waiting;
   sampler_.SetEpoch(epoch_);
   TakeSelection();
   resolver_.SetSliceEnd(OpenSlice());
@@ -153,11 +167,12 @@ void Pipeline::TakeSelection() {
     LOG(kWarn, "sampling rate not changed", {{"error", status.error().message()}});
     return;
   }
-  peers_->SetBaseFrequency(next->frequency_hz());
+  peers_->SetFallback(*next);
   const std::optional<CpuSet> cpus = next->cpus();
+  const bool waits = next->min_wait_ns().has_value();
   resolver_.SetSelection(std::move(next));
   // Verdicts are set first, so that samples from now on are wanted.
-  capture_->SetCpus(cpus);
+  capture_->SetWanted(cpus, waits);
 }
 
 void Pipeline::Run(std::stop_token, WakeFd& wake) {
@@ -178,6 +193,7 @@ void Pipeline::Run(std::stop_token, WakeFd& wake) {
   }
   resolver_.Tick(true);
   TellFigures();
+  TakeWaits(clock_.MonotonicNs());
   CloseSlice(clock_.WallNs(), true);
   finished_.store(true, std::memory_order_release);
   on_slice_();
@@ -272,6 +288,10 @@ void Pipeline::CloseSlice(int64_t end_wall_ns, bool ends_window) {
   if (ends_window && !turning) TurnEpoch();
 }
 
+void Pipeline::TakeWaits(int64_t until_ns) {
+  if (waiting_ != nullptr) resolver_.TakeWaitsThatGoOn(waiting_->WaitsThatGoOn(), until_ns);
+}
+
 void Pipeline::TurnEpoch() { sampler_.SetEpoch(++epoch_); }
 
 int64_t Pipeline::EndSlice() {
@@ -281,6 +301,7 @@ int64_t Pipeline::EndSlice() {
     slice_end_ns_ += options_.slice_ns;
     return slice_end_ns_;
   }
+  TakeWaits(slice_end_ns_);
   CloseSlice(slice_end_wall_ns_, slice_end_wall_ns_ % options_.window_ns == 0);
   return OpenSlice();
 }

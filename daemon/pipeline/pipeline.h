@@ -68,8 +68,8 @@ class Pipeline : public SliceSource {
            const Clock& clock, const PipelineOptions& options, std::function<void()> on_slice);
   ~Pipeline() override;
 
-  // `capture` must outlive the thread.
-  void Start(Capture& capture);
+  // Both must outlive the thread. `waiting` may be null: then waits are told when they end.
+  void Start(Capture& capture, const WaitingThreads* waiting = nullptr);
   // Must be called when a round is ready.
   void Notify() { thread_.Notify(); }
   // Sets the selection, which takes effect before the next round.
@@ -102,6 +102,7 @@ class Pipeline : public SliceSource {
   int64_t EndSlice();
   // Starts a new epoch: from here on the kernel side sends every stack again.
   void TurnEpoch();
+  void TakeWaits(int64_t until_ns);
   void EndSliceIfDue();
   void TellFigures();
   void TellContainers();
@@ -118,6 +119,7 @@ class Pipeline : public SliceSource {
   Unwinder unwinder_;
   Resolver resolver_;
   Capture* capture_ = nullptr;
+  const WaitingThreads* waiting_ = nullptr;
   SpscQueue<std::unique_ptr<Slice>> full_;
   SpscQueue<std::unique_ptr<Slice>> free_;
   std::atomic<bool> finished_{false};

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -37,6 +38,7 @@ Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree&
       label_choice_(labels),
       stacks_(stack_words),
       tasks_(processes, peers),
+      frames_(modules, processes, unwinder, peers),
       unknown_(UnknownContainer()),
       own_pid_(static_cast<uint32_t>(::getpid())) {
   unknown_node_.container = unknown_;
@@ -58,28 +60,28 @@ void Resolver::DecideTasksAnew() {
 void Resolver::GateAll() {
   cgroups_.ForEach([&](const CgroupNode& node) {
     if (node.removed_ns != 0) return;
-    peers_.SetGate(node.id, DecisionOf(node), node.container->InContainer(), false);
+    peers_.SetGate(node.id, DecisionsOf(node), node.container->InContainer(), false);
   });
   // The kernel side's verdicts on threads come from the container's earlier filter.
   if (std::exchange(tasks_stale_, false)) DecideTasksAnew();
 }
 
-const Decision& Resolver::DecisionOf(const CgroupNode& node) {
+const Decisions& Resolver::DecisionsOf(const CgroupNode& node) {
   Known& known = decisions_[node.container.get()];
-  if (known.version != selection_version_) {
-    known.version = selection_version_;
-    Decision decision = selection_->Decide(*node.container);
-    if (!TaskFilter::Same(known.decision.filter.get(), decision.filter.get())) {
-      tasks_stale_ = true;
-    }
-    known.decision = std::move(decision);
+  if (known.version == selection_version_) return known.decisions;
+  known.version = selection_version_;
+  for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
+    Decision decision = selection_->Decide(*node.container, type);
+    Decision& before = known.decisions[type];
+    tasks_stale_ |= !TaskFilter::Same(before.filter.get(), decision.filter.get());
+    before = std::move(decision);
   }
-  return known.decision;
+  return known.decisions;
 }
 
-std::optional<int64_t> Resolver::Process(const Round& round) {
+bool Resolver::Process(const Round& round) {
   if (std::exchange(at_.slice_ended, false)) {
-    OnSample(round.samples[at_.sample++], round);
+    TakeFirst(round);
   } else {
     BeginRound(round);
   }
@@ -90,18 +92,27 @@ std::optional<int64_t> Resolver::Process(const Round& round) {
     for (; at_.cgroup < round.cgroup_events.size(); ++at_.cgroup) {
       const CgroupEvent& cgroup = round.cgroup_events[at_.cgroup];
       if (cgroup.time_ns > time_ns) break;
-      if (!TakeSamples(round, cgroup.time_ns))
-        return static_cast<int64_t>(round.samples[at_.sample].time_ns);
+      if (!TakeSamples(round, cgroup.time_ns)) return true;
       OnCgroup(cgroup, round.Text(cgroup.text_begin, cgroup.text_size));
     }
-    if (!TakeSamples(round, time_ns))
-      return static_cast<int64_t>(round.samples[at_.sample].time_ns);
+    if (!TakeSamples(round, time_ns)) return true;
     if (event == nullptr) break;
     processes_.Apply(*event, round.Text(event->text_begin, event->text_size));
     tasks_.Apply(*event);
   }
   EndRound(round);
-  return std::nullopt;
+  return false;
+}
+
+void Resolver::TakeFirst(const Round& round) {
+  const bool has_sample = at_.sample < round.samples.size();
+  const bool has_wait = at_.wait < round.waits.size();
+  if (has_wait &&
+      (!has_sample || round.waits[at_.wait].sample.time_ns < round.samples[at_.sample].time_ns)) {
+    OnWait(round.waits[at_.wait++]);
+  } else if (has_sample) {
+    OnSample(round.samples[at_.sample++], round);
+  }
 }
 
 bool Resolver::TakeSamples(const Round& round, int64_t before_ns) {
@@ -116,6 +127,16 @@ bool Resolver::TakeSamples(const Round& round, int64_t before_ns) {
     OnSample(*sample, round);
   }
   at_.sample = static_cast<size_t>(sample - round.samples.begin());
+  for (; at_.wait < round.waits.size(); ++at_.wait) {
+    const ft_wait& wait = round.waits[at_.wait];
+    const auto time_ns = static_cast<int64_t>(wait.sample.time_ns);
+    if (time_ns >= before_ns) break;
+    if (time_ns >= slice_end_ns_) {
+      at_.slice_ended = true;
+      break;
+    }
+    OnWait(wait);
+  }
   return !at_.slice_ended;
 }
 
@@ -159,7 +180,7 @@ void Resolver::OnCgroup(const CgroupEvent& event, std::string_view path) {
       if (selection_->everything()) return;
       const CgroupNode* node = cgroups_.Find(event.cgroup_id);
       if (node == nullptr) return;
-      peers_.SetGate(node->id, DecisionOf(*node), node->container->InContainer(), true);
+      peers_.SetGate(node->id, DecisionsOf(*node), node->container->InContainer(), true);
       return;
     }
     case FT_CGROUP_OOM_KILL:
@@ -184,65 +205,9 @@ void Resolver::OnRemoved(uint64_t cgroup_id, int64_t now_ns) {
   cgroups_.Remove(cgroup_id, now_ns);
 }
 
-bool Resolver::ResolveUser(uint64_t address, const std::vector<ProcessMapping>& mappings,
-                           uint32_t pid, const ::firetower::daemon::Process* process) {
-  const ProcessMapping* mapping = FindMapping(mappings, address);
-  if (mapping == nullptr) return false;
-  Frame frame;
-  frame.module = processes_.NamesOf(*mapping, process);
-  const std::shared_ptr<const Module>& module = modules_.Get(frame.module);
-  switch (module->kind) {
-    case ModuleKind::kFile:
-    case ModuleKind::kVdso:
-      frame.offset = address - mapping->start + mapping->file_offset;
-      break;
-    default:
-      frame.offset = address;
-      frame.pid = pid;
-  }
-  if (module->symbols.load(std::memory_order_relaxed) == Module::kWanted &&
-      module->kind == ModuleKind::kFile && process != nullptr) {
-    peers_.WantSymbols(module, *process, *mapping);
-  }
-  if (frames_.empty() || frames_.back().module != frame.module) {
-    unwinder_.Touch(mapping->module);
-    if (process != nullptr) {
-      module->NoteSeen(process->pid, process->parent, mapping->start, mapping->end);
-    }
-  }
-  frames_.push_back(frame);
-  return true;
-}
-
-uint8_t Resolver::ResolveUserPart(std::span<const uint64_t> addresses, uint8_t stop,
-                                  const std::vector<ProcessMapping>& mappings, uint32_t pid,
-                                  ::firetower::daemon::Process* process) {
-  const std::vector<ProcessMapping>* known = &mappings;
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    // The innermost user address is where the task ran or left for the kernel; the others are
-    // return addresses, and the call lies before them.
-    uint64_t address = addresses[i] - (i > 0 ? 1 : 0);
-    if (ResolveUser(address, *known, pid, process)) continue;
-    if (i > 0) return kStopNoMapping;  // Not a return address after all: what follows is chance.
-    if (process != nullptr && processes_.Refresh(*process)) {
-      known = process->mappings.get();
-      if (ResolveUser(address, *known, pid, process)) continue;
-    }
-    frames_.push_back({ModuleRegistry::kUnknown, 0, address});
-  }
-  return stop;
-}
-
 uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
                           StackParts parts) {
-  frames_.clear();
-  std::span<const uint64_t> addresses = stacks_.Addresses(body);
-  for (size_t i = 0; i < body.kernel_frames && parts != StackParts::kUser; ++i) {
-    frames_.push_back({ModuleRegistry::kKernel, 0, addresses[i] - (i > 0 ? 1 : 0)});
-  }
-  if (parts == StackParts::kKernel) return FT_STOP_NO_USER;
-  return ResolveUserPart(addresses.subspan(body.kernel_frames), body.stop, *process.mappings,
-                         process.pid, &process);
+  return frames_.Resolve(stacks_.Addresses(body), body.kernel_frames, body.stop, process, parts);
 }
 
 uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop) {
@@ -255,13 +220,16 @@ uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* s
   ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
   // Within execve the count of execs is the old image's, and the mappings are the new one's.
   if (body->stop != FT_STOP_EXEC) processes_.Identify(process, body->identity);
+  // The kernel side had no table for some of its code, and no copy of a wait's stack to go on with.
+  if (sample.kind == FT_KIND_WAIT && body->stop != FT_STOP_ROOT && body->stop != FT_STOP_NO_USER)
+    unwinder_.Meet(process, body->identity);
   if (body->slice_serial == builder_.serial() && body->parts == parts &&
       body->mapping_generation == process.generation) {
     *stop = builder_.slice().stacks[body->slice_stack].stop;
     return body->slice_stack;
   }
   *stop = Resolve(*body, process, parts);
-  body->slice_stack = builder_.AddStack(frames_, *stop);
+  body->slice_stack = builder_.AddStack(frames_.frames(), *stop);
   body->slice_serial = builder_.serial();
   body->parts = parts;
   body->mapping_generation = process.generation;
@@ -283,19 +251,29 @@ TaskLabel Resolver::LabelOf(const ft_sample& sample) {
   return label;
 }
 
-void Resolver::AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
-                         int64_t time_ns, uint8_t stop) {
-  uint32_t container = builder_.AddContainer(node.container, [&] { return DecisionOf(node); });
-  const uint32_t row = builder_.AddSample(container, stack, label, FT_TYPE_CPU, value);
+TaskLabel Resolver::LabelOf(const Event& event) {
+  TaskLabel label = LabelOf(event.sample);
+  if (event.sample.type != FT_TYPE_OFFCPU) return label;
+  label.state = event.state;
+  if (label_choice_.comm) label.waker = event.waker;
+  return label;
+}
+
+void Resolver::AddSample(const CgroupNode& node, Type type, uint32_t stack, uint32_t label,
+                         const Amount& amount, int64_t time_ns, uint8_t stop) {
+  uint32_t container =
+      builder_.AddContainer(node.container, type, [&] { return DecisionsOf(node)[type]; });
+  const uint32_t row = builder_.AddSample(container, stack, label, amount);
   Slice& slice = builder_.slice();
   if (slice.containers[container].decision.record_ns > 0) {
     if (slice.timed.size() < Slice::kMaxTimed) {
-      slice.timed.push_back({time_ns, row, static_cast<uint32_t>(value)});
+      slice.timed.push_back({time_ns, row, amount});
     } else {
       ++slice.untimed;
     }
   }
   ++slice.stops[stop < kStopCount ? stop : kStopNoMapping];
+  if (type != FT_TYPE_CPU) return;
   if (node.container == unknown_) {
     ++slice.attribution.unknown;
   } else if (node.container->InContainer()) {
@@ -305,149 +283,75 @@ void Resolver::AddSample(const CgroupNode& node, uint32_t stack, uint32_t label,
   }
 }
 
-void Resolver::OnCold(const ft_sample& sample, const StackStore::Body& body, const Round& round) {
-  ::firetower::daemon::Process& process = processes_.Get(sample.tgid);
-  FinishedStack start;
-  start.sample = sample;
-  start.label = LabelOf(sample);
-  if (cgroups_.Find(sample.cgroup_id) == nullptr) start.facts = FactsOf(sample);
-  std::span<const uint64_t> addresses = stacks_.Addresses(body);
-  start.addresses.assign(addresses.begin(), addresses.end());
-  start.kernel_frames = body.kernel_frames;
-  start.space = unwinder_.Meet(process, body.identity);
-  start.mappings = process.mappings;
-  const ColdStack& cold = round.cold[sample.cold];
-  cold_.Add(std::move(start), cold, round.Stack(cold));
-  TakeFinished();
-}
-
-void Resolver::TakeFinished() {
-  for (FinishedStack& stack : cold_.finished()) {
-    frames_.clear();
-    NoteKernelCode(stack.sample.tgid, stack.kernel_frames);
-    for (size_t i = 0; i < stack.kernel_frames; ++i) {
-      frames_.push_back({ModuleRegistry::kKernel, 0, stack.addresses[i] - (i > 0 ? 1 : 0)});
-    }
-    Pending pending;
-    pending.cgroup_id = stack.sample.cgroup_id;
-    pending.since_ns = clock_.MonotonicNs();
-    pending.time_ns = static_cast<int64_t>(stack.sample.time_ns);
-    pending.value = stack.sample.value;
-    pending.cpu = stack.sample.cpu;
-    pending.label = stack.label;
-    pending.kernel_frames = static_cast<uint8_t>(stack.kernel_frames);
-    pending.stop = ResolveUserPart(std::span(stack.addresses).subspan(stack.kernel_frames),
-                                   stack.stop, *stack.mappings, stack.sample.tgid,
-                                   processes_.FindAlive(stack.sample.tgid));
-    pending.frames = frames_;
-    const bool settled = !stack.facts;
-    if (stack.facts) pending.facts = *std::move(stack.facts);
-    const CgroupNode* node = cgroups_.Find(stack.sample.cgroup_id);
-    if (node == nullptr) {
-      Defer(std::move(pending));
-      continue;
-    }
-    const Decision& decision = DecisionOf(*node);
-    if (settled ? decision.sampled : Wants(decision, pending)) {
-      AddPending(pending, *node, decision.stacks);
-    } else if (settled) {
-      ++not_selected_;
-    }
-  }
-  cold_.finished().clear();
-}
-
 void Resolver::OnSample(const ft_sample& sample, const Round& round) {
-  const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
-  // The sample was taken before the verdict reached the kernel, or below an undecided parent.
-  StackParts parts = StackParts::kUserAndKernel;
-  if (node != nullptr && !selection_->everything()) {
-    const Decision& decision = DecisionOf(*node);
-    if (!Wants(decision, sample)) return;
-    parts = decision.stacks;
-  }
   if (sample.kind == FT_KIND_COLD && sample.cold < round.cold.size()) {
     if (const StackStore::Body* body = stacks_.Find(sample.stack_hash)) {
-      OnCold(sample, *body, round);
+      const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
+      const bool decided = node != nullptr && !selection_->everything();
+      if (!decided || Wants(DecisionsOf(*node), sample)) OnCold(sample, *body, round);
       return;
     }
   }
+  Take({sample, {.count = 1, .value_ns = sample.value, .runqueue_ns = 0}});
+}
+
+void Resolver::OnWait(const ft_wait& wait) {
+  Event event{wait.sample, told_.Ends(wait), wait.state};
+  std::memcpy(event.waker.data(), wait.waker_comm, event.waker.size());
+  Take(event);
+}
+
+void Resolver::TakeWaitsThatGoOn(std::span<const WaitingThread> threads, int64_t until_ns) {
+  told_.BeginListing();
+  for (const WaitingThread& thread : threads) {
+    // Its body came at its begin, perhaps hours ago.
+    stacks_.Keep(thread.wait.stack_hash);
+    const Amount amount = told_.GoesOn(thread, until_ns);
+    if (amount.value_ns == 0 && amount.runqueue_ns == 0) continue;
+    ft_sample sample{};
+    sample.time_ns = static_cast<uint64_t>(until_ns - 1);
+    sample.stack_hash = thread.wait.stack_hash;
+    sample.cgroup_id = thread.wait.cgroup_id;
+    sample.tgid = thread.wait.tgid;
+    sample.tid = thread.tid;
+    sample.cpu = thread.wait.cpu;
+    sample.kind = FT_KIND_WAIT;
+    sample.type = FT_TYPE_OFFCPU;
+    sample.stop = thread.wait.stop;
+    Take({sample, amount, thread.wait.state});
+  }
+  told_.EndListing();
+}
+
+void Resolver::Take(const Event& event) {
+  const ft_sample& sample = event.sample;
+  const CgroupNode* node = cgroups_.Find(sample.cgroup_id);
   if (node == nullptr) {
-    Defer(sample);
+    Defer(event);
     return;
+  }
+  // The sample was taken before the verdict reached the kernel, or below an undecided parent.
+  StackParts parts = StackParts::kUserAndKernel;
+  if (!selection_->everything()) {
+    const Decisions& decisions = DecisionsOf(*node);
+    if (!Wants(decisions, sample)) return;
+    parts = decisions[sample.type].stacks;
   }
   uint8_t stop = 0;
   uint32_t stack = StackOf(sample, parts, &stop);
-  AddSample(*node, stack, builder_.AddLabel(LabelOf(sample)), sample.value,
+  AddSample(*node, sample.type, stack, builder_.AddLabel(LabelOf(event)), event.amount,
             static_cast<int64_t>(sample.time_ns), stop);
 }
 
-bool Resolver::Wants(const Decision& decision, const ft_sample& sample) {
-  bool wanted = decision.sampled;
-  if (wanted && decision.filter) {
+bool Resolver::Wants(const Decisions& decisions, const ft_sample& sample) {
+  bool wanted = decisions[sample.type].sampled;
+  if (wanted && decisions[sample.type].filter) {
     const StackStore::Body* body = stacks_.Find(sample.stack_hash);
-    wanted = tasks_.Wants(decision.filter, sample,
+    wanted = tasks_.Wants(decisions, sample,
                           body == nullptr ? std::nullopt : std::optional(body->identity));
   }
   if (!wanted) ++not_selected_;
   return wanted;
-}
-
-bool Resolver::Wants(const Decision& decision, const Pending& pending) {
-  const bool wanted = decision.sampled &&
-                      (!decision.filter || decision.filter->Accepts(
-                                               decision.filter->Match(pending.facts), pending.cpu));
-  if (!wanted) ++not_selected_;
-  return wanted;
-}
-
-TaskFacts Resolver::FactsOf(const ft_sample& sample) {
-  if (!selection_->filters()) return {};
-  const StackStore::Body* body = stacks_.Find(sample.stack_hash);
-  return tasks_.FactsOf(sample.tgid, sample.tid,
-                        body == nullptr ? std::nullopt : std::optional(body->identity), true);
-}
-
-void Resolver::Defer(const ft_sample& sample) {
-  Pending pending;
-  pending.cpu = sample.cpu;
-  pending.facts = FactsOf(sample);
-  pending.cgroup_id = sample.cgroup_id;
-  pending.since_ns = clock_.MonotonicNs();
-  pending.time_ns = static_cast<int64_t>(sample.time_ns);
-  pending.value = sample.value;
-  pending.label = LabelOf(sample);
-  StackStore::Body* body = stacks_.Find(sample.stack_hash);
-  if (body != nullptr) {
-    pending.stop = Resolve(*body, processes_.Get(sample.tgid), StackParts::kUserAndKernel);
-    pending.kernel_frames = body->kernel_frames;
-    pending.frames = frames_;
-  } else {
-    pending.stop = kStopStackLost;
-  }
-  Defer(std::move(pending));
-}
-
-void Resolver::Defer(Pending pending) {
-  if (pending_.size() >= kMaxPending) {  // The bound is reached: this one is unknown at once.
-    AddPending(pending, unknown_node_, StackParts::kUserAndKernel);
-    return;
-  }
-  ++builder_.slice().attribution.pending;
-  pending_.push_back(std::move(pending));
-}
-
-void Resolver::AddPending(const Pending& pending, const CgroupNode& node, StackParts parts) {
-  std::span<const Frame> frames = pending.frames;
-  uint8_t stop = pending.stop;
-  if (stop != kStopStackLost && parts == StackParts::kUser) {
-    frames = frames.subspan(pending.kernel_frames);
-  } else if (stop != kStopStackLost && parts == StackParts::kKernel) {
-    frames = frames.first(pending.kernel_frames);
-    stop = FT_STOP_NO_USER;
-  }
-  AddSample(node, builder_.AddStack(frames, stop), builder_.AddLabel(pending.label), pending.value,
-            pending.time_ns, stop);
 }
 
 void Resolver::ScanCgroups(int64_t now_ns) {
@@ -481,7 +385,7 @@ void Resolver::Tick(bool last) {
       if (expired) AddPending(pending, unknown_node_, StackParts::kUserAndKernel);
       return expired;
     }
-    const Decision& decision = DecisionOf(*node);
+    const Decision& decision = DecisionsOf(*node)[pending.type];
     if (Wants(decision, pending)) AddPending(pending, *node, decision.stacks);
     return true;
   });

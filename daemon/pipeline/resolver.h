@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -12,8 +13,10 @@
 #include "daemon/pipeline/cold_stacks.h"
 #include "daemon/pipeline/resolver_peers.h"
 #include "daemon/pipeline/slice_builder.h"
+#include "daemon/pipeline/stack_frames.h"
 #include "daemon/pipeline/stack_store.h"
 #include "daemon/pipeline/task_gate.h"
+#include "daemon/pipeline/told_waits.h"
 #include "daemon/policy/selection.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/module.h"
@@ -44,10 +47,12 @@ class Resolver {
            size_t stack_words = StackStore::kMaxWords);
 
   void SetSelection(std::shared_ptr<const Selection> selection);
-  // Applies a round, as far as its samples belong to this slice. Returns the time (monotonic) of
-  // the first that belongs to the next one: take the builder's slice, set the next end, and call it
-  // again with the same round. Nothing: the round is through.
-  std::optional<int64_t> Process(const Round& round);
+  // Applies a round, as far as its samples belong to this slice. Returns true if there are samples
+  // of the next one: take the builder's slice, set the next end, and call it again with the same
+  // round. False: the round is through.
+  bool Process(const Round& round);
+  // Adds the waits that go on to this slice, as far as they went until `until_ns` (monotonic).
+  void TakeWaitsThatGoOn(std::span<const WaitingThread> threads, int64_t until_ns);
   // Samples from this time on (monotonic) go to the next slice.
   void SetSliceEnd(int64_t time_ns) { slice_end_ns_ = time_ns; }
   // Takes the answer to a request for an unwind table.
@@ -68,7 +73,8 @@ class Resolver {
     uint64_t cgroup_id = 0;
     int64_t since_ns = 0;
     int64_t time_ns = 0;  // of the sample
-    uint64_t value = 0;
+    Amount amount;
+    Type type = FT_TYPE_CPU;
     TaskLabel label;
     uint8_t stop = 0;
     uint8_t kernel_frames = 0;  // the first of `frames`
@@ -77,25 +83,37 @@ class Resolver {
     TaskFacts facts;  // where a filter is in force
   };
   struct Known {
-    Decision decision;
+    Decisions decisions;
     uint32_t version = 0;
+  };
+  // A sample with what it stands for, and with what a wait has beyond its task's own labels.
+  struct Event {
+    const ft_sample& sample;
+    Amount amount;
+    uint8_t state = FT_WAIT_STATES;
+    Comm waker{};
   };
 
   // How far a round is applied.
   struct Position {
     size_t sample = 0;
+    size_t wait = 0;
     size_t cgroup = 0;
     size_t sideband = 0;
-    bool slice_ended = false;  // `sample` is the first of the next slice
+    bool slice_ended = false;  // the next sample or wait is of the next slice
   };
 
   void BeginRound(const Round& round);
   void EndRound(const Round& round);
-  // Takes the samples before that time. False: the next one belongs to the next slice.
+  // Takes the samples and waits before that time. False: the next one belongs to the next slice.
   bool TakeSamples(const Round& round, int64_t before_ns);
+  // Takes the first sample or wait of a slice, whatever its time is: so every slice gets ahead.
+  void TakeFirst(const Round& round);
   void OnSample(const ft_sample& sample, const Round& round);
-  // Tells whether a container with that decision wants the sample, and counts the sample if not.
-  bool Wants(const Decision& decision, const ft_sample& sample);
+  void OnWait(const ft_wait& wait);
+  void Take(const Event& event);
+  // Tells whether a container with these decisions wants the sample, and counts it if not.
+  bool Wants(const Decisions& decisions, const ft_sample& sample);
   bool Wants(const Decision& decision, const Pending& pending);
   // Returns the facts that a filter needs once the container is known.
   TaskFacts FactsOf(const ft_sample& sample);
@@ -103,23 +121,18 @@ class Resolver {
   void OnCold(const ft_sample& sample, const StackStore::Body& body, const Round& round);
   void TakeFinished();
   void OnCgroup(const CgroupEvent& event, std::string_view path);
-  void AddSample(const CgroupNode& node, uint32_t stack, uint32_t label, uint64_t value,
-                 int64_t time_ns, uint8_t stop);
-  const Decision& DecisionOf(const CgroupNode& node);
+  void AddSample(const CgroupNode& node, Type type, uint32_t stack, uint32_t label,
+                 const Amount& amount, int64_t time_ns, uint8_t stop);
+  const Decisions& DecisionsOf(const CgroupNode& node);
   void GateAll();
   void DecideTasksAnew();
-  // Resolves a stack into frames_. Returns its stop reason.
   uint8_t Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
                   StackParts parts);
-  uint8_t ResolveUserPart(std::span<const uint64_t> addresses, uint8_t stop,
-                          const std::vector<ProcessMapping>& mappings, uint32_t pid,
-                          ::firetower::daemon::Process* process);
-  bool ResolveUser(uint64_t address, const std::vector<ProcessMapping>& mappings, uint32_t pid,
-                   const ::firetower::daemon::Process* process);
   uint32_t StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop);
   void NoteKernelCode(uint32_t tgid, uint32_t kernel_frames);
   TaskLabel LabelOf(const ft_sample& sample);
-  void Defer(const ft_sample& sample);
+  TaskLabel LabelOf(const Event& event);
+  void Defer(const Event& event);
   void Defer(Pending pending);
   void AddPending(const Pending& pending, const CgroupNode& node, StackParts parts);
   // Reads the mounted tree again, at most once a second.
@@ -143,7 +156,8 @@ class Resolver {
   bool tasks_lossy_ = false;  // records were lost since the last tick
   bool tasks_stale_ = false;  // a container has another filter than before
   SliceBuilder builder_;
-  std::vector<Frame> frames_;  // scratch
+  StackFrames frames_;
+  ToldWaits told_;
   std::vector<Pending> pending_;
   std::shared_ptr<const Container> unknown_;
   const uint32_t own_pid_;

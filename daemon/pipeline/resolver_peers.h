@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 
@@ -11,6 +12,9 @@
 
 namespace firetower::daemon {
 
+// The decisions on a container, by type.
+using Decisions = std::array<Decision, FT_TYPE_COUNT>;
+
 // Requests of the resolver to other parts. Each call returns at once.
 class ResolverPeers {
  public:
@@ -18,14 +22,14 @@ class ResolverPeers {
   // Requests the symbols of `module`, which `process` maps as `mapping`.
   virtual void WantSymbols(const std::shared_ptr<const Module>& module, const Process& process,
                            const ProcessMapping& mapping) = 0;
-  // Sets the kernel side's verdict on a cgroup. A container passes its decision to its children;
+  // Sets the kernel side's verdicts on a cgroup. A container passes its decisions to its children;
   // below any other cgroup new cgroups stay undecided. `told`: a record reported the birth, so the
-  // cgroup may already be gone; then a verdict that the kernel side has removed is not set again.
-  virtual void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
+  // cgroup may already be gone; then verdicts that the kernel side has removed are not set again.
+  virtual void SetGate(uint64_t cgroup_id, const Decisions& decisions, bool is_container,
                        bool told) = 0;
   // Reports that a task of that container was killed for memory.
   virtual void OnOomKill(const std::shared_ptr<const Container>& container, int64_t time_ns) = 0;
-  // Removes the verdict of a cgroup that is gone.
+  // Removes the verdicts on a cgroup that is gone.
   virtual void RemoveGate(uint64_t cgroup_id) = 0;
   virtual void SetTask(const ft_task& verdict) = 0;
   virtual void ForgetTask(uint32_t tid) = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/pipeline/slice.h"
 
+#include <iterator>
+
 namespace firetower::daemon {
 
 std::string_view StopReason(uint8_t stop) {
@@ -29,6 +31,12 @@ std::string_view StopReason(uint8_t stop) {
     default:
       return "unknown";
   }
+}
+
+std::string_view WaitStateName(uint8_t state) {
+  constexpr std::string_view kNames[] = {"preempted", "sleeping", "uninterruptible", "stopped"};
+  static_assert(std::size(kNames) == FT_WAIT_STATES);
+  return state < FT_WAIT_STATES ? kNames[state] : "";
 }
 
 void Slice::Clear() {

@@ -22,6 +22,8 @@ inline constexpr uint8_t kStopCount = FT_STOP_COUNT + 2;
 
 // Returns "page", "frame_pointer", …; empty for a complete stack.
 std::string_view StopReason(uint8_t stop);
+// Returns "sleeping", "preempted", …; empty for what is no wait. `state` is an enum ft_wait_state.
+std::string_view WaitStateName(uint8_t state);
 
 // One normalized frame: a module and an offset in it. A caller's address is one byte before the
 // return address, so that it lies in the call.
@@ -33,19 +35,37 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-// The task that ran, as far as samples identify it.
+// The task that ran or waited, as far as samples identify it.
 struct TaskLabel {
   Comm comm{};
   Comm thread{};
   int32_t cpu = -1;
+  // The two of a wait:
+  uint8_t state = FT_WAIT_STATES;  // enum ft_wait_state; FT_WAIT_STATES: no wait
+  Comm waker{};                    // the name of the thread that ended it; empty: not known
 
   bool operator==(const TaskLabel&) const = default;
+};
+
+// The sum of samples with one stack.
+struct Amount {
+  uint64_t count = 0;        // FT_TYPE_CPU: samples; FT_TYPE_OFFCPU: waits
+  uint64_t value_ns = 0;     // of CPU time, of waiting
+  uint64_t runqueue_ns = 0;  // of a wait: the part that it waited for a CPU
+
+  bool empty() const { return count == 0 && value_ns == 0 && runqueue_ns == 0; }
+  Amount& operator+=(const Amount& other) {
+    count += other.count;
+    value_ns += other.value_ns;
+    runqueue_ns += other.runqueue_ns;
+    return *this;
+  }
 };
 
 // The samples of a few seconds of one window, normalized and added up: the unit that the resolve
 // thread passes to the export thread. Slices are recycled, so that their memory is allocated once.
 struct Slice {
-  // The most entries of `timed`: 16 MB, or 5 s of 2,000 CPUs at 100 Hz.
+  // The most entries of `timed`: 42 MB, or 5 s of 2,000 CPUs at 100 Hz.
   static constexpr size_t kMaxTimed = 1 << 20;
 
   struct Stack {
@@ -57,22 +77,22 @@ struct Slice {
     uint32_t container = 0;  // index in containers
     uint32_t stack = 0;
     uint32_t label = 0;
-    uint32_t type = FT_TYPE_CPU;
-    uint64_t count = 0;
-    uint64_t value = 0;
+    Amount amount;
   };
   // One sample of a container that is recorded.
   struct Timed {
     int64_t time_ns = 0;  // monotonic
     uint32_t row = 0;
-    uint32_t value = 0;  // nanoseconds; one sample stands for a second at most
+    Amount amount;
   };
+  // A container and a type of its profiles.
   struct ContainerEntry {
     std::shared_ptr<const Container> container;
     Decision decision;
+    Type type = FT_TYPE_CPU;
   };
   struct Attribution {
-    uint64_t container = 0;  // samples
+    uint64_t container = 0;  // samples of CPU time
     uint64_t host = 0;
     uint64_t unknown = 0;
     uint64_t pending = 0;  // had to wait; they are counted again under their final reason
@@ -96,7 +116,7 @@ struct Slice {
   // Containers whose root cgroup was removed during the slice.
   std::vector<std::shared_ptr<const Container>> gone;
   Attribution attribution;
-  std::array<uint64_t, kStopCount> stops{};  // samples, by how their stack ended
+  std::array<uint64_t, kStopCount> stops{};  // samples of CPU time, by how their stack ended
   bool kernel_code = false;                  // some stack of another process than this one has it
 
   void Clear();

@@ -31,10 +31,12 @@ uint32_t SliceBuilder::AddStack(std::span<const Frame> frames, uint8_t stop) {
 }
 
 uint32_t SliceBuilder::AddLabel(const TaskLabel& label) {
-  uint64_t words[4];
+  uint64_t words[6];
   std::memcpy(words, label.comm.data(), 16);
   std::memcpy(words + 2, label.thread.data(), 16);
-  uint64_t hash = HashWord(kHashSeed, static_cast<uint64_t>(label.cpu));
+  std::memcpy(words + 4, label.waker.data(), 16);
+  uint64_t hash =
+      HashWord(kHashSeed, uint64_t{label.state} << 32 | static_cast<uint32_t>(label.cpu));
   for (uint64_t word : words) hash = HashWord(hash, word);
   bool inserted = false;
   uint32_t& id = FindOrInsert(
@@ -46,24 +48,21 @@ uint32_t SliceBuilder::AddLabel(const TaskLabel& label) {
   return id;
 }
 
-uint32_t SliceBuilder::AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type,
-                                 uint64_t value) {
-  uint64_t hash = HashWord(HashWord(kHashSeed, uint64_t{container} << 32 | stack),
-                           uint64_t{label} << 32 | type);
+uint32_t SliceBuilder::AddSample(uint32_t container, uint32_t stack, uint32_t label,
+                                 const Amount& amount) {
+  uint64_t hash = HashWord(HashWord(kHashSeed, container), uint64_t{stack} << 32 | label);
   Slice& slice = *slice_;
   auto equal = [&](uint32_t id) {
     const Slice::Row& row = slice.rows[id];
-    return row.container == container && row.stack == stack && row.label == label &&
-           row.type == type;
+    return row.container == container && row.stack == stack && row.label == label;
   };
   bool inserted = false;
   uint32_t& id = FindOrInsert(row_ids_, hash, equal, &inserted);
   if (inserted) {
     id = static_cast<uint32_t>(slice.rows.size());
-    slice.rows.push_back({container, stack, label, type, 0, 0});
+    slice.rows.push_back({container, stack, label, {}});
   }
-  slice.rows[id].count += 1;
-  slice.rows[id].value += value;
+  slice.rows[id].amount += amount;
   return id;
 }
 

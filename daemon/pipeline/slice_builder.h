@@ -18,20 +18,23 @@ class SliceBuilder {
   // Returns the index of the stack in this slice.
   uint32_t AddStack(std::span<const Frame> frames, uint8_t stop);
   uint32_t AddLabel(const TaskLabel& label);
-  // Calls `decide` only when the container is new in the slice.
+  // Calls `decide` only when that type of the container is new in the slice.
   template <typename Decide>
-  uint32_t AddContainer(const std::shared_ptr<const Container>& container, Decide decide) {
+  uint32_t AddContainer(const std::shared_ptr<const Container>& container, Type type,
+                        Decide decide) {
     bool inserted = false;
-    uint32_t& index = container_ids_.Insert(reinterpret_cast<uint64_t>(container.get()), &inserted);
+    // An object's address is a multiple of 8: the type finds room in it.
+    static_assert(FT_TYPE_COUNT <= alignof(Container) && alignof(Container) == 8);
+    uint32_t& index =
+        container_ids_.Insert(reinterpret_cast<uint64_t>(container.get()) | type, &inserted);
     if (inserted) {
       index = static_cast<uint32_t>(slice_->containers.size());
-      slice_->containers.push_back({container, decide()});
+      slice_->containers.push_back({container, decide(), type});
     }
     return index;
   }
   // Returns the index of the sample's row.
-  uint32_t AddSample(uint32_t container, uint32_t stack, uint32_t label, uint32_t type,
-                     uint64_t value);
+  uint32_t AddSample(uint32_t container, uint32_t stack, uint32_t label, const Amount& amount);
 
   Slice& slice() { return *slice_; }
   // Changes with every slice, so that values cached for another slice are invalid.

@@ -47,22 +47,44 @@ void StackStore::Add(const Round& round) {
     // Two CPUs, or a collision in the kernel's table, sent it again.
     if (generation.bodies.Find(head.stack_hash) != nullptr) continue;
     size_t frames = size_t{head.kernel_frames} + head.user_frames;
-    if (generation.words.size() + frames > max_words_ || generation.bodies.size() >= max_bodies_) {
-      ++refused_;
-      continue;
-    }
-    bool inserted = false;
-    Body& body = generation.bodies.Insert(head.stack_hash, &inserted);
-    body.begin = static_cast<uint32_t>(generation.words.size());
+    Body* inserted = Insert(generation, head.stack_hash, frames);
+    if (inserted == nullptr) continue;
+    Body& body = *inserted;
     body.user_frames = head.user_frames;
     body.kernel_frames = head.kernel_frames;
     body.stop = head.stop;
-    body.generation = static_cast<uint8_t>(&generation - generations_);
     body.pid = head.tgid;
     body.identity = ft_identity(head.start_ns, head.exec_id);
     auto first = round.bodies.begin() + begin + kHeadWords;
     generation.words.insert(generation.words.end(), first, first + static_cast<ptrdiff_t>(frames));
   }
+}
+
+StackStore::Body* StackStore::Insert(Generation& generation, uint64_t hash, size_t frames) {
+  if (generation.words.size() + frames > max_words_ || generation.bodies.size() >= max_bodies_) {
+    ++refused_;
+    return nullptr;
+  }
+  bool inserted = false;
+  Body& body = generation.bodies.Insert(hash, &inserted);
+  body.begin = static_cast<uint32_t>(generation.words.size());
+  body.generation = static_cast<uint8_t>(&generation - generations_);
+  return &body;
+}
+
+void StackStore::Keep(uint64_t hash) {
+  Generation& newest = generations_[newest_];
+  if (newest.bodies.Find(hash) != nullptr) return;
+  const Body* old = generations_[1 - newest_].bodies.Find(hash);
+  if (old == nullptr) return;
+  const std::span<const uint64_t> addresses = Addresses(*old);
+  Body* kept = Insert(newest, hash, addresses.size());
+  if (kept == nullptr) return;
+  const Body place = *kept;
+  *kept = *old;
+  kept->begin = place.begin;
+  kept->generation = place.generation;
+  newest.words.insert(newest.words.end(), addresses.begin(), addresses.end());
 }
 
 StackStore::Body* StackStore::Find(uint64_t hash) {

@@ -53,6 +53,8 @@ class StackStore {
   // Returns nullptr if the body is missing: it was lost, or its epoch is over.
   Body* Find(uint64_t hash);
   std::span<const uint64_t> Addresses(const Body& body) const;
+  // Keeps a body for another epoch, because a sample that refers to it is still to come.
+  void Keep(uint64_t hash);
 
   // Returns true when the bodies of `epoch` fill half a generation; false while there are none.
   bool WantsTurn(uint32_t epoch) const;
@@ -72,6 +74,8 @@ class StackStore {
 
   // Returns nullptr for an epoch that is over.
   Generation* GenerationOf(uint32_t epoch);
+  // Adds a body of that many addresses. Returns nullptr if there is no room.
+  Body* Insert(Generation& generation, uint64_t hash, size_t frames);
 
   size_t max_words_;
   size_t max_bodies_;

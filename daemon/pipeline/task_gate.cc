@@ -17,8 +17,10 @@ void TaskGate::SetVersion(uint32_t version) {
 }
 
 void TaskGate::Tell(uint32_t tid, const Known& known) {
-  const uint32_t kind = known.match == 0 ? FT_VERDICT_NO : FT_VERDICT_YES;
-  peers_.SetTask({tid, known.identity, version_, kind, 0, 0, 0});
+  uint32_t left_out = 0;
+  for (Type type = 0; type < FT_TYPE_COUNT; ++type)
+    left_out |= (known.match[type] == 0 ? 1u : 0u) << type;
+  peers_.SetTask({tid, known.identity, version_, left_out, 0, 0, 0});
 }
 
 void TaskGate::Remember(uint32_t tid, Known known) {
@@ -32,23 +34,46 @@ void TaskGate::Remember(uint32_t tid, Known known) {
   Tell(tid, tasks_.emplace(tid, std::move(known)).first->second);
 }
 
-bool TaskGate::Wants(const std::shared_ptr<const TaskFilter>& filter, const ft_sample& sample,
-                     std::optional<uint32_t> identity) {
-  uint64_t match = ~uint64_t{0};
-  if (filter->any_tasks()) {
-    auto known = tasks_.find(sample.tid);
-    if (known != tasks_.end() && identity &&
-        TaskFilter::Same(known->second.filter.get(), filter.get()) &&
-        known->second.tgid == sample.tgid && known->second.identity == *identity) {
-      match = known->second.match;
-      // One more sample of it came: another thread may have taken its place there.
-      Tell(sample.tid, known->second);
-    } else {
-      match = filter->Match(FactsOf(sample.tgid, sample.tid, identity, filter->reads_process()));
-      if (identity) Remember(sample.tid, {filter, sample.tgid, *identity, match});
-    }
+bool TaskGate::SameFilters(const Known& known, const Decisions& decisions) {
+  for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
+    if (!TaskFilter::Same(known.filters[type].get(), decisions[type].filter.get())) return false;
   }
-  return filter->Accepts(match, sample.cpu);
+  return true;
+}
+
+TaskGate::Known TaskGate::Match(const Decisions& decisions, const ft_sample& sample,
+                                std::optional<uint32_t> identity) {
+  Known known;
+  known.tgid = sample.tgid;
+  known.identity = identity.value_or(0);
+  known.match.fill(~uint64_t{0});
+  bool reads_process = false;
+  for (const Decision& decision : decisions)
+    reads_process |= decision.filter && decision.filter->reads_process();
+  const TaskFacts facts = FactsOf(sample.tgid, sample.tid, identity, reads_process);
+  for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
+    known.filters[type] = decisions[type].filter;
+    const TaskFilter* filter = known.filters[type].get();
+    if (filter != nullptr && filter->any_tasks()) known.match[type] = filter->Match(facts);
+  }
+  return known;
+}
+
+bool TaskGate::Wants(const Decisions& decisions, const ft_sample& sample,
+                     std::optional<uint32_t> identity) {
+  const TaskFilter& filter = *decisions[sample.type].filter;
+  if (!filter.any_tasks()) return filter.Accepts(~uint64_t{0}, sample.cpu);
+  auto known = tasks_.find(sample.tid);
+  if (known != tasks_.end() && identity && SameFilters(known->second, decisions) &&
+      known->second.tgid == sample.tgid && known->second.identity == *identity) {
+    // One more sample of it came: another thread may have taken its place there.
+    Tell(sample.tid, known->second);
+    return filter.Accepts(known->second.match[sample.type], sample.cpu);
+  }
+  Known matched = Match(decisions, sample, identity);
+  const uint64_t match = matched.match[sample.type];
+  if (identity) Remember(sample.tid, std::move(matched));
+  return filter.Accepts(match, sample.cpu);
 }
 
 TaskFacts TaskGate::FactsOf(uint32_t tgid, uint32_t tid, std::optional<uint32_t> identity,

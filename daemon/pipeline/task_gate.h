@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,10 +32,10 @@ class TaskGate {
   // Forgets all verdicts, because filters may have changed. The kernel side knows the version
   // already.
   void SetVersion(uint32_t version);
-  // Tells whether a sample counts. `identity` is ft_identity() of its process's image; if unset,
-  // the image is unknown and no verdict is sent to the kernel side.
-  bool Wants(const std::shared_ptr<const TaskFilter>& filter, const ft_sample& sample,
-             std::optional<uint32_t> identity);
+  // Tells whether a sample counts, whose type has a filter in `decisions`. `identity` is
+  // ft_identity() of its process's image; if unset, the image is unknown and no verdict is sent to
+  // the kernel side.
+  bool Wants(const Decisions& decisions, const ft_sample& sample, std::optional<uint32_t> identity);
   // Returns the current facts that a filter needs, for a sample that has to wait for its container.
   TaskFacts FactsOf(uint32_t tgid, uint32_t tid, std::optional<uint32_t> identity,
                     bool reads_process);
@@ -43,10 +44,10 @@ class TaskGate {
 
  private:
   struct Known {
-    std::shared_ptr<const TaskFilter> filter;
+    std::array<std::shared_ptr<const TaskFilter>, FT_TYPE_COUNT> filters;  // null: none
     uint32_t tgid = 0;
     uint32_t identity = 0;
-    uint64_t match = 0;
+    std::array<uint64_t, FT_TYPE_COUNT> match{};
   };
   // Facts that stay the same while a process runs one program.
   struct Image {
@@ -55,6 +56,10 @@ class TaskGate {
     std::optional<std::string> command_line;
   };
 
+  // Returns the matches of all types' filters.
+  Known Match(const Decisions& decisions, const ft_sample& sample,
+              std::optional<uint32_t> identity);
+  static bool SameFilters(const Known& known, const Decisions& decisions);
   void Remember(uint32_t tid, Known known);
   void Tell(uint32_t tid, const Known& known);
   void Forget(uint32_t tid);

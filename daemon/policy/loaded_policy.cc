@@ -15,8 +15,7 @@ int64_t DeadlineNs(const LoadedPolicy& loaded) {
 }
 
 bool IsEligible(const LoadedPolicy& loaded) {
-  const k8s::PolicySpec& spec = loaded.policy.spec;
-  return k8s::Served(loaded.policy).served && !spec.suspend && k8s::CpuFrequencyHertz(spec) > 0;
+  return k8s::Served(loaded.policy).served && !loaded.policy.spec.suspend;
 }
 
 bool IsActive(const LoadedPolicy& loaded, int64_t wall_ns) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,31 +22,35 @@ struct ActiveCapture {
 // rate; a policy with 0 counts as suspended.
 using RateFactors = std::map<std::string, double>;
 
-// Returns the rate that a policy asks for, in Hertz, before any ceiling. `captured`: a capture of
-// it is under way.
+// Returns the rate that a policy asks for, in Hertz, before any ceiling; 0 if it asks for no CPU
+// time. `captured`: a capture of it is under way.
 int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured);
 
-// The CPU sampling rates of policies, given the captures that are under way and the lowered
-// policies. Rates are in Hertz; 0 means that the policy samples nothing now.
+// The rates of policies, given the captures that are under way and the lowered policies.
 class PolicyRates {
  public:
   // `ceiling_hz` caps every rate.
   PolicyRates(uint32_t ceiling_hz, std::vector<ActiveCapture> captures, RateFactors factors)
       : ceiling_hz_(ceiling_hz), captures_(std::move(captures)), factors_(std::move(factors)) {}
 
+  // The rate of one policy; both empty: it samples nothing now.
   struct Rate {
-    uint32_t hertz = 0;
-    bool captured = false;  // a capture of the policy holds the container
+    uint32_t hertz = 0;                  // of CPU time; 0: none
+    std::optional<int64_t> min_wait_ns;  // the shortest wait told; unset: no waits
+    bool captured = false;               // a capture of the policy holds the container
+
+    bool Samples(Type type) const;
+    bool SamplesAny() const { return hertz > 0 || min_wait_ns; }
   };
   Rate For(const k8s::ProfilingPolicy& policy, const Container& container) const;
   // Returns the highest rate that For returns for any container.
-  uint32_t Highest(const k8s::ProfilingPolicy& policy) const;
+  Rate Highest(const k8s::ProfilingPolicy& policy) const;
   // Returns the highest rate if no policy were lowered.
-  uint32_t HighestAsked(const k8s::ProfilingPolicy& policy) const;
+  Rate HighestAsked(const k8s::ProfilingPolicy& policy) const;
 
  private:
-  uint32_t Asked(const k8s::ProfilingPolicy& policy, bool captured) const;
-  uint32_t Given(const k8s::ProfilingPolicy& policy, uint32_t asked_hz) const;
+  Rate Asked(const k8s::ProfilingPolicy& policy, bool captured) const;
+  Rate Given(const k8s::ProfilingPolicy& policy, Rate asked) const;
 
   uint32_t ceiling_hz_;
   std::vector<ActiveCapture> captures_;

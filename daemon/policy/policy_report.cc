@@ -46,14 +46,15 @@ struct Share {
   bool overridden = false;  // in some container
 };
 
-// Finds the policies that take a container that runs, or has run, and those whose stacks are kept
-// of it: as PolicySelection decides it, container by container.
-void JudgeContainers(const k8s::Pod& pod, std::vector<Share>& shares) {
+// Finds the policies that take a type of profile of a container that runs, or has run, and those
+// whose stacks are kept of it: as PolicySelection decides it, container by container.
+void JudgeContainers(const k8s::Pod& pod, k8s::ProfileType type, std::vector<Share>& shares) {
   for (const k8s::PodContainer& container : pod.containers) {
     if (container.ids.empty()) continue;
     const k8s::PolicySpec* first = nullptr;
     for (Share& share : shares) {
       const k8s::PolicySpec& spec = share.of->policy->spec;
+      if (!k8s::FindProfile(spec, type)) continue;
       if (!share.of->node_wide && !Takes(*share.of->policy, pod, container)) continue;
       if (first == nullptr && Samples(spec) && !share.of->dropped) first = &spec;
       const bool kept = first == nullptr || first->stacks == spec.stacks;
@@ -79,7 +80,8 @@ void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidat
     if (targeted) ++one.pods;
     if (HasShare(one, targeted, view, pod)) shares.push_back({&one});
   }
-  JudgeContainers(pod, shares);
+  for (const k8s::ProfileType type : {k8s::ProfileType::kCpu, k8s::ProfileType::kOffCpu})
+    JudgeContainers(pod, type, shares);
   for (const Share& share : shares) {
     if (share.kept) ++share.of->profiled;
     if (!share.kept && share.overridden) ++share.of->overridden_pods;
@@ -121,6 +123,11 @@ PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& fin
                         const AgentFaults& faults) {
   const auto found = findings.find(policy.uid);
   PolicyFinding finding = found == findings.end() ? PolicyFinding{} : found->second;
+  if (!faults.waits.empty() && k8s::MinBlockMicroseconds(policy.spec)) {
+    finding.failed = !k8s::FindProfile(policy.spec, k8s::ProfileType::kCpu);
+    finding.reason = "OffCPUUnavailable";
+    finding.message = "no OffCPU profiles on this node: " + faults.waits;
+  }
   if (finding.reason.empty()) AddFault(policy.spec, faults, finding);
   if (finding.failed || !policy.spec.filter || !policy.spec.filter->cpus) return finding;
   const Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus);

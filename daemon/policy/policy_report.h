@@ -33,6 +33,8 @@ struct AgentFaults {
   std::string kernel_names;
   // The agent is not in the node's PID namespace, so it sees no process.
   std::string processes;
+  // Why waits cannot be measured here.
+  std::string waits;
   // Namespaces were never read, so opt-outs in them are unknown.
   std::string opt_outs;
   int64_t ceiling_hz = 999;  // the highest rate that it gives

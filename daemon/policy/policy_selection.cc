@@ -51,6 +51,13 @@ bool IsRunning(const LoadedPolicy& loaded, int64_t wall_ns, const TriggerMoment&
                                       triggers.node_wide.contains(DisplayName(loaded.policy)));
 }
 
+// A rate of CPU samples that costs about as much, in Hertz; 0: it samples nothing. Waits are taken
+// as the default rate: what they cost depends on the load.
+uint32_t CostOf(const PolicyRates::Rate& rate) {
+  const uint32_t waits = rate.min_wait_ns ? k8s::kDefaultFrequencyHertz : 0;
+  return rate.hertz + waits;
+}
+
 bool IsDropped(const ProfilingPolicy& policy, const RateFactors& factors) {
   const auto factor = factors.find(DisplayName(policy));
   return factor != factors.end() && factor->second <= 0;
@@ -70,35 +77,15 @@ class PolicySelection : public Selection {
     std::stable_sort(policies_.begin(), policies_.end(), [](const auto* one, const auto* other) {
       return ComesBefore(one->policy, other->policy);
     });
-    std::erase_if(policies_,
-                  [&](const LoadedPolicy* loaded) { return rates_.Highest(loaded->policy) == 0; });
+    std::erase_if(policies_, [&](const LoadedPolicy* loaded) {
+      return !rates_.Highest(loaded->policy).SamplesAny();
+    });
     for (const LoadedPolicy* loaded : policies_) {
-      frequency_hz_ = std::max(frequency_hz_, rates_.Highest(loaded->policy));
+      const PolicyRates::Rate rate = rates_.Highest(loaded->policy);
+      frequency_hz_ = std::max(frequency_hz_, rate.hertz);
+      if (rate.min_wait_ns)
+        min_wait_ns_ = std::min(min_wait_ns_.value_or(*rate.min_wait_ns), *rate.min_wait_ns);
     }
-  }
-
-  Decision Decide(const Container& container) const override {
-    std::shared_ptr<const k8s::Pod> pod;
-    if (view_ && view_->pods) pod = view_->pods->Find(container.path.pod_uid);
-    Decision decision;
-    struct Filters {
-      bool whole = false;
-      std::vector<std::shared_ptr<const PolicyFilter>> of;
-    } others, triggers;
-    for (const LoadedPolicy* loaded : policies_) {
-      const Match match = MatchOf(loaded->policy, container, pod.get());
-      if (match == Match::kNo) continue;
-      if (!Add(loaded->policy, container, match, decision)) continue;
-      Filters& filters = loaded->policy.spec.mode == k8s::Mode::kTrigger ? triggers : others;
-      filters.whole |= loaded->filter == nullptr;
-      filters.of.push_back(loaded->filter);
-    }
-    // A trigger never widens the filter of another policy: its captures have the threads that the
-    // other policies sample.
-    Filters& filters = others.of.empty() ? triggers : others;
-    if (!filters.whole) decision.filter = TaskFilter::Of(std::move(filters.of));
-    if (!settled_ && decision.sampled && MayOptOut(container, pod.get())) decision.open = true;
-    return decision;
   }
 
   uint32_t frequency_hz() const override { return frequency_hz_; }
@@ -112,13 +99,40 @@ class PolicySelection : public Selection {
   std::optional<CpuSet> cpus() const override {
     CpuSet any;
     for (const LoadedPolicy* loaded : policies_) {
+      if (!rates_.Highest(loaded->policy).Samples(FT_TYPE_CPU)) continue;
       if (!loaded->filter || !loaded->filter->cpus()) return std::nullopt;
       any |= *loaded->filter->cpus();
     }
     return any;
   }
 
+  std::optional<int64_t> min_wait_ns() const override { return min_wait_ns_; }
+
  private:
+  Decision DecideOn(const Container& container, Type type) const override {
+    std::shared_ptr<const k8s::Pod> pod;
+    if (view_ && view_->pods) pod = view_->pods->Find(container.path.pod_uid);
+    Decision decision;
+    struct Filters {
+      bool whole = false;
+      std::vector<std::shared_ptr<const PolicyFilter>> of;
+    } others, triggers;
+    for (const LoadedPolicy* loaded : policies_) {
+      const Match match = MatchOf(loaded->policy, container, pod.get());
+      if (match == Match::kNo) continue;
+      if (!Add(loaded->policy, container, type, match, decision)) continue;
+      Filters& filters = loaded->policy.spec.mode == k8s::Mode::kTrigger ? triggers : others;
+      filters.whole |= loaded->filter == nullptr;
+      filters.of.push_back(loaded->filter);
+    }
+    // A trigger never widens the filter of another policy: its captures have the threads that the
+    // other policies sample.
+    Filters& filters = others.of.empty() ? triggers : others;
+    if (!filters.whole) decision.filter = TaskFilter::Of(std::move(filters.of));
+    if (!settled_ && decision.sampled && MayOptOut(container, pod.get())) decision.open = true;
+    return decision;
+  }
+
   // Its pod, or its pod's namespace, is not known yet, and may ask not to be profiled.
   bool MayOptOut(const Container& container, const k8s::Pod* pod) const {
     if (!view_ || !view_->pods || view_->ignore_opt_out || container.path.pod_uid.empty()) {
@@ -134,15 +148,16 @@ class PolicySelection : public Selection {
                                           : MatchTargets(view_, policy, container, pod);
   }
 
-  // False: it samples nothing of it now.
-  bool Add(const ProfilingPolicy& policy, const Container& container, Match match,
+  // False: it samples nothing of that type there now.
+  bool Add(const ProfilingPolicy& policy, const Container& container, Type type, Match match,
            Decision& decision) const {
     const bool trigger = policy.spec.mode == k8s::Mode::kTrigger;
-    const auto [rate, captured] = rates_.For(policy, container);
-    if (rate == 0) return false;
+    const PolicyRates::Rate rate = rates_.For(policy, container);
+    if (!rate.Samples(type)) return false;
     const k8s::ExportSpec& out = policy.spec.export_spec;
     // Samples for a trigger go to captures; while one is under way also to the metrics.
-    const bool metrics = out.metrics.mode != k8s::MetricsMode::kDisabled && (!trigger || captured);
+    const bool metrics =
+        out.metrics.mode != k8s::MetricsMode::kDisabled && (!trigger || rate.captured);
     const bool store = out.object_store.mode != k8s::ObjectStoreMode::kDisabled && !trigger;
     if (!decision.sampled) {
       decision.sampled = true;
@@ -150,7 +165,7 @@ class PolicySelection : public Selection {
       decision.to_metrics = decision.to_store = false;
       decision.retention = k8s::RetentionClass::kShort;
     }
-    decision.frequency_hz = std::max(decision.frequency_hz, rate);
+    NoteRate(rate, type, decision);
     decision.to_metrics |= metrics;
     decision.to_store |= store;
     if (metrics) {
@@ -170,12 +185,21 @@ class PolicySelection : public Selection {
     return true;
   }
 
+  static void NoteRate(const PolicyRates::Rate& rate, Type type, Decision& decision) {
+    if (type == FT_TYPE_CPU) decision.frequency_hz = std::max(decision.frequency_hz, rate.hertz);
+    if (type != FT_TYPE_OFFCPU) return;
+    const bool first = decision.min_wait_ns == 0;
+    decision.min_wait_ns =
+        first ? *rate.min_wait_ns : std::min(decision.min_wait_ns, *rate.min_wait_ns);
+  }
+
   const std::shared_ptr<const std::vector<LoadedPolicy>> owner_;
   std::vector<const LoadedPolicy*> policies_;
   const PolicyRates rates_;
   const std::optional<ClusterView> view_;
   const bool settled_;  // no answer is left open for what may still come
   uint32_t frequency_hz_ = 1;
+  std::optional<int64_t> min_wait_ns_;
 };
 
 }  // namespace
@@ -231,7 +255,8 @@ std::vector<PolicySchedule::Running> PolicySchedule::RunningAt(
     // A dropped policy is not armed, so nothing is known that it could fire on.
     const bool asks = IsDropped(loaded.policy, factors) ? InForce(loaded, wall_ns)
                                                         : IsRunning(loaded, wall_ns, triggers);
-    running.push_back({{policies_, &loaded.policy}, asks ? rates.HighestAsked(loaded.policy) : 0});
+    running.push_back(
+        {{policies_, &loaded.policy}, asks ? CostOf(rates.HighestAsked(loaded.policy)) : 0});
   }
   return running;
 }

@@ -43,7 +43,8 @@ class PolicySchedule {
                                       std::optional<ClusterView> view = std::nullopt,
                                       TriggerMoment triggers = {}, RateFactors factors = {}) const;
   // A policy that is neither suspended nor over, with the highest rate that it asks for now: 0
-  // between its periods, or if nothing can fire it.
+  // between its periods, or if nothing can fire it. Other types than CPU time are in it as the rate
+  // that costs about as much.
   struct Running {
     std::shared_ptr<const k8s::ProfilingPolicy> policy;
     uint32_t frequency_hz = 0;

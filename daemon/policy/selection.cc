@@ -7,16 +7,17 @@ namespace {
 class Everything : public Selection {
  public:
   explicit Everything(uint32_t frequency_hz) : frequency_hz_(frequency_hz) {}
-  Decision Decide(const Container&) const override {
-    Decision decision;
-    decision.sampled = true;
-    decision.frequency_hz = frequency_hz_;
-    return decision;
-  }
   uint32_t frequency_hz() const override { return frequency_hz_; }
   bool everything() const override { return true; }
 
  private:
+  Decision DecideOn(const Container&, Type type) const override {
+    Decision decision;
+    decision.sampled = type == FT_TYPE_CPU;
+    decision.frequency_hz = decision.sampled ? frequency_hz_ : 0;
+    return decision;
+  }
+
   uint32_t frequency_hz_;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bpf/abi/record.h"
 #include "daemon/policy/task_filter.h"
 #include "daemon/process/cgroup_tree.h"
 #include "k8s/policy/enums.h"
@@ -16,12 +17,16 @@ namespace firetower::daemon {
 // The parts of a stack that are kept.
 enum class StackParts : uint8_t { kUserAndKernel, kUser, kKernel };
 
-// The decision of all policies in force about one container.
+// A type of profile, as the kernel side numbers it (enum ft_type).
+using Type = uint8_t;
+
+// The decision of all policies in force about one type of profile of one container.
 struct Decision {
   bool sampled = false;
   // True while it is not known whether any policy takes the container: samples wait for the answer.
   bool open = false;
-  uint32_t frequency_hz = 0;  // the highest rate asked for, below the ceiling
+  uint32_t frequency_hz = 0;  // FT_TYPE_CPU: the highest rate asked for, below the ceiling
+  int64_t min_wait_ns = 0;    // FT_TYPE_OFFCPU: shorter waits are not told
   StackParts stacks = StackParts::kUserAndKernel;
   bool to_metrics = true;
   bool to_store = true;
@@ -54,7 +59,9 @@ struct CaptureSubject {
 class Selection {
  public:
   virtual ~Selection() = default;
-  virtual Decision Decide(const Container& container) const = 0;
+  Decision Decide(const Container& container, Type type = FT_TYPE_CPU) const {
+    return DecideOn(container, type);
+  }
   // Returns the rate of the perf events: the highest that Decide can return, at least 1.
   virtual uint32_t frequency_hz() const = 0;
   // Returns true if every container is sampled at frequency_hz(), so that no cgroup needs a
@@ -64,9 +71,14 @@ class Selection {
   virtual bool filters() const { return false; }
   // Returns the CPUs that some policy samples; unset: all; empty: nothing is sampled.
   virtual std::optional<CpuSet> cpus() const { return std::nullopt; }
+  // Returns the shortest wait that some policy asks for; unset: none asks for waits.
+  virtual std::optional<int64_t> min_wait_ns() const { return std::nullopt; }
+
+ private:
+  virtual Decision DecideOn(const Container& container, Type type) const = 0;
 };
 
-// Returns the selection without policies: everything, always, at one rate.
+// Returns the selection without policies: all CPU time, always, at one rate.
 std::shared_ptr<const Selection> SelectEverything(uint32_t frequency_hz);
 
 }  // namespace firetower::daemon

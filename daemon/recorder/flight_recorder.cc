@@ -66,7 +66,7 @@ void FlightRecorder::Take(const Slice& slice) {
                  [&, from = copy.container] { kept.containers.push_back(slice.containers[from]); });
       kept.rows.push_back(copy);
     });
-    kept.timed.push_back({timed.time_ns, row, timed.value});
+    kept.timed.push_back({timed.time_ns, row, timed.amount});
   }
   kept.frames.shrink_to_fit();
   kept.rows.shrink_to_fit();

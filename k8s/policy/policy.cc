@@ -29,4 +29,10 @@ int64_t CpuFrequencyHertz(const PolicySpec& spec) {
   return cpu ? cpu->frequency_hertz.value_or(kDefaultFrequencyHertz) : 0;
 }
 
+std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec) {
+  const std::optional<ProfileSpec> waits = FindProfile(spec, ProfileType::kOffCpu);
+  if (!waits) return std::nullopt;
+  return waits->min_block_microseconds.value_or(kDefaultMinBlockMicroseconds);
+}
+
 }  // namespace firetower::k8s

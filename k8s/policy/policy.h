@@ -177,5 +177,8 @@ std::optional<ProfileSpec> FindProfile(const PolicySpec& spec, ProfileType type)
 
 // Returns the CPU sampling rate; 0 when the policy does not ask for CPU profiles.
 int64_t CpuFrequencyHertz(const PolicySpec& spec);
+// Returns the shortest wait that off-CPU profiles count, in microseconds; nullopt when the policy
+// does not ask for them.
+std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec);
 
 }  // namespace firetower::k8s

@@ -3,7 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace firetower::k8s {
+
+bool IsServed(ProfileType type) {
+  return type == ProfileType::kCpu || type == ProfileType::kOffCpu;
+}
 
 ServedReport Served(const ProfilingPolicy& policy) {
   ServedReport report;
@@ -12,11 +18,12 @@ ServedReport Served(const ProfilingPolicy& policy) {
     report.messages.push_back(std::move(message));
   };
   for (const ProfileSpec& profile : policy.spec.profiles) {
-    if (profile.type == ProfileType::kCpu) continue;
+    if (IsServed(profile.type)) continue;
     report.messages.push_back(fmt::format("profile type {} is not supported by this version yet",
                                           EnumName(profile.type)));
   }
-  if (!FindProfile(policy.spec, ProfileType::kCpu))
+  const auto served = [](const ProfileSpec& profile) { return IsServed(profile.type); };
+  if (!policy.spec.profiles.empty() && std::ranges::none_of(policy.spec.profiles, served))
     refuse("no profile type of the policy is supported: it has no effect");
   if (policy.spec.export_spec.object_store.isolation != Isolation::kNode) {
     report.messages.push_back(

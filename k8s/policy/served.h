@@ -16,7 +16,10 @@ struct ServedReport {
   bool operator==(const ServedReport&) const = default;
 };
 
-// Returns the effect. CPU profiles are supported in all modes; a policy without one has no effect.
+// Tells whether profiles of that type are made, in all modes.
+bool IsServed(ProfileType type);
+
+// Returns the effect. A policy that asks for no served type has none.
 ServedReport Served(const ProfilingPolicy& policy);
 
 }  // namespace firetower::k8s

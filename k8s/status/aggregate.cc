@@ -132,8 +132,7 @@ Verdict AcceptedOf(const WatchedPolicy& policy) {
   }
   std::string message = fmt::format("{}", fmt::join(served.messages, "; "));
   if (served.served) return True(kAcceptedCondition, std::move(message));
-  const bool by_type = !FindProfile(policy.object.policy->spec, ProfileType::kCpu);
-  return False(by_type ? "UnsupportedProfileType" : "UnsupportedMode", std::move(message));
+  return False("UnsupportedProfileType", std::move(message));
 }
 
 std::string_view MostCommon(const std::map<std::string, int64_t>& reasons) {

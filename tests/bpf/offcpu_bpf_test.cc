@@ -157,11 +157,19 @@ class OffCpuBpf : public ::testing::Test {
     auto sampler = BpfSampler::Load(options);
     ASSERT_TRUE(sampler) << sampler.error().message();
     sampler_ = *std::move(sampler);
-    sampler_->SetFallback({FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 1});
+    SetShortest(0);
+  }
+
+  // Every wait of at least that length is wanted, and no CPU time.
+  void SetShortest(uint64_t wait_ns) {
+    ft_verdicts verdicts{};
+    verdicts.of[FT_TYPE_CPU].kind = verdicts.of[FT_TYPE_CPU].child = FT_VERDICT_NO;
+    verdicts.of[FT_TYPE_OFFCPU] = {FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, wait_ns};
+    sampler_->SetFallback(verdicts);
   }
 
   // No wait of this machine's other threads is in the way of ours.
-  static constexpr WaitOptions kEveryWait = {.min_wait_ns = 0, .walks_per_second = 100'000};
+  static constexpr WaitOptions kEveryWait = {.walks_per_second = 100'000};
 
   // Runs `work` while waits are told.
   Waits During(const std::function<void()>& work, const WaitOptions& options = kEveryWait) {
@@ -197,7 +205,7 @@ class OffCpuBpf : public ::testing::Test {
 
   std::unique_ptr<BpfSampler> sampler_;
   WaitCounters counters_;
-  std::vector<WaitPrograms::Waiting> going_on_;
+  std::vector<WaitingThread> going_on_;
   double seconds_ = 0;
 };
 
@@ -320,6 +328,7 @@ TEST_F(OffCpuBpf, AWaitIsWholeAlsoIfItEndsOnAnotherCpu) {
 }
 
 TEST_F(OffCpuBpf, WaitsBelowTheLimitAreNotTold) {
+  SetShortest(6'000'000);
   Account account;
   const Waits waits = During(
       [&] {
@@ -331,7 +340,7 @@ TEST_F(OffCpuBpf, WaitsBelowTheLimitAreNotTold) {
         });
         account = worker.Join();
       },
-      {.min_wait_ns = 6'000'000, .walks_per_second = 100'000});
+      kEveryWait);
   EXPECT_NEAR(waits.Of(account).waits, 50, 2);
   EXPECT_GE(counters_.value[FT_OFFCPU_SHORT], 45u);
 }
@@ -351,7 +360,7 @@ TEST_F(OffCpuBpf, AWaitThatGoesOnIsListed) {
   });
   const int64_t now = Clock::System().MonotonicNs();
   int found = 0;
-  for (const WaitPrograms::Waiting& one : going_on_) {
+  for (const WaitingThread& one : going_on_) {
     if (one.tid != tid) continue;
     ++found;
     EXPECT_GT(now - static_cast<int64_t>(one.wait.begin_ns), 200'000'000);
@@ -402,7 +411,7 @@ TEST_F(OffCpuBpf, AStormIsThinnedAndItsSumsStayTrue) {
         PingPong storm(cpus.front(), std::chrono::milliseconds(3000));
         accounts = storm.Join();
       },
-      {.min_wait_ns = 0, .walks_per_second = 1000});
+      {.walks_per_second = 1000});
   double got = 0, truth = 0;
   for (const Account& account : accounts) {
     const Sums sums = waits.Of(account);

@@ -107,10 +107,11 @@ class SamplerBpf : public ::testing::Test {
     auto sampler = BpfSampler::Load(options);
     ASSERT_TRUE(sampler) << sampler.error().message();
     sampler_ = *std::move(sampler);
-    ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 1'000'000'000 / 997};
-    sampler_->SetFallback(all);
+    SetFallback({FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 1'000'000'000 / 997});
     capture_ = *Capture::Create(*sampler_, CaptureOptions{}, Clock::System(), [] {});
   }
+
+  void SetFallback(const ft_verdict& verdict) { sampler_->SetFallback({{verdict}}); }
 
   // Runs `load` while everything is sampled, and tells the kernel side of this process as soon as a
   // sample tells us which it is.
@@ -326,7 +327,7 @@ TEST_F(SamplerBpf, TellsBirthAndDeathOfACgroupAndGatesTheNewborn) {
 }
 
 TEST_F(SamplerBpf, RefusesWhatAPolicyRefuses) {
-  sampler_->SetFallback(ft_verdict{FT_VERDICT_NO, FT_VERDICT_NO, 0, 0, FT_KEEP_ALL, 1});
+  SetFallback({FT_VERDICT_NO, FT_VERDICT_NO, 0, 0, FT_KEEP_ALL, 1});
   Collected got = During([&] { EXPECT_NE(known_outer(100'000'000), 0u); });
   EXPECT_TRUE(got.samples.empty());
   EXPECT_GT(sampler_->Counters().value[FT_COUNT_REFUSED], 20u);
@@ -377,7 +378,7 @@ class InCgroup {
 
 TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
   ft_verdict verdict{FT_VERDICT_YES, FT_VERDICT_YES, 1, 0, FT_KEEP_ALL, 1};
-  sampler_->SetFallback(verdict);
+  SetFallback(verdict);
   sampler_->SetTasksVersion(3);
   const std::string online = *ReadFile("/sys/devices/system/cpu/online");
   const std::vector<int> cpus = ParseCpuList(online).value();
@@ -400,20 +401,23 @@ TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
   sampler_->Drain(sink);
   ASSERT_TRUE(sink.identity);
   const auto tid = static_cast<uint32_t>(gettid());
+  constexpr uint32_t kLeftOut = 1u << FT_TYPE_CPU;
   auto left_out = [&](ft_task task) {
     sampler_->SetTask(task);
     return spin().second;
   };
-  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u);
-  EXPECT_EQ(left_out({tid, *sink.identity, 3, FT_VERDICT_YES, 0, 0, 0}), 0u);
-  EXPECT_EQ(left_out({tid, *sink.identity + 1, 3, FT_VERDICT_NO, 0, 0, 0}), 0u) << "another image";
-  EXPECT_EQ(left_out({tid, *sink.identity, 2, FT_VERDICT_NO, 0, 0, 0}), 0u) << "of other policies";
-  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u);
+  EXPECT_GT(left_out({tid, *sink.identity, 3, kLeftOut, 0, 0, 0}), 20u);
+  EXPECT_EQ(left_out({tid, *sink.identity, 3, 0, 0, 0, 0}), 0u);
+  EXPECT_EQ(left_out({tid, *sink.identity + 1, 3, kLeftOut, 0, 0, 0}), 0u) << "another image";
+  EXPECT_EQ(left_out({tid, *sink.identity, 2, kLeftOut, 0, 0, 0}), 0u) << "of other policies";
+  EXPECT_EQ(left_out({tid, *sink.identity, 3, 1u << FT_TYPE_OFFCPU, 0, 0, 0}), 0u)
+      << "only its waits are";
+  EXPECT_GT(left_out({tid, *sink.identity, 3, kLeftOut, 0, 0, 0}), 20u);
   verdict.tasks = 0;
-  sampler_->SetFallback(verdict);
+  SetFallback(verdict);
   EXPECT_EQ(spin().second, 0u) << "all of its cgroup is wanted now";
   verdict.tasks = 1;
-  sampler_->SetFallback(verdict);
+  SetFallback(verdict);
   EXPECT_GT(spin().second, 20u);
   sampler_->SetTasksVersion(4);
   EXPECT_EQ(spin().second, 0u) << "other policies by now";
@@ -424,23 +428,23 @@ TEST_F(SamplerBpf, LeavesOutTasksAndCpusThatAFilterDoesNotWant) {
   whole.tasks = 0;
   struct stat own {};
   ASSERT_EQ(::stat(OwnCgroup(cgroup_root_).c_str(), &own), 0);
-  ASSERT_TRUE(sampler_->SetVerdict(own.st_ino, whole));
+  ASSERT_TRUE(sampler_->SetVerdicts(own.st_ino, {{whole}}));
   EXPECT_EQ(spin().second, 0u) << "all of its cgroup is wanted now";
-  sampler_->RemoveVerdict(own.st_ino);
+  sampler_->RemoveVerdicts(own.st_ino);
   EXPECT_GT(spin().second, 20u);
   {
     const InCgroup elsewhere(cgroup_root_, "firetower-test-" + std::to_string(getpid()));
     EXPECT_EQ(spin().second, 0u) << "another filter may hold there";
-    EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u) << "it is the same";
+    EXPECT_GT(left_out({tid, *sink.identity, 3, kLeftOut, 0, 0, 0}), 20u) << "it is the same";
   }
   EXPECT_EQ(spin().second, 0u) << "and here again";
-  EXPECT_GT(left_out({tid, *sink.identity, 3, FT_VERDICT_NO, 0, 0, 0}), 20u);
+  EXPECT_GT(left_out({tid, *sink.identity, 3, kLeftOut, 0, 0, 0}), 20u);
   sampler_->ForgetTask(tid);
   EXPECT_EQ(spin().second, 0u);
   // CPUs: none of a set that is empty, all of one that is full.
   verdict.tasks = 0;
   verdict.cpus = 5;
-  sampler_->SetFallback(verdict);
+  SetFallback(verdict);
   EXPECT_GT(spin().second, 20u);
   ft_cpu_set all;
   std::fill(std::begin(all.word), std::end(all.word), ~uint64_t{0});
@@ -468,8 +472,7 @@ TEST_F(SamplerBpf, TheSameRateAgainCostsNoTick) {
 }
 
 TEST_F(SamplerBpf, ThinsEvenlyToTheShareAsked) {
-  sampler_->SetFallback(
-      ft_verdict{FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL / 10, 10'030'090});
+  SetFallback({FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL / 10, 10'030'090});
   Collected got = During([&] { EXPECT_NE(known_outer(400'000'000), 0u); });
   ft_counters counters = sampler_->Counters();
   double share =

@@ -24,16 +24,16 @@ class FakeSampler : public daemon::BpfSampler {
   int ring_fd() const override { return -1; }
   void Drain(Sink&) override {}
   void SetEpoch(uint32_t epoch) override { epochs.push_back(epoch); }
-  void SetFallback(const ft_verdict& verdict) override { fallback = verdict; }
-  Status SetVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
-    verdicts[cgroup_id] = verdict;
+  void SetFallback(const ft_verdicts& verdicts_of) override { fallback = verdicts_of; }
+  Status SetVerdicts(uint64_t cgroup_id, const ft_verdicts& verdicts_of) override {
+    verdicts[cgroup_id] = verdicts_of;
     return OkStatus();
   }
-  Status ChangeVerdict(uint64_t cgroup_id, const ft_verdict& verdict) override {
+  Status ChangeVerdicts(uint64_t cgroup_id, const ft_verdicts& verdicts_of) override {
     if (verdicts.count(cgroup_id) == 0) return Error(ErrorCode::kNotFound, "gone");
-    return SetVerdict(cgroup_id, verdict);
+    return SetVerdicts(cgroup_id, verdicts_of);
   }
-  void RemoveVerdict(uint64_t cgroup_id) override { verdicts.erase(cgroup_id); }
+  void RemoveVerdicts(uint64_t cgroup_id) override { verdicts.erase(cgroup_id); }
   void SetTasksVersion(uint32_t version) override { tasks_version = version; }
   void SetTask(const ft_task& verdict) override { tasks[verdict.tid] = verdict; }
   void ForgetTask(uint32_t tid) override { tasks.erase(tid); }
@@ -51,8 +51,8 @@ class FakeSampler : public daemon::BpfSampler {
   bool refuse_frequency = false;
   std::vector<uint32_t> frequencies;
   std::vector<uint32_t> epochs;
-  std::map<uint64_t, ft_verdict> verdicts;
-  ft_verdict fallback{};
+  std::map<uint64_t, ft_verdicts> verdicts;
+  ft_verdicts fallback{};
   uint32_t tasks_version = 0;
   std::map<uint32_t, ft_task> tasks;
   std::map<uint32_t, ft_cpu_set> cpu_sets;

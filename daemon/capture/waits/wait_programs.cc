@@ -34,11 +34,10 @@ class Programs : public WaitPrograms {
     const ft_load_config config = sampler.load_config();
     std::memcpy(const_cast<ft_load_config*>(&object_->rodata->load_config), &config,
                 sizeof(config));
-    ft_offcpu_config own{};
-    own.min_wait_ns = static_cast<uint64_t>(options.min_wait_ns);
-    own.walk_ns = static_cast<uint64_t>(kNsPerSecond) / options.walks_per_second;
-    std::memcpy(const_cast<ft_offcpu_config*>(&object_->rodata->offcpu_config), &own, sizeof(own));
+    object_->data->offcpu_config.walk_ns =
+        static_cast<uint64_t>(kNsPerSecond) / options.walks_per_second;
     cpu_count_ = sampler.cpu_count();
+    max_waiting_ = options.max_waiting;
     bpf_map__set_max_entries(object_->maps.ft_offcpu_cpus, static_cast<uint32_t>(cpu_count_));
     bpf_map__set_max_entries(object_->maps.ft_waiting, options.max_waiting);
     RETURN_IF_ERROR(ShareMaps(sampler));
@@ -58,15 +57,22 @@ class Programs : public WaitPrograms {
 
   void Detach() override { ft_offcpu_bpf__detach(object_.get()); }
 
-  std::vector<Waiting> WaitsThatGoOn() const override {
-    std::vector<Waiting> found;
+  void SetShortest(int64_t wait_ns) override {
+    // Behind the memory mapping of the loaded programs' data.
+    __atomic_store_n(&object_->data->offcpu_config.min_wait_ns, static_cast<uint64_t>(wait_ns),
+                     __ATOMIC_RELAXED);
+  }
+
+  std::vector<WaitingThread> WaitsThatGoOn() const override {
     const int map = bpf_map__fd(object_->maps.ft_waiting);
-    uint32_t key = 0;
-    for (const uint32_t* last = nullptr; bpf_map_get_next_key(map, last, &key) == 0; last = &key) {
-      Waiting one{key, {}};
-      // It may have run again meanwhile.
-      if (bpf_map_lookup_elem(map, &key, &one.wait) == 0) found.push_back(one);
-    }
+    // Room for all that there may be: a batch fails if a bucket does not fit into it.
+    std::vector<uint32_t> tids(max_waiting_);
+    std::vector<ft_waiting> waits(max_waiting_);
+    std::vector<WaitingThread> found;
+    uint32_t position = 0, count = max_waiting_;
+    bpf_map_lookup_batch(map, nullptr, &position, tids.data(), waits.data(), &count, nullptr);
+    found.reserve(count);
+    for (uint32_t i = 0; i < count; ++i) found.push_back({tids[i], waits[i]});
     return found;
   }
 
@@ -108,6 +114,7 @@ class Programs : public WaitPrograms {
   std::unique_ptr<ft_offcpu_bpf, SkeletonDeleter> object_;
   ft_offcpu_cpu* own_ = nullptr;  // by CPU
   size_t cpu_count_ = 0;
+  uint32_t max_waiting_ = 0;
 };
 
 }  // namespace

@@ -109,6 +109,7 @@ void PolicyController::ApplySchedule() {
       schedule_->At(now_ns, parts_.cluster.View(), triggers_.moment(), budget_.factors());
   schedule_change_ns_ = schedule_->NextChange(now_ns);
   frequency_hz_ = selection->frequency_hz();
+  parts_.waits.Want(selection->min_wait_ns());
   parts_.pipeline.SetSelection(std::move(selection));
   Report();
 }
@@ -116,7 +117,7 @@ void PolicyController::ApplySchedule() {
 void PolicyController::Report() {
   PolicyFindings findings = triggers_.findings();
   budget_.AddTo(findings);
-  parts_.cluster.Report(findings, parts_.feed.store_fails());
+  parts_.cluster.Report(findings, parts_.feed.store_fails(), parts_.waits.failure());
 }
 
 bool PolicyController::CheckTriggers() {
@@ -151,9 +152,18 @@ bool PolicyController::CheckBudget() {
 }
 
 Decision PolicyController::Settled(const Container& container) const {
-  return published_schedule_.Get()
-      ->AtAnyTime(*parts_.cluster.View(), parts_.clock.WallNs())
-      ->Decide(container);
+  const std::shared_ptr<const Selection> selection =
+      published_schedule_.Get()->AtAnyTime(*parts_.cluster.View(), parts_.clock.WallNs());
+  Decision settled = selection->Decide(container, FT_TYPE_CPU);
+  for (Type type = FT_TYPE_CPU + 1; type < FT_TYPE_COUNT; ++type) {
+    Decision other = selection->Decide(container, type);
+    if (!settled.sampled) settled = std::move(other);
+    if (!other.sampled) continue;
+    settled.open |= other.open;
+    settled.to_metrics |= other.to_metrics;
+    settled.to_store |= other.to_store;
+  }
+  return settled;
 }
 
 // The policies of the API server are there only after its first answers.

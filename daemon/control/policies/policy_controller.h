@@ -18,6 +18,7 @@
 #include "daemon/control/policies/capture_history.h"
 #include "daemon/control/policies/policy_log.h"
 #include "daemon/control/policies/trigger_controller.h"
+#include "daemon/control/wait_side.h"
 #include "daemon/health/host_checks.h"
 #include "daemon/pipeline/pipeline.h"
 #include "daemon/policy/policy_set.h"
@@ -39,6 +40,7 @@ class PolicyController {
     MetricSource& readings;
     Exporter& exporter;
     Pipeline& pipeline;
+    WaitSide& waits;
   };
   using PollSet = std::array<pollfd, 3>;
 

@@ -159,12 +159,12 @@ Result<std::unique_ptr<Contender>> LoadSampler(const Load& load,
   daemon::SamplerOptions options;
   options.hierarchy = hierarchy;
   ASSIGN_OR_RETURN(std::unique_ptr<daemon::BpfSampler> sampler, daemon::BpfSampler::Load(options));
-  ft_verdict all{FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 1};
+  const ft_verdicts all{{{FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 1}}};
   sampler->SetFallback(all);
   ASSIGN_OR_RETURN(uint64_t own, OwnCgroup(hierarchy));
-  RETURN_IF_ERROR(sampler->SetVerdict(own, all));
+  RETURN_IF_ERROR(sampler->SetVerdicts(own, all));
   for (uint64_t i = 1; i <= kOtherCgroups; ++i) {
-    RETURN_IF_ERROR(sampler->SetVerdict(own + i, all));
+    RETURN_IF_ERROR(sampler->SetVerdicts(own + i, all));
   }
   int program = FindProgram();
   if (program < 0) return Error(ErrorCode::kNotFound, "no program ft_sample_cpu in this process");

@@ -77,6 +77,7 @@ std::vector<Layout> OurLayouts() {
        sizeof(V),
        {Of("kind", &V::kind), Of("child", &V::child), Of("tasks", &V::tasks), Of("cpus", &V::cpus),
         Of("keep", &V::keep), Of("value", &V::value)}},
+      {"ft_verdicts", sizeof(ft_verdicts), {Of("of", &ft_verdicts::of)}},
       {"ft_config",
        sizeof(ft_config),
        {Of("fallback", &ft_config::fallback), Of("epoch", &ft_config::epoch),
@@ -84,7 +85,7 @@ std::vector<Layout> OurLayouts() {
       {"ft_task",
        sizeof(ft_task),
        {Of("tid", &ft_task::tid), Of("identity", &ft_task::identity),
-        Of("version", &ft_task::version), Of("kind", &ft_task::kind),
+        Of("version", &ft_task::version), Of("left_out", &ft_task::left_out),
         Of("cgroups", &ft_task::cgroups), Of("exec_id", &ft_task::exec_id),
         Of("gate_version", &ft_task::gate_version)}},
       {"ft_cpu_set", sizeof(ft_cpu_set), {Of("word", &ft_cpu_set::word)}},
@@ -171,11 +172,11 @@ TEST(AbiLayout, IsTheSameForBpf) {
 }
 
 TEST(AbiLayout, IsTheSameInTheLoadedObject) {
-  EXPECT_EQ(
-      Compare("bpf/ft_sampler.bpf.o"),
-      (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_config", "ft_task",
-                                "ft_cpu_set", "ft_load_config", "ft_rule", "ft_module",
-                                "ft_process", "ft_process_bucket", "ft_counters", "ft_cpu"}));
+  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
+            (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_verdicts",
+                                      "ft_config", "ft_task", "ft_cpu_set", "ft_load_config",
+                                      "ft_rule", "ft_module", "ft_process", "ft_process_bucket",
+                                      "ft_counters", "ft_cpu"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {

@@ -14,6 +14,7 @@ struct {
   struct ft_stack stack;
   struct ft_cgroup_event cgroup_event;
   struct ft_verdict verdict;
+  struct ft_verdicts verdicts;
   struct ft_config config;
   struct ft_task task;
   struct ft_cpu_set cpu_set;

@@ -377,7 +377,8 @@ TEST(PolicyLoad, SaysWhatIsNotServedYet) {
   EXPECT_EQ(served(""), (ServedReport{true, {}}));
   EXPECT_EQ(served("  profiles: [{type: CPU}, {type: Lock}]\n"),
             (ServedReport{true, {"profile type Lock is not supported by this version yet"}}));
-  EXPECT_FALSE(served("  profiles: [{type: OffCPU}]\n").served);
+  EXPECT_EQ(served("  profiles: [{type: OffCPU}]\n"), (ServedReport{true, {}}));
+  EXPECT_FALSE(served("  profiles: [{type: Lock}]\n").served);
   EXPECT_EQ(served("  limits: {cpu: 100m}\n"), (ServedReport{true, {}}));
   EXPECT_THAT(served("  export: {objectStore: {isolation: Namespace}}\n").messages,
               ElementsAre(HasSubstr("isolation Namespace is not supported by this version yet")));

@@ -47,10 +47,10 @@ class NoSamples : public daemon::BpfSampler {
   int ring_fd() const override { return never_.get(); }
   void Drain(Sink&) override {}
   void SetEpoch(uint32_t) override {}
-  void SetFallback(const ft_verdict&) override {}
-  Status SetVerdict(uint64_t, const ft_verdict&) override { return OkStatus(); }
-  Status ChangeVerdict(uint64_t, const ft_verdict&) override { return OkStatus(); }
-  void RemoveVerdict(uint64_t) override {}
+  void SetFallback(const ft_verdicts&) override {}
+  Status SetVerdicts(uint64_t, const ft_verdicts&) override { return OkStatus(); }
+  Status ChangeVerdicts(uint64_t, const ft_verdicts&) override { return OkStatus(); }
+  void RemoveVerdicts(uint64_t) override {}
   void SetTasksVersion(uint32_t) override {}
   void SetTask(const ft_task&) override {}
   void ForgetTask(uint32_t) override {}

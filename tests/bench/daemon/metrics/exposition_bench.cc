@@ -125,7 +125,7 @@ void Bench(size_t count) {
   std::shared_ptr<const HotspotSnapshot> snapshot = MakeSnapshot(count);
   double bytes_a_series = (HeapBytes() - before) / static_cast<double>(count);
   MetricsRegistry registry;
-  registry.PublishHotspots(snapshot);
+  registry.PublishHotspots(FT_TYPE_CPU, snapshot);
   for (ExpositionFormat format : {ExpositionFormat::kText, ExpositionFormat::kOpenMetrics}) {
     bool open_metrics = format == ExpositionFormat::kOpenMetrics;
     std::string label = name + (open_metrics ? "_openmetrics" : "_text");

@@ -27,7 +27,7 @@ class Peers : public ResolverPeers {
                    const ProcessMapping&) override {
     module->symbols = Module::kAsked;
   }
-  void SetGate(uint64_t, const Decision&, bool, bool) override {}
+  void SetGate(uint64_t, const Decisions&, bool, bool) override {}
   void OnOomKill(const std::shared_ptr<const Container>&, int64_t) override {}
   void RemoveGate(uint64_t) override {}
   void SetTasksVersion(uint32_t) override {}
@@ -45,7 +45,7 @@ class Reader {
   }
   void Count(SliceBuilder& builder) {
     std::unique_ptr<Slice> done = builder.Take(std::move(spare_));
-    for (const Slice::Row& row : done->rows) samples += row.count;
+    for (const Slice::Row& row : done->rows) samples += row.amount.count;
     CHECK(done->stops[kStopStackLost] == 0);
     done->Clear();
     spare_ = std::move(done);

@@ -21,7 +21,7 @@ using ::firetower::testing::WriteText;
 
 class StalledCapture : public Capture {
  public:
-  void SetCpus(std::optional<CpuSet>) override {}
+  void SetWanted(std::optional<CpuSet>, bool) override {}
   Status OpenSideband() override { return OkStatus(); }
   Status Start() override { return OkStatus(); }
   void Stop() override {}
@@ -112,7 +112,8 @@ class MetricsFeedTest : public ::testing::Test {
   std::map<std::string, std::shared_ptr<Container>> containers_;
   ContainerNames names_{nullptr, clock_};
   NamedSelves named_{names_};
-  MetricsFeed feed_{{sampler_, registry_, clock_, proc_.root(), {}}};
+  WaitSide waits_{sampler_};
+  MetricsFeed feed_{{sampler_, waits_, registry_, clock_, proc_.root(), {}}};
 };
 
 TEST_F(MetricsFeedTest, AddsHotspotsUpToTheContainersCpu) {

@@ -114,19 +114,21 @@ struct RowOf {
   TaskLabel label = {};
   // Times of its samples, if the decision has them recorded: since the first window began.
   std::vector<int64_t> seconds = {};
+  Type type = FT_TYPE_CPU;
 };
 
 inline std::unique_ptr<Slice> SliceOf(int64_t begin_ns, int64_t end_ns,
                                       const std::vector<RowOf>& rows, bool ends_window = false) {
   SliceBuilder builder;
   for (const RowOf& row : rows) {
-    uint32_t container = builder.AddContainer(row.container, [&] { return row.decision; });
+    uint32_t container =
+        builder.AddContainer(row.container, row.type, [&] { return row.decision; });
     uint32_t stack = builder.AddStack(row.frames, row.stop);
+    constexpr Amount kOne{.count = 1, .value_ns = 10'000'000, .runqueue_ns = 0};
     for (uint64_t i = 0; i < row.count; ++i) {
-      const uint32_t index =
-          builder.AddSample(container, stack, builder.AddLabel(row.label), FT_TYPE_CPU, 10'000'000);
+      const uint32_t index = builder.AddSample(container, stack, builder.AddLabel(row.label), kOne);
       if (i >= row.seconds.size()) continue;
-      builder.slice().timed.push_back({row.seconds[i] * kNsPerSecond, index, 10'000'000});
+      builder.slice().timed.push_back({row.seconds[i] * kNsPerSecond, index, kOne});
     }
     builder.slice().stops[row.stop] += row.count;
     builder.slice().attribution.container += row.count;

@@ -33,7 +33,10 @@ class ListedRounds : public Capture {
  public:
   explicit ListedRounds(FakeClock& clock) : clock_(clock) {}
 
-  void SetCpus(std::optional<CpuSet> wanted) override { cpus = std::move(wanted); }
+  void SetWanted(std::optional<CpuSet> wanted, bool wants_others) override {
+    cpus = std::move(wanted);
+    others = wants_others;
+  }
   Status OpenSideband() override { return OkStatus(); }
   Status Start() override { return OkStatus(); }
   void Stop() override {}
@@ -58,6 +61,7 @@ class ListedRounds : public Capture {
   std::deque<Coming> rounds;
   int recycled = 0;
   std::optional<CpuSet> cpus;
+  bool others = false;
 
  private:
   FakeClock& clock_;
@@ -74,20 +78,22 @@ class Rates : public Selection {
   Rates(std::map<std::string, uint32_t> by_label, uint32_t base_hz,
         std::shared_ptr<const TaskFilter> filter = nullptr)
       : by_label_(std::move(by_label)), base_hz_(base_hz), filter_(std::move(filter)) {}
-  Decision Decide(const Container& container) const override {
-    Decision decision;
-    auto found = by_label_.find(container.labels.container);
-    decision.sampled = found != by_label_.end();
-    if (decision.sampled) decision.frequency_hz = found->second;
-    decision.filter = filter_;
-    return decision;
-  }
   uint32_t frequency_hz() const override { return base_hz_; }
   bool everything() const override { return false; }
   bool filters() const override { return filter_ != nullptr; }
   std::optional<CpuSet> cpus() const override { return filter_ ? filter_->cpus() : std::nullopt; }
 
  private:
+  Decision DecideOn(const Container& container, Type type) const override {
+    Decision decision;
+    if (type != FT_TYPE_CPU) return decision;
+    auto found = by_label_.find(container.labels.container);
+    decision.sampled = found != by_label_.end();
+    if (decision.sampled) decision.frequency_hz = found->second;
+    decision.filter = filter_;
+    return decision;
+  }
+
   std::map<std::string, uint32_t> by_label_;
   uint32_t base_hz_;
   std::shared_ptr<const TaskFilter> filter_;
@@ -129,7 +135,7 @@ class PipelineTest : public ::testing::Test {
   }
   static uint64_t SamplesOf(const Slice& slice) {
     uint64_t samples = 0;
-    for (const Slice::Row& row : slice.rows) samples += row.count;
+    for (const Slice::Row& row : slice.rows) samples += row.amount.count;
     return samples;
   }
   std::vector<uint64_t> SamplesBySlice() {
@@ -297,18 +303,18 @@ TEST_F(PipelineTest, SetsRateAndVerdicts) {
   Run();
   EXPECT_THAT(sampler_.frequencies, ElementsAre(200));
   // Everything is sampled at the full rate until a decision exists.
-  EXPECT_EQ(sampler_.fallback.kind, FT_VERDICT_PENDING);
-  EXPECT_EQ(sampler_.fallback.child, FT_VERDICT_PENDING);
-  EXPECT_EQ(sampler_.fallback.keep, uint32_t{FT_KEEP_ALL});
-  EXPECT_EQ(sampler_.fallback.value, 5'000'000u);
+  EXPECT_EQ(sampler_.fallback.of[FT_TYPE_CPU].kind, FT_VERDICT_PENDING);
+  EXPECT_EQ(sampler_.fallback.of[FT_TYPE_CPU].child, FT_VERDICT_PENDING);
+  EXPECT_EQ(sampler_.fallback.of[FT_TYPE_CPU].keep, uint32_t{FT_KEEP_ALL});
+  EXPECT_EQ(sampler_.fallback.of[FT_TYPE_CPU].value, 5'000'000u);
   // A quarter of the ticks, each for four times the period; its children inherit that.
-  const ft_verdict& app = sampler_.verdicts.at(kApp);
+  const ft_verdict& app = sampler_.verdicts.at(kApp).of[FT_TYPE_CPU];
   EXPECT_EQ(app.kind, FT_VERDICT_YES);
   EXPECT_EQ(app.child, FT_VERDICT_YES);
   EXPECT_EQ(app.keep, uint32_t{FT_KEEP_ALL} / 4);
   EXPECT_EQ(app.value, 20'000'000u);
   // A service is not sampled, but may start containers below it.
-  const ft_verdict& cron = sampler_.verdicts.at(kCron);
+  const ft_verdict& cron = sampler_.verdicts.at(kCron).of[FT_TYPE_CPU];
   EXPECT_EQ(cron.kind, FT_VERDICT_NO);
   EXPECT_EQ(cron.child, FT_VERDICT_PENDING);
 }
@@ -321,7 +327,7 @@ TEST_F(PipelineTest, TellsTheKernelSideOfFilters) {
   pipeline_.SetSelection(std::make_shared<Rates>(
       std::map<std::string, uint32_t>{{std::string(12, 'a'), 50}}, 50, filter));
   Run();
-  const ft_verdict& app = sampler_.verdicts.at(kApp);
+  const ft_verdict& app = sampler_.verdicts.at(kApp).of[FT_TYPE_CPU];
   EXPECT_EQ(app.tasks, 1);
   ASSERT_EQ(app.cpus, 1);
   EXPECT_EQ(sampler_.cpu_sets.at(1).word[0], uint64_t{2});
@@ -341,7 +347,7 @@ TEST_F(PipelineTest, SetsNoVerdictForACgroupThatDiedBeforeItWasTold) {
   capture_.rounds.push_back({0, 0, std::move(round)});
   Run();
   EXPECT_EQ(sampler_.verdicts.count(50), 0u);
-  EXPECT_EQ(sampler_.verdicts.at(51).kind, FT_VERDICT_YES);
+  EXPECT_EQ(sampler_.verdicts.at(51).of[FT_TYPE_CPU].kind, FT_VERDICT_YES);
 }
 
 TEST_F(PipelineTest, KeepsSumsWhateverTheShare) {
@@ -357,7 +363,7 @@ TEST_F(PipelineTest, KeepsSumsWhateverTheShare) {
     pipeline.Start(capture);
     pipeline.Notify();
     pipeline.Finish();
-    const ft_verdict& app = sampler.verdicts.at(kApp);
+    const ft_verdict& app = sampler.verdicts.at(kApp).of[FT_TYPE_CPU];
     double kept_a_second = 199.0 * app.keep / FT_KEEP_ALL;
     EXPECT_NEAR(kept_a_second, hertz, hertz * 0.01) << hertz;
     EXPECT_NEAR(kept_a_second * static_cast<double>(app.value), 1e9, 1e9 * 1e-5) << hertz;

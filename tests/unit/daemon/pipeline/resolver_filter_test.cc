@@ -49,12 +49,13 @@ class ResolverFilterTest : public ResolverTest {
   }
   uint64_t Samples() {
     uint64_t samples = 0;
-    for (const Slice::Row& row : slice().rows) samples += row.count;
+    for (const Slice::Row& row : slice().rows) samples += row.amount.count;
     return samples;
   }
   uint32_t Verdict(uint32_t tid) {
     auto found = peers_.tasks.find(tid);
-    return found == peers_.tasks.end() ? uint32_t{FT_VERDICT_PENDING} : found->second.kind;
+    if (found == peers_.tasks.end()) return FT_VERDICT_PENDING;
+    return (found->second.left_out >> FT_TYPE_CPU & 1) != 0 ? FT_VERDICT_NO : FT_VERDICT_YES;
   }
 };
 

@@ -28,7 +28,8 @@ inline const std::string kCronPath = "/system.slice/cron.service";
 class FakePeers : public ResolverPeers {
  public:
   struct Gate {
-    Decision decision;
+    Decision decision;  // on CPU time
+    Decision waits;
     bool is_container = false;
     bool told = false;
   };
@@ -38,9 +39,9 @@ class FakePeers : public ResolverPeers {
     wanted.push_back({module->path, process.pid, mapping.start});
     module->symbols = Module::kAsked;
   }
-  void SetGate(uint64_t cgroup_id, const Decision& decision, bool is_container,
+  void SetGate(uint64_t cgroup_id, const Decisions& decisions, bool is_container,
                bool told) override {
-    gates[cgroup_id] = {decision, is_container, told};
+    gates[cgroup_id] = {decisions[FT_TYPE_CPU], decisions[FT_TYPE_OFFCPU], is_container, told};
   }
   void OnOomKill(const std::shared_ptr<const Container>& container, int64_t time_ns) override {
     oom_kills.emplace_back(container->root_path, time_ns);
@@ -67,7 +68,6 @@ class FakePeers : public ResolverPeers {
   uint32_t tasks_version = 0;
   std::map<uint32_t, ft_task> tasks;
   uint64_t untold = 0;
-  std::vector<int64_t> ended;
   std::vector<std::unique_ptr<Slice>> slices;
   int64_t next_end_ns = std::numeric_limits<int64_t>::max();
 };
@@ -86,18 +86,21 @@ class FakeTables : public TableRequests {
 // Answers by the container's label; the rest is not sampled.
 class LabelSelection : public Selection {
  public:
-  explicit LabelSelection(std::map<std::string, Decision> by_label)
-      : by_label_(std::move(by_label)) {}
-  Decision Decide(const Container& container) const override {
-    auto found = by_label_.find(container.labels.container);
-    return found == by_label_.end() ? Decision{} : found->second;
-  }
+  explicit LabelSelection(std::map<std::string, Decision> by_label,
+                          std::map<std::string, Decision> waits_by_label = {})
+      : by_label_(std::move(by_label)), waits_by_label_(std::move(waits_by_label)) {}
   uint32_t frequency_hz() const override { return 97; }
   bool everything() const override { return false; }
   bool filters() const override { return true; }
 
  private:
-  std::map<std::string, Decision> by_label_;
+  Decision DecideOn(const Container& container, Type type) const override {
+    const auto& by_label = type == FT_TYPE_CPU ? by_label_ : waits_by_label_;
+    auto found = by_label.find(container.labels.container);
+    return found == by_label.end() ? Decision{} : found->second;
+  }
+
+  std::map<std::string, Decision> by_label_, waits_by_label_;
 };
 
 inline Decision Sampled(StackParts parts = StackParts::kUserAndKernel) {
@@ -123,8 +126,7 @@ class ResolverTest : public ::testing::Test {
 
   // Hands on what round_ holds.
   void Process() {
-    while (const std::optional<int64_t> next_ns = resolver_.Process(round_)) {
-      peers_.ended.push_back(*next_ns);
+    while (resolver_.Process(round_)) {
       peers_.slices.push_back(resolver_.builder().Take(nullptr));
       resolver_.SetSliceEnd(peers_.next_end_ns);
     }

@@ -69,7 +69,7 @@ TEST_F(ResolverPolicyTest, ResolvesAStackAnewForOtherParts) {
   Sample(1, kApp, 7);
   Process();
   ASSERT_THAT(RowContainers(), ElementsAre(app_label_, sidecar_label_, "cron.service"));
-  EXPECT_EQ(slice().rows[0].count, 2u);
+  EXPECT_EQ(slice().rows[0].amount.count, 2u);
   EXPECT_THAT(FramesOfRow(0), ElementsAre(Frame{ModuleRegistry::kKernel, 0, 0xffffffff81000100}));
   ASSERT_EQ(FramesOfRow(1).size(), 1u);
   EXPECT_EQ(PathOf(FramesOfRow(1)[0]), "/bin/app");

@@ -97,7 +97,8 @@ TEST(SliceBuilder, TellsLabelsWithOneHashApart) {
   b.cpu = 1;
   uint64_t word = 0;
   std::memcpy(&word, a.comm.data(), sizeof(word));
-  word ^= HashWord(kHashSeed, 0) ^ HashWord(kHashSeed, 1);
+  constexpr uint64_t kState = uint64_t{FT_WAIT_STATES} << 32;
+  word ^= HashWord(kHashSeed, kState) ^ HashWord(kHashSeed, kState | 1);
   std::memcpy(b.comm.data(), &word, sizeof(word));
   SliceBuilder builder;
   uint32_t first = builder.AddLabel(a);
@@ -105,37 +106,39 @@ TEST(SliceBuilder, TellsLabelsWithOneHashApart) {
   EXPECT_EQ(builder.AddLabel(a), first);
 }
 
+Amount Once(uint64_t value_ns) { return {.count = 1, .value_ns = value_ns, .runqueue_ns = 0}; }
+
 TEST(SliceBuilder, AddsEqualRowsUp) {
   SliceBuilder builder;
-  builder.AddSample(0, 1, 2, FT_TYPE_CPU, 10);
-  builder.AddSample(0, 1, 2, FT_TYPE_CPU, 5);
-  builder.AddSample(1, 1, 2, FT_TYPE_CPU, 1);
-  builder.AddSample(0, 2, 2, FT_TYPE_CPU, 2);
-  builder.AddSample(0, 1, 3, FT_TYPE_CPU, 3);
-  builder.AddSample(0, 1, 2, FT_TYPE_CPU + 1, 4);
+  builder.AddSample(0, 1, 2, Once(10));
+  builder.AddSample(0, 1, 2, Once(5));
+  builder.AddSample(1, 1, 2, Once(1));
+  builder.AddSample(0, 2, 2, Once(2));
+  builder.AddSample(0, 1, 3, Once(3));
+  builder.AddSample(2, 1, 2, Once(4));
   const std::vector<Slice::Row>& rows = builder.slice().rows;
   ASSERT_EQ(rows.size(), 5u);
-  EXPECT_EQ(rows[0].count, 2u);
-  EXPECT_EQ(rows[0].value, 15u);
+  EXPECT_EQ(rows[0].amount.count, 2u);
+  EXPECT_EQ(rows[0].amount.value_ns, 15u);
   for (size_t i = 1; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i].count, 1u);
-    EXPECT_EQ(rows[i].value, i);
+    EXPECT_EQ(rows[i].amount.count, 1u);
+    EXPECT_EQ(rows[i].amount.value_ns, i);
   }
 }
 
 TEST(SliceBuilder, TellsRowsWithOneHashApart) {
-  uint64_t one = HashWord(kHashSeed, uint64_t{1} << 32 | 1);
-  uint64_t other = HashWord(kHashSeed, uint64_t{2} << 32 | 2);
-  uint64_t last = uint64_t{3} << 32 | FT_TYPE_CPU;
+  uint64_t one = HashWord(kHashSeed, 1);
+  uint64_t other = HashWord(kHashSeed, 2);
+  uint64_t last = uint64_t{1} << 32 | 3;
   uint64_t made = last ^ one ^ other;
   SliceBuilder builder;
-  builder.AddSample(1, 1, 3, FT_TYPE_CPU, 10);
-  builder.AddSample(2, 2, static_cast<uint32_t>(made >> 32), static_cast<uint32_t>(made), 20);
-  builder.AddSample(1, 1, 3, FT_TYPE_CPU, 10);
+  builder.AddSample(1, 1, 3, Once(10));
+  builder.AddSample(2, static_cast<uint32_t>(made >> 32), static_cast<uint32_t>(made), Once(20));
+  builder.AddSample(1, 1, 3, Once(10));
   ASSERT_EQ(builder.slice().rows.size(), 2u);
-  EXPECT_EQ(builder.slice().rows[0].value, 20u);
-  EXPECT_EQ(builder.slice().rows[1].value, 20u);
-  EXPECT_EQ(builder.slice().rows[1].count, 1u);
+  EXPECT_EQ(builder.slice().rows[0].amount.value_ns, 20u);
+  EXPECT_EQ(builder.slice().rows[1].amount.value_ns, 20u);
+  EXPECT_EQ(builder.slice().rows[1].amount.count, 1u);
 }
 
 TEST(SliceBuilder, AsksForADecisionOnceASlice) {
@@ -148,14 +151,14 @@ TEST(SliceBuilder, AsksForADecisionOnceASlice) {
     decision.frequency_hz = 49;
     return decision;
   };
-  uint32_t index = builder.AddContainer(container, decide);
-  EXPECT_EQ(builder.AddContainer(container, decide), index);
-  EXPECT_NE(builder.AddContainer(ContainerCalled("a"), decide), index);
+  uint32_t index = builder.AddContainer(container, FT_TYPE_CPU, decide);
+  EXPECT_EQ(builder.AddContainer(container, FT_TYPE_CPU, decide), index);
+  EXPECT_NE(builder.AddContainer(ContainerCalled("a"), FT_TYPE_CPU, decide), index);
   EXPECT_EQ(asked, 2);
   EXPECT_EQ(builder.slice().containers[index].container, container);
   EXPECT_EQ(builder.slice().containers[index].decision.frequency_hz, 49u);
   builder.Take(nullptr);
-  builder.AddContainer(container, decide);
+  builder.AddContainer(container, FT_TYPE_CPU, decide);
   EXPECT_EQ(asked, 3);
 }
 
@@ -165,8 +168,9 @@ TEST(SliceBuilder, StartsAnewAfterTake) {
   builder.AddStack({}, FT_STOP_EXEC);
   uint32_t stack = builder.AddStack(frames, FT_STOP_ROOT);
   uint32_t label = builder.AddLabel({});
-  uint32_t container = builder.AddContainer(ContainerCalled("a"), [] { return Decision{}; });
-  builder.AddSample(container, stack, label, FT_TYPE_CPU, 10);
+  uint32_t container =
+      builder.AddContainer(ContainerCalled("a"), FT_TYPE_CPU, [] { return Decision{}; });
+  builder.AddSample(container, stack, label, Once(10));
   uint32_t serial = builder.serial();
   std::unique_ptr<Slice> taken = builder.Take(nullptr);
   EXPECT_NE(builder.serial(), serial);
@@ -178,10 +182,10 @@ TEST(SliceBuilder, StartsAnewAfterTake) {
   EXPECT_TRUE(builder.slice().containers.empty());
   // The same values get ids of the new slice.
   EXPECT_EQ(builder.AddStack(frames, FT_STOP_ROOT), 0u);
-  builder.AddSample(0, 0, builder.AddLabel({}), FT_TYPE_CPU, 7);
+  builder.AddSample(0, 0, builder.AddLabel({}), Once(7));
   ASSERT_EQ(builder.slice().rows.size(), 1u);
-  EXPECT_EQ(builder.slice().rows[0].value, 7u);
-  EXPECT_EQ(taken->rows[0].value, 10u);
+  EXPECT_EQ(builder.slice().rows[0].amount.value_ns, 7u);
+  EXPECT_EQ(taken->rows[0].amount.value_ns, 10u);
 }
 
 TEST(SliceBuilder, FillsTheSliceItIsGiven) {

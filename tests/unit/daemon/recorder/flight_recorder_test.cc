@@ -35,15 +35,16 @@ class FlightRecorderTest : public ::testing::Test {
       Decision decision;
       decision.sampled = true;
       decision.record_ns = one.record_seconds * kNsPerSecond;
-      uint32_t container = builder.AddContainer(one.container, [&] { return decision; });
+      uint32_t container =
+          builder.AddContainer(one.container, FT_TYPE_CPU, [&] { return decision; });
       uint32_t stack = builder.AddStack(one.frames, FT_STOP_ROOT);
       TaskLabel label;
       label.cpu = one.cpu;
       for (int64_t second : one.seconds) {
-        uint32_t row =
-            builder.AddSample(container, stack, builder.AddLabel(label), FT_TYPE_CPU, 10);
+        constexpr Amount kOne{.count = 1, .value_ns = 10, .runqueue_ns = 0};
+        uint32_t row = builder.AddSample(container, stack, builder.AddLabel(label), kOne);
         if (decision.record_ns > 0) {
-          builder.slice().timed.push_back({second * kNsPerSecond, row, 10});
+          builder.slice().timed.push_back({second * kNsPerSecond, row, kOne});
         }
       }
     }
@@ -90,7 +91,7 @@ TEST_F(FlightRecorderTest, KeepsTheRowsOfWhatIsRecorded) {
   EXPECT_THAT(frames(first), ElementsAre(b, c));
   EXPECT_THAT(frames(last), ElementsAre(c));
   EXPECT_EQ(kept.timed[2].time_ns, 103 * kNsPerSecond);
-  EXPECT_EQ(kept.timed[2].value, 10u);
+  EXPECT_EQ(kept.timed[2].amount.value_ns, 10u);
 }
 
 TEST_F(FlightRecorderTest, ForgetsWhatIsOlderThanAsked) {

@@ -41,7 +41,9 @@ profile::Profile ProfileOf(const profile::ProfileType& type) {
   profile::Line line;
   line.function = builder.AddFunction("main", "main", "");
   const uint32_t leaf = builder.AddLocation(profile::kNoMapping, 16, {&line, 1});
-  const int64_t values[] = {1, 1000};
+  // A count, and then the others.
+  std::vector<int64_t> values(type.SampleTypes().size(), 1000);
+  values.front() = 1;
   CHECK(builder.AddSample({&leaf, 1}, values));
   return std::move(builder).Build();
 }
