@@ -58,59 +58,75 @@ static __always_inline void user_stack(struct task_struct *task, struct stack_sc
 	}
 }
 
+/*
+ * Notes that a thread waits; NULL if there is no room. Whoever wakes it finds the entry from here
+ * on, and that may be before its stack is walked.
+ */
+static __always_inline struct ft_waiting *begin_wait(struct ft_waiting *waiting, __u32 tid,
+						     struct ft_offcpu_cpu *own)
+{
+	__u32 slot = ft_thread_slot(tid);
+	__u64 *count = bpf_map_lookup_elem(&ft_waiting_slots, &slot);
+	long failed;
+
+	if (!count)
+		return NULL;
+	__sync_fetch_and_add(count, 1);
+	failed = bpf_map_update_elem(&ft_waiting, &tid, waiting, BPF_NOEXIST);
+	if (!failed)
+		return bpf_map_lookup_elem(&ft_waiting, &tid);
+	__sync_fetch_and_add(count, (__u64)-1);
+	/* Left over from a switch-in that this program did not see. */
+	if (failed == -EEXIST)
+		failed = bpf_map_update_elem(&ft_waiting, &tid, waiting, BPF_EXIST);
+	if (!failed)
+		return bpf_map_lookup_elem(&ft_waiting, &tid);
+	FT_OFFCPU_COUNT(own, TABLE_FULL);
+	return NULL;
+}
+
 /* `prev` is the current task. */
 static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft_offcpu_cpu *own,
 				  struct ft_place *place, __u32 tid, __u8 state, __u32 share,
 				  __u64 now)
 {
-	struct ft_waiting waiting = {};
+	struct ft_waiting begun = {}, *waiting;
 	struct stack_scratch *scratch;
 	struct ft_verdict *verdict;
 	struct ft_config *config;
 	struct ft_cpu *cpu = this_cpu();
-	__u32 zero = 0, slot = ft_thread_slot(tid), gate_version;
-	__u64 *count;
+	__u32 zero = 0, gate_version;
 	int undecided = 0;
-	long failed;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	config = bpf_map_lookup_elem(&ft_config, &zero);
-	count = bpf_map_lookup_elem(&ft_waiting_slots, &slot);
-	if (!scratch || !config || !count || !cpu)
+	if (!scratch || !config || !cpu)
 		return;
 	gate_version = *(volatile __u32 *)&cpu->gate_version;
-	verdict = wanted(FT_TYPE_OFFCPU, config, prev, gate_version, &waiting.cgroup_id, &undecided,
+	verdict = wanted(FT_TYPE_OFFCPU, config, prev, gate_version, &begun.cgroup_id, &undecided,
 			 &own->counters);
 	if (!verdict)
 		return;
-	waiting.min_ns = verdict->value;
-	set_shortest(place, waiting.min_ns);
+	begun.min_ns = verdict->value;
+	set_shortest(place, begun.min_ns);
+	begun.begin_ns = now;
+	begun.wake_ns = state == FT_WAIT_PREEMPTED ? now : 0;
+	begun.tgid = bpf_get_current_pid_tgid() >> 32;
+	begun.share = share;
+	begun.cpu = (__u16)bpf_get_smp_processor_id();
+	begun.state = state;
+	waiting = begin_wait(&begun, tid, own);
+	if (!waiting)
+		return;
 	own->due_ns = (own->due_ns > now ? own->due_ns : now) + offcpu_config.walk_ns;
 	FT_OFFCPU_COUNT(own, WALKS);
 	identify(scratch, prev, config);
 	kernel_stack(ctx, scratch, &own->counters);
 	user_stack(prev, scratch, &own->counters);
 	own->counters.stop[scratch->head.stop & 15]++;
-	waiting.flags = submit_body(scratch, &own->counters) ? FT_SAMPLE_NO_STACK : 0;
-	waiting.begin_ns = now;
-	waiting.wake_ns = state == FT_WAIT_PREEMPTED ? now : 0;
-	waiting.stack_hash = scratch->head.stack_hash;
-	waiting.tgid = scratch->head.tgid;
-	waiting.share = share;
-	waiting.cpu = (__u16)bpf_get_smp_processor_id();
-	waiting.stop = scratch->head.stop;
-	waiting.state = state;
-	/* First, so that whoever wakes it finds it. */
-	__sync_fetch_and_add(count, 1);
-	failed = bpf_map_update_elem(&ft_waiting, &tid, &waiting, BPF_NOEXIST);
-	if (!failed)
-		return;
-	__sync_fetch_and_add(count, (__u64)-1);
-	/* Left over from a switch-in that this program did not see. */
-	if (failed == -EEXIST)
-		failed = bpf_map_update_elem(&ft_waiting, &tid, &waiting, BPF_EXIST);
-	if (failed)
-		FT_OFFCPU_COUNT(own, TABLE_FULL);
+	waiting->flags = submit_body(scratch, &own->counters) ? FT_SAMPLE_NO_STACK : 0;
+	waiting->stack_hash = scratch->head.stack_hash;
+	waiting->stop = scratch->head.stop;
 }
 
 static __always_inline void switch_out(void *ctx, struct task_struct *prev, int preempt,

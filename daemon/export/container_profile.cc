@@ -201,11 +201,27 @@ uint32_t ContainerProfile::LocationOf(const Frame& frame) {
   return location;
 }
 
+bool ContainerProfile::IsTracing(const Frame& leaf) {
+  if (leaf.module != ModuleRegistry::kKernel) return false;
+  const auto known = tracing_.find(leaf.offset);
+  if (known != tracing_.end()) return known->second;
+  const FrameName name = namer_.Name(leaf);
+  const auto begins = [&](std::string_view prefix) { return name.name().starts_with(prefix); };
+  const bool tracing = name.named && (begins("bpf_prog_") || begins("bpf_trace_run") ||
+                                      begins("__bpf_trace_") || begins("__traceiter_"));
+  if (name.settled) tracing_.emplace(leaf.offset, tracing);
+  return tracing;
+}
+
 void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const Amount& amount,
                               std::string_view also) {
   const Slice::Stack& stack = slice.stacks[row.stack];
   stack_.clear();
-  for (uint32_t i = 0; i < stack.size; ++i) {
+  uint32_t first = 0;
+  while (type_ == FT_TYPE_OFFCPU && first < stack.size &&
+         IsTracing(slice.frames[stack.begin + first]))
+    ++first;
+  for (uint32_t i = first; i < stack.size; ++i) {
     stack_.push_back(LocationOf(slice.frames[stack.begin + i]));
   }
   if (stack_.empty()) {

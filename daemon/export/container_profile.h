@@ -72,6 +72,8 @@ class ContainerProfile {
     FrameName name;
   };
 
+  // Tells whether a leaf is the program that took the stack, or the tracing that called it.
+  bool IsTracing(const Frame& leaf);
   // Looks a frame up again. Returns true if the name is final.
   bool NameLate(LateFrame& late);
   uint32_t LocationOf(const Frame& frame);
@@ -100,7 +102,8 @@ class ContainerProfile {
   std::map<uint32_t, OpenMapping> mappings_;  // by module id
   FlatMap<uint32_t> places_;                  // in `locations_`, by hash of the frame
   std::vector<std::pair<Frame, uint32_t>> locations_;
-  std::vector<LateFrame> late_;  // at most as many as locations
+  std::vector<LateFrame> late_;       // at most as many as locations
+  std::map<uint64_t, bool> tracing_;  // by the address of a leaf, of waits: some ten
   std::vector<std::string> build_ids_;
   std::vector<uint32_t> stack_;  // scratch
 };

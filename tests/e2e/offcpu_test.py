@@ -136,6 +136,9 @@ def main():
             judge = Judge(case, daemon)
             case.check("sample types", judge.waits.types == [("samples", "count"), ("runqueue", "nanoseconds"),
                                                              ("off_cpu", "nanoseconds")], judge.waits.types)
+            leaves = {one.names[-1] for one in judge.waits.samples}
+            case.check("leaves are the scheduler's", "__schedule" in leaves and not any("bpf" in name for name in leaves),
+                       sorted(leaves))
             for thread in WAITS:
                 judge.times(thread, truth[thread])
                 judge.stacks(thread)
