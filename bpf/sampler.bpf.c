@@ -7,128 +7,12 @@
  * Scratch is this family's own: another program may be interrupted by a tick on the same CPU.
  */
 #include <linux/bpf.h>
-#include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/lib/cold.h"
-#include "bpf/lib/stack.h"
+#include "bpf/lib/sample.h"
 #include "bpf/lib/task_filter.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/*
- * Fills the user part; its head says why it ended. Returns 1 if the walk met code whose table is
- * not here: it stands at that frame.
- */
-static __always_inline int user_stack(struct bpf_perf_event_data *ctx, struct task_struct *task,
-				      struct stack_scratch *scratch, struct ft_counters *counters)
-{
-	struct user_registers regs = {};
-
-	if (no_user_stack(task, scratch, counters))
-		return 0;
-	if ((ctx->regs.cs & 3) == 3) {
-		regs.ip = ctx->regs.rip;
-		regs.sp = ctx->regs.rsp;
-		regs.bp = ctx->regs.rbp;
-		/* The kernel's own context begins with a pointer to them. */
-		bpf_probe_read_kernel(&regs.kernel_address, sizeof(regs.kernel_address), ctx);
-	} else if (entry_registers(task, &regs)) {
-		scratch->head.stop = FT_STOP_PAGE;
-		FT_COUNT(counters, NO_REGISTERS);
-		return 0;
-	}
-	return walk_from(&regs, scratch);
-}
-
-static __always_inline void kernel_stack(struct bpf_perf_event_data *ctx,
-					 struct stack_scratch *scratch,
-					 struct ft_counters *counters)
-{
-	long bytes;
-
-	scratch->head.kernel_frames = 0;
-	if ((ctx->regs.cs & 3) == 3)
-		return;
-	bytes = bpf_get_stack(ctx, scratch->address, FT_MAX_KERNEL_FRAMES * 8, 0);
-	if (bytes <= 0) {
-		FT_COUNT(counters, KERNEL_STACK);
-		return;
-	}
-	take_kernel_frames(scratch, bytes);
-}
-
-static __always_inline void fill_sample(struct ft_sample *sample, struct stack_scratch *scratch,
-					__u64 cgroup, __u64 value, int no_stack)
-{
-	sample->time_ns = scratch->head.time_ns;
-	sample->stack_hash = scratch->head.stack_hash;
-	sample->cgroup_id = cgroup;
-	sample->value = value;
-	sample->tgid = scratch->head.tgid;
-	sample->tid = (__u32)bpf_get_current_pid_tgid();
-	sample->cpu = (__u16)bpf_get_smp_processor_id();
-	sample->kind = FT_KIND_SAMPLE;
-	sample->type = FT_TYPE_CPU;
-	sample->stop = scratch->head.stop;
-	sample->flags = no_stack ? FT_SAMPLE_NO_STACK : 0;
-	sample->cold = 0;
-}
-
-static __always_inline void submit_sample(struct stack_scratch *scratch, __u64 cgroup, __u64 value,
-					  int no_stack, struct ft_counters *counters)
-{
-	struct ft_sample *sample = bpf_ringbuf_reserve(&ft_ring, sizeof(*sample), 0);
-
-	if (!sample) {
-		FT_COUNT(counters, RING_FULL);
-		return;
-	}
-	fill_sample(sample, scratch, cgroup, value, no_stack);
-	bpf_ringbuf_submit(sample, wake_flag(scratch->press));
-	FT_COUNT(counters, SAMPLES);
-}
-
-/* submit_cold() with room_bytes, a constant, for the stack. */
-static __always_inline int submit_cold_with(const __u32 room_bytes, struct stack_scratch *scratch,
-					    __u64 cgroup, __u64 value, struct ft_counters *counters)
-{
-	struct ft_cold *cold = bpf_ringbuf_reserve(&ft_ring, sizeof(*cold) + room_bytes, 0);
-
-	if (!cold)
-		return -1;
-	if (submit_body(scratch, counters)) {
-		bpf_ringbuf_discard(cold, BPF_RB_NO_WAKEUP);
-		return -1;
-	}
-	fill_sample(&cold->sample, scratch, cgroup, value, 0);
-	cold->sample.kind = FT_KIND_COLD;
-	fill_cold(cold, scratch, room_bytes);
-	/* The file that it waits for is gone with the process, if that ends soon: read it now. */
-	bpf_ringbuf_submit(cold, BPF_RB_FORCE_WAKEUP);
-	FT_COUNT(counters, SAMPLES);
-	FT_COUNT(counters, COLD);
-	return 0;
-}
-
-/*
- * Sends a cold sample: its body so far, then what user space needs to go on. Returns 0; -1 if it
- * may not be sent, and then nothing was.
- */
-static __always_inline int submit_cold(struct stack_scratch *scratch, __u64 cgroup, __u64 value,
-				       struct ft_counters *counters)
-{
-	__u64 waiting = bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA);
-	__u64 size = bpf_ringbuf_query(&ft_ring, BPF_RB_RING_SIZE);
-
-	/* These are large: whole samples must never find the ring full for their sake. */
-	if (waiting > size / 2 || !cold_due(scratch))
-		return -1;
-	if (waiting < size / 4 && is_deep(scratch->walk.sp) &&
-	    !submit_cold_with(FT_COLD_DEEP_BYTES, scratch, cgroup, value, counters))
-		return 0;
-	return submit_cold_with(FT_COLD_STACK_BYTES, scratch, cgroup, value, counters);
-}
 
 /* 1: this tick is a sample, and *value says what it stands for. */
 static __always_inline int gate(struct ft_config *config, struct task_struct *task,
@@ -161,7 +45,7 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct task_
 	struct ft_config *config;
 	__u64 cgroup = 0, value = 0;
 	__u32 zero = 0;
-	int cold, no_stack;
+	int cold;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	config = bpf_map_lookup_elem(&ft_config, &zero);
@@ -170,17 +54,9 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct task_
 	if (!gate(config, task, gate_version, &cgroup, &value, scratch, counters))
 		return;
 	identify(scratch, task, config);
-	kernel_stack(ctx, scratch, counters);
-	cold = user_stack(ctx, task, scratch, counters);
-	if (cold && !submit_cold(scratch, cgroup, value, counters))
-		return;
-	if (cold) {
-		FT_COUNT(counters, COLD_LIMITED);
-		walk_frame_pointers();
-	}
-	counters->stop[scratch->head.stop & 15]++;
-	no_stack = submit_body(scratch, counters);
-	submit_sample(scratch, cgroup, value, no_stack, counters);
+	interrupted_kernel_stack(ctx, scratch, counters);
+	cold = interrupted_user_stack(ctx, task, scratch, counters);
+	send(FT_TYPE_CPU, cold, scratch, cgroup, value, counters);
 }
 
 SEC("perf_event")

@@ -58,7 +58,7 @@ struct ft_verdict {
 	__u8 tasks;  /* 1: not every task of it is wanted, see struct ft_task */
 	__u8 cpus;   /* the struct ft_cpu_set that is wanted of it; 0: all CPUs */
 	__u32 keep;  /* FT_TYPE_CPU: share of the ticks that become samples, of FT_KEEP_ALL */
-	__u64 value; /* ns. CPU: what one kept sample stands for; OFFCPU: the shortest wait told */
+	__u64 value; /* ns. CPU: what one kept sample stands for; waits: the shortest one told */
 };
 
 /* The verdicts on a cgroup, by enum ft_type. */

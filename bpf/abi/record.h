@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 7
+#define FT_ABI_VERSION 8
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -35,11 +35,19 @@ enum ft_kind {
 	FT_KIND_WAIT = 5, /* a thread has waited and runs again */
 };
 
-/* The types of profiles. Each has a family of programs. */
+/* The most different events that are sampled on a node at once. */
+#define FT_MAX_EVENTS 4
+/*
+ * The types of profiles. Each has a family of programs, and each event that policies name has a
+ * number of its own from FT_TYPE_EVENT on.
+ */
 enum ft_type {
 	FT_TYPE_CPU = 0,
 	FT_TYPE_OFFCPU = 1,
-	FT_TYPE_COUNT = 2,
+	FT_TYPE_LOCK = 2,
+	FT_TYPE_MEMORY = 3,
+	FT_TYPE_EVENT = 4,
+	FT_TYPE_COUNT = FT_TYPE_EVENT + FT_MAX_EVENTS,
 };
 
 /* The reason why a user walk ended. Only FT_STOP_ROOT means a complete stack. */
@@ -64,7 +72,7 @@ struct ft_sample {
 	__u64 time_ns;    /* CLOCK_MONOTONIC */
 	__u64 stack_hash; /* names the ft_stack that went before, in this or the last epoch */
 	__u64 cgroup_id;  /* in the hierarchy chosen at load */
-	__u64 value;      /* what it stands for: nanoseconds of CPU */
+	__u64 value;      /* what it stands for: nanoseconds of CPU; events */
 	__u32 tgid;
 	__u32 tid;
 	__u16 cpu;

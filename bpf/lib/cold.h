@@ -7,7 +7,7 @@
 #define FIRETOWER_BPF_LIB_COLD_H
 
 #include "bpf/lib/scratch.h"
-#include "bpf/lib/user_walk.h"
+#include "bpf/walk/user_walk.h"
 
 /* Tells whether this CPU may send another cold stack: a fixed rate per second plus a burst. */
 static __always_inline int cold_due(struct stack_scratch *scratch)

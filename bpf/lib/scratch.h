@@ -7,7 +7,7 @@
 #define FIRETOWER_BPF_LIB_SCRATCH_H
 
 #include "bpf/lib/maps.h"
-#include "bpf/lib/walk_state.h"
+#include "bpf/walk/walk_state.h"
 
 #define FT_MAX_FRAMES (FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
 

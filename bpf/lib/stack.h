@@ -8,7 +8,7 @@
 
 #include "bpf/lib/scratch.h"
 #include "bpf/lib/user_registers.h"
-#include "bpf/lib/user_walk.h"
+#include "bpf/walk/user_walk.h"
 
 /* Hashes whose body has been submitted; a collision only sends a body again. */
 struct {

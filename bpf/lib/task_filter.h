@@ -109,42 +109,48 @@ static __always_inline int filtered(const int type, struct ft_verdict *verdict,
 	return kind == FT_VERDICT_NO;
 }
 
-/*
- * Returns the verdict by which a type (enum ft_type, a constant) is wanted of the current task, or
- * NULL. Sets *cgroup to its cgroup's id, 0 if
- * that could not be read, and *undecided if only user space can tell.
- */
-static __always_inline struct ft_verdict *wanted(const int type, struct ft_config *config,
-						 struct task_struct *task, __u32 gate_version,
-						 __u64 *cgroup, int *undecided,
-						 struct ft_counters *counters)
-{
+/* The verdicts on the current task's cgroup, or those that it takes over from around it. */
+struct ft_found {
 	struct ft_verdicts *verdicts;
-	struct ft_verdict *verdict;
-	__u8 kind;
+	__u64 cgroup; /* its id; 0 if that could not be read */
+	int own;      /* 0: taken over */
+};
 
+static __always_inline void find_verdicts(struct ft_config *config, struct task_struct *task,
+					  struct ft_found *found, struct ft_counters *counters)
+{
 	if (load_config.use_v2) {
-		*cgroup = bpf_get_current_cgroup_id();
+		found->cgroup = bpf_get_current_cgroup_id();
 	} else {
 		struct cgroup *v1 = v1_cgroup(task);
 
-		*cgroup = v1 ? cgroup_id(v1) : 0;
+		found->cgroup = v1 ? cgroup_id(v1) : 0;
 	}
-	if (!*cgroup)
+	if (!found->cgroup)
 		FT_COUNT(counters, NO_CGROUP);
-	verdicts = bpf_map_lookup_elem(&ft_gate, cgroup);
-	if (verdicts) {
-		verdict = &verdicts->of[type];
-		kind = verdict->kind;
-	} else {
-		if (*cgroup)
-			verdicts = ancestor_verdicts(load_config.use_v2 ? v2_cgroup(task) :
-									  v1_cgroup(task));
-		if (!verdicts)
-			verdicts = &config->fallback;
-		verdict = &verdicts->of[type];
-		kind = verdict->child;
-	}
+	found->verdicts = bpf_map_lookup_elem(&ft_gate, &found->cgroup);
+	found->own = found->verdicts != NULL;
+	if (found->verdicts)
+		return;
+	if (found->cgroup)
+		found->verdicts =
+			ancestor_verdicts(load_config.use_v2 ? v2_cgroup(task) : v1_cgroup(task));
+	if (!found->verdicts)
+		found->verdicts = &config->fallback;
+}
+
+/*
+ * Returns the verdict by which a type (enum ft_type, a constant) is wanted of the current task, or
+ * NULL. Sets *undecided if only user space can tell.
+ */
+static __always_inline struct ft_verdict *judge(const int type, struct ft_found *found,
+						struct ft_config *config, struct task_struct *task,
+						__u32 gate_version, int *undecided,
+						struct ft_counters *counters)
+{
+	struct ft_verdict *verdict = &found->verdicts->of[type];
+	__u8 kind = found->own ? verdict->kind : verdict->child;
+
 	if (kind == FT_VERDICT_NO) {
 		FT_COUNT(counters, REFUSED);
 		return NULL;
@@ -157,6 +163,19 @@ static __always_inline struct ft_verdict *wanted(const int type, struct ft_confi
 		return NULL;
 	}
 	return verdict;
+}
+
+/* Both: finds the verdicts, and sets *cgroup to the cgroup's id. */
+static __always_inline struct ft_verdict *wanted(const int type, struct ft_config *config,
+						 struct task_struct *task, __u32 gate_version,
+						 __u64 *cgroup, int *undecided,
+						 struct ft_counters *counters)
+{
+	struct ft_found found;
+
+	find_verdicts(config, task, &found, counters);
+	*cgroup = found.cgroup;
+	return judge(type, &found, config, task, gate_version, undecided, counters);
 }
 
 #endif

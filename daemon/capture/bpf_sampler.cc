@@ -321,6 +321,17 @@ class Sampler : public BpfSampler {
 
 }  // namespace
 
+Status BpfSampler::ShareMaps(bpf_object* object) const {
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, object) {
+    const int fd = SharedMap(bpf_map__name(map));
+    if (fd < 0) continue;
+    if (int error = bpf_map__reuse_fd(map, fd))
+      return ErrnoError(std::string("share the map ") + bpf_map__name(map), -error);
+  }
+  return OkStatus();
+}
+
 uint64_t MapMemory(int map_fd) {
   Result<std::string> info = ReadFile(fmt::format("/proc/self/fdinfo/{}", map_fd));
   if (!info) return 0;

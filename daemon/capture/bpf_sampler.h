@@ -14,6 +14,8 @@
 #include "daemon/capture/hierarchy.h"
 #include "daemon/capture/unwind_memory.h"
 
+struct bpf_object;
+
 namespace firetower::daemon {
 
 struct SamplerOptions {
@@ -85,10 +87,11 @@ class BpfSampler {
   virtual Counted CountedTime() const = 0;
   // Other families of programs load with this and share it: the configuration, the number of
   // possible CPUs, and the descriptor of a map of that name; -1 for one that each family has for
-  // itself.
+  // itself. ShareMaps makes an opened object use the shared ones.
   virtual ft_load_config load_config() const = 0;
   virtual size_t cpu_count() const = 0;
   virtual int SharedMap(std::string_view name) const = 0;
+  Status ShareMaps(bpf_object* object) const;
   // Kernel memory of all maps, as the kernel accounts it.
   virtual uint64_t MapBytes() const = 0;
   // Returns the number of instructions that the verifier processed for the sampler; 0 before Linux

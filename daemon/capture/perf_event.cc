@@ -53,8 +53,32 @@ Result<UniqueFd> OpenCpuClock(int cpu, uint64_t period_ns) {
   return Open(attr, cpu, "cpu-clock");
 }
 
-Status SetPeriod(int event_fd, uint64_t period_ns) {
-  if (::ioctl(event_fd, PERF_EVENT_IOC_PERIOD, &period_ns) != 0) {
+Result<UniqueFd> OpenEvent(int cpu, const EventSource& source, const EventRate& rate) {
+  perf_event_attr attr{};
+  attr.type = source.type;
+  attr.config = source.config;
+  attr.config1 = source.config1;
+  attr.config2 = source.config2;
+  attr.exclude_user = source.exclude_user ? 1 : 0;
+  attr.exclude_kernel = source.exclude_kernel ? 1 : 0;
+  attr.disabled = 1;
+  if (rate.period > 0) {
+    attr.sample_period = rate.period;
+  } else {
+    attr.freq = 1;
+    attr.sample_freq = rate.hertz;
+  }
+  return Open(attr, cpu, "event");
+}
+
+Result<uint64_t> ReadCount(int event_fd) {
+  uint64_t count = 0;
+  if (::read(event_fd, &count, sizeof(count)) != sizeof(count)) return ErrnoError("read an event");
+  return count;
+}
+
+Status SetPeriod(int event_fd, uint64_t period) {
+  if (::ioctl(event_fd, PERF_EVENT_IOC_PERIOD, &period) != 0) {
     return ErrnoError("PERF_EVENT_IOC_PERIOD");
   }
   return OkStatus();

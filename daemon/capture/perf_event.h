@@ -5,6 +5,8 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "daemon/capture/events/event_rate.h"
+#include "daemon/capture/events/event_source.h"
 #include "daemon/capture/perf_ring.h"
 
 namespace firetower::daemon {
@@ -13,8 +15,14 @@ namespace firetower::daemon {
 // the idle task. The kernel rounds the period to its timer's resolution.
 Result<UniqueFd> OpenCpuClock(int cpu, uint64_t period_ns);
 
-// Changes the period of a running cpu-clock event.
-Status SetPeriod(int event_fd, uint64_t period_ns);
+// Changes the period of a running event, in its unit: nanoseconds of a clock, else events.
+Status SetPeriod(int event_fd, uint64_t period);
+
+// Opens a disabled event on one CPU for every task, with a period if the rate has one, else with a
+// period that the kernel adapts to the frequency.
+Result<UniqueFd> OpenEvent(int cpu, const EventSource& source, const EventRate& rate);
+// Returns how often an open event has happened.
+Result<uint64_t> ReadCount(int event_fd);
 
 struct SidebandRing {
   PerfRing ring;

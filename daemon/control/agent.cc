@@ -43,7 +43,7 @@ Status Agent::Start(std::optional<k8s::ClientConfig> access, bool& machine_refus
   cluster_->Join();
   policies_ = std::make_unique<PolicyController>(
       PolicyController::Parts{config_, clock_, registry_, *feed_, *cluster_, *kernel_metrics_,
-                              *exporter_, *pipeline_, *waits_},
+                              *exporter_, *pipeline_, *waits_, *events_},
       std::move(files));
   ASSIGN_OR_RETURN(http_, HttpSide::Start({config_, store_->readable(), *exporter_, registry_,
                                            Doctor(), [this] { return cluster_->Awaited(); },
@@ -67,8 +67,10 @@ void Agent::MakeStages() {
   cgroups_ = std::make_unique<CgroupTree>(kernel_.hierarchy.mount);
   processes_ = std::make_unique<ProcessTable>(modules_, ProcFs(config_.proc_root), clock_);
   waits_ = std::make_unique<WaitSide>(*kernel_.sampler);
-  feed_ = std::make_unique<MetricsFeed>(MetricsFeed::Parts{
-      *kernel_.sampler, *waits_, registry_, clock_, config_.proc_root, HotspotOptionsOf(config_)});
+  events_ = std::make_unique<EventSide>(*kernel_.sampler, clock_, config_.sys_root);
+  feed_ = std::make_unique<MetricsFeed>(MetricsFeed::Parts{*kernel_.sampler, *waits_, *events_,
+                                                           registry_, clock_, config_.proc_root,
+                                                           HotspotOptionsOf(config_)});
   ObjectSink& sink = store_->Connect(*feed_);
   exporter_ = std::make_unique<Exporter>(
       push_->ForwardTo(sink), readers_.symbols(), readers_.cache(), config_.proc_root, *feed_,

@@ -14,7 +14,8 @@
 #include "daemon/control/metrics_feed.h"
 #include "daemon/control/module_readers.h"
 #include "daemon/control/policies/policy_controller.h"
-#include "daemon/control/wait_side.h"
+#include "daemon/control/types/event_side.h"
+#include "daemon/control/types/wait_side.h"
 #include "daemon/push/push_side.h"
 #include "daemon/trigger/readings/kernel_metrics.h"
 
@@ -53,6 +54,7 @@ class Agent {
   MetricsRegistry registry_;
   KernelSide kernel_;
   std::unique_ptr<WaitSide> waits_;
+  std::unique_ptr<EventSide> events_;
   ModuleRegistry modules_{ForgetModulesAfterNs(config_)};
   std::unique_ptr<CgroupTree> cgroups_;
   std::unique_ptr<ProcessTable> processes_;

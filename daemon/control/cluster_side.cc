@@ -93,11 +93,11 @@ void ClusterSide::PostFiring(const Firing& firing, const std::string& text) {
 }
 
 void ClusterSide::Report(const PolicyFindings& findings, bool store_fails,
-                         const std::string& waits) {
+                         const TypeFaults& types) {
   if (!report_ || !Awaited().empty()) return;
   const std::optional<ClusterView> view = View();
   faults_.store_fails = store_fails;
-  faults_.waits = waits;
+  faults_.types = types;
   faults_.opt_outs = config_.ignore_opt_out ? "" : UnknownOptOuts(cluster_->watches());
   k8s::NodeReport report;
   report.node = config_.node_name;

@@ -59,7 +59,7 @@ class ClusterSide {
   void PostFiring(const Firing& firing, const std::string& text);
   // Writes this node's ProfilingNode. Does nothing until all objects are known: missing ones would
   // be reported as absent from this node.
-  void Report(const PolicyFindings& findings, bool store_fails, const std::string& waits);
+  void Report(const PolicyFindings& findings, bool store_fails, const TypeFaults& types);
 
  private:
   void StartReports();

@@ -32,6 +32,7 @@ constexpr Loss kLosses[] = {
 MetricsFeed::MetricsFeed(const Parts& parts)
     : sampler_(parts.sampler),
       waits_(parts.waits),
+      events_(parts.events),
       registry_(parts.registry),
       clock_(parts.clock),
       proc_root_(parts.proc_root),
@@ -43,7 +44,7 @@ MetricsFeed::MetricsFeed(const Parts& parts)
   }
   for (const Loss& loss : kLosses) registry_.Declare(MetricId::kSamplesLost, {loss.reason});
   for (const char* reason : {"skipped", "sideband", "stack_unknown", "store", "recorder",
-                             "waits_ring_full", "waits_table_full"}) {
+                             "waits_ring_full", "waits_table_full", "nested"}) {
     registry_.Declare(MetricId::kSamplesLost, {reason});
   }
   for (uint8_t stop = 0; stop < kStopCount; ++stop) {
@@ -56,14 +57,15 @@ MetricsFeed::MetricsFeed(const Parts& parts)
 void MetricsFeed::OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
                           std::span<const ContainerLabels> gone) {
   int64_t now_ns = clock_.MonotonicNs();
-  for (uint8_t type = 0; type < FT_TYPE_COUNT; ++type) {
-    std::vector<ContainerSlice> of_type;
-    std::ranges::copy_if(containers, std::back_inserter(of_type),
-                         [&](const ContainerSlice& one) { return one.type == type; });
-    HotspotTracker& tracker = hotspots_[type];
-    tracker.AddSlice(now_ns, of_type);
+  for (size_t i = 0; i < kHotspotKinds; ++i) {
+    const auto kind = static_cast<HotspotKind>(i);
+    std::vector<ContainerSlice> of_kind;
+    std::ranges::copy_if(containers, std::back_inserter(of_kind),
+                         [&](const ContainerSlice& one) { return one.kind == kind; });
+    HotspotTracker& tracker = hotspots_[i];
+    tracker.AddSlice(now_ns, of_kind);
     for (const ContainerLabels& labels : gone) tracker.ContainerGone(now_ns, labels);
-    registry_.PublishHotspots(type, tracker.Snapshot());
+    registry_.PublishHotspots(kind, tracker.Snapshot());
   }
 
   registry_.Add(MetricId::kAttribution, static_cast<double>(slice.attribution.container),
@@ -90,7 +92,7 @@ void MetricsFeed::OnStoreOperation(std::string_view operation, const Status& res
   registry_.ObserveStoreOperation(operation, static_cast<double>(duration_ns) / 1e9, !ok);
 }
 
-void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz) {
+void MetricsFeed::FeedLosses(const ft_counters& counters) {
   for (const Loss& loss : kLosses) {
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(counters.value[loss.counter]),
                        {loss.reason});
@@ -101,6 +103,9 @@ void MetricsFeed::FeedLosses(const ft_counters& counters, uint32_t frequency_hz)
                      static_cast<double>(counters.value[FT_COUNT_NO_REGISTERS]), {"no_registers"});
   registry_.SetTotal(MetricId::kRefused, static_cast<double>(counters.value[FT_COUNT_GATE_FULL]),
                      {"gate_full"});
+}
+
+void MetricsFeed::FeedSkipped(const ft_counters& counters, uint32_t frequency_hz) {
   int64_t now_ns = clock_.MonotonicNs();
   if (now_ns < next_skipped_ns_) return;
   next_skipped_ns_ = now_ns + kSkippedEveryNs;
@@ -147,8 +152,12 @@ void MetricsFeed::FeedSpool(const std::optional<store::SpoolFigures>& figures) {
 void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline,
                          const Exporter* exporter, const StoreSide* store, uint32_t frequency_hz) {
   ft_counters counters = sampler_.Counters();
+  const EventCounters events = events_.Counters();
+  FeedSkipped(counters, frequency_hz);
+  for (size_t i = 0; i < FT_COUNTER_MAX; ++i) counters.value[i] += events.counters.value[i];
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
-  FeedLosses(counters, frequency_hz);
+  FeedLosses(counters);
+  registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(events.missed), {"nested"});
   const WaitCounters waits = waits_.Counters();
   FeedWaits(waits);
   if (capture != nullptr) {
@@ -188,7 +197,8 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
   const OverheadReading overhead = overhead_.Read();
   const auto bpf_ns =
       static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS] + waits.counters.value[FT_COUNT_RUN_NS]);
-  const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes() + waits_.MapBytes());
+  const auto map_bytes =
+      static_cast<int64_t>(sampler_.MapBytes() + waits_.MapBytes() + events_.MapBytes());
   registry_.SetOverhead(overhead);
   registry_.SetBpfCost(bpf_ns, map_bytes);
   own_ = {overhead.process_cpu_ns + bpf_ns, overhead.private_bytes + map_bytes};

@@ -12,7 +12,8 @@
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/capture.h"
 #include "daemon/control/skipped_ticks.h"
-#include "daemon/control/wait_side.h"
+#include "daemon/control/types/event_side.h"
+#include "daemon/control/types/wait_side.h"
 #include "daemon/export/exporter.h"
 #include "daemon/health/overhead.h"
 #include "daemon/metrics/hotspot_tracker.h"
@@ -28,6 +29,7 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
   struct Parts {
     BpfSampler& sampler;
     const WaitSide& waits;
+    const EventSide& events;
     MetricsRegistry& registry;
     const Clock& clock;
     std::string proc_root;
@@ -57,11 +59,13 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
  private:
   void FeedPipeline(const PipelineFigures& figures);
   void FeedSpool(const std::optional<store::SpoolFigures>& figures);
-  void FeedLosses(const ft_counters& counters, uint32_t frequency_hz);
+  void FeedLosses(const ft_counters& counters);
+  void FeedSkipped(const ft_counters& counters, uint32_t frequency_hz);
   void FeedWaits(const WaitCounters& waits);
 
   BpfSampler& sampler_;
   const WaitSide& waits_;
+  const EventSide& events_;
   MetricsRegistry& registry_;
   const Clock& clock_;
   std::string proc_root_;

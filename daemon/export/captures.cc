@@ -117,7 +117,7 @@ void Captures::AddRow(Open& open, const Slice& slice, uint32_t index) {
     if (amount.empty()) return;
     if (!also.empty()) {
       part.also_samples += static_cast<int64_t>(amount.count);
-      part.also_value += static_cast<int64_t>(amount.value_ns);
+      part.also_value += static_cast<int64_t>(amount.value);
     }
     part.profile.AddRow(slice, row, amount, also);
   };
@@ -131,7 +131,7 @@ Captures::Part& Captures::PartOf(Open& open, const Slice::ContainerEntry& entry)
   auto found = open.parts.find(key);
   if (found == open.parts.end()) {
     const CaptureOrder& order = open.order;
-    ContainerProfile profile(namer_, labels_, entry.container, entry.type, order.begin_wall_ns);
+    ContainerProfile profile(namer_, labels_, entry, order.begin_wall_ns);
     profile.NotePolicy(order.policy);
     profile.NoteComment("capture=" + order.id + " " + order.reason);
     found = open.parts.try_emplace(key, Part{std::move(profile)}).first;

@@ -7,7 +7,6 @@
 
 #include "base/hash.h"
 #include "profile/comments.h"
-#include "profile/type.h"
 
 namespace firetower::daemon {
 namespace {
@@ -21,15 +20,19 @@ void AddUnique(std::vector<std::string>& list, std::string_view item) {
   list.emplace_back(item);
 }
 
-constexpr profile::TypeKind kKinds[FT_TYPE_COUNT] = {profile::TypeKind::kCpu,
-                                                     profile::TypeKind::kOffCpu};
+constexpr profile::TypeKind kKinds[FT_TYPE_EVENT] = {
+    profile::TypeKind::kCpu, profile::TypeKind::kOffCpu, profile::TypeKind::kLock,
+    profile::TypeKind::kMemory};
 
-profile::ProfileType ProfileTypeOf(Type type) { return {.kind = kKinds[type], .event = {}}; }
+profile::ProfileType ProfileTypeOf(const Slice::ContainerEntry& entry) {
+  if (entry.type < FT_TYPE_EVENT) return {.kind = kKinds[entry.type], .event = {}};
+  return {.kind = profile::TypeKind::kEvent, .event = entry.decision.event};
+}
 
-profile::Meta EmptyMeta(Type type, uint32_t frequency_hz, int64_t begin_ns, int64_t duration_ns) {
-  if (type == FT_TYPE_CPU)
+profile::Meta EmptyMeta(const profile::ProfileType& of, uint32_t frequency_hz, int64_t begin_ns,
+                        int64_t duration_ns) {
+  if (of.kind == profile::TypeKind::kCpu)
     return profile::CpuMeta(std::max(frequency_hz, 1u), begin_ns, duration_ns);
-  const profile::ProfileType of = ProfileTypeOf(type);
   profile::Meta meta;
   meta.sample_types = of.SampleTypes();
   meta.default_sample_type = meta.sample_types.back().type;
@@ -83,15 +86,15 @@ std::string WhoseComment(const ContainerName& name, std::string_view node) {
 }  // namespace
 
 ContainerProfile::ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
-                                   std::shared_ptr<const Container> container, Type type,
-                                   int64_t begin_ns)
+                                   const Slice::ContainerEntry& entry, int64_t begin_ns)
     : namer_(namer),
       labels_(labels),
-      container_(std::move(container)),
-      type_(type),
+      container_(entry.container),
+      type_(entry.type),
+      profile_type_(ProfileTypeOf(entry)),
       begin_ns_(begin_ns),
       end_ns_(begin_ns),
-      builder_(EmptyMeta(type, 1, 0, 0)) {}
+      builder_(EmptyMeta(profile_type_, 1, 0, 0)) {}
 
 // The wall clock may be set back meanwhile: the profile covers all that it went over.
 void ContainerProfile::Cover(int64_t begin_ns, int64_t end_ns) {
@@ -218,8 +221,7 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const A
   const Slice::Stack& stack = slice.stacks[row.stack];
   stack_.clear();
   uint32_t first = 0;
-  while (type_ == FT_TYPE_OFFCPU && first < stack.size &&
-         IsTracing(slice.frames[stack.begin + first]))
+  while (IsWait(type_) && first < stack.size && IsTracing(slice.frames[stack.begin + first]))
     ++first;
   for (uint32_t i = first; i < stack.size; ++i) {
     stack_.push_back(LocationOf(slice.frames[stack.begin + i]));
@@ -230,48 +232,64 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const A
     line.function = builder_.AddFunction(name, name, "");
     stack_.push_back(builder_.AddLocation(profile::kNoMapping, 0, {&line, 1}));
   }
-  const TaskLabel& task = slice.labels[row.label];
-  profile::Label labels[7];
-  size_t used = 0;
-  // A process may end before its name is known; then it gets no label.
-  auto add_name = [&](bool wanted, std::string_view key, const Comm& name) {
-    if (wanted && name[0] != 0) labels[used++] = builder_.StringLabel(key, ToText(name));
-  };
-  add_name(labels_.comm, "comm", task.comm);
-  add_name(labels_.thread, "thread", task.thread);
-  if (labels_.cpu) labels[used++] = builder_.NumberLabel("cpu", task.cpu, "");
-  const std::string_view state = WaitStateName(task.state);
-  if (!state.empty()) labels[used++] = builder_.StringLabel("state", state);
-  add_name(labels_.comm, "waker", task.waker);
-  std::string_view reason = StopReason(stack.stop);
-  if (!reason.empty()) {
-    labels[used++] = builder_.StringLabel(profile::kCutLabel, reason);
-    cut_ += amount.count;
-  }
-  if (!also.empty()) labels[used++] = builder_.StringLabel(store::kAlsoLabel, also);
+  if (!StopReason(stack.stop).empty()) cut_ += amount.count;
   int64_t values[3] = {static_cast<int64_t>(amount.count)};
   size_t size = 1;
+  // A lock is waited for until the thread runs with it; other waits end when it could run.
   if (type_ == FT_TYPE_OFFCPU) values[size++] = static_cast<int64_t>(amount.runqueue_ns);
-  values[size++] = static_cast<int64_t>(amount.value_ns);
-  builder_.AddSample(stack_, {values, size}, {labels, used});
+  const uint64_t rest = type_ == FT_TYPE_LOCK ? amount.runqueue_ns : 0;
+  values[size++] = static_cast<int64_t>(amount.value + rest);
+  builder_.AddSample(stack_, {values, size}, LabelsOf(slice.labels[row.label], stack.stop, also));
   samples_ += values[0];
   value_ += values[size - 1];
 }
 
+std::vector<profile::Label> ContainerProfile::LabelsOf(const TaskLabel& task, uint8_t stop,
+                                                       std::string_view also) {
+  std::vector<profile::Label> labels;
+  const auto add = [&](std::string_view key, std::string_view value) {
+    if (!value.empty()) labels.push_back(builder_.StringLabel(key, value));
+  };
+  // A process may end before its name is known; then it gets no label.
+  const auto add_name = [&](bool wanted, std::string_view key, const Comm& name) {
+    if (wanted && name[0] != 0) add(key, ToText(name));
+  };
+  add_name(labels_.comm, "comm", task.comm);
+  add_name(labels_.thread, "thread", task.thread);
+  if (labels_.cpu) labels.push_back(builder_.NumberLabel("cpu", task.cpu, ""));
+  add("state", WaitStateName(task.state));
+  add_name(labels_.comm, "waker", task.waker);
+  add(profile::kCutLabel, StopReason(stop));
+  add(store::kAlsoLabel, also);
+  return labels;
+}
+
 std::string ContainerProfile::HowComment() const {
-  if (type_ == FT_TYPE_CPU)
-    return fmt::format("firetower: on-CPU time, {} Hz, cpu-clock; addresses are the files' own",
-                       frequency_hz_);
-  return fmt::format(
-      "firetower: off-CPU time, waits of at least {} us by the stack that they began with; "
-      "runqueue "
-      "is the time from wake-up to running, which off_cpu does not include; addresses are the "
-      "files' own",
-      min_wait_ns_ / 1000);
+  constexpr std::string_view kAddresses = "addresses are the files' own";
+  switch (profile_type_.kind) {
+    case profile::TypeKind::kCpu:
+      return fmt::format("firetower: on-CPU time, {} Hz, cpu-clock; {}", frequency_hz_, kAddresses);
+    case profile::TypeKind::kOffCpu:
+      return fmt::format(
+          "firetower: off-CPU time, waits of at least {} us by the stack that they began with; "
+          "runqueue is the time from wake-up to running, which off_cpu does not include; {}",
+          min_wait_ns_ / 1000, kAddresses);
+    case profile::TypeKind::kLock:
+      return fmt::format(
+          "firetower: waits for locks of at least {} us by the stack that they began with, from "
+          "the begin of the wait until the thread ran again; {}",
+          min_wait_ns_ / 1000, kAddresses);
+    case profile::TypeKind::kMemory:
+    case profile::TypeKind::kEvent:
+      return fmt::format(
+          "firetower: {}, each sample stands for the events since the last one on its CPU; {}",
+          profile_type_.event, kAddresses);
+  }
+  return {};
 }
 
 profile::Meta ContainerProfile::MetaOf(const ContainerName* name, std::string_view node) const {
-  profile::Meta meta = EmptyMeta(type_, frequency_hz_, begin_ns_, end_ns_ - begin_ns_);
+  profile::Meta meta = EmptyMeta(profile_type_, frequency_hz_, begin_ns_, end_ns_ - begin_ns_);
   // The first comment: SetName puts it there when the name is not known yet.
   meta.comments.push_back(name != nullptr ? WhoseComment(*name, node) : "");
   meta.comments.push_back(fmt::format("cgroup={}", container_->root_path));
@@ -302,12 +320,12 @@ store::CatalogRow ContainerProfile::Row(const ContainerName* name, std::string_v
   if (name != nullptr) FillRow(*name, row);
   row.container_id = container_->path.container_id;
   row.node = node;
-  row.type = ProfileTypeOf(type_).Name();
+  row.type = profile_type_.Name();
   row.start_ns = begin_ns_;
   row.duration_ns = end_ns_ - begin_ns_;
   row.samples = samples_;
   row.value = value_;
-  row.unit = "nanoseconds";
+  row.unit = profile_type_.SampleTypes().back().unit;
   row.policies = policies_;
   row.build_ids = build_ids_;
   return row;

@@ -14,6 +14,7 @@
 #include "daemon/export/frame_namer.h"
 #include "daemon/pipeline/slice.h"
 #include "profile/builder.h"
+#include "profile/type.h"
 #include "store/catalog.h"
 
 namespace firetower::daemon {
@@ -23,9 +24,9 @@ namespace firetower::daemon {
 // name all its samples. Owned by the export thread.
 class ContainerProfile {
  public:
-  // `namer` must outlive this.
-  ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
-                   std::shared_ptr<const Container> container, Type type, int64_t begin_ns);
+  // A profile of the container and type of `entry`. `namer` must outlive this.
+  ContainerProfile(FrameNamer& namer, const LabelChoice& labels, const Slice::ContainerEntry& entry,
+                   int64_t begin_ns);
 
   // Adds a row of `slice`, or as much of it as `amount` says. `also` names other captures that have
   // it.
@@ -82,6 +83,7 @@ class ContainerProfile {
   void SetName(profile::ProfileBuilder& builder, const LateFrame& late) const;
   // Adds the source flags of a named frame to its mapping.
   void TellSource(const Frame& frame, const FrameName& name);
+  std::vector<profile::Label> LabelsOf(const TaskLabel& task, uint8_t stop, std::string_view also);
   std::string HowComment() const;
   profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
 
@@ -89,6 +91,7 @@ class ContainerProfile {
   const LabelChoice labels_;
   const std::shared_ptr<const Container> container_;
   const Type type_;
+  const profile::ProfileType profile_type_;
   uint32_t frequency_hz_ = 0;
   int64_t min_wait_ns_ = 0;
   int64_t begin_ns_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/named_selves.h"
 
+#include "daemon/export/slice_self.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -15,7 +17,8 @@ void NamedSelves::Take(const Slice& slice, std::span<const ContainerSlice> selve
   released_.clear();
   gone_.clear();
   for (size_t i = 0; i < selves.size(); ++i) {
-    if (slice.containers[i].decision.to_metrics) TakeContainer(slice.containers[i], selves[i]);
+    const Slice::ContainerEntry& entry = slice.containers[i];
+    if (entry.decision.to_metrics && KindOf(entry)) TakeContainer(entry, selves[i]);
   }
   for (const auto& container : slice.gone) End(container);
   Release();
@@ -24,7 +27,7 @@ void NamedSelves::Take(const Slice& slice, std::span<const ContainerSlice> selve
 
 void NamedSelves::TakeContainer(const Slice::ContainerEntry& entry, const ContainerSlice& self) {
   const NamedContainer* named = &names_.NameOf(entry.container);
-  const bool is_held = held_.contains({entry.container.get(), entry.type});
+  const bool is_held = held_.contains({entry.container.get(), self.kind});
   if (named->state == NameState::kAwaited && !is_held && held_.size() >= kMaxHeld) {
     names_.GiveUp(entry.container);
     named = &names_.NameOf(entry.container);
@@ -32,16 +35,16 @@ void NamedSelves::TakeContainer(const Slice::ContainerEntry& entry, const Contai
   if (named->state == NameState::kAwaited || is_held) {
     Hold(entry, self);
   } else if (named->name->Shown()) {
-    Show(*named->name, entry.type, self.functions, self.total_ns, entry.decision.top_functions);
+    Show(*named->name, self.kind, self.functions, self.total, entry.decision.top_functions);
   }
 }
 
 void NamedSelves::Hold(const Slice::ContainerEntry& entry, const ContainerSlice& self) {
-  std::unique_ptr<Held>& held = held_[{entry.container.get(), entry.type}];
+  std::unique_ptr<Held>& held = held_[{entry.container.get(), self.kind}];
   if (!held) held = std::make_unique<Held>();
   held->container = entry.container;
-  held->type = entry.type;
-  held->total_ns += self.total_ns;
+  held->kind = self.kind;
+  held->total += self.total;
   held->top_functions = entry.decision.top_functions;
   for (const FunctionSelf& function : self.functions) {
     std::pair key{std::string(function.function), std::string(function.binary)};
@@ -50,15 +53,15 @@ void NamedSelves::Hold(const Slice::ContainerEntry& entry, const ContainerSlice&
       if (held->functions.size() >= kMaxHeldFunctions) continue;
       found = held->functions.emplace(std::move(key), Self{}).first;
     }
-    found->second.value_ns += function.value_ns;
+    found->second.value += function.value;
     found->second.samples += function.samples;
   }
 }
 
 void NamedSelves::End(const std::shared_ptr<const Container>& container) {
   bool is_held = false;
-  for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
-    const auto held = held_.find({container.get(), type});
+  for (size_t kind = 0; kind < kHotspotKinds; ++kind) {
+    const auto held = held_.find({container.get(), static_cast<HotspotKind>(kind)});
     if (held == held_.end()) continue;
     held->second->gone = is_held = true;
   }
@@ -77,8 +80,8 @@ void NamedSelves::Release() {
     Held& held = *it->second;
     if (named.name->Shown()) {
       for (const auto& [key, self] : held.functions)
-        held.released.push_back({key.first, key.second, self.value_ns, self.samples});
-      Show(*named.name, held.type, held.released, held.total_ns, held.top_functions);
+        held.released.push_back({key.first, key.second, self.value, self.samples});
+      Show(*named.name, held.kind, held.released, held.total, held.top_functions);
       if (held.gone) gone_.push_back(ToMetrics(named.name->labels));
     }
     released_.push_back(std::move(it->second));
@@ -86,16 +89,16 @@ void NamedSelves::Release() {
   }
 }
 
-void NamedSelves::Show(const ContainerName& name, Type type,
-                       std::span<const FunctionSelf> functions, int64_t total_ns,
+void NamedSelves::Show(const ContainerName& name, HotspotKind kind,
+                       std::span<const FunctionSelf> functions, int64_t total,
                        size_t top_functions) {
   ContainerSlice shown;
-  shown.type = type;
+  shown.kind = kind;
   shown.labels = ToMetrics(name.labels);
   shown.workload_kind = name.workload.kind;
   shown.workload = name.workload.name;
   shown.functions = functions;
-  shown.total_ns = total_ns;
+  shown.total = total;
   shown.top_functions = top_functions;
   containers_.push_back(std::move(shown));
 }

@@ -38,14 +38,14 @@ class NamedSelves {
 
  private:
   struct Self {
-    int64_t value_ns = 0;
+    int64_t value = 0;
     int64_t samples = 0;
   };
   struct Held {
     std::shared_ptr<const Container> container;
-    Type type = FT_TYPE_CPU;
+    HotspotKind kind = HotspotKind::kCpu;
     std::map<std::pair<std::string, std::string>, Self> functions;  // by function and binary
-    int64_t total_ns = 0;
+    int64_t total = 0;
     size_t top_functions = 0;
     bool gone = false;
     std::vector<FunctionSelf> released;  // views of `functions`
@@ -55,11 +55,11 @@ class NamedSelves {
   void Hold(const Slice::ContainerEntry& entry, const ContainerSlice& self);
   void Release();
   void End(const std::shared_ptr<const Container>& container);
-  void Show(const ContainerName& name, Type type, std::span<const FunctionSelf> functions,
-            int64_t total_ns, size_t top_functions);
+  void Show(const ContainerName& name, HotspotKind kind, std::span<const FunctionSelf> functions,
+            int64_t total, size_t top_functions);
 
   ContainerNames& names_;
-  std::map<std::pair<const Container*, Type>, std::unique_ptr<Held>> held_;
+  std::map<std::pair<const Container*, HotspotKind>, std::unique_ptr<Held>> held_;
   std::vector<std::unique_ptr<Held>> released_;
   std::vector<ContainerSlice> containers_;
   std::vector<ContainerLabels> gone_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "k8s/policy/policy.h"
 #include "symbolizer/demangle.h"
 
 namespace firetower::daemon {
@@ -12,9 +13,23 @@ namespace {
 constexpr uint32_t kNotYet = std::numeric_limits<uint32_t>::max();
 }
 
-const Frame& SliceSelf::FrameOf(const Slice& slice, const Slice::Stack& stack, Type type) {
+std::optional<HotspotKind> KindOf(const Slice::ContainerEntry& entry) {
+  switch (entry.type) {
+    case FT_TYPE_CPU:
+      return HotspotKind::kCpu;
+    case FT_TYPE_OFFCPU:
+      return HotspotKind::kOffCpu;
+    case FT_TYPE_LOCK:
+      return HotspotKind::kLock;
+    default:
+      if (entry.decision.event == k8s::kPageFaults) return HotspotKind::kPageFaults;
+      return std::nullopt;
+  }
+}
+
+const Frame& SliceSelf::FrameOf(const Slice& slice, const Slice::Stack& stack, bool waits) {
   const std::span frames = std::span(slice.frames).subspan(stack.begin, stack.size);
-  if (type != FT_TYPE_OFFCPU) return frames.front();
+  if (!waits) return frames.front();
   const auto user = std::ranges::find_if(
       frames, [](const Frame& frame) { return frame.module != ModuleRegistry::kKernel; });
   if (user != frames.end()) return *user;
@@ -25,13 +40,13 @@ const Frame& SliceSelf::FrameOf(const Slice& slice, const Slice::Stack& stack, T
   return frames.front();
 }
 
-uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack, Type type) {
-  uint32_t& top = top_of_stack_[type][stack];
+uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack, bool waits) {
+  uint32_t& top = top_of_stack_[waits ? 1 : 0][stack];
   if (top != kNotYet) return top;
   const Slice::Stack& frames = slice.stacks[stack];
   Function function{std::string(NameWithoutFrames(frames.stop)), ""};
   if (frames.size > 0) {
-    const Frame& leaf = FrameOf(slice, frames, type);
+    const Frame& leaf = FrameOf(slice, frames, waits);
     function.binary = Basename(namer_.ModuleOf(leaf).path);
     FrameName name = namer_.Name(leaf);
     bool bare = name.named || function.binary.substr(0, 1) == "[";
@@ -56,21 +71,21 @@ const std::vector<ContainerSlice>& SliceSelf::Compute(const Slice& slice) {
   // (container, function) -> place in the container's list.
   std::unordered_map<uint64_t, size_t> places;
   for (const Slice::Row& row : slice.rows) {
-    uint32_t top = TopOf(slice, row.stack, slice.containers[row.container].type);
+    const bool waits = IsWait(slice.containers[row.container].type);
+    uint32_t top = TopOf(slice, row.stack, waits);
     std::vector<FunctionSelf>& self = selves_[row.container];
     auto [place, inserted] = places.try_emplace(uint64_t{row.container} << 32 | top, self.size());
     if (inserted) self.push_back({functions_[top]->function, functions_[top]->binary, 0, 0});
-    self[place->second].value_ns += static_cast<int64_t>(row.amount.value_ns);
+    self[place->second].value += static_cast<int64_t>(row.amount.value);
     // A wait was measured: one is no chance, and the parts of a long one count as none.
-    self[place->second].samples += slice.containers[row.container].type == FT_TYPE_CPU
-                                       ? static_cast<int64_t>(row.amount.count)
-                                       : ContainerHotspots::kLeastSamples;
-    out_[row.container].total_ns += static_cast<int64_t>(row.amount.value_ns);
+    self[place->second].samples +=
+        waits ? ContainerHotspots::kLeastSamples : static_cast<int64_t>(row.amount.count);
+    out_[row.container].total += static_cast<int64_t>(row.amount.value);
   }
   for (size_t i = 0; i < out_.size(); ++i) {
     const k8s::PathLabels& labels = slice.containers[i].container->labels;
     out_[i].labels = {labels.namespace_name, labels.pod, labels.container};
-    out_[i].type = slice.containers[i].type;
+    out_[i].kind = KindOf(slice.containers[i]).value_or(HotspotKind::kCpu);
     out_[i].functions = selves_[i];
   }
   return out_;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +14,9 @@
 #include "daemon/pipeline/slice.h"
 
 namespace firetower::daemon {
+
+// Returns the kind of the hotspots of a container's profiles; unset: it has no families.
+std::optional<HotspotKind> KindOf(const Slice::ContainerEntry& entry);
 
 // Computes self time by function for each container of a slice, as input for the hotspot metrics.
 // CPU time belongs to the function on top of the stack. A wait belongs to the innermost function of
@@ -34,14 +38,14 @@ class SliceSelf {
   };
 
   // Returns the id, in functions_, of the function to which a stack's time belongs.
-  uint32_t TopOf(const Slice& slice, uint32_t stack, Type type);
-  const Frame& FrameOf(const Slice& slice, const Slice::Stack& stack, Type type);
+  uint32_t TopOf(const Slice& slice, uint32_t stack, bool waits);
+  const Frame& FrameOf(const Slice& slice, const Slice::Stack& stack, bool waits);
 
   FrameNamer& namer_;
   std::map<Function, uint32_t> ids_;
   std::vector<const Function*> functions_;
-  std::array<std::vector<uint32_t>, FT_TYPE_COUNT> top_of_stack_;  // by type and stack
-  std::vector<std::vector<FunctionSelf>> selves_;                  // by container
+  std::array<std::vector<uint32_t>, 2> top_of_stack_;  // by whether it waits, and stack
+  std::vector<std::vector<FunctionSelf>> selves_;      // by container
   std::vector<ContainerSlice> out_;
 };
 

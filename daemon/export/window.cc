@@ -8,9 +8,9 @@ namespace firetower::daemon {
 Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& slice) {
   std::unique_ptr<Open>& open = profiles_[{entry.container.get(), entry.type}];
   if (!open) {
-    open = std::make_unique<Open>(Open{
-        ContainerProfile(namer_, options_.labels, entry.container, entry.type, slice.begin_wall_ns),
-        names_.NameOf(entry.container).name});
+    open = std::make_unique<Open>(
+        Open{ContainerProfile(namer_, options_.labels, entry, slice.begin_wall_ns),
+             names_.NameOf(entry.container).name});
   }
   open->profile.Cover(slice.begin_wall_ns, slice.end_wall_ns);
   open->profile.NoteDecision(entry.decision);

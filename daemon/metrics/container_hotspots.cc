@@ -44,21 +44,21 @@ ContainerHotspots::ContainerHotspots(const ContainerLabels& labels, const Hotspo
 }
 
 size_t ContainerHotspots::AddSlice(int64_t now_ns, std::span<const FunctionSelf> functions,
-                                   int64_t total_ns, size_t free_slots) {
+                                   int64_t total, size_t free_slots) {
   int64_t named_ns = 0;
-  for (const FunctionSelf& function : functions) named_ns += function.value_ns;
-  total_ns = std::max(total_ns, named_ns);  // A function's time is the container's time.
+  for (const FunctionSelf& function : functions) named_ns += function.value;
+  total = std::max(total, named_ns);  // A function's time is the container's time.
 
   std::vector<const FunctionSelf*> earned;
   for (const FunctionSelf& function : functions) {
-    if (function.value_ns * kLeastShareDivisor >= total_ns && function.samples >= kLeastSamples &&
-        function.value_ns > 0 && function.function != kOther &&
+    if (function.value * kLeastShareDivisor >= total && function.samples >= kLeastSamples &&
+        function.value > 0 && function.function != kOther &&
         FindResident(HashOf(function), function) == nullptr) {
       earned.push_back(&function);
     }
   }
   std::sort(earned.begin(), earned.end(),
-            [](const FunctionSelf* a, const FunctionSelf* b) { return a->value_ns > b->value_ns; });
+            [](const FunctionSelf* a, const FunctionSelf* b) { return a->value > b->value; });
   size_t admitted = std::min(earned.size(), free_slots);
   for (size_t i = 0; i < admitted; ++i) {
     Admit(HashOf(*earned[i]), earned[i]->function, earned[i]->binary, now_ns);
@@ -68,15 +68,15 @@ size_t ContainerHotspots::AddSlice(int64_t now_ns, std::span<const FunctionSelf>
   for (const FunctionSelf& function : functions) {
     uint64_t hash = HashOf(function);
     if (Resident* resident = FindResident(hash, function)) {
-      resident->value_ns += function.value_ns;
-      resident->window_ns += function.value_ns;
-      resident_ns += function.value_ns;
+      resident->value += function.value;
+      resident->window_ns += function.value;
+      resident_ns += function.value;
     } else if (function.function != kOther) {
       Observe(hash, function);
     }
   }
-  total_ns_ += total_ns;
-  other_ns_ += total_ns - resident_ns;
+  total_ += total;
+  other_ += total - resident_ns;
   return earned.size() - admitted;
 }
 
@@ -116,7 +116,7 @@ size_t ContainerHotspots::Shrink(size_t keep) {
     return a.window_ns + a.last_window_ns > b.window_ns + b.last_window_ns;
   });
   size_t evicted = residents_.size() - keep;
-  for (size_t i = keep; i < residents_.size(); ++i) other_ns_ += residents_[i].value_ns;
+  for (size_t i = keep; i < residents_.size(); ++i) other_ += residents_[i].value;
   residents_.resize(keep);
   return evicted;
 }
@@ -161,13 +161,13 @@ void ContainerHotspots::Observe(uint64_t hash, const FunctionSelf& function) {
   for (Candidate& candidate : candidates_) {
     if (candidate.hash == hash && candidate.function == function.function &&
         candidate.binary == function.binary) {
-      candidate.window_ns += function.value_ns;
+      candidate.window_ns += function.value;
       return;
     }
     if (least == nullptr || candidate.window_ns < least->window_ns) least = &candidate;
   }
   Candidate added{
-      std::string(function.function), std::string(function.binary), hash, function.value_ns, 0, 0};
+      std::string(function.function), std::string(function.binary), hash, function.value, 0, 0};
   if (candidates_.size() < kMaxCandidates) {
     candidates_.push_back(std::move(added));
     return;
@@ -178,7 +178,7 @@ void ContainerHotspots::Observe(uint64_t hash, const FunctionSelf& function) {
 }
 
 void ContainerHotspots::Replace(Resident& resident, Candidate& candidate, int64_t now_ns) {
-  other_ns_ += resident.value_ns;
+  other_ += resident.value;
   Candidate loser{std::move(resident.function),
                   std::move(resident.binary),
                   resident.hash,

@@ -15,7 +15,7 @@ namespace firetower::daemon {
 struct FunctionSelf {
   std::string_view function;
   std::string_view binary;
-  int64_t value_ns = 0;  // CPU time with this function on top of the stack
+  int64_t value = 0;  // nanoseconds of CPU time with this function on top of the stack, …
   int64_t samples = 0;
 };
 
@@ -60,7 +60,7 @@ class ContainerHotspots {
     // The line of the exposition up to the value. It is shared with snapshots and never changes.
     std::shared_ptr<const std::string> line;
     uint64_t hash = 0;
-    int64_t value_ns = 0;  // since it became resident
+    int64_t value = 0;  // since it became resident
     int64_t window_ns = 0;
     int64_t last_window_ns = 0;
     int64_t since_ns = 0;
@@ -69,8 +69,8 @@ class ContainerHotspots {
   explicit ContainerHotspots(const ContainerLabels& labels, const HotspotNames& names = {});
 
   // Adds one slice. At most `free_slots` functions become residents; returns the number of further
-  // functions that qualified. `total_ns` beyond the sum of `functions` goes to `other`.
-  size_t AddSlice(int64_t now_ns, std::span<const FunctionSelf> functions, int64_t total_ns,
+  // functions that qualified. `total` beyond the sum of `functions` goes to `other`.
+  size_t AddSlice(int64_t now_ns, std::span<const FunctionSelf> functions, int64_t total,
                   size_t free_slots);
   // Ends a window: functions that beat a resident in this window and the last one replace it.
   void EndWindow(int64_t now_ns);
@@ -79,9 +79,9 @@ class ContainerHotspots {
   size_t Shrink(size_t keep);
 
   const std::vector<Resident>& residents() const { return residents_; }
-  int64_t total_ns() const { return total_ns_; }
+  int64_t total() const { return total_; }
   // Returns the time of all functions that are not residents. It never falls.
-  int64_t other_ns() const { return other_ns_; }
+  int64_t other() const { return other_; }
   const std::shared_ptr<const std::string>& total_line() const { return total_line_; }
   const std::shared_ptr<const std::string>& other_line() const { return other_line_; }
 
@@ -110,8 +110,8 @@ class ContainerHotspots {
   std::shared_ptr<const std::string> other_line_;
   std::vector<Resident> residents_;
   std::vector<Candidate> candidates_;
-  int64_t total_ns_ = 0;
-  int64_t other_ns_ = 0;
+  int64_t total_ = 0;
+  int64_t other_ = 0;
 };
 
 }  // namespace firetower::daemon

@@ -32,6 +32,23 @@ constexpr FamilySpec kFamilies[] = {
      "This time by the innermost function of user space; function=\"other\" is the rest. The "
      "series "
      "of a container add up to its firetower_offcpu_seconds_total."},
+    {MetricId::kLockWaitSeconds, "firetower_lock_wait_seconds_total", kCounter,
+     "namespace,pod,container", "", 1024,
+     "Time that the threads of a container waited for locks: waits of at least "
+     "minBlockMicroseconds, added up over threads. Waits for conditions, barriers, semaphores and "
+     "other threads are in profiles of type Lock alone."},
+    {MetricId::kHotspotLockWaitSeconds, "firetower_hotspot_lock_wait_seconds_total", kCounter,
+     "namespace,pod,container,function,binary", "", 300,
+     "This time by the function that took the lock; function=\"other\" is the rest. The series of "
+     "a container add up to its firetower_lock_wait_seconds_total."},
+    {MetricId::kPageFaults, "firetower_page_faults_total", kCounter, "namespace,pod,container", "",
+     1024,
+     "Page faults of a container as sampled: each sample counts as the faults since the last one "
+     "on its CPU. New memory costs one for each page, so this is what makes memory grow."},
+    {MetricId::kHotspotPageFaults, "firetower_hotspot_page_faults_total", kCounter,
+     "namespace,pod,container,function,binary", "", 300,
+     "These faults by the function that touched the page; function=\"other\" is the rest. The "
+     "series of a container add up to its firetower_page_faults_total."},
     {MetricId::kWorkloadInfo, "firetower_workload_info", kInfo,
      "namespace,pod,workload_kind,workload", "", 1024,
      "The workload of a pod of the other families; join it on namespace and pod."},
@@ -44,7 +61,9 @@ constexpr FamilySpec kFamilies[] = {
      "are lost when "
      "their record finds no room (waits_ring_full) or more threads wait at once than the table "
      "holds "
-     "(waits_table_full)."},
+     "(waits_table_full). Tracepoints within another one's sample have no own one (nested); the "
+     "next "
+     "sample counts them."},
     {MetricId::kRefused, "firetower_refused_total", kCounter, "reason",
      "address_spaces,bad_records,capture_stalls,captures,cgroups,gate_full,mappings,modules,"
      "stack_bodies,unwind_tables",

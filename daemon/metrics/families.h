@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "bpf/abi/record.h"
+#include "daemon/metrics/hotspot_kind.h"
 #include "service/metrics/exposition.h"
 
 namespace firetower::daemon {
@@ -20,6 +20,10 @@ enum class MetricId {
   kHotspotCpuSeconds,
   kOffcpuSeconds,
   kHotspotOffcpuSeconds,
+  kLockWaitSeconds,
+  kHotspotLockWaitSeconds,
+  kPageFaults,
+  kHotspotPageFaults,
   kWorkloadInfo,
   kSamples,
   kWaits,
@@ -72,7 +76,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 55;
+inline constexpr size_t kMetricCount = 59;
 
 struct FamilySpec {
   MetricId id;
@@ -84,14 +88,18 @@ struct FamilySpec {
   std::string_view help;
 };
 
-// The per-container families of a type of profile.
+// The per-container families of a kind of hotspots.
 struct HotspotFamilies {
   MetricId totals;
   MetricId hotspots;
+  bool seconds = true;  // their values are nanoseconds, shown as seconds
 };
-inline constexpr HotspotFamilies kHotspotFamilies[FT_TYPE_COUNT] = {
+// By HotspotKind.
+inline constexpr HotspotFamilies kHotspotFamilies[kHotspotKinds] = {
     {MetricId::kCpuSeconds, MetricId::kHotspotCpuSeconds},
     {MetricId::kOffcpuSeconds, MetricId::kHotspotOffcpuSeconds},
+    {MetricId::kLockWaitSeconds, MetricId::kHotspotLockWaitSeconds},
+    {MetricId::kPageFaults, MetricId::kHotspotPageFaults, false},
 };
 
 std::span<const FamilySpec> MetricFamilies();

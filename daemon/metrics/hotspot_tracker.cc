@@ -47,7 +47,7 @@ void HotspotTracker::Account(int64_t now_ns, const ContainerSlice& slice, Contai
       refused_slots = wanted - free_slots;
     }
   }
-  size_t more = container.hotspots->AddSlice(now_ns, slice.functions, slice.total_ns, free_slots);
+  size_t more = container.hotspots->AddSlice(now_ns, slice.functions, slice.total, free_slots);
   size_t refused = std::min(more, refused_slots);
   dropped_hotspots_ += refused;
   if (refused > 0) fallback_ = true;
@@ -139,12 +139,12 @@ std::shared_ptr<const HotspotSnapshot> HotspotTracker::Snapshot() const {
           {labels.ns, labels.pod, container.workload_kind, container.workload});
     }
     const ContainerHotspots& hotspots = *container.hotspots;
-    snapshot->totals.push_back({hotspots.total_line(), hotspots.total_ns()});
+    snapshot->totals.push_back({hotspots.total_line(), hotspots.total()});
     if (!container.shown) continue;
     for (const ContainerHotspots::Resident& resident : hotspots.residents()) {
-      snapshot->hotspots.push_back({resident.line, resident.value_ns});
+      snapshot->hotspots.push_back({resident.line, resident.value});
     }
-    snapshot->hotspots.push_back({hotspots.other_line(), hotspots.other_ns()});
+    snapshot->hotspots.push_back({hotspots.other_line(), hotspots.other()});
   }
   snapshot->dropped_totals = dropped_totals_;
   snapshot->dropped_hotspots = dropped_hotspots_;

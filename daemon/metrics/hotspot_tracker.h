@@ -9,22 +9,23 @@
 #include <string>
 #include <vector>
 
-#include "bpf/abi/record.h"
 #include "daemon/metrics/container_hotspots.h"
+#include "daemon/metrics/hotspot_kind.h"
 #include "service/metrics/exposition.h"
 
 namespace firetower::daemon {
 
-// The CPU time of one container in a slice, or the time that it waited. total_ns is all of it; the
+// The CPU time of one container in a slice, or what else a kind of hotspots counts, in its unit:
+// nanoseconds, or events. total is all of it; the
 // part that `functions` do not cover goes to `other`.
 struct ContainerSlice {
   ContainerLabels labels;
   std::span<const FunctionSelf> functions;
-  int64_t total_ns = 0;
+  int64_t total = 0;
   size_t top_functions = 0;        // function series at most; 0: as many as Options says
   std::string workload_kind = {};  // empty: not known
   std::string workload = {};
-  uint8_t type = FT_TYPE_CPU;  // enum ft_type
+  HotspotKind kind = HotspotKind::kCpu;
 };
 
 using service::CounterSeries;
@@ -37,7 +38,7 @@ struct WorkloadInfo {
   std::string name;
 };
 
-// The per-container families of one type at one moment. Immutable once published.
+// The per-container families of one kind at one moment. Immutable once published.
 struct HotspotSnapshot {
   std::vector<CounterSeries> totals;    // firetower_cpu_seconds_total, …
   std::vector<CounterSeries> hotspots;  // firetower_hotspot_cpu_seconds_total, …
@@ -46,7 +47,7 @@ struct HotspotSnapshot {
   uint64_t dropped_hotspots = 0;  // a series that stays refused counts once a slice
 };
 
-// The hotspots of one type of all containers of the node, with a cap on series. When the cap is
+// The hotspots of one kind of all containers of the node, with a cap on series. When the cap is
 // reached, the tracker falls back: no container gets a second function, and containers with more
 // functions lose them when others need room. If that is not enough, a new container shows no
 // functions at all. The fallback ends when everything would fit into four fifths of the cap. Totals

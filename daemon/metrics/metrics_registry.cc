@@ -117,15 +117,23 @@ MetricFamily FamilyOf(const prometheus::MetricFamily& family, const FamilySpec& 
   return out;
 }
 
-using Snapshots = std::array<std::shared_ptr<const HotspotSnapshot>, FT_TYPE_COUNT>;
+using Snapshots = std::array<std::shared_ptr<const HotspotSnapshot>, kHotspotKinds>;
 
-// Returns the series of a family that a HotspotSnapshot has; nullptr for other families.
-const std::vector<CounterSeries>* FromSnapshot(const Snapshots& snapshots, MetricId id) {
-  for (size_t type = 0; type < FT_TYPE_COUNT; ++type) {
-    if (id == kHotspotFamilies[type].totals) return &snapshots[type]->totals;
-    if (id == kHotspotFamilies[type].hotspots) return &snapshots[type]->hotspots;
+// Writes a family that a HotspotSnapshot has; false for other families.
+bool WriteFromSnapshot(const Snapshots& snapshots, const FamilySpec& spec,
+                       ExpositionWriter& writer) {
+  for (size_t kind = 0; kind < kHotspotKinds; ++kind) {
+    const HotspotFamilies& of = kHotspotFamilies[kind];
+    if (spec.id != of.totals && spec.id != of.hotspots) continue;
+    const auto& series = spec.id == of.totals ? snapshots[kind]->totals : snapshots[kind]->hotspots;
+    if (of.seconds) {
+      writer.SecondsFamily(spec.name, spec.help, series);
+    } else {
+      writer.CountsFamily(spec.name, spec.help, series);
+    }
+    return true;
   }
-  return nullptr;
+  return false;
 }
 
 // Families of HotspotSnapshots: no series of theirs is in the library's registry.
@@ -164,7 +172,7 @@ struct MetricsRegistry::Impl {
 
   prometheus::Registry registry;
   std::array<AnySeries, kMetricCount> series;
-  std::array<SnapshotCell<HotspotSnapshot>, FT_TYPE_COUNT> hotspots;  // by type
+  std::array<SnapshotCell<HotspotSnapshot>, kHotspotKinds> hotspots;  // by kind
 
   template <typename T>
   Series<T>& Of(MetricId id) {
@@ -261,16 +269,17 @@ void MetricsRegistry::SetBpfCost(int64_t run_ns, int64_t map_bytes) {
   Set(MetricId::kBpfMapBytes, static_cast<double>(map_bytes));
 }
 
-void MetricsRegistry::PublishHotspots(uint8_t type,
+void MetricsRegistry::PublishHotspots(HotspotKind of,
                                       std::shared_ptr<const HotspotSnapshot> snapshot) {
-  std::string_view totals = SpecOf(kHotspotFamilies[type].totals).name;
-  std::string_view hotspots = SpecOf(kHotspotFamilies[type].hotspots).name;
+  const auto kind = static_cast<size_t>(of);
+  std::string_view totals = SpecOf(kHotspotFamilies[kind].totals).name;
+  std::string_view hotspots = SpecOf(kHotspotFamilies[kind].hotspots).name;
   Set(MetricId::kMetricSeries, static_cast<double>(snapshot->totals.size()), {totals});
   Set(MetricId::kMetricSeries, static_cast<double>(snapshot->hotspots.size()), {hotspots});
   SetTotal(MetricId::kMetricSeriesDropped, static_cast<double>(snapshot->dropped_totals), {totals});
   SetTotal(MetricId::kMetricSeriesDropped, static_cast<double>(snapshot->dropped_hotspots),
            {hotspots});
-  impl_->hotspots[type].Publish(std::move(snapshot));
+  impl_->hotspots[kind].Publish(std::move(snapshot));
 }
 
 std::string MetricsRegistry::Render(ExpositionFormat format) const {
@@ -279,14 +288,13 @@ std::string MetricsRegistry::Render(ExpositionFormat format) const {
   const std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
   for (const auto& family : families) by_name[family.name] = &family;
   Snapshots snapshots;
-  for (size_t type = 0; type < FT_TYPE_COUNT; ++type) {
-    snapshots[type] = impl_->hotspots[type].Get();
-    if (!snapshots[type]) snapshots[type] = std::make_shared<const HotspotSnapshot>();
+  for (size_t kind = 0; kind < kHotspotKinds; ++kind) {
+    snapshots[kind] = impl_->hotspots[kind].Get();
+    if (!snapshots[kind]) snapshots[kind] = std::make_shared<const HotspotSnapshot>();
   }
   for (const FamilySpec& spec : MetricFamilies()) {
-    if (const auto* series = FromSnapshot(snapshots, spec.id)) {
-      writer.SecondsFamily(spec.name, spec.help, *series);
-    } else if (spec.id == MetricId::kWorkloadInfo) {
+    if (WriteFromSnapshot(snapshots, spec, writer)) continue;
+    if (spec.id == MetricId::kWorkloadInfo) {
       writer.Family(WorkloadFamily(snapshots, spec));
     } else {
       // The library leaves families without series out; their heads still tell what there is.

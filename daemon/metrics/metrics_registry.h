@@ -43,7 +43,7 @@ class MetricsRegistry {
   void SetBpfCost(int64_t run_ns, int64_t map_bytes);
   // Swaps in the hotspots of a type (enum ft_type) that scrapes show from now on, and counts their
   // series.
-  void PublishHotspots(uint8_t type, std::shared_ptr<const HotspotSnapshot> snapshot);
+  void PublishHotspots(HotspotKind of, std::shared_ptr<const HotspotSnapshot> snapshot);
 
   // The whole exposition.
   std::string Render(ExpositionFormat format) const;

@@ -58,13 +58,14 @@ class Pipeline::Peers : public ResolverPeers {
 
   void SetFallback(const Selection& selection) {
     base_hz_ = selection.frequency_hz();
-    const std::optional<int64_t> wait_ns = selection.min_wait_ns();
-    const __u8 waits = wait_ns ? FT_VERDICT_PENDING : FT_VERDICT_NO;
+    const auto wait_ns = static_cast<__u64>(selection.min_wait_ns().value_or(0));
     ft_verdicts fallback{};
-    fallback.of[FT_TYPE_CPU] = {FT_VERDICT_PENDING, FT_VERDICT_PENDING, 0, 0,
-                                FT_KEEP_ALL,        PeriodNs()};
-    fallback.of[FT_TYPE_OFFCPU] = {waits, waits,       0,
-                                   0,     FT_KEEP_ALL, static_cast<__u64>(wait_ns.value_or(0))};
+    for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
+      const bool sampled = type == FT_TYPE_CPU || selection.Samples(type);
+      const __u8 kind = sampled ? FT_VERDICT_PENDING : FT_VERDICT_NO;
+      const __u64 value = type == FT_TYPE_CPU ? PeriodNs() : wait_ns;
+      fallback.of[type] = {kind, kind, 0, 0, FT_KEEP_ALL, value};
+    }
     sampler_.SetFallback(fallback);
   }
 
@@ -97,7 +98,7 @@ class Pipeline::Peers : public ResolverPeers {
       if (decision.filter->cpus()) verdict.cpus = NumberOf(*decision.filter->cpus());
     }
     verdict.keep = FT_KEEP_ALL;
-    if (type == FT_TYPE_OFFCPU) {
+    if (type != FT_TYPE_CPU) {
       verdict.value = static_cast<__u64>(decision.min_wait_ns);
       return verdict;
     }
@@ -169,10 +170,11 @@ void Pipeline::TakeSelection() {
   }
   peers_->SetFallback(*next);
   const std::optional<CpuSet> cpus = next->cpus();
-  const bool waits = next->min_wait_ns().has_value();
+  bool others = false;
+  for (Type type = FT_TYPE_CPU + 1; type < FT_TYPE_COUNT; ++type) others |= next->Samples(type);
   resolver_.SetSelection(std::move(next));
   // Verdicts are set first, so that samples from now on are wanted.
-  capture_->SetWanted(cpus, waits);
+  capture_->SetWanted(cpus, others);
 }
 
 void Pipeline::Run(std::stop_token, WakeFd& wake) {

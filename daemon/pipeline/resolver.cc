@@ -292,7 +292,7 @@ void Resolver::OnSample(const ft_sample& sample, const Round& round) {
       return;
     }
   }
-  Take({sample, {.count = 1, .value_ns = sample.value, .runqueue_ns = 0}});
+  Take({sample, {.count = 1, .value = sample.value, .runqueue_ns = 0}});
 }
 
 void Resolver::OnWait(const ft_wait& wait) {
@@ -307,7 +307,7 @@ void Resolver::TakeWaitsThatGoOn(std::span<const WaitingThread> threads, int64_t
     // Its body came at its begin, perhaps hours ago.
     stacks_.Keep(thread.wait.stack_hash);
     const Amount amount = told_.GoesOn(thread, until_ns);
-    if (amount.value_ns == 0 && amount.runqueue_ns == 0) continue;
+    if (amount.value == 0 && amount.runqueue_ns == 0) continue;
     ft_sample sample{};
     sample.time_ns = static_cast<uint64_t>(until_ns - 1);
     sample.stack_hash = thread.wait.stack_hash;

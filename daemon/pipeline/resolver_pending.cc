@@ -30,7 +30,8 @@ void Resolver::TakeFinished() {
     pending.cgroup_id = stack.sample.cgroup_id;
     pending.since_ns = clock_.MonotonicNs();
     pending.time_ns = static_cast<int64_t>(stack.sample.time_ns);
-    pending.amount = {.count = 1, .value_ns = stack.sample.value, .runqueue_ns = 0};
+    pending.amount = {.count = 1, .value = stack.sample.value, .runqueue_ns = 0};
+    pending.type = stack.sample.type;
     pending.cpu = stack.sample.cpu;
     pending.label = stack.label;
     pending.kernel_frames = static_cast<uint8_t>(stack.kernel_frames);
@@ -43,7 +44,7 @@ void Resolver::TakeFinished() {
       Defer(std::move(pending));
       continue;
     }
-    const Decision& decision = DecisionsOf(*node)[FT_TYPE_CPU];
+    const Decision& decision = DecisionsOf(*node)[pending.type];
     if (settled ? decision.sampled : Wants(decision, pending)) {
       AddPending(pending, *node, decision.stacks);
     } else if (settled) {

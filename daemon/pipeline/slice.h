@@ -49,14 +49,14 @@ struct TaskLabel {
 
 // The sum of samples with one stack.
 struct Amount {
-  uint64_t count = 0;        // FT_TYPE_CPU: samples; FT_TYPE_OFFCPU: waits
-  uint64_t value_ns = 0;     // of CPU time, of waiting
+  uint64_t count = 0;        // samples, or waits
+  uint64_t value = 0;        // nanoseconds of CPU time or of waiting, or events
   uint64_t runqueue_ns = 0;  // of a wait: the part that it waited for a CPU
 
-  bool empty() const { return count == 0 && value_ns == 0 && runqueue_ns == 0; }
+  bool empty() const { return count == 0 && value == 0 && runqueue_ns == 0; }
   Amount& operator+=(const Amount& other) {
     count += other.count;
-    value_ns += other.value_ns;
+    value += other.value;
     runqueue_ns += other.runqueue_ns;
     return *this;
   }

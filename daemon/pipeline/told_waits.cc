@@ -9,7 +9,7 @@ namespace {
 // The part from `from_ns` to `to_ns` of a wait whose thread could have run from `woken_ns` on.
 Amount PartOf(uint64_t from_ns, uint64_t to_ns, uint64_t woken_ns) {
   const uint64_t ready_ns = std::clamp(woken_ns, from_ns, to_ns);
-  return {.count = 0, .value_ns = ready_ns - from_ns, .runqueue_ns = to_ns - ready_ns};
+  return {.count = 0, .value = ready_ns - from_ns, .runqueue_ns = to_ns - ready_ns};
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Amount ToldWaits::Ends(const ft_wait& wait) {
   const auto others_runqueue_ns =
       std::min(static_cast<uint64_t>(static_cast<double>(others_ns) * ready), others_ns);
   amount += {.count = wait.waits - std::min<uint64_t>(wait.waits, 1),
-             .value_ns = others_ns - others_runqueue_ns,
+             .value = others_ns - others_runqueue_ns,
              .runqueue_ns = others_runqueue_ns};
   return amount;
 }

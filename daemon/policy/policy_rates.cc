@@ -14,6 +14,11 @@ bool IsArmed(const k8s::PolicySpec& spec, bool captured) {
   return spec.mode != k8s::Mode::kTrigger || captured || spec.trigger->armed_frequency_hertz > 0;
 }
 
+std::optional<int64_t> ShortestWait(const k8s::PolicySpec& spec, k8s::ProfileType type) {
+  const std::optional<int64_t> wait_us = k8s::MinBlockMicroseconds(spec, type);
+  return wait_us ? std::optional(*wait_us * 1000) : std::nullopt;
+}
+
 }  // namespace
 
 int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured) {
@@ -25,28 +30,56 @@ int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured) {
 }
 
 bool PolicyRates::Rate::Samples(Type type) const {
-  return type == FT_TYPE_CPU ? hertz > 0 : type == FT_TYPE_OFFCPU && min_wait_ns.has_value();
+  if (type >= FT_TYPE_EVENT) return events[type - FT_TYPE_EVENT].any();
+  if (type == FT_TYPE_CPU) return hertz > 0;
+  if (type == FT_TYPE_OFFCPU) return min_wait_ns.has_value();
+  return type == FT_TYPE_LOCK && min_lock_ns.has_value();
+}
+
+bool PolicyRates::Rate::SamplesAny() const {
+  for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
+    if (Samples(type)) return true;
+  }
+  return false;
 }
 
 PolicyRates::Rate PolicyRates::Asked(const k8s::ProfilingPolicy& policy, bool captured) const {
   Rate rate;
   rate.captured = captured;
   rate.hertz = std::min(static_cast<uint32_t>(AskedHertz(policy.spec, captured)), ceiling_hz_);
-  const std::optional<int64_t> wait_us = k8s::MinBlockMicroseconds(policy.spec);
-  if (wait_us && IsArmed(policy.spec, captured)) rate.min_wait_ns = *wait_us * 1000;
+  if (!IsArmed(policy.spec, captured)) return rate;
+  rate.min_wait_ns = ShortestWait(policy.spec, k8s::ProfileType::kOffCpu);
+  rate.min_lock_ns = ShortestWait(policy.spec, k8s::ProfileType::kLock);
+  for (const k8s::EventSpec& event : k8s::EventsOf(policy)) {
+    const std::optional<size_t> slot = SlotOf(events_, event.name);
+    if (!slot) continue;
+    rate.events[*slot] = {
+        .hertz = std::min(static_cast<uint32_t>(event.frequency_hertz.value_or(0)), ceiling_hz_),
+        .period = static_cast<uint64_t>(event.period.value_or(0))};
+  }
   return rate;
 }
 
 PolicyRates::Rate PolicyRates::Given(const k8s::ProfilingPolicy& policy, Rate asked) const {
   const auto factor = factors_.find(DisplayName(policy));
   if (factor == factors_.end()) return asked;
-  if (factor->second <= 0) return {.hertz = 0, .min_wait_ns = {}, .captured = asked.captured};
-  if (asked.hertz > 0)
-    asked.hertz = std::max(static_cast<uint32_t>(asked.hertz * factor->second), 1u);
+  if (factor->second <= 0) {
+    Rate none;
+    none.captured = asked.captured;
+    return none;
+  }
+  const auto lower = [&](uint32_t& hertz) {
+    if (hertz > 0) hertz = std::max(static_cast<uint32_t>(hertz * factor->second), 1u);
+  };
+  lower(asked.hertz);
   // Waits of half the length are about twice as many.
-  if (asked.min_wait_ns)
-    asked.min_wait_ns =
-        static_cast<int64_t>(static_cast<double>(*asked.min_wait_ns) / factor->second);
+  for (std::optional<int64_t>* wait_ns : {&asked.min_wait_ns, &asked.min_lock_ns}) {
+    if (*wait_ns) *wait_ns = static_cast<int64_t>(static_cast<double>(**wait_ns) / factor->second);
+  }
+  for (EventRate& event : asked.events) {
+    lower(event.hertz);
+    event.period = static_cast<uint64_t>(static_cast<double>(event.period) / factor->second);
+  }
   return asked;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "daemon/policy/event_slots.h"
 #include "daemon/policy/selection.h"
 #include "k8s/policy/policy.h"
 
@@ -30,18 +32,25 @@ int64_t AskedHertz(const k8s::PolicySpec& spec, bool captured);
 class PolicyRates {
  public:
   // `ceiling_hz` caps every rate.
-  PolicyRates(uint32_t ceiling_hz, std::vector<ActiveCapture> captures, RateFactors factors)
-      : ceiling_hz_(ceiling_hz), captures_(std::move(captures)), factors_(std::move(factors)) {}
+  PolicyRates(uint32_t ceiling_hz, EventNames events, std::vector<ActiveCapture> captures,
+              RateFactors factors)
+      : ceiling_hz_(ceiling_hz),
+        events_(std::move(events)),
+        captures_(std::move(captures)),
+        factors_(std::move(factors)) {}
 
-  // The rate of one policy; both empty: it samples nothing now.
+  // The rate of one policy; all empty: it samples nothing now.
   struct Rate {
     uint32_t hertz = 0;                  // of CPU time; 0: none
     std::optional<int64_t> min_wait_ns;  // the shortest wait told; unset: no waits
-    bool captured = false;               // a capture of the policy holds the container
+    std::optional<int64_t> min_lock_ns;  // the same of waits for locks
+    std::array<EventRate, FT_MAX_EVENTS> events{};
+    bool captured = false;  // a capture of the policy holds the container
 
     bool Samples(Type type) const;
-    bool SamplesAny() const { return hertz > 0 || min_wait_ns; }
+    bool SamplesAny() const;
   };
+  const EventNames& events() const { return events_; }
   Rate For(const k8s::ProfilingPolicy& policy, const Container& container) const;
   // Returns the highest rate that For returns for any container.
   Rate Highest(const k8s::ProfilingPolicy& policy) const;
@@ -53,6 +62,7 @@ class PolicyRates {
   Rate Given(const k8s::ProfilingPolicy& policy, Rate asked) const;
 
   uint32_t ceiling_hz_;
+  EventNames events_;
   std::vector<ActiveCapture> captures_;
   RateFactors factors_;
 };

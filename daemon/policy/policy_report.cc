@@ -80,7 +80,9 @@ void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidat
     if (targeted) ++one.pods;
     if (HasShare(one, targeted, view, pod)) shares.push_back({&one});
   }
-  for (const k8s::ProfileType type : {k8s::ProfileType::kCpu, k8s::ProfileType::kOffCpu})
+  for (const k8s::ProfileType type :
+       {k8s::ProfileType::kCpu, k8s::ProfileType::kOffCpu, k8s::ProfileType::kLock,
+        k8s::ProfileType::kMemory, k8s::ProfileType::kEvent})
     JudgeContainers(pod, type, shares);
   for (const Share& share : shares) {
     if (share.kept) ++share.of->profiled;
@@ -118,16 +120,39 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
   }
 }
 
+// Adds the types of profiles that the policy asks for and that cannot be had here. It fails if none
+// is left.
+void AddTypeFault(const ProfilingPolicy& policy, const TypeFaults& faults, PolicyFinding& finding) {
+  const k8s::PolicySpec& spec = policy.spec;
+  bool any = k8s::FindProfile(spec, k8s::ProfileType::kCpu).has_value();
+  const auto lacks = [&](std::string_view reason, std::string message) {
+    finding.reason = reason;
+    finding.message = std::move(message);
+  };
+  for (const k8s::EventSpec& event : k8s::EventsOf(policy)) {
+    const auto fault = faults.events.find(event.name);
+    if (fault == faults.events.end())
+      any = true;
+    else
+      lacks("EventUnavailable", fmt::format("event {}: {}", event.name, fault->second));
+  }
+  for (const k8s::ProfileType type : {k8s::ProfileType::kOffCpu, k8s::ProfileType::kLock}) {
+    if (!k8s::FindProfile(spec, type)) continue;
+    if (faults.waits.empty())
+      any = true;
+    else
+      lacks(type == k8s::ProfileType::kLock ? "LockUnavailable" : "OffCPUUnavailable",
+            fmt::format("no {} profiles on this node: {}", k8s::EnumName(type), faults.waits));
+  }
+  finding.failed |= !any && !finding.reason.empty();
+}
+
 // Returns the finding that follows from the policy's own text here.
 PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& findings,
                         const AgentFaults& faults) {
   const auto found = findings.find(policy.uid);
   PolicyFinding finding = found == findings.end() ? PolicyFinding{} : found->second;
-  if (!faults.waits.empty() && k8s::MinBlockMicroseconds(policy.spec)) {
-    finding.failed = !k8s::FindProfile(policy.spec, k8s::ProfileType::kCpu);
-    finding.reason = "OffCPUUnavailable";
-    finding.message = "no OffCPU profiles on this node: " + faults.waits;
-  }
+  AddTypeFault(policy, faults.types, finding);
   if (finding.reason.empty()) AddFault(policy.spec, faults, finding);
   if (finding.failed || !policy.spec.filter || !policy.spec.filter->cpus) return finding;
   const Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus);

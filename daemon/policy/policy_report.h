@@ -24,6 +24,14 @@ struct PolicyFinding {
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
 
+// Why types of profiles cannot be had on this machine, for people; empty: they can.
+struct TypeFaults {
+  std::string waits;                          // off-CPU time and waits for locks
+  std::map<std::string, std::string> events;  // by their names
+
+  bool operator==(const TypeFaults&) const = default;
+};
+
 // Faults of the agent that reduce the data of its policies. Texts are for people; empty means no
 // fault.
 struct AgentFaults {
@@ -33,8 +41,8 @@ struct AgentFaults {
   std::string kernel_names;
   // The agent is not in the node's PID namespace, so it sees no process.
   std::string processes;
-  // Why waits cannot be measured here.
-  std::string waits;
+  // The types of profiles that cannot be had here.
+  TypeFaults types;
   // Namespaces were never read, so opt-outs in them are unknown.
   std::string opt_outs;
   int64_t ceiling_hz = 999;  // the highest rate that it gives

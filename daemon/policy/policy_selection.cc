@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bitset>
 
 #include "base/clock.h"
 #include "daemon/capture/cpu_list.h"
@@ -54,8 +55,12 @@ bool IsRunning(const LoadedPolicy& loaded, int64_t wall_ns, const TriggerMoment&
 // A rate of CPU samples that costs about as much, in Hertz; 0: it samples nothing. Waits are taken
 // as the default rate: what they cost depends on the load.
 uint32_t CostOf(const PolicyRates::Rate& rate) {
-  const uint32_t waits = rate.min_wait_ns ? k8s::kDefaultFrequencyHertz : 0;
-  return rate.hertz + waits;
+  uint32_t cost = rate.hertz;
+  if (rate.min_wait_ns || rate.min_lock_ns) cost += k8s::kDefaultFrequencyHertz;
+  for (const EventRate& event : rate.events) {
+    if (event.any()) cost += std::max<uint32_t>(event.hertz, k8s::kDefaultFrequencyHertz);
+  }
+  return cost;
 }
 
 bool IsDropped(const ProfilingPolicy& policy, const RateFactors& factors) {
@@ -83,8 +88,12 @@ class PolicySelection : public Selection {
     for (const LoadedPolicy* loaded : policies_) {
       const PolicyRates::Rate rate = rates_.Highest(loaded->policy);
       frequency_hz_ = std::max(frequency_hz_, rate.hertz);
-      if (rate.min_wait_ns)
-        min_wait_ns_ = std::min(min_wait_ns_.value_or(*rate.min_wait_ns), *rate.min_wait_ns);
+      for (const std::optional<int64_t>& wait_ns : {rate.min_wait_ns, rate.min_lock_ns}) {
+        if (wait_ns) min_wait_ns_ = std::min(min_wait_ns_.value_or(*wait_ns), *wait_ns);
+      }
+      for (Type type = 0; type < FT_TYPE_COUNT; ++type) {
+        if (rate.Samples(type)) sampled_.set(type);
+      }
     }
   }
 
@@ -96,19 +105,34 @@ class PolicySelection : public Selection {
                        [](const LoadedPolicy* loaded) { return loaded->filter != nullptr; });
   }
 
-  std::optional<CpuSet> cpus() const override {
+  std::optional<CpuSet> cpus() const override { return CpusOf(FT_TYPE_CPU); }
+  bool Samples(Type type) const override { return sampled_.test(type); }
+  std::optional<int64_t> min_wait_ns() const override { return min_wait_ns_; }
+
+  WantedEvents events() const override {
+    WantedEvents wanted;
+    for (size_t slot = 0; slot < wanted.size(); ++slot) {
+      if (!Samples(static_cast<Type>(FT_TYPE_EVENT + slot))) continue;
+      WantedEvent& event = wanted[slot];
+      event.name = rates_.events()[slot];
+      event.cpus = CpusOf(static_cast<Type>(FT_TYPE_EVENT + slot));
+      for (const LoadedPolicy* loaded : policies_)
+        event.rate.Raise(rates_.Highest(loaded->policy).events[slot]);
+    }
+    return wanted;
+  }
+
+ private:
+  std::optional<CpuSet> CpusOf(Type type) const {
     CpuSet any;
     for (const LoadedPolicy* loaded : policies_) {
-      if (!rates_.Highest(loaded->policy).Samples(FT_TYPE_CPU)) continue;
+      if (!rates_.Highest(loaded->policy).Samples(type)) continue;
       if (!loaded->filter || !loaded->filter->cpus()) return std::nullopt;
       any |= *loaded->filter->cpus();
     }
     return any;
   }
 
-  std::optional<int64_t> min_wait_ns() const override { return min_wait_ns_; }
-
- private:
   Decision DecideOn(const Container& container, Type type) const override {
     std::shared_ptr<const k8s::Pod> pod;
     if (view_ && view_->pods) pod = view_->pods->Find(container.path.pod_uid);
@@ -185,12 +209,13 @@ class PolicySelection : public Selection {
     return true;
   }
 
-  static void NoteRate(const PolicyRates::Rate& rate, Type type, Decision& decision) {
+  void NoteRate(const PolicyRates::Rate& rate, Type type, Decision& decision) const {
     if (type == FT_TYPE_CPU) decision.frequency_hz = std::max(decision.frequency_hz, rate.hertz);
-    if (type != FT_TYPE_OFFCPU) return;
+    if (type >= FT_TYPE_EVENT) decision.event = rates_.events()[type - FT_TYPE_EVENT];
+    if (type != FT_TYPE_OFFCPU && type != FT_TYPE_LOCK) return;
+    const int64_t wait_ns = type == FT_TYPE_LOCK ? *rate.min_lock_ns : *rate.min_wait_ns;
     const bool first = decision.min_wait_ns == 0;
-    decision.min_wait_ns =
-        first ? *rate.min_wait_ns : std::min(decision.min_wait_ns, *rate.min_wait_ns);
+    decision.min_wait_ns = first ? wait_ns : std::min(decision.min_wait_ns, wait_ns);
   }
 
   const std::shared_ptr<const std::vector<LoadedPolicy>> owner_;
@@ -200,6 +225,7 @@ class PolicySelection : public Selection {
   const bool settled_;  // no answer is left open for what may still come
   uint32_t frequency_hz_ = 1;
   std::optional<int64_t> min_wait_ns_;
+  std::bitset<FT_TYPE_COUNT> sampled_;
 };
 
 }  // namespace
@@ -208,8 +234,9 @@ std::string ShortName(const ProfilingPolicy& policy) {
   return policy.cluster ? policy.name : policy.namespace_name + "/" + policy.name;
 }
 
-PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz)
-    : ceiling_hz_(ceiling_hz) {
+PolicySchedule::PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz,
+                               EventNames events)
+    : ceiling_hz_(ceiling_hz), events_(std::move(events)) {
   for (LoadedPolicy& loaded : policies) {
     const std::optional<k8s::FilterSpec>& filter = loaded.policy.spec.filter;
     loaded.filter = filter ? std::make_shared<const PolicyFilter>(*filter) : nullptr;
@@ -240,14 +267,14 @@ std::shared_ptr<const Selection> PolicySchedule::At(int64_t wall_ns,
     return IsRunning(loaded, wall_ns, triggers);
   };
   return Select(wanted, std::move(view),
-                PolicyRates(ceiling_hz_, triggers.captures, std::move(factors)), false);
+                PolicyRates(ceiling_hz_, events_, triggers.captures, std::move(factors)), false);
 }
 
 std::vector<PolicySchedule::Running> PolicySchedule::RunningAt(
     int64_t wall_ns, const std::optional<ClusterView>& view, const TriggerMoment& triggers,
     const RateFactors& factors) const {
   const k8s::Labels* node = view ? view->NodeLabels() : nullptr;
-  const PolicyRates rates(ceiling_hz_, triggers.captures, {});
+  const PolicyRates rates(ceiling_hz_, events_, triggers.captures, {});
   std::vector<Running> running;
   for (const LoadedPolicy& loaded : *policies_) {
     if (!IsActive(loaded, wall_ns)) continue;
@@ -288,7 +315,7 @@ std::shared_ptr<const Selection> PolicySchedule::AtAnyTime(const ClusterView& vi
   const auto wanted = [&](const LoadedPolicy& loaded) {
     return IsActive(loaded, wall_ns - kLateNs);
   };
-  return Select(wanted, view, PolicyRates(ceiling_hz_, {}, {}), true);
+  return Select(wanted, view, PolicyRates(ceiling_hz_, events_, {}, {}), true);
 }
 
 std::optional<int64_t> PolicySchedule::NextChange(int64_t wall_ns) const {

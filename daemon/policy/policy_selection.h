@@ -35,8 +35,8 @@ struct TriggerMoment {
 // `containers` is compared with the container label, and hostProcesses is everything else.
 class PolicySchedule {
  public:
-  // `ceiling_hz` caps every rate.
-  PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz);
+  // `ceiling_hz` caps every rate. Events without a number in `events` are not sampled.
+  PolicySchedule(std::vector<LoadedPolicy> policies, uint32_t ceiling_hz, EventNames events = {});
 
   // Returns the policies in force at a moment of the wall clock.
   std::shared_ptr<const Selection> At(int64_t wall_ns,
@@ -80,6 +80,7 @@ class PolicySchedule {
 
   std::shared_ptr<const std::vector<LoadedPolicy>> policies_;
   uint32_t ceiling_hz_;
+  EventNames events_;
 };
 
 }  // namespace firetower::daemon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "bpf/abi/record.h"
+#include "daemon/capture/events/event_rate.h"
 #include "daemon/policy/task_filter.h"
 #include "daemon/process/cgroup_tree.h"
 #include "k8s/policy/enums.h"
@@ -19,6 +21,8 @@ enum class StackParts : uint8_t { kUserAndKernel, kUser, kKernel };
 
 // A type of profile, as the kernel side numbers it (enum ft_type).
 using Type = uint8_t;
+// Tells whether profiles of that type are of waits.
+constexpr bool IsWait(Type type) { return type == FT_TYPE_OFFCPU || type == FT_TYPE_LOCK; }
 
 // The decision of all policies in force about one type of profile of one container.
 struct Decision {
@@ -26,7 +30,8 @@ struct Decision {
   // True while it is not known whether any policy takes the container: samples wait for the answer.
   bool open = false;
   uint32_t frequency_hz = 0;  // FT_TYPE_CPU: the highest rate asked for, below the ceiling
-  int64_t min_wait_ns = 0;    // FT_TYPE_OFFCPU: shorter waits are not told
+  int64_t min_wait_ns = 0;    // FT_TYPE_OFFCPU, FT_TYPE_LOCK: shorter waits are not told
+  std::string event;          // FT_TYPE_EVENT and on: its name
   StackParts stacks = StackParts::kUserAndKernel;
   bool to_metrics = true;
   bool to_store = true;
@@ -42,6 +47,16 @@ struct Decision {
 
   bool operator==(const Decision&) const = default;
 };
+
+// An event to sample.
+struct WantedEvent {
+  std::string name;  // empty: none
+  EventRate rate;
+  std::optional<CpuSet> cpus;  // unset: all
+
+  bool operator==(const WantedEvent&) const = default;
+};
+using WantedEvents = std::array<WantedEvent, FT_MAX_EVENTS>;
 
 // The subject of a capture: one container, else one pod, else the node.
 struct CaptureSubject {
@@ -71,8 +86,12 @@ class Selection {
   virtual bool filters() const { return false; }
   // Returns the CPUs that some policy samples; unset: all; empty: nothing is sampled.
   virtual std::optional<CpuSet> cpus() const { return std::nullopt; }
+  // Tells whether Decide may want that type of any container.
+  virtual bool Samples(Type type) const { return type == FT_TYPE_CPU; }
   // Returns the shortest wait that some policy asks for; unset: none asks for waits.
   virtual std::optional<int64_t> min_wait_ns() const { return std::nullopt; }
+  // Returns the events, by type from FT_TYPE_EVENT on.
+  virtual WantedEvents events() const { return {}; }
 
  private:
   virtual Decision DecideOn(const Container& container, Type type) const = 0;

@@ -65,7 +65,7 @@ int RegisterAt(const void* env, uint32_t number, void* to) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
-#include "bpf/lib/unwind.h"
+#include "bpf/walk/unwind.h"
 #pragma GCC diagnostic pop
 
 namespace firetower::daemon {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "bpf/lib/walk_state.h"
+#include "bpf/walk/walk_state.h"
 
 namespace firetower::daemon {
 
@@ -22,7 +22,7 @@ struct WalkMemory {
   std::span<const uint64_t> registers;  // as in ft_cold; may be empty
 };
 
-// Continues a walk, step by step, with bpf/lib/unwind.h, the same code that the kernel side runs.
+// Continues a walk, step by step, with bpf/walk/unwind.h, the same code that the kernel side runs.
 // Appends each caller's address to `addresses` in the form of bpf/abi/record.h, at most
 // `max_frames` of them. The last address already there belongs to the frame at which `walk` stands;
 // if that frame turns out to be a signal's, the address is corrected. Returns enum ft_step of the

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "k8s/policy/policy.h"
 
+#include <algorithm>
+
 namespace firetower::k8s {
 
 std::string DisplayName(const ProfilingPolicy& policy) {
@@ -29,10 +31,34 @@ int64_t CpuFrequencyHertz(const PolicySpec& spec) {
   return cpu ? cpu->frequency_hertz.value_or(kDefaultFrequencyHertz) : 0;
 }
 
-std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec) {
-  const std::optional<ProfileSpec> waits = FindProfile(spec, ProfileType::kOffCpu);
+std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec, ProfileType type) {
+  const std::optional<ProfileSpec> waits = FindProfile(spec, type);
   if (!waits) return std::nullopt;
   return waits->min_block_microseconds.value_or(kDefaultMinBlockMicroseconds);
+}
+
+bool IsTracepoint(std::string_view event) {
+  const size_t colon = event.rfind(':');
+  if (colon == std::string_view::npos) return false;
+  // perf's modifiers: user space, the kernel.
+  return event.substr(colon + 1).find_first_not_of("uk") != std::string_view::npos ||
+         event.find(':') != colon;
+}
+
+std::vector<EventSpec> EventsOf(const ProfilingPolicy& policy) {
+  const PolicySpec& spec = policy.spec;
+  std::vector<EventSpec> events;
+  if (const std::optional<ProfileSpec> profile = FindProfile(spec, ProfileType::kEvent))
+    events = profile->events;
+  if (!policy.cluster)
+    std::erase_if(events, [](const EventSpec& event) { return IsTracepoint(event.name); });
+  const auto is_faults = [](const EventSpec& event) { return event.name == kPageFaults; };
+  if (FindProfile(spec, ProfileType::kMemory) && std::ranges::none_of(events, is_faults)) {
+    events.push_back({.name = std::string(kPageFaults),
+                      .period = {},
+                      .frequency_hertz = kDefaultFrequencyHertz});
+  }
+  return events;
 }
 
 }  // namespace firetower::k8s

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "k8s/document/quantity.h"
@@ -51,6 +52,8 @@ struct ProfileSpec {
 inline constexpr int64_t kDefaultFrequencyHertz = 49;
 inline constexpr int64_t kDefaultMinBlockMicroseconds = 1000;
 inline constexpr int64_t kDefaultSampleBytes = 512 << 10;
+// The event that shows by which stacks memory grows. Type Memory has it, at kDefaultFrequencyHertz.
+inline constexpr std::string_view kPageFaults = "page-faults";
 
 struct GeneralSpec {
   Schedule schedule = Schedule::kPeriodic;
@@ -177,8 +180,13 @@ std::optional<ProfileSpec> FindProfile(const PolicySpec& spec, ProfileType type)
 
 // Returns the CPU sampling rate; 0 when the policy does not ask for CPU profiles.
 int64_t CpuFrequencyHertz(const PolicySpec& spec);
-// Returns the shortest wait that off-CPU profiles count, in microseconds; nullopt when the policy
-// does not ask for them.
-std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec);
+// Returns the shortest wait that profiles of that type count, kOffCpu or kLock, in microseconds;
+// nullopt when the policy does not ask for them.
+std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec, ProfileType type);
+// Tells whether an event's name is that of a tracepoint: "sched:sched_switch", and not "cycles:u".
+bool IsTracepoint(std::string_view event);
+// Returns the events that the policy asks for, those that another type needs among them.
+// Tracepoints show what the whole kernel does, so only cluster policies have them.
+std::vector<EventSpec> EventsOf(const ProfilingPolicy& policy);
 
 }  // namespace firetower::k8s

@@ -7,9 +7,7 @@
 
 namespace firetower::k8s {
 
-bool IsServed(ProfileType type) {
-  return type == ProfileType::kCpu || type == ProfileType::kOffCpu;
-}
+bool IsServed(ProfileType type) { return type != ProfileType::kLock; }
 
 ServedReport Served(const ProfilingPolicy& policy) {
   ServedReport report;
@@ -21,6 +19,20 @@ ServedReport Served(const ProfilingPolicy& policy) {
     if (IsServed(profile.type)) continue;
     report.messages.push_back(fmt::format("profile type {} is not supported by this version yet",
                                           EnumName(profile.type)));
+  }
+  for (const ProfileSpec& profile : policy.spec.profiles) {
+    for (const EventSpec& event : profile.events) {
+      if (policy.cluster || !IsTracepoint(event.name)) continue;
+      report.messages.push_back(
+          fmt::format("event {} is left out: tracepoints show the whole kernel and need a "
+                      "ClusterProfilingPolicy",
+                      event.name));
+    }
+  }
+  if (FindProfile(policy.spec, ProfileType::kMemory)) {
+    report.messages.push_back(
+        "profile type Memory shows page faults alone: allocations are not supported by this "
+        "version yet");
   }
   const auto served = [](const ProfileSpec& profile) { return IsServed(profile.type); };
   if (!policy.spec.profiles.empty() && std::ranges::none_of(policy.spec.profiles, served))

@@ -200,8 +200,17 @@ void ExpositionWriter::SecondsFamily(std::string_view name, std::string_view hel
   out_.reserve(out_.size() + bytes);
   char value[kMaxSecondsBytes];
   for (const CounterSeries& one : series) {
-    char* end = WriteSeconds(value, value + sizeof(value), one.value_ns);
+    char* end = WriteSeconds(value, value + sizeof(value), one.value);
     out_.append(*one.line).append(value, end);
+  }
+}
+
+void ExpositionWriter::CountsFamily(std::string_view name, std::string_view help,
+                                    std::span<const CounterSeries> series) {
+  Head(name, help, MetricKind::kCounter);
+  for (const CounterSeries& one : series) {
+    out_.append(*one.line);
+    Integer(one.value);
   }
 }
 

@@ -40,10 +40,10 @@ struct MetricPoint {
   double sum = 0;
 };
 
-// One counter series in seconds: the line of the exposition up to the value, and the value.
+// One counter series: the line of the exposition up to the value, and the value.
 struct CounterSeries {
   std::shared_ptr<const std::string> line;
-  int64_t value_ns = 0;
+  int64_t value = 0;  // nanoseconds in a SecondsFamily
 };
 
 // Returns a point whose value is a count of things.
@@ -75,6 +75,9 @@ class ExpositionWriter {
   // integer to text a series, exact to the nanosecond.
   void SecondsFamily(std::string_view name, std::string_view help,
                      std::span<const CounterSeries> series);
+  // The same of counts.
+  void CountsFamily(std::string_view name, std::string_view help,
+                    std::span<const CounterSeries> series);
   std::string Finish() &&;
 
  private:

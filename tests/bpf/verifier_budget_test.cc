@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "bpf/abi/config.h"
+#include "bpf/abi/event.h"
 #include "bpf/abi/offcpu.h"
+#include "ft_event.skel.h"
 #include "ft_offcpu.skel.h"
 #include "ft_sampler.skel.h"
 
@@ -108,6 +110,9 @@ TEST_P(VerifierBudget, EveryProgramTakesLessThanHalfTheLimit) {
   elf = ft_offcpu_bpf__elf_bytes(&size);
   Load(elf, size, Config(GetParam()), processed);
   EXPECT_GE(processed.size(), 6u);
+  elf = ft_event_bpf__elf_bytes(&size);
+  Load(elf, size, Config(GetParam()), processed);
+  EXPECT_GE(processed.size(), 8u);
   for (const auto& [name, count] : processed) {
     std::printf("%s, cgroup %s: %s: %llu instructions verified, at most %llu\n", kernel.release,
                 GetParam() ? "v2" : "v1", name.c_str(), static_cast<unsigned long long>(count),

@@ -21,7 +21,7 @@ MAY_SEE = {
 _BELOW = {"base", "net", "proto", "bpf", "symbolizer", "profile", "k8s", "store", "diagnosis", "query"}
 MAY_SEE.update({"daemon": _BELOW | {"service"}, "hub": _BELOW | {"service"}, "cli": _BELOW})
 
-GENERATED = (".skel.h", ".pb.h")  # written by the build: BPF skeletons, messages of proto/
+GENERATED = (".skel.h", ".pb.h", ".inc")  # written by the build: BPF skeletons, messages of proto/, tables
 
 # Libraries that a module's header must not pass on to whoever includes it.
 THIRD_PARTY = re.compile(

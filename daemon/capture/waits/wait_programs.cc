@@ -40,7 +40,7 @@ class Programs : public WaitPrograms {
     max_waiting_ = options.max_waiting;
     bpf_map__set_max_entries(object_->maps.ft_offcpu_cpus, static_cast<uint32_t>(cpu_count_));
     bpf_map__set_max_entries(object_->maps.ft_waiting, options.max_waiting);
-    RETURN_IF_ERROR(ShareMaps(sampler));
+    RETURN_IF_ERROR(sampler.ShareMaps(object_->obj));
     if (int error = ft_offcpu_bpf__load(object_.get())) {
       return log.Failure("load the off-CPU programs", -error);
     }
@@ -99,18 +99,6 @@ class Programs : public WaitPrograms {
   }
 
  private:
-  // The programs use the sampler's ring, its gate and the tables of its walk.
-  Status ShareMaps(BpfSampler& sampler) {
-    bpf_map* map = nullptr;
-    bpf_object__for_each_map(map, object_->obj) {
-      const int fd = sampler.SharedMap(bpf_map__name(map));
-      if (fd < 0) continue;
-      if (int error = bpf_map__reuse_fd(map, fd))
-        return ErrnoError(std::string("share the map ") + bpf_map__name(map), -error);
-    }
-    return OkStatus();
-  }
-
   std::unique_ptr<ft_offcpu_bpf, SkeletonDeleter> object_;
   ft_offcpu_cpu* own_ = nullptr;  // by CPU
   size_t cpu_count_ = 0;

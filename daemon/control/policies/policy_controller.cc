@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/control/policies/policy_controller.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -43,8 +45,9 @@ void PolicyController::TakePolicies() {
   PolicySet set = MergePolicies(files_ ? &*files_ : nullptr, objects_);
   policy_log_.TakeErrors(set.errors);
   ShowPolicies(set);
+  const EventNames& events = TypesOf(set);
   schedule_ = std::make_shared<const PolicySchedule>(
-      std::move(set.policies), static_cast<uint32_t>(parts_.config.max_frequency_hertz));
+      std::move(set.policies), static_cast<uint32_t>(parts_.config.max_frequency_hertz), events);
   published_schedule_.Publish(schedule_);
   std::ranges::copy(schedule_->Warnings(parts_.cluster.view_fd() >= 0),
                     std::back_inserter(set.warnings));
@@ -63,6 +66,21 @@ void PolicyController::ShowPolicies(const PolicySet& set) {
   registry.Set(MetricId::kPolicies, kinds[0], {"ProfilingPolicy", "accepted"});
   registry.Set(MetricId::kPolicies, kinds[1], {"ClusterProfilingPolicy", "accepted"});
   registry.Set(MetricId::kPolicies, static_cast<double>(set.refused), {"unknown", "refused"});
+}
+
+const EventNames& PolicyController::TypesOf(const PolicySet& set) {
+  std::set<std::string> wanted;
+  for (const LoadedPolicy& loaded : set.policies) {
+    for (const k8s::EventSpec& event : k8s::EventsOf(loaded.policy)) wanted.insert(event.name);
+  }
+  const EventNames& names = slots_.Assign(wanted, parts_.clock.MonotonicNs());
+  std::erase_if(wanted, [&](const std::string& name) { return SlotOf(names, name).has_value(); });
+  for (const std::string& name : wanted) {
+    if (!crowded_events_.contains(name))
+      LOG(kWarn, "too many different events: one is not sampled", {{"event", name}});
+  }
+  crowded_events_ = std::move(wanted);
+  return names;
 }
 
 PolicyController::PollSet PolicyController::GetPollSet() const {
@@ -98,6 +116,7 @@ void PolicyController::Step(const PollSet& polled) {
 
 void PolicyController::Refresh() {
   if (schedule_ && CheckBudget()) ApplySchedule();
+  parts_.events.Refresh();
   Report();
 }
 
@@ -110,6 +129,7 @@ void PolicyController::ApplySchedule() {
   schedule_change_ns_ = schedule_->NextChange(now_ns);
   frequency_hz_ = selection->frequency_hz();
   parts_.waits.Want(selection->min_wait_ns());
+  parts_.events.Want(selection->events());
   parts_.pipeline.SetSelection(std::move(selection));
   Report();
 }
@@ -117,7 +137,13 @@ void PolicyController::ApplySchedule() {
 void PolicyController::Report() {
   PolicyFindings findings = triggers_.findings();
   budget_.AddTo(findings);
-  parts_.cluster.Report(findings, parts_.feed.store_fails(), parts_.waits.failure());
+  TypeFaults faults{parts_.waits.failure(), parts_.events.failures()};
+  for (const std::string& event : crowded_events_)
+    faults.events[event] = fmt::format(
+        "policies name more than the {} different events that a node samples; a number is free {} "
+        "minutes after the last policy with it is gone",
+        FT_MAX_EVENTS, EventSlots::kRestNs / kNsPerSecond / 60);
+  parts_.cluster.Report(findings, parts_.feed.store_fails(), faults);
 }
 
 bool PolicyController::CheckTriggers() {

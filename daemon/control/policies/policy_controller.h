@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "base/clock.h"
 #include "base/snapshot.h"
@@ -18,9 +20,11 @@
 #include "daemon/control/policies/capture_history.h"
 #include "daemon/control/policies/policy_log.h"
 #include "daemon/control/policies/trigger_controller.h"
-#include "daemon/control/wait_side.h"
+#include "daemon/control/types/event_side.h"
+#include "daemon/control/types/wait_side.h"
 #include "daemon/health/host_checks.h"
 #include "daemon/pipeline/pipeline.h"
+#include "daemon/policy/event_slots.h"
 #include "daemon/policy/policy_set.h"
 #include "daemon/policy/policy_store.h"
 
@@ -41,6 +45,7 @@ class PolicyController {
     Exporter& exporter;
     Pipeline& pipeline;
     WaitSide& waits;
+    EventSide& events;
   };
   using PollSet = std::array<pollfd, 3>;
 
@@ -68,6 +73,8 @@ class PolicyController {
  private:
   bool KnowsAllPolicies() const;
   void ShowPolicies(const PolicySet& set);
+  // Gives the events of all policies their types.
+  const EventNames& TypesOf(const PolicySet& set);
   void ApplySchedule();
   void Report();
   // Runs once a second. Returns true if containers must be sampled at another rate now.
@@ -83,6 +90,8 @@ class PolicyController {
   BudgetController budget_;
   CaptureHistory history_;
   TriggerController triggers_;
+  EventSlots slots_;
+  std::set<std::string> crowded_events_;  // those that found no type
   std::shared_ptr<const PolicySchedule> schedule_;
   SnapshotCell<PolicySchedule> published_schedule_;  // the same, for other threads
   std::atomic<size_t> refused_policies_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bpf/lib/user_stack.h against reads of each word by itself: two pages, and nothing beside them.
+// bpf/walk/user_stack.h against reads of each word by itself: two pages, and nothing beside them.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "bpf/lib/walk_state.h"
+#include "bpf/walk/walk_state.h"
 
 namespace firetower {
 namespace {
@@ -43,7 +43,7 @@ int Probe(void* to, uint64_t size, uint64_t address) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
-#include "bpf/lib/user_stack.h"
+#include "bpf/walk/user_stack.h"
 #pragma GCC diagnostic pop
 
 namespace firetower {

@@ -368,6 +368,14 @@ TEST(PolicyLoad, SurvivesTruncation) {
   }
 }
 
+TEST(PolicyLoad, TellsTracepointsFromModifiers) {
+  EXPECT_TRUE(IsTracepoint("sched:sched_switch"));
+  EXPECT_TRUE(IsTracepoint("a:b:u")) << "no event of a CPU";
+  EXPECT_FALSE(IsTracepoint("cycles:u"));
+  EXPECT_FALSE(IsTracepoint("cycles:uk"));
+  EXPECT_FALSE(IsTracepoint("page-faults"));
+}
+
 TEST(PolicyLoad, SaysWhatIsNotServedYet) {
   const auto served = [](const std::string& more) {
     const PolicyFileResult result = ParseSpec(more);
@@ -379,6 +387,13 @@ TEST(PolicyLoad, SaysWhatIsNotServedYet) {
             (ServedReport{true, {"profile type Lock is not supported by this version yet"}}));
   EXPECT_EQ(served("  profiles: [{type: OffCPU}]\n"), (ServedReport{true, {}}));
   EXPECT_FALSE(served("  profiles: [{type: Lock}]\n").served);
+  EXPECT_THAT(served("  profiles: [{type: Memory}]\n").messages,
+              ElementsAre(HasSubstr("page faults alone")));
+  EXPECT_THAT(
+      served("  profiles: [{type: Event, events: [{name: cs, period: 1}, {name: \"sched:x\", "
+             "period: 1}]}]\n")
+          .messages,
+      ElementsAre(HasSubstr("event sched:x is left out")));
   EXPECT_EQ(served("  limits: {cpu: 100m}\n"), (ServedReport{true, {}}));
   EXPECT_THAT(served("  export: {objectStore: {isolation: Namespace}}\n").messages,
               ElementsAre(HasSubstr("isolation Namespace is not supported by this version yet")));

@@ -84,7 +84,7 @@ std::string Floor(const HotspotSnapshot& snapshot, size_t bytes) {
   out.reserve(bytes);
   for (const CounterSeries& one : snapshot.hotspots) {
     char value[24];
-    char* end = std::to_chars(value, value + sizeof(value), one.value_ns).ptr;
+    char* end = std::to_chars(value, value + sizeof(value), one.value).ptr;
     *end++ = '\n';
     out.append(*one.line).append(value, end);
   }
@@ -125,7 +125,7 @@ void Bench(size_t count) {
   std::shared_ptr<const HotspotSnapshot> snapshot = MakeSnapshot(count);
   double bytes_a_series = (HeapBytes() - before) / static_cast<double>(count);
   MetricsRegistry registry;
-  registry.PublishHotspots(FT_TYPE_CPU, snapshot);
+  registry.PublishHotspots(HotspotKind::kCpu, snapshot);
   for (ExpositionFormat format : {ExpositionFormat::kText, ExpositionFormat::kOpenMetrics}) {
     bool open_metrics = format == ExpositionFormat::kOpenMetrics;
     std::string label = name + (open_metrics ? "_openmetrics" : "_text");

@@ -55,7 +55,7 @@ class MetricsFeedTest : public ::testing::Test {
       slice.containers.push_back({container, decision});
       ContainerSlice one;
       one.functions = ran.functions;
-      for (const FunctionSelf& function : ran.functions) one.total_ns += function.value_ns;
+      for (const FunctionSelf& function : ran.functions) one.total += function.value;
       containers.push_back(one);
     }
     if (change) change(slice);
@@ -113,22 +113,23 @@ class MetricsFeedTest : public ::testing::Test {
   ContainerNames names_{nullptr, clock_};
   NamedSelves named_{names_};
   WaitSide waits_{sampler_};
-  MetricsFeed feed_{{sampler_, waits_, registry_, clock_, proc_.root(), {}}};
+  EventSide events_{sampler_, clock_, "/sys"};
+  MetricsFeed feed_{{sampler_, waits_, events_, registry_, clock_, proc_.root(), {}}};
 };
 
 TEST_F(MetricsFeedTest, AddsHotspotsUpToTheContainersCpu) {
   std::vector<FunctionSelf> many;
   std::vector<std::string> names;
   for (int i = 0; i < 40; ++i) names.push_back("function_" + std::to_string(i));
-  int64_t total_ns = 0;
+  int64_t total = 0;
   for (int i = 0; i < 40; ++i) {
     many.push_back({names[static_cast<size_t>(i)], "app", (i + 1) * 10'000'000, i + 1});
-    total_ns += many.back().value_ns;
+    total += many.back().value;
   }
   for (int slice = 0; slice < 30; ++slice) {
     Feed({{"web", many}, {"db", {{"main", "db", 1'000'000'000, 100}}}});
   }
-  EXPECT_NEAR(Cpu("web"), 30 * static_cast<double>(total_ns) / 1e9, 1e-6);
+  EXPECT_NEAR(Cpu("web"), 30 * static_cast<double>(total) / 1e9, 1e-6);
   EXPECT_NEAR(Hotspots("web"), Cpu("web"), 1e-6);
   EXPECT_NEAR(Cpu("db"), 30.0, 1e-6);
   EXPECT_NEAR(Hotspots("db"), 30.0, 1e-6);

@@ -52,7 +52,7 @@ class Totals : public ExportObserver {
                std::span<const ContainerLabels>) override {
     for (const ContainerSlice& one : containers) {
       totals[fmt::format("{}/{}/{}", one.labels.ns, one.labels.pod, one.labels.container)] +=
-          one.total_ns;
+          one.total;
     }
   }
   std::map<std::string, int64_t> totals;

@@ -29,7 +29,7 @@ class Observer : public ExportObserver {
   void OnSlice(const Slice& slice, std::span<const ContainerSlice> containers,
                std::span<const ContainerLabels>) override {
     for (const ContainerSlice& container : containers) {
-      totals[container.labels.container] += container.total_ns;
+      totals[container.labels.container] += container.total;
       pods.insert(container.labels.pod);
     }
     samples += slice.attribution.container;

@@ -35,7 +35,7 @@ class NamedSelvesTest : public ::testing::Test {
     if (gone) slice.gone.push_back(container);
     ContainerSlice self;
     self.functions = functions_;  // valid until the next slice, as SliceSelf's are
-    for (const FunctionSelf& one : functions) self.total_ns += one.value_ns;
+    for (const FunctionSelf& one : functions) self.total += one.value;
     Take(slice, {&self, 1});
   }
   void Pass() { Take(Slice(), {}); }
@@ -50,9 +50,9 @@ class NamedSelvesTest : public ::testing::Test {
     std::vector<std::string> out;
     for (const ContainerSlice& one : selves_.containers()) {
       std::string text = fmt::format("{}/{}/{} {}:", one.labels.ns, one.labels.pod,
-                                     one.labels.container, one.total_ns);
+                                     one.labels.container, one.total);
       for (const FunctionSelf& function : one.functions)
-        text += fmt::format(" {}={}x{}", function.function, function.value_ns, function.samples);
+        text += fmt::format(" {}={}x{}", function.function, function.value, function.samples);
       out.push_back(text);
     }
     return out;
@@ -140,7 +140,7 @@ TEST_F(NamedSelvesTest, HoldsNoMoreThanItsBounds) {
   for (size_t i = 0; i <= NamedSelves::kMaxHeld; ++i) {
     slice.containers.push_back({Web(static_cast<int>(i)), Decision()});
     selves[i].functions = {&function, 1};
-    selves[i].total_ns = 10;
+    selves[i].total = 10;
   }
   Take(slice, selves);
   EXPECT_EQ(Shown().size(), 1u) << "one found no room, and goes out as it is";
@@ -153,13 +153,13 @@ TEST_F(NamedSelvesTest, HoldsNoMoreThanItsBounds) {
   more.containers.push_back(slice.containers[0]);
   ContainerSlice self;
   self.functions = many;
-  self.total_ns = static_cast<int64_t>(many.size());
+  self.total = static_cast<int64_t>(many.size());
   Take(more, {&self, 1});
   pods_.Add(PodOf(0));
   Pass();
   ASSERT_EQ(selves_.containers().size(), 1u);
   EXPECT_EQ(selves_.containers()[0].functions.size(), NamedSelves::kMaxHeldFunctions);
-  EXPECT_EQ(selves_.containers()[0].total_ns, 10 + self.total_ns);
+  EXPECT_EQ(selves_.containers()[0].total, 10 + self.total);
 }
 
 }  // namespace

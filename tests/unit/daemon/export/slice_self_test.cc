@@ -25,11 +25,11 @@ class SliceSelfTest : public ::testing::Test {
         std::string key = container.labels.container + " " + std::string(function.function) + " " +
                           std::string(function.binary);
         EXPECT_EQ(by_name.count(key), 0u) << key;
-        by_name[key] = function.value_ns / 1'000'000;
-        EXPECT_EQ(function.value_ns, function.samples * 10'000'000);
-        sum_ns += function.value_ns;
+        by_name[key] = function.value / 1'000'000;
+        EXPECT_EQ(function.value, function.samples * 10'000'000);
+        sum_ns += function.value;
       }
-      EXPECT_EQ(sum_ns, container.total_ns) << "every sample has a function on top";
+      EXPECT_EQ(sum_ns, container.total) << "every sample has a function on top";
       EXPECT_EQ(container.labels.pod, "pod-1");
     }
     return by_name;

@@ -124,7 +124,7 @@ inline std::unique_ptr<Slice> SliceOf(int64_t begin_ns, int64_t end_ns,
     uint32_t container =
         builder.AddContainer(row.container, row.type, [&] { return row.decision; });
     uint32_t stack = builder.AddStack(row.frames, row.stop);
-    constexpr Amount kOne{.count = 1, .value_ns = 10'000'000, .runqueue_ns = 0};
+    constexpr Amount kOne{.count = 1, .value = 10'000'000, .runqueue_ns = 0};
     for (uint64_t i = 0; i < row.count; ++i) {
       const uint32_t index = builder.AddSample(container, stack, builder.AddLabel(row.label), kOne);
       if (i >= row.seconds.size()) continue;

@@ -59,11 +59,11 @@ class Node {
   // Exposed milliseconds of a function; 0 when it has no series.
   int64_t Shown(const std::string& function, const std::string& container = "c") const {
     for (const auto& resident : tracker_.Find(Labels(container))->residents()) {
-      if (resident.function == function) return resident.value_ns / kMs;
+      if (resident.function == function) return resident.value / kMs;
     }
     return 0;
   }
-  int64_t Other() const { return tracker_.Find(Labels("c"))->other_ns() / kMs; }
+  int64_t Other() const { return tracker_.Find(Labels("c"))->other() / kMs; }
   HotspotTracker& tracker() { return tracker_; }
   int64_t now() const { return now_; }
 
@@ -295,7 +295,7 @@ class RandomNode {
         // Other functions every hundred slices, so that there are evictions.
         names.push_back("f" + std::to_string(Below(100) + number / 100 * 50));
         functions.back().push_back({names.back(), "b", Below(100'000'007), Below(10)});
-        total += functions.back().back().value_ns;
+        total += functions.back().back().value;
       }
       slices.push_back({{"n", "p", container}, functions.back(), total});
       truth_[container] += total;
@@ -323,8 +323,7 @@ ShownSeries SeriesOf(const HotspotSnapshot& snapshot) {
   ShownSeries shown;
   for (const CounterSeries& series : snapshot.hotspots) {
     const size_t begin = series.line->find("container=\"") + 11;
-    shown.sums[series.line->substr(begin, series.line->find('"', begin) - begin)] +=
-        series.value_ns;
+    shown.sums[series.line->substr(begin, series.line->find('"', begin) - begin)] += series.value;
     if (series.line->find("function=\"other\"") == std::string::npos)
       shown.names.insert(*series.line);
   }
@@ -348,7 +347,7 @@ TEST(HotspotTracker, SeriesShownAddUpToTheContainer) {
         ASSERT_EQ(sum, node.truth().at(container)) << container << " seed " << seed << " " << slice;
       }
       for (const auto& [container, total] : node.truth()) {
-        ASSERT_EQ(tracker.Find({"n", "p", container})->total_ns(), total);
+        ASSERT_EQ(tracker.Find({"n", "p", container})->total(), total);
       }
       for (const std::string& name : before) ended += !shown.names.contains(name);
       before = shown.names;
@@ -372,8 +371,8 @@ TEST(HotspotTracker, SeriesAreUniqueCappedAndOtherNeverFalls) {
       for (const CounterSeries& series : snapshot->hotspots) {
         ASSERT_TRUE(lines.insert(*series.line).second) << *series.line;
         if (series.line->find("function=\"other\"") == std::string::npos) continue;
-        ASSERT_GE(series.value_ns, others[*series.line]);
-        others[*series.line] = series.value_ns;
+        ASSERT_GE(series.value, others[*series.line]);
+        others[*series.line] = series.value;
       }
     }
   }

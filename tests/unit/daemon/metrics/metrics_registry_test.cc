@@ -38,7 +38,7 @@ void Fill(MetricsRegistry& registry) {
   slice.workload_kind = "Deployment";
   slice.workload = "checkout";
   tracker.AddSlice(5'000'000'000, {&slice, 1});
-  registry.PublishHotspots(FT_TYPE_CPU, tracker.Snapshot());
+  registry.PublishHotspots(HotspotKind::kCpu, tracker.Snapshot());
 }
 
 std::string WriteTemporary(const std::string& text) {

@@ -46,7 +46,7 @@ TEST_F(PendingTest, WaitThirtySecondsAndAreThenUnknown) {
   EXPECT_THAT(RowContainers(), ElementsAre("unknown"));
   EXPECT_EQ(slice().attribution.unknown, 1u);
   EXPECT_EQ(FramesOfRow(0).size(), 2u);
-  EXPECT_EQ(slice().rows[0].amount.value_ns, 10u);
+  EXPECT_EQ(slice().rows[0].amount.value, 10u);
   EXPECT_GE(Resolver::kPendingNs, 30 * kNsPerSecond) << "what the architecture promises (D1)";
 }
 
@@ -116,7 +116,7 @@ TEST_F(PendingTest, AreUnknownAtOnceBeyondTheirNumber) {
   EXPECT_EQ(resolver_.pending(), Resolver::kMaxPending);
   EXPECT_EQ(slice().attribution.unknown, 3u);
   ASSERT_EQ(slice().rows.size(), 1u);
-  EXPECT_EQ(slice().rows[0].amount.value_ns, 6u);
+  EXPECT_EQ(slice().rows[0].amount.value, 6u);
 }
 
 TEST_F(PendingTest, AskWhatThePoliciesSay) {

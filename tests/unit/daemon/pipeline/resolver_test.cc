@@ -27,7 +27,7 @@ TEST_F(ResolverTest, AttributesToContainerUnitAndHost) {
   Process();
   EXPECT_THAT(RowContainers(), ElementsAre(app_label_, "cron.service", "host"));
   EXPECT_EQ(slice().rows[0].amount.count, 2u);
-  EXPECT_EQ(slice().rows[0].amount.value_ns, 15u);
+  EXPECT_EQ(slice().rows[0].amount.value, 15u);
   EXPECT_EQ(slice().attribution.container, 2u);
   EXPECT_EQ(slice().attribution.host, 2u);
   EXPECT_EQ(slice().attribution.unknown, 0u);
@@ -275,7 +275,7 @@ TEST_F(ResolverTest, KeepsTheTimesOfWhatIsRecorded) {
   EXPECT_EQ(slice().containers[slice().rows[timed.row].container].container->labels.container,
             app_label_);
   EXPECT_EQ(timed.time_ns, kStartNs);
-  EXPECT_EQ(timed.amount.value_ns, 10u);
+  EXPECT_EQ(timed.amount.value, 10u);
 }
 
 TEST_F(ResolverTest, TellsOfContainersThatAreGone) {

@@ -63,7 +63,7 @@ TEST_F(ResolverWaitsTest, AreRowsOfTheirOwnType) {
   EXPECT_THAT(RowContainers(), ElementsAre(app_label_, app_label_));
   EXPECT_EQ(TypeOf(0), FT_TYPE_CPU);
   EXPECT_EQ(TypeOf(1), FT_TYPE_OFFCPU);
-  EXPECT_EQ(Row(1).amount.value_ns, uint64_t{5 * kMs});
+  EXPECT_EQ(Row(1).amount.value, uint64_t{5 * kMs});
   EXPECT_EQ(Row(1).stack, Row(0).stack) << "one stack, whatever it is counted for";
   const TaskLabel& label = slice().labels.at(Row(1).label);
   EXPECT_EQ(WaitStateName(label.state), "sleeping");
@@ -109,7 +109,7 @@ TEST_F(ResolverWaitsTest, OfAnUnknownCgroupWaitForIt) {
   resolver_.Tick();
   ASSERT_THAT(RowContainers(), ElementsAre(app_label_));
   EXPECT_EQ(TypeOf(0), FT_TYPE_OFFCPU);
-  EXPECT_EQ(Row(0).amount.value_ns, uint64_t{5 * kMs});
+  EXPECT_EQ(Row(0).amount.value, uint64_t{5 * kMs});
   EXPECT_EQ(WaitStateName(slice().labels.at(Row(0).label).state), "sleeping");
 }
 
@@ -123,7 +123,7 @@ TEST_F(ResolverWaitsTest, ThatGoOnAreToldWithTheStackOfTheirBegin) {
     ASSERT_EQ(slice().rows.size(), 1u);
     EXPECT_EQ(StopOfRow(0), FT_STOP_ROOT);
     EXPECT_EQ(FramesOfRow(0).size(), 2u) << "its body is of an epoch long ago";
-    told_ns += Row(0).amount.value_ns;
+    told_ns += Row(0).amount.value;
     resolver_.builder().Take(nullptr);
     // Bodies of another epoch.
     AddBody(round_, {.hash = 100u + static_cast<uint64_t>(slice_number),
@@ -135,7 +135,7 @@ TEST_F(ResolverWaitsTest, ThatGoOnAreToldWithTheStackOfTheirBegin) {
   EXPECT_EQ(told_ns, uint64_t{5 * kNsPerSecond + 100 * kMs});
   Wait(begin_ns, kStartNs + 6 * kNsPerSecond);
   Process();
-  EXPECT_EQ(Row(0).amount.value_ns, uint64_t{kNsPerSecond}) << "the rest";
+  EXPECT_EQ(Row(0).amount.value, uint64_t{kNsPerSecond}) << "the rest";
   EXPECT_EQ(Row(0).amount.count, 0u);
 }
 

@@ -106,7 +106,7 @@ TEST(SliceBuilder, TellsLabelsWithOneHashApart) {
   EXPECT_EQ(builder.AddLabel(a), first);
 }
 
-Amount Once(uint64_t value_ns) { return {.count = 1, .value_ns = value_ns, .runqueue_ns = 0}; }
+Amount Once(uint64_t value) { return {.count = 1, .value = value, .runqueue_ns = 0}; }
 
 TEST(SliceBuilder, AddsEqualRowsUp) {
   SliceBuilder builder;
@@ -119,10 +119,10 @@ TEST(SliceBuilder, AddsEqualRowsUp) {
   const std::vector<Slice::Row>& rows = builder.slice().rows;
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows[0].amount.count, 2u);
-  EXPECT_EQ(rows[0].amount.value_ns, 15u);
+  EXPECT_EQ(rows[0].amount.value, 15u);
   for (size_t i = 1; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i].amount.count, 1u);
-    EXPECT_EQ(rows[i].amount.value_ns, i);
+    EXPECT_EQ(rows[i].amount.value, i);
   }
 }
 
@@ -136,8 +136,8 @@ TEST(SliceBuilder, TellsRowsWithOneHashApart) {
   builder.AddSample(2, static_cast<uint32_t>(made >> 32), static_cast<uint32_t>(made), Once(20));
   builder.AddSample(1, 1, 3, Once(10));
   ASSERT_EQ(builder.slice().rows.size(), 2u);
-  EXPECT_EQ(builder.slice().rows[0].amount.value_ns, 20u);
-  EXPECT_EQ(builder.slice().rows[1].amount.value_ns, 20u);
+  EXPECT_EQ(builder.slice().rows[0].amount.value, 20u);
+  EXPECT_EQ(builder.slice().rows[1].amount.value, 20u);
   EXPECT_EQ(builder.slice().rows[1].amount.count, 1u);
 }
 
@@ -184,8 +184,8 @@ TEST(SliceBuilder, StartsAnewAfterTake) {
   EXPECT_EQ(builder.AddStack(frames, FT_STOP_ROOT), 0u);
   builder.AddSample(0, 0, builder.AddLabel({}), Once(7));
   ASSERT_EQ(builder.slice().rows.size(), 1u);
-  EXPECT_EQ(builder.slice().rows[0].amount.value_ns, 7u);
-  EXPECT_EQ(taken->rows[0].amount.value_ns, 10u);
+  EXPECT_EQ(builder.slice().rows[0].amount.value, 7u);
+  EXPECT_EQ(taken->rows[0].amount.value, 10u);
 }
 
 TEST(SliceBuilder, FillsTheSliceItIsGiven) {

@@ -29,9 +29,9 @@ ft_wait Ended(uint32_t tid, uint64_t begin_ns, uint64_t end_ns, uint64_t runqueu
   return wait;
 }
 
-void Expect(const Amount& amount, uint64_t count, uint64_t value_ns, uint64_t runqueue_ns) {
+void Expect(const Amount& amount, uint64_t count, uint64_t value, uint64_t runqueue_ns) {
   EXPECT_EQ(amount.count, count);
-  EXPECT_EQ(amount.value_ns, value_ns);
+  EXPECT_EQ(amount.value, value);
   EXPECT_EQ(amount.runqueue_ns, runqueue_ns);
 }
 

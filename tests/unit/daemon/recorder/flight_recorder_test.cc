@@ -41,7 +41,7 @@ class FlightRecorderTest : public ::testing::Test {
       TaskLabel label;
       label.cpu = one.cpu;
       for (int64_t second : one.seconds) {
-        constexpr Amount kOne{.count = 1, .value_ns = 10, .runqueue_ns = 0};
+        constexpr Amount kOne{.count = 1, .value = 10, .runqueue_ns = 0};
         uint32_t row = builder.AddSample(container, stack, builder.AddLabel(label), kOne);
         if (decision.record_ns > 0) {
           builder.slice().timed.push_back({second * kNsPerSecond, row, kOne});
@@ -91,7 +91,7 @@ TEST_F(FlightRecorderTest, KeepsTheRowsOfWhatIsRecorded) {
   EXPECT_THAT(frames(first), ElementsAre(b, c));
   EXPECT_THAT(frames(last), ElementsAre(c));
   EXPECT_EQ(kept.timed[2].time_ns, 103 * kNsPerSecond);
-  EXPECT_EQ(kept.timed[2].amount.value_ns, 10u);
+  EXPECT_EQ(kept.timed[2].amount.value, 10u);
 }
 
 TEST_F(FlightRecorderTest, ForgetsWhatIsOlderThanAsked) {

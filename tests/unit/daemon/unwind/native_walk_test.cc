@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of bpf/lib/unwind.h on stacks made by hand, with tables made by hand.
+// Steps of bpf/walk/unwind.h on stacks made by hand, with tables made by hand.
 #include "daemon/unwind/native_walk.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /* The state of a walk of a user stack. Both sides include this file. */
-#ifndef FIRETOWER_BPF_LIB_WALK_STATE_H
-#define FIRETOWER_BPF_LIB_WALK_STATE_H
+#ifndef FIRETOWER_BPF_WALK_WALK_STATE_H
+#define FIRETOWER_BPF_WALK_WALK_STATE_H
 
 #include "bpf/abi/unwind.h"
 
@@ -68,7 +68,7 @@ static __always_inline __u32 ft_cached_rule_index(__u64 offset, __u32 serial)
 
 FT_STATIC_ASSERT(FT_CACHED_RULES == 1u << (32 - 23), "each index has its place");
 
-/* The words of the stack that were read last (bpf/lib/user_stack.h). */
+/* The words of the stack that were read last (bpf/walk/user_stack.h). */
 #define FT_LINE_BYTES 64
 #define FT_WINDOW_WORDS (2 * FT_LINE_BYTES / 8)
 

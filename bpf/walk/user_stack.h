@@ -7,10 +7,10 @@
  * The including file defines FT_PROBE_USER(to, size, address): 0, or an error if any byte is not
  * resident.
  */
-#ifndef FIRETOWER_BPF_LIB_USER_STACK_H
-#define FIRETOWER_BPF_LIB_USER_STACK_H
+#ifndef FIRETOWER_BPF_WALK_USER_STACK_H
+#define FIRETOWER_BPF_WALK_USER_STACK_H
 
-#include "bpf/lib/walk_state.h"
+#include "bpf/walk/walk_state.h"
 
 /* Moves the window to `address`, a multiple of 8. Returns 0, or an error if nothing is there. */
 static __always_inline int move_window(struct stack_window *window, __u64 address)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /* The maps with processes' mappings and modules' unwind tables (bpf/abi/unwind.h). */
-#ifndef FIRETOWER_BPF_LIB_USER_TABLES_H
-#define FIRETOWER_BPF_LIB_USER_TABLES_H
+#ifndef FIRETOWER_BPF_WALK_USER_TABLES_H
+#define FIRETOWER_BPF_WALK_USER_TABLES_H
 
 #include "bpf/abi/unwind.h"
 #include "bpf/lib/maps.h"
-#include "bpf/lib/walk_state.h"
+#include "bpf/walk/walk_state.h"
 
 struct slab_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Walks a user stack on the kernel side: bpf/lib/unwind.h over our maps, with bounded nofault
+ * Walks a user stack on the kernel side: bpf/walk/unwind.h over our maps, with bounded nofault
  * reads. It never uses the kernel's user-callchain code.
  */
-#ifndef FIRETOWER_BPF_LIB_USER_WALK_H
-#define FIRETOWER_BPF_LIB_USER_WALK_H
+#ifndef FIRETOWER_BPF_WALK_USER_WALK_H
+#define FIRETOWER_BPF_WALK_USER_WALK_H
 
 #include <bpf/bpf_core_read.h>
 
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/scratch.h"
-#include "bpf/lib/user_tables.h"
+#include "bpf/walk/user_tables.h"
 
 #define FT_PROBE_USER(to, size, address) bpf_probe_read_user(to, size, (void *)(address))
 
-#include "bpf/lib/user_stack.h"
+#include "bpf/walk/user_stack.h"
 
 static __always_inline int read_user(struct stack_scratch *scratch, void *to, __u32 size,
 				     __u64 address)
@@ -52,7 +52,7 @@ static __always_inline __u64 stack_start(void)
 #define FT_STACK_START(env) stack_start()
 #define FT_CACHED_RULE(env, index) cached_rule(index)
 
-#include "bpf/lib/unwind.h"
+#include "bpf/walk/unwind.h"
 
 /*
  * Loads the process's list of mappings into the walk. Returns 0, or -1 if user space has not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/control/wait_side.h"
+#include "daemon/control/types/wait_side.h"
 
 #include <utility>
 

@@ -20,10 +20,10 @@
  *   FT_CACHED_RULE(env, index)        struct ft_cached_rule * of that index, below FT_CACHED_RULES,
  *                                     which several may share; or 0
  */
-#ifndef FIRETOWER_BPF_LIB_UNWIND_H
-#define FIRETOWER_BPF_LIB_UNWIND_H
+#ifndef FIRETOWER_BPF_WALK_UNWIND_H
+#define FIRETOWER_BPF_WALK_UNWIND_H
 
-#include "bpf/lib/unwind_table.h"
+#include "bpf/walk/unwind_table.h"
 
 /* The largest distance of the frame of main's caller from the process's first word of stack. */
 #define FT_START_BYTES 128

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * Finds the mapping of an address, and the unwind rule for it. The including file defines
- * FT_SLAB, FT_IN_SLAB, FT_MODULE and FT_CACHED_RULE: see bpf/lib/unwind.h.
+ * FT_SLAB, FT_IN_SLAB, FT_MODULE and FT_CACHED_RULE: see bpf/walk/unwind.h.
  */
-#ifndef FIRETOWER_BPF_LIB_UNWIND_TABLE_H
-#define FIRETOWER_BPF_LIB_UNWIND_TABLE_H
+#ifndef FIRETOWER_BPF_WALK_UNWIND_TABLE_H
+#define FIRETOWER_BPF_WALK_UNWIND_TABLE_H
 
-#include "bpf/lib/walk_state.h"
+#include "bpf/walk/walk_state.h"
 
 /*
  * The searches keep their bounds in memory, where the verifier does not track their values. So

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace firetower::daemon {
+
+// The hotspots that have families on /metrics.
+enum class HotspotKind : uint8_t { kCpu, kOffCpu, kLock, kPageFaults };
+inline constexpr size_t kHotspotKinds = 4;
+
+}  // namespace firetower::daemon
