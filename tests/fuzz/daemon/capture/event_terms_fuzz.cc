@@ -26,7 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (rest.empty()) return std::nullopt;
     return std::string(line());
   };
-  daemon::ApplyTerms(terms, format, source);
+  const firetower::Status applied = daemon::ApplyTerms(terms, format, source);
+  CHECK(applied || applied.error().code() == firetower::ErrorCode::kCorrupt);
   CHECK(source.type == 0 && source.tracepoint.empty());
   if (const auto event = daemon::ResolveEvent(text, "/nowhere")) {
     CHECK(event->tracepoint.empty() != daemon::IsTracepointName(text));
