@@ -145,7 +145,7 @@ def judge_table(case, kube, policy, console):
 def judge_hub(case, kube, pages):
     for policy, console in pages:
         name = policy["metadata"]["name"]
-        served = any(one["type"] == "CPU" for one in policy["spec"].get("profiles", [{"type": "CPU"}]))
+        served = any(one["type"] != "Lock" for one in policy["spec"].get("profiles", [{"type": "CPU"}]))
         took = parts.wait(lambda policy=policy, served=served: settled(kube, policy, served), SETTLED_SECONDS)
         found = found_conditions(kube, policy)
         accepted = found.get("Accepted", {})
