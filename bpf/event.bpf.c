@@ -147,11 +147,9 @@ int ft_sample_event(struct bpf_perf_event_data *ctx)
 		return 0;
 	if (!FT_TASK(task, pid))
 		return 0;
-	count = events_since(ctx, own);
-	if (!count)
-		return 0;
 	begin_ns = begin_timing(&own->counters);
-	if (begin(task, scratch, &cgroup, &own->counters)) {
+	count = events_since(ctx, own);
+	if (count && begin(task, scratch, &cgroup, &own->counters)) {
 		interrupted_kernel_stack(ctx, scratch, &own->counters);
 		cold = interrupted_user_stack(ctx, task, scratch, &own->counters);
 		send(FT_TYPE_EVENT + event_load_config.slot, cold, scratch, cgroup, count,

@@ -207,12 +207,8 @@ class Sampler : public BpfSampler {
   UnwindMemory& unwind_memory() override { return unwind_; }
 
   ft_counters Counters() const override {
-    const auto read = [](const __u64& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
     ft_counters sum{};
-    for (const ft_cpu& cpu : std::span(own_, cpu_count_)) {
-      for (size_t i = 0; i < FT_COUNTER_MAX; ++i) sum.value[i] += read(cpu.counters.value[i]);
-      for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.stop[i] += read(cpu.counters.stop[i]);
-    }
+    for (const ft_cpu& cpu : std::span(own_, cpu_count_)) AddCounters(cpu.counters, sum);
     return sum;
   }
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 
 #include "base/result.h"
+#include "bpf/abi/counters.h"
+#include "bpf/abi/record.h"
 
 namespace firetower::daemon {
 
@@ -18,6 +20,15 @@ Status MapArray(int map_fd, size_t bytes, const char* what, T*& to) {
   if (at == MAP_FAILED) return ErrnoError(what);
   to = static_cast<T*>(at);
   return OkStatus();
+}
+
+// Reads a count that the kernel side changes meanwhile.
+inline __u64 ReadShared(const __u64& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); }
+
+// Adds one CPU's counters, which may change meanwhile, to a sum.
+inline void AddCounters(const ft_counters& one, ft_counters& sum) {
+  for (size_t i = 0; i < FT_COUNTER_MAX; ++i) sum.value[i] += ReadShared(one.value[i]);
+  for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.stop[i] += ReadShared(one.stop[i]);
 }
 
 }  // namespace firetower::daemon

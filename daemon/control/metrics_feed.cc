@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "daemon/capture/map_array.h"
 
 namespace firetower::daemon {
 namespace {
@@ -154,7 +155,7 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
   ft_counters counters = sampler_.Counters();
   const EventCounters events = events_.Counters();
   FeedSkipped(counters, frequency_hz);
-  for (size_t i = 0; i < FT_COUNTER_MAX; ++i) counters.value[i] += events.counters.value[i];
+  AddCounters(events.counters, counters);
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters);
   registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(events.missed), {"nested"});

@@ -239,14 +239,15 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const A
   if (type_ == FT_TYPE_OFFCPU) values[size++] = static_cast<int64_t>(amount.runqueue_ns);
   const uint64_t rest = type_ == FT_TYPE_LOCK ? amount.runqueue_ns : 0;
   values[size++] = static_cast<int64_t>(amount.value + rest);
-  builder_.AddSample(stack_, {values, size}, LabelsOf(slice.labels[row.label], stack.stop, also));
+  SetLabels(slice.labels[row.label], stack.stop, also);
+  builder_.AddSample(stack_, {values, size}, row_labels_);
   samples_ += values[0];
   value_ += values[size - 1];
 }
 
-std::vector<profile::Label> ContainerProfile::LabelsOf(const TaskLabel& task, uint8_t stop,
-                                                       std::string_view also) {
-  std::vector<profile::Label> labels;
+void ContainerProfile::SetLabels(const TaskLabel& task, uint8_t stop, std::string_view also) {
+  std::vector<profile::Label>& labels = row_labels_;
+  labels.clear();
   const auto add = [&](std::string_view key, std::string_view value) {
     if (!value.empty()) labels.push_back(builder_.StringLabel(key, value));
   };
@@ -261,7 +262,6 @@ std::vector<profile::Label> ContainerProfile::LabelsOf(const TaskLabel& task, ui
   add_name(labels_.comm, "waker", task.waker);
   add(profile::kCutLabel, StopReason(stop));
   add(store::kAlsoLabel, also);
-  return labels;
 }
 
 std::string ContainerProfile::HowComment() const {

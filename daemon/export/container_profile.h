@@ -83,7 +83,8 @@ class ContainerProfile {
   void SetName(profile::ProfileBuilder& builder, const LateFrame& late) const;
   // Adds the source flags of a named frame to its mapping.
   void TellSource(const Frame& frame, const FrameName& name);
-  std::vector<profile::Label> LabelsOf(const TaskLabel& task, uint8_t stop, std::string_view also);
+  // Fills row_labels_.
+  void SetLabels(const TaskLabel& task, uint8_t stop, std::string_view also);
   std::string HowComment() const;
   profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
 
@@ -108,7 +109,8 @@ class ContainerProfile {
   std::vector<LateFrame> late_;       // at most as many as locations
   std::map<uint64_t, bool> tracing_;  // by the address of a leaf, of waits: some ten
   std::vector<std::string> build_ids_;
-  std::vector<uint32_t> stack_;  // scratch
+  std::vector<uint32_t> stack_;             // scratch
+  std::vector<profile::Label> row_labels_;  // scratch
 };
 
 // Puts a late name into a row and a profile that were made without one.

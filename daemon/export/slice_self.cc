@@ -71,7 +71,9 @@ const std::vector<ContainerSlice>& SliceSelf::Compute(const Slice& slice) {
   // (container, function) -> place in the container's list.
   std::unordered_map<uint64_t, size_t> places;
   for (const Slice::Row& row : slice.rows) {
-    const bool waits = IsWait(slice.containers[row.container].type);
+    const Slice::ContainerEntry& entry = slice.containers[row.container];
+    if (!KindOf(entry)) continue;
+    const bool waits = IsWait(entry.type);
     uint32_t top = TopOf(slice, row.stack, waits);
     std::vector<FunctionSelf>& self = selves_[row.container];
     auto [place, inserted] = places.try_emplace(uint64_t{row.container} << 32 | top, self.size());

@@ -2,6 +2,7 @@
 #include "daemon/policy/event_slots.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace firetower::daemon {
 
@@ -13,7 +14,9 @@ std::optional<size_t> SlotOf(const EventNames& names, std::string_view name) {
 
 const EventNames& EventSlots::Assign(const std::set<std::string>& wanted, int64_t now_ns) {
   for (size_t slot = 0; slot < names_.size(); ++slot) {
-    if (wanted.contains(names_[slot])) used_ns_[slot] = now_ns;
+    // Since the last call until now it was in use, whatever is wanted from now on.
+    const bool used = std::exchange(wanted_[slot], wanted.contains(names_[slot]));
+    if (used || wanted_[slot]) used_ns_[slot] = now_ns;
   }
   for (const std::string& name : wanted) {
     if (SlotOf(names_, name)) continue;
@@ -21,6 +24,7 @@ const EventNames& EventSlots::Assign(const std::set<std::string>& wanted, int64_
       const bool rested = now_ns - used_ns_[slot] >= kRestNs;
       if (!names_[slot].empty() && !rested) continue;
       names_[slot] = name;
+      wanted_[slot] = true;
       used_ns_[slot] = now_ns;
       break;
     }

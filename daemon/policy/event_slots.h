@@ -31,8 +31,9 @@ class EventSlots {
   const EventNames& Assign(const std::set<std::string>& wanted, int64_t now_ns);
 
  private:
-  EventNames names_;  // of now and of the last time
-  std::array<int64_t, FT_MAX_EVENTS> used_ns_{};
+  EventNames names_;                              // of now and of the last time
+  std::array<bool, FT_MAX_EVENTS> wanted_{};      // by the last call
+  std::array<int64_t, FT_MAX_EVENTS> used_ns_{};  // when it was wanted last
 };
 
 }  // namespace firetower::daemon

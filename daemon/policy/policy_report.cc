@@ -136,13 +136,11 @@ void AddTypeFault(const ProfilingPolicy& policy, const TypeFaults& faults, Polic
     else
       lacks("EventUnavailable", fmt::format("event {}: {}", event.name, fault->second));
   }
-  for (const k8s::ProfileType type : {k8s::ProfileType::kOffCpu, k8s::ProfileType::kLock}) {
-    if (!k8s::FindProfile(spec, type)) continue;
+  if (k8s::FindProfile(spec, k8s::ProfileType::kOffCpu)) {
     if (faults.waits.empty())
       any = true;
     else
-      lacks(type == k8s::ProfileType::kLock ? "LockUnavailable" : "OffCPUUnavailable",
-            fmt::format("no {} profiles on this node: {}", k8s::EnumName(type), faults.waits));
+      lacks("OffCPUUnavailable", "no OffCPU profiles on this node: " + faults.waits);
   }
   finding.failed |= !any && !finding.reason.empty();
 }

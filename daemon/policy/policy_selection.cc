@@ -134,6 +134,7 @@ class PolicySelection : public Selection {
   }
 
   Decision DecideOn(const Container& container, Type type) const override {
+    if (!Samples(type)) return {};
     std::shared_ptr<const k8s::Pod> pod;
     if (view_ && view_->pods) pod = view_->pods->Find(container.path.pod_uid);
     Decision decision;

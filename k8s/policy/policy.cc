@@ -41,8 +41,9 @@ bool IsTracepoint(std::string_view event) {
   const size_t colon = event.rfind(':');
   if (colon == std::string_view::npos) return false;
   // perf's modifiers: user space, the kernel.
-  return event.substr(colon + 1).find_first_not_of("uk") != std::string_view::npos ||
-         event.find(':') != colon;
+  const std::string_view behind = event.substr(colon + 1);
+  const bool modifiers = behind == "u" || behind == "k" || behind == "uk" || behind == "ku";
+  return !modifiers || event.find(':') != colon;
 }
 
 std::vector<EventSpec> EventsOf(const ProfilingPolicy& policy) {

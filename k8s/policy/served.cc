@@ -34,6 +34,13 @@ ServedReport Served(const ProfilingPolicy& policy) {
         "profile type Memory shows page faults alone: allocations are not supported by this "
         "version yet");
   }
+  const auto is_events = [](const ProfileSpec& profile) {
+    return profile.type == ProfileType::kEvent;
+  };
+  const bool only_events =
+      !policy.spec.profiles.empty() && std::ranges::all_of(policy.spec.profiles, is_events);
+  if (only_events && EventsOf(policy).empty())
+    refuse("no event of the policy is left: it has no effect");
   const auto served = [](const ProfileSpec& profile) { return IsServed(profile.type); };
   if (!policy.spec.profiles.empty() && std::ranges::none_of(policy.spec.profiles, served))
     refuse("no profile type of the policy is supported: it has no effect");

@@ -19,6 +19,7 @@
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/events/event_names.h"
 #include "daemon/capture/events/event_programs.h"
+#include "tests/bpf/loaded_sampler.h"
 
 namespace firetower::daemon {
 namespace {
@@ -63,13 +64,7 @@ class EventBpf : public ::testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
-    auto hierarchy = ChooseHierarchy("v2", *ReadFile("/proc/self/mountinfo"),
-                                     *ReadFile("/proc/self/cgroup"), "/sys/fs/cgroup");
-    ASSERT_TRUE(hierarchy) << hierarchy.error().message();
-    SamplerOptions options;
-    options.hierarchy = *hierarchy;
-    options.ring_bytes = 16u << 20;
-    auto sampler = BpfSampler::Load(options);
+    auto sampler = testing::LoadSampler();
     ASSERT_TRUE(sampler) << sampler.error().message();
     sampler_ = *std::move(sampler);
     ft_verdicts verdicts{};
@@ -171,7 +166,8 @@ TEST_F(EventBpf, ATracepointWithinItsOwnSampleIsCounted) {
     ::usleep(1000);
   });
   EXPECT_GE(sum.samples, 1u) << "it woke the other thread";
-  EXPECT_EQ(sum.events, sum.samples + counters_.missed);
+  EXPECT_GE(sum.events, sum.samples);
+  EXPECT_LE(sum.events, sum.samples + counters_.missed);
 }
 
 TEST_F(EventBpf, UnknownTracepointsAreRefused) {

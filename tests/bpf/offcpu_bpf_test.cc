@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/waits/wait_programs.h"
+#include "tests/bpf/loaded_sampler.h"
 
 namespace firetower::daemon {
 namespace {
@@ -148,13 +149,7 @@ class OffCpuBpf : public ::testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
     if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "no schedstat";
-    auto hierarchy = ChooseHierarchy("v2", *ReadFile("/proc/self/mountinfo"),
-                                     *ReadFile("/proc/self/cgroup"), "/sys/fs/cgroup");
-    ASSERT_TRUE(hierarchy) << hierarchy.error().message();
-    SamplerOptions options;
-    options.hierarchy = *hierarchy;
-    options.ring_bytes = 16u << 20;
-    auto sampler = BpfSampler::Load(options);
+    auto sampler = testing::LoadSampler();
     ASSERT_TRUE(sampler) << sampler.error().message();
     sampler_ = *std::move(sampler);
     SetShortest(0);

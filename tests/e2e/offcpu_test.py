@@ -6,19 +6,18 @@ Waiting, run-queue and CPU time of each thread by its name, over windows that en
 waits, the state, the waker; the metrics; and nothing attached when no policy asks for waits.
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "real"))
 
-import pprof
+import machine
 from case import Case
 from containers import Engine
 from daemon import Daemon
 
+ALL = '{container!=""}'
 SECONDS = 24
 POLICY = """apiVersion: firetower.dev/v1alpha1
 kind: ClusterProfilingPolicy
@@ -42,17 +41,8 @@ WAITS = {"sleeps": ("sleeps", "sleeping", None), "long": ("waits_long", "sleepin
          "holds-b": ("holds", "sleeping", None)}
 
 
-def fetch(daemon, kind):
-    done = daemon.cli("get", '{container!=""}', "--since", "10m", "--type", kind, "-o", "pprof", check=False, text=False)
-    return pprof.parse(done.stdout) if done.returncode == 0 and done.stdout else pprof.Profile()
-
-
 def attached():
-    """Our programs that run at switches."""
-    def listed(what):
-        return json.loads(subprocess.run(["bpftool", "-j", what, "list"], capture_output=True, text=True).stdout or "[]")
-    links = {link.get("prog_id") for link in listed("link")}
-    return [one["name"] for one in listed("prog") if one.get("name", "").startswith("ft_offcpu") and one["id"] in links]
+    return machine.attached_programs("ft_offcpu")
 
 
 def truths(path):
@@ -67,7 +57,7 @@ def truths(path):
 class Judge:
     def __init__(self, case, daemon):
         self.case = case
-        self.waits, self.cpu = fetch(daemon, "offcpu"), fetch(daemon, "cpu")
+        self.waits, self.cpu = (daemon.profile(ALL, kind=kind) for kind in ("offcpu", "cpu"))
 
     def samples(self, profile, thread):
         return [one for one in profile.samples if one.labels.get("thread") == thread]

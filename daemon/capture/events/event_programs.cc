@@ -84,13 +84,10 @@ class Programs : public EventPrograms {
   }
 
   EventCounters Counters() const override {
-    const auto read = [](const __u64& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
     EventCounters sum;
     for (const ft_event_cpu& cpu : std::span(own_, cpu_count_)) {
-      sum.missed += read(cpu.missed);
-      for (size_t i = 0; i < FT_COUNTER_MAX; ++i)
-        sum.counters.value[i] += read(cpu.counters.value[i]);
-      for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.counters.stop[i] += read(cpu.counters.stop[i]);
+      sum.missed += ReadShared(cpu.missed);
+      AddCounters(cpu.counters, sum.counters);
     }
     return sum;
   }

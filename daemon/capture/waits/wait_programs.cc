@@ -77,13 +77,10 @@ class Programs : public WaitPrograms {
   }
 
   WaitCounters Counters() const override {
-    const auto read = [](const __u64& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
     WaitCounters sum;
     for (const ft_offcpu_cpu& cpu : std::span(own_, cpu_count_)) {
-      for (size_t i = 0; i < FT_OFFCPU_COUNTER_MAX; ++i) sum.value[i] += read(cpu.value[i]);
-      for (size_t i = 0; i < FT_COUNTER_MAX; ++i)
-        sum.counters.value[i] += read(cpu.counters.value[i]);
-      for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.counters.stop[i] += read(cpu.counters.stop[i]);
+      for (size_t i = 0; i < FT_OFFCPU_COUNTER_MAX; ++i) sum.value[i] += ReadShared(cpu.value[i]);
+      AddCounters(cpu.counters, sum.counters);
     }
     return sum;
   }

@@ -42,6 +42,7 @@ void PolicyController::TakePolicies() {
     parts_.pipeline.SetSelection(SelectEverything(frequency_hz_));
     return;
   }
+  policies_taken_ns_ = parts_.clock.MonotonicNs();
   PolicySet set = MergePolicies(files_ ? &*files_ : nullptr, objects_);
   policy_log_.TakeErrors(set.errors);
   ShowPolicies(set);
@@ -115,6 +116,10 @@ void PolicyController::Step(const PollSet& polled) {
 }
 
 void PolicyController::Refresh() {
+  // An event that found no number gets one when another's has rested.
+  const int64_t now_ns = parts_.clock.MonotonicNs();
+  if (!crowded_events_.empty() && now_ns - policies_taken_ns_ >= EventSlots::kRestNs)
+    TakePolicies();
   if (schedule_ && CheckBudget()) ApplySchedule();
   parts_.events.Refresh();
   Report();

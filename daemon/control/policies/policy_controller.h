@@ -92,6 +92,7 @@ class PolicyController {
   TriggerController triggers_;
   EventSlots slots_;
   std::set<std::string> crowded_events_;  // those that found no type
+  int64_t policies_taken_ns_ = 0;         // monotonic
   std::shared_ptr<const PolicySchedule> schedule_;
   SnapshotCell<PolicySchedule> published_schedule_;  // the same, for other threads
   std::atomic<size_t> refused_policies_{0};

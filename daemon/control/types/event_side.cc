@@ -7,14 +7,14 @@
 #include "base/log.h"
 #include "daemon/capture/cpu_list.h"
 #include "daemon/capture/events/event_names.h"
+#include "daemon/capture/map_array.h"
 
 namespace firetower::daemon {
 namespace {
 
 void Add(const EventCounters& one, EventCounters& sum) {
   sum.missed += one.missed;
-  for (size_t i = 0; i < FT_COUNTER_MAX; ++i) sum.counters.value[i] += one.counters.value[i];
-  for (size_t i = 0; i < FT_STOP_COUNT; ++i) sum.counters.stop[i] += one.counters.stop[i];
+  AddCounters(one.counters, sum.counters);
 }
 
 // The online CPUs that `wanted` holds.

@@ -106,9 +106,9 @@ class Daemon:
             raise RuntimeError(f"firetower {arguments} left with {done.returncode}: {done.stderr}")
         return done
 
-    def profile(self, selector, since="10m"):
-        """The merged profile of a selector, over store and open window; empty if there is none."""
-        done = self.cli("get", selector, "--since", since, "-o", "pprof", check=False, text=False)
+    def profile(self, selector, since="10m", kind="cpu"):
+        """The merged profile of a selector and a type, over store and open window; empty if there is none."""
+        done = self.cli("get", selector, "--since", since, "--type", kind, "-o", "pprof", check=False, text=False)
         return pprof.parse(done.stdout) if done.returncode == 0 and done.stdout else pprof.Profile()
 
     def stop(self, how=signal.SIGTERM, timeout=60):

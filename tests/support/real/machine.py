@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readings of the machine that tests run on."""
 
+import json
 import os
 import pathlib
+import subprocess
 
 
 def busy_seconds():
@@ -15,3 +17,11 @@ def cpu_seconds(pid):
     """CPU that the process's living threads used, to the nanosecond."""
     threads = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(schedstat.read_text().split()[0]) for schedstat in threads) / 1e9
+
+
+def attached_programs(*prefixes):
+    """The names of loaded BPF programs that begin so and have a link, sorted."""
+    def listed(what):
+        return json.loads(subprocess.run(["bpftool", "-j", what, "list"], capture_output=True, text=True).stdout or "[]")
+    links = {link.get("prog_id") for link in listed("link")}
+    return sorted(one["name"] for one in listed("prog") if one.get("name", "").startswith(prefixes) and one["id"] in links)

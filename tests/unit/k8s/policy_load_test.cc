@@ -374,6 +374,7 @@ TEST(PolicyLoad, TellsTracepointsFromModifiers) {
   EXPECT_FALSE(IsTracepoint("cycles:u"));
   EXPECT_FALSE(IsTracepoint("cycles:uk"));
   EXPECT_FALSE(IsTracepoint("page-faults"));
+  EXPECT_TRUE(IsTracepoint("cycles:uu")) << "no modifier of perf's";
 }
 
 TEST(PolicyLoad, SaysWhatIsNotServedYet) {
@@ -394,6 +395,8 @@ TEST(PolicyLoad, SaysWhatIsNotServedYet) {
              "period: 1}]}]\n")
           .messages,
       ElementsAre(HasSubstr("event sched:x is left out")));
+  EXPECT_FALSE(
+      served("  profiles: [{type: Event, events: [{name: \"sched:x\", period: 1}]}]\n").served);
   EXPECT_EQ(served("  limits: {cpu: 100m}\n"), (ServedReport{true, {}}));
   EXPECT_THAT(served("  export: {objectStore: {isolation: Namespace}}\n").messages,
               ElementsAre(HasSubstr("isolation Namespace is not supported by this version yet")));

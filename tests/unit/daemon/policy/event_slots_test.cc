@@ -21,11 +21,20 @@ TEST(EventSlots, KeepsNumbersWhilePoliciesChange) {
   EXPECT_EQ(SlotOf(then, "cycles"), 2u);
 }
 
+TEST(EventSlots, ANumberRestsFromTheLastMomentOfItsUse) {
+  EventSlots slots;
+  slots.Assign({"a", "b", "c", "d"}, kNow);
+  // The policies did not change for an hour; profiles of "a" are open until now.
+  const int64_t later = kNow + 3600 * kNsPerSecond;
+  EXPECT_FALSE(SlotOf(slots.Assign({"b", "c", "d", "e"}, later), "e"));
+  EXPECT_EQ(SlotOf(slots.Assign({"b", "c", "d", "e"}, later + EventSlots::kRestNs), "e"), 0u);
+}
+
 TEST(EventSlots, GivesANumberAwayAfterItRested) {
   EventSlots slots;
   slots.Assign({"a", "b", "c", "d"}, kNow);
   EXPECT_FALSE(SlotOf(slots.Assign({"b", "c", "d", "e"}, kNow + kNsPerSecond), "e"));
-  const int64_t last = kNow + EventSlots::kRestNs - 1;
+  const int64_t last = kNow + kNsPerSecond + EventSlots::kRestNs - 1;
   EXPECT_FALSE(SlotOf(slots.Assign({"b", "c", "d", "e"}, last), "e"));
   const EventNames names = slots.Assign({"b", "c", "d", "e"}, last + 1);
   EXPECT_EQ(SlotOf(names, "e"), 0u);
