@@ -30,6 +30,8 @@ LONGEST = 4
 SAMPLES = short.pick(1000, 100)
 PERF_SECONDS = short.pick(6, 2)
 SHARE = 0.995
+# A load that starts programs all the time has some; none has more.
+IN_EXEC = 0.02
 # Before Go 1.21 nothing leads from there to the goroutine that called it.
 FIRST_OF_OLD_GO = {"runtime.systemstack", "runtime.systemstack.abi0"}
 
@@ -63,10 +65,13 @@ def measure(daemon, comms):
 
 def judge(case, name, profile, comms):
     firsts = firsts_of(name)
-    total = whole = unnamed = frames = 0
+    total = whole = unnamed = frames = in_exec = 0
     why = collections.Counter()
     for sample in samples_of(profile, comms):
         count = sample.values[0]
+        if sample.labels.get("cut") == "exec":
+            in_exec += count  # The old image is half gone and the new one not there: there is no user stack.
+            continue
         total += count
         frames += count * len(sample.stack)
         reason = why_not_whole(sample, firsts)
@@ -76,13 +81,14 @@ def judge(case, name, profile, comms):
             whole += count
             unnamed += 0 if sample.stack[0].is_named else count
     case.at_least(f"{name}: samples", total, SAMPLES)
+    case.at_most(f"{name}: samples inside exec, for each other", in_exec / max(total, 1), IN_EXEC)
     share, what = whole / max(total, 1), f"{name}: share with the whole stack"
     if short.SHORT:
         case.figure(what, share)
     else:
         case.at_least(what, share, SHARE)
     case.figure(name, f"{frames / max(total, 1):.1f} frames a stack, first frame without a name in {unnamed}, "
-                      f"others {dict(why.most_common(4))}")
+                      f"{in_exec} samples inside exec besides, others {dict(why.most_common(4))}")
 
 
 def beside(case, name, work, comms):
