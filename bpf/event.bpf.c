@@ -34,10 +34,6 @@ struct {
 	__type(value, struct ft_event_cpu);
 } ft_event_cpus SEC(".maps");
 
-struct pt_regs___call {
-	unsigned long orig_ax;
-} __attribute__((preserve_access_index));
-
 /* 1: this task is sampled. The scratch is then its identity. */
 static __always_inline int begin(struct task_struct *task, struct stack_scratch *scratch,
 				 __u64 *cgroup, struct ft_counters *counters)
@@ -214,7 +210,7 @@ static __always_inline void trace(void *ctx, struct ft_event_cpu *own)
 static __always_inline int other_call(struct task_struct *task)
 {
 	struct user_registers regs = {};
-	struct pt_regs___call *call;
+	struct pt_regs___kernel *call;
 
 	if (event_load_config.syscall < 0)
 		return 0;

@@ -18,6 +18,7 @@
 #include "bpf/abi/offcpu.h"
 #include "bpf/lib/stack.h"
 #include "bpf/lib/task_filter.h"
+#include "bpf/waits/futex.h"
 #include "bpf/waits/place.h"
 #include "bpf/waits/state.h"
 
@@ -85,6 +86,28 @@ static __always_inline struct ft_waiting *begin_wait(struct ft_waiting *waiting,
 	return NULL;
 }
 
+/* Returns the types that want a wait of the current task, as in ft_waiting.types; sets min_ns. */
+static __always_inline int wanted_types(struct ft_config *config, struct task_struct *task,
+					__u32 gate_version, __u8 state, struct ft_waiting *begun,
+					struct ft_offcpu_cpu *own)
+{
+	struct ft_verdict *any, *lock = NULL;
+	struct ft_found found;
+	int undecided = 0;
+
+	find_verdicts(config, task, &found, &own->counters);
+	begun->cgroup_id = found.cgroup;
+	any = judge(FT_TYPE_OFFCPU, &found, config, task, gate_version, &undecided, &own->counters);
+	if (state != FT_WAIT_PREEMPTED && find_futex(task, &begun->futex))
+		lock = judge(FT_TYPE_LOCK, &found, config, task, gate_version, &undecided,
+			     &own->counters);
+	begun->types = (any ? 1 << FT_TYPE_OFFCPU : 0) | (lock ? 1 << FT_TYPE_LOCK : 0);
+	begun->min_ns = any ? any->value : lock ? lock->value : 0;
+	if (lock && lock->value < begun->min_ns)
+		begun->min_ns = lock->value;
+	return begun->types;
+}
+
 /* `prev` is the current task. */
 static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft_offcpu_cpu *own,
 				  struct ft_place *place, __u32 tid, __u8 state, __u32 share,
@@ -92,22 +115,16 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft
 {
 	struct ft_waiting begun = {}, *waiting;
 	struct stack_scratch *scratch;
-	struct ft_verdict *verdict;
-	struct ft_config *config;
 	struct ft_cpu *cpu = this_cpu();
-	__u32 zero = 0, gate_version;
-	int undecided = 0;
+	struct ft_config *config;
+	__u32 zero = 0;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	config = bpf_map_lookup_elem(&ft_config, &zero);
 	if (!scratch || !config || !cpu)
 		return;
-	gate_version = *(volatile __u32 *)&cpu->gate_version;
-	verdict = wanted(FT_TYPE_OFFCPU, config, prev, gate_version, &begun.cgroup_id, &undecided,
-			 &own->counters);
-	if (!verdict)
+	if (!wanted_types(config, prev, *(volatile __u32 *)&cpu->gate_version, state, &begun, own))
 		return;
-	begun.min_ns = verdict->value;
 	set_shortest(place, begun.min_ns);
 	begun.begin_ns = now;
 	begun.wake_ns = state == FT_WAIT_PREEMPTED ? now : 0;
@@ -149,6 +166,7 @@ static __always_inline void switch_out(void *ctx, struct task_struct *prev, int 
 	thread->tid = tid;
 	thread->place = key;
 	thread->out_ns = now;
+	thread->wake_ns = wait_state(state) == FT_WAIT_PREEMPTED ? now : 0;
 	if (share < FT_KEEP_ALL && (next_random(own) & (FT_KEEP_ALL - 1)) >= share)
 		return;
 	leave(ctx, prev, own, place, tid, wait_state(state), share, now);
@@ -171,22 +189,27 @@ static __always_inline void tell(struct ft_waiting *waiting, struct ft_place *pl
 	wait->sample.tid = tid;
 	wait->sample.cpu = waiting->cpu;
 	wait->sample.kind = FT_KIND_WAIT;
-	wait->sample.type = FT_TYPE_OFFCPU;
+	wait->sample.type = waiting->types & (1 << FT_TYPE_OFFCPU) ? FT_TYPE_OFFCPU : FT_TYPE_LOCK;
 	wait->sample.stop = waiting->stop;
 	wait->sample.flags = waiting->flags;
 	wait->sample.cold = 0;
 	wait->begin_ns = waiting->begin_ns;
-	wait->runqueue_ns = waiting->wake_ns && waiting->wake_ns < now ? now - waiting->wake_ns : 0;
+	wait->runqueue_ns = runqueue_part(waiting->wake_ns, now);
 	wait->total_ns = place ? place->untold_ns : ns;
+	wait->total_runqueue_ns = place ? place->untold_runqueue_ns : wait->runqueue_ns;
 	wait->waits = place ? place->untold_waits : 1;
+	wait->waker_stack = waiting->waker_stack;
 	wait->share = waiting->share;
 	wait->waker_tid = waiting->waker_tid;
+	wait->waker_tgid = waiting->waker_tgid;
 	wait->state = waiting->state;
+	wait->types = waiting->types;
 	__builtin_memset(wait->pad0, 0, sizeof(wait->pad0));
 	__builtin_memcpy(wait->waker_comm, waiting->waker_comm, sizeof(wait->waker_comm));
+	wait->futex = waiting->futex;
 	bpf_ringbuf_submit(wait, wake_flag(0));
 	if (place)
-		place->untold_ns = place->untold_waits = 0;
+		forget_waits(place);
 	FT_OFFCPU_COUNT(own, WAITS);
 }
 
@@ -205,9 +228,8 @@ static __always_inline void switch_in(struct ft_offcpu_cpu *own, __u32 tid, __u6
 		place = place_at(thread->place);
 		if (place && place->key != thread->place)
 			place = NULL;
-		/* Clocks of two CPUs may differ a little. */
 		if (place)
-			note_wait(place, now > thread->out_ns ? now - thread->out_ns : 0);
+			note_wait(place, thread, now);
 	}
 	if (!*count)
 		return;
@@ -249,6 +271,33 @@ int ft_offcpu_switch(__u64 *ctx)
 	return 0;
 }
 
+/*
+ * Notes the stack of the current task, which wakes who waits for a lock: it had it, as a rule. No
+ * kernel frames: they are those of futex(2).
+ */
+static __always_inline void note_waker(struct ft_waiting *waiting, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), zero = 0;
+	struct ft_offcpu_cpu *own = bpf_map_lookup_elem(&ft_offcpu_cpus, &cpu);
+	struct task_struct *task = current_task();
+	struct stack_scratch *scratch;
+	struct ft_config *config;
+
+	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
+	config = bpf_map_lookup_elem(&ft_config, &zero);
+	if (!own || !scratch || !config || !in_futex(task))
+		return;
+	own->due_ns = (own->due_ns > now ? own->due_ns : now) + offcpu_config.walk_ns;
+	FT_OFFCPU_COUNT(own, WALKS);
+	identify(scratch, task, config);
+	scratch->head.kernel_frames = 0;
+	user_stack(task, scratch, &own->counters);
+	if (submit_body(scratch, &own->counters))
+		return;
+	waiting->waker_tgid = scratch->head.tgid;
+	waiting->waker_stack = scratch->head.stack_hash;
+}
+
 /* In the waker's context. TP_PROTO(struct task_struct *p) */
 SEC("tp_btf/sched_waking")
 int ft_offcpu_waking(__u64 *ctx)
@@ -256,15 +305,24 @@ int ft_offcpu_waking(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	__u32 tid = task->pid, slot = ft_thread_slot(tid);
 	__u64 *count = bpf_map_lookup_elem(&ft_waiting_slots, &slot);
+	struct ft_thread *thread = bpf_map_lookup_elem(&ft_threads, &slot);
 	struct ft_waiting *waiting;
+	__u64 now;
 
-	if (!count || !*count)
+	if (!count || !thread)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (thread->tid == tid && !thread->wake_ns)
+		thread->wake_ns = now;
+	if (!*count)
 		return 0;
 	waiting = bpf_map_lookup_elem(&ft_waiting, &tid);
 	if (!waiting || waiting->wake_ns)
 		return 0;
-	waiting->wake_ns = bpf_ktime_get_ns();
+	waiting->wake_ns = now;
 	waiting->waker_tid = (__u32)bpf_get_current_pid_tgid();
 	bpf_get_current_comm(waiting->waker_comm, sizeof(waiting->waker_comm));
+	if (waiting->types & (1 << FT_TYPE_LOCK) && waiting->waker_tid)
+		note_waker(waiting, now);
 	return 0;
 }

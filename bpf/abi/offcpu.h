@@ -54,15 +54,19 @@ struct ft_waiting {
 	__u64 wake_ns; /* 0: not woken yet */
 	__u64 stack_hash;
 	__u64 cgroup_id;
+	__u64 waker_stack;
 	__u32 tgid;
 	__u32 share;
 	__u32 waker_tid;
+	__u32 waker_tgid;
 	__u16 cpu;
 	__u8 stop;
 	__u8 state;
 	__u8 flags; /* enum ft_sample_flag */
-	__u8 pad0[7];
+	__u8 types; /* bit n: it counts for enum ft_type n */
+	__u8 pad0[2];
 	__u8 waker_comm[16];
+	struct ft_futex futex;
 };
 
 /*
@@ -73,6 +77,7 @@ struct ft_thread {
 	__u32 tid;
 	__u32 place; /* of struct ft_place: where it left its CPU */
 	__u64 out_ns;
+	__u64 wake_ns; /* 0: not woken since */
 };
 #define FT_THREAD_SLOTS 16384
 static inline __u32 ft_thread_slot(__u32 tid)
@@ -90,6 +95,7 @@ struct ft_place {
 	__u32 mean_us; /* of its waits, the later ones more */
 	__u64 min_ns;  /* shorter waits are not told */
 	__u64 untold_ns;
+	__u64 untold_runqueue_ns; /* of these, after the wake-up */
 	__u64 untold_waits;
 };
 #define FT_PLACE_SLOTS 65536

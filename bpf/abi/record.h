@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 8
+#define FT_ABI_VERSION 9
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -158,23 +158,43 @@ enum ft_wait_state {
 	FT_WAIT_STATES = 4,
 };
 
+/* futex_waitv in place of an operation of futex(2). */
+#define FT_FUTEX_WAITV (1u << 16)
+/* The words of user space's lock that are kept, from its futex on. */
+#define FT_FUTEX_WORDS 7
+
+/* The system call by which a thread waits for a futex. */
+struct ft_futex {
+	__u64 address; /* of the futex; 0: the thread waits for something else */
+	__u32 op;      /* as in futex(2), with its flags; FT_FUTEX_WAITV */
+	__u32 value;   /* that it had for the thread to wait */
+	__u32 word[FT_FUTEX_WORDS];
+	__u32 words; /* 1: they could be read */
+};
+
 /*
  * One wait of a thread, from switch-out to switch-in. The sample's stack is the one that it left
  * its CPU with, its time_ns the end, its cpu the one that it left, its value the nanoseconds from
  * begin_ns to the end. Of these, runqueue_ns were for a CPU: from wake-up on. Waits are sampled: it
- * stands for `waits` waits of the thread at that place, itself among them, which took total_ns.
+ * stands for `waits` waits of the thread at that place, itself among them, which took total_ns, of
+ * that total_runqueue_ns on a run queue.
  */
 struct ft_wait {
-	struct ft_sample sample; /* of FT_KIND_WAIT and FT_TYPE_OFFCPU */
+	struct ft_sample sample; /* of FT_KIND_WAIT; its type is the first of `types` */
 	__u64 begin_ns;          /* CLOCK_MONOTONIC */
 	__u64 runqueue_ns;
 	__u64 total_ns;
+	__u64 total_runqueue_ns;
 	__u64 waits;
-	__u32 share;     /* the probability with which it was taken, of FT_KEEP_ALL */
-	__u32 waker_tid; /* who woke it: 0 when preempted, or when an interrupt did while idle */
-	__u8 state;      /* enum ft_wait_state */
-	__u8 pad0[7];
+	__u64 waker_stack; /* names the ft_stack of who woke it by futex(2); 0: none */
+	__u32 share;       /* the probability with which it was taken, of FT_KEEP_ALL */
+	__u32 waker_tid;   /* who woke it: 0 when preempted, or when an interrupt did while idle */
+	__u32 waker_tgid;  /* of waker_stack */
+	__u8 state;        /* enum ft_wait_state */
+	__u8 types;        /* bit n: it counts for enum ft_type n */
+	__u8 pad0[2];
 	__u8 waker_comm[16];
+	struct ft_futex futex;
 };
 
 enum ft_cgroup_change {
@@ -203,7 +223,7 @@ struct ft_cgroup_event {
 FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");
 FT_STATIC_ASSERT(sizeof(struct ft_stack) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128 + FT_COLD_PAGES, "no gaps");
-FT_STATIC_ASSERT(sizeof(struct ft_wait) == 48 + 64, "no gaps");
+FT_STATIC_ASSERT(sizeof(struct ft_wait) == 48 + 80 + 48, "no gaps");
 FT_STATIC_ASSERT(sizeof(struct ft_cgroup_event) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_sample, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_stack, kind) == 42, "kind is at byte 42");

@@ -67,6 +67,10 @@ struct pt_regs___kernel {
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;
+	unsigned long di;
+	unsigned long si;
+	unsigned long dx;
+	unsigned long orig_ax;
 };
 
 #pragma clang attribute pop

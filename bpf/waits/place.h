@@ -8,6 +8,8 @@
 
 /* Longer waits count as long as this: about a second. */
 #define FT_LONGEST_US (1 << 20)
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define NR_FUTEX 202
 #define FT_FIRST_US 4095
 
 static __always_inline __u32 next_random(struct ft_offcpu_cpu *own)
@@ -38,6 +40,9 @@ static __always_inline __u32 place_key(struct task_struct *prev, __u32 tid, int 
 		struct pt_regs___kernel *known = (void *)bpf_task_pt_regs(prev);
 
 		key = mix(mix(key, known->ip), known->sp);
+		/* Each lock is a place, whoever takes it by the same call. */
+		if (known->orig_ax == NR_FUTEX)
+			key = mix(key, known->di);
 	} else if (!entry_registers(prev, &regs)) {
 		key = mix(mix(key, regs.ip), regs.sp);
 	}
@@ -51,6 +56,11 @@ static __always_inline struct ft_place *place_at(__u32 key)
 	return bpf_map_lookup_elem(&ft_places, &slot);
 }
 
+static __always_inline void forget_waits(struct ft_place *place)
+{
+	place->untold_ns = place->untold_runqueue_ns = place->untold_waits = 0;
+}
+
 /* Takes the slot of another place, whose waits that were not told yet are lost. */
 static __always_inline void begin_place(struct ft_place *place, __u32 key)
 {
@@ -58,7 +68,7 @@ static __always_inline void begin_place(struct ft_place *place, __u32 key)
 	/* Nothing is known of waits at a new place, so the first counts as one that may last. */
 	place->mean_us = FT_FIRST_US;
 	place->min_ns = offcpu_config.min_wait_ns;
-	place->untold_ns = place->untold_waits = 0;
+	forget_waits(place);
 }
 
 /* Sets what its container has told; of the waits so far nobody knows which those are. */
@@ -67,7 +77,7 @@ static __always_inline void set_shortest(struct ft_place *place, __u64 min_ns)
 	if (place->min_ns == min_ns)
 		return;
 	place->min_ns = min_ns;
-	place->untold_ns = place->untold_waits = 0;
+	forget_waits(place);
 }
 
 /*
@@ -96,13 +106,21 @@ static __always_inline __u32 share_of(struct ft_offcpu_cpu *own, struct ft_place
 	return share ? (__u32)share : 1;
 }
 
-/* Notes how long a wait was, whether or not it was sampled. */
-static __always_inline void note_wait(struct ft_place *place, __u64 ns)
+/* The part of a wait that ends now in which its thread was woken, but had no CPU. */
+static __always_inline __u64 runqueue_part(__u64 wake_ns, __u64 now)
 {
-	__u64 us = ns >> 10;
+	return wake_ns && wake_ns < now ? now - wake_ns : 0;
+}
+
+/* Notes a wait that ends now, whether or not it was sampled. */
+static __always_inline void note_wait(struct ft_place *place, struct ft_thread *thread, __u64 now)
+{
+	/* Clocks of two CPUs may differ a little. */
+	__u64 ns = now > thread->out_ns ? now - thread->out_ns : 0, us = ns >> 10;
 
 	if (ns >= place->min_ns) {
 		place->untold_ns += ns;
+		place->untold_runqueue_ns += runqueue_part(thread->wake_ns, now);
 		place->untold_waits++;
 	}
 	if (us > FT_LONGEST_US)

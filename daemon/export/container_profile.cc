@@ -94,7 +94,8 @@ ContainerProfile::ContainerProfile(FrameNamer& namer, const LabelChoice& labels,
       profile_type_(ProfileTypeOf(entry)),
       begin_ns_(begin_ns),
       end_ns_(begin_ns),
-      builder_(EmptyMeta(profile_type_, 1, 0, 0)) {}
+      builder_(EmptyMeta(profile_type_, 1, 0, 0)),
+      locks_(namer) {}
 
 // The wall clock may be set back meanwhile: the profile covers all that it went over.
 void ContainerProfile::Cover(int64_t begin_ns, int64_t end_ns) {
@@ -239,13 +240,24 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const A
   if (type_ == FT_TYPE_OFFCPU) values[size++] = static_cast<int64_t>(amount.runqueue_ns);
   const uint64_t rest = type_ == FT_TYPE_LOCK ? amount.runqueue_ns : 0;
   values[size++] = static_cast<int64_t>(amount.value + rest);
-  SetLabels(slice.labels[row.label], stack.stop, also);
+  SetLabels(slice, row, also);
   builder_.AddSample(stack_, {values, size}, row_labels_);
   samples_ += values[0];
   value_ += values[size - 1];
 }
 
-void ContainerProfile::SetLabels(const TaskLabel& task, uint8_t stop, std::string_view also) {
+void ContainerProfile::AddLockLabels(const Slice& slice, const Slice::Row& row) {
+  const TaskLabel& task = slice.labels[row.label];
+  const auto add = [&](std::string_view key, std::string_view value) {
+    if (!value.empty()) row_labels_.push_back(builder_.StringLabel(key, value));
+  };
+  add("lock", LockKindName(locks_.KindOf(slice, row.stack, task.futex)));
+  add("holder", ToText(task.holder));
+  if (task.holder_stack != kNoStack) add("holder_stack", locks_.Path(slice, task.holder_stack));
+}
+
+void ContainerProfile::SetLabels(const Slice& slice, const Slice::Row& row, std::string_view also) {
+  const TaskLabel& task = slice.labels[row.label];
   std::vector<profile::Label>& labels = row_labels_;
   labels.clear();
   const auto add = [&](std::string_view key, std::string_view value) {
@@ -260,7 +272,8 @@ void ContainerProfile::SetLabels(const TaskLabel& task, uint8_t stop, std::strin
   if (labels_.cpu) labels.push_back(builder_.NumberLabel("cpu", task.cpu, ""));
   add("state", WaitStateName(task.state));
   add_name(labels_.comm, "waker", task.waker);
-  add(profile::kCutLabel, StopReason(stop));
+  if (type_ == FT_TYPE_LOCK) AddLockLabels(slice, row);
+  add(profile::kCutLabel, StopReason(slice.stacks[row.stack].stop));
   add(store::kAlsoLabel, also);
 }
 

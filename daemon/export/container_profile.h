@@ -12,6 +12,7 @@
 #include "base/container/flat_map.h"
 #include "daemon/export/container_names.h"
 #include "daemon/export/frame_namer.h"
+#include "daemon/export/lock_namer.h"
 #include "daemon/pipeline/slice.h"
 #include "profile/builder.h"
 #include "profile/type.h"
@@ -84,7 +85,8 @@ class ContainerProfile {
   // Adds the source flags of a named frame to its mapping.
   void TellSource(const Frame& frame, const FrameName& name);
   // Fills row_labels_.
-  void SetLabels(const TaskLabel& task, uint8_t stop, std::string_view also);
+  void SetLabels(const Slice& slice, const Slice::Row& row, std::string_view also);
+  void AddLockLabels(const Slice& slice, const Slice::Row& row);
   std::string HowComment() const;
   profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
 
@@ -106,7 +108,8 @@ class ContainerProfile {
   std::map<uint32_t, OpenMapping> mappings_;  // by module id
   FlatMap<uint32_t> places_;                  // in `locations_`, by hash of the frame
   std::vector<std::pair<Frame, uint32_t>> locations_;
-  std::vector<LateFrame> late_;       // at most as many as locations
+  std::vector<LateFrame> late_;  // at most as many as locations
+  LockNamer locks_;
   std::map<uint64_t, bool> tracing_;  // by the address of a leaf, of waits: some ten
   std::vector<std::string> build_ids_;
   std::vector<uint32_t> stack_;             // scratch

@@ -48,6 +48,8 @@ Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree&
 
 void Resolver::SetSelection(std::shared_ptr<const Selection> selection) {
   selection_ = std::move(selection);
+  notes_newest_ = selection_->Samples(FT_TYPE_LOCK);
+  if (!notes_newest_) newest_.Clear();
   ++selection_version_;
   GateAll();
 }
@@ -253,9 +255,12 @@ TaskLabel Resolver::LabelOf(const ft_sample& sample) {
 
 TaskLabel Resolver::LabelOf(const Event& event) {
   TaskLabel label = LabelOf(event.sample);
-  if (event.sample.type != FT_TYPE_OFFCPU) return label;
+  if (!IsWait(event.sample.type)) return label;
   label.state = event.state;
   if (label_choice_.comm) label.waker = event.waker;
+  if (event.sample.type != FT_TYPE_LOCK) return label;
+  label.futex = event.lock.use;
+  label.holder = event.lock.holder;
   return label;
 }
 
@@ -292,35 +297,8 @@ void Resolver::OnSample(const ft_sample& sample, const Round& round) {
       return;
     }
   }
+  if (notes_newest_) newest_.Note(sample);
   Take({sample, {.count = 1, .value = sample.value, .runqueue_ns = 0}});
-}
-
-void Resolver::OnWait(const ft_wait& wait) {
-  Event event{wait.sample, told_.Ends(wait), wait.state};
-  std::memcpy(event.waker.data(), wait.waker_comm, event.waker.size());
-  Take(event);
-}
-
-void Resolver::TakeWaitsThatGoOn(std::span<const WaitingThread> threads, int64_t until_ns) {
-  told_.BeginListing();
-  for (const WaitingThread& thread : threads) {
-    // Its body came at its begin, perhaps hours ago.
-    stacks_.Keep(thread.wait.stack_hash);
-    const Amount amount = told_.GoesOn(thread, until_ns);
-    if (amount.value == 0 && amount.runqueue_ns == 0) continue;
-    ft_sample sample{};
-    sample.time_ns = static_cast<uint64_t>(until_ns - 1);
-    sample.stack_hash = thread.wait.stack_hash;
-    sample.cgroup_id = thread.wait.cgroup_id;
-    sample.tgid = thread.wait.tgid;
-    sample.tid = thread.tid;
-    sample.cpu = thread.wait.cpu;
-    sample.kind = FT_KIND_WAIT;
-    sample.type = FT_TYPE_OFFCPU;
-    sample.stop = thread.wait.stop;
-    Take({sample, amount, thread.wait.state});
-  }
-  told_.EndListing();
 }
 
 void Resolver::Take(const Event& event) {
@@ -339,7 +317,9 @@ void Resolver::Take(const Event& event) {
   }
   uint8_t stop = 0;
   uint32_t stack = StackOf(sample, parts, &stop);
-  AddSample(*node, sample.type, stack, builder_.AddLabel(LabelOf(event)), event.amount,
+  TaskLabel label = LabelOf(event);
+  if (event.lock.holder_stack != 0) label.holder_stack = HolderStack(event.lock);
+  AddSample(*node, sample.type, stack, builder_.AddLabel(label), event.amount,
             static_cast<int64_t>(sample.time_ns), stop);
 }
 

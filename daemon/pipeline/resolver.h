@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "daemon/capture/round.h"
 #include "daemon/pipeline/cold_stacks.h"
+#include "daemon/pipeline/newest_stacks.h"
 #include "daemon/pipeline/resolver_peers.h"
 #include "daemon/pipeline/slice_builder.h"
 #include "daemon/pipeline/stack_frames.h"
@@ -86,12 +87,20 @@ class Resolver {
     Decisions decisions;
     uint32_t version = 0;
   };
+  // A lock that a thread waited for.
+  struct Lock {
+    FutexUse use = FutexUse::kNone;
+    Comm holder{};
+    uint64_t holder_stack = 0;  // names its body; 0: none
+    uint32_t holder_tgid = 0;
+  };
   // A sample with what it stands for, and with what a wait has beyond its task's own labels.
   struct Event {
     const ft_sample& sample;
     Amount amount;
     uint8_t state = FT_WAIT_STATES;
     Comm waker{};
+    Lock lock = {};
   };
 
   // How far a round is applied.
@@ -111,6 +120,10 @@ class Resolver {
   void TakeFirst(const Round& round);
   void OnSample(const ft_sample& sample, const Round& round);
   void OnWait(const ft_wait& wait);
+  // Takes a wait for each of the types that it counts for, a mask of bits.
+  void TakeWait(ft_sample sample, uint8_t types, Event event);
+  Lock LockOf(const ft_wait& wait);
+  uint32_t HolderStack(const Lock& lock);
   void Take(const Event& event);
   // Tells whether a container with these decisions wants the sample, and counts it if not.
   bool Wants(const Decisions& decisions, const ft_sample& sample);
@@ -158,6 +171,8 @@ class Resolver {
   SliceBuilder builder_;
   StackFrames frames_;
   ToldWaits told_;
+  NewestStacks newest_;
+  bool notes_newest_ = false;  // some policy asks for locks
   std::vector<Pending> pending_;
   std::shared_ptr<const Container> unknown_;
   const uint32_t own_pid_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bpf/abi/record.h"
+#include "daemon/pipeline/futex_use.h"
 #include "daemon/policy/selection.h"
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/module.h"
@@ -35,6 +36,8 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
+inline constexpr uint32_t kNoStack = ~uint32_t{0};
+
 // The task that ran or waited, as far as samples identify it.
 struct TaskLabel {
   Comm comm{};
@@ -43,6 +46,10 @@ struct TaskLabel {
   // The two of a wait:
   uint8_t state = FT_WAIT_STATES;  // enum ft_wait_state; FT_WAIT_STATES: no wait
   Comm waker{};                    // the name of the thread that ended it; empty: not known
+  // Of FT_TYPE_LOCK alone:
+  FutexUse futex = FutexUse::kNone;
+  Comm holder{};                     // the name of the thread that had the lock; empty: not known
+  uint32_t holder_stack = kNoStack;  // its newest one, in the slice
 
   bool operator==(const TaskLabel&) const = default;
 };

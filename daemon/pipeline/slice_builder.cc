@@ -38,6 +38,7 @@ uint32_t SliceBuilder::AddLabel(const TaskLabel& label) {
   uint64_t hash =
       HashWord(kHashSeed, uint64_t{label.state} << 32 | static_cast<uint32_t>(label.cpu));
   for (uint64_t word : words) hash = HashWord(hash, word);
+  if (label.futex != FutexUse::kNone) hash = HashWord(hash, label.holder_stack);
   bool inserted = false;
   uint32_t& id = FindOrInsert(
       label_ids_, hash, [&](uint32_t i) { return slice_->labels[i] == label; }, &inserted);

@@ -49,14 +49,11 @@ Amount ToldWaits::Ends(const ft_wait& wait) {
     told_.erase(told);
   }
   amount += PartOf(from_ns, end_ns, end_ns - std::min<uint64_t>(wait.runqueue_ns, end_ns));
-  // It stands for others of the same thread at the same place, which are divided as it is.
+  // It stands for others of the same thread at the same place.
   const uint64_t others_ns = wait.total_ns - std::min<uint64_t>(own_ns, wait.total_ns);
-  const double ready = own_ns == 0
-                           ? 0.0
-                           : static_cast<double>(std::min<uint64_t>(wait.runqueue_ns, own_ns)) /
-                                 static_cast<double>(own_ns);
-  const auto others_runqueue_ns =
-      std::min(static_cast<uint64_t>(static_cast<double>(others_ns) * ready), others_ns);
+  const uint64_t others_runqueue_ns = std::min<uint64_t>(
+      wait.total_runqueue_ns - std::min<uint64_t>(wait.runqueue_ns, wait.total_runqueue_ns),
+      others_ns);
   amount += {.count = wait.waits - std::min<uint64_t>(wait.waits, 1),
              .value = others_ns - others_runqueue_ns,
              .runqueue_ns = others_runqueue_ns};

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "k8s/policy/served.h"
 
 namespace firetower::daemon {
 
@@ -16,7 +15,6 @@ bool IsArmed(const k8s::PolicySpec& spec, bool captured) {
 }
 
 std::optional<int64_t> ShortestWait(const k8s::PolicySpec& spec, k8s::ProfileType type) {
-  if (!k8s::IsServed(type)) return std::nullopt;
   const std::optional<int64_t> wait_us = k8s::MinBlockMicroseconds(spec, type);
   return wait_us ? std::optional(*wait_us * 1000) : std::nullopt;
 }

@@ -125,8 +125,8 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
 void AddTypeFault(const ProfilingPolicy& policy, const TypeFaults& faults, PolicyFinding& finding) {
   const k8s::PolicySpec& spec = policy.spec;
   bool any = k8s::FindProfile(spec, k8s::ProfileType::kCpu).has_value();
-  const auto lacks = [&](std::string_view reason, std::string message) {
-    finding.reason = reason;
+  const auto lacks = [&](std::string reason, std::string message) {
+    finding.reason = std::move(reason);
     finding.message = std::move(message);
   };
   for (const k8s::EventSpec& event : k8s::EventsOf(policy)) {
@@ -136,11 +136,13 @@ void AddTypeFault(const ProfilingPolicy& policy, const TypeFaults& faults, Polic
     else
       lacks("EventUnavailable", fmt::format("event {}: {}", event.name, fault->second));
   }
-  if (k8s::FindProfile(spec, k8s::ProfileType::kOffCpu)) {
+  for (const k8s::ProfileType type : {k8s::ProfileType::kOffCpu, k8s::ProfileType::kLock}) {
+    if (!k8s::FindProfile(spec, type)) continue;
     if (faults.waits.empty())
       any = true;
     else
-      lacks("OffCPUUnavailable", "no OffCPU profiles on this node: " + faults.waits);
+      lacks(fmt::format("{}Unavailable", EnumName(type)),
+            fmt::format("no {} profiles on this node: {}", EnumName(type), faults.waits));
   }
   finding.failed |= !any && !finding.reason.empty();
 }

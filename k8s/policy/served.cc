@@ -7,19 +7,12 @@
 
 namespace firetower::k8s {
 
-bool IsServed(ProfileType type) { return type != ProfileType::kLock; }
-
 ServedReport Served(const ProfilingPolicy& policy) {
   ServedReport report;
   const auto refuse = [&](std::string message) {
     report.served = false;
     report.messages.push_back(std::move(message));
   };
-  for (const ProfileSpec& profile : policy.spec.profiles) {
-    if (IsServed(profile.type)) continue;
-    report.messages.push_back(fmt::format("profile type {} is not supported by this version yet",
-                                          EnumName(profile.type)));
-  }
   for (const ProfileSpec& profile : policy.spec.profiles) {
     for (const EventSpec& event : profile.events) {
       if (policy.cluster || !IsTracepoint(event.name)) continue;
@@ -41,9 +34,6 @@ ServedReport Served(const ProfilingPolicy& policy) {
       !policy.spec.profiles.empty() && std::ranges::all_of(policy.spec.profiles, is_events);
   if (only_events && EventsOf(policy).empty())
     refuse("no event of the policy is left: it has no effect");
-  const auto served = [](const ProfileSpec& profile) { return IsServed(profile.type); };
-  if (!policy.spec.profiles.empty() && std::ranges::none_of(policy.spec.profiles, served))
-    refuse("no profile type of the policy is supported: it has no effect");
   if (policy.spec.export_spec.object_store.isolation != Isolation::kNode) {
     report.messages.push_back(
         "objectStore.isolation Namespace is not supported by this version yet: bundles are per "

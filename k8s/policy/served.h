@@ -16,10 +16,7 @@ struct ServedReport {
   bool operator==(const ServedReport&) const = default;
 };
 
-// Tells whether profiles of that type are made, in all modes.
-bool IsServed(ProfileType type);
-
-// Returns the effect. A policy that asks for no served type has none.
+// Returns the effect. A policy that asks for nothing that may be had has none.
 ServedReport Served(const ProfilingPolicy& policy);
 
 }  // namespace firetower::k8s

@@ -126,10 +126,9 @@ class Waits : public BpfSampler::Sink {
       const auto begin = std::max(static_cast<int64_t>(wait.begin_ns), account.begin_ns);
       const auto end = std::min(static_cast<int64_t>(wait.sample.time_ns), account.end_ns);
       if (begin >= end) continue;
-      const auto total = static_cast<double>(wait.total_ns) * static_cast<double>(end - begin) /
-                         static_cast<double>(wait.sample.value);
-      const double runqueue = total * static_cast<double>(wait.runqueue_ns) /
-                              static_cast<double>(std::max<uint64_t>(wait.sample.value, 1));
+      const double part = static_cast<double>(end - begin) / static_cast<double>(wait.sample.value);
+      const double total = part * static_cast<double>(wait.total_ns);
+      const double runqueue = part * static_cast<double>(wait.total_runqueue_ns);
       sums.blocked_ns += total - runqueue;
       sums.runqueue_ns += runqueue;
       sums.waits += static_cast<double>(wait.waits);

@@ -70,17 +70,17 @@ def judge_edit(case, kube):
 
 
 def judge_bad(case, kube):
-    parts.apply(parts.policy("bad", profiles=[{"type": "Lock"}]))
+    parts.apply(parts.policy("bad", profiles=[{"type": "Event", "events": [{"name": "sched:sched_switch", "period": 1}]}]))
     took = parts.wait(lambda: parts.conditions(kube, "bad").get("Accepted", "").startswith("False"), 5)
     case.check("a policy that is valid for the schema alone is not accepted, in 5 s", took is not None)
     accepted = [one for one in parts.status(kube, "bad").get("conditions", []) if one["type"] == "Accepted"]
-    case.check("and its status says why", "profile type Lock" in (accepted or [{}])[0].get("message", ""), accepted)
+    case.check("and its status says why", "need a ClusterProfilingPolicy" in (accepted or [{}])[0].get("message", ""), accepted)
     events = kube.get("/apis/events.k8s.io/v1/namespaces/shop/events").body["items"]
     mine = [one for one in events if one["regarding"]["name"] == "bad"]
     case.check("one Event says it too", len(mine) == 1 and mine[0]["type"] == "Warning"
-               and "profile type Lock" in mine[0]["note"], [one["note"] for one in mine])
+               and "need a ClusterProfilingPolicy" in mine[0]["note"], [one["note"] for one in mine])
     described = parts.kubectl("-n", "shop", "describe", "pfp", "bad").stdout
-    case.check("kubectl describe shows it", "profile type Lock" in described.split("Events:")[-1])
+    case.check("kubectl describe shows it", "need a ClusterProfilingPolicy" in described.split("Events:")[-1])
 
 
 def judge_deletion(case, kube):

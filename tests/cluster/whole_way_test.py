@@ -62,7 +62,11 @@ KEPT = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default"), ("APIS
 DEFINITIONS = {("CustomResourceDefinition", f"{kind}.firetower.dev")
                for kind in ("profilingpolicies", "clusterprofilingpolicies", "profilingnodes")}
 # Objects that stay as well: this test's policies, and the agent's report, which is the Node's and goes with it.
-OBJECTS = {("ProfilingPolicy", name) for name in ("checkout", "locks", "step")} | {("ProfilingNode", "node-1")}
+OBJECTS = {("ProfilingPolicy", name) for name in ("checkout", "switches", "step")} | {("ProfilingNode", "node-1")}
+
+
+# It shows the whole kernel, which a policy of a namespace may not.
+TRACEPOINT = {"type": "Event", "events": [{"name": "sched:sched_switch", "period": 1}]}
 
 
 class Way:
@@ -204,7 +208,7 @@ def judge_trigger(way):
     """A pod that did nothing begins to burn."""
     case, cluster, truth = way.case, way.cluster, way.truth
     cluster.apply(trigger("step", "steady", utilization("ContainerCPU", STEP_PERCENT)),
-                  {**policy("locks", CHECKOUT), "spec": {**policy("locks", CHECKOUT)["spec"], "profiles": [{"type": "Lock"}]}})
+                  {**policy("switches", CHECKOUT), "spec": {**policy("switches", CHECKOUT)["spec"], "profiles": [TRACEPOINT]}})
     wait_for(lambda: condition(cluster, "step", "Programmed")[0].startswith("True"), 30)
     time.sleep(IDLE_SECONDS)
     one, = truth.running("app=steady").values()
@@ -239,7 +243,7 @@ def judge_status(way):
     """Checks the status that a person reads."""
     case, cluster = way.case, way.cluster
     wait_for(lambda: condition(cluster, "checkout", "Ready")[0].startswith("True"), 60)
-    wait_for(lambda: condition(cluster, "locks", "Accepted")[0], 30)
+    wait_for(lambda: condition(cluster, "switches", "Accepted")[0], 30)
     head, *rows = [line.split() for line in cluster.kubectl("-n", "shop", "get", "profilingpolicies").splitlines()]
     case.check("kubectl get: its columns", head == [
         "NAME", "MODE", "PODS", "NODES", "DESIRED", "PROGRAMMED", "REASON", "AGE"], head)
@@ -251,10 +255,10 @@ def judge_status(way):
     for name in ("checkout", "step"):
         found = {kind: condition(cluster, name, kind)[0] for kind in wanted}
         case.check(f"conditions of {name}", found == wanted, found)
-    found = condition(cluster, "locks", "Accepted")
-    case.check("a policy of what is not there yet is not accepted", found[0] == "False/UnsupportedProfileType"
-               and "Lock" in found[1], found)
-    for name, reason in (("step", "TriggerFired"), ("locks", "UnsupportedProfileType")):
+    found = condition(cluster, "switches", "Accepted")
+    case.check("a policy of what its namespace may not see is not accepted", found[0] == "False/UnsupportedProfileType"
+               and "need a ClusterProfilingPolicy" in found[1], found)
+    for name, reason in (("step", "TriggerFired"), ("switches", "UnsupportedProfileType")):
         told = cluster.kubectl("-n", "shop", "describe", "profilingpolicy", name).partition("\nEvents:")[2]
         case.check(f"kubectl describe {name}: its Event is {reason}", reason in told, told.strip()[-200:])
     checks = {name: one["status"] for name, one in way.checks().items()}

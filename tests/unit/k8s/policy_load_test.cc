@@ -384,10 +384,8 @@ TEST(PolicyLoad, SaysWhatIsNotServedYet) {
     return Served(result.policies.at(0));
   };
   EXPECT_EQ(served(""), (ServedReport{true, {}}));
-  EXPECT_EQ(served("  profiles: [{type: CPU}, {type: Lock}]\n"),
-            (ServedReport{true, {"profile type Lock is not supported by this version yet"}}));
+  EXPECT_EQ(served("  profiles: [{type: CPU}, {type: Lock}]\n"), (ServedReport{true, {}}));
   EXPECT_EQ(served("  profiles: [{type: OffCPU}]\n"), (ServedReport{true, {}}));
-  EXPECT_FALSE(served("  profiles: [{type: Lock}]\n").served);
   EXPECT_THAT(served("  profiles: [{type: Memory}]\n").messages,
               ElementsAre(HasSubstr("page faults alone")));
   EXPECT_THAT(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/export/named_selves.h"
+#include "daemon/export/hotspots/named_selves.h"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/export/slice_self.h"
+#include "daemon/export/hotspots/slice_self.h"
 
 #include <gtest/gtest.h>
 

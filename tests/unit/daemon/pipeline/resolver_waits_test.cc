@@ -2,6 +2,7 @@
 // Waits: their stacks, labels and containers, and those that go on when a slice ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 
 #include <cstring>
 
@@ -38,6 +39,7 @@ class ResolverWaitsTest : public ResolverTest {
     wait.total_ns = wait.sample.value;
     wait.waits = 1;
     wait.state = FT_WAIT_SLEEPING;
+    wait.types = 1 << FT_TYPE_OFFCPU;
     std::strcpy(reinterpret_cast<char*>(wait.waker_comm), "waker");
     round_.waits.push_back(wait);
   }
@@ -49,6 +51,7 @@ class ResolverWaitsTest : public ResolverTest {
     thread.wait.cgroup_id = kApp;
     thread.wait.tgid = 7;
     thread.wait.state = FT_WAIT_SLEEPING;
+    thread.wait.types = 1 << FT_TYPE_OFFCPU;
     return thread;
   }
   const Slice::Row& Row(size_t row) { return slice().rows.at(row); }
@@ -70,6 +73,33 @@ TEST_F(ResolverWaitsTest, AreRowsOfTheirOwnType) {
   EXPECT_EQ(ToText(label.waker), "waker");
   EXPECT_EQ(WaitStateName(slice().labels.at(Row(0).label).state), "");
   EXPECT_EQ(slice().attribution.container, 1u) << "samples of CPU time alone";
+}
+
+TEST_F(ResolverWaitsTest, ForLocksCountTwiceAndHaveAHolder) {
+  AddBody(round_, {.hash = 2, .tgid = 7, .user = {0x10020}});
+  Wait(kStartNs - 5 * kMs, kStartNs);
+  ft_wait& wait = round_.waits.back();
+  wait.types = 1 << FT_TYPE_OFFCPU | 1 << FT_TYPE_LOCK;
+  wait.futex = {.address = 0x1000,
+                .op = FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+                .value = 2,
+                .word = {2, 0, 9},
+                .words = 1};
+  wait.waker_stack = 2;
+  wait.waker_tgid = 7;
+  Process();
+  ASSERT_EQ(slice().rows.size(), 2u);
+  EXPECT_EQ(TypeOf(0), FT_TYPE_OFFCPU);
+  EXPECT_EQ(TypeOf(1), FT_TYPE_LOCK);
+  EXPECT_EQ(Row(1).amount.value, Row(0).amount.value);
+  const TaskLabel& any = slice().labels.at(Row(0).label);
+  EXPECT_EQ(any.futex, FutexUse::kNone);
+  EXPECT_EQ(any.holder_stack, kNoStack);
+  const TaskLabel& lock = slice().labels.at(Row(1).label);
+  EXPECT_EQ(lock.futex, FutexUse::kMutex);
+  EXPECT_EQ(ToText(lock.holder), "waker") << "thread 9 is not known";
+  ASSERT_NE(lock.holder_stack, kNoStack);
+  EXPECT_EQ(slice().stacks.at(lock.holder_stack).size, 1u);
 }
 
 TEST_F(ResolverWaitsTest, TheGateHasADecisionForEachType) {

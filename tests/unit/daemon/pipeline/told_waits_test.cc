@@ -15,17 +15,17 @@ WaitingThread Thread(uint32_t tid, uint64_t begin_ns, uint64_t wake_ns = 0, uint
   return thread;
 }
 
-// A wait of its own alone, unless `total_ns` and `waits` say otherwise.
-ft_wait Ended(uint32_t tid, uint64_t begin_ns, uint64_t end_ns, uint64_t runqueue_ns = 0,
-              uint64_t total_ns = 0, uint64_t waits = 1) {
+// A wait that stands for itself alone.
+ft_wait Ended(uint32_t tid, uint64_t begin_ns, uint64_t end_ns, uint64_t runqueue_ns = 0) {
   ft_wait wait{};
   wait.sample.tid = tid;
   wait.sample.time_ns = end_ns;
   wait.sample.value = end_ns - begin_ns;
   wait.begin_ns = begin_ns;
   wait.runqueue_ns = runqueue_ns;
-  wait.total_ns = total_ns == 0 ? wait.sample.value : total_ns;
-  wait.waits = waits;
+  wait.total_ns = wait.sample.value;
+  wait.total_runqueue_ns = runqueue_ns;
+  wait.waits = 1;
   return wait;
 }
 
@@ -90,8 +90,11 @@ TEST(ToldWaits, AWaitWhoseEndWasLostIsForgotten) {
 
 TEST(ToldWaits, ASampledWaitStandsForThoseBeforeIt) {
   ToldWaits told;
-  // Ten waits of 1,000 in all, of which this one took 100, a quarter of it for a CPU.
-  Expect(told.Ends(Ended(7, 100, 200, 25, 1000, 10)), 10, 750, 250);
+  ft_wait wait = Ended(7, 100, 200, 25);
+  wait.total_ns = 1000;
+  wait.total_runqueue_ns = 400;
+  wait.waits = 10;
+  Expect(told.Ends(wait), 10, 600, 400);
 }
 
 }  // namespace

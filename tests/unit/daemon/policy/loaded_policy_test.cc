@@ -49,7 +49,9 @@ TEST(LoadedPolicy, IsActiveUntilItsDeadline) {
 
 TEST(LoadedPolicy, WhatIsSuspendedOrNotServedIsNeverActive) {
   EXPECT_FALSE(IsActive(Policy("suspend: true, "), 0));
-  EXPECT_FALSE(IsActive(Policy("profiles: [{type: Lock}], "), 0));
+  const std::string tracepoint =
+      "{type: Event, events: [{name: \"sched:sched_switch\", period: 1}]}";
+  EXPECT_FALSE(IsActive(Policy("profiles: [" + tracepoint + "], "), 0));
 }
 
 }  // namespace

@@ -102,7 +102,10 @@ TEST_F(PolicyReport, IsTheSameWithinAndBetweenPeriods) {
 TEST_F(PolicyReport, TellsNothingOfWhatMatchesNothing) {
   EXPECT_THAT(Rows({Policy("p", "mode: General, targets: {podSelector: {matchLabels: {a: b}}}"),
                     Policy("q", "mode: General, suspend: true, " + kCarts),
-                    Policy("l", "mode: General, profiles: [{type: Lock}], " + kCarts)}),
+                    Policy("t",
+                           "mode: General, profiles: [{type: Event, events: [{name: "
+                           "\"sched:sched_switch\", period: 1}]}], " +
+                               kCarts)}),
               IsEmpty());
   LoadedPolicy of_file = Policy("f", "mode: General, " + kCarts);
   of_file.policy.uid = "";

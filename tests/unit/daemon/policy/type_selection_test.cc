@@ -28,21 +28,21 @@ std::shared_ptr<const Selection> Select(const std::string& documents, RateFactor
 }
 
 TEST(TypeSelection, DecidesEachTypeByItself) {
-  const auto selection =
-      Select(Policy("a", "{type: OffCPU, minBlockMicroseconds: 500}, {type: Lock}"));
+  const auto selection = Select(Policy(
+      "a", "{type: OffCPU, minBlockMicroseconds: 500}, {type: Lock, minBlockMicroseconds: 20}"));
   EXPECT_FALSE(selection->Decide(kInPod).sampled) << "no policy asks for CPU time";
   EXPECT_EQ(selection->Decide(kInPod, FT_TYPE_OFFCPU).min_wait_ns, 500'000);
-  EXPECT_FALSE(selection->Decide(kInPod, FT_TYPE_LOCK).sampled) << "not served yet";
+  EXPECT_EQ(selection->Decide(kInPod, FT_TYPE_LOCK).min_wait_ns, 20'000);
   EXPECT_FALSE(selection->Decide(kInPod, kFaults).sampled);
   EXPECT_FALSE(selection->Decide(kUnit, FT_TYPE_OFFCPU).sampled);
-  EXPECT_EQ(selection->min_wait_ns(), 500'000);
+  EXPECT_EQ(selection->min_wait_ns(), 20'000);
   EXPECT_FALSE(selection->Samples(FT_TYPE_CPU));
   EXPECT_TRUE(selection->Samples(FT_TYPE_OFFCPU));
   EXPECT_FALSE(selection->Samples(kFaults));
 }
 
-TEST(TypeSelection, AttachesNothingForWhatIsNotServed) {
-  const auto selection = Select(Policy("a", "{type: CPU}, {type: Lock, minBlockMicroseconds: 1}"));
+TEST(TypeSelection, AttachesNothingForCpuTime) {
+  const auto selection = Select(Policy("a", "{type: CPU}"));
   EXPECT_FALSE(selection->Samples(FT_TYPE_LOCK));
   EXPECT_FALSE(selection->min_wait_ns()) << "no program on each switch of a thread";
 }

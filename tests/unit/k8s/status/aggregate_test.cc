@@ -178,7 +178,11 @@ TEST(Aggregate, SaysWhyAPolicyIsNotAccepted) {
 
   const PolicyStatus newer = StatusOf(PolicyWith(1, R"(,"profiles":[{"type":"Quantum"}])"), {});
   EXPECT_EQ(Says(newer, "Accepted"), "False/UnsupportedProfileType");
-  const PolicyStatus unserved = StatusOf(PolicyWith(1, R"(,"profiles":[{"type":"Lock"}])"), {});
+  const PolicyStatus unserved = StatusOf(
+      PolicyWith(
+          1,
+          R"(,"profiles":[{"type":"Event","events":[{"name":"sched:sched_switch","period":1}]}])"),
+      {});
   EXPECT_EQ(Says(unserved, "Accepted"), "False/UnsupportedProfileType");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/export/named_selves.h"
+#include "daemon/export/hotspots/named_selves.h"
 
-#include "daemon/export/slice_self.h"
+#include "daemon/export/hotspots/slice_self.h"
 
 namespace firetower::daemon {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/export/slice_self.h"
+#include "daemon/export/hotspots/slice_self.h"
 
 #include <algorithm>
 #include <limits>
@@ -27,9 +27,12 @@ std::optional<HotspotKind> KindOf(const Slice::ContainerEntry& entry) {
   }
 }
 
-const Frame& SliceSelf::FrameOf(const Slice& slice, const Slice::Stack& stack, bool waits) {
-  const std::span frames = std::span(slice.frames).subspan(stack.begin, stack.size);
-  if (!waits) return frames.front();
+const Frame& SliceSelf::FrameOf(const Slice& slice, uint32_t stack, Type type) {
+  const Slice::Stack& at = slice.stacks[stack];
+  const std::span frames = std::span(slice.frames).subspan(at.begin, at.size);
+  if (!IsWait(type)) return frames.front();
+  if (const Frame* taker = type == FT_TYPE_LOCK ? locks_.Taker(slice, stack) : nullptr)
+    return *taker;
   const auto user = std::ranges::find_if(
       frames, [](const Frame& frame) { return frame.module != ModuleRegistry::kKernel; });
   if (user != frames.end()) return *user;
@@ -40,13 +43,18 @@ const Frame& SliceSelf::FrameOf(const Slice& slice, const Slice::Stack& stack, b
   return frames.front();
 }
 
-uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack, bool waits) {
-  uint32_t& top = top_of_stack_[waits ? 1 : 0][stack];
+bool SliceSelf::Counts(const Slice& slice, const Slice::Row& row, Type type) {
+  return type != FT_TYPE_LOCK ||
+         IsHeld(locks_.KindOf(slice, row.stack, slice.labels[row.label].futex));
+}
+
+uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack, Type type) {
+  uint32_t& top = top_of_stack_[IsWait(type) ? type : Type{FT_TYPE_CPU}][stack];
   if (top != kNotYet) return top;
   const Slice::Stack& frames = slice.stacks[stack];
   Function function{std::string(NameWithoutFrames(frames.stop)), ""};
   if (frames.size > 0) {
-    const Frame& leaf = FrameOf(slice, frames, waits);
+    const Frame& leaf = FrameOf(slice, stack, type);
     function.binary = Basename(namer_.ModuleOf(leaf).path);
     FrameName name = namer_.Name(leaf);
     bool bare = name.named || function.binary.substr(0, 1) == "[";
@@ -72,17 +80,21 @@ const std::vector<ContainerSlice>& SliceSelf::Compute(const Slice& slice) {
   std::unordered_map<uint64_t, size_t> places;
   for (const Slice::Row& row : slice.rows) {
     const Slice::ContainerEntry& entry = slice.containers[row.container];
-    if (!KindOf(entry)) continue;
-    const bool waits = IsWait(entry.type);
-    uint32_t top = TopOf(slice, row.stack, waits);
+    const Type type = entry.type;
+    if (!KindOf(entry) || !Counts(slice, row, type)) continue;
+    const bool waits = IsWait(type);
+    // A lock is waited for until the thread runs with it.
+    const auto value = static_cast<int64_t>(row.amount.value +
+                                            (type == FT_TYPE_LOCK ? row.amount.runqueue_ns : 0));
+    uint32_t top = TopOf(slice, row.stack, type);
     std::vector<FunctionSelf>& self = selves_[row.container];
     auto [place, inserted] = places.try_emplace(uint64_t{row.container} << 32 | top, self.size());
     if (inserted) self.push_back({functions_[top]->function, functions_[top]->binary, 0, 0});
-    self[place->second].value += static_cast<int64_t>(row.amount.value);
+    self[place->second].value += value;
     // A wait was measured: one is no chance, and the parts of a long one count as none.
     self[place->second].samples +=
         waits ? ContainerHotspots::kLeastSamples : static_cast<int64_t>(row.amount.count);
-    out_[row.container].total += static_cast<int64_t>(row.amount.value);
+    out_[row.container].total += value;
   }
   for (size_t i = 0; i < out_.size(); ++i) {
     const k8s::PathLabels& labels = slice.containers[i].container->labels;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/export/lock_kind.h"
+
+#include <algorithm>
+#include <array>
+
+namespace firetower::daemon {
+namespace {
+
+constexpr std::string_view kNames[] = {"mutex",     "rwlock", "monitor", "condition", "barrier",
+                                       "semaphore", "once",   "join",    "park",      "futex"};
+
+struct Named {
+  std::string_view part;  // of a function's name
+  LockKind kind;
+};
+// The first that some function has counts: a runtime's park lies upon a condition variable, and
+// that upon a mutex.
+constexpr Named kParts[] = {
+    {"ObjectMonitor::enter", LockKind::kMonitor},
+    {"ObjectMonitor::wait", LockKind::kCondition},
+    {"ObjectMonitor::", LockKind::kMonitor},
+    {"Parker::park", LockKind::kPark},
+    {"Unsafe_Park", LockKind::kPark},
+    {"PlatformEvent::park", LockKind::kPark},
+    {"runtime.notesleep", LockKind::kPark},
+    {"runtime.notetsleep", LockKind::kPark},
+    {"runtime.mPark", LockKind::kPark},
+    {"runtime.stopm", LockKind::kPark},
+    {"runtime.lock", LockKind::kMutex},
+    {"runtime.futexsleep", LockKind::kPark},
+    {"thread::park", LockKind::kPark},
+    {"thread::Thread::park", LockKind::kPark},
+    {"barrier_wait", LockKind::kBarrier},
+    {"pthread_rwlock_", LockKind::kRwlock},
+    {"RwLock", LockKind::kRwlock},
+    {"pthread_cond_", LockKind::kCondition},
+    {"Condvar", LockKind::kCondition},
+    {"condition_variable", LockKind::kCondition},
+    {"pthread_once", LockKind::kOnce},
+    {"pthread_join", LockKind::kJoin},
+    {"pthread_clockjoin", LockKind::kJoin},
+    {"pthread_timedjoin", LockKind::kJoin},
+    {"sem_wait", LockKind::kSemaphore},
+    {"sem_timedwait", LockKind::kSemaphore},
+    {"sem_clockwait", LockKind::kSemaphore},
+    {"new_sem_wait", LockKind::kSemaphore},
+    {"pthread_mutex_", LockKind::kMutex},
+    {"lll_lock_wait", LockKind::kMutex},
+    {"lll_mutex_lock", LockKind::kMutex},
+    {"mtx_lock", LockKind::kMutex},
+    {"mutex::Mutex::lock", LockKind::kMutex},
+    {"mutex::futex::Mutex::lock", LockKind::kMutex},
+};
+
+bool Holds(std::string_view name, std::string_view part) {
+  return name.find(part) != std::string_view::npos;
+}
+
+// Functions of programs without a C library of their own in a file: linked statically, or Go.
+constexpr std::string_view kLockCode[] = {"pthread_",
+                                          "__pthread_",
+                                          "___pthread_",
+                                          "lll_lock",
+                                          "__lll_",
+                                          "__futex",
+                                          "futex_",
+                                          "__new_sem_",
+                                          "sem_",
+                                          "__timedwait",
+                                          "__gthread_",
+                                          "std::mutex",
+                                          "std::__mutex",
+                                          "std::unique_lock",
+                                          "std::lock_guard",
+                                          "std::scoped_lock",
+                                          "std::condition_variable",
+                                          "std::shared_mutex",
+                                          "std::recursive_mutex",
+                                          "runtime.futex",
+                                          "runtime.lock",
+                                          "runtime.note",
+                                          "runtime.mPark",
+                                          "std::sys::",
+                                          "std::sync::",
+                                          "core::",
+                                          "parking_lot",
+                                          "syscall",
+                                          "__syscall"};
+constexpr std::string_view kLockModules[] = {"libc.so", "libc-2",    "libpthread",
+                                             "ld-musl", "libstdc++", "libjvm.so"};
+
+}  // namespace
+
+std::string_view LockKindName(LockKind kind) { return kNames[static_cast<size_t>(kind)]; }
+
+bool IsHeld(LockKind kind) {
+  return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kMonitor;
+}
+
+bool IsLockCode(std::string_view function, std::string_view module) {
+  const auto begins = [](std::string_view text) {
+    return [text](std::string_view begin) { return text.starts_with(begin); };
+  };
+  return std::ranges::any_of(kLockModules, begins(module)) ||
+         std::ranges::any_of(kLockCode, begins(function));
+}
+
+std::optional<LockKind> KindOfNames(std::span<const std::string> functions) {
+  for (const Named& named : kParts) {
+    if (std::ranges::any_of(functions,
+                            [&](std::string_view name) { return Holds(name, named.part); }))
+      return named.kind;
+  }
+  return std::nullopt;
+}
+
+LockKind KindOfUse(FutexUse use) {
+  return use == FutexUse::kMutex ? LockKind::kMutex : LockKind::kFutex;
+}
+
+}  // namespace firetower::daemon
