@@ -46,8 +46,9 @@ def samples(daemon, container):
     return profile.total("samples") if profile.types else 0
 
 
-def gains(daemon, containers, seconds=5):
-    """Returns, for each container, the share of its CPU in the next seconds that became samples."""
+def gains(daemon, containers, seconds=10):
+    """Returns, for each container, the share of its CPU in the next seconds that became samples. These are told a second or
+    two late, more on a busy machine, which is why it takes so many."""
     before = [(samples(daemon, c), c.usage_seconds()) for c in containers]
     time.sleep(seconds)
     return [(samples(daemon, c) - count) / 97 / (c.usage_seconds() - usage)
