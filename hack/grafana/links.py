@@ -30,8 +30,9 @@ def _cell(name):
 _FIND = "&find=" + _cell("function")
 
 
-def _flame(selector, search=""):
-    return link("Flame graph", f"${{firetower}}/?type=cpu&q={selector}&{RANGE}{search}")
+def _flame(selector, search="", kind="cpu"):
+    """`kind`: the type of the profiles."""
+    return link("Flame graph", f"${{firetower}}/?type={kind}&q={selector}&{RANGE}{search}")
 
 
 def flame(of=_label, **fixed):
@@ -80,15 +81,16 @@ def of_pod():
     return [_flame(selector), profile(selector), diff(selector), top(selector)]
 
 
-def container():
+def container(kind="cpu"):
     """From a series or its label `container`, on a pod's dashboard."""
-    return _flame(_selector(namespace="${namespace}", pod="${pod}", container=_label("container")))
+    selector = _selector(namespace="${namespace}", pod="${pod}", container=_label("container"))
+    return _flame(selector, kind=kind)
 
 
-def cell_container():
+def cell_container(kind="cpu"):
     """From a row of functions, which is then searched for."""
     selector = _selector(namespace="${namespace}", pod="${pod}", container=_cell("container"))
-    return _flame(selector, _FIND)
+    return _flame(selector, _FIND, kind)
 
 
 def of_its_pod(*by):

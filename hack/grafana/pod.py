@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dashboard of one pod: its use of CPUs."""
+"""Dashboard of one pod: its use of CPUs, its waits and page faults."""
 
 import links
+import waits
 from parts import (
     CORES,
     NAMED,
@@ -241,12 +242,13 @@ def dashboard():
     return made(
         "firetower-pod",
         "Firetower / Pod",
-        "What one pod uses CPUs for.",
+        "What one pod uses CPUs for, and what it waits for.",
         chosen,
         [
             ("At a glance", glance()),
             ("Containers", containers()),
             ("Functions", functions()),
+            ("Waits, locks and page faults", waits.panels(THIS)),
             ("Triggers", triggers()),
         ],
     )

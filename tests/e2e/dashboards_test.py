@@ -18,7 +18,7 @@ import families
 import panels
 import receivers
 from case import Case
-from containers import CONTAINERS_ONLY, Engine
+from containers import Engine
 from daemon import Daemon, free_port
 from prometheus import Prometheus
 from shown import Shown
@@ -28,6 +28,15 @@ POD = "Firetower / Pod"
 CLUSTER = "Firetower / Cluster"
 AGENTS = "Firetower / Agent health"
 LOAD_SECONDS = 20
+POLICY = """apiVersion: firetower.dev/v1alpha1
+kind: ClusterProfilingPolicy
+metadata: {name: containers}
+spec:
+  mode: General
+  targets: {podSelector: {matchLabels: {}}}
+  profiles: [{type: CPU, frequencyHertz: 97}, {type: OffCPU}, {type: Lock}, {type: Memory}]
+  general: {schedule: Continuous}
+"""
 # The shares of CPU that the functions of toy_shares use.
 LEAVES = {"leaf_50": 0.5, "leaf_30": 0.3, "leaf_20": 0.2}
 REFUSED = "apiVersion: firetower.dev/v1alpha1\nkind: ClusterProfilingPolicy\nmetadata: {name: bad}\nspec: {colour: red}\n"
@@ -168,7 +177,10 @@ def main():
         folder.mkdir()
         one = engine.container("/bin/toy_shares", 3600).start()
         other = engine.container("/bin/toy_syscall", 3600, pod=one.uid).start()
-        (folder / "all.yaml").write_text(CONTAINERS_ONLY)
+        # It waits for locks, and touches no new memory; the other does.
+        for program in ("/bin/locks", "/bin/events"):
+            engine.container(program, 3600, pod=one.uid).start()
+        (folder / "all.yaml").write_text(POLICY)
         (folder / "bad.yaml").write_text(REFUSED)
         with Daemon("--policy", folder, "--push", receiver.url, window_seconds=5) as daemon:
             # And one that nobody answers for: an agent that is down.
