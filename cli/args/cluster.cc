@@ -8,6 +8,7 @@ namespace {
 constexpr FlagSpec kRecordSelection[] = {
     kContainerFlag,
     {"for", 0, "DURATION", "duration, 1m to 1d (default 1m)"},
+    {"type", 't', "TYPE", "cpu, offcpu, lock or event:NAME (default cpu)"},
     {"frequency", 'F', "HERTZ", "samples per second on each CPU, 1 to 999 (default 97)"},
 };
 constexpr FlagSpec kRecordCluster[] = {kNamespaceFlag, kKubeconfigFlag, kContextFlag,
@@ -21,6 +22,7 @@ constexpr Example kRecordExamples[] = {
      "record deployment/checkout -n shop -f checkout.pb.gz"},
     {"Five minutes of pods with a label, as folded stacks",
      "record app=checkout --for 5m -F 199 -o folded > checkout.folded"},
+    {"What its threads wait for", "record deployment/checkout --type offcpu -f waits.pb.gz"},
     {"One container of its pods",
      "record deployment/checkout -n shop -c checkout -f checkout.pb.gz"},
 };

@@ -22,6 +22,7 @@
 #include "cli/term/table.h"
 #include "k8s/policy/match.h"
 #include "k8s/watch/object_meta.h"
+#include "profile/type.h"
 
 namespace firetower::cli {
 namespace {
@@ -46,6 +47,7 @@ struct Plan {
   RecordTarget target;
   std::string container = {};  // the one that is asked for, "" for all
   int64_t for_ns = kLeastNs;
+  profile::ProfileType type = {};
   int64_t frequency_hertz = 97;
 
   std::string Targets() const {
@@ -55,20 +57,66 @@ struct Plan {
     return fmt::format(R"({},"containers":{{"include":["{}"]}}}})", open, container);
   }
 
+  // The policy's profile of that type.
+  std::string Profile() const {
+    switch (type.kind) {
+      case profile::TypeKind::kOffCpu:
+        return R"({"type":"OffCPU"})";
+      case profile::TypeKind::kLock:
+        return R"({"type":"Lock"})";
+      case profile::TypeKind::kEvent:
+        return fmt::format(R"({{"type":"Event","events":[{{"name":"{}","frequencyHertz":{}}}]}})",
+                           type.event, frequency_hertz);
+      default:
+        return fmt::format(R"({{"type":"CPU","frequencyHertz":{}}})", frequency_hertz);
+    }
+  }
+  // Why there may be nothing.
+  std::string_view Nothing() const {
+    switch (type.kind) {
+      case profile::TypeKind::kOffCpu:
+        return "no thread of the pods waited for a millisecond meanwhile";
+      case profile::TypeKind::kLock:
+        return "no thread of the pods waited for a lock for a millisecond meanwhile";
+      case profile::TypeKind::kEvent:
+        return "the pods had no such event meanwhile, or their nodes cannot count it";
+      default:
+        return "the pods used no CPU meanwhile";
+    }
+  }
+
   std::string Body() const {
     return fmt::format(
         R"({{"apiVersion":"firetower.dev/v1alpha1","kind":"ProfilingPolicy","metadata":)"
         R"({{"generateName":"record-{}-","labels":{{"app.kubernetes.io/managed-by":"firetower"}}}},)"
         R"("spec":{{"mode":"General","general":{{"schedule":"Continuous"}},"targets":{},)"
-        R"("profiles":[{{"type":"CPU","frequencyHertz":{}}}],"activeDeadlineSeconds":{},)"
+        R"("profiles":[{}],"activeDeadlineSeconds":{},)"
         R"("ttlSecondsAfterFinished":{}}}}})",
-        target.stem, Targets(), frequency_hertz, for_ns / kNsPerSecond, kTtlSeconds);
+        target.stem, Targets(), Profile(), for_ns / kNsPerSecond, kTtlSeconds);
   }
 };
 
 // RFC 1123's label, as Kubernetes has them.
 bool IsContainerName(std::string_view name) {
   return IsObjectName(name) && name.size() <= 63 && name.find('.') == name.npos;
+}
+
+Status ReadType(const Args& args, Plan& plan) {
+  if (!args.Has("type")) return OkStatus();
+  ASSIGN_OR_RETURN(plan.type, profile::ParseProfileType(args.Get("type")));
+  if (plan.type.kind == profile::TypeKind::kMemory) {
+    return Error(ErrorCode::kUnsupported,
+                 "allocations are not profiled by this version; 'event:page-faults' shows which "
+                 "functions make memory grow");
+  }
+  const bool waits =
+      plan.type.kind == profile::TypeKind::kOffCpu || plan.type.kind == profile::TypeKind::kLock;
+  if (waits && args.Has("frequency")) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("'{}' has no --frequency: each wait of a millisecond or longer counts",
+                             plan.type.Name()));
+  }
+  return OkStatus();
 }
 
 Outcome<Plan> ReadPlan(const Context& context) {
@@ -89,6 +137,8 @@ Outcome<Plan> ReadPlan(const Context& context) {
                                               "lower-case letters, digits and '-'",
                                               plan.container)));
   }
+  if (Status type = ReadType(args, plan); !type)
+    return BadFlag(context, Error(type.error()).Context("--type"));
   if (args.Has("for")) {
     Result<int64_t> length = ParseDurationNs(args.Get("for"));
     if (length && (*length < kLeastNs || *length > kMostNs || *length % kNsPerSecond != 0))
@@ -185,7 +235,7 @@ class Recorder {
     for (;;) {
       const int64_t back_seconds = SinceBeganNs() / kNsPerSecond + 1;
       Outcome<HttpReply> reply =
-          context_.client.Get("/api/v1/profile", {{"type", "cpu"},
+          context_.client.Get("/api/v1/profile", {{"type", plan_.type.Name()},
                                                   {"q", Selector()},
                                                   {"from", fmt::format("now-{}s", back_seconds)},
                                                   {"to", "now"}});
@@ -194,7 +244,7 @@ class Recorder {
       if (enough || context_.interrupt.WaitNs(kFetchAgainNs)) {
         return Failure{ExitCode::kNoData,
                        fmt::format("{} has no profiles of these pods", context_.client.name()),
-                       "the pods used no CPU meanwhile, or run on a node of another agent",
+                       fmt::format("{}, or run on a node of another agent", plan_.Nothing()),
                        fmt::format("'{} policies -n {} --pod {}' says whether they are profiled",
                                    context_.program, kube_.namespace_name(), *pods_.begin())};
       }

@@ -218,6 +218,31 @@ TEST_F(FiretowerCluster, ARecordingThatCannotBeMakesNothing) {
   EXPECT_THAT(refused({"--frequency", "1000"}).err, HasSubstr("from 1 to 999"));
 }
 
+TEST_F(FiretowerCluster, ARecordingAsksForItsType) {
+  const auto record = [&](const std::string& type, const std::vector<std::string>& rest = {}) {
+    Say(kDryRun, Reply{"201 Created", Policy("record-web-abcde")});
+    Say(kPods, List(kWeb));
+    std::vector<std::string> arguments = {"record", "app=web", "-t", type, "-o", "pprof"};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    arguments.insert(arguments.end(), {"--server", "http://127.0.0.1:1"});
+    return Run(arguments);
+  };
+  record("offcpu");
+  EXPECT_THAT(Requests(), Contains(HasSubstr(R"("profiles":[{"type":"OffCPU"}])")));
+  record("lock");
+  EXPECT_THAT(Requests(), Contains(HasSubstr(R"("profiles":[{"type":"Lock"}])")));
+  record("event:cs", {"-F", "49"});
+  EXPECT_THAT(
+      Requests(),
+      Contains(HasSubstr(
+          R"("profiles":[{"type":"Event","events":[{"name":"cs","frequencyHertz":49}]}])")));
+  EXPECT_THAT(record("offcpu", {"-F", "49"}).err, HasSubstr("'offcpu' has no --frequency"));
+  EXPECT_THAT(record("memory").err, HasSubstr("event:page-faults"));
+  const Ran unknown = record("event:a\"b");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--type"));
+}
+
 TEST_F(FiretowerCluster, ARecordingWithoutAServerIsForTheHub) {
   Say(kDryRun, Reply{"201 Created", Policy("record-web-abcde")});
   Say(kPods, List(kWeb));
