@@ -11,7 +11,7 @@
 
 #include "profile/merge.h"
 #include "profile/selector.h"
-#include "profile/top.h"
+#include "profile/top/top.h"
 
 namespace firetower::profile {
 namespace {

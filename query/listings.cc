@@ -13,7 +13,7 @@
 #include "profile/type.h"
 #include "query/http/params.h"
 #include "query/question.h"
-#include "query/top.h"
+#include "query/top/top.h"
 #include "query/wire.h"
 
 namespace firetower::query {
@@ -37,15 +37,16 @@ Result<net::HttpResponse> Top(const net::HttpRequest& request, const ApiParts& p
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(int64_t k, params.GetInt("k", kDefaultTop, 1, kMaxTop));
   std::string by(params.Has("by") ? params.Get("by") : "containers");
-  if (by != "containers" && by != "functions") {
-    constexpr std::string_view kBy[] = {"containers", "functions"};
-    return Error(ErrorCode::kInvalid,
-                 fmt::format("parameter 'by' is '{}': it must be containers or functions{}", by,
-                             DidYouMean(by, kBy)));
+  constexpr std::string_view kBy[] = {"containers", "functions", "processes"};
+  if (std::ranges::find(kBy, by) == std::end(kBy)) {
+    return Error(
+        ErrorCode::kInvalid,
+        fmt::format("parameter 'by' is '{}': it must be containers, functions or processes{}", by,
+                    DidYouMean(by, kBy)));
   }
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kCpu));
   auto open = parts.live.OpenProfiles();
-  auto top = by == "containers" ? TopContainers : TopFunctions;
+  auto top = by == "containers" ? TopContainers : by == "functions" ? TopFunctions : TopProcesses;
   store::SkippedList skipped;
   ASSIGN_OR_RETURN(TopReply reply,
                    top(parts.store, question, open, static_cast<size_t>(k), &skipped));

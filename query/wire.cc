@@ -75,6 +75,32 @@ Json ToRow(const TopFunction& row) {
           {"more_containers", row.more_containers}};
 }
 
+Json ToRow(const TopProcess& row) {
+  return {{"namespace", row.namespace_name},
+          {"pod", row.pod},
+          {"container", row.container},
+          {"process", row.process},
+          {"share_percent", row.share_percent},
+          {"cores", row.cores},
+          {"samples", row.samples},
+          {"value", row.value},
+          {"hottest", {{"stack", row.hottest_stack}, {"percent", row.hottest_percent}}}};
+}
+
+void FromRow(const Json& json, TopProcess& row) {
+  Get(json, "namespace", row.namespace_name);
+  Get(json, "pod", row.pod);
+  Get(json, "container", row.container);
+  Get(json, "process", row.process);
+  Get(json, "share_percent", row.share_percent);
+  Get(json, "cores", row.cores);
+  Get(json, "samples", row.samples);
+  Get(json, "value", row.value);
+  const Json& hottest = json.at("hottest");
+  Get(hottest, "stack", row.hottest_stack);
+  Get(hottest, "percent", row.hottest_percent);
+}
+
 void FromRow(const Json& json, TopContainer& row) {
   Get(json, "namespace", row.namespace_name);
   Get(json, "pod", row.pod);
@@ -140,6 +166,7 @@ std::string ToJson(const TopReply& reply) {
   Json rows = Json::array();
   for (const TopContainer& row : reply.containers) rows.push_back(ToRow(row));
   for (const TopFunction& row : reply.functions) rows.push_back(ToRow(row));
+  for (const TopProcess& row : reply.processes) rows.push_back(ToRow(row));
   Json json = {{"version", kWireVersion},
                {"by", reply.by},
                {"type", reply.type},
@@ -173,6 +200,8 @@ Result<TopReply> TopReplyFromJson(std::string_view json) {
     GetIfThere(from, "max_hidden", reply.max_hidden);
     if (reply.by == "containers") {
       AppendRows(from, reply.containers);
+    } else if (reply.by == "processes") {
+      AppendRows(from, reply.processes);
     } else {
       AppendRows(from, reply.functions);
     }

@@ -42,8 +42,23 @@ struct TopFunction {
   int64_t more_containers = 0;  // at most so many beside them, with less of it
 };
 
+// The processes of one name in one container.
+struct TopProcess {
+  std::string namespace_name;
+  std::string pod;
+  std::string container;
+  std::string process;       // "" where profiles do not name them: --sample-labels without comm
+  double share_percent = 0;  // of TopReply::total
+  double cores = 0;          // cpu only: value per observed second
+  int64_t samples = 0;
+  int64_t value = 0;
+  // The functions of the stack with the highest value, outermost first, to the one that is hot.
+  std::vector<std::string> hottest_stack;
+  double hottest_percent = 0;  // of this process
+};
+
 struct TopReply {
-  std::string by;    // "containers" or "functions"
+  std::string by;    // "containers", "functions" or "processes"
   std::string type;  // "cpu"
   std::string unit;  // "nanoseconds"
   int64_t from_ms = 0;
@@ -58,6 +73,7 @@ struct TopReply {
   int64_t max_hidden = 0;
   std::vector<TopContainer> containers;
   std::vector<TopFunction> functions;
+  std::vector<TopProcess> processes;
 };
 
 struct SeriesReply {

@@ -33,6 +33,16 @@ std::vector<const FlagSpec*> FlagsOf(const CommandSpec* command) {
   return flags;
 }
 
+// Returns "a, b or c".
+std::string OneOf(std::span<const std::string_view> choices) {
+  std::string out;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (i > 0) out += i + 1 == choices.size() ? " or " : ", ";
+    out += choices[i];
+  }
+  return out;
+}
+
 class Parser {
  public:
   explicit Parser(const std::vector<std::string>& arguments) : arguments_(arguments) {}
@@ -171,8 +181,8 @@ class Parser {
     const std::string meant = DidYouMean(first, choices);
     const bool in_two = meant.empty() && !args_.selector.empty() && !LooksLikeSelector(first) &&
                         !LooksLikeSelector(args_.selector);
-    return Usage(fmt::format("'{}' takes {}, not '{}'{}", command->name, fmt::join(choices, " or "),
-                             first, in_two ? kOneWord : meant));
+    return Usage(fmt::format("'{}' takes {}, not '{}'{}", command->name, OneOf(choices), first,
+                             in_two ? kOneWord : meant));
   }
 
   std::string ForCommand() const {

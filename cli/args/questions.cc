@@ -6,7 +6,7 @@ namespace firetower::cli {
 namespace {
 
 constexpr Text kTopOutputs[] = {"table", "wide", "json", "name"};
-constexpr Text kTopBy[] = {"containers", "functions"};
+constexpr Text kTopBy[] = {"containers", "functions", "processes"};
 constexpr FlagSpec kTopSelection[] = {
     kQueryFlag,
     kContainerFlag,
@@ -31,6 +31,7 @@ constexpr Example kTopExamples[] = {
     {"The containers that use most CPU", "top"},
     {"The hottest functions of a Deployment in the last hour",
      "top functions deploy/checkout -n shop --since 1h"},
+    {"The programs of a node that do not run in pods", "top processes '{namespace=\"-\"}'"},
     {"Only for some pods, by label matchers",
      "top functions '{namespace=\"shop\",pod=~\"web.*\"}'"},
     {"Live", "top --watch"},
@@ -155,11 +156,13 @@ constexpr Example kSeriesExamples[] = {
 };
 
 constexpr CommandSpec kQuestions[] = {
-    {"top", "Show the hottest containers or functions",
+    {"top", "Show the hottest containers, functions or processes",
      "Containers are ordered by the value of the profile type, which is CPU time for cpu. CPU% is\n"
      "the share of all matching profiles; CORES is the average over the time that they cover.\n"
-     "Functions are ordered by self value.",
-     "[containers|functions] [SELECTOR]", kTopBy, 2, kTopExamples, kTopGroups},
+     "Functions are ordered by self value. Processes of one name in one container are one row, "
+     "with\n"
+     "the stack that has most of it.",
+     "[containers|functions|processes] [SELECTOR]", kTopBy, 2, kTopExamples, kTopGroups},
     {"get",
      "Fetch one merged profile",
      "Adds up all matching profiles in the store and in the window that is still open. A file is\n"

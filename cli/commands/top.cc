@@ -16,7 +16,7 @@
 #include "cli/commands/naming.h"
 #include "cli/term/table.h"
 #include "profile/pprof.h"
-#include "query/function_sums.h"
+#include "query/top/function_sums.h"
 #include "query/wire.h"
 
 namespace firetower::cli {
@@ -66,8 +66,8 @@ std::string RenderContainers(const query::TopReply& reply, const Terminal& termi
 // Explains the divisor of CORES when it differs clearly from the requested time.
 std::string CoresNote(const query::TopReply& reply) {
   const double asked = static_cast<double>(reply.to_ms - reply.from_ms) / 1000;
-  if (reply.type != "cpu" || reply.containers.empty() || reply.observed_seconds > 0.97 * asked)
-    return "";
+  const bool has_cores = !reply.containers.empty() || !reply.processes.empty();
+  if (reply.type != "cpu" || !has_cores || reply.observed_seconds > 0.97 * asked) return "";
   return fmt::format("CORES: over {:.1f} s covered of {:.1f} s asked\n", reply.observed_seconds,
                      asked);
 }
@@ -106,6 +106,48 @@ std::string RenderFunctions(const query::TopReply& reply, const Terminal& termin
   return table.Render(terminal, headers, wide);
 }
 
+// Returns the last functions of a stack, which say where it is, or all: "… > serve > Parse".
+std::string StackCell(const std::vector<std::string>& stack, bool wide) {
+  constexpr size_t kShown = 3;
+  const size_t from = wide || stack.size() <= kShown ? 0 : stack.size() - kShown;
+  std::string out = from == 0 ? "" : "… > ";
+  for (size_t i = from; i < stack.size(); ++i) out += (i == from ? "" : " > ") + stack[i];
+  return out;
+}
+
+std::string RenderProcesses(const query::TopReply& reply, const Terminal& terminal, bool headers,
+                            bool wide) {
+  const bool cpu = reply.type == "cpu";
+  Table table({{"NAMESPACE", false, true},
+               {"POD", false, true},
+               {"CONTAINER", false, true},
+               {"PROCESS", false, true},
+               {cpu ? "CPU%" : "SHARE", true},
+               {cpu ? "CORES" : "VALUE", true},
+               {"SAMPLES", true},
+               {"HOTTEST STACK", false, true}});
+  for (const query::TopProcess& row : reply.processes) {
+    const std::string hottest = row.hottest_stack.empty()
+                                    ? "-"
+                                    : fmt::format("{} ({})", StackCell(row.hottest_stack, wide),
+                                                  Percent(row.hottest_percent));
+    table.AddRow({row.namespace_name, row.pod, row.container,
+                  row.process.empty() ? "-" : row.process,
+                  Cell(Percent(row.share_percent), Style::kBold),
+                  cpu ? fmt::format("{:.3f}", row.cores)
+                      : FormatValue(static_cast<double>(row.value), reply.unit),
+                  FormatCount(row.samples), hottest});
+  }
+  return table.Render(terminal, headers, wide);
+}
+
+std::string Render(const query::TopReply& reply, const Terminal& terminal, bool headers,
+                   bool wide) {
+  if (reply.by == "functions") return RenderFunctions(reply, terminal, headers, wide);
+  if (reply.by == "processes") return RenderProcesses(reply, terminal, headers, wide);
+  return RenderContainers(reply, terminal, headers, wide);
+}
+
 std::string RenderNames(const query::TopReply& reply, const Terminal& terminal) {
   std::string out;
   for (const query::TopContainer& row : reply.containers) {
@@ -113,6 +155,10 @@ std::string RenderNames(const query::TopReply& reply, const Terminal& terminal) 
   }
   for (const query::TopFunction& row : reply.functions) {
     out += Printable(row.function, terminal.utf8) + "\n";
+  }
+  for (const query::TopProcess& row : reply.processes) {
+    out += fmt::format("{}/{}/{} {}\n", row.namespace_name, row.pod, row.container,
+                       Printable(row.process, terminal.utf8));
   }
   return out;
 }
@@ -207,14 +253,12 @@ class TopCommand {
                    "functions");
       }
     }
-    rows_ = top->containers.size() + top->functions.size();
+    rows_ = top->containers.size() + top->functions.size() + top->processes.size();
     if (output_ == "json") return body;
     if (output_ == "name") return RenderNames(*top, context_.terminal);
     bool headers = !context_.args.Has("no-headers");
     bool wide = output_ == "wide";
-    return top->by == "functions" ? RenderFunctions(*top, context_.terminal, headers, wide)
-                                  : RenderContainers(*top, context_.terminal, headers, wide) +
-                                        (headers ? CoresNote(*top) : "");
+    return Render(*top, context_.terminal, headers, wide) + (headers ? CoresNote(*top) : "");
   }
 
   // Makes one screen: a title line, then as much of `text` as fits.

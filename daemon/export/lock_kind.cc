@@ -57,53 +57,12 @@ bool Holds(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
 }
 
-// Functions of programs without a C library of their own in a file: linked statically, or Go.
-constexpr std::string_view kLockCode[] = {"pthread_",
-                                          "__pthread_",
-                                          "___pthread_",
-                                          "lll_lock",
-                                          "__lll_",
-                                          "__futex",
-                                          "futex_",
-                                          "__new_sem_",
-                                          "sem_",
-                                          "__timedwait",
-                                          "__gthread_",
-                                          "std::mutex",
-                                          "std::__mutex",
-                                          "std::unique_lock",
-                                          "std::lock_guard",
-                                          "std::scoped_lock",
-                                          "std::condition_variable",
-                                          "std::shared_mutex",
-                                          "std::recursive_mutex",
-                                          "runtime.futex",
-                                          "runtime.lock",
-                                          "runtime.note",
-                                          "runtime.mPark",
-                                          "std::sys::",
-                                          "std::sync::",
-                                          "core::",
-                                          "parking_lot",
-                                          "syscall",
-                                          "__syscall"};
-constexpr std::string_view kLockModules[] = {"libc.so", "libc-2",    "libpthread",
-                                             "ld-musl", "libstdc++", "libjvm.so"};
-
 }  // namespace
 
 std::string_view LockKindName(LockKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
 bool IsHeld(LockKind kind) {
   return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kMonitor;
-}
-
-bool IsLockCode(std::string_view function, std::string_view module) {
-  const auto begins = [](std::string_view text) {
-    return [text](std::string_view begin) { return text.starts_with(begin); };
-  };
-  return std::ranges::any_of(kLockModules, begins(module)) ||
-         std::ranges::any_of(kLockCode, begins(function));
 }
 
 std::optional<LockKind> KindOfNames(std::span<const std::string> functions) {

@@ -32,10 +32,6 @@ std::string_view LockKindName(LockKind kind);
 // condition, or is parked, may just have nothing to do.
 bool IsHeld(LockKind kind);
 
-// Tells whether a function is part of how a lock is taken: of the C library, of a runtime.
-// `module`: the base name of its file.
-bool IsLockCode(std::string_view function, std::string_view module);
-
 // Returns the kind by the names of the functions that wait, innermost first; unset if none of them
 // says it. Names are those of glibc, musl, libstdc++, HotSpot, Go and Rust.
 std::optional<LockKind> KindOfNames(std::span<const std::string> functions);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "profile/top/lock_code.h"
 #include "symbolizer/demangle.h"
 
 namespace firetower::daemon {
@@ -38,7 +39,8 @@ LockKind LockNamer::KindOf(const Slice& slice, uint32_t stack, FutexUse use) {
 
 const Frame* LockNamer::Taker(const Slice& slice, uint32_t stack) {
   for (const Frame& frame : UserFrames(slice, stack)) {
-    if (!IsLockCode(FunctionOf(frame), Basename(namer_.ModuleOf(frame).path))) return &frame;
+    if (!profile::IsLockCode(FunctionOf(frame), Basename(namer_.ModuleOf(frame).path)))
+      return &frame;
   }
   return nullptr;
 }

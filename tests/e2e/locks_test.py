@@ -6,6 +6,7 @@ Four mutexes, a reader-writer lock and a condition variable: delay and number of
 takes the lock and the one that has it, the kind; the metrics, in which waits for a condition are none for a lock.
 """
 
+import json
 import pathlib
 import sys
 import time
@@ -62,6 +63,19 @@ def judge(case, profile, thread, truth):
                   part(lambda one: one.labels.get("holder_stack", "").split(";")[-1] == holds), 0.95)
 
 
+def judge_top(case, daemon, takers_s):
+    """The command's tables have the function that takes a lock, not the scheduler's."""
+    def rows(by):
+        told = daemon.cli("top", by, '{container!=""}', "--since", "10m", "--type", "lock", "-o", "json").stdout
+        return json.loads(told)["rows"]
+    functions = {row["function"]: row["self"] / 1e9 for row in rows("functions")}
+    case.check("top functions: takes", abs(functions.get("takes", 0) - takers_s) <= 0.05 * takers_s,
+               f"{functions.get('takes', 0):.2f} of {takers_s:.2f} s, beside {sorted(functions)}")
+    first, = [row for row in rows("processes") if row["process"] == "locks"]
+    case.check("top processes: the hottest stack ends where a lock or a condition is waited for",
+               first["hottest"]["stack"][-1] in {"takes", "reads", "consumes"}, first["hottest"])
+
+
 def main():
     case = Case("e2e.locks")
     case.need("runc", "busybox")
@@ -91,6 +105,7 @@ def main():
                        f"{shown:.2f} of {locked:.2f}")
             hottest = daemon.metrics().sum("firetower_hotspot_lock_wait_seconds_total", function="takes")
             takers = sum(waited for name, (waited, _) in truth.items() if name.startswith("taker")) / 1e9
+            judge_top(case, daemon, takers)
             case.check("takes is a hotspot", abs(hottest - takers) <= 0.05 * takers, f"{hottest:.2f} of {takers:.2f}")
     case.finish()
 

@@ -10,7 +10,7 @@
 #include "profile/merge.h"
 #include "profile/pprof.h"
 #include "profile/select/prune.h"
-#include "profile/top.h"
+#include "profile/top/top.h"
 
 namespace firetower::profile {
 namespace {

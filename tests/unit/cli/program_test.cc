@@ -181,6 +181,7 @@ TEST_F(FiretowerTest, TablesMatchTheirGoldens) {
       {"top-containers-name.txt", {"top", "-o", "name", "-k", "2"}},
       {"top-functions.txt", {"top", "functions", "-q", "{namespace=\"shop\"}"}},
       {"top-functions-wide.txt", {"top", "functions", "-k", "2", "-o", "wide"}},
+      {"top-processes.txt", {"top", "processes"}},
       {"types.txt", {"types"}},
       {"labels.txt", {"labels"}},
       {"labels-container.txt", {"labels", "container", "-q", "{pod=\"web-0\"}"}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/top.h"
+#include "profile/top/top.h"
 
 #include <gtest/gtest.h>
 
@@ -50,6 +50,61 @@ TEST(Top, GivesTheInnermostInlinedFunctionTheSelfTime) {
   EXPECT_EQ(top.rows[0].self, 2);
   EXPECT_EQ(top.rows[1].self, 0);
   EXPECT_EQ(top.rows[1].total, 2);
+}
+
+// Builds one sample of 7 with these functions, innermost first, each in its file.
+Profile WaitOf(std::vector<ValueType> types,
+               const std::vector<std::pair<std::string, std::string>>& functions) {
+  const std::vector<int64_t> values(types.size(), 7);
+  ProfileBuilder builder(Meta{.sample_types = std::move(types)});
+  std::vector<uint32_t> stack;
+  uint64_t address = 0x400000;
+  for (const auto& [function, file] : functions) {
+    const uint64_t begin = address += 0x10000;
+    const uint32_t mapping = builder.AddMapping({.memory_start = begin,
+                                                 .memory_limit = begin + 0x10000,
+                                                 .filename = builder.AddString(file)});
+    const Line line{.function = builder.AddFunction(function, "", "")};
+    stack.push_back(builder.AddLocation(mapping, begin + 1, {&line, 1}));
+  }
+  builder.AddSample(stack, values);
+  return std::move(builder).Build();
+}
+
+std::string OwnFunction(const Profile& profile) {
+  const TopResult top = Top(profile, 0);
+  for (const TopRow& row : top.rows) EXPECT_EQ(row.total, 7) << row.function;
+  return top.rows.at(0).self == 7 ? top.rows[0].function : "";
+}
+
+constexpr std::string_view kKernelFile = "[kernel.kallsyms]";
+
+TEST(Top, AWaitIsTheInnermostUserFunctionsOwn) {
+  const std::vector<ValueType> types = {{"samples", "count"}, {"off_cpu", "nanoseconds"}};
+  const std::string kernel(kKernelFile);
+  EXPECT_EQ(OwnFunction(WaitOf(types, {{"__schedule", kernel},
+                                       {"futex_wait", kernel},
+                                       {"pthread_mutex_lock", "/lib/libc.so.6"},
+                                       {"main", "/app"}})),
+            "pthread_mutex_lock");
+  EXPECT_EQ(OwnFunction(WaitOf(
+                types, {{"__schedule", kernel}, {"schedule", kernel}, {"worker_thread", kernel}})),
+            "worker_thread")
+      << "a thread of the kernel";
+  EXPECT_EQ(OwnFunction(WaitOf(types, {{"__schedule", kernel}})), "__schedule");
+}
+
+TEST(Top, AWaitForALockIsTheOwnOfWhoTakesIt) {
+  const std::vector<ValueType> types = {{"contentions", "count"}, {"delay", "nanoseconds"}};
+  const std::string kernel(kKernelFile);
+  EXPECT_EQ(OwnFunction(WaitOf(types, {{"__schedule", kernel},
+                                       {"__lll_lock_wait", "/lib/libc.so.6"},
+                                       {"std::mutex::lock()", "/app"},
+                                       {"takes", "/app"},
+                                       {"main", "/app"}})),
+            "takes");
+  EXPECT_EQ(OwnFunction(WaitOf(types, {{"__schedule", kernel}, {"start", "/lib/libc.so.6"}})),
+            "start");
 }
 
 TEST(Top, SaysHowManyTheLimitCut) {

@@ -213,9 +213,27 @@ TEST_F(ApiTest, TopFunctionsNameTheirContainers) {
   }
 }
 
+TEST_F(ApiTest, TopProcessesHaveTheirHottestStack) {
+  const TopReply top = Top("by=processes&k=2");
+  EXPECT_EQ(top.by, "processes");
+  EXPECT_EQ(top.total_rows, 3);
+  EXPECT_EQ(top.total, 3'750'000'000);
+  EXPECT_DOUBLE_EQ(top.observed_seconds, 180);
+  ASSERT_EQ(top.processes.size(), 2u);
+  const TopProcess& web = top.processes[0];
+  EXPECT_EQ(web.container, "web");
+  EXPECT_EQ(web.process, "") << "these profiles name none";
+  EXPECT_EQ(web.samples, 300);
+  EXPECT_NEAR(web.share_percent, 80, 1e-9);
+  EXPECT_NEAR(web.cores, 3.0 / 180, 1e-9);
+  EXPECT_THAT(web.hottest_stack, ElementsAre("main", "Serve", "Parse"));
+  EXPECT_NEAR(web.hottest_percent, 60, 1e-9);
+}
+
 TEST_F(ApiTest, TopOfNothingIsEmptyAndNoError) {
   EXPECT_THAT(Top("q={namespace=\"nope\"}").containers, IsEmpty());
   EXPECT_THAT(Top("by=functions&type=offcpu").functions, IsEmpty());
+  EXPECT_THAT(Top("by=processes&type=offcpu").processes, IsEmpty());
 }
 
 TEST_F(ApiTest, SeriesAddUpByLabels) {
@@ -312,7 +330,7 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
     const char* target;
     const char* says;
   } rows[] = {
-      {"/api/v1/top?by=pods", "containers or functions"},
+      {"/api/v1/top?by=pods", "containers, functions or processes"},
       {"/api/v1/top?k=0", "from 1 to 1000"},
       {"/api/v1/top?k=ten", "from 1 to 1000"},
       {"/api/v1/top?limit=5", "unknown parameter 'limit'"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/function_sums.h"
+#include "query/top/function_sums.h"
 
 #include <gtest/gtest.h>
 

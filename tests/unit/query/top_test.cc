@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/top.h"
+#include "query/top/top.h"
 
 #include <gtest/gtest.h>
 

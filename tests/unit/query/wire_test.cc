@@ -23,8 +23,15 @@ TEST(Wire, RoundTripsTopReplies) {
   EXPECT_EQ(ToJson(*back), ToJson(reply));
   EXPECT_EQ(back->total, int64_t{1} << 62);
   EXPECT_EQ(back->containers.at(0).hottest_function, "f<\"x\">");
-  reply.by = "functions";
+  reply.by = "processes";
   reply.containers.clear();
+  reply.processes.push_back({"ns", "p", "c", "web", 12.5, 0.25, 3, 4, {"main", "f<\"x\">"}, 50});
+  back = TopReplyFromJson(ToJson(reply));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(ToJson(*back), ToJson(reply));
+  EXPECT_EQ(back->processes.at(0).hottest_stack.at(1), "f<\"x\">");
+  reply.processes.clear();
+  reply.by = "functions";
   reply.functions.push_back({"f", "m", 1, 2.5, 3, 4.5, {"a/b/c"}});
   back = TopReplyFromJson(ToJson(reply));
   ASSERT_TRUE(back);

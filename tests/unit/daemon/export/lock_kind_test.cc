@@ -47,13 +47,5 @@ TEST(LockKind, IsHeldOnlyIfItIsALock) {
   EXPECT_EQ(KindOfUse(FutexUse::kOther), LockKind::kFutex);
 }
 
-TEST(LockCode, IsTheLibrarysAndNotTheProgramsOwn) {
-  EXPECT_TRUE(IsLockCode("pthread_mutex_lock", "app")) << "linked statically";
-  EXPECT_TRUE(IsLockCode("anything", "libc.so.6"));
-  EXPECT_TRUE(IsLockCode("anything", "ld-musl-x86_64.so.1"));
-  EXPECT_FALSE(IsLockCode("take_lock", "app"));
-  EXPECT_FALSE(IsLockCode("main", "app"));
-}
-
 }  // namespace
 }  // namespace firetower::daemon

@@ -9,7 +9,7 @@
 #include "profile/diff.h"
 #include "profile/export.h"
 #include "profile/pprof.h"
-#include "profile/top.h"
+#include "profile/top/top.h"
 #include "tests/support/command.h"
 #include "tests/support/sample_profiles.h"
 

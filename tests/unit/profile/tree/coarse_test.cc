@@ -14,7 +14,7 @@
 #include "profile/flame/flame.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
-#include "profile/top.h"
+#include "profile/top/top.h"
 #include "tests/support/sample_profiles.h"
 
 namespace firetower::profile {

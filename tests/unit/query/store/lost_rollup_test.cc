@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "query/question.h"
-#include "query/top.h"
+#include "query/top/top.h"
 #include "store/catalog/keeper/catalog_keeper.h"
 #include "tests/unit/store/catalog/catalog_cluster.h"
 

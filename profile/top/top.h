@@ -13,7 +13,7 @@ namespace firetower::profile {
 struct TopRow {
   std::string function = {};  // Profile::FrameName
   std::string mapping = {};   // file name of the binary, may be empty
-  int64_t self = 0;           // value of samples whose leaf it is
+  int64_t self = 0;           // value of samples that are its own
   int64_t total = 0;          // value of samples it occurs in, counted once a sample
   double self_percent = 0;    // of TopResult::total
   double total_percent = 0;
@@ -26,7 +26,8 @@ struct TopResult {
   std::vector<TopRow> rows = {};  // by self, then total, falling; then by name
 };
 
-// Lists the top functions. `value_index` must be below sample_types().size(); limit 0 means all.
+// Lists the top functions. OwnFrames tells which one a sample is the own of. `value_index` must be
+// below sample_types().size(); limit 0 means all.
 TopResult Top(const Profile& profile, uint32_t value_index, size_t limit = 0);
 
 }  // namespace firetower::profile

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/top.h"
+#include "profile/top/top.h"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
 #include "profile/table/interner.h"
+#include "profile/top/own_frame.h"
 
 namespace firetower::profile {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // Frames of one name in one binary are one row, whatever their addresses.
 class Rows {
  public:
-  explicit Rows(const Profile& profile) : profile_(profile) {
+  explicit Rows(const Profile& profile) : profile_(profile), own_(profile) {
     rows_of_location_.resize(profile.location_count());
     for (uint32_t i = 0; i < profile.location_count(); ++i) {
       Location location = profile.location(i);
@@ -26,11 +27,12 @@ class Rows {
   }
 
   void Add(uint32_t sample_index, const Sample& sample, int64_t value) {
-    bool leaf = true;
+    if (const auto own = own_.Of(sample)) {
+      TopRow& row = rows_[rows_of_location_[sample.locations[own->location]][own->line]];
+      row.self = SaturatingAdd(row.self, value);
+    }
     for (uint32_t location : sample.locations) {
       for (uint32_t row : rows_of_location_[location]) {
-        if (leaf) rows_[row].self = SaturatingAdd(rows_[row].self, value);
-        leaf = false;
         if (last_sample_[row] == sample_index) continue;  // recursion counts once
         last_sample_[row] = sample_index;
         rows_[row].total = SaturatingAdd(rows_[row].total, value);
@@ -58,6 +60,7 @@ class Rows {
   }
 
   const Profile& profile_;
+  const OwnFrames own_;
   Interner<char> names_;
   std::vector<TopRow> rows_;
   std::vector<std::vector<uint32_t>> rows_of_location_;

@@ -11,7 +11,7 @@
 
 namespace firetower::query {
 
-// Both functions read each matching profile once, one at a time, and hold only sums. kExhausted:
+// All of them read each matching profile once, one at a time, and hold only sums. kExhausted:
 // past question.limits. Profiles that cannot be read go to `skipped` and are in no sum; if all are
 // unreadable, kUnavailable.
 
@@ -23,6 +23,12 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
 
 // Returns the `k` functions with the highest self value, over whole windows.
 Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question& question,
+                              std::span<const store::OpenProfile> open, size_t k,
+                              store::SkippedList* skipped);
+
+// Returns the `k` processes with the highest value, over whole windows. Those of one name in one
+// container are one row.
+Result<TopReply> TopProcesses(const store::ProfileSource& source, const Question& question,
                               std::span<const store::OpenProfile> open, size_t k,
                               store::SkippedList* skipped);
 

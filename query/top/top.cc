@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/top.h"
+#include "query/top/top.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "profile/pprof.h"
 #include "profile/profile.h"
-#include "query/function_sums.h"
-#include "store/find.h"
+#include "query/top/function_sums.h"
+#include "query/top/process_sums.h"
+#include "query/top/reading.h"
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
-#include "store/profiles/entry_reader.h"
-#include "store/profiles/observed_time.h"
-#include "store/profiles/unstored.h"
 
 namespace firetower::query {
 namespace {
-
-using ContainerKey = std::tuple<std::string, std::string, std::string>;
 
 struct ContainerSum {
   ContainerKey key;
@@ -43,10 +35,6 @@ struct Catalog {
   std::vector<store::CatalogRow> rows;
 };
 
-ContainerKey KeyOf(const store::CatalogRow& row) {
-  return {row.namespace_name, row.pod, row.container};
-}
-
 // How much of a row's time lies in the range.
 double PartInRange(const store::CatalogRow& row, const TimeRange& range) {
   if (row.duration_ns <= 0) return 1;
@@ -54,40 +42,6 @@ double PartInRange(const store::CatalogRow& row, const TimeRange& range) {
   int64_t end = std::min(row.end_ns(), range.to_ns);
   return static_cast<double>(std::max<int64_t>(0, end - begin)) /
          static_cast<double>(row.duration_ns);
-}
-
-// A row's node and container.
-using PlaceKey = std::pair<std::string, ContainerKey>;
-using Intervals = std::vector<std::pair<int64_t, int64_t>>;
-
-// Adds [begin, end) of a node without what `holes`, by their begin, have of it.
-void AddWithout(const std::string& node, int64_t begin, int64_t end, const Intervals& holes,
-                store::ObservedTime* observed) {
-  for (const auto& [hole_begin, hole_end] : holes) {
-    if (hole_end <= begin) continue;
-    if (hole_begin >= end) break;
-    observed->Add(node, begin, hole_begin);
-    begin = hole_end;
-  }
-  observed->Add(node, begin, end);
-}
-
-// Returns the divisor of "per second": the time of the rows within the range, without what could
-// not be read, so that a daemon started two minutes ago does not look idle over the last fifteen.
-double ObservedSeconds(const std::vector<store::CatalogRow>& rows,
-                       const std::vector<store::CatalogRow>& unread, const TimeRange& range) {
-  std::map<PlaceKey, Intervals> holes;
-  for (const store::CatalogRow& row : unread)
-    holes[{row.node, KeyOf(row)}].emplace_back(row.start_ns, row.end_ns());
-  for (auto& [place, intervals] : holes) std::ranges::sort(intervals);
-  store::ObservedTime observed;
-  for (const store::CatalogRow& row : rows) {
-    const int64_t begin = std::max(row.start_ns, range.from_ns);
-    const int64_t end = std::min(row.end_ns(), range.to_ns);
-    const auto at = holes.empty() ? holes.end() : holes.find({row.node, KeyOf(row)});
-    AddWithout(row.node, begin, end, at == holes.end() ? Intervals{} : at->second, &observed);
-  }
-  return static_cast<double>(std::move(observed).Ns()) / kNsPerSecond;
 }
 
 void Sort(std::vector<ContainerSum>& containers) {
@@ -144,79 +98,6 @@ void LeaveOut(const std::vector<store::CatalogRow>& unread, const Question& ques
     return sum.value < 1 && missing.contains(sum.key);  // nothing of it could be read
   });
   Sort(catalog->containers);
-}
-
-TopReply BeginReply(std::string_view by, const Question& question) {
-  TopReply reply;
-  reply.by = by;
-  reply.type = question.query.type->Name();
-  reply.unit = question.query.type->SampleTypes().back().unit;
-  reply.from_ms = question.range.from_ns / kNsPerMs;
-  reply.to_ms = question.range.to_ns / kNsPerMs;
-  return reply;
-}
-
-// Index of the asked value; kUnsupported when these profiles have no such value.
-Result<uint32_t> ValueIndex(const profile::Profile& profile, const std::string& sample_type) {
-  uint32_t index =
-      sample_type.empty() ? profile.DefaultValueIndex() : profile.FindValueIndex(sample_type);
-  if (index < profile.sample_types().size()) return index;
-  return Error(ErrorCode::kUnsupported,
-               fmt::format("these profiles have no value '{}'", sample_type));
-}
-
-// The results of reading profiles at one resolution.
-struct Reading {
-  store::SkippedList unread;  // objects that a listing of the same names does not report already
-  std::vector<store::CatalogRow> unread_rows;  // of these, at most a query's maximum
-  store::SkippedList listed;
-  uint64_t profiles = 0;
-  bool lost_roll_up = false;
-};
-
-// Fails if profiles exist but none could be read, so that they are not taken for missing.
-Status CheckRead(const Reading& reading) {
-  const uint64_t lacked = reading.unread.lacked + reading.listed.lacked;
-  if (reading.profiles > 0 || lacked == 0) return OkStatus();
-  return NothingReadable(reading.unread.lacked > 0 ? reading.unread : reading.listed);
-}
-
-// Calls `visit` with each profile that matches, stored ones first, within the limits of one answer.
-Result<Reading> ForEachProfile(
-    const store::ProfileSource& source, const Question& question,
-    std::span<const store::OpenProfile> open, store::Resolution resolution,
-    const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
-  const store::CountedPart counted(question.query);
-  store::Unstored unstored(open);
-  Reading reading;
-  const auto skip = [&](const store::StoredEntry& one, const Error& error) {
-    reading.unread.AddLacked(one.key, one.entry.name, error.message());
-    reading.unread_rows.push_back(one.entry.row);
-    reading.lost_roll_up |= store::IsRollUp(one.key);
-    return OkStatus();
-  };
-  const auto visit_read = [&](store::StoredEntry&& one) -> Status {
-    if (!one.pprof_gz) return skip(one, one.pprof_gz.error());
-    const Result<profile::Profile> profile = profile::DecodePprof(*std::move(one.pprof_gz));
-    if (!profile) return skip(one, profile.error());
-    ++reading.profiles;
-    const store::CatalogRow& row = one.entry.row;
-    return visit(row, counted.IsAll(row) ? *profile : store::CountedPart::Of(*profile));
-  };
-  store::EntryReader reader(source.store(), question.limits, counted, visit_read);
-  RETURN_IF_ERROR(store::FindProfiles(source, question.query, question.limits, resolution,
-                                      &reading.listed, [&](const store::FoundProfile& found) {
-                                        unstored.Found(found);
-                                        return reader.Add(found);
-                                      }));
-  RETURN_IF_ERROR(reader.Finish());
-  RETURN_IF_ERROR(unstored.ForEach([&](const store::OpenProfile& one) {
-    const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
-    if (!is_asked) return OkStatus();
-    ++reading.profiles;
-    return visit(one.row, *one.profile);
-  }));
-  return reading;
 }
 
 struct ContainerFunctions {
@@ -315,6 +196,42 @@ Result<AllFunctions> SumFunctions(const store::ProfileSource& source, const Ques
   return functions;
 }
 
+struct AllProcesses {
+  ProcessSums sums;
+  std::string unit;  // unset where nothing was read
+  Reading reading;
+};
+
+Result<AllProcesses> SumProcesses(const store::ProfileSource& source, const Question& question,
+                                  std::span<const store::OpenProfile> open) {
+  const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<AllProcesses>> {
+    store::Attempt<AllProcesses> attempt{};
+    AllProcesses& processes = attempt.answer;
+    const auto visit = [&](const store::CatalogRow& row,
+                           const profile::Profile& profile) -> Status {
+      ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
+      processes.unit = profile.sample_types()[value].unit;
+      processes.sums.Add(profile, value, KeyOf(row));
+      if (processes.sums.bytes() > question.limits.max_merged_bytes) processes.sums.Prune();
+      return OkStatus();
+    };
+    ASSIGN_OR_RETURN(processes.reading, ForEachProfile(source, question, open, resolution, visit));
+    attempt.held = processes.sums.total();
+    attempt.lost_roll_up = processes.reading.lost_roll_up;
+    return attempt;
+  };
+  ASSIGN_OR_RETURN(AllProcesses processes, store::AtBestResolution<AllProcesses>(sum));
+  RETURN_IF_ERROR(CheckRead(processes.reading));
+  return processes;
+}
+
+// Sums over whole windows have the time of whole windows.
+double WholeWindows(const Catalog& catalog, const Reading& reading) {
+  constexpr TimeRange kAll{std::numeric_limits<int64_t>::min(),
+                           std::numeric_limits<int64_t>::max()};
+  return ObservedSeconds(catalog.rows, reading.unread_rows, kAll);
+}
+
 TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool is_cpu,
                           const FunctionSums& functions) {
   TopContainer row;
@@ -373,10 +290,7 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("functions", question);
   ASSIGN_OR_RETURN(AllFunctions functions, SumFunctions(source, question, open));
-  // Functions are summed over whole windows, so their time is that of whole windows.
-  constexpr TimeRange kAll{std::numeric_limits<int64_t>::min(),
-                           std::numeric_limits<int64_t>::max()};
-  reply.observed_seconds = ObservedSeconds(catalog.rows, functions.reading.unread_rows, kAll);
+  reply.observed_seconds = WholeWindows(catalog, functions.reading);
   if (!functions.unit.empty()) reply.unit = functions.unit;
   skipped->Append(std::move(functions.reading.unread));
   reply.skipped = static_cast<int64_t>(skipped->total);
@@ -385,6 +299,28 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
   reply.other_self = functions.sums.other_self();
   reply.max_hidden = functions.sums.max_hidden();
   reply.functions = functions.sums.Top(k);
+  return reply;
+}
+
+Result<TopReply> TopProcesses(const store::ProfileSource& source, const Question& question,
+                              std::span<const store::OpenProfile> open, size_t k,
+                              store::SkippedList* skipped) {
+  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
+  TopReply reply = BeginReply("processes", question);
+  ASSIGN_OR_RETURN(AllProcesses processes, SumProcesses(source, question, open));
+  reply.observed_seconds = WholeWindows(catalog, processes.reading);
+  if (!processes.unit.empty()) reply.unit = processes.unit;
+  skipped->Append(std::move(processes.reading.unread));
+  reply.skipped = static_cast<int64_t>(skipped->total);
+  reply.total = processes.sums.total();
+  reply.total_rows = static_cast<int64_t>(processes.sums.processes());
+  reply.processes = processes.sums.Top(k);
+  const bool has_cores = question.query.type->kind == profile::TypeKind::kCpu &&
+                         reply.unit == "nanoseconds" && reply.observed_seconds > 0;
+  for (TopProcess& row : reply.processes) {
+    if (has_cores)
+      row.cores = static_cast<double>(row.value) / kNsPerSecond / reply.observed_seconds;
+  }
   return reply;
 }
 

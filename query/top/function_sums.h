@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "profile/profile.h"
-#include "profile/top.h"
+#include "profile/top/top.h"
 #include "query/wire.h"
 
 namespace firetower::query {

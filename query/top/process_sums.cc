@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/top/process_sums.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "base/hash.h"
+#include "profile/top/own_frame.h"
+
+namespace firetower::query {
+namespace {
+
+constexpr std::string_view kProcessLabel = "comm";
+// The cost of a stack beside its texts: links and colour of the map's node, the allocator's header.
+constexpr uint64_t kStackBytes = 96;
+
+// The functions of one profile's stacks.
+class StackReader {
+ public:
+  explicit StackReader(const profile::Profile& profile) : profile_(profile), own_(profile) {
+    for (uint32_t i = 0; i < profile.location_count(); ++i) {
+      std::vector<std::string>& names = names_.emplace_back();
+      const profile::Location location = profile.location(i);
+      const size_t lines = std::max<size_t>(location.lines.size(), 1);
+      for (size_t line = lines; line-- > 0;) names.push_back(profile.FrameName(location, line));
+    }
+  }
+
+  // Calls `visit` with each function of a sample, from the outermost to its own.
+  template <typename Visit>
+  void ForEach(const profile::Sample& sample, const Visit& visit) const {
+    const std::optional<profile::OwnFrames::Place> own = own_.Of(sample);
+    if (!own) return;
+    for (size_t i = sample.locations.size(); i-- > own->location;) {
+      const std::vector<std::string>& names = names_[sample.locations[i]];
+      const size_t inner = i == own->location ? own->line : 0;
+      for (size_t line = 0; line + inner < names.size(); ++line) visit(names[line]);
+    }
+  }
+
+ private:
+  const profile::Profile& profile_;
+  const profile::OwnFrames own_;
+  std::vector<std::vector<std::string>> names_;  // of each location, the outermost line first
+};
+
+std::string ProcessOf(const profile::Profile& profile, const profile::Sample& sample) {
+  for (const profile::Label& label : sample.labels) {
+    if (profile.string(label.key) == kProcessLabel)
+      return std::string(profile.string(label.string_value));
+  }
+  return {};
+}
+
+}  // namespace
+
+void ProcessSums::Add(const profile::Profile& profile, uint32_t value_index,
+                      const ContainerKey& container) {
+  const StackReader reader(profile);
+  for (uint32_t i = 0; i < profile.sample_count(); ++i) {
+    const profile::Sample sample = profile.sample(i);
+    const int64_t value = sample.values[value_index];
+    Sum& sum = sums_[{container, ProcessOf(profile, sample)}];
+    total_ = profile::SaturatingAdd(total_, value);
+    sum.value = profile::SaturatingAdd(sum.value, value);
+    sum.samples = profile::SaturatingAdd(sum.samples, sample.values[0]);
+    uint64_t hash = kHashSeed;
+    reader.ForEach(sample, [&](const std::string& name) { hash = HashText(name, hash); });
+    const auto [at, is_new] = sum.stacks.try_emplace(hash);
+    at->second.value = profile::SaturatingAdd(at->second.value, value);
+    if (!is_new) continue;
+    bytes_ += kStackBytes;
+    reader.ForEach(sample, [&](const std::string& name) {
+      at->second.functions.push_back(name);
+      bytes_ += sizeof(name) + name.size();
+    });
+  }
+}
+
+void ProcessSums::Prune() {
+  std::vector<int64_t> values;
+  for (const auto& [key, sum] : sums_) {
+    for (const auto& [hash, stack] : sum.stacks) values.push_back(stack.value);
+  }
+  if (values.empty()) return;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  for (auto& [key, sum] : sums_) {
+    std::erase_if(sum.stacks, [&](const auto& one) {
+      if (one.second.value > *middle) return false;
+      bytes_ -= kStackBytes;
+      for (const std::string& name : one.second.functions) bytes_ -= sizeof(name) + name.size();
+      return true;
+    });
+  }
+}
+
+std::vector<TopProcess> ProcessSums::Top(size_t k) const {
+  std::vector<std::pair<const Key*, const Sum*>> order;
+  for (const auto& [key, sum] : sums_) order.emplace_back(&key, &sum);
+  std::ranges::sort(order, [](const auto& a, const auto& b) {
+    return std::tie(b.second->value, *a.first) < std::tie(a.second->value, *b.first);
+  });
+  if (order.size() > k) order.resize(k);
+  std::vector<TopProcess> rows;
+  for (const auto& [key, sum] : order) rows.push_back(Row(*key, *sum));
+  return rows;
+}
+
+TopProcess ProcessSums::Row(const Key& key, const Sum& sum) const {
+  TopProcess row;
+  std::tie(row.namespace_name, row.pod, row.container) = key.first;
+  row.process = key.second;
+  row.value = sum.value;
+  row.samples = sum.samples;
+  if (total_ > 0)
+    row.share_percent = 100 * static_cast<double>(sum.value) / static_cast<double>(total_);
+  const Stack* hottest = nullptr;
+  for (const auto& [hash, stack] : sum.stacks) {
+    if (hottest == nullptr || stack.value > hottest->value) hottest = &stack;
+  }
+  if (hottest == nullptr || sum.value <= 0) return row;
+  row.hottest_stack = hottest->functions;
+  row.hottest_percent = 100 * static_cast<double>(hottest->value) / static_cast<double>(sum.value);
+  return row;
+}
+
+}  // namespace firetower::query
