@@ -21,7 +21,7 @@ constexpr uint32_t kMuslNormal = 16;
 constexpr uint32_t kLockPi2 = 13;
 
 bool IsPriorityInheriting(uint32_t op) {
-  const uint32_t command = op & FUTEX_CMD_MASK;
+  const uint32_t command = op & static_cast<uint32_t>(FUTEX_CMD_MASK);
   return (op & FT_FUTEX_WAITV) == 0 && (command == FUTEX_LOCK_PI || command == kLockPi2);
 }
 

@@ -19,7 +19,7 @@ constexpr uint64_t kStackBytes = 96;
 // The functions of one profile's stacks.
 class StackReader {
  public:
-  explicit StackReader(const profile::Profile& profile) : profile_(profile), own_(profile) {
+  explicit StackReader(const profile::Profile& profile) : own_(profile) {
     for (uint32_t i = 0; i < profile.location_count(); ++i) {
       std::vector<std::string>& names = names_.emplace_back();
       const profile::Location location = profile.location(i);
@@ -41,7 +41,6 @@ class StackReader {
   }
 
  private:
-  const profile::Profile& profile_;
   const profile::OwnFrames own_;
   std::vector<std::vector<std::string>> names_;  // of each location, the outermost line first
 };
@@ -68,12 +67,13 @@ void ProcessSums::Add(const profile::Profile& profile, uint32_t value_index,
     sum.samples = profile::SaturatingAdd(sum.samples, sample.values[0]);
     uint64_t hash = kHashSeed;
     reader.ForEach(sample, [&](const std::string& name) { hash = HashText(name, hash); });
-    const auto [at, is_new] = sum.stacks.try_emplace(hash);
-    at->second.value = profile::SaturatingAdd(at->second.value, value);
+    const bool is_new = !sum.stacks.contains(hash);
+    Stack& stack = sum.stacks[hash];
+    stack.value = profile::SaturatingAdd(stack.value, value);
     if (!is_new) continue;
     bytes_ += kStackBytes;
     reader.ForEach(sample, [&](const std::string& name) {
-      at->second.functions.push_back(name);
+      stack.functions.push_back(name);
       bytes_ += sizeof(name) + name.size();
     });
   }
