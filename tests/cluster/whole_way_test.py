@@ -65,7 +65,7 @@ DEFINITIONS = {("CustomResourceDefinition", f"{kind}.firetower.dev")
 OBJECTS = {("ProfilingPolicy", name) for name in ("checkout", "switches", "step")} | {("ProfilingNode", "node-1")}
 
 
-# What the policy here does not ask for: e2e.dashboards has it.
+# Families that the policy here does not ask for: e2e.dashboards has them.
 OTHER_TYPES = re.compile("firetower_(hotspot_)?(offcpu|lock_wait|page_faults)_")
 # It shows the whole kernel, which a policy of a namespace may not.
 TRACEPOINT = {"type": "Event", "events": [{"name": "sched:sched_switch", "period": 1}]}
