@@ -209,15 +209,12 @@ static __always_inline void trace(void *ctx, struct ft_event_cpu *own)
 /* 1: the tracepoint is one of all system calls, and this is not the one that is meant. */
 static __always_inline int other_call(struct task_struct *task)
 {
-	struct user_registers regs = {};
 	struct pt_regs___kernel *call;
 
 	if (event_load_config.syscall < 0)
 		return 0;
-	if (entry_registers(task, &regs))
-		return 1;
-	call = (void *)regs.kernel_address;
-	return (__s32)BPF_CORE_READ(call, orig_ax) != event_load_config.syscall;
+	call = call_of(task);
+	return !call || (__s32)BPF_CORE_READ(call, orig_ax) != event_load_config.syscall;
 }
 
 SEC("raw_tracepoint")

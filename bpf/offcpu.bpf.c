@@ -18,6 +18,7 @@
 #include "bpf/abi/offcpu.h"
 #include "bpf/lib/stack.h"
 #include "bpf/lib/task_filter.h"
+#include "bpf/waits/contention.h"
 #include "bpf/waits/futex.h"
 #include "bpf/waits/place.h"
 #include "bpf/waits/state.h"
@@ -55,7 +56,7 @@ static __always_inline void user_stack(struct task_struct *task, struct stack_sc
 	 * it meets the body. */
 	if (walk_from(&regs, scratch)) {
 		FT_COUNT(counters, COLD_LIMITED);
-		walk_frame_pointers();
+		walk_frame_pointers(scratch);
 	}
 }
 
@@ -78,8 +79,10 @@ static __always_inline struct ft_waiting *begin_wait(struct ft_waiting *waiting,
 		return bpf_map_lookup_elem(&ft_waiting, &tid);
 	__sync_fetch_and_add(count, (__u64)-1);
 	/* Left over from a switch-in that this program did not see. */
-	if (failed == -EEXIST)
+	if (failed == -EEXIST) {
+		FT_OFFCPU_COUNT(own, UNSEEN);
 		failed = bpf_map_update_elem(&ft_waiting, &tid, waiting, BPF_EXIST);
+	}
 	if (!failed)
 		return bpf_map_lookup_elem(&ft_waiting, &tid);
 	FT_OFFCPU_COUNT(own, TABLE_FULL);
@@ -88,8 +91,8 @@ static __always_inline struct ft_waiting *begin_wait(struct ft_waiting *waiting,
 
 /* Returns the types that want a wait of the current task, as in ft_waiting.types; sets min_ns. */
 static __always_inline int wanted_types(struct ft_config *config, struct task_struct *task,
-					__u32 gate_version, __u8 state, struct ft_waiting *begun,
-					struct ft_offcpu_cpu *own)
+					__u32 tid, __u32 gate_version, __u8 state,
+					struct ft_waiting *begun, struct ft_offcpu_cpu *own)
 {
 	struct ft_verdict *any, *lock = NULL;
 	struct ft_found found;
@@ -98,7 +101,9 @@ static __always_inline int wanted_types(struct ft_config *config, struct task_st
 	find_verdicts(config, task, &found, &own->counters);
 	begun->cgroup_id = found.cgroup;
 	any = judge(FT_TYPE_OFFCPU, &found, config, task, gate_version, &undecided, &own->counters);
-	if (state != FT_WAIT_PREEMPTED && find_futex(task, &begun->futex))
+	/* The process's memory is read only where somebody wants locks. */
+	if (state != FT_WAIT_PREEMPTED && may_want(FT_TYPE_LOCK, &found) &&
+	    (find_kernel_lock(tid, &begun->futex) || find_futex(task, &begun->futex)))
 		lock = judge(FT_TYPE_LOCK, &found, config, task, gate_version, &undecided,
 			     &own->counters);
 	begun->types = (any ? 1 << FT_TYPE_OFFCPU : 0) | (lock ? 1 << FT_TYPE_LOCK : 0);
@@ -123,7 +128,8 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft
 	config = bpf_map_lookup_elem(&ft_config, &zero);
 	if (!scratch || !config || !cpu)
 		return;
-	if (!wanted_types(config, prev, *(volatile __u32 *)&cpu->gate_version, state, &begun, own))
+	if (!wanted_types(config, prev, tid, *(volatile __u32 *)&cpu->gate_version, state, &begun,
+			  own))
 		return;
 	set_shortest(place, begun.min_ns);
 	begun.begin_ns = now;
@@ -151,11 +157,16 @@ static __always_inline void switch_out(void *ctx, struct task_struct *prev, int 
 {
 	__u32 slot = ft_thread_slot(tid), state = preempt ? 0 : task_state(prev), key, share;
 	struct ft_thread *thread = bpf_map_lookup_elem(&ft_threads, &slot);
+	struct ft_contended *contended;
 	struct ft_place *place;
 
 	if (!thread || (state & TASK_DEAD))
 		return;
 	key = place_key(prev, tid, preempt);
+	contended = preempt ? NULL : contended_by(tid);
+	/* Each lock is a place, whichever call needs it. */
+	if (contended)
+		key = (__u32)mix(key, contended->lock) | 1;
 	place = place_at(key);
 	if (!place)
 		return;
@@ -213,6 +224,10 @@ static __always_inline void tell(struct ft_waiting *waiting, struct ft_place *pl
 	FT_OFFCPU_COUNT(own, WAITS);
 }
 
+/*
+ * A kernel does not tell every switch. So a thread may come back from a wait that is not the one
+ * that it was sampled for, and then what is known of this wait's place is not the other's.
+ */
 static __always_inline void switch_in(struct ft_offcpu_cpu *own, __u32 tid, __u64 now)
 {
 	__u32 slot = ft_thread_slot(tid);
@@ -220,16 +235,18 @@ static __always_inline void switch_in(struct ft_offcpu_cpu *own, __u32 tid, __u6
 	__u64 *count = bpf_map_lookup_elem(&ft_waiting_slots, &slot);
 	struct ft_waiting *waiting;
 	struct ft_place *place = NULL;
-	__u64 ns;
+	__u64 ns, out_ns = 0;
 
 	if (!thread || !count)
 		return;
-	if (thread->tid == tid) {
+	if (thread->tid == tid && thread->out_ns > offcpu_config.attached_ns) {
 		place = place_at(thread->place);
 		if (place && place->key != thread->place)
 			place = NULL;
 		if (place)
 			note_wait(place, thread, now);
+		out_ns = thread->out_ns;
+		thread->out_ns = 0;
 	}
 	if (!*count)
 		return;
@@ -237,7 +254,10 @@ static __always_inline void switch_in(struct ft_offcpu_cpu *own, __u32 tid, __u6
 	if (!waiting)
 		return;
 	ns = now > waiting->begin_ns ? now - waiting->begin_ns : 0;
-	if (ns >= waiting->min_ns)
+	if ((out_ns && out_ns != waiting->begin_ns) ||
+	    waiting->begin_ns <= offcpu_config.attached_ns)
+		FT_OFFCPU_COUNT(own, UNSEEN);
+	else if (ns >= waiting->min_ns)
 		tell(waiting, place, own, tid, ns, now);
 	else
 		FT_OFFCPU_COUNT(own, SHORT);
@@ -273,7 +293,7 @@ int ft_offcpu_switch(__u64 *ctx)
 
 /*
  * Notes the stack of the current task, which wakes who waits for a lock: it had it, as a rule. No
- * kernel frames: they are those of futex(2).
+ * kernel frames: they are those of the wake-up.
  */
 static __always_inline void note_waker(struct ft_waiting *waiting, __u64 now)
 {
@@ -285,7 +305,9 @@ static __always_inline void note_waker(struct ft_waiting *waiting, __u64 now)
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	config = bpf_map_lookup_elem(&ft_config, &zero);
-	if (!own || !scratch || !config || !in_futex(task))
+	if (!own || !scratch || !config)
+		return;
+	if (!(waiting->futex.op & FT_FUTEX_KERNEL) && !in_futex(task))
 		return;
 	own->due_ns = (own->due_ns > now ? own->due_ns : now) + offcpu_config.walk_ns;
 	FT_OFFCPU_COUNT(own, WALKS);
@@ -324,5 +346,34 @@ int ft_offcpu_waking(__u64 *ctx)
 	bpf_get_current_comm(waiting->waker_comm, sizeof(waiting->waker_comm));
 	if (waiting->types & (1 << FT_TYPE_LOCK) && waiting->waker_tid)
 		note_waker(waiting, now);
+	return 0;
+}
+
+/* The current task is about to wait. TP_PROTO(void *lock, unsigned int flags) */
+SEC("tp_btf/contention_begin")
+int ft_contention_begin(__u64 *ctx)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), slot = ft_thread_slot(tid);
+	struct ft_contended *contended = bpf_map_lookup_elem(&ft_contended, &slot);
+
+	/* A lock that spins does not leave its CPU, and may be an interrupt's meanwhile. */
+	if (!contended || !tid || (__u32)ctx[1] == FT_LOCK_SPIN)
+		return 0;
+	contended->tid = tid;
+	contended->flags = (__u32)ctx[1];
+	contended->lock = ctx[0];
+	contended->since = offcpu_config.kernel_locks;
+	return 0;
+}
+
+/* It has the lock, or gave up. TP_PROTO(void *lock, int ret) */
+SEC("tp_btf/contention_end")
+int ft_contention_end(__u64 *ctx)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), slot = ft_thread_slot(tid);
+	struct ft_contended *contended = bpf_map_lookup_elem(&ft_contended, &slot);
+
+	if (contended && contended->tid == tid && contended->lock == ctx[0])
+		contended->tid = 0;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cli/cluster/hub.h"
 #include "cli/http/direct.h"
+#include "query/select/kinds.h"
 
 namespace firetower::cli {
 namespace {
@@ -74,7 +75,7 @@ Outcome<ServerChoice> ChooseServer(const Args& args, const std::string& program,
     return Wrong(args, program,
                  "-n selects one namespace and -A selects all: give only one of them");
   for (const std::string_view flag : {"namespace", "hub-namespace"}) {
-    if (args.Has(flag) && !IsObjectName(args.Get(flag)))
+    if (args.Has(flag) && !query::IsObjectName(args.Get(flag)))
       return Wrong(
           args, program,
           fmt::format(

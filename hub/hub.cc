@@ -19,8 +19,10 @@
 #include "k8s/policy/object.h"
 #include "k8s/watch/watch_set.h"
 #include "net/server/http_server.h"
+#include "query/flame/file_endpoint.h"
 #include "query/http/errors.h"
 #include "service/metrics/negotiation.h"
+#include "service/policies/policy_states.h"
 
 namespace firetower::hub {
 namespace {
@@ -161,9 +163,20 @@ class Hub::Impl {
         clock_,
         [this] { return lease_.Leads(); },
         [this](service::ExpositionFormat format) { return metrics_.Render(Now(), format); },
-        [this] { return watches_.watches(); }};
+        [this] { return watches_.watches(); },
+        [this] { return PolicyStates(); }};
     ASSIGN_OR_RETURN(profiles_, ProfileServer::Start(config_, std::move(parts)));
     return OkStatus();
+  }
+
+  std::vector<query::PolicyState> PolicyStates() const {
+    std::vector<query::PolicyState> states;
+    for (const PolicyStore* store : {&policies_, &cluster_policies_}) {
+      const auto objects = store->Get();
+      if (!objects) continue;
+      for (const auto& [key, entry] : *objects) states.push_back(service::StateOf(*entry.value));
+    }
+    return states;
   }
 
   Status ServeHttp() {
@@ -175,7 +188,10 @@ class Hub::Impl {
     options.on_certificate = [this](const net::TlsCertificateState& state) {
       certificate_.Publish(std::make_shared<const net::TlsCertificateState>(state));
     };
-    if (profiles_) options.worker_threads = profiles_->WorkerThreads();
+    if (profiles_) {
+      options.worker_threads = profiles_->WorkerThreads();
+      options.limits.large = query::FilesOf(query::kServedFileBytes);
+    }
     options.observer = [this](const net::RequestStats& stats) {
       metrics_.OnHttpRequest(stats.route, stats.status);
     };

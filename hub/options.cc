@@ -110,6 +110,10 @@ std::vector<Option> ConfigOptions(Config& config) {
                      TextValue(config.listen, "HOST:PORT or [IPv6]:PORT", CheckListen)));
   service::AddTlsOptions("", config.tls_cert_file, config.tls_private_key_file, rows);
   AddStorage(config, rows);
+  rows.push_back(Row("signatures", "FILE",
+                     "Further signatures for diagnoses (JSON), read again for each one; see "
+                     "docs/diagnosis.md.",
+                     service::SignatureFileValue(config.signature_file)));
   rows.push_back(Row("lease-namespace", "NAME",
                      "The namespace of the Lease, of the agents' pods, and of this pod.",
                      ObjectNameValue(config.lease_namespace, 63, "a namespace's name"),

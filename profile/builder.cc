@@ -202,9 +202,11 @@ bool ProfileBuilder::AddSample(std::span<const uint32_t> locations, std::span<co
       .labels = labels_.Intern(std::span<const Label>(label_scratch_))};
   const uint32_t id = FindSample(record);
   if (id == IdSet::kNone) {
+    last_sample_ = sample_count();
     AppendSample(record, values);
     return true;
   }
+  last_sample_ = id;
   int64_t* sum = values_.data() + id * width;
   for (size_t i = 0; i < width; ++i) {
     int64_t exact = 0;

@@ -102,6 +102,9 @@ class ProfileBuilder {
                  std::span<const Label> labels = {});
 
   uint32_t sample_count() const { return static_cast<uint32_t>(samples_.size()); }
+  // Returns the index of the sample to which the last AddSample added. Must not be called for a
+  // coarse profile, or after a sample was dropped.
+  uint32_t last_sample() const { return last_sample_; }
   uint64_t dropped_samples() const { return dropped_samples_; }
   // The number of additions that left the range of int64 and were held at its end.
   uint64_t saturated_values() const { return saturated_values_; }
@@ -138,6 +141,7 @@ class ProfileBuilder {
 
   Meta meta_;
   Limits limits_;
+  uint32_t last_sample_ = 0;
   uint64_t dropped_samples_ = 0;
   uint64_t saturated_values_ = 0;
   Interner<char> strings_;

@@ -17,15 +17,21 @@ struct MovedMapping {
 };
 
 // The default `change` of CopyInto: leaves a sample's values and labels as they are.
-inline void KeepSample(std::vector<int64_t>& /*values*/, std::vector<Label>& /*labels*/) {}
+inline bool KeepSample(std::vector<int64_t>& /*values*/, std::vector<Label>& /*labels*/) {
+  return true;
+}
+// The default `added` of CopyInto.
+inline void IgnoreAdded(uint32_t /*sample*/) {}
 
 // Copies `source` into a builder. `map_mapping(mapping)` returns a mapping's new place; the texts
 // of its argument are already the builder's. `change(values, labels)` may change a sample; its
-// labels are already the builder's. Returns false when a limit of the builder was reached: the rest
-// is dropped.
-template <typename Source, typename MapMapping, typename Change>
+// labels are already the builder's; a sample for which it returns false is left out.
+// `added(sample)` is called when a sample of the source was added. Returns false when a limit of
+// the builder was reached: the rest is dropped.
+template <typename Source, typename MapMapping, typename Change,
+          typename Added = decltype(&IgnoreAdded)>
 bool CopyInto(Source& source, const MapMapping& map_mapping, const Change& change,
-              ProfileBuilder& builder) {
+              ProfileBuilder& builder, const Added& added = &IgnoreAdded) {
   std::vector<StringId> strings(source.string_count());
   for (StringId i = 0; i < strings.size(); ++i) strings[i] = builder.AddString(source.string(i));
   std::vector<MovedMapping> mappings(source.mapping_count());
@@ -68,8 +74,9 @@ bool CopyInto(Source& source, const MapMapping& map_mapping, const Change& chang
       label.unit = strings[label.unit];
     }
     values.assign(from.values.begin(), from.values.end());
-    change(values, labels);
+    if (!change(values, labels)) continue;
     if (!builder.AddSample(stack, values, labels)) return false;
+    added(i);
   }
   return true;
 }

@@ -103,6 +103,7 @@ Status Merger::Subtract(const Profile& profile, std::span<const Scale> scales) {
       values[i] = -std::max(values[i], -std::numeric_limits<int64_t>::max());
     }
     labels.push_back(base);
+    return true;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "profile/profile.h"
@@ -13,6 +14,8 @@ namespace firetower::profile {
 
 struct PprofEncodeOptions {
   bool gzip = true;
+  // Receives the profile's index of each sample of the file, if it is not null.
+  std::vector<uint32_t>* order = nullptr;
 };
 
 // Encodes a profile. Samples are ordered by their stacks from the root on. The same profile gives

@@ -8,11 +8,16 @@
 #include <cmath>
 #include <optional>
 
+#include "query/app/pages.h"
+#include "query/diagnose/diagnose_endpoint.h"
+#include "query/flame/file_endpoint.h"
 #include "query/flame/flame_endpoint.h"
-#include "query/flame/page.h"
+#include "query/heat/heat_endpoint.h"
 #include "query/http/errors.h"
 #include "query/http/params.h"
 #include "query/listings.h"
+#include "query/mcp/mcp_endpoint.h"
+#include "query/policies/policies_endpoint.h"
 #include "query/profiles/diff_endpoint.h"
 #include "query/profiles/list_endpoint.h"
 #include "query/profiles/profile_endpoint.h"
@@ -39,8 +44,16 @@ net::HttpResponse Live(const net::HttpRequest&) {
 Api::Api(const ApiParts& parts)
     : parts_(parts),
       router_({
-          {"/", "flame graphs, for a browser; else this list",
-           [this](const net::HttpRequest& r) { return WantsPage(r) ? ServePage(r) : Index(); }},
+          {"/", "what is hot, for a browser; else this list",
+           [this](const net::HttpRequest& r) { return WantsPage(r) ? ServeHome(r) : Index(); }},
+          {"/explore", "for a browser: flame graphs, over time", ServePage},
+          {"/diff", "for a browser: two times or selections compared", ServePage},
+          {"/heat", "for a browser: samples within seconds", ServePage},
+          {"/file", "for a browser: a profile that somebody has", ServePage},
+          {"/agents", "for a browser: which nodes report", ServePage},
+          {"/policies", "for a browser: policies, and what triggers captured", ServePage},
+          {"/assets/app.js", "what the pages run", ServeAppScript},
+          {"/assets/app.css", "how the pages look", ServeAppStyle},
           {"/livez", "200 while the process answers", Live},
           {"/readyz", "200 once it does its work, else 503 and the reasons",
            [this](const net::HttpRequest& r) { return Ready(r); }},
@@ -53,16 +66,27 @@ Api::Api(const ApiParts& parts)
            "the difference to another time or selector: base-q base-from base-to normalize",
            [this](const net::HttpRequest& r) { return ServeDiff(r, parts_); }},
           {"/api/v1/flame",
-           "a flame graph, as JSON: format max-nodes names sort type q from to seconds",
+           "a flame graph, as JSON: format max-nodes names sort exact offsets focus ignore hide "
+           "show show-from type q from to seconds",
            [this](const net::HttpRequest& r) { return ServeFlame(r, parts_); }},
           {"/api/v1/top", "hottest containers or functions: by k type q from to seconds",
            [this](const net::HttpRequest& r) { return ServeTop(r, parts_); }},
+          {"/api/v1/diagnose", "whose code the time is spent in, and why: type q from to seconds",
+           [this](const net::HttpRequest& r) { return ServeDiagnose(r, parts_); }},
+          {"/api/v1/heat",
+           "samples by the moment they were taken: by rows k step paint type q from to seconds",
+           [this](const net::HttpRequest& r) { return ServeHeat(r, parts_); }},
+          {kFilePath, "POST: a profile of any format as a flame graph: name base-bytes max-nodes",
+           [this](const net::HttpRequest& r) { return File(r); },
+           /*takes_post=*/true},
           {"/api/v1/series", "label sets with totals: by step type q from to seconds",
            [this](const net::HttpRequest& r) { return ServeSeries(r, parts_); }},
           {"/api/v1/labels", "label names, or values of one: name type q from to seconds",
            [this](const net::HttpRequest& r) { return ServeLabels(r, parts_); }},
           {"/api/v1/types", "profile types: q from to seconds",
            [this](const net::HttpRequest& r) { return ServeTypes(r, parts_); }},
+          {"/api/v1/policies", "the policies that are known here, and how they are: q",
+           [this](const net::HttpRequest& r) { return ServePolicies(r, parts_); }},
           {"/api/v1/doctor", "what works here and what does not, with fixes",
            [this](const net::HttpRequest& r) { return Doctor(r); }},
       }),
@@ -70,7 +94,9 @@ Api::Api(const ApiParts& parts)
                   .waiting = std::max(parts.admission.strangers - 1, 0),
                   .longest_wait_ns = parts.admission.longest_wait_ns}),
       admission_(parts.admission, parts.on_idle),
-      scrapes_({.running = kScrapes, .waiting = 0}) {}
+      scrapes_({.running = kScrapes, .waiting = 0}),
+      files_({.running = 1, .waiting = 1}),
+      mcp_(McpVersion()) {}
 
 bool Api::IsQuestion(std::string_view path) {
   return path.starts_with("/api/") || pyroscope::IsServicePath(path);
@@ -87,7 +113,16 @@ std::optional<net::HttpResponse> Api::Admit(const net::HttpRequest& request) con
   return std::nullopt;
 }
 
+// A message takes no place of questions: each question that it asks takes one.
+net::HttpResponse Api::Mcp(const net::HttpRequest& request) const {
+  if (std::optional<net::HttpResponse> refusal = Admit(request)) return *std::move(refusal);
+  const Status known = parts_.authorizer.Identify(request);
+  if (!known) return Unidentified(request, known.error());
+  return ServeMcp(request, mcp_, [this](const net::HttpRequest& asked) { return Serve(asked); });
+}
+
 net::HttpResponse Api::Serve(const net::HttpRequest& request) const {
+  if (request.path == kMcpPath) return Mcp(request);
   if (!IsQuestion(request.path)) return router_.Serve(request);
   if (std::optional<net::HttpResponse> refusal = Admit(request)) return *std::move(refusal);
   const std::optional<net::Admission::Pass> pass = admission_.Enter(request.gone);
@@ -147,7 +182,9 @@ net::HttpResponse Api::Index() const {
   net::HttpResponse response;
   response.body = fmt::format(
       "Firetower: continuous profiles of every container.\n\n{}\n"
-      "POST /querier.v1.QuerierService/METHOD is for Grafana's Pyroscope data source.\n"
+      "POST /querier.v1.QuerierService/METHOD is for Grafana's Pyroscope data source, and POST "
+      "/mcp "
+      "for assistants.\n"
       "Times: RFC 3339, epoch, now-1h, 15m. Selectors: {{namespace=\"shop\",pod=~\"web.*\"}}.\n",
       router_.Index());
   response.headers.emplace_back("Vary", "Accept");
@@ -181,6 +218,13 @@ net::HttpResponse Api::Metrics(const net::HttpRequest& request) const {
   response.content_type = std::move(page.content_type);
   response.body = std::move(page.body);
   return response;
+}
+
+// One at a time: unpacked it takes a multiple of what other questions may.
+net::HttpResponse Api::File(const net::HttpRequest& request) const {
+  if (request.method != "POST") return ServeFile(request, parts_);
+  const std::optional<net::Admission::Pass> pass = files_.Enter(request.gone);
+  return pass ? ServeFile(request, parts_) : Busy(request);
 }
 
 net::HttpResponse Api::Doctor(const net::HttpRequest& request) const {

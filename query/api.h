@@ -11,6 +11,7 @@
 #include "net/server/admission.h"
 #include "query/authorizer.h"
 #include "query/http/router.h"
+#include "query/mcp/server.h"
 #include "query/sources.h"
 #include "store/query.h"
 
@@ -24,10 +25,14 @@ struct ApiParts {
   const DoctorSource& doctor;
   const ReadySource& ready;
   const Authorizer& authorizer;
+  const PolicySource* policies = nullptr;  // null: this server knows none
   const Clock& clock = Clock::System();
   store::QueryLimits limits = {};  // of each answer
   net::AdmissionOptions admission = {};
-  bool authorize_metrics = false;           // by the authorizer; else everybody may read them
+  bool authorize_metrics = false;        // by the authorizer; else everybody may read them
+  std::string_view signature_file = {};  // read for each diagnosis; must outlive this
+  // Files that people open, in memory for one answer. 0: none are taken.
+  size_t max_file_bytes = 0;
   std::function<void()> on_idle = nullptr;  // when the last question that was answered ends
 };
 
@@ -61,12 +66,14 @@ class Api {
   // Lets in a caller who is known, or becomes so; else returns the refusal.
   std::optional<net::HttpResponse> Admit(const net::HttpRequest& request) const;
   net::HttpResponse Index() const;
+  net::HttpResponse Mcp(const net::HttpRequest& request) const;
   // Formats an error for the clients of the path.
   net::HttpResponse Refuse(const net::HttpRequest& request, int status, const Error& error) const;
   net::HttpResponse Busy(const net::HttpRequest& request) const;
   net::HttpResponse Unidentified(const net::HttpRequest& request, const Error& error) const;
   net::HttpResponse Ready(const net::HttpRequest& request) const;
   net::HttpResponse Metrics(const net::HttpRequest& request) const;
+  net::HttpResponse File(const net::HttpRequest& request) const;
   net::HttpResponse Doctor(const net::HttpRequest& request) const;
   // Counts a coarse answer.
   void CountCoarse(const net::HttpResponse& response) const;
@@ -76,6 +83,8 @@ class Api {
   mutable net::Admission strangers_;
   mutable net::Admission admission_;
   mutable net::Admission scrapes_;
+  mutable net::Admission files_;
+  mutable McpServer mcp_;
   // Answers that were too wide to be held whole, for the doctor, and the most that one of them
   // hides, in millionths of the whole.
   mutable std::atomic<uint64_t> coarse_answers_ = 0;

@@ -3,7 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -49,6 +51,59 @@ Result<TimeRange> ReadRange(const Params& params, int64_t now_ns) {
   return TimeRange{now_ns - seconds * kNsPerSecond, now_ns};
 }
 
+// Reads "100-300": milliseconds of each second.
+Status ReadOffsets(std::string_view text, profile::TimeCut& cut) {
+  constexpr int64_t kSlotMs = profile::SampleTimes::kSlotNs / kNsPerMs, kSecondMs = 1000;
+  const size_t dash = text.find('-');
+  const auto number = [](std::string_view digits) -> int64_t {
+    int64_t value = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() ? value : -1;
+  };
+  const int64_t from = dash == text.npos ? -1 : number(text.substr(0, dash));
+  const int64_t to = dash == text.npos ? -1 : number(text.substr(dash + 1));
+  if (from < 0 || to <= from || to > kSecondMs || from % kSlotMs != 0 || to % kSlotMs != 0) {
+    return Error(ErrorCode::kInvalid,
+                 fmt::format("parameter 'offsets' is '{}': it must be two multiples of {} ms of a "
+                             "second, as 100-300",
+                             text, kSlotMs));
+  }
+  cut.offset_from = from / kSlotMs;
+  cut.offset_to = to / kSlotMs;
+  return OkStatus();
+}
+
+// A slot belongs to a range if it begins in it.
+Status ReadCut(const Params& params, Question& question) {
+  ASSIGN_OR_RETURN(const bool exact, params.GetBool("exact", params.Has("offsets")));
+  if (!exact) {
+    if (!params.Has("offsets")) return OkStatus();
+    return Error(ErrorCode::kInvalid, "'offsets' are parts of windows: it cannot be exact=false");
+  }
+  constexpr int64_t kSlotNs = profile::SampleTimes::kSlotNs;
+  profile::TimeCut cut{.from_slot = question.range.from_ns / kSlotNs,
+                       .to_slot = (question.range.to_ns + kSlotNs - 1) / kSlotNs};
+  if (params.Has("offsets")) RETURN_IF_ERROR(ReadOffsets(params.Get("offsets"), cut));
+  question.query.cut = cut;
+  question.query.to_ns += kLateSampleNs;
+  return OkStatus();
+}
+
+Status ReadStackFilter(const Params& params, Question& question) {
+  ASSIGN_OR_RETURN(const bool invert, params.GetBool("invert", false));
+  ASSIGN_OR_RETURN(profile::StackFilter filter,
+                   profile::StackFilter::Create({.focus = std::string(params.Get("focus")),
+                                                 .ignore = std::string(params.Get("ignore")),
+                                                 .hide = std::string(params.Get("hide")),
+                                                 .show = std::string(params.Get("show")),
+                                                 .show_from = std::string(params.Get("show-from")),
+                                                 .invert = invert})
+                       .Context("a parameter"));
+  if (!filter.empty())
+    question.query.stacks = std::make_shared<const profile::StackFilter>(std::move(filter));
+  return OkStatus();
+}
+
 }  // namespace
 
 std::string Question::Describe() const {
@@ -82,6 +137,8 @@ Result<Question> ReadQuestion(const net::HttpRequest& request, const Params& par
                    parts.authorizer.Narrow(request, question.query.selector));
   question.query.from_ns = question.range.from_ns;
   question.query.to_ns = question.range.to_ns;
+  RETURN_IF_ERROR(ReadCut(params, question));
+  RETURN_IF_ERROR(ReadStackFilter(params, question));
   return question;
 }
 

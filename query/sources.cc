@@ -17,4 +17,20 @@ std::string_view CheckStatusName(CheckStatus status) {
   return "fail";
 }
 
+std::string_view PolicyHealthName(PolicyHealth health) {
+  switch (health) {
+    case PolicyHealth::kOk:
+      return "ok";
+    case PolicyHealth::kOff:
+      return "off";
+    case PolicyHealth::kUnknown:
+      return "unknown";
+    case PolicyHealth::kDegraded:
+      return "degraded";
+    case PolicyHealth::kRefused:
+      return "refused";
+  }
+  return "unknown";
+}
+
 }  // namespace firetower::query

@@ -3,6 +3,7 @@
 // and must outlive the Api.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,42 @@ class DoctorSource {
  public:
   virtual ~DoctorSource() = default;
   virtual std::vector<Check> Checks() const = 0;
+};
+
+// How a policy is, in rising order of severity.
+enum class PolicyHealth { kOk, kOff, kUnknown, kDegraded, kRefused };
+// Returns "ok", "off" (suspended, over, or nothing to profile), "unknown", "degraded", "refused".
+std::string_view PolicyHealthName(PolicyHealth health);
+
+struct PolicyFailure {
+  std::string node;
+  std::string reason;  // CamelCase
+  std::string message;
+};
+
+// A policy, and how it is. Counts are 0 where a server does not know them.
+struct PolicyState {
+  std::string kind;            // ProfilingPolicy or ClusterProfilingPolicy
+  std::string namespace_name;  // empty for the cluster kind
+  std::string name;
+  std::string mode = {};                // "General"; empty if it could not be read
+  std::vector<std::string> types = {};  // "CPU"
+  PolicyHealth health = PolicyHealth::kUnknown;
+  std::string reason = {};  // CamelCase
+  std::string message = {};
+  int64_t pods_matched = 0;
+  int64_t pods_profiled = 0;
+  int64_t nodes_desired = 0;
+  int64_t nodes_ready = 0;
+  int64_t captures = 0;
+  int64_t last_capture_ns = 0;  // Unix time; 0: none
+  std::vector<PolicyFailure> failures = {};
+};
+
+class PolicySource {
+ public:
+  virtual ~PolicySource() = default;
+  virtual std::vector<PolicyState> Policies() const = 0;
 };
 
 class ReadySource {

@@ -64,15 +64,19 @@ Json ToRow(const TopContainer& row) {
             {"percent", row.hottest_percent}}}};
 }
 
-Json ToRow(const TopFunction& row) {
-  return {{"function", row.function},
-          {"module", row.module},
-          {"self", row.self},
-          {"self_percent", row.self_percent},
-          {"total", row.total},
-          {"total_percent", row.total_percent},
-          {"containers", row.containers},
-          {"more_containers", row.more_containers}};
+Json ToRow(const TopFunction& row, bool lines) {
+  Json json = {{"function", row.function}, {"module", row.module}};
+  if (lines) {
+    json["file"] = row.file;
+    json["line"] = row.line;
+  }
+  json["self"] = row.self;
+  json["self_percent"] = row.self_percent;
+  json["total"] = row.total;
+  json["total_percent"] = row.total_percent;
+  json["containers"] = row.containers;
+  json["more_containers"] = row.more_containers;
+  return json;
 }
 
 Json ToRow(const TopProcess& row) {
@@ -118,6 +122,8 @@ void FromRow(const Json& json, TopContainer& row) {
 void FromRow(const Json& json, TopFunction& row) {
   Get(json, "function", row.function);
   Get(json, "module", row.module);
+  GetIfThere(json, "file", row.file);
+  GetIfThere(json, "line", row.line);
   Get(json, "self", row.self);
   Get(json, "self_percent", row.self_percent);
   Get(json, "total", row.total);
@@ -165,7 +171,7 @@ void AppendRows(const Json& json, std::vector<Row>& rows) {
 std::string ToJson(const TopReply& reply) {
   Json rows = Json::array();
   for (const TopContainer& row : reply.containers) rows.push_back(ToRow(row));
-  for (const TopFunction& row : reply.functions) rows.push_back(ToRow(row));
+  for (const TopFunction& row : reply.functions) rows.push_back(ToRow(row, reply.by == "lines"));
   for (const TopProcess& row : reply.processes) rows.push_back(ToRow(row));
   Json json = {{"version", kWireVersion},
                {"by", reply.by},
@@ -177,10 +183,8 @@ std::string ToJson(const TopReply& reply) {
                {"total", reply.total},
                {"total_rows", reply.total_rows},
                {"skipped", reply.skipped}};
-  if (reply.by == "functions") {
-    json["other_self"] = reply.other_self;
-    json["max_hidden"] = reply.max_hidden;
-  }
+  if (reply.by == "functions" || reply.by == "lines") json["other_self"] = reply.other_self;
+  if (reply.by != "containers") json["max_hidden"] = reply.max_hidden;
   json["rows"] = std::move(rows);
   return Dump(json);
 }

@@ -30,9 +30,12 @@ struct TopContainer {
   double hottest_percent = 0;  // of this container
 };
 
+// A function, or one of its source lines.
 struct TopFunction {
   std::string function;
   std::string module;
+  std::string file = {};  // by lines; "", and line 0, where it is not known
+  int64_t line = 0;
   int64_t self = 0;
   double self_percent = 0;
   int64_t total = 0;
@@ -58,7 +61,7 @@ struct TopProcess {
 };
 
 struct TopReply {
-  std::string by;    // "containers", "functions" or "processes"
+  std::string by;    // "containers", "functions", "lines" or "processes"
   std::string type;  // "cpu"
   std::string unit;  // "nanoseconds"
   int64_t from_ms = 0;
@@ -67,8 +70,8 @@ struct TopReply {
   int64_t total = 0;            // over all rows, those cut off too
   int64_t total_rows = 0;       // before the cut to k
   int64_t skipped = 0;          // profiles that could not be read
-  // By functions: the self of those that were dropped, since there were too many to hold, and the
-  // most that one of them has in all.
+  // By functions and lines: the self of those that were dropped, since there were too many to hold.
+  // By functions, lines and processes: the most that one of these has in all.
   int64_t other_self = 0;
   int64_t max_hidden = 0;
   std::vector<TopContainer> containers;

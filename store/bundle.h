@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bundle: one node's profiles of one window, a plain ZIP of stored .pb.gz entries. `unzip` opens
-// it; its central directory is the index, so one tail read and one ranged read serve an entry.
+// it; its central directory is the index, so one tail read and one ranged read serve an entry. A
+// profile may have a side entry right behind it, of the same name with .times.gz: when its samples
+// were taken (profile/times/sample_times.h).
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,8 @@ namespace firetower::store {
 // Returns "<namespace>/<pod>/<container>/<type>-<id12>.pb.gz"; bytes that do not fit a file name
 // become '_'.
 std::string BundleEntryName(const CatalogRow& row);
+// Returns the name of the side entry of an entry; "" if that is not named like a profile.
+std::string TimesEntryName(std::string_view entry_name);
 
 // Collects entries and writes the file. The same calls give the same bytes.
 class BundleWriter {
@@ -32,10 +36,11 @@ class BundleWriter {
   BundleWriter(BundleWriter&&) noexcept;
   BundleWriter& operator=(BundleWriter&&) noexcept;
 
-  // Adds an entry. `pprof_gz` is a complete profile. Rows with equal names get a numeric suffix.
-  // kExhausted: the file would exceed a plain ZIP's limits.
-  Status Add(const CatalogRow& row, std::string pprof_gz);
-  size_t entries() const;
+  // Adds an entry. `pprof_gz` is a complete profile; `times_gz` becomes its side entry unless it is
+  // empty. Rows with equal names get a numeric suffix. kExhausted: the file would exceed a plain
+  // ZIP's limits.
+  Status Add(const CatalogRow& row, std::string pprof_gz, std::string times_gz = {});
+  size_t entries() const;  // without side entries
 
   // Returns the file. The writer must not be used afterwards.
   Result<std::string> Finish() &&;
@@ -80,8 +85,13 @@ Result<BundleIndex> ReadBundleIndex(uint64_t size, const RangeReader& read);
 // Reads the data of one entry, with one range. kCorrupt: its header or CRC-32 does not match.
 Result<std::string> ReadBundleEntry(const BundleEntry& entry, const RangeReader& read);
 
+// Reads the side entry of an entry, with one range or two. Returns "" if it has none.
+Result<std::string> ReadBundleTimes(const BundleEntry& entry, const RangeReader& read);
+
 Result<BundleIndex> ReadBundleIndex(const ObjectStore& store, std::string_view key);
 Result<std::string> ReadBundleEntry(const ObjectStore& store, std::string_view key,
+                                    const BundleEntry& entry);
+Result<std::string> ReadBundleTimes(const ObjectStore& store, std::string_view key,
                                     const BundleEntry& entry);
 
 }  // namespace firetower::store

@@ -32,6 +32,12 @@ Error Unsupported(std::string_view what) {
   return {ErrorCode::kUnsupported, fmt::format("not a bundle of ours: {}", what)};
 }
 
+Result<std::string> Checked(std::string bytes, uint32_t want) {
+  const uint32_t crc = libdeflate_crc32(0, bytes.data(), bytes.size());
+  if (crc == want) return bytes;
+  return Corrupt(fmt::format("bad CRC-32: {:08x} instead of {:08x}", crc, want));
+}
+
 struct Directory {
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -99,13 +105,16 @@ Result<BundleIndex> ParseDirectory(std::string_view bytes, const Directory& dire
     found.push_back(std::move(entry));
   }
   if (!bytes.empty()) return Corrupt("bytes follow the last entry of the central directory");
-  // Each entry ends where the next begins: one range then holds header and data.
+  std::string side;  // the name that a side entry has here
+  // Each entry ends where the next begins: one range then holds header and data. A side entry has
+  // no row: who reads it knows its profile.
   for (size_t i = 0; i < found.size(); ++i) {
     BundleEntry& entry = found[i].first;
     entry.end_offset = i + 1 < found.size() ? found[i + 1].first.header_offset : directory.offset;
     if (entry.header_offset + kLocalBytes + entry.name.size() + entry.size > entry.end_offset) {
       return Corrupt(fmt::format("entry {} overlaps what follows it", entry.name));
     }
+    if (entry.name == std::exchange(side, TimesEntryName(entry.name))) continue;
     Result<CatalogRow> row = CatalogRowFromJson(found[i].second);
     if (!row) {
       index.bad_entries.push_back({.name = entry.name, .reason = row.error().message()});
@@ -161,11 +170,29 @@ Result<std::string> ReadBundleEntry(const BundleEntry& entry, const RangeReader&
   }
   bytes.resize(begin + entry.size);
   bytes.erase(0, begin);
-  uint32_t crc = libdeflate_crc32(0, bytes.data(), bytes.size());
-  if (crc != entry.crc32) {
-    return Corrupt(fmt::format("bad CRC-32: {:08x} instead of {:08x}", crc, entry.crc32));
+  return Checked(std::move(bytes), entry.crc32);
+}
+
+Result<std::string> ReadBundleTimes(const BundleEntry& entry, const RangeReader& read) {
+  const std::string name = TimesEntryName(entry.name);
+  if (name.empty()) return std::string();
+  // The directory behind the last entry has more bytes for an entry than a local header, and this
+  // entry's row beside them: a small side entry comes with its header.
+  constexpr uint64_t kFirstBytes = 64;
+  const uint64_t head = kLocalBytes + name.size();
+  const Result<std::string> bytes = read(entry.end_offset, head + kFirstBytes);
+  if (!bytes) return bytes.error();
+  const std::string_view first = *bytes;
+  if (first.size() < head || !first.starts_with("PK\x03\x04") ||
+      first.substr(kLocalBytes, U16(first, 26)) != name) {
+    return std::string();
   }
-  return bytes;
+  const uint64_t begin = head + U16(first, 28), size = U32(first, 18);
+  const uint32_t crc = U32(first, 14);
+  if (begin + size <= first.size()) return Checked(std::string(first.substr(begin, size)), crc);
+  ASSIGN_OR_RETURN(std::string data, read(entry.end_offset + begin, size));
+  if (data.size() != size) return Corrupt("truncated: fewer bytes than its header says");
+  return Checked(std::move(data), crc);
 }
 
 Result<BundleIndex> ReadBundleIndex(const ObjectStore& store, std::string_view key) {
@@ -181,6 +208,12 @@ Result<BundleIndex> ReadBundleIndex(const ObjectStore& store, std::string_view k
 Result<std::string> ReadBundleEntry(const ObjectStore& store, std::string_view key,
                                     const BundleEntry& entry) {
   return ReadBundleEntry(
+      entry, [&](uint64_t offset, uint64_t length) { return store.GetRange(key, offset, length); });
+}
+
+Result<std::string> ReadBundleTimes(const ObjectStore& store, std::string_view key,
+                                    const BundleEntry& entry) {
+  return ReadBundleTimes(
       entry, [&](uint64_t offset, uint64_t length) { return store.GetRange(key, offset, length); });
 }
 

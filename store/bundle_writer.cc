@@ -15,6 +15,7 @@ namespace firetower::store {
 namespace {
 
 constexpr std::string_view kEntrySuffix = ".pb.gz";
+constexpr std::string_view kTimesSuffix = ".times.gz";
 // Bytes of an entry beside name, comment and data: local header 30, central header 46, and room for
 // extra fields of the library.
 constexpr uint64_t kEntryOverheadBytes = 128;
@@ -48,27 +49,42 @@ struct Pending {
   std::string name;
   std::string comment;
   std::string data;
+  std::string times;  // of the side entry; empty: none
 };
+
+uint64_t BytesOf(const Pending& entry) {
+  const uint64_t own =
+      entry.data.size() + entry.comment.size() + 2 * entry.name.size() + kEntryOverheadBytes;
+  if (entry.times.empty()) return own;
+  return own + entry.times.size() + 2 * (entry.name.size() + kTimesSuffix.size()) +
+         kEntryOverheadBytes;
+}
 
 Error ZipError(std::string_view what, zip_error_t* error) {
   return {ErrorCode::kInternal, fmt::format("bundle: {}: {}", what, zip_error_strerror(error))};
 }
 
-Status AddEntry(zip_t* zip, const Pending& entry, DosTime when) {
-  zip_source_t* data = zip_source_buffer(zip, entry.data.data(), entry.data.size(), 0);
-  if (data == nullptr) return ZipError(entry.name, zip_get_error(zip));
-  zip_int64_t added = zip_file_add(zip, entry.name.c_str(), data, ZIP_FL_ENC_UTF_8);
+Status AddFile(zip_t* zip, const std::string& name, const std::string& bytes,
+               const std::string& comment, DosTime when) {
+  zip_source_t* data = zip_source_buffer(zip, bytes.data(), bytes.size(), 0);
+  if (data == nullptr) return ZipError(name, zip_get_error(zip));
+  zip_int64_t added = zip_file_add(zip, name.c_str(), data, ZIP_FL_ENC_UTF_8);
   if (added < 0) {
     zip_source_free(data);
-    return ZipError(entry.name, zip_get_error(zip));
+    return ZipError(name, zip_get_error(zip));
   }
   auto index = static_cast<zip_uint64_t>(added);
-  bool set =
-      zip_set_file_compression(zip, index, ZIP_CM_STORE, 0) == 0 &&
-      zip_file_set_dostime(zip, index, when.time, when.date, 0) == 0 &&
-      zip_file_set_comment(zip, index, entry.comment.data(),
-                           static_cast<zip_uint16_t>(entry.comment.size()), ZIP_FL_ENC_UTF_8) == 0;
-  return set ? OkStatus() : Status(ZipError(entry.name, zip_get_error(zip)));
+  bool set = zip_set_file_compression(zip, index, ZIP_CM_STORE, 0) == 0 &&
+             zip_file_set_dostime(zip, index, when.time, when.date, 0) == 0 &&
+             zip_file_set_comment(zip, index, comment.data(),
+                                  static_cast<zip_uint16_t>(comment.size()), ZIP_FL_ENC_UTF_8) == 0;
+  return set ? OkStatus() : Status(ZipError(name, zip_get_error(zip)));
+}
+
+Status AddEntry(zip_t* zip, const Pending& entry, DosTime when) {
+  RETURN_IF_ERROR(AddFile(zip, entry.name, entry.data, entry.comment, when));
+  if (entry.times.empty()) return OkStatus();
+  return AddFile(zip, TimesEntryName(entry.name), entry.times, "", when);
 }
 
 Result<std::string> ReadAll(zip_source_t* source) {
@@ -93,12 +109,19 @@ struct BundleWriter::Impl {
   std::deque<Pending> entries;
   std::set<std::string> names;
   uint64_t bytes = 0;
+  size_t files = 0;  // entries and side entries
 };
 
 std::string BundleEntryName(const CatalogRow& row) {
   return fmt::format("{}/{}/{}/{}-{}{}", PathComponent(row.namespace_name), PathComponent(row.pod),
                      PathComponent(row.container), PathComponent(row.type), ProfileId(row),
                      kEntrySuffix);
+}
+
+std::string TimesEntryName(std::string_view entry_name) {
+  if (!entry_name.ends_with(kEntrySuffix)) return {};
+  entry_name.remove_suffix(kEntrySuffix.size());
+  return std::string(entry_name).append(kTimesSuffix);
 }
 
 BundleWriter::BundleWriter(int64_t window_start_ns) : impl_(std::make_unique<Impl>()) {
@@ -110,15 +133,16 @@ BundleWriter& BundleWriter::operator=(BundleWriter&&) noexcept = default;
 
 size_t BundleWriter::entries() const { return impl_->entries.size(); }
 
-Status BundleWriter::Add(const CatalogRow& row, std::string pprof_gz) {
-  Pending entry{BundleEntryName(row), CatalogRowToJson(row), std::move(pprof_gz)};
+Status BundleWriter::Add(const CatalogRow& row, std::string pprof_gz, std::string times_gz) {
+  Pending entry{BundleEntryName(row), CatalogRowToJson(row), std::move(pprof_gz),
+                std::move(times_gz)};
   for (int suffix = 2; !impl_->names.insert(entry.name).second; ++suffix) {
     entry.name = BundleEntryName(row);
     entry.name.insert(entry.name.size() - kEntrySuffix.size(), fmt::format("-{}", suffix));
   }
-  uint64_t grown = impl_->bytes + entry.data.size() + entry.comment.size() + 2 * entry.name.size() +
-                   kEntryOverheadBytes;
-  if (grown > kMaxBytes || impl_->entries.size() >= kMaxEntries) {
+  const uint64_t grown = impl_->bytes + BytesOf(entry);
+  const size_t files = impl_->files + (entry.times.empty() ? 1 : 2);
+  if (grown > kMaxBytes || files > kMaxEntries) {
     impl_->names.erase(entry.name);
     return Error(ErrorCode::kExhausted,
                  fmt::format("bundle: {} entries and {} bytes are all a plain ZIP can hold; start "
@@ -126,6 +150,7 @@ Status BundleWriter::Add(const CatalogRow& row, std::string pprof_gz) {
                              impl_->entries.size(), impl_->bytes));
   }
   impl_->bytes = grown;
+  impl_->files = files;
   impl_->entries.push_back(std::move(entry));
   return OkStatus();
 }

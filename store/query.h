@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries over a store and over profiles still in memory: the profiles that overlap [from, to) and
-// match a selector, and their sum. An overlapping window counts completely.
+// match a selector, and their sum. An overlapping window counts completely, unless a cut is asked
+// for.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,9 @@
 
 #include "base/result.h"
 #include "profile/profile.h"
+#include "profile/select/stack_filter.h"
 #include "profile/selector.h"
+#include "profile/times/timed_profile.h"
 #include "profile/type.h"
 #include "store/catalog.h"
 #include "store/store.h"
@@ -29,6 +32,11 @@ struct Query {
   std::vector<profile::Selector> any_of = {};     // of some, one has to match as well
   int64_t from_ns = 0;                            // Unix time, [from, to)
   int64_t to_ns = std::numeric_limits<int64_t>::max();
+  // Sums and tables take of each window only what was sampled then. A window that does not say when
+  // its samples were taken is skipped.
+  std::optional<profile::TimeCut> cut = {};
+  // The stacks, and their frames, that sums and tables have; null: all.
+  std::shared_ptr<const profile::StackFilter> stacks = {};
 
   // Returns the value of a label that the whole answer must have, if the selectors say so, to
   // narrow listings.
@@ -41,6 +49,7 @@ struct Query {
 struct OpenProfile {
   CatalogRow row = {};
   std::shared_ptr<const profile::Profile> profile = {};
+  std::shared_ptr<const profile::SampleTimes> times = {};  // null: not known
 };
 
 // An object or entry that could not be read. It is never omitted silently.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profile/pprof.h"
+#include "profile/times/timed_profile.h"
 #include "store/bundle.h"
 #include "store/capture.h"
 #include "store/walk.h"
@@ -62,9 +63,15 @@ class Verifier {
       if (!data) {
         Damaged(key, entry.name, data.error());
       } else {
-        CheckProfile(key, entry.name, *data);
+        CheckTimed(key, entry, *data, ReadBundleTimes(entry, read));
       }
     }
+  }
+  void CheckTimed(const std::string& key, const BundleEntry& entry, std::string_view pprof,
+                  const Result<std::string>& times) {
+    if (!times) return Damaged(key, TimesEntryName(entry.name), times.error());
+    const Result<profile::TimedProfile> decoded = profile::DecodeTimed(pprof, *times);
+    if (!decoded) Damaged(key, entry.name, decoded.error());
   }
 
   const ObjectStore& store_;

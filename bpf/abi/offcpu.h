@@ -10,9 +10,12 @@
 
 /* User space may change them while the programs run. */
 struct ft_offcpu_config {
-	__u64 min_wait_ns; /* the shortest wait that any container has told, until its own is known
-			    */
-	__u64 walk_ns;     /* 1 second / the walks of stacks that a CPU may make in it */
+	__u64 min_wait_ns;  /* the shortest wait that any container has told, until its own is known
+			     */
+	__u64 attached_ns;  /* monotonic, since when every switch is seen; earlier ones are over */
+	__u64 walk_ns;      /* 1 second / the walks of stacks that a CPU may make in it */
+	__u32 kernel_locks; /* not 0: locks of the kernel's are told apart, so often since load */
+	__u32 pad0;
 };
 
 /*
@@ -31,7 +34,8 @@ struct ft_offcpu_config {
 	X(WAITS, waits)              /* told */                                \
 	X(SHORT, short)              /* sampled, and too short to be told */   \
 	X(TABLE_FULL, table_full)    /* lost: too many threads wait at once */ \
-	X(WAIT_RING_FULL, ring_full) /* lost: no room in the ring */
+	X(WAIT_RING_FULL, ring_full) /* lost: no room in the ring */           \
+	X(UNSEEN, unseen)            /* lost: its end was not told to us */
 
 enum ft_offcpu_counter {
 #define FT_OFFCPU_COUNTER_ENUM(upper, lower) FT_OFFCPU_##upper,
@@ -75,8 +79,8 @@ struct ft_waiting {
  */
 struct ft_thread {
 	__u32 tid;
-	__u32 place; /* of struct ft_place: where it left its CPU */
-	__u64 out_ns;
+	__u32 place;   /* of struct ft_place: where it left its CPU */
+	__u64 out_ns;  /* 0: it has come back since */
 	__u64 wake_ns; /* 0: not woken since */
 };
 #define FT_THREAD_SLOTS 16384
@@ -84,6 +88,21 @@ static inline __u32 ft_thread_slot(__u32 tid)
 {
 	return (tid * 0x9e3779b9u) >> 18;
 }
+
+/*
+ * The lock of the kernel's that a thread is about to wait for. Found at ft_thread_slot() of its id,
+ * where another one may have taken its place.
+ */
+struct ft_contended {
+	__u32 tid; /* 0: none */
+	__u32 flags;
+	__u64 lock;
+	/*
+	 * The configuration's kernel_locks as it was noted. The end of an earlier one was not
+	 * seen, perhaps.
+	 */
+	__u64 since;
+};
 
 /*
  * The waits of one thread at one place of its code, as far as a look at its registers tells. Each

@@ -8,7 +8,9 @@
 
 #include <linux/types.h>
 
-#define FT_ABI_VERSION 9
+#include "bpf/abi/lock.h"
+
+#define FT_ABI_VERSION 12
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -31,8 +33,9 @@ enum ft_kind {
 	FT_KIND_SAMPLE = 1,
 	FT_KIND_STACK = 2,
 	FT_KIND_CGROUP = 3,
-	FT_KIND_COLD = 4, /* a sample whose walk user space finishes */
-	FT_KIND_WAIT = 5, /* a thread has waited and runs again */
+	FT_KIND_COLD = 4,     /* a sample whose walk user space finishes */
+	FT_KIND_WAIT = 5,     /* a thread has waited and runs again */
+	FT_KIND_FUNCTION = 6, /* of an interpreter's (bpf/abi/runtime.h) */
 };
 
 /* The most different events that are sampled on a node at once. */
@@ -72,7 +75,7 @@ struct ft_sample {
 	__u64 time_ns;    /* CLOCK_MONOTONIC */
 	__u64 stack_hash; /* names the ft_stack that went before, in this or the last epoch */
 	__u64 cgroup_id;  /* in the hierarchy chosen at load */
-	__u64 value;      /* what it stands for: nanoseconds of CPU; events */
+	__u64 value;      /* what it stands for: nanoseconds of CPU; events; ft_allocations() */
 	__u32 tgid;
 	__u32 tid;
 	__u16 cpu;
@@ -84,8 +87,19 @@ struct ft_sample {
 };
 
 /*
+ * The value of a sample of FT_TYPE_MEMORY: it stands for `every` allocations, at least 1, of
+ * `bytes` each.
+ */
+#define FT_ALLOC_EVERY_MOST 0xffff
+#define FT_ALLOC_BYTES_MOST (1ULL << 47) /* a call that asks for more fails */
+static inline __u64 ft_allocations(__u64 every, __u64 bytes)
+{
+	return bytes << 16 | every;
+}
+
+/*
  * kernel_frames and then user_frames addresses of 8 bytes follow this header, each part leaf
- * first.
+ * first. Some of the latter are words about frames of an interpreter (bpf/abi/runtime.h).
  */
 struct ft_stack {
 	__u64 time_ns;
@@ -135,10 +149,11 @@ struct ft_cold {
 	__u64 ip;
 	__u64 sp;
 	__u64 bp;
-	__u32 returned;             /* ip is a return address */
-	__u32 stack_bytes;          /* valid behind this, from ft_cold_begin(sp) on */
-	__u64 registers[15];        /* as in struct pt_regs, of the leaf or its caller; else zero */
-	__u64 stack_start;          /* the process's first word of stack (argc) */
+	__u32 returned;      /* ip is a return address */
+	__u32 stack_bytes;   /* valid behind this, from ft_cold_begin(sp) on */
+	__u64 registers[15]; /* as in struct pt_regs, of the leaf or its caller; else zero */
+	__u64 stack_start;   /* the process's first word of stack (argc) */
+	__u64 entry; /* an interpreter's run whose frames are in the body; 0: there is none */
 	__u8 absent[FT_COLD_PAGES]; /* not 0: that page is absent, and zeros stand for it */
 };
 
@@ -156,20 +171,6 @@ enum ft_wait_state {
 	FT_WAIT_UNINTERRUPTIBLE = 2, /* mostly for a disk or a lock of the kernel */
 	FT_WAIT_STOPPED = 3,         /* by a signal or a debugger */
 	FT_WAIT_STATES = 4,
-};
-
-/* futex_waitv in place of an operation of futex(2). */
-#define FT_FUTEX_WAITV (1u << 16)
-/* The words of user space's lock that are kept, from its futex on. */
-#define FT_FUTEX_WORDS 7
-
-/* The system call by which a thread waits for a futex. */
-struct ft_futex {
-	__u64 address; /* of the futex; 0: the thread waits for something else */
-	__u32 op;      /* as in futex(2), with its flags; FT_FUTEX_WAITV */
-	__u32 value;   /* that it had for the thread to wait */
-	__u32 word[FT_FUTEX_WORDS];
-	__u32 words; /* 1: they could be read */
 };
 
 /*
@@ -222,7 +223,7 @@ struct ft_cgroup_event {
 
 FT_STATIC_ASSERT(sizeof(struct ft_sample) == 48, "a sample is 48 bytes");
 FT_STATIC_ASSERT(sizeof(struct ft_stack) == 48, "all records have a 48-byte head");
-FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 32 + 128 + FT_COLD_PAGES, "no gaps");
+FT_STATIC_ASSERT(sizeof(struct ft_cold) == 48 + 40 + 128 + FT_COLD_PAGES, "no gaps");
 FT_STATIC_ASSERT(sizeof(struct ft_wait) == 48 + 80 + 48, "no gaps");
 FT_STATIC_ASSERT(sizeof(struct ft_cgroup_event) == 48, "all records have a 48-byte head");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_sample, kind) == 42, "kind is at byte 42");

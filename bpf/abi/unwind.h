@@ -92,7 +92,7 @@ struct ft_module {
 	 * number. Written after all other fields except the state; never 0 if there is a table.
 	 */
 	__u32 serial;
-	__u32 pad;
+	__u32 runtime; /* position of the struct of bpf/abi/runtime.h, if there is a table; or 0 */
 };
 
 /* One executable mapping. Its start is in the array before the mappings. */

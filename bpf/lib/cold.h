@@ -76,6 +76,7 @@ static __always_inline void fill_cold(struct ft_cold *cold, struct stack_scratch
 	cold->bp = walk->bp;
 	cold->returned = walk->returned;
 	cold->stack_start = stack_start();
+	cold->entry = scratch->chain == CHAIN_BELOW && !scratch->loop_bytes ? scratch->entry : 0;
 	if (scratch->head.user_frames > 1 + walk->returned || !scratch->registers ||
 	    bpf_probe_read_kernel(cold->registers, sizeof(cold->registers),
 				  (void *)scratch->registers))

@@ -48,7 +48,12 @@ struct mm_struct {
 	__u64 start_stack;
 };
 
+struct thread_struct {
+	unsigned long fsbase;
+};
+
 struct task_struct {
+	struct thread_struct thread;
 	unsigned int flags;
 	unsigned int in_execve : 1;
 	int pid;

@@ -136,7 +136,7 @@ static __always_inline void send(__u8 type, int cold, struct stack_scratch *scra
 		return;
 	if (cold) {
 		FT_COUNT(counters, COLD_LIMITED);
-		walk_frame_pointers();
+		walk_frame_pointers(scratch);
 	}
 	counters->stop[scratch->head.stop & 15]++;
 	no_stack = submit_body(scratch, counters);

@@ -19,6 +19,11 @@ struct stack_scratch {
 	__u64 tick;      /* ticks of this CPU, for thinning */
 	__u64 cold_due_ns;
 	__u64 press; /* the reader shall look at this sample at once */
+	__u64 entry; /* the record of the interpreter's run that the walk has not left yet; or 0 */
+	__u32 chain; /* enum chain (bpf/walk/chain.h) */
+	__u32 chain_ended; /* the native walk has ended: what is left of the chain goes behind it */
+	/* Not 0: `entry` is where the interpreter's loop begins, and this its size. */
+	__u64 loop_bytes;
 	struct ft_stack head;
 	__u64 address[FT_MAX_FRAMES];
 };

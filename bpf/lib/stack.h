@@ -8,7 +8,7 @@
 
 #include "bpf/lib/scratch.h"
 #include "bpf/lib/user_registers.h"
-#include "bpf/walk/user_walk.h"
+#include "bpf/walk/user_stacks.h"
 
 /* Hashes whose body has been submitted; a collision only sends a body again. */
 struct {
@@ -74,18 +74,48 @@ static __always_inline int no_user_stack(struct task_struct *task, struct stack_
 	return 0;
 }
 
-/* Walks from these registers; 1 if it met code whose table is not here: it stands at that frame. */
-static __always_inline int walk_from(struct user_registers *regs, struct stack_scratch *scratch)
+static __always_inline void begin_from(struct user_registers *regs, struct stack_scratch *scratch)
 {
-	int step;
-
 	scratch->walk.ip = regs->ip;
 	scratch->walk.sp = regs->sp;
 	scratch->walk.bp = regs->bp;
 	scratch->registers = regs->kernel_address;
-	step = walk_user(scratch);
+	begin_walk(scratch);
+}
+
+/* 1: it met code whose table is not here: it stands at that frame. */
+static __always_inline int end_walk(struct stack_scratch *scratch)
+{
+	int step = walk_on(scratch);
+
 	scratch->head.stop = step == FT_STEP_COLD ? FT_STOP_COLD : (__u8)scratch->walk.stop;
+	if (scratch->chain == CHAIN_BROKEN && scratch->head.stop == FT_STOP_ROOT)
+		scratch->head.stop = FT_STOP_PAGE;
 	return step == FT_STEP_COLD;
+}
+
+/* Walks from these registers; 1 if it met code whose table is not here: it stands at that frame. */
+static __always_inline int walk_from(struct user_registers *regs, struct stack_scratch *scratch)
+{
+	begin_from(regs, scratch);
+	return end_walk(scratch);
+}
+
+/*
+ * The same from the first instruction of a function: its return address is on top of the stack, so
+ * nothing needs to be known of the function.
+ */
+static __always_inline int walk_from_entry(struct user_registers *regs, __u64 returns_to,
+					   struct stack_scratch *scratch)
+{
+	begin_from(regs, scratch);
+	if (ft_is_user_address(returns_to)) {
+		scratch->walk.ip = returns_to;
+		scratch->walk.sp += 8;
+		scratch->walk.returned = 1;
+		keep_caller(scratch, (scratch->head.kernel_frames & 127) + 1, FT_STEP_CALLER);
+	}
+	return end_walk(scratch);
 }
 
 /*

@@ -139,6 +139,14 @@ static __always_inline void find_verdicts(struct ft_config *config, struct task_
 		found->verdicts = &config->fallback;
 }
 
+/* 1: a type (enum ft_type, a constant) is not refused outright. */
+static __always_inline int may_want(const int type, struct ft_found *found)
+{
+	struct ft_verdict *verdict = &found->verdicts->of[type];
+
+	return (found->own ? verdict->kind : verdict->child) != FT_VERDICT_NO;
+}
+
 /*
  * Returns the verdict by which a type (enum ft_type, a constant) is wanted of the current task, or
  * NULL. Sets *undecided if only user space can tell.

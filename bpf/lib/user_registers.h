@@ -43,4 +43,12 @@ static __always_inline int entry_registers(struct task_struct *task, struct user
 	return out->ip ? 0 : -1;
 }
 
+/* Returns the registers of the system call that the task is in; NULL if they cannot be read. */
+static __always_inline struct pt_regs___kernel *call_of(struct task_struct *task)
+{
+	struct user_registers regs = {};
+
+	return entry_registers(task, &regs) ? NULL : (void *)regs.kernel_address;
+}
+
 #endif

@@ -22,13 +22,6 @@ struct ft_waitv {
 	__u64 address;
 };
 
-static __always_inline struct pt_regs___kernel *call_of(struct task_struct *task)
-{
-	struct user_registers regs = {};
-
-	return entry_registers(task, &regs) ? NULL : (void *)regs.kernel_address;
-}
-
 /* Returns 1 if `task`, the current one, waits for a futex, and describes it. */
 static __always_inline int find_futex(struct task_struct *task, struct ft_futex *futex)
 {

@@ -44,7 +44,11 @@ static __always_inline __u32 place_key(struct task_struct *prev, __u32 tid, int 
 		if (known->orig_ax == NR_FUTEX)
 			key = mix(key, known->di);
 	} else if (!entry_registers(prev, &regs)) {
+		struct pt_regs___kernel *call = (void *)regs.kernel_address;
+
 		key = mix(mix(key, regs.ip), regs.sp);
+		if (BPF_CORE_READ(call, orig_ax) == NR_FUTEX)
+			key = mix(key, BPF_CORE_READ(call, di));
 	}
 	return (__u32)(key >> 32) | 1;
 }

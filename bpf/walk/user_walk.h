@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Walks a user stack on the kernel side: bpf/walk/unwind.h over our maps, with bounded nofault
- * reads. It never uses the kernel's user-callchain code.
+ * Walks one step of a user stack on the kernel side: bpf/walk/unwind.h over our maps, with bounded
+ * nofault reads. It never uses the kernel's user-callchain code.
  */
 #ifndef FIRETOWER_BPF_WALK_USER_WALK_H
 #define FIRETOWER_BPF_WALK_USER_WALK_H
@@ -10,6 +10,7 @@
 
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/scratch.h"
+#include "bpf/walk/chain.h"
 #include "bpf/walk/user_tables.h"
 
 #define FT_PROBE_USER(to, size, address) bpf_probe_read_user(to, size, (void *)(address))
@@ -83,7 +84,10 @@ static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 
 	return -1;
 }
 
-/* Stores the address of the step's caller, if there is one. Returns `step`. */
+/*
+ * Stores the address of the step's caller, if there is one, unless frames of an interpreter are
+ * next. Returns `step`, or that the walk goes on.
+ */
 static __always_inline int keep_caller(struct stack_scratch *scratch, __u32 slot, int step)
 {
 	/*
@@ -101,8 +105,16 @@ static __always_inline int keep_caller(struct stack_scratch *scratch, __u32 slot
 		scratch->walk.trampoline = 0;
 		to[-1]++;
 	}
-	if (step != FT_STEP_CALLER)
+	if (meets_chain(scratch, step, to[-1])) {
+		if (scratch->chain == CHAIN_BELOW) {
+			scratch->chain = CHAIN_FRAMES;
+			address = FT_WORD_JOIN;
+		} else {
+			return FT_STEP_CALLER;
+		}
+	} else if (step != FT_STEP_CALLER) {
 		return step;
+	}
 	*to = address;
 	scratch->head.user_frames++;
 	scratch->head.stack_hash = mix(scratch->head.stack_hash, address);
@@ -148,73 +160,6 @@ __attribute__((noinline)) int frame_pointer_step(void)
 	if (slot >= FT_MAX_FRAMES)
 		return FT_STEP_ENDED;
 	return keep_caller(scratch, slot, ft_step_frame_pointer(scratch, &scratch->walk));
-}
-
-/*
- * The loop over the frames is split in two. The verifier checks each turn of a loop separately;
- * the inner loop is a global function, which it checks once. With one loop of FT_MAX_USER_FRAMES
- * turns the counting alone would take nearly the whole instruction budget.
- */
-#define FT_STRIDE 64
-
-__attribute__((noinline)) int unwind_stride(void)
-{
-	int step = FT_STEP_ENDED;
-
-	for (int i = 0; i < FT_STRIDE; i++) {
-		step = unwind_step();
-		if (step != FT_STEP_CALLER)
-			break;
-	}
-	return step;
-}
-
-__attribute__((noinline)) int frame_pointer_stride(void)
-{
-	int step = FT_STEP_ENDED;
-
-	for (int i = 0; i < FT_STRIDE; i++) {
-		step = frame_pointer_step();
-		if (step != FT_STEP_CALLER)
-			break;
-	}
-	return step;
-}
-
-/* Walks from the leaf's registers in scratch->walk; returns enum ft_step of the last step. */
-static __always_inline int walk_user(struct stack_scratch *scratch)
-{
-	struct ft_walk *walk = &scratch->walk;
-	__u32 slot = scratch->head.kernel_frames & 127;
-	int step = FT_STEP_COLD;
-
-	scratch->address[slot] = walk->ip;
-	scratch->head.user_frames = 1;
-	scratch->head.stack_hash = mix(scratch->head.stack_hash, walk->ip);
-	scratch->window.bytes = 0;
-	walk->begin = walk->end = 0;
-	walk->returned = 0;
-	walk->guessed = 0;
-	walk->trampoline = 0;
-	walk->stop = FT_STOP_DEPTH;
-	if (find_process(walk, scratch->head.tgid,
-			 ft_identity(scratch->head.start_ns, scratch->head.exec_id)))
-		return step;
-	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {
-		step = unwind_stride();
-		if (step != FT_STEP_CALLER)
-			break;
-	}
-	return step;
-}
-
-/* Walks the rest of a cold stack by frame pointers, as far as they reach. */
-static __always_inline void walk_frame_pointers(void)
-{
-	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {
-		if (frame_pointer_stride() != FT_STEP_CALLER)
-			break;
-	}
 }
 
 #endif

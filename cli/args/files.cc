@@ -60,6 +60,9 @@ constexpr FlagSpec kDiffComparison[] = {
      "omit functions from the table that changed by less than this share of A's total (default "
      "0.5%)"},
     {"fail-over", 0, "PERCENT", "exit 3 when a function grew by more than this share of A's total"},
+    {"false-alarms", 0, "PERCENT",
+     "of --fail-over: only functions whose share grew beyond chance count; so many comparisons of "
+     "equal profiles fail (1% is a good choice)"},
 };
 constexpr FlagSpec kDiffOutput[] = {
     {"output", 'o', "FORMAT",
@@ -83,7 +86,7 @@ constexpr Example kDiffExamples[] = {
     {"The last hour compared with the same hour yesterday, from the store",
      "diff deploy/web@now-25h..now-24h deploy/web@now-1h..now"},
     {"In CI: fail when a function takes 5 % more",
-     "diff main.pb.gz branch.pb.gz --normalize --fail-over 5%"},
+     "diff main.pb.gz branch.pb.gz --normalize --fail-over 5% --false-alarms 1%"},
 };
 
 constexpr Text kConvertFormats[] = {"pprof", "folded", "speedscope", "json", "svg", "html"};

@@ -159,7 +159,8 @@ class Parser {
     const size_t count = args_.positionals.size();
     if (!command.takes_selector() || count == 0) return;
     const bool is_last = count == command.max_positionals;
-    if (!is_last && !LooksLikeSelector(args_.positionals[0])) return;
+    const bool needs_first = !command.positional.starts_with('[');
+    if (!is_last && (needs_first || !LooksLikeSelector(args_.positionals[0]))) return;
     args_.selector = std::move(args_.positionals.back());
     args_.positionals.pop_back();
   }

@@ -19,6 +19,22 @@ inline constexpr FlagSpec kTypeFlag = {"type", 't', "TYPE",
                                        "cpu, offcpu, lock, memory or event:NAME (default cpu)"};
 inline constexpr FlagSpec kAnyTypeFlag = {"type", 't', "TYPE",
                                           "cpu, offcpu, lock, memory or event:NAME (default: all)"};
+// Parts of windows.
+inline constexpr FlagSpec kExactFlag = {
+    "exact", 0, "", "only what was sampled in that time, to 20 ms, not whole windows"};
+inline constexpr FlagSpec kOffsetsFlag = {
+    "offsets", 0, "FROM-TO",
+    "only these milliseconds of each second, multiples of 20, as 100-300; implies --exact"};
+// Parts of stacks, by pprof's names and letters.
+inline constexpr FlagSpec kStackFlags[] = {
+    {"focus", 0, "REGEX", "only stacks with a frame whose function, file or binary matches (RE2)"},
+    {"ignore", 0, "REGEX", "only stacks without such a frame"},
+    {"hide", 0, "REGEX", "leave such frames out"},
+    {"show", 0, "REGEX", "leave all other frames out"},
+    {"show-from", 0, "REGEX", "begin each stack at the outermost such frame; drop those without"},
+};
+inline constexpr FlagSpec kBottomUpFlag = {
+    "bottom-up", 0, "", "from the innermost functions to their callers, not from the outermost"};
 inline constexpr FlagSpec kSinceFlag = {"since", 0, "DURATION",
                                         "start this long ago and end now (default 15m)"};
 inline constexpr FlagSpec kFromFlag = {

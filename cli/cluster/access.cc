@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "query/select/kinds.h"
+
 namespace firetower::cli {
 namespace {
-
-constexpr size_t kMaxNameBytes = 253;  // Kubernetes, "Object Names and IDs"
 
 Failure NoCluster(std::string why) {
   return {ExitCode::kFailure, "no cluster is configured", std::move(why),
@@ -49,21 +49,13 @@ Outcome<k8s::ClientConfig> ReadConfig(const Args& args, const Environment& envir
 
 }  // namespace
 
-bool IsObjectName(std::string_view name) {
-  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !name.empty() && name.size() <= kMaxNameBytes && alphanumeric(name.front()) &&
-         alphanumeric(name.back()) && std::all_of(name.begin(), name.end(), [&](char c) {
-           return alphanumeric(c) || c == '-' || c == '.';
-         });
-}
-
 Outcome<ClusterAccess> FindCluster(const Args& args, const Environment& environment) {
   Outcome<k8s::ClientConfig> config = ReadConfig(args, environment);
   if (!config) return config.failure();
   ClusterAccess access{*std::move(config), args.Get("namespace")};
   if (access.namespace_name.empty()) access.namespace_name = access.config.default_namespace;
   if (access.namespace_name.empty()) access.namespace_name = "default";
-  if (!IsObjectName(access.namespace_name)) {
+  if (!query::IsObjectName(access.namespace_name)) {
     return Failure{ExitCode::kUsage, "the command line is wrong",
                    fmt::format("'{}' is not a valid name of a namespace", access.namespace_name),
                    "names have lower-case letters, digits and '-'"};

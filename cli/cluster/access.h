@@ -22,8 +22,4 @@ using Environment = std::function<std::string(const char* name)>;
 // ~/.kube/config, or in a pod from its service account, in this order. Does not connect.
 Outcome<ClusterAccess> FindCluster(const Args& args, const Environment& environment);
 
-// Tells whether a name is valid for an object of Kubernetes (RFC 1123's labels separated by dots),
-// so that it can be part of a path.
-bool IsObjectName(std::string_view name);
-
 }  // namespace firetower::cli

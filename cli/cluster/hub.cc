@@ -15,6 +15,7 @@
 #include "k8s/client/pod_port.h"
 #include "k8s/watch/object_meta.h"
 #include "net/client/curl_client.h"
+#include "query/select/kinds.h"
 
 namespace firetower::cli {
 namespace {
@@ -213,7 +214,7 @@ std::vector<HubPod> HubPodsOf(const std::vector<k8s::Node>& pods) {
                       k8s::TextAt(pod, {"metadata", "deletionTimestamp"}).empty();
     const std::string_view name = k8s::TextAt(pod, {"metadata", "name"});
     // It becomes a part of a path.
-    if (!runs || !IsObjectName(name)) continue;
+    if (!runs || !query::IsObjectName(name)) continue;
     found.push_back(
         {.name = std::string(name), .ready = ConditionOf(pod, "Ready").status == "True"});
     ReadPort(pod, found.back());

@@ -19,6 +19,7 @@
 #include "cli/term/table.h"
 #include "k8s/client/exec_plugin.h"
 #include "k8s/watch/object_meta.h"
+#include "query/select/kinds.h"
 
 namespace firetower::cli {
 namespace {
@@ -228,7 +229,7 @@ Outcome<int> RunPolicies(const Context& context) {
   const bool all = context.args.Has("all-namespaces");
   if (context.args.Has("pod")) {
     const std::string pod = context.args.Get("pod");
-    if (all || !IsObjectName(pod)) {
+    if (all || !query::IsObjectName(pod)) {
       return BadFlag(
           context,
           Error(ErrorCode::kInvalid,

@@ -23,6 +23,7 @@
 #include "k8s/policy/match.h"
 #include "k8s/watch/object_meta.h"
 #include "profile/type.h"
+#include "query/select/kinds.h"
 
 namespace firetower::cli {
 namespace {
@@ -67,6 +68,8 @@ struct Plan {
       case profile::TypeKind::kEvent:
         return fmt::format(R"({{"type":"Event","events":[{{"name":"{}","frequencyHertz":{}}}]}})",
                            type.event, frequency_hertz);
+      case profile::TypeKind::kMemory:
+        return R"({"type":"Memory"})";
       default:
         return fmt::format(R"({{"type":"CPU","frequencyHertz":{}}})", frequency_hertz);
     }
@@ -80,6 +83,8 @@ struct Plan {
         return "no thread of the pods waited for a lock for a millisecond meanwhile";
       case profile::TypeKind::kEvent:
         return "the pods had no such event meanwhile, or their nodes cannot count it";
+      case profile::TypeKind::kMemory:
+        return "no program of the pods with an allocator that can be probed allocated meanwhile";
       default:
         return "the pods used no CPU meanwhile";
     }
@@ -98,19 +103,24 @@ struct Plan {
 
 // RFC 1123's label, as Kubernetes has them.
 bool IsContainerName(std::string_view name) {
-  return IsObjectName(name) && name.size() <= 63 && name.find('.') == name.npos;
+  return query::IsObjectName(name) && name.size() <= 63 && name.find('.') == name.npos;
 }
 
 Status ReadType(const Args& args, Plan& plan) {
   if (!args.Has("type")) return OkStatus();
   ASSIGN_OR_RETURN(plan.type, profile::ParseProfileType(args.Get("type")));
-  if (plan.type.kind == profile::TypeKind::kMemory) {
+  if (plan.type.kind == profile::TypeKind::kEvent && k8s::IsTracepoint(plan.type.event)) {
     return Error(ErrorCode::kUnsupported,
-                 "allocations are not profiled by this version; 'event:page-faults' shows which "
-                 "functions make memory grow");
+                 fmt::format("'{}' is a tracepoint, which shows the whole kernel: only a "
+                             "ClusterProfilingPolicy may have it",
+                             plan.type.event));
   }
   const bool waits =
       plan.type.kind == profile::TypeKind::kOffCpu || plan.type.kind == profile::TypeKind::kLock;
+  if (plan.type.kind == profile::TypeKind::kMemory && args.Has("frequency")) {
+    return Error(ErrorCode::kInvalid,
+                 "'memory' has no --frequency: one sample stands for 512 KiB of allocations");
+  }
   if (waits && args.Has("frequency")) {
     return Error(ErrorCode::kInvalid,
                  fmt::format("'{}' has no --frequency: each wait of a millisecond or longer counts",

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "cli/select/kinds.h"
 #include "k8s/selector.h"
+#include "query/select/kinds.h"
 
 namespace firetower::cli {
 namespace {
@@ -33,9 +33,9 @@ std::string StemOf(std::string_view name) {
 }
 
 Result<RecordTarget> Workload(std::string_view text) {
-  const Result<NamedObject> object = ParseNamedObject(text);
+  const Result<query::NamedObject> object = query::ParseNamedObject(text);
   if (!object) return Wrong(text, object.error().message());
-  const ObjectKind& kind = *object->kind;
+  const query::ObjectKind& kind = *object->kind;
   if (!kind.is_target)
     return Wrong(text, fmt::format("a policy cannot target pods by their {}", kind.kind));
   return RecordTarget{

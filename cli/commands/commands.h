@@ -39,7 +39,13 @@ struct Context : LocalContext {
 Outcome<int> RunTop(const Context& context);
 Outcome<int> RunGet(const Context& context);
 Outcome<int> RunFlame(const Context& context);
+Outcome<int> RunOpen(const Context& context);
+Outcome<int> RunPeek(const Context& context);
+Outcome<int> RunTree(const Context& context);
+Outcome<int> RunHeat(const Context& context);
+Outcome<int> RunDiagnose(const Context& context);
 Outcome<int> RunDoctor(const Context& context);
+Outcome<int> RunMcp(const Context& context);
 Outcome<int> RunTypes(const Context& context);
 Outcome<int> RunLabels(const Context& context);
 Outcome<int> RunSeries(const Context& context);

@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/suggest.h"
 #include "base/units.h"
-#include "cli/select/selector.h"
 #include "cli/term/table.h"
+#include "query/select/selector.h"
 #include "query/time_range.h"
 
 namespace firetower::cli {
@@ -68,9 +68,10 @@ void TellValue(const LocalContext& context, const profile::Profile& profile, uin
 
 Outcome<std::string> AsAsked(const Context& context, const std::string& selector) {
   const Args& args = context.args;
-  Result<std::string> whole = SelectorWithin(selector, {.namespace_name = context.namespace_name,
-                                                        .is_told = args.Has("namespace"),
-                                                        .container = args.Get("container")});
+  Result<std::string> whole =
+      query::SelectorWithin(selector, {.namespace_name = context.namespace_name,
+                                       .is_told = args.Has("namespace"),
+                                       .container = args.Get("container")});
   if (!whole) return BadFlag(context, whole.error());
   return *std::move(whole);
 }
@@ -85,7 +86,21 @@ Outcome<std::string> AskedSelector(const Context& context) {
   return AsAsked(context, args.selector.empty() ? args.Get("query") : args.selector);
 }
 
-Outcome<net::NamedValues> SelectionParams(const Context& context, std::string_view default_since) {
+Outcome<std::string> PodSelector(const Context& context) {
+  const std::string node = context.args.Get("node");
+  const std::string& asked = context.args.selector;
+  if (!node.empty()) {
+    if (!asked.empty() || context.args.Has("query"))
+      return BadFlag(context,
+                     Error(ErrorCode::kInvalid, "--node is a selector by itself: give only one"));
+    return AsAsked(context, "node/" + node);
+  }
+  const bool is_word = !asked.empty() && asked.find_first_of("{=/") == std::string::npos;
+  if (is_word && !context.args.Has("query")) return AsAsked(context, "pod/" + asked);
+  return AskedSelector(context);
+}
+
+Outcome<net::NamedValues> RangeParams(const Context& context, std::string_view default_since) {
   const Args& args = context.args;
   std::string from = args.Get("from");
   std::string to = args.Get("to");
@@ -105,17 +120,24 @@ Outcome<net::NamedValues> SelectionParams(const Context& context, std::string_vi
   auto range = query::ParseTimeRange(from, to, Clock::System().WallNs());
   if (!range) return BadFlag(context, range.error());
 
-  Outcome<std::string> selector = AskedSelector(context);
-  if (!selector) return selector.failure();
-
   net::NamedValues params;
   auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) params.emplace_back(name, value);
   };
   add("type", args.Get("type"));
-  add("q", *selector);
   add("from", from);
   add("to", to);
+  for (const char* flag : {"exact", "offsets", "focus", "ignore", "hide", "show", "show-from"})
+    add(flag, args.Get(flag));
+  return params;
+}
+
+Outcome<net::NamedValues> SelectionParams(const Context& context, std::string_view default_since) {
+  Outcome<net::NamedValues> params = RangeParams(context, default_since);
+  if (!params) return params;
+  Outcome<std::string> selector = AskedSelector(context);
+  if (!selector) return selector.failure();
+  if (!selector->empty()) params->emplace_back("q", *selector);
   return params;
 }
 

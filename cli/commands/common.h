@@ -22,6 +22,12 @@ Outcome<std::string> AsAsked(const Context& context, const std::string& selector
 // Returns the selector of the command's argument or of --query.
 Outcome<std::string> AskedSelector(const Context& context);
 
+// Does the same; a word alone is a pod, as in kubectl, and --node a selector by itself.
+Outcome<std::string> PodSelector(const Context& context);
+
+// Returns the API's parameters type, from, to, exact and offsets, as SelectionParams does.
+Outcome<net::NamedValues> RangeParams(const Context& context, std::string_view default_since);
+
 // Returns the API's parameters q, type, from and to from the flags with the same meaning. Times are
 // checked here but resolved by the server's clock, so a wrong local clock does no harm.
 Outcome<net::NamedValues> SelectionParams(const Context& context, std::string_view default_since);

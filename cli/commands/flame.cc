@@ -8,10 +8,11 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/common.h"
 #include "cli/commands/flame_look.h"
-#include "cli/commands/naming.h"
 #include "cli/commands/output.h"
+#include "cli/graph/fetched.h"
 #include "profile/export.h"
 #include "profile/pprof.h"
+#include "profile/select/inverted.h"
 
 namespace firetower::cli {
 namespace {
@@ -73,22 +74,6 @@ std::string Title(const Context& context, const std::string& selector) {
   return (context.args.Has("type") ? context.args.Get("type") : "cpu") + selector;
 }
 
-Outcome<profile::Profile> Fetch(const Context& context) {
-  Outcome<net::NamedValues> params = SelectionParams(context, "15m");
-  if (!params) return params.failure();
-  Outcome<HttpReply> reply = context.client.Get("/api/v1/profile", *params);
-  if (!reply) return reply.failure();
-  WarnSkipped(context, reply->skipped);
-  WarnCoarse(context, reply->max_hidden, "stacks");
-  Result<profile::Profile> profile = profile::DecodePprof(reply->body);
-  if (!profile) {
-    return Failure{ExitCode::kFailure, "the server's profile cannot be read",
-                   profile.error().message(), "fetch it with 'get' to look at it"};
-  }
-  if (context.args.Has("symbols")) return NameHere(context, *profile);
-  return *std::move(profile);
-}
-
 }  // namespace
 
 Outcome<int> RunFlame(const Context& context) {
@@ -100,10 +85,11 @@ Outcome<int> RunFlame(const Context& context) {
   if (!selector) return selector.failure();
   Outcome<profile::FlameOptions> look = FlameLook(context, Title(context, *selector));
   if (!look) return look.failure();
-  Outcome<profile::Profile> profile = Fetch(context);
+  Outcome<profile::Profile> profile = FetchProfile(context);
   if (!profile) return profile.failure();
   Outcome<uint32_t> value_index = PickValue(context, *profile, "value");
   if (!value_index) return value_index.failure();
+  if (context.args.Has("bottom-up")) *profile = profile::Inverted(*profile);
   if (*format != "pprof") TellValue(context, *profile, *value_index, "value", *format);
 
   std::string data;

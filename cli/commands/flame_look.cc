@@ -9,6 +9,7 @@
 
 #include "cli/commands/common.h"
 #include "cli/term/progress.h"
+#include "diagnosis/domain.h"
 #include "profile/flame/html.h"
 #include "profile/flame/levels_json.h"
 #include "profile/flame/svg.h"
@@ -47,6 +48,7 @@ std::string_view DrawingOfFile(std::string_view file) {
 Outcome<profile::FlameOptions> FlameLook(const LocalContext& context, std::string_view title) {
   const Args& args = context.args;
   profile::FlameOptions options;
+  options.domain_letter = diagnosis::DomainLetterOf;
   options.title = args.Has("title") ? args.Get("title") : std::string(title);
   options.root_at_bottom = args.Get("orientation") == "flame";
   options.sample_type = args.Get("value");

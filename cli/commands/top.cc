@@ -88,20 +88,30 @@ std::string ContainersCell(const query::TopFunction& row, bool wide) {
   return more == 0 ? out : fmt::format("{} +{}", out, more);
 }
 
+// Returns "app.py:17", with the whole path if `wide`; "-" where the line is not known.
+std::string LineCell(const query::TopFunction& row, bool wide) {
+  if (row.line == 0) return "-";
+  return fmt::format("{}:{}", wide ? row.file : BaseName(row.file), row.line);
+}
+
+// Functions, or with `lines` their lines.
 std::string RenderFunctions(const query::TopReply& reply, const Terminal& terminal, bool headers,
-                            bool wide) {
-  Table table({{"SELF%", true},
-               {"SELF", true},
-               {"TOTAL%", true},
-               {"FUNCTION", false, true},
-               {"MODULE", false, true},
-               {"CONTAINER(S)", false, true}});
+                            bool wide, bool lines) {
+  std::vector<Column> columns = {{"SELF%", true}, {"SELF", true}, {"TOTAL%", true}};
+  if (lines) columns.push_back({"LINE", false, true});
+  for (const char* name : {"FUNCTION", "MODULE", "CONTAINER(S)"})
+    columns.push_back({name, false, true});
+  Table table(std::move(columns));
   for (const query::TopFunction& row : reply.functions) {
     std::string module = wide ? row.module : BaseName(row.module);
-    table.AddRow({Cell(Percent(row.self_percent), Style::kBold),
-                  FormatValue(static_cast<double>(row.self), reply.unit),
-                  Percent(row.total_percent), row.function, module.empty() ? "-" : module,
-                  ContainersCell(row, wide)});
+    std::vector<Cell> cells = {Cell(Percent(row.self_percent), Style::kBold),
+                               FormatValue(static_cast<double>(row.self), reply.unit),
+                               Percent(row.total_percent)};
+    if (lines) cells.emplace_back(LineCell(row, wide));
+    cells.emplace_back(row.function);
+    cells.emplace_back(module.empty() ? "-" : module);
+    cells.emplace_back(ContainersCell(row, wide));
+    table.AddRow(std::move(cells));
   }
   return table.Render(terminal, headers, wide);
 }
@@ -143,7 +153,8 @@ std::string RenderProcesses(const query::TopReply& reply, const Terminal& termin
 
 std::string Render(const query::TopReply& reply, const Terminal& terminal, bool headers,
                    bool wide) {
-  if (reply.by == "functions") return RenderFunctions(reply, terminal, headers, wide);
+  if (reply.by == "functions" || reply.by == "lines")
+    return RenderFunctions(reply, terminal, headers, wide, reply.by == "lines");
   if (reply.by == "processes") return RenderProcesses(reply, terminal, headers, wide);
   return RenderContainers(reply, terminal, headers, wide);
 }
@@ -154,7 +165,9 @@ std::string RenderNames(const query::TopReply& reply, const Terminal& terminal) 
     out += fmt::format("{}/{}/{}\n", row.namespace_name, row.pod, row.container);
   }
   for (const query::TopFunction& row : reply.functions) {
-    out += Printable(row.function, terminal.utf8) + "\n";
+    const std::string name =
+        reply.by == "lines" && row.line > 0 ? LineCell(row, true) : row.function;
+    out += Printable(name, terminal.utf8) + "\n";
   }
   for (const query::TopProcess& row : reply.processes) {
     out += fmt::format("{}/{}/{} {}\n", row.namespace_name, row.pod, row.container,
@@ -226,7 +239,8 @@ class TopCommand {
     }
     Outcome<profile::Profile> named = NameHere(context_, *profile);
     if (!named) return named.failure();
-    query::FunctionSums sums;
+    query::FunctionSums sums(top->by == "lines" ? profile::TopBy::kLine
+                                                : profile::TopBy::kFunction);
     sums.Add(*named, named->DefaultValueIndex(), "");
     top->total = sums.total();
     top->total_rows = static_cast<int64_t>(sums.functions());
@@ -309,10 +323,10 @@ Outcome<int> RunTop(const Context& context) {
   }
   if (!limit.empty()) params->emplace_back("k", limit);
   if (!context.args.positionals.empty()) params->emplace_back("by", context.args.positionals[0]);
-  const bool functions =
-      !context.args.positionals.empty() && context.args.positionals[0] == "functions";
-  if (context.args.Has("symbols") && !functions) {
-    return BadFlag(context, Error(ErrorCode::kInvalid, "--symbols is for 'top functions'"));
+  const std::string by = context.args.positionals.empty() ? "" : context.args.positionals[0];
+  if (context.args.Has("symbols") && by != "functions" && by != "lines") {
+    return BadFlag(context,
+                   Error(ErrorCode::kInvalid, "--symbols is for 'top functions' and 'top lines'"));
   }
   constexpr size_t kDefaultLimit = 10;  // the server's
   TopCommand top(context, std::move(*params), k > 0 ? static_cast<size_t>(k) : kDefaultLimit);

@@ -18,7 +18,7 @@
 #include "cli/files/input.h"
 #include "cli/term/interrupt.h"
 #include "net/server/http_server.h"
-#include "query/flame/page.h"
+#include "query/app/pages.h"
 #include "query/http/errors.h"
 
 namespace firetower::cli {

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "cli/commands/common.h"
-#include "cli/select/kinds.h"
 #include "profile/pprof.h"
+#include "query/select/kinds.h"
 #include "query/time_range.h"
 
 namespace firetower::cli {
@@ -39,7 +39,7 @@ Asked Split(const std::string& side) {
 // path, and the mistake is reported.
 bool IsMisspelt(const Asked& asked) {
   const size_t slash = asked.selector.find('/');
-  return !asked.from.empty() && IsNamedObject(asked.selector) && slash != 0 &&
+  return !asked.from.empty() && query::IsNamedObject(asked.selector) && slash != 0 &&
          asked.selector[0] != '.' && asked.selector.find('/', slash + 1) == std::string::npos &&
          query::ParseTimeRange(asked.from, asked.to, Clock::System().WallNs());
 }
@@ -49,7 +49,7 @@ bool IsMisspelt(const Asked& asked) {
 bool IsAsked(const std::string& side) {
   if (side.starts_with('{')) return true;
   const Asked asked = Split(side);
-  return (ParseNamedObject(asked.selector) || IsMisspelt(asked)) &&
+  return (query::ParseNamedObject(asked.selector) || IsMisspelt(asked)) &&
          ::access(side.c_str(), F_OK) != 0;
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "cli/files/compared_side.h"
 #include "cli/files/input.h"
 #include "cli/term/table.h"
+#include "diagnosis/change.h"
 
 namespace firetower::cli {
 namespace {
@@ -119,9 +121,43 @@ std::string RenderJson(const profile::DiffTable& table, const ComparedSide& befo
       seconds(after.asked_ns), rows);
 }
 
-// Implements --fail-over: finds functions that grew by more than the limit. B's values are
-// multiplied by `scale`.
-std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit, double scale) {
+using Names = std::set<diagnosis::FunctionName>;
+
+// Implements --false-alarms: returns the functions whose share of the samples grew beyond chance;
+// nothing where that was not asked for.
+Outcome<std::optional<Names>> GrownBeyondChance(const LocalContext& context,
+                                                const profile::Profile& before,
+                                                const profile::Profile& after) {
+  if (!context.args.Has("false-alarms")) return std::optional<Names>();
+  if (!context.args.Has("fail-over"))
+    return BadFlag(context, Error(ErrorCode::kInvalid, "--false-alarms needs --fail-over"));
+  Outcome<double> percent = Percent(context, "false-alarms", 0);
+  if (!percent) return percent.failure();
+  if (*percent <= 0 || *percent >= 100)
+    return BadFlag(context,
+                   Error(ErrorCode::kInvalid, "--false-alarms is more than 0% and below 100%"));
+  const profile::ValueType counted{"samples", "count"};
+  for (const profile::Profile* side : {&before, &after}) {
+    if (side->sample_types().front() == counted) continue;
+    return Failure{ExitCode::kFailure, "chance cannot be judged",
+                   "the first value of both profiles must be the number of samples, samples/count",
+                   "leave --false-alarms out, or compare CPU profiles"};
+  }
+  diagnosis::SideSamples sides[2];
+  sides[0].parts.push_back(diagnosis::CountSamples(before));
+  sides[1].parts.push_back(diagnosis::CountSamples(after));
+  Names names;
+  for (const diagnosis::Change& one :
+       diagnosis::FindChanges(sides[0], sides[1], *percent / 100).rows) {
+    if (one.z > 0) names.emplace(one.function, one.module);
+  }
+  return std::optional(std::move(names));
+}
+
+// Implements --fail-over: finds functions that grew by more than the limit, among `names` if they
+// are given. B's values are multiplied by `scale`.
+std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit, double scale,
+                                 const std::optional<Names>& names) {
   const profile::DiffRow* most = nullptr;
   double most_grown = limit;
   size_t count = 0;
@@ -131,7 +167,7 @@ std::optional<Failure> GrownOver(const profile::DiffTable& table, double limit, 
     const double delta =
         scale * static_cast<double>(row.after_self) - static_cast<double>(row.before_self);
     const double grown = scale == 1 || whole == 0 ? row.share : 100 * delta / whole;
-    if (grown <= limit) continue;
+    if (grown <= limit || (names && !names->contains({row.function, row.mapping}))) continue;
     ++count;
     if (grown <= most_grown) continue;
     most = &row;
@@ -271,6 +307,8 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
     return Failure{ExitCode::kFailure, "these profiles cannot be compared", diff.error().message(),
                    HowToCompare(before->profile, after->profile, diff.error())};
   }
+  Outcome<std::optional<Names>> names = GrownBeyondChance(context, before->profile, after->profile);
+  if (!names) return names.failure();
   const profile::DiffTable table = profile::TabulateDiff(*diff, *value_index);
   WarnOfTimes(context, table.value_type, *before, *after);
   TellComparedValue(context, before->profile, after->profile, *value_index);
@@ -285,7 +323,8 @@ Outcome<int> Compare(const LocalContext& context, const ReadSide& read_side) {
                       table_format);
   if (!written) return written;
   const double scale = ScaleOf(context, table.value_type, *before, *after);
-  if (std::optional<Failure> grown = GrownOver(table, *limit, scale)) return *std::move(grown);
+  if (std::optional<Failure> grown = GrownOver(table, *limit, scale, *names))
+    return *std::move(grown);
   return written;
 }
 

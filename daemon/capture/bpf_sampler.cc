@@ -21,6 +21,7 @@
 #include "bpf/abi/record.h"
 #include "daemon/capture/bpf_log.h"
 #include "daemon/capture/cpu_list.h"
+#include "daemon/capture/families/program_family.h"
 #include "daemon/capture/map_array.h"
 #include "daemon/capture/perf_event.h"
 #include "daemon/capture/task_maps.h"
@@ -44,11 +45,6 @@ struct SkeletonDeleter {
 };
 using SamplerSkeleton =
     std::unique_ptr<ft_sampler_bpf, SkeletonDeleter<ft_sampler_bpf, ft_sampler_bpf__destroy>>;
-
-struct LinkDeleter {
-  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
-};
-using Link = std::unique_ptr<bpf_link, LinkDeleter>;
 
 struct RingDeleter {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }

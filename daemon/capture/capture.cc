@@ -12,14 +12,15 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/capture/perf_event.h"
-#include "daemon/capture/round_builder.h"
+#include "daemon/capture/rounds/round_builder.h"
+#include "daemon/capture/rounds/round_pace.h"
 
 namespace firetower::daemon {
 namespace {
 
 constexpr size_t kRounds = 8;
 // A record is stamped before it is written: one in the making is at most this old.
-constexpr int64_t kSettleNs = 2 * kNsPerMs;
+constexpr int kSettleMs = 2;
 // CPUs come and go by hand or by a hypervisor: once a second is soon enough.
 constexpr int64_t kCpuCheckNs = kNsPerSecond;
 
@@ -33,7 +34,8 @@ class CaptureImpl : public Capture {
         on_round_(std::move(on_round)),
         full_(kRounds),
         free_(kRounds),
-        epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+        pace_(options.pressed_round_ms) {
     for (size_t i = 0; i < kRounds; ++i) free_.TryPush(std::make_unique<Round>());
   }
 
@@ -68,9 +70,12 @@ class CaptureImpl : public Capture {
       while (!stop.stop_requested()) {
         epoll_event events[8];
         const bool pressed = ::epoll_wait(epoll_.get(), events, 8, options_.round_ms) > 0;
-        const bool taken = TakeRound(clock_.MonotonicNs() - kSettleNs);
+        // A round that came at once would leave what asked for it to the next one.
+        if (pressed) wake.Wait(kSettleMs + 1);
+        const bool taken = TakeRound(clock_.MonotonicNs() - kSettleMs * kNsPerMs);
         CheckCpus();
-        if (pressed || !taken) wake.Wait(options_.pressed_round_ms);
+        const int pause_ms = pressed ? pace_.WaitMs(clock_.MonotonicNs()) : 0;
+        if (pause_ms > 0 || !taken) wake.Wait(taken ? pause_ms : options_.pressed_round_ms);
       }
       for (int cpu : sampled_) sampler_.DetachCpu(cpu);
       // The reader is still draining: the last round needs a free one sooner or later.
@@ -228,6 +233,7 @@ class CaptureImpl : public Capture {
   bool others_wanted_ = false;
   std::atomic<bool> wanted_changed_{false};
   RoundBuilder builder_;
+  RoundPace pace_;
   bool build_ids_ = false;
   bool started_ = false;
   bool stopped_ = false;

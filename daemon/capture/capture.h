@@ -12,7 +12,7 @@
 #include "base/thread.h"
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/cpu_list.h"
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 
 namespace firetower::daemon {
 
@@ -21,7 +21,7 @@ struct CaptureOptions {
   std::string sys_root = "/sys";
   // The interval of rounds without pressure. Each round costs a wake-up.
   int round_ms = 200;
-  // The shortest interval, under pressure: a stack waits for its table, or a ring fills up.
+  // Under pressure, on average (round_pace.h): a stack waits for its table, or a ring fills up.
   int pressed_round_ms = 50;
 };
 

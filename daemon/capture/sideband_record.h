@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 
 namespace firetower::daemon {
 

@@ -44,8 +44,9 @@ struct Config {
   std::string tls_cert_file;               // Empty, as the key: plain HTTP.
   std::string tls_private_key_file;
   std::string store_url = "file:///var/lib/firetower";
-  std::string policy_path;  // A file or a folder; empty: profile everything.
-  std::string config_path;  // Empty: no configuration file.
+  std::string signature_file;  // A file of signatures for diagnoses; empty: none.
+  std::string policy_path;     // A file or a folder; empty: profile everything.
+  std::string config_path;     // Empty: no configuration file.
 
   int window_seconds = 60;
   int slice_milliseconds = 5000;  // Divides the window.
@@ -53,6 +54,7 @@ struct Config {
   int max_frequency_hertz = 999;
   bool ignore_opt_out = false;
   SampleLabels sample_labels;
+  bool sample_times = true;
 
   CgroupHierarchy cgroup_hierarchy;
   std::string proc_root = "/proc";

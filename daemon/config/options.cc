@@ -20,6 +20,7 @@ using service::LogFormatValue;
 using service::LogLevelValue;
 using service::NameValue;
 using service::Option;
+using service::SignatureFileValue;
 using service::SwitchValue;
 using service::TextValue;
 
@@ -67,6 +68,10 @@ void AddServing(Config& config, std::vector<Option>& rows) {
                      "Configuration file (YAML) with the options of this page by their names. A "
                      "flag overrides the file, the file overrides the default.",
                      TextValue(config.config_path, "a YAML file; empty for none")));
+  rows.push_back(Row("signatures", kServing, "FILE",
+                     "Further signatures for diagnoses (JSON), read again for each one; see "
+                     "docs/diagnosis.md.",
+                     SignatureFileValue(config.signature_file)));
   rows.push_back(Row("policy", kServing, "FILE|DIR",
                      "ProfilingPolicy file, or folder of such files; read again on change. Without "
                      "it, a standalone daemon profiles everything at the default rate; an agent in "
@@ -97,6 +102,11 @@ void AddSampling(Config& config, std::vector<Option>& rows) {
                      "Labels of the samples in a profile. Each label makes profiles larger.",
                      SampleLabelsValue(config.sample_labels)));
   rows.back().is_list = true;
+  rows.push_back(Row("sample-times", kSampling, "",
+                     "Store when each sample was taken, to 20 ms, beside each profile: for heat "
+                     "maps and for parts of a window. It takes about a byte and a half for a "
+                     "sample.",
+                     SwitchValue(config.sample_times)));
   rows.push_back(
       Row("sample-ring-bytes", kSampling, "BYTES",
           "Size of the ring buffer between the kernel programs and the daemon; there is one for "

@@ -43,10 +43,11 @@ Status Agent::Start(std::optional<k8s::ClientConfig> access, bool& machine_refus
   cluster_->Join();
   policies_ = std::make_unique<PolicyController>(
       PolicyController::Parts{config_, clock_, registry_, *feed_, *cluster_, *kernel_metrics_,
-                              *exporter_, *pipeline_, *waits_, *events_},
+                              *exporter_, *pipeline_, *waits_, *events_, *allocations_},
       std::move(files));
   ASSIGN_OR_RETURN(http_, HttpSide::Start({config_, store_->readable(), *exporter_, registry_,
                                            Doctor(), [this] { return cluster_->Awaited(); },
+                                           [this] { return policies_->States(); },
                                            cluster_->ReviewClient(), cluster_->token_file()}));
   machine_refused = true;
   RETURN_IF_ERROR(StartStages());
@@ -68,14 +69,18 @@ void Agent::MakeStages() {
   processes_ = std::make_unique<ProcessTable>(modules_, ProcFs(config_.proc_root), clock_);
   waits_ = std::make_unique<WaitSide>(*kernel_.sampler);
   events_ = std::make_unique<EventSide>(*kernel_.sampler, clock_, config_.sys_root);
-  feed_ = std::make_unique<MetricsFeed>(MetricsFeed::Parts{*kernel_.sampler, *waits_, *events_,
-                                                           registry_, clock_, config_.proc_root,
-                                                           HotspotOptionsOf(config_)});
+  allocations_ = std::make_unique<AllocationSide>(
+      AllocationSide::Parts{*kernel_.sampler, clock_, config_.proc_root, config_.sys_root,
+                            kernel_.hierarchy.mount, [this] { return pipeline_->containers(); }});
+  feed_ = std::make_unique<MetricsFeed>(
+      MetricsFeed::Parts{*kernel_.sampler, *waits_, *events_, *allocations_, registry_, clock_,
+                         config_.proc_root, HotspotOptionsOf(config_)});
   ObjectSink& sink = store_->Connect(*feed_);
   exporter_ = std::make_unique<Exporter>(
       push_->ForwardTo(sink), readers_.symbols(), readers_.cache(), config_.proc_root, *feed_,
       clock_, ExportOptionsOf(config_), cluster_->Pods(),
-      [this](const Container& one) { return policies_->Settled(one); });
+      [this](const Container& one) { return policies_->Settled(one); },
+      &readers_.tables().runtimes());
   pipeline_ = std::make_unique<Pipeline>(
       *kernel_.sampler, *cgroups_, *processes_, modules_, readers_.symbols(), readers_.tables(),
       clock_, PipelineOptionsOf(config_), [this] { exporter_->Notify(); });
@@ -94,6 +99,10 @@ DoctorInput Agent::Doctor() {
   doctor.store = [this] { return ProbeStore(*store_, clock_); };
   doctor.names = [this]() -> std::optional<NameFacts> {
     const std::shared_ptr<const NameFacts> facts = exporter_->name_facts();
+    return facts ? std::optional(*facts) : std::nullopt;
+  };
+  doctor.runtimes = [this]() -> std::optional<RuntimeFacts> {
+    const std::shared_ptr<const RuntimeFacts> facts = exporter_->runtime_facts();
     return facts ? std::optional(*facts) : std::nullopt;
   };
   doctor.policies = [this] { return policies_->Facts(); };
@@ -152,6 +161,7 @@ void Agent::Stop() {
   if (stopped_) return;
   stopped_ = true;
   if (http_) http_->SetReady(false);
+  if (allocations_) allocations_->Stop();
   if (capture_) capture_->Stop();
   if (pipeline_) pipeline_->Finish();
   if (exporter_) exporter_->Finish();

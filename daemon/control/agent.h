@@ -55,6 +55,7 @@ class Agent {
   KernelSide kernel_;
   std::unique_ptr<WaitSide> waits_;
   std::unique_ptr<EventSide> events_;
+  std::unique_ptr<AllocationSide> allocations_;
   ModuleRegistry modules_{ForgetModulesAfterNs(config_)};
   std::unique_ptr<CgroupTree> cgroups_;
   std::unique_ptr<ProcessTable> processes_;

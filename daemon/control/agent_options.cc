@@ -24,8 +24,9 @@ std::string FolderOf(const std::string& store_url) {
   return store_url.starts_with(kFile) ? store_url.substr(kFile.size()) : std::string();
 }
 
-LabelChoice LabelsOf(const SampleLabels& labels) {
-  return {labels.thread, labels.comm, labels.cpu};
+LabelChoice LabelsOf(const Config& config) {
+  const SampleLabels& labels = config.sample_labels;
+  return {labels.thread, labels.comm, labels.cpu, config.sample_times};
 }
 
 size_t CpuCount() { return static_cast<size_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L)); }
@@ -48,7 +49,7 @@ PipelineOptions PipelineOptionsOf(const Config& config) {
   PipelineOptions options;
   options.slice_ns = config.slice_milliseconds * kNsPerMs;
   options.window_ns = config.window_seconds * kNsPerSecond;
-  options.labels = LabelsOf(config.sample_labels);
+  options.labels = LabelsOf(config);
   options.stack_words = StackStore::WordsFor(CpuCount());
   options.unwind.table_bytes = static_cast<uint64_t>(config.unwind_table_bytes);
   return options;
@@ -67,8 +68,7 @@ std::string StateFolder(const Config& config) {
 
 ExportOptions ExportOptionsOf(const Config& config) {
   ExportOptions options;
-  options.window = {config.node_name, config.window_seconds * kNsPerSecond,
-                    LabelsOf(config.sample_labels)};
+  options.window = {config.node_name, config.window_seconds * kNsPerSecond, LabelsOf(config)};
   options.cluster = config.cluster;
   options.run = NewRunId();
   options.ignore_opt_out = config.ignore_opt_out;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "query/flame/file_endpoint.h"
 #include "query/http/errors.h"
 #include "service/access/kube_authorizer.h"
 
@@ -24,17 +25,23 @@ std::unique_ptr<const query::Authorizer> AuthorizerOf(k8s::ApiClient* reviews,
 }  // namespace
 
 HttpSide::HttpSide(Parts parts)
-    : sources_(parts.exporter, parts.registry, std::move(parts.doctor), std::move(parts.awaited)),
+    : sources_(parts.exporter, parts.registry, std::move(parts.doctor), std::move(parts.awaited),
+               std::move(parts.policies)),
       reviews_(std::move(parts.reviews)),
       authorizer_(AuthorizerOf(reviews_.get(), std::move(parts.own_token_file))),
-      api_(query::ApiParts{.store = {parts.store},
-                           .live = sources_,
-                           .metrics = sources_,
-                           .doctor = sources_,
-                           .ready = sources_,
-                           .authorizer = *authorizer_,
-                           .admission = {.strangers = reviews_ ? kStrangers : 0},
-                           .authorize_metrics = parts.config.metrics_authorize}) {}
+      api_(query::ApiParts{
+          .store = {parts.store},
+          .live = sources_,
+          .metrics = sources_,
+          .doctor = sources_,
+          .ready = sources_,
+          .authorizer = *authorizer_,
+          .policies = &sources_,
+          .admission = {.strangers = reviews_ ? kStrangers : 0},
+          .authorize_metrics = parts.config.metrics_authorize,
+          .signature_file = parts.config.signature_file,
+          // An agent's memory is the node's.
+          .max_file_bytes = parts.config.standalone ? query::kServedFileBytes : 0}) {}
 
 void HttpSide::Stop() {
   if (reviews_) reviews_->Cancel();
@@ -51,6 +58,7 @@ Result<std::unique_ptr<HttpSide>> HttpSide::Start(Parts parts) {
   const std::string& host = config.listen.host;
   const bool v6 = host.find(':') != std::string::npos;
   options.listen = fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", config.listen.port);
+  if (config.standalone) options.limits.large = query::FilesOf(query::kServedFileBytes);
   options.host_rule = {config.allowed_hosts, "add the name to --allowed-hosts"};
   if (!config.tls_cert_file.empty())
     options.tls = {config.tls_cert_file, config.tls_private_key_file};

@@ -28,6 +28,7 @@ class HttpSide {
     DoctorInput doctor;
     // Returns what the daemon still waits for, on any thread; unset: nothing.
     std::function<std::vector<std::string>()> awaited;
+    HttpSources::TellPolicies policies;  // any thread
     // Asks the API server about callers' rights; unset: everybody may read everything.
     std::unique_ptr<k8s::ApiClient> reviews;
     // Holds a token with which everything may be read; empty: none.

@@ -34,6 +34,7 @@ MetricsFeed::MetricsFeed(const Parts& parts)
     : sampler_(parts.sampler),
       waits_(parts.waits),
       events_(parts.events),
+      allocations_(parts.allocations),
       registry_(parts.registry),
       clock_(parts.clock),
       proc_root_(parts.proc_root),
@@ -44,8 +45,9 @@ MetricsFeed::MetricsFeed(const Parts& parts)
     hotspots_.emplace_back(options);
   }
   for (const Loss& loss : kLosses) registry_.Declare(MetricId::kSamplesLost, {loss.reason});
-  for (const char* reason : {"skipped", "sideband", "stack_unknown", "store", "recorder",
-                             "waits_ring_full", "waits_table_full", "nested"}) {
+  for (const char* reason :
+       {"skipped", "sideband", "stack_unknown", "store", "recorder", "waits_ring_full",
+        "waits_table_full", "waits_unseen", "nested", "preempted"}) {
     registry_.Declare(MetricId::kSamplesLost, {reason});
   }
   for (uint8_t stop = 0; stop < kStopCount; ++stop) {
@@ -124,19 +126,45 @@ void MetricsFeed::FeedSkipped(const ft_counters& counters, uint32_t frequency_hz
 void MetricsFeed::FeedWaits(const WaitCounters& waits) {
   registry_.SetTotal(MetricId::kWaits, static_cast<double>(waits.value[FT_OFFCPU_WAITS]));
   const std::pair<const char*, ft_offcpu_counter> losses[] = {
-      {"waits_ring_full", FT_OFFCPU_WAIT_RING_FULL}, {"waits_table_full", FT_OFFCPU_TABLE_FULL}};
+      {"waits_ring_full", FT_OFFCPU_WAIT_RING_FULL},
+      {"waits_table_full", FT_OFFCPU_TABLE_FULL},
+      {"waits_unseen", FT_OFFCPU_UNSEEN}};
   for (const auto& [reason, counter] : losses)
     registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(waits.value[counter]), {reason});
+}
+
+void MetricsFeed::FeedAllocations(const AllocCounters& allocations) {
+  registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(allocations.missed),
+                     {"preempted"});
+  registry_.Set(MetricId::kProbedProcesses, static_cast<double>(allocations_.probed_processes()),
+                {"probed"});
+  const std::vector<LeftOutHeap> left_out = allocations_.faults().left_out;
+  const auto refused = std::ranges::count_if(
+      left_out, [](const LeftOutHeap& heap) { return !heap.refused.empty(); });
+  registry_.Set(MetricId::kProbedProcesses, static_cast<double>(refused), {"refused"});
+  registry_.Set(MetricId::kProbedProcesses,
+                static_cast<double>(left_out.size()) - static_cast<double>(refused), {"too_busy"});
+}
+
+void MetricsFeed::FeedRuntimes(const RuntimeFacts& facts) {
+  for (const auto& [runtime, samples] : facts.totals) {
+    const std::pair<const char*, uint64_t> results[] = {{"named", samples.named},
+                                                        {"unnamed", samples.unnamed},
+                                                        {"none", samples.none},
+                                                        {"unsupported", samples.unsupported}};
+    for (const auto& [result, count] : results)
+      registry_.SetTotal(MetricId::kRuntimeSamples, static_cast<double>(count), {runtime, result});
+  }
 }
 
 void MetricsFeed::FeedPipeline(const PipelineFigures& figures) {
   registry_.Set(MetricId::kUnwindTables, static_cast<double>(figures.unwind_tables));
   registry_.Set(MetricId::kUnwindTableBytes, static_cast<double>(figures.unwind_table_bytes));
   const std::pair<const char*, uint64_t> refused[] = {
-      {"bad_records", figures.bad_records},       {"stack_bodies", figures.refused_stacks},
-      {"cgroups", figures.refused_cgroups},       {"modules", figures.refused_modules},
-      {"mappings", figures.refused_mappings},     {"unwind_tables", figures.refused_tables},
-      {"address_spaces", figures.refused_spaces},
+      {"bad_records", figures.bad_records},      {"stack_bodies", figures.refused_stacks},
+      {"cgroups", figures.refused_cgroups},      {"modules", figures.refused_modules},
+      {"functions", figures.refused_functions},  {"mappings", figures.refused_mappings},
+      {"unwind_tables", figures.refused_tables}, {"address_spaces", figures.refused_spaces},
   };
   for (const auto& [reason, count] : refused) {
     registry_.SetTotal(MetricId::kRefused, static_cast<double>(count), {reason});
@@ -156,6 +184,9 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
   const EventCounters events = events_.Counters();
   FeedSkipped(counters, frequency_hz);
   AddCounters(events.counters, counters);
+  const AllocCounters allocations = allocations_.Counters();
+  AddCounters(allocations.counters, counters);
+  FeedAllocations(allocations);
   registry_.SetTotal(MetricId::kSamples, static_cast<double>(counters.value[FT_COUNT_SAMPLES]));
   FeedLosses(counters);
   registry_.SetTotal(MetricId::kSamplesLost, static_cast<double>(events.missed), {"nested"});
@@ -184,6 +215,7 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
                        {"recorder"});
     registry_.SetTotal(MetricId::kRefused, static_cast<double>(exporter->refused_captures()),
                        {"captures"});
+    if (const auto runtimes = exporter->runtime_facts()) FeedRuntimes(*runtimes);
     const Exporter::PodSamples pods = exporter->pod_samples();
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.named), {"known"});
     registry_.SetTotal(MetricId::kPodSamples, static_cast<double>(pods.late), {"late"});
@@ -198,8 +230,8 @@ void MetricsFeed::Update(const Capture* capture, const PipelineFigures* pipeline
   const OverheadReading overhead = overhead_.Read();
   const auto bpf_ns =
       static_cast<int64_t>(counters.value[FT_COUNT_RUN_NS] + waits.counters.value[FT_COUNT_RUN_NS]);
-  const auto map_bytes =
-      static_cast<int64_t>(sampler_.MapBytes() + waits_.MapBytes() + events_.MapBytes());
+  const auto map_bytes = static_cast<int64_t>(sampler_.MapBytes() + waits_.MapBytes() +
+                                              events_.MapBytes() + allocations_.MapBytes());
   registry_.SetOverhead(overhead);
   registry_.SetBpfCost(bpf_ns, map_bytes);
   own_ = {overhead.process_cpu_ns + bpf_ns, overhead.private_bytes + map_bytes};

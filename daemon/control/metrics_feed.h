@@ -12,6 +12,7 @@
 #include "daemon/capture/bpf_sampler.h"
 #include "daemon/capture/capture.h"
 #include "daemon/control/skipped_ticks.h"
+#include "daemon/control/types/allocation_side.h"
 #include "daemon/control/types/event_side.h"
 #include "daemon/control/types/wait_side.h"
 #include "daemon/export/exporter.h"
@@ -30,6 +31,7 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
     BpfSampler& sampler;
     const WaitSide& waits;
     const EventSide& events;
+    const AllocationSide& allocations;
     MetricsRegistry& registry;
     const Clock& clock;
     std::string proc_root;
@@ -57,15 +59,18 @@ class MetricsFeed : public ExportObserver, public StoreObserver {
   const OwnTotals& own() const { return own_; }
 
  private:
+  void FeedRuntimes(const RuntimeFacts& facts);
   void FeedPipeline(const PipelineFigures& figures);
   void FeedSpool(const std::optional<store::SpoolFigures>& figures);
   void FeedLosses(const ft_counters& counters);
   void FeedSkipped(const ft_counters& counters, uint32_t frequency_hz);
   void FeedWaits(const WaitCounters& waits);
+  void FeedAllocations(const AllocCounters& allocations);
 
   BpfSampler& sampler_;
   const WaitSide& waits_;
   const EventSide& events_;
+  const AllocationSide& allocations_;
   MetricsRegistry& registry_;
   const Clock& clock_;
   std::string proc_root_;

@@ -8,6 +8,7 @@
 
 #include "daemon/export/late_names.h"
 #include "daemon/export/store_class.h"
+#include "diagnosis/findings.h"
 #include "profile/type.h"
 #include "store/bundle.h"
 
@@ -21,6 +22,18 @@ bool IsRecordedFor(const Decision& decision, const std::string& policy) {
 // Tells whether `order` takes the container's samples in a slice.
 bool Wants(const CaptureOrder& order, const Slice::ContainerEntry& entry) {
   return order.subject.Takes(*entry.container) && IsRecordedFor(entry.decision, order.policy);
+}
+
+// Writes what a diagnosis says of a capture into it: whoever opens the file reads it first.
+void AddReport(const store::CatalogRow& row, profile::Profile& profile) {
+  if (profile.sample_count() == 0) return;
+  constexpr size_t kMostFindings = 3;
+  const diagnosis::Report report =
+      diagnosis::Diagnose(profile, profile.DefaultValueIndex(), row.type);
+  std::vector<std::string> comments = profile.meta().comments;
+  for (std::string& line : diagnosis::ReportLines(report, kMostFindings))
+    comments.push_back(std::move(line));
+  profile.SetComments(std::move(comments));
 }
 
 bool IsWithin(const CaptureOrder& order, int64_t time_ns) {
@@ -172,6 +185,7 @@ void Captures::Finish(Open& open, std::vector<Finished>& out) {
                          order.begin_wall_ns + (order.end_ns - order.begin_ns));
     profile::Profile profile = part.profile.Build(name.get(), node_);
     store::CatalogRow row = part.profile.Row(name.get(), node_);
+    AddReport(row, profile);
     row.capture = order.id;
     row.also_samples = part.also_samples;
     row.also_value = part.also_value;

@@ -110,7 +110,11 @@ void ContainerProfile::SetTime(int64_t begin_ns, int64_t end_ns) {
 
 void ContainerProfile::NoteRate(const Decision& decision) {
   frequency_hz_ = std::max(frequency_hz_, decision.frequency_hz);
-  if (min_wait_ns_ == 0 || decision.min_wait_ns < min_wait_ns_) min_wait_ns_ = decision.min_wait_ns;
+  const auto lower = [](int64_t value, int64_t& least) {
+    if (least == 0 || value < least) least = value;
+  };
+  lower(decision.min_wait_ns, min_wait_ns_);
+  lower(decision.sample_bytes, sample_bytes_);
 }
 
 void ContainerProfile::NoteDecision(const Decision& decision) {
@@ -217,8 +221,8 @@ bool ContainerProfile::IsTracing(const Frame& leaf) {
   return tracing;
 }
 
-void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const Amount& amount,
-                              std::string_view also) {
+std::optional<uint32_t> ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row,
+                                                 const Amount& amount, std::string_view also) {
   const Slice::Stack& stack = slice.stacks[row.stack];
   stack_.clear();
   uint32_t first = 0;
@@ -241,19 +245,10 @@ void ContainerProfile::AddRow(const Slice& slice, const Slice::Row& row, const A
   const uint64_t rest = type_ == FT_TYPE_LOCK ? amount.runqueue_ns : 0;
   values[size++] = static_cast<int64_t>(amount.value + rest);
   SetLabels(slice, row, also);
-  builder_.AddSample(stack_, {values, size}, row_labels_);
+  const bool added = builder_.AddSample(stack_, {values, size}, row_labels_);
   samples_ += values[0];
   value_ += values[size - 1];
-}
-
-void ContainerProfile::AddLockLabels(const Slice& slice, const Slice::Row& row) {
-  const TaskLabel& task = slice.labels[row.label];
-  const auto add = [&](std::string_view key, std::string_view value) {
-    if (!value.empty()) row_labels_.push_back(builder_.StringLabel(key, value));
-  };
-  add("lock", LockKindName(locks_.KindOf(slice, row.stack, task.futex)));
-  add("holder", ToText(task.holder));
-  if (task.holder_stack != kNoStack) add("holder_stack", locks_.Path(slice, task.holder_stack));
+  return added ? std::optional(builder_.last_sample()) : std::nullopt;
 }
 
 void ContainerProfile::SetLabels(const Slice& slice, const Slice::Row& row, std::string_view also) {
@@ -272,7 +267,11 @@ void ContainerProfile::SetLabels(const Slice& slice, const Slice::Row& row, std:
   if (labels_.cpu) labels.push_back(builder_.NumberLabel("cpu", task.cpu, ""));
   add("state", WaitStateName(task.state));
   add_name(labels_.comm, "waker", task.waker);
-  if (type_ == FT_TYPE_LOCK) AddLockLabels(slice, row);
+  if (type_ == FT_TYPE_LOCK) {
+    add("lock", LockKindName(locks_.KindOf(slice, row.stack, task.futex)));
+    add_name(labels_.comm, "holder", task.holder);
+    if (task.holder_stack != kNoStack) add("holder_stack", locks_.Path(slice, task.holder_stack));
+  }
   add(profile::kCutLabel, StopReason(slice.stacks[row.stack].stop));
   add(store::kAlsoLabel, also);
 }
@@ -293,6 +292,9 @@ std::string ContainerProfile::HowComment() const {
           "the begin of the wait until the thread ran again; {}",
           min_wait_ns_ / 1000, kAddresses);
     case profile::TypeKind::kMemory:
+      return fmt::format(
+          "firetower: allocations, one sample for each {} bytes on average, scaled up; {}",
+          sample_bytes_, kAddresses);
     case profile::TypeKind::kEvent:
       return fmt::format(
           "firetower: {}, each sample stands for the events since the last one on its CPU; {}",

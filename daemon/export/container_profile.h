@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "daemon/export/lock_namer.h"
 #include "daemon/pipeline/slice.h"
 #include "profile/builder.h"
+#include "profile/times/sample_times.h"
 #include "profile/type.h"
 #include "store/catalog.h"
 
@@ -30,10 +32,23 @@ class ContainerProfile {
                    int64_t begin_ns);
 
   // Adds a row of `slice`, or as much of it as `amount` says. `also` names other captures that have
-  // it.
-  void AddRow(const Slice& slice, const Slice::Row& row) { AddRow(slice, row, row.amount); }
-  void AddRow(const Slice& slice, const Slice::Row& row, const Amount& amount,
-              std::string_view also = {});
+  // it. Returns the index of the sample for NoteTime; nothing if there was no room for it.
+  std::optional<uint32_t> AddRow(const Slice& slice, const Slice::Row& row) {
+    return AddRow(slice, row, row.amount);
+  }
+  std::optional<uint32_t> AddRow(const Slice& slice, const Slice::Row& row, const Amount& amount,
+                                 std::string_view also = {});
+  // Notes that a sample was taken at a Unix time. Beyond kMaxTimes the profile has no times at all:
+  // a part of them would show rhythms that are none.
+  static constexpr size_t kMaxTimes = 1 << 21;  // 16 MiB, or a minute of 350 CPUs at 100 Hz
+  void NoteTime(int64_t unix_ns, uint32_t sample) {
+    if (times_.size() >= kMaxTimes) ForgetTimes();
+    if (times_known_) times_.Add(unix_ns, sample);
+  }
+  void ForgetTimes() {
+    times_known_ = false;
+    times_ = {};
+  }
   // Extends the profile's time by a range of the wall clock.
   void Cover(int64_t begin_ns, int64_t end_ns);
   // Replaces the profile's time.
@@ -59,7 +74,8 @@ class ContainerProfile {
 
   const std::shared_ptr<const Container>& container() const { return container_; }
   int64_t samples() const { return samples_; }
-  size_t bytes() const { return builder_.bytes(); }
+  const profile::SampleTimes& times() const { return times_; }
+  size_t bytes() const { return builder_.bytes() + times_.bytes(); }
 
  private:
   struct OpenMapping {
@@ -86,7 +102,6 @@ class ContainerProfile {
   void TellSource(const Frame& frame, const FrameName& name);
   // Fills row_labels_.
   void SetLabels(const Slice& slice, const Slice::Row& row, std::string_view also);
-  void AddLockLabels(const Slice& slice, const Slice::Row& row);
   std::string HowComment() const;
   profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
 
@@ -97,6 +112,7 @@ class ContainerProfile {
   const profile::ProfileType profile_type_;
   uint32_t frequency_hz_ = 0;
   int64_t min_wait_ns_ = 0;
+  int64_t sample_bytes_ = 0;
   int64_t begin_ns_ = 0;
   int64_t end_ns_ = 0;
   int64_t samples_ = 0;
@@ -105,6 +121,8 @@ class ContainerProfile {
   std::vector<std::string> policies_;
   std::vector<std::string> comments_;
   profile::ProfileBuilder builder_;
+  profile::SampleTimes times_;
+  bool times_known_ = true;
   std::map<uint32_t, OpenMapping> mappings_;  // by module id
   FlatMap<uint32_t> places_;                  // in `locations_`, by hash of the frame
   std::vector<std::pair<Frame, uint32_t>> locations_;

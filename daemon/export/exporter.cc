@@ -9,6 +9,7 @@
 #include "daemon/export/late_names.h"
 #include "daemon/export/store_class.h"
 #include "profile/pprof.h"
+#include "profile/times/timed_profile.h"
 #include "store/bundle.h"
 #include "store/capture.h"
 #include "store/key.h"
@@ -44,7 +45,8 @@ bool ShowsKernel(const Slice& slice) {
 
 Exporter::Exporter(ObjectSink& sink, SymbolLoader& loader, symbolizer::SymbolCache& cache,
                    std::string proc_root, ExportObserver& observer, const Clock& clock,
-                   const ExportOptions& options, PodSource pods, PolicyAnswer answer)
+                   const ExportOptions& options, PodSource pods, PolicyAnswer answer,
+                   const RuntimeNotes* runtimes)
     : sink_(sink),
       loader_(loader),
       observer_(observer),
@@ -54,7 +56,9 @@ Exporter::Exporter(ObjectSink& sink, SymbolLoader& loader, symbolizer::SymbolCac
       self_(namer_),
       names_(std::move(pods), clock, options_.ignore_opt_out, std::move(answer)),
       window_(options_.window, namer_, names_),
-      captures_(options_.window.node, options_.window.labels, namer_, names_) {}
+      captures_(options_.window.node, options_.window.labels, namer_, names_) {
+  if (runtimes != nullptr) runtimes_.emplace(*runtimes);
+}
 
 Exporter::~Exporter() { Finish(); }
 
@@ -98,6 +102,7 @@ void Exporter::TakeSlice(Slice& slice) {
   recorder_.Take(slice);
   named_selves_.Take(slice, self_.Compute(slice));
   observer_.OnSlice(slice, named_selves_.containers(), named_selves_.gone());
+  CountRuntimes(slice);
   // After the metrics: names that it waits for push tables out that they want.
   SendCaptures(slice.end_ns, false);
   uncaptured_samples_.store(recorder_.dropped_samples() + captures_.dropped_samples(),
@@ -111,6 +116,14 @@ void Exporter::TakeSlice(Slice& slice) {
   } else {
     SendSealed(false);
   }
+}
+
+void Exporter::CountRuntimes(const Slice& slice) {
+  if (!runtimes_) return;
+  runtimes_->Take(slice, [this](uint32_t module) -> const Module& {
+    return namer_.ModuleOf({.module = module});
+  });
+  runtime_facts_.Publish(std::make_shared<const RuntimeFacts>(runtimes_->Facts(slice.ends_window)));
 }
 
 void Exporter::Order(CaptureOrder order) {
@@ -170,7 +183,9 @@ Status Exporter::Encode(const Sealed& sealed, Outgoing& bundle) const {
   for (const Window::Finished& finished : sealed.profiles) {
     if (finished.retention != bundle.retention) continue;
     bundle.samples += static_cast<uint64_t>(finished.open.row.samples);
-    RETURN_IF_ERROR(writer.Add(finished.open.row, profile::EncodePprof(*finished.open.profile)));
+    const store::OpenProfile& open = finished.open;
+    profile::TimedFiles files = profile::EncodeTimed(*open.profile, open.times.get());
+    RETURN_IF_ERROR(writer.Add(open.row, std::move(files.pprof_gz), std::move(files.times_gz)));
   }
   if (writer.entries() == 0) return OkStatus();
   ASSIGN_OR_RETURN(bundle.key, store::BuildKey(key));
@@ -210,7 +225,8 @@ bool Exporter::IsFull() const {
   size_t bytes = 0;
   for (const Sealed& sealed : sealed_) {
     for (const Window::Finished& finished : sealed.profiles)
-      bytes += finished.open.profile->bytes();
+      bytes +=
+          finished.open.profile->bytes() + (finished.open.times ? finished.open.times->bytes() : 0);
   }
   return sealed_.size() > kMaxSealed || bytes > kMaxSealedBytes;
 }

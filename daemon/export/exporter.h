@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "daemon/export/frame_namer.h"
 #include "daemon/export/hotspots/named_selves.h"
 #include "daemon/export/hotspots/slice_self.h"
+#include "daemon/export/runtimes/runtime_counts.h"
 #include "daemon/export/window.h"
 #include "daemon/outbox/outbox.h"
 #include "daemon/pipeline/slice.h"
@@ -56,7 +58,8 @@ class Exporter {
 
   Exporter(ObjectSink& sink, SymbolLoader& loader, symbolizer::SymbolCache& cache,
            std::string proc_root, ExportObserver& observer, const Clock& clock,
-           const ExportOptions& options, PodSource pods = nullptr, PolicyAnswer answer = nullptr);
+           const ExportOptions& options, PodSource pods = nullptr, PolicyAnswer answer = nullptr,
+           const RuntimeNotes* runtimes = nullptr);
   ~Exporter();
 
   void Start(SliceSource& slices);
@@ -75,6 +78,8 @@ class Exporter {
   // Returns counts of how frames of the last window got their names; null before the first one
   // ended. Any thread.
   std::shared_ptr<const NameFacts> name_facts() const { return name_facts_.Get(); }
+  // Returns what is known of interpreters' samples; null before the first slice. Any thread.
+  std::shared_ptr<const RuntimeFacts> runtime_facts() const { return runtime_facts_.Get(); }
   // The samples of pods in sent windows, by the way in which their names came.
   struct PodSamples {
     uint64_t named = 0;
@@ -104,6 +109,7 @@ class Exporter {
 
   void Run(std::stop_token stop, WakeFd& wake);
   void TakeSlice(Slice& slice);
+  void CountRuntimes(const Slice& slice);
   void TakeOrders();
   // Sends captures that have ended by then; with `last`, all captures.
   void SendCaptures(int64_t now_ns, bool last);
@@ -131,6 +137,7 @@ class Exporter {
   SliceSelf self_;
   ContainerNames names_;
   NamedSelves named_selves_{names_};
+  std::optional<RuntimeCounts> runtimes_;
   // Guards the open window: HTTP threads copy it while this thread fills it.
   std::mutex window_mutex_;
   Window window_;
@@ -146,6 +153,7 @@ class Exporter {
   uint64_t late_opted_out_ = 0;         // samples of containers whose name came after their window
   int64_t start_s_ = 0;                 // of the last window
   SnapshotCell<NameFacts> name_facts_;  // for the HTTP threads
+  SnapshotCell<RuntimeFacts> runtime_facts_;
   std::atomic<uint64_t> symbol_hits_{0};
   std::atomic<uint64_t> symbol_misses_{0};
   std::atomic<uint64_t> dropped_samples_{0};

@@ -32,6 +32,10 @@ void FrameNamer::LearnModules(const Slice& slice) {
     if (numbered.id >= modules_.size()) modules_.resize(numbered.id + 1);
     modules_[numbered.id] = numbered.module;
   }
+  for (const uint32_t id : gone_) functions_.erase(id);
+  gone_ = slice.functions_gone;
+  for (const NumberedFunction& numbered : slice.functions)
+    functions_[numbered.id] = numbered.function;
 }
 
 void FrameNamer::DropTables() {
@@ -269,6 +273,21 @@ FrameName FrameNamer::NameJit(const Frame& frame, const Module& module) {
   return Unnamed(frame, module, frame.offset, !found.later);
 }
 
+FrameName FrameNamer::NameFunction(const Frame& frame, const Module& module) {
+  const auto found = functions_.find(static_cast<uint32_t>(frame.offset >> 32));
+  if (found == functions_.end()) return Unnamed(frame, module, 0);
+  ++hits_;
+  const RuntimeFunction& function = *found->second;
+  FrameName name;
+  name.named = true;
+  name.lines.push_back({.name = function.name,
+                        .system_name = function.name,
+                        .file = function.file,
+                        .line = static_cast<uint32_t>(frame.offset),
+                        .start_line = function.first_line});
+  return name;
+}
+
 FrameName FrameNamer::NameAgain(const Frame& frame) {
   uint64_t misses = misses_;
   is_again_ = true;
@@ -287,6 +306,8 @@ FrameName FrameNamer::Name(const Frame& frame) {
       return NameKernel(frame);
     case ModuleKind::kJit:
       return NameJit(frame, module);
+    case ModuleKind::kPython:
+      return NameFunction(frame, module);
     case ModuleKind::kVdso:
       if (loader_.Vdso()) {
         if (auto symbol = loader_.Vdso()->Find(frame.offset)) {

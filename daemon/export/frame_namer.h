@@ -99,6 +99,7 @@ class FrameNamer {
                    const Module& module);
   FrameName NameKernel(const Frame& frame);
   FrameName NameJit(const Frame& frame, const Module& module);
+  FrameName NameFunction(const Frame& frame, const Module& module);
   // Makes a frame of one function from a source other than a file's table.
   FrameName Named(std::string_view mangled, uint64_t address);
   // Makes a frame of the contents of frames_, which come from the table with that number.
@@ -109,6 +110,9 @@ class FrameNamer {
   SymbolLoader& loader_;
   symbolizer::SymbolCache& cache_;
   std::vector<std::shared_ptr<const Module>> modules_;
+  // Interpreters' functions by the numbers that slices use. The next slice has none of gone_.
+  std::unordered_map<uint32_t, std::shared_ptr<const RuntimeFunction>> functions_;
+  std::vector<uint32_t> gone_;
   // The cached tables of this slice by module id. Holding them protects them from eviction.
   std::unordered_map<uint32_t, Table> tables_;
   // By build id, filled from the first stripped file of a slice on. The keys belong to the modules.

@@ -3,12 +3,23 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace firetower::daemon {
 namespace {
 
-constexpr std::string_view kNames[] = {"mutex",     "rwlock", "monitor", "condition", "barrier",
-                                       "semaphore", "once",   "join",    "park",      "futex"};
+constexpr std::string_view kNames[] = {
+    "mutex",        "rwlock",        "monitor",   "condition",  "barrier",      "semaphore",
+    "once",         "join",          "park",      "futex",      "kernel-mutex", "kernel-read",
+    "kernel-write", "kernel-percpu", "kernel-rt", "kernel-lock"};
+
+// Maps each FutexUse, in its order, to the kind that it tells by itself.
+constexpr LockKind kKindOfUse[] = {
+    LockKind::kFutex,        LockKind::kMutex,      LockKind::kFutex,
+    LockKind::kKernelMutex,  LockKind::kKernelRead, LockKind::kKernelWrite,
+    LockKind::kKernelPercpu, LockKind::kKernelRt,   LockKind::kKernelLock};
+static_assert(std::size(kKindOfUse) == static_cast<size_t>(FutexUse::kKernelOther) + 1);
+static_assert(std::size(kNames) == static_cast<size_t>(LockKind::kKernelLock) + 1);
 
 struct Named {
   std::string_view part;  // of a function's name
@@ -62,7 +73,8 @@ bool Holds(std::string_view name, std::string_view part) {
 std::string_view LockKindName(LockKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
 bool IsHeld(LockKind kind) {
-  return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kMonitor;
+  return kind == LockKind::kMutex || kind == LockKind::kRwlock || kind == LockKind::kMonitor ||
+         kind >= LockKind::kKernelMutex;
 }
 
 std::optional<LockKind> KindOfNames(std::span<const std::string> functions) {
@@ -74,8 +86,6 @@ std::optional<LockKind> KindOfNames(std::span<const std::string> functions) {
   return std::nullopt;
 }
 
-LockKind KindOfUse(FutexUse use) {
-  return use == FutexUse::kMutex ? LockKind::kMutex : LockKind::kFutex;
-}
+LockKind KindOfUse(FutexUse use) { return kKindOfUse[static_cast<size_t>(use)]; }
 
 }  // namespace firetower::daemon

@@ -11,7 +11,7 @@
 
 namespace firetower::daemon {
 
-// The things that threads wait for in futex(2).
+// The things that threads wait for in futex(2), and locks of the kernel's.
 enum class LockKind : uint8_t {
   kMutex,
   kRwlock,
@@ -23,6 +23,12 @@ enum class LockKind : uint8_t {
   kJoin,   // another thread's end
   kPark,   // a runtime's own scheduler put the thread to rest: Go, Java, Rust
   kFutex,  // not known
+  kKernelMutex,
+  kKernelRead,
+  kKernelWrite,
+  kKernelPercpu,
+  kKernelRt,
+  kKernelLock,  // of another kind
 };
 
 // Returns "mutex", "condition", …

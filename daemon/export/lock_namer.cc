@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/lock_namer.h"
 
-#include <algorithm>
 #include <span>
 
 #include "profile/top/lock_code.h"
@@ -13,14 +12,6 @@ namespace {
 // The frames that may say what is waited for: a park of HotSpot is the sixth.
 constexpr size_t kTold = 8;
 
-std::span<const Frame> UserFrames(const Slice& slice, uint32_t stack) {
-  const Slice::Stack& at = slice.stacks[stack];
-  const std::span frames = std::span(slice.frames).subspan(at.begin, at.size);
-  const auto user = std::ranges::find_if(
-      frames, [](const Frame& frame) { return frame.module != ModuleRegistry::kKernel; });
-  return frames.subspan(static_cast<size_t>(user - frames.begin()));
-}
-
 }  // namespace
 
 std::string LockNamer::FunctionOf(const Frame& frame) {
@@ -29,8 +20,9 @@ std::string LockNamer::FunctionOf(const Frame& frame) {
 }
 
 LockKind LockNamer::KindOf(const Slice& slice, uint32_t stack, FutexUse use) {
+  if (IsKernelLock(use)) return KindOfUse(use);
   names_.clear();
-  for (const Frame& frame : UserFrames(slice, stack)) {
+  for (const Frame& frame : slice.UserFrames(stack)) {
     if (names_.size() == kTold) break;
     names_.push_back(FunctionOf(frame));
   }
@@ -38,7 +30,7 @@ LockKind LockNamer::KindOf(const Slice& slice, uint32_t stack, FutexUse use) {
 }
 
 const Frame* LockNamer::Taker(const Slice& slice, uint32_t stack) {
-  for (const Frame& frame : UserFrames(slice, stack)) {
+  for (const Frame& frame : slice.UserFrames(stack)) {
     if (!profile::IsLockCode(FunctionOf(frame), Basename(namer_.ModuleOf(frame).path)))
       return &frame;
   }
@@ -48,7 +40,7 @@ const Frame* LockNamer::Taker(const Slice& slice, uint32_t stack) {
 std::string LockNamer::Path(const Slice& slice, uint32_t stack) {
   const Frame* taker = Taker(slice, stack);
   if (taker == nullptr) return {};
-  const std::span<const Frame> frames = UserFrames(slice, stack);
+  const std::span<const Frame> frames = slice.UserFrames(stack);
   std::string path;
   for (size_t i = static_cast<size_t>(taker - frames.data()), told = 0;
        i < frames.size() && told < kMost; ++i, ++told) {

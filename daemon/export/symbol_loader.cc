@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "symbolizer/elf/symbol_digest.h"
+#include "symbolizer/elf/symbols/symbol_digest.h"
 #include "symbolizer/kernel/vdso.h"
 
 namespace firetower::daemon {

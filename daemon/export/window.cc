@@ -2,6 +2,7 @@
 #include "daemon/export/window.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace firetower::daemon {
 
@@ -24,12 +25,27 @@ void Window::Add(const Slice& slice) {
     LookForName(*open);
     open->profile.LookAgain();
   }
-  for (const Slice::Row& row : slice.rows) {
+  placed_.assign(slice.rows.size(), {});
+  for (size_t i = 0; i < slice.rows.size(); ++i) {
+    const Slice::Row& row = slice.rows[i];
     if (!slice.containers[row.container].decision.to_store) continue;
     const NamedContainer& named = names_.NameOf(slice.containers[row.container].container);
     if (named.name && named.name->LeftOut()) opted_out_samples_ += row.amount.count;
     if (named.name && !named.name->Stored()) continue;
-    OpenFor(slice.containers[row.container], slice).profile.AddRow(slice, row);
+    ContainerProfile& profile = OpenFor(slice.containers[row.container], slice).profile;
+    if (const std::optional<uint32_t> sample = profile.AddRow(slice, row))
+      placed_[i] = {&profile, *sample};
+  }
+  if (!options_.labels.times) return;
+  const bool lacks_times = slice.timed.size() >= Slice::kMaxTimed;
+  for (const Slice::Timed& timed : slice.timed) {
+    const Placed& placed = placed_[timed.row];
+    if (placed.profile == nullptr) continue;
+    if (lacks_times) {
+      placed.profile->ForgetTimes();
+    } else {
+      placed.profile->NoteTime(slice.WallNs(timed.time_ns), placed.sample);
+    }
   }
 }
 
@@ -53,14 +69,22 @@ void Window::PutName(const ContainerName& name, Finished& finished) const {
   finished.unnamed = nullptr;
 }
 
+store::OpenProfile Window::OpenProfileOf(const Open& open,
+                                         std::shared_ptr<const profile::Profile> profile,
+                                         const ContainerName* name) const {
+  store::OpenProfile out{open.profile.Row(name, options_.node), std::move(profile)};
+  if (!open.profile.times().empty())
+    out.times = std::make_shared<const profile::SampleTimes>(open.profile.times());
+  return out;
+}
+
 std::vector<store::OpenProfile> Window::Snapshot() const {
   std::vector<store::OpenProfile> out;
   for (const auto& [key, open] : profiles_) {
     const ContainerName* name = open->name.get();
     if (name == nullptr || !name->Stored()) continue;
-    out.push_back(
-        {open->profile.Row(name, options_.node),
-         std::make_shared<const profile::Profile>(open->profile.Copy(name, options_.node))});
+    auto copy = std::make_shared<const profile::Profile>(open->profile.Copy(name, options_.node));
+    out.push_back(OpenProfileOf(*open, std::move(copy), name));
   }
   return out;
 }
@@ -76,10 +100,8 @@ std::vector<Window::Finished> Window::Take() {
     if (name != nullptr && !name->Stored()) continue;
     open->profile.LookAgain();
     auto profile = std::make_shared<profile::Profile>(open->profile.Build(name, options_.node));
-    Finished finished{{open->profile.Row(name, options_.node), profile},
-                      open->retention,
-                      open->profile.container(),
-                      nullptr};
+    Finished finished{OpenProfileOf(*open, profile, name), open->retention,
+                      open->profile.container(), nullptr};
     if (name == nullptr) finished.unnamed = std::move(profile);
     out.push_back(std::move(finished));
   }

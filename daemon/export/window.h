@@ -63,7 +63,16 @@ class Window {
     k8s::RetentionClass retention = k8s::RetentionClass::kShort;
   };
 
+  // The sample that a row of the slice became.
+  struct Placed {
+    ContainerProfile* profile = nullptr;  // null: nowhere
+    uint32_t sample = 0;
+  };
+
   Open& OpenFor(const Slice::ContainerEntry& entry, const Slice& slice);
+  store::OpenProfile OpenProfileOf(const Open& open,
+                                   std::shared_ptr<const profile::Profile> profile,
+                                   const ContainerName* name) const;
   void LookForName(Open& open);
 
   const WindowOptions& options_;
@@ -72,6 +81,7 @@ class Window {
   uint64_t opted_out_samples_ = 0;
   int64_t start_ns_ = 0;
   std::map<std::pair<const Container*, Type>, std::unique_ptr<Open>> profiles_;
+  std::vector<Placed> placed_;  // scratch
 };
 
 }  // namespace firetower::daemon

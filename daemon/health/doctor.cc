@@ -40,6 +40,7 @@ std::vector<Check> RunDoctor(const DoctorInput& input) {
   checks.push_back(KallsymsCheck(input.proc_root, privileges));
   if (input.cgroup) checks.push_back(CgroupCheck(input.cgroup()));
   if (input.names) checks.push_back(ModulesCheck(input.names()));
+  if (input.runtimes) checks.push_back(RuntimesCheck(input.runtimes()));
   checks.push_back(ClockCheck(ReadClockFacts()));
   if (input.store) checks.push_back(StoreCheck(input.store()));
   if (std::optional<PolicyFacts> facts = input.policies ? input.policies() : std::nullopt)

@@ -8,6 +8,7 @@
 
 #include "daemon/health/host_checks.h"
 #include "daemon/health/modules_check.h"
+#include "daemon/health/runtimes_check.h"
 #include "daemon/health/store_check.h"
 
 namespace firetower::daemon {
@@ -22,6 +23,7 @@ struct DoctorInput {
   std::function<std::vector<Check>()> cluster = {};  // unset: there is none
   // Unset: not checked. Nothing: no window has ended yet.
   std::function<std::optional<NameFacts>()> names = {};
+  std::function<std::optional<RuntimeFacts>()> runtimes = {};
   // Unset: no policies are used, and everything is profiled. Nothing: not all policies are known
   // yet.
   std::function<std::optional<PolicyFacts>()> policies = {};

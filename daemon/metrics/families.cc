@@ -49,6 +49,26 @@ constexpr FamilySpec kFamilies[] = {
      "namespace,pod,container,function,binary", "", 300,
      "These faults by the function that touched the page; function=\"other\" is the rest. The "
      "series of a container add up to its firetower_page_faults_total."},
+    {MetricId::kAllocatedBytes, "firetower_allocated_bytes_total", kCounter,
+     "namespace,pod,container", "", 1024,
+     "Bytes that a container allocated, as sampled: each sample stands for the allocations of its "
+     "size since the last one. Memory that is freed again counts as well."},
+    {MetricId::kHotspotAllocatedBytes, "firetower_hotspot_allocated_bytes_total", kCounter,
+     "namespace,pod,container,function,binary", "", 300,
+     "These bytes by the function that called the allocator; function=\"other\" is the rest. The "
+     "series of a container add up to its firetower_allocated_bytes_total."},
+    {MetricId::kProbedProcesses, "firetower_allocation_processes", kGauge, "state",
+     "probed,too_busy,refused", 3,
+     "Processes whose allocations policies ask for: those that are sampled; those that allocate "
+     "too "
+     "often, each call of which would cost a breakpoint; and those that cannot be probed, as the "
+     "policy's status says."},
+    {MetricId::kRuntimeSamples, "firetower_runtime_samples_total", kCounter, "runtime,result", "",
+     128,
+     "Samples of CPU time whose stacks come through an interpreter's code, by its version: with "
+     "its "
+     "functions by name (named), some of them without one (unnamed), none of them (none: it starts "
+     "or ends, or is new here), or of a version that is not supported (unsupported)."},
     {MetricId::kWorkloadInfo, "firetower_workload_info", kInfo,
      "namespace,pod,workload_kind,workload", "", 1024,
      "The workload of a pod of the other families; join it on namespace and pod."},
@@ -59,19 +79,24 @@ constexpr FamilySpec kFamilies[] = {
      "Lost samples, stack bodies and records by reason. Samples of exec and no_cgroup are kept, "
      "without a user stack or a container; those of recorder are missing only in captures. Waits "
      "are lost when "
-     "their record finds no room (waits_ring_full) or more threads wait at once than the table "
+     "their record finds no room (waits_ring_full), more threads wait at once than the table "
      "holds "
-     "(waits_table_full). Tracepoints within another one's sample have no own one (nested); the "
-     "next "
+     "(waits_table_full) or the kernel does not tell the switch that ends one (waits_unseen). "
+     "Allocations are lost while another thread, which lost its CPU, has the "
+     "memory for their stack (preempted). Tracepoints within another one's sample have no own one "
+     "(nested); the next "
      "sample counts them."},
     {MetricId::kRefused, "firetower_refused_total", kCounter, "reason",
-     "address_spaces,bad_records,capture_stalls,captures,cgroups,gate_full,mappings,modules,"
+     "address_spaces,bad_records,capture_stalls,captures,cgroups,functions,gate_full,mappings,"
+     "modules,"
      "stack_bodies,unwind_tables",
-     10,
+     11,
      "Events beyond a limit: processes whose mappings found no room in BPF memory "
      "(address_spaces), invalid records (bad_records), times the rings had to wait for the daemon "
      "(capture_stalls), captures refused because too many were under way (captures), cgroups "
-     "beyond the number that is kept (cgroups) or that can have a verdict (gate_full), mappings "
+     "beyond the number that is kept (cgroups) or that can have a verdict (gate_full), functions "
+     "of "
+     "interpreters, which have no names then (functions), mappings "
      "beyond the number that is kept of a process (mappings), files whose code counts as unknown "
      "(modules), lost stacks (stack_bodies), unwind tables that are too large (unwind_tables)."},
     {MetricId::kAttribution, "firetower_attribution_total", kCounter, "result",

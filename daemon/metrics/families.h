@@ -24,6 +24,10 @@ enum class MetricId {
   kHotspotLockWaitSeconds,
   kPageFaults,
   kHotspotPageFaults,
+  kAllocatedBytes,
+  kHotspotAllocatedBytes,
+  kProbedProcesses,
+  kRuntimeSamples,
   kWorkloadInfo,
   kSamples,
   kWaits,
@@ -76,7 +80,7 @@ enum class MetricId {
   kProcessMaxFds,
   kProcessStartTime,
 };
-inline constexpr size_t kMetricCount = 59;
+inline constexpr size_t kMetricCount = 63;
 
 struct FamilySpec {
   MetricId id;
@@ -100,6 +104,7 @@ inline constexpr HotspotFamilies kHotspotFamilies[kHotspotKinds] = {
     {MetricId::kOffcpuSeconds, MetricId::kHotspotOffcpuSeconds},
     {MetricId::kLockWaitSeconds, MetricId::kHotspotLockWaitSeconds},
     {MetricId::kPageFaults, MetricId::kHotspotPageFaults, false},
+    {MetricId::kAllocatedBytes, MetricId::kHotspotAllocatedBytes, false},
 };
 
 std::span<const FamilySpec> MetricFamilies();

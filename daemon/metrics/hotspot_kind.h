@@ -7,7 +7,7 @@
 namespace firetower::daemon {
 
 // The hotspots that have families on /metrics.
-enum class HotspotKind : uint8_t { kCpu, kOffCpu, kLock, kPageFaults };
-inline constexpr size_t kHotspotKinds = 4;
+enum class HotspotKind : uint8_t { kCpu, kOffCpu, kLock, kPageFaults, kAllocations };
+inline constexpr size_t kHotspotKinds = 5;
 
 }  // namespace firetower::daemon

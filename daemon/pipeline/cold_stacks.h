@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 #include "daemon/pipeline/slice.h"
 #include "daemon/unwind/unwinder.h"
 
@@ -21,6 +21,7 @@ struct FinishedStack {
   std::optional<TaskFacts> facts;   // for a filter, if its container was not known yet
   std::vector<uint64_t> addresses;  // kernel_frames of the kernel, then the user's, leaf first
   uint32_t kernel_frames = 0;
+  uint32_t identity = 0;  // ft_identity() of its process's image
   uint8_t stop = 0;
   std::shared_ptr<const std::vector<ProcessMapping>> mappings;  // of its process at that time
   std::shared_ptr<const AddressSpace> space;  // null: there was no room for them in the arena
@@ -34,7 +35,7 @@ struct FinishedStack {
 class ColdStacks {
  public:
   static constexpr size_t kMaxWaitingBytes = 8u << 20;
-  static constexpr int64_t kMaxWaitNs = 3 * kNsPerSecond;
+  static constexpr int64_t kMaxWaitNs = 10 * kNsPerSecond;
 
   ColdStacks(Unwinder& unwinder, ProcessTable& processes, const Clock& clock)
       : unwinder_(unwinder), processes_(processes), clock_(clock) {}

@@ -25,10 +25,20 @@ bool IsPriorityInheriting(uint32_t op) {
   return (op & FT_FUTEX_WAITV) == 0 && (command == FUTEX_LOCK_PI || command == kLockPi2);
 }
 
+FutexUse KernelLockOf(uint32_t flags) {
+  if ((flags & FT_LOCK_PERCPU) != 0) return FutexUse::kKernelPercpu;
+  if ((flags & FT_LOCK_RT) != 0) return FutexUse::kKernelRt;
+  if ((flags & FT_LOCK_MUTEX) != 0) return FutexUse::kKernelMutex;
+  if ((flags & FT_LOCK_READ) != 0) return FutexUse::kKernelRead;
+  if ((flags & FT_LOCK_WRITE) != 0) return FutexUse::kKernelWrite;
+  return FutexUse::kKernelOther;
+}
+
 }  // namespace
 
 FutexUse UseOf(const ft_futex& futex) {
   if (futex.address == 0) return FutexUse::kNone;
+  if ((futex.op & FT_FUTEX_KERNEL) != 0) return KernelLockOf(futex.op);
   const bool mutex = IsPriorityInheriting(futex.op) || futex.value == kLockedWithWaiters ||
                      (futex.value & kMuslWaiters) != 0;
   return mutex ? FutexUse::kMutex : FutexUse::kOther;

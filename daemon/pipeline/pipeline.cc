@@ -210,6 +210,7 @@ void Pipeline::TellFigures() {
   figures.refused_cgroups = cgroups_.refused();
   figures.refused_mappings = processes_.refused_mappings();
   figures.refused_modules = modules_.refused();
+  figures.refused_functions = resolver_.functions().refused();
   figures.refused_tables = unwinder_.tables().refused();
   figures.refused_spaces = unwinder_.spaces().refused();
   std::lock_guard lock(figures_mutex_);
@@ -267,6 +268,7 @@ int64_t Pipeline::OpenSlice() {
   // The first sample of this slice may be older than this moment, which no sample of the last is.
   slice.begin_ns = slice_end_ns_ != 0 ? std::min(slice_end_ns_, now_ns) : now_ns;
   slice.begin_wall_ns = now_wall_ns;
+  slice.wall_offset_ns = now_wall_ns - now_ns;
   slice.window_start_ns = now_wall_ns - now_wall_ns % options_.window_ns;
   slice_end_wall_ns_ = NextMultiple(now_wall_ns, options_.slice_ns);
   // The wall clock may be stepped, so each slice computes its end again.
@@ -280,6 +282,7 @@ void Pipeline::CloseSlice(int64_t end_wall_ns, bool ends_window) {
   slice.end_ns = std::min(slice_end_ns_, clock_.MonotonicNs());
   slice.ends_window = ends_window;
   modules_.TakeNew(slice.modules);
+  resolver_.TakeFunctions(slice);
   auto next = free_.TryPop();
   std::unique_ptr<Slice> done =
       resolver_.builder().Take(next ? *std::move(next) : std::make_unique<Slice>());

@@ -35,6 +35,7 @@ struct PipelineFigures {
   uint64_t refused_cgroups = 0;
   uint64_t refused_mappings = 0;
   uint64_t refused_modules = 0;
+  uint64_t refused_functions = 0;
   uint64_t refused_tables = 0;
   uint64_t refused_spaces = 0;
 };

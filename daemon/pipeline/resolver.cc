@@ -25,6 +25,12 @@ std::shared_ptr<const Container> UnknownContainer() {
 
 }  // namespace
 
+Amount AmountOf(const ft_sample& sample) {
+  if (sample.type != FT_TYPE_MEMORY) return {.count = 1, .value = sample.value, .runqueue_ns = 0};
+  const uint64_t every = sample.value & FT_ALLOC_EVERY_MOST;
+  return {.count = every, .value = (sample.value >> 16) * every, .runqueue_ns = 0};
+}
+
 Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree& cgroups,
                    Unwinder& unwinder, ResolverPeers& peers, const Clock& clock, LabelChoice labels,
                    size_t stack_words)
@@ -38,7 +44,7 @@ Resolver::Resolver(ModuleRegistry& modules, ProcessTable& processes, CgroupTree&
       label_choice_(labels),
       stacks_(stack_words),
       tasks_(processes, peers),
-      frames_(modules, processes, unwinder, peers),
+      frames_(modules, processes, functions_, unwinder, peers),
       unknown_(UnknownContainer()),
       own_pid_(static_cast<uint32_t>(::getpid())) {
   unknown_node_.container = unknown_;
@@ -149,6 +155,10 @@ void Resolver::BeginRound(const Round& round) {
     DecideTasksAnew();
   }
   stacks_.Add(round);
+  for (uint32_t begin = 0; const uint32_t end : round.function_ends) {
+    if (!functions_.Add(std::span(round.functions).subspan(begin, end - begin))) ++bad_records_;
+    begin = end;
+  }
   bad_records_ += round.bad_records;
 }
 
@@ -209,7 +219,8 @@ void Resolver::OnRemoved(uint64_t cgroup_id, int64_t now_ns) {
 
 uint8_t Resolver::Resolve(const StackStore::Body& body, ::firetower::daemon::Process& process,
                           StackParts parts) {
-  return frames_.Resolve(stacks_.Addresses(body), body.kernel_frames, body.stop, process, parts);
+  return frames_.Resolve(stacks_.Addresses(body), body.kernel_frames, body.stop, process,
+                         body.identity, parts);
 }
 
 uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop) {
@@ -236,6 +247,11 @@ uint32_t Resolver::StackOf(const ft_sample& sample, StackParts parts, uint8_t* s
   body->parts = parts;
   body->mapping_generation = process.generation;
   return body->slice_stack;
+}
+
+void Resolver::TakeFunctions(Slice& slice) {
+  functions_.TakeNew(slice.functions);
+  functions_.TakeGone(slice.functions_gone);
 }
 
 void Resolver::NoteKernelCode(uint32_t tgid, uint32_t kernel_frames) {
@@ -270,10 +286,12 @@ void Resolver::AddSample(const CgroupNode& node, Type type, uint32_t stack, uint
       builder_.AddContainer(node.container, type, [&] { return DecisionsOf(node)[type]; });
   const uint32_t row = builder_.AddSample(container, stack, label, amount);
   Slice& slice = builder_.slice();
-  if (slice.containers[container].decision.record_ns > 0) {
+  const Decision& decision = slice.containers[container].decision;
+  const bool is_recorded = decision.record_ns > 0;
+  if (is_recorded || (decision.to_store && label_choice_.times)) {
     if (slice.timed.size() < Slice::kMaxTimed) {
       slice.timed.push_back({time_ns, row, amount});
-    } else {
+    } else if (is_recorded) {
       ++slice.untimed;
     }
   }
@@ -298,7 +316,7 @@ void Resolver::OnSample(const ft_sample& sample, const Round& round) {
     }
   }
   if (notes_newest_) newest_.Note(sample);
-  Take({sample, {.count = 1, .value = sample.value, .runqueue_ns = 0}});
+  Take({sample, AmountOf(sample)});
 }
 
 void Resolver::Take(const Event& event) {

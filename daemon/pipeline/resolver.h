@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 #include "daemon/pipeline/cold_stacks.h"
 #include "daemon/pipeline/newest_stacks.h"
 #include "daemon/pipeline/resolver_peers.h"
@@ -22,6 +22,7 @@
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/module.h"
 #include "daemon/process/process_table.h"
+#include "daemon/runtimes/function_table.h"
 #include "daemon/unwind/unwinder.h"
 
 namespace firetower::daemon {
@@ -30,7 +31,12 @@ struct LabelChoice {
   bool thread = true;
   bool comm = true;
   bool cpu = false;
+  // When each one was taken, beside the profiles.
+  bool times = true;
 };
+
+// Returns what a sample stands for.
+Amount AmountOf(const ft_sample& sample);
 
 // Turns rounds into slices: applies the kernel's stream to the tables in time order, attributes
 // each sample to its container and converts addresses into (module, offset). Owned by the resolve
@@ -62,8 +68,12 @@ class Resolver {
   // longer.
   void Tick(bool last = false);
 
+  // Adds the interpreters' functions that are new or gone to the slice that ends.
+  void TakeFunctions(Slice& slice);
+
   SliceBuilder& builder() { return builder_; }
   const StackStore& stacks() const { return stacks_; }
+  const FunctionTable& functions() const { return functions_; }
   size_t pending() const { return pending_.size(); }
   uint64_t not_selected() const { return not_selected_; }
   // The number of invalid records in rounds.
@@ -164,6 +174,7 @@ class Resolver {
   uint32_t selection_version_ = 0;
   std::unordered_map<const Container*, Known> decisions_;
   StackStore stacks_;
+  FunctionTable functions_;
   TaskGate tasks_;
   uint32_t tasks_version_ = 0;
   bool tasks_lossy_ = false;  // records were lost since the last tick

@@ -16,6 +16,7 @@ void Resolver::OnCold(const ft_sample& sample, const StackStore::Body& body, con
   std::span<const uint64_t> addresses = stacks_.Addresses(body);
   start.addresses.assign(addresses.begin(), addresses.end());
   start.kernel_frames = body.kernel_frames;
+  start.identity = body.identity;
   start.space = unwinder_.Meet(process, body.identity);
   start.mappings = process.mappings;
   const ColdStack& cold = round.cold[sample.cold];
@@ -30,7 +31,7 @@ void Resolver::TakeFinished() {
     pending.cgroup_id = stack.sample.cgroup_id;
     pending.since_ns = clock_.MonotonicNs();
     pending.time_ns = static_cast<int64_t>(stack.sample.time_ns);
-    pending.amount = {.count = 1, .value = stack.sample.value, .runqueue_ns = 0};
+    pending.amount = AmountOf(stack.sample);
     pending.type = stack.sample.type;
     pending.cpu = stack.sample.cpu;
     pending.label = stack.label;

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resolver's waits: each counts for one type or more, and those for locks have a holder.
+#include <linux/futex.h>
+
 #include <cstring>
 
 #include "daemon/pipeline/resolver.h"
 
 namespace firetower::daemon {
+
+namespace {
+
+// A timer may end a wait while some other process is in futex(2), and looks like its waker. Of a
+// futex that processes do not share that is told by the process.
+bool MayWake(const ft_wait& wait) {
+  const bool is_private = (wait.futex.op & FUTEX_PRIVATE_FLAG) != 0;
+  return !is_private || wait.waker_tgid == wait.sample.tgid;
+}
+
+}  // namespace
 
 void Resolver::TakeWait(ft_sample sample, uint8_t types, Event event) {
   for (const Type type : {Type{FT_TYPE_OFFCPU}, Type{FT_TYPE_LOCK}}) {
@@ -35,7 +48,7 @@ Resolver::Lock Resolver::LockOf(const ft_wait& wait) {
   if (ours && stack->time_ns >= wait.begin_ns) {
     lock.holder_stack = stack->hash;
     lock.holder_tgid = stack->tgid;
-  } else if (wait.waker_stack != 0) {
+  } else if (wait.waker_stack != 0 && MayWake(wait)) {
     std::memcpy(lock.holder.data(), wait.waker_comm, lock.holder.size());
     lock.holder_stack = wait.waker_stack;
     lock.holder_tgid = wait.waker_tgid;
@@ -57,6 +70,9 @@ void Resolver::TakeWaitsThatGoOn(std::span<const WaitingThread> threads, int64_t
   for (const WaitingThread& thread : threads) {
     // Its body came at its begin, perhaps hours ago.
     stacks_.Keep(thread.wait.stack_hash);
+    if (const StackStore::Body* body = stacks_.Find(thread.wait.stack_hash))
+      functions_.Keep(body->pid, body->identity,
+                      stacks_.Addresses(*body).subspan(body->kernel_frames));
     const Amount amount = told_.GoesOn(thread, until_ns);
     if (amount.value == 0 && amount.runqueue_ns == 0) continue;
     ft_sample sample{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/pipeline/slice.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace firetower::daemon {
@@ -39,6 +40,13 @@ std::string_view WaitStateName(uint8_t state) {
   return state < FT_WAIT_STATES ? kNames[state] : "";
 }
 
+std::span<const Frame> Slice::UserFrames(uint32_t stack) const {
+  const std::span<const Frame> all = FramesOf(stack);
+  const auto user = std::ranges::find_if(
+      all, [](const Frame& frame) { return frame.module != ModuleRegistry::kKernel; });
+  return all.subspan(static_cast<size_t>(user - all.begin()));
+}
+
 void Slice::Clear() {
   frames.clear();
   stacks.clear();
@@ -48,6 +56,8 @@ void Slice::Clear() {
   labels.clear();
   containers.clear();
   modules.clear();
+  functions.clear();
+  functions_gone.clear();
   gone.clear();
   attribution = {};
   stops = {};

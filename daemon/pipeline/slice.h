@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "daemon/process/cgroup_tree.h"
 #include "daemon/process/module.h"
 #include "daemon/process/process_table.h"
+#include "daemon/runtimes/function_table.h"
 
 namespace firetower::daemon {
 
@@ -30,8 +32,9 @@ std::string_view WaitStateName(uint8_t state);
 // return address, so that it lies in the call.
 struct Frame {
   uint32_t module = ModuleRegistry::kUnknown;
-  uint32_t pid = 0;     // kJit only: whose memory it is
-  uint64_t offset = 0;  // file offset; kKernel, kJit, kUnknown: the address
+  uint32_t pid = 0;  // kJit only: whose memory it is
+  // File offset; kKernel, kJit, kUnknown: the address; kPython: the function's number << 32 | line.
+  uint64_t offset = 0;
 
   bool operator==(const Frame&) const = default;
 };
@@ -46,7 +49,7 @@ struct TaskLabel {
   // The two of a wait:
   uint8_t state = FT_WAIT_STATES;  // enum ft_wait_state; FT_WAIT_STATES: no wait
   Comm waker{};                    // the name of the thread that ended it; empty: not known
-  // Of FT_TYPE_LOCK alone:
+  // Set for waits for locks (FT_TYPE_LOCK), as far as they are known:
   FutexUse futex = FutexUse::kNone;
   Comm holder{};                     // the name of the thread that had the lock; empty: not known
   uint32_t holder_stack = kNoStack;  // its newest one, in the slice
@@ -86,7 +89,7 @@ struct Slice {
     uint32_t label = 0;
     Amount amount;
   };
-  // One sample of a container that is recorded.
+  // One sample of a container that is recorded, or stored with the times of its samples.
   struct Timed {
     int64_t time_ns = 0;  // monotonic
     uint32_t row = 0;
@@ -109,6 +112,7 @@ struct Slice {
   int64_t end_ns = 0;
   int64_t begin_wall_ns = 0;
   int64_t end_wall_ns = 0;
+  int64_t wall_offset_ns = 0;  // Unix time when the monotonic clock was 0, as of the slice's begin
   bool ends_window = false;
   int64_t window_start_ns = 0;  // wall clock, a multiple of the window
   std::vector<Frame> frames;
@@ -120,11 +124,23 @@ struct Slice {
   std::vector<ContainerEntry> containers;
   // The modules of ids that are new since the last slice, or that now mean another file.
   std::vector<NumberedModule> modules;
+  // Functions of interpreters that are new since the last slice, and the numbers of those that no
+  // later slice has.
+  std::vector<NumberedFunction> functions;
+  std::vector<uint32_t> functions_gone;
   // Containers whose root cgroup was removed during the slice.
   std::vector<std::shared_ptr<const Container>> gone;
   Attribution attribution;
   std::array<uint64_t, kStopCount> stops{};  // samples of CPU time, by how their stack ended
   bool kernel_code = false;                  // some stack of another process than this one has it
+
+  // Return the frames of a stack, leaf first: all, and from the innermost one of user space on.
+  std::span<const Frame> FramesOf(uint32_t stack) const {
+    return std::span(frames).subspan(stacks[stack].begin, stacks[stack].size);
+  }
+  std::span<const Frame> UserFrames(uint32_t stack) const;
+  // Returns the Unix time of a moment of the monotonic clock.
+  int64_t WallNs(int64_t monotonic_ns) const { return wall_offset_ns + monotonic_ns; }
 
   void Clear();
 };

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/pipeline/stack_frames.h"
 
+#include <utility>
+
+#include "bpf/abi/runtime.h"
+
 namespace firetower::daemon {
 
 uint8_t StackFrames::Resolve(std::span<const uint64_t> addresses, size_t kernel_frames,
-                             uint8_t stop, Process& process, StackParts parts) {
+                             uint8_t stop, Process& process, uint32_t identity, StackParts parts) {
   frames_.clear();
   if (parts != StackParts::kUser) AddKernelPart(addresses.first(kernel_frames));
   if (parts == StackParts::kKernel) return FT_STOP_NO_USER;
-  return AddUserPart(addresses.subspan(kernel_frames), stop, *process.mappings, process.pid,
-                     &process);
+  return AddUserPart(addresses.subspan(kernel_frames), stop,
+                     {process.mappings.get(), process.pid, identity, &process});
 }
 
 uint8_t StackFrames::Resolve(const FinishedStack& stack) {
   frames_.clear();
   const std::span<const uint64_t> addresses = stack.addresses;
   AddKernelPart(addresses.first(stack.kernel_frames));
-  return AddUserPart(addresses.subspan(stack.kernel_frames), stack.stop, *stack.mappings,
-                     stack.sample.tgid, processes_.FindAlive(stack.sample.tgid));
+  return AddUserPart(addresses.subspan(stack.kernel_frames), stack.stop,
+                     {stack.mappings.get(), stack.sample.tgid, stack.identity,
+                      processes_.FindAlive(stack.sample.tgid)});
 }
 
 void StackFrames::AddKernelPart(std::span<const uint64_t> addresses) {
@@ -25,23 +30,64 @@ void StackFrames::AddKernelPart(std::span<const uint64_t> addresses) {
     frames_.push_back({ModuleRegistry::kKernel, 0, addresses[i] - (i > 0 ? 1 : 0)});
 }
 
-uint8_t StackFrames::AddUserPart(std::span<const uint64_t> addresses, uint8_t stop,
-                                 const std::vector<ProcessMapping>& mappings, uint32_t pid,
-                                 Process* process) {
-  const std::vector<ProcessMapping>* known = &mappings;
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    // The innermost user address is where the task ran or left for the kernel; the others are
-    // return addresses, and the call lies before them.
-    uint64_t address = addresses[i] - (i > 0 ? 1 : 0);
-    if (AddUserFrame(address, *known, pid, process)) continue;
-    if (i > 0) return kStopNoMapping;  // Not a return address after all: what follows is chance.
-    if (process != nullptr && processes_.Refresh(*process)) {
-      known = process->mappings.get();
-      if (AddUserFrame(address, *known, pid, process)) continue;
+uint8_t StackFrames::AddUserPart(std::span<const uint64_t> words, uint8_t stop, Owner owner) {
+  held_.clear();
+  loops_.clear();
+  bool leaf = true;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const uint64_t word = words[i];
+    if ((word & FT_WORD_KIND) == FT_WORD_FRAME && i + 1 < words.size()) {
+      const FunctionTable::Place place =
+          functions_.Find(owner.pid, owner.identity, word, words[++i]);
+      held_.push_back({ModuleRegistry::kPython, 0, uint64_t{place.function} << 32 | place.line});
+    } else if ((word & FT_WORD_KIND) == FT_WORD_JOIN) {
+      Join();
+    } else if (!AddNative(word, std::exchange(leaf, false), owner)) {
+      stop = kStopNoMapping;  // Not a return address after all: what follows is chance.
+      break;
     }
-    frames_.push_back({ModuleRegistry::kUnknown, 0, address});
   }
-  return stop;
+  // Their place is not known where the walk ended before it came to the loop: they follow what it
+  // found, unless that went on over code which it could not follow.
+  if (held_.empty()) return stop;
+  if (stop != FT_STOP_COLD) frames_.insert(frames_.end(), held_.begin(), held_.end());
+  return stop == FT_STOP_ROOT ? uint8_t{FT_STOP_FRAME_POINTER} : stop;
+}
+
+void StackFrames::Join() {
+  const bool native = !frames_.empty() && frames_.back().module != ModuleRegistry::kKernel;
+  if (held_.empty()) {
+    if (native) ShiftLoops();
+    return;
+  }
+  if (native) frames_.pop_back();
+  loops_.push_back(frames_.size());
+  frames_.insert(frames_.end(), held_.begin(), held_.end());
+  held_.clear();
+}
+
+// The frame in hand is a loop for which the thread has no frame: then the innermost loop is the one
+// without, and each frame belongs to the next loop.
+void StackFrames::ShiftLoops() {
+  if (loops_.empty()) return;
+  loops_.push_back(frames_.size() - 1);
+  for (size_t i = loops_.size() - 1; i > 0; --i) frames_[loops_[i]] = frames_[loops_[i - 1]];
+  frames_.erase(frames_.begin() + static_cast<ptrdiff_t>(loops_.front()));
+  loops_.clear();
+}
+
+bool StackFrames::AddNative(uint64_t word, bool leaf, Owner& owner) {
+  // The innermost user address is where the task ran or left for the kernel; the others are
+  // return addresses, and the call lies before them.
+  const uint64_t address = word - (leaf ? 0 : 1);
+  if (AddUserFrame(address, *owner.mappings, owner.pid, owner.process)) return true;
+  if (!leaf) return false;
+  if (owner.process != nullptr && processes_.Refresh(*owner.process)) {
+    owner.mappings = owner.process->mappings.get();
+    if (AddUserFrame(address, *owner.mappings, owner.pid, owner.process)) return true;
+  }
+  frames_.push_back({ModuleRegistry::kUnknown, 0, address});
+  return true;
 }
 
 bool StackFrames::AddUserFrame(uint64_t address, const std::vector<ProcessMapping>& mappings,

@@ -10,6 +10,7 @@
 #include "daemon/pipeline/slice.h"
 #include "daemon/process/module.h"
 #include "daemon/process/process_table.h"
+#include "daemon/runtimes/function_table.h"
 #include "daemon/unwind/unwinder.h"
 
 namespace firetower::daemon {
@@ -18,14 +19,18 @@ namespace firetower::daemon {
 // of each module that it meets. Owned by the resolve thread.
 class StackFrames {
  public:
-  StackFrames(ModuleRegistry& modules, ProcessTable& processes, Unwinder& unwinder,
-              ResolverPeers& peers)
-      : modules_(modules), processes_(processes), unwinder_(unwinder), peers_(peers) {}
+  StackFrames(ModuleRegistry& modules, ProcessTable& processes, const FunctionTable& functions,
+              Unwinder& unwinder, ResolverPeers& peers)
+      : modules_(modules),
+        processes_(processes),
+        functions_(functions),
+        unwinder_(unwinder),
+        peers_(peers) {}
 
   // Converts a stack, the first `kernel_frames` of `addresses` in the kernel, as the kernel side
-  // walked it in `process`. Returns the reason why it ended.
+  // walked it in `process`, whose image had that ft_identity(). Returns the reason why it ended.
   uint8_t Resolve(std::span<const uint64_t> addresses, size_t kernel_frames, uint8_t stop,
-                  Process& process, StackParts parts);
+                  Process& process, uint32_t identity, StackParts parts);
   // Converts a stack whose walk was finished here.
   uint8_t Resolve(const FinishedStack& stack);
 
@@ -34,17 +39,32 @@ class StackFrames {
 
  private:
   void AddKernelPart(std::span<const uint64_t> addresses);
-  uint8_t AddUserPart(std::span<const uint64_t> addresses, uint8_t stop,
-                      const std::vector<ProcessMapping>& mappings, uint32_t pid, Process* process);
+  // A process of which a stack is, alive or not.
+  struct Owner {
+    const std::vector<ProcessMapping>* mappings = nullptr;
+    uint32_t pid = 0;
+    uint32_t identity = 0;
+    Process* process = nullptr;  // null: it is gone
+  };
+
+  uint8_t AddUserPart(std::span<const uint64_t> words, uint8_t stop, Owner owner);
+  // Adds what a word says. Returns false if it is a caller's address and nothing is mapped there.
+  bool AddNative(uint64_t word, bool leaf, Owner& owner);
+  // Puts the frames of the interpreter's that wait where the loop's frame is, which ran them.
+  void Join();
+  void ShiftLoops();
   // Returns false if nothing is mapped there.
   bool AddUserFrame(uint64_t address, const std::vector<ProcessMapping>& mappings, uint32_t pid,
                     const Process* process);
 
   ModuleRegistry& modules_;
   ProcessTable& processes_;
+  const FunctionTable& functions_;
   Unwinder& unwinder_;
   ResolverPeers& peers_;
   std::vector<Frame> frames_;
+  std::vector<Frame> held_;    // of the interpreter's run whose loop is still to come
+  std::vector<size_t> loops_;  // where frames replaced a loop's
 };
 
 }  // namespace firetower::daemon

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/container/flat_map.h"
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 #include "daemon/policy/selection.h"
 
 namespace firetower::daemon {

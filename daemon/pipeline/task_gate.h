@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "bpf/abi/config.h"
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 #include "daemon/pipeline/resolver_peers.h"
 #include "daemon/policy/task_filter.h"
 #include "daemon/process/process_table.h"

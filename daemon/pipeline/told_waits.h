@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "bpf/abi/offcpu.h"
-#include "daemon/capture/waits/waiting_threads.h"
+#include "daemon/capture/families/waiting_threads.h"
 #include "daemon/pipeline/slice.h"
 
 namespace firetower::daemon {

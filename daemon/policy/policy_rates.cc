@@ -33,6 +33,7 @@ bool PolicyRates::Rate::Samples(Type type) const {
   if (type >= FT_TYPE_EVENT) return events[type - FT_TYPE_EVENT].any();
   if (type == FT_TYPE_CPU) return hertz > 0;
   if (type == FT_TYPE_OFFCPU) return min_wait_ns.has_value();
+  if (type == FT_TYPE_MEMORY) return sample_bytes.has_value();
   return type == FT_TYPE_LOCK && min_lock_ns.has_value();
 }
 
@@ -50,6 +51,7 @@ PolicyRates::Rate PolicyRates::Asked(const k8s::ProfilingPolicy& policy, bool ca
   if (!IsArmed(policy.spec, captured)) return rate;
   rate.min_wait_ns = ShortestWait(policy.spec, k8s::ProfileType::kOffCpu);
   rate.min_lock_ns = ShortestWait(policy.spec, k8s::ProfileType::kLock);
+  rate.sample_bytes = k8s::SampleBytes(policy.spec);
   for (const k8s::EventSpec& event : k8s::EventsOf(policy)) {
     const std::optional<size_t> slot = SlotOf(events_, event.name);
     if (!slot) continue;
@@ -73,8 +75,9 @@ PolicyRates::Rate PolicyRates::Given(const k8s::ProfilingPolicy& policy, Rate as
   };
   lower(asked.hertz);
   // Waits of half the length are about twice as many.
-  for (std::optional<int64_t>* wait_ns : {&asked.min_wait_ns, &asked.min_lock_ns}) {
-    if (*wait_ns) *wait_ns = static_cast<int64_t>(static_cast<double>(**wait_ns) / factor->second);
+  for (std::optional<int64_t>* every :
+       {&asked.min_wait_ns, &asked.min_lock_ns, &asked.sample_bytes}) {
+    if (*every) *every = static_cast<int64_t>(static_cast<double>(**every) / factor->second);
   }
   for (EventRate& event : asked.events) {
     lower(event.hertz);

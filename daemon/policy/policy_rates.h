@@ -44,6 +44,8 @@ class PolicyRates {
     uint32_t hertz = 0;                  // of CPU time; 0: none
     std::optional<int64_t> min_wait_ns;  // the shortest wait told; unset: no waits
     std::optional<int64_t> min_lock_ns;  // the same of waits for locks
+    // One allocated byte in so many is a sample; unset: no allocations.
+    std::optional<int64_t> sample_bytes;
     std::array<EventRate, FT_MAX_EVENTS> events{};
     bool captured = false;  // a capture of the policy holds the container
 

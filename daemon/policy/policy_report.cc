@@ -92,7 +92,8 @@ void CountPod(const ClusterView& view, const k8s::Pod& pod, std::vector<Candidat
 }
 
 // Adds a wish of the policy that the agent cannot fulfil; it runs without. A loss comes first.
-void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFinding& finding) {
+void AddFault(const ProfilingPolicy& policy, const AgentFaults& faults, PolicyFinding& finding) {
+  const k8s::PolicySpec& spec = policy.spec;
   const bool stores = spec.export_spec.object_store.mode != k8s::ObjectStoreMode::kDisabled;
   if (faults.store_fails && stores) {
     finding.reason = "StoreUnreachable";
@@ -117,6 +118,10 @@ void AddFault(const k8s::PolicySpec& spec, const AgentFaults& faults, PolicyFind
     finding.message = fmt::format(
         "it asks for {} Hz, but is sampled at {}: the agent's ceiling, max-frequency-hertz", asked,
         faults.ceiling_hz);
+  } else if (const auto runtime = faults.types.runtimes.find(ShortName(policy));
+             runtime != faults.types.runtimes.end() && spec.stacks != k8s::Stacks::kKernel) {
+    finding.reason = "RuntimeUnsupported";
+    finding.message = runtime->second;
   }
 }
 
@@ -144,6 +149,17 @@ void AddTypeFault(const ProfilingPolicy& policy, const TypeFaults& faults, Polic
       lacks(fmt::format("{}Unavailable", EnumName(type)),
             fmt::format("no {} profiles on this node: {}", EnumName(type), faults.waits));
   }
+  if (k8s::FindProfile(spec, k8s::ProfileType::kLock) && faults.waits.empty() &&
+      !faults.kernel_locks.empty())
+    lacks("KernelLocksUnavailable", "locks of user space alone: " + faults.kernel_locks);
+  if (k8s::FindProfile(spec, k8s::ProfileType::kMemory)) {
+    any |= faults.allocations.empty();
+    const auto heaps = faults.heaps.find(ShortName(policy));
+    if (!faults.allocations.empty())
+      lacks("AllocationsUnavailable", "no allocations on this node: " + faults.allocations);
+    else if (heaps != faults.heaps.end())
+      lacks(heaps->second.reason, heaps->second.message);
+  }
   finding.failed |= !any && !finding.reason.empty();
 }
 
@@ -153,7 +169,7 @@ PolicyFinding FindingOf(const ProfilingPolicy& policy, const PolicyFindings& fin
   const auto found = findings.find(policy.uid);
   PolicyFinding finding = found == findings.end() ? PolicyFinding{} : found->second;
   AddTypeFault(policy, faults.types, finding);
-  if (finding.reason.empty()) AddFault(policy.spec, faults, finding);
+  if (finding.reason.empty()) AddFault(policy, faults, finding);
   if (finding.failed || !policy.spec.filter || !policy.spec.filter->cpus) return finding;
   const Result<std::vector<int>> cpus = ParseCpuList(*policy.spec.filter->cpus);
   if (!cpus) {

@@ -24,10 +24,22 @@ struct PolicyFinding {
 };
 using PolicyFindings = std::map<std::string, PolicyFinding>;  // by the policy's uid
 
+// Why the allocations of some processes are not sampled.
+struct HeapFault {
+  std::string reason;   // CamelCase
+  std::string message;  // for people
+
+  bool operator==(const HeapFault&) const = default;
+};
+
 // Why types of profiles cannot be had on this machine, for people; empty: they can.
 struct TypeFaults {
   std::string waits;                          // off-CPU time and waits for locks
+  std::string kernel_locks;                   // waits for locks of the kernel's
   std::map<std::string, std::string> events;  // by their names
+  std::string allocations;
+  std::map<std::string, HeapFault> heaps;       // by the short name of a policy that asks for them
+  std::map<std::string, std::string> runtimes;  // by that of one whose stacks lack names
 
   bool operator==(const TypeFaults&) const = default;
 };

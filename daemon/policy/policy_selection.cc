@@ -52,11 +52,12 @@ bool IsRunning(const LoadedPolicy& loaded, int64_t wall_ns, const TriggerMoment&
                                       triggers.node_wide.contains(DisplayName(loaded.policy)));
 }
 
-// A rate of CPU samples that costs about as much, in Hertz; 0: it samples nothing. Waits are taken
-// as the default rate: what they cost depends on the load.
+// A rate of CPU samples that costs about as much, in Hertz; 0: it samples nothing. Waits and
+// allocations are taken as the default rate: what they cost depends on the load.
 uint32_t CostOf(const PolicyRates::Rate& rate) {
   uint32_t cost = rate.hertz;
   if (rate.min_wait_ns || rate.min_lock_ns) cost += k8s::kDefaultFrequencyHertz;
+  if (rate.sample_bytes) cost += k8s::kDefaultFrequencyHertz;
   for (const EventRate& event : rate.events) {
     if (event.any()) cost += std::max<uint32_t>(event.hertz, k8s::kDefaultFrequencyHertz);
   }
@@ -213,7 +214,12 @@ class PolicySelection : public Selection {
   void NoteRate(const PolicyRates::Rate& rate, Type type, Decision& decision) const {
     if (type == FT_TYPE_CPU) decision.frequency_hz = std::max(decision.frequency_hz, rate.hertz);
     if (type >= FT_TYPE_EVENT) decision.event = rates_.events()[type - FT_TYPE_EVENT];
-    if (type != FT_TYPE_OFFCPU && type != FT_TYPE_LOCK) return;
+    if (type == FT_TYPE_MEMORY) {
+      const bool first = decision.sample_bytes == 0;
+      decision.sample_bytes =
+          first ? *rate.sample_bytes : std::min(decision.sample_bytes, *rate.sample_bytes);
+    }
+    if (!IsWait(type)) return;
     const int64_t wait_ns = type == FT_TYPE_LOCK ? *rate.min_lock_ns : *rate.min_wait_ns;
     const bool first = decision.min_wait_ns == 0;
     decision.min_wait_ns = first ? wait_ns : std::min(decision.min_wait_ns, wait_ns);

@@ -33,6 +33,7 @@ ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forge
   Add(ModuleKind::kKernel, {"[kernel.kallsyms]", {}, 0, 0, false}, "", "kernel");
   Add(ModuleKind::kJit, {"[jit]", {}, 0, 0, false}, "", "jit");
   Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0, false}, "", "vdso");
+  Add(ModuleKind::kPython, {"[python]", {}, 0, 0, false}, "", "python");
 }
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,
@@ -127,7 +128,7 @@ void ModuleRegistry::TakeNew(std::vector<NumberedModule>& to) {
 
 std::vector<uint32_t> ModuleRegistry::Forget(const std::vector<bool>& mapped, int64_t now_ns) {
   std::vector<uint32_t> forgotten;
-  for (uint32_t id = kVdso + 1; id < modules_.size(); ++id) {
+  for (uint32_t id = kFirstFile; id < modules_.size(); ++id) {
     int64_t& since_ns = unmapped_since_ns_[id];
     if (since_ns == kForgotten) continue;
     if (id < mapped.size() && mapped[id]) {

@@ -22,7 +22,8 @@ enum class ModuleKind : uint8_t {
   kFile,     // an ELF file, or another file mapped executable
   kVdso,
   kKernel,
-  kJit,  // memory that a program wrote code to: named, if at all, by a perf-map
+  kJit,     // memory that a program wrote code to: named, if at all, by a perf-map
+  kPython,  // functions of CPython, which have no addresses
 };
 
 // The reason why the symbols of a module's file were not read.
@@ -135,6 +136,8 @@ class ModuleRegistry {
   static constexpr uint32_t kKernel = 1;
   static constexpr uint32_t kJit = 2;
   static constexpr uint32_t kVdso = 3;
+  static constexpr uint32_t kPython = 4;
+  static constexpr uint32_t kFirstFile = 5;
   static constexpr size_t kMaxModules = 16384;
   static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 

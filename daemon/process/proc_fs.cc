@@ -105,24 +105,33 @@ std::vector<MapsLine> ParseAllMaps(std::string_view text) {
 }
 
 std::optional<ProcessStat> ParseStat(std::string_view text) {
-  // "42 (a) b) S 7 …": field 2 ends with the last parenthesis, the parent is 4, num_threads 20.
+  // "42 (a) b) S 7 …": field 2 ends with the last parenthesis, the parent is 4, num_threads 20,
+  // starttime 22.
   const size_t begin = text.find('('), end = text.rfind(')');
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin)
     return std::nullopt;
   ProcessStat stat;
   stat.comm = text.substr(begin + 1, end - begin - 1);
   text.remove_prefix(end + 1);
-  for (int field = 3; field <= 20; ++field) {
+  uint64_t parent = 0, threads = 0;
+  for (int field = 3; field <= 22; ++field) {
     if (!text.starts_with(' ')) return std::nullopt;
     text.remove_prefix(1);
     const std::string_view word = text.substr(0, text.find(' '));
-    uint32_t* const number = field == 4 ? &stat.parent : field == 20 ? &stat.threads : nullptr;
+    uint64_t* const number = field == 4    ? &parent
+                             : field == 20 ? &threads
+                             : field == 22 ? &stat.start_ticks
+                                           : nullptr;
     if (number != nullptr) {
       const auto [last, error] = std::from_chars(word.data(), word.data() + word.size(), *number);
       if (error != std::errc() || last != word.data() + word.size()) return std::nullopt;
     }
     text.remove_prefix(word.size());
   }
+  // A cut start time would be another one.
+  if (!text.starts_with(' ') || parent > UINT32_MAX || threads > UINT32_MAX) return std::nullopt;
+  stat.parent = static_cast<uint32_t>(parent);
+  stat.threads = static_cast<uint32_t>(threads);
   return stat;
 }
 

@@ -29,6 +29,7 @@ struct ProcessStat {
   std::string comm;  // at most 15 bytes, more of a kernel thread
   uint32_t parent = 0;
   uint32_t threads = 0;
+  uint64_t start_ticks = 0;  // when it began: with the pid, its identity
 };
 
 // The file behind a mapping, from /proc/<pid>/map_files. It may have been deleted or replaced.

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "bpf/abi/unwind.h"
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 #include "daemon/process/code_probe.h"
 #include "daemon/process/file_systems.h"
 #include "daemon/process/module.h"

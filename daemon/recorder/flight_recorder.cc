@@ -39,7 +39,11 @@ int64_t KeepNs(const Slice& slice) {
 void FlightRecorder::Take(const Slice& slice) {
   Forget(slice.end_ns);
   dropped_samples_ += slice.untimed;
-  if (slice.timed.empty()) return;
+  const auto is_recorded = [&](const Slice::Timed& timed) {
+    return slice.containers[slice.rows[timed.row].container].decision.record_ns > 0;
+  };
+  const auto count = static_cast<size_t>(std::ranges::count_if(slice.timed, is_recorded));
+  if (count == 0) return;
   Slice kept;
   kept.begin_ns = slice.begin_ns;
   kept.end_ns = slice.end_ns;
@@ -49,8 +53,9 @@ void FlightRecorder::Take(const Slice& slice) {
   stacks_.assign(slice.stacks.size(), kNone);
   labels_.assign(slice.labels.size(), kNone);
   containers_.assign(slice.containers.size(), kNone);
-  kept.timed.reserve(slice.timed.size());
+  kept.timed.reserve(count);
   for (const Slice::Timed& timed : slice.timed) {
+    if (!is_recorded(timed)) continue;
     const uint32_t row = Mapped(rows_, timed.row, kept.rows.size(), [&] {
       Slice::Row copy = slice.rows[timed.row];
       copy.stack = Mapped(stacks_, copy.stack, kept.stacks.size(), [&, stack = copy.stack] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/unwind/load_table.h"
 
+#include "daemon/runtimes/python_build.h"
 #include "daemon/unwind/table_packer.h"
 #include "symbolizer/cfi/bare_code.h"
 #include "symbolizer/cfi/load_unwind_rows.h"
@@ -14,7 +15,13 @@ Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
   symbolizer::BareCodeRows rows(file, packer);
   RETURN_IF_ERROR(symbolizer::LoadUnwindRows(file, rows));
   rows.Finish();
-  return packer.Finish();
+  PackedTable table = packer.Finish();
+  if (const auto python = FindPython(file); python && !python->version.empty()) {
+    table.python = python->build;
+    table.runtime = "CPython " + python->version;
+    table.nameless = python->why;
+  }
+  return table;
 }
 
 Result<PackedTable> LoadVdsoTable() {

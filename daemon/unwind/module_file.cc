@@ -38,6 +38,15 @@ bool IsMapped(const std::string& proc_root, const MappedModule& mapped) {
          });
 }
 
+// Tells whether the process runs another program by now, or is about to end: it has no mapping of
+// the file any more.
+bool HasLeft(const std::string& proc_root, const MappedModule& mapped) {
+  const Result<std::vector<MapsLine>> lines = ProcFs(proc_root).AllMaps(mapped.pid);
+  return lines && std::ranges::none_of(*lines, [&](const MapsLine& line) {
+           return line.path == mapped.module->path;
+         });
+}
+
 // Whether the module is that one of the files with its build id. By its path overlayfs may give a
 // file another inode than by its mapping.
 bool IsOfStamp(const Module& module, int fd, bool by_path) {
@@ -130,6 +139,7 @@ Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
     if (!fd) continue;
     if (auto source = Accept(module, *std::move(fd), use, nullptr)) return *std::move(source);
   }
+  other |= HasLeft(proc_root, mapped);
   if (denied && !other) {
     return Error(ErrorCode::kPermission,
                  "the kernel refused to open " + module.path + " of its process or a parent");

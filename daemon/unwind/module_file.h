@@ -39,7 +39,8 @@ struct MappedModule {
 // id, or else the inode, must be the mapped one; for kNames it must also be the right one of the
 // files with that build id (Module::stamp). Tells the module a build id that was unknown before.
 // kNotFound: none of these opens or is the right file. kPermission: the kernel refused one.
-// kUnavailable: another file is mapped there by now, so another process may show the right one.
+// kUnavailable: another file is mapped there by now, or the process maps the file no more, so
+// another process may show the right one.
 enum class FileUse : uint8_t { kCode, kNames };
 Result<symbolizer::FileSource> OpenModuleFile(const std::string& proc_root,
                                               const MappedModule& mapped,

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "bpf/abi/runtime.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -80,6 +82,10 @@ int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
     int step = ft_step(&env, &walk);
     if (std::exchange(walk.trampoline, 0) != 0 && !addresses.empty()) ++addresses.back();
     if (step != FT_STEP_CALLER) return step;
+    if (env.entry != 0 && walk.sp > env.entry) {
+      addresses.push_back(FT_WORD_JOIN);
+      env.entry = 0;
+    }
     addresses.push_back(walk.ip + (walk.returned != 0 ? 0 : 1));
   }
   walk.stop = FT_STOP_DEPTH;

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
 
 namespace firetower::daemon {
@@ -16,6 +19,9 @@ struct PackedTable {
   std::vector<uint32_t> blocks;  // for each block the index of its first row; one more at the end
   std::vector<uint32_t> rows;
   std::vector<ft_rule> rules;
+  std::optional<ft_python> python;  // the file is an interpreter
+  std::string runtime;              // which: "CPython 3.11"
+  std::string nameless;             // why its functions have no names, for people; empty: they have
 
   bool empty() const { return rows.empty(); }
   size_t bytes() const {

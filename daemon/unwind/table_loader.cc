@@ -90,11 +90,22 @@ void TableLoader::Load(const Request& request) {
       LOG(kDebug, "no unwind table",
           {{"file", request.mapped.module->path}, {"error", table.error().message()}});
     } else if (!table->empty()) {
+      if (!table->runtime.empty()) NoteRuntime(*request.mapped.module, *table);
       loaded.outcome = LoadedTable::Outcome::kTable;
       loaded.table = *std::move(table);
     }
   }
   Deliver(std::move(loaded));
+}
+
+void TableLoader::NoteRuntime(const Module& module, const PackedTable& table) {
+  if (!table.nameless.empty())
+    LOG(kInfo, "an interpreter's functions have no names",
+        {{"file", module.path}, {"runtime", table.runtime}, {"why", table.nameless}});
+  const auto note =
+      std::make_shared<const RuntimeNote>(RuntimeNote{table.runtime, module.path, table.nameless});
+  runtimes_.Add(module.BuildId(), note);
+  runtimes_.Add(module.cache_key, note);
 }
 
 void TableLoader::Deliver(LoadedTable loaded) {

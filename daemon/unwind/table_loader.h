@@ -10,6 +10,7 @@
 
 #include "base/container/spsc_queue.h"
 #include "base/thread.h"
+#include "daemon/runtimes/runtime_notes.h"
 #include "daemon/unwind/module_file.h"
 #include "daemon/unwind/unwinder.h"
 
@@ -37,6 +38,8 @@ class TableLoader : public TableSource {
   bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
                  const Process& process, const ProcessMapping& mapping) override;
   std::optional<LoadedTable> TryPopTable() override;
+  // The interpreters among the files that were read.
+  const RuntimeNotes& runtimes() const { return runtimes_; }
 
  private:
   struct Request {
@@ -48,6 +51,7 @@ class TableLoader : public TableSource {
   void Run(std::stop_token stop, WakeFd& wake);
   std::optional<Request> Next();
   void Load(const Request& request);
+  void NoteRuntime(const Module& module, const PackedTable& table);
   void Deliver(LoadedTable loaded);
 
   std::string proc_root_;
@@ -57,6 +61,7 @@ class TableLoader : public TableSource {
   size_t unanswered_ = 0;         // of the resolve thread: requests on their way, there or back
   std::vector<Request> waiting_;  // of the tables thread, in the order they came
   bool took_overdue_ = false;     // the last one went before smaller ones
+  RuntimeNotes runtimes_;
   std::function<void()> on_table_;
   NamedThread thread_;
 };

@@ -63,6 +63,7 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   memory.stack = stack;
   memory.absent = cold.absent;
   memory.stack_start = cold.stack_start;
+  memory.entry = cold.entry;
   // All zero: the frame is neither the leaf nor its caller, and they are not known.
   if (std::ranges::any_of(cold.registers, [](uint64_t value) { return value != 0; })) {
     memory.registers = cold.registers;

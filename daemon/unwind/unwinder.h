@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 #include "daemon/process/process_table.h"
 #include "daemon/unwind/address_spaces.h"
 #include "daemon/unwind/module_tables.h"

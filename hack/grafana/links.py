@@ -32,7 +32,7 @@ _FIND = "&find=" + _cell("function")
 
 def _flame(selector, search="", kind="cpu"):
     """`kind`: the type of the profiles."""
-    return link("Flame graph", f"${{firetower}}/?type={kind}&q={selector}&{RANGE}{search}")
+    return link("Flame graph", f"${{firetower}}/explore?type={kind}&q={selector}&{RANGE}{search}")
 
 
 def flame(of=_label, **fixed):

@@ -22,7 +22,8 @@ namespace firetower::hub {
 class HubSources : public query::LiveSource,
                    public query::MetricsSource,
                    public query::DoctorSource,
-                   public query::ReadySource {
+                   public query::ReadySource,
+                   public query::PolicySource {
  public:
   struct Parts {
     const store::ObjectStore& store;
@@ -32,6 +33,7 @@ class HubSources : public query::LiveSource,
     const OwnRights& rights;
     std::function<std::string(service::ExpositionFormat)> metrics;
     std::function<std::vector<k8s::WatchState>()> watches;
+    std::function<std::vector<query::PolicyState>()> policies;
   };
   explicit HubSources(Parts parts) : parts_(std::move(parts)) {}
 
@@ -40,6 +42,7 @@ class HubSources : public query::LiveSource,
   Page Render(std::string_view accept) const override;
   std::vector<query::Check> Checks() const override;
   std::vector<std::string> NotReadyReasons() const override;
+  std::vector<query::PolicyState> Policies() const override { return parts_.policies(); }
 
  private:
   const Parts parts_;

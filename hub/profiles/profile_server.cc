@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "query/flame/file_endpoint.h"
 #include "store/key.h"
 
 namespace firetower::hub {
@@ -40,17 +41,21 @@ ProfileServer::ProfileServer(const Config& config, Parts parts,
       retention_(*own_store_, config.retention, parts_.clock, cluster_),
       rights_(parts_.own_rights),
       authorizer_(parts_.reviews, parts_.clock),
-      sources_({*store_, cluster_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches}),
+      sources_({*store_, cluster_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches,
+                parts_.policies}),
       api_(query::ApiParts{.store = {served_, &index_},
                            .live = sources_,
                            .metrics = sources_,
                            .doctor = sources_,
                            .ready = sources_,
                            .authorizer = authorizer_,
+                           .policies = &sources_,
                            .clock = parts_.clock,
                            .limits = LimitsOfAnAnswer(),
                            // A dashboard asks for all of its panels at once.
                            .admission = {.waiting = 30, .strangers = 8},
+                           .signature_file = config.signature_file,
+                           .max_file_bytes = query::kServedFileBytes,
                            .on_idle = [this] { answered_ = true; }}) {}
 
 void ProfileServer::Start() {

@@ -47,6 +47,7 @@ class ProfileServer {
     std::function<bool()> leads;                                    // any thread
     std::function<std::string(service::ExpositionFormat)> metrics;  // the page; any thread
     std::function<std::vector<k8s::WatchState>()> watches;
+    std::function<std::vector<query::PolicyState>()> policies;  // any thread
   };
   // `config.store_url` must be set. Fails as store::OpenStore does.
   static Result<std::unique_ptr<ProfileServer>> Start(const Config& config, Parts parts);

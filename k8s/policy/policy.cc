@@ -37,6 +37,12 @@ std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec, ProfileType 
   return waits->min_block_microseconds.value_or(kDefaultMinBlockMicroseconds);
 }
 
+std::optional<int64_t> SampleBytes(const PolicySpec& spec) {
+  const std::optional<ProfileSpec> memory = FindProfile(spec, ProfileType::kMemory);
+  if (!memory) return std::nullopt;
+  return memory->sample_bytes.value_or(kDefaultSampleBytes);
+}
+
 bool IsTracepoint(std::string_view event) {
   const size_t colon = event.rfind(':');
   if (colon == std::string_view::npos) return false;

@@ -183,6 +183,9 @@ int64_t CpuFrequencyHertz(const PolicySpec& spec);
 // Returns the shortest wait that profiles of that type count, kOffCpu or kLock, in microseconds;
 // nullopt when the policy does not ask for them.
 std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec, ProfileType type);
+// Returns of how many allocated bytes one is a sample; nullopt when the policy does not ask for
+// profiles of memory.
+std::optional<int64_t> SampleBytes(const PolicySpec& spec);
 // Tells whether an event's name is that of a tracepoint: "sched:sched_switch", and not "cycles:u".
 bool IsTracepoint(std::string_view event);
 // Returns the events that the policy asks for, those that another type needs among them.

@@ -22,11 +22,6 @@ ServedReport Served(const ProfilingPolicy& policy) {
                       event.name));
     }
   }
-  if (FindProfile(policy.spec, ProfileType::kMemory)) {
-    report.messages.push_back(
-        "profile type Memory shows page faults alone: allocations are not supported by this "
-        "version yet");
-  }
   const auto is_events = [](const ProfileSpec& profile) {
     return profile.type == ProfileType::kEvent;
   };

@@ -73,6 +73,7 @@ struct Connection {
   bool IsMidRequest() const { return reader.has_begun() || !in.empty(); }
   // Whether the server waits for the peer, and owes it nothing.
   bool IsWaiting() const { return state == State::kReading || state == State::kHandshaking; }
+  bool IsLingering() const { return state == State::kLingering; }
 
   template <typename Handler>
   void ReadSome(Handler handler) {
@@ -234,16 +235,16 @@ void ConnectionLoop::Impl::BeginReading(const ConnectionPtr& connection) {
   Receive(connection);
 }
 
-// Makes room for a new connection: the longest idle one goes, else the one that has been sending
-// its request, or shaking hands, for longest (honest ones arrive in a packet or two); none when all
-// are answering.
+// Makes room for a new connection: one that was answered for the last time goes, else the longest
+// idle one, else the one that has been sending its request, or shaking hands, for longest (honest
+// ones arrive in a packet or two); none when all are answering.
 void ConnectionLoop::Impl::CloseLeastUseful() {
   const auto rank = [](const ConnectionPtr& c) {
     const bool has_begun = c->IsMidRequest() || (c->state == State::kHandshaking && c->tls);
-    return std::tuple(!c->IsWaiting(), has_begun, c->deadline.expiry());
+    return std::tuple(!c->IsLingering(), !c->IsWaiting(), has_begun, c->deadline.expiry());
   };
   const auto least = std::ranges::min_element(connections_, {}, rank);
-  if (least == connections_.end() || !(*least)->IsWaiting()) return;
+  if (least == connections_.end() || !((*least)->IsWaiting() || (*least)->IsLingering())) return;
   Close(ConnectionPtr(*least));  // a copy: the set's own is erased
 }
 
@@ -258,7 +259,8 @@ void ConnectionLoop::Impl::Receive(const ConnectionPtr& connection) {
   connection->ReadSome([this, connection](const error_code& error, size_t bytes) {
     connection->is_receiving = false;
     const State state = connection->state;
-    if (state != State::kClosed && state != State::kLingering) OnReceived(connection, error, bytes);
+    if (state == State::kLingering) return Drain(connection);
+    if (state != State::kClosed) OnReceived(connection, error, bytes);
   });
 }
 
@@ -388,16 +390,22 @@ void ConnectionLoop::Impl::BeginLingering(const ConnectionPtr& connection) {
   } else {
     connection->socket.shutdown(tcp::socket::shutdown_send, ignored);
   }
-  Drain(connection);
+  // If two reads wait, only the first one sees the end: it comes back here.
+  if (!connection->is_receiving) Drain(connection);
 }
 
-// Drops what arrives until the peer closes; below TLS, which takes no data after its own end.
+// Drops what arrives until the peer closes; below TLS, which takes no data after its own end. What
+// is there is read at once: an end that another read has seen is not told again. Other connections
+// have their turn all the same, however fast this peer sends.
 void ConnectionLoop::Impl::Drain(const ConnectionPtr& connection) {
-  connection->socket.async_read_some(asio::buffer(connection->arrived),
-                                     [this, connection](const error_code& error, size_t) {
-                                       if (connection->state == State::kClosed) return;
-                                       error ? Close(connection) : Drain(connection);
-                                     });
+  const ssize_t size = ::recv(connection->socket.native_handle(), connection->arrived.data(),
+                              connection->arrived.size(), MSG_DONTWAIT);
+  if (size == 0 || (size < 0 && errno != EAGAIN)) return Close(connection);
+  connection->socket.async_wait(tcp::socket::wait_read,
+                                [this, connection](const error_code& error) {
+                                  if (connection->state == State::kClosed) return;
+                                  error ? Close(connection) : Drain(connection);
+                                });
 }
 
 void ConnectionLoop::Impl::SetDeadline(const ConnectionPtr& connection, nanoseconds from_now) {
@@ -441,7 +449,7 @@ void ConnectionLoop::Impl::BeginDrain() {
     if (!cancelled) Finish();
   });
   for (const ConnectionPtr& connection : std::vector(connections_.begin(), connections_.end())) {
-    if (connection->IsWaiting() || connection->state == State::kLingering) Close(connection);
+    if (connection->IsWaiting() || connection->IsLingering()) Close(connection);
   }
   if (connections_.empty()) Finish();
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -42,7 +43,12 @@ struct RequestReader::Parser {
 };
 
 RequestReader::RequestReader(RequestLimits limits) : limits_(limits) {}
-RequestReader::~RequestReader() = default;
+RequestReader::~RequestReader() { Release(); }
+
+void RequestReader::Release() {
+  if (reserved_bytes_ > 0) limits_.large->held_bytes -= reserved_bytes_;
+  reserved_bytes_ = 0;
+}
 
 RequestReader::State RequestReader::Feed(std::string& in) {
   while (!in.empty()) {
@@ -61,9 +67,14 @@ RequestReader::State RequestReader::Feed(std::string& in) {
 
 RequestReader::State RequestReader::Parse(std::string& in) {
   if (parser_ == nullptr) {
+    // The answer to the request before has gone: whoever handled it has let go of its body.
+    Release();
+    body_limit_ = limits_.body_bytes;
     parser_ = std::make_unique<Parser>();
     parser_->http.header_limit(static_cast<std::uint32_t>(limits_.head_bytes));
-    parser_->http.body_limit(limits_.body_bytes);
+    // Beast reads head and body in one call, so the larger limit holds until AllowBody() decides.
+    const size_t large = limits_.large ? limits_.large->each_bytes : 0;
+    parser_->http.body_limit(std::max(limits_.body_bytes, large));
   }
   beast::error_code error;
   const size_t consumed = parser_->http.put(asio::buffer(in), error);
@@ -81,8 +92,10 @@ RequestReader::State RequestReader::Parse(std::string& in) {
   }
   if (parser_->http.is_header_done() && !parser_->head_is_read) {
     parser_->head_is_read = true;
-    if (ReadHead() == State::kRefused) return State::kRefused;
+    if (ReadHead() == State::kRefused || AllowBody() == State::kRefused) return State::kRefused;
   }
+  if (parser_->http.get().body().size() > body_limit_)
+    return Refuse(413, "the body is larger than this server takes");
   return parser_->http.is_done() ? State::kComplete : State::kNeedMore;
 }
 
@@ -139,6 +152,26 @@ RequestReader::State RequestReader::ReadHead() {
     request.accept_encoding = request_.accept_encoding;
     request.connect_version = parser_->Header("Connect-Protocol-Version");
   }
+  return State::kNeedMore;
+}
+
+RequestReader::State RequestReader::AllowBody() {
+  const auto length = parser_->http.content_length();
+  LargeBodies* large = limits_.large.get();
+  if (large == nullptr || request_.http.path != large->path) {
+    return length && *length > body_limit_
+               ? Refuse(413, "the body is larger than this server takes")
+               : State::kNeedMore;
+  }
+  if (request_.http.method == "GET" || request_.http.method == "HEAD") return State::kNeedMore;
+  if (!length) return Refuse(411, "a file needs a Content-Length");
+  if (*length > large->each_bytes)
+    return Refuse(413, fmt::format("a file has at most {} bytes here", large->each_bytes));
+  if (large->held_bytes + *length > large->all_bytes)
+    return Refuse(503, "other files are being read: try again in a moment");
+  reserved_bytes_ = *length;
+  large->held_bytes += reserved_bytes_;
+  body_limit_ = std::max(body_limit_, reserved_bytes_);
   return State::kNeedMore;
 }
 

@@ -10,9 +10,19 @@
 
 namespace firetower::net {
 
+// Bodies that may be larger than others: of one path, and all of them together bounded, because
+// they lie in memory before anybody knows who sends them.
+struct LargeBodies {
+  std::string path;       // of requests other than GET and HEAD
+  size_t each_bytes = 0;  // of one of them; it has to state its Content-Length
+  size_t all_bytes = 0;
+  size_t held_bytes = 0;  // kept by the readers, which belong to one thread
+};
+
 struct RequestLimits {
   size_t head_bytes = 16 << 10;  // request line and headers
   size_t body_bytes = 1 << 20;
+  std::shared_ptr<LargeBodies> large = nullptr;
 };
 
 // A request that arrived whole, and how it is to be answered.
@@ -51,10 +61,15 @@ class RequestReader {
   struct Parser;
   State Parse(std::string& in);
   State ReadHead();
+  // Decides whether a body may be as large as it is going to be. kNeedMore where it may.
+  State AllowBody();
+  void Release();
   State Refuse(int status, std::string_view why);
 
   const RequestLimits limits_;
   std::unique_ptr<Parser> parser_;  // none between requests
+  size_t reserved_bytes_ = 0;       // of limits_.large
+  size_t body_limit_ = 0;           // of the request in hand
   ReadRequest request_;
   int status_ = 0;
   std::string why_;

@@ -31,8 +31,7 @@ beast::string_view View(std::string_view text) { return {text.data(), text.size(
 // Profiles are compressed already.
 bool IsText(std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find(';'));
-  return type.starts_with("text/") || type == "application/json" || type == "image/svg+xml" ||
-         type == "application/javascript";
+  return type.starts_with("text/") || type == "application/json" || type == "image/svg+xml";
 }
 
 bool AcceptsGzip(std::string_view accept_encoding) {
@@ -90,14 +89,15 @@ ResponseBytes EncodeResponse(HttpResponse response, const ReadRequest& request, 
   http::response<http::empty_body> message;
   message.version(request.is_http10 ? 10 : 11);
   message.result(static_cast<unsigned>(response.status));
-  // Profiles are of today; a cache in between must not answer tomorrow.
-  message.set(http::field::cache_control, "no-store");
   message.set("X-Content-Type-Options", "nosniff");
   message.set(http::field::content_type, View(response.content_type));
   for (const auto& [name, value] : response.headers) {
     // A foreign name in a value must not begin another header.
     if (!HoldsLineEnd(name) && !HoldsLineEnd(value)) message.insert(View(name), View(value));
   }
+  // Profiles are of today; a cache in between must not answer tomorrow.
+  if (message.count(http::field::cache_control) == 0)
+    message.set(http::field::cache_control, "no-store");
   if (response.body.size() >= kMinGzipBytes && IsText(response.content_type) &&
       message.count(http::field::content_encoding) == 0 && AcceptsGzip(request.accept_encoding)) {
     std::string packed = Gzip(response.body);

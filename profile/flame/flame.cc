@@ -22,13 +22,15 @@ Error NoValue(const Meta& meta, std::string_view type) {
           fmt::format("the profile has no value '{}'; it has {}", type, fmt::join(known, ", "))};
 }
 
-// 24 hues a few degrees apart, as light as each other; web/flame/model.js has the same.
-constexpr uint32_t kColors[] = {0xe59e9e, 0xe5b09e, 0xe5c19e, 0xe5d39e, 0xe5e59e, 0xd3e59e,
-                                0xc1e59e, 0xb0e59e, 0x9ee59e, 0x9ee5b0, 0x9ee5c1, 0x9ee5d3,
-                                0x9ee5e5, 0x9ed3e5, 0x9ec1e5, 0x9eb0e5, 0x9e9ee5, 0xb09ee5,
-                                0xc19ee5, 0xd39ee5, 0xe59ee5, 0xe59ed3, 0xe59ec1, 0xe59eb0};
-constexpr uint32_t kKernelColor = 0xb4bfd1;
-constexpr uint32_t kPlainColor = 0xd0d0d0;
+// The light theme's colours of web/tokens.css; tests/unit/profile/flame/flame_test.cc compares
+// them.
+constexpr uint32_t kColors[] = {0xf7bebd, 0xf7c0b2, 0xf3c3a9, 0xeec7a2, 0xe6cb9e, 0xdccf9e,
+                                0xd1d3a1, 0xc5d7a8, 0xb8dab1, 0xaddcbc, 0xa4ddc8, 0x9dddd4,
+                                0x9bdce0, 0x9ddaea, 0xa2d8f2, 0xabd4f8, 0xb6d0fb, 0xc2ccfb,
+                                0xcdc8f8, 0xd9c4f2, 0xe3c1ea, 0xebbfe0, 0xf1bed5, 0xf5bdc9};
+constexpr uint32_t kKernelColor = 0xbdc8d6;
+constexpr uint32_t kUnknownColor = 0xf6f8fa;
+constexpr uint32_t kPlainColor = 0xdbdee4;
 
 }  // namespace
 
@@ -47,6 +49,7 @@ Result<Flame> MakeFlame(const Profile& profile, const FlameOptions& options,
   const std::optional<uint32_t> value = ValueIndexOf(meta, options.sample_type);
   if (!value) return NoValue(meta, options.sample_type);
   FlameTreeBuilder builder(options.names, max_tree_nodes);
+  builder.NameDomains(options.domain_letter);
   RETURN_IF_ERROR(builder.Add(profile, *value));
   if (builder.Recount()) RETURN_IF_ERROR(builder.Add(profile, *value));
   Flame flame;
@@ -101,6 +104,7 @@ uint32_t ColorOf(const FlameName& name) {
   if (name.kind == FrameKind::kKernel) return kKernelColor;
   if (name.kind == FrameKind::kTotal || name.kind == FrameKind::kOther) return kPlainColor;
   std::string_view path = name.module;
+  if (path.empty() || path == "[unknown]") return kUnknownColor;
   uint32_t hash = 0x811c9dc5;  // FNV-1a over the file's name: the folder differs between images
   for (char c : path.substr(path.rfind('/') + 1)) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;

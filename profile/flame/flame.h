@@ -19,9 +19,18 @@ struct FlameOptions {
   SiblingOrder order = SiblingOrder::kName;
   // 0: all; see FlameCut. A browser can still draw this many, in a file of a few megabytes.
   uint32_t max_bars = 100'000;
-  double min_share = 0;          // of the whole, from 0 to 1: what is less is cut too
-  bool root_at_bottom = false;   // else on top, as an icicle hangs
-  uint32_t svg_width_px = 1200;  // 200 to 20,000
+  double min_share = 0;                  // of the whole, from 0 to 1: what is less is cut too
+  bool root_at_bottom = false;           // else on top, as an icicle hangs
+  uint32_t svg_width_px = 1200;          // 200 to 20,000
+  DomainLetter domain_letter = nullptr;  // null: nothing says whose code a frame is
+};
+
+// The base of a comparison, and how much it covers.
+struct FlameBase {
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+  double observed_seconds = 0;
+  uint64_t profiles = 0;
 };
 
 // The facts about a flame graph beside its bars.
@@ -33,6 +42,7 @@ struct FlameInfo {
   double observed_seconds = 0;  // that the profiles cover, 0: not known
   uint64_t profiles = 1;        // that were added up
   uint64_t skipped = 0;         // that could not be read
+  FlameBase base = {};          // of a comparison
 };
 
 struct Flame {

@@ -48,11 +48,11 @@ std::string ScriptSafe(std::string_view json) {
 }
 
 // Nothing but the page's own style and script, by their hashes.
-std::string Policy(std::string_view more) {
+std::string Policy() {
   return fmt::format(
       "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; "
-      "form-action 'none'{}",
-      kPageStyleHash, kPageScriptHash, more);
+      "form-action 'none'",
+      kPageStyleHash, kPageScriptHash);
 }
 
 }  // namespace
@@ -65,25 +65,12 @@ Result<std::string> EncodeFlameHtml(const Profile& profile, const FlameOptions& 
 
 std::string FlameHtml(const Flame& flame, const FlameOptions& options, std::string_view type) {
   std::string title = XmlText(flame.info.title.empty() ? "Flame graph" : flame.info.title);
-  return Fill(kPageTemplate, {{"policy", Policy("")},
+  return Fill(kPageTemplate, {{"policy", Policy()},
                               {"title", title},
                               {"style", kPageStyle},
                               {"script", kPageScript},
                               {"orientation", options.root_at_bottom ? "flame" : "icicle"},
                               {"data", ScriptSafe(FlameLevelsJson(flame, type))}});
-}
-
-AppPage FlameAppPage() {
-  AppPage page;
-  const std::string policy = Policy("; connect-src 'self'");
-  page.body = Fill(kPageTemplate, {{"policy", policy},
-                                   {"title", "Firetower"},
-                                   {"style", kPageStyle},
-                                   {"script", kPageScript},
-                                   {"orientation", "icicle"}});
-  // A <meta> cannot say who may frame the page.
-  page.content_security_policy = policy + "; frame-ancestors 'none'";
-  return page;
 }
 
 }  // namespace firetower::profile

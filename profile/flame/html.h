@@ -18,11 +18,4 @@ Result<std::string> EncodeFlameHtml(const Profile& profile, const FlameOptions& 
 // Encodes a graph that is already laid out.
 std::string FlameHtml(const Flame& flame, const FlameOptions& options, std::string_view type);
 
-// The page of a server, which asks the API of that server for profiles.
-struct AppPage {
-  std::string body;
-  std::string content_security_policy;  // for the header of that name
-};
-AppPage FlameAppPage();
-
 }  // namespace firetower::profile

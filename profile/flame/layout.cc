@@ -175,7 +175,8 @@ class Layouter {
       name = static_cast<uint32_t>(levels_.names.size());
       const FlameFrame& frame = tree_.frames[frame_id];
       levels_.names.push_back({std::string(tree_.string(frame.name)),
-                               std::string(tree_.string(frame.module)), frame.kind});
+                               std::string(tree_.string(frame.module)), frame.kind,
+                               frame_id < tree_.domains.size() ? tree_.domains[frame_id] : '\0'});
     }
     return name;
   }

@@ -27,6 +27,7 @@ struct FlameName {
   std::string text = {};
   std::string module = {};  // the binary's path, may be empty
   FrameKind kind = FrameKind::kUser;
+  char domain = 0;  // FlameTree's
 };
 
 // A bar, in the value's unit. A child lies within its parent: it begins at or after the parent's x,

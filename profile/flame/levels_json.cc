@@ -39,26 +39,38 @@ void AppendInfo(const Flame& flame, std::string_view type, std::string& out) {
                  "\"skipped\":{},\"total\":{},\"cut_nodes\":{},\"max_hidden\":{},",
                  info.from_ms, info.to_ms, info.observed_seconds, info.profiles, info.skipped,
                  flame.levels.total(), flame.levels.cut_nodes, flame.levels.max_hidden);
+  if (flame.levels.left.empty()) return;
+  fmt::format_to(std::back_inserter(out),
+                 "\"base_from_ms\":{},\"base_to_ms\":{},\"base_observed_seconds\":{:.3f},"
+                 "\"base_profiles\":{},\"base_total\":{},",
+                 info.base.from_ms, info.base.to_ms, info.base.observed_seconds, info.base.profiles,
+                 flame.levels.left[0].total);
 }
 
-// "names", "kinds" (a digit a name: FrameKind), "modules" and each name's index in them.
+// "names", "kinds" (a digit a name: FrameKind), "domains" (a letter a name) if they are known,
+// "modules" and each name's index in them.
 void AppendNames(const FlameLevels& levels, std::string& out) {
   std::unordered_map<std::string_view, size_t> ids;
   std::vector<std::string_view> modules;
   std::string names;
   std::string kinds;
+  std::string domains;
+  bool has_domains = false;
   std::string name_modules;
   for (const FlameName& name : levels.names) {
     if (!names.empty()) names += ',';
     AppendString(name.text, names);
     kinds += static_cast<char>('0' + static_cast<uint32_t>(name.kind));
+    domains += name.domain == 0 ? '-' : name.domain;
+    has_domains = has_domains || name.domain != 0;
     auto [at, is_new] = ids.try_emplace(name.module, modules.size());
     if (is_new) modules.push_back(name.module);
     if (!name_modules.empty()) name_modules += ',';
     AppendInteger(static_cast<int64_t>(at->second), name_modules);
   }
-  out += "\"names\":[" + names + "],\"kinds\":\"" + kinds + "\",\"name_modules\":[" + name_modules +
-         "],\"modules\":[";
+  out += "\"names\":[" + names + "],\"kinds\":\"" + kinds + "\",";
+  if (has_domains) out += "\"domains\":\"" + domains + "\",";
+  out += "\"name_modules\":[" + name_modules + "],\"modules\":[";
   for (size_t i = 0; i < modules.size(); ++i) {
     if (i > 0) out += ',';
     AppendString(modules[i], out);

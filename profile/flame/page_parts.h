@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of web/flame as the build embeds them (cmake/embed_page.cmake).
+// The page of web/flame as it is bundled (cmake/web.cmake) and embedded (cmake/embed_page.cmake).
 #pragma once
 
 #include <string_view>

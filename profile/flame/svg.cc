@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profile/flame/label.h"
 #include "profile/flame/xml_text.h"
 #include "profile/value_text.h"
 
@@ -119,8 +120,10 @@ class Drawing {
 
   void Label(const FlameName& name, double x, double y, double width) {
     const auto room = static_cast<size_t>(width < 6 ? 0 : (width - 6) / kCharPx);
-    std::string text = CutMiddle(name.text + std::string(KindMark(name.kind)), room);
+    std::string text = LabelFor(name.text, room);
     if (text.empty()) return;
+    if (text == name.text && text.size() + KindMark(name.kind).size() <= room)
+      text += KindMark(name.kind);
     fmt::format_to(std::back_inserter(out_), "<text x=\"{:.2f}\" y=\"{:.0f}\">{}</text>", x + 3,
                    y + 13, XmlText(text));
   }

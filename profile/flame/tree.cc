@@ -41,12 +41,26 @@ FlameTreeBuilder::FlameTreeBuilder(NameDetail names, uint32_t max_nodes, size_t 
   FrameOf("", "", FrameKind::kUser);  // string 0 is the empty one
 }
 
-uint32_t FlameTreeBuilder::FrameOf(std::string_view name, std::string_view module, FrameKind kind) {
+uint32_t FlameTreeBuilder::FrameOf(std::string_view name, std::string_view module, FrameKind kind,
+                                   char domain) {
   FlameFrame frame;
   frame.name = strings_.Intern(std::span(name.data(), name.size()));
   frame.module = strings_.Intern(std::span(module.data(), module.size()));
   frame.kind = kind;
-  return frames_.Intern(frame);
+  const uint32_t id = frames_.Intern(frame);
+  if (id >= domains_.size()) domains_.resize(id + 1, domain);
+  return id;
+}
+
+template <typename Source>
+char FlameTreeBuilder::DomainOf(const Source& source, const Location& location, size_t line,
+                                FrameKind kind, std::string_view module) const {
+  if (domain_letter_ == nullptr) return 0;
+  if (kind == FrameKind::kKernel) return 'k';
+  std::string_view file;
+  if (!location.lines.empty())
+    file = source.string(source.function(location.lines[line].function).filename);
+  return domain_letter_(module, file);
 }
 
 uint32_t FlameTreeBuilder::FindFrame(std::string_view name, std::string_view module,
@@ -81,8 +95,10 @@ Pool<uint32_t> FlameTreeBuilder::FramesOf(const Source& source) {
           SimplifyName(ToValidUtf8(FrameNameOf(source, location, line)), detail_);
       const FrameKind kind = KindOf(source, location, module, line);
       // A recount makes no nodes, so that it needs no names that the tree does not have.
-      own.push_back(tree_.is_recounting() ? FindFrame(name, module, kind)
-                                          : FrameOf(name, module, kind));
+      own.push_back(
+          tree_.is_recounting()
+              ? FindFrame(name, module, kind)
+              : FrameOf(name, module, kind, DomainOf(source, location, line, kind, module)));
     }
     frames.Append(own);
   }
@@ -137,6 +153,7 @@ void FlameTreeBuilder::BoundText() {
 void FlameTreeBuilder::DropUnusedFrames() {
   const Interner<char> strings = std::exchange(strings_, {});
   const RecordInterner<FlameFrame> frames = std::exchange(frames_, {});
+  const std::vector<char> domains = std::exchange(domains_, {});
   const auto text = [&](uint32_t id) {
     const std::span<const char> found = strings.pool().Get(id);
     return std::string_view(found.data(), found.size());
@@ -144,7 +161,7 @@ void FlameTreeBuilder::DropUnusedFrames() {
   FrameOf("", "", FrameKind::kUser);
   tree_.MapSymbols([&](uint32_t symbol) {
     const FlameFrame& frame = frames.Get(symbol);
-    return FrameOf(text(frame.name), text(frame.module), frame.kind);
+    return FrameOf(text(frame.name), text(frame.module), frame.kind, domains[symbol]);
   });
 }
 
@@ -203,6 +220,7 @@ FlameTree FlameTreeBuilder::Build() && {
   }
   built.strings = std::move(strings_).TakePool();
   built.frames = std::move(frames_).TakeRecords();
+  built.domains = std::move(domains_);
   return built;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "profile/flame/names.h"
@@ -35,6 +36,7 @@ struct FlameFrame {
 struct FlameTree {
   Pool<char> strings;
   GrowingArray<FlameFrame> frames;
+  std::vector<char> domains;        // a letter a frame, 0 where nobody said; may be shorter
   GrowingArray<uint32_t> parents;   // of node 0: 0
   GrowingArray<uint32_t> frame_of;  // index in `frames`
   GrowingArray<int64_t> selfs;      // value of samples that end there
@@ -61,6 +63,10 @@ struct FlameTree {
 
 class PprofReader;
 
+// Returns a letter for whose code it is, by the path of the binary and that of the source file, or
+// "".
+using DomainLetter = char (*)(std::string_view module, std::string_view source);
+
 // Builds a FlameTree of any number of profiles in bounded memory: small nodes are merged into nodes
 // of kind kOther while the tree grows (profile/tree/bounded_tree.h). Totals stay exact. To make the
 // value of each node exact too, add the same profiles again when Recount() returns true.
@@ -79,6 +85,10 @@ class FlameTreeBuilder {
 
   explicit FlameTreeBuilder(NameDetail names, uint32_t max_nodes = kMaxNodes,
                             size_t max_text_bytes = kMaxTextBytes);
+
+  // Names whose code each frame is, in what is added from now on; kernel frames are 'k'. Of frames
+  // that differ by their source alone the first one counts.
+  void NameDomains(DomainLetter letter) { domain_letter_ = letter; }
 
   // Adds the value `value_index` (below sample_types().size()) of all samples. Profiles of one side
   // add up; the right side is the one shown, the left side the one it is compared with, if any.
@@ -104,7 +114,10 @@ class FlameTreeBuilder {
  private:
   template <typename Source>
   Status AddSource(Source& source, uint32_t value_index, Side side);
-  uint32_t FrameOf(std::string_view name, std::string_view module, FrameKind kind);
+  uint32_t FrameOf(std::string_view name, std::string_view module, FrameKind kind, char domain = 0);
+  template <typename Source>
+  char DomainOf(const Source& source, const Location& location, size_t line, FrameKind kind,
+                std::string_view module) const;
   // Returns an existing frame, or kNoFrame, which no node has.
   uint32_t FindFrame(std::string_view name, std::string_view module, FrameKind kind) const;
   // Lists the frames of each location, outermost first.
@@ -121,6 +134,8 @@ class FlameTreeBuilder {
   const size_t max_text_bytes_;
   Interner<char> strings_;
   RecordInterner<FlameFrame> frames_;
+  std::vector<char> domains_;  // of frames_
+  DomainLetter domain_letter_ = nullptr;
   BoundedTree tree_;  // its symbols are frames, its columns sides
   StackWalker walker_;
   bool has_empty_ = false;  // some nodes may have no value

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/flame/xml_text.h"
 
-#include <algorithm>
-
 #include "base/json.h"
 
 namespace firetower::profile {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
-
-bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Nothing where the character may stand as it is.
 std::string_view Escaped(char c) {
@@ -57,25 +52,6 @@ std::string XmlText(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string CutMiddle(std::string_view text, size_t max_chars) {
-  if (max_chars < 3) return "";
-  auto chars =
-      static_cast<size_t>(std::ranges::count_if(text, [](char c) { return !IsContinuation(c); }));
-  if (chars <= max_chars) return std::string(text);
-  const size_t tail = (max_chars - 1) / 2;
-  size_t begin = 0;
-  for (size_t left = max_chars - 1 - tail; left > 0; --left) {
-    do ++begin;
-    while (begin < text.size() && IsContinuation(text[begin]));
-  }
-  size_t end = text.size();
-  for (size_t left = tail; left > 0; --left) {
-    do --end;
-    while (end > 0 && IsContinuation(text[end]));
-  }
-  return std::string(text.substr(0, begin)).append(kEllipsis).append(text.substr(end));
 }
 
 }  // namespace firetower::profile

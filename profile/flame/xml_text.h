@@ -10,8 +10,4 @@ namespace firetower::profile {
 // characters that XML forbids such as U+0001, become U+FFFD.
 std::string XmlText(std::string_view text);
 
-// Shortens valid UTF-8 to `max_chars` code points, with "…" in the middle; returns "" below 3. Both
-// ends are kept, because names in C++ differ at their ends and names in Java at their beginnings.
-std::string CutMiddle(std::string_view text, size_t max_chars);
-
 }  // namespace firetower::profile

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "profile/builder.h"
+#include "profile/select/copied_tables.h"
 
 namespace firetower::profile {
 namespace {
@@ -50,10 +51,12 @@ class Pruner {
         drop_(drop),
         keep_(keep),
         builder_(Meta(profile.meta()), {.max_samples = std::numeric_limits<uint32_t>::max(),
-                                        .max_bytes = std::numeric_limits<size_t>::max()}) {}
+                                        .max_bytes = std::numeric_limits<size_t>::max()}),
+        tables_(profile, builder_) {}
 
   Pruned Prune() {
-    CopyTables();
+    for (uint32_t i = 0; i < from_.function_count(); ++i)
+      drops_.push_back(IsDropped(from_.string(from_.function(i).name)));
     for (uint32_t i = 0; i < from_.location_count(); ++i) AddLocation(from_.location(i));
     Pruned pruned;
     for (uint32_t i = 0; i < from_.sample_count(); ++i) {
@@ -76,17 +79,6 @@ class Pruner {
     PruneAction fate = PruneAction::kKeep;
   };
 
-  // Texts get the ids that they had, in one order.
-  void CopyTables() {
-    for (StringId id = 0; id < from_.string_count(); ++id) builder_.AddString(from_.string(id));
-    for (uint32_t i = 0; i < from_.mapping_count(); ++i)
-      mappings_.push_back(builder_.AddMapping(from_.mapping(i)));
-    for (uint32_t i = 0; i < from_.function_count(); ++i) {
-      functions_.push_back(builder_.AddFunction(from_.function(i)));
-      drops_.push_back(IsDropped(from_.string(from_.function(i).name)));
-    }
-  }
-
   bool IsDropped(std::string_view name) const {
     if (name.empty()) return false;
     const std::string_view simple = SimpleName(name);
@@ -107,12 +99,10 @@ class Pruner {
       first = keep;
     }
     lines_.clear();
-    for (const Line& line : location.lines.subspan(first))
-      lines_.push_back({functions_[line.function], line.column, line.line});
-    const uint32_t mapping =
-        location.mapping == kNoMapping ? kNoMapping : mappings_[location.mapping];
-    places_.push_back(
-        {builder_.AddLocation(mapping, location.address, lines_, location.is_folded), fate});
+    for (const Line& line : location.lines.subspan(first)) lines_.push_back(tables_.LineOf(line));
+    places_.push_back({builder_.AddLocation(tables_.MappingOf(location), location.address, lines_,
+                                            location.is_folded),
+                       fate});
   }
 
   // Fills stack_; true when frames are left out.
@@ -137,8 +127,7 @@ class Pruner {
   const RE2& drop_;
   const RE2* keep_;
   ProfileBuilder builder_;
-  std::vector<uint32_t> mappings_;
-  std::vector<uint32_t> functions_;
+  const CopiedTables tables_;
   std::vector<bool> drops_;    // by function
   std::vector<Place> places_;  // by location
   std::vector<Line> lines_;

@@ -49,4 +49,8 @@ bool IsLockCode(std::string_view function, std::string_view module) {
          std::ranges::any_of(kLockCode, begins(function));
 }
 
+bool IsSchedulerCode(std::string_view function) {
+  return function.find("schedule") != std::string_view::npos;
+}
+
 }  // namespace firetower::profile

@@ -9,4 +9,7 @@ namespace firetower::profile {
 // `module`: the base name of its file.
 bool IsLockCode(std::string_view function, std::string_view module);
 
+// Tells the same of a function of the kernel and of how a thread leaves its CPU.
+bool IsSchedulerCode(std::string_view function);
+
 }  // namespace firetower::profile

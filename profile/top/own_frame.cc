@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "profile/top/allocator_code.h"
 #include "profile/top/lock_code.h"
 
 namespace firetower::profile {
@@ -20,8 +21,9 @@ bool HasType(const Profile& profile, std::string_view name) {
 OwnFrames::OwnFrames(const Profile& profile)
     : profile_(profile),
       locks_(HasType(profile, "contentions") && HasType(profile, "delay")),
-      waits_(locks_ || HasType(profile, "off_cpu")) {
-  if (!waits_) return;
+      memory_(HasType(profile, "alloc_space")),
+      looks_(locks_ || memory_ || HasType(profile, "off_cpu")) {
+  if (!looks_) return;
   best_.reserve(profile.location_count());
   for (uint32_t i = 0; i < profile.location_count(); ++i)
     best_.push_back(BestOf(profile.location(i)));
@@ -38,19 +40,19 @@ OwnFrames::Best OwnFrames::BestOf(const Location& location) const {
 }
 
 OwnFrames::Rank OwnFrames::RankOf(const Location& location, size_t line) const {
-  if (!profile_.IsKernel(location) && !locks_) return Rank::kOwn;
+  if (!profile_.IsKernel(location) && !locks_ && !memory_) return Rank::kOwn;
   const std::string name = profile_.FrameName(location, line);
-  if (profile_.IsKernel(location))
-    return name.find("schedule") == std::string::npos ? Rank::kKernel : Rank::kScheduler;
+  if (profile_.IsKernel(location)) return IsSchedulerCode(name) ? Rank::kScheduler : Rank::kKernel;
+  if (memory_) return IsAllocatorCode(name) ? Rank::kHowCode : Rank::kOwn;
   std::string_view file;
   if (location.mapping != kNoMapping)
     file = profile_.string(profile_.mapping(location.mapping).filename);
-  return IsLockCode(name, file.substr(file.rfind('/') + 1)) ? Rank::kLockCode : Rank::kOwn;
+  return IsLockCode(name, file.substr(file.rfind('/') + 1)) ? Rank::kHowCode : Rank::kOwn;
 }
 
 std::optional<OwnFrames::Place> OwnFrames::Of(const Sample& sample) const {
   if (sample.locations.empty()) return std::nullopt;
-  if (!waits_) return Place{};
+  if (!looks_) return Place{};
   Rank best = Rank::kNone;
   Place place;
   for (size_t i = 0; i < sample.locations.size() && best != Rank::kOwn; ++i) {

@@ -12,7 +12,8 @@ namespace firetower::profile {
 
 // Finds the function that a sample is the own of: the innermost one. In profiles of waits, whose
 // innermost functions are all the scheduler's, that is the innermost one of user space; in those of
-// locks the innermost one of these that is no part of how a lock is taken.
+// locks the innermost one of these that is no part of how a lock is taken, and in those of memory
+// that is no part of how it is allocated.
 class OwnFrames {
  public:
   // `profile` must outlive this.
@@ -27,7 +28,7 @@ class OwnFrames {
 
  private:
   // How likely a function is the own one, the likeliest first.
-  enum class Rank : uint8_t { kOwn, kLockCode, kKernel, kScheduler, kNone };
+  enum class Rank : uint8_t { kOwn, kHowCode, kKernel, kScheduler, kNone };
   struct Best {
     Rank rank = Rank::kOwn;
     uint32_t line = 0;
@@ -37,8 +38,9 @@ class OwnFrames {
 
   const Profile& profile_;
   const bool locks_;
-  const bool waits_;
-  std::vector<Best> best_;  // of each location; empty unless waits_
+  const bool memory_;
+  const bool looks_;        // the innermost function need not be the own one
+  std::vector<Best> best_;  // of each location; empty unless looks_
 };
 
 }  // namespace firetower::profile

@@ -11,10 +11,11 @@
 namespace firetower::profile {
 namespace {
 
-// Frames of one name in one binary are one row, whatever their addresses.
+// Frames of one name in one binary, and of one line if that is asked for, are one row, whatever
+// their addresses.
 class Rows {
  public:
-  explicit Rows(const Profile& profile) : profile_(profile), own_(profile) {
+  Rows(const Profile& profile, TopBy by) : profile_(profile), by_(by), own_(profile) {
     rows_of_location_.resize(profile.location_count());
     for (uint32_t i = 0; i < profile.location_count(); ++i) {
       Location location = profile.location(i);
@@ -49,17 +50,21 @@ class Rows {
     if (location.mapping != kNoMapping) {
       binary = profile_.string(profile_.mapping(location.mapping).filename);
     }
-    std::string key = name;
-    key += '\0';
-    key += binary;
-    uint32_t row = names_.Intern(std::span<const char>(key.data(), key.size()));
-    if (row == rows_.size()) {
-      rows_.push_back({.function = std::move(name), .mapping = std::string(binary)});
+    TopRow as_named{.function = std::move(name), .mapping = std::string(binary)};
+    std::string key = as_named.function + '\0' + as_named.mapping;
+    if (by_ == TopBy::kLine && line < location.lines.size() && location.lines[line].line > 0) {
+      const Line& at = location.lines[line];
+      as_named.file = profile_.string(profile_.function(at.function).filename);
+      as_named.line = at.line;
+      key += '\0' + as_named.file + '\0' + std::to_string(as_named.line);
     }
+    uint32_t row = names_.Intern(std::span<const char>(key.data(), key.size()));
+    if (row == rows_.size()) rows_.push_back(std::move(as_named));
     return row;
   }
 
   const Profile& profile_;
+  const TopBy by_;
   const OwnFrames own_;
   Interner<char> names_;
   std::vector<TopRow> rows_;
@@ -69,10 +74,10 @@ class Rows {
 
 }  // namespace
 
-TopResult Top(const Profile& profile, uint32_t value_index, size_t limit) {
+TopResult Top(const Profile& profile, uint32_t value_index, size_t limit, TopBy by) {
   TopResult result{.value_type = profile.sample_types().at(value_index),
                    .total = profile.Total(value_index)};
-  Rows rows(profile);
+  Rows rows(profile, by);
   for (uint32_t i = 0; i < profile.sample_count(); ++i) {
     Sample sample = profile.sample(i);
     rows.Add(i, sample, sample.values[value_index]);
@@ -81,8 +86,8 @@ TopResult Top(const Profile& profile, uint32_t value_index, size_t limit) {
   std::erase_if(result.rows, [](const TopRow& row) { return row.self == 0 && row.total == 0; });
   result.functions = result.rows.size();
   std::ranges::sort(result.rows, [](const TopRow& a, const TopRow& b) {
-    return std::tie(b.self, b.total, a.function, a.mapping) <
-           std::tie(a.self, a.total, b.function, b.mapping);
+    return std::tie(b.self, b.total, a.function, a.mapping, a.file, a.line) <
+           std::tie(a.self, a.total, b.function, b.mapping, b.file, b.line);
   });
   if (limit != 0 && result.rows.size() > limit) result.rows.resize(limit);
   if (result.total != 0) {

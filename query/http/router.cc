@@ -11,12 +11,16 @@ net::HttpResponse Router::Serve(const net::HttpRequest& request) const {
   for (const Route& route : routes_) {
     if (route.path != request.path) continue;
     net::HttpResponse response;
-    if (request.method == "GET" || request.method == "HEAD") {
+    const std::string_view allowed = route.takes_post ? "GET, HEAD, POST" : "GET, HEAD";
+    if (request.method == "GET" || request.method == "HEAD" ||
+        (route.takes_post && request.method == "POST")) {
       response = route.handler(request);
     } else {
-      response = JsonError(
-          405, fmt::format("{} accepts GET and HEAD, not {}", route.path, request.method));
-      response.headers.emplace_back("Allow", "GET, HEAD");
+      response =
+          JsonError(405, fmt::format("{} accepts {}, not {}", route.path,
+                                     route.takes_post ? "GET, HEAD and POST" : "GET and HEAD",
+                                     request.method));
+      response.headers.emplace_back("Allow", allowed);
     }
     response.route = route.path;
     return response;

@@ -12,10 +12,11 @@ struct Route {
   std::string_view path;     // a literal; matched exactly
   std::string_view summary;  // one line, for the index and the 404
   net::HttpHandler handler;
+  bool takes_post = false;
 };
 
-// Routes GET and HEAD by path. Other methods get 405; unknown paths get a 404 that lists the known
-// ones. Immutable.
+// Routes GET and HEAD by path, and POST where the route takes it. Other methods get 405; unknown
+// paths get a 404 that lists the known ones. Immutable.
 class Router {
  public:
   explicit Router(std::vector<Route> routes) : routes_(std::move(routes)) {}

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/suggest.h"
+#include "profile/export.h"
 #include "profile/pprof.h"
 #include "profile/type.h"
 #include "query/http/params.h"
@@ -15,7 +17,22 @@
 namespace firetower::query {
 namespace {
 
-constexpr std::string_view kParams[] = {"type", "q", "from", "to", "seconds", "id"};
+constexpr std::string_view kParams[] = {"type", "q",     "from",      "to",    "seconds",
+                                        "id",   "exact", "offsets",   "focus", "ignore",
+                                        "hide", "show",  "show-from", "format"};
+
+enum class Format { kPprof, kFolded, kSpeedscope };
+
+Result<Format> ReadFormat(const Params& params) {
+  const std::string_view format = params.Get("format");
+  if (format.empty() || format == "pprof") return Format::kPprof;
+  if (format == "folded") return Format::kFolded;
+  if (format == "speedscope") return Format::kSpeedscope;
+  constexpr std::string_view kFormats[] = {"pprof", "folded", "speedscope"};
+  return Error(ErrorCode::kInvalid,
+               fmt::format("parameter 'format' is '{}': it must be pprof, folded or speedscope{}",
+                           format, DidYouMean(format, kFormats)));
+}
 
 // "cpu-20260701T100000Z-900s.pb.gz"
 std::string FileName(std::string_view type, const TimeRange& range) {
@@ -54,6 +71,34 @@ net::HttpResponse ServeStored(const net::HttpRequest& request, const Params& par
   return PprofResponse(std::move(found->pprof_gz),
                        FileName(type ? type->FileToken() : "profile", {row.start_ns, row.end_ns()}),
                        "1", ObservedSecondsText(row.duration_ns));
+}
+
+// Returns what was merged as a file of that format. Folded stacks have one value, the samples.
+Result<net::HttpResponse> Written(const Question& question, const store::MergeResult& merged,
+                                  Format format) {
+  const std::string name = ProfileFileName(question);
+  net::HttpResponse response = PprofResponse("", name, std::to_string(merged.profiles),
+                                             ObservedSecondsText(merged.observed_ns));
+  const auto rename = [&](std::string_view ending) {
+    const std::string stem = name.substr(0, name.rfind(".pb.gz"));
+    response.headers.front().second = fmt::format("attachment; filename=\"{}{}\"", stem, ending);
+  };
+  switch (format) {
+    case Format::kFolded:
+      rename(".folded.txt");
+      response.content_type = "text/plain; charset=utf-8";
+      response.body = profile::ToFolded(merged.profile, 0);
+      break;
+    case Format::kSpeedscope: {
+      ASSIGN_OR_RETURN(response.body, profile::EncodeSpeedscope(merged.profile));
+      rename(".speedscope.json");
+      response.content_type = "application/json";
+      break;
+    }
+    case Format::kPprof:
+      response.body = profile::EncodePprof(merged.profile);
+  }
+  return response;
 }
 
 }  // namespace
@@ -103,6 +148,8 @@ net::HttpResponse ServeProfile(const net::HttpRequest& request, const ApiParts& 
   if (!params) return PprofError(400, params.error());
   // An empty one, as of a script whose list was empty, asks for nothing, not for all profiles.
   if (params->IsGiven("id")) return ServeStored(request, *params, parts);
+  const Result<Format> format = ReadFormat(*params);
+  if (!format) return PprofError(400, format.error());
   Result<Question> question = ReadQuestion(request, *params, parts, TypeDefault::kCpu);
   if (!question) return PprofError(StatusOf(question.error()), question.error());
 
@@ -114,9 +161,9 @@ net::HttpResponse ServeProfile(const net::HttpRequest& request, const ApiParts& 
     NoteSkipped(merged->skipped, none);
     return none;
   }
-  net::HttpResponse response =
-      PprofResponse(profile::EncodePprof(merged->profile), ProfileFileName(*question),
-                    std::to_string(merged->profiles), ObservedSecondsText(merged->observed_ns));
+  Result<net::HttpResponse> written = Written(*question, *merged, *format);
+  if (!written) return PprofError(StatusOf(written.error()), written.error());
+  net::HttpResponse response = *std::move(written);
   NoteSkipped(merged->skipped, response);
   NoteCoarse(merged->max_hidden_share, response);
   return response;

@@ -21,11 +21,11 @@ double Percent(int64_t part, int64_t whole) {
 
 void FunctionSums::Add(const profile::Profile& profile, uint32_t value_index,
                        const std::string& container) {
-  profile::TopResult top = profile::Top(profile, value_index);
+  profile::TopResult top = profile::Top(profile, value_index, 0, by_);
   total_ = profile::SaturatingAdd(total_, top.total);
   for (profile::TopRow& row : top.rows) {
-    const size_t name_bytes = row.function.size() + row.mapping.size();
-    Name name{std::move(row.function), std::move(row.mapping)};
+    Name name{std::move(row.function), std::move(row.mapping), std::move(row.file), row.line};
+    const size_t name_bytes = name.bytes();
     if (is_recounting_ && !sums_.contains(name)) {
       other_self_ = profile::SaturatingAdd(other_self_, row.self);
       continue;
@@ -91,7 +91,7 @@ void FunctionSums::DropFunctions() {
       continue;
     }
     other_self_ = profile::SaturatingAdd(other_self_, sum.self);
-    bytes_ -= sizeof(*at) + name.first.size() + name.second.size() + kNodeBytes;
+    bytes_ -= sizeof(*at) + name.bytes() + kNodeBytes;
     for (const auto& one : sum.containers) bytes_ -= sizeof(one) + one.first.size() + kNodeBytes;
     at = sums_.erase(at);
   }
@@ -125,8 +125,10 @@ std::vector<TopFunction> FunctionSums::Top(size_t k) const {
 
 TopFunction FunctionSums::Row(const Name& name, const Sum& sum) const {
   TopFunction row;
-  row.function = name.first;
-  row.module = name.second;
+  row.function = name.function;
+  row.module = name.module;
+  row.file = name.file;
+  row.line = name.line;
   row.self = sum.self;
   row.self_percent = Percent(sum.self, total_);
   row.total = sum.total;

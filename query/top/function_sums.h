@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,9 +14,9 @@
 
 namespace firetower::query {
 
-// Sums self and total of every function over many profiles, by container. Holds one entry per
-// function and container, not the profiles: a top table needs no merged profile. Used by one
-// thread.
+// Sums self and total of every function, or of every line, over many profiles, by container. Holds
+// one entry per function and container, not the profiles: a top table needs no merged profile. Used
+// by one thread.
 //
 // When there are too many entries, Prune() drops the containers in which a function has little,
 // then the functions with the smallest total, by Lossy Counting as in profile/tree/bounded_tree.h.
@@ -23,6 +24,9 @@ namespace firetower::query {
 // is exact too.
 class FunctionSums {
  public:
+  FunctionSums() = default;
+  explicit FunctionSums(profile::TopBy by) : by_(by) {}
+
   // Adds the value `value_index` of `profile`. `container` is the container that it ran in.
   void Add(const profile::Profile& profile, uint32_t value_index, const std::string& container);
 
@@ -44,7 +48,15 @@ class FunctionSums {
   std::vector<TopFunction> Top(size_t k) const;
 
  private:
-  using Name = std::pair<std::string, std::string>;  // function, module
+  struct Name {
+    std::string function;
+    std::string module;
+    std::string file;  // by lines
+    int64_t line = 0;
+
+    auto operator<=>(const Name&) const = default;
+    size_t bytes() const { return function.size() + module.size() + file.size(); }
+  };
   struct Sum {
     int64_t self = 0;
     int64_t total = 0;
@@ -58,12 +70,18 @@ class FunctionSums {
   void DropContainers(Sum& sum);
   void DropFunctions();
 
+  profile::TopBy by_ = profile::TopBy::kFunction;
   Sums sums_;
   int64_t total_ = 0;
   int64_t other_self_ = 0;
   int64_t max_hidden_ = 0;
   bool is_recounting_ = false;
   uint64_t bytes_ = 0;
+};
+
+class LineSums : public FunctionSums {
+ public:
+  LineSums() : FunctionSums(profile::TopBy::kLine) {}
 };
 
 }  // namespace firetower::query

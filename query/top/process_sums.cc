@@ -8,13 +8,31 @@
 
 #include "base/hash.h"
 #include "profile/top/own_frame.h"
+#include "profile/top/process_name.h"
 
 namespace firetower::query {
 namespace {
 
-constexpr std::string_view kProcessLabel = "comm";
-// The cost of a stack beside its texts: links and colour of the map's node, the allocator's header.
-constexpr uint64_t kStackBytes = 96;
+// The cost of a map's node beside its texts: links and colour, the allocator's header, numbers.
+constexpr uint64_t kNodeBytes = 96;
+
+uint64_t BytesOf(const std::vector<std::string>& functions) {
+  uint64_t bytes = kNodeBytes;
+  for (const std::string& name : functions) bytes += sizeof(name) + name.size();
+  return bytes;
+}
+
+uint64_t BytesOf(const std::pair<ContainerKey, std::string>& process) {
+  const auto& [namespace_name, pod, container] = process.first;
+  return kNodeBytes + sizeof(process) + namespace_name.size() + pod.size() + container.size() +
+         process.second.size();
+}
+
+int64_t Median(std::vector<int64_t>& values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
 
 // The functions of one profile's stacks.
 class StackReader {
@@ -45,15 +63,17 @@ class StackReader {
   std::vector<std::vector<std::string>> names_;  // of each location, the outermost line first
 };
 
-std::string ProcessOf(const profile::Profile& profile, const profile::Sample& sample) {
-  for (const profile::Label& label : sample.labels) {
-    if (profile.string(label.key) == kProcessLabel)
-      return std::string(profile.string(label.string_value));
-  }
-  return {};
-}
-
 }  // namespace
+
+ProcessSums::Sum* ProcessSums::SumOf(Key key) {
+  const auto at = sums_.find(key);
+  if (at != sums_.end()) return &at->second;
+  if (is_recounting_) return nullptr;
+  bytes_ += BytesOf(key);
+  Sum& sum = sums_[std::move(key)];
+  sum.lost = max_hidden_;
+  return &sum;
+}
 
 void ProcessSums::Add(const profile::Profile& profile, uint32_t value_index,
                       const ContainerKey& container) {
@@ -61,39 +81,68 @@ void ProcessSums::Add(const profile::Profile& profile, uint32_t value_index,
   for (uint32_t i = 0; i < profile.sample_count(); ++i) {
     const profile::Sample sample = profile.sample(i);
     const int64_t value = sample.values[value_index];
-    Sum& sum = sums_[{container, ProcessOf(profile, sample)}];
     total_ = profile::SaturatingAdd(total_, value);
-    sum.value = profile::SaturatingAdd(sum.value, value);
-    sum.samples = profile::SaturatingAdd(sum.samples, sample.values[0]);
+    Sum* sum = SumOf({container, std::string(profile::ProcessName(profile, sample))});
+    if (sum == nullptr) continue;
+    sum->value = profile::SaturatingAdd(sum->value, value);
+    sum->samples = profile::SaturatingAdd(sum->samples, sample.values[0]);
     uint64_t hash = kHashSeed;
     reader.ForEach(sample, [&](const std::string& name) { hash = HashText(name, hash); });
-    const bool is_new = !sum.stacks.contains(hash);
-    Stack& stack = sum.stacks[hash];
+    const bool is_new = !sum->stacks.contains(hash);
+    if (is_new && is_recounting_) continue;
+    Stack& stack = sum->stacks[hash];
     stack.value = profile::SaturatingAdd(stack.value, value);
     if (!is_new) continue;
-    bytes_ += kStackBytes;
-    reader.ForEach(sample, [&](const std::string& name) {
-      stack.functions.push_back(name);
-      bytes_ += sizeof(name) + name.size();
-    });
+    reader.ForEach(sample, [&](const std::string& name) { stack.functions.push_back(name); });
+    bytes_ += BytesOf(stack.functions);
   }
 }
 
 void ProcessSums::Prune() {
+  if (is_recounting_) return;
+  const uint64_t wanted = bytes_ / 2;
+  has_dropped_ = true;
+  DropStacks();
+  constexpr size_t kFewProcesses = 16;
+  while (bytes_ > wanted && sums_.size() > kFewProcesses) DropProcesses();
+}
+
+void ProcessSums::DropStacks() {
   std::vector<int64_t> values;
   for (const auto& [key, sum] : sums_) {
     for (const auto& [hash, stack] : sum.stacks) values.push_back(stack.value);
   }
   if (values.empty()) return;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
+  const int64_t limit = Median(values);
   for (auto& [key, sum] : sums_) {
     std::erase_if(sum.stacks, [&](const auto& one) {
-      if (one.second.value > *middle) return false;
-      bytes_ -= kStackBytes;
-      for (const std::string& name : one.second.functions) bytes_ -= sizeof(name) + name.size();
+      if (one.second.value > limit) return false;
+      bytes_ -= BytesOf(one.second.functions);
       return true;
     });
+  }
+}
+
+void ProcessSums::DropProcesses() {
+  std::vector<int64_t> mosts;
+  for (const auto& [key, sum] : sums_) mosts.push_back(profile::SaturatingAdd(sum.value, sum.lost));
+  const int64_t limit = Median(mosts);
+  std::erase_if(sums_, [&](const auto& one) {
+    const auto& [key, sum] = one;
+    if (profile::SaturatingAdd(sum.value, sum.lost) > limit) return false;
+    bytes_ -= BytesOf(key);
+    for (const auto& stack : sum.stacks) bytes_ -= BytesOf(stack.second.functions);
+    return true;
+  });
+  max_hidden_ = std::max(max_hidden_, limit);
+}
+
+void ProcessSums::Recount() {
+  is_recounting_ = true;
+  total_ = 0;
+  for (auto& [key, sum] : sums_) {
+    sum.value = sum.samples = 0;
+    for (auto& [hash, stack] : sum.stacks) stack.value = 0;
   }
 }
 

@@ -96,12 +96,17 @@ Result<Reading> ForEachProfile(
   };
   const auto visit_read = [&](store::StoredEntry&& one) -> Status {
     if (!one.pprof_gz) return skip(one, one.pprof_gz.error());
-    const Result<profile::Profile> profile = profile::DecodePprof(*std::move(one.pprof_gz));
+    if (!one.times_gz) return skip(one, one.times_gz.error());
+    const store::CatalogRow& row = one.entry.row;
+    const Result<profile::Profile> profile = counted.IsAll(row)
+                                                 ? profile::DecodePprof(*std::move(one.pprof_gz))
+                                                 : counted.Read(row, *one.pprof_gz, *one.times_gz);
     if (!profile) return skip(one, profile.error());
     ++reading.profiles;
-    const store::CatalogRow& row = one.entry.row;
-    return visit(row, counted.IsAll(row) ? *profile : store::CountedPart::Of(*profile));
+    return visit(row, *profile);
   };
+  // Roll-ups do not say when their samples were taken.
+  if (question.query.cut) resolution = store::Resolution::kWindows;
   store::EntryReader reader(source.store(), question.limits, counted, visit_read);
   RETURN_IF_ERROR(store::FindProfiles(source, question.query, question.limits, resolution,
                                       &reading.listed, [&](const store::FoundProfile& found) {
@@ -112,8 +117,19 @@ Result<Reading> ForEachProfile(
   RETURN_IF_ERROR(unstored.ForEach([&](const store::OpenProfile& one) {
     const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
     if (!is_asked) return OkStatus();
+    if (counted.IsAll(one.row)) {
+      ++reading.profiles;
+      return visit(one.row, *one.profile);
+    }
+    const Result<profile::Profile> part = counted.Of(one.row, *one.profile, one.times.get());
+    if (!part) {
+      reading.unread.AddLacked("the open window", store::BundleEntryName(one.row),
+                               part.error().message());
+      reading.unread_rows.push_back(one.row);
+      return OkStatus();
+    }
     ++reading.profiles;
-    return visit(one.row, *one.profile);
+    return visit(one.row, *part);
   }));
   return reading;
 }

@@ -162,74 +162,61 @@ Result<ContainerFunctions> SumFunctions(const store::ProfileSource& source,
   return functions;
 }
 
-struct AllFunctions {
-  FunctionSums sums;
+// All that matches, added up by functions or by processes.
+template <typename Sums>
+struct All {
+  Sums sums;
   std::string unit;  // unset where nothing was read
   Reading reading;
 };
 
-Result<AllFunctions> SumFunctions(const store::ProfileSource& source, const Question& question,
-                                  std::span<const store::OpenProfile> open) {
-  const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<AllFunctions>> {
-    store::Attempt<AllFunctions> attempt{};
-    AllFunctions& functions = attempt.answer;
-    auto visit = [&](const store::CatalogRow& row, const profile::Profile& profile) -> Status {
-      ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
-      functions.unit = profile.sample_types()[value].unit;
-      functions.sums.Add(profile, value,
-                         fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
-      if (functions.sums.bytes() > question.limits.max_merged_bytes) functions.sums.Prune();
-      return OkStatus();
-    };
-    ASSIGN_OR_RETURN(functions.reading, ForEachProfile(source, question, open, resolution, visit));
-    if (functions.sums.needs_recount()) {
-      functions.sums.Recount();
-      ASSIGN_OR_RETURN(functions.reading,
-                       ForEachProfile(source, question, open, resolution, visit));
-    }
-    attempt.held = functions.sums.total();
-    attempt.lost_roll_up = functions.reading.lost_roll_up;
-    return attempt;
-  };
-  ASSIGN_OR_RETURN(AllFunctions functions, store::AtBestResolution<AllFunctions>(sum));
-  RETURN_IF_ERROR(CheckRead(functions.reading));
-  return functions;
-}
-
-struct AllProcesses {
-  ProcessSums sums;
-  std::string unit;  // unset where nothing was read
-  Reading reading;
-};
-
-Result<AllProcesses> SumProcesses(const store::ProfileSource& source, const Question& question,
-                                  std::span<const store::OpenProfile> open) {
-  const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<AllProcesses>> {
-    store::Attempt<AllProcesses> attempt{};
-    AllProcesses& processes = attempt.answer;
+// Calls `add` with the sums, each profile, the index of its value, and its row.
+template <typename Sums, typename Add>
+Result<All<Sums>> SumAll(const store::ProfileSource& source, const Question& question,
+                         std::span<const store::OpenProfile> open, const Add& add) {
+  const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<All<Sums>>> {
+    store::Attempt<All<Sums>> attempt{};
+    All<Sums>& all = attempt.answer;
     const auto visit = [&](const store::CatalogRow& row,
                            const profile::Profile& profile) -> Status {
       ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
-      processes.unit = profile.sample_types()[value].unit;
-      processes.sums.Add(profile, value, KeyOf(row));
-      if (processes.sums.bytes() > question.limits.max_merged_bytes) processes.sums.Prune();
+      all.unit = profile.sample_types()[value].unit;
+      add(all.sums, profile, value, row);
+      if (all.sums.bytes() > question.limits.max_merged_bytes) all.sums.Prune();
       return OkStatus();
     };
-    ASSIGN_OR_RETURN(processes.reading, ForEachProfile(source, question, open, resolution, visit));
-    attempt.held = processes.sums.total();
-    attempt.lost_roll_up = processes.reading.lost_roll_up;
+    ASSIGN_OR_RETURN(all.reading, ForEachProfile(source, question, open, resolution, visit));
+    if (all.sums.needs_recount()) {
+      all.sums.Recount();
+      ASSIGN_OR_RETURN(all.reading, ForEachProfile(source, question, open, resolution, visit));
+    }
+    attempt.held = all.sums.total();
+    attempt.lost_roll_up = all.reading.lost_roll_up;
     return attempt;
   };
-  ASSIGN_OR_RETURN(AllProcesses processes, store::AtBestResolution<AllProcesses>(sum));
-  RETURN_IF_ERROR(CheckRead(processes.reading));
-  return processes;
+  ASSIGN_OR_RETURN(All<Sums> all, store::AtBestResolution<All<Sums>>(sum));
+  RETURN_IF_ERROR(CheckRead(all.reading));
+  return all;
 }
 
-// Sums over whole windows have the time of whole windows.
-double WholeWindows(const Catalog& catalog, const Reading& reading) {
-  constexpr TimeRange kAll{std::numeric_limits<int64_t>::min(),
-                           std::numeric_limits<int64_t>::max()};
-  return ObservedSeconds(catalog.rows, reading.unread_rows, kAll);
+// Fills in what a reply has beside its rows.
+template <typename Sums>
+void Describe(const Catalog& catalog, const Question& question, All<Sums>& all,
+              store::SkippedList* skipped, TopReply& reply) {
+  // Sums over whole windows have the time of whole windows.
+  TimeRange range{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  const auto& cut = question.query.cut;
+  if (cut) {
+    range = {cut->from_slot * profile::SampleTimes::kSlotNs,
+             cut->to_slot * profile::SampleTimes::kSlotNs};
+  }
+  reply.observed_seconds = ObservedSeconds(catalog.rows, all.reading.unread_rows, range);
+  if (cut) reply.observed_seconds *= cut->OffsetShare();
+  if (!all.unit.empty()) reply.unit = all.unit;
+  skipped->Append(std::move(all.reading.unread));
+  reply.skipped = static_cast<int64_t>(skipped->total);
+  reply.total = all.sums.total();
+  reply.max_hidden = all.sums.max_hidden();
 }
 
 TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool is_cpu,
@@ -284,22 +271,39 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
   return reply;
 }
 
+namespace {
+
+// `Sums` is FunctionSums or LineSums.
+template <typename Sums>
+Result<TopReply> TopOf(std::string_view by, const store::ProfileSource& source,
+                       const Question& question, std::span<const store::OpenProfile> open, size_t k,
+                       store::SkippedList* skipped) {
+  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
+  TopReply reply = BeginReply(by, question);
+  const auto add = [](Sums& sums, const profile::Profile& profile, uint32_t value,
+                      const store::CatalogRow& row) {
+    sums.Add(profile, value, fmt::format("{}/{}/{}", row.namespace_name, row.pod, row.container));
+  };
+  ASSIGN_OR_RETURN(All<Sums> all, SumAll<Sums>(source, question, open, add));
+  Describe(catalog, question, all, skipped, reply);
+  reply.total_rows = static_cast<int64_t>(all.sums.functions());
+  reply.other_self = all.sums.other_self();
+  reply.functions = all.sums.Top(k);
+  return reply;
+}
+
+}  // namespace
+
 Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question& question,
                               std::span<const store::OpenProfile> open, size_t k,
                               store::SkippedList* skipped) {
-  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
-  TopReply reply = BeginReply("functions", question);
-  ASSIGN_OR_RETURN(AllFunctions functions, SumFunctions(source, question, open));
-  reply.observed_seconds = WholeWindows(catalog, functions.reading);
-  if (!functions.unit.empty()) reply.unit = functions.unit;
-  skipped->Append(std::move(functions.reading.unread));
-  reply.skipped = static_cast<int64_t>(skipped->total);
-  reply.total = functions.sums.total();
-  reply.total_rows = static_cast<int64_t>(functions.sums.functions());
-  reply.other_self = functions.sums.other_self();
-  reply.max_hidden = functions.sums.max_hidden();
-  reply.functions = functions.sums.Top(k);
-  return reply;
+  return TopOf<FunctionSums>("functions", source, question, open, k, skipped);
+}
+
+Result<TopReply> TopLines(const store::ProfileSource& source, const Question& question,
+                          std::span<const store::OpenProfile> open, size_t k,
+                          store::SkippedList* skipped) {
+  return TopOf<LineSums>("lines", source, question, open, k, skipped);
 }
 
 Result<TopReply> TopProcesses(const store::ProfileSource& source, const Question& question,
@@ -307,14 +311,12 @@ Result<TopReply> TopProcesses(const store::ProfileSource& source, const Question
                               store::SkippedList* skipped) {
   ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
   TopReply reply = BeginReply("processes", question);
-  ASSIGN_OR_RETURN(AllProcesses processes, SumProcesses(source, question, open));
-  reply.observed_seconds = WholeWindows(catalog, processes.reading);
-  if (!processes.unit.empty()) reply.unit = processes.unit;
-  skipped->Append(std::move(processes.reading.unread));
-  reply.skipped = static_cast<int64_t>(skipped->total);
-  reply.total = processes.sums.total();
-  reply.total_rows = static_cast<int64_t>(processes.sums.processes());
-  reply.processes = processes.sums.Top(k);
+  const auto add = [](ProcessSums& sums, const profile::Profile& profile, uint32_t value,
+                      const store::CatalogRow& row) { sums.Add(profile, value, KeyOf(row)); };
+  ASSIGN_OR_RETURN(All<ProcessSums> all, SumAll<ProcessSums>(source, question, open, add));
+  Describe(catalog, question, all, skipped, reply);
+  reply.total_rows = static_cast<int64_t>(all.sums.processes());
+  reply.processes = all.sums.Top(k);
   const bool has_cores = question.query.type->kind == profile::TypeKind::kCpu &&
                          reply.unit == "nanoseconds" && reply.observed_seconds > 0;
   for (TopProcess& row : reply.processes) {

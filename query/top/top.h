@@ -26,6 +26,12 @@ Result<TopReply> TopFunctions(const store::ProfileSource& source, const Question
                               std::span<const store::OpenProfile> open, size_t k,
                               store::SkippedList* skipped);
 
+// Returns the `k` source lines with the highest self value, over whole windows. Where the line is
+// not known, a function is one.
+Result<TopReply> TopLines(const store::ProfileSource& source, const Question& question,
+                          std::span<const store::OpenProfile> open, size_t k,
+                          store::SkippedList* skipped);
+
 // Returns the `k` processes with the highest value, over whole windows. Those of one name in one
 // container are one row.
 Result<TopReply> TopProcesses(const store::ProfileSource& source, const Question& question,

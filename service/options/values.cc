@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/units.h"
+#include "query/diagnose/signature_file.h"
 
 namespace firetower::service {
 namespace {
@@ -95,6 +96,14 @@ ValueType AbsolutePathValue(std::string& field) {
   return TextValue(field, "an absolute path", [](std::string_view text) -> Status {
     return text.starts_with('/') ? OkStatus() : Refused("it does not start with '/'");
   });
+}
+
+ValueType SignatureFileValue(std::string& field) {
+  return TextValue(field, "a JSON file of signatures; empty for none",
+                   [](std::string_view text) -> Status {
+                     const auto read = query::ReadSignatureFile(std::string(text));
+                     return read ? OkStatus() : Refused(read.error().message());
+                   });
 }
 
 ValueType NameValue(std::string& field) {

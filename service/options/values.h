@@ -30,6 +30,8 @@ ValueType DurationValue(int64_t& field, int64_t least_ns, int64_t most_ns);
 using TextCheck = std::function<Status(std::string_view text)>;
 ValueType TextValue(std::string& field, std::string allowed, TextCheck check = nullptr);
 ValueType AbsolutePathValue(std::string& field);
+// A file of signatures (query/diagnose/signature_file.h), which is read to be checked.
+ValueType SignatureFileValue(std::string& field);
 // Value that may stand in an object key: at most 253 letters, digits, '.', '_' and '-'.
 ValueType NameValue(std::string& field);
 ValueType LogLevelValue(LogLevel& field);

@@ -48,9 +48,16 @@ StoredEntry EntryOf(const FoundProfile& found) {
 
 EntryReader::EntryReader(const ObjectStore& store, const QueryLimits& limits,
                          const CountedPart& counted, Visit visit, const Clock& clock)
+    : EntryReader(store, limits, counted, counted.cut() ? EntryFiles::kBoth : EntryFiles::kProfile,
+                  std::move(visit), clock) {}
+
+EntryReader::EntryReader(const ObjectStore& store, const QueryLimits& limits,
+                         const CountedPart& counted, EntryFiles files, Visit visit,
+                         const Clock& clock)
     : store_(store.Limited(limits.calls)),
       limits_(limits),
       counted_(counted),
+      files_(files),
       visit_(std::move(visit)),
       clock_(clock),
       ahead_("entries", [this](StoredEntry& one) { Read(one); }) {}
@@ -96,7 +103,7 @@ Status EntryReader::DeliverFirst() {
 }
 
 Status EntryReader::Deliver(StoredEntry&& read) {
-  if (!read.pprof_gz) RETURN_IF_ERROR(CheckLimits(limits_.calls));
+  if (!read.pprof_gz || !read.times_gz) RETURN_IF_ERROR(CheckLimits(limits_.calls));
   return visit_(std::move(read));
 }
 
@@ -105,7 +112,9 @@ void EntryReader::Read(StoredEntry& one) const {
                            .entry = one.is_capture ? nullptr : &one.entry,
                            .object_bytes = one.entry.size,
                            .row = &one.entry.row};
-  one.pprof_gz = found.Read(*store_);
+  if (files_ != EntryFiles::kTimes) one.pprof_gz = found.Read(*store_);
+  if (files_ != EntryFiles::kProfile && !one.is_capture)
+    one.times_gz = ReadBundleTimes(*store_, one.key, one.entry);
 }
 
 }  // namespace firetower::store

@@ -26,7 +26,11 @@ struct StoredEntry {
   BundleEntry entry = {};
   bool is_capture = false;
   Result<std::string> pprof_gz = std::string();
+  Result<std::string> times_gz = std::string();  // "": none, or not asked for
 };
+
+// The files of a profile that an answer needs.
+enum class EntryFiles : uint8_t { kProfile, kTimes, kBoth };
 
 // Reads the profiles of one answer and delivers them in the order in which they were found: one
 // after another, or from a slow store several at a time (docs/adr/0024-entries-read-ahead.md). Used
@@ -41,12 +45,14 @@ class EntryReader {
   // alone.
   static constexpr uint64_t kMaxHeldBytes = 4 << 20;
 
-  // `pprof_gz` has an error if the profile could not be read, unless the answer has to end.
+  // `pprof_gz` or `times_gz` has an error if that could not be read, unless the answer has to end.
   using Visit = std::function<Status(StoredEntry&& read)>;
 
-  // All but `visit` must outlive this.
+  // Reads what `counted` needs, or `files`. All but `visit` must outlive this.
   EntryReader(const ObjectStore& store, const QueryLimits& limits, const CountedPart& counted,
               Visit visit, const Clock& clock = Clock::System());
+  EntryReader(const ObjectStore& store, const QueryLimits& limits, const CountedPart& counted,
+              EntryFiles files, Visit visit, const Clock& clock = Clock::System());
 
   // Reads a profile if it counts, and delivers the finished ones. kExhausted: past
   // limits.max_read_bytes. kUnavailable: limits.calls ended. Else the result of `visit`.
@@ -64,6 +70,7 @@ class EntryReader {
   const std::unique_ptr<const ObjectStore> store_;
   const QueryLimits& limits_;
   const CountedPart& counted_;
+  const EntryFiles files_;
   const Visit visit_;
   const Clock& clock_;
   uint64_t read_bytes_ = 0;

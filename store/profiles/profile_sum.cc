@@ -3,12 +3,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "profile/pprof.h"
 #include "store/find.h"
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
@@ -41,12 +41,23 @@ class SumFeeder {
     return AddBatch();
   }
 
-  Status AddProfile(const CatalogRow& row, const profile::Profile& profile) {
-    return AddAs(row, [&] { return sum_.Add(profile); });
+  Status AddOpen(const OpenProfile& open) {
+    if (counted_.IsAll(open.row)) return AddAs(open.row, [&] { return sum_.Add(*open.profile); });
+    const Result<profile::Profile> part = counted_.Of(open.row, *open.profile, open.times.get());
+    if (!part) {
+      result_.skipped.AddLacked("the open window", BundleEntryName(open.row),
+                                part.error().message());
+      return OkStatus();
+    }
+    return AddAs(open.row, [&] { return sum_.Add(*part); });
   }
 
   SumResult Finish() && {
     result_.observed_ns = std::move(observed_).Ns();
+    if (const auto& cut = counted_.cut()) {
+      result_.observed_ns =
+          static_cast<int64_t>(static_cast<double>(result_.observed_ns) * cut->OffsetShare());
+    }
     return std::move(result_);
   }
   SkippedList* skipped() { return &result_.skipped; }
@@ -71,14 +82,25 @@ class SumFeeder {
       if (const Status read = sum_.Read(*one.pprof_gz); !read) return Skip(one, read.error());
       return AddAs(one.entry.row, [&] { return sum_.AddRead(); });
     }
-    const Result<profile::Profile> profile = profile::DecodePprof(*one.pprof_gz);
+    if (!one.times_gz) return Skip(one, one.times_gz.error());
+    const Result<profile::Profile> profile =
+        counted_.Read(one.entry.row, *one.pprof_gz, *one.times_gz);
     if (!profile) return Skip(one, profile.error());
-    return AddAs(one.entry.row, [&] { return sum_.Add(CountedPart::Of(*profile)); });
+    return AddAs(one.entry.row, [&] { return sum_.Add(*profile); });
   }
   Status Skip(const StoredEntry& one, const Error& error) {
     result_.skipped.AddLacked(one.key, one.entry.name, error.message());
     lost_roll_up_ |= IsRollUp(one.key);
     return OkStatus();
+  }
+
+  void AddObserved(const CatalogRow& row) {
+    int64_t begin_ns = row.start_ns, end_ns = row.end_ns();
+    if (const auto& cut = counted_.cut()) {
+      begin_ns = std::max(begin_ns, cut->from_slot * profile::SampleTimes::kSlotNs);
+      end_ns = std::min(end_ns, cut->to_slot * profile::SampleTimes::kSlotNs);
+    }
+    observed_.Add(row.node, begin_ns, end_ns);
   }
 
   // `add` adds the profile of that time.
@@ -90,7 +112,7 @@ class SumFeeder {
                    fmt::format("the answer holds profiles of types {} and {}: ask for one type",
                                type_, row.type));
     }
-    observed_.Add(row.node, row.start_ns, row.end_ns());
+    AddObserved(row);
     ++result_.profiles;
     Status added = add();
     if (!added && added.error().code() == ErrorCode::kExhausted) {
@@ -115,6 +137,8 @@ Result<Attempt<SumResult>> FeedOnce(const ProfileSource& source, const Query& qu
                                     Resolution resolution, ProfileSum& sum) {
   SumFeeder feeder(source.store(), query, limits, sum);
   Unstored unstored(open);
+  // Roll-ups do not say when their samples were taken.
+  if (query.cut) resolution = Resolution::kWindows;
   RETURN_IF_ERROR(FindProfiles(source, query, limits, resolution, feeder.skipped(),
                                [&](const FoundProfile& found) {
                                  unstored.Found(found);
@@ -123,7 +147,7 @@ Result<Attempt<SumResult>> FeedOnce(const ProfileSource& source, const Query& qu
   RETURN_IF_ERROR(feeder.AddRest());
   RETURN_IF_ERROR(unstored.ForEach([&](const OpenProfile& profile) {
     if (profile.profile == nullptr || !IsAsked(query, profile.row)) return OkStatus();
-    return feeder.AddProfile(profile.row, *profile.profile);
+    return feeder.AddOpen(profile);
   }));
   Attempt<SumResult> fed{.lost_roll_up = feeder.lost_roll_up()};
   fed.answer = std::move(feeder).Finish();

@@ -9,7 +9,7 @@
 
 #include "symbolizer/elf/build_id.h"
 #include "symbolizer/elf/debug_link.h"
-#include "symbolizer/elf/symbol_reader.h"
+#include "symbolizer/elf/symbols/symbol_reader.h"
 
 namespace firetower::symbolizer {
 

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "symbolizer/elf/elf_file.h"
-#include "symbolizer/elf/raw_symbol.h"
+#include "symbolizer/elf/symbols/raw_symbol.h"
 
 namespace firetower::symbolizer {
 

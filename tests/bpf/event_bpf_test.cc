@@ -64,14 +64,19 @@ class EventBpf : public ::testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
-    auto sampler = testing::LoadSampler();
-    ASSERT_TRUE(sampler) << sampler.error().message();
-    sampler_ = *std::move(sampler);
+    // Loading takes seconds where the machine is emulated.
+    if (!sampler_) {
+      auto sampler = testing::LoadSampler();
+      ASSERT_TRUE(sampler) << sampler.error().message();
+      sampler_ = *std::move(sampler);
+    }
     ft_verdicts verdicts{};
     for (ft_verdict& verdict : verdicts.of) verdict.kind = verdict.child = FT_VERDICT_NO;
     verdicts.of[FT_TYPE_EVENT + kSlot] = {FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 0};
     sampler_->SetFallback(verdicts);
   }
+
+  static void TearDownTestSuite() { sampler_.reset(); }
 
   // Runs `work` on a thread while the event is sampled, and returns what was told of that thread.
   Events::Sum During(const std::string& name, const EventRate& rate,
@@ -117,9 +122,11 @@ class EventBpf : public ::testing::Test {
     return static_cast<double>(after.ru_minflt - before.ru_minflt);
   }
 
-  std::unique_ptr<BpfSampler> sampler_;
+  static std::unique_ptr<BpfSampler> sampler_;
   EventCounters counters_;
 };
+
+std::unique_ptr<BpfSampler> EventBpf::sampler_;
 
 TEST_F(EventBpf, APeriodTakesEachNthEvent) {
   double faults = 0;

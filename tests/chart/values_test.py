@@ -346,7 +346,7 @@ def judge_explore(case, helm):
                 for rule in rules
                 if any(key.startswith("explore") for key in rule.get("annotations", {}))
             }
-            wanted = {"FiretowerKernelHeavy": "/", "FiretowerFunctionDoubled": "/api/v1/diff"}
+            wanted = {"FiretowerKernelHeavy": "/explore", "FiretowerFunctionDoubled": "/api/v1/diff"}
             seen = {
                 alert: {key: re.sub(r"\?.*", "", value) for key, value in link.items()} for alert, link in links.items()
             }

@@ -94,7 +94,9 @@ def judge_unknown(case, hub):
     reply = ask(hub, "/api/v1/top", "nobodys-token")
     case.check("a token that the cluster does not know is 401", reply.status == 401, reply.message)
     page = ask(hub, "/", accept="text/html")
-    case.check("the page itself is for everybody", page.status == 200 and b"<canvas" in page.body)
+    case.check("the page itself is for everybody", page.status == 200 and b"assets/app.js?v=" in page.body)
+    script = ask(hub, "/assets/app.js")
+    case.check("and what it is made of", script.status == 200 and len(script.body) > 10_000)
     case.check("and so are probes and metrics", hub.answer("/readyz") == 200 and hub.answer("/livez") == 200
                and b"firetower_hub_recent_rows" in ask(hub, "/metrics").body)
 

@@ -120,7 +120,7 @@ def stored_until(server):
     ends = [0.0]
     for path in bucket_folder(server).rglob("bundle/**/*.zip"):
         with zipfile.ZipFile(path) as bundle:
-            for name in bundle.namelist():
+            for name in pprof.profile_names(bundle):
                 profile = pprof.parse(bundle.read(name))
                 ends.append((profile.time_nanos + profile.duration_nanos) / 1e9)
     return max(ends)

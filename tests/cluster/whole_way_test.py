@@ -54,8 +54,9 @@ STEP_PERCENT = 20
 ARRIVAL_SECONDS = 120
 # Between two looks of a hub at the bucket, and some more.
 LOOK_SECONDS = 70
-# Slices without a sample are part of no window: a busy machine may make small gaps.
-GAP_SECONDS = 2
+# Slices without a sample are part of no window: a busy machine makes small gaps, 2.3 s were seen beside a build of the
+# fuzzers. A window that is lost is one of 10 s.
+GAP_SECONDS = 4
 # Objects that Kubernetes makes by itself in a namespace or for a definition, and those of this test in the release's.
 KEPT = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default"), ("APIService", "v1alpha1.firetower.dev"),
         ("Namespace", SPACE), ("Secret", "bucket"), ("Secret", "own-tls"), ("Role", "reader"), ("RoleBinding", "reader")}
@@ -215,15 +216,18 @@ def judge_trigger(way):
     wait_for(lambda: condition(cluster, "step", "Programmed")[0].startswith("True"), 30)
     time.sleep(IDLE_SECONDS)
     one, = truth.running("app=steady").values()
-    began, spent = time.time(), truth.cpu_seconds(one)
+    began, marks = time.time(), []
+
+    def fires():
+        marks.append((time.time(), truth.cpu_seconds(one)))
+        return events(cluster, "step")
     command = ["nsenter", f"--net={NETWORK}", f"{cluster.binaries}/kubectl", "--kubeconfig", cluster.folder / "kubeconfig",
                "-n", "shop", "exec", "steady", "--", "/program", STEP_CPU_SECONDS]
     with subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL) as burning:
         try:
-            fired = wait_for(lambda: events(cluster, "step"), 40)
-            seen = time.time()
-            spent = truth.cpu_seconds(one) - spent
-            case.figure("s from the step to its Event", f"{seen - began:.1f}")
+            fired = wait_for(fires, 40)
+            marks.append((time.time(), truth.cpu_seconds(one)))
+            case.figure("s from the step to its Event", f"{marks[-1][0] - began:.1f}")
         finally:
             # It burns its seconds to their end without kubectl too, whose stream may outlive it by minutes.
             burning.kill()
@@ -237,9 +241,11 @@ def judge_trigger(way):
     profile = pprof.parse(path.read_bytes())
     index = profile.value_index("cpu")
     burnt = sum(one.values[index] for one in profile.samples if "burn" in one.names) / 1e9
+    # A load that gets little of a busy machine reaches the threshold late, and has burnt some before the capture begins.
+    spent = marks[-1][1] - max([cpu for at, cpu in marks if at <= profile.time_nanos / 1e9] or [marks[0][1]])
     case.at_least(f"CPU of the load in it, of {spent:.2f} s until the Event", burnt, 0.7 * spent)
     # The threshold has to be passed for so long before it fires.
-    case.at_least("s of it from before the Event", seen - profile.time_nanos / 1e9, FOR - 1)
+    case.at_least("s of it from before the Event", marks[-1][0] - profile.time_nanos / 1e9, FOR - 1)
 
 
 def judge_status(way):
@@ -318,6 +324,7 @@ def judge_upgrade(way):
     """To another option and to TLS, which kubectl firetower and the probes take up by themselves."""
     case, cluster = way.case, way.cluster
     make_certificate(cluster)
+    wait_for(lambda: len(way.windows()) >= 3, 60, 1)
     listed, agent = way.windows(), ready(cluster, AGENT)
     spent, before = way.spent(), time.time()
     told = way.helm.run("upgrade", SPACE, CHART, "--reset-then-reuse-values", "--namespace", SPACE, "--set",

@@ -81,9 +81,15 @@ def judge_sums(case, shown):
 
 def judge_pushed(case, shown, daemon, receiver):
     """Checks that the server received what the daemon says it sent. Windows end meanwhile."""
-    rates = {labels["result"]: value for labels, value in shown.answer(AGENTS, "Pushed profiles")}
-    case.check("profiles are shown as sent", rates.get("sent", 0) > 0, rates)
-    names = {labels["server"] for labels, _ in shown.answer(AGENTS, "Waits to be pushed")}
+    # Before the first profile was pushed, and where the range begins before that, there is a 0 without labels.
+    pushed = panels.query(AGENTS, "Pushed profiles")
+
+    def sent():
+        return any(labels.get("result") == "sent" and rate > 0 for labels, rate in shown.ask(pushed))
+
+    case.check("profiles are shown as sent", wait_for(sent, 30), shown.ask(pushed))
+    shown.wait([panels.query(AGENTS, "Waits to be pushed")], 0)
+    names = {labels["server"] for labels, _ in shown.answer(AGENTS, "Waits to be pushed") if labels}
     case.check("to this server", names == {receiver.url.split("?")[0]}, names)
     seen = wait_for(
         lambda: len(receiver.lines())
@@ -186,14 +192,15 @@ def main():
             # And one that nobody answers for: an agent that is down.
             with Prometheus({"agents": [daemon.port, free_port()]}, rules) as prometheus:
                 time.sleep(LOAD_SECONDS)
-                # Shortly before the dashboards are looked at: a load that goes on has one capture.
-                rule = utilization("hot", "ContainerCPU", 5, 1)
+                # Shortly before the dashboards are looked at: a load that goes on has one capture. But Prometheus has to
+                # see the counter at 0 before: an increase is between two scrapes.
+                rule = utilization("hot", "ContainerCPU", 5, 5)
                 (folder / "hot.yaml").write_text(
                     policy("hot", other, rule, 2, 5, cooldown=0, most=60)
                 )
                 case.check(
                     "the trigger fires",
-                    wait_for(lambda: daemon.metrics().sum("firetower_trigger_captures_total"), 15),
+                    wait_for(lambda: daemon.metrics().sum("firetower_trigger_captures_total"), 20),
                 )
                 time.sleep(2)
                 judge(case, daemon, prometheus, receiver, one)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """events_test.py: a policy of types Event and Memory over threads that know how many events they caused
-(tests/programs/truth/events.c).
+(tests/programs/types/events.c).
 
 Page faults by function, context switches by their stacks, a tracepoint of system calls; the metrics of page faults; and
 nothing open when no policy asks for events.

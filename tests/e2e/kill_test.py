@@ -110,7 +110,7 @@ def unreadable(store):
             bad.append(path.name)
             continue
         with zipfile.ZipFile(path) as bundle:
-            for name in bundle.namelist():
+            for name in pprof.profile_names(bundle):
                 try:
                     pprof.parse(bundle.read(name))
                     profiles += 1

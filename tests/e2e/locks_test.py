@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""locks_test.py: a policy of type Lock over threads that know how long they waited (tests/programs/truth/locks.c).
+"""locks_test.py: a policy of type Lock over threads that know how long they waited (tests/programs/types/locks.c).
 
 Four mutexes, a reader-writer lock and a condition variable: delay and number of waits of each waiter, the function that
 takes the lock and the one that has it, the kind; the metrics, in which waits for a condition are none for a lock.

@@ -56,7 +56,7 @@ def samples_in(bundles):
     total = 0
     for path in bundles.values():
         with zipfile.ZipFile(path) as bundle:
-            total += sum(pprof.parse(bundle.read(name)).total("samples") for name in bundle.namelist())
+            total += sum(pprof.parse(bundle.read(name)).total("samples") for name in pprof.profile_names(bundle))
     return total
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""offcpu_test.py: a policy of type OffCPU over threads that know how long they waited (tests/programs/truth/waits.c).
+"""offcpu_test.py: a policy of type OffCPU over threads that know how long they waited (tests/programs/types/waits.c).
 
 Waiting, run-queue and CPU time of each thread by its name, over windows that end within its waits; the function that
 waits, the state, the waker; the metrics; and nothing attached when no policy asks for waits.

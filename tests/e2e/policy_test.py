@@ -66,6 +66,9 @@ def judge_reload(case, daemon, folder, one, two):
     case.check("the log names the bad file and its field", bool(named), named[:1] or daemon.log()[-600:])
     case.check("and the line", any("bad.yaml:7" in line or "\"line\":7" in line or "line 7" in line or "line=7" in line
                                    for line in named), named[:1])
+    states = [(row["name"], row["state"]) for row in json.loads(daemon.fetch("/api/v1/policies"))["policies"]]
+    case.check("the API tells the one that is refused first", states[0][1] == "refused" and "bad.yaml" in states[0][0], states)
+    case.check("and the other one as in force", states[1:] == [("good", "ok")], states)
     first, second = gains(daemon, (one, two))
     case.at_least("part of their CPU sampled with the bad file there, both", min(first, second), 0.75)
 

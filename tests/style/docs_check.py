@@ -142,7 +142,7 @@ def surfaces(pages, sources):
     yield from unequal(hub, "the metric", rows_of(pages[hub], "## Metrics", "\n## ", r"`(firetower_[a-z_]+)"),
                        families_in(of("hub/")))
     yield from unequal(api, "the path", {_service(one) for one in rows_of(pages[api], "| Path |", "\n## ", r"`(/[^`]*)`")},
-                       paths_in(of("query/api.cc", "query/pyroscope/")))
+                       paths_in(of("query/api.cc", "query/flame/file_endpoint.h", "query/mcp/", "query/pyroscope/")))
 
 
 def code_names(pages, sources):

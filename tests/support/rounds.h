@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bpf/abi/record.h"
-#include "daemon/capture/round.h"
+#include "daemon/capture/rounds/round.h"
 
 namespace firetower::testing {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/capture/round_builder.h"
+#include "daemon/capture/rounds/round_builder.h"
 #include "tests/support/raw_records.h"
 #include "tests/support/rounds.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // @ts-check
-// What a flame graph says, without a page: bars by level, search, sums by function, texts.
-"use strict";
+// What a flame graph says, without a page: bars by level, search, sums by function.
+import { KIND, kindOf } from "./colors.js";
 
 /**
  * The answer of /api/v1/flame (docs/reference/http-api.md).
@@ -20,6 +20,9 @@
  * @property {number} [max_hidden]
  * @property {string[]} names
  * @property {string} kinds
+ * @property {string} [domains] a letter a name; not in files that were exported
+ * @property {number} [base_total] of a comparison: the whole of what is compared with
+ * @property {number} [base_observed_seconds]
  * @property {number[]} name_modules
  * @property {string[]} modules
  * @property {number[][]} levels
@@ -36,60 +39,21 @@
  * @property {Int32Array} name
  * @property {Int32Array} parent
  * @property {Int32Array} firstChild
+ * @property {Float64Array} [a] of a comparison: the bar's total in the base
+ * @property {Float64Array} [b] and on the other side
+ * @property {Float64Array} [aSelf]
+ * @property {Float64Array} [bSelf]
  */
 
-/** @typedef {{data: FlameData, levels: Level[], colors: string[]}} Model */
+/** @typedef {"a" | "b" | "both"} Widths the side whose values are a comparison's widths */
+
+/** @typedef {{data: FlameData, levels: Level[], whole: number, isDiff: boolean, wholeA: number, wholeB: number}} Model */
 /** @typedef {{level: number, index: number}} Bar */
-/** @typedef {{name: number, self: number, total: number}} FunctionSum */
+/** @typedef {{name: number, self: number, total: number, selfA: number, totalA: number}} FunctionSum */
 
-const KIND = { user: 0, kernel: 1, jit: 2, inlined: 3, total: 4, other: 5 };
-const KIND_MARKS = ["", " [k]", " [j]", " [i]", "", ""];
-const KIND_WORDS = ["", "kernel", "JIT", "inlined", "", ""];
-
-// 24 hues as light as each other, black is readable on them; profile/flame/flame.cc has the same.
-const COLORS = [
-  "#e59e9e", "#e5b09e", "#e5c19e", "#e5d39e", "#e5e59e", "#d3e59e", "#c1e59e", "#b0e59e",
-  "#9ee59e", "#9ee5b0", "#9ee5c1", "#9ee5d3", "#9ee5e5", "#9ed3e5", "#9ec1e5", "#9eb0e5",
-  "#9e9ee5", "#b09ee5", "#c19ee5", "#d39ee5", "#e59ee5", "#e59ed3", "#e59ec1", "#e59eb0",
-];
-const KERNEL_COLOR = "#b4bfd1";
-const PLAIN_COLOR = "#d0d0d0";
-
-/** @param {string} path */
-function baseName(path) {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/**
- * The colour of everything of one binary; FNV-1a over the UTF-8 of the file's name.
- * @param {string} module
- * @param {number} kind
- */
-function colorOf(module, kind) {
-  if (kind === KIND.kernel) return KERNEL_COLOR;
-  if (kind === KIND.total || kind === KIND.other) return PLAIN_COLOR;
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(baseName(module))) {
-    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  }
-  return COLORS[hash % COLORS.length];
-}
-
-/** @param {FlameData} data @param {number} name */
-function kindOf(data, name) {
-  return data.kinds.charCodeAt(name) - 48;
-}
-
-/**
- * Four numbers a bar (x as the distance from the end of the bar before, total, self, name) become
- * columns. A parent is found by the child's middle: sums beyond 2^53 are rounded.
- * @param {number[]} flat
- * @param {Level | undefined} above
- * @returns {Level}
- */
-function decodeLevel(flat, above) {
-  const count = Math.floor(flat.length / 4);
-  const level = {
+/** @param {number} count @returns {Level} */
+function emptyLevel(count) {
+  return {
     count,
     x: new Float64Array(count),
     total: new Float64Array(count),
@@ -98,34 +62,107 @@ function decodeLevel(flat, above) {
     parent: new Int32Array(count),
     firstChild: new Int32Array(count + 1),
   };
-  let end = 0;
+}
+
+/**
+ * Links a level with the one above. A parent is found by the child's middle: sums beyond 2^53 are
+ * rounded.
+ * @param {Level} level @param {Level} above
+ */
+function link(level, above) {
   let parent = 0;
-  for (let i = 0; i < count; i++) {
-    level.x[i] = end + flat[4 * i];
-    level.total[i] = flat[4 * i + 1];
-    level.self[i] = flat[4 * i + 2];
-    level.name[i] = flat[4 * i + 3];
-    end = level.x[i] + level.total[i];
-    if (!above) continue;
+  for (let i = 0; i < level.count; i++) {
     const middle = level.x[i] + level.total[i] / 2;
     while (parent + 1 < above.count && above.x[parent] + above.total[parent] <= middle) parent++;
     level.parent[i] = parent;
     above.firstChild[parent + 1]++;
   }
-  if (above) {
-    for (let i = 0; i < above.count; i++) above.firstChild[i + 1] += above.firstChild[i];
+  for (let i = 0; i < above.count; i++) above.firstChild[i + 1] += above.firstChild[i];
+}
+
+/**
+ * Four numbers a bar (x as the distance from the end of the bar before, total, self, name) become
+ * columns.
+ * @param {number[]} flat @returns {Level}
+ */
+function decodeLevel(flat) {
+  const level = emptyLevel(Math.floor(flat.length / 4));
+  let end = 0;
+  for (let i = 0; i < level.count; i++) {
+    level.x[i] = end + flat[4 * i];
+    level.total[i] = flat[4 * i + 1];
+    level.self[i] = flat[4 * i + 2];
+    level.name[i] = flat[4 * i + 3];
+    end = level.x[i] + level.total[i];
   }
   return level;
 }
 
-/** @param {FlameData} data @returns {Model} */
-function buildModel(data) {
+/**
+ * Seven numbers a bar: x, total and self of the base, the same of the other side, and the name. The
+ * base's values are multiplied by `scale`.
+ * @param {number[]} flat @param {number} scale @returns {{level: Level, xA: Float64Array, xB: Float64Array}}
+ */
+function decodePairs(flat, scale) {
+  const count = Math.floor(flat.length / 7);
+  const level = emptyLevel(count);
+  const [a, b, aSelf, bSelf, xA, xB] = Array.from({ length: 6 }, () => new Float64Array(count));
+  let endA = 0;
+  let endB = 0;
+  for (let i = 0; i < count; i++) {
+    xA[i] = endA + flat[7 * i];
+    endA = xA[i] + flat[7 * i + 1];
+    xA[i] *= scale;
+    a[i] = flat[7 * i + 1] * scale;
+    aSelf[i] = flat[7 * i + 2] * scale;
+    xB[i] = endB + flat[7 * i + 3];
+    b[i] = flat[7 * i + 4];
+    bSelf[i] = flat[7 * i + 5];
+    endB = xB[i] + b[i];
+    level.name[i] = flat[7 * i + 6];
+  }
+  return { level: { ...level, a, b, aSelf, bSelf }, xA, xB };
+}
+
+/** @param {Level} level @param {Float64Array} xA @param {Float64Array} xB @param {Widths} widths */
+function widen(level, xA, xB, widths) {
+  const { a, b, aSelf, bSelf } = level;
+  if (!a || !b || !aSelf || !bSelf) return;
+  for (let i = 0; i < level.count; i++) {
+    const [shareA, shareB] = widths === "both" ? [0.5, 0.5] : widths === "a" ? [1, 0] : [0, 1];
+    level.x[i] = xA[i] * shareA + xB[i] * shareB;
+    level.total[i] = a[i] * shareA + b[i] * shareB;
+    level.self[i] = aSelf[i] * shareA + bSelf[i] * shareB;
+  }
+}
+
+/**
+ * @param {FlameData} data
+ * @param {{widths?: Widths, normalize?: boolean}} [options] of a comparison; `normalize` scales the base to the other side's total
+ * @returns {Model}
+ */
+export function buildModel(data, options = {}) {
+  const isDiff = data.base_total !== undefined;
+  const wholeB = data.total;
+  const base = data.base_total || 0;
+  const scale = isDiff && options.normalize && base > 0 && wholeB > 0 ? wholeB / base : 1;
   /** @type {Level[]} */
   const levels = [];
-  for (const flat of data.levels) levels.push(decodeLevel(flat, levels[levels.length - 1]));
-  const colors = data.names.map((_, i) =>
-    colorOf(data.modules[data.name_modules[i]], kindOf(data, i)));
-  return { data, levels, colors };
+  /** @type {[Float64Array, Float64Array][]} */
+  const sides = [];
+  for (const flat of data.levels) {
+    const pairs = isDiff ? decodePairs(flat, scale) : null;
+    const level = pairs ? pairs.level : decodeLevel(flat);
+    if (pairs) {
+      // Parents are found while every bar has a width.
+      widen(level, pairs.xA, pairs.xB, "both");
+      sides.push([pairs.xA, pairs.xB]);
+    }
+    if (levels.length > 0) link(level, levels[levels.length - 1]);
+    levels.push(level);
+  }
+  sides.forEach(([xA, xB], at) => widen(levels[at], xA, xB, options.widths || "both"));
+  return { data, levels, whole: levels.length > 0 ? levels[0].total[0] : 0, isDiff, wholeA: base * scale, wholeB };
 }
 
 /**
@@ -133,7 +170,7 @@ function buildModel(data) {
  * @param {Level} level
  * @param {number} at
  */
-function firstBarAfter(level, at) {
+export function firstBarAfter(level, at) {
   let low = 0;
   let high = level.count;
   while (low < high) {
@@ -149,7 +186,7 @@ function firstBarAfter(level, at) {
  * @param {Level} level
  * @param {number} at
  */
-function barAt(level, at) {
+export function barAt(level, at) {
   const index = firstBarAfter(level, at);
   return index < level.count && level.x[index] <= at ? index : -1;
 }
@@ -159,8 +196,16 @@ function barAt(level, at) {
  * @param {string} text
  * @returns {RegExp}
  */
-function searchPattern(text) {
+export function searchPattern(text) {
   return new RegExp(text, /\p{Lu}/u.test(text) ? "u" : "iu");
+}
+
+/**
+ * A regular expression that matches a name as it stands, and nothing else; as RE2 and JavaScript read it.
+ * @param {string} name
+ */
+export function exactly(name) {
+  return `^${name.replace(/[\\^$.*+?()[\]{}|/-]/g, (c) => (c === "-" ? "\\x2d" : `\\${c}`))}$`;
 }
 
 /**
@@ -168,7 +213,7 @@ function searchPattern(text) {
  * @param {FlameData} data
  * @param {RegExp} pattern
  */
-function matchNames(data, pattern) {
+export function matchNames(data, pattern) {
   const matched = new Uint8Array(data.names.length);
   for (let i = 0; i < matched.length; i++) {
     const kind = kindOf(data, i);
@@ -184,7 +229,7 @@ function matchNames(data, pattern) {
  * @param {Uint8Array} matched
  * @returns {{value: number, bars: Bar[]}}
  */
-function sumMatches(model, matched) {
+export function sumMatches(model, matched) {
   let value = 0;
   /** @type {Bar[]} */
   const bars = [];
@@ -205,14 +250,17 @@ function sumMatches(model, matched) {
 }
 
 /**
- * Self and total of each name; a function that calls itself counts once. By self, falling.
+ * Self and total of each name; a function that calls itself counts once. By self, falling. In a
+ * comparison they are the other side's, and the base's stand beside them.
  * @param {Model} model
  * @returns {FunctionSum[]}
  */
-function sumFunctions(model) {
+export function sumFunctions(model) {
   const count = model.data.names.length;
   const self = new Float64Array(count);
   const total = new Float64Array(count);
+  const selfA = new Float64Array(count);
+  const totalA = new Float64Array(count);
   const open = new Int32Array(count);  // how often a name is on the way to where we are
   const cursor = [0];
   const end = [model.levels.length > 0 ? 1 : 0];
@@ -226,8 +274,12 @@ function sumFunctions(model) {
     }
     const level = model.levels[depth];
     const name = level.name[index];
-    self[name] += level.self[index];
-    if (open[name]++ === 0) total[name] += level.total[index];
+    self[name] += (level.bSelf || level.self)[index];
+    if (level.aSelf) selfA[name] += level.aSelf[index];
+    if (open[name]++ === 0) {
+      total[name] += (level.b || level.total)[index];
+      if (level.a) totalA[name] += level.a[index];
+    }
     depth++;
     cursor[depth] = level.firstChild[index];
     end[depth] = level.firstChild[index + 1];
@@ -236,59 +288,7 @@ function sumFunctions(model) {
   const sums = [];
   for (let name = 0; name < count; name++) {
     if (kindOf(model.data, name) === KIND.total) continue;
-    sums.push({ name, self: self[name], total: total[name] });
+    sums.push({ name, self: self[name], total: total[name], selfA: selfA[name], totalA: totalA[name] });
   }
   return sums.sort((a, b) => b.self - a.self || b.total - a.total || a.name - b.name);
-}
-
-/**
- * The first and last characters with "…" between, as in the SVG; "" below three.
- * @param {string} text
- * @param {number} room
- */
-function cutMiddle(text, room) {
-  if (room < 3) return "";
-  if (text.length <= room) return text;
-  const chars = Array.from(text);
-  if (chars.length <= room) return text;
-  const tail = Math.floor((room - 1) / 2);
-  return chars.slice(0, room - 1 - tail).join("") + "…" + chars.slice(chars.length - tail).join("");
-}
-
-/** @param {number} count */
-function formatCount(count) {
-  return Math.round(count).toLocaleString("en-US");
-}
-
-/** @param {number} value @param {string} unit */
-function formatValue(value, unit) {
-  /** @type {[number, string][]} */
-  const times = [[3600e9, "h"], [60e9, "m"], [1e9, "s"], [1e6, "ms"], [1e3, "us"]];
-  /** @type {[number, string][]} */
-  const sizes = [[2 ** 40, " TiB"], [2 ** 30, " GiB"], [2 ** 20, " MiB"], [2 ** 10, " KiB"]];
-  const scales = unit === "nanoseconds" ? times : unit === "bytes" ? sizes : [];
-  for (const [at, [size, suffix]] of scales.entries()) {
-    // By what is shown: 999.96 ms are 1.0s.
-    const shown = at + 1 < scales.length ? scales[at + 1][0] / 10 : 1;
-    if (Math.abs(value) >= size - shown / 2) return (value / size).toFixed(1) + suffix;
-  }
-  if (unit === "nanoseconds") return `${value.toFixed(0)}ns`;
-  return unit === "bytes" ? `${value.toFixed(0)} B` : formatCount(value);
-}
-
-/** @param {number} part @param {number} whole */
-function formatPercent(part, whole) {
-  const percent = whole > 0 ? (100 * part) / whole : 0;
-  return `${percent.toFixed(percent >= 10 ? 1 : 2)} %`;
-}
-
-/**
- * Value, and where it is CPU time over a known time the cores that it is.
- * @param {FlameData} data
- * @param {number} value
- */
-function describeValue(data, value) {
-  const text = formatValue(value, data.unit);
-  if (data.value !== "cpu" || data.unit !== "nanoseconds" || !(data.observed_seconds > 0)) return text;
-  return `${text}, ${Number((value / 1e9 / data.observed_seconds).toPrecision(3))} cores`;
 }

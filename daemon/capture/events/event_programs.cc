@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "daemon/capture/bpf_log.h"
+#include "daemon/capture/families/program_family.h"
 #include "daemon/capture/map_array.h"
 #include "daemon/capture/perf_event.h"
 #include "ft_event.skel.h"
@@ -21,10 +22,6 @@ namespace {
 struct SkeletonDeleter {
   void operator()(ft_event_bpf* skeleton) const { ft_event_bpf__destroy(skeleton); }
 };
-struct LinkDeleter {
-  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
-};
-using Link = std::unique_ptr<bpf_link, LinkDeleter>;
 
 // The period of a paced event until its rate is known. Periods are odd: of two threads that take
 // turns only one would be seen with another.
@@ -43,21 +40,14 @@ class Programs : public EventPrograms {
     BpfLog log;
     object_.reset(ft_event_bpf__open());
     if (!object_) return log.Failure("open the BPF object", errno);
-    const ft_load_config config = sampler.load_config();
-    std::memcpy(const_cast<ft_load_config*>(&object_->rodata->load_config), &config,
-                sizeof(config));
     const ft_event_load_config own{slot, source_.syscall};
     std::memcpy(const_cast<ft_event_load_config*>(&object_->rodata->event_load_config), &own,
                 sizeof(own));
     cpu_count_ = sampler.cpu_count();
-    bpf_map__set_max_entries(object_->maps.ft_event_cpus, static_cast<uint32_t>(cpu_count_));
     bpf_program__set_autoload(object_->progs.ft_sample_event, !IsTracepoint());
     bpf_program__set_autoload(object_->progs.ft_sample_tracepoint, IsTracepoint());
-    RETURN_IF_ERROR(sampler.ShareMaps(object_->obj));
-    if (int error = ft_event_bpf__load(object_.get()))
-      return log.Failure("load the programs of an event", -error);
-    return MapArray(bpf_map__fd(object_->maps.ft_event_cpus), sizeof(ft_event_cpu) * cpu_count_,
-                    "map the event's counters", own_);
+    return LoadFamily(sampler, log, *object_, ft_event_bpf__load, object_->maps.ft_event_cpus,
+                      "the programs of an event", own_);
   }
 
   Status Attach(std::span<const int> cpus, const EventRate& rate, int64_t now_ns) override {
@@ -93,11 +83,9 @@ class Programs : public EventPrograms {
   }
 
   uint64_t MapBytes() const override {
-    uint64_t bytes = 0;
-    for (const bpf_map* map :
-         {object_->maps.ft_event_cpus, object_->maps.ft_scratch, object_->maps.ft_seen})
-      bytes += MapMemory(bpf_map__fd(map));
-    return bytes;
+    return MapMemory({object_->maps.ft_event_cpus, object_->maps.ft_scratch, object_->maps.ft_seen,
+                      object_->maps.ft_python, object_->maps.ft_functions,
+                      object_->maps.ft_python_threads});
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "daemon/control/agent_options.h"
+#include "service/policies/policy_states.h"
 
 namespace firetower::daemon {
 namespace {
@@ -67,6 +68,21 @@ void PolicyController::ShowPolicies(const PolicySet& set) {
   registry.Set(MetricId::kPolicies, kinds[0], {"ProfilingPolicy", "accepted"});
   registry.Set(MetricId::kPolicies, kinds[1], {"ClusterProfilingPolicy", "accepted"});
   registry.Set(MetricId::kPolicies, static_cast<double>(set.refused), {"unknown", "refused"});
+  auto states = std::make_shared<std::vector<query::PolicyState>>();
+  for (const LoadedPolicy& loaded : set.policies) {
+    query::PolicyState state = service::StateOf(loaded.policy);
+    state.health =
+        loaded.policy.spec.suspend ? query::PolicyHealth::kOff : query::PolicyHealth::kOk;
+    if (loaded.policy.spec.suspend) state.reason = "Suspended";
+    states->push_back(std::move(state));
+  }
+  for (const k8s::PolicyError& error : set.errors) states->push_back(service::RefusedState(error));
+  states_.Publish(std::move(states));
+}
+
+std::vector<query::PolicyState> PolicyController::States() const {
+  const auto states = states_.Get();
+  return states ? *states : std::vector<query::PolicyState>();
 }
 
 const EventNames& PolicyController::TypesOf(const PolicySet& set) {
@@ -133,22 +149,38 @@ void PolicyController::ApplySchedule() {
       schedule_->At(now_ns, parts_.cluster.View(), triggers_.moment(), budget_.factors());
   schedule_change_ns_ = schedule_->NextChange(now_ns);
   frequency_hz_ = selection->frequency_hz();
-  parts_.waits.Want(selection->min_wait_ns());
+  parts_.waits.Want(selection->min_wait_ns(), selection->Samples(FT_TYPE_LOCK));
   parts_.events.Want(selection->events());
-  parts_.pipeline.SetSelection(std::move(selection));
+  parts_.pipeline.SetSelection(selection);
+  // The gate first: what is probed before it opens is dropped.
+  parts_.allocations.Want(std::move(selection));
   Report();
 }
 
-void PolicyController::Report() {
-  PolicyFindings findings = triggers_.findings();
-  budget_.AddTo(findings);
-  TypeFaults faults{parts_.waits.failure(), parts_.events.failures()};
+TypeFaults PolicyController::FaultsOfTypes() const {
+  AllocationSide::Faults allocations = parts_.allocations.faults();
+  TypeFaults faults{.waits = parts_.waits.failure(),
+                    .kernel_locks = parts_.waits.lock_failure(),
+                    .events = parts_.events.failures(),
+                    .allocations = std::move(allocations.failure),
+                    .heaps = DescribeLeftOut(allocations.left_out),
+                    .runtimes = {}};
+  if (const std::shared_ptr<const RuntimeFacts> runtimes = parts_.exporter.runtime_facts()) {
+    for (const auto& [policy, one] : runtimes->by_policy)
+      faults.runtimes[policy] = fmt::format("{} ({}): {}", one.runtime, one.file, one.why);
+  }
   for (const std::string& event : crowded_events_)
     faults.events[event] = fmt::format(
         "policies name more than the {} different events that a node samples; a number is free {} "
         "minutes after the last policy with it is gone",
         FT_MAX_EVENTS, EventSlots::kRestNs / kNsPerSecond / 60);
-  parts_.cluster.Report(findings, parts_.feed.store_fails(), faults);
+  return faults;
+}
+
+void PolicyController::Report() {
+  PolicyFindings findings = triggers_.findings();
+  budget_.AddTo(findings);
+  parts_.cluster.Report(findings, parts_.feed.store_fails(), FaultsOfTypes());
 }
 
 bool PolicyController::CheckTriggers() {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/snapshot.h"
@@ -20,6 +21,7 @@
 #include "daemon/control/policies/capture_history.h"
 #include "daemon/control/policies/policy_log.h"
 #include "daemon/control/policies/trigger_controller.h"
+#include "daemon/control/types/allocation_side.h"
 #include "daemon/control/types/event_side.h"
 #include "daemon/control/types/wait_side.h"
 #include "daemon/health/host_checks.h"
@@ -27,6 +29,7 @@
 #include "daemon/policy/event_slots.h"
 #include "daemon/policy/policy_set.h"
 #include "daemon/policy/policy_store.h"
+#include "query/sources.h"
 
 namespace firetower::daemon {
 
@@ -46,6 +49,7 @@ class PolicyController {
     Pipeline& pipeline;
     WaitSide& waits;
     EventSide& events;
+    AllocationSide& allocations;
   };
   using PollSet = std::array<pollfd, 3>;
 
@@ -69,6 +73,8 @@ class PolicyController {
   Decision Settled(const Container& container) const;
   // Returns nullopt while not all policies are known. Any thread.
   std::optional<PolicyFacts> Facts() const;
+  // Returns the policies that are known here. Any thread.
+  std::vector<query::PolicyState> States() const;
 
  private:
   bool KnowsAllPolicies() const;
@@ -77,6 +83,7 @@ class PolicyController {
   const EventNames& TypesOf(const PolicySet& set);
   void ApplySchedule();
   void Report();
+  TypeFaults FaultsOfTypes() const;
   // Runs once a second. Returns true if containers must be sampled at another rate now.
   bool CheckTriggers();
   bool Arm();
@@ -95,6 +102,7 @@ class PolicyController {
   int64_t policies_taken_ns_ = 0;         // monotonic
   std::shared_ptr<const PolicySchedule> schedule_;
   SnapshotCell<PolicySchedule> published_schedule_;  // the same, for other threads
+  SnapshotCell<std::vector<query::PolicyState>> states_;
   std::atomic<size_t> refused_policies_{0};
   PolicyLog policy_log_;
   std::shared_ptr<const Pipeline::Containers> armed_containers_;  // as they were armed last

@@ -20,7 +20,15 @@ Status WaitSide::Attach(int64_t min_wait_ns) {
   return OkStatus();
 }
 
-void WaitSide::Want(std::optional<int64_t> min_wait_ns) {
+void WaitSide::TellKernelLocks(bool wanted) {
+  if (!lock_failure_.empty()) return;
+  if (const Status told = loaded_->TellKernelLocks(wanted); !told) {
+    lock_failure_ = told.error().message();
+    LOG(kWarn, "no waits for locks of the kernel's", {{"error", lock_failure_}});
+  }
+}
+
+void WaitSide::Want(std::optional<int64_t> min_wait_ns, bool locks) {
   if (!min_wait_ns) {
     if (attached_.exchange(false, std::memory_order_acq_rel)) loaded_->Detach();
     return;
@@ -30,7 +38,9 @@ void WaitSide::Want(std::optional<int64_t> min_wait_ns) {
   if (const Status attached = Attach(*min_wait_ns); !attached) {
     failure_ = attached.error().message();
     LOG(kError, "no off-CPU profiles", {{"error", failure_}});
+    return;
   }
+  TellKernelLocks(locks);
 }
 
 WaitCounters WaitSide::Counters() const {

@@ -6,6 +6,8 @@
 #include <span>
 
 #include "k8s/policy/policy.h"
+#include "profile/top/allocator_code.h"
+#include "profile/top/lock_code.h"
 #include "symbolizer/demangle.h"
 
 namespace firetower::daemon {
@@ -21,6 +23,8 @@ std::optional<HotspotKind> KindOf(const Slice::ContainerEntry& entry) {
       return HotspotKind::kOffCpu;
     case FT_TYPE_LOCK:
       return HotspotKind::kLock;
+    case FT_TYPE_MEMORY:
+      return HotspotKind::kAllocations;
     default:
       if (entry.decision.event == k8s::kPageFaults) return HotspotKind::kPageFaults;
       return std::nullopt;
@@ -28,17 +32,20 @@ std::optional<HotspotKind> KindOf(const Slice::ContainerEntry& entry) {
 }
 
 const Frame& SliceSelf::FrameOf(const Slice& slice, uint32_t stack, Type type) {
-  const Slice::Stack& at = slice.stacks[stack];
-  const std::span frames = std::span(slice.frames).subspan(at.begin, at.size);
+  const std::span<const Frame> frames = slice.FramesOf(stack);
+  if (type == FT_TYPE_MEMORY) {
+    for (const Frame& frame : frames) {
+      const FrameName name = namer_.Name(frame);
+      if (!name.named || !profile::IsAllocatorCode(name.name())) return frame;
+    }
+  }
   if (!IsWait(type)) return frames.front();
   if (const Frame* taker = type == FT_TYPE_LOCK ? locks_.Taker(slice, stack) : nullptr)
     return *taker;
-  const auto user = std::ranges::find_if(
-      frames, [](const Frame& frame) { return frame.module != ModuleRegistry::kKernel; });
-  if (user != frames.end()) return *user;
+  if (const auto user = slice.UserFrames(stack); !user.empty()) return user.front();
   // A thread of the kernel: who called the scheduler.
   for (const Frame& frame : frames) {
-    if (namer_.Name(frame).name().find("schedule") == std::string::npos) return frame;
+    if (!profile::IsSchedulerCode(namer_.Name(frame).name())) return frame;
   }
   return frames.front();
 }
@@ -49,7 +56,7 @@ bool SliceSelf::Counts(const Slice& slice, const Slice::Row& row, Type type) {
 }
 
 uint32_t SliceSelf::TopOf(const Slice& slice, uint32_t stack, Type type) {
-  uint32_t& top = top_of_stack_[IsWait(type) ? type : Type{FT_TYPE_CPU}][stack];
+  uint32_t& top = top_of_stack_[type < FT_TYPE_EVENT ? type : Type{FT_TYPE_CPU}][stack];
   if (top != kNotYet) return top;
   const Slice::Stack& frames = slice.stacks[stack];
   Function function{std::string(NameWithoutFrames(frames.stop)), ""};

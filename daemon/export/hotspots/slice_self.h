@@ -22,7 +22,7 @@ std::optional<HotspotKind> KindOf(const Slice::ContainerEntry& entry);
 // Computes self time by function for each container of a slice, as input for the hotspot metrics.
 // CPU time belongs to the function on top of the stack. A wait belongs to the innermost function of
 // user space: on top is always the scheduler. A wait for a lock belongs to the function that takes
-// it.
+// it. An allocation belongs to the function that called the allocator.
 // Owned by the export thread. A result is valid until the next call.
 class SliceSelf {
  public:
@@ -50,8 +50,8 @@ class SliceSelf {
   std::map<Function, uint32_t> ids_;
   std::vector<const Function*> functions_;
   LockNamer locks_;
-  std::array<std::vector<uint32_t>, 3> top_of_stack_;  // by how it is chosen, and stack
-  std::vector<std::vector<FunctionSelf>> selves_;      // by container
+  std::array<std::vector<uint32_t>, FT_TYPE_EVENT> top_of_stack_;  // by how it is chosen, and stack
+  std::vector<std::vector<FunctionSelf>> selves_;                  // by container
   std::vector<ContainerSlice> out_;
 };
 

@@ -68,6 +68,7 @@ std::string WithoutLabels(const profile::Profile& from) {
   };
   const auto drop_labels = [](std::vector<int64_t>&, std::vector<profile::Label>& labels) {
     labels.clear();
+    return true;
   };
   profile::CopyInto(from, keep_mapping, drop_labels, builder);
   return profile::EncodePprof(std::move(builder).Build());

@@ -83,8 +83,16 @@ bool Matches(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*', at) == std::string_view::npos;
 }
 
+// The times of a bundle's profiles are no profiles; an exact name still takes them.
+void DropTimes(std::vector<ZipEntry>& entries, std::string_view asked) {
+  std::erase_if(entries, [&](const ZipEntry& entry) {
+    return entry.name.ends_with(".times.gz") && entry.name != asked;
+  });
+}
+
 Result<std::vector<ZipEntry>> ChooseEntries(std::string_view zip, const UnpackOptions& options) {
   ASSIGN_OR_RETURN(std::vector<ZipEntry> entries, ReadZipDirectory(zip));
+  DropTimes(entries, options.entry);
   if (entries.empty()) return Error(ErrorCode::kCorrupt, "the ZIP has no files in it", kGetItAgain);
   std::vector<ZipEntry> chosen = entries;
   if (!options.entry.empty()) {

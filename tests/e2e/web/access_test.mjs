@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a server that answers only whom it knows: the token, asked for and kept to the tab.
+// The application of a server that answers only whom it knows: the token, asked for and kept to the tab.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { drawn, expectAccessible, launch, openPage } from "./browser.mjs";
+import { expectAccessible, launch, openPage, settled, startServer } from "./browser.mjs";
 
 const TOKEN = "eyJhbGciOi.t0ken-of_jane";
 const POWERLESS = "eyJhbGciOi.t0ken-of_joe";
@@ -16,10 +14,7 @@ let url;
 let browser;
 
 before(async () => {
-  server = spawn(`${process.env.FIRETOWER_BUILD}/tests/flame_server`, [TOKEN, POWERLESS],
-    { stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = await once(server.stdout, "data");
-  url = String(line).trim();
+  ({ server, url } = await startServer(TOKEN, POWERLESS));
   browser = await launch();
 });
 after(async () => {
@@ -27,33 +22,32 @@ after(async () => {
   server?.stdin.end();
 });
 
-const text = (page, id) => page.locator(id).textContent();
+const form = (page) => page.getByRole("heading", { name: "Who is asking?" });
+const problem = (page) => page.locator("[data-testid=token-problem]").textContent();
 // The browser itself tells of answers that are no 200.
 const ours = (complaints) => complaints.filter((one) => !/the server responded with a status of 40[13]/.test(one));
 
 async function enter(page, token) {
-  await page.fill("#token", token);
-  await page.press("#token", "Enter");
+  await page.getByLabel("Token", { exact: true }).fill(token);
+  await page.keyboard.press("Enter");
 }
 
 test("a token is asked for, sent in the header, and in no address", async () => {
-  const { page, requests, complaints } = await openPage(browser, `${url}/`);
+  const { page, requests, complaints } = await openPage(browser, `${url}/explore`);
   const sent = [];
   page.on("request", (request) => sent.push(request.headers().authorization));
-  await page.locator("#sign-in").waitFor();
-  assert.match(await text(page, "#token-problem"), /^A token is needed \(401\): the cluster knows nobody/);
-  assert.match(await text(page, "#sign-in"), /kubectl -n NAMESPACE create token SERVICEACCOUNT/);
-  assert.match(await text(page, "#sign-in"), /403: it knows\s+the account/);
-  assert.equal(await page.locator("#result").isVisible(), false);
-  assert.equal(await page.locator("#unencrypted").isVisible(), false, "the loopback is no network");
+  await form(page).waitFor();
+  assert.match(await problem(page), /^A token is needed \(401\): the cluster knows nobody/);
+  const help = await page.locator("main").innerText();
+  assert.match(help, /kubectl -n NAMESPACE create token SERVICEACCOUNT/);
+  assert.match(help, /403: it knows\s+the account/);
+  assert.ok(!help.includes("not encrypted"), "the loopback is no network");
   await page.waitForLoadState("networkidle");
   sent.length = 0;
   await enter(page, TOKEN);
-  await drawn(page);
-  assert.match(await text(page, "#info"), /^3\.8s/);
-  await page.waitForFunction(() => document.querySelectorAll("#container option").length === 4);
-  assert.equal(await page.locator("#sign-in").isVisible(), false);
-  assert.equal(await page.inputValue("#token"), "");
+  await page.locator("[data-testid=facts]").waitFor();
+  await settled(page);
+  assert.equal(await form(page).count(), 0);
   assert.deepEqual(new Set(sent), new Set([`Bearer ${TOKEN}`]));
   for (const request of [...requests, page.url()]) {
     assert.ok(request.startsWith(`${url}/`) && !request.includes("t0ken"), request);
@@ -64,62 +58,79 @@ test("a token is asked for, sent in the header, and in no address", async () => 
 });
 
 test("a reload keeps it, another tab does not have it, and it can be forgotten", async () => {
-  const { page } = await openPage(browser, `${url}/`);
-  await page.locator("#sign-in").waitFor();
-  await enter(page, `Bearer ${TOKEN}\n`);
-  await drawn(page);
+  const { page } = await openPage(browser, `${url}/explore`);
+  await form(page).waitFor();
+  await enter(page, `Bearer ${TOKEN}`);
+  await page.locator("[data-testid=facts]").waitFor();
   await page.reload();
-  await drawn(page);
+  await page.locator("[data-testid=facts]").waitFor();
   const other = await page.context().newPage();
   await other.goto(`${url}/`);
-  await other.locator("#sign-in").waitFor();
-  await page.click("#forget");
-  await page.locator("#sign-in").waitFor();
-  assert.equal(await page.locator("#forget").isVisible(), false);
+  await form(other).waitFor();
+  await page.getByRole("button", { name: "Forget the token" }).click();
+  await form(page).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Forget the token" }).count(), 0);
   await page.reload();
-  await page.locator("#sign-in").waitFor();
+  await form(page).waitFor();
 });
 
 test("a token that nobody knows is told and forgotten", async () => {
   const { page, complaints } = await openPage(browser, `${url}/`);
-  await page.locator("#sign-in").waitFor();
+  await form(page).waitFor();
   await enter(page, "expired");
-  await page.waitForFunction(() => document.querySelector("#token-problem").textContent.startsWith("This token is refused"));
+  await page.getByText("This token is refused").waitFor();
   assert.equal(await page.evaluate(() => sessionStorage.length), 0);
   await enter(page, "two words");
-  assert.match(await text(page, "#token-problem"), /^That is no token/);
+  await page.getByText("That is no token").waitFor();
   await enter(page, TOKEN);
-  await drawn(page);
+  await page.locator("[data-testid=hot-row]").first().waitFor();
   assert.deepEqual(ours(complaints), []);
 });
 
-test("an account without the right is told so, and keeps its token", async () => {
-  const { page, complaints } = await openPage(browser, `${url}/`);
-  await page.locator("#sign-in").waitFor();
+test("an account without the right is told so, keeps its token, and may use another", async () => {
+  const { page, complaints } = await openPage(browser, `${url}/explore`);
+  await form(page).waitFor();
   await enter(page, POWERLESS);
-  await page.locator("#message").waitFor();
-  assert.match(await text(page, "#message"), /^The server answers 403: joe may not read/);
-  assert.match(await text(page, "#message"), /profile-readers\.yaml/);
-  assert.equal(await page.locator("#sign-in").isVisible(), false);
-  assert.equal(await page.locator("#forget").isVisible(), true);
+  await page.getByText("You may not read these profiles").first().waitFor();
+  const told = await page.locator("main").innerText();
+  assert.match(told, /joe may not read/);
+  assert.match(told, /profile-readers\.yaml/);
+  assert.match(told, /kubectl auth can-i/);
+  await expectAccessible(page);
+  assert.equal(await page.getByRole("button", { name: "Forget the token" }).isVisible(), true);
+  await page.getByRole("button", { name: "Use another token" }).first().click();
+  await form(page).waitFor();
+  await enter(page, TOKEN);
+  await page.locator("[data-testid=facts]").waitFor();
   assert.deepEqual(ours(complaints), []);
 });
 
-test("the profile is downloaded with the token", async () => {
-  const { page, complaints } = await openPage(browser, `${url}/?q=${encodeURIComponent('{container="web"}')}`);
-  await page.locator("#sign-in").waitFor();
+test("files are fetched with the token", async () => {
+  const { page, complaints } = await openPage(browser, `${url}/explore?q=${encodeURIComponent('{container="web"}')}`);
+  await form(page).waitFor();
   await enter(page, TOKEN);
-  await drawn(page);
-  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#download")]);
-  assert.match(download.suggestedFilename(), /^cpu-.*\.pb\.gz$/);
-  assert.ok(gunzipSync(readFileSync(await download.path())).includes("Serve"));
+  await page.locator("[data-testid=facts]").waitFor();
+  const fetched = async (name) => {
+    await page.getByRole("button", { name: "Export" }).click();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
+    return [download.suggestedFilename(), readFileSync(await download.path())];
+  };
+  const [name, pprof] = await fetched("pprof");
+  assert.match(name, /^cpu-.*\.pb\.gz$/);
+  assert.ok(gunzipSync(pprof).includes("Serve"));
+  assert.match(String((await fetched("Folded stacks"))[1]), /^main;Serve;Parse 180$/m);
+  assert.equal(JSON.parse((await fetched("speedscope"))[1]).$schema, "https://www.speedscope.app/file-format-schema.json");
+  assert.match(String((await fetched("SVG"))[1]), /<svg [^]*Parse/);
+  assert.match(String((await fetched("HTML"))[1]), /^<!doctype html>/);
+  assert.match(String((await fetched("CSV"))[1]), /^function,module,self,total\n"Parse","\/usr\/bin\/web",1800000000,1800000000$/m);
+  assert.equal((await fetched("PNG"))[1].subarray(1, 4).toString(), "PNG");
   assert.deepEqual(ours(complaints), []);
 });
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing in the question, in the ${colorScheme} theme`, async () => {
     const { page } = await openPage(browser, `${url}/`, { colorScheme });
-    await page.locator("#sign-in").waitFor();
+    await form(page).waitFor();
     await expectAccessible(page);
   });
 }

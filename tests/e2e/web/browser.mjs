@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Debian's Chromium, and pages that must not complain.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -38,15 +40,28 @@ export async function openPage(browser, url, options = {}) {
   return { page, requests, complaints };
 }
 
-/** Waits until the graph is drawn. */
+/** A server whose content is that of tests/unit/query/fixture.h. It ends with its standard input. */
+export async function startServer(...tokens) {
+  const server = spawn(`${process.env.FIRETOWER_BUILD}/tests/flame_server`, tokens, { stdio: ["pipe", "pipe", "inherit"] });
+  const [line] = await once(server.stdout, "data");
+  return { server, url: String(line).trim() };
+}
+
+/** Waits until the graph of an exported file is drawn. */
 export async function drawn(page) {
   await page.locator('#result[aria-busy="false"]').waitFor();
+}
+
+/** Waits until nothing on a page of the application is on its way any more. */
+export async function settled(page) {
+  await page.waitForFunction(() => document.querySelector("main") && !document.querySelector('[aria-busy="true"]'));
+  await settle(page);
 }
 
 /** The canvas' colour at a point in CSS pixels, as [red, green, blue, alpha]. */
 export async function pixel(page, x, y) {
   return page.evaluate(([px, py]) => {
-    const canvas = document.querySelector("canvas");
+    const canvas = document.querySelector(".graph canvas");
     const scale = canvas.width / canvas.clientWidth;
     const data = canvas.getContext("2d").getImageData(Math.floor(px * scale), Math.floor(py * scale), 1, 1).data;
     return Array.from(data);
@@ -54,7 +69,7 @@ export async function pixel(page, x, y) {
 }
 
 export async function canvasBox(page) {
-  return page.locator("#canvas").boundingBox();
+  return page.locator(".graph canvas").first().boundingBox();
 }
 
 /** Lets the page draw what was just asked of it. */

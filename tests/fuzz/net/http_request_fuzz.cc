@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,12 +18,22 @@ namespace {
 
 namespace net = firetower::net;
 
-constexpr net::RequestLimits kLimits{4096, 4096};
+constexpr std::string_view kFilePath = "/file";
+constexpr size_t kFileBytes = 8192;
+
+net::RequestLimits Limits() {
+  net::RequestLimits limits{4096, 4096};
+  limits.large = std::make_shared<net::LargeBodies>(net::LargeBodies{
+      .path = std::string(kFilePath), .each_bytes = kFileBytes, .all_bytes = 2 * kFileBytes});
+  return limits;
+}
+const net::RequestLimits kLimits = Limits();
 
 // Returns each request that `bytes` hold, as text, and how it ended. `step`: how many bytes arrive
 // at once.
 std::vector<std::string> ReadAll(std::string_view bytes, size_t step) {
   std::vector<std::string> out;
+  if (kLimits.large->held_bytes != 0) std::abort();  // every reader gave back what it held
   net::RequestReader reader(kLimits);
   std::string in;
   while (!bytes.empty()) {
@@ -31,7 +42,9 @@ std::vector<std::string> ReadAll(std::string_view bytes, size_t step) {
     net::RequestReader::State state = reader.Feed(in);
     while (state == net::RequestReader::State::kComplete) {
       const net::ReadRequest request = reader.Take();
-      if (!request.http.path.starts_with('/') || request.http.body.size() > kLimits.body_bytes) {
+      if (!request.http.path.starts_with('/') ||
+          request.http.body.size() >
+              (request.http.path == kFilePath ? kFileBytes : kLimits.body_bytes)) {
         std::abort();
       }
       net::HttpResponse response;

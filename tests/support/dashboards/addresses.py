@@ -6,7 +6,7 @@ import urllib.parse
 
 from panels import ROOT
 
-# The page's parameters, of which it asks flame, types and labels.
+# Parameters of the page of flame graphs that links give.
 PAGE = {"type", "q", "from", "to", "s", "find"}
 
 
@@ -69,7 +69,7 @@ def wrong(address):
     except ValueError as error:
         return str(error)
     path = ""
-    if parts.path == "/":
+    if parts.path == "/explore":
         known = PAGE
     else:
         path = parts.path.removeprefix("/api/v1/")

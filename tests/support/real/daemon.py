@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts, asks and stops a real firetowerd."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -79,8 +80,17 @@ class Daemon:
     def fetch(self, path, timeout=30):
         headers = {"Authorization": f"Bearer {self.bearer()}"} if self.token else {}
         request = urllib.request.Request(self.url + path, headers=headers)
-        with urllib.request.urlopen(request, timeout=timeout, context=getattr(self, "context", None)) as answer:
-            return answer.read()
+        try:
+            with urllib.request.urlopen(request, timeout=timeout, context=getattr(self, "context", None)) as answer:
+                return answer.read()
+        except ConnectionError as error:
+            # A daemon that has just died leaves its status a moment later.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+            status = self.process.poll()
+            state = "still runs" if status is None else f"left with {status}"
+            error.args = (f"{error}: {path}; firetowerd {state}; the end of its log:\n{self.log()[-3000:]}",)
+            raise
 
     def metrics(self):
         return Metrics(self.fetch("/metrics").decode())

@@ -139,6 +139,11 @@ def parse(data):
     return profile
 
 
+def profile_names(bundle):
+    """The entries of an open bundle that are profiles: those beside them say when samples were taken."""
+    return [name for name in bundle.namelist() if name.endswith(".pb.gz")]
+
+
 def bundles(store):
     return sorted(pathlib.Path(store).rglob("*.zip"))
 

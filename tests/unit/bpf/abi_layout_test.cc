@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
 #include "bpf/abi/record.h"
+#include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
 
 namespace firetower {
@@ -42,6 +44,56 @@ struct Layout {
 };
 
 // Every member of every struct of bpf/abi.
+// Returns the layouts of bpf/abi/runtime.h.
+std::vector<Layout> LayoutsOfRuntimes() {
+  using Y = ft_python;
+  using F = ft_function;
+  return {
+      {"ft_python",
+       sizeof(Y),
+       {Of("runtime_kind", &Y::runtime_kind),
+        Of("minor", &Y::minor),
+        Of("entry", &Y::entry),
+        Of("owner_entry", &Y::owner_entry),
+        Of("runtime", &Y::runtime),
+        Of("code_type", &Y::code_type),
+        Of("loop", &Y::loop),
+        Of("loop_bytes", &Y::loop_bytes),
+        Of("thread_key", &Y::thread_key),
+        Of("interpreters", &Y::interpreters),
+        Of("interpreter_next", &Y::interpreter_next),
+        Of("interpreter_threads", &Y::interpreter_threads),
+        Of("state_next", &Y::state_next),
+        Of("state_thread", &Y::state_thread),
+        Of("thread_frame", &Y::thread_frame),
+        Of("record_frame", &Y::record_frame),
+        Of("frame_code", &Y::frame_code),
+        Of("frame_previous", &Y::frame_previous),
+        Of("frame_instruction", &Y::frame_instruction),
+        Of("frame_owner", &Y::frame_owner),
+        Of("code_first_line", &Y::code_first_line),
+        Of("code_file", &Y::code_file),
+        Of("code_name", &Y::code_name),
+        Of("code_lines", &Y::code_lines),
+        Of("code_start", &Y::code_start),
+        Of("text", &Y::text),
+        Of("frame_bytes", &Y::frame_bytes),
+        Of("pad", &Y::pad)}},
+      {"ft_text",
+       sizeof(ft_text),
+       {Of("length", &ft_text::length), Of("state", &ft_text::state), Of("bytes", &ft_text::bytes),
+        Of("text", &ft_text::text)}},
+      {"ft_function",
+       sizeof(F),
+       {Of("time_ns", &F::time_ns), Of("code", &F::code), Of("start_ns", &F::start_ns),
+        Of("tgid", &F::tgid), Of("exec_id", &F::exec_id), Of("epoch", &F::epoch),
+        Of("cookie", &F::cookie), Of("minor", &F::minor), Of("kind", &F::kind),
+        Of("runtime", &F::runtime), Of("first_line", &F::first_line), Of("name", &F::name),
+        Of("file", &F::file), Of("lines_size", &F::lines_size), Of("lines_bytes", &F::lines_bytes),
+        Of("lines", &F::lines)}},
+  };
+}
+
 std::vector<Layout> OurLayouts() {
   using S = ft_sample;
   using K = ft_stack;
@@ -99,7 +151,7 @@ std::vector<Layout> OurLayouts() {
        sizeof(C),
        {Of("sample", &C::sample), Of("ip", &C::ip), Of("sp", &C::sp), Of("bp", &C::bp),
         Of("returned", &C::returned), Of("stack_bytes", &C::stack_bytes),
-        Of("registers", &C::registers), Of("stack_start", &C::stack_start),
+        Of("registers", &C::registers), Of("stack_start", &C::stack_start), Of("entry", &C::entry),
         Of("absent", &C::absent)}},
       {"ft_rule",
        sizeof(R),
@@ -110,7 +162,7 @@ std::vector<Layout> OurLayouts() {
        sizeof(M),
        {Of("blocks", &M::blocks), Of("rows", &M::rows), Of("rules", &M::rules),
         Of("first_block", &M::first_block), Of("block_count", &M::block_count),
-        Of("state", &M::state), Of("serial", &M::serial), Of("pad", &M::pad)}},
+        Of("state", &M::state), Of("serial", &M::serial), Of("runtime", &M::runtime)}},
       {"ft_mapping",
        sizeof(P),
        {Of("end", &P::end), Of("bias", &P::bias), Of("module", &P::module), Of("pad", &P::pad),
@@ -128,6 +180,12 @@ std::vector<Layout> OurLayouts() {
        {Of("gate_version", &ft_cpu::gate_version), Of("pad0", &ft_cpu::pad0),
         Of("counters", &ft_cpu::counters), Of("pad1", &ft_cpu::pad1)}},
   };
+}
+
+std::vector<Layout> AllLayouts() {
+  std::vector<Layout> layouts = OurLayouts();
+  for (Layout& layout : LayoutsOfRuntimes()) layouts.push_back(std::move(layout));
+  return layouts;
 }
 
 using Btf = std::unique_ptr<btf, decltype(&btf__free)>;
@@ -156,7 +214,7 @@ std::vector<std::string> Compare(const std::string& object) {
   Btf types = ParseObject(object);
   std::vector<std::string> compared;
   if (!types) return compared;
-  for (const Layout& layout : OurLayouts()) {
+  for (const Layout& layout : AllLayouts()) {
     __s32 id = btf__find_by_name_kind(types.get(), layout.name.c_str(), BTF_KIND_STRUCT);
     if (id < 0) continue;
     const btf_type* type = btf__type_by_id(types.get(), static_cast<__u32>(id));
@@ -168,20 +226,21 @@ std::vector<std::string> Compare(const std::string& object) {
 }
 
 TEST(AbiLayout, IsTheSameForBpf) {
-  EXPECT_EQ(Compare("tests/unit/bpf/abi_types.bpf.o").size(), OurLayouts().size());
+  EXPECT_EQ(Compare("tests/unit/bpf/abi_types.bpf.o").size(), AllLayouts().size());
 }
 
 TEST(AbiLayout, IsTheSameInTheLoadedObject) {
-  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
-            (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_verdicts",
-                                      "ft_config", "ft_task", "ft_cpu_set", "ft_load_config",
-                                      "ft_rule", "ft_module", "ft_process", "ft_process_bucket",
-                                      "ft_counters", "ft_cpu"}));
+  EXPECT_EQ(
+      Compare("bpf/ft_sampler.bpf.o"),
+      (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_verdicts",
+                                "ft_config", "ft_task", "ft_cpu_set", "ft_load_config", "ft_rule",
+                                "ft_module", "ft_process", "ft_process_bucket", "ft_counters",
+                                "ft_cpu", "ft_python", "ft_text", "ft_function"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {
   // Unnamed padding would send undefined bytes through the ring.
-  for (const Layout& layout : OurLayouts()) {
+  for (const Layout& layout : AllLayouts()) {
     size_t end = 0;
     for (const Member& member : layout.members) {
       EXPECT_EQ(member.offset, end) << layout.name << "." << member.name;

@@ -7,6 +7,7 @@
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
 #include "bpf/abi/record.h"
+#include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
 
 struct {
@@ -22,6 +23,9 @@ struct {
   struct ft_counters counters;
   struct ft_cpu cpu;
   struct ft_cold cold;
+  struct ft_python python;
+  struct ft_text text;
+  struct ft_function function;
   struct ft_rule rule;
   struct ft_module module;
   struct ft_mapping mapping;

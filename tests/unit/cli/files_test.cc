@@ -582,6 +582,31 @@ TEST_F(FilesTest, DiffGoesByTheFilesExtension) {
   }
 }
 
+// Three samples of ten instead of one may well be chance, 300 of 1,000 instead of 100 are not.
+TEST_F(FilesTest, DiffFailsOnlyOfWhatIsBeyondChance) {
+  const auto file = [&](const char* name, int64_t times, int64_t of_b) {
+    return WritePprof(name, StackBuilder()
+                                .Add({"main", "a"}, times * (10 - of_b))
+                                .Add({"main", "b"}, times * of_b)
+                                .Build());
+  };
+  const auto run = [&](const std::string& before, const std::string& after) {
+    return RunFiretower(
+        {"diff", before, after, "--fail-over", "5%", "--false-alarms", "1%", "-f", "-"});
+  };
+  EXPECT_EQ(run(file("few.pb.gz", 1, 1), file("few-more.pb.gz", 1, 3)).exit_code, 0);
+  const Ran grown = run(file("many.pb.gz", 100, 1), file("many-more.pb.gz", 100, 3));
+  EXPECT_EQ(grown.exit_code, ExitCode::kThreshold);
+  EXPECT_THAT(grown.err, HasSubstr("b grew by 20.00%"));
+  profile::ProfileBuilder heap(profile::Meta{.sample_types = {{"inuse_space", "bytes"}}});
+  const profile::Line line{.function = heap.AddFunction("grow", "grow", "")};
+  const uint32_t stack[] = {heap.AddLocation(profile::kNoMapping, 1, {&line, 1})};
+  const int64_t bytes[] = {4096};
+  heap.AddSample(stack, bytes, {});
+  const std::string other = WritePprof("heap.pb.gz", std::move(heap).Build());
+  EXPECT_THAT(run(other, other).err, HasSubstr("samples/count"));
+}
+
 TEST_F(FilesTest, DiffFailsOverALimit) {
   const std::string before = Before();
   const std::string after = After();
@@ -678,6 +703,9 @@ TEST_F(FilesTest, UsageErrorsAreExitCode2InThreeLines) {
         {"diff", in, in, "--fail-over", "five"},
         {"diff", in, in, "--threshold", "-1"},
         {"diff", in, in, "--fail-over", "nan"},
+        {"diff", in, in, "--false-alarms", "1%"},
+        {"diff", in, in, "--fail-over", "5%", "--false-alarms", "0"},
+        {"diff", in, in, "--fail-over", "5%", "--false-alarms", "100%"},
         // Options that would change nothing are refused.
         {"convert", in, "--annotate"},
         {"convert", in, "-o", "speedscope", "--annotate"},

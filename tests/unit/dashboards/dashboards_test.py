@@ -271,7 +271,7 @@ def judge_links(case):
     case.check("every link leads to what there is, for the range that is shown", not wrong, wrong)
     case.check(
         "the cluster's and the pod's dashboards lead to flame graphs",
-        {("Firetower / Cluster", "/"), ("Firetower / Pod", "/")} <= led,
+        {("Firetower / Cluster", "/explore"), ("Firetower / Pod", "/explore")} <= led,
     )
 
 
@@ -367,7 +367,7 @@ def judge_filters(case):
             if "container" in selector and not selector.endswith(f",container=`{HARD_CONTAINER}`}}"):
                 lost.append(f"{link}: q={selector}")
             of_functions = re.search("unctions (that grew|of pods)$|^Hottest functions$", link.panel)
-            if of_functions and "/?" in link.url and asked.get("find") != [HARD_FUNCTION]:
+            if of_functions and "/explore?" in link.url and asked.get("find") != [HARD_FUNCTION]:
                 lost.append(f"{link}: find={asked.get('find')}")
     bare = [
         link.url

@@ -52,6 +52,37 @@ TEST(Top, GivesTheInnermostInlinedFunctionTheSelfTime) {
   EXPECT_EQ(top.rows[1].total, 2);
 }
 
+TEST(Top, TellsLinesOfAFunctionApart) {
+  StackBuilder stacks;
+  ProfileBuilder& builder = stacks.builder();
+  const uint32_t serve = builder.AddFunction("serve", "", "/app.py");
+  const auto at = [&](int64_t line) {
+    const Line one{.function = serve, .line = line};
+    return builder.AddLocation(stacks.mapping(), static_cast<uint64_t>(0x400500 + line), {&one, 1});
+  };
+  const uint32_t main = at(3), loop = at(17), unknown = at(0);
+  const auto add = [&](std::vector<uint32_t> stack, int64_t value) {
+    const int64_t values[] = {value, value};
+    builder.AddSample(stack, values);
+  };
+  add({loop, main}, 5);
+  add({main}, 2);
+  add({unknown, main}, 1);
+  const Profile profile = stacks.Build();
+  const TopResult top = Top(profile, 0, 0, TopBy::kLine);
+  ASSERT_EQ(top.rows.size(), 3u);
+  EXPECT_EQ(top.rows[0].function, "serve");
+  EXPECT_EQ(top.rows[0].file, "/app.py");
+  EXPECT_EQ(top.rows[0].line, 17);
+  EXPECT_EQ(top.rows[0].self, 5);
+  EXPECT_EQ(top.rows[1].line, 3);
+  EXPECT_EQ(top.rows[1].self, 2);
+  EXPECT_EQ(top.rows[1].total, 8);
+  EXPECT_EQ(top.rows[2].file, "");
+  EXPECT_EQ(top.rows[2].line, 0);
+  EXPECT_EQ(Top(profile, 0).rows.size(), 1u) << "by functions they are one";
+}
+
 // Builds one sample of 7 with these functions, innermost first, each in its file.
 Profile WaitOf(std::vector<ValueType> types,
                const std::vector<std::pair<std::string, std::string>>& functions) {
@@ -105,6 +136,18 @@ TEST(Top, AWaitForALockIsTheOwnOfWhoTakesIt) {
             "takes");
   EXPECT_EQ(OwnFunction(WaitOf(types, {{"__schedule", kernel}, {"start", "/lib/libc.so.6"}})),
             "start");
+}
+
+TEST(Top, AnAllocationIsTheOwnOfWhoCallsTheAllocator) {
+  const std::vector<ValueType> types = {{"alloc_objects", "count"}, {"alloc_space", "bytes"}};
+  EXPECT_EQ(
+      OwnFunction(WaitOf(types, {{"malloc", "/lib/libc.so.6"},
+                                 {"operator new(unsigned long)", "/lib/libstdc++.so.6"},
+                                 {"std::__new_allocator<int>::allocate(unsigned long)", "/app"},
+                                 {"shop::Serve", "/app"},
+                                 {"main", "/app"}})),
+      "shop::Serve");
+  EXPECT_EQ(OwnFunction(WaitOf(types, {{"malloc", "/app"}})), "malloc");
 }
 
 TEST(Top, SaysHowManyTheLimitCut) {

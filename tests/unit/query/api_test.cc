@@ -6,6 +6,7 @@
 
 #include <stop_token>
 
+#include "diagnosis/report.h"
 #include "net/url.h"
 #include "profile/pprof.h"
 #include "query/http/errors.h"
@@ -213,6 +214,17 @@ TEST_F(ApiTest, TopFunctionsNameTheirContainers) {
   }
 }
 
+TEST_F(ApiTest, TopLinesAreFunctionsWhereNoLineIsKnown) {
+  const TopReply top = Top("by=lines&k=3");
+  EXPECT_EQ(top.by, "lines");
+  ASSERT_EQ(top.functions.size(), 3u);
+  EXPECT_EQ(top.functions[0].function, "Parse");
+  EXPECT_EQ(top.functions[0].self, 1'800'000'000);
+  EXPECT_EQ(top.functions[0].line, 0);
+  EXPECT_EQ(top.total_rows, 9);
+  EXPECT_THAT(Top("by=lines&type=offcpu").functions, IsEmpty());
+}
+
 TEST_F(ApiTest, TopProcessesHaveTheirHottestStack) {
   const TopReply top = Top("by=processes&k=2");
   EXPECT_EQ(top.by, "processes");
@@ -228,6 +240,40 @@ TEST_F(ApiTest, TopProcessesHaveTheirHottestStack) {
   EXPECT_NEAR(web.cores, 3.0 / 180, 1e-9);
   EXPECT_THAT(web.hottest_stack, ElementsAre("main", "Serve", "Parse"));
   EXPECT_NEAR(web.hottest_percent, 60, 1e-9);
+}
+
+TEST_F(ApiTest, DiagnosesWhatMatches) {
+  const auto report = diagnosis::ReportFromJson(Get("/api/v1/diagnose?q={container=\"web\"}").body);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->type, "cpu");
+  EXPECT_EQ(report->samples, 300);
+  EXPECT_EQ(report->verdict.domain, diagnosis::Domain::kApplication);
+  EXPECT_EQ(report->verdict.function, "Parse");
+  EXPECT_NEAR(report->verdict.function_percent, 60, 1e-9);
+  EXPECT_THAT(report->findings, IsEmpty());
+  EXPECT_EQ(Get("/api/v1/diagnose?q={namespace=\"nope\"}").status, 404);
+  EXPECT_EQ(Get("/api/v1/diagnose?form=x").status, 400);
+}
+
+TEST_F(ApiTest, DiagnosesWhatHasGrown) {
+  // The minutes are alike, and twice as many containers are twice as busy.
+  const std::string minute = "&from=2026-07-01T09:59:00Z&base-from=2026-07-01T09:58:00Z";
+  const auto report =
+      diagnosis::ReportFromJson(Get("/api/v1/diagnose?q={container=\"web\"}" + minute).body);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->samples, 100);
+  EXPECT_THAT(report->findings, IsEmpty());
+  const auto other = diagnosis::ReportFromJson(
+      Get("/api/v1/diagnose?q={pod=\"web-0\"}&base-q={container=\"sidecar\"}").body);
+  ASSERT_TRUE(other) << other.error().message();
+  ASSERT_EQ(other->findings.size(), 2u);
+  EXPECT_EQ(other->findings[0].signature, "new-hotspot");
+  EXPECT_THAT(other->findings[1].cause, HasSubstr("Encode of /usr/bin/web takes 25.00 %"));
+  EXPECT_THAT(other->findings[0].cause,
+              HasSubstr("Parse of /usr/bin/web takes 50.00 % where it took 0.00 % before"));
+  EXPECT_THAT(Get("/api/v1/diagnose?type=offcpu&base-from=1h").body, HasSubstr("type cpu"));
+  EXPECT_EQ(Get("/api/v1/diagnose?q={container=\"web\"}&base-from=2d").status, 404);
+  EXPECT_EQ(Get("/api/v1/diagnose?seconds=60&base-from=1h").status, 400);
 }
 
 TEST_F(ApiTest, TopOfNothingIsEmptyAndNoError) {
@@ -330,7 +376,7 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
     const char* target;
     const char* says;
   } rows[] = {
-      {"/api/v1/top?by=pods", "containers, functions or processes"},
+      {"/api/v1/top?by=pods", "containers, functions, lines or processes"},
       {"/api/v1/top?k=0", "from 1 to 1000"},
       {"/api/v1/top?k=ten", "from 1 to 1000"},
       {"/api/v1/top?limit=5", "unknown parameter 'limit'"},

@@ -11,6 +11,7 @@
 #include "profile/builder.h"
 #include "profile/codec/gzip.h"
 #include "profile/pprof.h"
+#include "query/flame/file_endpoint.h"
 #include "query/http/errors.h"
 #include "store/bundle.h"
 #include "store/key.h"
@@ -106,6 +107,7 @@ class Fixture::Sources : public LiveSource,
                          public MetricsSource,
                          public DoctorSource,
                          public ReadySource,
+                         public PolicySource,
                          public Authorizer {
  public:
   explicit Sources(const Fixture& fixture) : fixture_(fixture) {}
@@ -122,6 +124,7 @@ class Fixture::Sources : public LiveSource,
   }
   std::vector<Check> Checks() const override { return fixture_.Current().checks; }
   std::vector<std::string> NotReadyReasons() const override { return fixture_.Current().not_ready; }
+  std::vector<PolicyState> Policies() const override { return fixture_.Current().policies; }
   Status Identify(const net::HttpRequest& request) const override {
     const Answers answers = fixture_.Current();
     const std::string& sent = request.authorization;
@@ -161,9 +164,43 @@ Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* ask
       {"store", CheckStatus::kWarn, "no retention is set", "give --store-max-bytes 10Gi"}};
   sources_ = std::make_unique<Sources>(*this);
   served_ = std::make_unique<store::ServedStore>(asked != nullptr ? *asked : *store_);
-  api_ = std::make_unique<Api>(ApiParts{*served_, *sources_, *sources_, *sources_, *sources_,
-                                        authorizer != nullptr ? *authorizer : *sources_, clock_,
-                                        limits, admission});
+  api_ = std::make_unique<Api>(ApiParts{*served_,
+                                        *sources_,
+                                        *sources_,
+                                        *sources_,
+                                        *sources_,
+                                        authorizer != nullptr ? *authorizer : *sources_,
+                                        sources_.get(),
+                                        clock_,
+                                        limits,
+                                        admission,
+                                        false,
+                                        {},
+                                        kFileBytes});
+}
+
+std::vector<PolicyState> Fixture::TwoPolicies() {
+  PolicyState checkout{.kind = "ProfilingPolicy", .namespace_name = "shop", .name = "checkout"};
+  checkout.mode = "General";
+  checkout.types = {"CPU", "Lock"};
+  checkout.health = PolicyHealth::kOk;
+  checkout.reason = "Ready";
+  checkout.pods_matched = checkout.pods_profiled = 3;
+  checkout.nodes_desired = checkout.nodes_ready = 2;
+  PolicyState nodes{.kind = "ClusterProfilingPolicy", .namespace_name = "", .name = "nodes"};
+  nodes.mode = "Trigger";
+  nodes.types = {"CPU"};
+  nodes.health = PolicyHealth::kDegraded;
+  nodes.reason = "MissingCapability";
+  nodes.message = "1 of 4 nodes";
+  nodes.pods_matched = 40;
+  nodes.pods_profiled = 30;
+  nodes.nodes_desired = 4;
+  nodes.nodes_ready = 3;
+  nodes.captures = 2;
+  nodes.last_capture_ns = kNowNs - 60 * kNsPerSecond;
+  nodes.failures = {{"node-1", "MissingCapability", "CAP_SYS_PTRACE is missing"}};
+  return {std::move(checkout), std::move(nodes)};
 }
 
 Fixture::~Fixture() {
@@ -205,6 +242,7 @@ std::string Fixture::Serve() {
   net::HttpServerOptions options;
   options.error_format = JsonError;
   options.listen = "127.0.0.1:0";
+  options.limits.large = FilesOf(kFileBytes);
   options.worker_threads = api_->WorkerThreads();
   auto server = net::HttpServer::Start(
       options, [this](const net::HttpRequest& request) { return api_->Serve(request); });

@@ -25,6 +25,7 @@ namespace firetower::query {
 class Fixture {
  public:
   static constexpr int64_t kNowNs = 1782900000 * kNsPerSecond;
+  static constexpr size_t kFileBytes = size_t{8} << 20;  // that people may open
 
   // `asked`: which store questions go to, instead of the one with that content.
   // `authorizer`: who is asked, instead of the answers below.
@@ -41,10 +42,13 @@ class Fixture {
   std::string Serve();
   void StopServing() { server_.reset(); }
 
+  // The policies shop/checkout, which is in force, and the cluster's nodes, which is degraded.
+  static std::vector<PolicyState> TwoPolicies();
   // The answers of the sources. A server may be asking for them at the same time.
   struct Answers {
     std::vector<Check> checks;
     std::vector<std::string> not_ready;
+    std::vector<PolicyState> policies = TwoPolicies();
     Status unknown;              // what the authorizer says of who asks, when an error
     std::string token;           // without which nobody is known, when not empty
     std::string powerless;       // one that is known, and may read nothing

@@ -126,30 +126,58 @@ TEST_F(FlameEndpoint, ShowsOnlyWhatTheCallerMaySee) {
   EXPECT_EQ(Get("/api/v1/flame").status, 403);
 }
 
-TEST_F(FlameEndpoint, BrowsersGetThePageAndScriptsTheList) {
-  const std::string browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-  net::HttpResponse page = Get("/", browser);
-  EXPECT_EQ(page.status, 200);
-  EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
-  EXPECT_THAT(page.body, StartsWith("<!doctype html>"));
-  EXPECT_EQ(Header(page, "Vary"), "Accept");
-  EXPECT_EQ(Header(page, "Referrer-Policy"), "no-referrer");
-  const std::string policy = Header(page, "Content-Security-Policy");
-  EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
-  EXPECT_THAT(policy, HasSubstr("frame-ancestors 'none'"));
-  EXPECT_THAT(policy, Not(HasSubstr("unsafe")));
-  // The address of a view has parameters; they are the page's.
-  EXPECT_EQ(Get("/?type=cpu&q={pod=\"a\"}&from=now-1h", browser).status, 200);
-  EXPECT_EQ(Get("/?type=cpu&from=now-1h&to=now&q=%7B%7D&s=a&find=b", browser).status, 200);
-  const net::HttpResponse misspelt = Get("/?form=now-1h", browser);
-  EXPECT_EQ(misspelt.status, 400);
-  EXPECT_THAT(misspelt.body, HasSubstr("unknown parameter 'form': / accepts type, q, from, to, s, "
-                                       "find"));
+TEST_F(FlameEndpoint, SaysWhoseCodeEachNameIs) {
+  const auto flame = Flame("");
+  ASSERT_EQ(flame["domains"].get<std::string>().size(), flame["names"].size());
+  EXPECT_EQ(flame["domains"].get<std::string>().substr(0, 2), "-a");  // total, main
+}
 
-  net::HttpResponse list = Get("/");
-  EXPECT_THAT(list.content_type, StartsWith("text/plain"));
-  EXPECT_THAT(list.body, HasSubstr("/api/v1/flame"));
-  EXPECT_EQ(Header(list, "Vary"), "Accept");
+TEST_F(FlameEndpoint, TurnsStacksAroundAndCutsThemAtAFunction) {
+  // Parse is 180 of 375 samples of 10 ms, all below Serve.
+  const auto callers = Flame("invert=true&show-from=%5EParse%24");
+  EXPECT_EQ(callers["total"], 1'800'000'000);
+  EXPECT_EQ(callers["names"], (nlohmann::json{"total", "Parse", "Serve", "main"}));
+  const auto callees = Flame("show-from=%5EServe%24");
+  EXPECT_EQ(callees["total"], 2'700'000'000);
+  EXPECT_EQ(callees["names"], (nlohmann::json{"total", "Serve", "Encode", "Parse"}));
+}
+
+TEST_F(FlameEndpoint, ComparesTwoTimes) {
+  // Each minute has the same; of 09:58 and 09:59 the base has one.
+  const auto flame = Flame(
+      "from=2026-07-01T09:58:00Z&to=2026-07-01T10:00:00Z&base-from=2026-07-01T09:57:00Z&"
+      "base-to=2026-07-01T09:58:00Z&q=%7Bcontainer%3D%22web%22%7D");
+  EXPECT_EQ(flame["total"], 2'000'000'000);
+  EXPECT_EQ(flame["base_total"], 1'000'000'000);
+  EXPECT_EQ(flame["base_profiles"], 1);
+  EXPECT_EQ(flame["observed_seconds"], 120.0);
+  EXPECT_EQ(flame["base_observed_seconds"], 60.0);
+  EXPECT_EQ(flame["levels"][0], (nlohmann::json{0, 1'000'000'000, 0, 0, 2'000'000'000, 0, 0}));
+}
+
+TEST_F(FlameEndpoint, ASideOfAComparisonMayBeEmpty) {
+  const std::string time = "from=2026-07-01T09:57:00Z&to=2026-07-01T09:58:00Z";
+  const auto gone = Flame(time + "&q=%7Bpod%3D%22nope%22%7D&base-q=%7Bcontainer%3D%22web%22%7D");
+  EXPECT_EQ(gone["total"], 0);
+  EXPECT_EQ(gone["base_total"], 1'000'000'000);
+  const auto fresh = Flame(time + "&q=%7Bcontainer%3D%22web%22%7D&base-q=%7Bpod%3D%22nope%22%7D");
+  EXPECT_EQ(fresh["total"], 1'000'000'000);
+  EXPECT_EQ(fresh["base_total"], 0);
+  EXPECT_EQ(
+      Get("/api/v1/flame?" + time + "&q=%7Bpod%3D%22a%22%7D&base-q=%7Bpod%3D%22b%22%7D").status,
+      404);
+  EXPECT_EQ(Get("/api/v1/flame?seconds=60&base-from=now-1h").status, 400);
+  EXPECT_EQ(Get("/api/v1/flame?" + time + "&base-from=now-1h&format=svg").status, 400);
+}
+
+TEST_F(FlameEndpoint, DrawsFilesToo) {
+  const net::HttpResponse svg = Get("/api/v1/flame?format=svg");
+  EXPECT_EQ(svg.content_type, "image/svg+xml");
+  EXPECT_THAT(svg.body, HasSubstr("Parse"));
+  const net::HttpResponse html = Get("/api/v1/flame?format=html");
+  EXPECT_THAT(html.body, StartsWith("<!doctype html>"));
+  EXPECT_EQ(Header(html, "Content-Disposition"), "attachment");
+  EXPECT_THAT(Get("/api/v1/flame?format=pdf").body, HasSubstr("levels, nested, svg or html"));
 }
 
 }  // namespace

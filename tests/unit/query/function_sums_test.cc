@@ -46,6 +46,30 @@ TEST(FunctionSums, StaysSmallAndExact) {
   EXPECT_EQ(self, 300 * 101);
 }
 
+TEST(LineSums, AddUpLinesOfManyProfiles) {
+  LineSums sums;
+  for (int64_t container = 0; container < 3; ++container) {
+    StackBuilder stacks;
+    profile::ProfileBuilder& builder = stacks.builder();
+    const uint32_t function = builder.AddFunction("serve", "", "/app.py");
+    for (int64_t line = 1; line <= 2; ++line) {
+      const profile::Line one{.function = function, .line = line};
+      const uint32_t leaf =
+          builder.AddLocation(stacks.mapping(), static_cast<uint64_t>(0x400500 + line), {&one, 1});
+      const int64_t values[] = {line * 10, line * 10};
+      builder.AddSample({&leaf, 1}, values);
+    }
+    sums.Add(stacks.Build(), 0, "c" + std::to_string(container));
+  }
+  const auto top = sums.Top(5);
+  ASSERT_EQ(top.size(), 2u);
+  EXPECT_EQ(top[0].file, "/app.py");
+  EXPECT_EQ(top[0].line, 2);
+  EXPECT_EQ(top[0].self, 60);
+  EXPECT_EQ(top[0].containers.size(), 3u);
+  EXPECT_EQ(top[1].line, 1);
+}
+
 TEST(FunctionSums, NamesContainersAndCountsTheOthers) {
   FunctionSums sums;
   Feed(sums, 300);

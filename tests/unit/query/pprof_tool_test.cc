@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "tests/unit/query/fixture.h"
 
@@ -35,6 +39,19 @@ Ran GoToolPprof(const std::string& arguments) {
   return Shell("PPROF_TMPDIR=/tmp timeout 280 go tool pprof " + arguments);
 }
 
+// The rows of -top: self, total, name. The per cent are of another whole.
+std::set<std::string> Rows(const std::string& output) {
+  std::set<std::string> rows;
+  std::istringstream lines(output.substr(std::min(output.find("flat%"), output.size())));
+  std::string line, flat, flat_percent, sum_percent, cum, cum_percent, name;
+  std::getline(lines, line);
+  while (lines >> flat >> flat_percent >> sum_percent >> cum >> cum_percent) {
+    std::getline(lines, name);
+    rows.insert(flat + " " + cum + name);
+  }
+  return rows;
+}
+
 class GoToolPprofTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -57,6 +74,27 @@ TEST_F(GoToolPprofTest, AddsSeconds) {
   Ran run = GoToolPprof("-seconds 30 -top '" + url_ + "/api/v1/profile'");
   EXPECT_EQ(run.status, 0) << run.output;
   EXPECT_THAT(run.output, ContainsRegex("of 1(\\.25s|250ms) total"));
+}
+
+// Its own filters of the whole profile, and ours before it is sent: the same lines.
+TEST_F(GoToolPprofTest, AgreesOnFilters) {
+  const std::string url = url_ + "/api/v1/profile?q={namespace=\"shop\"}";
+  const std::pair<std::string, std::string> filters[] = {
+      {"-focus=Parse", "&focus=Parse"},
+      {"-ignore=Parse", "&ignore=Parse"},
+      {"-hide=Serve", "&hide=Serve"},
+      {"-show='^(main|Parse)$'", "&show=%5E(main%7CParse)%24"},
+      {"-show_from=Serve", "&show-from=Serve"},
+      {"-focus=Serve -ignore=Encode -hide=main", "&focus=Serve&ignore=Encode&hide=main"},
+  };
+  for (const auto& [theirs, ours] : filters) {
+    const Ran filtered = GoToolPprof("-top -nodefraction=0 " + theirs + " '" + url + "'");
+    const Ran whole = GoToolPprof("-top -nodefraction=0 '" + url + ours + "'");
+    EXPECT_EQ(filtered.status, 0) << filtered.output;
+    EXPECT_EQ(whole.status, 0) << whole.output;
+    EXPECT_FALSE(Rows(whole.output).empty()) << theirs;
+    EXPECT_EQ(Rows(filtered.output), Rows(whole.output)) << theirs;
+  }
 }
 
 TEST_F(GoToolPprofTest, ShowsTheReasonOfAnError) {

@@ -41,24 +41,40 @@ TEST(ProcessSums, AddsUpByContainerAndName) {
   EXPECT_EQ(top[1].pod, "web-1");
 }
 
-TEST(ProcessSums, DropsSmallStacksAndStaysExact) {
-  ProcessSums sums;
+// One process with 100 stacks, of 1 to 100, and 99 others with one each, of 1 to 99.
+void Feed(ProcessSums& sums) {
   StackBuilder stacks;
-  for (int i = 0; i < 100; ++i) {
-    const std::string own = "own" + std::to_string(i);
-    stacks.Add({"main", own}, i + 1, {{"comm", "web"}});
+  for (int i = 1; i <= 100; ++i) {
+    const std::string own = "own" + std::to_string(i), other = "other" + std::to_string(i);
+    stacks.Add({"main", own}, i, {{"comm", "web"}});
+    if (i < 100) stacks.Add({"main"}, i, {{"comm", other}});
   }
   sums.Add(stacks.Build(), 0, kWeb);
+}
+
+TEST(ProcessSums, StaysSmallAndExact) {
+  ProcessSums sums;
+  Feed(sums);
+  EXPECT_FALSE(sums.needs_recount());
   const uint64_t bytes = sums.bytes();
-  sums.Prune();
-  EXPECT_LT(sums.bytes(), bytes * 6 / 10);
-  EXPECT_GT(sums.bytes(), 0u);
-  const auto top = sums.Top(1);
-  EXPECT_EQ(top.at(0).value, 5050);
-  EXPECT_THAT(top.at(0).hottest_stack, ElementsAre("main", "own99"));
-  for (int i = 0; i < 20; ++i) sums.Prune();
-  EXPECT_EQ(sums.bytes(), 0u);
-  EXPECT_EQ(sums.Top(1).at(0).value, 5050);
+  for (int i = 0; i < 3; ++i) sums.Prune();
+  EXPECT_LE(sums.bytes(), bytes / 8);
+  EXPECT_LT(sums.processes(), 100u);
+  EXPECT_GE(sums.max_hidden(), 1);
+  EXPECT_EQ(sums.total(), 5050 + 4950);
+  ASSERT_TRUE(sums.needs_recount());
+  sums.Recount();
+  EXPECT_FALSE(sums.needs_recount());
+  Feed(sums);
+  EXPECT_EQ(sums.total(), 5050 + 4950);
+  const auto top = sums.Top(2);
+  ASSERT_EQ(top.size(), 2u);
+  EXPECT_EQ(top[0].process, "web");
+  EXPECT_EQ(top[0].value, 5050);
+  EXPECT_THAT(top[0].hottest_stack, ElementsAre("main", "own100"));
+  EXPECT_NEAR(top[0].hottest_percent, 100.0 * 100 / 5050, 1e-9);
+  EXPECT_EQ(top[1].process, "other99");
+  EXPECT_EQ(top[1].value, 99);
 }
 
 }  // namespace

@@ -32,16 +32,22 @@ TEST(Wire, RoundTripsTopReplies) {
   EXPECT_EQ(back->processes.at(0).hottest_stack.at(1), "f<\"x\">");
   reply.processes.clear();
   reply.by = "functions";
-  reply.functions.push_back({"f", "m", 1, 2.5, 3, 4.5, {"a/b/c"}});
+  reply.functions.push_back({"f", "m", "", 0, 1, 2.5, 3, 4.5, {"a/b/c"}});
   back = TopReplyFromJson(ToJson(reply));
   ASSERT_TRUE(back);
   EXPECT_EQ(ToJson(*back), ToJson(reply));
+  reply.by = "lines";
+  reply.functions = {{"f", "m", "/app.py", 17, 1, 2.5, 3, 4.5, {"a/b/c"}}};
+  back = TopReplyFromJson(ToJson(reply));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->functions.at(0).file, "/app.py");
+  EXPECT_EQ(back->functions.at(0).line, 17);
 }
 
 TEST(Wire, HostileNamesStayValidJson) {
   TopReply reply;
   reply.by = "functions";
-  reply.functions.push_back({"\xff\x00\x1b[2J", "\xc3", 1, 1, 1, 1, {}});
+  reply.functions.push_back({"\xff\x00\x1b[2J", "\xc3", "", 0, 1, 1, 1, 1, {}});
   auto back = TopReplyFromJson(ToJson(reply));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_THAT(back->functions.at(0).function, ::testing::StartsWith("\uFFFD"));

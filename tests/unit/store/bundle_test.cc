@@ -52,6 +52,48 @@ TEST(Bundle, ComesBackTheSame) {
   }
 }
 
+// Every second entry has one, of another size each.
+TEST(Bundle, ServesSideEntriesBesideEntriesWithoutOne) {
+  const std::vector<CatalogRow> rows = Rows(20);
+  const auto times_of = [](size_t i) {
+    return i % 2 == 0 ? std::string() : std::string(i * i, static_cast<char>('a' + i));
+  };
+  BundleWriter writer(kFirstWindow);
+  for (size_t i = 0; i < rows.size(); ++i)
+    ASSERT_TRUE(writer.Add(rows[i], profile::EncodePprof(ProfileOf(rows[i])), times_of(i)));
+  EXPECT_EQ(writer.entries(), rows.size());
+  const auto bytes = std::move(writer).Finish();
+  ASSERT_TRUE(bytes);
+  const auto index = ReadBundleIndex(bytes->size(), Over(*bytes));
+  ASSERT_TRUE(index) << index.error().message();
+  ASSERT_EQ(index->entries.size(), rows.size());
+  EXPECT_TRUE(index->bad_entries.empty());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(index->entries[i].row, rows[i]);
+    EXPECT_TRUE(ReadBundleEntry(index->entries[i], Over(*bytes)));
+    int reads = 0;
+    const auto times = ReadBundleTimes(index->entries[i], Over(*bytes, &reads));
+    ASSERT_TRUE(times) << times.error().message();
+    EXPECT_EQ(*times, times_of(i));
+    EXPECT_LE(reads, i * i <= 64 ? 1 : 2) << i;
+  }
+}
+
+TEST(Bundle, NoticesADamagedSideEntry) {
+  BundleWriter writer(kFirstWindow);
+  const CatalogRow row = Rows(1)[0];
+  ASSERT_TRUE(writer.Add(row, profile::EncodePprof(ProfileOf(row)), "a side entry"));
+  auto bytes = std::move(writer).Finish();
+  ASSERT_TRUE(bytes);
+  const auto index = ReadBundleIndex(bytes->size(), Over(*bytes));
+  ASSERT_TRUE(index);
+  (*bytes)[bytes->find("a side entry")] ^= 1;
+  const auto times = ReadBundleTimes(index->entries[0], Over(*bytes));
+  ASSERT_FALSE(times);
+  EXPECT_THAT(times.error().message(), HasSubstr("bad CRC-32"));
+  EXPECT_TRUE(ReadBundleEntry(index->entries[0], Over(*bytes)));
+}
+
 TEST(Bundle, GivesTheSameBytesEachTime) { EXPECT_EQ(BundleOf(Rows(5)), BundleOf(Rows(5))); }
 
 TEST(Bundle, ServesAnEntryWithTwoReads) {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "daemon/capture/round_builder.h"
+#include "daemon/capture/rounds/round_builder.h"
 
 namespace {
 

@@ -237,7 +237,10 @@ TEST_F(FiretowerCluster, ARecordingAsksForItsType) {
       Contains(HasSubstr(
           R"("profiles":[{"type":"Event","events":[{"name":"cs","frequencyHertz":49}]}])")));
   EXPECT_THAT(record("offcpu", {"-F", "49"}).err, HasSubstr("'offcpu' has no --frequency"));
-  EXPECT_THAT(record("memory").err, HasSubstr("event:page-faults"));
+  EXPECT_THAT(record("event:sched:sched_switch").err, HasSubstr("ClusterProfilingPolicy"));
+  record("memory");
+  EXPECT_THAT(Requests(), Contains(HasSubstr(R"("profiles":[{"type":"Memory"}])")));
+  EXPECT_THAT(record("memory", {"-F", "49"}).err, HasSubstr("'memory' has no --frequency"));
   const Ran unknown = record("event:a\"b");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("--type"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/capture/round_builder.h"
+#include "daemon/capture/rounds/round_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

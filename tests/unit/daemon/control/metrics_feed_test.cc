@@ -114,7 +114,9 @@ class MetricsFeedTest : public ::testing::Test {
   NamedSelves named_{names_};
   WaitSide waits_{sampler_};
   EventSide events_{sampler_, clock_, "/sys"};
-  MetricsFeed feed_{{sampler_, waits_, events_, registry_, clock_, proc_.root(), {}}};
+  AllocationSide allocations_{
+      {sampler_, clock_, proc_.root(), "/nonexistent", "/nonexistent", [] { return nullptr; }}};
+  MetricsFeed feed_{{sampler_, waits_, events_, allocations_, registry_, clock_, proc_.root(), {}}};
 };
 
 TEST_F(MetricsFeedTest, AddsHotspotsUpToTheContainersCpu) {

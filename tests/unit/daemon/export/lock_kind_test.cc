@@ -45,6 +45,9 @@ TEST(LockKind, IsHeldOnlyIfItIsALock) {
   EXPECT_FALSE(IsHeld(LockKind::kCondition));
   EXPECT_EQ(KindOfUse(FutexUse::kMutex), LockKind::kMutex);
   EXPECT_EQ(KindOfUse(FutexUse::kOther), LockKind::kFutex);
+  EXPECT_EQ(LockKindName(KindOfUse(FutexUse::kKernelWrite)), "kernel-write");
+  EXPECT_EQ(LockKindName(KindOfUse(FutexUse::kKernelOther)), "kernel-lock");
+  EXPECT_TRUE(IsHeld(LockKind::kKernelRead));
 }
 
 }  // namespace

@@ -56,6 +56,21 @@ TEST_F(SliceSelfTest, CountsTheFunctionOnTop) {
             (Expected{{"web shop::Serve app", 40}, {"web main app", 20}, {"db main app", 50}}));
 }
 
+TEST_F(SliceSelfTest, CountsAllocationsByWhoCallsTheAllocator) {
+  const uint32_t app = code_.AddModule("/usr/bin/app", {"main", "_ZN4shop5ServeEi"});
+  const uint32_t libc = code_.AddModule("/lib/libc.so.6", {"malloc", "strdup"});
+  const Frame main{app, 0, 0}, serve{app, 0, 16}, allocate{libc, 0, 0}, duplicate{libc, 0, 16};
+  const auto row = [&](std::vector<Frame> frames, uint64_t count) {
+    return RowOf{
+        .container = web_, .frames = std::move(frames), .count = count, .type = FT_TYPE_MEMORY};
+  };
+  EXPECT_EQ(Compute({row({allocate, serve, main}, 3), row({allocate, duplicate, main}, 2),
+                     row({allocate}, 1)}),
+            (Expected{{"web shop::Serve app", 30},
+                      {"web strdup libc.so.6", 20},
+                      {"web malloc libc.so.6", 10}}));
+}
+
 TEST_F(SliceSelfTest, MakesInstancesOfATemplateOne) {
   uint32_t app = code_.AddModule("/usr/bin/app", {"_Z4sortIiEvT_", "_Z4sortIlEvT_"});
   EXPECT_EQ(Compute({{.container = web_, .frames = {Frame{app, 0, 0}}},

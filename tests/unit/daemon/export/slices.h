@@ -26,6 +26,13 @@ inline std::shared_ptr<const Container> ContainerCalled(const std::string& name)
   return container;
 }
 
+// Looks at nothing.
+class NoObserver : public ExportObserver {
+ public:
+  void OnSlice(const Slice&, std::span<const ContainerSlice>,
+               std::span<const ContainerLabels>) override {}
+};
+
 // Slices that wait from the start; nothing comes after them.
 class ListedSlices : public SliceSource {
  public:
@@ -137,6 +144,7 @@ inline std::unique_ptr<Slice> SliceOf(int64_t begin_ns, int64_t end_ns,
   slice->begin_ns = begin_ns - kFirstWindowNs;
   slice->end_ns = end_ns - kFirstWindowNs;
   slice->begin_wall_ns = begin_ns;
+  slice->wall_offset_ns = kFirstWindowNs;
   slice->end_wall_ns = end_ns;
   slice->window_start_ns = begin_ns - begin_ns % kWindowNs;
   slice->ends_window = ends_window;

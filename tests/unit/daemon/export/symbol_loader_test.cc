@@ -261,7 +261,7 @@ TEST_F(SymbolLoaderTest, WaitsForAProcessThatStillMapsTheFile) {
 }
 
 TEST_F(SymbolLoaderTest, GivesUpAfterItsNumberOfFailures) {
-  proc_.SetProcess(7, "app", 1, 1, "");
+  proc_.SetProcess(7, "app", 1, 1, "00001000-00002000 r-xp 00000000 08:01 5 /bin/gone\n");
   loader_.Start();
   auto module = MakeModule("/bin/gone", "0102");
   for (int i = 1; i < SymbolLoader::kMaxFailures; ++i) {

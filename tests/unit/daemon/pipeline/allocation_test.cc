@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "daemon/capture/round_builder.h"
+#include "daemon/capture/rounds/round_builder.h"
 #include "tests/support/allocations.h"
 #include "tests/support/fake_unwind_memory.h"
 #include "tests/support/no_tables.h"

@@ -27,6 +27,20 @@ TEST(FutexUse, KnowsMutexesByTheirWord) {
   EXPECT_EQ(UseOf(Futex(FT_FUTEX_WAITV, 1)), FutexUse::kOther);
 }
 
+TEST(FutexUse, KnowsTheKernelsLocksByTheirFlags) {
+  const auto use = [](uint32_t flags) { return UseOf(Futex(FT_FUTEX_KERNEL | flags, 0)); };
+  EXPECT_EQ(use(FT_LOCK_MUTEX), FutexUse::kKernelMutex);
+  EXPECT_EQ(use(FT_LOCK_MUTEX | FT_LOCK_SPIN), FutexUse::kKernelMutex);
+  EXPECT_EQ(use(FT_LOCK_READ), FutexUse::kKernelRead);
+  EXPECT_EQ(use(FT_LOCK_WRITE), FutexUse::kKernelWrite);
+  EXPECT_EQ(use(FT_LOCK_PERCPU | FT_LOCK_WRITE), FutexUse::kKernelPercpu);
+  EXPECT_EQ(use(FT_LOCK_RT), FutexUse::kKernelRt);
+  EXPECT_EQ(use(0), FutexUse::kKernelOther);
+  EXPECT_TRUE(IsKernelLock(use(0)));
+  EXPECT_FALSE(IsKernelLock(FutexUse::kOther));
+  EXPECT_EQ(HolderOf(Futex(FT_FUTEX_KERNEL | FT_LOCK_MUTEX, 2, 2, 77)), 0u);
+}
+
 TEST(FutexUse, FindsWhoHoldsIt) {
   EXPECT_EQ(HolderOf(Futex(FUTEX_WAIT, 2, 2, 77)), 77u) << "glibc's __owner";
   EXPECT_EQ(HolderOf(Futex(FUTEX_LOCK_PI, 0, FUTEX_WAITERS | 78)), 78u);

@@ -259,11 +259,29 @@ TEST_F(ResolverTest, TellsWhoseTasksAreKilledForMemory) {
   EXPECT_THAT(peers_.oom_kills, ElementsAre(std::pair(kAppPath, kStartNs + 1)));
 }
 
+// Windows say when their samples were taken.
+TEST_F(ResolverTest, KeepsTheTimesOfWhatIsStored) {
+  Decision neither = Sampled();
+  neither.to_store = false;
+  Select({{app_label_, Sampled()}, {"cron.service", neither}});
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  Sample(1, kCron, 7);
+  Sample(1, kApp, 7);
+  Process();
+  ASSERT_EQ(slice().timed.size(), 1u);
+  EXPECT_EQ(slice().rows[slice().timed[0].row].container,
+            slice().containers[0].container->labels.container == app_label_ ? 0u : 1u);
+}
+
 // Samples that record_ns asks for go to the recorder one by one.
 TEST_F(ResolverTest, KeepsTheTimesOfWhatIsRecorded) {
   Decision recorded = Sampled();
   recorded.record_ns = 1;
-  Select({{app_label_, recorded}, {"cron.service", Sampled()}});
+  recorded.to_store = false;
+  Decision neither = Sampled();
+  neither.to_store = false;
+  Select({{app_label_, recorded}, {"cron.service", neither}});
   Start(7);
   AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
   Sample(1, kCron, 7);
@@ -346,6 +364,38 @@ TEST_F(ResolverTest, MistrustsWhatTheRoundOfALossTold) {
   Sample(1, kApp, 7);
   Process();
   EXPECT_EQ(PathOf(FramesOfRow(0)[0]), "/bin/next");
+}
+
+TEST(AmountOf, OfAllocationsIsAllThatTheSampleStandsFor) {
+  ft_sample sample{};
+  sample.value = 7;
+  EXPECT_EQ(AmountOf(sample).count, 1u);
+  EXPECT_EQ(AmountOf(sample).value, 7u);
+  sample.type = FT_TYPE_MEMORY;
+  sample.value = ft_allocations(FT_ALLOC_EVERY_MOST, 16);
+  EXPECT_EQ(AmountOf(sample).count, uint64_t{FT_ALLOC_EVERY_MOST});
+  EXPECT_EQ(AmountOf(sample).value, uint64_t{FT_ALLOC_EVERY_MOST} * 16);
+  sample.value = ft_allocations(1, FT_ALLOC_BYTES_MOST);
+  EXPECT_EQ(AmountOf(sample).count, 1u);
+  EXPECT_EQ(AmountOf(sample).value, uint64_t{FT_ALLOC_BYTES_MOST});
+}
+
+TEST_F(ResolverTest, SamplesOfAllocationsAreRowsOfTheirOwnType) {
+  Start(7);
+  AddBody(round_, {.hash = 1, .tgid = 7, .user = {0x10010}});
+  Decision memory;
+  memory.sampled = true;
+  resolver_.SetSelection(std::make_shared<LabelSelection>(
+      std::map<std::string, Decision>{}, std::map<std::string, Decision>{{app_label_, memory}}));
+  ft_sample sample = testing::SampleOf(kStartNs, 1, kApp, 7, ft_allocations(100, 64));
+  sample.type = FT_TYPE_MEMORY;
+  round_.samples.push_back(sample);
+  round_.samples.push_back(sample);
+  Process();
+  ASSERT_EQ(slice().rows.size(), 1u);
+  EXPECT_EQ(slice().containers.at(0).type, FT_TYPE_MEMORY);
+  EXPECT_EQ(slice().rows[0].amount.count, 200u);
+  EXPECT_EQ(slice().rows[0].amount.value, 12800u);
 }
 
 }  // namespace

@@ -102,6 +102,26 @@ TEST_F(ResolverWaitsTest, ForLocksCountTwiceAndHaveAHolder) {
   EXPECT_EQ(slice().stacks.at(lock.holder_stack).size, 1u);
 }
 
+// Another process cannot wake who waits for a private futex: a timer did, beside it.
+TEST_F(ResolverWaitsTest, ForAPrivateLockHaveNoHolderOfAnotherProcess) {
+  AddBody(round_, {.hash = 2, .tgid = 8, .user = {0x10020}});
+  for (const uint32_t flags : {uint32_t{FUTEX_PRIVATE_FLAG}, 0u}) {
+    Wait(kStartNs - 5 * kMs, kStartNs);
+    ft_wait& wait = round_.waits.back();
+    wait.types = 1 << FT_TYPE_LOCK;
+    wait.futex.address = 0x1000;
+    wait.futex.op = uint32_t{FUTEX_WAIT} | flags;
+    wait.futex.value = 2;
+    wait.waker_stack = 2;
+    wait.waker_tgid = 8;
+  }
+  Process();
+  ASSERT_EQ(slice().rows.size(), 2u);
+  EXPECT_EQ(ToText(slice().labels.at(Row(0).label).holder), "");
+  EXPECT_EQ(slice().labels.at(Row(0).label).holder_stack, kNoStack);
+  EXPECT_EQ(ToText(slice().labels.at(Row(1).label).holder), "waker") << "a shared one";
+}
+
 TEST_F(ResolverWaitsTest, TheGateHasADecisionForEachType) {
   EXPECT_TRUE(peers_.gates.at(kApp).waits.sampled);
   EXPECT_EQ(peers_.gates.at(kApp).waits.min_wait_ns, kMs);

@@ -303,6 +303,53 @@ TEST_F(PolicyReport, IsOverriddenByTheContainer) {
 }
 
 // Until it fires, an armed policy without a rate samples nothing and decides nothing.
+TEST_F(PolicyReport, SaysThatTheKernelsLocksAreNotTold) {
+  const std::string locks = "mode: General, profiles: [{type: Lock}], " + kCarts;
+  AgentFaults faults;
+  faults.types.kernel_locks = "before Linux 5.19";
+  const auto rows = Rows({Policy("p", locks)}, {}, faults);
+  EXPECT_EQ(rows.at(0).reason, "KernelLocksUnavailable");
+  EXPECT_EQ(rows[0].state, PolicyState::kRunning);
+  EXPECT_EQ(Rows({Policy("p", "mode: General, profiles: [{type: OffCPU}], " + kCarts)}, {}, faults)
+                .at(0)
+                .reason,
+            "");
+}
+
+TEST_F(PolicyReport, SaysWhichRuntimeIsNotSupported) {
+  AgentFaults faults;
+  faults.types.runtimes = {{"shop/p", "CPython 3.7 (/usr/bin/python3.7): no names"}};
+  const std::string general = "mode: General, " + kCarts;
+  const auto rows = Rows({Policy("p", general), Policy("q", general)}, {}, faults);
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].reason, "RuntimeUnsupported");
+  EXPECT_THAT(rows[0].message, ::testing::HasSubstr("/usr/bin/python3.7"));
+  EXPECT_EQ(rows[0].state, PolicyState::kRunning);
+  EXPECT_EQ(rows[1].reason, "");
+  EXPECT_EQ(Rows({Policy("p", "stacks: Kernel, " + general)}, {}, faults).at(0).reason, "");
+}
+
+TEST_F(PolicyReport, SaysWhichAllocationsAreNotSampled) {
+  const std::string memory = "mode: General, profiles: [{type: Memory}], " + kCarts;
+  AgentFaults faults;
+  EXPECT_EQ(Rows({Policy("p", memory)}, {}, faults).at(0).reason, "");
+  faults.types.heaps = {
+      {"shop/p", {"AllocationsTooFrequent", "the allocations of redis (7) are not sampled"}}};
+  auto rows = Rows({Policy("p", memory), Policy("q", memory)}, {}, faults);
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].reason, "AllocationsTooFrequent");
+  EXPECT_THAT(rows[0].message, ::testing::HasSubstr("redis (7)"));
+  EXPECT_EQ(rows[0].state, PolicyState::kRunning);
+  EXPECT_EQ(rows[1].reason, "");
+  faults.types.allocations = "this kernel has no uprobes";
+  rows = Rows({Policy("p", memory)}, {}, faults);
+  EXPECT_EQ(rows[0].reason, "AllocationsUnavailable");
+  EXPECT_EQ(rows[0].state, PolicyState::kRunning) << "it has page faults";
+  faults.types.events = {{"page-faults", "no such event"}};
+  rows = Rows({Policy("p", memory)}, {}, faults);
+  EXPECT_EQ(rows[0].state, PolicyState::kFailed);
+}
+
 TEST_F(PolicyReport, WhatSamplesNothingOverridesNobody) {
   const auto rows =
       Rows({Policy("idle", "mode: Trigger, priority: 5, stacks: User, " + kCarts +

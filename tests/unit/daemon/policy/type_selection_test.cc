@@ -83,15 +83,30 @@ TEST(TypeSelection, OfMemoryTakesPageFaults) {
   EXPECT_EQ(selection->events()[0].rate.hertz, 49u);
 }
 
+TEST(TypeSelection, OfMemoryTakesTheFewestBytesOfAllPolicies) {
+  const auto selection =
+      Select(Policy("a", "{type: Memory, sampleBytes: 8192}") + Policy("b", "{type: Memory}"));
+  EXPECT_TRUE(selection->Samples(FT_TYPE_MEMORY));
+  const Decision decision = selection->Decide(kInPod, FT_TYPE_MEMORY);
+  EXPECT_TRUE(decision.sampled);
+  EXPECT_EQ(decision.sample_bytes, 8192);
+  EXPECT_EQ(decision.policies.size(), 2u);
+  EXPECT_FALSE(selection->Decide(kUnit, FT_TYPE_MEMORY).sampled);
+  EXPECT_EQ(Select(Policy("b", "{type: Memory}"))->Decide(kInPod, FT_TYPE_MEMORY).sample_bytes,
+            512 << 10);
+  EXPECT_FALSE(Select(Policy("c", "{type: CPU}"))->Samples(FT_TYPE_MEMORY));
+}
+
 TEST(TypeSelection, LowersEveryType) {
   const std::string name = "ClusterProfilingPolicy a";
-  const std::string policy =
-      Policy("a",
-             "{type: OffCPU}, {type: Event, events: [{name: cs, period: 100}, "
-             "{name: page-faults, frequencyHertz: 40}]}");
+  const std::string policy = Policy("a",
+                                    "{type: OffCPU}, {type: Memory, sampleBytes: 4096}, {type: "
+                                    "Event, events: [{name: cs, period: 100}, "
+                                    "{name: page-faults, frequencyHertz: 40}]}");
   const auto half = Select(policy, {{name, 0.5}});
   EXPECT_EQ(half->Decide(kInPod, FT_TYPE_OFFCPU).min_wait_ns, 2'000'000);
   EXPECT_EQ(half->events()[1].rate.period, 200u);
+  EXPECT_EQ(half->Decide(kInPod, FT_TYPE_MEMORY).sample_bytes, 8192);
   EXPECT_EQ(half->events()[0].rate.hertz, 20u);
   const auto none = Select(policy, {{name, 0.0}});
   for (Type type = 0; type < FT_TYPE_COUNT; ++type) EXPECT_FALSE(none->Samples(type));

@@ -123,24 +123,27 @@ TEST(ParseStat, TakesACommandOfAnyForm) {
   EXPECT_EQ(stat->comm, "a) b (c)");
   EXPECT_EQ(stat->parent, 16u);
   EXPECT_EQ(stat->threads, 5u);
+  EXPECT_EQ(stat->start_ticks, 17342u);
 }
 
 TEST(ParseStat, EveryTruncationIsNothingOrTheSame) {
-  const size_t after_threads = kStat.find(" 0 17342");
+  const size_t after_start = kStat.find(" 0 17342") + 9;
   for (size_t size = 0; size <= kStat.size(); ++size) {
     const std::optional<ProcessStat> stat = ParseStat(std::string_view(kStat).substr(0, size));
-    EXPECT_EQ(stat.has_value(), size >= after_threads) << size;
+    EXPECT_EQ(stat.has_value(), size >= after_start) << size;
     if (stat) {
       EXPECT_EQ(stat->threads, 5u);
+      EXPECT_EQ(stat->start_ticks, 17342u);
     }
   }
 }
 
 TEST(ParseStat, RefusesWhatIsNoNumber) {
-  for (const char* text : {"1 (a) S -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0",
-                           "1 (a) S 1x 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0",
-                           "1 )a( S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0",
-                           "1 (a) S 99999999999 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0"}) {
+  for (const char* text : {"1 (a) S -1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 0",
+                           "1 (a) S 1x 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 0",
+                           "1 )a( S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 0",
+                           "1 (a) S 99999999999 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 5 0",
+                           "1 (a) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 -5 0"}) {
     EXPECT_FALSE(ParseStat(text)) << text;
   }
 }

@@ -86,6 +86,15 @@ TEST_F(ModuleFileTest, IsNotWhatElseIsMappedThereByNow) {
   EXPECT_EQ(source->size(), 4u);
 }
 
+// runc's own libraries, once it has become a container's first process.
+TEST_F(ModuleFileTest, IsNotKnownToAProcessThatRunsAnotherProgramByNow) {
+  EXPECT_EQ(Refusal(), ErrorCode::kNotFound);
+  WriteText(proc_.Of(7) + "/maps", "00001000-00002000 r-xp 00000000 08:01 77 /bin/other\n");
+  EXPECT_EQ(Refusal(), ErrorCode::kUnavailable) << "another process may show it";
+  WriteText(proc_.Of(7) + "/maps", "");
+  EXPECT_EQ(Refusal(), ErrorCode::kUnavailable) << "it ends";
+}
+
 // overlayfs may give the opened file another number than its mapping has.
 TEST_F(ModuleFileTest, IsTheMappedOneIfItsMappingSaysSo) {
   WriteText(proc_.root() + "/upper", "four");

@@ -84,7 +84,7 @@ TEST_F(TableLoaderTest, AFileThatItsProcessTookAlongIsGone) {
 }
 
 TEST_F(TableLoaderTest, AFileOfALivingProcessThatDoesNotOpenFailed) {
-  proc_.SetProcess(kPid, "app", 1, 1, "");
+  proc_.SetProcess(kPid, "app", 1, 1, "00001000-00002000 r-xp 00000000 08:01 5 /nowhere\n");
   Want(10, 4096);
   Answers(2);
   EXPECT_EQ(last_, Outcome::kFailed);

@@ -77,7 +77,8 @@ class ControllersTest : public ::testing::Test {
                              .retention = retention_,
                              .rights = rights_,
                              .metrics = [](service::ExpositionFormat) { return ""; },
-                             .watches = [] { return std::vector<k8s::WatchState>(); }}};
+                             .watches = [] { return std::vector<k8s::WatchState>(); },
+                             .policies = [] { return std::vector<query::PolicyState>(); }}};
 };
 
 TEST_F(ControllersTest, OnlyWhoLeadsWritesCatalogs) {

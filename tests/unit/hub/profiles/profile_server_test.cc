@@ -47,7 +47,8 @@ class ProfileServerTest : public ::testing::Test {
     auto server =
         ProfileServer::Start(config, {reviews_, own_rights_, clock_, [] { return false; },
                                       [](service::ExpositionFormat) { return "figures\n"; },
-                                      [] { return std::vector<k8s::WatchState>(); }});
+                                      [] { return std::vector<k8s::WatchState>(); },
+                                      [] { return std::vector<query::PolicyState>(); }});
     ASSERT_TRUE(server) << server.error().message();
     server_ = *std::move(server);
   }
@@ -197,7 +198,8 @@ TEST_F(ProfileServerTest, IsBusyInTheFormOfThePath) {
   config.store_url = folder_.store().Describe();
   auto server = ProfileServer::Start(config, {reviews, own_rights_, clock_, [] { return false; },
                                               [](service::ExpositionFormat) { return ""; },
-                                              [] { return std::vector<k8s::WatchState>(); }});
+                                              [] { return std::vector<k8s::WatchState>(); },
+                                              [] { return std::vector<query::PolicyState>(); }});
   ASSERT_TRUE(server);
   server_ = *std::move(server);
   // Two run and thirty wait; the first answer goes to a further one.
@@ -231,7 +233,8 @@ TEST_F(ProfileServerTest, NeedsAStoreThatCanBeOpened) {
   const auto server =
       ProfileServer::Start(config, {reviews_, own_rights_, clock_, [] { return false; },
                                     [](service::ExpositionFormat) { return ""; },
-                                    [] { return std::vector<k8s::WatchState>(); }});
+                                    [] { return std::vector<k8s::WatchState>(); },
+                                    [] { return std::vector<query::PolicyState>(); }});
   EXPECT_FALSE(server);
 }
 

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "query/http/errors.h"
 #include "tests/unit/net/server/raw_client.h"
 #include "tests/unit/net/server/served_certificate.h"
@@ -232,6 +233,40 @@ TEST_P(HttpServerTest, MakesRoomForNewConnectionsByClosingIdleOnes) {
     idle.back()->Send("GET / HT");
   }
   EXPECT_EQ(BodyOf(Fetch(server->url(), "/newer")), "GET /newer");
+}
+
+// A connection that was answered for the last time ends when its peer closes, and not a second
+// later: with few places, and one connection for each request, there would soon be none left.
+TEST_P(HttpServerTest, EndsAnsweredConnectionsWithTheirPeers) {
+  HttpServerOptions options = OnAnyPort();
+  options.max_connections = 4;
+  auto server = StartEcho(options);
+  const int64_t begin_ns = Clock::System().MonotonicNs();
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_EQ(BodyOf(Fetch(server->url(), "/one", "Connection: close\r\n")), "GET /one") << i;
+  }
+  // Four places for a second each would be ten seconds.
+  EXPECT_LT(Clock::System().MonotonicNs() - begin_ns, 4 * kNsPerSecond);
+}
+
+// One that has not asked yet keeps its place for the next who comes.
+TEST_P(HttpServerTest, ClosesAnsweredConnectionsBeforeNewOnes) {
+  HttpServerOptions options = OnAnyPort();
+  options.max_connections = 4;
+  auto server = StartEcho(options);
+  // Answered, and not closed by their peers.
+  std::vector<std::unique_ptr<RawClient>> answered;
+  for (int i = 0; i < 3; ++i) {
+    answered.push_back(std::make_unique<RawClient>(server->url()));
+    answered.back()->Send("GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(BodyOf(answered.back()->ReceiveOne()), "GET /x");
+  }
+  std::vector<std::unique_ptr<RawClient>> later;
+  for (int i = 0; i < 2; ++i) later.push_back(std::make_unique<RawClient>(server->url()));
+  for (const auto& client : later) {
+    ASSERT_TRUE(client->Send("GET /later HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+    EXPECT_EQ(BodyOf(client->ReceiveOne()), "GET /later");
+  }
 }
 
 TEST_P(HttpServerTest, ServesWhoWaitsForRoomOnceThereIsSome) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 namespace firetower::net {
@@ -156,6 +157,54 @@ TEST(RequestReader, BoundsBodiesInChunks) {
   // A line that never ends.
   EXPECT_EQ(StatusOf(head + "1;" + std::string(20'000, 'x')), 400);
   EXPECT_EQ(StatusOf(head + "0\r\nA: " + std::string(20'000, 'x')), 400);
+}
+
+RequestLimits WithFiles() {
+  RequestLimits limits{.body_bytes = 5};
+  limits.large = std::make_shared<LargeBodies>(
+      LargeBodies{.path = "/file", .each_bytes = 10, .all_bytes = 15});
+  return limits;
+}
+
+std::string File(const std::string& path, size_t size) {
+  return "POST " + path + " HTTP/1.1\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+         std::string(size, 'x');
+}
+
+TEST(RequestReader, OnePathMayHaveLargerBodies) {
+  const RequestLimits limits = WithFiles();
+  EXPECT_EQ(StatusOf(File("/file", 10), limits), 0);
+  EXPECT_EQ(StatusOf(File("/file?name=a", 10), limits), 0);
+  EXPECT_EQ(StatusOf(File("/file", 11), limits), 413);
+  EXPECT_EQ(StatusOf(File("/other", 6), limits), 413);
+  EXPECT_EQ(StatusOf(File("/other", 5), limits), 0);
+  const std::string chunked =
+      " HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello!\r\n0\r\n\r\n";
+  EXPECT_EQ(StatusOf("POST /file" + chunked, limits), 411);
+  EXPECT_EQ(StatusOf("POST /other" + chunked, limits), 413);
+  EXPECT_EQ(limits.large->held_bytes, 0u);
+}
+
+TEST(RequestReader, LargerBodiesAreBoundedTogetherAndGivenBack) {
+  const RequestLimits limits = WithFiles();
+  RequestReader first(limits);
+  std::string in = File("/file", 9);
+  EXPECT_EQ(first.Feed(in), State::kComplete);
+  EXPECT_EQ(StatusOf(File("/file", 9), limits), 503);
+  EXPECT_EQ(StatusOf(File("/file", 6), limits), 0);
+  EXPECT_EQ(first.Take().http.body.size(), 9u);
+  // Whoever has the body may still hold it: it counts until the connection has another request.
+  EXPECT_EQ(limits.large->held_bytes, 9u);
+  in = "GET / HTTP/1.1\r\n\r\n";
+  EXPECT_EQ(first.Feed(in), State::kComplete);
+  EXPECT_EQ(limits.large->held_bytes, 0u);
+  {
+    RequestReader gone(limits);
+    in = File("/file", 9).substr(0, 50);
+    EXPECT_EQ(gone.Feed(in), State::kNeedMore);
+    EXPECT_EQ(limits.large->held_bytes, 9u);
+  }
+  EXPECT_EQ(limits.large->held_bytes, 0u);
 }
 
 }  // namespace

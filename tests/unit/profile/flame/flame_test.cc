@@ -8,6 +8,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
+#include "profile/flame/label.h"
 #include "profile/flame/levels_json.h"
 #include "profile/flame/xml_text.h"
 #include "tests/support/sample_profiles.h"
@@ -153,22 +155,46 @@ TEST(XmlText, EscapesAndReplaces) {
   EXPECT_EQ(XmlText("\xC3\xA9\xE2\x82\xAC"), "\xC3\xA9\xE2\x82\xAC");
 }
 
-TEST(CutMiddle, KeepsBothEndsAndWholeCharacters) {
-  EXPECT_EQ(CutMiddle("abcdefgh", 8), "abcdefgh");
-  EXPECT_EQ(CutMiddle("abcdefgh", 7),
-            "abc\xE2\x80\xA6"
-            "fgh");
-  EXPECT_EQ(CutMiddle("abcdefgh", 4),
-            "ab\xE2\x80\xA6"
-            "h");
-  EXPECT_EQ(CutMiddle("abcdefgh", 3),
-            "a\xE2\x80\xA6"
-            "h");
-  EXPECT_EQ(CutMiddle("abcdefgh", 2), "");
-  EXPECT_EQ(CutMiddle("ab", 2), "");
-  // "éüöäß" of two bytes each.
-  EXPECT_EQ(CutMiddle("\xC3\xA9\xC3\xBC\xC3\xB6\xC3\xA4\xC3\x9F", 4),
-            "\xC3\xA9\xC3\xBC\xE2\x80\xA6\xC3\x9F");
+TEST(LabelFor, StepsDownBeforeItCuts) {
+  const std::string name = "search::PostingList::Intersect<search::BlockMax>";
+  EXPECT_EQ(LabelFor(name, 48), name);
+  EXPECT_EQ(LabelFor(name, 47), "PostingList::Intersect<search::BlockMax>");
+  EXPECT_EQ(LabelFor(name, 39), "Intersect<search::BlockMax>");
+  EXPECT_EQ(LabelFor(name, 20), "Intersect");
+  EXPECT_EQ(LabelFor(name, 8), "Interse\xE2\x80\xA6");
+  EXPECT_EQ(LabelFor(name, 5), "Inte\xE2\x80\xA6");
+  EXPECT_EQ(LabelFor(name, 4), "");
+  EXPECT_EQ(LabelFor("clone3", 0), "");
+  // Parameters and template arguments have no scopes of the function.
+  EXPECT_EQ(LabelFor("Run(std::string)", 15), "Run(std::strin\xE2\x80\xA6");
+  EXPECT_EQ(LabelFor("a::f<b::c>", 8), "f<b::c>");
+}
+
+TEST(CutEnd, KeepsWholeCharactersAndNothingThatSaysNothing) {
+  EXPECT_EQ(CutEnd("abcdefgh", 8), "abcdefgh");
+  EXPECT_EQ(CutEnd("abcdefgh", 7), "abcdef\xE2\x80\xA6");
+  EXPECT_EQ(CutEnd("abcdefgh", 4), "");
+  EXPECT_EQ(CutEnd("[-.+]abcd", 7), "");
+  // "éüöäßé" of two bytes each.
+  EXPECT_EQ(CutEnd("\xC3\xA9\xC3\xBC\xC3\xB6\xC3\xA4\xC3\x9F\xC3\xA9", 5),
+            "\xC3\xA9\xC3\xBC\xC3\xB6\xC3\xA4\xE2\x80\xA6");
+}
+
+TEST(ColorOf, IsTheTokenOfThePages) {
+  auto css = ReadFile(FIRETOWER_SOURCE_DIR "/web/tokens.css", 1 << 20);
+  ASSERT_TRUE(css) << css.error().message();
+  const std::string light = css->substr(0, css->find("@media (prefers-color-scheme: dark)"));
+  const auto token = [&](const std::string& name) {
+    const size_t at = light.find("--" + name + ": #");
+    EXPECT_NE(at, std::string::npos) << name;
+    return static_cast<uint32_t>(std::stoul(light.substr(at + name.size() + 5, 6), nullptr, 16));
+  };
+  EXPECT_EQ(ColorOf({.text = "f", .module = "[kernel]", .kind = FrameKind::kKernel}),
+            token("frame-kernel"));
+  EXPECT_EQ(ColorOf({.text = "total", .kind = FrameKind::kTotal}), token("frame-root"));
+  EXPECT_EQ(ColorOf({.text = "f"}), token("frame-unknown"));
+  // FNV-1a of "a" is 0xe40c292c, by its authors' test vectors, which is 4 modulo 24.
+  EXPECT_EQ(ColorOf({.text = "f", .module = "/bin/a"}), token("module-4"));
 }
 
 }  // namespace

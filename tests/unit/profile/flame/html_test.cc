@@ -72,19 +72,6 @@ TEST(EncodeFlameHtml, ItsPolicyNamesItsOwnPartsByTheirHashes) {
   }
 }
 
-TEST(FlameAppPage, AsksItsOwnServerAndNobodyElse) {
-  AppPage page = FlameAppPage();
-  EXPECT_THAT(page.content_security_policy, HasSubstr("default-src 'none'"));
-  EXPECT_THAT(page.content_security_policy, HasSubstr("connect-src 'self'"));
-  EXPECT_THAT(page.content_security_policy, HasSubstr("frame-ancestors 'none'"));
-  EXPECT_THAT(page.content_security_policy, HasSubstr(std::string(kPageScriptHash)));
-  EXPECT_EQ(Between(page.body, "<script type=\"application/json\" id=\"data\">", "</script>"), "");
-  for (const char* part : {"{{policy}}", "{{title}}", "{{style}}", "{{script}}", "{{data}}"}) {
-    EXPECT_THAT(page.body, Not(HasSubstr(part)));
-  }
-  EXPECT_THAT(page.body, Not(HasSubstr("https://")));
-}
-
 TEST(EncodeFlameHtml, SaysWhatCannotBeDrawn) {
   EXPECT_EQ(EncodeFlameHtml(StackBuilder().Add({"main"}, -1).Build()).error().code(),
             ErrorCode::kUnsupported);

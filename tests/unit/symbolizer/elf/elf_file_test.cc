@@ -8,8 +8,8 @@
 
 #include <cstring>
 
-#include "symbolizer/elf/string_table.h"
-#include "symbolizer/elf/symbol_reader.h"
+#include "symbolizer/elf/symbols/string_table.h"
+#include "symbolizer/elf/symbols/symbol_reader.h"
 #include "tests/unit/symbolizer/support/elf_builder.h"
 
 namespace firetower::symbolizer {

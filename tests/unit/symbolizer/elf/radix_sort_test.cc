@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizer/elf/radix_sort.h"
+#include "symbolizer/elf/symbols/radix_sort.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbolizer/elf/symbol_digest.h"
+#include "symbolizer/elf/symbols/symbol_digest.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

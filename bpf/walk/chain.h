@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The place of a walk among the frames that an interpreter keeps beside the native stack
+ * (bpf/abi/runtime.h).
+ */
+#ifndef FIRETOWER_BPF_WALK_CHAIN_H
+#define FIRETOWER_BPF_WALK_CHAIN_H
+
+#include "bpf/abi/runtime.h"
+#include "bpf/lib/scratch.h"
+
+enum chain {
+	CHAIN_UNSEEN = 0, /* no code of a runtime was met */
+	CHAIN_BEGIN = 1,  /* some was: the next turn looks for the thread's frames */
+	CHAIN_FRAMES = 2, /* each turn takes one of them, up to the entry record */
+	CHAIN_BELOW = 3,  /* native frames, up to the one that has the record */
+	CHAIN_DONE = 4,
+	CHAIN_BROKEN = 5, /* a frame of it was not resident: the stack is cut */
+	CHAIN_SEARCH = 6, /* each turn goes on with the search for the thread's frames */
+};
+
+/* 1: `left`, the address of a frame as it is stored, is in the interpreter's loop. */
+static __always_inline int is_loop(struct stack_scratch *scratch, __u64 left)
+{
+	return left - 1 - scratch->entry < scratch->loop_bytes;
+}
+
+/*
+ * Looks at the frame that the last step has left, stored as `left`. 1: frames of the interpreter
+ * are next, and the caller that the step found waits.
+ */
+static __always_inline int meets_chain(struct stack_scratch *scratch, int step, __u64 left)
+{
+	if (scratch->chain == CHAIN_UNSEEN) {
+		if (step != FT_STEP_CALLER || scratch->walk.module.state != FT_MODULE_TABLE ||
+		    !scratch->walk.module.runtime)
+			return 0;
+		scratch->chain = CHAIN_BEGIN;
+		return 1;
+	}
+	if (scratch->chain != CHAIN_BELOW)
+		return 0;
+	if (step == FT_STEP_ENDED) {
+		scratch->chain_ended = 1;
+		scratch->chain = CHAIN_FRAMES;
+		return 1;
+	}
+	if (step != FT_STEP_CALLER)
+		return 0;
+	if (!scratch->loop_bytes)
+		return scratch->walk.sp > scratch->entry;
+	if (!is_loop(scratch, left))
+		return 0;
+	scratch->chain = CHAIN_FRAMES;
+	return 1;
+}
+
+#endif

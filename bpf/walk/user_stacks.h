@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/* The walk of a whole user stack: native frames and those of interpreters, from the leaf on. */
+#ifndef FIRETOWER_BPF_WALK_USER_STACKS_H
+#define FIRETOWER_BPF_WALK_USER_STACKS_H
+
+#include "bpf/walk/python_begin.h"
+#include "bpf/walk/user_walk.h"
+
+/*
+ * One turn: a native frame or one of an interpreter's. Global for the same reason; the choice
+ * inside the loop would cost the verifier ten times as much.
+ */
+__attribute__((noinline)) int any_step(void)
+{
+	struct stack_scratch *scratch;
+	__u32 zero = 0;
+
+	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
+	if (!scratch)
+		return FT_STEP_ENDED;
+	if (scratch->chain == CHAIN_BEGIN)
+		return python_begin_step();
+	if (scratch->chain == CHAIN_SEARCH)
+		return python_search_step();
+	if (scratch->chain == CHAIN_FRAMES)
+		return python_step();
+	return unwind_step();
+}
+
+/*
+ * The loop over the frames is split in two. The verifier checks each turn of a loop separately;
+ * the inner loop is a global function, which it checks once. With one loop of FT_MAX_USER_FRAMES
+ * turns the counting alone would take nearly the whole instruction budget.
+ */
+#define FT_STRIDE 64
+
+__attribute__((noinline)) int unwind_stride(void)
+{
+	int step = FT_STEP_ENDED;
+
+	for (int i = 0; i < FT_STRIDE; i++) {
+		step = any_step();
+		if (step != FT_STEP_CALLER)
+			break;
+	}
+	return step;
+}
+
+__attribute__((noinline)) int frame_pointer_stride(void)
+{
+	int step = FT_STEP_ENDED;
+
+	for (int i = 0; i < FT_STRIDE; i++) {
+		step = frame_pointer_step();
+		if (step != FT_STEP_CALLER)
+			break;
+	}
+	return step;
+}
+
+/* Begins a walk at the leaf's registers in scratch->walk. */
+static __always_inline void begin_walk(struct stack_scratch *scratch)
+{
+	struct ft_walk *walk = &scratch->walk;
+	__u32 slot = scratch->head.kernel_frames & 127;
+
+	scratch->address[slot] = walk->ip;
+	scratch->head.user_frames = 1;
+	scratch->head.stack_hash = mix(scratch->head.stack_hash, walk->ip);
+	scratch->window.bytes = 0;
+	scratch->chain = CHAIN_UNSEEN;
+	scratch->chain_ended = 0;
+	scratch->loop_bytes = 0;
+	walk->begin = walk->end = 0;
+	walk->module.runtime = 0;
+	walk->returned = 0;
+	walk->guessed = 0;
+	walk->trampoline = 0;
+	walk->stop = FT_STOP_DEPTH;
+}
+
+/* Goes on with a walk to its end; returns enum ft_step of the last step. */
+static __always_inline int walk_on(struct stack_scratch *scratch)
+{
+	struct ft_walk *walk = &scratch->walk;
+	int step = FT_STEP_COLD;
+
+	if (find_process(walk, scratch->head.tgid,
+			 ft_identity(scratch->head.start_ns, scratch->head.exec_id)))
+		return step;
+	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {
+		step = unwind_stride();
+		if (step != FT_STEP_CALLER)
+			break;
+	}
+	return step;
+}
+
+/* Walks the rest of a cold stack by frame pointers, as far as they reach. */
+static __always_inline void walk_frame_pointers(struct stack_scratch *scratch)
+{
+	scratch->chain = CHAIN_DONE;
+	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {
+		if (frame_pointer_stride() != FT_STEP_CALLER)
+			break;
+	}
+}
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/capture/families/alloc_programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "bpf/abi/alloc.h"
+#include "daemon/capture/bpf_log.h"
+#include "daemon/capture/families/program_family.h"
+#include "daemon/capture/families/uprobes.h"
+#include "daemon/capture/map_array.h"
+#include "ft_alloc.skel.h"
+
+namespace firetower::daemon {
+namespace {
+
+// One program each.
+constexpr SizeAt kSizes[] = {SizeAt::kMalloc, SizeAt::kFirst,   SizeAt::kSecond,
+                             SizeAt::kThird,  SizeAt::kProduct, SizeAt::kLastProduct};
+
+struct SkeletonDeleter {
+  void operator()(ft_alloc_bpf* skeleton) const { ft_alloc_bpf__destroy(skeleton); }
+};
+
+class Programs : public AllocPrograms {
+ public:
+  ~Programs() override {
+    if (own_ != nullptr) ::munmap(own_, sizeof(ft_alloc_cpu) * cpu_count_);
+  }
+
+  Status Open(BpfSampler& sampler, const std::string& sys_root) {
+    ASSIGN_OR_RETURN(uprobes_, Uprobes::Find(sys_root));
+    BpfLog log;
+    object_.reset(ft_alloc_bpf__open());
+    if (!object_) return log.Failure("open the BPF object", errno);
+    cpu_count_ = sampler.cpu_count();
+    // Free entries lie in lists of each CPU.
+    bpf_map__set_max_entries(object_->maps.ft_entered, static_cast<uint32_t>(4 * cpu_count_));
+    for (const SizeAt size : kSizes) uprobes_.Prepare(ProgramFor(size));
+    RETURN_IF_ERROR(LoadFamily(sampler, log, *object_, ft_alloc_bpf__load,
+                               object_->maps.ft_alloc_cpus, "the programs of allocations", own_));
+    return uprobes_.Check(bpf_program__fd(object_->progs.ft_malloc));
+  }
+
+  Status AddProcess(uint32_t pid, int64_t sample_bytes) override {
+    const ft_heap heap{static_cast<uint64_t>(sample_bytes), 0};
+    if (bpf_map_update_elem(HeapsFd(), &pid, &heap, BPF_ANY) == 0) return OkStatus();
+    if (errno == E2BIG)
+      return Error(ErrorCode::kExhausted,
+                   fmt::format("the allocations of {} processes are sampled already", FT_HEAPS));
+    return ErrnoError(fmt::format("sample the allocations of process {}", pid));
+  }
+
+  void RemoveProcess(uint32_t pid) override { bpf_map_delete_elem(HeapsFd(), &pid); }
+
+  Result<std::vector<UniqueFd>> Probe(uint32_t pid, int file_fd,
+                                      std::span<const AllocatorFunction> functions) override {
+    const std::string path = fmt::format("/proc/self/fd/{}", file_fd);
+    std::vector<UniqueFd> probes;
+    for (const SizeAt size : kSizes) {
+      std::vector<uint64_t> offsets;
+      for (const AllocatorFunction& function : functions)
+        if (function.size == size) offsets.push_back(function.file_offset);
+      if (offsets.empty()) continue;
+      const int program = bpf_program__fd(ProgramFor(size));
+      RETURN_IF_ERROR(uprobes_.Attach(pid, path, program, offsets, probes));
+    }
+    return probes;
+  }
+
+  uint64_t Calls(uint32_t pid) const override {
+    ft_heap heap{};
+    return bpf_map_lookup_elem(HeapsFd(), &pid, &heap) == 0 ? heap.calls : 0;
+  }
+
+  AllocCounters Counters() const override {
+    AllocCounters sum;
+    for (const ft_alloc_cpu& cpu : std::span(own_, cpu_count_)) {
+      sum.missed += ReadShared(cpu.missed);
+      AddCounters(cpu.counters, sum.counters);
+    }
+    return sum;
+  }
+
+  uint64_t MapBytes() const override {
+    return MapMemory({object_->maps.ft_heaps, object_->maps.ft_outer_calls,
+                      object_->maps.ft_entered, object_->maps.ft_alloc_cpus,
+                      object_->maps.ft_scratch, object_->maps.ft_seen, object_->maps.ft_python,
+                      object_->maps.ft_functions, object_->maps.ft_python_threads});
+  }
+
+ private:
+  int HeapsFd() const { return bpf_map__fd(object_->maps.ft_heaps); }
+
+  bpf_program* ProgramFor(SizeAt size) const {
+    switch (size) {
+      case SizeAt::kMalloc:
+        return object_->progs.ft_malloc;
+      case SizeAt::kFirst:
+        return object_->progs.ft_alloc_first;
+      case SizeAt::kSecond:
+        return object_->progs.ft_alloc_second;
+      case SizeAt::kThird:
+        return object_->progs.ft_alloc_third;
+      case SizeAt::kProduct:
+        return object_->progs.ft_alloc_product;
+      case SizeAt::kLastProduct:
+        return object_->progs.ft_alloc_last_product;
+    }
+    return nullptr;
+  }
+
+  Uprobes uprobes_;
+  std::unique_ptr<ft_alloc_bpf, SkeletonDeleter> object_;
+  ft_alloc_cpu* own_ = nullptr;  // by CPU
+  size_t cpu_count_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<AllocPrograms>> AllocPrograms::Load(BpfSampler& sampler,
+                                                           const std::string& sys_root) {
+  auto programs = std::make_unique<Programs>();
+  RETURN_IF_ERROR(programs->Open(sampler, sys_root));
+  return std::unique_ptr<AllocPrograms>(std::move(programs));
+}
+
+}  // namespace firetower::daemon

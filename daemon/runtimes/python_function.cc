@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/runtimes/python_function.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace firetower::daemon {
+namespace {
+
+// The state of a string object, Include/cpython/unicodeobject.h: the width of its characters in
+// bytes, and whether all are ASCII. Two bits lie before them; free-threaded builds differ.
+struct StringState {
+  uint32_t width = 0;
+  bool ascii = false;
+  bool compact = false;
+};
+
+StringState StateOf(uint32_t state) {
+  const uint32_t bits = state >> 2;
+  return {.width = bits & 7, .ascii = (bits >> 4 & 1) != 0, .compact = (bits >> 3 & 1) != 0};
+}
+
+void AppendUtf8(uint32_t character, std::string& to) {
+  if (character < 0x80) {
+    to += static_cast<char>(character);
+  } else if (character < 0x800) {
+    to += static_cast<char>(0xc0 | character >> 6);
+    to += static_cast<char>(0x80 | (character & 0x3f));
+  } else if (character < 0x10000) {
+    // Half of a pair of UTF-16 is no character.
+    if (character >= 0xd800 && character < 0xe000) character = 0xfffd;
+    to += static_cast<char>(0xe0 | character >> 12);
+    to += static_cast<char>(0x80 | (character >> 6 & 0x3f));
+    to += static_cast<char>(0x80 | (character & 0x3f));
+  } else if (character < 0x110000) {
+    to += static_cast<char>(0xf0 | character >> 18);
+    to += static_cast<char>(0x80 | (character >> 12 & 0x3f));
+    to += static_cast<char>(0x80 | (character >> 6 & 0x3f));
+    to += static_cast<char>(0x80 | (character & 0x3f));
+  }
+}
+
+// Returns nothing for a string whose characters are not behind its head: no function's name is one.
+std::string TextOf(const ft_text& text, uint16_t minor) {
+  const StringState state = StateOf(text.state);
+  std::string out;
+  if (!state.compact || (state.width != 1 && state.width != 2 && state.width != 4)) return out;
+  // Other strings have utf8_length and utf8 between their head and their text, and before 3.12
+  // wstr_length.
+  const size_t skip = state.ascii ? 0 : minor >= 12 ? 16 : 24;
+  const size_t bytes = std::min<size_t>(text.bytes, sizeof(text.text));
+  const size_t there = bytes > skip ? (bytes - skip) / state.width : 0;
+  const size_t count = std::min<uint64_t>(there, text.length);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t character = 0;
+    std::memcpy(&character, text.text + skip + i * state.width, state.width);
+    AppendUtf8(character, out);
+  }
+  if (count < text.length) out += "…";
+  return out;
+}
+
+// Reads a number of 6 bits a byte, the last without bit 6. Returns false at the end.
+bool ReadVarint(std::string_view lines, size_t& at, uint32_t& value) {
+  value = 0;
+  for (uint32_t shift = 0; at < lines.size() && shift < 30; shift += 6) {
+    const auto byte = static_cast<uint8_t>(lines[at++]);
+    value |= (byte & 63u) << shift;
+    if ((byte & 64u) == 0) return true;
+  }
+  return false;
+}
+
+// Returns the line, or the function's own if it can be none.
+uint32_t Bounded(int64_t line, uint32_t first_line) {
+  const bool known = line > 0 && line <= std::numeric_limits<int32_t>::max();
+  return known ? static_cast<uint32_t>(line) : first_line;
+}
+
+// 3.8 and 3.9: pairs of how far the instruction and the line go on, the line as a signed byte.
+uint32_t LineOfStep(std::string_view lines, uint32_t first_line, uint32_t position) {
+  int64_t line = first_line;
+  uint64_t begin = 0;
+  if (position > std::numeric_limits<int32_t>::max()) return first_line;
+  for (size_t at = 0; at + 1 < lines.size(); at += 2) {
+    begin += static_cast<uint8_t>(lines[at]);
+    if (begin > position) break;
+    line += static_cast<int8_t>(lines[at + 1]);
+  }
+  return Bounded(line, first_line);
+}
+
+// 3.10: pairs of how many bytes an entry has, and by how much its line differs; -128: it has none.
+uint32_t LineOfRange(std::string_view lines, uint32_t first_line, uint64_t position) {
+  constexpr int8_t kNone = -128;
+  int64_t line = first_line;
+  uint64_t end = 0;
+  for (size_t at = 0; at + 1 < lines.size(); at += 2) {
+    const auto difference = static_cast<int8_t>(lines[at + 1]);
+    end += static_cast<uint8_t>(lines[at]);
+    if (difference != kNone) line += difference;
+    if (position < end) return difference != kNone ? Bounded(line, first_line) : first_line;
+  }
+  return first_line;
+}
+
+// 3.11 and newer: entries of a code, a length and what the code says.
+uint32_t LineOfLocation(std::string_view lines, uint32_t first_line, uint32_t position) {
+  constexpr uint32_t kShortLast = 9, kOneLineLast = 12, kNoColumns = 13, kLong = 14, kNone = 15;
+  int64_t line = first_line;
+  uint64_t begin = 0;
+  for (size_t at = 0; at < lines.size();) {
+    const auto head = static_cast<uint8_t>(lines[at++]);
+    if ((head & 128) == 0) return first_line;
+    const uint32_t code = head >> 3 & 15;
+    const uint64_t end = begin + (uint64_t{head & 7u} + 1) * 2;
+    uint32_t number = 0;
+    if (code > kShortLast && code <= kOneLineLast) {
+      line += code - kShortLast - 1;
+    } else if (code == kNoColumns || code == kLong) {
+      if (!ReadVarint(lines, at, number)) return first_line;
+      line += (number & 1) != 0 ? -static_cast<int64_t>(number >> 1) : number >> 1;
+    }
+    // The columns that follow do not matter: the next entry begins at the next byte with bit 7.
+    while (at < lines.size() && (static_cast<uint8_t>(lines[at]) & 128) == 0) ++at;
+    if (position < end) {
+      return code != kNone ? Bounded(line, first_line) : first_line;
+    }
+    begin = end;
+  }
+  return first_line;
+}
+
+}  // namespace
+
+Result<ReadFunction> ReadFunctionRecord(std::span<const std::byte> record) {
+  constexpr size_t kHead = offsetof(ft_function, lines);
+  ft_function from;
+  if (record.size() < kHead) return Error(ErrorCode::kCorrupt, "a function's record is too short");
+  std::memcpy(static_cast<void*>(&from), record.data(), kHead);
+  if (from.lines_bytes > record.size() - kHead || from.lines_bytes > FT_FUNCTION_LINES)
+    return Error(ErrorCode::kCorrupt, "a function's record is shorter than it says");
+  ReadFunction function;
+  function.minor = from.minor;
+  function.function.name = TextOf(from.name, from.minor);
+  function.function.file = TextOf(from.file, from.minor);
+  function.function.first_line = from.first_line;
+  if (function.function.name.empty())
+    return Error(ErrorCode::kCorrupt, "a function's record has no name");
+  function.lines = {reinterpret_cast<const char*>(record.data()) + kHead, from.lines_bytes};
+  return function;
+}
+
+uint32_t LineOf(uint16_t minor, std::string_view lines, uint32_t first_line, uint32_t position) {
+  if (minor >= 11) return LineOfLocation(lines, first_line, position);
+  return minor == 10 ? LineOfRange(lines, first_line, uint64_t{position} * 2)
+                     : LineOfStep(lines, first_line, position);
+}
+
+}  // namespace firetower::daemon

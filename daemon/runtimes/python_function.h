@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "bpf/abi/runtime.h"
+
+namespace firetower::daemon {
+
+// A function of an interpreter, as its frames are named.
+struct RuntimeFunction {
+  std::string name;  // qualified: "Class.method", "outer.<locals>.inner"
+  std::string file;  // as the interpreter has it
+  uint32_t first_line = 0;
+
+  bool operator==(const RuntimeFunction&) const = default;
+};
+
+// A name and a table of lines out of a record of the kernel side. The table belongs to the record.
+struct ReadFunction {
+  RuntimeFunction function;
+  uint16_t minor = 0;
+  std::string_view lines;
+};
+
+// Takes a record of FT_KIND_FUNCTION apart. kCorrupt: it is shorter than it says, or has no name.
+// A text that did not fit ends with "…", as one does whose last characters were not resident.
+Result<ReadFunction> ReadFunctionRecord(std::span<const std::byte> record);
+
+// Returns the source line of an instruction of CPython 3.`minor`; the function's own line where the
+// table does not reach it or says none. From 3.11 on `position` counts bytes from the first
+// instruction (Objects/locations.md of CPython); before, it is the frame's f_lasti, and -1 where
+// none has run yet (Objects/lnotab_notes.txt).
+uint32_t LineOf(uint16_t minor, std::string_view lines, uint32_t first_line, uint32_t position);
+
+}  // namespace firetower::daemon

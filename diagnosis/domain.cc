@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "diagnosis/domain.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace firetower::diagnosis {
+namespace {
+
+std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// Programs that are interpreters and virtual machines; a version may follow, as in python3.11.
+constexpr std::string_view kRuntimePrograms[] = {
+    "python",  "pypy", "node",   "nodejs", "deno",     "bun", "ruby",      "php",    "php-fpm",
+    "php-cgi", "perl", "luajit", "lua",    "beam.smp", "qjs", "mono-sgen", "dotnet", "java"};
+// Libraries that are, by how their names begin.
+constexpr std::string_view kRuntimeLibraries[] = {
+    "libjvm.so",    "libpython",   "libpypy",      "libnode.so", "libruby",
+    "libphp",       "libperl.so",  "libluajit",    "liblua5",    "libcoreclr.so",
+    "libclrjit.so", "libmonosgen", "libmonoboehm", "libmozjs",   "libjavascriptcore",
+    "libgraal",     "libv8"};
+
+bool IsRuntime(std::string_view name) {
+  const auto begins = [&](std::string_view one) { return name.starts_with(one); };
+  if (std::ranges::any_of(kRuntimeLibraries, begins)) return true;
+  // node_exporter is no node.
+  return std::ranges::any_of(kRuntimePrograms, [&](std::string_view one) {
+    return name.starts_with(one) &&
+           name.find_first_not_of("0123456789.-", one.size()) == std::string_view::npos;
+  });
+}
+
+// Folders whose sources come with a language, not with the program.
+constexpr std::string_view kRuntimeSources[] = {"/usr/local/go/src/runtime/", "/go/src/runtime/",
+                                                "src/runtime/"};
+constexpr std::string_view kLibrarySources[] = {
+    "/usr/local/go/src/", "/go/pkg/mod/",    "/rustc/",         "/.cargo/registry/",
+    "/usr/include/",      "/site-packages/", "/dist-packages/", "/node_modules/",
+    "/usr/lib/python",    "/lib/python3.",   "<frozen ",
+};
+
+bool Contains(std::span<const std::string_view> parts, std::string_view text) {
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+bool IsLibrary(std::string_view name) {
+  return name.ends_with(".so") || name.find(".so.") != std::string_view::npos || name == "[vdso]" ||
+         name == "linux-vdso.so.1";
+}
+
+}  // namespace
+
+std::string_view DomainName(Domain domain) {
+  constexpr std::string_view kNames[kDomains] = {"application", "runtime", "library", "kernel",
+                                                 "unknown"};
+  return kNames[static_cast<size_t>(domain)];
+}
+
+Domain DomainOfFile(std::string_view module, std::string_view source) {
+  if (module.empty() || module == "[unknown]") return Domain::kUnknown;
+  // Scripts, and code that a runtime wrote of the program's.
+  if (module == "[python]" || module == "[jit]") {
+    return Contains(kLibrarySources, source) ? Domain::kLibrary : Domain::kApplication;
+  }
+  const std::string_view name = BaseName(module);
+  if (IsRuntime(name)) return Domain::kRuntime;
+  if (IsLibrary(name)) return Domain::kLibrary;
+  if (Contains(kRuntimeSources, source)) return Domain::kRuntime;
+  return Contains(kLibrarySources, source) ? Domain::kLibrary : Domain::kApplication;
+}
+
+char DomainLetterOf(std::string_view module, std::string_view source) {
+  return DomainName(DomainOfFile(module, source)).front();
+}
+
+Domains::Domains(const profile::Profile& profile) {
+  for (uint32_t i = 0; i < profile.location_count(); ++i) {
+    begin_.push_back(of_.size());
+    const profile::Location location = profile.location(i);
+    const bool kernel = profile.IsKernel(location);
+    std::string_view module;
+    if (location.mapping != profile::kNoMapping)
+      module = profile.string(profile.mapping(location.mapping).filename);
+    for (size_t line = 0; line < std::max<size_t>(location.lines.size(), 1); ++line) {
+      std::string_view source;
+      if (!location.lines.empty())
+        source = profile.string(profile.function(location.lines[line].function).filename);
+      of_.push_back(kernel ? Domain::kKernel : DomainOfFile(module, source));
+    }
+  }
+}
+
+Domain Domains::Of(uint32_t location, size_t line) const { return of_[begin_[location] + line]; }
+
+}  // namespace firetower::diagnosis

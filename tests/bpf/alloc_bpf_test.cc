@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of allocations on the running kernel: this process's own allocations, of which it
+// knows the number.
+#include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <malloc.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "daemon/allocations/allocator.h"
+#include "daemon/capture/bpf_sampler.h"
+#include "daemon/capture/families/alloc_programs.h"
+#include "daemon/health/kernel_version.h"
+#include "daemon/pipeline/resolver.h"
+#include "daemon/process/proc_fs.h"
+#include "tests/bpf/loaded_sampler.h"
+
+namespace firetower::daemon {
+namespace {
+
+constexpr int64_t kSampleBytes = 16384;
+
+// Allocations and samples of one size, and the frames of their stacks.
+class Allocations : public BpfSampler::Sink {
+ public:
+  struct Sum {
+    uint64_t objects = 0;
+    uint64_t bytes = 0;
+    uint64_t samples = 0;
+  };
+  void OnRecord(std::span<const std::byte> record) noexcept override {
+    const auto kind = static_cast<uint8_t>(record[offsetof(ft_sample, kind)]);
+    if (kind != FT_KIND_SAMPLE && kind != FT_KIND_COLD) return;
+    ft_sample sample;
+    std::memcpy(&sample, record.data(), sizeof(sample));
+    EXPECT_EQ(sample.type, FT_TYPE_MEMORY);
+    EXPECT_EQ(sample.tgid, static_cast<uint32_t>(::getpid()));
+    const Amount amount = AmountOf(sample);
+    Sum& sum = of_[amount.value / amount.count];
+    sum.objects += amount.count;
+    sum.bytes += amount.value;
+    ++sum.samples;
+  }
+  const Sum& Of(uint64_t size) { return of_[size]; }
+
+ private:
+  std::map<uint64_t, Sum> of_;
+};
+
+class AllocBpf : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    auto sampler = testing::LoadSampler();
+    ASSERT_TRUE(sampler) << sampler.error().message();
+    sampler_ = *std::move(sampler);
+    ft_verdicts verdicts{};
+    for (ft_verdict& verdict : verdicts.of) verdict.kind = verdict.child = FT_VERDICT_NO;
+    verdicts.of[FT_TYPE_MEMORY] = {FT_VERDICT_YES, FT_VERDICT_YES, 0, 0, FT_KEEP_ALL, 0};
+    sampler_->SetFallback(verdicts);
+    auto programs = AllocPrograms::Load(*sampler_, "/sys");
+    ASSERT_TRUE(programs) << programs.error().message();
+    programs_ = *std::move(programs);
+  }
+
+  // Probes every allocator that this process has mapped.
+  void Probe() {
+    const auto lines = ProcFs("/proc").Maps(pid_);
+    ASSERT_TRUE(lines);
+    size_t probed = 0;
+    for (const MapsLine& line : *lines) {
+      if (!line.path.starts_with('/')) continue;
+      Result<symbolizer::FileSource> file = symbolizer::FileSource::Open(line.path);
+      if (!file) continue;
+      const auto functions = FindAllocator(*file);
+      if (!functions || functions->empty()) continue;
+      auto probes = programs_->Probe(pid_, file->fd(), *functions);
+      ASSERT_TRUE(probes) << probes.error().message();
+      for (UniqueFd& probe : *probes) probes_.push_back(std::move(probe));
+      probed += functions->size();
+    }
+    ASSERT_GE(probed, 7u) << "the malloc family";
+  }
+
+  void Near(uint64_t size, uint64_t objects) {
+    const Allocations::Sum& sum = told_.Of(size);
+    // Each sample stands for as many; five times the deviation of their number.
+    const double samples =
+        static_cast<double>(objects) * std::min(1.0, static_cast<double>(size) / kSampleBytes);
+    const double part = size >= kSampleBytes ? 0 : 5 / std::sqrt(samples);
+    EXPECT_NEAR(static_cast<double>(sum.objects), static_cast<double>(objects),
+                part * static_cast<double>(objects))
+        << "of " << size << " bytes";
+    EXPECT_EQ(sum.bytes, sum.objects * size);
+    EXPECT_LE(static_cast<double>(sum.samples), samples * (1 + part)) << size;
+  }
+
+  static void Free(void* memory) {
+    ASSERT_NE(memory, nullptr);
+    static void* volatile kept;
+    kept = memory;
+    std::free(kept);
+  }
+
+  const uint32_t pid_ = static_cast<uint32_t>(::getpid());
+  std::unique_ptr<BpfSampler> sampler_;
+  std::unique_ptr<AllocPrograms> programs_;
+  std::vector<UniqueFd> probes_;
+  Allocations told_;
+};
+
+// Takes CAP_SYS_ADMIN from this thread while it is there.
+class WithoutAdmin {
+ public:
+  WithoutAdmin() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    EXPECT_EQ(::syscall(SYS_capget, &header, kept_), 0);
+    __user_cap_data_struct fewer[2] = {kept_[0], kept_[1]};
+    fewer[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &= ~CAP_TO_MASK(CAP_SYS_ADMIN);
+    EXPECT_EQ(::syscall(SYS_capset, &header, fewer), 0);
+  }
+  ~WithoutAdmin() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    EXPECT_EQ(::syscall(SYS_capset, &header, kept_), 0);
+  }
+
+ private:
+  __user_cap_data_struct kept_[2] = {};
+};
+
+// The chart's agents run like this. Kernels between perf events for PERFMON and links say what is
+// missing.
+TEST_F(AllocBpf, NeedsNoAdminWhereTheKernelHasLinks) {
+  const WithoutAdmin without;
+  auto programs = AllocPrograms::Load(*sampler_, "/sys");
+  const auto version = UpstreamVersion(ReadKernelIdentity("/proc"));
+  ASSERT_TRUE(version);
+  if (!programs && *version < KernelVersion{6, 6, 0}) {
+    EXPECT_EQ(programs.error().code(), ErrorCode::kPermission) << programs.error().message();
+    EXPECT_NE(programs.error().message().find("CAP_SYS_ADMIN"), std::string::npos);
+    return;
+  }
+  ASSERT_TRUE(programs) << programs.error().message();
+  programs_ = *std::move(programs);
+  Probe();
+  ASSERT_TRUE(programs_->AddProcess(pid_, kSampleBytes));
+  constexpr int kEach = 100;
+  const auto allocate = [] {
+    for (int i = 0; i < kEach; ++i) {
+      Free(std::malloc(50001));
+      Free(std::calloc(3, 20001));
+      Free(std::realloc(nullptr, 90001));
+    }
+  };
+  allocate();
+  std::thread(allocate).join();  // its threads, too
+  probes_.clear();
+  Free(std::malloc(50001));
+  sampler_->Drain(told_);
+  for (const uint64_t size : {50001, 60003, 90001}) Near(size, 2 * kEach);
+}
+
+// One test for the rest: where the machine is emulated, loading the programs takes seconds.
+TEST_F(AllocBpf, TellsAllocationsByTheirBytes) {
+  Probe();
+  constexpr int kSmall = 8000, kLarge = 100;
+  for (int i = 0; i < kLarge; ++i) Free(std::malloc(50002));
+  EXPECT_EQ(programs_->Calls(pid_), 0u) << "it is not added yet";
+  ASSERT_TRUE(programs_->AddProcess(pid_, kSampleBytes));
+  // A call that asks for too much is no allocation.
+  volatile size_t too_much = size_t{1} << 62;
+  EXPECT_EQ(std::malloc(too_much), nullptr);
+  EXPECT_EQ(std::calloc(too_much, 4), nullptr);
+  for (int i = 0; i < kSmall; ++i) Free(std::malloc(333));
+  for (int i = 0; i < kLarge; ++i) {
+    Free(std::malloc(50001));
+    Free(std::calloc(3, 20001));
+    Free(std::realloc(std::malloc(40001), 80001));
+    // Its own call of malloc is no second allocation.
+    Free(std::realloc(nullptr, 90001));
+    Free(std::aligned_alloc(4096, 102400));
+    void* aligned = nullptr;
+    ASSERT_EQ(::posix_memalign(&aligned, 64, 70001), 0);
+    Free(aligned);
+    Free(::reallocarray(nullptr, 2, 55001));
+  }
+  const uint64_t calls = programs_->Calls(pid_);
+  probes_.clear();
+  Free(std::malloc(50001));
+  sampler_->Drain(told_);
+  EXPECT_GE(calls, uint64_t{kSmall + 8 * kLarge});
+  EXPECT_EQ(programs_->Calls(pid_), calls) << "without probes nothing is counted";
+  Near(333, kSmall);
+  for (const uint64_t size : {50001, 60003, 40001, 80001, 90001, 102400, 70001, 110002})
+    Near(size, kLarge);
+  EXPECT_EQ(told_.Of(50002).samples, 0u);
+  EXPECT_EQ(told_.Of(too_much).samples, 0u);
+  const AllocCounters counters = programs_->Counters();
+  EXPECT_EQ(counters.counters.value[FT_COUNT_RING_FULL], 0u);
+  EXPECT_EQ(counters.missed, 0u);
+  EXPECT_GT(programs_->MapBytes(), 0u);
+  programs_->RemoveProcess(pid_);
+  EXPECT_EQ(programs_->Calls(pid_), 0u);
+}
+
+}  // namespace
+}  // namespace firetower::daemon

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <span>
+
+#include "base/check.h"
+#include "daemon/runtimes/python_function.h"
+
+// Any bytes as the record of a function: it has a name or is refused, and every instruction a line.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  namespace daemon = firetower::daemon;
+  const auto read = daemon::ReadFunctionRecord({reinterpret_cast<const std::byte*>(data), size});
+  if (!read) return 0;
+  CHECK(!read->function.name.empty());
+  CHECK(read->lines.size() <= FT_FUNCTION_LINES);
+  for (const uint32_t position : {0u, 2u, 100u, 4000u, ~0u})
+    (void)daemon::LineOf(read->minor, read->lines, 1, position);
+  return 0;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the address decides which flame graph is asked for.
+import { exactly } from "../../../flame/model.js";
+import { questionOf } from "./address";
+
+export type Mode = "icicle" | "flame" | "bottom-up" | "sandwich";
+export const MODES: readonly (readonly [Mode, string])[] = [["icicle", "Icicle"], ["flame", "Flame"], ["bottom-up", "Bottom-up"], ["sandwich", "Sandwich"]];
+
+export function modeOf(params: URLSearchParams): Mode {
+  return MODES.find(([mode]) => mode === params.get("mode"))?.[0] ?? "icicle";
+}
+
+/** Filters by their parameter here, their name in pprof and the API's. */
+export const FILTERS = [["f", "focus", "focus"], ["i", "ignore", "ignore"], ["h", "hide", "hide"], ["w", "show", "show"], ["sf", "show from", "show-from"]] as const;
+
+export { exactly };
+
+/** The text that is searched for: `s`, or `find`, which is a text as it stands. */
+export function searchOf(params: URLSearchParams): string {
+  const find = params.get("find");
+  return find ? find.replace(/[\\^$*+?.()|[\]{}]/g, "\\$&") : (params.get("s") ?? "");
+}
+
+export const FIRST_BARS = 8192;
+export const MOST_BARS = 1 << 20;
+
+/** The question of /api/v1/flame. */
+export function flameQuery(params: URLSearchParams): URLSearchParams {
+  const query = questionOf(params);
+  for (const [own, , name] of FILTERS) {
+    const value = params.get(own);
+    if (value) query.set(name, value);
+  }
+  const names = params.get("names");
+  if (names && names !== "full") query.set("names", names);
+  if (params.get("sort") === "value") query.set("sort", "value");
+  const bars = Number(params.get("bars"));
+  query.set("max-nodes", String(bars > 0 ? Math.min(bars, MOST_BARS) : FIRST_BARS));
+  if (modeOf(params) === "bottom-up") query.set("invert", "true");
+  return query;
+}
