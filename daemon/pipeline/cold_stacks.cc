@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/pipeline/cold_stacks.h"
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace firetower::daemon {
@@ -17,13 +19,32 @@ bool ColdStacks::WalkOn(FinishedStack& stack, const ColdStack& cold,
 void ColdStacks::Add(FinishedStack start, const ColdStack& cold, std::span<const std::byte> stack) {
   start.stop = FT_STOP_COLD;
   if (start.space == nullptr || WalkOn(start, cold, stack) ||
-      waiting_bytes_ + stack.size() > kMaxWaitingBytes) {
+      !MakeRoom(stack.size(), start.sample.tgid)) {
     finished_.push_back(std::move(start));
     return;
   }
   Waiting waiting{std::move(start), cold, {stack.begin(), stack.end()}, clock_.MonotonicNs()};
   waiting_.push_back(std::move(waiting));
   waiting_bytes_ += stack.size();
+}
+
+// A compiler that starts beside a small program fills all the room while its library of 100 MB is
+// read, so whoever holds most of it gives way.
+bool ColdStacks::MakeRoom(size_t bytes, uint32_t tgid) {
+  while (waiting_bytes_ + bytes > kMaxWaitingBytes) {
+    std::unordered_map<uint32_t, size_t> held;
+    for (const Waiting& waiting : waiting_) held[waiting.stack.sample.tgid] += waiting.bytes.size();
+    const auto most =
+        std::ranges::max_element(held, {}, [](const auto& process) { return process.second; });
+    if (most == held.end() || held[tgid] + bytes >= most->second) return false;
+    const auto oldest = std::ranges::find(waiting_, most->first, [](const Waiting& waiting) {
+      return waiting.stack.sample.tgid;
+    });
+    waiting_bytes_ -= oldest->bytes.size();
+    finished_.push_back(std::move(oldest->stack));
+    waiting_.erase(oldest);
+  }
+  return true;
 }
 
 void ColdStacks::Retry(bool last) {

@@ -28,8 +28,8 @@ struct FinishedStack {
 };
 
 // Cold samples whose walk waits for an unwind table that is being read. A sample waits at most
-// kMaxWaitNs, and all waiting ones hold at most kMaxWaitingBytes of stack. Beyond that the stack
-// stays cut, with the reason "cold".
+// kMaxWaitNs, and all waiting ones hold at most kMaxWaitingBytes of stack, of which the process with
+// most of it gives way to others. Beyond that the stack stays cut, with the reason "cold".
 //
 // Owned by the resolve thread. Memory: these bytes, and some KiB for each waiting sample.
 class ColdStacks {
@@ -57,6 +57,8 @@ class ColdStacks {
     int64_t since_ns = 0;
   };
 
+  // Returns false if that process would hold as much as any other.
+  bool MakeRoom(size_t bytes, uint32_t tgid);
   bool WalkOn(FinishedStack& stack, const ColdStack& cold, std::span<const std::byte> bytes);
 
   Unwinder& unwinder_;

@@ -32,9 +32,9 @@ class ColdStacksTest : public ::testing::Test {
     processes_.Apply(event, "/bin/app");
     space_ = unwinder_.Meet(processes_.Get(42), 1);
   }
-  void Add() {
+  void Add(uint32_t tgid = 42) {
     FinishedStack start;
-    start.sample.tgid = 42;
+    start.sample.tgid = tgid;
     start.space = space_;
     ColdStack cold;
     cold.ip = kCode + 0x20;
@@ -62,6 +62,18 @@ TEST_F(ColdStacksTest, WhatWaitsIsBoundedInBytes) {
   EXPECT_EQ(stacks_.waiting(), kMost);
   ASSERT_EQ(stacks_.finished().size(), 1u);
   EXPECT_EQ(stacks_.finished().back().stop, FT_STOP_COLD);
+}
+
+TEST_F(ColdStacksTest, WhoHoldsMostOfTheRoomGivesWayToOthers) {
+  constexpr size_t kMost = ColdStacks::kMaxWaitingBytes / kStackBytes;
+  for (size_t i = 0; i < kMost; ++i) Add(42);
+  // Each has half of it in the end, and neither drives the other out.
+  for (size_t i = 0; i < kMost; ++i) Add(43);
+  EXPECT_EQ(stacks_.waiting(), kMost);
+  size_t cut[2] = {};
+  for (const FinishedStack& stack : stacks_.finished()) ++cut[stack.sample.tgid - 42];
+  EXPECT_EQ(cut[0], kMost / 2);
+  EXPECT_EQ(cut[1], kMost / 2);
 }
 
 TEST_F(ColdStacksTest, WhoHasWaitedTooLongMakesRoom) {
