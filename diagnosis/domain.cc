@@ -44,6 +44,23 @@ bool Contains(std::span<const std::string_view> parts, std::string_view text) {
       parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+// The packages of Java's own classes, and others that programs bring along but did not write.
+constexpr std::string_view kJavaPackages[] = {"java/", "javax/", "jdk/", "sun/", "com/sun/"};
+constexpr std::string_view kJavaLibraries[] = {"org/apache/",    "org/springframework/",
+                                               "io/netty/",      "com/google/",
+                                               "com/fasterxml/", "org/eclipse/",
+                                               "org/hibernate/", "io/vertx/",
+                                               "reactor/",       "io/grpc/",
+                                               "kotlin/",        "kotlinx/",
+                                               "scala/",         "org/jetbrains/"};
+
+Domain DomainOfJava(std::string_view source) {
+  const auto begins = [&](std::string_view package) { return source.starts_with(package); };
+  // Stubs of the virtual machine have no source file.
+  if (source.empty() || std::ranges::any_of(kJavaPackages, begins)) return Domain::kRuntime;
+  return std::ranges::any_of(kJavaLibraries, begins) ? Domain::kLibrary : Domain::kApplication;
+}
+
 bool IsLibrary(std::string_view name) {
   return name.ends_with(".so") || name.find(".so.") != std::string_view::npos || name == "[vdso]" ||
          name == "linux-vdso.so.1";
@@ -60,6 +77,7 @@ std::string_view DomainName(Domain domain) {
 Domain DomainOfFile(std::string_view module, std::string_view source) {
   if (module.empty() || module == "[unknown]") return Domain::kUnknown;
   // Scripts, and code that a runtime wrote of the program's.
+  if (module == "[java]") return DomainOfJava(source);
   if (module == "[python]" || module == "[jit]") {
     return Contains(kLibrarySources, source) ? Domain::kLibrary : Domain::kApplication;
   }

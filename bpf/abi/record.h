@@ -63,8 +63,9 @@ enum ft_stop {
 	FT_STOP_DEPTH = 5,         /* more than FT_MAX_USER_FRAMES */
 	FT_STOP_EXEC = 6,          /* inside execve: the old image is half gone */
 	FT_STOP_REFUSED = 7,       /* user reads are off on this kernel */
-	FT_STOP_COLD = 8, /* code whose table was not there, and no room to send its stack */
-	FT_STOP_COUNT = 9,
+	FT_STOP_COLD = 8,    /* code whose table was not there, and no room to send its stack */
+	FT_STOP_RUNTIME = 9, /* code of a runtime that the walk could not step over */
+	FT_STOP_COUNT = 10,
 };
 
 enum ft_sample_flag {

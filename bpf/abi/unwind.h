@@ -122,7 +122,7 @@ struct ft_process {
 	__u32 tgid;     /* 0: free */
 	__u32 identity; /* ft_identity() */
 	__u32 mappings; /* position */
-	__u32 pad;
+	__u32 hotspot;  /* position of its struct ft_hotspot (bpf/abi/hotspot.h), or 0 */
 };
 
 #define FT_PROCESS_WAYS 4

@@ -65,12 +65,6 @@ static __always_inline __u64 word_at(struct python_scratch *python, const __u64 
 #define FT_FRAME_WORD(python, offset) (*(__u64 *)FT_FRAME_BYTE(python, (offset)&120))
 #define FT_CODE_WORD(python, offset) (*(__u64 *)((python)->code_bytes + ((offset)&248)))
 
-/*
- * Bounds a number of bytes where older kernels' verifiers see it: compilers take a mask away that
- * they know to change nothing, and these do not know what the compiler does.
- */
-#define FT_MASKED(bytes, mask) __asm__ volatile("%0 &= " #mask : "+r"(bytes))
-
 static __always_inline void read_text(struct ft_text *to, __u64 object, __u32 text)
 {
 	__u64 bytes, from = object + text, in_page = FT_PAGE_BYTES - (from & (FT_PAGE_BYTES - 1));

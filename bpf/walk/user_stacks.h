@@ -3,6 +3,7 @@
 #ifndef FIRETOWER_BPF_WALK_USER_STACKS_H
 #define FIRETOWER_BPF_WALK_USER_STACKS_H
 
+#include "bpf/walk/hotspot/frames.h"
 #include "bpf/walk/python_begin.h"
 #include "bpf/walk/user_walk.h"
 
@@ -24,7 +25,26 @@ __attribute__((noinline)) int any_step(void)
 		return python_search_step();
 	if (scratch->chain == CHAIN_FRAMES)
 		return python_step();
+	if (ft_in_hotspot(&scratch->walk))
+		return hotspot_step();
 	return unwind_step();
+}
+
+/* Walks one step by frame pointers alone, for a cold stack that may not be sent. */
+__attribute__((noinline)) int frame_pointer_step(void)
+{
+	struct stack_scratch *scratch;
+	__u32 zero = 0, slot;
+
+	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
+	if (!scratch)
+		return FT_STEP_ENDED;
+	if (ft_in_hotspot(&scratch->walk))
+		return hotspot_step();
+	slot = next_slot(scratch);
+	if (slot >= FT_MAX_FRAMES)
+		return FT_STEP_ENDED;
+	return keep_caller(scratch, slot, ft_step_frame_pointer(scratch, &scratch->walk));
 }
 
 /*
@@ -71,11 +91,14 @@ static __always_inline void begin_walk(struct stack_scratch *scratch)
 	scratch->chain = CHAIN_UNSEEN;
 	scratch->chain_ended = 0;
 	scratch->loop_bytes = 0;
+	scratch->hotspot_loaded = 0;
 	walk->begin = walk->end = 0;
 	walk->module.runtime = 0;
 	walk->returned = 0;
 	walk->guessed = 0;
 	walk->trampoline = 0;
+	walk->hotspot = 0;
+	walk->code_cache_bytes = 0;
 	walk->stop = FT_STOP_DEPTH;
 }
 

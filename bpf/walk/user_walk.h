@@ -8,6 +8,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "bpf/abi/hotspot.h"
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/scratch.h"
 #include "bpf/walk/chain.h"
@@ -55,6 +56,17 @@ static __always_inline __u64 stack_start(void)
 
 #include "bpf/walk/unwind.h"
 
+static __always_inline void find_code_cache(struct ft_walk *walk)
+{
+	struct ft_slab slab = {};
+	struct ft_hotspot *vm = ft_at(NULL, &slab, walk->hotspot, sizeof(struct ft_hotspot));
+
+	if (!vm)
+		return;
+	walk->code_cache = vm->low;
+	walk->code_cache_bytes = vm->bytes;
+}
+
 /*
  * Loads the process's list of mappings into the walk. Returns 0, or -1 if user space has not
  * sent one.
@@ -73,6 +85,9 @@ static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 
 		for (int i = 0; i < FT_PROCESS_WAYS; i++) {
 			if (bucket->way[i].tgid != tgid || bucket->way[i].identity != identity)
 				continue;
+			walk->hotspot = bucket->way[i].hotspot;
+			if (walk->hotspot)
+				find_code_cache(walk);
 			walk->mappings = bucket->way[i].mappings;
 			count = ft_at(NULL, &slab, walk->mappings, 8);
 			if (!count)
@@ -145,21 +160,6 @@ __attribute__((noinline)) int unwind_step(void)
 	if (slot >= FT_MAX_FRAMES)
 		return FT_STEP_ENDED;
 	return keep_caller(scratch, slot, ft_step(scratch, &scratch->walk));
-}
-
-/* Walks one step by frame pointers alone, for a cold stack that may not be sent. */
-__attribute__((noinline)) int frame_pointer_step(void)
-{
-	struct stack_scratch *scratch;
-	__u32 zero = 0, slot;
-
-	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
-	if (!scratch)
-		return FT_STEP_ENDED;
-	slot = next_slot(scratch);
-	if (slot >= FT_MAX_FRAMES)
-		return FT_STEP_ENDED;
-	return keep_caller(scratch, slot, ft_step_frame_pointer(scratch, &scratch->walk));
 }
 
 #endif

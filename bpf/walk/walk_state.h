@@ -17,6 +17,16 @@
 /* Keeps the compiler from moving loads and stores across it. x86 itself keeps their order. */
 #define FT_COMPILER_BARRIER() __asm__ volatile("" ::: "memory")
 
+/*
+ * Bounds a number of bytes where older kernels' verifiers see it: compilers take a mask away that
+ * they know to change nothing, and these do not know what the compiler does.
+ */
+#ifdef __bpf__
+#define FT_MASKED(bytes, mask) __asm__ volatile("%0 &= " #mask : "+r"(bytes))
+#else
+#define FT_MASKED(bytes, mask) ((bytes) &= (mask))
+#endif
+
 static __always_inline int ft_is_user_address(__u64 address)
 {
 	return address >= FT_USER_BEGIN && address <= FT_USER_END;
@@ -44,7 +54,17 @@ struct ft_walk {
 	__u32 trampoline;
 	__u32 guessed; /* the last step was by frame pointer: ip need not be code */
 	__u32 stop;    /* enum ft_stop, once the walk has ended */
+	__u32 hotspot; /* position of the process's struct ft_hotspot, or 0 */
+	__u32 pad0;
+	__u64 code_cache; /* HotSpot's, and its size: 0 where there is none */
+	__u64 code_cache_bytes;
 };
+
+/* 1: the frame is of HotSpot's code cache. */
+static __always_inline int ft_in_hotspot(const struct ft_walk *walk)
+{
+	return walk->ip - walk->returned - walk->code_cache < walk->code_cache_bytes;
+}
 
 /*
  * A cache entry with a rule that was found, because return addresses repeat from sample to

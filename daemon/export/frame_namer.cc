@@ -307,6 +307,7 @@ FrameName FrameNamer::Name(const Frame& frame) {
     case ModuleKind::kJit:
       return NameJit(frame, module);
     case ModuleKind::kPython:
+    case ModuleKind::kJava:
       return NameFunction(frame, module);
     case ModuleKind::kVdso:
       if (loader_.Vdso()) {

@@ -37,9 +37,8 @@ bool ColdStacks::MakeRoom(size_t bytes, uint32_t tgid) {
     const auto most =
         std::ranges::max_element(held, {}, [](const auto& process) { return process.second; });
     if (most == held.end() || held[tgid] + bytes >= most->second) return false;
-    const auto oldest = std::ranges::find(waiting_, most->first, [](const Waiting& waiting) {
-      return waiting.stack.sample.tgid;
-    });
+    const auto oldest = std::ranges::find(
+        waiting_, most->first, [](const Waiting& waiting) { return waiting.stack.sample.tgid; });
     waiting_bytes_ -= oldest->bytes.size();
     finished_.push_back(std::move(oldest->stack));
     waiting_.erase(oldest);

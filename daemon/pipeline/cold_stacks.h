@@ -28,8 +28,8 @@ struct FinishedStack {
 };
 
 // Cold samples whose walk waits for an unwind table that is being read. A sample waits at most
-// kMaxWaitNs, and all waiting ones hold at most kMaxWaitingBytes of stack, of which the process with
-// most of it gives way to others. Beyond that the stack stays cut, with the reason "cold".
+// kMaxWaitNs, and all waiting ones hold at most kMaxWaitingBytes of stack, of which the process
+// with most of it gives way to others. Beyond that the stack stays cut, with the reason "cold".
 //
 // Owned by the resolve thread. Memory: these bytes, and some KiB for each waiting sample.
 class ColdStacks {

@@ -155,6 +155,7 @@ void Resolver::BeginRound(const Round& round) {
     DecideTasksAnew();
   }
   stacks_.Add(round);
+  functions_.BeginEpoch(stacks_.epoch());
   for (uint32_t begin = 0; const uint32_t end : round.function_ends) {
     if (!functions_.Add(std::span(round.functions).subspan(begin, end - begin))) ++bad_records_;
     begin = end;

@@ -25,6 +25,8 @@ std::string_view StopReason(uint8_t stop) {
       return "user_reads_refused";
     case FT_STOP_COLD:
       return "cold";
+    case FT_STOP_RUNTIME:
+      return "runtime";
     case kStopNoMapping:
       return "no_mapping";
     case kStopStackLost:

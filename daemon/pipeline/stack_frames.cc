@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "bpf/abi/runtime.h"
+#include "bpf/abi/hotspot.h"
 
 namespace firetower::daemon {
 
@@ -42,6 +42,9 @@ uint8_t StackFrames::AddUserPart(std::span<const uint64_t> words, uint8_t stop, 
       held_.push_back({ModuleRegistry::kPython, 0, uint64_t{place.function} << 32 | place.line});
     } else if ((word & FT_WORD_KIND) == FT_WORD_JOIN) {
       Join();
+    } else if ((word & FT_WORD_MARK) != 0 && i + 1 < words.size()) {
+      AddJava(word, words[++i], owner);
+      leaf = false;
     } else if (!AddNative(word, std::exchange(leaf, false), owner)) {
       stop = kStopNoMapping;  // Not a return address after all: what follows is chance.
       break;
@@ -52,6 +55,16 @@ uint8_t StackFrames::AddUserPart(std::span<const uint64_t> words, uint8_t stop, 
   if (held_.empty()) return stop;
   if (stop != FT_STOP_COLD) frames_.insert(frames_.end(), held_.begin(), held_.end());
   return stop == FT_STOP_ROOT ? uint8_t{FT_STOP_FRAME_POINTER} : stop;
+}
+
+void StackFrames::AddJava(uint64_t word, uint64_t where, const Owner& owner) {
+  const std::vector<JavaPlace>& places =
+      unwinder_.machines().Name(owner.pid, owner.identity, word, where);
+  for (const JavaPlace& place : places) {
+    const uint64_t function = functions_.Hold(*place.function);
+    frames_.push_back({ModuleRegistry::kJava, 0, function << 32 | place.line});
+  }
+  if (places.empty()) frames_.push_back({ModuleRegistry::kJava, 0, 0});
 }
 
 void StackFrames::Join() {

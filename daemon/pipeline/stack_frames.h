@@ -19,7 +19,7 @@ namespace firetower::daemon {
 // of each module that it meets. Owned by the resolve thread.
 class StackFrames {
  public:
-  StackFrames(ModuleRegistry& modules, ProcessTable& processes, const FunctionTable& functions,
+  StackFrames(ModuleRegistry& modules, ProcessTable& processes, FunctionTable& functions,
               Unwinder& unwinder, ResolverPeers& peers)
       : modules_(modules),
         processes_(processes),
@@ -50,6 +50,8 @@ class StackFrames {
   uint8_t AddUserPart(std::span<const uint64_t> words, uint8_t stop, Owner owner);
   // Adds what a word says. Returns false if it is a caller's address and nothing is mapped there.
   bool AddNative(uint64_t word, bool leaf, Owner& owner);
+  // Adds the methods of a frame of HotSpot's.
+  void AddJava(uint64_t word, uint64_t where, const Owner& owner);
   // Puts the frames of the interpreter's that wait where the loop's frame is, which ran them.
   void Join();
   void ShiftLoops();
@@ -59,7 +61,7 @@ class StackFrames {
 
   ModuleRegistry& modules_;
   ProcessTable& processes_;
-  const FunctionTable& functions_;
+  FunctionTable& functions_;
   Unwinder& unwinder_;
   ResolverPeers& peers_;
   std::vector<Frame> frames_;

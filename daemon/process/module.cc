@@ -34,6 +34,7 @@ ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forge
   Add(ModuleKind::kJit, {"[jit]", {}, 0, 0, false}, "", "jit");
   Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0, false}, "", "vdso");
   Add(ModuleKind::kPython, {"[python]", {}, 0, 0, false}, "", "python");
+  Add(ModuleKind::kJava, {"[java]", {}, 0, 0, false}, "", "java");
 }
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,

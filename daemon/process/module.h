@@ -24,6 +24,7 @@ enum class ModuleKind : uint8_t {
   kKernel,
   kJit,     // memory that a program wrote code to: named, if at all, by a perf-map
   kPython,  // functions of CPython, which have no addresses
+  kJava,    // methods and stubs of HotSpot, by what its memory says of them
 };
 
 // The reason why the symbols of a module's file were not read.
@@ -137,7 +138,8 @@ class ModuleRegistry {
   static constexpr uint32_t kJit = 2;
   static constexpr uint32_t kVdso = 3;
   static constexpr uint32_t kPython = 4;
-  static constexpr uint32_t kFirstFile = 5;
+  static constexpr uint32_t kJava = 5;
+  static constexpr uint32_t kFirstFile = 6;
   static constexpr size_t kMaxModules = 16384;
   static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 

@@ -82,6 +82,13 @@ bool FunctionTable::Add(std::span<const std::byte> record) {
   return true;
 }
 
+uint32_t FunctionTable::Hold(const RuntimeFunction& function) {
+  Entry* entry = Intern({.function = function, .minor = 0, .lines = {}});
+  if (entry == nullptr) return 0;
+  entry->epoch = std::max(entry->epoch, generations_[newest_].epoch);
+  return entry->id;
+}
+
 void FunctionTable::Put(Generation& generation, uint64_t key, Entry& entry) {
   if (generation.ids.size() >= kMaxPlaces) {
     ++refused_;

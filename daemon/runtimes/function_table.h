@@ -40,6 +40,12 @@ class FunctionTable {
   // process with that ft_identity().
   Place Find(uint32_t pid, uint32_t identity, uint64_t frame, uint64_t where) const;
 
+  // Begins an epoch of stacks: what no stack of it or the one before names is forgotten.
+  void BeginEpoch(uint32_t epoch) { GenerationOf(epoch); }
+  // Returns the number of a function that was read here and stands in a stack now; 0 if there is no
+  // room for it.
+  uint32_t Hold(const RuntimeFunction& function);
+
   // Keeps the functions that a body's words name for another epoch, because a sample that refers to
   // the body is still to come.
   void Keep(uint32_t pid, uint32_t identity, std::span<const uint64_t> words);

@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 
+#include "daemon/runtimes/elf_values.h"
 #include "symbolizer/elf/symbols/function_finder.h"
 
 namespace firetower::daemon {
@@ -84,21 +85,6 @@ ft_python BuildOf(uint16_t minor) {
   return build;
 }
 
-// Reads what is at an address of the object's own.
-template <typename T>
-Result<T> ReadAt(const ElfFile& file, uint64_t elf_vaddr) {
-  for (const Elf64_Phdr& segment : file.program_headers()) {
-    if (segment.p_type != PT_LOAD || elf_vaddr < segment.p_vaddr) continue;
-    const uint64_t in_segment = elf_vaddr - segment.p_vaddr;
-    if (in_segment > segment.p_filesz || segment.p_filesz - in_segment < sizeof(T)) continue;
-    T value{};
-    RETURN_IF_ERROR(file.source().ReadAt(segment.p_offset + in_segment,
-                                         std::as_writable_bytes(std::span(&value, 1))));
-    return value;
-  }
-  return Error(ErrorCode::kCorrupt, "no segment has the address of a symbol");
-}
-
 // Says why the objects of a build have another head; empty: they have not. From 3.13 on _PyRuntime
 // begins with a description of the build (_Py_DebugOffsets,
 // Include/internal/pycore_debug_offsets.h).
@@ -109,24 +95,10 @@ Result<std::string> OtherHead(const ElfFile& file, uint64_t runtime, uint16_t mi
     uint64_t free_threaded = 0;
   };
   if (minor < 13) return std::string();
-  ASSIGN_OR_RETURN(const Head head, ReadAt<Head>(file, runtime));
+  ASSIGN_OR_RETURN(const Head head, ReadElfValue<Head>(file, runtime));
   if (std::string_view(head.cookie.data(), head.cookie.size()) != "xdebugpy")
     return std::string("a build without its own description: its functions have no names");
   return std::string(head.free_threaded != 0 ? "free-threaded: its functions have no names" : "");
-}
-
-// The difference of addresses and offsets of the file's code, which every part of it must share:
-// addresses are then told by the mapping of any of them. Nothing: they do not share one.
-Result<std::optional<uint64_t>> CodeBias(const ElfFile& file) {
-  std::optional<uint64_t> bias;
-  for (const Elf64_Phdr& segment : file.program_headers()) {
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const uint64_t of_segment = segment.p_vaddr - segment.p_offset;
-    if (bias && *bias != of_segment) return std::optional<uint64_t>();
-    bias = of_segment;
-  }
-  if (!bias) return Error(ErrorCode::kCorrupt, "no segment has code");
-  return bias;
 }
 
 struct Version {
@@ -141,7 +113,7 @@ Result<Version> VersionOf(const ElfFile& file, const Symbols& symbols) {
     return Version{3, static_cast<uint16_t>(known[2] ? 10 : known[1] ? 9 : known[0] ? 8 : 0)};
   }
   // PY_VERSION_HEX: major, minor, micro, level and serial.
-  ASSIGN_OR_RETURN(const auto version, ReadAt<uint64_t>(file, symbols[kVersion].value));
+  ASSIGN_OR_RETURN(const auto version, ReadElfValue<uint64_t>(file, symbols[kVersion].value));
   return Version{static_cast<uint16_t>(version >> 24), uint16_t(version >> 16 & 0xff)};
 }
 

@@ -56,6 +56,11 @@ std::shared_ptr<const AddressSpace> AddressSpaces::Publish(const Process& proces
   }
   entry.generation = process.generation;
   // The old list stays valid for a grace after this: a walk may be in it.
+  if (entry.identity != process.identity) {
+    Store(entry.way->hotspot, 0);
+    entry.hotspot = nullptr;
+    entry.identity = process.identity;
+  }
   Store(entry.way->mappings, space->position);
   Store(entry.way->identity, process.identity);
   Store(entry.way->tgid, process.pid);
@@ -63,10 +68,35 @@ std::shared_ptr<const AddressSpace> AddressSpaces::Publish(const Process& proces
   return space;
 }
 
+bool AddressSpaces::SetHotSpot(uint32_t pid, const ft_hotspot& hotspot) {
+  const auto found = published_.find(pid);
+  if (found == published_.end() || found->second.way == nullptr) return false;
+  // The walk reads it at a multiple of its size.
+  constexpr uint32_t kAlign = sizeof(ft_hotspot) - 1;
+  const std::optional<uint32_t> position = arena_.Allocate(2 * sizeof(ft_hotspot));
+  if (!position) return false;
+  const uint32_t at = (*position + kAlign) & ~kAlign;
+  std::memcpy(arena_.At(at), &hotspot, sizeof(hotspot));
+  found->second.hotspot = {new uint32_t(*position), [this](const uint32_t* of) {
+                             arena_.Free(*of, clock_.MonotonicNs());
+                             delete of;
+                           }};
+  Store(found->second.way->hotspot, at);
+  return true;
+}
+
+bool AddressSpaces::HasHotSpot(uint32_t pid) const {
+  const auto found = published_.find(pid);
+  return found != published_.end() && found->second.hotspot != nullptr;
+}
+
 void AddressSpaces::Withdraw(uint32_t pid) {
   auto found = published_.find(pid);
   if (found == published_.end()) return;
-  if (found->second.way != nullptr) Store(found->second.way->tgid, 0);
+  if (found->second.way != nullptr) {
+    Store(found->second.way->tgid, 0);
+    Store(found->second.way->hotspot, 0);
+  }
   published_.erase(found);
 }
 

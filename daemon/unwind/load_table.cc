@@ -20,6 +20,9 @@ Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
     table.python = python->build;
     table.runtime = "CPython " + python->version;
     table.nameless = python->why;
+  } else if (const auto hotspot = FindHotSpot(file); hotspot && *hotspot) {
+    table.hotspot = *hotspot;
+    table.runtime = "HotSpot";
   }
   return table;
 }

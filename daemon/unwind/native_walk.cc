@@ -43,6 +43,11 @@ int ReadStack(const void* env, void* to, uint64_t size, uint64_t address) {
   return 0;
 }
 
+int ReadFar(const void* env, void* to, uint64_t size, uint64_t address) {
+  const std::span<std::byte> bytes(static_cast<std::byte*>(to), size);
+  return Memory(env).far->Read(address, bytes) ? 0 : -1;
+}
+
 int RegisterAt(const void* env, uint32_t number, void* to) {
   uint64_t slot = FT_REGISTER_SLOT(number);
   if (number == 7 || number > 15 || slot >= Memory(env).registers.size()) return -1;
@@ -59,6 +64,8 @@ int RegisterAt(const void* env, uint32_t number, void* to) {
 #define FT_READ_USER(env, to, size, address) ::firetower::daemon::ReadStack(env, to, size, address)
 #define FT_REGISTER(env, number, to) ::firetower::daemon::RegisterAt(env, number, to)
 
+#define FT_READ_FRAME(env, to, size, address) ::firetower::daemon::ReadStack(env, to, size, address)
+#define FT_READ_FAR(env, to, size, address) ::firetower::daemon::ReadFar(env, to, size, address)
 #define FT_STACK_START(env) (::firetower::daemon::Memory(env).stack_start)
 #define FT_CACHED_RULE(env, index) \
   (static_cast<void>(index), &static_cast<::firetower::daemon::Env*>(env)->cached)
@@ -67,18 +74,44 @@ int RegisterAt(const void* env, uint32_t number, void* to) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "bpf/walk/hotspot/step.h"
 #include "bpf/walk/unwind.h"
 #pragma GCC diagnostic pop
 
 namespace firetower::daemon {
 
+namespace {
+
+// Steps over a frame of HotSpot's, whose address is the last one, and appends its caller's.
+int StepOverJava(Env& env, ft_walk& walk, hotspot_walk& java, std::vector<uint64_t>& addresses) {
+  const int step = ft_hotspot_step(&env, &walk, &java);
+  if (!addresses.empty()) addresses.pop_back();
+  addresses.push_back(java.word);
+  addresses.push_back(java.where);
+  if (step == FT_STEP_CALLER) addresses.push_back(walk.ip);
+  return step;
+}
+
+}  // namespace
+
 int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
            std::vector<uint64_t>& addresses) {
   Env env{memory};
   const uint32_t first_returned = walk.returned;
+  hotspot_walk java{};
+  if (env.hotspot != nullptr) {
+    java.vm = *env.hotspot;
+    walk.code_cache = java.vm.low;
+    walk.code_cache_bytes = java.vm.bytes;
+  }
   for (size_t i = 0; i < max_frames; ++i) {
     // The leaf's registers are also its direct caller's, unless a signal interrupted that function.
     if (i > 0 && (i + first_returned > 1 || walk.returned == 0)) env.registers = {};
+    if (env.hotspot != nullptr && ft_in_hotspot(&walk)) {
+      if (const int step = StepOverJava(env, walk, java, addresses); step != FT_STEP_CALLER)
+        return step;
+      continue;
+    }
     int step = ft_step(&env, &walk);
     if (std::exchange(walk.trampoline, 0) != 0 && !addresses.empty()) ++addresses.back();
     if (step != FT_STEP_CALLER) return step;

@@ -9,6 +9,7 @@
 
 #include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
+#include "daemon/runtimes/hotspot/vm_structs.h"
 
 namespace firetower::daemon {
 
@@ -19,9 +20,10 @@ struct PackedTable {
   std::vector<uint32_t> blocks;  // for each block the index of its first row; one more at the end
   std::vector<uint32_t> rows;
   std::vector<ft_rule> rules;
-  std::optional<ft_python> python;  // the file is an interpreter
-  std::string runtime;              // which: "CPython 3.11"
-  std::string nameless;             // why its functions have no names, for people; empty: they have
+  std::optional<ft_python> python;        // the file is an interpreter
+  std::optional<HotSpotSymbols> hotspot;  // the file is a libjvm
+  std::string runtime;                    // which: "CPython 3.11"
+  std::string nameless;  // why its functions have no names, for people; empty: they have
 
   bool empty() const { return rows.empty(); }
   size_t bytes() const {

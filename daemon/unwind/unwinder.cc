@@ -28,7 +28,39 @@ Unwinder::Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry
 std::shared_ptr<const AddressSpace> Unwinder::Meet(Process& process, uint32_t identity) {
   processes_.Meet(process, identity);
   AskForTables(process);
-  return spaces_.Publish(process);
+  auto space = spaces_.Publish(process);
+  LookForMachine(process);
+  return space;
+}
+
+void Unwinder::LookForMachine(const Process& process) {
+  if (!machines_.has_libraries() || spaces_.HasHotSpot(process.pid)) return;
+  for (const ProcessMapping& mapping : *process.mappings) {
+    if (!machines_.IsLibrary(mapping.module)) continue;
+    const JavaMachines::State state = machines_.Look(process.pid, process.identity, mapping.module,
+                                                     mapping.start - mapping.file_offset);
+    const ft_hotspot* found = machines_.Find(process.pid, process.identity);
+    if (state == JavaMachines::State::kLater ||
+        (found != nullptr && !spaces_.SetHotSpot(process.pid, *found))) {
+      starting_.insert(process.pid);
+    } else {
+      // Walks that wait for it go on.
+      tables_taken_ += starting_.erase(process.pid);
+    }
+    return;
+  }
+}
+
+void Unwinder::LookAgain() {
+  const std::vector<uint32_t> starting(starting_.begin(), starting_.end());
+  for (const uint32_t pid : starting) {
+    const Process* process = processes_.Find(pid);
+    if (process == nullptr || process->dead_since_round != 0 || !process->met) {
+      starting_.erase(pid);
+    } else {
+      LookForMachine(*process);
+    }
+  }
 }
 
 void Unwinder::AskForTables(const Process& process) {
@@ -52,10 +84,30 @@ bool Unwinder::Awaited(const AddressSpace& space, Process* process, uint64_t pc)
   return tables_.Get(mapping->module) == ModuleTables::State::kAsked;
 }
 
+bool Unwinder::AwaitsMachine(const Process& process, uint64_t pc) const {
+  if (starting_.contains(process.pid)) return true;
+  const ProcessMapping* mapping = FindMapping(*process.mappings, pc);
+  if (mapping == nullptr || mapping->module != ModuleRegistry::kJit ||
+      spaces_.HasHotSpot(process.pid))
+    return false;
+  // Its library's table is what tells that it is one.
+  return std::ranges::any_of(*process.mappings, [&](const ProcessMapping& other) {
+    return tables_.Get(other.module) == ModuleTables::State::kAsked;
+  });
+}
+
 Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte> stack,
                                 const AddressSpace& space, Process* process, size_t max_frames,
                                 std::vector<uint64_t>& addresses, uint8_t* stop) {
+  if (process != nullptr && AwaitsMachine(*process, cold.ip - (cold.returned ? 1 : 0)))
+    return Walk::kWaiting;
   WalkMemory memory;
+  std::unique_ptr<RemoteMemory> far;
+  if (process != nullptr) memory.hotspot = machines_.Find(process->pid, process->identity);
+  if (memory.hotspot != nullptr) {
+    far = machines_.OpenMemory(process->pid);
+    memory.far = far.get();
+  }
   memory.arena = arena_.At(0);
   memory.arena_bytes = uint64_t{memory_.max_slabs()} * FT_SLAB_BYTES;
   memory.modules = memory_.modules();
@@ -98,6 +150,11 @@ void Unwinder::Take(const LoadedTable& loaded) {
   switch (loaded.outcome) {
     case LoadedTable::Outcome::kTable:
       tables_.Insert(loaded.module, loaded.table);
+      if (!loaded.table.hotspot) break;
+      machines_.AddLibrary(loaded.module, *loaded.table.hotspot);
+      processes_.ForEach([&](const Process& process) {
+        if (process.met && process.dead_since_round == 0) LookForMachine(process);
+      });
       break;
     case LoadedTable::Outcome::kNone:
       tables_.SetNone(loaded.module);
@@ -122,11 +179,14 @@ void Unwinder::EndRound() {
     const Process* process = processes_.Find(pid);
     if (process == nullptr || process->dead_since_round != 0 || !process->met) {
       spaces_.Withdraw(pid);
+      machines_.Forget(pid);
       continue;
     }
     AskForTables(*process);
     spaces_.Publish(*process);
+    LookForMachine(*process);
   }
+  LookAgain();
   processes_.ClearChanged();
   arena_.Reclaim(clock_.MonotonicNs());
 }
@@ -149,6 +209,7 @@ void Unwinder::Sweep() {
   }
   for (uint32_t id : modules_.Forget(mapped, clock_.MonotonicNs())) {
     tables_.Forget(id);
+    machines_.ForgetLibrary(id);
   }
 }
 

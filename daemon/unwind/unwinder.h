@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "daemon/capture/rounds/round.h"
 #include "daemon/process/process_table.h"
+#include "daemon/runtimes/hotspot/java_machines.h"
 #include "daemon/unwind/address_spaces.h"
 #include "daemon/unwind/module_tables.h"
 #include "daemon/unwind/native_walk.h"
@@ -74,12 +76,20 @@ class Unwinder {
   void Sweep();
 
   uint64_t tables_taken() const { return tables_taken_; }
+  JavaMachines& machines() { return machines_; }
   const ModuleTables& tables() const { return tables_; }
   const AddressSpaces& spaces() const { return spaces_; }
   uint64_t arena_bytes() const { return arena_.slab_bytes(); }
 
  private:
   void AskForTables(const Process& process);
+  // Looks at a met process that maps a libjvm, now and, until its code cache is there, at the end
+  // of each round.
+  void LookForMachine(const Process& process);
+  void LookAgain();
+  // Tells whether a process runs a Java machine, or may, that cannot be walked yet: an unwalked
+  // frame is in memory that it wrote code to.
+  bool AwaitsMachine(const Process& process, uint64_t pc) const;
   // Tells whether a table of the code at `pc` is on its way, or can be requested.
   bool Awaited(const AddressSpace& space, Process* process, uint64_t pc);
 
@@ -92,6 +102,8 @@ class Unwinder {
   AddressSpaces spaces_;
   ModuleTables tables_;
   std::vector<uint8_t> failures_;  // by module
+  JavaMachines machines_;
+  std::unordered_set<uint32_t> starting_;  // pids of machines that are not ready
   uint64_t tables_taken_ = 0;
 };
 

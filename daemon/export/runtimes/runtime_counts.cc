@@ -24,7 +24,7 @@ const RuntimeCounts::Seen& RuntimeCounts::Look(const Slice& slice, uint32_t stac
   Seen& seen = stacks_[stack];
   if (std::exchange(seen.known, true)) return seen;
   for (const Frame& frame : slice.FramesOf(stack)) {
-    if (frame.module == ModuleRegistry::kPython) {
+    if (frame.module == ModuleRegistry::kPython || frame.module == ModuleRegistry::kJava) {
       (frame.offset >> 32 != 0 ? seen.named : seen.unnamed) = true;
     } else if (seen.note == nullptr && frame.module >= ModuleRegistry::kFirstFile) {
       seen.note = NoteOf(frame.module, module_of);

@@ -12,6 +12,7 @@
 
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
+#include "bpf/abi/hotspot.h"
 #include "bpf/abi/record.h"
 #include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
@@ -44,10 +45,43 @@ struct Layout {
 };
 
 // Every member of every struct of bpf/abi.
-// Returns the layouts of bpf/abi/runtime.h.
+Layout LayoutOfHotSpot() {
+  using J = ft_hotspot;
+  return {"ft_hotspot",
+          sizeof(J),
+          {Of("low", &J::low),
+           Of("bytes", &J::bytes),
+           Of("heap", &J::heap),
+           Of("interpreter", &J::interpreter),
+           Of("interpreter_bytes", &J::interpreter_bytes),
+           Of("call_return", &J::call_return),
+           Of("segment_shift", &J::segment_shift),
+           Of("head_bytes", &J::head_bytes),
+           Of("block_used", &J::block_used),
+           Of("blob", &J::blob),
+           Of("size", &J::size),
+           Of("frame_size", &J::frame_size),
+           Of("frame_complete", &J::frame_complete),
+           Of("frame_complete_bytes", &J::frame_complete_bytes),
+           Of("header_size", &J::header_size),
+           Of("header_size_bytes", &J::header_size_bytes),
+           Of("nmethod_bytes", &J::nmethod_bytes),
+           Of("compile_id", &J::compile_id),
+           Of("orig_pc", &J::orig_pc),
+           Of("method_const", &J::method_const),
+           Of("const_bytes", &J::const_bytes),
+           Of("bytecode_slot", &J::bytecode_slot),
+           Of("code", &J::code),
+           Of("entry", &J::entry),
+           Of("deopt", &J::deopt),
+           Of("pad", &J::pad)}};
+}
+
+// Returns the layouts of bpf/abi/runtime.h and hotspot.h.
 std::vector<Layout> LayoutsOfRuntimes() {
   using Y = ft_python;
   using F = ft_function;
+  using H = ft_hotspot_heap;
   return {
       {"ft_python",
        sizeof(Y),
@@ -91,6 +125,13 @@ std::vector<Layout> LayoutsOfRuntimes() {
         Of("runtime", &F::runtime), Of("first_line", &F::first_line), Of("name", &F::name),
         Of("file", &F::file), Of("lines_size", &F::lines_size), Of("lines_bytes", &F::lines_bytes),
         Of("lines", &F::lines)}},
+      {"ft_hotspot_heap",
+       sizeof(H),
+       {Of("low", &H::low), Of("bytes", &H::bytes), Of("segments", &H::segments)}},
+      {"ft_hotspot_field",
+       sizeof(ft_hotspot_field),
+       {Of("offset", &ft_hotspot_field::offset), Of("form", &ft_hotspot_field::form)}},
+      LayoutOfHotSpot(),
   };
 }
 
@@ -170,7 +211,7 @@ std::vector<Layout> OurLayouts() {
       {"ft_process",
        sizeof(T),
        {Of("tgid", &T::tgid), Of("identity", &T::identity), Of("mappings", &T::mappings),
-        Of("pad", &T::pad)}},
+        Of("hotspot", &T::hotspot)}},
       {"ft_process_bucket", sizeof(ft_process_bucket), {Of("way", &ft_process_bucket::way)}},
       {"ft_counters",
        sizeof(ft_counters),
@@ -232,10 +273,11 @@ TEST(AbiLayout, IsTheSameForBpf) {
 TEST(AbiLayout, IsTheSameInTheLoadedObject) {
   EXPECT_EQ(
       Compare("bpf/ft_sampler.bpf.o"),
-      (std::vector<std::string>{"ft_stack", "ft_cgroup_event", "ft_verdict", "ft_verdicts",
-                                "ft_config", "ft_task", "ft_cpu_set", "ft_load_config", "ft_rule",
-                                "ft_module", "ft_process", "ft_process_bucket", "ft_counters",
-                                "ft_cpu", "ft_python", "ft_text", "ft_function"}));
+      (std::vector<std::string>{
+          "ft_stack",   "ft_cgroup_event",   "ft_verdict",      "ft_verdicts",      "ft_config",
+          "ft_task",    "ft_cpu_set",        "ft_load_config",  "ft_rule",          "ft_module",
+          "ft_process", "ft_process_bucket", "ft_counters",     "ft_cpu",           "ft_python",
+          "ft_text",    "ft_function",       "ft_hotspot_heap", "ft_hotspot_field", "ft_hotspot"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {

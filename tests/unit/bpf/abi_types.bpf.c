@@ -6,6 +6,7 @@
 
 #include "bpf/abi/config.h"
 #include "bpf/abi/counters.h"
+#include "bpf/abi/hotspot.h"
 #include "bpf/abi/record.h"
 #include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
@@ -26,6 +27,9 @@ struct {
   struct ft_python python;
   struct ft_text text;
   struct ft_function function;
+  struct ft_hotspot_heap hotspot_heap;
+  struct ft_hotspot_field hotspot_field;
+  struct ft_hotspot hotspot;
   struct ft_rule rule;
   struct ft_module module;
   struct ft_mapping mapping;

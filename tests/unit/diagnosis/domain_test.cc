@@ -32,6 +32,10 @@ TEST(DomainOfFile, GoesByTheFileThatHasTheCode) {
 
 TEST(DomainOfFile, TellsALanguagesOwnSourcesFromTheProgramsBySourceFile) {
   EXPECT_EQ(DomainOfFile("[python]", "/srv/shop/views.py"), Domain::kApplication);
+  EXPECT_EQ(DomainOfFile("[java]", "shop/Cart.java"), Domain::kApplication);
+  EXPECT_EQ(DomainOfFile("[java]", "java/util/ArrayList.java"), Domain::kRuntime);
+  EXPECT_EQ(DomainOfFile("[java]", "org/springframework/web/Filter.java"), Domain::kLibrary);
+  EXPECT_EQ(DomainOfFile("[java]", ""), Domain::kRuntime);
   EXPECT_EQ(DomainOfFile("[python]", "/usr/lib/python3.11/json/encoder.py"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[python]", "/venv/lib/python3.11/site-packages/django/db/query.py"),
             Domain::kLibrary);

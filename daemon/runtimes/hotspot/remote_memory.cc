@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/runtimes/hotspot/remote_memory.h"
+
+#include <sys/uio.h>
+
+namespace firetower::daemon {
+
+bool ProcessMemory::Read(uint64_t address, std::span<std::byte> to) const {
+  iovec local{to.data(), to.size()};
+  iovec remote{reinterpret_cast<void*>(address), to.size()};
+  return ::process_vm_readv(static_cast<pid_t>(pid_), &local, 1, &remote, 1, 0) ==
+         static_cast<ssize_t>(to.size());
+}
+
+}  // namespace firetower::daemon

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""java_test.py paths|modes: the frames of Java programs by name, merged with native ones, in one walk.
+
+In tests/programs/java/Paths.java each path ends in a method of its own, so the leaf of a stack says what the whole of it
+must be. `paths`: in every JVM of this machine, and in each of the folders in FIRETOWER_JAVA_HOMES, separated by colons, as it
+is started without options. `modes`: in one of them after the other, interpreted, by each compiler alone, in a small code
+cache, whose code is flushed, and with each collector.
+"""
+
+import collections
+import glob
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support" / "real"
+sys.path.insert(0, str(SUPPORT))
+
+from case import Case, run
+from daemon import Daemon
+
+PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "programs" / "java" / "Paths.java"
+HOMES = "/usr/lib/jvm/*"
+SECONDS = 12
+EXACT = 0.99
+SAMPLES = 60
+MODULE = "[java]"
+# Code that a compiler has inlined into a loop without a poll is not described: then the stack ends at the loop's method.
+VAGUE = ("dense", "serial", "parallel")
+MODES = {
+    "dense": ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints"],
+    "int": ["-Xint"],
+    "c1": ["-XX:TieredStopAtLevel=1"],
+    "c2": ["-XX:-TieredCompilation"],
+    "comp": ["-Xcomp"],
+    "flush": ["-XX:ReservedCodeCacheSize=3m"],
+    "serial": ["-XX:+UseSerialGC", "-Xmx64m"],
+    "parallel": ["-XX:+UseParallelGC", "-Xmx64m"],
+    "z": ["-XX:+UseZGC", "-Xmx256m"],
+    "shenandoah": ["-XX:+UseShenandoahGC", "-Xmx256m"],
+}
+
+
+def homes():
+    """The folder of each JVM here, by its version."""
+    found = {}
+    for home in [*sorted(glob.glob(HOMES)), *filter(None, os.environ.get("FIRETOWER_JAVA_HOMES", "").split(":"))]:
+        java = pathlib.Path(home, "bin", "java")
+        if not java.exists():
+            continue
+        told = subprocess.run([java, "-version"], capture_output=True, text=True).stderr
+        version = re.search(r'version "([^"]+)"', told)
+        if version:
+            found.setdefault(version.group(1), java)
+    return found
+
+
+class Running:
+    def __init__(self, name, java, classes, options=()):
+        self.name = name[:15]
+        self.process = subprocess.Popen([java, *options, "-cp", classes, "Paths", self.name, str(SECONDS)],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        self.why = "" if line else self.process.stderr.read().strip().splitlines()[-1]
+        self.paths = {leaf: [expand for method in path for expand in many(method)]
+                      for leaf, path in json.loads(line or "{}").items()}
+
+    def wanted(self, leaf):
+        return ["work", "turn", *self.paths[leaf], leaf]
+
+    def fits(self, leaf, stack):
+        wanted = self.wanted(leaf)
+        return len(stack) == len(wanted) and all(map(is_method, stack, wanted))
+
+    def can_have(self, stack):
+        """It is on its way to some leaf, or in what that calls."""
+        return any(len(stack) <= len(wanted) + 1 and all(map(is_method, stack, [*wanted, "spin"]))
+                   for wanted in map(self.wanted, self.paths)) or stack == ["work", "turn", "catching", "thrower"]
+
+
+def many(method):
+    name, _, count = method.partition("*")
+    return [name] * int(count or 1)
+
+
+def is_method(name, wanted):
+    """Lambdas have a number of the compiler's choice."""
+    return name == wanted or (wanted.endswith("$") and name.startswith("lambda$"))
+
+
+def own(sample):
+    """The program's own methods, the outermost first, from `work` on."""
+    names = [frame.name.removeprefix("Paths.").removeprefix("Paths$") for frame in sample.stack
+             if frame.module == MODULE and re.match(r"Paths[.$]", frame.name) and "$$" not in frame.name]
+    return names[names.index("work"):] if "work" in names else []
+
+
+def count_odd(sample, odd):
+    """Notes what the product itself says that it does not know; whether there was any."""
+    cut = sample.labels.get("cut")
+    nameless = any(frame.module == MODULE and not frame.is_named for frame in sample.stack)
+    if cut or nameless:
+        odd[f"{cut or 'no name'}: {' '.join(frame.name for frame in sample.stack[-4:])}"] += sample.values[0]
+    return bool(cut), nameless
+
+
+def judge(case, running, profile):
+    """The samples of its thread, and how many of them are cut."""
+    everything = total = exact = cuts = nameless = 0
+    wrong, leaves, odd = collections.Counter(), set(), collections.Counter()
+    for sample in profile.samples:
+        if sample.labels.get("thread") != running.name:
+            continue
+        count = sample.values[0]
+        everything += count
+        is_cut, is_nameless = count_odd(sample, odd)
+        cuts += count * is_cut
+        nameless += count * is_nameless
+        stack = own(sample)
+        if not is_cut and not is_nameless and not running.can_have(stack):
+            wrong[" ".join(stack)] += count
+        leaf = next((name for name in stack if name in running.paths), None)
+        if leaf is None:
+            continue
+        total += count
+        leaves.add(leaf)
+        exact += count * running.fits(leaf, stack[:stack.index(leaf) + 1])
+    name = running.name
+    case.check(f"{name}: no stack that the program cannot have", not wrong, dict(wrong.most_common(4)) or "")
+    case.at_least(f"{name}: samples in leaves", total, SAMPLES if not name.endswith(VAGUE) else 1)
+    case.at_least(f"{name}: of them, share with exactly the leaf's path", exact / max(total, 1), EXACT)
+    case.at_least(f"{name}: samples of its thread without a gap", 1 - (cuts + nameless) / max(everything, 1), 0.98)
+    if not name.endswith(VAGUE):
+        case.at_least(f"{name}: paths seen", len(leaves), len(running.paths) - 2)
+    case.figure(name, f"{everything} samples, {total} in leaves, {nameless} with a frame without a name, {cuts} cut")
+    for stack, count in odd.most_common(3):
+        case.figure(name, f"{count} × {stack}")
+    return everything, cuts
+
+
+def started(found, what):
+    """The programs to run: name, JVM and options of each."""
+    versions = [(version.replace("_", ".").split(".")[0], java) for version, java in found.items()]
+    if what == "paths":
+        return [(f"{version}-plain", java, []) for version, java in versions]
+    return [(f"{versions[i % len(versions)][0]}-{mode}", versions[i % len(versions)][1], options)
+            for i, (mode, options) in enumerate(MODES.items())]
+
+
+def run_all(case, daemon, classes, left):
+    """Two at a time, which share the CPUs; all of their samples, and those that are cut."""
+    cut = everything = 0
+    while left:
+        running = [Running(name, java, classes, options) for name, java, options in left[:2]]
+        left = left[2:]
+        for one in running:
+            one.process.wait()
+        time.sleep(2)
+        profile = daemon.profile('{container=~".+"}')
+        for one in running:
+            if one.why:
+                case.figure(one.name, f"does not run: {one.why}")
+                continue
+            samples, cuts = judge(case, one, profile)
+            everything, cut = everything + samples, cut + cuts
+    return everything, cut
+
+
+def main():
+    what = sys.argv[1]
+    case = Case(f"e2e.java-{what}")
+    found = homes()
+    compilers = [java.with_name("javac") for java in found.values() if java.with_name("javac").exists()]
+    if not compilers:
+        case.skip("no JDK here")
+    with tempfile.TemporaryDirectory() as classes, Daemon(window_seconds=60) as daemon:
+        run(compilers[0], "--release", "8", "-nowarn", "-d", classes, PROGRAM)
+        everything, cut = run_all(case, daemon, classes, started(found, what))
+        case.at_most("share of the stacks that are cut", cut / max(everything, 1), 0.005)
+        metrics = daemon.metrics()
+        daemon.stop()
+        case.check("no sample was lost", not metrics.lost(), metrics.lost() or "none")
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
