@@ -11,6 +11,8 @@ namespace {
 constexpr uint64_t kArenaExtraBytes = uint64_t{16} << 20;
 // A file that could not be opened this often counts as one without a table.
 constexpr uint8_t kMaxFailures = 3;
+// Walks wait so long for a process that maps a libjvm to start a machine: not each one does.
+constexpr int64_t kMachineStartNs = 5 * kNsPerSecond;
 
 }  // namespace
 
@@ -42,7 +44,7 @@ void Unwinder::LookForMachine(const Process& process) {
     const ft_hotspot* found = machines_.Find(process.pid, process.identity);
     if (state == JavaMachines::State::kLater ||
         (found != nullptr && !spaces_.SetHotSpot(process.pid, *found))) {
-      starting_.insert(process.pid);
+      starting_.try_emplace(process.pid, clock_.MonotonicNs());
     } else {
       // Walks that wait for it go on.
       tables_taken_ += starting_.erase(process.pid);
@@ -52,8 +54,9 @@ void Unwinder::LookForMachine(const Process& process) {
 }
 
 void Unwinder::LookAgain() {
-  const std::vector<uint32_t> starting(starting_.begin(), starting_.end());
-  for (const uint32_t pid : starting) {
+  std::vector<uint32_t> pids;
+  for (const auto& [pid, since_ns] : starting_) pids.push_back(pid);
+  for (const uint32_t pid : pids) {
     const Process* process = processes_.Find(pid);
     if (process == nullptr || process->dead_since_round != 0 || !process->met) {
       starting_.erase(pid);
@@ -85,7 +88,8 @@ bool Unwinder::Awaited(const AddressSpace& space, Process* process, uint64_t pc)
 }
 
 bool Unwinder::AwaitsMachine(const Process& process, uint64_t pc) const {
-  if (starting_.contains(process.pid)) return true;
+  const auto starting = starting_.find(process.pid);
+  if (starting != starting_.end()) return clock_.MonotonicNs() - starting->second < kMachineStartNs;
   const ProcessMapping* mapping = FindMapping(*process.mappings, pc);
   if (mapping == nullptr || mapping->module != ModuleRegistry::kJit ||
       spaces_.HasHotSpot(process.pid))
@@ -179,7 +183,6 @@ void Unwinder::EndRound() {
     const Process* process = processes_.Find(pid);
     if (process == nullptr || process->dead_since_round != 0 || !process->met) {
       spaces_.Withdraw(pid);
-      machines_.Forget(pid);
       continue;
     }
     AskForTables(*process);
@@ -203,6 +206,8 @@ void Unwinder::Sweep() {
     if (tables_.Get(id) == ModuleTables::State::kAsked) mapped[id] = true;
   }
   tables_.DropUnmapped(mapped);
+  // Machines of processes that have ended name the samples that come after the end.
+  machines_.ForgetIf([&](uint32_t pid) { return processes_.FindAlive(pid) == nullptr; });
   // Why a file could not be opened may have passed: out of descriptors, a mount that hung.
   for (uint32_t id = 0; id < failures_.size(); ++id) {
     if (std::exchange(failures_[id], 0) >= kMaxFailures) tables_.Forget(id);

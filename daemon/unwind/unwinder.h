@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "daemon/capture/rounds/round.h"
@@ -103,7 +103,8 @@ class Unwinder {
   ModuleTables tables_;
   std::vector<uint8_t> failures_;  // by module
   JavaMachines machines_;
-  std::unordered_set<uint32_t> starting_;  // pids of machines that are not ready
+  std::unordered_map<uint32_t, int64_t>
+      starting_;  // by pid: machines that are not ready, since when
   uint64_t tables_taken_ = 0;
 };
 

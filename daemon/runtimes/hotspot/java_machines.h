@@ -34,7 +34,10 @@ class JavaMachines {
   State Look(uint32_t pid, uint32_t identity, uint32_t library, uint64_t bias);
   // Returns what the walk needs of a process; null unless it is ready.
   const ft_hotspot* Find(uint32_t pid, uint32_t identity) const;
-  void Forget(uint32_t pid) { machines_.erase(pid); }
+  template <typename IsGone>
+  void ForgetIf(IsGone is_gone) {
+    std::erase_if(machines_, [&](const auto& machine) { return is_gone(machine.first); });
+  }
 
   // Returns the functions of a frame as JavaNames::Find does; empty where the machine is not known.
   const std::vector<JavaPlace>& Name(uint32_t pid, uint32_t identity, uint64_t word,

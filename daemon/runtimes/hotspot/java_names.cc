@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/json.h"
 #include "daemon/runtimes/hotspot/number_stream.h"
 
 namespace firetower::daemon {
@@ -92,6 +93,7 @@ std::optional<std::string> JavaNames::SymbolAt(const RemoteMemory& memory, uint6
   if (!memory.Read(address + layout_.symbol_text, std::as_writable_bytes(std::span(text))))
     return std::nullopt;
   // Modified UTF-8, which differs from UTF-8 in NUL and in characters beyond the first plane.
+  text = ToValidUtf8(text);
   if (*length > kMaxSymbol) text += "…";
   return text;
 }

@@ -26,8 +26,8 @@ struct JavaPlace {
 // kMaxMethods, beyond which it reads everything anew. Owned by the resolve thread.
 class JavaNames {
  public:
-  static constexpr size_t kMaxPlaces = 32'768;
-  static constexpr size_t kMaxMethods = 32'768;
+  static constexpr size_t kMaxPlaces = 4096;
+  static constexpr size_t kMaxMethods = 4096;
 
   JavaNames(VmLayout layout, ft_hotspot walk) : layout_(std::move(layout)), walk_(walk) {}
 

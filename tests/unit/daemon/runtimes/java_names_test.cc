@@ -150,7 +150,7 @@ TEST_F(JavaNamesTest, AMachineIsReadyOnceItsCodeCacheIsThere) {
   EXPECT_EQ(machines.Find(7, 1), nullptr);
   EXPECT_EQ(machines.Name(7, 2, kInterpreted, At(0)).size(), 1u);
   EXPECT_TRUE(machines.Name(7, 1, kInterpreted, At(0)).empty());
-  machines.Forget(7);
+  machines.ForgetIf([](uint32_t pid) { return pid == 7; });
   EXPECT_EQ(machines.Find(7, 2), nullptr);
 }
 

@@ -66,6 +66,28 @@ TEST_F(AddressSpacesTest, AChangeIsANewListAndTheOldOneIsFreedOnceNobodyHoldsIt)
   EXPECT_EQ(arena_.used_bytes(), one_list);
 }
 
+TEST_F(AddressSpacesTest, AJavaMachineIsOfOneImageOfItsProcess) {
+  Process process = ProcessOf(42, 7, {{0x1000, 0x2000, 0, 5, 0}});
+  ft_hotspot hotspot{};
+  hotspot.low = 0x7000;
+  EXPECT_FALSE(spaces_.SetHotSpot(42, hotspot)) << "not published";
+  spaces_.Publish(process);
+  EXPECT_EQ(memory_.FindProcess(42)->hotspot, 0u);
+  const uint64_t without = arena_.used_bytes();
+  ASSERT_TRUE(spaces_.SetHotSpot(42, hotspot));
+  EXPECT_TRUE(spaces_.HasHotSpot(42));
+  const uint32_t at = memory_.FindProcess(42)->hotspot;
+  EXPECT_EQ(at % sizeof(ft_hotspot), 0u) << "it never crosses a slab";
+  EXPECT_EQ(Words(at)[0], 0x7000u);
+  process.identity = 8;
+  spaces_.Publish(process);
+  EXPECT_EQ(memory_.FindProcess(42)->hotspot, 0u);
+  EXPECT_FALSE(spaces_.HasHotSpot(42));
+  clock_.Advance(Arena::kGraceNs);
+  arena_.Reclaim(clock_.MonotonicNs());
+  EXPECT_EQ(arena_.used_bytes(), without);
+}
+
 TEST_F(AddressSpacesTest, PublishingTheSameAgainWritesNothing) {
   Process process = ProcessOf(42, 7, {{0x1000, 0x2000, 0, 5, 0}});
   auto first = spaces_.Publish(process);
