@@ -52,14 +52,16 @@ struct ft_hotspot {
 	struct ft_hotspot_heap heap[FT_HOTSPOT_HEAPS];
 	__u64 interpreter;
 	__u64 interpreter_bytes;
-	__u64 call_return;   /* where Java code returns to the stub that native code called it by */
-	__u16 segment_shift; /* log2 of a segment's bytes */
-	__u16 head_bytes;    /* of a block that a read takes, at most FT_HOTSPOT_HEAD_BYTES */
-	__u16 block_used;    /* a byte: the block is not free */
-	__u16 blob;          /* the blob itself */
-	__u16 size;          /* of the blob */
-	__u16 frame_size;    /* in words */
-	__u16 frame_complete;       /* bytes of code until the frame is made */
+	__u64 call_return; /* where Java code returns to the stub that native code called it by */
+	__u64 enter; /* address of the word with that of the frame that all of a virtual thread
+			return to; or 0 */
+	__u16 segment_shift;  /* log2 of a segment's bytes */
+	__u16 head_bytes;     /* of a block that a read takes, at most FT_HOTSPOT_HEAD_BYTES */
+	__u16 block_used;     /* a byte: the block is not free */
+	__u16 blob;           /* the blob itself */
+	__u16 size;           /* of the blob */
+	__u16 frame_size;     /* in words */
+	__u16 frame_complete; /* bytes of code until the frame is made */
 	__u16 frame_complete_bytes; /* of that field: 2 or 4 */
 	__u16 header_size;          /* the size of the blob's class … */
 	__u16 header_size_bytes;    /* … and of that field */
@@ -72,7 +74,7 @@ struct ft_hotspot {
 	struct ft_hotspot_field code;
 	struct ft_hotspot_field entry; /* of a compiled method, behind its check of the receiver */
 	struct ft_hotspot_field deopt; /* where frames that shall be deoptimised return to */
-	__u16 pad[50];
+	__u16 pad[46];
 };
 
 #define FT_HOTSPOT_HEAD_BYTES 440

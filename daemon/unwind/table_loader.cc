@@ -98,6 +98,15 @@ void TableLoader::Load(const Request& request) {
   Deliver(std::move(loaded));
 }
 
+void TableLoader::NoteUnsupported(const Module& module, std::string_view why) {
+  auto note = runtimes_.Find(module.cache_key);
+  if (why.empty() || note == nullptr || note->why == why) return;
+  note =
+      std::make_shared<const RuntimeNote>(RuntimeNote{note->runtime, note->file, std::string(why)});
+  runtimes_.Add(module.BuildId(), note);
+  runtimes_.Add(module.cache_key, note);
+}
+
 void TableLoader::NoteRuntime(const Module& module, const PackedTable& table) {
   if (!table.nameless.empty())
     LOG(kInfo, "an interpreter's functions have no names",

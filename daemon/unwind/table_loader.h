@@ -38,6 +38,7 @@ class TableLoader : public TableSource {
   bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
                  const Process& process, const ProcessMapping& mapping) override;
   std::optional<LoadedTable> TryPopTable() override;
+  void NoteUnsupported(const Module& module, std::string_view why) override;
   // The interpreters among the files that were read.
   const RuntimeNotes& runtimes() const { return runtimes_; }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -23,6 +24,8 @@ class TableRequests {
   virtual ~TableRequests() = default;
   virtual bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
                          const Process& process, const ProcessMapping& mapping) = 0;
+  // Tells that functions of the runtime in a file have no names, and why, for people.
+  virtual void NoteUnsupported(const Module&, std::string_view) {}
 };
 
 // The answer to a request.

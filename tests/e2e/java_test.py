@@ -31,6 +31,8 @@ SECONDS = 12
 EXACT = 0.99
 SAMPLES = 60
 MODULE = "[java]"
+# A thread's first function.
+FIRST = ("__clone3", "clone3", "__clone", "clone")
 # Code that a compiler has inlined into a loop without a poll is not described: then the stack ends at the loop's method.
 VAGUE = ("dense", "serial", "parallel")
 MODES = {
@@ -172,6 +174,32 @@ def run_all(case, daemon, classes, left):
     return everything, cut
 
 
+def judge_virtual(case, daemon, found, classes):
+    """Virtual threads of the newest JVM, on their way back from calls whose frames are still in the heap."""
+    version, java = max(found.items(), key=lambda one: int(re.match(r"\d+", one[0]).group()))
+    if int(re.match(r"\d+", version).group()) < 21 or not java.with_name("javac").exists():
+        case.figure("virtual threads", f"left out: the newest JDK here is {version}")
+        return
+    run(java.with_name("javac"), "--release", "21", "-d", classes, PROGRAM.with_name("Virtual.java"))
+    run(java, "-cp", classes, "Virtual", str(SECONDS))
+    time.sleep(2)
+    total = whole = 0
+    others = collections.Counter()
+    for sample in daemon.profile('{container=~".+"}').samples:
+        names = sample.names
+        if "Virtual.leafVirtual" not in names:
+            continue
+        total += sample.values[0]
+        if not sample.labels.get("cut") and names[0] in FIRST and "jdk.internal.vm.Continuation.enterSpecial" in names:
+            whole += sample.values[0]
+        else:
+            others[f"{sample.labels.get('cut')} {' '.join(names[-3:])}"] += sample.values[0]
+    case.at_least("virtual threads: samples", total, SAMPLES)
+    case.at_least("virtual threads: share that reaches the root of their carrier", whole / max(total, 1), EXACT)
+    for stack, count in others.most_common(3):
+        case.figure("virtual threads", f"{count} × {stack}")
+
+
 def main():
     what = sys.argv[1]
     case = Case(f"e2e.java-{what}")
@@ -182,6 +210,8 @@ def main():
     with tempfile.TemporaryDirectory() as classes, Daemon(window_seconds=60) as daemon:
         run(compilers[0], "--release", "8", "-nowarn", "-d", classes, PROGRAM)
         everything, cut = run_all(case, daemon, classes, started(found, what))
+        if what == "paths":
+            judge_virtual(case, daemon, found, classes)
         case.at_most("share of the stacks that are cut", cut / max(everything, 1), 0.005)
         metrics = daemon.metrics()
         daemon.stop()

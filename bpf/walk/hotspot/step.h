@@ -169,6 +169,29 @@ static __always_inline int ft_is_java_return(struct hotspot_walk *h, __u64 word)
 	return ft_in_code_cache(h, word - 1);
 }
 
+/*
+ * 1: the code at a return address is what frames of a virtual thread return to whose caller is
+ * still in the heap: it begins with mov rsp, [r15 + entry], and no call lies before that elsewhere.
+ */
+static __always_inline int ft_is_barrier(void *env, struct ft_walk *walk, struct hotspot_walk *h)
+{
+	return walk->returned && h->vm.enter &&
+	       !FT_READ_FAR(env, h->bytes, FT_CODE_BYTES, walk->ip - FT_CODE_BEFORE) &&
+	       (FT_CODE_IS(h->bytes, 0, 3, 0xa78b49) || FT_CODE_IS(h->bytes, 0, 3, 0x678b49));
+}
+
+/* Goes on below the frames that are in the heap, which are not executing: where the thread was
+ * entered. */
+static __always_inline int ft_step_barrier(void *env, struct ft_walk *walk, struct hotspot_walk *h)
+{
+	if (FT_READ_FAR(env, &h->address, 8, h->vm.enter) || !ft_in_code_cache(h, h->address)) {
+		walk->stop = FT_STOP_RUNTIME;
+		return FT_STEP_ENDED;
+	}
+	walk->ip = h->address;
+	return FT_STEP_CALLER;
+}
+
 /* Steps over other code of the cache: what the JVM made for itself. */
 static __always_inline int ft_step_stub(void *env, struct ft_walk *walk, struct hotspot_walk *h)
 {
@@ -178,6 +201,8 @@ static __always_inline int ft_step_stub(void *env, struct ft_walk *walk, struct 
 	h->where = (__u32)walk->ip;
 	if (walk->ip == h->vm.call_return)
 		return ft_java_record(env, walk, h, walk->bp + 16);
+	if (ft_is_barrier(env, walk, h))
+		return ft_step_barrier(env, walk, h);
 	if (walk->returned && size)
 		return ft_java_record(env, walk, h, walk->sp + size);
 	if (FT_READ_FRAME(env, h->frame, FT_STUB_WORDS * 8, walk->sp)) {

@@ -20,7 +20,7 @@ JavaMachines::State JavaMachines::Look(uint32_t pid, uint32_t identity, uint32_t
     machine.identity = identity;
     machine.memory = open_(pid);
   }
-  if (machine.unsupported) return State::kUnsupported;
+  if (!machine.why_not.empty()) return State::kUnsupported;
   if (machine.names != nullptr) return State::kReady;
   if (!machine.layout) {
     const auto structs = VmStructs::Read(*machine.memory, symbols->second, bias);
@@ -29,7 +29,7 @@ JavaMachines::State JavaMachines::Look(uint32_t pid, uint32_t identity, uint32_t
     if (!layout && layout.error().code() == ErrorCode::kUnsupported) {
       LOG(kInfo, "a Java machine's functions have no names",
           {{"pid", pid}, {"why", layout.error().message()}});
-      machine.unsupported = true;
+      machine.why_not = layout.error().message();
       return State::kUnsupported;
     }
     if (!layout) return State::kLater;
@@ -39,6 +39,11 @@ JavaMachines::State JavaMachines::Look(uint32_t pid, uint32_t identity, uint32_t
   if (!walk) return State::kLater;
   machine.names = std::make_unique<JavaNames>(*machine.layout, *walk);
   return State::kReady;
+}
+
+std::string_view JavaMachines::WhyNot(uint32_t pid) const {
+  const auto found = machines_.find(pid);
+  return found != machines_.end() ? std::string_view(found->second.why_not) : std::string_view();
 }
 
 const ft_hotspot* JavaMachines::Find(uint32_t pid, uint32_t identity) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "daemon/runtimes/hotspot/java_names.h"
@@ -32,6 +33,8 @@ class JavaMachines {
   enum class State : uint8_t { kReady, kLater, kUnsupported };
   // Looks at the image `identity` of a process that maps a library with that bias.
   State Look(uint32_t pid, uint32_t identity, uint32_t library, uint64_t bias);
+  // Returns why a machine is not supported, for people; empty if it is, or is not known.
+  std::string_view WhyNot(uint32_t pid) const;
   // Returns what the walk needs of a process; null unless it is ready.
   const ft_hotspot* Find(uint32_t pid, uint32_t identity) const;
   template <typename IsGone>
@@ -50,7 +53,7 @@ class JavaMachines {
     std::optional<VmLayout> layout;
     std::unique_ptr<JavaNames> names;  // once it is ready
     std::unique_ptr<RemoteMemory> memory;
-    bool unsupported = false;
+    std::string why_not;  // it is not supported
   };
   static std::unique_ptr<RemoteMemory> OpenProcess(uint32_t pid);
 

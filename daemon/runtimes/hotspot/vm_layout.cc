@@ -195,6 +195,7 @@ Result<VmLayout> LayoutOf(const RemoteMemory& memory, const VmStructs& structs) 
   layout.walk.const_bytes = pick.Size("ConstMethod");
   // frame_x86.hpp: JDK 9 put the method's mirror between the Method and the rest.
   layout.walk.bytecode_slot = layout.one_heap ? -56 : -64;
+  layout.walk.enter = structs.Static("ContinuationEntry", "_return_pc").value_or(0);
   const uint64_t version = pick.Static("Abstract_VM_Version", "_vm_major_version");
   if (missing.empty()) missing = pick.missing();
   if (missing.empty() && HeadBytes(layout.walk) > FT_HOTSPOT_HEAD_BYTES)

@@ -55,6 +55,7 @@ Layout LayoutOfHotSpot() {
            Of("interpreter", &J::interpreter),
            Of("interpreter_bytes", &J::interpreter_bytes),
            Of("call_return", &J::call_return),
+           Of("enter", &J::enter),
            Of("segment_shift", &J::segment_shift),
            Of("head_bytes", &J::head_bytes),
            Of("block_used", &J::block_used),

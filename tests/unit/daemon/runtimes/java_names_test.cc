@@ -114,6 +114,17 @@ TEST_F(JavaNamesTest, ADescriptionWithoutAFieldIsToldByItsName) {
   EXPECT_THAT(layout.error().message(), HasSubstr("Symbol::_length"));
 }
 
+TEST_F(JavaNamesTest, AMachineThatIsNotSupportedSaysWhy) {
+  java_.memory.Put(JavaMachine::kTables + 40 * 48, uint64_t{0});
+  JavaMachines machines([&](uint32_t) { return std::make_unique<FakeMemory>(java_.memory); });
+  machines.AddLibrary(9, java_.symbols());
+  EXPECT_EQ(machines.WhyNot(7), "");
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(machines.Look(7, 1, 9, JavaMachine::kStatics), JavaMachines::State::kUnsupported);
+  EXPECT_THAT(std::string(machines.WhyNot(7)), HasSubstr("Symbol::_length"));
+  EXPECT_EQ(machines.Find(7, 1), nullptr);
+}
+
 TEST_F(JavaNamesTest, EveryCutOfItsMemoryIsAnswered) {
   auto names = Names();
   ASSERT_TRUE(names);

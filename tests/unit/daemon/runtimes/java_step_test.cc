@@ -149,6 +149,23 @@ TEST_F(JavaStepTest, AMethodThatHasJustBeenEnteredIsInItsRegisters) {
               ElementsAre(FT_WORD_INTERPRETED | JavaMachine::kMethod, ::testing::_, kNative));
 }
 
+TEST_F(JavaStepTest, AVirtualThreadGoesOnWhereItWasEntered) {
+  // The same block as code of the JVM's own, which begins with mov rsp, [r15 + 0x5e0].
+  java_.memory.Put(JavaMachine::kNmethod + 52, uint16_t{64});
+  java_.memory.Put(JavaMachine::kNmethod + 44, int32_t{0});
+  Code(kBody, {0x49, 0x8b, 0xa7, 0xe0, 0x05, 0, 0});
+  java_.memory.Put(JavaMachine::kStatics + 0x600, JavaMachine::kInterpreter + 0x20);
+  hotspot_.enter = JavaMachine::kStatics + 0x600;
+  walk_.returned = 1;
+  walk_.bp = 0;
+  EXPECT_THAT(Walk(), ElementsAre(FT_WORD_STUB | JavaMachine::kNmethod, uint64_t{uint32_t(kBody)},
+                                  FT_WORD_STUB, ::testing::_));
+  hotspot_.enter = 0;
+  walk_.ip = kBody;
+  Walk();
+  EXPECT_EQ(walk_.stop, uint32_t{FT_STOP_RUNTIME}) << "a JVM without virtual threads";
+}
+
 TEST_F(JavaStepTest, AFreeBlockIsNoCode) {
   java_.memory.Put(JavaMachine::kCode + 4, uint8_t{0});
   EXPECT_THAT(Walk(), ElementsAre(FT_WORD_STUB, uint64_t{uint32_t(kBody)}));
