@@ -90,7 +90,7 @@ void TableLoader::Load(const Request& request) {
       LOG(kDebug, "no unwind table",
           {{"file", request.mapped.module->path}, {"error", table.error().message()}});
     } else if (!table->empty()) {
-      if (!table->runtime.empty()) NoteRuntime(*request.mapped.module, *table);
+      if (!table->runtime.empty()) NoteTable(*request.mapped.module, *table);
       loaded.outcome = LoadedTable::Outcome::kTable;
       loaded.table = *std::move(table);
     }
@@ -98,23 +98,21 @@ void TableLoader::Load(const Request& request) {
   Deliver(std::move(loaded));
 }
 
-void TableLoader::NoteUnsupported(const Module& module, std::string_view why) {
-  auto note = runtimes_.Find(module.cache_key);
-  if (why.empty() || note == nullptr || note->why == why) return;
-  note =
-      std::make_shared<const RuntimeNote>(RuntimeNote{note->runtime, note->file, std::string(why)});
+void TableLoader::NoteRuntime(const Module& module, std::string_view runtime,
+                              std::string_view why) {
+  const auto known = runtimes_.Find(module.cache_key);
+  if (known != nullptr && known->runtime == runtime && known->why == why) return;
+  const auto note = std::make_shared<const RuntimeNote>(
+      RuntimeNote{std::string(runtime), module.path, std::string(why)});
   runtimes_.Add(module.BuildId(), note);
   runtimes_.Add(module.cache_key, note);
 }
 
-void TableLoader::NoteRuntime(const Module& module, const PackedTable& table) {
+void TableLoader::NoteTable(const Module& module, const PackedTable& table) {
   if (!table.nameless.empty())
     LOG(kInfo, "an interpreter's functions have no names",
         {{"file", module.path}, {"runtime", table.runtime}, {"why", table.nameless}});
-  const auto note =
-      std::make_shared<const RuntimeNote>(RuntimeNote{table.runtime, module.path, table.nameless});
-  runtimes_.Add(module.BuildId(), note);
-  runtimes_.Add(module.cache_key, note);
+  NoteRuntime(module, table.runtime, table.nameless);
 }
 
 void TableLoader::Deliver(LoadedTable loaded) {

@@ -38,7 +38,7 @@ class TableLoader : public TableSource {
   bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
                  const Process& process, const ProcessMapping& mapping) override;
   std::optional<LoadedTable> TryPopTable() override;
-  void NoteUnsupported(const Module& module, std::string_view why) override;
+  void NoteRuntime(const Module& module, std::string_view runtime, std::string_view why) override;
   // The interpreters among the files that were read.
   const RuntimeNotes& runtimes() const { return runtimes_; }
 
@@ -52,7 +52,7 @@ class TableLoader : public TableSource {
   void Run(std::stop_token stop, WakeFd& wake);
   std::optional<Request> Next();
   void Load(const Request& request);
-  void NoteRuntime(const Module& module, const PackedTable& table);
+  void NoteTable(const Module& module, const PackedTable& table);
   void Deliver(LoadedTable loaded);
 
   std::string proc_root_;

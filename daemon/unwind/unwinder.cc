@@ -41,8 +41,9 @@ void Unwinder::LookForMachine(const Process& process) {
     if (!machines_.IsLibrary(mapping.module)) continue;
     const JavaMachines::State state = machines_.Look(process.pid, process.identity, mapping.module,
                                                      mapping.start - mapping.file_offset);
-    if (state == JavaMachines::State::kUnsupported)
-      requests_.NoteUnsupported(*modules_.Get(mapping.module), machines_.WhyNot(process.pid));
+    if (state == JavaMachines::State::kReady || !machines_.WhyNot(process.pid).empty())
+      requests_.NoteRuntime(*modules_.Get(mapping.module), machines_.VersionOf(process.pid),
+                            machines_.WhyNot(process.pid));
     const ft_hotspot* found = machines_.Find(process.pid, process.identity);
     if (state == JavaMachines::State::kLater ||
         (found != nullptr && !spaces_.SetHotSpot(process.pid, *found))) {

@@ -24,8 +24,9 @@ class TableRequests {
   virtual ~TableRequests() = default;
   virtual bool WantTable(uint32_t module_id, const std::shared_ptr<const Module>& module,
                          const Process& process, const ProcessMapping& mapping) = 0;
-  // Tells that functions of the runtime in a file have no names, and why, for people.
-  virtual void NoteUnsupported(const Module&, std::string_view) {}
+  // Tells what runtime a file is ("HotSpot 21"), once a process has shown it, and why its functions
+  // have no names, for people; empty: they have.
+  virtual void NoteRuntime(const Module&, std::string_view, std::string_view) {}
 };
 
 // The answer to a request.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/runtimes/hotspot/java_machines.h"
 
+#include <fmt/core.h>
+
 #include "base/log.h"
 
 namespace firetower::daemon {
@@ -39,6 +41,12 @@ JavaMachines::State JavaMachines::Look(uint32_t pid, uint32_t identity, uint32_t
   if (!walk) return State::kLater;
   machine.names = std::make_unique<JavaNames>(*machine.layout, *walk);
   return State::kReady;
+}
+
+std::string JavaMachines::VersionOf(uint32_t pid) const {
+  const auto found = machines_.find(pid);
+  if (found == machines_.end() || !found->second.layout) return "HotSpot";
+  return fmt::format("HotSpot {}", found->second.layout->jdk);
 }
 
 std::string_view JavaMachines::WhyNot(uint32_t pid) const {

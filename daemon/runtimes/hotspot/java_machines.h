@@ -33,6 +33,8 @@ class JavaMachines {
   enum class State : uint8_t { kReady, kLater, kUnsupported };
   // Looks at the image `identity` of a process that maps a library with that bias.
   State Look(uint32_t pid, uint32_t identity, uint32_t library, uint64_t bias);
+  // Returns what a machine is: "HotSpot 21"; "HotSpot" where its version is not known.
+  std::string VersionOf(uint32_t pid) const;
   // Returns why a machine is not supported, for people; empty if it is, or is not known.
   std::string_view WhyNot(uint32_t pid) const;
   // Returns what the walk needs of a process; null unless it is ready.

@@ -158,6 +158,7 @@ TEST_F(JavaNamesTest, AMachineIsReadyOnceItsCodeCacheIsThere) {
   EXPECT_EQ(machines.Look(7, 2, 9, kBias), JavaMachines::State::kReady) << "another image";
   ASSERT_NE(machines.Find(7, 2), nullptr);
   EXPECT_EQ(machines.Find(7, 2)->low, JavaMachine::kHeap);
+  EXPECT_EQ(machines.VersionOf(7), "HotSpot 25");
   EXPECT_EQ(machines.Find(7, 1), nullptr);
   EXPECT_EQ(machines.Name(7, 2, kInterpreted, At(0)).size(), 1u);
   EXPECT_TRUE(machines.Name(7, 1, kInterpreted, At(0)).empty());
