@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // @ts-check
-// Whose code a bar is and how it is filled: the colours themselves are the tokens of web/tokens.css.
+// Tells whose code a bar is and how it is filled: the colours themselves are the tokens of web/tokens.css.
 
 /** @typedef {import("./model.js").FlameData} FlameData */
 

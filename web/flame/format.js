@@ -72,7 +72,7 @@ export function formatValue(value, unit) {
 }
 
 /**
- * What CPU time over a known time means; "" for all else.
+ * Returns how many cores CPU time over a known time is; "" for all else.
  * @param {{value: string, unit: string, observed_seconds: number}} data @param {number} value
  */
 export function formatCores(data, value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // @ts-check
-// What a flame graph says, without a page: bars by level, search, sums by function.
+// Computes what a flame graph shows, without a page: bars by level, search, sums by function.
 import { KIND, kindOf } from "./colors.js";
 
 /**

@@ -32,8 +32,8 @@ class JavaNames {
   JavaNames(VmLayout layout, ft_hotspot walk) : layout_(std::move(layout)), walk_(walk) {}
 
   // Returns the functions of a frame, the innermost first: more than one where calls were inlined.
-  // Of what was inlined at a place that the JVM does not describe, only what is sure. Empty: the
-  // code is not what it was, or its memory could not be read.
+  // Leaves out inlined calls that the JVM does not describe. Returns nothing if the code is not
+  // what it was, or its memory could not be read.
   const std::vector<JavaPlace>& Find(const RemoteMemory& memory, uint64_t word, uint64_t where);
 
   const ft_hotspot& walk() const { return walk_; }

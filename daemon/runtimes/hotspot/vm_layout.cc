@@ -74,7 +74,6 @@ void PickNames(Picker& pick, const VmStructs& structs, VmLayout& layout) {
   layout.const_words = pick.Field("ConstMethod", "_constMethod_size");
   layout.const_code_bytes = pick.Field("ConstMethod", "_code_size");
   layout.const_name = pick.Field("ConstMethod", "_name_index");
-  layout.const_signature = pick.Field("ConstMethod", "_signature_index");
   const auto flags = structs.Offset("ConstMethod", "_flags._flags");
   layout.const_flags = flags ? *flags : pick.Field("ConstMethod", "_flags");
   layout.pool_holder = pick.Field("ConstantPool", "_pool_holder");
@@ -146,7 +145,7 @@ std::string PickBlock(Picker& pick, const VmStructs& structs, VmLayout& layout) 
   walk.frame_complete_bytes = BytesOf(structs, "CodeBlob", "_frame_complete_offset");
   walk.header_size = at("_header_size");
   walk.header_size_bytes = BytesOf(structs, "CodeBlob", "_header_size");
-  walk.nmethod_bytes = layout.nmethod_bytes = pick.Size("nmethod");
+  walk.nmethod_bytes = pick.Size("nmethod");
   layout.blob_name = pick.Field("CodeBlob", "_name");
   layout.nmethod_id = pick.Field("nmethod", "_compile_id");
   walk.compile_id = static_cast<uint16_t>(layout.nmethod_id + header);

@@ -29,7 +29,7 @@ struct VmLayout {
 
   // Names. In a ConstMethod, a ConstantPool, a Klass and a Symbol.
   uint16_t const_constants = 0, const_words = 0, const_code_bytes = 0, const_flags = 0;
-  uint16_t const_name = 0, const_signature = 0;
+  uint16_t const_name = 0;
   uint16_t pool_holder = 0, pool_bytes = 0, pool_length = 0;
   std::optional<uint16_t> pool_source, holder_source;  // the index of the source file's name
   uint16_t klass_name = 0;
@@ -41,7 +41,7 @@ struct VmLayout {
     std::optional<uint16_t> pointer;  // of the pointer
     std::optional<uint16_t> offset;   // of the 32 bits that are added to it
   };
-  uint16_t nmethod_method = 0, nmethod_id = 0, nmethod_bytes = 0;
+  uint16_t nmethod_method = 0, nmethod_id = 0;
   Part pcs, pcs_end, scopes, metadata;
   bool has_scopes = false;
   uint8_t number_base = 0;  // of the numbers in a stream: 1 from JDK 20 on

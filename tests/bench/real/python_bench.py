@@ -9,7 +9,6 @@ and py-spy in turn.
 
 import collections
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -19,6 +18,7 @@ import time
 
 import bench
 import short
+from frame_cost import HERTZ, slope
 from daemon import Daemon
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
@@ -34,38 +34,9 @@ def f(n):
     return f(n - 1) if n else leaf()
 f(int(sys.argv[1]))
 """
-DEPTHS = (10, 110)
-HERTZ = 997
 ROUNDS = short.pick(5, 1)
-SECONDS = short.pick(4, 1)
-SETTLE_SECONDS = 2
-PERF_EVENT = 7  # enum bpf_prog_type
 MOST_NS = 160
 RATE = 99
-
-
-def run_time(daemon):
-    """(nanoseconds, runs) of the sampler so far."""
-    mine = [one for one in bench.bpf_programs(daemon.process.pid) if one[0] == PERF_EVENT]
-    return sum(one[1] for one in mine), sum(one[2] for one in mine)
-
-
-def slope(daemon):
-    """Nanoseconds a frame, from one pair of depths; both CPUs run the recursion, so that no tick is another's."""
-    cost = []
-    for depth in DEPTHS:
-        load = [subprocess.Popen([PYTHON, "-c", DEEP, str(depth)]) for _ in range(os.cpu_count())]
-        try:
-            time.sleep(SETTLE_SECONDS)
-            before = run_time(daemon)
-            time.sleep(SECONDS)
-            after = run_time(daemon)
-        finally:
-            for one in load:
-                one.kill()
-                one.wait()
-        cost.append((after[0] - before[0]) / max(after[1] - before[1], 1))
-    return (cost[1] - cost[0]) / (DEPTHS[1] - DEPTHS[0])
 
 
 class Load:
@@ -144,7 +115,7 @@ def beside(program, work):
 def main():
     with bench.bpf_statistics(), Daemon("--default-frequency-hertz", str(HERTZ), "--max-frequency-hertz", str(HERTZ),
                                         window_seconds=60) as daemon:
-        slopes = [slope(daemon) for _ in range(ROUNDS)]
+        slopes = [slope(daemon, [PYTHON, "-c", DEEP]) for _ in range(ROUNDS)]
     bench.line("python_ns_a_frame_min", min(slopes))
     bench.at_most("python_ns_a_frame", statistics.median(slopes), MOST_NS)
     fetched = bench.from_pypi("py-spy", "py-spy", "py-spy==0.4.3")

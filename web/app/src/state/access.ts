@@ -32,7 +32,7 @@ export const authorization = (): Record<string, string> => (token === "" ? {} : 
 /** Takes a token as it was pasted. Returns what is wrong with it, or "". */
 export function takeToken(text: string): string {
   const next = text.trim().replace(/^Bearer\s+/i, "");
-  // What a header cannot hold is no token either.
+  // A token travels in a header, so it has only characters that one can hold.
   if (!/^[\x21-\x7e]+$/.test(next)) return "That is no token: it is one line without spaces.";
   keep(next);
   refusal = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the address decides which flame graph is asked for.
+// Picks the parts of the address that decide which flame graph is asked for.
 import { exactly } from "../../../flame/model.js";
 import { questionOf } from "./address";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is chosen on a heat map, as the address has it: times and rows, not columns, so that it holds
+// Keeps the cells chosen on a heat map in the address: times and rows, not columns, so that it holds
 // when the map is of another range.
 import type { Cells } from "../parts/heat_draw";
 import type { Heat } from "./api";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a panel shows while it waits, and when there is nothing or something went wrong.
+// Shows, in a panel, that it waits, that there is nothing, or what went wrong.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { askForToken } from "../state/access";
