@@ -78,7 +78,10 @@ Domain DomainOfFile(std::string_view module, std::string_view source) {
   if (module.empty() || module == "[unknown]") return Domain::kUnknown;
   // Scripts, and code that a runtime wrote of the program's.
   if (module == "[java]") return DomainOfJava(source);
-  if (module == "[python]" || module == "[jit]") {
+  // Built-in functions have no source file.
+  if (module == "[javascript]" && (source.empty() || source.starts_with("node:")))
+    return Domain::kRuntime;
+  if (module == "[python]" || module == "[javascript]" || module == "[jit]") {
     return Contains(kLibrarySources, source) ? Domain::kLibrary : Domain::kApplication;
   }
   const std::string_view name = BaseName(module);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * HotSpot's frames lie on the native stack, in code that no file describes. A process that runs it
- * has a struct ft_hotspot in the arena (ft_process.hotspot), and the frames of its code cache are
+ * has a struct ft_hotspot in the arena (ft_process.machine), and the frames of its code cache are
  * two words in a stack body, as those of bpf/abi/runtime.h are:
  *
  *   FT_WORD_COMPILED    | address of the nmethod, then compile id << 32 | offset in its code
@@ -16,6 +16,7 @@
 #define FIRETOWER_BPF_ABI_HOTSPOT_H
 
 #include "bpf/abi/runtime.h"
+#include "bpf/abi/unwind.h"
 
 #define FT_WORD_COMPILED (FT_WORD_MARK | 3ULL << 56)
 #define FT_WORD_INTERPRETED (FT_WORD_MARK | 4ULL << 56)
@@ -47,8 +48,7 @@ struct ft_hotspot_field {
 /* Offsets in structs are as the libjvm of the process says (vmStructs); within a block of the heap,
  * which is a header and a blob, they are from the block on. */
 struct ft_hotspot {
-	__u64 low; /* of the whole code cache */
-	__u64 bytes;
+	struct ft_machine at; /* the whole code cache */
 	struct ft_hotspot_heap heap[FT_HOTSPOT_HEAPS];
 	__u64 interpreter;
 	__u64 interpreter_bytes;
@@ -74,7 +74,7 @@ struct ft_hotspot {
 	struct ft_hotspot_field code;
 	struct ft_hotspot_field entry; /* of a compiled method, behind its check of the receiver */
 	struct ft_hotspot_field deopt; /* where frames that shall be deoptimised return to */
-	__u16 pad[46];
+	__u16 pad[22];
 };
 
 #define FT_HOTSPOT_HEAD_BYTES 440

@@ -79,6 +79,8 @@ enum ft_module_state {
 
 /* Slots of modules whose tables were requested. Slot 0 is code without a table. */
 #define FT_MAX_MODULES 16384
+/* The slot of memory that a program wrote code to. */
+#define FT_MODULE_WRITTEN 2
 
 struct ft_module {
 	__u32 blocks; /* position of __u32[block_count + 1]: index of each block's first row */
@@ -122,7 +124,26 @@ struct ft_process {
 	__u32 tgid;     /* 0: free */
 	__u32 identity; /* ft_identity() */
 	__u32 mappings; /* position */
-	__u32 hotspot;  /* position of its struct ft_hotspot (bpf/abi/hotspot.h), or 0 */
+	__u32 machine;  /* position of a struct that begins with ft_machine, or 0 */
+};
+
+enum ft_machine_kind {
+	FT_MACHINE_HOTSPOT = 1, /* struct ft_hotspot (bpf/abi/hotspot.h) */
+	FT_MACHINE_V8 = 2,      /* struct ft_v8 (bpf/abi/v8.h) */
+};
+
+/*
+ * A runtime whose frames lie on the native stack, in code that no file has rows for. It begins with
+ * the addresses of that code in a process, and what follows says how to step over its frames.
+ */
+struct ft_machine {
+	__u64 low; /* memory that the runtime writes code to … */
+	__u64 bytes;
+	__u64 builtins; /* … and code of its own that is in a file; 0 bytes: none */
+	__u64 builtins_bytes;
+	__u32 kind;   /* enum ft_machine_kind */
+	__u32 module; /* of the file that has the runtime, for V8 */
+	__u32 pad[6];
 };
 
 #define FT_PROCESS_WAYS 4
@@ -152,6 +173,7 @@ static inline __u32 ft_bucket(__u32 tgid, __u32 choice)
 FT_STATIC_ASSERT(sizeof(struct ft_rule) == 16, "a rule never crosses a slab");
 FT_STATIC_ASSERT(sizeof(struct ft_module) % 8 == 0, "the kernel rounds an array's values up");
 FT_STATIC_ASSERT(sizeof(struct ft_mapping) == 32, "a mapping never crosses a slab");
+FT_STATIC_ASSERT(sizeof(struct ft_machine) == 64, "it is read where a cache line begins");
 FT_STATIC_ASSERT(sizeof(struct ft_process_bucket) == 64, "a bucket is a cache line");
 
 #endif

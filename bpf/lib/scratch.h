@@ -24,7 +24,7 @@ struct stack_scratch {
 	__u32 chain_ended; /* the native walk has ended: what is left of the chain goes behind it */
 	/* Not 0: `entry` is where the interpreter's loop begins, and this its size. */
 	__u64 loop_bytes;
-	__u64 hotspot_loaded; /* 1: the process's struct ft_hotspot is in hand */
+	__u64 machine_loaded; /* 1: the process's machine is in hand */
 	struct ft_stack head;
 	__u64 address[FT_MAX_FRAMES];
 };

@@ -228,10 +228,7 @@ static __always_inline int ft_step(void *env, struct ft_walk *walk)
 
 	if ((pc < walk->begin || pc >= walk->end) && ft_find_mapping(env, walk, pc)) {
 		walk->begin = walk->end = 0;
-		/*
-		 * A register that was not a frame pointer may lead anywhere; a rule leads only
-		 * to code.
-		 */
+		/* A register that was no frame pointer may lead anywhere, a rule only to code. */
 		return walk->guessed ? ft_end(walk, FT_STOP_RETURN) : FT_STEP_COLD;
 	}
 	if (walk->module.state == FT_MODULE_COLD)
@@ -239,8 +236,10 @@ static __always_inline int ft_step(void *env, struct ft_walk *walk)
 	rule = walk->module.state == FT_MODULE_TABLE ?
 		       ft_rule_at(env, walk, pc - walk->bias, &behind) :
 		       0;
-	if (!rule || rule->cfa == FT_CFA_NONE)
-		return ft_step_without_rule(env, walk);
+	if (!rule || rule->cfa == FT_CFA_NONE) {
+		walk->machine_here = ft_machine_here(walk);
+		return walk->machine_here ? FT_STEP_MACHINE : ft_step_without_rule(env, walk);
+	}
 	if (walk->returned && ft_is_trampoline(rule))
 		walk->trampoline = 1;
 	return ft_step_rule(env, walk, rule, behind);

@@ -76,12 +76,13 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 					     32);
 	if (!start || !mapping || pc < *start || pc >= mapping->end)
 		return -1;
-	module = FT_MODULE(env, mapping->module);
-	if (!module)
-		return -1;
 	walk->begin = *start;
+	walk->mapped = mapping->module;
 	walk->end = mapping->end;
 	walk->bias = mapping->bias;
+	module = FT_MODULE(env, walk->mapped);
+	if (!module)
+		return -1;
 	/*
 	 * User space writes this field last, so it is read first: once it is set, the other
 	 * fields are valid.

@@ -6,6 +6,13 @@
 #include "bpf/walk/hotspot/frames.h"
 #include "bpf/walk/python_begin.h"
 #include "bpf/walk/user_walk.h"
+#include "bpf/walk/v8/frames.h"
+
+/* Steps over a frame that is on the native stack, but is of a runtime's code. */
+static __always_inline int machine_step(struct stack_scratch *scratch)
+{
+	return scratch->walk.machine_kind == FT_MACHINE_V8 ? v8_step() : hotspot_step();
+}
 
 /*
  * One turn: a native frame or one of an interpreter's. Global for the same reason; the choice
@@ -15,6 +22,7 @@ __attribute__((noinline)) int any_step(void)
 {
 	struct stack_scratch *scratch;
 	__u32 zero = 0;
+	int step;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	if (!scratch)
@@ -25,9 +33,10 @@ __attribute__((noinline)) int any_step(void)
 		return python_search_step();
 	if (scratch->chain == CHAIN_FRAMES)
 		return python_step();
-	if (ft_in_hotspot(&scratch->walk))
-		return hotspot_step();
-	return unwind_step();
+	if (ft_in_machine(&scratch->walk))
+		return machine_step(scratch);
+	step = unwind_step();
+	return step == FT_STEP_MACHINE ? machine_step(scratch) : step;
 }
 
 /* Walks one step by frame pointers alone, for a cold stack that may not be sent. */
@@ -39,8 +48,8 @@ __attribute__((noinline)) int frame_pointer_step(void)
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	if (!scratch)
 		return FT_STEP_ENDED;
-	if (ft_in_hotspot(&scratch->walk))
-		return hotspot_step();
+	if (ft_in_machine(&scratch->walk))
+		return machine_step(scratch);
 	slot = next_slot(scratch);
 	if (slot >= FT_MAX_FRAMES)
 		return FT_STEP_ENDED;
@@ -91,14 +100,18 @@ static __always_inline void begin_walk(struct stack_scratch *scratch)
 	scratch->chain = CHAIN_UNSEEN;
 	scratch->chain_ended = 0;
 	scratch->loop_bytes = 0;
-	scratch->hotspot_loaded = 0;
+	scratch->machine_loaded = 0;
 	walk->begin = walk->end = 0;
 	walk->module.runtime = 0;
 	walk->returned = 0;
 	walk->guessed = 0;
 	walk->trampoline = 0;
-	walk->hotspot = 0;
-	walk->code_cache_bytes = 0;
+	walk->machine = 0;
+	walk->machine_kind = 0;
+	walk->machine_here = 0;
+	walk->mapped = 0;
+	walk->machine_bytes = 0;
+	walk->builtins_bytes = 0;
 	walk->stop = FT_STOP_DEPTH;
 }
 

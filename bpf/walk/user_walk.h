@@ -8,7 +8,6 @@
 
 #include <bpf/bpf_core_read.h>
 
-#include "bpf/abi/hotspot.h"
 #include "bpf/lib/kernel_types.h"
 #include "bpf/lib/scratch.h"
 #include "bpf/walk/chain.h"
@@ -56,15 +55,13 @@ static __always_inline __u64 stack_start(void)
 
 #include "bpf/walk/unwind.h"
 
-static __always_inline void find_code_cache(struct ft_walk *walk)
+static __always_inline void find_machine(struct ft_walk *walk)
 {
 	struct ft_slab slab = {};
-	struct ft_hotspot *vm = ft_at(NULL, &slab, walk->hotspot, sizeof(struct ft_hotspot));
+	struct ft_machine *machine = ft_at(NULL, &slab, walk->machine, sizeof(struct ft_machine));
 
-	if (!vm)
-		return;
-	walk->code_cache = vm->low;
-	walk->code_cache_bytes = vm->bytes;
+	if (machine)
+		ft_set_machine(walk, machine);
 }
 
 /*
@@ -85,9 +82,9 @@ static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 
 		for (int i = 0; i < FT_PROCESS_WAYS; i++) {
 			if (bucket->way[i].tgid != tgid || bucket->way[i].identity != identity)
 				continue;
-			walk->hotspot = bucket->way[i].hotspot;
-			if (walk->hotspot)
-				find_code_cache(walk);
+			walk->machine = bucket->way[i].machine;
+			if (walk->machine)
+				find_machine(walk);
 			walk->mappings = bucket->way[i].mappings;
 			count = ft_at(NULL, &slab, walk->mappings, 8);
 			if (!count)

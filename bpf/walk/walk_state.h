@@ -54,16 +54,56 @@ struct ft_walk {
 	__u32 trampoline;
 	__u32 guessed; /* the last step was by frame pointer: ip need not be code */
 	__u32 stop;    /* enum ft_stop, once the walk has ended */
-	__u32 hotspot; /* position of the process's struct ft_hotspot, or 0 */
-	__u32 pad0;
-	__u64 code_cache; /* HotSpot's, and its size: 0 where there is none */
-	__u64 code_cache_bytes;
+	__u32 machine; /* position of the process's struct ft_machine, or 0 … */
+	__u32 machine_kind;
+	__u64 machine_code; /* … and what it says: 0 bytes where there is none */
+	__u64 machine_bytes;
+	__u64 builtins;
+	__u64 builtins_bytes;
+	__u32 machine_library;
+	__u32 mapped;       /* module of the mapping in hand */
+	__u32 machine_here; /* enum ft_machine_here of the frame */
+	__u32 pad1;
 };
 
-/* 1: the frame is of HotSpot's code cache. */
-static __always_inline int ft_in_hotspot(const struct ft_walk *walk)
+/*
+ * Frames of V8's that are not in the ranges: each of its isolates, one a thread, has memory of its
+ * own for code. They are told by their mapping.
+ */
+enum ft_machine_here {
+	FT_HERE_NOT = 0,
+	FT_HERE_COMPILED = 1,
+	FT_HERE_BUILTIN = 2,
+};
+
+/* 1: the frame is of the code of the process's machine. */
+static __always_inline int ft_in_machine(const struct ft_walk *walk)
 {
-	return walk->ip - walk->returned - walk->code_cache < walk->code_cache_bytes;
+	__u64 pc = walk->ip - walk->returned;
+
+	return walk->machine_here || pc - walk->machine_code < walk->machine_bytes ||
+	       pc - walk->builtins < walk->builtins_bytes;
+}
+
+/* Sets the walk to the code of a process's machine. */
+static __always_inline void ft_set_machine(struct ft_walk *walk, const struct ft_machine *machine)
+{
+	walk->machine_kind = machine->kind;
+	walk->machine_code = machine->low;
+	walk->machine_bytes = machine->bytes;
+	walk->builtins = machine->builtins;
+	walk->builtins_bytes = machine->builtins_bytes;
+	walk->machine_library = machine->module;
+}
+
+/* Tells what a frame without a rule is to the machine of its process. */
+static __always_inline __u32 ft_machine_here(const struct ft_walk *walk)
+{
+	if (walk->machine_kind != FT_MACHINE_V8)
+		return FT_HERE_NOT;
+	if (walk->mapped == FT_MODULE_WRITTEN)
+		return FT_HERE_COMPILED;
+	return walk->mapped == walk->machine_library ? FT_HERE_BUILTIN : FT_HERE_NOT;
 }
 
 /*
@@ -103,6 +143,7 @@ enum ft_step {
 	FT_STEP_CALLER = 1, /* the registers are the caller's now */
 	FT_STEP_COLD =
 		2, /* what is needed to go on is not here yet: the registers are the frame's */
+	FT_STEP_MACHINE = 3, /* the frame is of the process's machine: that has to step over it */
 };
 
 #endif

@@ -308,6 +308,7 @@ FrameName FrameNamer::Name(const Frame& frame) {
       return NameJit(frame, module);
     case ModuleKind::kPython:
     case ModuleKind::kJava:
+    case ModuleKind::kScript:
       return NameFunction(frame, module);
     case ModuleKind::kVdso:
       if (loader_.Vdso()) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "bpf/abi/hotspot.h"
+#include "bpf/abi/v8.h"
 
 namespace firetower::daemon {
 
@@ -42,6 +43,13 @@ uint8_t StackFrames::AddUserPart(std::span<const uint64_t> words, uint8_t stop, 
       held_.push_back({ModuleRegistry::kPython, 0, uint64_t{place.function} << 32 | place.line});
     } else if ((word & FT_WORD_KIND) == FT_WORD_JOIN) {
       Join();
+    } else if ((word & FT_WORD_KIND) == FT_WORD_SCRIPT && i + 1 < words.size()) {
+      AddScript({.word = word, .where = words[++i]}, owner);
+      leaf = false;
+    } else if ((word & FT_WORD_KIND) == FT_WORD_COMPILED_SCRIPT && i + 3 < words.size()) {
+      AddScript({word, words[i + 1], words[i + 2], words[i + 3]}, owner);
+      i += 3;
+      leaf = false;
     } else if ((word & FT_WORD_MARK) != 0 && i + 1 < words.size()) {
       AddJava(word, words[++i], owner);
       leaf = false;
@@ -58,13 +66,22 @@ uint8_t StackFrames::AddUserPart(std::span<const uint64_t> words, uint8_t stop, 
 }
 
 void StackFrames::AddJava(uint64_t word, uint64_t where, const Owner& owner) {
-  const std::vector<JavaPlace>& places =
-      unwinder_.machines().Name(owner.pid, owner.identity, word, where);
-  for (const JavaPlace& place : places) {
+  AddPlaces(ModuleRegistry::kJava,
+            unwinder_.machines().Name(owner.pid, owner.identity, word, where));
+}
+
+void StackFrames::AddScript(const V8Frame& frame, const Owner& owner) {
+  const std::vector<RuntimePlace> places =
+      unwinder_.engines().Name(owner.pid, owner.identity, frame);
+  AddPlaces(ModuleRegistry::kScript, places);
+}
+
+void StackFrames::AddPlaces(uint32_t module, const std::vector<RuntimePlace>& places) {
+  for (const RuntimePlace& place : places) {
     const uint64_t function = functions_.Hold(*place.function);
-    frames_.push_back({ModuleRegistry::kJava, 0, function << 32 | place.line});
+    frames_.push_back({module, 0, function << 32 | place.line});
   }
-  if (places.empty()) frames_.push_back({ModuleRegistry::kJava, 0, 0});
+  if (places.empty()) frames_.push_back({module, 0, 0});
 }
 
 void StackFrames::Join() {

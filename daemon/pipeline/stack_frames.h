@@ -52,6 +52,10 @@ class StackFrames {
   bool AddNative(uint64_t word, bool leaf, Owner& owner);
   // Adds the methods of a frame of HotSpot's.
   void AddJava(uint64_t word, uint64_t where, const Owner& owner);
+  // Adds the function of a frame of V8's.
+  void AddScript(const V8Frame& frame, const Owner& owner);
+  // Adds functions of a runtime's module, or one without a name.
+  void AddPlaces(uint32_t module, const std::vector<RuntimePlace>& places);
   // Puts the frames of the interpreter's that wait where the loop's frame is, which ran them.
   void Join();
   void ShiftLoops();

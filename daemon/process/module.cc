@@ -35,6 +35,7 @@ ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forge
   Add(ModuleKind::kVdso, {"[vdso]", {}, 0, 0, false}, "", "vdso");
   Add(ModuleKind::kPython, {"[python]", {}, 0, 0, false}, "", "python");
   Add(ModuleKind::kJava, {"[java]", {}, 0, 0, false}, "", "java");
+  Add(ModuleKind::kScript, {"[javascript]", {}, 0, 0, false}, "", "javascript");
 }
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,

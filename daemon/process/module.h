@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/container/set_once.h"
+#include "bpf/abi/unwind.h"
 #include "daemon/process/file_stamp.h"
 
 namespace firetower::daemon {
@@ -25,6 +26,7 @@ enum class ModuleKind : uint8_t {
   kJit,     // memory that a program wrote code to: named, if at all, by a perf-map
   kPython,  // functions of CPython, which have no addresses
   kJava,    // methods and stubs of HotSpot, by what its memory says of them
+  kScript,  // functions of JavaScript in V8, likewise
 };
 
 // The reason why the symbols of a module's file were not read.
@@ -135,11 +137,12 @@ class ModuleRegistry {
  public:
   static constexpr uint32_t kUnknown = 0;
   static constexpr uint32_t kKernel = 1;
-  static constexpr uint32_t kJit = 2;
+  static constexpr uint32_t kJit = FT_MODULE_WRITTEN;
   static constexpr uint32_t kVdso = 3;
   static constexpr uint32_t kPython = 4;
   static constexpr uint32_t kJava = 5;
-  static constexpr uint32_t kFirstFile = 6;
+  static constexpr uint32_t kScript = 6;
+  static constexpr uint32_t kFirstFile = 7;
   static constexpr size_t kMaxModules = 16384;
   static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 

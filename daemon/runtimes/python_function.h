@@ -9,17 +9,9 @@
 
 #include "base/result.h"
 #include "bpf/abi/runtime.h"
+#include "daemon/runtimes/runtime_function.h"
 
 namespace firetower::daemon {
-
-// A function of an interpreter, as its frames are named.
-struct RuntimeFunction {
-  std::string name;  // qualified: "Class.method", "outer.<locals>.inner"
-  std::string file;  // as the interpreter has it
-  uint32_t first_line = 0;
-
-  bool operator==(const RuntimeFunction&) const = default;
-};
 
 // A name and a table of lines out of a record of the kernel side. The table belongs to the record.
 struct ReadFunction {

@@ -57,8 +57,8 @@ std::shared_ptr<const AddressSpace> AddressSpaces::Publish(const Process& proces
   entry.generation = process.generation;
   // The old list stays valid for a grace after this: a walk may be in it.
   if (entry.identity != process.identity) {
-    Store(entry.way->hotspot, 0);
-    entry.hotspot = nullptr;
+    Store(entry.way->machine, 0);
+    entry.machine = nullptr;
     entry.identity = process.identity;
   }
   Store(entry.way->mappings, space->position);
@@ -68,26 +68,31 @@ std::shared_ptr<const AddressSpace> AddressSpaces::Publish(const Process& proces
   return space;
 }
 
-bool AddressSpaces::SetHotSpot(uint32_t pid, const ft_hotspot& hotspot) {
+bool AddressSpaces::SetMachine(uint32_t pid, std::span<const std::byte> machine) {
   const auto found = published_.find(pid);
   if (found == published_.end() || found->second.way == nullptr) return false;
+  Entry& entry = found->second;
+  if (entry.machine != nullptr &&
+      std::memcmp(arena_.At(entry.way->machine), machine.data(), machine.size()) == 0)
+    return true;
   // The walk reads it at a multiple of its size.
-  constexpr uint32_t kAlign = sizeof(ft_hotspot) - 1;
-  const std::optional<uint32_t> position = arena_.Allocate(2 * sizeof(ft_hotspot));
+  const auto size = static_cast<uint32_t>(machine.size());
+  const std::optional<uint32_t> position = arena_.Allocate(2 * size);
   if (!position) return false;
-  const uint32_t at = (*position + kAlign) & ~kAlign;
-  std::memcpy(arena_.At(at), &hotspot, sizeof(hotspot));
-  found->second.hotspot = {new uint32_t(*position), [this](const uint32_t* of) {
-                             arena_.Free(*of, clock_.MonotonicNs());
-                             delete of;
-                           }};
-  Store(found->second.way->hotspot, at);
+  const uint32_t at = (*position + size - 1) & ~(size - 1);
+  std::memcpy(arena_.At(at), machine.data(), size);
+  // The one before stays valid for a grace: a walk may be in it.
+  Store(entry.way->machine, at);
+  entry.machine = {new uint32_t(*position), [this](const uint32_t* of) {
+                     arena_.Free(*of, clock_.MonotonicNs());
+                     delete of;
+                   }};
   return true;
 }
 
-bool AddressSpaces::HasHotSpot(uint32_t pid) const {
+bool AddressSpaces::HasMachine(uint32_t pid) const {
   const auto found = published_.find(pid);
-  return found != published_.end() && found->second.hotspot != nullptr;
+  return found != published_.end() && found->second.machine != nullptr;
 }
 
 void AddressSpaces::Withdraw(uint32_t pid) {
@@ -95,7 +100,7 @@ void AddressSpaces::Withdraw(uint32_t pid) {
   if (found == published_.end()) return;
   if (found->second.way != nullptr) {
     Store(found->second.way->tgid, 0);
-    Store(found->second.way->hotspot, 0);
+    Store(found->second.way->machine, 0);
   }
   published_.erase(found);
 }

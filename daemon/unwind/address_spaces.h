@@ -7,7 +7,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "bpf/abi/hotspot.h"
+#include "bpf/abi/unwind.h"
 #include "daemon/process/process_table.h"
 #include "daemon/unwind/arena.h"
 
@@ -34,10 +34,13 @@ class AddressSpaces {
 
   // Publishes the present mappings of `process`. Returns null if there is no room.
   std::shared_ptr<const AddressSpace> Publish(const Process& process);
-  // Sets what the walk needs of a published process that runs HotSpot. Returns false if there is no
-  // room.
-  bool SetHotSpot(uint32_t pid, const ft_hotspot& hotspot);
-  bool HasHotSpot(uint32_t pid) const;
+  // Sets what the walk needs of a published process that runs a machine: a struct that begins with
+  // ft_machine. Returns false if there is no room.
+  template <typename Machine>
+  bool SetMachine(uint32_t pid, const Machine& machine) {
+    return SetMachine(pid, std::as_bytes(std::span(&machine, 1)));
+  }
+  bool HasMachine(uint32_t pid) const;
   // Removes a process that has ended or runs another image.
   void Withdraw(uint32_t pid);
 
@@ -49,10 +52,11 @@ class AddressSpaces {
     ft_process* way = nullptr;
     uint32_t generation = 0;
     std::shared_ptr<const AddressSpace> space;
-    std::shared_ptr<const uint32_t> hotspot;  // what was allocated for it
+    std::shared_ptr<const uint32_t> machine;  // what was allocated for it
     uint32_t identity = 0;                    // of the image that has it
   };
 
+  bool SetMachine(uint32_t pid, std::span<const std::byte> machine);
   std::shared_ptr<const AddressSpace> Write(const Process& process);
   ft_process* FreeWay(uint32_t pid);
 

@@ -3,6 +3,7 @@
 
 #include "daemon/runtimes/python_build.h"
 #include "daemon/unwind/table_packer.h"
+#include "daemon/unwind/v8_places.h"
 #include "symbolizer/cfi/bare_code.h"
 #include "symbolizer/cfi/load_unwind_rows.h"
 #include "symbolizer/elf/elf_file.h"
@@ -23,6 +24,11 @@ Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
   } else if (const auto hotspot = FindHotSpot(file); hotspot && *hotspot) {
     table.hotspot = *hotspot;
     table.runtime = "HotSpot";
+  } else if (auto v8 = FindV8(file); v8 && !v8->version.empty()) {
+    if (v8->build) FindBuiltins(file, table, *v8->build);
+    table.v8 = v8->build;
+    table.runtime = "V8 " + v8->version;
+    table.nameless = v8->why;
   }
   return table;
 }

@@ -22,7 +22,8 @@ ModuleTables::ModuleTables(UnwindMemory& memory, Arena& arena, uint64_t budget_b
                            const Clock& clock)
     : memory_(memory), arena_(arena), clock_(clock), budget_bytes_(budget_bytes) {
   for (uint32_t module : {ModuleRegistry::kUnknown, ModuleRegistry::kKernel, ModuleRegistry::kJit,
-                          ModuleRegistry::kVdso, ModuleRegistry::kPython, ModuleRegistry::kJava}) {
+                          ModuleRegistry::kVdso, ModuleRegistry::kPython, ModuleRegistry::kJava,
+                          ModuleRegistry::kScript}) {
     SetNone(module);
   }
 }

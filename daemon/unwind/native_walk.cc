@@ -76,18 +76,44 @@ int RegisterAt(const void* env, uint32_t number, void* to) {
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #include "bpf/walk/hotspot/step.h"
 #include "bpf/walk/unwind.h"
+#include "bpf/walk/v8/step.h"
 #pragma GCC diagnostic pop
 
 namespace firetower::daemon {
 
 namespace {
 
-// Steps over a frame of HotSpot's, whose address is the last one, and appends its caller's.
-int StepOverJava(Env& env, ft_walk& walk, hotspot_walk& java, std::vector<uint64_t>& addresses) {
-  const int step = ft_hotspot_step(&env, &walk, &java);
-  if (!addresses.empty()) addresses.pop_back();
-  addresses.push_back(java.word);
-  addresses.push_back(java.where);
+// The machine of a process, whose frames are on its native stack.
+struct Machine {
+  hotspot_walk java{};
+  v8_walk script{};
+};
+
+void BeginMachine(const Env& env, ft_walk& walk, Machine& machine) {
+  if (env.hotspot != nullptr) {
+    machine.java.vm = *env.hotspot;
+    ft_set_machine(&walk, &machine.java.vm.at);
+  } else if (env.v8 != nullptr) {
+    machine.script.vm = *env.v8;
+    ft_set_machine(&walk, &machine.script.vm.at);
+  }
+}
+
+// Steps over a frame of a machine's, whose address is the last one, and appends its caller's.
+int StepOverMachine(Env& env, ft_walk& walk, Machine& machine, std::vector<uint64_t>& addresses) {
+  const bool java = walk.machine_kind == FT_MACHINE_HOTSPOT;
+  const int step =
+      java ? ft_hotspot_step(&env, &walk, &machine.java) : ft_v8_step(&env, &walk, &machine.script);
+  const uint64_t word = java ? machine.java.word : machine.script.word;
+  if (word != 0) {
+    if (!addresses.empty()) addresses.pop_back();
+    addresses.push_back(word);
+    addresses.push_back(java ? machine.java.where : machine.script.where);
+    if (!java && machine.script.code != 0) {
+      addresses.push_back(machine.script.code);
+      addresses.push_back(machine.script.feedback);
+    }
+  }
   if (step == FT_STEP_CALLER) addresses.push_back(walk.ip);
   return step;
 }
@@ -98,21 +124,18 @@ int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,
            std::vector<uint64_t>& addresses) {
   Env env{memory};
   const uint32_t first_returned = walk.returned;
-  hotspot_walk java{};
-  if (env.hotspot != nullptr) {
-    java.vm = *env.hotspot;
-    walk.code_cache = java.vm.low;
-    walk.code_cache_bytes = java.vm.bytes;
-  }
+  Machine machine;
+  BeginMachine(env, walk, machine);
   for (size_t i = 0; i < max_frames; ++i) {
     // The leaf's registers are also its direct caller's, unless a signal interrupted that function.
     if (i > 0 && (i + first_returned > 1 || walk.returned == 0)) env.registers = {};
-    if (env.hotspot != nullptr && ft_in_hotspot(&walk)) {
-      if (const int step = StepOverJava(env, walk, java, addresses); step != FT_STEP_CALLER)
+    if (ft_in_machine(&walk)) {
+      if (const int step = StepOverMachine(env, walk, machine, addresses); step != FT_STEP_CALLER)
         return step;
       continue;
     }
     int step = ft_step(&env, &walk);
+    if (step == FT_STEP_MACHINE) continue;
     if (std::exchange(walk.trampoline, 0) != 0 && !addresses.empty()) ++addresses.back();
     if (step != FT_STEP_CALLER) return step;
     if (env.entry != 0 && walk.sp > env.entry) {

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "bpf/abi/hotspot.h"
+#include "bpf/abi/v8.h"
 #include "bpf/walk/walk_state.h"
-#include "daemon/runtimes/hotspot/remote_memory.h"
+#include "daemon/runtimes/remote_memory.h"
 
 namespace firetower::daemon {
 
@@ -24,6 +25,7 @@ struct WalkMemory {
   std::span<const uint64_t> registers;  // as in ft_cold; may be empty
   uint64_t entry = 0;                   // as in ft_cold
   const ft_hotspot* hotspot = nullptr;  // of a process that runs HotSpot …
+  const ft_v8* v8 = nullptr;            // … or V8 …
   const RemoteMemory* far = nullptr;    // … and its memory besides stacks
 };
 
@@ -31,7 +33,8 @@ struct WalkMemory {
 // Appends each caller's address to `addresses` in the form of bpf/abi/record.h, at most
 // `max_frames` of them, and FT_WORD_JOIN behind the frame that has the entry record. The last
 // address already there belongs to the frame at which `walk` stands; if that frame turns out to be
-// a signal's, the address is corrected; one of HotSpot's becomes the two words of it. Returns enum
+// a signal's, the address is corrected; one of HotSpot's or of JavaScript becomes the words of
+// it. Returns enum
 // ft_step of the last step: FT_STEP_ENDED with walk.stop set, or FT_STEP_COLD if a table is still
 // missing; the walk then stands at that frame.
 int WalkOn(const WalkMemory& memory, ft_walk& walk, size_t max_frames,

@@ -10,6 +10,7 @@
 #include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
 #include "daemon/runtimes/hotspot/vm_structs.h"
+#include "daemon/runtimes/v8/v8_build.h"
 
 namespace firetower::daemon {
 
@@ -22,6 +23,7 @@ struct PackedTable {
   std::vector<ft_rule> rules;
   std::optional<ft_python> python;        // the file is an interpreter
   std::optional<HotSpotSymbols> hotspot;  // the file is a libjvm
+  std::optional<V8Build> v8;              // the file has V8
   std::string runtime;                    // which: "CPython 3.11"
   std::string nameless;  // why its functions have no names, for people; empty: they have
 

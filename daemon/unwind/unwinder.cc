@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/unwind/v8_places.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -13,6 +15,8 @@ constexpr uint64_t kArenaExtraBytes = uint64_t{16} << 20;
 constexpr uint8_t kMaxFailures = 3;
 // Walks wait so long for a process that maps a libjvm to start a machine: not each one does.
 constexpr int64_t kMachineStartNs = 5 * kNsPerSecond;
+// Rounds in which a process's dispatch table is looked for.
+constexpr int kMaxDispatchTries = 100;
 
 }  // namespace
 
@@ -35,8 +39,43 @@ std::shared_ptr<const AddressSpace> Unwinder::Meet(Process& process, uint32_t id
   return space;
 }
 
+bool Unwinder::LookForV8(const Process& process) {
+  if (!engines_.has_libraries()) return false;
+  const auto library = std::ranges::find_if(*process.mappings, [&](const ProcessMapping& mapping) {
+    return engines_.BuildOf(mapping.module) != nullptr;
+  });
+  if (library == process.mappings->end()) return false;
+  const V8Build& build = *engines_.BuildOf(library->module);
+  ft_v8 walk = PlaceV8(*process.mappings, library->module, build);
+  if (build.has_dispatch_table()) {
+    walk.dispatch = DispatchTableOf(process, build);
+    if (walk.dispatch != 0) walk.function_code = build.function_code;
+  }
+  if (engines_.Meet(process.pid, process.identity, library->module, walk))
+    spaces_.SetMachine(process.pid, walk);
+  return true;
+}
+
+uint64_t Unwinder::DispatchTableOf(const Process& process, const V8Build& build) {
+  if (const ft_v8* known = engines_.Find(process.pid, process.identity);
+      known != nullptr && known->dispatch != 0)
+    return known->dispatch;
+  const auto maps = processes_.proc().AllMaps(process.pid);
+  const std::unique_ptr<RemoteMemory> memory = engines_.OpenMemory(process.pid);
+  const uint64_t found =
+      maps ? FindDispatchTable(*maps, V8Heap(*memory, build), build).value_or(0) : 0;
+  // A process that has just begun may not have filled it yet, and tells of no change when it has.
+  if (found == 0) {
+    dispatch_tries_.try_emplace(process.pid, 0);
+  } else {
+    dispatch_tries_.erase(process.pid);
+  }
+  return found;
+}
+
 void Unwinder::LookForMachine(const Process& process) {
-  if (!machines_.has_libraries() || spaces_.HasHotSpot(process.pid)) return;
+  if (LookForV8(process)) return;
+  if (!machines_.has_libraries() || spaces_.HasMachine(process.pid)) return;
   for (const ProcessMapping& mapping : *process.mappings) {
     if (!machines_.IsLibrary(mapping.module)) continue;
     const JavaMachines::State state = machines_.Look(process.pid, process.identity, mapping.module,
@@ -46,7 +85,7 @@ void Unwinder::LookForMachine(const Process& process) {
                             machines_.WhyNot(process.pid));
     const ft_hotspot* found = machines_.Find(process.pid, process.identity);
     if (state == JavaMachines::State::kLater ||
-        (found != nullptr && !spaces_.SetHotSpot(process.pid, *found))) {
+        (found != nullptr && !spaces_.SetMachine(process.pid, *found))) {
       starting_.try_emplace(process.pid, clock_.MonotonicNs());
     } else {
       // Walks that wait for it go on.
@@ -59,10 +98,14 @@ void Unwinder::LookForMachine(const Process& process) {
 void Unwinder::LookAgain() {
   std::vector<uint32_t> pids;
   for (const auto& [pid, since_ns] : starting_) pids.push_back(pid);
+  for (auto& [pid, tries] : dispatch_tries_) {
+    if (tries++ < kMaxDispatchTries) pids.push_back(pid);
+  }
   for (const uint32_t pid : pids) {
     const Process* process = processes_.Find(pid);
     if (process == nullptr || process->dead_since_round != 0 || !process->met) {
       starting_.erase(pid);
+      dispatch_tries_.erase(pid);
     } else {
       LookForMachine(*process);
     }
@@ -95,7 +138,7 @@ bool Unwinder::AwaitsMachine(const Process& process, uint64_t pc) const {
   if (starting != starting_.end()) return clock_.MonotonicNs() - starting->second < kMachineStartNs;
   const ProcessMapping* mapping = FindMapping(*process.mappings, pc);
   if (mapping == nullptr || mapping->module != ModuleRegistry::kJit ||
-      spaces_.HasHotSpot(process.pid))
+      spaces_.HasMachine(process.pid))
     return false;
   // Its library's table is what tells that it is one.
   return std::ranges::any_of(*process.mappings, [&](const ProcessMapping& other) {
@@ -111,7 +154,8 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   WalkMemory memory;
   std::unique_ptr<RemoteMemory> far;
   if (process != nullptr) memory.hotspot = machines_.Find(process->pid, process->identity);
-  if (memory.hotspot != nullptr) {
+  if (process != nullptr) memory.v8 = engines_.Find(process->pid, process->identity);
+  if (memory.hotspot != nullptr || memory.v8 != nullptr) {
     far = machines_.OpenMemory(process->pid);
     memory.far = far.get();
   }
@@ -157,8 +201,9 @@ void Unwinder::Take(const LoadedTable& loaded) {
   switch (loaded.outcome) {
     case LoadedTable::Outcome::kTable:
       tables_.Insert(loaded.module, loaded.table);
-      if (!loaded.table.hotspot) break;
-      machines_.AddLibrary(loaded.module, *loaded.table.hotspot);
+      if (loaded.table.hotspot) machines_.AddLibrary(loaded.module, *loaded.table.hotspot);
+      if (loaded.table.v8) engines_.AddLibrary(loaded.module, *loaded.table.v8);
+      if (!loaded.table.hotspot && !loaded.table.v8) break;
       processes_.ForEach([&](const Process& process) {
         if (process.met && process.dead_since_round == 0) LookForMachine(process);
       });
@@ -210,7 +255,9 @@ void Unwinder::Sweep() {
   }
   tables_.DropUnmapped(mapped);
   // Machines of processes that have ended name the samples that come after the end.
-  machines_.ForgetIf([&](uint32_t pid) { return processes_.FindAlive(pid) == nullptr; });
+  const auto is_gone = [&](uint32_t pid) { return processes_.FindAlive(pid) == nullptr; };
+  machines_.ForgetIf(is_gone);
+  engines_.ForgetIf(is_gone);
   // Why a file could not be opened may have passed: out of descriptors, a mount that hung.
   for (uint32_t id = 0; id < failures_.size(); ++id) {
     if (std::exchange(failures_[id], 0) >= kMaxFailures) tables_.Forget(id);
@@ -218,6 +265,7 @@ void Unwinder::Sweep() {
   for (uint32_t id : modules_.Forget(mapped, clock_.MonotonicNs())) {
     tables_.Forget(id);
     machines_.ForgetLibrary(id);
+    engines_.ForgetLibrary(id);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/capture/rounds/round.h"
 #include "daemon/process/process_table.h"
 #include "daemon/runtimes/hotspot/java_machines.h"
+#include "daemon/runtimes/v8/v8_machines.h"
 #include "daemon/unwind/address_spaces.h"
 #include "daemon/unwind/module_tables.h"
 #include "daemon/unwind/native_walk.h"
@@ -81,6 +82,7 @@ class Unwinder {
 
   uint64_t tables_taken() const { return tables_taken_; }
   JavaMachines& machines() { return machines_; }
+  V8Machines& engines() { return engines_; }
   const ModuleTables& tables() const { return tables_; }
   const AddressSpaces& spaces() const { return spaces_; }
   uint64_t arena_bytes() const { return arena_.slab_bytes(); }
@@ -91,6 +93,10 @@ class Unwinder {
   // of each round.
   void LookForMachine(const Process& process);
   void LookAgain();
+  // Sends the kernel side where a met process has V8's code. Returns whether it has any.
+  bool LookForV8(const Process& process);
+  // Returns the address of the table, 0 while it is not found.
+  uint64_t DispatchTableOf(const Process& process, const V8Build& build);
   // Tells whether a process runs a Java machine, or may, that cannot be walked yet: an unwalked
   // frame is in memory that it wrote code to.
   bool AwaitsMachine(const Process& process, uint64_t pc) const;
@@ -107,8 +113,10 @@ class Unwinder {
   ModuleTables tables_;
   std::vector<uint8_t> failures_;  // by module
   JavaMachines machines_;
+  V8Machines engines_;
   std::unordered_map<uint32_t, int64_t>
       starting_;  // by pid: machines that are not ready, since when
+  std::unordered_map<uint32_t, int> dispatch_tries_;  // by pid: processes without their table yet
   uint64_t tables_taken_ = 0;
 };
 

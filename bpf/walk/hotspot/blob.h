@@ -43,7 +43,7 @@ struct hotspot_walk {
 
 static __always_inline int ft_in_code_cache(struct hotspot_walk *h, __u64 address)
 {
-	return address - h->vm.low < h->vm.bytes;
+	return address - h->vm.at.low < h->vm.at.bytes;
 }
 
 /* Returns the address that a field of the block in hand says. */

@@ -5,6 +5,14 @@
 #include <utility>
 
 namespace firetower::daemon {
+namespace {
+
+bool IsRuntimes(uint32_t module) {
+  return module == ModuleRegistry::kPython || module == ModuleRegistry::kJava ||
+         module == ModuleRegistry::kScript;
+}
+
+}  // namespace
 
 std::shared_ptr<const RuntimeNote> RuntimeCounts::NoteOf(uint32_t module,
                                                          const ModuleOf& module_of) {
@@ -24,7 +32,7 @@ const RuntimeCounts::Seen& RuntimeCounts::Look(const Slice& slice, uint32_t stac
   Seen& seen = stacks_[stack];
   if (std::exchange(seen.known, true)) return seen;
   for (const Frame& frame : slice.FramesOf(stack)) {
-    if (frame.module == ModuleRegistry::kPython || frame.module == ModuleRegistry::kJava) {
+    if (IsRuntimes(frame.module)) {
       (frame.offset >> 32 != 0 ? seen.named : seen.unnamed) = true;
     } else if (seen.note == nullptr && frame.module >= ModuleRegistry::kFirstFile) {
       seen.note = NoteOf(frame.module, module_of);

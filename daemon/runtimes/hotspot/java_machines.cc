@@ -62,8 +62,8 @@ const ft_hotspot* JavaMachines::Find(uint32_t pid, uint32_t identity) const {
   return &found->second.names->walk();
 }
 
-const std::vector<JavaPlace>& JavaMachines::Name(uint32_t pid, uint32_t identity, uint64_t word,
-                                                 uint64_t where) {
+const std::vector<RuntimePlace>& JavaMachines::Name(uint32_t pid, uint32_t identity, uint64_t word,
+                                                    uint64_t where) {
   if (Find(pid, identity) == nullptr) return none_;
   Machine& machine = machines_[pid];
   return machine.names->Find(*machine.memory, word, where);

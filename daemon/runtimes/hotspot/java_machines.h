@@ -45,8 +45,8 @@ class JavaMachines {
   }
 
   // Returns the functions of a frame as JavaNames::Find does; empty where the machine is not known.
-  const std::vector<JavaPlace>& Name(uint32_t pid, uint32_t identity, uint64_t word,
-                                     uint64_t where);
+  const std::vector<RuntimePlace>& Name(uint32_t pid, uint32_t identity, uint64_t word,
+                                        uint64_t where);
   std::unique_ptr<RemoteMemory> OpenMemory(uint32_t pid) const { return open_(pid); }
 
  private:
@@ -62,7 +62,7 @@ class JavaMachines {
   Open open_;
   std::unordered_map<uint32_t, HotSpotSymbols> libraries_;  // by module
   std::unordered_map<uint32_t, Machine> machines_;          // by pid
-  std::vector<JavaPlace> none_;
+  std::vector<RuntimePlace> none_;
 };
 
 }  // namespace firetower::daemon

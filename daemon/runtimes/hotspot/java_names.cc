@@ -56,20 +56,6 @@ std::vector<std::pair<uint32_t, uint32_t>> LinesOf(std::span<const std::byte> by
   return lines;
 }
 
-// Leaves of a chain what it shares with another one, the method itself at least: of what lies
-// between two places no more is sure than that it belongs to what both are in.
-void KeepCommon(std::vector<JavaPlace>& chain, const std::vector<JavaPlace>& other) {
-  const auto at = [](const std::vector<JavaPlace>& of, size_t depth) -> const JavaPlace& {
-    return of[of.size() - 1 - depth];
-  };
-  const size_t most = std::min(chain.size(), other.size());
-  size_t same = 1;
-  while (same < most && at(chain, same).function == at(other, same).function &&
-         at(chain, same - 1).line == at(other, same - 1).line)
-    ++same;
-  chain.erase(chain.begin(), chain.end() - static_cast<ptrdiff_t>(same));
-}
-
 std::string FileOf(std::string_view klass, const std::string& source) {
   const size_t package = klass.rfind('/');
   if (source.empty() || package == std::string_view::npos) return source;
@@ -148,12 +134,12 @@ const JavaNames::Method* JavaNames::MethodOf(const RemoteMemory& memory, uint64_
   return &(methods_[const_method] = *std::move(method));
 }
 
-std::optional<JavaPlace> JavaNames::PlaceOf(const RemoteMemory& memory, uint64_t method,
-                                            int64_t bytecode) {
+std::optional<RuntimePlace> JavaNames::PlaceOf(const RemoteMemory& memory, uint64_t method,
+                                               int64_t bytecode) {
   const auto const_method = memory.Get<uint64_t>(method + layout_.walk.method_const);
   const Method* read = const_method ? MethodOf(memory, *const_method) : nullptr;
   if (read == nullptr) return std::nullopt;
-  return JavaPlace{read->function, LineAt(read->lines, bytecode)};
+  return RuntimePlace{read->function, LineAt(read->lines, bytecode)};
 }
 
 std::optional<JavaNames::Scopes> JavaNames::ScopesOf(const RemoteMemory& memory,
@@ -193,7 +179,7 @@ bool JavaNames::IsPoll(const RemoteMemory& memory, uint64_t pc) const {
 }
 
 bool JavaNames::ReadChain(const RemoteMemory& memory, const Scopes& scopes, uint32_t decode,
-                          std::vector<JavaPlace>& to) {
+                          std::vector<RuntimePlace>& to) {
   while (decode != 0 && to.size() < kMaxInlined) {
     // Three numbers of up to five bytes. The stream may end less than that before its page does.
     std::array<std::byte, 16> bytes{};
@@ -218,7 +204,7 @@ bool JavaNames::ReadChain(const RemoteMemory& memory, const Scopes& scopes, uint
 }
 
 bool JavaNames::ReadScopes(const RemoteMemory& memory, uint64_t nmethod, uint32_t position,
-                           std::vector<JavaPlace>& to) {
+                           std::vector<RuntimePlace>& to) {
   const auto scopes = ScopesOf(memory, nmethod);
   if (!scopes) return false;
   const auto next =
@@ -230,18 +216,18 @@ bool JavaNames::ReadScopes(const RemoteMemory& memory, uint64_t nmethod, uint32_
   if (next->pc_offset == static_cast<int32_t>(position) ||
       IsPoll(memory, scopes->code + static_cast<uint32_t>(next->pc_offset)))
     return true;
-  std::vector<JavaPlace> before;
+  std::vector<RuntimePlace> before;
   if (next != scopes->pcs.begin() && std::prev(next)->pc_offset >= 0)
     ReadChain(memory, *scopes, static_cast<uint32_t>(std::prev(next)->scope_offset), before);
   KeepCommon(to, before);
   return true;
 }
 
-std::vector<JavaPlace> JavaNames::ReadCompiled(const RemoteMemory& memory, uint64_t nmethod,
-                                               uint64_t where) {
+std::vector<RuntimePlace> JavaNames::ReadCompiled(const RemoteMemory& memory, uint64_t nmethod,
+                                                  uint64_t where) {
   const auto id = static_cast<uint32_t>(where >> 32);
   const auto is_same = [&] { return memory.Get<uint32_t>(nmethod + layout_.nmethod_id) == id; };
-  std::vector<JavaPlace> places;
+  std::vector<RuntimePlace> places;
   if (!is_same()) return places;
   if (!ReadScopes(memory, nmethod, static_cast<uint32_t>(where), places)) {
     places.clear();
@@ -253,9 +239,10 @@ std::vector<JavaPlace> JavaNames::ReadCompiled(const RemoteMemory& memory, uint6
   return places;
 }
 
-std::vector<JavaPlace> JavaNames::Read(const RemoteMemory& memory, uint64_t word, uint64_t where) {
+std::vector<RuntimePlace> JavaNames::Read(const RemoteMemory& memory, uint64_t word,
+                                          uint64_t where) {
   const uint64_t address = word & ~FT_WORD_KIND;
-  std::vector<JavaPlace> places;
+  std::vector<RuntimePlace> places;
   if ((word & FT_WORD_KIND) == FT_WORD_INTERPRETED) {
     std::optional<uint64_t> const_method =
         memory.Get<uint64_t>(address + layout_.walk.method_const);
@@ -290,8 +277,8 @@ std::vector<JavaPlace> JavaNames::Read(const RemoteMemory& memory, uint64_t word
   return places;
 }
 
-const std::vector<JavaPlace>& JavaNames::Find(const RemoteMemory& memory, uint64_t word,
-                                              uint64_t where) {
+const std::vector<RuntimePlace>& JavaNames::Find(const RemoteMemory& memory, uint64_t word,
+                                                 uint64_t where) {
   if ((word & FT_WORD_KIND) != FT_WORD_COMPILED) return found_ = Read(memory, word, where);
   if (const auto code = compiled_.find(word); code != compiled_.end()) {
     if (const auto known = code->second.find(where); known != code->second.end())

@@ -10,15 +10,10 @@
 #include <vector>
 
 #include "daemon/runtimes/hotspot/vm_layout.h"
-#include "daemon/runtimes/python_function.h"
+#include "daemon/runtimes/remote_memory.h"
+#include "daemon/runtimes/runtime_function.h"
 
 namespace firetower::daemon {
-
-// A function at one place of its code.
-struct JavaPlace {
-  std::shared_ptr<const RuntimeFunction> function;
-  uint32_t line = 0;  // 0: not known
-};
 
 // Names the frames of one JVM out of its memory, as the two words of a stack body say them
 // (bpf/abi/hotspot.h). Keeps what it has read: of compiled code by the id of the compilation, which
@@ -34,7 +29,7 @@ class JavaNames {
   // Returns the functions of a frame, the innermost first: more than one where calls were inlined.
   // Leaves out inlined calls that the JVM does not describe. Returns nothing if the code is not
   // what it was, or its memory could not be read.
-  const std::vector<JavaPlace>& Find(const RemoteMemory& memory, uint64_t word, uint64_t where);
+  const std::vector<RuntimePlace>& Find(const RemoteMemory& memory, uint64_t word, uint64_t where);
 
   const ft_hotspot& walk() const { return walk_; }
   const VmLayout& layout() const { return layout_; }
@@ -46,8 +41,9 @@ class JavaNames {
     std::vector<std::pair<uint32_t, uint32_t>> lines;  // bytecode offset, line; rising
   };
 
-  std::vector<JavaPlace> Read(const RemoteMemory& memory, uint64_t word, uint64_t where);
-  std::vector<JavaPlace> ReadCompiled(const RemoteMemory& memory, uint64_t nmethod, uint64_t where);
+  std::vector<RuntimePlace> Read(const RemoteMemory& memory, uint64_t word, uint64_t where);
+  std::vector<RuntimePlace> ReadCompiled(const RemoteMemory& memory, uint64_t nmethod,
+                                         uint64_t where);
   // PcDesc of pcDesc.hpp; vmStructs has said so in every version.
   struct PcDesc {
     int32_t pc_offset = 0;
@@ -68,11 +64,12 @@ class JavaNames {
   bool IsPoll(const RemoteMemory& memory, uint64_t pc) const;
   // Appends a scope and those that it was inlined into, up to the method itself.
   bool ReadChain(const RemoteMemory& memory, const Scopes& scopes, uint32_t decode,
-                 std::vector<JavaPlace>& to);
+                 std::vector<RuntimePlace>& to);
   // Appends the scopes at that position of an nmethod's code. Returns false if they are not known.
   bool ReadScopes(const RemoteMemory& memory, uint64_t nmethod, uint32_t position,
-                  std::vector<JavaPlace>& to);
-  std::optional<JavaPlace> PlaceOf(const RemoteMemory& memory, uint64_t method, int64_t bytecode);
+                  std::vector<RuntimePlace>& to);
+  std::optional<RuntimePlace> PlaceOf(const RemoteMemory& memory, uint64_t method,
+                                      int64_t bytecode);
   const Method* MethodOf(const RemoteMemory& memory, uint64_t const_method);
   std::optional<std::string> SymbolAt(const RemoteMemory& memory, uint64_t address) const;
   std::optional<std::string> PoolText(const RemoteMemory& memory, uint64_t pool,
@@ -82,11 +79,11 @@ class JavaNames {
 
   VmLayout layout_;
   ft_hotspot walk_;
-  std::unordered_map<uint64_t, std::unordered_map<uint64_t, std::vector<JavaPlace>>> compiled_;
+  std::unordered_map<uint64_t, std::unordered_map<uint64_t, std::vector<RuntimePlace>>> compiled_;
   size_t places_ = 0;
   std::unordered_map<uint64_t, Method> methods_;        // by ConstMethod
   std::unordered_map<uint64_t, uint64_t> interpreted_;  // the ConstMethod that a Method had last
-  std::vector<JavaPlace> found_;                        // what was not kept
+  std::vector<RuntimePlace> found_;                     // what was not kept
 };
 
 // Returns the name that is shown of a method: "java.util.ArrayList.add"; of classes that are made

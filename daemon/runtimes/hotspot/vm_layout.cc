@@ -247,20 +247,22 @@ Result<ft_hotspot> FillPlaces(const RemoteMemory& memory, const VmLayout& layout
   const std::vector<uint64_t> heaps = HeapsOf(memory, layout);
   if (heaps.empty()) return not_yet;
   uint64_t end = 0;
-  walk.low = UINT64_MAX;
+  walk.at.kind = FT_MACHINE_HOTSPOT;
+  walk.at.low = UINT64_MAX;
   for (size_t i = 0; i < heaps.size(); ++i) {
     const auto heap = ReadHeap(memory, layout, heaps[i], walk.segment_shift);
     if (!heap) return not_yet;
     walk.heap[i] = *heap;
-    walk.low = std::min(walk.low, heap->low);
+    walk.at.low = std::min(walk.at.low, heap->low);
     end = std::max<uint64_t>(end, heap->low + heap->bytes);
   }
-  walk.bytes = end - walk.low;
+  walk.at.bytes = end - walk.at.low;
   const uint64_t queue = memory.Get<uint64_t>(layout.interpreter).value_or(0);
   const uint64_t interpreter = memory.Get<uint64_t>(queue + layout.queue_begin).value_or(0);
   const int32_t bytes = memory.Get<int32_t>(queue + layout.queue_bytes).value_or(0);
   walk.call_return = memory.Get<uint64_t>(layout.call_return).value_or(0);
-  if (queue == 0 || bytes <= 0 || walk.call_return == 0 || interpreter - walk.low >= walk.bytes)
+  if (queue == 0 || bytes <= 0 || walk.call_return == 0 ||
+      interpreter - walk.at.low >= walk.at.bytes)
     return not_yet;
   walk.interpreter = interpreter;
   walk.interpreter_bytes = static_cast<uint64_t>(bytes);

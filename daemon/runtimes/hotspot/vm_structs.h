@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "base/result.h"
-#include "daemon/runtimes/hotspot/remote_memory.h"
+#include "daemon/runtimes/remote_memory.h"
 #include "symbolizer/elf/elf_file.h"
 
 namespace firetower::daemon {

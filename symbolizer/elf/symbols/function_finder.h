@@ -13,7 +13,7 @@
 namespace firetower::symbolizer {
 
 // The longest name that FindFunctions finds.
-inline constexpr size_t kMaxFunctionName = 64;
+inline constexpr size_t kMaxFunctionName = 96;
 
 struct FoundSymbol {
   size_t name = 0;     // index in `names`

@@ -16,6 +16,8 @@ class Frame:
     address: int
     module: str  # File name of its mapping, "" without one.
     build_id: str
+    file: str = ""  # The source, with the line; 0 where it is not known.
+    line: int = 0
 
     @property
     def is_named(self):
@@ -115,14 +117,15 @@ def parse(data):
         mappings[_first(entry, 1)] = (text[_first(entry, 5)], text[_first(entry, 6)])
     functions = {}
     for entry in map(_record, top.get(5, [])):
-        functions[_first(entry, 1)] = text[_first(entry, 2)]
+        functions[_first(entry, 1)] = (text[_first(entry, 2)], text[_first(entry, 4)])
     locations = {}
     for entry in map(_record, top.get(4, [])):
         module, build_id = mappings.get(_first(entry, 2), ("", ""))
         # The lines of one location: the innermost inlined function first.
-        names = [functions[_first(_record(line), 1)] for line in entry.get(4, [])] or [""]
+        lines = [(*functions[_first(line, 1)], _first(line, 2)) for line in map(_record, entry.get(4, []))]
         locations[_first(entry, 1)] = [
-            Frame(name, _first(entry, 3), module, build_id) for name in reversed(names)]
+            Frame(name, _first(entry, 3), module, build_id, file, line)
+            for name, file, line in reversed(lines or [("", "", 0)])]
     profile = Profile(
         types=[(text[_first(e, 1)], text[_first(e, 2)]) for e in map(_record, top.get(1, []))],
         comments=[text[i] for value in top.get(13, []) for i in _numbers(value)],

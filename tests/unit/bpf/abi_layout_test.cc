@@ -16,6 +16,7 @@
 #include "bpf/abi/record.h"
 #include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
+#include "bpf/abi/v8.h"
 
 namespace firetower {
 namespace {
@@ -49,8 +50,7 @@ Layout LayoutOfHotSpot() {
   using J = ft_hotspot;
   return {"ft_hotspot",
           sizeof(J),
-          {Of("low", &J::low),
-           Of("bytes", &J::bytes),
+          {Of("at", &J::at),
            Of("heap", &J::heap),
            Of("interpreter", &J::interpreter),
            Of("interpreter_bytes", &J::interpreter_bytes),
@@ -78,11 +78,12 @@ Layout LayoutOfHotSpot() {
            Of("pad", &J::pad)}};
 }
 
-// Returns the layouts of bpf/abi/runtime.h and hotspot.h.
+// Returns the layouts of bpf/abi/runtime.h, hotspot.h and v8.h.
 std::vector<Layout> LayoutsOfRuntimes() {
   using Y = ft_python;
   using F = ft_function;
   using H = ft_hotspot_heap;
+  using V = ft_v8;
   return {
       {"ft_python",
        sizeof(Y),
@@ -133,6 +134,13 @@ std::vector<Layout> LayoutsOfRuntimes() {
        sizeof(ft_hotspot_field),
        {Of("offset", &ft_hotspot_field::offset), Of("form", &ft_hotspot_field::form)}},
       LayoutOfHotSpot(),
+      {"ft_v8",
+       sizeof(V),
+       {Of("at", &V::at), Of("copied", &V::copied), Of("copied_bytes", &V::copied_bytes),
+        Of("dispatch", &V::dispatch), Of("function_shared", &V::function_shared),
+        Of("function_code", &V::function_code), Of("function_feedback", &V::function_feedback),
+        Of("shared_name", &V::shared_name), Of("shared_script", &V::shared_script),
+        Of("pad", &V::pad)}},
   };
 }
 
@@ -147,6 +155,7 @@ std::vector<Layout> OurLayouts() {
   using M = ft_module;
   using P = ft_mapping;
   using T = ft_process;
+  using E = ft_machine;
   return {
       {"ft_sample",
        sizeof(S),
@@ -212,7 +221,12 @@ std::vector<Layout> OurLayouts() {
       {"ft_process",
        sizeof(T),
        {Of("tgid", &T::tgid), Of("identity", &T::identity), Of("mappings", &T::mappings),
-        Of("hotspot", &T::hotspot)}},
+        Of("machine", &T::machine)}},
+      {"ft_machine",
+       sizeof(E),
+       {Of("low", &E::low), Of("bytes", &E::bytes), Of("builtins", &E::builtins),
+        Of("builtins_bytes", &E::builtins_bytes), Of("kind", &E::kind), Of("module", &E::module),
+        Of("pad", &E::pad)}},
       {"ft_process_bucket", sizeof(ft_process_bucket), {Of("way", &ft_process_bucket::way)}},
       {"ft_counters",
        sizeof(ft_counters),
@@ -272,13 +286,28 @@ TEST(AbiLayout, IsTheSameForBpf) {
 }
 
 TEST(AbiLayout, IsTheSameInTheLoadedObject) {
-  EXPECT_EQ(
-      Compare("bpf/ft_sampler.bpf.o"),
-      (std::vector<std::string>{
-          "ft_stack",   "ft_cgroup_event",   "ft_verdict",      "ft_verdicts",      "ft_config",
-          "ft_task",    "ft_cpu_set",        "ft_load_config",  "ft_rule",          "ft_module",
-          "ft_process", "ft_process_bucket", "ft_counters",     "ft_cpu",           "ft_python",
-          "ft_text",    "ft_function",       "ft_hotspot_heap", "ft_hotspot_field", "ft_hotspot"}));
+  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"), (std::vector<std::string>{"ft_stack",
+                                                                       "ft_cgroup_event",
+                                                                       "ft_verdict",
+                                                                       "ft_verdicts",
+                                                                       "ft_config",
+                                                                       "ft_task",
+                                                                       "ft_cpu_set",
+                                                                       "ft_load_config",
+                                                                       "ft_rule",
+                                                                       "ft_module",
+                                                                       "ft_process",
+                                                                       "ft_machine",
+                                                                       "ft_process_bucket",
+                                                                       "ft_counters",
+                                                                       "ft_cpu",
+                                                                       "ft_python",
+                                                                       "ft_text",
+                                                                       "ft_function",
+                                                                       "ft_hotspot_heap",
+                                                                       "ft_hotspot_field",
+                                                                       "ft_hotspot",
+                                                                       "ft_v8"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {

@@ -10,6 +10,7 @@
 #include "bpf/abi/record.h"
 #include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
+#include "bpf/abi/v8.h"
 
 struct {
   struct ft_sample sample;
@@ -30,9 +31,11 @@ struct {
   struct ft_hotspot_heap hotspot_heap;
   struct ft_hotspot_field hotspot_field;
   struct ft_hotspot hotspot;
+  struct ft_v8 v8;
   struct ft_rule rule;
   struct ft_module module;
   struct ft_mapping mapping;
   struct ft_process process;
+  struct ft_machine machine;
   struct ft_process_bucket bucket;
 } abi_types;

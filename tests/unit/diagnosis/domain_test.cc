@@ -36,6 +36,11 @@ TEST(DomainOfFile, TellsALanguagesOwnSourcesFromTheProgramsBySourceFile) {
   EXPECT_EQ(DomainOfFile("[java]", "java/util/ArrayList.java"), Domain::kRuntime);
   EXPECT_EQ(DomainOfFile("[java]", "org/springframework/web/Filter.java"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[java]", ""), Domain::kRuntime);
+  EXPECT_EQ(DomainOfFile("[javascript]", "/srv/shop/cart.js"), Domain::kApplication);
+  EXPECT_EQ(DomainOfFile("[javascript]", "/srv/shop/node_modules/express/lib/router.js"),
+            Domain::kLibrary);
+  EXPECT_EQ(DomainOfFile("[javascript]", "node:internal/timers"), Domain::kRuntime);
+  EXPECT_EQ(DomainOfFile("[javascript]", ""), Domain::kRuntime);
   EXPECT_EQ(DomainOfFile("[python]", "/usr/lib/python3.11/json/encoder.py"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[python]", "/venv/lib/python3.11/site-packages/django/db/query.py"),
             Domain::kLibrary);

@@ -5,24 +5,10 @@
 
 #include "base/check.h"
 #include "daemon/runtimes/hotspot/java_names.h"
+#include "tests/fuzz/daemon/runtimes/any_memory.h"
 
 namespace firetower::daemon {
 namespace {
-
-// Memory in which every address leads into the same bytes, as pointers of a damaged process might.
-class AnyMemory : public RemoteMemory {
- public:
-  explicit AnyMemory(std::span<const uint8_t> bytes) : bytes_(bytes) {}
-  bool Read(uint64_t address, std::span<std::byte> to) const override {
-    if (bytes_.empty() || address % 11 == 3) return false;
-    for (size_t i = 0; i < to.size(); ++i)
-      to[i] = static_cast<std::byte>(bytes_[(address + i) % bytes_.size()]);
-    return true;
-  }
-
- private:
-  std::span<const uint8_t> bytes_;
-};
 
 VmLayout LayoutForAnything() {
   VmLayout layout;
@@ -68,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (uint64_t i = 0; i < 4; ++i) {
       uint64_t where = i;
       if (size >= 8 * (i + 1)) std::memcpy(&where, data + 8 * i, 8);
-      for (const daemon::JavaPlace& place : names.Find(memory, kind | (i * 64 + 4096), where))
+      for (const daemon::RuntimePlace& place : names.Find(memory, kind | (i * 64 + 4096), where))
         CHECK(place.function != nullptr && !place.function->name.empty());
     }
   }

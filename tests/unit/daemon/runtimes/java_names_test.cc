@@ -35,7 +35,7 @@ class JavaNamesTest : public ::testing::Test {
 TEST_F(JavaNamesTest, AnInterpretedMethodHasItsClassFileAndLine) {
   auto names = Names();
   ASSERT_TRUE(names) << names.error().message();
-  const std::vector<JavaPlace> places = names->Find(java_.memory, kInterpreted, At(6));
+  const std::vector<RuntimePlace> places = names->Find(java_.memory, kInterpreted, At(6));
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(*places[0].function, (RuntimeFunction{"shop.Cart.add", "shop/Cart.java", 12}));
   EXPECT_EQ(places[0].line, 14u);
@@ -75,7 +75,7 @@ TEST_F(JavaNamesTest, CodeOfAnotherCompilationHasNoName) {
   auto names = Names();
   ASSERT_TRUE(names);
   EXPECT_TRUE(names->Find(java_.memory, kCompiled, uint64_t{76} << 32 | 0x40).empty());
-  const std::vector<JavaPlace> own =
+  const std::vector<RuntimePlace> own =
       names->Find(java_.memory, kCompiled, uint64_t{77} << 32 | 0x40);
   ASSERT_EQ(own.size(), 1u) << "without a description of its code, the method itself";
   EXPECT_EQ(own[0].function->name, "shop.Cart.add");
@@ -138,7 +138,7 @@ TEST_F(JavaNamesTest, EveryCutOfItsMemoryIsAnswered) {
     ASSERT_TRUE(java_.memory.Read(JavaMachine::kMetaspace, kept));
     cut.PutBytes(JavaMachine::kMetaspace, kept);
     JavaNames fresh(names->layout(), names->walk());
-    for (const JavaPlace& place : fresh.Find(cut, kInterpreted, At(0))) {
+    for (const RuntimePlace& place : fresh.Find(cut, kInterpreted, At(0))) {
       EXPECT_EQ(place.function->name, "shop.Cart.add");
       ++named;
     }
@@ -157,7 +157,7 @@ TEST_F(JavaNamesTest, AMachineIsReadyOnceItsCodeCacheIsThere) {
   java_.memory.Put(JavaMachine::kStatics + 0x100, JavaMachine::kStatics + 0x200);
   EXPECT_EQ(machines.Look(7, 2, 9, kBias), JavaMachines::State::kReady) << "another image";
   ASSERT_NE(machines.Find(7, 2), nullptr);
-  EXPECT_EQ(machines.Find(7, 2)->low, JavaMachine::kHeap);
+  EXPECT_EQ(machines.Find(7, 2)->at.low, JavaMachine::kHeap);
   EXPECT_EQ(machines.VersionOf(7), "HotSpot 25");
   EXPECT_EQ(machines.Find(7, 1), nullptr);
   EXPECT_EQ(machines.Name(7, 2, kInterpreted, At(0)).size(), 1u);

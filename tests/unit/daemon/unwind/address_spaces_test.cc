@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bpf/abi/hotspot.h"
 #include "tests/support/fake_unwind_memory.h"
 
 namespace firetower::daemon {
@@ -69,20 +70,20 @@ TEST_F(AddressSpacesTest, AChangeIsANewListAndTheOldOneIsFreedOnceNobodyHoldsIt)
 TEST_F(AddressSpacesTest, AJavaMachineIsOfOneImageOfItsProcess) {
   Process process = ProcessOf(42, 7, {{0x1000, 0x2000, 0, 5, 0}});
   ft_hotspot hotspot{};
-  hotspot.low = 0x7000;
-  EXPECT_FALSE(spaces_.SetHotSpot(42, hotspot)) << "not published";
+  hotspot.at.low = 0x7000;
+  EXPECT_FALSE(spaces_.SetMachine(42, hotspot)) << "not published";
   spaces_.Publish(process);
-  EXPECT_EQ(memory_.FindProcess(42)->hotspot, 0u);
+  EXPECT_EQ(memory_.FindProcess(42)->machine, 0u);
   const uint64_t without = arena_.used_bytes();
-  ASSERT_TRUE(spaces_.SetHotSpot(42, hotspot));
-  EXPECT_TRUE(spaces_.HasHotSpot(42));
-  const uint32_t at = memory_.FindProcess(42)->hotspot;
+  ASSERT_TRUE(spaces_.SetMachine(42, hotspot));
+  EXPECT_TRUE(spaces_.HasMachine(42));
+  const uint32_t at = memory_.FindProcess(42)->machine;
   EXPECT_EQ(at % sizeof(ft_hotspot), 0u) << "it never crosses a slab";
   EXPECT_EQ(Words(at)[0], 0x7000u);
   process.identity = 8;
   spaces_.Publish(process);
-  EXPECT_EQ(memory_.FindProcess(42)->hotspot, 0u);
-  EXPECT_FALSE(spaces_.HasHotSpot(42));
+  EXPECT_EQ(memory_.FindProcess(42)->machine, 0u);
+  EXPECT_FALSE(spaces_.HasMachine(42));
   clock_.Advance(Arena::kGraceNs);
   arena_.Reclaim(clock_.MonotonicNs());
   EXPECT_EQ(arena_.used_bytes(), without);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/runtimes/hotspot/remote_memory.h"
+#include "daemon/runtimes/remote_memory.h"
 
 #include <sys/uio.h>
 

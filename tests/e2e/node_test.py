@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""node_test.py paths|modes: the functions of JavaScript programs by name, merged with native frames, in one walk.
+
+In tests/programs/node/paths.js each path ends in a function of its own, so the leaf of a stack says what the whole of it must
+be. `paths`: with the Node.js of this machine, and with each program in FIRETOWER_NODES, separated by colons. `modes`: one of
+them after the other, interpreted, with each compiler, and with a collector that moves what it can.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support" / "real"
+sys.path.insert(0, str(SUPPORT))
+
+from case import Case, run
+from daemon import Daemon
+
+PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "programs" / "node" / "paths.js"
+SECONDS = 12
+EXACT = 0.97  # With calls that are compiled into their callers.
+SAMPLES = 60
+MODULE = "[javascript]"
+MODES = {
+    "jitless": ["--jitless"],
+    "no-opt": ["--no-opt"],
+    "sparkplug": ["--always-sparkplug", "--no-opt"],
+    "maglev": ["--maglev", "--no-turbofan"],
+    "maglev-only": ["--maglev", "--no-turbofan", "--no-sparkplug"],
+    "compaction": ["--stress-compaction"],
+    "worker": [],
+    "loop": [],
+    "no-inline": ["--max-inlined-bytecode-size=0"],
+}
+# A function out of `new Function` is in no file.
+MADE = ("madeAtRunTime",)
+# A collector that moves everything each time moves functions before their names are read.
+MOVED = ("compaction",)
+
+
+def nodes():
+    """Each Node.js here, by its version."""
+    found = {}
+    for node in [shutil.which("node"), *os.environ.get("FIRETOWER_NODES", "").split(":")]:
+        if node and pathlib.Path(node).exists():
+            version = subprocess.run([node, "--version"], capture_output=True, text=True).stdout.strip()
+            found.setdefault(version, node)
+    return found
+
+
+class Running:
+    def __init__(self, name, node, options, folder):
+        self.name = name
+        self.mode = name.split("-", 1)[1] if "-" in name else ""
+        self.root = "looping" if self.mode == "loop" else "work"
+        # Each run has a file of its own, by which its samples are told.
+        self.program = folder / f"{name}.js"
+        shutil.copy(PROGRAM, self.program)
+        self.process = subprocess.Popen([node, *options, self.program, str(SECONDS), self.mode], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        self.why = "" if line else (self.process.stderr.read().strip().splitlines() or ["it said nothing"])[-1]
+        self.paths = {leaf: [expand for function in path for expand in many(function)]
+                      for leaf, path in json.loads(line or "{}").items()}
+
+    def wanted(self, leaf):
+        return [self.root, "turn", *self.paths[leaf], leaf]
+
+    def can_have(self, stack):
+        """It is on its way to some leaf, or in what that calls; what was compiled into its caller may be left out."""
+        return any(is_part(stack, [*self.wanted(leaf), "spin"]) for leaf in self.paths) or \
+            is_part(stack, [self.root, "turn", "catching", "thrower"])
+
+    def own(self, sample):
+        """The program's own functions, the outermost first, from its root on; nothing of another program's stack."""
+        names = [frame.name for frame in sample.stack
+                 if frame.module == MODULE and (frame.file == str(self.program) or frame.name in MADE)]
+        return names[names.index(self.root):] if self.root in names else []
+
+
+def is_part(stack, whole):
+    rest = iter(whole)
+    return all(any(name == one for one in rest) for name in stack)
+
+
+def many(function):
+    name, _, count = function.partition("*")
+    return [name] * int(count or 1)
+
+
+def count_odd(sample, odd):
+    """Notes what the product itself says that it does not know; whether there was any."""
+    cut = sample.labels.get("cut")
+    nameless = any(frame.module == MODULE and not frame.is_named for frame in sample.stack)
+    if cut or nameless:
+        odd[f"{cut or 'no name'}: {' '.join(frame.name for frame in sample.stack[-4:])}"] += sample.values[0]
+    return bool(cut), nameless
+
+
+def judge(case, running, profile):
+    """The samples of its main thread, and how many of them are cut."""
+    everything = total = exact = cuts = nameless = 0
+    wrong, leaves, odd, others = collections.Counter(), set(), collections.Counter(), collections.Counter()
+    for sample in profile.samples:
+        if not any(frame.file == str(running.program) for frame in sample.stack):
+            continue
+        count = sample.values[0]
+        everything += count
+        is_cut, is_nameless = count_odd(sample, odd)
+        cuts += count * is_cut
+        nameless += count * is_nameless
+        stack = running.own(sample)
+        if not is_cut and not is_nameless and not running.can_have(stack):
+            wrong[" ".join(stack)] += count
+        leaf = next((name for name in stack if name in running.paths), None)
+        if leaf is None:
+            others["no leaf: " + " ".join(stack or sample.names[-3:])] += count
+            continue
+        total += count
+        leaves.add(leaf)
+        if stack[:stack.index(leaf) + 1] == running.wanted(leaf):
+            exact += count
+        else:
+            others[" ".join(stack)] += count
+    name = running.name
+    case.check(f"{name}: no stack that the program cannot have", not wrong, dict(wrong.most_common(4)) or "")
+    case.at_least(f"{name}: samples in leaves", total, SAMPLES)
+    if running.mode not in MOVED:
+        case.at_least(f"{name}: of them, share with exactly the leaf's path", exact / max(total, 1), EXACT)
+        case.at_least(f"{name}: paths seen", len(leaves), len(running.paths) - 2)
+        case.at_most(f"{name}: samples with a gap", cuts + nameless, max(8, 0.02 * everything))
+    case.figure(name, f"{everything} samples, {total} in leaves, {exact} exact, {nameless} with a frame without a name, {cuts} cut")
+    for stack, count in others.most_common(4):
+        case.figure(name, f"{count} x other: {stack}")
+    for stack, count in odd.most_common(3):
+        case.figure(name, f"{count} × {stack}")
+    return everything, cuts
+
+
+def started(found, what):
+    if what == "paths":
+        return [(version, node, []) for version, node in found.items()]
+    version, node = sorted(found.items(), key=lambda one: int(re.search(r"\d+", one[0]).group()))[-1]
+    wanted = sys.argv[2:] or MODES
+    return [(f"{version}-{mode}", node, MODES[mode]) for mode in wanted]
+
+
+def main():
+    what = sys.argv[1]
+    case = Case(f"e2e.node-{what}")
+    found = nodes()
+    if not found:
+        case.skip("no Node.js here")
+    everything = cut = 0
+    with tempfile.TemporaryDirectory() as folder, Daemon(window_seconds=60) as daemon:
+        left = started(found, what)
+        while left:
+            # Two at a time, which share the CPUs.
+            running = [Running(name, node, options, pathlib.Path(folder)) for name, node, options in left[:2]]
+            left = left[2:]
+            for one in running:
+                one.process.wait(120)
+            time.sleep(2)
+            profile = daemon.profile('{container=~".+"}')
+            for one in running:
+                if one.why:
+                    case.figure(one.name, f"does not run: {one.why}")
+                    continue
+                samples, cuts = judge(case, one, profile)
+                everything, cut = everything + samples, cut + cuts
+        case.at_most("share of the stacks that are cut", cut / max(everything, 1), 0.005)
+        metrics = daemon.metrics()
+        daemon.stop()
+        case.check("no sample was lost", not metrics.lost(), metrics.lost() or "none")
+    case.finish()
+
+
+if __name__ == "__main__":
+    main()
