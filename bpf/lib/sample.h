@@ -126,6 +126,19 @@ static __always_inline int submit_cold(__u8 type, struct stack_scratch *scratch,
 	return submit_cold_with(FT_COLD_STACK_BYTES, type, scratch, cgroup, value, counters);
 }
 
+/* For so long a process's functions are mostly met the first time. */
+#define FT_YOUNG_NS 1000000000ULL
+
+/*
+ * 1: the names of functions have to be read out of the process, which may end as soon as it has
+ * begun.
+ */
+static __always_inline int is_young_machine(const struct stack_scratch *scratch)
+{
+	return scratch->walk.machine_kind &&
+	       scratch->head.time_ns - scratch->head.start_ns < FT_YOUNG_NS;
+}
+
 /* Sends the sample whose stack is in scratch; `cold`: its walk met code without a table. */
 static __always_inline void send(__u8 type, int cold, struct stack_scratch *scratch, __u64 cgroup,
 				 __u64 value, struct ft_counters *counters)
@@ -140,6 +153,8 @@ static __always_inline void send(__u8 type, int cold, struct stack_scratch *scra
 	}
 	counters->stop[scratch->head.stop & 15]++;
 	no_stack = submit_body(scratch, counters);
+	if (is_young_machine(scratch))
+		scratch->press = 1;
 	submit_sample(type, scratch, cgroup, value, no_stack, counters);
 }
 

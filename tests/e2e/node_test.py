@@ -28,6 +28,8 @@ PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "programs" / "node" / "p
 SECONDS = 12
 EXACT = 0.97  # With calls that are compiled into their callers.
 SAMPLES = 60
+SHORT = 40
+SHORT_NAMED = 0.7
 MODULE = "[javascript]"
 MODES = {
     "jitless": ["--jitless"],
@@ -145,6 +147,26 @@ def judge(case, running, profile):
     return everything, cuts
 
 
+def judge_short(case, daemon, node, folder):
+    """Processes that live some 170 ms, most of them to start: what ran has to be read before they end."""
+    program = folder / "short.js"
+    shutil.copy(PROGRAM, program)
+    for _ in range(SHORT):
+        subprocess.run([node, program, "0.12"], stdout=subprocess.DEVNULL, check=True)
+    time.sleep(2)
+    total = named = 0
+    for sample in daemon.profile('{container=~".+"}').samples:
+        frames = [frame for frame in sample.stack if frame.module == MODULE]
+        if not frames or not any(frame.name == "Builtins_JSEntry" for frame in sample.stack) or \
+                any(frame.file.startswith(str(folder)) and frame.file != str(program) for frame in frames):
+            continue
+        total += sample.values[0]
+        named += sample.values[0] * all(frame.is_named for frame in frames)
+    case.figure("short lives", f"{total} samples with functions, {named} of them with all names")
+    case.at_least("short lives: samples with functions", total, SAMPLES)
+    case.at_least("short lives: of them, share with all names", named / max(total, 1), SHORT_NAMED)
+
+
 def started(found, what):
     if what == "paths":
         return [(version, node, []) for version, node in found.items()]
@@ -176,6 +198,8 @@ def main():
                     continue
                 samples, cuts = judge(case, one, profile)
                 everything, cut = everything + samples, cut + cuts
+        if what == "paths":
+            judge_short(case, daemon, next(iter(found.values())), pathlib.Path(folder))
         case.at_most("share of the stacks that are cut", cut / max(everything, 1), 0.005)
         metrics = daemon.metrics()
         daemon.stop()
