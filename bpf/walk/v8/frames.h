@@ -32,6 +32,7 @@ __attribute__((noinline)) int v8_step(void)
 		if (!vm)
 			return FT_STEP_ENDED;
 		v->vm = *vm;
+		v->window_bytes = 0;
 		scratch->machine_loaded = 1;
 	}
 	step = ft_v8_step(scratch, &scratch->walk, v);

@@ -34,6 +34,9 @@ enum v8_word {
 
 #define FT_V8_BELOW (V8_BP * 8)
 
+/* Bytes that a read of a frame takes, a multiple of 8 below 512. */
+#define FT_V8_WINDOW_BYTES 504
+
 struct v8_walk {
 	struct ft_v8 vm;
 	/* The frame in hand, as a stack body has it; no word: by its address; no code: by
@@ -45,6 +48,10 @@ struct v8_walk {
 	__u64 here;    /* enum ft_machine_here */
 	__u64 address; /* that was read last */
 	__u64 frame[V8_WORDS];
+	/* Words of the stack that were read last: a read costs mostly its call. */
+	__u64 window_begin;
+	__u64 window_bytes;
+	__u8 window[FT_V8_WINDOW_BYTES + V8_WORDS * 8];
 	__u8 function[FT_V8_FUNCTION_BYTES];
 	__u8 shared[FT_V8_SHARED_BYTES];
 	__u8 bytes[FT_V8_CODE_BYTES];
@@ -159,6 +166,34 @@ static __always_inline int ft_v8_part(void *env, struct ft_walk *walk, struct v8
 	return ft_v8_caller(walk, v->frame[at / 8], walk->sp + at + 8, walk->bp);
 }
 
+/* Reads the words of the frame in hand, with what lies behind them in their page. Returns 0, or -1.
+ */
+static __always_inline int ft_v8_frame(void *env, struct v8_walk *v, __u64 from)
+{
+	__u64 at = from - v->window_begin, bytes = FT_PAGE_BYTES - (from & (FT_PAGE_BYTES - 1));
+
+	if (at >= v->window_bytes || v->window_bytes - at < sizeof(v->frame)) {
+		at = 0;
+		v->window_bytes = 0;
+		v->window_begin = from;
+		if (bytes > FT_V8_WINDOW_BYTES)
+			bytes = FT_V8_WINDOW_BYTES;
+		if (bytes < sizeof(v->frame))
+			bytes = sizeof(v->frame);
+		FT_MASKED(bytes, 511);
+		if (FT_READ_FRAME(env, v->window, bytes, from)) {
+			bytes = sizeof(v->frame);
+			if (FT_READ_FRAME(env, v->window, sizeof(v->frame), from))
+				return -1;
+		}
+		v->window_bytes = bytes;
+	}
+	FT_MASKED(at, 511);
+	for (int i = 0; i < V8_WORDS; i++)
+		v->frame[i] = *(__u64 *)(v->window + (at & 504) + i * 8);
+	return 0;
+}
+
 /*
  * Walks one step from V8's code, and sets what a stack body says of its frame. A stub that makes no
  * frame runs in that of its caller, which is then the frame in hand.
@@ -180,7 +215,7 @@ static __always_inline int ft_v8_step(void *env, struct ft_walk *walk, struct v8
 		walk->stop = FT_STOP_RUNTIME;
 		return FT_STEP_ENDED;
 	}
-	if (FT_READ_FRAME(env, v->frame, V8_WORDS * 8, walk->bp - FT_V8_BELOW)) {
+	if (ft_v8_frame(env, v, walk->bp - FT_V8_BELOW)) {
 		walk->stop = FT_STOP_PAGE;
 		return FT_STEP_ENDED;
 	}
