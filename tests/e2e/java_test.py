@@ -31,6 +31,7 @@ SECONDS = 12
 EXACT = 0.99
 SAMPLES = 60
 MODULE = "[java]"
+OUTERMOST = "call_stub"
 # A thread's first function.
 FIRST = ("__clone3", "clone3", "__clone", "clone")
 # Code that a compiler has inlined into a loop without a poll is not described: then the stack ends at the loop's method.
@@ -114,7 +115,7 @@ def count_odd(sample, odd):
 
 def judge(case, running, profile):
     """The samples of its thread, and how many of them are cut."""
-    everything = total = exact = cuts = nameless = 0
+    everything = total = exact = cuts = nameless = upside_down = 0
     wrong, leaves, odd = collections.Counter(), set(), collections.Counter()
     for sample in profile.samples:
         if sample.labels.get("thread") != running.name:
@@ -124,6 +125,7 @@ def judge(case, running, profile):
         is_cut, is_nameless = count_odd(sample, odd)
         cuts += count * is_cut
         nameless += count * is_nameless
+        upside_down += count * (sample.names[-1] == OUTERMOST)
         stack = own(sample)
         if not is_cut and not is_nameless and not running.can_have(stack):
             wrong[" ".join(stack)] += count
@@ -135,6 +137,7 @@ def judge(case, running, profile):
         exact += count * running.fits(leaf, stack[:stack.index(leaf) + 1])
     name = running.name
     case.check(f"{name}: no stack that the program cannot have", not wrong, dict(wrong.most_common(4)) or "")
+    case.at_most(f"{name}: samples whose innermost frame is the outermost one of Java's", upside_down, 3)
     case.at_least(f"{name}: samples in leaves", total, SAMPLES if not name.endswith(VAGUE) else 1)
     case.at_least(f"{name}: of them, share with exactly the leaf's path", exact / max(total, 1), EXACT)
     # Code that the JVM replaces before its name is read; where the machine is busy, a few of few samples.

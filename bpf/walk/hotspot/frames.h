@@ -22,6 +22,7 @@ __attribute__((noinline)) int hotspot_step(void)
 	struct ft_slab slab = {};
 	struct ft_hotspot *vm;
 	__u32 zero = 0;
+	int step;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	h = bpf_map_lookup_elem(&ft_hotspot, &zero);
@@ -34,8 +35,8 @@ __attribute__((noinline)) int hotspot_step(void)
 		h->vm = *vm;
 		scratch->machine_loaded = 1;
 	}
-	return keep_words(scratch, h->word, h->where, 0, 0,
-			  ft_hotspot_step(scratch, &scratch->walk, h));
+	step = ft_hotspot_step(scratch, &scratch->walk, h);
+	return keep_words(scratch, h->word, h->where, 0, 0, step);
 }
 
 #endif

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/runtimes/elf_values.h"
+#include "daemon/runtimes/v8/v8_code.h"
 #include "symbolizer/elf/symbols/function_finder.h"
 
 namespace firetower::daemon {
@@ -125,6 +126,9 @@ std::string_view Missing(const V8Build& build) {
   };
   if (!in_shared(build.shared_name)) return "class_SharedFunctionInfo__name_or_scope_info";
   if (!in_shared(build.shared_script)) return "class_SharedFunctionInfo__script";
+  if (!build.code_start_inline() && build.code_start + sizeof(uint64_t) > kCodeHeadBytes)
+    return "class_Code__instruction_start";
+  if (build.code_size + sizeof(uint32_t) > kCodeHeadBytes) return "class_Code__instruction_size";
   if (build.function_shared % 8 != 0 || build.function_shared >= FT_V8_FUNCTION_BYTES)
     return "class_JSFunction__shared";
   return {};
@@ -154,6 +158,7 @@ Result<FoundV8> FindV8(const ElfFile& file) {
   build.major = static_cast<uint16_t>(*extra[kMajor]);
   build.minor = static_cast<uint16_t>(*extra[kMinor]);
   found.version = fmt::format("{}.{}", build.major, build.minor);
+  FillIn(build);
   if (!IsKnown(build)) {
     found.why = kOtherVersion;
   } else if (extra[kTaggedSize] != 8) {
@@ -163,7 +168,6 @@ Result<FoundV8> FindV8(const ElfFile& file) {
   } else if (const std::string_view missing = Missing(build); !missing.empty()) {
     found.why = fmt::format("it does not say {}: its functions have no names", missing);
   } else {
-    FillIn(build);
     found.build = build;
   }
   return found;

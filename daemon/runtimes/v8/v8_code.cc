@@ -2,7 +2,9 @@
 #include "daemon/runtimes/v8/v8_code.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 namespace firetower::daemon {
@@ -14,7 +16,7 @@ constexpr int32_t kMaxPositions = 1 << 20;
 constexpr int32_t kMaxCalls = 1 << 14;
 constexpr int32_t kMaxLiterals = 1 << 16;
 
-constexpr size_t kMaxSlots = 4096;
+constexpr size_t kMaxSlots = 1024;
 constexpr size_t kSlotsFrom = 6;  // words in front of the slots of a FeedbackVector, at most
 constexpr size_t kMaxLoops = 16;
 
@@ -159,25 +161,28 @@ std::vector<V8Code::Entry> ReadPositions(const V8Heap& heap, const V8Build& buil
 }
 
 std::optional<V8CodeHead> ReadCodeHead(const V8Heap& heap, const V8Build& build, uint64_t code) {
-  const auto description = heap.Field(code, build.code_description());
-  const auto start = build.code_start_inline() ? std::optional(code + build.code_start)
-                                               : heap.Field(code, build.code_start);
-  if (!description || !start) return std::nullopt;
-  return V8CodeHead{*start, *description};
+  std::array<std::byte, kCodeHeadBytes> bytes{};
+  if (!heap.Read(code, bytes)) return std::nullopt;
+  V8CodeHead head;
+  std::memcpy(&head.description, bytes.data() + build.code_description(), sizeof(uint64_t));
+  std::memcpy(&head.size, bytes.data() + build.code_size, sizeof(uint32_t));
+  if (build.code_start_inline()) {
+    head.start = code + build.code_start;
+  } else {
+    std::memcpy(&head.start, bytes.data() + build.code_start, sizeof(uint64_t));
+  }
+  return head;
 }
 
 std::optional<V8Code> ReadCode(const V8Heap& heap, const V8Build& build, uint64_t code) {
   if (heap.TypeOf(code) != build.code_type) return std::nullopt;
   const auto head = ReadCodeHead(heap, build, code);
-  const auto size = heap.Field(code, build.code_size);
   const auto description = ReadDescription(heap, build, code);
   const auto table = ArrayAt(heap, code, build.code_positions());
-  if (!head || !size || !description || !table) return std::nullopt;
+  if (!head || head->size > kMaxCode || !description || !table) return std::nullopt;
   V8Code read;
-  read.start = head->start;
-  read.size = static_cast<uint32_t>(*size);
   read.shared = description->shared;
-  if (read.size > kMaxCode || !ReadCalls(heap, build, *description, read)) return std::nullopt;
+  if (!ReadCalls(heap, build, *description, read)) return std::nullopt;
   read.entries = ReadPositions(heap, build, *table);
   const auto is_known = [&](const V8Code::Entry& entry) {
     return entry.place.caller <= read.calls.size();

@@ -26,20 +26,20 @@ struct V8Code {
     Place place;
   };
 
-  uint64_t start = 0;  // address of its first instruction
-  uint32_t size = 0;   // in bytes
-  uint64_t shared = 0;
+  uint64_t shared = 0;  // its function's SharedFunctionInfo
   std::vector<Call> calls;
   std::vector<Entry> entries;  // by offset, rising
 };
 
-// The fields that tell whether code is still what it was.
+// The fields that tell whether a Code, of whatever compiler, is still what it was.
 struct V8CodeHead {
-  uint64_t start = 0;
+  uint64_t start = 0;  // address of its first instruction
+  uint32_t size = 0;   // in bytes
   uint64_t description = 0;
 
   bool operator==(const V8CodeHead&) const = default;
 };
+inline constexpr size_t kCodeHeadBytes = 64;  // the fields lie within these
 std::optional<V8CodeHead> ReadCodeHead(const V8Heap& heap, const V8Build& build, uint64_t code);
 
 // Reads the Code at an address. Nothing: there is none, or it was not made by such a compiler.

@@ -28,7 +28,7 @@ uint32_t LineAt(const std::vector<uint32_t>& ends, uint32_t position) {
 }
 
 // Returns the place of a frame's call, or of a leaf's instruction, in a code that may have it.
-uint32_t OffsetIn(const V8Code& code, const V8Frame& frame) {
+uint32_t OffsetIn(const V8CodeHead& code, const V8Frame& frame) {
   const bool leaf = (frame.code & FT_V8_LEAF) != 0;
   return static_cast<uint32_t>(frame.where) - static_cast<uint32_t>(code.start) - (leaf ? 0 : 1);
 }
@@ -192,13 +192,17 @@ std::vector<RuntimePlace> V8Names::ChainOf(const std::shared_ptr<const Function>
 }
 
 const V8Names::Compiled* V8Names::CodeOf(const V8Heap& heap, const V8Frame& frame) {
-  const auto has = [&](const Compiled* compiled) {
-    return compiled != nullptr && compiled->code &&
-           compiled->code->shared == (frame.word & ~FT_WORD_KIND) &&
-           OffsetIn(*compiled->code, frame) < compiled->code->size;
+  const auto is_in = [&](const Compiled* compiled) {
+    return compiled != nullptr && OffsetIn(compiled->head, frame) < compiled->head.size;
   };
-  if (const Compiled* compiled = CompiledOf(heap, frame.code & ~FT_V8_LEAF); has(compiled))
-    return compiled;
+  const auto has = [&](const Compiled* compiled) {
+    return is_in(compiled) && compiled->code &&
+           compiled->code->shared == (frame.word & ~FT_WORD_KIND);
+  };
+  const Compiled* own = CompiledOf(heap, frame.code & ~FT_V8_LEAF);
+  if (has(own)) return own;
+  // Sparkplug's code does not describe calls, as it has none of others in it.
+  if (is_in(own)) return nullptr;
   std::vector<uint64_t>& loops = loops_[frame.feedback];
   for (const uint64_t loop : loops) {
     if (const Compiled* compiled = CompiledOf(heap, loop); has(compiled)) return compiled;
@@ -223,7 +227,7 @@ std::vector<RuntimePlace> V8Names::FindCompiled(const V8Heap& heap, const V8Fram
   const Compiled* compiled = CodeOf(heap, frame);
   if (compiled == nullptr) return {};
   const V8Code& code = *compiled->code;
-  const uint32_t offset = OffsetIn(code, frame);
+  const uint32_t offset = OffsetIn(compiled->head, frame);
   const V8Code::Entry* entry = EntryAt(code.entries, offset);
   if (entry == nullptr) return {};
   std::vector<RuntimePlace> chain = ChainOf(outermost, *compiled, entry->place);
