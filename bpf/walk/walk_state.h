@@ -146,4 +146,19 @@ enum ft_step {
 	FT_STEP_MACHINE = 3, /* the frame is of the process's machine: that has to step over it */
 };
 
+/* Goes on from a machine's frame to its caller. Returns enum ft_step. */
+static __always_inline int ft_machine_caller(struct ft_walk *walk, __u64 ip, __u64 sp, __u64 bp)
+{
+	if (!ft_is_user_address(ip) || sp <= walk->sp) {
+		walk->stop = FT_STOP_RUNTIME;
+		return FT_STEP_ENDED;
+	}
+	walk->ip = ip;
+	walk->sp = sp;
+	walk->bp = bp;
+	walk->returned = 1;
+	walk->guessed = 0;
+	return FT_STEP_CALLER;
+}
+
 #endif

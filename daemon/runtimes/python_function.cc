@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/text/utf8.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -19,26 +21,6 @@ struct StringState {
 StringState StateOf(uint32_t state) {
   const uint32_t bits = state >> 2;
   return {.width = bits & 7, .ascii = (bits >> 4 & 1) != 0, .compact = (bits >> 3 & 1) != 0};
-}
-
-void AppendUtf8(uint32_t character, std::string& to) {
-  if (character < 0x80) {
-    to += static_cast<char>(character);
-  } else if (character < 0x800) {
-    to += static_cast<char>(0xc0 | character >> 6);
-    to += static_cast<char>(0x80 | (character & 0x3f));
-  } else if (character < 0x10000) {
-    // Half of a pair of UTF-16 is no character.
-    if (character >= 0xd800 && character < 0xe000) character = 0xfffd;
-    to += static_cast<char>(0xe0 | character >> 12);
-    to += static_cast<char>(0x80 | (character >> 6 & 0x3f));
-    to += static_cast<char>(0x80 | (character & 0x3f));
-  } else if (character < 0x110000) {
-    to += static_cast<char>(0xf0 | character >> 18);
-    to += static_cast<char>(0x80 | (character >> 12 & 0x3f));
-    to += static_cast<char>(0x80 | (character >> 6 & 0x3f));
-    to += static_cast<char>(0x80 | (character & 0x3f));
-  }
 }
 
 // Returns nothing for a string whose characters are not behind its head: no function's name is one.

@@ -12,4 +12,8 @@ bool ProcessMemory::Read(uint64_t address, std::span<std::byte> to) const {
          static_cast<ssize_t>(to.size());
 }
 
+std::unique_ptr<RemoteMemory> OpenProcessMemory(uint32_t pid) {
+  return std::make_unique<ProcessMemory>(pid);
+}
+
 }  // namespace firetower::daemon

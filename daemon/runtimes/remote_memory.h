@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -24,6 +25,9 @@ class RemoteMemory {
     return value;
   }
 };
+
+// Returns the memory of a process that may have ended.
+std::unique_ptr<RemoteMemory> OpenProcessMemory(uint32_t pid);
 
 // The memory of a running process, by process_vm_readv(2), which brings in absent pages.
 class ProcessMemory : public RemoteMemory {

@@ -48,7 +48,7 @@ bool Unwinder::LookForV8(const Process& process) {
   const V8Build& build = *engines_.BuildOf(library->module);
   ft_v8 walk = PlaceV8(*process.mappings, library->module, build);
   if (build.has_dispatch_table()) {
-    walk.dispatch = DispatchTableOf(process, build);
+    walk.dispatch = DispatchTableOf(process, build, walk);
     if (walk.dispatch != 0) walk.function_code = build.function_code;
   }
   if (engines_.Meet(process.pid, process.identity, library->module, walk))
@@ -56,14 +56,15 @@ bool Unwinder::LookForV8(const Process& process) {
   return true;
 }
 
-uint64_t Unwinder::DispatchTableOf(const Process& process, const V8Build& build) {
+uint64_t Unwinder::DispatchTableOf(const Process& process, const V8Build& build,
+                                   const ft_v8& walk) {
   if (const ft_v8* known = engines_.Find(process.pid, process.identity);
       known != nullptr && known->dispatch != 0)
     return known->dispatch;
   const auto maps = processes_.proc().AllMaps(process.pid);
   const std::unique_ptr<RemoteMemory> memory = engines_.OpenMemory(process.pid);
   const uint64_t found =
-      maps ? FindDispatchTable(*maps, V8Heap(*memory, build), build).value_or(0) : 0;
+      maps ? FindDispatchTable(*maps, V8Heap(*memory, build), build, walk).value_or(0) : 0;
   // A process that has just begun may not have filled it yet, and tells of no change when it has.
   if (found == 0) {
     dispatch_tries_.try_emplace(process.pid, 0);
@@ -258,6 +259,7 @@ void Unwinder::Sweep() {
   const auto is_gone = [&](uint32_t pid) { return processes_.FindAlive(pid) == nullptr; };
   machines_.ForgetIf(is_gone);
   engines_.ForgetIf(is_gone);
+  std::erase_if(dispatch_tries_, [&](const auto& tried) { return is_gone(tried.first); });
   // Why a file could not be opened may have passed: out of descriptors, a mount that hung.
   for (uint32_t id = 0; id < failures_.size(); ++id) {
     if (std::exchange(failures_[id], 0) >= kMaxFailures) tables_.Forget(id);

@@ -96,7 +96,7 @@ class Unwinder {
   // Sends the kernel side where a met process has V8's code. Returns whether it has any.
   bool LookForV8(const Process& process);
   // Returns the address of the table, 0 while it is not found.
-  uint64_t DispatchTableOf(const Process& process, const V8Build& build);
+  uint64_t DispatchTableOf(const Process& process, const V8Build& build, const ft_v8& walk);
   // Tells whether a process runs a Java machine, or may, that cannot be walked yet: an unwalked
   // frame is in memory that it wrote code to.
   bool AwaitsMachine(const Process& process, uint64_t pc) const;

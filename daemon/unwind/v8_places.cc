@@ -28,7 +28,8 @@ struct DispatchEntry {
 };
 static_assert(sizeof(DispatchEntry) == FT_V8_DISPATCH_BYTES);
 
-bool IsDispatchTable(uint64_t address, const V8Heap& heap, const V8Build& build) {
+bool IsDispatchTable(uint64_t address, const V8Heap& heap, const V8Build& build,
+                     const ft_v8& walk) {
   std::vector<DispatchEntry> entries(kDispatchEntries);
   // Memory behind the part in use cannot be read: then a smaller part is enough.
   while (!heap.Read(address, std::as_writable_bytes(std::span(entries)))) {
@@ -38,7 +39,10 @@ bool IsDispatchTable(uint64_t address, const V8Heap& heap, const V8Build& build)
   int in_use = 0;
   for (const DispatchEntry& entry : entries) {
     const auto code = ObjectOf(ft_v8_dispatched(entry.code));
-    if (entry.start == 0 || !code || heap.TypeOf(*code) != build.code_type) continue;
+    // Looks at built-in functions only: they are enough, and other memory holds chance values.
+    const bool builtin = entry.start - walk.at.builtins < walk.at.builtins_bytes ||
+                         entry.start - walk.copied < walk.copied_bytes;
+    if (!builtin || !code || heap.TypeOf(*code) != build.code_type) continue;
     const auto head = ReadCodeHead(heap, build, *code);
     if (head && head->start == entry.start && ++in_use >= kEntriesInUse) return true;
   }
@@ -127,7 +131,7 @@ ft_v8 PlaceV8(const std::vector<ProcessMapping>& mappings, uint32_t library, con
 }
 
 std::optional<uint64_t> FindDispatchTable(const std::vector<MapsLine>& maps, const V8Heap& heap,
-                                          const V8Build& build) {
+                                          const V8Build& build, const ft_v8& walk) {
   for (size_t first = 0; first < maps.size(); ++first) {
     if (!maps[first].path.empty()) continue;
     size_t last = first;
@@ -137,7 +141,7 @@ std::optional<uint64_t> FindDispatchTable(const std::vector<MapsLine>& maps, con
     // Neighbours' mappings may have been joined to its first part and its last.
     for (const uint64_t table : {maps[first].start, maps[first].start - kDispatchSegment}) {
       if (table % kDispatchSegment != 0 || maps[last].end < table + kDispatchTable) continue;
-      if (IsDispatchTable(table, heap, build)) return table;
+      if (IsDispatchTable(table, heap, build, walk)) return table;
     }
   }
   return std::nullopt;

@@ -28,6 +28,6 @@ ft_v8 PlaceV8(const std::vector<ProcessMapping>& mappings, uint32_t library, con
 // could be found by a name, but its reservation has a size of its own, and its entries point to
 // code that points back.
 std::optional<uint64_t> FindDispatchTable(const std::vector<MapsLine>& maps, const V8Heap& heap,
-                                          const V8Build& build);
+                                          const V8Build& build, const ft_v8& walk);
 
 }  // namespace firetower::daemon

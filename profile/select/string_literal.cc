@@ -4,27 +4,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/text/utf8.h"
+
 namespace firetower::profile {
 namespace {
-
-void AppendUtf8(uint32_t point, std::string* out) {
-  auto put = [out](uint32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (point < 0x80) {
-    put(point);
-  } else if (point < 0x800) {
-    put(0xC0 | (point >> 6));
-    put(0x80 | (point & 0x3F));
-  } else if (point < 0x10000) {
-    put(0xE0 | (point >> 12));
-    put(0x80 | ((point >> 6) & 0x3F));
-    put(0x80 | (point & 0x3F));
-  } else {
-    put(0xF0 | (point >> 18));
-    put(0x80 | ((point >> 12) & 0x3F));
-    put(0x80 | ((point >> 6) & 0x3F));
-    put(0x80 | (point & 0x3F));
-  }
-}
 
 std::optional<uint32_t> Number(std::string_view digits, size_t count, uint32_t base) {
   if (digits.size() < count) return std::nullopt;
@@ -70,7 +53,7 @@ size_t ReadEscape(std::string_view text, char quote, std::string* out) {
     size_t digits = kind == 'u' ? 4 : 8;
     std::optional<uint32_t> point = Number(text.substr(1), digits, 16);
     if (!point || *point > 0x10FFFF || (*point >= 0xD800 && *point < 0xE000)) return 0;
-    AppendUtf8(*point, out);
+    AppendUtf8(*point, *out);
     return digits + 1;
   }
   return 0;

@@ -24,6 +24,7 @@ sys.path.insert(0, str(SUPPORT))
 
 from case import Case, run
 from daemon import Daemon
+from known_paths import count_odd, expand, run_in_pairs
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "programs" / "java" / "Paths.java"
 HOMES = "/usr/lib/jvm/*"
@@ -71,8 +72,7 @@ class Running:
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         self.why = "" if line else self.process.stderr.read().strip().splitlines()[-1]
-        self.paths = {leaf: [expand for method in path for expand in many(method)]
-                      for leaf, path in json.loads(line or "{}").items()}
+        self.paths = {leaf: expand(path) for leaf, path in json.loads(line or "{}").items()}
 
     def wanted(self, leaf):
         return ["work", "turn", *self.paths[leaf], leaf]
@@ -87,11 +87,6 @@ class Running:
                    for wanted in map(self.wanted, self.paths)) or stack == ["work", "turn", "catching", "thrower"]
 
 
-def many(method):
-    name, _, count = method.partition("*")
-    return [name] * int(count or 1)
-
-
 def is_method(name, wanted):
     """Lambdas have a number of the compiler's choice."""
     return name == wanted or (wanted.endswith("$") and name.startswith("lambda$"))
@@ -104,15 +99,6 @@ def own(sample):
     return names[names.index("work"):] if "work" in names else []
 
 
-def count_odd(sample, odd):
-    """Notes what the product itself says that it does not know; whether there was any."""
-    cut = sample.labels.get("cut")
-    nameless = any(frame.module == MODULE and not frame.is_named for frame in sample.stack)
-    if cut or nameless:
-        odd[f"{cut or 'no name'}: {' '.join(frame.name for frame in sample.stack[-4:])}"] += sample.values[0]
-    return bool(cut), nameless
-
-
 def judge(case, running, profile):
     """The samples of its thread, and how many of them are cut."""
     everything = total = exact = cuts = nameless = upside_down = 0
@@ -122,7 +108,7 @@ def judge(case, running, profile):
             continue
         count = sample.values[0]
         everything += count
-        is_cut, is_nameless = count_odd(sample, odd)
+        is_cut, is_nameless = count_odd(sample, MODULE, odd)
         cuts += count * is_cut
         nameless += count * is_nameless
         upside_down += count * (sample.names[-1] == OUTERMOST)
@@ -157,25 +143,6 @@ def started(found, what):
         return [(f"{version}-plain", java, []) for version, java in versions]
     return [(f"{versions[i % len(versions)][0]}-{mode}", versions[i % len(versions)][1], options)
             for i, (mode, options) in enumerate(MODES.items())]
-
-
-def run_all(case, daemon, classes, left):
-    """Two at a time, which share the CPUs; all of their samples, and those that are cut."""
-    cut = everything = 0
-    while left:
-        running = [Running(name, java, classes, options) for name, java, options in left[:2]]
-        left = left[2:]
-        for one in running:
-            one.process.wait()
-        time.sleep(2)
-        profile = daemon.profile('{container=~".+"}')
-        for one in running:
-            if one.why:
-                case.figure(one.name, f"does not run: {one.why}")
-                continue
-            samples, cuts = judge(case, one, profile)
-            everything, cut = everything + samples, cut + cuts
-    return everything, cut
 
 
 def judge_virtual(case, daemon, found, classes):
@@ -213,7 +180,8 @@ def main():
         case.skip("no JDK here")
     with tempfile.TemporaryDirectory() as classes, Daemon(window_seconds=60) as daemon:
         run(compilers[0], "--release", "8", "-nowarn", "-d", classes, PROGRAM)
-        everything, cut = run_all(case, daemon, classes, started(found, what))
+        everything, cut = run_in_pairs(case, daemon, started(found, what),
+                                       lambda name, java, options: Running(name, java, classes, options), judge)
         if what == "paths":
             judge_virtual(case, daemon, found, classes)
         case.at_most("share of the stacks that are cut", cut / max(everything, 1), 0.005)

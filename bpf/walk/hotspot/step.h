@@ -26,20 +26,6 @@
 /* The most bytecodes of a method (code_length of the class file's Code attribute). */
 #define FT_METHOD_BYTES 0x10000
 
-static __always_inline int ft_java_caller(struct ft_walk *walk, __u64 ip, __u64 sp, __u64 bp)
-{
-	if (!ft_is_user_address(ip) || sp <= walk->sp) {
-		walk->stop = FT_STOP_RUNTIME;
-		return FT_STEP_ENDED;
-	}
-	walk->ip = ip;
-	walk->sp = sp;
-	walk->bp = bp;
-	walk->returned = 1;
-	walk->guessed = 0;
-	return FT_STEP_CALLER;
-}
-
 /* Finds the caller by the words {caller's RBP, return address} that end at `cfa`. */
 static __always_inline int ft_java_record(void *env, struct ft_walk *walk, struct hotspot_walk *h,
 					  __u64 cfa)
@@ -48,7 +34,7 @@ static __always_inline int ft_java_record(void *env, struct ft_walk *walk, struc
 		walk->stop = FT_STOP_PAGE;
 		return FT_STEP_ENDED;
 	}
-	return ft_java_caller(walk, h->frame[1], cfa, h->frame[0]);
+	return ft_machine_caller(walk, h->frame[1], cfa, h->frame[0]);
 }
 
 /* Finds the caller by a return address in the word at `at`, with the frame's RBP for the caller's.
@@ -60,7 +46,7 @@ static __always_inline int ft_java_return(void *env, struct ft_walk *walk, struc
 		walk->stop = FT_STOP_PAGE;
 		return FT_STEP_ENDED;
 	}
-	return ft_java_caller(walk, h->address, at + 8, walk->bp);
+	return ft_machine_caller(walk, h->address, at + 8, walk->bp);
 }
 
 /* Steps over a compiled method, or the wrapper of a native one. */
@@ -151,7 +137,7 @@ static __always_inline int ft_step_interpreted(void *env, struct ft_walk *walk,
 		if (below >= FT_INTERPRETED_BELOW - 8 &&
 		    !(walk->returned ? ft_set_calling(env, h, h->frame[6], bytecode) :
 				       ft_set_interpreted(env, h, h->frame[6], sender, bytecode)))
-			return ft_java_caller(walk, h->frame[10], h->frame[8], h->frame[9]);
+			return ft_machine_caller(walk, h->frame[10], h->frame[8], h->frame[9]);
 	}
 	if (walk->returned || FT_REGISTER(env, FT_REG_RBX, &method) ||
 	    FT_REGISTER(env, FT_REG_R13, &sender) || ft_set_interpreted(env, h, method, 0, 0)) {
@@ -212,9 +198,9 @@ static __always_inline int ft_step_stub(void *env, struct ft_walk *walk, struct 
 	for (int i = 0; i < FT_STUB_WORDS; i++) {
 		if (!ft_is_java_return(h, h->frame[i]))
 			continue;
-		return ft_java_caller(walk, h->frame[i], walk->sp + i * 8 + 8,
-				      i && walk->bp == walk->sp + i * 8 - 8 ? h->frame[i - 1] :
-									      walk->bp);
+		return ft_machine_caller(walk, h->frame[i], walk->sp + i * 8 + 8,
+					 i && walk->bp == walk->sp + i * 8 - 8 ? h->frame[i - 1] :
+										 walk->bp);
 	}
 	if (walk->bp >= walk->sp && walk->bp - walk->sp <= FT_INTERPRETED_MOST && !(walk->bp & 7))
 		return ft_java_record(env, walk, h, walk->bp + 16);

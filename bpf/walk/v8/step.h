@@ -136,20 +136,6 @@ static __always_inline int ft_v8_leaf(void *env, struct ft_walk *walk, struct v8
 	return V8_LEAF_WHOLE;
 }
 
-static __always_inline int ft_v8_caller(struct ft_walk *walk, __u64 ip, __u64 sp, __u64 bp)
-{
-	if (!ft_is_user_address(ip) || sp <= walk->sp) {
-		walk->stop = FT_STOP_RUNTIME;
-		return FT_STEP_ENDED;
-	}
-	walk->ip = ip;
-	walk->sp = sp;
-	walk->bp = bp;
-	walk->returned = 1;
-	walk->guessed = 0;
-	return FT_STEP_CALLER;
-}
-
 /* Steps over a leaf whose frame is not there yet, or not any more. */
 static __always_inline int ft_v8_part(void *env, struct ft_walk *walk, struct v8_walk *v, int leaf)
 {
@@ -163,7 +149,7 @@ static __always_inline int ft_v8_part(void *env, struct ft_walk *walk, struct v8
 		walk->stop = FT_STOP_PAGE;
 		return FT_STEP_ENDED;
 	}
-	return ft_v8_caller(walk, v->frame[at / 8], walk->sp + at + 8, walk->bp);
+	return ft_machine_caller(walk, v->frame[at / 8], walk->sp + at + 8, walk->bp);
 }
 
 /* Reads the words of the frame in hand, with what lies behind them in their page. Returns 0, or -1.
@@ -230,7 +216,7 @@ static __always_inline int ft_v8_step(void *env, struct ft_walk *walk, struct v8
 		if (!builtin)
 			ft_set_compiled(env, v, walk->returned ? 0 : FT_V8_LEAF);
 	}
-	return ft_v8_caller(walk, v->frame[V8_RETURN], walk->bp + 16, v->frame[V8_BP]);
+	return ft_machine_caller(walk, v->frame[V8_RETURN], walk->bp + 16, v->frame[V8_BP]);
 }
 
 #endif

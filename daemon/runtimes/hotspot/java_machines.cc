@@ -7,10 +7,6 @@
 
 namespace firetower::daemon {
 
-std::unique_ptr<RemoteMemory> JavaMachines::OpenProcess(uint32_t pid) {
-  return std::make_unique<ProcessMemory>(pid);
-}
-
 JavaMachines::State JavaMachines::Look(uint32_t pid, uint32_t identity, uint32_t library,
                                        uint64_t bias) {
   const auto symbols = libraries_.find(library);

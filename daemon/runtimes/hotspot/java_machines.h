@@ -22,7 +22,7 @@ class JavaMachines {
   static constexpr size_t kMax = 1024;
   using Open = std::function<std::unique_ptr<RemoteMemory>(uint32_t pid)>;
 
-  explicit JavaMachines(Open open = OpenProcess) : open_(std::move(open)) {}
+  explicit JavaMachines(Open open = OpenProcessMemory) : open_(std::move(open)) {}
 
   // Notes that a module is a libjvm, and forgets it when its id is another file's.
   void AddLibrary(uint32_t module, const HotSpotSymbols& symbols) { libraries_[module] = symbols; }
@@ -57,7 +57,6 @@ class JavaMachines {
     std::unique_ptr<RemoteMemory> memory;
     std::string why_not;  // it is not supported
   };
-  static std::unique_ptr<RemoteMemory> OpenProcess(uint32_t pid);
 
   Open open_;
   std::unordered_map<uint32_t, HotSpotSymbols> libraries_;  // by module

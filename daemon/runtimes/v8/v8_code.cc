@@ -7,6 +7,8 @@
 #include <cstring>
 #include <span>
 
+#include "symbolizer/cfi/byte_reader.h"
+
 namespace firetower::daemon {
 namespace {
 
@@ -24,36 +26,16 @@ constexpr size_t kMaxLoops = 16;
 constexpr size_t kLength = 8;
 constexpr size_t kElements = 16;
 
-// Reads the numbers of a table of positions: seven bits a byte, the lowest first, the sign in the
-// lowest bit (source-position-table.cc).
-class PositionStream {
- public:
-  explicit PositionStream(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  bool ended() const { return at_ >= bytes_.size(); }
-  uint64_t Bits() {
-    uint64_t bits = 0;
-    for (int shift = 0; at_ < bytes_.size() && shift < 63; shift += 7) {
-      const auto byte = static_cast<uint64_t>(bytes_[at_++]);
-      bits |= (byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) break;
-    }
-    return bits;
-  }
-  int64_t Signed() {
-    const uint64_t bits = Bits();
-    return static_cast<int64_t>(bits >> 1) ^ -static_cast<int64_t>(bits & 1);
-  }
+// Returns a number whose sign is in its lowest bit.
+int64_t Signed(uint64_t bits) {
+  return static_cast<int64_t>(bits >> 1) ^ -static_cast<int64_t>(bits & 1);
+}
 
- private:
-  std::span<const std::byte> bytes_;
-  size_t at_ = 0;
-};
-
-// Returns how far an entry lies behind the one before. What else the number says is whether the
-// position is a statement's: in its sign, later in two bits.
-int64_t CodeStep(PositionStream& stream, bool breakable_bit) {
-  if (breakable_bit) return static_cast<int64_t>(stream.Bits() >> 2);
-  const int64_t value = stream.Signed();
+// Returns how far an entry lies behind the one before, out of the first number of it. What else
+// that says is whether the position is a statement's: in its sign, later in two bits.
+int64_t CodeStep(uint64_t bits, bool breakable_bit) {
+  if (breakable_bit) return static_cast<int64_t>(bits >> 2);
+  const int64_t value = Signed(bits);
   return value >= 0 ? value : -(value + 1);
 }
 
@@ -148,12 +130,18 @@ std::vector<V8Code::Entry> ReadPositions(const V8Heap& heap, const V8Build& buil
   if (!bytes || *bytes == 0) return positions;
   std::vector<std::byte> text(static_cast<size_t>(*bytes));
   if (!heap.Read(table + kElements, text)) return positions;
-  PositionStream stream(text);
+  // The numbers are LEB128 (source-position-table.cc).
+  symbolizer::ByteReader numbers(text);
   int64_t code = 0, position = 0;
-  while (!stream.ended()) {
-    code += CodeStep(stream, build.breakable_bit());
-    position += stream.Signed();
-    if (code < 0 || code > UINT32_MAX || position < 0) break;
+  while (numbers.remaining() > 0) {
+    const int64_t step = CodeStep(numbers.Uleb(), build.breakable_bit());
+    const int64_t moved = Signed(numbers.Uleb());
+    if (numbers.failed() || step > UINT32_MAX || moved > INT32_MAX * int64_t{UINT16_MAX} ||
+        moved < -INT32_MAX * int64_t{UINT16_MAX})
+      break;
+    code += step;
+    position += moved;
+    if (code > UINT32_MAX || position < 0) break;
     if (const auto place = PlaceOf(static_cast<uint64_t>(position)))
       positions.push_back({static_cast<uint32_t>(code), *place});
   }

@@ -2,7 +2,8 @@
 #include "daemon/runtimes/v8/v8_heap.h"
 
 #include <algorithm>
-#include <array>
+
+#include "base/text/utf8.h"
 
 namespace firetower::daemon {
 namespace {
@@ -20,28 +21,13 @@ enum Representation : uint16_t { kFlat = 0, kCons = 1, kExternal = 2, kSliced = 
 constexpr int kMaxDepth = 16;
 constexpr size_t kChunkBytes = 64u << 10;
 
-void AppendUtf8(char32_t c, std::string& to) {
-  if (c < 0x80) {
-    to += static_cast<char>(c);
-    return;
-  }
-  const int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-  constexpr std::array<uint8_t, 4> kFirst = {0, 0xc0, 0xe0, 0xf0};
-  to += static_cast<char>(kFirst[static_cast<size_t>(more)] | (c >> (6 * more)));
-  for (int i = more - 1; i >= 0; --i) to += static_cast<char>(0x80 | ((c >> (6 * i)) & 0x3f));
-}
-
 std::string ToUtf8(std::u16string_view text) {
   std::string to;
   for (size_t i = 0; i < text.size(); ++i) {
-    char32_t c = text[i];
+    uint32_t c = text[i];
     const bool pair = c >= 0xd800 && c < 0xdc00 && i + 1 < text.size() && text[i + 1] >= 0xdc00 &&
                       text[i + 1] < 0xe000;
-    if (pair) {
-      c = 0x10000 + ((c - 0xd800) << 10) + (text[++i] - char32_t{0xdc00});
-    } else if (c >= 0xd800 && c < 0xe000) {
-      c = 0xfffd;
-    }
+    if (pair) c = 0x10000 + ((c - 0xd800) << 10) + (text[++i] - 0xdc00u);
     AppendUtf8(c, to);
   }
   return to;

@@ -3,10 +3,6 @@
 
 namespace firetower::daemon {
 
-std::unique_ptr<RemoteMemory> V8Machines::OpenProcess(uint32_t pid) {
-  return std::make_unique<ProcessMemory>(pid);
-}
-
 const V8Build* V8Machines::BuildOf(uint32_t module) const {
   const auto found = libraries_.find(module);
   return found != libraries_.end() ? &found->second : nullptr;

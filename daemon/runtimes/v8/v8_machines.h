@@ -19,7 +19,7 @@ class V8Machines {
   static constexpr size_t kMax = 1024;
   using Open = std::function<std::unique_ptr<RemoteMemory>(uint32_t pid)>;
 
-  explicit V8Machines(Open open = OpenProcess) : open_(std::move(open)) {}
+  explicit V8Machines(Open open = OpenProcessMemory) : open_(std::move(open)) {}
 
   // Notes that a module has V8, and forgets it when its id is another file's.
   void AddLibrary(uint32_t module, const V8Build& build) { libraries_[module] = build; }
@@ -48,7 +48,6 @@ class V8Machines {
     std::unique_ptr<V8Names> names;
     std::unique_ptr<RemoteMemory> memory;
   };
-  static std::unique_ptr<RemoteMemory> OpenProcess(uint32_t pid);
 
   Open open_;
   std::unordered_map<uint32_t, V8Build> libraries_;  // by module

@@ -296,7 +296,7 @@ function turn() {
 const { isMainThread, Worker } = require("node:worker_threads");
 const end = Date.now() + Number(process.argv[2]) * 1000;
 
-// As servers do: called by the event loop again and again.
+// Runs one turn and asks the event loop for the next, as servers do.
 function work() {
   turn();
   if (Date.now() < end) setImmediate(work);

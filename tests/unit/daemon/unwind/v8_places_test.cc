@@ -73,7 +73,10 @@ TEST(V8PlacesTest, TheDispatchTableIsToldByCodeThatPointsBack) {
     return lines;
   };
   const V8Heap heap(v8.memory, v8.build);
-  EXPECT_FALSE(FindDispatchTable(maps(kTable), heap, v8.build)) << "it is empty";
+  ft_v8 walk{};
+  walk.at.builtins = 0x401000;
+  walk.at.builtins_bytes = 0x1000;
+  EXPECT_FALSE(FindDispatchTable(maps(kTable), heap, v8.build, walk)) << "it is empty";
   for (uint64_t i = 1; i <= 8; ++i) {
     const uint64_t code = v8.Object(v8.build.code_type, 96);
     v8.memory.Put(code + v8.build.code_start, 0x401000 + i);
@@ -81,15 +84,18 @@ TEST(V8PlacesTest, TheDispatchTableIsToldByCodeThatPointsBack) {
     v8.memory.Put(kTable + i * 16, 0x401000 + i);
     v8.memory.Put(kTable + i * 16 + 8, V8Isolate::Tag(code) << 16 | 2);
   }
-  EXPECT_EQ(FindDispatchTable(maps(kTable), heap, v8.build), kTable);
-  EXPECT_EQ(FindDispatchTable(maps(kTable - 0x5000), heap, v8.build), kTable)
+  EXPECT_EQ(FindDispatchTable(maps(kTable), heap, v8.build, walk), kTable);
+  EXPECT_EQ(FindDispatchTable(maps(kTable - 0x5000), heap, v8.build, walk), kTable)
       << "a neighbour's mapping was joined to its first part";
+  walk.at.builtins = 0x501000;
+  EXPECT_FALSE(FindDispatchTable(maps(kTable), heap, v8.build, walk)) << "code of nobody's";
+  walk.at.builtins = 0x401000;
   std::vector<MapsLine> shorter = maps(kTable);
   shorter[2].end -= 0x1000;
-  EXPECT_FALSE(FindDispatchTable(shorter, heap, v8.build));
+  EXPECT_FALSE(FindDispatchTable(shorter, heap, v8.build, walk));
   shorter = maps(kTable);
   shorter[1].path = "/a/file";
-  EXPECT_FALSE(FindDispatchTable(shorter, heap, v8.build));
+  EXPECT_FALSE(FindDispatchTable(shorter, heap, v8.build, walk));
 }
 
 }  // namespace
