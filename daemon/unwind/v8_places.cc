@@ -28,25 +28,35 @@ struct DispatchEntry {
 };
 static_assert(sizeof(DispatchEntry) == FT_V8_DISPATCH_BYTES);
 
-bool IsDispatchTable(uint64_t address, const V8Heap& heap, const V8Build& build,
-                     const ft_v8& walk) {
-  std::vector<DispatchEntry> entries(kDispatchEntries);
+// Counts entries in use from an address on, up to kEntriesInUse: those that point to code which
+// points back.
+int CountEntries(uint64_t address, size_t most, const V8Heap& heap, const V8Build& build,
+                 const ft_v8& walk) {
+  std::vector<DispatchEntry> entries(most);
   // Memory behind the part in use cannot be read: then a smaller part is enough.
   while (!heap.Read(address, std::as_writable_bytes(std::span(entries)))) {
-    if (entries.size() <= 256) return false;
+    if (entries.size() <= 256) return 0;
     entries.resize(entries.size() / 2);
   }
   int in_use = 0;
   for (const DispatchEntry& entry : entries) {
     const auto code = ObjectOf(ft_v8_dispatched(entry.code));
-    // Looks at built-in functions only: they are enough, and other memory holds chance values.
-    const bool builtin = entry.start - walk.at.builtins < walk.at.builtins_bytes ||
-                         entry.start - walk.copied < walk.copied_bytes;
-    if (!builtin || !code || heap.TypeOf(*code) != build.code_type) continue;
+    // Looks at entries into V8's code only: other memory holds chance values.
+    const bool in_code = entry.start - walk.at.builtins < walk.at.builtins_bytes ||
+                         entry.start - walk.at.low < walk.at.bytes;
+    if (!in_code || !code || heap.TypeOf(*code) != build.code_type) continue;
     const auto head = ReadCodeHead(heap, build, *code);
-    if (head && head->start == entry.start && ++in_use >= kEntriesInUse) return true;
+    if (head && head->start == entry.start && ++in_use >= kEntriesInUse) break;
   }
-  return false;
+  return in_use;
+}
+
+// Tells whether a table begins there, and not a segment of it before.
+bool IsDispatchTable(uint64_t address, const V8Heap& heap, const V8Build& build,
+                     const ft_v8& walk) {
+  return CountEntries(address, kDispatchEntries, heap, build, walk) >= kEntriesInUse &&
+         CountEntries(address - kDispatchSegment, kDispatchSegment / sizeof(DispatchEntry), heap,
+                      build, walk) == 0;
 }
 
 struct Range {
@@ -140,7 +150,7 @@ std::optional<uint64_t> FindDispatchTable(const std::vector<MapsLine>& maps, con
       ++last;
     // Neighbours' mappings may have been joined to its first part and its last.
     for (const uint64_t table : {maps[first].start, maps[first].start - kDispatchSegment}) {
-      if (table % kDispatchSegment != 0 || maps[last].end < table + kDispatchTable) continue;
+      if (maps[last].end < table + kDispatchTable) continue;
       if (IsDispatchTable(table, heap, build, walk)) return table;
     }
   }

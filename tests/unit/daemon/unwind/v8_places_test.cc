@@ -62,7 +62,7 @@ TEST(V8PlacesTest, ItGrowsUpToTheNextMapping) {
 
 TEST(V8PlacesTest, TheDispatchTableIsToldByCodeThatPointsBack) {
   V8Isolate v8(13);
-  constexpr uint64_t kTable = 0x7f0020000000;
+  constexpr uint64_t kTable = 0x7f002000c000;  // pages are all that it keeps to
   v8.memory.Map(kTable, 0x20000);
   const auto maps = [&](uint64_t begin) {
     std::vector<MapsLine> lines(3);
