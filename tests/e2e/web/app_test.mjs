@@ -401,6 +401,30 @@ test("a server that is busy is asked again when it says", async () => {
   assert.equal(refused, 3);
 });
 
+test("a page that is asked anew never asks for more at a time than a server lets in", async () => {
+  const { page } = await openPage(browser, "about:blank");
+  await page.addInitScript(() => {
+    const real = window.fetch;
+    const counts = (window.counts = { asked: 0, running: 0, most: 0 });
+    window.fetch = (...call) => {
+      counts.asked++;
+      counts.most = Math.max(counts.most, ++counts.running);
+      return real(...call).finally(() => counts.running--);  // at once for those that are given up
+    };
+  });
+  await page.route("**/api/v1/**", async (route) => {
+    await new Promise((done) => setTimeout(done, 600));
+    await route.continue().catch(() => {});  // its asker may have left
+  });
+  await page.goto(`${url}/?${NOW}`);
+  await page.waitForRequest("**/api/v1/diagnose?*");
+  await page.getByRole("button", { name: "Refresh" }).first().click();
+  await page.waitForFunction(() => document.querySelectorAll("[data-testid=hot-row] .verdict .tag").length === 3);
+  const { asked, most } = await page.evaluate(() => window.counts);
+  assert.ok(asked > 8, `asked for ${asked} things`);
+  assert.ok(most <= 4, `asked for ${most} things at a time`);
+});
+
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing on any page in the ${colorScheme} theme`, async () => {
     for (const path of ["", "explore", "explore?mode=sandwich&fn=Serve", "diff?from=2026-07-01T09:58:00Z&to=2026-07-01T09:59:00Z&from2=2026-07-01T09:57:00Z",

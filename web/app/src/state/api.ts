@@ -68,6 +68,30 @@ async function failure(response: Response, path: string): Promise<ApiError> {
   }
 }
 
+/** Lets in so many at a time; the others wait in the order of their coming. */
+class Gate {
+  private readonly waiting: (() => void)[] = [];
+  constructor(private places: number) {}
+
+  async run<Answer>(signal: AbortSignal | null | undefined, work: () => Promise<Answer>): Promise<Answer> {
+    if (this.places > 0) this.places--;
+    else await new Promise<void>((resume) => this.waiting.push(resume));
+    try {
+      signal?.throwIfAborted();
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.places++;
+    }
+  }
+}
+
+// A server lets in six questions, of which it answers two at a time, and refuses a seventh: places are left for a second page,
+// and for those that this page gave up and the server has not heard of yet.
+const questions = new Gate(4);
+const lessUrgent = new Gate(2);
+
 async function send(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, { ...init, headers: { ...init.headers, ...authorization() } });
@@ -88,13 +112,18 @@ async function waitsFor(response: Response, turn: number): Promise<boolean> {
 
 const MOST_TURNS = 4;
 
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const sent = currentToken();
+async function sendInTurns(path: string, init: RequestInit): Promise<Response> {
   let response = await send(path, init);
   for (let turn = 0; await waitsFor(response, turn); turn++) {
     init.signal?.throwIfAborted();
     response = await send(path, init);
   }
+  return response;
+}
+
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const sent = currentToken();
+  const response = await questions.run(init.signal, () => sendInTurns(path, init));
   if (response.ok) return response;
   const problem = await failure(response, path);
   if (problem.status === 401) refuse(problem.message, sent);
@@ -106,22 +135,9 @@ export async function ask<Reply>(path: string, params: URLSearchParams, signal?:
   return (await response.json()) as Reply;
 }
 
-// A server answers two questions at a time: more at once would only wait in its queue, before those of others.
-const AT_ONCE = 2;
-let running = 0;
-const waiting: (() => void)[] = [];
-
 /** As ask(), one of many that are less urgent than what the page opens on. */
 export async function askInTurn<Reply>(path: string, params: URLSearchParams, signal: AbortSignal): Promise<Reply> {
-  if (running >= AT_ONCE) await new Promise<void>((resume) => waiting.push(resume));
-  running++;
-  try {
-    signal.throwIfAborted();
-    return await ask<Reply>(path, params, signal);
-  } finally {
-    running--;
-    waiting.shift()?.();
-  }
+  return lessUrgent.run(signal, () => ask<Reply>(path, params, signal));
 }
 
 /**
