@@ -36,7 +36,8 @@ constexpr std::string_view kRuntimeSources[] = {"/usr/local/go/src/runtime/", "/
 constexpr std::string_view kLibrarySources[] = {
     "/usr/local/go/src/", "/go/pkg/mod/",    "/rustc/",         "/.cargo/registry/",
     "/usr/include/",      "/site-packages/", "/dist-packages/", "/node_modules/",
-    "/usr/lib/python",    "/lib/python3.",   "<frozen ",
+    "/usr/lib/python",    "/lib/python3.",   "<frozen ",        "/vendor/",
+    "/usr/share/php/",    "/wp-includes/",
 };
 
 bool Contains(std::span<const std::string_view> parts, std::string_view text) {
@@ -78,10 +79,11 @@ Domain DomainOfFile(std::string_view module, std::string_view source) {
   if (module.empty() || module == "[unknown]") return Domain::kUnknown;
   // Scripts, and code that a runtime wrote of the program's.
   if (module == "[java]") return DomainOfJava(source);
-  // Built-in functions have no source file.
+  // Built-in functions have no source file, here and in PHP.
   if (module == "[javascript]" && (source.empty() || source.starts_with("node:")))
     return Domain::kRuntime;
-  if (module == "[python]" || module == "[javascript]" || module == "[jit]") {
+  if (module == "[php]" && source.empty()) return Domain::kRuntime;
+  if (module == "[python]" || module == "[javascript]" || module == "[php]" || module == "[jit]") {
     return Contains(kLibrarySources, source) ? Domain::kLibrary : Domain::kApplication;
   }
   const std::string_view name = BaseName(module);

@@ -3,15 +3,19 @@
  * Runtimes that keep frames of their own beside the native stack, and how they stand in a stack
  * body. An address of user space has its upper byte zero; words with bit 63 set are:
  *
- *   FT_WORD_FRAME | address of the function's object, then cookie << 32 | position
+ *   FT_WORD_FRAME | address of the function's object, then cookie << 32 | position: of CPython
+ *   FT_WORD_PHP_FRAME, likewise
  *   FT_WORD_JOIN
+ *   FT_WORD_STACK
  *
  * The walk meets a runtime in the middle of a stack, and then sends the frames of the innermost run
  * of the interpreter's loop. Their place is where FT_WORD_JOIN follows: the native frame before it
  * is that of the loop, which ran them. Frames without one belong behind the last native frame that
  * was found. Before CPython 3.11 each JOIN has one frame, and one without is a loop for which the
  * thread has none: the innermost one had not begun to run its frame, or had ended, so that the
- * frame of each JOIN belongs to the next one. docs/adr/0033-interpreters-in-the-walk.md
+ * frame of each JOIN belongs to the next one. Behind FT_WORD_STACK are the frames of who runs a
+ * fiber of PHP's, which has a native stack of its own: that has ended.
+ * docs/adr/0033-interpreters-in-the-walk.md
  */
 #ifndef FIRETOWER_BPF_ABI_RUNTIME_H
 #define FIRETOWER_BPF_ABI_RUNTIME_H
@@ -21,11 +25,14 @@
 #define FT_WORD_MARK (1ULL << 63)
 #define FT_WORD_FRAME (FT_WORD_MARK | 1ULL << 56)
 #define FT_WORD_JOIN (FT_WORD_MARK | 2ULL << 56)
+#define FT_WORD_PHP_FRAME (FT_WORD_MARK | 8ULL << 56)
+#define FT_WORD_STACK (FT_WORD_MARK | 9ULL << 56)
 #define FT_WORD_KIND (0xffULL << 56)
 
 enum ft_runtime {
 	FT_RUNTIME_NONE = 0,
 	FT_RUNTIME_PYTHON = 1, /* CPython */
+	FT_RUNTIME_PHP = 2,
 };
 
 /* How it is told where the frames of a run of CPython's loop belong. */
@@ -73,8 +80,45 @@ struct ft_python {
 #define FT_PYTHON_DIRECT 0xffff
 
 /* The fields of a frame and of a code object above lie within these. */
-#define FT_PYTHON_FRAME_BYTES 112
+#define FT_CHAIN_FRAME_BYTES 112
 #define FT_PYTHON_CODE_BYTES 160
+
+/*
+ * How to find the frames of PHP without threads (NTS) in one build. Addresses are relative to the
+ * bias of the mapping of its code; the rest are offsets in struct _zend_op_array
+ * (Zend/zend_compile.h).
+ */
+struct ft_php {
+	__u16 runtime_kind; /* enum ft_runtime */
+	__u16 version;      /* major * 100 + minor */
+	__u16 opcodes;
+	__u16 last; /* how many there are */
+	__u16 file;
+	__u16 first_line;
+	__u32 loop_bytes;
+	__s64 current; /* executor_globals.current_execute_data */
+	__s64 loop;    /* execute_ex(), which runs frames up to one that was entered from C … */
+	__s64 cold;    /* … and the part of it that the compiler has set apart; 0 bytes: none */
+	__u32 cold_bytes;
+	__u32 pad0;
+	__s64 body; /* code of the loop that has its whole frame; 0: not known */
+	__u64 pad[9];
+};
+
+/* struct _zend_execute_data, sizes of an opcode and of what is read of a function. */
+#define FT_PHP_FRAME_BYTES 72
+#define FT_PHP_OPCODE_BYTES 32
+#define FT_PHP_FUNCTION_BYTES 184
+/* An internal function is smaller, and may lie at the end of a page. */
+#define FT_PHP_INTERNAL_BYTES 32
+
+/* The state of a nameless function's ft_function::name. */
+#define FT_PHP_MAIN 1 /* the script's own code, not of a file that it includes */
+
+union ft_interpreter {
+	struct ft_python python;
+	struct ft_php php;
+};
 
 /* A function that was met the first time in an epoch, as it was when it ran. */
 struct ft_text {
@@ -94,18 +138,19 @@ struct ft_function {
 	__u32 exec_id;
 	__u32 epoch;
 	__u32 cookie; /* with `code` it names the function in stack bodies */
-	__u16 minor;  /* of the runtime's version */
+	__u16 minor;  /* of CPython's version, or ft_php::version */
 	__u8 kind;    /* FT_KIND_FUNCTION */
 	__u8 runtime; /* enum ft_runtime */
 	__u32 first_line;
 	struct ft_text name;
 	struct ft_text file;
-	__u32 lines_size;  /* of the table of lines */
+	__u32 lines_size;  /* of the table of lines, or of the name of a function's class in PHP */
 	__u32 lines_bytes; /* of it that follow */
 	__u8 lines[FT_FUNCTION_LINES];
 };
 
 FT_STATIC_ASSERT(sizeof(struct ft_python) == 128, "it is of whole cache lines, as its place");
+FT_STATIC_ASSERT(sizeof(struct ft_php) == sizeof(struct ft_python), "and both take one place");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_function, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_function, name) == 48, "all heads have 48 bytes");
 

@@ -130,6 +130,11 @@ struct ft_process {
 enum ft_machine_kind {
 	FT_MACHINE_HOTSPOT = 1, /* struct ft_hotspot (bpf/abi/hotspot.h) */
 	FT_MACHINE_V8 = 2,      /* struct ft_v8 (bpf/abi/v8.h) */
+	/*
+	 * struct ft_machine alone: code that PHP's compiler wrote runs in the frame of
+	 * execute_ex(), of which `builtins` is an address.
+	 */
+	FT_MACHINE_PHP = 3,
 };
 
 /*

@@ -21,9 +21,13 @@ struct stack_scratch {
 	__u64 press; /* the reader shall look at this sample at once */
 	__u64 entry; /* the record of the interpreter's run that the walk has not left yet; or 0 */
 	__u32 chain; /* enum chain (bpf/walk/chain.h) */
+	__u32 runtime;     /* enum ft_runtime of its frames */
 	__u32 chain_ended; /* the native walk has ended: what is left of the chain goes behind it */
-	/* Not 0: `entry` is where the interpreter's loop begins, and this its size. */
+	/* Not 0: `entry` is where the interpreter's loop begins, and this its size … */
 	__u64 loop_bytes;
+	__u64 cold; /* … and that of the part of it that lies apart */
+	__u64 cold_bytes;
+	__u32 compiled_leaf;  /* 1: the interrupted code was written by PHP's compiler */
 	__u64 machine_loaded; /* 1: the process's machine is in hand */
 	struct ft_stack head;
 	__u64 address[FT_MAX_FRAMES];

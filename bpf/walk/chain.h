@@ -15,14 +15,16 @@ enum chain {
 	CHAIN_FRAMES = 2, /* each turn takes one of them, up to the entry record */
 	CHAIN_BELOW = 3,  /* native frames, up to the one that has the record */
 	CHAIN_DONE = 4,
-	CHAIN_BROKEN = 5, /* a frame of it was not resident: the stack is cut */
-	CHAIN_SEARCH = 6, /* each turn goes on with the search for the thread's frames */
+	CHAIN_BROKEN = 5,    /* a frame of it was not resident: the stack is cut */
+	CHAIN_SEARCH = 6,    /* each turn goes on with the search for the thread's frames */
+	CHAIN_BEGIN_PHP = 7, /* as CHAIN_BEGIN: the code was PHP's */
 };
 
 /* 1: `left`, the address of a frame as it is stored, is in the interpreter's loop. */
 static __always_inline int is_loop(struct stack_scratch *scratch, __u64 left)
 {
-	return left - 1 - scratch->entry < scratch->loop_bytes;
+	return left - 1 - scratch->entry < scratch->loop_bytes ||
+	       left - 1 - scratch->cold < scratch->cold_bytes;
 }
 
 /*

@@ -4,13 +4,32 @@
 #define FIRETOWER_BPF_WALK_USER_STACKS_H
 
 #include "bpf/walk/hotspot/frames.h"
-#include "bpf/walk/python_begin.h"
+#include "bpf/walk/php/compiled.h"
+#include "bpf/walk/php/step.h"
+#include "bpf/walk/python/begin.h"
 #include "bpf/walk/user_walk.h"
 #include "bpf/walk/v8/frames.h"
+
+/* Sets a frame of code that PHP's compiler wrote to that of the loop, which is hidden as always. */
+static __always_inline int php_compiled_step(struct stack_scratch *scratch)
+{
+	__u64 address = ft_php_loop_instead(&scratch->walk), *to;
+	__u32 slot = next_slot(scratch);
+
+	if (slot >= FT_MAX_FRAMES)
+		return FT_STEP_ENDED;
+	/* The frame in hand is the one before. */
+	to = &scratch->address[slot];
+	to[-1] = address;
+	scratch->compiled_leaf = scratch->head.user_frames == 1;
+	return FT_STEP_CALLER;
+}
 
 /* Steps over a frame that is on the native stack, but is of a runtime's code. */
 static __always_inline int machine_step(struct stack_scratch *scratch)
 {
+	if (scratch->walk.machine_kind == FT_MACHINE_PHP)
+		return php_compiled_step(scratch);
 	return scratch->walk.machine_kind == FT_MACHINE_V8 ? v8_step() : hotspot_step();
 }
 
@@ -32,7 +51,9 @@ __attribute__((noinline)) int any_step(void)
 	if (scratch->chain == CHAIN_SEARCH)
 		return python_search_step();
 	if (scratch->chain == CHAIN_FRAMES)
-		return python_step();
+		return scratch->runtime == FT_RUNTIME_PHP ? php_step() : python_step();
+	if (scratch->chain == CHAIN_BEGIN_PHP)
+		return php_begin_step();
 	if (ft_in_machine(&scratch->walk))
 		return machine_step(scratch);
 	step = unwind_step();
@@ -100,6 +121,8 @@ static __always_inline void begin_walk(struct stack_scratch *scratch)
 	scratch->chain = CHAIN_UNSEEN;
 	scratch->chain_ended = 0;
 	scratch->loop_bytes = 0;
+	scratch->cold_bytes = 0;
+	scratch->compiled_leaf = 0;
 	scratch->machine_loaded = 0;
 	walk->begin = walk->end = 0;
 	walk->module.runtime = 0;

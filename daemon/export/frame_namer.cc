@@ -309,6 +309,7 @@ FrameName FrameNamer::Name(const Frame& frame) {
     case ModuleKind::kPython:
     case ModuleKind::kJava:
     case ModuleKind::kScript:
+    case ModuleKind::kPhp:
       return NameFunction(frame, module);
     case ModuleKind::kVdso:
       if (loader_.Vdso()) {

@@ -7,6 +7,16 @@
 #include "bpf/abi/v8.h"
 
 namespace firetower::daemon {
+namespace {
+
+// Returns the module of an interpreter's frame that a word begins; kUnknown: it begins none.
+uint32_t RuntimeOf(uint64_t word) {
+  if ((word & FT_WORD_KIND) == FT_WORD_FRAME) return ModuleRegistry::kPython;
+  return (word & FT_WORD_KIND) == FT_WORD_PHP_FRAME ? ModuleRegistry::kPhp
+                                                    : ModuleRegistry::kUnknown;
+}
+
+}  // namespace
 
 uint8_t StackFrames::Resolve(std::span<const uint64_t> addresses, size_t kernel_frames,
                              uint8_t stop, Process& process, uint32_t identity, StackParts parts) {
@@ -34,15 +44,20 @@ void StackFrames::AddKernelPart(std::span<const uint64_t> addresses) {
 uint8_t StackFrames::AddUserPart(std::span<const uint64_t> words, uint8_t stop, Owner owner) {
   held_.clear();
   loops_.clear();
-  bool leaf = true;
+  bool leaf = true, stack_ended = false;
   for (size_t i = 0; i < words.size(); ++i) {
     const uint64_t word = words[i];
-    if ((word & FT_WORD_KIND) == FT_WORD_FRAME && i + 1 < words.size()) {
+    const uint32_t runtime = RuntimeOf(word);
+    if (runtime != ModuleRegistry::kUnknown && i + 1 < words.size()) {
       const FunctionTable::Place place =
           functions_.Find(owner.pid, owner.identity, word, words[++i]);
-      held_.push_back({ModuleRegistry::kPython, 0, uint64_t{place.function} << 32 | place.line});
+      held_.push_back({runtime, 0, uint64_t{place.function} << 32 | place.line});
     } else if ((word & FT_WORD_KIND) == FT_WORD_JOIN) {
       Join();
+    } else if (word == FT_WORD_STACK) {
+      frames_.insert(frames_.end(), held_.begin(), held_.end());
+      held_.clear();
+      stack_ended = true;
     } else if ((word & FT_WORD_KIND) == FT_WORD_SCRIPT && i + 1 < words.size()) {
       AddScript({.word = word, .where = words[++i]}, owner);
       leaf = false;
@@ -62,7 +77,7 @@ uint8_t StackFrames::AddUserPart(std::span<const uint64_t> words, uint8_t stop, 
   // found, unless that went on over code which it could not follow.
   if (held_.empty()) return stop;
   if (stop != FT_STOP_COLD) frames_.insert(frames_.end(), held_.begin(), held_.end());
-  return stop == FT_STOP_ROOT ? uint8_t{FT_STOP_FRAME_POINTER} : stop;
+  return stop == FT_STOP_ROOT && !stack_ended ? uint8_t{FT_STOP_FRAME_POINTER} : stop;
 }
 
 void StackFrames::AddJava(uint64_t word, uint64_t where, const Owner& owner) {
@@ -91,18 +106,26 @@ void StackFrames::Join() {
     return;
   }
   if (native) frames_.pop_back();
-  loops_.push_back(frames_.size());
+  loops_.push_back({frames_.size(), held_.size()});
   frames_.insert(frames_.end(), held_.begin(), held_.end());
   held_.clear();
 }
 
 // The frame in hand is a loop for which the thread has no frame: then the innermost loop is the one
-// without, and each frame belongs to the next loop.
+// without, and what each loop ran belongs to the next one.
 void StackFrames::ShiftLoops() {
   if (loops_.empty()) return;
-  loops_.push_back(frames_.size() - 1);
-  for (size_t i = loops_.size() - 1; i > 0; --i) frames_[loops_[i]] = frames_[loops_[i - 1]];
-  frames_.erase(frames_.begin() + static_cast<ptrdiff_t>(loops_.front()));
+  frames_.pop_back();
+  const auto begin = frames_.begin();
+  std::vector<Frame> shifted(begin, begin + static_cast<ptrdiff_t>(loops_.front().begin));
+  for (size_t i = 0; i < loops_.size(); ++i) {
+    const auto run = begin + static_cast<ptrdiff_t>(loops_[i].begin);
+    const auto behind = run + static_cast<ptrdiff_t>(loops_[i].count);
+    const size_t next = i + 1 < loops_.size() ? loops_[i + 1].begin : frames_.size();
+    shifted.insert(shifted.end(), behind, begin + static_cast<ptrdiff_t>(next));
+    shifted.insert(shifted.end(), run, behind);
+  }
+  frames_ = std::move(shifted);
   loops_.clear();
 }
 

@@ -69,8 +69,13 @@ class StackFrames {
   Unwinder& unwinder_;
   ResolverPeers& peers_;
   std::vector<Frame> frames_;
-  std::vector<Frame> held_;    // of the interpreter's run whose loop is still to come
-  std::vector<size_t> loops_;  // where frames replaced a loop's
+  std::vector<Frame> held_;  // of the interpreter's run whose loop is still to come
+  // Where frames replaced a loop's, which had run them.
+  struct Run {
+    size_t begin = 0;
+    size_t count = 0;
+  };
+  std::vector<Run> loops_;
 };
 
 }  // namespace firetower::daemon

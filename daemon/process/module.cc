@@ -36,6 +36,7 @@ ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forge
   Add(ModuleKind::kPython, {"[python]", {}, 0, 0, false}, "", "python");
   Add(ModuleKind::kJava, {"[java]", {}, 0, 0, false}, "", "java");
   Add(ModuleKind::kScript, {"[javascript]", {}, 0, 0, false}, "", "javascript");
+  Add(ModuleKind::kPhp, {"[php]", {}, 0, 0, false}, "", "php");
 }
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,

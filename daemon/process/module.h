@@ -27,6 +27,7 @@ enum class ModuleKind : uint8_t {
   kPython,  // functions of CPython, which have no addresses
   kJava,    // methods and stubs of HotSpot, by what its memory says of them
   kScript,  // functions of JavaScript in V8, likewise
+  kPhp,     // functions of PHP, which have no addresses either
 };
 
 // The reason why the symbols of a module's file were not read.
@@ -142,7 +143,8 @@ class ModuleRegistry {
   static constexpr uint32_t kPython = 4;
   static constexpr uint32_t kJava = 5;
   static constexpr uint32_t kScript = 6;
-  static constexpr uint32_t kFirstFile = 7;
+  static constexpr uint32_t kPhp = 7;
+  static constexpr uint32_t kFirstFile = 8;
   static constexpr size_t kMaxModules = 16384;
   static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 

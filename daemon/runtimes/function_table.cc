@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "bpf/abi/unwind.h"
+#include "daemon/runtimes/php/php_function.h"
 
 namespace firetower::daemon {
 
@@ -69,10 +70,12 @@ FunctionTable::Entry* FunctionTable::Intern(const ReadFunction& read) {
 }
 
 bool FunctionTable::Add(std::span<const std::byte> record) {
-  const Result<ReadFunction> read = ReadFunctionRecord(record);
-  if (!read) return false;
   ft_function head;
+  if (record.size() < offsetof(ft_function, name)) return false;
   std::memcpy(static_cast<void*>(&head), record.data(), offsetof(ft_function, name));
+  const Result<ReadFunction> read =
+      head.runtime == FT_RUNTIME_PHP ? ReadPhpRecord(record) : ReadFunctionRecord(record);
+  if (!read) return false;
   Generation* generation = GenerationOf(head.epoch);
   if (generation == nullptr) return true;  // too late for any body
   Entry* entry = Intern(*read);
@@ -83,7 +86,7 @@ bool FunctionTable::Add(std::span<const std::byte> record) {
 }
 
 uint32_t FunctionTable::Hold(const RuntimeFunction& function) {
-  Entry* entry = Intern({.function = function, .minor = 0, .lines = {}});
+  Entry* entry = Intern({.function = function, .lines = {}});
   if (entry == nullptr) return 0;
   entry->epoch = std::max(entry->epoch, generations_[newest_].epoch);
   return entry->id;
@@ -108,6 +111,10 @@ namespace {
 
 uint32_t CookieOf(uint64_t where) { return static_cast<uint32_t>(where >> 32); }
 
+bool IsFunction(uint64_t word) {
+  return (word & FT_WORD_KIND) == FT_WORD_FRAME || (word & FT_WORD_KIND) == FT_WORD_PHP_FRAME;
+}
+
 }  // namespace
 
 FunctionTable::Place FunctionTable::Find(uint32_t pid, uint32_t identity, uint64_t frame,
@@ -116,13 +123,17 @@ FunctionTable::Place FunctionTable::Find(uint32_t pid, uint32_t identity, uint64
   const auto found = id != nullptr ? by_id_.find(*id) : by_id_.end();
   if (found == by_id_.end()) return {};
   const Entry& entry = *found->second;
+  if (entry.minor == kPositionIsLine) {
+    const auto line = static_cast<uint32_t>(where);
+    return {*id, line != 0 ? line : entry.first_line};
+  }
   return {*id, LineOf(entry.minor, std::string_view(entry.content).substr(entry.lines),
                       entry.first_line, static_cast<uint32_t>(where))};
 }
 
 void FunctionTable::Keep(uint32_t pid, uint32_t identity, std::span<const uint64_t> words) {
   for (size_t i = 0; i + 1 < words.size(); ++i) {
-    if ((words[i] & FT_WORD_KIND) != FT_WORD_FRAME) continue;
+    if (!IsFunction(words[i])) continue;
     const uint64_t key = KeyOf(pid, identity, words[i] & ~FT_WORD_KIND, CookieOf(words[i + 1]));
     ++i;
     if (generations_[newest_].ids.Find(key) != nullptr) continue;

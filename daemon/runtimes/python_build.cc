@@ -68,7 +68,7 @@ ft_python BuildOf(uint16_t minor) {
   build.frame_previous = layout->frame_previous;
   build.frame_instruction = layout->frame_instruction;
   build.frame_owner = layout->frame_owner;
-  build.frame_bytes = loop ? FT_PYTHON_FRAME_BYTES : 96;
+  build.frame_bytes = loop ? FT_CHAIN_FRAME_BYTES : 96;
   build.code_first_line = layout->code_first_line;
   build.code_file = loop ? 104 : 112;
   build.code_name = loop ? 112 : 128;  // co_name, then co_qualname

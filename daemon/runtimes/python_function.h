@@ -13,10 +13,13 @@
 
 namespace firetower::daemon {
 
+// The version of functions whose positions are lines; 0 where none is known.
+inline constexpr uint16_t kPositionIsLine = 0;
+
 // A name and a table of lines out of a record of the kernel side. The table belongs to the record.
 struct ReadFunction {
   RuntimeFunction function;
-  uint16_t minor = 0;
+  uint16_t minor = kPositionIsLine;  // of the version of CPython whose table it is
   std::string_view lines;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/unwind/load_table.h"
 
+#include "daemon/runtimes/php/php_build.h"
 #include "daemon/runtimes/python_build.h"
 #include "daemon/unwind/table_packer.h"
 #include "daemon/unwind/v8_places.h"
@@ -18,9 +19,13 @@ Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
   rows.Finish();
   PackedTable table = packer.Finish();
   if (const auto python = FindPython(file); python && !python->version.empty()) {
-    table.python = python->build;
+    if (python->build) table.interpreter.emplace().python = *python->build;
     table.runtime = "CPython " + python->version;
     table.nameless = python->why;
+  } else if (const auto php = FindPhp(file); php && !php->version.empty()) {
+    if (php->build) table.interpreter.emplace().php = *php->build;
+    table.runtime = "PHP " + php->version;
+    table.nameless = php->why;
   } else if (const auto hotspot = FindHotSpot(file); hotspot && *hotspot) {
     table.hotspot = *hotspot;
     table.runtime = "HotSpot";

@@ -23,7 +23,7 @@ ModuleTables::ModuleTables(UnwindMemory& memory, Arena& arena, uint64_t budget_b
     : memory_(memory), arena_(arena), clock_(clock), budget_bytes_(budget_bytes) {
   for (uint32_t module : {ModuleRegistry::kUnknown, ModuleRegistry::kKernel, ModuleRegistry::kJit,
                           ModuleRegistry::kVdso, ModuleRegistry::kPython, ModuleRegistry::kJava,
-                          ModuleRegistry::kScript}) {
+                          ModuleRegistry::kScript, ModuleRegistry::kPhp}) {
     SetNone(module);
   }
 }
@@ -49,7 +49,7 @@ bool ModuleTables::Insert(uint32_t module, const PackedTable& table) {
   uint64_t rules_bytes = table.rules.size() * sizeof(ft_rule);
   const uint64_t rules_room = AlignToLine(rules_bytes);
   const uint64_t bytes =
-      blocks_bytes + rows_bytes + rules_room + (table.python ? 2 * sizeof(ft_python) : 0);
+      blocks_bytes + rows_bytes + rules_room + (table.interpreter ? 2 * sizeof(ft_interpreter) : 0);
   if (module >= FT_MAX_MODULES || table.empty() || bytes > budget_bytes_ / kLargestShare) {
     if (!table.empty()) ++refused_;
     SetNone(module);
@@ -70,12 +70,13 @@ bool ModuleTables::Insert(uint32_t module, const PackedTable& table) {
   std::memcpy(to + blocks_bytes, table.rows.data(), table.rows.size() * sizeof(uint32_t));
   std::memcpy(to + blocks_bytes + rows_bytes, table.rules.data(), rules_bytes);
   // The walk reads it at a multiple of its size.
-  constexpr uint64_t kAlign = sizeof(ft_python) - 1;
+  constexpr uint64_t kAlign = sizeof(ft_interpreter) - 1;
   const auto runtime = static_cast<uint32_t>(
       (*position + blocks_bytes + rows_bytes + rules_room + kAlign) & ~kAlign);
-  if (table.python) std::memcpy(arena_.At(runtime), &*table.python, sizeof(ft_python));
+  if (table.interpreter)
+    std::memcpy(arena_.At(runtime), &*table.interpreter, sizeof(ft_interpreter));
   ft_module& slot = memory_.modules()[module];
-  slot.runtime = table.python ? runtime : 0;
+  slot.runtime = table.interpreter ? runtime : 0;
   slot.blocks = *position;
   slot.rows = static_cast<uint32_t>(*position + blocks_bytes);
   slot.rules = static_cast<uint32_t>(*position + blocks_bytes + rows_bytes);

@@ -75,6 +75,7 @@ int RegisterAt(const void* env, uint32_t number, void* to) {
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #include "bpf/walk/hotspot/step.h"
+#include "bpf/walk/php/compiled.h"
 #include "bpf/walk/unwind.h"
 #include "bpf/walk/v8/step.h"
 #pragma GCC diagnostic pop
@@ -96,11 +97,18 @@ void BeginMachine(const Env& env, ft_walk& walk, Machine& machine) {
   } else if (env.v8 != nullptr) {
     machine.script.vm = *env.v8;
     ft_set_machine(&walk, &machine.script.vm.at);
+  } else if (env.php != nullptr) {
+    ft_set_machine(&walk, env.php);
   }
 }
 
 // Steps over a frame of a machine's, whose address is the last one, and appends its caller's.
 int StepOverMachine(Env& env, ft_walk& walk, Machine& machine, std::vector<uint64_t>& addresses) {
+  if (walk.machine_kind == FT_MACHINE_PHP) {
+    const uint64_t loop = ft_php_loop_instead(&walk);
+    if (!addresses.empty()) addresses.back() = loop;
+    return FT_STEP_CALLER;
+  }
   const bool java = walk.machine_kind == FT_MACHINE_HOTSPOT;
   const int step =
       java ? ft_hotspot_step(&env, &walk, &machine.java) : ft_v8_step(&env, &walk, &machine.script);

@@ -21,10 +21,10 @@ struct PackedTable {
   std::vector<uint32_t> blocks;  // for each block the index of its first row; one more at the end
   std::vector<uint32_t> rows;
   std::vector<ft_rule> rules;
-  std::optional<ft_python> python;        // the file is an interpreter
-  std::optional<HotSpotSymbols> hotspot;  // the file is a libjvm
-  std::optional<V8Build> v8;              // the file has V8
-  std::string runtime;                    // which: "CPython 3.11"
+  std::optional<ft_interpreter> interpreter;  // the file is one with frames beside the stack
+  std::optional<HotSpotSymbols> hotspot;      // the file is a libjvm
+  std::optional<V8Build> v8;                  // the file has V8
+  std::string runtime;                        // which: "CPython 3.11"
   std::string nameless;  // why its functions have no names, for people; empty: they have
 
   bool empty() const { return rows.empty(); }

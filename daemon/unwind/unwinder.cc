@@ -18,6 +18,11 @@ constexpr int64_t kMachineStartNs = 5 * kNsPerSecond;
 // Rounds in which a process's dispatch table is looked for.
 constexpr int kMaxDispatchTries = 100;
 
+bool IsPhp(const PackedTable& table) {
+  // All of them begin with their kind.
+  return table.interpreter && table.interpreter->php.runtime_kind == FT_RUNTIME_PHP;
+}
+
 }  // namespace
 
 Unwinder::Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry& modules,
@@ -56,6 +61,12 @@ bool Unwinder::LookForV8(const Process& process) {
   return true;
 }
 
+bool Unwinder::LookForPhp(const Process& process) {
+  const std::optional<ft_machine> machine = compilers_.Find(*process.mappings);
+  if (machine) spaces_.SetMachine(process.pid, *machine);
+  return machine.has_value();
+}
+
 uint64_t Unwinder::DispatchTableOf(const Process& process, const V8Build& build,
                                    const ft_v8& walk) {
   if (const ft_v8* known = engines_.Find(process.pid, process.identity);
@@ -75,7 +86,7 @@ uint64_t Unwinder::DispatchTableOf(const Process& process, const V8Build& build,
 }
 
 void Unwinder::LookForMachine(const Process& process) {
-  if (LookForV8(process)) return;
+  if (LookForV8(process) || LookForPhp(process)) return;
   if (!machines_.has_libraries() || spaces_.HasMachine(process.pid)) return;
   for (const ProcessMapping& mapping : *process.mappings) {
     if (!machines_.IsLibrary(mapping.module)) continue;
@@ -156,6 +167,9 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   std::unique_ptr<RemoteMemory> far;
   if (process != nullptr) memory.hotspot = machines_.Find(process->pid, process->identity);
   if (process != nullptr) memory.v8 = engines_.Find(process->pid, process->identity);
+  std::optional<ft_machine> php;
+  if (process != nullptr) php = compilers_.Find(*process->mappings);
+  if (php) memory.php = &*php;
   if (memory.hotspot != nullptr || memory.v8 != nullptr) {
     far = machines_.OpenMemory(process->pid);
     memory.far = far.get();
@@ -204,7 +218,8 @@ void Unwinder::Take(const LoadedTable& loaded) {
       tables_.Insert(loaded.module, loaded.table);
       if (loaded.table.hotspot) machines_.AddLibrary(loaded.module, *loaded.table.hotspot);
       if (loaded.table.v8) engines_.AddLibrary(loaded.module, *loaded.table.v8);
-      if (!loaded.table.hotspot && !loaded.table.v8) break;
+      if (IsPhp(loaded.table)) compilers_.AddLibrary(loaded.module, loaded.table.interpreter->php);
+      if (!loaded.table.hotspot && !loaded.table.v8 && !IsPhp(loaded.table)) break;
       processes_.ForEach([&](const Process& process) {
         if (process.met && process.dead_since_round == 0) LookForMachine(process);
       });
@@ -268,6 +283,7 @@ void Unwinder::Sweep() {
     tables_.Forget(id);
     machines_.ForgetLibrary(id);
     engines_.ForgetLibrary(id);
+    compilers_.ForgetLibrary(id);
   }
 }
 

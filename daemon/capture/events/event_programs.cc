@@ -84,7 +84,7 @@ class Programs : public EventPrograms {
 
   uint64_t MapBytes() const override {
     return MapMemory({object_->maps.ft_event_cpus, object_->maps.ft_scratch, object_->maps.ft_seen,
-                      object_->maps.ft_python, object_->maps.ft_functions,
+                      object_->maps.ft_chain, object_->maps.ft_functions,
                       object_->maps.ft_python_threads});
   }
 

@@ -90,7 +90,7 @@ class Programs : public AllocPrograms {
   uint64_t MapBytes() const override {
     return MapMemory({object_->maps.ft_heaps, object_->maps.ft_outer_calls,
                       object_->maps.ft_entered, object_->maps.ft_alloc_cpus,
-                      object_->maps.ft_scratch, object_->maps.ft_seen, object_->maps.ft_python,
+                      object_->maps.ft_scratch, object_->maps.ft_seen, object_->maps.ft_chain,
                       object_->maps.ft_functions, object_->maps.ft_python_threads});
   }
 

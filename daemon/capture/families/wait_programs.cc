@@ -130,7 +130,7 @@ class Programs : public WaitPrograms {
     return MapMemory({object_->maps.ft_waiting, object_->maps.ft_waiting_slots,
                       object_->maps.ft_threads, object_->maps.ft_places, object_->maps.ft_contended,
                       object_->maps.ft_offcpu_cpus, object_->maps.ft_scratch, object_->maps.ft_seen,
-                      object_->maps.ft_python, object_->maps.ft_functions,
+                      object_->maps.ft_chain, object_->maps.ft_functions,
                       object_->maps.ft_python_threads});
   }
 

@@ -81,6 +81,7 @@ Layout LayoutOfHotSpot() {
 // Returns the layouts of bpf/abi/runtime.h, hotspot.h and v8.h.
 std::vector<Layout> LayoutsOfRuntimes() {
   using Y = ft_python;
+  using P = ft_php;
   using F = ft_function;
   using H = ft_hotspot_heap;
   using V = ft_v8;
@@ -115,6 +116,14 @@ std::vector<Layout> LayoutsOfRuntimes() {
         Of("text", &Y::text),
         Of("frame_bytes", &Y::frame_bytes),
         Of("pad", &Y::pad)}},
+      {"ft_php",
+       sizeof(P),
+       {Of("runtime_kind", &P::runtime_kind), Of("version", &P::version),
+        Of("opcodes", &P::opcodes), Of("last", &P::last), Of("file", &P::file),
+        Of("first_line", &P::first_line), Of("loop_bytes", &P::loop_bytes),
+        Of("current", &P::current), Of("loop", &P::loop), Of("cold", &P::cold),
+        Of("cold_bytes", &P::cold_bytes), Of("pad0", &P::pad0), Of("body", &P::body),
+        Of("pad", &P::pad)}},
       {"ft_text",
        sizeof(ft_text),
        {Of("length", &ft_text::length), Of("state", &ft_text::state), Of("bytes", &ft_text::bytes),
@@ -302,6 +311,7 @@ TEST(AbiLayout, IsTheSameInTheLoadedObject) {
                                                                        "ft_counters",
                                                                        "ft_cpu",
                                                                        "ft_python",
+                                                                       "ft_php",
                                                                        "ft_text",
                                                                        "ft_function",
                                                                        "ft_hotspot_heap",

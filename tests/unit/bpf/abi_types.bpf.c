@@ -26,6 +26,7 @@ struct {
   struct ft_cpu cpu;
   struct ft_cold cold;
   struct ft_python python;
+  struct ft_php php;
   struct ft_text text;
   struct ft_function function;
   struct ft_hotspot_heap hotspot_heap;

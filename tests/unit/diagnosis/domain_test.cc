@@ -41,6 +41,9 @@ TEST(DomainOfFile, TellsALanguagesOwnSourcesFromTheProgramsBySourceFile) {
             Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[javascript]", "node:internal/timers"), Domain::kRuntime);
   EXPECT_EQ(DomainOfFile("[javascript]", ""), Domain::kRuntime);
+  EXPECT_EQ(DomainOfFile("[php]", "/srv/shop/cart.php"), Domain::kApplication);
+  EXPECT_EQ(DomainOfFile("[php]", "/srv/shop/vendor/symfony/Kernel.php"), Domain::kLibrary);
+  EXPECT_EQ(DomainOfFile("[php]", ""), Domain::kRuntime);
   EXPECT_EQ(DomainOfFile("[python]", "/usr/lib/python3.11/json/encoder.py"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[python]", "/venv/lib/python3.11/site-packages/django/db/query.py"),
             Domain::kLibrary);

@@ -3,12 +3,19 @@
 #include <span>
 
 #include "base/check.h"
+#include "base/json.h"
+#include "daemon/runtimes/php/php_function.h"
 #include "daemon/runtimes/python_function.h"
 
 // Any bytes as the record of a function: it has a name or is refused, and every instruction a line.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace daemon = firetower::daemon;
-  const auto read = daemon::ReadFunctionRecord({reinterpret_cast<const std::byte*>(data), size});
+  const std::span record(reinterpret_cast<const std::byte*>(data), size);
+  if (const auto php = daemon::ReadPhpRecord(record); php) {
+    CHECK(!php->function.name.empty());
+    CHECK(firetower::IsValidUtf8(php->function.name) && firetower::IsValidUtf8(php->function.file));
+  }
+  const auto read = daemon::ReadFunctionRecord(record);
   if (!read) return 0;
   CHECK(!read->function.name.empty());
   CHECK(read->lines.size() <= FT_FUNCTION_LINES);

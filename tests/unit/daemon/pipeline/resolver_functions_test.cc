@@ -75,6 +75,24 @@ TEST_F(ResolverFunctionsTest, BelongToTheNextLoopWhereTheInnermostHasNone) {
   EXPECT_EQ(StopOfRow(0), FT_STOP_ROOT);
 }
 
+// PHP: a loop runs several frames, and one that has just ended its last has none.
+TEST_F(ResolverFunctionsTest, MoveAsWholeRuns) {
+  const uint64_t join = FT_WORD_JOIN;
+  EXPECT_THAT(FramesOf({0x10100, kFrame, kWhere, kFrame, 7, join, 0x10200, 0x10300, join, 0x10400}),
+              ElementsAre(Native(0x101ff), kFunction, kUnnamed, Native(0x103ff)));
+}
+
+TEST_F(ResolverFunctionsTest, GoOnWithWhoRunsAFiber) {
+  EXPECT_THAT(FramesOf({0x10100, kFrame, kWhere, FT_WORD_JOIN, 0x10200, FT_WORD_STACK, kFrame, 7}),
+              ElementsAre(kFunction, Native(0x101ff), kUnnamed));
+  EXPECT_EQ(StopOfRow(0), FT_STOP_ROOT);
+}
+
+TEST_F(ResolverFunctionsTest, OfPhpHaveItsModule) {
+  EXPECT_THAT(FramesOf({0x10100, FT_WORD_PHP_FRAME | kAddress, kWhere, FT_WORD_JOIN, 0x10200}),
+              ElementsAre(Frame{ModuleRegistry::kPhp, 0, kFunction.offset}, Native(0x101ff)));
+}
+
 TEST_F(ResolverFunctionsTest, LeaveALoopWithoutAnyAsItIs) {
   EXPECT_THAT(FramesOf({0x10100, FT_WORD_JOIN, 0x10300}),
               ElementsAre(Native(0x10100), Native(0x102ff)));

@@ -131,11 +131,11 @@ TEST(FindPython, HasOffsetsWithinWhatTheWalkReads) {
     const ft_python& build = *found->build;
     EXPECT_EQ(build.minor, minor);
     for (const uint16_t word : {build.frame_code, build.frame_previous, build.frame_instruction}) {
-      EXPECT_LE(word + 8, FT_PYTHON_FRAME_BYTES);
+      EXPECT_LE(word + 8, FT_CHAIN_FRAME_BYTES);
       EXPECT_EQ(word % 8, 0);
     }
-    EXPECT_LT(build.frame_owner, FT_PYTHON_FRAME_BYTES);
-    EXPECT_LE(build.frame_bytes, FT_PYTHON_FRAME_BYTES);
+    EXPECT_LT(build.frame_owner, FT_CHAIN_FRAME_BYTES);
+    EXPECT_LE(build.frame_bytes, FT_CHAIN_FRAME_BYTES);
     EXPECT_GE(build.frame_bytes, build.frame_instruction + 8);
     for (const uint16_t word : {build.code_file, build.code_name, build.code_lines}) {
       EXPECT_LE(word + 8, FT_PYTHON_CODE_BYTES);

@@ -4,28 +4,13 @@
  * the native frame that encloses the record's address is the loop's; before, each native frame of
  * the loop runs one frame: docs/adr/0033-interpreters-in-the-walk.md.
  */
-#ifndef FIRETOWER_BPF_WALK_PYTHON_H
-#define FIRETOWER_BPF_WALK_PYTHON_H
+#ifndef FIRETOWER_BPF_WALK_PYTHON_STEP_H
+#define FIRETOWER_BPF_WALK_PYTHON_STEP_H
 
-#include "bpf/walk/chain.h"
-#include "bpf/walk/python_function.h"
-#include "bpf/walk/user_walk.h"
-
-/* Stores one word about the chain. Returns 0, or -1 if there is no room. */
-static __always_inline int keep_word(struct stack_scratch *scratch, __u64 word)
-{
-	__u32 slot = scratch->head.kernel_frames + scratch->head.user_frames;
-
-	if (scratch->head.user_frames >= FT_MAX_USER_FRAMES || slot >= FT_MAX_FRAMES)
-		return -1;
-	scratch->address[slot] = word;
-	scratch->head.user_frames++;
-	scratch->head.stack_hash = mix(scratch->head.stack_hash, word);
-	return 0;
-}
+#include "bpf/walk/python/function.h"
 
 /* Stores the frame in hand. Returns 0, or -1 if there is no room. */
-static __always_inline int keep_frame(struct stack_scratch *scratch, struct python_scratch *python)
+static __always_inline int keep_frame(struct stack_scratch *scratch, struct chain_scratch *python)
 {
 	__u64 hash, position;
 	__u32 cookie = 0;
@@ -54,26 +39,12 @@ static __always_inline int keep_frame(struct stack_scratch *scratch, struct pyth
 	return keep_word(scratch, (__u64)cookie << 32 | (__u32)position);
 }
 
-/* The frames of a run are through; the caller that waited is stored. */
-static __always_inline int leave_frames(struct stack_scratch *scratch)
-{
-	if (scratch->chain_ended)
-		return scratch->chain == CHAIN_FRAMES ? FT_STEP_CALLER : FT_STEP_ENDED;
-	if (!scratch->loop_bytes && scratch->chain == CHAIN_BELOW &&
-	    scratch->walk.sp > scratch->entry) {
-		scratch->chain = CHAIN_FRAMES;
-		return keep_word(scratch, FT_WORD_JOIN) ? FT_STEP_ENDED : FT_STEP_CALLER;
-	}
-	return keep_word(scratch, scratch->walk.ip + !scratch->walk.returned) ? FT_STEP_ENDED :
-										FT_STEP_CALLER;
-}
-
 /*
  * Takes the frame in hand, of a build whose runs have entry records. 1: it was the last of its run,
  * or is the record.
  */
 static __always_inline int take_recorded(struct stack_scratch *scratch,
-					 struct python_scratch *python, __u64 frame, int *full)
+					 struct chain_scratch *python, __u64 frame, int *full)
 {
 	__u8 owner = *FT_FRAME_BYTE(python, python->build.frame_owner);
 
@@ -102,7 +73,7 @@ static __always_inline int take_recorded(struct stack_scratch *scratch,
  * Takes the frame in hand, which the loop that the walk has left was running. A loop without one is
  * told as well, once: the frames of the others are those of their neighbours then.
  */
-static __always_inline int take_loop(struct stack_scratch *scratch, struct python_scratch *python)
+static __always_inline int take_loop(struct stack_scratch *scratch, struct chain_scratch *python)
 {
 	int full = keep_frame(scratch, python);
 
@@ -111,36 +82,8 @@ static __always_inline int take_loop(struct stack_scratch *scratch, struct pytho
 	return full || keep_word(scratch, FT_WORD_JOIN);
 }
 
-/* Reads the frame at `frame`, with what lies before it in its page. Returns 0, or -1. */
-static __always_inline int read_frame(struct python_scratch *python, __u64 frame)
-{
-	__u64 at = frame - python->window_begin, bytes = python->build.frame_bytes, before;
-
-	if (at < python->window_bytes && python->window_bytes - at >= bytes) {
-		python->at = at;
-		return 0;
-	}
-	/* Frames of FT_PYTHON_LOOP are objects by themselves. */
-	before = frame & (FT_PAGE_BYTES - 1) & ~7ULL;
-	if (python->build.entry == FT_PYTHON_LOOP)
-		before = 0;
-	else if (before > FT_PYTHON_WINDOW_BYTES - 8)
-		before = FT_PYTHON_WINDOW_BYTES - 8;
-	bytes += before;
-	FT_MASKED(bytes, 1023);
-	if (bytes > sizeof(python->window))
-		return -1;
-	python->window_bytes = 0;
-	if (bpf_probe_read_user(python->window, bytes, (void *)(frame - before)))
-		return -1;
-	python->window_begin = frame - before;
-	python->window_bytes = bytes;
-	python->at = before;
-	return 0;
-}
-
 /* Takes the next frame. 1: the run's frames are through; scratch->chain says what is next. */
-static __always_inline int next_frame(struct stack_scratch *scratch, struct python_scratch *python,
+static __always_inline int next_frame(struct stack_scratch *scratch, struct chain_scratch *python,
 				      int *full)
 {
 	__u64 frame = python->frame;
@@ -151,7 +94,9 @@ static __always_inline int next_frame(struct stack_scratch *scratch, struct pyth
 		scratch->chain = CHAIN_DONE;
 		return 1;
 	}
-	if (read_frame(python, frame)) {
+	/* Frames of FT_PYTHON_LOOP are objects by themselves. */
+	if (read_frame(python, frame, python->build.frame_bytes,
+		       python->build.entry != FT_PYTHON_LOOP)) {
 		scratch->chain = CHAIN_BROKEN;
 		return 1;
 	}
@@ -172,13 +117,13 @@ static __always_inline int next_frame(struct stack_scratch *scratch, struct pyth
 /* Takes one frame of the chain. */
 __attribute__((noinline)) int python_step(void)
 {
-	struct python_scratch *python;
+	struct chain_scratch *python;
 	struct stack_scratch *scratch;
 	__u32 zero = 0;
 	int full = 0;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
-	python = bpf_map_lookup_elem(&ft_python, &zero);
+	python = bpf_map_lookup_elem(&ft_chain, &zero);
 	if (!scratch || !python)
 		return FT_STEP_ENDED;
 	if (next_frame(scratch, python, &full) && !full)

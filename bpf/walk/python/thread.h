@@ -3,7 +3,7 @@
 #ifndef FIRETOWER_BPF_WALK_PYTHON_THREAD_H
 #define FIRETOWER_BPF_WALK_PYTHON_THREAD_H
 
-#include "bpf/walk/python_function.h"
+#include "bpf/walk/python/function.h"
 
 /*
  * glibc, x86-64, from 2.31 on: the first 32 keys' values lie in struct pthread, at FS, from here
@@ -40,7 +40,7 @@ struct {
 #define FT_PYTHON_STRIDES 8
 
 /* 1: a state says that it is of the thread in hand. */
-static __always_inline int is_state_of(struct python_scratch *python, __u64 state)
+static __always_inline int is_state_of(struct chain_scratch *python, __u64 state)
 {
 	return state && word_at(python, state + python->build.state_thread) == python->fs;
 }
@@ -48,7 +48,7 @@ static __always_inline int is_state_of(struct python_scratch *python, __u64 stat
 /*
  * Returns the thread's state by glibc's pthread key; 0: it has none, or this is another C library.
  */
-static __always_inline __u64 state_by_key(struct python_scratch *python, __u64 runtime)
+static __always_inline __u64 state_by_key(struct chain_scratch *python, __u64 runtime)
 {
 	__u64 key, state;
 
@@ -61,7 +61,7 @@ static __always_inline __u64 state_by_key(struct python_scratch *python, __u64 r
 	return is_state_of(python, state) ? state : 0;
 }
 
-static __always_inline struct python_thread *thread_entry(struct python_scratch *python)
+static __always_inline struct python_thread *thread_entry(struct chain_scratch *python)
 {
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	__u32 slot = mix(python->fs, tgid) & (FT_PYTHON_THREADS - 1);
@@ -70,7 +70,7 @@ static __always_inline struct python_thread *thread_entry(struct python_scratch 
 }
 
 /* Returns the state that the thread had when it was searched for last, if it still has it; or 0. */
-static __always_inline __u64 last_state(struct python_scratch *python)
+static __always_inline __u64 last_state(struct chain_scratch *python)
 {
 	struct python_thread *last = thread_entry(python);
 
@@ -79,7 +79,7 @@ static __always_inline __u64 last_state(struct python_scratch *python)
 	return is_state_of(python, last->state) ? last->state : 0;
 }
 
-static __always_inline void note_state(struct python_scratch *python)
+static __always_inline void note_state(struct chain_scratch *python)
 {
 	struct python_thread *last = thread_entry(python);
 
@@ -91,7 +91,7 @@ static __always_inline void note_state(struct python_scratch *python)
 }
 
 /* Begins a search in the interpreters' lists of threads. Returns 0, or -1 if there is none. */
-static __always_inline int begin_search(struct python_scratch *python, __u64 runtime)
+static __always_inline int begin_search(struct chain_scratch *python, __u64 runtime)
 {
 	python->strides = 0;
 	python->interpreter = word_at(python, runtime + python->build.interpreters);
@@ -102,7 +102,7 @@ static __always_inline int begin_search(struct python_scratch *python, __u64 run
 }
 
 /* Goes on with it. Returns 1 when it is through: python->state is the thread's, or 0. */
-static __always_inline int search_stride(struct python_scratch *python)
+static __always_inline int search_stride(struct chain_scratch *python)
 {
 	struct ft_python *build = &python->build;
 
