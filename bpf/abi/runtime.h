@@ -4,7 +4,7 @@
  * body. An address of user space has its upper byte zero; words with bit 63 set are:
  *
  *   FT_WORD_FRAME | address of the function's object, then cookie << 32 | position: of CPython
- *   FT_WORD_PHP_FRAME, likewise
+ *   FT_WORD_PHP_FRAME and FT_WORD_RUBY_FRAME, likewise
  *   FT_WORD_JOIN
  *   FT_WORD_STACK
  *
@@ -27,12 +27,14 @@
 #define FT_WORD_JOIN (FT_WORD_MARK | 2ULL << 56)
 #define FT_WORD_PHP_FRAME (FT_WORD_MARK | 8ULL << 56)
 #define FT_WORD_STACK (FT_WORD_MARK | 9ULL << 56)
+#define FT_WORD_RUBY_FRAME (FT_WORD_MARK | 10ULL << 56)
 #define FT_WORD_KIND (0xffULL << 56)
 
 enum ft_runtime {
 	FT_RUNTIME_NONE = 0,
 	FT_RUNTIME_PYTHON = 1, /* CPython */
 	FT_RUNTIME_PHP = 2,
+	FT_RUNTIME_RUBY = 3,
 };
 
 /* How it is told where the frames of a run of CPython's loop belong. */
@@ -115,9 +117,58 @@ struct ft_php {
 /* The state of a nameless function's ft_function::name. */
 #define FT_PHP_MAIN 1 /* the script's own code, not of a file that it includes */
 
+/*
+ * How to find the frames of a build of CRuby. Addresses are relative to the bias of the mapping of
+ * its code. The rest are offsets in struct rb_iseq_constant_body (vm_core.h), which stand for one
+ * version each.
+ */
+#define FT_RUBY_SLOTS 4
+
+struct ft_ruby {
+	__u16 runtime_kind; /* enum ft_runtime */
+	__u16 version;      /* major * 100 + minor */
+	__u16 frame_bytes;  /* struct rb_control_frame_struct */
+	__u16 first_line;
+	__u16 first_line_tagged; /* 1: it is a number as Ruby has them, twice it and one */
+	__u16 lines;             /* insns_info: entries, positions, how many, succ_index_table */
+	__u16 entry_bytes;       /* of such an entry */
+	__u16 string_length;     /* 1: a string has its length before its text */
+	__u32 loop_bytes;
+	__u32 core_bytes;
+	__s64 loop; /* rb_vm_exec(), which runs frames up to one that was entered from C … */
+	__s64 core; /* … and vm_exec_core(), which it calls for that */
+	__s64 cold; /* a part of the latter that the compiler has set apart; 0 bytes: none */
+	__u32 cold_bytes;
+	__u32 slots;
+	__s64 global; /* before 3.0: ruby_current_execution_context_ptr; else 0 … */
+	/* … and slots of the GOT, {module, offset} of variables of the thread, one of them the
+	 * context. */
+	__s64 slot[FT_RUBY_SLOTS];
+	__u32 offset[FT_RUBY_SLOTS];
+	__u64 pad[2];
+};
+
+/* The name and the tables of a body lie within this. */
+#define FT_RUBY_BODY_BYTES 152
+
+/*
+ * ft_function::lines of Ruby: struct ft_ruby_lines, then so many entries of insns_info as fit. The
+ * index is succ_index_table (iseq.c): 54 positions in words of nine, then blocks of 512.
+ */
+#define FT_RUBY_IMMEDIATE 54
+#define FT_RUBY_BLOCKS 5
+
+struct ft_ruby_lines {
+	__u32 positions; /* of the function's code */
+	__u32 entries;   /* of the whole table */
+	__u64 immediate[FT_RUBY_IMMEDIATE / 9];
+	__u64 block[FT_RUBY_BLOCKS][10]; /* rank, ranks of its words, words */
+};
+
 union ft_interpreter {
 	struct ft_python python;
 	struct ft_php php;
+	struct ft_ruby ruby;
 };
 
 /* A function that was met the first time in an epoch, as it was when it ran. */
@@ -128,7 +179,7 @@ struct ft_text {
 	__u8 text[256];
 };
 
-#define FT_FUNCTION_LINES 1024
+#define FT_FUNCTION_LINES 4096
 
 struct ft_function {
 	__u64 time_ns;
@@ -138,7 +189,7 @@ struct ft_function {
 	__u32 exec_id;
 	__u32 epoch;
 	__u32 cookie; /* with `code` it names the function in stack bodies */
-	__u16 minor;  /* of CPython's version, or ft_php::version */
+	__u16 minor;  /* of CPython's version, or ft_php::version, ft_ruby::version */
 	__u8 kind;    /* FT_KIND_FUNCTION */
 	__u8 runtime; /* enum ft_runtime */
 	__u32 first_line;
@@ -150,7 +201,9 @@ struct ft_function {
 };
 
 FT_STATIC_ASSERT(sizeof(struct ft_python) == 128, "it is of whole cache lines, as its place");
-FT_STATIC_ASSERT(sizeof(struct ft_php) == sizeof(struct ft_python), "and both take one place");
+FT_STATIC_ASSERT(sizeof(struct ft_php) == sizeof(struct ft_python), "and all take one place");
+FT_STATIC_ASSERT(sizeof(struct ft_ruby) == sizeof(struct ft_python), "and all take one place");
+FT_STATIC_ASSERT(sizeof(struct ft_ruby_lines) == 456, "its tables are where iseq.c has them");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_function, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_function, name) == 48, "all heads have 48 bytes");
 

@@ -17,14 +17,22 @@ enum chain {
 	CHAIN_DONE = 4,
 	CHAIN_BROKEN = 5,    /* a frame of it was not resident: the stack is cut */
 	CHAIN_SEARCH = 6,    /* each turn goes on with the search for the thread's frames */
-	CHAIN_BEGIN_PHP = 7, /* as CHAIN_BEGIN: the code was PHP's */
+	CHAIN_BEGIN_PHP = 7, /* as CHAIN_BEGIN: the code was PHP's, or Ruby's */
+	CHAIN_BEGIN_RUBY = 8,
 };
 
 /* 1: `left`, the address of a frame as it is stored, is in the interpreter's loop. */
 static __always_inline int is_loop(struct stack_scratch *scratch, __u64 left)
 {
 	return left - 1 - scratch->entry < scratch->loop_bytes ||
-	       left - 1 - scratch->cold < scratch->cold_bytes;
+	       (!scratch->core_bytes && left - 1 - scratch->cold < scratch->cold_bytes);
+}
+
+/* 1: it is in what the loop calls for its runs, whose frame is not shown. */
+static __always_inline int is_core(struct stack_scratch *scratch, __u64 left)
+{
+	return left - 1 - scratch->core < scratch->core_bytes ||
+	       (scratch->core_bytes && left - 1 - scratch->cold < scratch->cold_bytes);
 }
 
 /*

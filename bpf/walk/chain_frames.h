@@ -16,6 +16,7 @@ struct chain_scratch {
 	union {
 		struct ft_python build;
 		struct ft_php php;
+		struct ft_ruby ruby;
 	};
 	__u64 frame;  /* the next one */
 	__u64 record; /* FT_PYTHON_CFRAME: that of the run in hand */
@@ -143,6 +144,32 @@ static __always_inline int read_frame(struct chain_scratch *chain, __u64 frame, 
 	return 0;
 }
 
+/* Does the same for frames that lie the other way round: what lies behind it comes along. */
+static __always_inline int read_frame_ahead(struct chain_scratch *chain, __u64 frame, __u64 bytes)
+{
+	__u64 at = frame - chain->window_begin, size;
+
+	if (at < chain->window_bytes && chain->window_bytes - at >= bytes) {
+		chain->at = at;
+		return 0;
+	}
+	size = FT_PAGE_BYTES - (frame & (FT_PAGE_BYTES - 1));
+	if (size > FT_CHAIN_WINDOW_BYTES)
+		size = FT_CHAIN_WINDOW_BYTES;
+	if (size < bytes)
+		size = bytes;
+	FT_MASKED(size, 1023);
+	if (size > sizeof(chain->window))
+		return -1;
+	chain->window_bytes = 0;
+	if (bpf_probe_read_user(chain->window, size, (void *)frame))
+		return -1;
+	chain->window_begin = frame;
+	chain->window_bytes = size;
+	chain->at = 0;
+	return 0;
+}
+
 /*
  * Begins the record of the function in hand. Returns where `hash` is noted once it is sent, or NULL
  * if it went before in this epoch.
@@ -177,7 +204,7 @@ static __always_inline void end_function(struct ft_function *to, __u64 bytes, __
 					 __u64 hash)
 {
 	to->lines_bytes = (__u32)bytes;
-	FT_MASKED(bytes, 1023);
+	FT_MASKED(bytes, 4095);
 	if (!bpf_ringbuf_output(&ft_ring, to, __builtin_offsetof(struct ft_function, lines) + bytes,
 				BPF_RB_NO_WAKEUP))
 		*sent = hash;

@@ -7,6 +7,7 @@
 #include "bpf/walk/php/compiled.h"
 #include "bpf/walk/php/step.h"
 #include "bpf/walk/python/begin.h"
+#include "bpf/walk/ruby/step.h"
 #include "bpf/walk/user_walk.h"
 #include "bpf/walk/v8/frames.h"
 
@@ -33,6 +34,14 @@ static __always_inline int machine_step(struct stack_scratch *scratch)
 	return scratch->walk.machine_kind == FT_MACHINE_V8 ? v8_step() : hotspot_step();
 }
 
+/* Takes a frame of the interpreter's that the walk is in. */
+static __always_inline int interpreter_step(struct stack_scratch *scratch)
+{
+	if (scratch->runtime == FT_RUNTIME_PHP)
+		return php_step();
+	return scratch->runtime == FT_RUNTIME_RUBY ? ruby_step() : python_step();
+}
+
 /*
  * One turn: a native frame or one of an interpreter's. Global for the same reason; the choice
  * inside the loop would cost the verifier ten times as much.
@@ -51,9 +60,11 @@ __attribute__((noinline)) int any_step(void)
 	if (scratch->chain == CHAIN_SEARCH)
 		return python_search_step();
 	if (scratch->chain == CHAIN_FRAMES)
-		return scratch->runtime == FT_RUNTIME_PHP ? php_step() : python_step();
+		return interpreter_step(scratch);
 	if (scratch->chain == CHAIN_BEGIN_PHP)
 		return php_begin_step();
+	if (scratch->chain == CHAIN_BEGIN_RUBY)
+		return ruby_begin_step();
 	if (ft_in_machine(&scratch->walk))
 		return machine_step(scratch);
 	step = unwind_step();
@@ -122,6 +133,7 @@ static __always_inline void begin_walk(struct stack_scratch *scratch)
 	scratch->chain_ended = 0;
 	scratch->loop_bytes = 0;
 	scratch->cold_bytes = 0;
+	scratch->core_bytes = 0;
 	scratch->compiled_leaf = 0;
 	scratch->machine_loaded = 0;
 	walk->begin = walk->end = 0;

@@ -310,6 +310,7 @@ FrameName FrameNamer::Name(const Frame& frame) {
     case ModuleKind::kJava:
     case ModuleKind::kScript:
     case ModuleKind::kPhp:
+    case ModuleKind::kRuby:
       return NameFunction(frame, module);
     case ModuleKind::kVdso:
       if (loader_.Vdso()) {

@@ -12,8 +12,9 @@ namespace {
 // Returns the module of an interpreter's frame that a word begins; kUnknown: it begins none.
 uint32_t RuntimeOf(uint64_t word) {
   if ((word & FT_WORD_KIND) == FT_WORD_FRAME) return ModuleRegistry::kPython;
-  return (word & FT_WORD_KIND) == FT_WORD_PHP_FRAME ? ModuleRegistry::kPhp
-                                                    : ModuleRegistry::kUnknown;
+  if ((word & FT_WORD_KIND) == FT_WORD_PHP_FRAME) return ModuleRegistry::kPhp;
+  return (word & FT_WORD_KIND) == FT_WORD_RUBY_FRAME ? ModuleRegistry::kRuby
+                                                     : ModuleRegistry::kUnknown;
 }
 
 }  // namespace

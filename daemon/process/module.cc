@@ -37,6 +37,7 @@ ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forge
   Add(ModuleKind::kJava, {"[java]", {}, 0, 0, false}, "", "java");
   Add(ModuleKind::kScript, {"[javascript]", {}, 0, 0, false}, "", "javascript");
   Add(ModuleKind::kPhp, {"[php]", {}, 0, 0, false}, "", "php");
+  Add(ModuleKind::kRuby, {"[ruby]", {}, 0, 0, false}, "", "ruby");
 }
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,

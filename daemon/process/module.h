@@ -28,6 +28,7 @@ enum class ModuleKind : uint8_t {
   kJava,    // methods and stubs of HotSpot, by what its memory says of them
   kScript,  // functions of JavaScript in V8, likewise
   kPhp,     // functions of PHP, which have no addresses either
+  kRuby,    // methods and blocks of Ruby, likewise
 };
 
 // The reason why the symbols of a module's file were not read.
@@ -144,7 +145,8 @@ class ModuleRegistry {
   static constexpr uint32_t kJava = 5;
   static constexpr uint32_t kScript = 6;
   static constexpr uint32_t kPhp = 7;
-  static constexpr uint32_t kFirstFile = 8;
+  static constexpr uint32_t kRuby = 8;
+  static constexpr uint32_t kFirstFile = 9;
   static constexpr size_t kMaxModules = 16384;
   static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 

@@ -8,8 +8,23 @@
 #include "base/hash.h"
 #include "bpf/abi/unwind.h"
 #include "daemon/runtimes/php/php_function.h"
+#include "daemon/runtimes/ruby/ruby_function.h"
 
 namespace firetower::daemon {
+namespace {
+
+Result<ReadFunction> ReadRecord(uint8_t runtime, std::span<const std::byte> record) {
+  switch (runtime) {
+    case FT_RUNTIME_PHP:
+      return ReadPhpRecord(record);
+    case FT_RUNTIME_RUBY:
+      return ReadRubyRecord(record);
+    default:
+      return ReadFunctionRecord(record);
+  }
+}
+
+}  // namespace
 
 uint64_t FunctionTable::KeyOf(uint32_t pid, uint32_t identity, uint64_t code, uint32_t cookie) {
   const uint64_t process = HashWord(kHashSeed, uint64_t{pid} << 32 | identity);
@@ -73,8 +88,7 @@ bool FunctionTable::Add(std::span<const std::byte> record) {
   ft_function head;
   if (record.size() < offsetof(ft_function, name)) return false;
   std::memcpy(static_cast<void*>(&head), record.data(), offsetof(ft_function, name));
-  const Result<ReadFunction> read =
-      head.runtime == FT_RUNTIME_PHP ? ReadPhpRecord(record) : ReadFunctionRecord(record);
+  const Result<ReadFunction> read = ReadRecord(head.runtime, record);
   if (!read) return false;
   Generation* generation = GenerationOf(head.epoch);
   if (generation == nullptr) return true;  // too late for any body
@@ -112,7 +126,8 @@ namespace {
 uint32_t CookieOf(uint64_t where) { return static_cast<uint32_t>(where >> 32); }
 
 bool IsFunction(uint64_t word) {
-  return (word & FT_WORD_KIND) == FT_WORD_FRAME || (word & FT_WORD_KIND) == FT_WORD_PHP_FRAME;
+  return (word & FT_WORD_KIND) == FT_WORD_FRAME || (word & FT_WORD_KIND) == FT_WORD_PHP_FRAME ||
+         (word & FT_WORD_KIND) == FT_WORD_RUBY_FRAME;
 }
 
 }  // namespace
@@ -123,12 +138,12 @@ FunctionTable::Place FunctionTable::Find(uint32_t pid, uint32_t identity, uint64
   const auto found = id != nullptr ? by_id_.find(*id) : by_id_.end();
   if (found == by_id_.end()) return {};
   const Entry& entry = *found->second;
-  if (entry.minor == kPositionIsLine) {
-    const auto line = static_cast<uint32_t>(where);
-    return {*id, line != 0 ? line : entry.first_line};
-  }
-  return {*id, LineOf(entry.minor, std::string_view(entry.content).substr(entry.lines),
-                      entry.first_line, static_cast<uint32_t>(where))};
+  const auto position = static_cast<uint32_t>(where);
+  const std::string_view lines = std::string_view(entry.content).substr(entry.lines);
+  if (entry.minor == kPositionIsLine) return {*id, position != 0 ? position : entry.first_line};
+  return {*id, entry.minor >= kFirstRuby
+                   ? LineOfRuby(entry.minor, lines, entry.first_line, position)
+                   : LineOf(entry.minor, lines, entry.first_line, position)};
 }
 
 void FunctionTable::Keep(uint32_t pid, uint32_t identity, std::span<const uint64_t> words) {

@@ -116,13 +116,23 @@ uint32_t LineOfLocation(std::string_view lines, uint32_t first_line, uint32_t po
 
 }  // namespace
 
-Result<ReadFunction> ReadFunctionRecord(std::span<const std::byte> record) {
+Status ReadRecordHead(std::span<const std::byte> record, ft_function& head) {
   constexpr size_t kHead = offsetof(ft_function, lines);
-  ft_function from;
   if (record.size() < kHead) return Error(ErrorCode::kCorrupt, "a function's record is too short");
-  std::memcpy(static_cast<void*>(&from), record.data(), kHead);
-  if (from.lines_bytes > record.size() - kHead || from.lines_bytes > FT_FUNCTION_LINES)
+  std::memcpy(static_cast<void*>(&head), record.data(), kHead);
+  if (head.lines_bytes > record.size() - kHead || head.lines_bytes > FT_FUNCTION_LINES)
     return Error(ErrorCode::kCorrupt, "a function's record is shorter than it says");
+  return {};
+}
+
+std::string_view LinesOf(std::span<const std::byte> record, const ft_function& head) {
+  constexpr size_t kHead = offsetof(ft_function, lines);
+  return {reinterpret_cast<const char*>(record.data()) + kHead, head.lines_bytes};
+}
+
+Result<ReadFunction> ReadFunctionRecord(std::span<const std::byte> record) {
+  ft_function from;
+  RETURN_IF_ERROR(ReadRecordHead(record, from));
   ReadFunction function;
   function.minor = from.minor;
   function.function.name = TextOf(from.name, from.minor);
@@ -130,7 +140,7 @@ Result<ReadFunction> ReadFunctionRecord(std::span<const std::byte> record) {
   function.function.first_line = from.first_line;
   if (function.function.name.empty())
     return Error(ErrorCode::kCorrupt, "a function's record has no name");
-  function.lines = {reinterpret_cast<const char*>(record.data()) + kHead, from.lines_bytes};
+  function.lines = LinesOf(record, from);
   return function;
 }
 

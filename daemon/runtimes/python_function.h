@@ -19,9 +19,15 @@ inline constexpr uint16_t kPositionIsLine = 0;
 // A name and a table of lines out of a record of the kernel side. The table belongs to the record.
 struct ReadFunction {
   RuntimeFunction function;
-  uint16_t minor = kPositionIsLine;  // of the version of CPython whose table it is
+  // The version whose table it is, of CPython, or of Ruby as major * 100 + minor.
+  uint16_t minor = kPositionIsLine;
   std::string_view lines;
 };
+
+// Copies a record's head; what follows it are its lines. kCorrupt: it is shorter than it says.
+Status ReadRecordHead(std::span<const std::byte> record, ft_function& head);
+// Returns the bytes of the lines of a record whose head was read.
+std::string_view LinesOf(std::span<const std::byte> record, const ft_function& head);
 
 // Takes a record of FT_KIND_FUNCTION apart. kCorrupt: it is shorter than it says, or has no name.
 // A text that did not fit ends with "…", as one does whose last characters were not resident.

@@ -3,6 +3,7 @@
 
 #include "daemon/runtimes/php/php_build.h"
 #include "daemon/runtimes/python_build.h"
+#include "daemon/runtimes/ruby/ruby_build.h"
 #include "daemon/unwind/table_packer.h"
 #include "daemon/unwind/v8_places.h"
 #include "symbolizer/cfi/bare_code.h"
@@ -26,6 +27,10 @@ Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
     if (php->build) table.interpreter.emplace().php = *php->build;
     table.runtime = "PHP " + php->version;
     table.nameless = php->why;
+  } else if (const auto ruby = FindRuby(file); ruby && !ruby->version.empty()) {
+    if (ruby->build) table.interpreter.emplace().ruby = *ruby->build;
+    table.runtime = "Ruby " + ruby->version;
+    table.nameless = ruby->why;
   } else if (const auto hotspot = FindHotSpot(file); hotspot && *hotspot) {
     table.hotspot = *hotspot;
     table.runtime = "HotSpot";

@@ -48,7 +48,7 @@ static __always_inline void send_function(struct stack_scratch *scratch,
 	if (bpf_probe_read_user(&size, 8, (void *)(lines + 16)))
 		size = 0;
 	bytes = size < FT_FUNCTION_LINES ? size : FT_FUNCTION_LINES - 1;
-	FT_MASKED(bytes, 1023);
+	FT_MASKED(bytes, 4095);
 	if (bpf_probe_read_user(to->lines, bytes, (void *)(lines + 32)))
 		bytes = 0;
 	to->lines_size = size > ~0u ? 0 : (__u32)size;

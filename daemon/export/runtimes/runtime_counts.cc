@@ -9,7 +9,8 @@ namespace {
 
 bool IsRuntimes(uint32_t module) {
   return module == ModuleRegistry::kPython || module == ModuleRegistry::kJava ||
-         module == ModuleRegistry::kScript || module == ModuleRegistry::kPhp;
+         module == ModuleRegistry::kScript || module == ModuleRegistry::kPhp ||
+         module == ModuleRegistry::kRuby;
 }
 
 }  // namespace

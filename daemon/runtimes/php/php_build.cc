@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <iterator>
 #include <vector>
 
 #include "daemon/runtimes/elf_values.h"
-#include "symbolizer/cfi/frame_records.h"
+#include "daemon/runtimes/loop_code.h"
 #include "symbolizer/elf/symbols/function_finder.h"
 
 namespace firetower::daemon {
@@ -74,57 +73,14 @@ Result<std::optional<uint16_t>> VersionOf(const ElfFile& file) {
   return std::optional<uint16_t>();
 }
 
-// Returns the targets of jumps with 32 bits in the loop's code that lie outside of it: of every
-// byte that may begin one, so a few are chance.
-std::vector<uint64_t> JumpsOutOf(std::span<const std::byte> code, uint64_t elf_vaddr) {
-  std::vector<uint64_t> targets;
-  const auto byte = [&](size_t at) { return std::to_integer<uint8_t>(code[at]); };
-  for (size_t i = 0; i + 6 <= code.size(); ++i) {
-    const bool near_jump = byte(i) == 0xe9;
-    if (!near_jump && !(byte(i) == 0x0f && (byte(i + 1) & 0xf0) == 0x80)) continue;
-    const size_t at = near_jump ? i + 1 : i + 2;
-    int32_t distance = 0;
-    std::memcpy(&distance, &code[at], sizeof(distance));
-    const uint64_t target = elf_vaddr + at + 4 + static_cast<uint64_t>(int64_t{distance});
-    if (target - elf_vaddr >= code.size()) targets.push_back(target);
-  }
-  return targets;
-}
-
-// Finds the part of the loop that GCC sets apart as unlikely (execute_ex.cold): the record of call
-// frame information that most jumps out of the loop lead to.
-Status FindCold(const ElfFile& file, std::span<const std::byte> code,
-                const symbolizer::FoundSymbol& loop, uint64_t bias, ft_php& build) {
-  constexpr size_t kFewJumps = 4;
-  ASSIGN_OR_RETURN(const symbolizer::FrameSections sections, symbolizer::FindFrameSections(file));
-  if (!sections.eh_frame) return {};
-  symbolizer::CfiStats stats;
-  std::vector<symbolizer::FdeRange> fdes;
-  RETURN_IF_ERROR(symbolizer::FrameRecords(file.source(), *sections.eh_frame, stats).Scan(fdes));
-  std::ranges::sort(fdes, {}, &symbolizer::FdeRange::begin_elf_vaddr);
-  std::vector<size_t> jumps(fdes.size());
-  for (const uint64_t target : JumpsOutOf(code, loop.value)) {
-    const auto behind =
-        std::ranges::upper_bound(fdes, target, {}, &symbolizer::FdeRange::begin_elf_vaddr);
-    if (behind == fdes.begin() || target >= std::prev(behind)->end_elf_vaddr()) continue;
-    ++jumps[static_cast<size_t>(std::distance(fdes.begin(), behind)) - 1];
-  }
-  const auto most = std::ranges::max_element(jumps);
-  if (most == jumps.end() || *most < kFewJumps) return {};
-  const symbolizer::FdeRange& cold = fdes[static_cast<size_t>(most - jumps.begin())];
-  build.cold = static_cast<int64_t>(cold.begin_elf_vaddr - bias);
-  build.cold_bytes = cold.bytes;
-  return {};
-}
-
 // Returns the address behind the loop's first jump to an opcode's handler, in R15; 0: there is
 // none, as in builds in which handlers are functions, whose compiler is not known here.
 uint64_t BodyOf(std::span<const std::byte> code, uint64_t elf_vaddr) {
   constexpr std::array kJump = {std::byte{0x41}, std::byte{0xff}, std::byte{0x27}};  // *(%r15)
   const auto first = code.first(std::min<size_t>(code.size(), 512));
-  const auto found = std::ranges::search(first, kJump);
-  if (found.empty()) return 0;
-  return elf_vaddr + static_cast<uint64_t>(found.end() - first.begin());
+  const auto found = std::search(first.begin(), first.end(), kJump.begin(), kJump.end());
+  if (found == first.end()) return 0;
+  return elf_vaddr + static_cast<uint64_t>(found - first.begin()) + kJump.size();
 }
 
 // Fills in where the build's parts lie. Returns why that is not known, or nothing.
@@ -148,7 +104,13 @@ Result<std::string> Place(const ElfFile& file, const Symbols& symbols, const Lay
   RETURN_IF_ERROR(ReadElfAt(file, symbols[kLoop].value, code));
   if (const uint64_t body = BodyOf(code, symbols[kLoop].value); body != 0)
     build.body = static_cast<int64_t>(body - *bias);
-  RETURN_IF_ERROR(FindCold(file, code, symbols[kLoop], *bias, build));
+  const auto functions = FindFunctionRanges(file);
+  if (!functions) return std::string();
+  // The part of the loop that GCC sets apart (execute_ex.cold) calls handlers of errors.
+  const auto* apart = FindPartSetApart(*functions, code, symbols[kLoop].value);
+  if (apart == nullptr) return std::string();
+  build.cold = static_cast<int64_t>(apart->begin_elf_vaddr - *bias);
+  build.cold_bytes = apart->bytes;
   return std::string();
 }
 

@@ -82,6 +82,7 @@ Layout LayoutOfHotSpot() {
 std::vector<Layout> LayoutsOfRuntimes() {
   using Y = ft_python;
   using P = ft_php;
+  using R = ft_ruby;
   using F = ft_function;
   using H = ft_hotspot_heap;
   using V = ft_v8;
@@ -124,6 +125,20 @@ std::vector<Layout> LayoutsOfRuntimes() {
         Of("current", &P::current), Of("loop", &P::loop), Of("cold", &P::cold),
         Of("cold_bytes", &P::cold_bytes), Of("pad0", &P::pad0), Of("body", &P::body),
         Of("pad", &P::pad)}},
+      {"ft_ruby",
+       sizeof(R),
+       {Of("runtime_kind", &R::runtime_kind), Of("version", &R::version),
+        Of("frame_bytes", &R::frame_bytes), Of("first_line", &R::first_line),
+        Of("first_line_tagged", &R::first_line_tagged), Of("lines", &R::lines),
+        Of("entry_bytes", &R::entry_bytes), Of("string_length", &R::string_length),
+        Of("loop_bytes", &R::loop_bytes), Of("core_bytes", &R::core_bytes), Of("loop", &R::loop),
+        Of("core", &R::core), Of("cold", &R::cold), Of("cold_bytes", &R::cold_bytes),
+        Of("slots", &R::slots), Of("global", &R::global), Of("slot", &R::slot),
+        Of("offset", &R::offset), Of("pad", &R::pad)}},
+      {"ft_ruby_lines",
+       sizeof(ft_ruby_lines),
+       {Of("positions", &ft_ruby_lines::positions), Of("entries", &ft_ruby_lines::entries),
+        Of("immediate", &ft_ruby_lines::immediate), Of("block", &ft_ruby_lines::block)}},
       {"ft_text",
        sizeof(ft_text),
        {Of("length", &ft_text::length), Of("state", &ft_text::state), Of("bytes", &ft_text::bytes),
@@ -295,29 +310,14 @@ TEST(AbiLayout, IsTheSameForBpf) {
 }
 
 TEST(AbiLayout, IsTheSameInTheLoadedObject) {
-  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"), (std::vector<std::string>{"ft_stack",
-                                                                       "ft_cgroup_event",
-                                                                       "ft_verdict",
-                                                                       "ft_verdicts",
-                                                                       "ft_config",
-                                                                       "ft_task",
-                                                                       "ft_cpu_set",
-                                                                       "ft_load_config",
-                                                                       "ft_rule",
-                                                                       "ft_module",
-                                                                       "ft_process",
-                                                                       "ft_machine",
-                                                                       "ft_process_bucket",
-                                                                       "ft_counters",
-                                                                       "ft_cpu",
-                                                                       "ft_python",
-                                                                       "ft_php",
-                                                                       "ft_text",
-                                                                       "ft_function",
-                                                                       "ft_hotspot_heap",
-                                                                       "ft_hotspot_field",
-                                                                       "ft_hotspot",
-                                                                       "ft_v8"}));
+  EXPECT_EQ(
+      Compare("bpf/ft_sampler.bpf.o"),
+      (std::vector<std::string>{
+          "ft_stack",        "ft_cgroup_event",  "ft_verdict",        "ft_verdicts", "ft_config",
+          "ft_task",         "ft_cpu_set",       "ft_load_config",    "ft_rule",     "ft_module",
+          "ft_process",      "ft_machine",       "ft_process_bucket", "ft_counters", "ft_cpu",
+          "ft_python",       "ft_php",           "ft_ruby",           "ft_text",     "ft_function",
+          "ft_hotspot_heap", "ft_hotspot_field", "ft_hotspot",        "ft_v8"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {

@@ -27,6 +27,8 @@ struct {
   struct ft_cold cold;
   struct ft_python python;
   struct ft_php php;
+  struct ft_ruby ruby;
+  struct ft_ruby_lines ruby_lines;
   struct ft_text text;
   struct ft_function function;
   struct ft_hotspot_heap hotspot_heap;

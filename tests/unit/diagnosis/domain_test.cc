@@ -41,6 +41,10 @@ TEST(DomainOfFile, TellsALanguagesOwnSourcesFromTheProgramsBySourceFile) {
             Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[javascript]", "node:internal/timers"), Domain::kRuntime);
   EXPECT_EQ(DomainOfFile("[javascript]", ""), Domain::kRuntime);
+  EXPECT_EQ(DomainOfFile("[ruby]", "/srv/shop/cart.rb"), Domain::kApplication);
+  EXPECT_EQ(DomainOfFile("[ruby]", "/var/lib/gems/3.1.0/gems/rack-2.2/lib/rack.rb"),
+            Domain::kLibrary);
+  EXPECT_EQ(DomainOfFile("[ruby]", "<internal:kernel>"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[php]", "/srv/shop/cart.php"), Domain::kApplication);
   EXPECT_EQ(DomainOfFile("[php]", "/srv/shop/vendor/symfony/Kernel.php"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[php]", ""), Domain::kRuntime);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "daemon/runtimes/php/php_function.h"
 #include "daemon/runtimes/python_function.h"
+#include "daemon/runtimes/ruby/ruby_function.h"
 
 // Any bytes as the record of a function: it has a name or is refused, and every instruction a line.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -14,6 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto php = daemon::ReadPhpRecord(record); php) {
     CHECK(!php->function.name.empty());
     CHECK(firetower::IsValidUtf8(php->function.name) && firetower::IsValidUtf8(php->function.file));
+  }
+  if (const auto ruby = daemon::ReadRubyRecord(record); ruby) {
+    CHECK(!ruby->function.name.empty());
+    for (const uint32_t position : {0u, 53u, 54u, 600u, 4000u, ~0u})
+      (void)daemon::LineOfRuby(ruby->minor, ruby->lines, 1, position);
   }
   const auto read = daemon::ReadFunctionRecord(record);
   if (!read) return 0;

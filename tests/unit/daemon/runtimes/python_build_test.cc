@@ -6,24 +6,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "symbolizer/elf/symbols/function_finder.h"
 #include "symbolizer/random_access.h"
+#include "tests/unit/daemon/runtimes/file_bytes.h"
 
 namespace firetower::daemon {
 namespace {
 
+using ::firetower::testing::BytesOf;
 using ::testing::HasSubstr;
-
-std::vector<std::byte> BytesOf(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  return {begin, begin + text.size()};
-}
 
 Result<FoundPython> Find(std::span<const std::byte> bytes) {
   symbolizer::MemorySource source(bytes);

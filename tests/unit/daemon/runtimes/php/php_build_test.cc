@@ -4,59 +4,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "symbolizer/elf/symbols/function_finder.h"
 #include "symbolizer/random_access.h"
+#include "tests/unit/daemon/runtimes/file_bytes.h"
 
 namespace firetower::daemon {
 namespace {
 
+using ::firetower::testing::BytesOf;
+using ::firetower::testing::OutputOf;
+using ::firetower::testing::Replace;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr const char* kPhp = "/usr/bin/php";
 
-std::vector<std::byte> BytesOf(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
-  return {begin, begin + text.size()};
-}
-
 Result<FoundPhp> Find(std::span<const std::byte> bytes) {
   symbolizer::MemorySource source(bytes);
   ASSIGN_OR_RETURN(const symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
   return FindPhp(file);
-}
-
-std::string OutputOf(const std::string& command) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string output;
-  std::array<char, 256> buffer{};
-  while (pipe && std::fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr)
-    output += buffer.data();
-  return output;
-}
-
-// Replaces each place of `from` by `to`, of the same size.
-void Replace(std::vector<std::byte>& bytes, std::string_view from, std::string_view to) {
-  ASSERT_EQ(from.size(), to.size());
-  const auto* what = reinterpret_cast<const std::byte*>(from.data());
-  const auto* with = reinterpret_cast<const std::byte*>(to.data());
-  auto at = std::search(bytes.begin(), bytes.end(), what, what + from.size());
-  ASSERT_NE(at, bytes.end());
-  while (at != bytes.end()) {
-    std::copy(with, with + to.size(), at);
-    at = std::search(at + 1, bytes.end(), what, what + from.size());
-  }
 }
 
 // The PHP of this machine, which hack/bootstrap --tests installs.
