@@ -135,6 +135,8 @@ enum ft_machine_kind {
 	 * execute_ex(), of which `builtins` is an address.
 	 */
 	FT_MACHINE_PHP = 3,
+	/* Likewise: code of Ruby's compiler was called from rb_vm_exec(), where `builtins` is. */
+	FT_MACHINE_RUBY = 4,
 };
 
 /*

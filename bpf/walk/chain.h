@@ -11,14 +11,16 @@
 
 enum chain {
 	CHAIN_UNSEEN = 0, /* no code of a runtime was met */
-	CHAIN_BEGIN = 1,  /* some was: the next turn looks for the thread's frames */
-	CHAIN_FRAMES = 2, /* each turn takes one of them, up to the entry record */
-	CHAIN_BELOW = 3,  /* native frames, up to the one that has the record */
-	CHAIN_DONE = 4,
-	CHAIN_BROKEN = 5,    /* a frame of it was not resident: the stack is cut */
-	CHAIN_SEARCH = 6,    /* each turn goes on with the search for the thread's frames */
-	CHAIN_BEGIN_PHP = 7, /* as CHAIN_BEGIN: the code was PHP's, or Ruby's */
-	CHAIN_BEGIN_RUBY = 8,
+	CHAIN_BELOW = 1,  /* native frames, up to the one that has the record */
+	CHAIN_DONE = 2,
+	CHAIN_BROKEN = 3, /* a frame of it was not resident: the stack is cut */
+	/* From here on the next turn is of the chain, not of a native frame. */
+	CHAIN_TURN = 4,
+	CHAIN_FRAMES = 4,    /* each turn takes one of them, up to the entry record */
+	CHAIN_BEGIN = 5,     /* code of a runtime was met: looks for the thread's frames */
+	CHAIN_BEGIN_PHP = 6, /* likewise: the code was PHP's, or Ruby's */
+	CHAIN_BEGIN_RUBY = 7,
+	CHAIN_SEARCH = 8, /* each turn goes on with the search for the thread's frames */
 };
 
 /* 1: `left`, the address of a frame as it is stored, is in the interpreter's loop. */

@@ -7,6 +7,7 @@
 #include "bpf/walk/php/compiled.h"
 #include "bpf/walk/php/step.h"
 #include "bpf/walk/python/begin.h"
+#include "bpf/walk/ruby/compiled.h"
 #include "bpf/walk/ruby/step.h"
 #include "bpf/walk/user_walk.h"
 #include "bpf/walk/v8/frames.h"
@@ -31,12 +32,26 @@ static __always_inline int machine_step(struct stack_scratch *scratch)
 {
 	if (scratch->walk.machine_kind == FT_MACHINE_PHP)
 		return php_compiled_step(scratch);
+	if (scratch->walk.machine_kind == FT_MACHINE_RUBY)
+		return ruby_compiled_step();
 	return scratch->walk.machine_kind == FT_MACHINE_V8 ? v8_step() : hotspot_step();
 }
 
-/* Takes a frame of the interpreter's that the walk is in. */
-static __always_inline int interpreter_step(struct stack_scratch *scratch)
+/* A turn of an interpreter's frames. */
+static __always_inline int chain_step(struct stack_scratch *scratch)
 {
+	switch (scratch->chain) {
+	case CHAIN_BEGIN:
+		return python_begin_step();
+	case CHAIN_BEGIN_PHP:
+		return php_begin_step();
+	case CHAIN_BEGIN_RUBY:
+		return ruby_begin_step();
+	case CHAIN_SEARCH:
+		return python_search_step();
+	default:
+		break;
+	}
 	if (scratch->runtime == FT_RUNTIME_PHP)
 		return php_step();
 	return scratch->runtime == FT_RUNTIME_RUBY ? ruby_step() : python_step();
@@ -55,16 +70,8 @@ __attribute__((noinline)) int any_step(void)
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	if (!scratch)
 		return FT_STEP_ENDED;
-	if (scratch->chain == CHAIN_BEGIN)
-		return python_begin_step();
-	if (scratch->chain == CHAIN_SEARCH)
-		return python_search_step();
-	if (scratch->chain == CHAIN_FRAMES)
-		return interpreter_step(scratch);
-	if (scratch->chain == CHAIN_BEGIN_PHP)
-		return php_begin_step();
-	if (scratch->chain == CHAIN_BEGIN_RUBY)
-		return ruby_begin_step();
+	if (scratch->chain >= CHAIN_TURN)
+		return chain_step(scratch);
 	if (ft_in_machine(&scratch->walk))
 		return machine_step(scratch);
 	step = unwind_step();
@@ -135,6 +142,7 @@ static __always_inline void begin_walk(struct stack_scratch *scratch)
 	scratch->cold_bytes = 0;
 	scratch->core_bytes = 0;
 	scratch->compiled_leaf = 0;
+	scratch->runtime = 0;
 	scratch->machine_loaded = 0;
 	walk->begin = walk->end = 0;
 	walk->module.runtime = 0;

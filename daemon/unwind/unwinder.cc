@@ -18,11 +18,6 @@ constexpr int64_t kMachineStartNs = 5 * kNsPerSecond;
 // Rounds in which a process's dispatch table is looked for.
 constexpr int kMaxDispatchTries = 100;
 
-bool IsPhp(const PackedTable& table) {
-  // All of them begin with their kind.
-  return table.interpreter && table.interpreter->php.runtime_kind == FT_RUNTIME_PHP;
-}
-
 }  // namespace
 
 Unwinder::Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry& modules,
@@ -61,8 +56,8 @@ bool Unwinder::LookForV8(const Process& process) {
   return true;
 }
 
-bool Unwinder::LookForPhp(const Process& process) {
-  const std::optional<ft_machine> machine = compilers_.Find(*process.mappings);
+bool Unwinder::LookForCompiled(const Process& process) {
+  const std::optional<ft_machine> machine = compiled_.Find(*process.mappings);
   if (machine) spaces_.SetMachine(process.pid, *machine);
   return machine.has_value();
 }
@@ -86,7 +81,7 @@ uint64_t Unwinder::DispatchTableOf(const Process& process, const V8Build& build,
 }
 
 void Unwinder::LookForMachine(const Process& process) {
-  if (LookForV8(process) || LookForPhp(process)) return;
+  if (LookForV8(process) || LookForCompiled(process)) return;
   if (!machines_.has_libraries() || spaces_.HasMachine(process.pid)) return;
   for (const ProcessMapping& mapping : *process.mappings) {
     if (!machines_.IsLibrary(mapping.module)) continue;
@@ -168,8 +163,9 @@ Unwinder::Walk Unwinder::Finish(const ColdStack& cold, std::span<const std::byte
   if (process != nullptr) memory.hotspot = machines_.Find(process->pid, process->identity);
   if (process != nullptr) memory.v8 = engines_.Find(process->pid, process->identity);
   std::optional<ft_machine> php;
-  if (process != nullptr) php = compilers_.Find(*process->mappings);
-  if (php) memory.php = &*php;
+  if (process != nullptr) php = compiled_.Find(*process->mappings);
+  // Ruby's takes reads of memory that are the kernel side's.
+  if (php && php->kind == FT_MACHINE_PHP) memory.php = &*php;
   if (memory.hotspot != nullptr || memory.v8 != nullptr) {
     far = machines_.OpenMemory(process->pid);
     memory.far = far.get();
@@ -218,8 +214,8 @@ void Unwinder::Take(const LoadedTable& loaded) {
       tables_.Insert(loaded.module, loaded.table);
       if (loaded.table.hotspot) machines_.AddLibrary(loaded.module, *loaded.table.hotspot);
       if (loaded.table.v8) engines_.AddLibrary(loaded.module, *loaded.table.v8);
-      if (IsPhp(loaded.table)) compilers_.AddLibrary(loaded.module, loaded.table.interpreter->php);
-      if (!loaded.table.hotspot && !loaded.table.v8 && !IsPhp(loaded.table)) break;
+      if (loaded.table.interpreter) compiled_.AddLibrary(loaded.module, *loaded.table.interpreter);
+      if (!loaded.table.hotspot && !loaded.table.v8 && !loaded.table.interpreter) break;
       processes_.ForEach([&](const Process& process) {
         if (process.met && process.dead_since_round == 0) LookForMachine(process);
       });
@@ -283,7 +279,7 @@ void Unwinder::Sweep() {
     tables_.Forget(id);
     machines_.ForgetLibrary(id);
     engines_.ForgetLibrary(id);
-    compilers_.ForgetLibrary(id);
+    compiled_.ForgetLibrary(id);
   }
 }
 

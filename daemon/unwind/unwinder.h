@@ -13,9 +13,9 @@
 #include "daemon/runtimes/hotspot/java_machines.h"
 #include "daemon/runtimes/v8/v8_machines.h"
 #include "daemon/unwind/address_spaces.h"
+#include "daemon/unwind/compiled_code.h"
 #include "daemon/unwind/module_tables.h"
 #include "daemon/unwind/native_walk.h"
-#include "daemon/unwind/php_compilers.h"
 
 namespace firetower::daemon {
 
@@ -96,8 +96,8 @@ class Unwinder {
   void LookAgain();
   // Sends the kernel side where a met process has V8's code. Returns whether it has any.
   bool LookForV8(const Process& process);
-  // Likewise for code of PHP's compiler.
-  bool LookForPhp(const Process& process);
+  // Likewise for code of PHP's compiler, or Ruby's.
+  bool LookForCompiled(const Process& process);
   // Returns the address of the table, 0 while it is not found.
   uint64_t DispatchTableOf(const Process& process, const V8Build& build, const ft_v8& walk);
   // Tells whether a process runs a Java machine, or may, that cannot be walked yet: an unwalked
@@ -117,7 +117,7 @@ class Unwinder {
   std::vector<uint8_t> failures_;  // by module
   JavaMachines machines_;
   V8Machines engines_;
-  PhpCompilers compilers_;
+  CompiledCode compiled_;
   std::unordered_map<uint32_t, int64_t>
       starting_;  // by pid: machines that are not ready, since when
   std::unordered_map<uint32_t, int> dispatch_tries_;  // by pid: processes without their table yet

@@ -121,16 +121,14 @@ def judge(case, running, profile):
                   EXACT_COMPILED if running.mode in COMPILED else EXACT)
     case.at_least(f"{name}: paths seen", len(leaves), len(running.paths) - 2)
     case.at_least(f"{name}: share with a line of the leaf's loop", lines / max(exact, 1), 0.9)
-    if running.mode not in COMPILED:
-        case.at_most(f"{name}: samples with a gap", cuts + nameless, max(4, 0.01 * everything))
+    case.at_most(f"{name}: samples with a gap", cuts + nameless, max(4, 0.01 * everything))
     case.at_most(f"{name}: samples in which the interpreter's loop is shown", loops, max(4, 0.01 * everything))
     case.figure(name, f"{everything} samples, {total} in leaves, {exact} exact, {nameless} with a frame without a name, {cuts} cut")
     for stack, count in others.most_common(4):
         case.figure(name, f"{count} x other: {stack}")
     for stack, count in odd.most_common(3):
         case.figure(name, f"{count} × {stack}")
-    # The native walk ends at compiled code, and says so.
-    return (0, 0) if running.mode in COMPILED else (everything, cuts)
+    return everything, cuts
 
 
 def started(found, what):

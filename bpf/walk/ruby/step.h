@@ -48,10 +48,10 @@ static __always_inline int read_context(struct chain_scratch *chain, __u64 conte
 	return 0;
 }
 
-/* Finds the thread's context. Returns 0, or -1 if it has none. */
-static __always_inline int find_context(struct stack_scratch *scratch, struct chain_scratch *chain)
+/* Finds the thread's context, of a library at `bias`. Returns 0, or -1 if it has none. */
+static __always_inline int find_context(struct chain_scratch *chain, __u64 bias)
 {
-	__u64 bias = scratch->walk.bias, vector, module;
+	__u64 vector, module;
 
 	if (chain->ruby.global)
 		return read_context(chain, word_at(chain, bias + chain->ruby.global));
@@ -183,7 +183,7 @@ __attribute__((noinline)) int ruby_begin_step(void)
 	scratch->core_bytes = chain->ruby.core_bytes;
 	scratch->cold = scratch->walk.bias + chain->ruby.cold;
 	scratch->cold_bytes = chain->ruby.cold_bytes;
-	if (find_context(scratch, chain))
+	if (find_context(chain, scratch->walk.bias))
 		return enter_chain(scratch, 0);
 	slot = scratch->head.kernel_frames + scratch->head.user_frames;
 	/* The frame in hand is what the loop calls: the loop's own is next, in its place. */
