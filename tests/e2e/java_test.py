@@ -184,7 +184,8 @@ def main():
                                        lambda name, java, options: Running(name, java, classes, options), judge)
         if what == "paths":
             judge_virtual(case, daemon, found, classes)
-        case.at_most("share of the stacks that are cut", cut / max(everything, 1), 0.005)
+        # Each machine has one or two while it writes its first stubs, and there are few samples where it has little of a CPU.
+        case.at_most("stacks that are cut", cut, max(2 * len(started(found, what)), 0.005 * everything))
         metrics = daemon.metrics()
         daemon.stop()
         case.check("no sample was lost", not metrics.lost(), metrics.lost() or "none")

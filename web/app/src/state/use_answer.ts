@@ -19,8 +19,8 @@ const SLOW_MS = 2000;
 
 /** `key` is what the answer depends on; null asks nothing. `turn` asks again. */
 export function useAnswer<Reply>(key: string | null, ask: (signal: AbortSignal) => Promise<Reply>, turn = 0): Answer<Reply> {
-  const [state, setState] = useState<{ data: Reply | null; error: ApiError | null; loading: boolean; slow: boolean }>(
-    { data: null, error: null, loading: key !== null, slow: false });
+  const [state, setState] = useState<{ key: string | null; data: Reply | null; error: ApiError | null; loading: boolean; slow: boolean }>(
+    { key, data: null, error: null, loading: key !== null, slow: false });
   const [again, setAgain] = useState(0);
   const running = useRef<AbortController | null>(null);
   useEffect(() => {
@@ -30,21 +30,21 @@ export function useAnswer<Reply>(key: string | null, ask: (signal: AbortSignal) 
   }, []);
   useEffect(() => {
     if (key === null) {
-      setState({ data: null, error: null, loading: false, slow: false });
+      setState({ key, data: null, error: null, loading: false, slow: false });
       return;
     }
     const asked = new AbortController();
     running.current = asked;
-    setState((last) => ({ ...last, error: null, loading: true, slow: false }));
+    setState((last) => ({ ...last, key, error: null, loading: true, slow: false }));
     const timer = setTimeout(() => setState((last) => ({ ...last, slow: last.loading })), SLOW_MS);
     ask(asked.signal).then(
       (data) => {
-        if (!asked.signal.aborted) setState({ data, error: null, loading: false, slow: false });
+        if (!asked.signal.aborted) setState({ key, data, error: null, loading: false, slow: false });
       },
       (problem: unknown) => {
         if (asked.signal.aborted) return;
         const error = problem instanceof ApiError ? problem : new ApiError(0, "internal", String(problem), "");
-        setState({ data: null, error, loading: false, slow: false });
+        setState({ key, data: null, error, loading: false, slow: false });
       });
     return () => {
       clearTimeout(timer);
@@ -53,6 +53,8 @@ export function useAnswer<Reply>(key: string | null, ask: (signal: AbortSignal) 
   }, [key, again, turn]);
   return {
     ...state,
+    // An effect comes a moment after what it depends on: until then the answer is another question's.
+    loading: state.loading || state.key !== key,
     reload: () => setAgain((turn) => turn + 1),
     cancel: () => {
       running.current?.abort();
