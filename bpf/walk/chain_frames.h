@@ -94,6 +94,21 @@ static __always_inline int leave_frames(struct stack_scratch *scratch)
 }
 
 /*
+ * Ends a turn of the chain. `through`: the frames of the loop in hand are; `full`: there is no room
+ * for more. Returns enum ft_step.
+ */
+static __always_inline int end_turn(struct stack_scratch *scratch, int through, int full)
+{
+	if (through && !full)
+		return leave_frames(scratch);
+	if (!full)
+		return FT_STEP_CALLER;
+	if (!scratch->chain_ended)
+		scratch->walk.stop = FT_STOP_DEPTH;
+	return FT_STEP_ENDED;
+}
+
+/*
  * Goes on with the thread's frames, or without any, where the walk has met code of their runtime;
  * the caller that the last step found waits.
  */

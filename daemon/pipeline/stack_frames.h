@@ -70,7 +70,7 @@ class StackFrames {
   ResolverPeers& peers_;
   std::vector<Frame> frames_;
   std::vector<Frame> held_;  // of the interpreter's run whose loop is still to come
-  // Where frames replaced a loop's, which had run them.
+  // Tells which frames stand in place of a loop's, which had run them.
   struct Run {
     size_t begin = 0;
     size_t count = 0;

@@ -15,13 +15,17 @@ bool IsShared(const ProcessMapping& mapping) {
 
 }  // namespace
 
-void CompiledCode::AddLibrary(uint32_t module, const ft_interpreter& build) {
+bool CompiledCode::AddLibrary(uint32_t module, const ft_interpreter& build) {
   // All of them begin with their kind.
   const uint16_t runtime = build.python.runtime_kind;
-  if (runtime == FT_RUNTIME_PHP && build.php.body != 0)
+  if (runtime == FT_RUNTIME_PHP && build.php.body != 0) {
     libraries_[module] = {FT_MACHINE_PHP, static_cast<uint64_t>(build.php.body)};
-  if (runtime == FT_RUNTIME_RUBY)
+  } else if (runtime == FT_RUNTIME_RUBY) {
     libraries_[module] = {FT_MACHINE_RUBY, static_cast<uint64_t>(build.ruby.loop)};
+  } else {
+    return false;
+  }
+  return true;
 }
 
 std::optional<ft_machine> CompiledCode::Find(const std::vector<ProcessMapping>& mappings) const {

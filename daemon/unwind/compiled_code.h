@@ -17,8 +17,9 @@ namespace firetower::daemon {
 // thread.
 class CompiledCode {
  public:
-  // Notes what interpreter a module has, and forgets it when its id is another file's.
-  void AddLibrary(uint32_t module, const ft_interpreter& build);
+  // Notes what interpreter a module has, and forgets it when its id is another file's. Returns
+  // whether processes that map it may have such code.
+  bool AddLibrary(uint32_t module, const ft_interpreter& build);
   void ForgetLibrary(uint32_t module) { libraries_.erase(module); }
 
   // Returns what the walk needs of a process with those mappings; nothing where it has no such

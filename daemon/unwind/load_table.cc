@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/unwind/load_table.h"
 
+#include <fmt/core.h>
+
 #include "daemon/runtimes/php/php_build.h"
 #include "daemon/runtimes/python_build.h"
 #include "daemon/runtimes/ruby/ruby_build.h"
@@ -12,26 +14,26 @@
 #include "symbolizer/kernel/vdso.h"
 
 namespace firetower::daemon {
-Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
-  ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
-  TablePacker packer(file.program_headers());
-  symbolizer::BareCodeRows rows(file, packer);
-  RETURN_IF_ERROR(symbolizer::LoadUnwindRows(file, rows));
-  rows.Finish();
-  PackedTable table = packer.Finish();
-  if (const auto python = FindPython(file); python && !python->version.empty()) {
-    if (python->build) table.interpreter.emplace().python = *python->build;
-    table.runtime = "CPython " + python->version;
-    table.nameless = python->why;
-  } else if (const auto php = FindPhp(file); php && !php->version.empty()) {
-    if (php->build) table.interpreter.emplace().php = *php->build;
-    table.runtime = "PHP " + php->version;
-    table.nameless = php->why;
-  } else if (const auto ruby = FindRuby(file); ruby && !ruby->version.empty()) {
-    if (ruby->build) table.interpreter.emplace().ruby = *ruby->build;
-    table.runtime = "Ruby " + ruby->version;
-    table.nameless = ruby->why;
-  } else if (const auto hotspot = FindHotSpot(file); hotspot && *hotspot) {
+namespace {
+
+// Notes the interpreter that a file is. Returns false if it is none of that kind.
+template <typename Build>
+bool NoteInterpreter(const Result<FoundRuntime<Build>>& found, std::string_view name,
+                     Build ft_interpreter::*member, PackedTable& table) {
+  if (!found || found->version.empty()) return false;
+  if (found->build) table.interpreter.emplace().*member = *found->build;
+  table.runtime = fmt::format("{} {}", name, found->version);
+  table.nameless = found->why;
+  return true;
+}
+
+// Notes the runtime that a file has, if it has one that is known here.
+void NoteRuntime(const symbolizer::ElfFile& file, PackedTable& table) {
+  if (NoteInterpreter(FindPython(file), "CPython", &ft_interpreter::python, table) ||
+      NoteInterpreter(FindPhp(file), "PHP", &ft_interpreter::php, table) ||
+      NoteInterpreter(FindRuby(file), "Ruby", &ft_interpreter::ruby, table))
+    return;
+  if (const auto hotspot = FindHotSpot(file); hotspot && *hotspot) {
     table.hotspot = *hotspot;
     table.runtime = "HotSpot";
   } else if (auto v8 = FindV8(file); v8 && !v8->version.empty()) {
@@ -40,6 +42,18 @@ Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
     table.runtime = "V8 " + v8->version;
     table.nameless = v8->why;
   }
+}
+
+}  // namespace
+
+Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
+  ASSIGN_OR_RETURN(symbolizer::ElfFile file, symbolizer::ElfFile::Open(source));
+  TablePacker packer(file.program_headers());
+  symbolizer::BareCodeRows rows(file, packer);
+  RETURN_IF_ERROR(symbolizer::LoadUnwindRows(file, rows));
+  rows.Finish();
+  PackedTable table = packer.Finish();
+  NoteRuntime(file, table);
   return table;
 }
 

@@ -214,8 +214,10 @@ void Unwinder::Take(const LoadedTable& loaded) {
       tables_.Insert(loaded.module, loaded.table);
       if (loaded.table.hotspot) machines_.AddLibrary(loaded.module, *loaded.table.hotspot);
       if (loaded.table.v8) engines_.AddLibrary(loaded.module, *loaded.table.v8);
-      if (loaded.table.interpreter) compiled_.AddLibrary(loaded.module, *loaded.table.interpreter);
-      if (!loaded.table.hotspot && !loaded.table.v8 && !loaded.table.interpreter) break;
+      if (!loaded.table.hotspot && !loaded.table.v8 &&
+          !(loaded.table.interpreter &&
+            compiled_.AddLibrary(loaded.module, *loaded.table.interpreter)))
+        break;
       processes_.ForEach([&](const Process& process) {
         if (process.met && process.dead_since_round == 0) LookForMachine(process);
       });

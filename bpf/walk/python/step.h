@@ -120,19 +120,14 @@ __attribute__((noinline)) int python_step(void)
 	struct chain_scratch *python;
 	struct stack_scratch *scratch;
 	__u32 zero = 0;
-	int full = 0;
+	int full = 0, through;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	python = bpf_map_lookup_elem(&ft_chain, &zero);
 	if (!scratch || !python)
 		return FT_STEP_ENDED;
-	if (next_frame(scratch, python, &full) && !full)
-		return leave_frames(scratch);
-	if (!full)
-		return FT_STEP_CALLER;
-	if (!scratch->chain_ended)
-		scratch->walk.stop = FT_STOP_DEPTH;
-	return FT_STEP_ENDED;
+	through = next_frame(scratch, python, &full);
+	return end_turn(scratch, through, full);
 }
 
 #endif

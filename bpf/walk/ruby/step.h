@@ -140,19 +140,14 @@ __attribute__((noinline)) int ruby_step(void)
 	struct chain_scratch *chain;
 	struct stack_scratch *scratch;
 	__u32 zero = 0;
-	int full = 0;
+	int full = 0, through;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	chain = bpf_map_lookup_elem(&ft_chain, &zero);
 	if (!scratch || !chain)
 		return FT_STEP_ENDED;
-	if (next_ruby_frame(scratch, chain, &full) && !full)
-		return leave_frames(scratch);
-	if (!full)
-		return FT_STEP_CALLER;
-	if (!scratch->chain_ended)
-		scratch->walk.stop = FT_STOP_DEPTH;
-	return FT_STEP_ENDED;
+	through = next_ruby_frame(scratch, chain, &full);
+	return end_turn(scratch, through, full);
 }
 
 /* The walk came to code of Ruby's: finds the thread's frames. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs in which each path ends in a leaf of its own, and what is counted of their samples."""
 
+import os
 import time
 
 
@@ -22,6 +23,13 @@ def count_odd(sample, module, odd):
     return bool(cut), nameless
 
 
+def wait_for(one):
+    """Waits for a run to end, and notes the CPU time that it took."""
+    _, status, usage = os.wait4(one.process.pid, 0)
+    one.process.returncode = os.waitstatus_to_exitcode(status)
+    one.cpu_seconds = usage.ru_utime + usage.ru_stime
+
+
 def run_in_pairs(case, daemon, jobs, start, judge):
     """Two at a time, which share the CPUs; all of their samples, and those that are cut."""
     everything = cut = 0
@@ -29,7 +37,7 @@ def run_in_pairs(case, daemon, jobs, start, judge):
         running = [start(*job) for job in jobs[:2]]
         jobs = jobs[2:]
         for one in running:
-            one.process.wait()
+            wait_for(one)
         time.sleep(2)
         profile = daemon.profile('{container=~".+"}')
         for one in running:
