@@ -34,12 +34,27 @@ bool IsRuntime(std::string_view name) {
 constexpr std::string_view kRuntimeSources[] = {"/usr/local/go/src/runtime/", "/go/src/runtime/",
                                                 "src/runtime/"};
 constexpr std::string_view kLibrarySources[] = {
-    "/usr/local/go/src/", "/go/pkg/mod/",   "/rustc/",
-    "/.cargo/registry/",  "/usr/include/",  "/site-packages/",
-    "/dist-packages/",    "/node_modules/", "/usr/lib/python",
-    "/lib/python3.",      "<frozen ",       "/vendor/",
-    "/usr/share/php/",    "/wp-includes/",  "/usr/lib/ruby/",
-    "/lib/ruby/",         "/gems/",         "<internal:",
+    "/usr/local/go/src/",
+    "/go/pkg/mod/",
+    "/rustc/",
+    "/.cargo/registry/",
+    "/usr/include/",
+    "/site-packages/",
+    "/dist-packages/",
+    "/node_modules/",
+    "/usr/lib/python",
+    "/lib/python3.",
+    "<frozen ",
+    "/vendor/",
+    "/usr/share/php/",
+    "/wp-includes/",
+    "/usr/lib/ruby/",
+    "/lib/ruby/",
+    "/gems/",
+    "<internal:",
+    "/usr/lib/x86_64-linux-gnu/perl",
+    "/usr/share/perl",
+    "/perl5/",
 };
 
 bool Contains(std::span<const std::string_view> parts, std::string_view text) {
@@ -86,7 +101,7 @@ Domain DomainOfFile(std::string_view module, std::string_view source) {
     return Domain::kRuntime;
   if (module == "[php]" && source.empty()) return Domain::kRuntime;
   if (module == "[python]" || module == "[javascript]" || module == "[php]" || module == "[ruby]" ||
-      module == "[jit]") {
+      module == "[perl]" || module == "[jit]") {
     return Contains(kLibrarySources, source) ? Domain::kLibrary : Domain::kApplication;
   }
   const std::string_view name = BaseName(module);

@@ -4,7 +4,7 @@
  * body. An address of user space has its upper byte zero; words with bit 63 set are:
  *
  *   FT_WORD_FRAME | address of the function's object, then cookie << 32 | position: of CPython
- *   FT_WORD_PHP_FRAME and FT_WORD_RUBY_FRAME, likewise
+ *   FT_WORD_PHP_FRAME, FT_WORD_RUBY_FRAME and FT_WORD_PERL_FRAME, likewise
  *   FT_WORD_JOIN
  *   FT_WORD_STACK
  *
@@ -28,6 +28,7 @@
 #define FT_WORD_PHP_FRAME (FT_WORD_MARK | 8ULL << 56)
 #define FT_WORD_STACK (FT_WORD_MARK | 9ULL << 56)
 #define FT_WORD_RUBY_FRAME (FT_WORD_MARK | 10ULL << 56)
+#define FT_WORD_PERL_FRAME (FT_WORD_MARK | 11ULL << 56)
 #define FT_WORD_KIND (0xffULL << 56)
 
 enum ft_runtime {
@@ -35,6 +36,7 @@ enum ft_runtime {
 	FT_RUNTIME_PYTHON = 1, /* CPython */
 	FT_RUNTIME_PHP = 2,
 	FT_RUNTIME_RUBY = 3,
+	FT_RUNTIME_PERL = 4,
 };
 
 /* How it is told where the frames of a run of CPython's loop belong. */
@@ -165,10 +167,42 @@ struct ft_ruby_lines {
 	__u64 block[FT_RUBY_BLOCKS][10]; /* rank, ranks of its words, words */
 };
 
+/*
+ * How to find the frames of a build of Perl with ithreads. Addresses are relative to the bias of
+ * the mapping of its code; the rest are offsets in struct interpreter (intrpvar.h), and numbers of
+ * operations (opnames.h).
+ */
+struct ft_perl {
+	__u16 runtime_kind; /* enum ft_runtime */
+	__u16 version;      /* major * 100 + minor */
+	__u16 statement;    /* PL_curcop */
+	__u16 stack;        /* PL_curstackinfo */
+	__u16 next_state;   /* OP_NEXTSTATE, whose next number is OP_DBSTATE; 0: not known */
+	__u16 name_apart;   /* 1: a package has its name behind its table (before 5.36) */
+	__u32 loop_bytes;
+	__u32 core_bytes;
+	__u32 run_bytes;
+	__s64 key;  /* PL_thr_key: the pthread key of the thread's interpreter */
+	__s64 loop; /* Perl_runops_standard(), which runs frames up to one that C has entered … */
+	__s64 core; /* … and docatch(), which a frame calls for another loop of its own */
+	__s64 run;  /* perl_run(), which runs the script */
+	__u64 pad[9];
+};
+
+/* Kinds of Perl's frames: the state of ft_function::name. */
+enum ft_perl_kind {
+	FT_PERL_SUB = 0,
+	FT_PERL_FORMAT = 1,
+	FT_PERL_EVAL = 2,    /* of a text */
+	FT_PERL_REQUIRE = 3, /* likewise `do FILE` */
+	FT_PERL_MAIN = 4,
+};
+
 union ft_interpreter {
 	struct ft_python python;
 	struct ft_php php;
 	struct ft_ruby ruby;
+	struct ft_perl perl;
 };
 
 /* A function that was met the first time in an epoch, as it was when it ran. */
@@ -189,13 +223,13 @@ struct ft_function {
 	__u32 exec_id;
 	__u32 epoch;
 	__u32 cookie; /* with `code` it names the function in stack bodies */
-	__u16 minor;  /* of CPython's version, or ft_php::version, ft_ruby::version */
+	__u16 minor;  /* of CPython's version; else as ft_php::version */
 	__u8 kind;    /* FT_KIND_FUNCTION */
 	__u8 runtime; /* enum ft_runtime */
 	__u32 first_line;
 	struct ft_text name;
 	struct ft_text file;
-	__u32 lines_size;  /* of the table of lines, or of the name of a function's class in PHP */
+	__u32 lines_size;  /* of the table of lines; in PHP and Perl of the name of the class */
 	__u32 lines_bytes; /* of it that follow */
 	__u8 lines[FT_FUNCTION_LINES];
 };
@@ -203,6 +237,7 @@ struct ft_function {
 FT_STATIC_ASSERT(sizeof(struct ft_python) == 128, "it is of whole cache lines, as its place");
 FT_STATIC_ASSERT(sizeof(struct ft_php) == sizeof(struct ft_python), "and all take one place");
 FT_STATIC_ASSERT(sizeof(struct ft_ruby) == sizeof(struct ft_python), "and all take one place");
+FT_STATIC_ASSERT(sizeof(struct ft_perl) == sizeof(struct ft_python), "and all take one place");
 FT_STATIC_ASSERT(sizeof(struct ft_ruby_lines) == 456, "its tables are where iseq.c has them");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_function, kind) == 42, "kind is at byte 42");
 FT_STATIC_ASSERT(__builtin_offsetof(struct ft_function, name) == 48, "all heads have 48 bytes");

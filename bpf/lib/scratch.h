@@ -29,6 +29,7 @@ struct stack_scratch {
 	__u64 cold_bytes;
 	__u64 core; /* Not 0 bytes: what the loop calls for each of its runs, which has no frame
 		       shown */
+	__u32 behind_core; /* 1: the frame in hand has called the core, and is not shown either */
 	__u64 core_bytes;
 	__u32 compiled_leaf;  /* 1: the interrupted code was written by PHP's compiler */
 	__u64 machine_loaded; /* 1: the process's machine is in hand */

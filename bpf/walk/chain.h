@@ -16,11 +16,13 @@ enum chain {
 	CHAIN_BROKEN = 3, /* a frame of it was not resident: the stack is cut */
 	/* From here on the next turn is of the chain, not of a native frame. */
 	CHAIN_TURN = 4,
-	CHAIN_FRAMES = 4,    /* each turn takes one of them, up to the entry record */
-	CHAIN_BEGIN = 5,     /* code of a runtime was met: looks for the thread's frames */
-	CHAIN_BEGIN_PHP = 6, /* likewise: the code was PHP's, or Ruby's */
+	CHAIN_FRAMES = 4, /* each turn takes one of them, up to the entry record */
+	CHAIN_BEGIN = 5,  /* code of a runtime was met: looks for the thread's frames */
+	CHAIN_BEGIN_PHP =
+		6, /* likewise: the code was of that one, in the order of enum ft_runtime */
 	CHAIN_BEGIN_RUBY = 7,
-	CHAIN_SEARCH = 8, /* each turn goes on with the search for the thread's frames */
+	CHAIN_BEGIN_PERL = 8,
+	CHAIN_SEARCH = 9, /* each turn goes on with the search for the thread's frames */
 };
 
 /* 1: `left`, the address of a frame as it is stored, is in the interpreter's loop. */
@@ -35,6 +37,22 @@ static __always_inline int is_core(struct stack_scratch *scratch, __u64 left)
 {
 	return left - 1 - scratch->core < scratch->core_bytes ||
 	       (scratch->core_bytes && left - 1 - scratch->cold < scratch->cold_bytes);
+}
+
+/*
+ * 1: a frame is left out, whose caller is `caller`: it is of the core. In Perl the core is
+ * docatch(), which an operation calls, or jumps to, for a loop of its own. The frames of that are
+ * those of the loop that runs the operation, so all between the two is left out.
+ */
+static __always_inline int leaves_out(struct stack_scratch *scratch, __u64 left, __u64 caller)
+{
+	int core = is_core(scratch, left), out = core || scratch->behind_core;
+
+	scratch->behind_core = 0;
+	if (scratch->runtime != FT_RUNTIME_PERL)
+		return out;
+	scratch->behind_core = core && !is_loop(scratch, caller);
+	return out || (is_loop(scratch, left) && is_core(scratch, caller));
 }
 
 /*

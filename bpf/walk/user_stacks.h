@@ -4,6 +4,7 @@
 #define FIRETOWER_BPF_WALK_USER_STACKS_H
 
 #include "bpf/walk/hotspot/frames.h"
+#include "bpf/walk/perl/step.h"
 #include "bpf/walk/php/compiled.h"
 #include "bpf/walk/php/step.h"
 #include "bpf/walk/python/begin.h"
@@ -47,14 +48,23 @@ static __always_inline int chain_step(struct stack_scratch *scratch)
 		return php_begin_step();
 	case CHAIN_BEGIN_RUBY:
 		return ruby_begin_step();
+	case CHAIN_BEGIN_PERL:
+		return perl_begin_step();
 	case CHAIN_SEARCH:
 		return python_search_step();
 	default:
 		break;
 	}
-	if (scratch->runtime == FT_RUNTIME_PHP)
+	switch (scratch->runtime) {
+	case FT_RUNTIME_PHP:
 		return php_step();
-	return scratch->runtime == FT_RUNTIME_RUBY ? ruby_step() : python_step();
+	case FT_RUNTIME_RUBY:
+		return ruby_step();
+	case FT_RUNTIME_PERL:
+		return perl_step();
+	default:
+		return python_step();
+	}
 }
 
 /*
@@ -141,6 +151,7 @@ static __always_inline void begin_walk(struct stack_scratch *scratch)
 	scratch->loop_bytes = 0;
 	scratch->cold_bytes = 0;
 	scratch->core_bytes = 0;
+	scratch->behind_core = 0;
 	scratch->compiled_leaf = 0;
 	scratch->runtime = 0;
 	scratch->machine_loaded = 0;

@@ -117,7 +117,8 @@ static __always_inline int keep_caller(struct stack_scratch *scratch, __u32 slot
 		scratch->walk.trampoline = 0;
 		to[-1]++;
 	}
-	if (step == FT_STEP_CALLER && scratch->chain == CHAIN_BELOW && is_core(scratch, to[-1])) {
+	if (step == FT_STEP_CALLER && scratch->chain == CHAIN_BELOW &&
+	    leaves_out(scratch, to[-1], address)) {
 		to[-1] = address;
 		return step;
 	}

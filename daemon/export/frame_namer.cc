@@ -311,6 +311,7 @@ FrameName FrameNamer::Name(const Frame& frame) {
     case ModuleKind::kScript:
     case ModuleKind::kPhp:
     case ModuleKind::kRuby:
+    case ModuleKind::kPerl:
       return NameFunction(frame, module);
     case ModuleKind::kVdso:
       if (loader_.Vdso()) {

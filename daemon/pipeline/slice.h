@@ -33,8 +33,8 @@ std::string_view WaitStateName(uint8_t state);
 struct Frame {
   uint32_t module = ModuleRegistry::kUnknown;
   uint32_t pid = 0;  // kJit only: whose memory it is
-  // File offset; kKernel, kJit, kUnknown: the address; kPython, kJava, kScript, kPhp, kRuby: the
-  // function's number << 32 | line.
+  // File offset; kKernel, kJit, kUnknown: the address; kPython, kJava, kScript, kPhp, kRuby, kPerl:
+  // the function's number << 32 | line.
   uint64_t offset = 0;
 
   bool operator==(const Frame&) const = default;

@@ -11,10 +11,18 @@ namespace {
 
 // Returns the module of an interpreter's frame that a word begins; kUnknown: it begins none.
 uint32_t RuntimeOf(uint64_t word) {
-  if ((word & FT_WORD_KIND) == FT_WORD_FRAME) return ModuleRegistry::kPython;
-  if ((word & FT_WORD_KIND) == FT_WORD_PHP_FRAME) return ModuleRegistry::kPhp;
-  return (word & FT_WORD_KIND) == FT_WORD_RUBY_FRAME ? ModuleRegistry::kRuby
-                                                     : ModuleRegistry::kUnknown;
+  switch (word & FT_WORD_KIND) {
+    case FT_WORD_FRAME:
+      return ModuleRegistry::kPython;
+    case FT_WORD_PHP_FRAME:
+      return ModuleRegistry::kPhp;
+    case FT_WORD_RUBY_FRAME:
+      return ModuleRegistry::kRuby;
+    case FT_WORD_PERL_FRAME:
+      return ModuleRegistry::kPerl;
+    default:
+      return ModuleRegistry::kUnknown;
+  }
 }
 
 }  // namespace

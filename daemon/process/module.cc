@@ -38,6 +38,7 @@ ModuleRegistry::ModuleRegistry(int64_t forget_after_ns) : forget_after_ns_(forge
   Add(ModuleKind::kScript, {"[javascript]", {}, 0, 0, false}, "", "javascript");
   Add(ModuleKind::kPhp, {"[php]", {}, 0, 0, false}, "", "php");
   Add(ModuleKind::kRuby, {"[ruby]", {}, 0, 0, false}, "", "ruby");
+  Add(ModuleKind::kPerl, {"[perl]", {}, 0, 0, false}, "", "perl");
 }
 
 uint32_t ModuleRegistry::Add(ModuleKind kind, const FileIdentity& file, std::string build_id,

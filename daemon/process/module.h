@@ -29,6 +29,7 @@ enum class ModuleKind : uint8_t {
   kScript,  // functions of JavaScript in V8, likewise
   kPhp,     // functions of PHP, which have no addresses either
   kRuby,    // methods and blocks of Ruby, likewise
+  kPerl,    // subroutines of Perl, likewise
 };
 
 // The reason why the symbols of a module's file were not read.
@@ -146,7 +147,8 @@ class ModuleRegistry {
   static constexpr uint32_t kScript = 6;
   static constexpr uint32_t kPhp = 7;
   static constexpr uint32_t kRuby = 8;
-  static constexpr uint32_t kFirstFile = 9;
+  static constexpr uint32_t kPerl = 9;
+  static constexpr uint32_t kFirstFile = 10;
   static constexpr size_t kMaxModules = 16384;
   static constexpr int64_t kForgetAfterNs = 600 * kNsPerSecond;
 

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "bpf/abi/unwind.h"
+#include "daemon/runtimes/perl/perl_function.h"
 #include "daemon/runtimes/php/php_function.h"
 #include "daemon/runtimes/ruby/ruby_function.h"
 
@@ -19,6 +20,8 @@ Result<ReadFunction> ReadRecord(uint8_t runtime, std::span<const std::byte> reco
       return ReadPhpRecord(record);
     case FT_RUNTIME_RUBY:
       return ReadRubyRecord(record);
+    case FT_RUNTIME_PERL:
+      return ReadPerlRecord(record);
     default:
       return ReadFunctionRecord(record);
   }
@@ -126,8 +129,9 @@ namespace {
 uint32_t CookieOf(uint64_t where) { return static_cast<uint32_t>(where >> 32); }
 
 bool IsFunction(uint64_t word) {
-  return (word & FT_WORD_KIND) == FT_WORD_FRAME || (word & FT_WORD_KIND) == FT_WORD_PHP_FRAME ||
-         (word & FT_WORD_KIND) == FT_WORD_RUBY_FRAME;
+  const uint64_t kind = word & FT_WORD_KIND;
+  return kind == FT_WORD_FRAME || kind == FT_WORD_PHP_FRAME || kind == FT_WORD_RUBY_FRAME ||
+         kind == FT_WORD_PERL_FRAME;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "daemon/runtimes/perl/perl_build.h"
 #include "daemon/runtimes/php/php_build.h"
 #include "daemon/runtimes/python_build.h"
 #include "daemon/runtimes/ruby/ruby_build.h"
@@ -31,7 +32,8 @@ bool NoteInterpreter(const Result<FoundRuntime<Build>>& found, std::string_view 
 void NoteRuntime(const symbolizer::ElfFile& file, PackedTable& table) {
   if (NoteInterpreter(FindPython(file), "CPython", &ft_interpreter::python, table) ||
       NoteInterpreter(FindPhp(file), "PHP", &ft_interpreter::php, table) ||
-      NoteInterpreter(FindRuby(file), "Ruby", &ft_interpreter::ruby, table))
+      NoteInterpreter(FindRuby(file), "Ruby", &ft_interpreter::ruby, table) ||
+      NoteInterpreter(FindPerl(file), "Perl", &ft_interpreter::perl, table))
     return;
   if (const auto hotspot = FindHotSpot(file); hotspot && *hotspot) {
     table.hotspot = *hotspot;

@@ -23,7 +23,8 @@ ModuleTables::ModuleTables(UnwindMemory& memory, Arena& arena, uint64_t budget_b
     : memory_(memory), arena_(arena), clock_(clock), budget_bytes_(budget_bytes) {
   for (uint32_t module : {ModuleRegistry::kUnknown, ModuleRegistry::kKernel, ModuleRegistry::kJit,
                           ModuleRegistry::kVdso, ModuleRegistry::kPython, ModuleRegistry::kJava,
-                          ModuleRegistry::kScript, ModuleRegistry::kPhp, ModuleRegistry::kRuby}) {
+                          ModuleRegistry::kScript, ModuleRegistry::kPhp, ModuleRegistry::kRuby,
+                          ModuleRegistry::kPerl}) {
     SetNone(module);
   }
 }

@@ -46,10 +46,9 @@ __attribute__((noinline)) int python_begin_step(void)
 	if (!scratch || !python)
 		return FT_STEP_ENDED;
 	build = ft_at(NULL, &slab, scratch->walk.module.runtime, sizeof(struct ft_python));
-	if (build &&
-	    (build->runtime_kind == FT_RUNTIME_PHP || build->runtime_kind == FT_RUNTIME_RUBY)) {
-		scratch->chain =
-			build->runtime_kind == FT_RUNTIME_PHP ? CHAIN_BEGIN_PHP : CHAIN_BEGIN_RUBY;
+	if (build && build->runtime_kind >= FT_RUNTIME_PHP &&
+	    build->runtime_kind <= FT_RUNTIME_PERL) {
+		scratch->chain = CHAIN_BEGIN_PHP + build->runtime_kind - FT_RUNTIME_PHP;
 		return FT_STEP_CALLER;
 	}
 	if (!build || build->runtime_kind != FT_RUNTIME_PYTHON)

@@ -6,13 +6,6 @@
 #include "bpf/walk/python/function.h"
 
 /*
- * glibc, x86-64, from 2.31 on: the first 32 keys' values lie in struct pthread, at FS, from here
- * on, each as {sequence number, value}.
- */
-#define FT_PTHREAD_KEYS 0x310
-#define FT_PTHREAD_NEAR_KEYS 32
-
-/*
  * Which states are whose, so that a list is searched once a thread. A thread's last one stays its
  * own as long as it says so itself; an entry of another thread is only searched again.
  */
@@ -50,14 +43,11 @@ static __always_inline int is_state_of(struct chain_scratch *python, __u64 state
  */
 static __always_inline __u64 state_by_key(struct chain_scratch *python, __u64 runtime)
 {
-	__u64 key, state;
+	__u64 state;
 
 	if (!python->build.thread_key)
 		return 0;
-	key = (__u32)word_at(python, runtime + python->build.thread_key);
-	if (key >= FT_PTHREAD_NEAR_KEYS)
-		return 0;
-	state = word_at(python, python->fs + FT_PTHREAD_KEYS + key * 16 + 8);
+	state = thread_value(python, (__u32)word_at(python, runtime + python->build.thread_key));
 	return is_state_of(python, state) ? state : 0;
 }
 

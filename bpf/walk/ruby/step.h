@@ -22,9 +22,6 @@
 
 #define FT_RUBY_CONTEXT_BYTES 32
 
-/* The place of RSP in struct pt_regs, in words. */
-#define FT_STACK_POINTER 19
-
 /*
  * Reads the context at `context`: {stack, words of it, newest frame, newest tag}. Returns 0, or -1
  * if it is none.
@@ -75,13 +72,13 @@ static __always_inline int find_context(struct chain_scratch *chain, __u64 bias)
  */
 static __always_inline int is_anothers(struct stack_scratch *scratch, struct chain_scratch *chain)
 {
+	__u64 stack;
+
 	if (!chain->ruby.global || chain->taken)
 		return 0;
-	if (scratch->chain_ended || !scratch->registers ||
-	    bpf_probe_read_kernel(&chain->word, 8,
-				  (void *)(scratch->registers + FT_STACK_POINTER * 8)))
-		return 1;
-	return chain->record < chain->word || chain->record >= scratch->walk.sp;
+	stack = leaf_stack(scratch, chain);
+	return scratch->chain_ended || !stack || chain->record < stack ||
+	       chain->record >= scratch->walk.sp;
 }
 
 /* Stores the frame in hand. Returns 0, or -1 if there is no room. */
@@ -158,7 +155,7 @@ __attribute__((noinline)) int ruby_begin_step(void)
 	struct stack_scratch *scratch;
 	struct ft_slab slab = {};
 	struct ft_ruby *build;
-	__u32 zero = 0, slot;
+	__u32 zero = 0;
 
 	scratch = bpf_map_lookup_elem(&ft_scratch, &zero);
 	chain = bpf_map_lookup_elem(&ft_chain, &zero);
@@ -180,14 +177,7 @@ __attribute__((noinline)) int ruby_begin_step(void)
 	scratch->cold_bytes = chain->ruby.cold_bytes;
 	if (find_context(chain, scratch->walk.bias))
 		return enter_chain(scratch, 0);
-	slot = scratch->head.kernel_frames + scratch->head.user_frames;
-	/* The frame in hand is what the loop calls: the loop's own is next, in its place. */
-	if (slot && slot < FT_MAX_FRAMES && is_core(scratch, scratch->address[slot - 1])) {
-		scratch->chain = CHAIN_BELOW;
-		scratch->address[slot - 1] = scratch->walk.ip + !scratch->walk.returned;
-		return FT_STEP_CALLER;
-	}
-	return enter_chain(scratch, 1);
+	return leave_core(scratch) ? FT_STEP_CALLER : enter_chain(scratch, 1);
 }
 
 #endif

@@ -10,7 +10,7 @@ namespace {
 bool IsRuntimes(uint32_t module) {
   return module == ModuleRegistry::kPython || module == ModuleRegistry::kJava ||
          module == ModuleRegistry::kScript || module == ModuleRegistry::kPhp ||
-         module == ModuleRegistry::kRuby;
+         module == ModuleRegistry::kRuby || module == ModuleRegistry::kPerl;
 }
 
 }  // namespace

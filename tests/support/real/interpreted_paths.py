@@ -94,7 +94,7 @@ def judge(case, running, profile):
         if stack in (running.wanted(leaf), [*running.wanted(leaf), "spin"]):
             exact += count
             last = [frame for frame in sample.stack if frame.module == running.module][-1]
-            lines += count * (last.name == "spin" and last.line in running.lines())
+            lines += count * (last.name.endswith("spin") and last.line in running.lines())
         else:
             others[" ".join(stack)] += count
     name = running.name

@@ -135,6 +135,14 @@ std::vector<Layout> LayoutsOfRuntimes() {
         Of("core", &R::core), Of("cold", &R::cold), Of("cold_bytes", &R::cold_bytes),
         Of("slots", &R::slots), Of("global", &R::global), Of("slot", &R::slot),
         Of("offset", &R::offset), Of("pad", &R::pad)}},
+      {"ft_perl",
+       sizeof(ft_perl),
+       {Of("runtime_kind", &ft_perl::runtime_kind), Of("version", &ft_perl::version),
+        Of("statement", &ft_perl::statement), Of("stack", &ft_perl::stack),
+        Of("next_state", &ft_perl::next_state), Of("name_apart", &ft_perl::name_apart),
+        Of("loop_bytes", &ft_perl::loop_bytes), Of("core_bytes", &ft_perl::core_bytes),
+        Of("run_bytes", &ft_perl::run_bytes), Of("key", &ft_perl::key), Of("loop", &ft_perl::loop),
+        Of("core", &ft_perl::core), Of("run", &ft_perl::run), Of("pad", &ft_perl::pad)}},
       {"ft_ruby_lines",
        sizeof(ft_ruby_lines),
        {Of("positions", &ft_ruby_lines::positions), Of("entries", &ft_ruby_lines::entries),
@@ -310,14 +318,13 @@ TEST(AbiLayout, IsTheSameForBpf) {
 }
 
 TEST(AbiLayout, IsTheSameInTheLoadedObject) {
-  EXPECT_EQ(
-      Compare("bpf/ft_sampler.bpf.o"),
-      (std::vector<std::string>{
-          "ft_stack",        "ft_cgroup_event",  "ft_verdict",        "ft_verdicts", "ft_config",
-          "ft_task",         "ft_cpu_set",       "ft_load_config",    "ft_rule",     "ft_module",
-          "ft_process",      "ft_machine",       "ft_process_bucket", "ft_counters", "ft_cpu",
-          "ft_python",       "ft_php",           "ft_ruby",           "ft_text",     "ft_function",
-          "ft_hotspot_heap", "ft_hotspot_field", "ft_hotspot",        "ft_v8"}));
+  EXPECT_EQ(Compare("bpf/ft_sampler.bpf.o"),
+            (std::vector<std::string>{
+                "ft_stack",    "ft_cgroup_event", "ft_verdict",        "ft_verdicts", "ft_config",
+                "ft_task",     "ft_cpu_set",      "ft_load_config",    "ft_rule",     "ft_module",
+                "ft_process",  "ft_machine",      "ft_process_bucket", "ft_counters", "ft_cpu",
+                "ft_python",   "ft_php",          "ft_ruby",           "ft_perl",     "ft_text",
+                "ft_function", "ft_hotspot_heap", "ft_hotspot_field",  "ft_hotspot",  "ft_v8"}));
 }
 
 TEST(AbiLayout, LeavesNoHole) {

@@ -28,6 +28,7 @@ struct {
   struct ft_python python;
   struct ft_php php;
   struct ft_ruby ruby;
+  struct ft_perl perl;
   struct ft_ruby_lines ruby_lines;
   struct ft_text text;
   struct ft_function function;

@@ -45,6 +45,8 @@ TEST(DomainOfFile, TellsALanguagesOwnSourcesFromTheProgramsBySourceFile) {
   EXPECT_EQ(DomainOfFile("[ruby]", "/var/lib/gems/3.1.0/gems/rack-2.2/lib/rack.rb"),
             Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[ruby]", "<internal:kernel>"), Domain::kLibrary);
+  EXPECT_EQ(DomainOfFile("[perl]", "/srv/shop/cart.pl"), Domain::kApplication);
+  EXPECT_EQ(DomainOfFile("[perl]", "/usr/share/perl5/Plack/Util.pm"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[php]", "/srv/shop/cart.php"), Domain::kApplication);
   EXPECT_EQ(DomainOfFile("[php]", "/srv/shop/vendor/symfony/Kernel.php"), Domain::kLibrary);
   EXPECT_EQ(DomainOfFile("[php]", ""), Domain::kRuntime);

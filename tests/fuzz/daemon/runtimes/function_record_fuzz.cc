@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "daemon/runtimes/perl/perl_function.h"
 #include "daemon/runtimes/php/php_function.h"
 #include "daemon/runtimes/python_function.h"
 #include "daemon/runtimes/ruby/ruby_function.h"
@@ -15,6 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto php = daemon::ReadPhpRecord(record); php) {
     CHECK(!php->function.name.empty());
     CHECK(firetower::IsValidUtf8(php->function.name) && firetower::IsValidUtf8(php->function.file));
+  }
+  if (const auto perl = daemon::ReadPerlRecord(record); perl) {
+    CHECK(!perl->function.name.empty());
+    CHECK(firetower::IsValidUtf8(perl->function.name));
   }
   if (const auto ruby = daemon::ReadRubyRecord(record); ruby) {
     CHECK(!ruby->function.name.empty());
