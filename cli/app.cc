@@ -26,11 +26,11 @@ using CommandFunction = Outcome<int> (*)(const Context&);
 
 constexpr std::pair<std::string_view, CommandFunction> kServerCommands[] = {
     {"top", RunTop},           {"get", RunGet},           {"doctor", RunDoctor},
-    {"types", RunTypes},       {"labels", RunLabels},     {"series", RunSeries},
-    {"profiles", RunProfiles}, {"record", RunRecord},     {"policies", RunPolicies},
-    {"flame", RunFlame},       {"diagnose", RunDiagnose}, {"mcp", RunMcp},
-    {"open", RunOpen},         {"heat", RunHeat},         {"peek", RunPeek},
-    {"tree", RunTree},
+    {"types", RunTypes},       {"rollouts", RunRollouts}, {"labels", RunLabels},
+    {"series", RunSeries},     {"profiles", RunProfiles}, {"record", RunRecord},
+    {"policies", RunPolicies}, {"flame", RunFlame},       {"diagnose", RunDiagnose},
+    {"mcp", RunMcp},           {"open", RunOpen},         {"heat", RunHeat},
+    {"peek", RunPeek},         {"tree", RunTree},
 };
 
 using LocalCommand = Outcome<int> (*)(const LocalContext&);

@@ -24,6 +24,7 @@
 #include "query/pyroscope/connect.h"
 #include "query/pyroscope/service.h"
 #include "query/question.h"
+#include "query/rollouts/rollouts_endpoint.h"
 #include "query/wire.h"
 
 namespace firetower::query {
@@ -63,7 +64,7 @@ Api::Api(const ApiParts& parts)
           {"/api/v1/profiles", "profiles one by one, with their ids: limit type q from to seconds",
            [this](const net::HttpRequest& r) { return ServeProfiles(r, parts_); }},
           {kDiffPath,
-           "the difference to another time or selector: base-q base-from base-to normalize",
+           "the difference to another time or selector: base base-q base-from base-to normalize",
            [this](const net::HttpRequest& r) { return ServeDiff(r, parts_); }},
           {"/api/v1/flame",
            "a flame graph, as JSON: format max-nodes names sort exact offsets focus ignore hide "
@@ -83,6 +84,8 @@ Api::Api(const ApiParts& parts)
            [this](const net::HttpRequest& r) { return ServeSeries(r, parts_); }},
           {"/api/v1/labels", "label names, or values of one: name type q from to seconds",
            [this](const net::HttpRequest& r) { return ServeLabels(r, parts_); }},
+          {"/api/v1/rollouts", "which Deployments changed to other pods, and when: type q from to",
+           [this](const net::HttpRequest& r) { return ServeRollouts(r, parts_); }},
           {"/api/v1/types", "profile types: q from to seconds",
            [this](const net::HttpRequest& r) { return ServeTypes(r, parts_); }},
           {"/api/v1/policies", "the policies that are known here, and how they are: q",

@@ -161,6 +161,22 @@ void FromRow(const Json& json, ProfilesReply::Row& row) {
   GetIfThere(json, "capture", row.capture);
 }
 
+Json ToRow(const RolloutsReply::Row& row) {
+  return {{"namespace", row.namespace_name},
+          {"workload", row.workload},
+          {"before", row.before},
+          {"after", row.after},
+          {"at_ms", row.at_ms}};
+}
+
+void FromRow(const Json& json, RolloutsReply::Row& row) {
+  Get(json, "namespace", row.namespace_name);
+  Get(json, "workload", row.workload);
+  Get(json, "before", row.before);
+  Get(json, "after", row.after);
+  Get(json, "at_ms", row.at_ms);
+}
+
 template <typename Row>
 void AppendRows(const Json& json, std::vector<Row>& rows) {
   for (const Json& item : json.at("rows")) FromRow(item, rows.emplace_back());
@@ -263,6 +279,25 @@ Result<ProfilesReply> ProfilesReplyFromJson(std::string_view json) {
     Get(from, "from_ms", reply.from_ms);
     Get(from, "to_ms", reply.to_ms);
     Get(from, "total_rows", reply.total_rows);
+    GetIfThere(from, "skipped", reply.skipped);
+    AppendRows(from, reply.rows);
+  });
+}
+
+std::string ToJson(const RolloutsReply& reply) {
+  Json rows = Json::array();
+  for (const RolloutsReply::Row& row : reply.rows) rows.push_back(ToRow(row));
+  return Dump({{"version", kWireVersion},
+               {"from_ms", reply.from_ms},
+               {"to_ms", reply.to_ms},
+               {"skipped", reply.skipped},
+               {"rows", std::move(rows)}});
+}
+
+Result<RolloutsReply> RolloutsReplyFromJson(std::string_view json) {
+  return Read<RolloutsReply>(json, [](const Json& from, RolloutsReply& reply) {
+    Get(from, "from_ms", reply.from_ms);
+    Get(from, "to_ms", reply.to_ms);
     GetIfThere(from, "skipped", reply.skipped);
     AppendRows(from, reply.rows);
   });

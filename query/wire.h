@@ -94,6 +94,21 @@ struct SeriesReply {
   std::vector<Series> series;
 };
 
+// A Deployment's pods of one revision (pod-template-hash), replaced by those of another.
+struct RolloutsReply {
+  struct Row {
+    std::string namespace_name;
+    std::string workload;
+    std::string before;
+    std::string after;
+    int64_t at_ms = 0;
+  };
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+  int64_t skipped = 0;    // profiles that could not be read
+  std::vector<Row> rows;  // in order of time
+};
+
 struct ProfilesReply {
   struct Row {
     std::string id;  // for /api/v1/profile; "" while its window is open
@@ -139,6 +154,7 @@ struct DoctorReply {
 
 std::string ToJson(const TopReply& reply);
 std::string ToJson(const SeriesReply& reply);
+std::string ToJson(const RolloutsReply& reply);
 std::string ToJson(const ProfilesReply& reply);
 std::string ToJson(const LabelsReply& reply);
 std::string ToJson(const TypesReply& reply);
@@ -147,6 +163,7 @@ std::string ToJson(const DoctorReply& reply);
 // Parse an answer. kCorrupt: the text is not such an answer. Unknown members are ignored.
 Result<TopReply> TopReplyFromJson(std::string_view json);
 Result<SeriesReply> SeriesReplyFromJson(std::string_view json);
+Result<RolloutsReply> RolloutsReplyFromJson(std::string_view json);
 Result<ProfilesReply> ProfilesReplyFromJson(std::string_view json);
 Result<LabelsReply> LabelsReplyFromJson(std::string_view json);
 Result<TypesReply> TypesReplyFromJson(std::string_view json);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
-/* How the steps over an interpreter's frames store them, and send the functions that they are of. */
+/* How the steps over an interpreter's frames store them, and send the functions that they are of.
+ */
 #ifndef FIRETOWER_BPF_WALK_CHAIN_FRAMES_H
 #define FIRETOWER_BPF_WALK_CHAIN_FRAMES_H
 

@@ -85,6 +85,8 @@ constexpr Example kDiffExamples[] = {
      "diff before.pb.gz after.pb.gz --normalize -o folded | flamegraph.pl > diff.svg"},
     {"The last hour compared with the same hour yesterday, from the store",
      "diff deploy/web@now-25h..now-24h deploy/web@now-1h..now"},
+    {"An hour before and after the last roll-out",
+     "diff deploy/web@before-rollout deploy/web@after-rollout"},
     {"In CI: fail when a function takes 5 % more",
      "diff main.pb.gz branch.pb.gz --normalize --fail-over 5% --false-alarms 1%"},
 };

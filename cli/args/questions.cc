@@ -200,7 +200,7 @@ constexpr FlagSpec kDiagnoseOutput[] = {
 constexpr FlagSpec kDiagnoseBase[] = {
     {"against", 0, "DURATION",
      "tell what has grown since this long before, such as 1h or 1d: as much time from then on is "
-     "compared"},
+     "compared; rollout: since the pods before the last one"},
 };
 constexpr FlagGroup kDiagnoseGroups[] = {{"Selection", kDiagnoseSelection},
                                          {"Comparison", kDiagnoseBase},
@@ -211,6 +211,8 @@ constexpr Example kDiagnoseExamples[] = {
     {"The same of a Deployment, whose pods are compared too", "diagnose deploy/checkout -n shop"},
     {"What has grown since the same time yesterday",
      "diagnose deploy/checkout -n shop --against 1d"},
+    {"Which functions the last roll-out made slower",
+     "diagnose deploy/checkout -n shop --since 1h --against rollout"},
     {"Why threads wait", "diagnose deploy/checkout -n shop --type offcpu"},
     {"For a ticket", "diagnose --node worker-1 -o markdown"},
 };
@@ -255,6 +257,18 @@ constexpr FlagGroup kTypesGroups[] = {
     {"Selection", kTypesSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
 constexpr Example kTypesExamples[] = {
     {"Which profile types were recorded today", "types --since 24h"}};
+
+constexpr FlagSpec kRolloutsSelection[] = {
+    kQueryFlag,
+    {"since", 0, "DURATION", "look back this long from now (default 24h)"},
+    kFromFlag,
+    kToFlag};
+constexpr FlagGroup kRolloutsGroups[] = {
+    {"Selection", kRolloutsSelection}, {"Cluster", kHubFlags}, {"Output", kListOutput}};
+constexpr Example kRolloutsExamples[] = {
+    {"What was rolled out today in one namespace", "rollouts -n shop"},
+    {"What the last one made slower",
+     "diagnose deploy/checkout -n shop --since 1h --against rollout"}};
 
 constexpr Text kProfilesOutputs[] = {"table", "wide", "json", "name"};
 constexpr FlagSpec kProfilesSelection[] = {
@@ -432,6 +446,16 @@ constexpr CommandSpec kQuestions[] = {
      1,
      kTypesExamples,
      kTypesGroups},
+    {"rollouts",
+     "List when Deployments changed to other pods",
+     "A roll-out is told by the profiles: pods of a revision (pod-template-hash) of which there "
+     "were\n"
+     "none before. Pods without profiles are not seen, nor other kinds of workloads.",
+     "[SELECTOR]",
+     {},
+     1,
+     kRolloutsExamples,
+     kRolloutsGroups},
     {"labels",
      "List label names, or the values of one label",
      "",

@@ -47,6 +47,7 @@ Outcome<int> RunDiagnose(const Context& context);
 Outcome<int> RunDoctor(const Context& context);
 Outcome<int> RunMcp(const Context& context);
 Outcome<int> RunTypes(const Context& context);
+Outcome<int> RunRollouts(const Context& context);
 Outcome<int> RunLabels(const Context& context);
 Outcome<int> RunSeries(const Context& context);
 Outcome<int> RunProfiles(const Context& context);

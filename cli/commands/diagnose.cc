@@ -96,10 +96,14 @@ std::string Title(const net::NamedValues& params) {
   return type + selector;
 }
 
-// Adds the begin of the time to compare with, where --against asks for one.
+// Adds what to compare with, where --against asks for it.
 Status AddBase(const Args& args, net::NamedValues& params) {
   const std::string against = args.Get("against");
   if (against.empty()) return OkStatus();
+  if (against == "rollout") {
+    params.emplace_back("base", against);
+    return OkStatus();
+  }
   ASSIGN_OR_RETURN(const int64_t before_ns, ParseDurationNs(against).Context("--against"));
   std::string from, to;
   for (const auto& [name, value] : params) {

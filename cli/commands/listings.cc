@@ -160,6 +160,24 @@ Outcome<int> RunTypes(const Context& context) {
       });
 }
 
+Outcome<int> RunRollouts(const Context& context) {
+  Outcome<net::NamedValues> params = SelectionParams(context, "24h");
+  if (!params) return params.failure();
+  return RunListing<query::RolloutsReply>(
+      context, "/api/v1/rollouts", *params, query::RolloutsReplyFromJson,
+      [&](const query::RolloutsReply& reply) {
+        Listing listing{
+            Table({{"TIME"}, {"NAMESPACE"}, {"WORKLOAD"}, {"BEFORE"}, {"AFTER", false, true}}), "",
+            reply.rows.size()};
+        for (const auto& row : reply.rows) {
+          const std::string at = query::FormatTimeUtc(row.at_ms * kNsPerMs);
+          listing.table.AddRow({at, row.namespace_name, row.workload, row.before, row.after});
+          listing.names += Printable(row.workload, context.terminal.utf8) + "\n";
+        }
+        return listing;
+      });
+}
+
 Outcome<int> RunLabels(const Context& context) {
   Outcome<net::NamedValues> params = SelectionParams(context, "15m");
   if (!params) return params.failure();

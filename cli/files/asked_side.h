@@ -13,8 +13,10 @@ namespace firetower::cli {
 // misspelt.
 bool IsAsked(const std::string& side);
 
-// Fetches `{container="web"}@FROM..TO` or `deploy/web@FROM..TO` from the server. The times have the
-// API's form; each may be omitted, and so may everything from the '@' on.
+// Fetches `{container="web"}@FROM..TO`, `deploy/web@before-rollout`, which is the hour before the
+// last roll-out within a day, with the pods of then, `@after-rollout` with the new ones, or
+// `deploy/web@FROM..TO` from the server. The times have the API's form; each may be omitted, and so
+// may everything from the '@' on.
 Outcome<ComparedSide> AskSide(const Context& context, const std::string& side);
 
 }  // namespace firetower::cli

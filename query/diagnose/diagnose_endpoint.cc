@@ -22,8 +22,8 @@
 namespace firetower::query {
 namespace {
 
-constexpr std::string_view kParams[] = {"type",    "q",      "from",      "to",
-                                        "seconds", "base-q", "base-from", "base-to"};
+constexpr std::string_view kParams[] = {"type", "q",      "from",      "to",     "seconds",
+                                        "base", "base-q", "base-from", "base-to"};
 
 // The question, and what its answer is compared with.
 struct Asked {

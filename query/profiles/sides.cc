@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "query/rollouts/rollouts_endpoint.h"
 #include "query/time_range.h"
 
 namespace firetower::query {
@@ -54,9 +55,14 @@ Result<Question> ReadSide(const net::HttpRequest& side, const ApiParts& parts) {
 
 }  // namespace
 
+Result<Question> ReadSideOf(const net::HttpRequest& request, const Params& params,
+                            const ApiParts& parts, const TimeRange& range) {
+  return ReadSide(SideOf(request, params, params.Get("q"), range, params.Get("offsets")), parts);
+}
+
 bool AsksForBase(const Params& params) {
-  return params.Has("base-q") || params.Has("base-from") || params.Has("base-to") ||
-         params.Has("base-offsets");
+  return params.Has("base") || params.Has("base-q") || params.Has("base-from") ||
+         params.Has("base-to") || params.Has("base-offsets");
 }
 
 Result<Sides> ReadSides(const net::HttpRequest& request, const Params& params,
@@ -64,8 +70,9 @@ Result<Sides> ReadSides(const net::HttpRequest& request, const Params& params,
   if (!AsksForBase(params)) {
     return Error(ErrorCode::kInvalid,
                  "the base of the comparison is missing: give base-from, base-to or base-q, or "
-                 "base-offsets");
+                 "base-offsets, or base=rollout");
   }
+  if (params.Has("base")) return ReadRolloutSides(request, params, parts);
   Sides sides;
   const int64_t now_ns = parts.clock.WallNs();
   ASSIGN_OR_RETURN(const TimeRange after,

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/selector.h"
+#include "store/catalog.h"
+
+namespace firetower::query {
+
+// A Deployment's change from one revision of its pods to another, as the stored profiles show it.
+// A revision is told by the label pod-template-hash, which stands in the names of pods.
+struct Rollout {
+  std::string namespace_name;
+  std::string workload;
+  std::string before;
+  std::string after;
+  int64_t at_ns = 0;  // Unix time: when the first profile of a pod of `after` begins
+
+  bool operator==(const Rollout&) const = default;
+};
+
+// Returns the revision of a Deployment's pod, by its name, WORKLOAD-REVISION-XXXXX; "" for a pod
+// of any other kind. Revision and suffix have only characters that Kubernetes gives to such names
+// (k8s.io/apimachinery, pkg/util/rand).
+std::string_view RevisionOf(std::string_view workload, std::string_view pod);
+
+// Finds the roll-outs that `rows` show, in order of time. A roll-out begins with a pod of a
+// revision of which no pod had a profile then; the one before is that of the newest pod up to then.
+// The first revision of a workload is none, as nothing tells what was before; a return to an
+// earlier one is a roll-out as well.
+std::vector<Rollout> FindRollouts(std::span<const store::CatalogRow> rows);
+
+// Returns `selector` for only the pods of a revision.
+profile::Selector PodsOf(const profile::Selector& selector, std::string_view workload,
+                         std::string_view revision);
+
+}  // namespace firetower::query
