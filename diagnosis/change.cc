@@ -166,6 +166,7 @@ Finding GrowthOf(const Change& change, const SideSamples& before, const SideSamp
   const std::string where = change.module.empty() ? "" : " of " + change.module;
   Finding finding;
   finding.signature = 10 * was < is ? "new-hotspot" : "grew";
+  finding.function = change.function;
   finding.cause =
       fmt::format("{}{} takes {:.2f} % where it took {:.2f} % before: {:.3f} cores, before {:.3f}",
                   change.function, where, change.after_percent, change.before_percent, is, was);

@@ -78,6 +78,7 @@ void FromJson(const Json& json, Finding& finding) {
   json.at("percent").get_to(finding.percent);
   FromJson(json.at("evidence"), finding.evidence);
   json.at("next").get_to(finding.next);
+  if (json.contains("function")) json["function"].get_to(finding.function);
   if (json.contains("confirm")) json["confirm"].get_to(finding.confirm);
 }
 
@@ -132,6 +133,7 @@ std::string ToJson(const Report& report) {
                 {"percent", Rounded(finding.percent)},
                 {"evidence", ToJson(finding.evidence)},
                 {"next", finding.next}};
+    if (!finding.function.empty()) row["function"] = finding.function;
     if (!finding.confirm.empty()) row["confirm"] = finding.confirm;
     findings.push_back(std::move(row));
   }

@@ -28,6 +28,7 @@ struct Evidence {
 
 struct Finding {
   std::string signature;
+  std::string function = {};  // the one that it is about; empty: it is about no single one
   std::string cause;
   double confidence = 0;  // 0 to 1
   double percent = 0;     // of the total that shows it

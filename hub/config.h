@@ -22,6 +22,7 @@ struct Config {
   std::string identity;   // empty: made up at start
   std::string store_url;  // empty: profiles are not this hub's business
   store::RetentionPolicy retention;
+  bool rollout_events = true;          // Events on Deployments whose roll-out made functions slower
   std::string cluster = "standalone";  // whose profiles these are: firetowerd's default
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

@@ -14,6 +14,7 @@
 #include "hub/hub_metrics.h"
 #include "hub/profiles/profile_server.h"
 #include "hub/readiness.h"
+#include "hub/rollouts/rollout_events.h"
 #include "hub/status_keeper.h"
 #include "k8s/lease/lease_keeper.h"
 #include "k8s/policy/object.h"
@@ -52,6 +53,8 @@ class Hub::Impl {
         lease_client_(watches_.NewClient()),
         review_client_(watches_.NewClient()),
         rights_client_(watches_.NewClient()),
+        event_client_(watches_.NewClient()),
+        rollout_events_(*event_client_, clock, metrics_, config.identity),
         lease_(*lease_client_, clock, config.lease_namespace, config.lease_name,
                k8s::ElectionOptions{.identity = config.identity}) {}
 
@@ -84,6 +87,7 @@ class Hub::Impl {
     status_.RequestStop();
     status_.Join();
     rights_client_->Cancel();
+    event_client_->Cancel();
     if (profiles_) profiles_->Stop();
     election_.RequestStop();
     election_.Join();
@@ -165,6 +169,11 @@ class Hub::Impl {
         [this](service::ExpositionFormat format) { return metrics_.Render(Now(), format); },
         [this] { return watches_.watches(); },
         [this] { return PolicyStates(); }};
+    if (config_.rollout_events) {
+      parts.tell_regression = [this](const Regression& regression) {
+        rollout_events_.Tell(regression);
+      };
+    }
     ASSIGN_OR_RETURN(profiles_, ProfileServer::Start(config_, std::move(parts)));
     return OkStatus();
   }
@@ -264,6 +273,8 @@ class Hub::Impl {
   std::unique_ptr<k8s::ApiClient> lease_client_;
   std::unique_ptr<k8s::ApiClient> review_client_;
   std::unique_ptr<k8s::ApiClient> rights_client_;
+  std::unique_ptr<k8s::ApiClient> event_client_;
+  RolloutEvents rollout_events_;  // the rollouts thread's
   k8s::LeaseKeeper lease_;
   std::atomic<int64_t> looked_ns_ = 0;
   SnapshotCell<net::TlsCertificateState> certificate_;  // unset: plain HTTP

@@ -92,6 +92,10 @@ void AddStorage(Config& config, std::vector<Option>& rows) {
                      AgeValue(config.retention.standard_seconds)));
   rows.push_back(Row("retention-long", "DURATION", "The same for the class long.",
                      AgeValue(config.retention.long_seconds)));
+  rows.push_back(Row("rollout-events", "BOOL",
+                     "Whether the hub writes an Event on a Deployment when functions take more CPU "
+                     "since a roll-out, beyond chance. Metrics and the log tell it either way.",
+                     service::SwitchValue(config.rollout_events)));
   rows.push_back(Row("cluster", "NAME",
                      "The cluster whose profiles the hub serves, catalogs and deletes: the same as "
                      "firetowerd's --cluster. Profiles of other clusters are not touched.",

@@ -357,7 +357,22 @@ def _address():
     }
 
 
-def made(uid, title, description, variables, rows):
+def _slower(labels):
+    """Marks when the hub told that a roll-out made a function slower."""
+    return {
+        "name": "Slower since a roll-out",
+        "datasource": SOURCE,
+        "enable": True,
+        "iconColor": "orange",
+        "expr": f"firetower_rollout_slower_function_percent{labels}",
+        "step": "60s",
+        "titleFormat": "{{namespace}}/{{workload}}: {{function}} is slower",
+        "textFormat": "since revision {{revision}}",
+        "tagKeys": "namespace,workload,revision",
+    }
+
+
+def made(uid, title, description, variables, rows, of_rollouts=""):
     others = {
         "type": "dashboards",
         "title": "Firetower",
@@ -384,6 +399,6 @@ def made(uid, title, description, variables, rows):
         "time": {"from": "now-1h", "to": "now"},
         "links": [others],
         "templating": {"list": [*_common(), *variables, _address()]},
-        "annotations": {"list": []},
+        "annotations": {"list": [_slower(of_rollouts)]},
         "panels": _placed(rows),
     }

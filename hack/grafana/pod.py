@@ -251,4 +251,5 @@ def dashboard():
             ("Waits, locks and page faults", waits.panels(THIS)),
             ("Triggers", triggers()),
         ],
+        of_rollouts='{namespace=~"$namespace"}',
     )

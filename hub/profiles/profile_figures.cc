@@ -10,6 +10,7 @@ using service::CountPoint;
 using service::MetricFamily;
 
 constexpr auto kCounter = service::MetricKind::kCounter;
+constexpr size_t kMostSlower = 200;
 constexpr auto kGauge = service::MetricKind::kGauge;
 
 void AddCatalogs(const CatalogFigures& figures, service::ExpositionWriter& writer) {
@@ -55,6 +56,36 @@ void AddRetention(const RetentionFigures& figures, service::ExpositionWriter& wr
                  {CountPoint(figures.swept.aborted_uploads)}});
 }
 
+void AddRollouts(const RolloutFigures& figures, service::ExpositionWriter& writer) {
+  writer.Family({"firetower_hub_rollouts_total",
+                 "Changes of a Deployment to other pods that the leader has seen.",
+                 kCounter,
+                 {CountPoint(figures.rollouts)}});
+  writer.Family({"firetower_hub_rollout_looks_total",
+                 "Looks of the leader for roll-outs, once a minute.",
+                 kCounter,
+                 {CountPoint(figures.failed_looks, {{"result", "failed"}}),
+                  CountPoint(figures.looks, {{"result", "ok"}})}});
+  MetricFamily slower{"firetower_rollout_slower_function_percent",
+                      "Share of the CPU time that a function takes since a roll-out of the last "
+                      "hour, more than before beyond chance: at most 200 series.",
+                      kGauge,
+                      {}};
+  for (const Regression& regression : figures.recent) {
+    for (const diagnosis::Finding& finding : regression.findings) {
+      if (slower.points.size() == kMostSlower) break;
+      const query::Rollout& rollout = regression.rollout;
+      service::MetricPoint& point = slower.points.emplace_back();
+      point.labels = {{"namespace", rollout.namespace_name},
+                      {"workload", rollout.workload},
+                      {"revision", rollout.after},
+                      {"function", finding.function}};
+      point.value = finding.percent;
+    }
+  }
+  writer.Family(slower);
+}
+
 }  // namespace
 
 void AddProfileMetrics(const ProfileFigures& figures, service::ExpositionWriter& writer) {
@@ -73,6 +104,7 @@ void AddProfileMetrics(const ProfileFigures& figures, service::ExpositionWriter&
                  kGauge,
                  {CountPoint(figures.recent_bytes)}});
   AddRetention(figures.retention, writer);
+  AddRollouts(figures.rollouts, writer);
   writer.Family({"firetower_objectstore_clock_skew_seconds",
                  "The store's clock minus this machine's, from answers of the last ten minutes; 0 "
                  "if there is no certain difference.",

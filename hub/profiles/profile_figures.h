@@ -8,6 +8,7 @@
 #include "hub/profiles/catalog_controller.h"
 #include "hub/profiles/own_rights.h"
 #include "hub/profiles/retention_controller.h"
+#include "hub/rollouts/rollout_watch.h"
 #include "service/metrics/exposition.h"
 
 namespace firetower::hub {
@@ -16,6 +17,7 @@ namespace firetower::hub {
 struct ProfileFigures {
   CatalogFigures catalogs;
   RetentionFigures retention;
+  RolloutFigures rollouts;
   std::vector<OwnRight> rights;
   size_t recent_rows = 0;
   size_t recent_bytes = 0;

@@ -23,6 +23,14 @@ store::QueryLimits LimitsOfAnAnswer() {
   return limits;
 }
 
+// A comparison is made beside the two answers: it may take half of what one of these may.
+store::QueryLimits LimitsOfAComparison() {
+  store::QueryLimits limits = LimitsOfAnAnswer();
+  limits.max_merged_bytes /= 2;
+  limits.max_read_bytes /= 2;
+  return limits;
+}
+
 // So often the threads look whether this hub has begun to lead.
 constexpr int64_t kLookNs = 2 * kNsPerSecond;
 
@@ -39,6 +47,8 @@ ProfileServer::ProfileServer(const Config& config, Parts parts,
              {.cluster = cluster_, .retention = config.retention, .clock = &parts_.clock}),
       catalogs_(*own_store_, recent_, parts_.clock, cluster_),
       retention_(*own_store_, config.retention, parts_.clock, cluster_),
+      rollouts_({served_, &index_}, parts_.clock, LimitsOfAComparison(),
+                [this](const Regression& regression) { Told(regression); }),
       rights_(parts_.own_rights),
       authorizer_(parts_.reviews, parts_.clock),
       sources_({*store_, cluster_, catalogs_, retention_, rights_, parts_.metrics, parts_.watches,
@@ -69,17 +79,33 @@ void ProfileServer::Start() {
       wake.Wait(static_cast<int>(kLookNs / kNsPerMs));
     }
   });
+  rollout_thread_ = NamedThread("rollouts", [this](std::stop_token stop, WakeFd& wake) {
+    while (!stop.stop_requested()) {
+      rollouts_.Look(parts_.leads(), stop);
+      wake.Wait(static_cast<int>(kLookNs / kNsPerMs));
+    }
+  });
+}
+
+void ProfileServer::Told(const Regression& regression) {
+  LOG(kWarn, "functions take more CPU since a roll-out",
+      {{"namespace", regression.rollout.namespace_name},
+       {"workload", regression.rollout.workload},
+       {"revision", regression.rollout.after},
+       {"cause", regression.findings.front().cause}});
+  if (parts_.tell_regression) parts_.tell_regression(regression);
 }
 
 void ProfileServer::Stop() {
-  for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->RequestStop();
+  for (NamedThread* thread : Threads()) thread->RequestStop();
   stop_.request_stop();
-  for (NamedThread* thread : {&catalog_thread_, &retention_thread_}) thread->Join();
+  for (NamedThread* thread : Threads()) thread->Join();
 }
 
 ProfileFigures ProfileServer::figures() const {
-  return {*catalogs_.figures(), *retention_.figures(), *rights_.Get(),        recent_.rows(),
-          recent_.bytes(),      store_->ClockSkewNs(), catalogs_.LagSeconds()};
+  return {*catalogs_.figures(),  *retention_.figures(), *rollouts_.figures(),
+          *rights_.Get(),        recent_.rows(),        recent_.bytes(),
+          store_->ClockSkewNs(), catalogs_.LagSeconds()};
 }
 
 void ProfileServer::GiveBackMemory() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "hub/config.h"
 #include "hub/profiles/hub_sources.h"
 #include "hub/profiles/profile_figures.h"
+#include "hub/rollouts/rollout_watch.h"
 #include "k8s/client/api_client.h"
 #include "k8s/watch/watch_set.h"
 #include "net/message.h"
@@ -32,7 +34,8 @@ namespace firetower::hub {
 //
 //   catalogs thread ──► catalogs ──────────────┐
 //          └──────────► rows of the last minutes ──► queries ──► HTTP
-//   retention thread ─► deletes                          ▲
+//   rollouts thread ──► compares ─► Events, metrics      ▲
+//   retention thread ─► deletes                          │
 //   API server: whose token is this, what may they? ─────┘
 //
 // A query takes at most some 200 MiB, and two are answered at a time. Rights that the API server
@@ -48,6 +51,8 @@ class ProfileServer {
     std::function<std::string(service::ExpositionFormat)> metrics;  // the page; any thread
     std::function<std::vector<k8s::WatchState>()> watches;
     std::function<std::vector<query::PolicyState>()> policies;  // any thread
+    // What a roll-out made slower; the rollouts thread. Null: nobody is told.
+    RolloutWatch::Tell tell_regression = nullptr;
   };
   // `config.store_url` must be set. Fails as store::OpenStore does.
   static Result<std::unique_ptr<ProfileServer>> Start(const Config& config, Parts parts);
@@ -65,6 +70,10 @@ class ProfileServer {
   ProfileServer(const Config& config, Parts parts, std::unique_ptr<store::ObjectStore> store);
 
   void Start();
+  void Told(const Regression& regression);
+  std::array<NamedThread*, 3> Threads() {
+    return {&catalog_thread_, &retention_thread_, &rollout_thread_};
+  }
   // Returns memory that the allocator kept from earlier answers of all threads. It does not run
   // after each answer, because the next one would fault in every page of it again.
   void GiveBackMemory();
@@ -80,6 +89,7 @@ class ProfileServer {
   store::CatalogIndex index_;
   CatalogController catalogs_;
   RetentionController retention_;
+  RolloutWatch rollouts_;
   OwnRights rights_;
   service::KubeAuthorizer authorizer_;
   HubSources sources_;
@@ -87,6 +97,7 @@ class ProfileServer {
   query::Api api_;
   NamedThread catalog_thread_;
   NamedThread retention_thread_;
+  NamedThread rollout_thread_;
 };
 
 }  // namespace firetower::hub

@@ -51,4 +51,9 @@ std::string ResourceVersionOf(std::string_view body) {
   return object ? std::string(TextAt(*object, {"metadata", "resourceVersion"})) : "";
 }
 
+std::string UidOf(std::string_view body) {
+  const Result<Node> object = ParseObject(body, {"metadata.uid"});
+  return object ? std::string(TextAt(*object, {"metadata", "uid"})) : "";
+}
+
 }  // namespace firetower::k8s

@@ -34,5 +34,7 @@ std::string MessageOf(std::string_view refusal);
 
 // Returns the metadata.resourceVersion of an answer's object; "" when it has none.
 std::string ResourceVersionOf(std::string_view body);
+// The same of its metadata.uid.
+std::string UidOf(std::string_view body);
 
 }  // namespace firetower::k8s

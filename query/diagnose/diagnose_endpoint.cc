@@ -83,7 +83,7 @@ Result<net::HttpResponse> Answer(const net::HttpRequest& request, const ApiParts
   RETURN_IF_ERROR(AddUneven(question, open, parts, report));
   if (asked.sides) {
     ASSIGN_OR_RETURN(const std::vector<diagnosis::Finding> grown,
-                     FindGrowthSince(*asked.sides, open, parts));
+                     FindGrowthSince(*asked.sides, open, parts.store));
     // The comparison was asked for, so its findings come first.
     report.findings.insert(report.findings.begin(), grown.begin(), grown.end());
   }

@@ -16,9 +16,9 @@ namespace {
 // All parts of a side together may read what the side may.
 Result<diagnosis::SideSamples> ReadParts(const Question& side,
                                          std::span<const store::OpenProfile> open,
-                                         const ApiParts& parts) {
+                                         const store::ProfileSource& source) {
   ASSIGN_OR_RETURN(const store::ListResult list,
-                   store::ListProfiles(parts.store, side.query, open, side.limits));
+                   store::ListProfiles(source, side.query, open, side.limits));
   const std::vector<int64_t> bounds = PartBounds(list.rows, kMostParts);
   diagnosis::SideSamples read;
   if (bounds.empty()) return read;
@@ -29,7 +29,7 @@ Result<diagnosis::SideSamples> ReadParts(const Question& side,
     // The range may begin or end within a window, and that one counts whole.
     part.query.from_ns = i == 0 ? side.query.from_ns : bounds[i];
     part.query.to_ns = i + 2 == bounds.size() ? side.query.to_ns : bounds[i + 1];
-    ASSIGN_OR_RETURN(const store::MergeResult merged, MergeAsked(part, open, parts));
+    ASSIGN_OR_RETURN(const store::MergeResult merged, MergeAsked(part, open, source));
     if (merged.profiles == 0) continue;
     read.parts.push_back(diagnosis::CountSamples(merged.profile));
     value_ns += static_cast<double>(merged.profile.Total(merged.profile.DefaultValueIndex()));
@@ -75,12 +75,12 @@ std::vector<int64_t> PartBounds(std::span<const store::CatalogRow> rows, size_t 
 
 Result<std::vector<diagnosis::Finding>> FindGrowthSince(const Sides& sides,
                                                         std::span<const store::OpenProfile> open,
-                                                        const ApiParts& parts) {
-  ASSIGN_OR_RETURN(const diagnosis::SideSamples before, ReadParts(sides.base, open, parts));
+                                                        const store::ProfileSource& source) {
+  ASSIGN_OR_RETURN(const diagnosis::SideSamples before, ReadParts(sides.base, open, source));
   if (before.total() == 0)
     return Error(ErrorCode::kNotFound, fmt::format("nothing to compare with: no profile matches {}",
                                                    sides.base.Describe()));
-  ASSIGN_OR_RETURN(const diagnosis::SideSamples after, ReadParts(sides.after, open, parts));
+  ASSIGN_OR_RETURN(const diagnosis::SideSamples after, ReadParts(sides.after, open, source));
   return diagnosis::FindGrowth(before, after);
 }
 

@@ -23,7 +23,7 @@ Result<Sides> ReadGrowthSides(const net::HttpRequest& request, const Params& par
 inline constexpr size_t kMostParts = 8;
 Result<std::vector<diagnosis::Finding>> FindGrowthSince(const Sides& sides,
                                                         std::span<const store::OpenProfile> open,
-                                                        const ApiParts& parts);
+                                                        const store::ProfileSource& source);
 
 // Returns times at which no profile of `rows` goes on, from the first one's begin to the last one's
 // end: at most `most` parts between them, of about as many windows each. Empty: there are no rows.

@@ -109,8 +109,8 @@ std::string ProfileFileName(const Question& question) {
 
 Result<store::MergeResult> MergeAsked(const Question& question,
                                       std::span<const store::OpenProfile> open,
-                                      const ApiParts& parts) {
-  auto merged = store::MergeProfiles(parts.store, question.query, open, question.limits);
+                                      const store::ProfileSource& source) {
+  auto merged = store::MergeProfiles(source, question.query, open, question.limits);
   // The question was well formed: what does not add up are the profiles that it selects.
   if (!merged && merged.error().code() == ErrorCode::kInvalid)
     return Error(ErrorCode::kUnsupported, merged.error().message());

@@ -27,7 +27,12 @@ net::HttpResponse PprofError(int status, const Error& error);
 // change: profiles that do not add up are kUnsupported, because the question was well formed.
 Result<store::MergeResult> MergeAsked(const Question& question,
                                       std::span<const store::OpenProfile> open,
-                                      const ApiParts& parts);
+                                      const store::ProfileSource& source);
+inline Result<store::MergeResult> MergeAsked(const Question& question,
+                                             std::span<const store::OpenProfile> open,
+                                             const ApiParts& parts) {
+  return MergeAsked(question, open, parts.store);
+}
 // Returns "cpu-20260701T100000Z-900s.pb.gz".
 std::string ProfileFileName(const Question& question);
 

@@ -4,8 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -16,33 +15,8 @@ namespace {
 constexpr std::string_view kNameCharacters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr size_t kSuffix = 5, kMaxRevision = 10;
 
-struct Pod {
-  std::string_view revision;
-  int64_t first_ns = std::numeric_limits<int64_t>::max();
-  int64_t last_ns = 0;
-};
-
-using Workload = std::pair<std::string_view, std::string_view>;  // namespace, name
-
 bool HasOnly(std::string_view text, std::string_view characters) {
   return text.find_first_not_of(characters) == text.npos;
-}
-
-// `pods` are those of one workload.
-void AddRollouts(const Workload& workload, std::vector<Pod> pods, std::vector<Rollout>& to) {
-  std::ranges::sort(pods, {}, [](const Pod& pod) { return std::pair(pod.first_ns, pod.revision); });
-  // When each revision was there last, of the pods up to the one in hand.
-  std::map<std::string_view, int64_t> there_until;
-  for (size_t i = 0; i < pods.size(); ++i) {
-    const Pod& pod = pods[i];
-    int64_t& until_ns = there_until[pod.revision];
-    // One that is there besides only has another pod.
-    if (i > 0 && pods[i - 1].revision != pod.revision && until_ns < pod.first_ns) {
-      to.push_back({std::string(workload.first), std::string(workload.second),
-                    std::string(pods[i - 1].revision), std::string(pod.revision), pod.first_ns});
-    }
-    until_ns = std::max(until_ns, pod.last_ns);
-  }
 }
 
 }  // namespace
@@ -60,24 +34,65 @@ std::string_view RevisionOf(std::string_view workload, std::string_view pod) {
   return HasOnly(revision, "0123456789") ? std::string_view() : revision;
 }
 
-std::vector<Rollout> FindRollouts(std::span<const store::CatalogRow> rows) {
-  std::map<Workload, std::map<std::string_view, Pod>> workloads;
-  for (const store::CatalogRow& row : rows) {
-    const std::string_view revision = RevisionOf(row.workload, row.pod);
-    if (revision.empty()) continue;
-    Pod& pod = workloads[{row.namespace_name, row.workload}][row.pod];
-    pod.revision = revision;
-    pod.first_ns = std::min(pod.first_ns, row.start_ns);
-    pod.last_ns = std::max(pod.last_ns, row.end_ns());
+void RolloutFinder::AddRollouts(const Workload& workload, const Pods& pods,
+                                std::vector<Rollout>& to) {
+  std::vector<const Pod*> by_time;
+  for (const auto& [name, pod] : pods) by_time.push_back(&pod);
+  std::ranges::sort(by_time, {},
+                    [](const Pod* pod) { return std::tie(pod->first_ns, pod->revision); });
+  // When each revision was there last, of the pods up to the one in hand.
+  std::map<std::string_view, int64_t> there_until;
+  const Pod* last = nullptr;
+  for (const Pod* pod : by_time) {
+    int64_t& until_ns = there_until[pod->revision];
+    // One that is there besides only has another pod.
+    if (last != nullptr && last->revision != pod->revision && until_ns < pod->first_ns) {
+      to.push_back({workload.first, workload.second, last->revision, pod->revision, pod->first_ns});
+    }
+    until_ns = std::max(until_ns, pod->last_ns);
+    last = pod;
   }
+}
+
+void RolloutFinder::Add(const store::CatalogRow& row) {
+  const std::string_view revision = RevisionOf(row.workload, row.pod);
+  if (revision.empty()) return;
+  const auto [at, is_new] =
+      workloads_[{row.namespace_name, row.workload}].try_emplace(row.pod, Pod{});
+  Pod& pod = at->second;
+  if (is_new) pod = {std::string(revision), row.start_ns, row.end_ns()};
+  pod.first_ns = std::min(pod.first_ns, row.start_ns);
+  pod.last_ns = std::max(pod.last_ns, row.end_ns());
+}
+
+void RolloutFinder::Forget(int64_t before_ns) {
+  for (auto& [workload, pods] : workloads_)
+    std::erase_if(pods, [&](const auto& pod) { return pod.second.last_ns < before_ns; });
+  std::erase_if(workloads_, [](const auto& workload) { return workload.second.empty(); });
+}
+
+std::vector<Rollout> RolloutFinder::Find() const {
   std::vector<Rollout> rollouts;
-  for (const auto& [workload, by_name] : workloads) {
-    std::vector<Pod> pods;
-    for (const auto& [name, pod] : by_name) pods.push_back(pod);
-    AddRollouts(workload, std::move(pods), rollouts);
-  }
+  for (const auto& [workload, pods] : workloads_) AddRollouts(workload, pods, rollouts);
   std::ranges::stable_sort(rollouts, {}, &Rollout::at_ns);
   return rollouts;
+}
+
+size_t RolloutFinder::pods() const {
+  size_t count = 0;
+  for (const auto& [workload, pods] : workloads_) count += pods.size();
+  return count;
+}
+
+std::vector<Rollout> FindRollouts(std::span<const store::CatalogRow> rows) {
+  RolloutFinder finder;
+  for (const store::CatalogRow& row : rows) finder.Add(row);
+  return finder.Find();
+}
+
+RolloutRanges RangesOf(const Rollout& rollout, int64_t from_ns, int64_t to_ns) {
+  const TimeRange after{std::max(from_ns, rollout.at_ns), to_ns};
+  return {{rollout.at_ns - (after.to_ns - after.from_ns), rollout.at_ns}, after};
 }
 
 profile::Selector PodsOf(const profile::Selector& selector, std::string_view workload,

@@ -91,8 +91,7 @@ Result<Sides> ReadRolloutSides(const net::HttpRequest& request, const Params& pa
                    ParseTimeRange(params.Get("from"), params.Get("to"), parts.clock.WallNs()));
   ASSIGN_OR_RETURN(const Question whole, ReadSideOf(request, params, parts, asked));
   ASSIGN_OR_RETURN(const Rollout rollout, FindLast(whole, parts));
-  const TimeRange after{std::max(asked.from_ns, rollout.at_ns), asked.to_ns};
-  const TimeRange before{rollout.at_ns - (after.to_ns - after.from_ns), rollout.at_ns};
+  const auto [before, after] = RangesOf(rollout, asked.from_ns, asked.to_ns);
   Sides sides;
   ASSIGN_OR_RETURN(sides.after, ReadSideOf(request, params, parts, after));
   ASSIGN_OR_RETURN(sides.base, ReadSideOf(request, params, parts, before));

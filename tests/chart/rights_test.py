@@ -24,6 +24,7 @@ GRANTED = {
     **{("firetower-hub", "firetower.dev", f"{one}/status"): {"patch"} for one in POLICIES},
     ("firetower-hub", "firetower.dev", "profilingnodes"): {"list", "watch"},
     ("firetower-hub", "events.k8s.io", "events"): {"create", "patch"},
+    ("firetower-hub", "apps", "deployments"): {"get"},
     ("firetower-hub", "authentication.k8s.io", "tokenreviews"): {"create"},
     ("firetower-hub", "authorization.k8s.io", "subjectaccessreviews"): {"create"},
 }

@@ -38,17 +38,19 @@ enum ft_perl_context {
 /* Goes on with the contexts of the stack at `stack`. Returns 0, or -1 if it is none. */
 static __always_inline int open_perl_stack(struct chain_scratch *chain, __u64 stack)
 {
-	__s64 newest;
+	__u32 contexts;
 
 	if (!stack || bpf_probe_read_user(chain->code_bytes, FT_PERL_STACK_BYTES, (void *)stack))
 		return -1;
 	chain->state = FT_CODE_WORD(chain, 8);
 	chain->interpreter = FT_CODE_WORD(chain, 16);
-	newest = *(__s32 *)(chain->code_bytes + 32);
+	/* The newest one's number, -1 where there is none. */
+	contexts = *(__u32 *)(chain->code_bytes + 32) + 1;
 	chain->code_type = *(__u32 *)(chain->code_bytes + 44);
-	if (!chain->state || newest < -1 || newest > FT_PERL_MAX_CONTEXTS)
+	if (!chain->state || contexts > FT_PERL_MAX_CONTEXTS)
 		return -1;
-	chain->frame = chain->state + newest * FT_PERL_CONTEXT_BYTES;
+	chain->frame =
+		chain->state + (__u64)contexts * FT_PERL_CONTEXT_BYTES - FT_PERL_CONTEXT_BYTES;
 	return 0;
 }
 

@@ -151,15 +151,19 @@ static __always_inline void send_perl_code(struct stack_scratch *scratch,
 static __always_inline __u32 read_perl_file(struct chain_scratch *chain, __u32 kind)
 {
 	struct ft_text *to = &chain->function.file;
-	__u32 end;
-	__u64 hash;
+	__u64 hash, last, first;
 
 	chain->code = word_at(chain, chain->record + FT_PERL_STATEMENT_FILE);
 	read_perl_text(to, chain->code);
-	end = (__u32)to->length & 248;
-	hash = mix(to->length << 8 | kind, *(__u64 *)(to->text + (end < 8 ? 0 : end - 8)));
-	if (end >= 8)
-		hash = mix(hash, *(__u64 *)to->text);
+	first = *(__u64 *)to->text;
+	/* A short one is followed by the rest of the text before. */
+	if (to->length < 8)
+		first &= (1ULL << (to->length & 7) * 8) - 1;
+	last = (to->length >> 3) - 1;
+	FT_MASKED(last, 31);
+	hash = mix(to->length << 8 | kind, first);
+	if (to->length >= 8)
+		hash = mix(hash, ((__u64 *)to->text)[last]);
 	return (__u32)(hash >> 8) | 1;
 }
 

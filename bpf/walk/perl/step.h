@@ -93,8 +93,12 @@ static __always_inline int end_perl_run(struct stack_scratch *scratch, struct ch
 static __always_inline int end_perl_stack(struct stack_scratch *scratch,
 					  struct chain_scratch *chain, int *full)
 {
-	if (chain->record && chain->interpreter && !open_perl_stack(chain, chain->interpreter))
-		return 0;
+	if (chain->record && chain->interpreter) {
+		if (!open_perl_stack(chain, chain->interpreter))
+			return 0;
+		scratch->chain = CHAIN_BROKEN;
+		return 1;
+	}
 	if (scratch->chain_ended) {
 		scratch->chain = CHAIN_DONE;
 		return 1;

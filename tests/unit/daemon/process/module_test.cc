@@ -131,7 +131,7 @@ std::vector<uint32_t> IdsOf(ModuleRegistry& modules) {
 TEST(ModuleRegistry, TellsWhatIsNewOnce) {
   ModuleRegistry modules;
   uint32_t app = modules.Intern({"/app", {}, 1, 7});
-  EXPECT_THAT(IdsOf(modules), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, app));
+  EXPECT_THAT(IdsOf(modules), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, app));
   modules.Intern({"/app", {}, 1, 7});
   EXPECT_THAT(IdsOf(modules), IsEmpty());
 }

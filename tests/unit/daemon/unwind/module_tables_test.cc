@@ -35,8 +35,9 @@ TEST_F(ModuleTablesTest, CodeThatIsNoFileHasNoTable) {
     EXPECT_EQ(tables_.Get(module), State::kNone);
     EXPECT_EQ(memory_.modules()[module].state, uint32_t{FT_MODULE_NO_TABLE});
   }
-  EXPECT_EQ(tables_.Get(9), State::kWanted);
-  EXPECT_EQ(memory_.modules()[9].state, uint32_t{FT_MODULE_COLD});
+  constexpr uint32_t kFile = ModuleRegistry::kFirstFile;
+  EXPECT_EQ(tables_.Get(kFile), State::kWanted);
+  EXPECT_EQ(memory_.modules()[kFile].state, uint32_t{FT_MODULE_COLD});
 }
 
 TEST_F(ModuleTablesTest, ATableIsCopiedAndFoundByItsSlot) {

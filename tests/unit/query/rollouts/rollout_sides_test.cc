@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/check.h"
 #include "diagnosis/report.h"
 #include "net/url.h"
-#include "profile/builder.h"
-#include "profile/pprof.h"
 #include "query/wire.h"
-#include "store/bundle.h"
-#include "store/key.h"
+#include "tests/support/stores/rolled_out_pods.h"
 #include "tests/unit/query/fixture.h"
 
 namespace firetower::query {
@@ -18,58 +13,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int64_t kMinuteNs = 60 * kNsPerSecond;
+using ::firetower::testing::kMinuteNs;
 
 // Deployments whose new pods have a function more, in the content of Fixture.
 class RolloutSidesTest : public ::testing::Test {
  protected:
-  // Stores the minute from so many minutes before now on, of one pod.
-  void Store(int64_t before, const std::string& workload, const std::string& pod, bool is_slow) {
-    const int64_t start_ns = Fixture::kNowNs - before * kMinuteNs;
-    profile::ProfileBuilder builder(profile::CpuMeta(100, start_ns, kMinuteNs));
-    const auto add = [&](const char* name, int64_t samples) {
-      profile::Line line;
-      line.function = builder.AddFunction(name, name, "");
-      const uint32_t location =
-          builder.AddLocation(profile::kNoMapping, 0x400000 + line.function * 16, {&line, 1});
-      const int64_t values[] = {samples, samples * 10 * kNsPerMs};
-      CHECK(builder.AddSample({&location, 1}, values));
-    };
-    add("Parse", 700);
-    add("Encode", 300);
-    if (is_slow) add("Slow", 500);
-    const profile::Profile profile = std::move(builder).Build();
-    store::CatalogRow row;
-    row.namespace_name = "shop";
-    row.workload = workload;
-    row.pod = pod;
-    row.container = "web";
-    row.node = "node-1";
-    row.type = "cpu";
-    row.start_ns = start_ns;
-    row.duration_ns = kMinuteNs;
-    row.samples = profile.Total(0);
-    row.value = profile.Total(1);
-    row.unit = "nanoseconds";
-    store::BundleWriter bundle(start_ns);
-    CHECK(bundle.Add(row, profile::EncodePprof(profile)));
-    store::BundleKey key;
-    key.cluster = "local";
-    key.start_s = start_ns / kNsPerSecond;
-    key.seconds = 60;
-    key.node = "node-1";
-    key.run = fmt::format("{:08x}", ++stored_);
-    const auto name = store::BuildKey(key);
-    const auto bytes = std::move(bundle).Finish();
-    CHECK(name && bytes && fixture_.store().Put(*name, *bytes));
-  }
-
-  // Until 9 minutes before now pods of revision 44b, then of 55c.
   void RollOut(const std::string& workload) {
-    for (int64_t before = 16; before >= 10; --before)
-      Store(before, workload, workload + "-44b-bbbbb", false);
-    for (int64_t before = 9; before >= 4; --before)
-      Store(before, workload, workload + "-55c-ccccc", true);
+    ::firetower::testing::PutRollout(fixture_.store(), Fixture::kNowNs, workload);
   }
 
   net::HttpResponse Get(const std::string& path, const std::string& query) {
@@ -83,7 +33,6 @@ class RolloutSidesTest : public ::testing::Test {
   }
 
   Fixture fixture_;
-  int stored_ = 0;
 };
 
 constexpr const char* kAsked = "q={workload=\"cart\"}&from=now-30m&base=rollout";
