@@ -40,7 +40,11 @@ constexpr ToolParameter kDiagnose[] = {
     SELECTION,
     {"base_from", "the start of a time to compare with, as now-25h: tells what has grown since",
      false, false},
-    {"base_to", "its end, as now-24h; without it as long as the time asked for", false, false}};
+    {"base_to", "its end, as now-24h; without it as long as the time asked for", false, false},
+    {"base",
+     "rollout: tells what has grown since the last roll-out of the one Deployment selected, of its "
+     "new pods beside those that they replaced",
+     false, false}};
 constexpr ToolParameter kStacks[] = {SELECTION, kLimit};
 constexpr ToolParameter kDiff[] = {
     SELECTION,
@@ -106,11 +110,18 @@ Result<std::string> Top(const AskApi& ask, const ToolArguments& arguments) {
 Result<std::string> Diagnose(const AskApi& ask, const ToolArguments& arguments) {
   ASSIGN_OR_RETURN(net::NamedValues params, Selection(arguments));
   for (const auto& [argument, name] :
-       {std::pair{"base_from", "base-from"}, std::pair{"base_to", "base-to"}}) {
+       {std::pair{"base_from", "base-from"}, std::pair{"base_to", "base-to"},
+        std::pair{"base", "base"}}) {
     if (std::string value = Get(arguments, argument); !value.empty())
       params.emplace_back(name, std::move(value));
   }
   return ask("/api/v1/diagnose", params);
+}
+
+Result<std::string> Rollouts(const AskApi& ask, const ToolArguments& arguments) {
+  ASSIGN_OR_RETURN(net::NamedValues params, Selection(arguments));
+  if (Get(arguments, "from").empty()) params.back().second = "now-24h";
+  return ask("/api/v1/rollouts", params);
 }
 
 // The heaviest stacks, as `percent root;…;leaf`.
@@ -260,8 +271,12 @@ constexpr Tool kTools[] = {
     {"diagnose",
      "Whose code the time is spent in (application, runtime, library, kernel) and which known "
      "pathologies the stacks show, the most likely first, with evidence and a next step; with "
-     "base_from also which functions have grown since, beyond chance.",
+     "base_from, or base=rollout, also which functions have grown since, beyond chance.",
      kDiagnose, Diagnose},
+    {"rollouts",
+     "When Deployments changed to other pods, of the last day if from is not given; diagnose with "
+     "base=rollout says what the last one made slower.",
+     kSelection, Rollouts},
     {"stacks", "The heaviest call stacks, for what calls a hot function.", kStacks, Stacks},
     {"diff", "What changed between two times or two selections, by function.", kDiff, Diff},
     {"callers", "Functions with their callers and callees, by a regular expression of their names.",

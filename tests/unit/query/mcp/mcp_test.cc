@@ -86,6 +86,13 @@ TEST_F(McpTest, AsksTheServersApi) {
               ElementsAre(Pair("type", "offcpu"), Pair("to", "now-30m"), Pair("from", "now-1h")));
   Call("diagnose", {{"base_from", "now-25h"}});
   EXPECT_THAT(params_, ElementsAre(Pair("from", "now-15m"), Pair("base-from", "now-25h")));
+  Call("diagnose", {{"base", "rollout"}});
+  EXPECT_THAT(params_, ElementsAre(Pair("from", "now-15m"), Pair("base", "rollout")));
+  Call("rollouts", {{"selector", "ns/shop"}});
+  EXPECT_EQ(path_, "/api/v1/rollouts");
+  EXPECT_THAT(params_, ElementsAre(Pair("q", "{namespace=\"shop\"}"), Pair("from", "now-24h")));
+  Call("rollouts", {{"from", "now-2h"}});
+  EXPECT_THAT(params_, ElementsAre(Pair("from", "now-2h")));
 }
 
 TEST_F(McpTest, TellsTheHeaviestStacksAndWhatChanged) {
