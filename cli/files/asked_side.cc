@@ -59,6 +59,15 @@ Outcome<Asked> AtRollout(const Context& context, const Asked& asked) {
                    "deploy/web@now-25h..now-24h"};
   }
   const query::RolloutsReply::Row& last = rollouts->rows.back();
+  for (const query::RolloutsReply::Row& one : rollouts->rows) {
+    if (one.namespace_name == last.namespace_name && one.workload == last.workload) continue;
+    return BadFlag(
+        context, Error(ErrorCode::kInvalid,
+                       fmt::format("{} is of one Deployment, and {}/{} and {}/{} were "
+                                   "rolled out: name one, as deploy/{}@{}",
+                                   asked.from, one.namespace_name, one.workload,
+                                   last.namespace_name, last.workload, last.workload, asked.from)));
+  }
   const bool is_before = asked.from == kBefore;
   const auto time = [](int64_t ms) { return query::FormatTimeUtc(ms * kNsPerMs); };
   const profile::Selector pods =

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/text/utf8.h"
+#include "daemon/runtimes/byte_text.h"
 
 namespace firetower::daemon {
 namespace {
@@ -128,6 +129,20 @@ Status ReadRecordHead(std::span<const std::byte> record, ft_function& head) {
 std::string_view LinesOf(std::span<const std::byte> record, const ft_function& head) {
   constexpr size_t kHead = offsetof(ft_function, lines);
   return {reinterpret_cast<const char*>(record.data()) + kHead, head.lines_bytes};
+}
+
+Result<ReadFunction> ReadNamedRecord(std::span<const std::byte> record, NameRecord name_of) {
+  ft_function from;
+  RETURN_IF_ERROR(ReadRecordHead(record, from));
+  ReadFunction read;
+  read.minor = kPositionIsLine;
+  read.function.file = TextOfBytes(from.file);
+  read.function.first_line = from.first_line;
+  const std::string class_name = TextOfBytes(LinesOf(record, from), from.lines_size);
+  read.function.name = name_of(from, class_name, read.function.file);
+  if (read.function.name.empty())
+    return Error(ErrorCode::kCorrupt, "a function's record has no name");
+  return read;
 }
 
 Result<ReadFunction> ReadFunctionRecord(std::span<const std::byte> record) {

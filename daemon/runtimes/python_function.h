@@ -29,6 +29,13 @@ Status ReadRecordHead(std::span<const std::byte> record, ft_function& head);
 // Returns the bytes of the lines of a record whose head was read.
 std::string_view LinesOf(std::span<const std::byte> record, const ft_function& head);
 
+// Takes a record apart whose positions are lines, and which has a class's name in place of its
+// lines. `name_of` makes the function's name of it. kCorrupt: the record is shorter than it says,
+// or the name is empty. A text that did not fit ends with "…".
+using NameRecord = std::string (*)(const ft_function& head, std::string_view class_name,
+                                   std::string_view file);
+Result<ReadFunction> ReadNamedRecord(std::span<const std::byte> record, NameRecord name_of);
+
 // Takes a record of FT_KIND_FUNCTION apart. kCorrupt: it is shorter than it says, or has no name.
 // A text that did not fit ends with "…", as one does whose last characters were not resident.
 Result<ReadFunction> ReadFunctionRecord(std::span<const std::byte> record);

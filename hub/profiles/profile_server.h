@@ -51,7 +51,7 @@ class ProfileServer {
     std::function<std::string(service::ExpositionFormat)> metrics;  // the page; any thread
     std::function<std::vector<k8s::WatchState>()> watches;
     std::function<std::vector<query::PolicyState>()> policies;  // any thread
-    // What a roll-out made slower; the rollouts thread. Null: nobody is told.
+    // Tells somebody what a roll-out made slower. Called by the rollouts thread; null: nobody.
     RolloutWatch::Tell tell_regression = nullptr;
   };
   // `config.store_url` must be set. Fails as store::OpenStore does.

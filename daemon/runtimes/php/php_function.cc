@@ -26,17 +26,7 @@ std::string NameOf(const ft_function& record, std::string_view class_name, std::
 }  // namespace
 
 Result<ReadFunction> ReadPhpRecord(std::span<const std::byte> record) {
-  ft_function from;
-  RETURN_IF_ERROR(ReadRecordHead(record, from));
-  ReadFunction read;
-  read.minor = kPositionIsLine;
-  read.function.file = TextOfBytes(from.file);
-  read.function.first_line = from.first_line;
-  const std::string class_name = TextOfBytes(LinesOf(record, from), from.lines_size);
-  read.function.name = NameOf(from, class_name, read.function.file);
-  if (read.function.name.empty())
-    return Error(ErrorCode::kCorrupt, "a function's record has no name");
-  return read;
+  return ReadNamedRecord(record, NameOf);
 }
 
 }  // namespace firetower::daemon

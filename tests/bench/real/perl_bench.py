@@ -5,33 +5,9 @@
 It is the slope between two depths of a recursion, of BPF run time as the kernel counts it.
 """
 
-import pathlib
-import shutil
-import statistics
 import sys
 
-import bench
-import short
-from frame_cost import HERTZ, slope
-from daemon import Daemon
-
-PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "programs" / "perl" / "deep.pl"
-ROUNDS = short.pick(4, 1)
-MOST = 300
-
-
-def main():
-    perl = shutil.which("perl")
-    if not perl:
-        print("bench.perl: no Perl here: it is left out")
-        return
-    with bench.bpf_statistics(), \
-            Daemon("--default-frequency-hertz", str(HERTZ), "--max-frequency-hertz", str(HERTZ), window_seconds=60) as daemon:
-        slopes = [slope(daemon, [perl, PROGRAM]) for _ in range(ROUNDS)]
-        bench.line("perl_ns_a_frame_min", min(slopes))
-        bench.at_most("perl_ns_a_frame", statistics.median(slopes), MOST)
-    bench.finish()
-
+import frame_cost
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(frame_cost.judge("perl", "perl/deep.pl", {"perl": ([], 250)}))

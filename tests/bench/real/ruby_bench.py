@@ -5,33 +5,9 @@
 It is the slope between two depths of a recursion, of BPF run time as the kernel counts it.
 """
 
-import pathlib
-import shutil
-import statistics
 import sys
 
-import bench
-import short
-from frame_cost import HERTZ, slope
-from daemon import Daemon
-
-PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "programs" / "ruby" / "deep.rb"
-ROUNDS = short.pick(4, 1)
-MOST = 250
-
-
-def main():
-    ruby = shutil.which("ruby")
-    if not ruby:
-        print("bench.ruby: no Ruby here: it is left out")
-        return
-    with bench.bpf_statistics(), \
-            Daemon("--default-frequency-hertz", str(HERTZ), "--max-frequency-hertz", str(HERTZ), window_seconds=60) as daemon:
-        slopes = [slope(daemon, [ruby, PROGRAM]) for _ in range(ROUNDS)]
-        bench.line("ruby_ns_a_frame_min", min(slopes))
-        bench.at_most("ruby_ns_a_frame", statistics.median(slopes), MOST)
-    bench.finish()
-
+import frame_cost
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(frame_cost.judge("ruby", "ruby/deep.rb", {"ruby": ([], 250)}))

@@ -18,6 +18,7 @@
 #include "profile/pprof.h"
 #include "tests/support/command.h"
 #include "tests/support/k8s/fake_http_server.h"
+#include "tests/support/stores/rolled_out_pods.h"
 #include "tests/unit/query/fixture.h"
 
 namespace firetower::cli {
@@ -360,6 +361,22 @@ TEST_F(FiretowerTest, SaysWhichKindsThereAre) {
   EXPECT_THAT(RunInRange({"top", "pod/a", "-q", "pod/b"}).err,
               HasSubstr("'pod/a' and --query are both selectors"));
   EXPECT_THAT(Run({"get", "--id", "x", "-c", "web"}).err, HasSubstr("--container has no effect"));
+}
+
+TEST_F(FiretowerTest, DiffComparesThePodsBeforeAndAfterARollout) {
+  const auto diff = [&](const std::string& what) {
+    return Run({"diff", what + "@before-rollout", what + "@after-rollout"});
+  };
+  EXPECT_THAT(diff("deploy/cart").err,
+              HasSubstr("no roll-out of {workload=\"cart\"} within a day"));
+  testing::PutRollout(fixture_.store(), query::Fixture::kNowNs, "cart");
+  const Ran grown = diff("deploy/cart");
+  EXPECT_EQ(grown.exit_code, 0) << grown.err;
+  EXPECT_THAT(grown.out, HasSubstr("Slow")) << grown.out;
+  testing::PutRollout(fixture_.store(), query::Fixture::kNowNs, "checkout");
+  const Ran several = diff("{namespace=\"shop\"}");
+  EXPECT_EQ(several.exit_code, ExitCode::kUsage);
+  EXPECT_THAT(several.err, HasSubstr("shop/cart and shop/checkout were rolled out"));
 }
 
 TEST_F(FiretowerTest, DiffTakesKindAndNameUnlessAFileIsCalledSo) {
