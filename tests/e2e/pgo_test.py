@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """pgo_test.py: a Go program that is profiled for its next build. The compiler takes the file and inlines the hot call
-that it does not inline without one, as it does by the program's own profile (runtime/pprof) of the same run.
+that it does not inline without one, as it does by the program's own profile (runtime/pprof) of the same run. Calls that
+are hardly made are asked of neither: whether one of package time is inlined depends on a single sample that meets it.
 """
 
 import contextlib
@@ -96,6 +97,11 @@ def build(folder, name, *flags):
     return set(re.findall(r"inlining call to (\S+)", done.stderr))
 
 
+def of_the_program(inlined):
+    """Without the calls into Go's own library."""
+    return {name for name in inlined if name.startswith("(*Table)")}
+
+
 def main():
     case = Case("e2e.pgo")
     case.need("go")
@@ -118,7 +124,8 @@ def main():
         by_ours = build(folder, "by-ours", f"-pgo={folder / 'ours.pgo'}")
         case.check("by ours it is", "(*Table).mixes" in by_ours, sorted(by_ours - without))
         case.check("and the call that is hardly made is not", "(*Table).coldly" not in by_ours)
-        case.check("by the program's own profile the same is inlined", by_own == by_ours, sorted(by_own ^ by_ours))
+        case.check("by the program's own profile the same is inlined", of_the_program(by_own) == of_the_program(by_ours),
+                   sorted(by_own ^ by_ours))
         names = run("go", "tool", "pprof", "-top", str(folder / "ours.pgo")).stdout
         case.check("only its own code is in it", "main.(*Table).mixes" in names and "do_syscall" not in names, names)
         refused = daemon.cli("get", "-o", "pgo", "--binary", "none", "-f", str(folder / "none.pgo"), check=False)
