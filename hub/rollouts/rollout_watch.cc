@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hub/rollouts/rollout_watch.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -17,6 +19,8 @@ constexpr int64_t kLateNs = 240 * kNsPerSecond;
 // Rows are looked at one by one and not held: 5,000 nodes of 30 containers have 4.5 million in half
 // an hour.
 constexpr uint64_t kMaxRows = 10'000'000;
+// A comparison that the store did not answer is made again, each minute for so long.
+constexpr int64_t kTriesNs = 600 * kNsPerSecond;
 
 bool HasGrown(const diagnosis::Finding& finding) {
   return finding.signature == "grew" || finding.signature == "new-hotspot";
@@ -41,15 +45,22 @@ void RolloutWatch::Look(bool leads, const std::stop_token& stop) {
   if (now_ns < due_ns_) return;
   due_ns_ = now_ns + kEveryNs;
   const int64_t wall_ns = clock_.WallNs();
-  Status looked = ReadRows(wall_ns, stop);
-  if (looked) {
+  const Result<uint64_t> lacked = ReadRows(wall_ns, stop);
+  Status looked = lacked ? OkStatus() : Status(lacked.error());
+  if (lacked) {
+    if (*lacked > 0)
+      looked = Error(ErrorCode::kUnavailable,
+                     fmt::format("{} bundles or profiles could not be read", *lacked));
     Schedule(wall_ns);
     for (auto& [key, watched] : watched_) {
       if (watched.next_look == kLooksNs.size() || stop.stop_requested()) continue;
-      if (wall_ns < watched.rollout.at_ns + kLooksNs[watched.next_look]) continue;
-      ++watched.next_look;
-      if (const Status compared = Compare(watched.rollout, wall_ns, stop); !compared)
-        looked = compared;
+      const size_t look = watched.next_look;
+      const int64_t due_ns = watched.rollout.at_ns + kLooksNs[look];
+      if (wall_ns < due_ns) continue;
+      const Status compared = Compare(watched.rollout, wall_ns, stop);
+      if (!compared) looked = compared;
+      if (watched.next_look == look && (compared || wall_ns - due_ns >= kTriesNs))
+        ++watched.next_look;
     }
   }
   if (stop.stop_requested()) return;
@@ -60,10 +71,10 @@ void RolloutWatch::Look(bool leads, const std::stop_token& stop) {
   figures_.Publish(std::make_shared<const RolloutFigures>(now_));
 }
 
-Status RolloutWatch::ReadRows(int64_t now_ns, const std::stop_token& stop) {
+Result<uint64_t> RolloutWatch::ReadRows(int64_t now_ns, const std::stop_token& stop) {
   store::Query query;
   query.type = profile::ProfileType{};  // cpu
-  query.from_ns = (read_ns_ == 0 ? now_ns - kReachNs : read_ns_) - kLateNs;
+  query.from_ns = std::max(read_ns_, now_ns - kReachNs) - kLateNs;
   query.to_ns = now_ns;
   store::QueryLimits limits = limits_;
   limits.max_rows = kMaxRows;
@@ -74,8 +85,9 @@ Status RolloutWatch::ReadRows(int64_t now_ns, const std::stop_token& stop) {
                                         finder_.Add(*found.row);
                                         return OkStatus();
                                       }));
-  read_ns_ = now_ns;
-  return OkStatus();
+  // The next look may read what this one could not.
+  if (skipped.lacked == 0) read_ns_ = now_ns;
+  return skipped.lacked;
 }
 
 void RolloutWatch::Schedule(int64_t now_ns) {
@@ -116,16 +128,23 @@ Status RolloutWatch::Compare(const query::Rollout& rollout, int64_t now_ns,
   };
   fill(sides.after, after, rollout.after);
   fill(sides.base, before, rollout.before);
-  Result<std::vector<diagnosis::Finding>> found = query::FindGrowthSince(sides, {}, source_);
-  if (!found) {
+  Result<query::Growth> growth = query::FindGrowthSince(sides, {}, source_);
+  if (!growth) {
     // Retention may have taken what there was before.
-    return found.error().code() == ErrorCode::kNotFound ? OkStatus() : Status(found.error());
+    return growth.error().code() == ErrorCode::kNotFound ? OkStatus() : Status(growth.error());
   }
-  std::erase_if(*found, [](const diagnosis::Finding& finding) { return !HasGrown(finding); });
-  if (found->empty() || stop.stop_requested()) return OkStatus();
+  for (const store::SkippedList* skipped : {&growth->base_skipped, &growth->after_skipped}) {
+    if (skipped->lacked > 0)
+      return Error(ErrorCode::kUnavailable,
+                   fmt::format("{} of the profiles of {}/{} could not be read", skipped->lacked,
+                               rollout.namespace_name, rollout.workload));
+  }
+  std::vector<diagnosis::Finding>& found = growth->findings;
+  std::erase_if(found, [](const diagnosis::Finding& finding) { return !HasGrown(finding); });
+  if (found.empty() || stop.stop_requested()) return OkStatus();
   watched_[{rollout.namespace_name, rollout.workload, rollout.at_ns}].next_look = kLooksNs.size();
   ++now_.regressions;
-  now_.recent.insert(now_.recent.begin(), {rollout, *std::move(found)});
+  now_.recent.insert(now_.recent.begin(), {rollout, std::move(found)});
   tell_(now_.recent.front());
   return OkStatus();
 }

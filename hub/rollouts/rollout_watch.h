@@ -68,7 +68,8 @@ class RolloutWatch {
     size_t next_look = 0;
   };
 
-  Status ReadRows(int64_t now_ns, const std::stop_token& stop);
+  // Returns how many of them the store did not give.
+  Result<uint64_t> ReadRows(int64_t now_ns, const std::stop_token& stop);
   void Schedule(int64_t now_ns);
   Status Compare(const query::Rollout& rollout, int64_t now_ns, const std::stop_token& stop);
   void ForgetOld(int64_t now_ns);

@@ -75,17 +75,18 @@ Result<net::HttpResponse> Answer(const net::HttpRequest& request, const ApiParts
   if (!read) return Error(ErrorCode::kUnavailable, read.error().message());
   const std::vector<diagnosis::Signature>& signatures = *read;
   const auto open = parts.live.OpenProfiles();
-  ASSIGN_OR_RETURN(const store::MergeResult merged, MergeAsked(question, open, parts));
+  ASSIGN_OR_RETURN(store::MergeResult merged, MergeAsked(question, open, parts));
   if (merged.profiles == 0) return NothingMatches(question, merged.skipped);
   ASSIGN_OR_RETURN(const uint32_t value, ValueIndex(merged.profile, question.sample_type));
   diagnosis::Report report =
       diagnosis::Diagnose(merged.profile, value, question.query.type->Name(), signatures);
   RETURN_IF_ERROR(AddUneven(question, open, parts, report));
   if (asked.sides) {
-    ASSIGN_OR_RETURN(const std::vector<diagnosis::Finding> grown,
-                     FindGrowthSince(*asked.sides, open, parts.store));
+    ASSIGN_OR_RETURN(Growth growth, FindGrowthSince(*asked.sides, open, parts.store));
     // The comparison was asked for, so its findings come first.
-    report.findings.insert(report.findings.begin(), grown.begin(), grown.end());
+    report.findings.insert(report.findings.begin(), growth.findings.begin(), growth.findings.end());
+    // The later side is the question's own, which tells what it lacks.
+    merged.skipped.Append(std::move(growth.base_skipped));
   }
   net::HttpResponse response = JsonResponse(diagnosis::ToJson(report), merged.skipped);
   NoteCoarse(merged.max_hidden_share, response);

@@ -16,12 +16,17 @@ namespace {
 // All parts of a side together may read what the side may.
 Result<diagnosis::SideSamples> ReadParts(const Question& side,
                                          std::span<const store::OpenProfile> open,
-                                         const store::ProfileSource& source) {
-  ASSIGN_OR_RETURN(const store::ListResult list,
+                                         const store::ProfileSource& source,
+                                         store::SkippedList& skipped) {
+  ASSIGN_OR_RETURN(store::ListResult list,
                    store::ListProfiles(source, side.query, open, side.limits));
   const std::vector<int64_t> bounds = PartBounds(list.rows, kMostParts);
   diagnosis::SideSamples read;
-  if (bounds.empty()) return read;
+  // An index that could not be read: each part would tell it again, of its own time.
+  if (bounds.empty()) {
+    skipped = std::move(list.skipped);
+    return read;
+  }
   double value_ns = 0, observed_ns = 0;
   Question part = side;
   part.limits.max_read_bytes /= bounds.size() - 1;
@@ -29,7 +34,8 @@ Result<diagnosis::SideSamples> ReadParts(const Question& side,
     // The range may begin or end within a window, and that one counts whole.
     part.query.from_ns = i == 0 ? side.query.from_ns : bounds[i];
     part.query.to_ns = i + 2 == bounds.size() ? side.query.to_ns : bounds[i + 1];
-    ASSIGN_OR_RETURN(const store::MergeResult merged, MergeAsked(part, open, source));
+    ASSIGN_OR_RETURN(store::MergeResult merged, MergeAsked(part, open, source));
+    skipped.Append(std::move(merged.skipped));
     if (merged.profiles == 0) continue;
     read.parts.push_back(diagnosis::CountSamples(merged.profile));
     value_ns += static_cast<double>(merged.profile.Total(merged.profile.DefaultValueIndex()));
@@ -73,15 +79,20 @@ std::vector<int64_t> PartBounds(std::span<const store::CatalogRow> rows, size_t 
   return bounds;
 }
 
-Result<std::vector<diagnosis::Finding>> FindGrowthSince(const Sides& sides,
-                                                        std::span<const store::OpenProfile> open,
-                                                        const store::ProfileSource& source) {
-  ASSIGN_OR_RETURN(const diagnosis::SideSamples before, ReadParts(sides.base, open, source));
-  if (before.total() == 0)
+Result<Growth> FindGrowthSince(const Sides& sides, std::span<const store::OpenProfile> open,
+                               const store::ProfileSource& source) {
+  Growth growth;
+  ASSIGN_OR_RETURN(const diagnosis::SideSamples before,
+                   ReadParts(sides.base, open, source, growth.base_skipped));
+  if (before.total() == 0) {
+    if (growth.base_skipped.lacked > 0) return NothingReadable(growth.base_skipped);
     return Error(ErrorCode::kNotFound, fmt::format("nothing to compare with: no profile matches {}",
                                                    sides.base.Describe()));
-  ASSIGN_OR_RETURN(const diagnosis::SideSamples after, ReadParts(sides.after, open, source));
-  return diagnosis::FindGrowth(before, after);
+  }
+  ASSIGN_OR_RETURN(const diagnosis::SideSamples after,
+                   ReadParts(sides.after, open, source, growth.after_skipped));
+  growth.findings = diagnosis::FindGrowth(before, after);
+  return growth;
 }
 
 }  // namespace firetower::query

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <utility>
+
 #include "hub/rollouts/rollout_events.h"
 #include "tests/support/k8s/recording_api_server.h"
 #include "tests/support/memory_store.h"
@@ -25,10 +28,13 @@ constexpr int64_t kNowNs = 1'782'900'000 * kNsPerSecond;
 class AwayStore : public MemoryStore {
  public:
   Result<std::vector<std::string>> ListFolders(std::string_view prefix) const override {
-    if (away) return Error(ErrorCode::kUnavailable, "connection refused");
+    ++lists;
+    if (away || lists > most_lists) return Error(ErrorCode::kUnavailable, "connection refused");
     return MemoryStore::ListFolders(prefix);
   }
   bool away = false;
+  mutable int lists = 0;
+  int most_lists = std::numeric_limits<int>::max();
 };
 
 class RolloutWatchTest : public ::testing::Test {
@@ -118,6 +124,36 @@ TEST_F(RolloutWatchTest, TriesAgainWhenTheStoreWasAway) {
   LookAt(6);
   EXPECT_THAT(watch_.figures()->error, IsEmpty());
   EXPECT_THAT(told_, SizeIs(1));
+}
+
+// The rows are read, and what is compared is not.
+TEST_F(RolloutWatchTest, ComparesAgainWhatTheStoreDidNotGive) {
+  PutRollout(store_, kNowNs, "cart");
+  LookAt(7);
+  const int of_rows = std::exchange(store_.lists, 0);
+  store_.most_lists = of_rows;
+  LookAt(6);
+  EXPECT_THAT(told_, IsEmpty());
+  EXPECT_THAT(watch_.figures()->error, HasSubstr("connection refused"));
+  EXPECT_EQ(watch_.figures()->failed_looks, 1u);
+  store_.most_lists = std::numeric_limits<int>::max();
+  LookAt(5);
+  EXPECT_THAT(told_, SizeIs(1)) << "not only with the next look of the plan";
+}
+
+TEST_F(RolloutWatchTest, GivesAComparisonUpThatIsNeverAnswered) {
+  PutRollout(store_, kNowNs, "cart");
+  LookAt(7);
+  const int of_rows = store_.lists;
+  for (int64_t before = 6; before >= -20; --before) {
+    store_.lists = 0;
+    store_.most_lists = of_rows;
+    LookAt(before);
+  }
+  EXPECT_GE(watch_.figures()->failed_looks, 10u);
+  store_.most_lists = std::numeric_limits<int>::max();
+  LookAt(-21);
+  EXPECT_THAT(told_, IsEmpty()) << "the time of each of the three is over";
 }
 
 Regression Slower(size_t functions) {
