@@ -18,6 +18,7 @@
 #include "bpf/abi/offcpu.h"
 #include "bpf/lib/stack.h"
 #include "bpf/lib/task_filter.h"
+#include "bpf/lib/trace.h"
 #include "bpf/waits/contention.h"
 #include "bpf/waits/futex.h"
 #include "bpf/waits/place.h"
@@ -148,6 +149,10 @@ static __always_inline void leave(void *ctx, struct task_struct *prev, struct ft
 	user_stack(prev, scratch, &own->counters);
 	own->counters.stop[scratch->head.stop & 15]++;
 	waiting->flags = submit_body(scratch, &own->counters) ? FT_SAMPLE_NO_STACK : 0;
+	if (scratch->trace_kind && read_trace()) {
+		waiting->trace = scratch->trace.ids;
+		waiting->flags |= FT_SAMPLE_TRACED;
+	}
 	waiting->stack_hash = scratch->head.stack_hash;
 	waiting->stop = scratch->head.stop;
 }
@@ -186,8 +191,11 @@ static __always_inline void switch_out(void *ctx, struct task_struct *prev, int 
 static __always_inline void tell(struct ft_waiting *waiting, struct ft_place *place,
 				 struct ft_offcpu_cpu *own, __u32 tid, __u64 ns, __u64 now)
 {
-	struct ft_wait *wait = bpf_ringbuf_reserve(&ft_ring, sizeof(*wait), 0);
+	struct ft_wait *wait;
 
+	if (waiting->flags & FT_SAMPLE_TRACED)
+		send_trace(&waiting->trace, now, waiting->tgid, tid);
+	wait = bpf_ringbuf_reserve(&ft_ring, sizeof(*wait), 0);
 	if (!wait) {
 		FT_OFFCPU_COUNT(own, WAIT_RING_FULL);
 		return;

@@ -13,6 +13,7 @@ namespace firetower::hub {
 // The settings of firetower-hub. These defaults are overridden by flags.
 struct Config {
   std::string kubeconfig_path;  // empty: as a pod does
+  std::string trace_url;        // a template for pages of traces; empty: none
   std::string signature_file;   // of further signatures for diagnoses; empty: none
   std::string listen = "127.0.0.1:7080";
   std::string tls_cert_file;  // empty, as the key: plain HTTP

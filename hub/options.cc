@@ -118,6 +118,9 @@ std::vector<Option> ConfigOptions(Config& config) {
                      "Further signatures for diagnoses (JSON), read again for each one; see "
                      "docs/diagnosis.md.",
                      service::SignatureFileValue(config.signature_file)));
+  rows.push_back(Row("trace-url", "URL",
+                     "Where the pages lead for a trace, as https://traces.example/{trace_id}.",
+                     service::TraceUrlValue(config.trace_url)));
   rows.push_back(Row("lease-namespace", "NAME",
                      "The namespace of the Lease, of the agents' pods, and of this pod.",
                      ObjectNameValue(config.lease_namespace, 63, "a namespace's name"),

@@ -15,6 +15,10 @@ namespace firetower::profile {
 
 // The label of samples whose stack ended early. Its value is the reason.
 inline constexpr std::string_view kCutLabel = "cut";
+// The labels with the ids of the trace and the span that a sample's thread worked on, in lower-case
+// hexadecimal.
+inline constexpr std::string_view kTraceLabel = "trace_id";
+inline constexpr std::string_view kSpanLabel = "span_id";
 
 // Returns "25.0% of samples have a cut stack: …". `samples` is above 0.
 std::string CutComment(int64_t cut, int64_t samples);

@@ -137,7 +137,16 @@ Status Merger::AddSource(Source& source) {
     }
   }
   MergeMeta(meta);
-  RETURN_IF_ERROR(Copy(source, KeepSample));
+  if (left_out_.empty()) {
+    RETURN_IF_ERROR(Copy(source, KeepSample));
+  } else {
+    RETURN_IF_ERROR(Copy(source, [&](std::vector<int64_t>&, std::vector<Label>& labels) {
+      std::erase_if(labels, [&](const Label& label) {
+        return std::ranges::find(left_out_, builder_->string(label.key)) != left_out_.end();
+      });
+      return true;
+    }));
+  }
   ++count_;
   return OkStatus();
 }

@@ -42,6 +42,10 @@ class Merger {
   Status ReadPprof(std::string_view bytes, const PprofDecodeLimits& limits = {});
   Status AddRead();
 
+  // Leaves labels of these keys out of what is added from now on, so that samples that differ in
+  // them alone become one.
+  void LeaveOutLabels(std::vector<std::string> keys) { left_out_ = std::move(keys); }
+
   // Factor to / from for the values of one sample type.
   struct Scale {
     int64_t to = 1;
@@ -109,6 +113,7 @@ class Merger {
   size_t count_ = 0;
   std::unique_ptr<PprofReader> reader_;  // its tables are used for one file after the other
   std::string inflated_;                 // what it reads
+  std::vector<std::string> left_out_;    // keys of labels
 };
 
 Result<Profile> Merge(std::span<const Profile* const> profiles);

@@ -31,6 +31,7 @@ struct ApiParts {
   net::AdmissionOptions admission = {};
   bool authorize_metrics = false;        // by the authorizer; else everybody may read them
   std::string_view signature_file = {};  // read for each diagnosis; must outlive this
+  std::string_view trace_url = {};       // a template for the pages; must outlive this
   // Files that people open, in memory for one answer. 0: none are taken.
   size_t max_file_bytes = 0;
   std::function<void()> on_idle = nullptr;  // when the last question that was answered ends

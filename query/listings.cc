@@ -33,30 +33,29 @@ net::HttpResponse OrError(const Answer& answer) {
 }
 
 Result<net::HttpResponse> Top(const net::HttpRequest& request, const ApiParts& parts) {
-  constexpr std::string_view kParams[] = {"by",     "k",       "type",  "q",        "from",
-                                          "to",     "seconds", "exact", "offsets",  "focus",
-                                          "ignore", "hide",    "show",  "show-from"};
+  constexpr std::string_view kParams[] = {
+      "by",      "k",     "type",   "q",    "from", "to",        "seconds",  "exact",
+      "offsets", "focus", "ignore", "hide", "show", "show-from", "tagfocus", "tagignore"};
   ASSIGN_OR_RETURN(Params params, Params::Read(request, kParams));
   ASSIGN_OR_RETURN(int64_t k, params.GetInt("k", kDefaultTop, 1, kMaxTop));
   std::string by(params.Has("by") ? params.Get("by") : "containers");
-  constexpr std::string_view kBy[] = {"containers", "functions", "lines", "processes"};
+  constexpr std::string_view kBy[] = {"containers", "functions", "lines", "processes", "traces"};
   if (std::ranges::find(kBy, by) == std::end(kBy)) {
-    return Error(
-        ErrorCode::kInvalid,
-        fmt::format(
-            "parameter 'by' is '{}': it must be containers, functions, lines or processes{}", by,
-            DidYouMean(by, kBy)));
+    return Error(ErrorCode::kInvalid, fmt::format("parameter 'by' is '{}': it must be containers, "
+                                                  "functions, lines, processes or traces{}",
+                                                  by, DidYouMean(by, kBy)));
   }
   ASSIGN_OR_RETURN(Question question, ReadQuestion(request, params, parts, TypeDefault::kCpu));
   if ((question.query.cut || question.query.stacks) && by == "containers") {
     return Error(ErrorCode::kInvalid,
                  "'exact', 'offsets' and filters of stacks take parts of profiles, of which "
-                 "containers have only the sums: ask by functions, lines or processes");
+                 "containers have only the sums: ask by functions, lines, processes or traces");
   }
   auto open = parts.live.OpenProfiles();
   auto top = by == "containers"  ? TopContainers
              : by == "functions" ? TopFunctions
              : by == "lines"     ? TopLines
+             : by == "traces"    ? TopTraces
                                  : TopProcesses;
   store::SkippedList skipped;
   ASSIGN_OR_RETURN(TopReply reply,

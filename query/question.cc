@@ -96,6 +96,8 @@ Status ReadStackFilter(const Params& params, Question& question) {
                                                  .ignore = std::string(params.Get("ignore")),
                                                  .hide = std::string(params.Get("hide")),
                                                  .show = std::string(params.Get("show")),
+                                                 .tag_focus = std::string(params.Get("tagfocus")),
+                                                 .tag_ignore = std::string(params.Get("tagignore")),
                                                  .show_from = std::string(params.Get("show-from")),
                                                  .invert = invert})
                        .Context("a parameter"));

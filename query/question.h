@@ -36,10 +36,10 @@ inline constexpr int64_t kLateSampleNs = 15 * kNsPerSecond;
 
 // Reads a question. `exact=true` asks for what was sampled between from and to, not for whole
 // windows; `offsets=100-300` only for those milliseconds of each second. `focus`, `ignore`, `hide`,
-// `show`, `show-from` and `invert` select stacks and frames (profile/select/stack_filter.h). An
-// endpoint takes those of them that are among its parameters. `type` may also be part of the
-// selector, as `cpu{…}`. `seconds=N`, which `go tool pprof -seconds` adds, means the last N seconds
-// up to now: they are recorded already, so the caller does not wait.
+// `show`, `show-from`, `tagfocus`, `tagignore` and `invert` select stacks and frames
+// (profile/select/stack_filter.h). An endpoint takes those of them that are among its parameters.
+// `type` may also be part of the selector, as `cpu{…}`. `seconds=N`, which `go tool pprof -seconds`
+// adds, means the last N seconds up to now: they are recorded already, so the caller does not wait.
 Result<Question> ReadQuestion(const net::HttpRequest& request, const Params& params,
                               const ApiParts& parts, TypeDefault type_default);
 

@@ -79,11 +79,15 @@ Json ToRow(const TopFunction& row, bool lines) {
   return json;
 }
 
-Json ToRow(const TopProcess& row) {
+constexpr std::string_view NameField(std::string_view by) {
+  return by == "traces" ? "trace_id" : "process";
+}
+
+Json ToRow(const TopProcess& row, std::string_view by) {
   return {{"namespace", row.namespace_name},
           {"pod", row.pod},
           {"container", row.container},
-          {"process", row.process},
+          {NameField(by), row.process},
           {"share_percent", row.share_percent},
           {"cores", row.cores},
           {"samples", row.samples},
@@ -95,7 +99,8 @@ void FromRow(const Json& json, TopProcess& row) {
   Get(json, "namespace", row.namespace_name);
   Get(json, "pod", row.pod);
   Get(json, "container", row.container);
-  Get(json, "process", row.process);
+  const bool is_trace = json.contains(NameField("traces"));
+  Get(json, is_trace ? "trace_id" : "process", row.process);
   Get(json, "share_percent", row.share_percent);
   Get(json, "cores", row.cores);
   Get(json, "samples", row.samples);
@@ -188,7 +193,7 @@ std::string ToJson(const TopReply& reply) {
   Json rows = Json::array();
   for (const TopContainer& row : reply.containers) rows.push_back(ToRow(row));
   for (const TopFunction& row : reply.functions) rows.push_back(ToRow(row, reply.by == "lines"));
-  for (const TopProcess& row : reply.processes) rows.push_back(ToRow(row));
+  for (const TopProcess& row : reply.processes) rows.push_back(ToRow(row, reply.by));
   Json json = {{"version", kWireVersion},
                {"by", reply.by},
                {"type", reply.type},
@@ -220,7 +225,7 @@ Result<TopReply> TopReplyFromJson(std::string_view json) {
     GetIfThere(from, "max_hidden", reply.max_hidden);
     if (reply.by == "containers") {
       AppendRows(from, reply.containers);
-    } else if (reply.by == "processes") {
+    } else if (reply.by == "processes" || reply.by == "traces") {
       AppendRows(from, reply.processes);
     } else {
       AppendRows(from, reply.functions);

@@ -45,12 +45,13 @@ struct TopFunction {
   int64_t more_containers = 0;  // at most so many beside them, with less of it
 };
 
-// The processes of one name in one container.
+// The processes of one name in one container, or what it did for one trace.
 struct TopProcess {
   std::string namespace_name;
   std::string pod;
   std::string container;
-  std::string process;       // "" where profiles do not name them: --sample-labels without comm
+  std::string process;       // by traces: the trace's id; "" where profiles do not name them:
+                             // --sample-labels without comm
   double share_percent = 0;  // of TopReply::total
   double cores = 0;          // cpu only: value per observed second
   int64_t samples = 0;
@@ -61,7 +62,7 @@ struct TopProcess {
 };
 
 struct TopReply {
-  std::string by;    // "containers", "functions", "lines" or "processes"
+  std::string by;    // "containers", "functions", "lines", "processes" or "traces"
   std::string type;  // "cpu"
   std::string unit;  // "nanoseconds"
   int64_t from_ms = 0;
@@ -71,7 +72,7 @@ struct TopReply {
   int64_t total_rows = 0;       // before the cut to k
   int64_t skipped = 0;          // profiles that could not be read
   // By functions and lines: the self of those that were dropped, since there were too many to hold.
-  // By functions, lines and processes: the most that one of these has in all.
+  // By functions, lines, processes and traces: the most that one of these has in all.
   int64_t other_self = 0;
   int64_t max_hidden = 0;
   std::vector<TopContainer> containers;

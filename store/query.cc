@@ -10,7 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "profile/comments.h"
 #include "profile/merge.h"
+#include "profile/select/stack_filter.h"
 #include "store/catalog/catalog_index.h"
 #include "store/find.h"
 #include "store/profiles/observed_time.h"
@@ -78,6 +80,11 @@ bool Query::Mentions(std::string_view label) const {
   return selector.Mentions(label) || std::ranges::any_of(any_of, [&](const profile::Selector& one) {
            return one.Mentions(label);
          });
+}
+
+bool Query::NeedsWindows() const {
+  return cut || (stacks && (stacks->AsksForLabel(profile::kTraceLabel) ||
+                            stacks->AsksForLabel(profile::kSpanLabel)));
 }
 
 void SkippedList::AddDamaged(std::string key, std::string entry, std::string reason) {

@@ -43,6 +43,9 @@ struct Query {
   std::optional<std::string> EqualTo(std::string_view label) const;
   // Tells whether some matcher uses that label.
   bool Mentions(std::string_view label) const;
+  // Tells whether roll-ups cannot answer it: they do not say when their samples were taken, nor for
+  // which trace.
+  bool NeedsWindows() const;
 };
 
 // A profile that is not stored yet: the daemon's open window.

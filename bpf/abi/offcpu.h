@@ -7,6 +7,7 @@
 
 #include "bpf/abi/counters.h"
 #include "bpf/abi/record.h"
+#include "bpf/abi/trace.h"
 
 /* User space may change them while the programs run. */
 struct ft_offcpu_config {
@@ -71,6 +72,7 @@ struct ft_waiting {
 	__u8 pad0[2];
 	__u8 waker_comm[16];
 	struct ft_futex futex;
+	struct ft_trace_ids trace; /* with FT_SAMPLE_TRACED */
 };
 
 /*

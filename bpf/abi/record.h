@@ -10,7 +10,7 @@
 
 #include "bpf/abi/lock.h"
 
-#define FT_ABI_VERSION 12
+#define FT_ABI_VERSION 13
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -36,6 +36,7 @@ enum ft_kind {
 	FT_KIND_COLD = 4,     /* a sample whose walk user space finishes */
 	FT_KIND_WAIT = 5,     /* a thread has waited and runs again */
 	FT_KIND_FUNCTION = 6, /* of an interpreter's (bpf/abi/runtime.h) */
+	FT_KIND_TRACE = 7,    /* of a sample (bpf/abi/trace.h) */
 };
 
 /* The most different events that are sampled on a node at once. */
@@ -70,6 +71,7 @@ enum ft_stop {
 
 enum ft_sample_flag {
 	FT_SAMPLE_NO_STACK = 1, /* its body found no room in the ring */
+	FT_SAMPLE_TRACED = 2,   /* its thread worked on a trace: an ft_trace went before */
 };
 
 struct ft_sample {

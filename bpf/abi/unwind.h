@@ -3,7 +3,7 @@
  * Unwind tables and address spaces, as user space lays them out and the walk reads them.
  *
  *   ft_processes   tgid -> where its executable mappings are listed
- *   arena          per process: count, starts[count], ft_mapping[count]
+ *   arena          per process: ft_space, starts[count], ft_mapping[count]
  *                  per module:  blocks[count + 1], rows[], rules[]
  *   ft_modules     slot -> where the module's table is
  *
@@ -110,11 +110,27 @@ struct ft_mapping {
 #define FT_MAPPING_STEPS 13
 #define FT_MAX_MAPPINGS ((1u << FT_MAPPING_STEPS) - 1)
 
+/* How the address of a thread's variable otel_thread_ctx_v1 is found. */
+enum ft_trace_kind {
+	FT_TRACE_NONE = 0,   /* the process has no such variable */
+	FT_TRACE_STATIC = 1, /* FS + trace_offset */
+	FT_TRACE_DTV = 2,    /* the thread's block of module trace_module + trace_offset */
+};
+
 /*
- * A process's list never changes; a new list replaces it. It has one word with the count, then
- * the starts in rising order, and from the next cache line on the mappings.
+ * A process's list never changes; a new list replaces it. It has this head, then the starts in
+ * rising order, and from the next cache line on the mappings.
  */
-#define FT_STARTS_BYTES(count) ((((__u64)(count)*8) + 8 + 63) & ~63ULL)
+struct ft_space {
+	__u64 count;
+	__s64 trace_offset;
+	__u32 trace_module;
+	__u16 trace_kind; /* enum ft_trace_kind */
+	__u16 dtv_bytes;  /* of an entry of the thread's vector: 16, of musl 8 */
+	__u64 pad;
+};
+#define FT_START_AT(index) ((__u32)sizeof(struct ft_space) + (index)*8)
+#define FT_STARTS_BYTES(count) ((((__u64)(count)*8) + sizeof(struct ft_space) + 63) & ~63ULL)
 
 /*
  * A process with its exec generation. Another generation or owner of the same tgid is unknown.
@@ -180,6 +196,7 @@ static inline __u32 ft_bucket(__u32 tgid, __u32 choice)
 FT_STATIC_ASSERT(sizeof(struct ft_rule) == 16, "a rule never crosses a slab");
 FT_STATIC_ASSERT(sizeof(struct ft_module) % 8 == 0, "the kernel rounds an array's values up");
 FT_STATIC_ASSERT(sizeof(struct ft_mapping) == 32, "a mapping never crosses a slab");
+FT_STATIC_ASSERT(sizeof(struct ft_space) == 32, "nor does a head");
 FT_STATIC_ASSERT(sizeof(struct ft_machine) == 64, "it is read where a cache line begins");
 FT_STATIC_ASSERT(sizeof(struct ft_process_bucket) == 64, "a bucket is a cache line");
 

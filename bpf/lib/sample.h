@@ -7,6 +7,7 @@
 
 #include "bpf/lib/cold.h"
 #include "bpf/lib/stack.h"
+#include "bpf/lib/trace.h"
 
 /*
  * Fills the user part of what an event interrupted; its head says why it ended. Returns 1 if the
@@ -54,7 +55,7 @@ static __always_inline void interrupted_kernel_stack(struct bpf_perf_event_data 
 
 static __always_inline void fill_sample(__u8 type, struct ft_sample *sample,
 					struct stack_scratch *scratch, __u64 cgroup, __u64 value,
-					int no_stack)
+					__u8 flags)
 {
 	sample->time_ns = scratch->head.time_ns;
 	sample->stack_hash = scratch->head.stack_hash;
@@ -66,12 +67,12 @@ static __always_inline void fill_sample(__u8 type, struct ft_sample *sample,
 	sample->kind = FT_KIND_SAMPLE;
 	sample->type = type;
 	sample->stop = scratch->head.stop;
-	sample->flags = no_stack ? FT_SAMPLE_NO_STACK : 0;
+	sample->flags = flags;
 	sample->cold = 0;
 }
 
 static __always_inline void submit_sample(__u8 type, struct stack_scratch *scratch, __u64 cgroup,
-					  __u64 value, int no_stack, struct ft_counters *counters)
+					  __u64 value, __u8 flags, struct ft_counters *counters)
 {
 	struct ft_sample *sample = bpf_ringbuf_reserve(&ft_ring, sizeof(*sample), 0);
 
@@ -79,7 +80,7 @@ static __always_inline void submit_sample(__u8 type, struct stack_scratch *scrat
 		FT_COUNT(counters, RING_FULL);
 		return;
 	}
-	fill_sample(type, sample, scratch, cgroup, value, no_stack);
+	fill_sample(type, sample, scratch, cgroup, value, flags);
 	bpf_ringbuf_submit(sample, wake_flag(scratch->press));
 	FT_COUNT(counters, SAMPLES);
 }
@@ -87,7 +88,7 @@ static __always_inline void submit_sample(__u8 type, struct stack_scratch *scrat
 /* submit_cold() with room_bytes, a constant, for the stack. */
 static __always_inline int submit_cold_with(const __u32 room_bytes, __u8 type,
 					    struct stack_scratch *scratch, __u64 cgroup,
-					    __u64 value, struct ft_counters *counters)
+					    __u64 value, __u8 flags, struct ft_counters *counters)
 {
 	struct ft_cold *cold = bpf_ringbuf_reserve(&ft_ring, sizeof(*cold) + room_bytes, 0);
 
@@ -97,7 +98,7 @@ static __always_inline int submit_cold_with(const __u32 room_bytes, __u8 type,
 		bpf_ringbuf_discard(cold, BPF_RB_NO_WAKEUP);
 		return -1;
 	}
-	fill_sample(type, &cold->sample, scratch, cgroup, value, 0);
+	fill_sample(type, &cold->sample, scratch, cgroup, value, flags);
 	cold->sample.kind = FT_KIND_COLD;
 	fill_cold(cold, scratch, room_bytes);
 	/* The file that it waits for is gone with the process, if that ends soon: read it now. */
@@ -112,7 +113,7 @@ static __always_inline int submit_cold_with(const __u32 room_bytes, __u8 type,
  * may not be sent, and then nothing was.
  */
 static __always_inline int submit_cold(__u8 type, struct stack_scratch *scratch, __u64 cgroup,
-				       __u64 value, struct ft_counters *counters)
+				       __u64 value, __u8 flags, struct ft_counters *counters)
 {
 	__u64 waiting = bpf_ringbuf_query(&ft_ring, BPF_RB_AVAIL_DATA);
 	__u64 size = bpf_ringbuf_query(&ft_ring, BPF_RB_RING_SIZE);
@@ -121,9 +122,9 @@ static __always_inline int submit_cold(__u8 type, struct stack_scratch *scratch,
 	if (waiting > size / 2 || !cold_due(scratch))
 		return -1;
 	if (waiting < size / 4 && is_deep(scratch->walk.sp) &&
-	    !submit_cold_with(FT_COLD_DEEP_BYTES, type, scratch, cgroup, value, counters))
+	    !submit_cold_with(FT_COLD_DEEP_BYTES, type, scratch, cgroup, value, flags, counters))
 		return 0;
-	return submit_cold_with(FT_COLD_STACK_BYTES, type, scratch, cgroup, value, counters);
+	return submit_cold_with(FT_COLD_STACK_BYTES, type, scratch, cgroup, value, flags, counters);
 }
 
 /* For so long a process's functions are mostly met the first time. */
@@ -143,19 +144,20 @@ static __always_inline int is_young_machine(const struct stack_scratch *scratch)
 static __always_inline void send(__u8 type, int cold, struct stack_scratch *scratch, __u64 cgroup,
 				 __u64 value, struct ft_counters *counters)
 {
-	int no_stack;
+	__u8 flags = send_trace_of(scratch);
 
-	if (cold && !submit_cold(type, scratch, cgroup, value, counters))
+	if (cold && !submit_cold(type, scratch, cgroup, value, flags, counters))
 		return;
 	if (cold) {
 		FT_COUNT(counters, COLD_LIMITED);
 		walk_frame_pointers(scratch);
 	}
 	counters->stop[scratch->head.stop & 15]++;
-	no_stack = submit_body(scratch, counters);
+	if (submit_body(scratch, counters))
+		flags |= FT_SAMPLE_NO_STACK;
 	if (is_young_machine(scratch))
 		scratch->press = 1;
-	submit_sample(type, scratch, cgroup, value, no_stack, counters);
+	submit_sample(type, scratch, cgroup, value, flags, counters);
 }
 
 #endif

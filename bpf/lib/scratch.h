@@ -6,10 +6,21 @@
 #ifndef FIRETOWER_BPF_LIB_SCRATCH_H
 #define FIRETOWER_BPF_LIB_SCRATCH_H
 
+#include "bpf/abi/trace.h"
 #include "bpf/lib/maps.h"
 #include "bpf/walk/walk_state.h"
 
 #define FT_MAX_FRAMES (FT_MAX_KERNEL_FRAMES + FT_MAX_USER_FRAMES)
+
+/* The begin of OTEP 4947's record of a thread. */
+struct trace_record {
+	struct ft_trace_ids ids;
+	__u8 valid; /* 1: it is */
+	__u8 trace_flags;
+	__u16 attributes_bytes;
+	__u32 pad;
+};
+#define FT_TRACE_RECORD_BYTES 28
 
 struct stack_scratch {
 	/* The fields that a step touches lie together. */
@@ -33,6 +44,12 @@ struct stack_scratch {
 	__u64 core_bytes;
 	__u32 compiled_leaf;  /* 1: the interrupted code was written by PHP's compiler */
 	__u64 machine_loaded; /* 1: the process's machine is in hand */
+	/* How to find what the process's threads publish of their trace (bpf/lib/trace.h). */
+	__s64 trace_offset;
+	__u32 trace_module;
+	__u16 trace_kind;
+	__u16 dtv_bytes;
+	struct trace_record trace; /* and what it publishes now */
 	struct ft_stack head;
 	__u64 address[FT_MAX_FRAMES];
 };

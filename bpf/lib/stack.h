@@ -29,6 +29,7 @@ static __always_inline void identify(struct stack_scratch *scratch, struct task_
 	scratch->head.exec_id = (__u32)exec_id;
 	scratch->head.epoch = config->epoch;
 	scratch->head.kind = FT_KIND_STACK;
+	scratch->trace_kind = FT_TRACE_NONE;
 	/* Raw addresses mean nothing across processes, execs and windows: they go in first. */
 	scratch->head.stack_hash =
 		mix(mix((__u64)scratch->head.tgid << 32 | scratch->head.epoch, exec_id),

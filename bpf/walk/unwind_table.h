@@ -57,7 +57,7 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 
 		if (low >= high)
 			break;
-		start = (__u64 *)ft_at(env, &slab, walk->mappings + 8 + middle * 8, 8);
+		start = (__u64 *)ft_at(env, &slab, walk->mappings + FT_START_AT(middle), 8);
 		if (!start)
 			return -1;
 		if (*start <= pc)
@@ -69,7 +69,7 @@ static __always_inline int ft_find_mapping(void *env, struct ft_walk *walk, __u6
 	if (!found)
 		return -1;
 	found--;
-	start = (__u64 *)ft_at(env, &slab, walk->mappings + 8 + found * 8, 8);
+	start = (__u64 *)ft_at(env, &slab, walk->mappings + FT_START_AT(found), 8);
 	mapping = (struct ft_mapping *)ft_at(env, &slab,
 					     walk->mappings + (__u32)FT_STARTS_BYTES(count) +
 						     found * (__u32)sizeof(*mapping),

@@ -172,10 +172,9 @@ static __always_inline void begin_walk(struct stack_scratch *scratch)
 /* Goes on with a walk to its end; returns enum ft_step of the last step. */
 static __always_inline int walk_on(struct stack_scratch *scratch)
 {
-	struct ft_walk *walk = &scratch->walk;
 	int step = FT_STEP_COLD;
 
-	if (find_process(walk, scratch->head.tgid,
+	if (find_process(scratch, scratch->head.tgid,
 			 ft_identity(scratch->head.start_ns, scratch->head.exec_id)))
 		return step;
 	for (int i = 0; i < FT_MAX_USER_FRAMES / FT_STRIDE; i++) {

@@ -68,10 +68,11 @@ static __always_inline void find_machine(struct ft_walk *walk)
  * Loads the process's list of mappings into the walk. Returns 0, or -1 if user space has not
  * sent one.
  */
-static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 identity)
+static __always_inline int find_process(struct stack_scratch *scratch, __u32 tgid, __u32 identity)
 {
+	struct ft_walk *walk = &scratch->walk;
 	struct ft_slab slab = {};
-	__u64 *count;
+	struct ft_space *space;
 
 	for (__u32 choice = 0; choice < 2; choice++) {
 		__u32 index = ft_bucket(tgid, choice);
@@ -86,10 +87,14 @@ static __always_inline int find_process(struct ft_walk *walk, __u32 tgid, __u32 
 			if (walk->machine)
 				find_machine(walk);
 			walk->mappings = bucket->way[i].mappings;
-			count = ft_at(NULL, &slab, walk->mappings, 8);
-			if (!count)
+			space = ft_at(NULL, &slab, walk->mappings, sizeof(*space));
+			if (!space)
 				return -1;
-			walk->mapping_count = *count;
+			walk->mapping_count = space->count;
+			scratch->trace_offset = space->trace_offset;
+			scratch->trace_module = space->trace_module;
+			scratch->trace_kind = space->trace_kind;
+			scratch->dtv_bytes = space->dtv_bytes;
 			return 0;
 		}
 	}

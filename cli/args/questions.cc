@@ -6,7 +6,7 @@ namespace firetower::cli {
 namespace {
 
 constexpr Text kTopOutputs[] = {"table", "wide", "json", "name"};
-constexpr Text kTopBy[] = {"containers", "functions", "lines", "processes"};
+constexpr Text kTopBy[] = {"containers", "functions", "lines", "processes", "traces"};
 constexpr FlagSpec kTopSelection[] = {
     kQueryFlag,
     kContainerFlag,
@@ -316,13 +316,14 @@ constexpr Example kSeriesExamples[] = {
 };
 
 constexpr CommandSpec kQuestions[] = {
-    {"top", "Show the hottest containers, functions, source lines or processes",
+    {"top", "Show the hottest containers, functions, source lines, processes or traces",
      "Containers are ordered by the value of the profile type, which is CPU time for cpu. CPU% is\n"
      "the share of all matching profiles; CORES is the average over the time that they cover.\n"
      "Functions are ordered by self value. Processes of one name in one container are one row, "
      "with\n"
      "the stack that has most of it.",
-     "[containers|functions|lines|processes] [SELECTOR]", kTopBy, 2, kTopExamples, kTopGroups},
+     "[containers|functions|lines|processes|traces] [SELECTOR]", kTopBy, 2, kTopExamples,
+     kTopGroups},
     {"get",
      "Fetch one merged profile",
      "Adds up all matching profiles in the store and in the window that is still open. A file is\n"
@@ -429,7 +430,8 @@ constexpr CommandSpec kQuestions[] = {
     {"mcp",
      "Answer an assistant's questions (Model Context Protocol)",
      "Reads JSON-RPC messages from standard input, a line each, and answers on standard output\n"
-     "until the input ends: the hottest containers, functions, lines and processes, diagnoses,\n"
+     "until the input ends: the hottest containers, functions, lines, processes and traces, "
+     "diagnoses,\n"
      "stacks, differences, types, labels and profiles. It reads and changes nothing, with the "
      "rights\n"
      "of whoever starts it. An answer fits the tokens that a call states, and says how to read on.",

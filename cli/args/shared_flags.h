@@ -31,6 +31,8 @@ inline constexpr FlagSpec kStackFlags[] = {
     {"ignore", 0, "REGEX", "only stacks without such a frame"},
     {"hide", 0, "REGEX", "leave such frames out"},
     {"show", 0, "REGEX", "leave all other frames out"},
+    {"tagfocus", 0, "KEY=REGEX", "only samples with such a label, as trace_id=4bf92f35"},
+    {"tagignore", 0, "KEY=REGEX", "only samples without such a label"},
     {"show-from", 0, "REGEX", "begin each stack at the outermost such frame; drop those without"},
 };
 inline constexpr FlagSpec kBottomUpFlag = {

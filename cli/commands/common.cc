@@ -127,7 +127,8 @@ Outcome<net::NamedValues> RangeParams(const Context& context, std::string_view d
   add("type", args.Get("type"));
   add("from", from);
   add("to", to);
-  for (const char* flag : {"exact", "offsets", "focus", "ignore", "hide", "show", "show-from"})
+  for (const char* flag : {"exact", "offsets", "focus", "ignore", "hide", "show", "show-from",
+                           "tagfocus", "tagignore"})
     add(flag, args.Get(flag));
   return params;
 }

@@ -21,7 +21,7 @@ namespace {
 Outcome<net::NamedValues> AskedFor(const Context& context) {
   if (!context.args.Has("id")) return SelectionParams(context, "15m");
   for (const char* flag : {"type", "since", "from", "to", "container", "exact", "offsets", "focus",
-                           "ignore", "hide", "show", "show-from"}) {
+                           "ignore", "hide", "show", "show-from", "tagfocus", "tagignore"}) {
     if (!context.args.Has(flag)) continue;
     return BadFlag(
         context, Error(ErrorCode::kInvalid,

@@ -131,7 +131,7 @@ std::string RenderProcesses(const query::TopReply& reply, const Terminal& termin
   Table table({{"NAMESPACE", false, true},
                {"POD", false, true},
                {"CONTAINER", false, true},
-               {"PROCESS", false, true},
+               {reply.by == "traces" ? "TRACE" : "PROCESS", false, true},
                {cpu ? "CPU%" : "SHARE", true},
                {cpu ? "CORES" : "VALUE", true},
                {"SAMPLES", true},
@@ -155,7 +155,8 @@ std::string Render(const query::TopReply& reply, const Terminal& terminal, bool 
                    bool wide) {
   if (reply.by == "functions" || reply.by == "lines")
     return RenderFunctions(reply, terminal, headers, wide, reply.by == "lines");
-  if (reply.by == "processes") return RenderProcesses(reply, terminal, headers, wide);
+  if (reply.by == "processes" || reply.by == "traces")
+    return RenderProcesses(reply, terminal, headers, wide);
   return RenderContainers(reply, terminal, headers, wide);
 }
 

@@ -20,6 +20,7 @@ struct SampleLabels {
   bool thread = true;
   bool comm = true;
   bool cpu = false;
+  bool trace = true;
 };
 
 // Which cgroup hierarchy attributes samples.
@@ -45,6 +46,7 @@ struct Config {
   std::string tls_private_key_file;
   std::string store_url = "file:///var/lib/firetower";
   std::string signature_file;  // A file of signatures for diagnoses; empty: none.
+  std::string trace_url;       // A template for pages of traces; empty: none.
   std::string policy_path;     // A file or a folder; empty: profile everything.
   std::string config_path;     // Empty: no configuration file.
 

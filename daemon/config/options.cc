@@ -72,6 +72,9 @@ void AddServing(Config& config, std::vector<Option>& rows) {
                      "Further signatures for diagnoses (JSON), read again for each one; see "
                      "docs/diagnosis.md.",
                      SignatureFileValue(config.signature_file)));
+  rows.push_back(Row("trace-url", kServing, "URL",
+                     "Where the pages lead for a trace, as https://traces.example/{trace_id}.",
+                     service::TraceUrlValue(config.trace_url)));
   rows.push_back(Row("policy", kServing, "FILE|DIR",
                      "ProfilingPolicy file, or folder of such files; read again on change. Without "
                      "it, a standalone daemon profiles everything at the default rate; an agent in "

@@ -74,16 +74,17 @@ ValueType HostNamesValue(std::vector<std::string>& field) {
 }
 
 ValueType SampleLabelsValue(SampleLabels& choice) {
-  return {"any of thread, comm, cpu, separated by commas; empty for none",
+  return {"any of thread, comm, cpu, trace, separated by commas; empty for none",
           [&choice](std::string_view text) -> Status {
-            SampleLabels labels{false, false, false};
+            SampleLabels labels{false, false, false, false};
             while (!text.empty()) {
               std::string_view one = text.substr(0, text.find(','));
               text.remove_prefix(std::min(text.size(), one.size() + 1));
-              bool* field = one == "thread" ? &labels.thread
-                            : one == "comm" ? &labels.comm
-                            : one == "cpu"  ? &labels.cpu
-                                            : nullptr;
+              bool* field = one == "thread"  ? &labels.thread
+                            : one == "comm"  ? &labels.comm
+                            : one == "cpu"   ? &labels.cpu
+                            : one == "trace" ? &labels.trace
+                                             : nullptr;
               if (field == nullptr) return Refused(fmt::format("there is no label '{}'", one));
               *field = true;
             }
@@ -95,6 +96,7 @@ ValueType SampleLabelsValue(SampleLabels& choice) {
             if (choice.thread) out += ",thread";
             if (choice.comm) out += ",comm";
             if (choice.cpu) out += ",cpu";
+            if (choice.trace) out += ",trace";
             return out.empty() ? out : out.substr(1);
           }};
 }

@@ -26,7 +26,7 @@ std::string FolderOf(const std::string& store_url) {
 
 LabelChoice LabelsOf(const Config& config) {
   const SampleLabels& labels = config.sample_labels;
-  return {labels.thread, labels.comm, labels.cpu, config.sample_times};
+  return {labels.thread, labels.comm, labels.cpu, labels.trace, config.sample_times};
 }
 
 size_t CpuCount() { return static_cast<size_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L)); }
@@ -52,6 +52,7 @@ PipelineOptions PipelineOptionsOf(const Config& config) {
   options.labels = LabelsOf(config);
   options.stack_words = StackStore::WordsFor(CpuCount());
   options.unwind.table_bytes = static_cast<uint64_t>(config.unwind_table_bytes);
+  options.unwind.traces = config.sample_labels.trace;
   return options;
 }
 

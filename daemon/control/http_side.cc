@@ -40,6 +40,7 @@ HttpSide::HttpSide(Parts parts)
           .admission = {.strangers = reviews_ ? kStrangers : 0},
           .authorize_metrics = parts.config.metrics_authorize,
           .signature_file = parts.config.signature_file,
+          .trace_url = parts.config.trace_url,
           // An agent's memory is the node's.
           .max_file_bytes = parts.config.standalone ? query::kServedFileBytes : 0}) {}
 

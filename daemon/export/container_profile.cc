@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/text/hex.h"
 #include "profile/comments.h"
 
 namespace firetower::daemon {
@@ -271,6 +272,12 @@ void ContainerProfile::SetLabels(const Slice& slice, const Slice::Row& row, std:
     add("lock", LockKindName(locks_.KindOf(slice, row.stack, task.futex)));
     add_name(labels_.comm, "holder", task.holder);
     if (task.holder_stack != kNoStack) add("holder_stack", locks_.Path(slice, task.holder_stack));
+  }
+  if (task.is_traced()) {
+    const std::string ids = ToHex(
+        std::string_view(reinterpret_cast<const char*>(task.trace.data()), sizeof(task.trace)));
+    add(profile::kTraceLabel, std::string_view(ids).substr(0, 32));
+    add(profile::kSpanLabel, std::string_view(ids).substr(32));
   }
   add(profile::kCutLabel, StopReason(slice.stacks[row.stack].stop));
   add(store::kAlsoLabel, also);

@@ -155,6 +155,7 @@ void Resolver::BeginRound(const Round& round) {
     DecideTasksAnew();
   }
   stacks_.Add(round);
+  traces_.BeginRound(round.traces);
   functions_.BeginEpoch(stacks_.epoch());
   for (uint32_t begin = 0; const uint32_t end : round.function_ends) {
     if (!functions_.Add(std::span(round.functions).subspan(begin, end - begin))) ++bad_records_;
@@ -259,6 +260,10 @@ void Resolver::NoteKernelCode(uint32_t tgid, uint32_t kernel_frames) {
   if (kernel_frames > 0 && tgid != own_pid_) builder_.slice().kernel_code = true;
 }
 
+void Resolver::SetTrace(const ft_trace_ids& ids, TaskLabel& label) const {
+  if (label_choice_.trace) label.trace = {ids.trace[0], ids.trace[1], ids.span};
+}
+
 TaskLabel Resolver::LabelOf(const ft_sample& sample) {
   TaskLabel label;
   if (label_choice_.comm || label_choice_.thread) {
@@ -267,11 +272,13 @@ TaskLabel Resolver::LabelOf(const ft_sample& sample) {
     if (label_choice_.thread) label.thread = processes_.ThreadComm(process, sample.tid);
   }
   if (label_choice_.cpu) label.cpu = sample.cpu;
+  if (const ft_trace_ids* trace = traces_.Find(sample)) SetTrace(*trace, label);
   return label;
 }
 
 TaskLabel Resolver::LabelOf(const Event& event) {
   TaskLabel label = LabelOf(event.sample);
+  if (event.trace != nullptr) SetTrace(*event.trace, label);
   if (!IsWait(event.sample.type)) return label;
   label.state = event.state;
   if (label_choice_.comm) label.waker = event.waker;

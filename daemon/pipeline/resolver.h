@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "daemon/capture/rounds/round.h"
+#include "daemon/capture/rounds/sample_traces.h"
 #include "daemon/pipeline/cold_stacks.h"
 #include "daemon/pipeline/newest_stacks.h"
 #include "daemon/pipeline/resolver_peers.h"
@@ -31,6 +32,7 @@ struct LabelChoice {
   bool thread = true;
   bool comm = true;
   bool cpu = false;
+  bool trace = true;
   // When each one was taken, beside the profiles.
   bool times = true;
 };
@@ -111,6 +113,7 @@ class Resolver {
     uint8_t state = FT_WAIT_STATES;
     Comm waker{};
     Lock lock = {};
+    const ft_trace_ids* trace = nullptr;  // of a wait that goes on; else it came before the sample
   };
 
   // How far a round is applied.
@@ -153,6 +156,7 @@ class Resolver {
                   StackParts parts);
   uint32_t StackOf(const ft_sample& sample, StackParts parts, uint8_t* stop);
   void NoteKernelCode(uint32_t tgid, uint32_t kernel_frames);
+  void SetTrace(const ft_trace_ids& ids, TaskLabel& label) const;
   TaskLabel LabelOf(const ft_sample& sample);
   TaskLabel LabelOf(const Event& event);
   void Defer(const Event& event);
@@ -183,6 +187,7 @@ class Resolver {
   StackFrames frames_;
   ToldWaits told_;
   NewestStacks newest_;
+  SampleTraces traces_;
   bool notes_newest_ = false;  // some policy asks for locks
   std::vector<Pending> pending_;
   std::shared_ptr<const Container> unknown_;

@@ -24,7 +24,7 @@ void Resolver::TakeWait(ft_sample sample, uint8_t types, Event event) {
     if ((types >> type & 1) == 0) continue;
     sample.type = type;
     Take({sample, event.amount, event.state, event.waker,
-          type == FT_TYPE_LOCK ? event.lock : Lock{}});
+          type == FT_TYPE_LOCK ? event.lock : Lock{}, event.trace});
   }
 }
 
@@ -86,6 +86,7 @@ void Resolver::TakeWaitsThatGoOn(std::span<const WaitingThread> threads, int64_t
     sample.stop = thread.wait.stop;
     Event event{sample, amount, thread.wait.state};
     event.lock.use = UseOf(thread.wait.futex);
+    if ((thread.wait.flags & FT_SAMPLE_TRACED) != 0) event.trace = &thread.wait.trace;
     TakeWait(sample, thread.wait.types, event);
   }
   told_.EndListing();

@@ -54,7 +54,11 @@ struct TaskLabel {
   FutexUse futex = FutexUse::kNone;
   Comm holder{};                     // the name of the thread that had the lock; empty: not known
   uint32_t holder_stack = kNoStack;  // its newest one, in the slice
+  // The trace id and the span id that it worked on, as W3C Trace Context has their bytes; zeros:
+  // none that is known.
+  std::array<uint64_t, 3> trace{};
 
+  bool is_traced() const { return (trace[0] | trace[1]) != 0; }
   bool operator==(const TaskLabel&) const = default;
 };
 

@@ -38,6 +38,9 @@ uint32_t SliceBuilder::AddLabel(const TaskLabel& label) {
   uint64_t hash =
       HashWord(kHashSeed, uint64_t{label.state} << 32 | static_cast<uint32_t>(label.cpu));
   for (uint64_t word : words) hash = HashWord(hash, word);
+  if (label.is_traced()) {
+    for (uint64_t word : label.trace) hash = HashWord(hash, word);
+  }
   if (label.futex != FutexUse::kNone) hash = HashWord(hash, label.holder_stack);
   bool inserted = false;
   uint32_t& id = FindOrInsert(

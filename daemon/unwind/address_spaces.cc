@@ -12,19 +12,21 @@ void Store(uint32_t& to, uint32_t value) { __atomic_store_n(&to, value, __ATOMIC
 
 }  // namespace
 
-std::shared_ptr<const AddressSpace> AddressSpaces::Write(const Process& process) {
+std::shared_ptr<const AddressSpace> AddressSpaces::Write(const Process& process,
+                                                         const TraceVariable& trace) {
   const std::vector<ProcessMapping>& mappings = *process.mappings;
   auto count = static_cast<uint32_t>(std::min<size_t>(mappings.size(), FT_MAX_MAPPINGS));
   uint64_t starts_bytes = FT_STARTS_BYTES(count);
   std::optional<uint32_t> position =
       arena_.Allocate(starts_bytes + uint64_t{count} * sizeof(ft_mapping));
   if (!position) return nullptr;
-  auto* words = reinterpret_cast<uint64_t*>(arena_.At(*position));
+  auto* head = reinterpret_cast<ft_space*>(arena_.At(*position));
+  auto* starts = reinterpret_cast<uint64_t*>(head + 1);
   auto* out = reinterpret_cast<ft_mapping*>(arena_.At(*position) + starts_bytes);
-  words[0] = count;
+  *head = {count, trace.offset, trace.module, trace.kind, trace.dtv_bytes, 0};
   for (uint32_t i = 0; i < count; ++i) {
     const ProcessMapping& mapping = mappings[i];
-    words[1 + i] = mapping.start;
+    starts[i] = mapping.start;
     out[i] = {mapping.end, mapping.start - mapping.file_offset, mapping.module, 0, 0};
   }
   auto give_back = [this](const AddressSpace* space) {
@@ -43,18 +45,21 @@ ft_process* AddressSpaces::FreeWay(uint32_t pid) {
   return nullptr;
 }
 
-std::shared_ptr<const AddressSpace> AddressSpaces::Publish(const Process& process) {
+std::shared_ptr<const AddressSpace> AddressSpaces::Publish(const Process& process,
+                                                           const TraceVariable& trace) {
   auto [it, inserted] = published_.try_emplace(process.pid);
   Entry& entry = it->second;
   if (inserted) entry.way = FreeWay(process.pid);
-  bool stale = entry.way != nullptr && (!entry.space || entry.generation != process.generation);
-  std::shared_ptr<const AddressSpace> space = stale ? Write(process) : entry.space;
+  bool stale = entry.way != nullptr &&
+               (!entry.space || entry.generation != process.generation || entry.trace != trace);
+  std::shared_ptr<const AddressSpace> space = stale ? Write(process, trace) : entry.space;
   if (!space) {
     ++refused_;
     Withdraw(process.pid);
     return nullptr;
   }
   entry.generation = process.generation;
+  entry.trace = trace;
   // The old list stays valid for a grace after this: a walk may be in it.
   if (entry.identity != process.identity) {
     Store(entry.way->machine, 0);

@@ -10,6 +10,7 @@
 #include "bpf/abi/unwind.h"
 #include "daemon/process/process_table.h"
 #include "daemon/unwind/arena.h"
+#include "daemon/unwind/trace_variables.h"
 
 namespace firetower::daemon {
 
@@ -32,8 +33,10 @@ class AddressSpaces {
   AddressSpaces(UnwindMemory& memory, Arena& arena, const Clock& clock)
       : memory_(memory), arena_(arena), clock_(clock) {}
 
-  // Publishes the present mappings of `process`. Returns null if there is no room.
-  std::shared_ptr<const AddressSpace> Publish(const Process& process);
+  // Publishes the present mappings of `process`, and where its threads tell their trace. Returns
+  // null if there is no room.
+  std::shared_ptr<const AddressSpace> Publish(const Process& process,
+                                              const TraceVariable& trace = {});
   // Sets what the walk needs of a published process that runs a machine: a struct that begins with
   // ft_machine. Returns false if there is no room.
   template <typename Machine>
@@ -51,13 +54,14 @@ class AddressSpaces {
   struct Entry {
     ft_process* way = nullptr;
     uint32_t generation = 0;
+    TraceVariable trace;
     std::shared_ptr<const AddressSpace> space;
     std::shared_ptr<const uint32_t> machine;  // what was allocated for it
     uint32_t identity = 0;                    // of the image that has it
   };
 
   bool SetMachine(uint32_t pid, std::span<const std::byte> machine);
-  std::shared_ptr<const AddressSpace> Write(const Process& process);
+  std::shared_ptr<const AddressSpace> Write(const Process& process, const TraceVariable& trace);
   ft_process* FreeWay(uint32_t pid);
 
   UnwindMemory& memory_;

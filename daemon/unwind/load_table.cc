@@ -56,6 +56,7 @@ Result<PackedTable> LoadUnwindTable(const symbolizer::RandomAccess& source) {
   rows.Finish();
   PackedTable table = packer.Finish();
   NoteRuntime(file, table);
+  if (auto trace = FindTraceSymbol(file)) table.trace = *trace;
   return table;
 }
 

@@ -10,6 +10,7 @@
 #include "bpf/abi/runtime.h"
 #include "bpf/abi/unwind.h"
 #include "daemon/runtimes/hotspot/vm_structs.h"
+#include "daemon/runtimes/trace_symbol.h"
 #include "daemon/runtimes/v8/v8_build.h"
 
 namespace firetower::daemon {
@@ -24,6 +25,7 @@ struct PackedTable {
   std::optional<ft_interpreter> interpreter;  // the file is one with frames beside the stack
   std::optional<HotSpotSymbols> hotspot;      // the file is a libjvm
   std::optional<V8Build> v8;                  // the file has V8
+  std::optional<TraceSymbol> trace;           // it has a variable in which threads tell their trace
   std::string runtime;                        // which: "CPython 3.11"
   std::string nameless;  // why its functions have no names, for people; empty: they have
 

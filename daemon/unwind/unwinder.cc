@@ -18,6 +18,13 @@ constexpr int64_t kMachineStartNs = 5 * kNsPerSecond;
 // Rounds in which a process's dispatch table is looked for.
 constexpr int kMaxDispatchTries = 100;
 
+// Its loader is its C library, with several names. What glibc calls libc.so is no code.
+bool IsMusl(const Module& module) {
+  const std::string_view path = module.path;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "libc.so" || name.starts_with("ld-musl-") || name.starts_with("libc.musl-");
+}
+
 }  // namespace
 
 Unwinder::Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry& modules,
@@ -29,12 +36,14 @@ Unwinder::Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry
       clock_(clock),
       arena_(memory, options.table_bytes + kArenaExtraBytes),
       spaces_(memory, arena_, clock),
-      tables_(memory, arena_, options.table_bytes, clock) {}
+      tables_(memory, arena_, options.table_bytes, clock),
+      traces_([&modules](uint32_t module) { return IsMusl(*modules.Get(module)); }),
+      wants_traces_(options.traces) {}
 
 std::shared_ptr<const AddressSpace> Unwinder::Meet(Process& process, uint32_t identity) {
   processes_.Meet(process, identity);
   AskForTables(process);
-  auto space = spaces_.Publish(process);
+  auto space = spaces_.Publish(process, traces_.Find(process));
   LookForMachine(process);
   return space;
 }
@@ -103,6 +112,11 @@ void Unwinder::LookForMachine(const Process& process) {
 }
 
 void Unwinder::LookAgain() {
+  for (const uint32_t pid : traces_.Unplaced()) {
+    const Process* process = processes_.Find(pid);
+    if (process != nullptr && process->dead_since_round == 0 && process->met)
+      spaces_.Publish(*process, traces_.Find(*process));
+  }
   std::vector<uint32_t> pids;
   for (const auto& [pid, since_ns] : starting_) pids.push_back(pid);
   for (auto& [pid, tries] : dispatch_tries_) {
@@ -214,6 +228,13 @@ void Unwinder::Take(const LoadedTable& loaded) {
       tables_.Insert(loaded.module, loaded.table);
       if (loaded.table.hotspot) machines_.AddLibrary(loaded.module, *loaded.table.hotspot);
       if (loaded.table.v8) engines_.AddLibrary(loaded.module, *loaded.table.v8);
+      if (loaded.table.trace && wants_traces_) {
+        traces_.AddLibrary(loaded.module, *loaded.table.trace);
+        processes_.ForEach([&](const Process& process) {
+          if (process.met && process.dead_since_round == 0)
+            spaces_.Publish(process, traces_.Find(process));
+        });
+      }
       if (!loaded.table.hotspot && !loaded.table.v8 &&
           !(loaded.table.interpreter &&
             compiled_.AddLibrary(loaded.module, *loaded.table.interpreter)))
@@ -248,7 +269,7 @@ void Unwinder::EndRound() {
       continue;
     }
     AskForTables(*process);
-    spaces_.Publish(*process);
+    spaces_.Publish(*process, traces_.Find(*process));
     LookForMachine(*process);
   }
   LookAgain();
@@ -272,6 +293,7 @@ void Unwinder::Sweep() {
   const auto is_gone = [&](uint32_t pid) { return processes_.FindAlive(pid) == nullptr; };
   machines_.ForgetIf(is_gone);
   engines_.ForgetIf(is_gone);
+  traces_.ForgetIf(is_gone);
   std::erase_if(dispatch_tries_, [&](const auto& tried) { return is_gone(tried.first); });
   // Why a file could not be opened may have passed: out of descriptors, a mount that hung.
   for (uint32_t id = 0; id < failures_.size(); ++id) {
@@ -281,6 +303,7 @@ void Unwinder::Sweep() {
     tables_.Forget(id);
     machines_.ForgetLibrary(id);
     engines_.ForgetLibrary(id);
+    traces_.ForgetLibrary(id);
     compiled_.ForgetLibrary(id);
   }
 }

@@ -16,6 +16,7 @@
 #include "daemon/unwind/compiled_code.h"
 #include "daemon/unwind/module_tables.h"
 #include "daemon/unwind/native_walk.h"
+#include "daemon/unwind/trace_variables.h"
 
 namespace firetower::daemon {
 
@@ -57,6 +58,7 @@ class Unwinder {
  public:
   struct Options {
     uint64_t table_bytes = uint64_t{64} << 20;
+    bool traces = true;  // samples are told the trace that their thread works on
   };
 
   Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry& modules,
@@ -118,6 +120,8 @@ class Unwinder {
   JavaMachines machines_;
   V8Machines engines_;
   CompiledCode compiled_;
+  TraceVariables traces_;
+  const bool wants_traces_;
   std::unordered_map<uint32_t, int64_t>
       starting_;  // by pid: machines that are not ready, since when
   std::unordered_map<uint32_t, int> dispatch_tries_;  // by pid: processes without their table yet

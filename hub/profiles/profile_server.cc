@@ -65,6 +65,7 @@ ProfileServer::ProfileServer(const Config& config, Parts parts,
                            // A dashboard asks for all of its panels at once.
                            .admission = {.waiting = 30, .strangers = 8},
                            .signature_file = config.signature_file,
+                           .trace_url = config.trace_url,
                            .max_file_bytes = query::kServedFileBytes,
                            .on_idle = [this] { answered_ = true; }}) {}
 

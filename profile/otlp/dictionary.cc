@@ -99,6 +99,13 @@ int32_t OtlpDictionary::AddAttribute(std::string_view key, std::span<const int64
   return AddValue(key, any, unit);
 }
 
+int32_t OtlpDictionary::AddLink(std::string_view trace_id, std::string_view span_id) {
+  proto::otlp::Link* link = entry_->add_link_table();
+  link->set_trace_id(trace_id.data(), trace_id.size());
+  link->set_span_id(span_id.data(), span_id.size());
+  return AddEntry(Tables::kLinkTableFieldNumber);
+}
+
 int32_t OtlpDictionary::AddFunction(const Profile& profile, const Function& function) {
   const int32_t name = AddText(profile.string(function.name));
   const int32_t system_name = AddText(profile.string(function.system_name));

@@ -39,6 +39,8 @@ class OtlpDictionary {
   int32_t AddAttribute(std::string_view key, std::span<const std::string> values);
   int32_t AddAttribute(std::string_view key, std::span<const int64_t> values,
                        std::string_view unit);
+  // Adds the span that a sample belongs to, by the bytes of its ids: 16 and 8.
+  int32_t AddLink(std::string_view trace_id, std::string_view span_id);
   int32_t AddFunction(const Profile& profile, const Function& function);
   int32_t AddMapping(const Profile& profile, const Mapping& mapping);
   // `functions` and `mapping_index`: where its functions and its mapping are here.

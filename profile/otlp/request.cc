@@ -10,6 +10,8 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/text/hex.h"
+#include "profile/comments.h"
 #include "proto/otlp/profiles.pb.h"
 
 namespace firetower::profile {
@@ -111,6 +113,22 @@ int32_t OtlpRequest::AddAttribute(const Profile& profile, std::span<const NamedL
   return dictionary_.AddAttribute(key, texts);
 }
 
+int32_t OtlpRequest::TakeLink(const Profile& profile) {
+  const auto find = [&](std::string_view key) {
+    return std::ranges::find(labels_, key, &NamedLabel::attribute);
+  };
+  const auto trace = find(kTraceLabel), span = find(kSpanLabel);
+  if (trace == labels_.end() || span == labels_.end()) return 0;
+  const auto trace_id = FromHex(profile.string(trace->label->string_value));
+  const auto span_id = FromHex(profile.string(span->label->string_value));
+  if (!trace_id || trace_id->size() != 16 || !span_id || span_id->size() != 8) return 0;
+  const Label *trace_label = trace->label, *span_label = span->label;
+  std::erase_if(labels_, [&](const NamedLabel& named) {
+    return named.label == trace_label || named.label == span_label;
+  });
+  return dictionary_.AddLink(*trace_id, *span_id);
+}
+
 void OtlpRequest::PlaceSamples(const Profile& profile) {
   attributes_.clear();
   samples_.resize(profile.sample_count());
@@ -121,6 +139,7 @@ void OtlpRequest::PlaceSamples(const Profile& profile) {
     labels_.clear();
     for (const Label& label : sample.labels)
       labels_.push_back({AttributeName(profile.string(label.key)), &label});
+    samples_[i].link = TakeLink(profile);
     // Not by key: "thread" and "thread.name" are one attribute.
     std::ranges::sort(labels_, {}, [](const NamedLabel& named) {
       return std::pair(named.attribute, named.label);
@@ -151,6 +170,7 @@ void OtlpRequest::AddProfile(const Profile& profile, uint32_t value, std::string
     const SamplePlace& place = samples_[i];
     proto::otlp::Sample* sample = out->add_samples();
     sample->set_stack_index(place.stack);
+    sample->set_link_index(place.link);
     for (uint32_t at = 0; at < place.attribute_count; ++at)
       sample->add_attribute_indices(attributes_[place.first_attribute + at]);
     sample->add_values(amount);

@@ -52,6 +52,7 @@ class OtlpRequest {
   // What samples of all value types share.
   struct SamplePlace {
     int32_t stack = 0;
+    int32_t link = 0;
     uint32_t first_attribute = 0;  // in attributes_
     uint32_t attribute_count = 0;
   };
@@ -62,6 +63,8 @@ class OtlpRequest {
   };
 
   void PlaceSamples(const Profile& profile);
+  // Returns the link of the span that labels_ name, and takes these away. 0: they name none.
+  int32_t TakeLink(const Profile& profile);
   void PlaceLocations(const Profile& profile);
   int32_t AddAttribute(const Profile& profile, std::span<const NamedLabel> labels);
   void SetType(const ValueType& from, proto::otlp::ValueType* to);

@@ -46,7 +46,7 @@ class StackFilter::Work {
 
   std::vector<bool> Kept() const {
     std::vector<bool> kept(from_.sample_count(), true);
-    for (uint32_t i = 0; i < kept.size(); ++i) kept[i] = IsKept(from_.sample(i).locations);
+    for (uint32_t i = 0; i < kept.size(); ++i) kept[i] = IsKept(from_.sample(i));
     return kept;
   }
 
@@ -60,7 +60,7 @@ class StackFilter::Work {
     std::vector<uint32_t> stack;
     for (uint32_t i = 0; i < from_.sample_count(); ++i) {
       const Sample sample = from_.sample(i);
-      if (!IsKept(sample.locations) || !FillStack(sample.locations, builder, stack)) continue;
+      if (!IsKept(sample) || !FillStack(sample.locations, builder, stack)) continue;
       builder.AddSample(stack, sample.values, sample.labels);
     }
     return std::move(builder).Build();
@@ -91,9 +91,12 @@ class StackFilter::Work {
     }
   }
 
-  bool IsKept(const StackView& stack) const {
+  bool IsKept(const Sample& sample) const {
+    if (!filter_.tag_focus_.empty() && !filter_.tag_focus_.Matches(from_, sample.labels))
+      return false;
+    if (filter_.tag_ignore_.Matches(from_, sample.labels)) return false;
     bool focused = !has(kFocus);
-    for (const uint32_t location : stack) {
+    for (const uint32_t location : sample.locations) {
       if (has(kIgnore) && locations_[kIgnore][location]) return false;
       focused = focused || locations_[kFocus][location];
     }
@@ -186,6 +189,9 @@ Result<StackFilter> StackFilter::Create(const StackFilterTexts& texts) {
     filter.patterns_[rule] = std::move(pattern);
     filter.empty_ = false;
   }
+  ASSIGN_OR_RETURN(filter.tag_focus_, LabelFilter::Create("tagfocus", texts.tag_focus));
+  ASSIGN_OR_RETURN(filter.tag_ignore_, LabelFilter::Create("tagignore", texts.tag_ignore));
+  if (!filter.tag_focus_.empty() || !filter.tag_ignore_.empty()) filter.empty_ = false;
   filter.invert_ = texts.invert;
   if (texts.invert) filter.empty_ = false;
   return filter;

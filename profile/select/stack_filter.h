@@ -12,16 +12,20 @@
 
 #include "base/result.h"
 #include "profile/profile.h"
+#include "profile/select/label_filter.h"
 
 namespace firetower::profile {
 
 // Regular expressions (RE2) that match some part of a frame's function, file of source or binary;
 // empty: not set.
 struct StackFilterTexts {
-  std::string focus = {};      // only stacks with such a frame
-  std::string ignore = {};     // only stacks without one
-  std::string hide = {};       // without these frames
-  std::string show = {};       // with these frames alone
+  std::string focus = {};   // only stacks with such a frame
+  std::string ignore = {};  // only stacks without one
+  std::string hide = {};    // without these frames
+  std::string show = {};    // with these frames alone
+  // Only samples whose labels match, or do not (profile/select/label_filter.h).
+  std::string tag_focus = {};
+  std::string tag_ignore = {};
   std::string show_from = {};  // from the outermost of these frames on
   // Turns stacks around first, so that `show_from` begins at the innermost such frame and goes on
   // to its callers.
@@ -40,10 +44,15 @@ class StackFilter {
   // True: it leaves every profile as it is.
   bool empty() const { return empty_; }
 
+  // Tells whether labels of that key decide which samples are kept.
+  bool AsksForLabel(std::string_view key) const {
+    return tag_focus_.AsksFor(key) || tag_ignore_.AsksFor(key);
+  }
+
   // Returns the part of a profile. Whether a stack is focused or ignored is decided by all of its
   // frames, hidden ones, too. A stack without any frame left is dropped.
   Profile Apply(const Profile& profile) const;
-  // Tells for each sample whether focus and ignore keep it.
+  // Tells for each sample whether focus and ignore keep it, those of labels too.
   std::vector<bool> Kept(const Profile& profile) const;
 
  private:
@@ -51,6 +60,7 @@ class StackFilter {
   class Pattern;  // a compiled RE2, hidden from this header
   class Work;
 
+  LabelFilter tag_focus_, tag_ignore_;
   std::array<std::shared_ptr<const Pattern>, kRules> patterns_;  // null: not set
   bool invert_ = false;
   bool empty_ = true;

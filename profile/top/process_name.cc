@@ -3,11 +3,15 @@
 
 namespace firetower::profile {
 
-std::string_view ProcessName(const Profile& profile, const Sample& sample) {
+std::string_view LabelText(const Profile& profile, const Sample& sample, std::string_view key) {
   for (const Label& label : sample.labels) {
-    if (profile.string(label.key) == "comm") return profile.string(label.string_value);
+    if (profile.string(label.key) == key) return profile.string(label.string_value);
   }
   return {};
+}
+
+std::string_view ProcessName(const Profile& profile, const Sample& sample) {
+  return LabelText(profile, sample, "comm");
 }
 
 }  // namespace firetower::profile

@@ -17,10 +17,11 @@ namespace {
 
 // The parameters that web/app reads. A misspelt one would silently show something else.
 constexpr std::string_view kParams[] = {
-    "type",  "q",    "from",    "to",    "by",  "view", "mode",  "color", "names", "sort", "pct",
-    "f",     "i",    "h",       "w",     "sf",  "s",    "find",  "fn",    "z",     "bars", "width",
-    "theme", "now",  "refresh", "tab",   "n",   "q2",   "from2", "to2",   "oa",    "ob",   "norm",
-    "thr",   "rows", "map",     "scale", "sel", "bsel", "paint", "bfrom", "bto",   "why",  "ago"};
+    "type", "q",     "from",  "to",   "by",    "view",  "mode", "color",   "names",
+    "sort", "pct",   "f",     "i",    "h",     "w",     "sf",   "tf",      "s",
+    "find", "fn",    "z",     "bars", "width", "theme", "now",  "refresh", "tab",
+    "n",    "q2",    "from2", "to2",  "oa",    "ob",    "norm", "thr",     "rows",
+    "map",  "scale", "sel",   "bsel", "paint", "bfrom", "bto",  "why",     "ago"};
 
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
@@ -31,13 +32,15 @@ std::string VersionOf(std::string_view content) {
 }
 
 // Addresses are relative, so that the pages also work behind a proxy that adds a path.
-std::string Document() {
+std::string Document(std::string_view trace_url) {
+  static const std::string style = VersionOf(kAppStyle), script = VersionOf(kAppScript);
   return fmt::format(
       "<!doctype html>\n"
       "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<meta name=\"trace-url\" content=\"{}\">\n"
       "<title>Firetower</title>\n<link rel=\"icon\" href=\"data:,\">\n"
       "<link rel=\"stylesheet\" href=\"assets/app.css?v={}\">\n"
       "<script type=\"module\" src=\"assets/app.js?v={}\"></script>\n"
@@ -45,7 +48,7 @@ std::string Document() {
       "<noscript><p>These pages draw with JavaScript. Without it, <code>firetower top</code> and "
       "<code>firetower flame -o svg</code> answer the same questions.</p></noscript>\n"
       "</body>\n</html>\n",
-      VersionOf(kAppStyle), VersionOf(kAppScript));
+      trace_url, style, script);
 }
 
 net::HttpResponse Asset(const net::HttpRequest& request, std::string_view content,
@@ -66,22 +69,21 @@ bool WantsPage(const net::HttpRequest& request) {
   return request.accept.find("text/html") != std::string::npos;
 }
 
-net::HttpResponse ServePage(const net::HttpRequest& request) {
+net::HttpResponse ServePage(const net::HttpRequest& request, std::string_view trace_url) {
   if (const Result<Params> params = Params::Read(request, kParams); !params)
     return ErrorResponse(params.error());
-  static const std::string document = Document();
   net::HttpResponse response;
-  response.body = document;
+  response.body = Document(trace_url);
   response.headers.emplace_back("Vary", "Accept");
   AddPageHeaders(std::string(kPolicy), response);
   return response;
 }
 
-net::HttpResponse ServeHome(const net::HttpRequest& request) {
+net::HttpResponse ServeHome(const net::HttpRequest& request, std::string_view trace_url) {
   const auto is_search = [](const net::NamedValue& one) {
     return one.first == "s" || one.first == "find";
   };
-  if (std::ranges::none_of(request.params, is_search)) return ServePage(request);
+  if (std::ranges::none_of(request.params, is_search)) return ServePage(request, trace_url);
   net::HttpResponse response;
   response.status = 307;
   response.headers.emplace_back("Location", "explore" + net::EncodeQuery(request.params));

@@ -21,9 +21,10 @@ namespace firetower::query {
 namespace {
 
 constexpr std::string_view kParams[] = {
-    "type",  "q",       "from",      "to",      "seconds",      "sort",     "format", "names",
-    "exact", "offsets", "focus",     "ignore",  "hide",         "show",     "invert", "show-from",
-    "base",  "base-q",  "base-from", "base-to", "base-offsets", "max-nodes"};
+    "type",   "q",      "from",      "to",        "seconds",      "sort",
+    "format", "names",  "exact",     "offsets",   "focus",        "ignore",
+    "hide",   "show",   "invert",    "show-from", "tagfocus",     "tagignore",
+    "base",   "base-q", "base-from", "base-to",   "base-offsets", "max-nodes"};
 // The most bars that a screen can show. Pyroscope has the same default and the same cap.
 constexpr int64_t kDefaultNodes = 8192;
 constexpr int64_t kMaxNodes = 1 << 20;

@@ -32,7 +32,7 @@ namespace {
 
 constexpr ToolParameter kLimit = {"limit", "the number of rows, 1 to 1000", true, false};
 constexpr ToolParameter kTop[] = {
-    {"by", "containers (the default), functions, lines or processes", false, false},
+    {"by", "containers (the default), functions, lines, processes or traces", false, false},
     SELECTION,
     kLimit};
 constexpr ToolParameter kSelection[] = {SELECTION};
@@ -266,7 +266,8 @@ Result<std::string> Policies(const AskApi& ask, const ToolArguments& arguments) 
 
 constexpr Tool kTools[] = {
     {"top",
-     "The hottest containers, functions, source lines or processes, with their share. Begin here.",
+     "The hottest containers, functions, source lines, processes or traces, with their share. "
+     "Begin here.",
      kTop, Top},
     {"diagnose",
      "Whose code the time is spent in (application, runtime, library, kernel) and which known "

@@ -19,9 +19,9 @@ namespace firetower::query {
 namespace {
 
 constexpr std::string_view kParams[] = {
-    "type",      "q",       "from",      "to",    "base",     "base-q",
-    "base-from", "base-to", "normalize", "exact", "offsets",  "base-offsets",
-    "focus",     "ignore",  "hide",      "show",  "show-from"};
+    "type",    "q",         "from",      "to",       "base",         "base-q", "base-from",
+    "base-to", "normalize", "exact",     "offsets",  "base-offsets", "focus",  "ignore",
+    "hide",    "show",      "show-from", "tagfocus", "tagignore"};
 
 // Both sides and their difference, which is as large as both, are in memory at once, and together
 // take a third more than one sum may.

@@ -17,9 +17,9 @@
 namespace firetower::query {
 namespace {
 
-constexpr std::string_view kParams[] = {"type", "q",     "from",      "to",    "seconds",
-                                        "id",   "exact", "offsets",   "focus", "ignore",
-                                        "hide", "show",  "show-from", "format"};
+constexpr std::string_view kParams[] = {
+    "type",  "q",      "from", "to",   "seconds",   "id",       "exact",     "offsets",
+    "focus", "ignore", "hide", "show", "show-from", "tagfocus", "tagignore", "format"};
 
 enum class Format { kPprof, kFolded, kSpeedscope };
 

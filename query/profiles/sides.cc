@@ -13,8 +13,8 @@ namespace firetower::query {
 namespace {
 
 // Parameters that both sides share.
-constexpr std::string_view kShared[] = {"type", "exact", "focus",     "ignore",
-                                        "hide", "show",  "show-from", "invert"};
+constexpr std::string_view kShared[] = {"type", "exact",     "focus",    "ignore",    "hide",
+                                        "show", "show-from", "tagfocus", "tagignore", "invert"};
 
 Result<TimeRange> BaseRange(const Params& params, const TimeRange& after, int64_t now_ns) {
   const int64_t length_ns = after.to_ns - after.from_ns;
@@ -46,9 +46,9 @@ net::HttpRequest SideOf(const net::HttpRequest& request, const Params& params,
 }
 
 Result<Question> ReadSide(const net::HttpRequest& side, const ApiParts& parts) {
-  constexpr std::string_view kSideParams[] = {"type",  "q",       "from",      "to",
-                                              "exact", "offsets", "focus",     "ignore",
-                                              "hide",  "show",    "show-from", "invert"};
+  constexpr std::string_view kSideParams[] = {
+      "type",   "q",    "from", "to",        "exact",    "offsets",   "focus",
+      "ignore", "hide", "show", "show-from", "tagfocus", "tagignore", "invert"};
   ASSIGN_OR_RETURN(Params params, Params::Read(side, kSideParams));
   return ReadQuestion(side, params, parts, TypeDefault::kCpu);
 }

@@ -82,7 +82,9 @@ void ProcessSums::Add(const profile::Profile& profile, uint32_t value_index,
     const profile::Sample sample = profile.sample(i);
     const int64_t value = sample.values[value_index];
     total_ = profile::SaturatingAdd(total_, value);
-    Sum* sum = SumOf({container, std::string(profile::ProcessName(profile, sample))});
+    const std::string_view key = profile::LabelText(profile, sample, label_);
+    if (key.empty() && !counts_nameless_) continue;
+    Sum* sum = SumOf({container, std::string(key)});
     if (sum == nullptr) continue;
     sum->value = profile::SaturatingAdd(sum->value, value);
     sum->samples = profile::SaturatingAdd(sum->samples, sample.values[0]);

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "profile/comments.h"
 #include "profile/profile.h"
 #include "query/top/reading.h"
 #include "query/wire.h"
@@ -22,6 +24,7 @@ namespace firetower::query {
 // second pass over the profiles, every process and stack that is left is exact.
 class ProcessSums {
  public:
+  ProcessSums() : ProcessSums("comm", true) {}
   // Adds the value `value_index` of a container's profile.
   void Add(const profile::Profile& profile, uint32_t value_index, const ContainerKey& container);
 
@@ -39,6 +42,11 @@ class ProcessSums {
   int64_t max_hidden() const { return max_hidden_; }
   // Returns the first `k` processes by value, then by name, without their cores.
   std::vector<TopProcess> Top(size_t k) const;
+
+ protected:
+  // Sums by another label than that of processes. `counts_nameless`: samples without it are a row.
+  ProcessSums(std::string_view label, bool counts_nameless)
+      : label_(label), counts_nameless_(counts_nameless) {}
 
  private:
   struct Stack {
@@ -59,12 +67,21 @@ class ProcessSums {
   void DropProcesses();
   TopProcess Row(const Key& key, const Sum& sum) const;
 
+  std::string_view label_;
+  bool counts_nameless_;
+
   std::map<Key, Sum> sums_;
   int64_t total_ = 0;
   int64_t max_hidden_ = 0;
   bool has_dropped_ = false;
   bool is_recounting_ = false;
   uint64_t bytes_ = 0;
+};
+
+// The same by the trace that a sample's thread worked on; samples without one are in the total.
+class TraceSums : public ProcessSums {
+ public:
+  TraceSums() : ProcessSums(profile::kTraceLabel, false) {}
 };
 
 }  // namespace firetower::query

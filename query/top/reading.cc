@@ -105,8 +105,7 @@ Result<Reading> ForEachProfile(
     ++reading.profiles;
     return visit(row, *profile);
   };
-  // Roll-ups do not say when their samples were taken.
-  if (question.query.cut) resolution = store::Resolution::kWindows;
+  if (question.query.NeedsWindows()) resolution = store::Resolution::kWindows;
   store::EntryReader reader(source.store(), question.limits, counted, visit_read);
   RETURN_IF_ERROR(store::FindProfiles(source, question.query, question.limits, resolution,
                                       &reading.listed, [&](const store::FoundProfile& found) {

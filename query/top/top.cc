@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -177,6 +178,8 @@ Result<All<Sums>> SumAll(const store::ProfileSource& source, const Question& que
   const auto sum = [&](store::Resolution resolution) -> Result<store::Attempt<All<Sums>>> {
     store::Attempt<All<Sums>> attempt{};
     All<Sums>& all = attempt.answer;
+    // Roll-ups have no traces.
+    if (std::is_same_v<Sums, TraceSums>) resolution = store::Resolution::kWindows;
     const auto visit = [&](const store::CatalogRow& row,
                            const profile::Profile& profile) -> Status {
       ASSIGN_OR_RETURN(uint32_t value, ValueIndex(profile, question.sample_type));
@@ -235,6 +238,27 @@ TopContainer ContainerRow(const ContainerSum& sum, const Catalog& catalog, bool 
     row.hottest_percent = hottest.self_percent;
   }
   return row;
+}
+
+template <typename Sums>
+Result<TopReply> TopByLabel(std::string_view by, const store::ProfileSource& source,
+                            const Question& question, std::span<const store::OpenProfile> open,
+                            size_t k, store::SkippedList* skipped) {
+  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
+  TopReply reply = BeginReply(by, question);
+  const auto add = [](Sums& sums, const profile::Profile& profile, uint32_t value,
+                      const store::CatalogRow& row) { sums.Add(profile, value, KeyOf(row)); };
+  ASSIGN_OR_RETURN(All<Sums> all, SumAll<Sums>(source, question, open, add));
+  Describe(catalog, question, all, skipped, reply);
+  reply.total_rows = static_cast<int64_t>(all.sums.processes());
+  reply.processes = all.sums.Top(k);
+  const bool has_cores = question.query.type->kind == profile::TypeKind::kCpu &&
+                         reply.unit == "nanoseconds" && reply.observed_seconds > 0;
+  for (TopProcess& row : reply.processes) {
+    if (has_cores)
+      row.cores = static_cast<double>(row.value) / kNsPerSecond / reply.observed_seconds;
+  }
+  return reply;
 }
 
 }  // namespace
@@ -309,21 +333,13 @@ Result<TopReply> TopLines(const store::ProfileSource& source, const Question& qu
 Result<TopReply> TopProcesses(const store::ProfileSource& source, const Question& question,
                               std::span<const store::OpenProfile> open, size_t k,
                               store::SkippedList* skipped) {
-  ASSIGN_OR_RETURN(Catalog catalog, ReadCatalog(source, question, open, skipped));
-  TopReply reply = BeginReply("processes", question);
-  const auto add = [](ProcessSums& sums, const profile::Profile& profile, uint32_t value,
-                      const store::CatalogRow& row) { sums.Add(profile, value, KeyOf(row)); };
-  ASSIGN_OR_RETURN(All<ProcessSums> all, SumAll<ProcessSums>(source, question, open, add));
-  Describe(catalog, question, all, skipped, reply);
-  reply.total_rows = static_cast<int64_t>(all.sums.processes());
-  reply.processes = all.sums.Top(k);
-  const bool has_cores = question.query.type->kind == profile::TypeKind::kCpu &&
-                         reply.unit == "nanoseconds" && reply.observed_seconds > 0;
-  for (TopProcess& row : reply.processes) {
-    if (has_cores)
-      row.cores = static_cast<double>(row.value) / kNsPerSecond / reply.observed_seconds;
-  }
-  return reply;
+  return TopByLabel<ProcessSums>("processes", source, question, open, k, skipped);
+}
+
+Result<TopReply> TopTraces(const store::ProfileSource& source, const Question& question,
+                           std::span<const store::OpenProfile> open, size_t k,
+                           store::SkippedList* skipped) {
+  return TopByLabel<TraceSums>("traces", source, question, open, k, skipped);
 }
 
 }  // namespace firetower::query

@@ -38,4 +38,10 @@ Result<TopReply> TopProcesses(const store::ProfileSource& source, const Question
                               std::span<const store::OpenProfile> open, size_t k,
                               store::SkippedList* skipped);
 
+// Returns the `k` traces with the highest value in a container, over whole windows. Samples of
+// threads that published none are in the total alone.
+Result<TopReply> TopTraces(const store::ProfileSource& source, const Question& question,
+                           std::span<const store::OpenProfile> open, size_t k,
+                           store::SkippedList* skipped);
+
 }  // namespace firetower::query

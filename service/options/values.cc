@@ -106,6 +106,25 @@ ValueType SignatureFileValue(std::string& field) {
                    });
 }
 
+ValueType TraceUrlValue(std::string& field) {
+  return TextValue(field, "an http or https address with {trace_id} in it; empty for none",
+                   [](std::string_view text) -> Status {
+                     if (text.empty()) return OkStatus();
+                     if (!text.starts_with("https://") && !text.starts_with("http://"))
+                       return Refused("it begins with neither https:// nor http://");
+                     if (text.find("{trace_id}") == std::string_view::npos)
+                       return Refused("it does not say where the id goes: {trace_id} is missing");
+                     const auto is_odd = [](unsigned char c) {
+                       return c <= ' ' || c >= 0x7f ||
+                              std::string_view("\"'<>`\\").find(static_cast<char>(c)) !=
+                                  std::string_view::npos;
+                     };
+                     if (std::ranges::any_of(text, is_odd))
+                       return Refused("it holds a character that no address has");
+                     return OkStatus();
+                   });
+}
+
 ValueType NameValue(std::string& field) {
   return TextValue(field, "letters, digits, '.', '_' and '-', at most 253 characters",
                    [](std::string_view text) -> Status {

@@ -32,6 +32,8 @@ ValueType TextValue(std::string& field, std::string allowed, TextCheck check = n
 ValueType AbsolutePathValue(std::string& field);
 // A file of signatures (query/diagnose/signature_file.h), which is read to be checked.
 ValueType SignatureFileValue(std::string& field);
+// An address of a page of traces, with {trace_id} where the id goes.
+ValueType TraceUrlValue(std::string& field);
 // Value that may stand in an object key: at most 253 letters, digits, '.', '_' and '-'.
 ValueType NameValue(std::string& field);
 ValueType LogLevelValue(LogLevel& field);

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "profile/comments.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
 #include "store/bundle.h"
@@ -81,6 +83,7 @@ class RollingUp {
 
   Status AddContainer(const std::vector<const Source*>& sources) {
     profile::Merger merger({.max_samples = 1u << 24, .max_bytes = limits_.max_profile_bytes});
+    merger.LeaveOutLabels({std::string(profile::kTraceLabel), std::string(profile::kSpanLabel)});
     CatalogRow row;
     for (const Source* source : sources) {
       if (const Status added = AddSource(*source, &merger); !added) {

@@ -24,8 +24,9 @@ struct RolledUp {
 // Merges several bundles of one node into one: profiles of the same container and type are merged,
 // one container at a time, so that only one sum is in memory. A row's samples and value are those
 // of the merged profiles. Unreadable profiles are skipped and reported; a container whose sum would
-// be too large is omitted, so that its windows are used. `start_s` is the time stamp of the
-// entries.
+// be too large is omitted, so that its windows are used. The ids of
+// traces and spans are left out, since nearly each sample has its own (Query::NeedsWindows).
+// `start_s` is the time stamp of the entries.
 Result<RolledUp> RollUp(const ObjectStore& store, std::span<const std::string> bundles,
                         int64_t start_s, const RollUpLimits& limits = {});
 

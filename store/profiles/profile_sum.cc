@@ -137,8 +137,7 @@ Result<Attempt<SumResult>> FeedOnce(const ProfileSource& source, const Query& qu
                                     Resolution resolution, ProfileSum& sum) {
   SumFeeder feeder(source.store(), query, limits, sum);
   Unstored unstored(open);
-  // Roll-ups do not say when their samples were taken.
-  if (query.cut) resolution = Resolution::kWindows;
+  if (query.NeedsWindows()) resolution = Resolution::kWindows;
   RETURN_IF_ERROR(FindProfiles(source, query, limits, resolution, feeder.skipped(),
                                [&](const FoundProfile& found) {
                                  unstored.Found(found);

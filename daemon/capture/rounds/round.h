@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bpf/abi/record.h"
+#include "bpf/abi/trace.h"
 
 namespace firetower::daemon {
 
@@ -69,6 +70,7 @@ struct Round {
   std::vector<uint32_t> body_begins;  // word index of each head in `bodies`
   std::vector<ColdStack> cold;        // of samples of FT_KIND_COLD, by ft_sample::cold
   std::vector<std::byte> cold_bytes;
+  std::vector<ft_trace> traces;         // of samples and waits of this round or the next one
   std::vector<std::byte> functions;     // records of FT_KIND_FUNCTION, one behind the other
   std::vector<uint32_t> function_ends;  // in `functions`
   std::vector<CgroupEvent> cgroup_events;
@@ -91,6 +93,7 @@ struct Round {
     cold_bytes.clear();
     bodies.clear();
     body_begins.clear();
+    traces.clear();
     functions.clear();
     function_ends.clear();
     cgroup_events.clear();

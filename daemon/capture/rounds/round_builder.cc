@@ -76,6 +76,11 @@ void RoundBuilder::OnRecord(std::span<const std::byte> record) noexcept {
     case FT_KIND_STACK:
       AppendStack(record);
       break;
+    case FT_KIND_TRACE: {
+      ft_trace& trace = round_->traces.emplace_back();
+      std::memcpy(&trace, record.data(), sizeof(trace));
+      break;
+    }
     case FT_KIND_FUNCTION:
       round_->functions.insert(round_->functions.end(), record.begin(), record.end());
       round_->function_ends.push_back(static_cast<uint32_t>(round_->functions.size()));
@@ -203,8 +208,9 @@ void RoundBuilder::Finish(int64_t horizon_ns) {
 
 bool RoundBuilder::IsEmpty(const Round& round) {
   return round.samples.empty() && round.waits.empty() && round.sideband.empty() &&
-         round.cgroup_events.empty() && round.body_begins.empty() && round.function_ends.empty() &&
-         round.lost_sideband == 0 && round.bad_records == 0 && !round.reopened;
+         round.cgroup_events.empty() && round.body_begins.empty() && round.traces.empty() &&
+         round.function_ends.empty() && round.lost_sideband == 0 && round.bad_records == 0 &&
+         !round.reopened;
 }
 
 }  // namespace firetower::daemon

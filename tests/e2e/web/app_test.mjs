@@ -75,6 +75,27 @@ test("processes and functions have their tabs", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("traces have a tab, and a label is a filter", async () => {
+  const { page, complaints } = await open(`?${NOW}&tab=traces`);
+  assert.match(await text(page, "hotspots"), /No sample here has a trace\. Threads publish theirs in otel_thread_ctx_v1/);
+  await page.goto(`${page.url().replace(/\/\?.*/, "/")}explore?${NOW}&tf=trace_id%3D4bf92f3577b34da6a3ce929d0e0e4736`);
+  await settled(page);
+  assert.match(await text(page, "state"), /No samples are left after the filters ?The filter label trace_id=4bf92f3577b34da6a3ce929d0e0e4736 keeps none/);
+  assert.equal(await page.getByRole("link", { name: "Open the trace" }).count(), 0);  // the server was not told where
+  await page.getByRole("button", { name: "Remove the filter" }).click();
+  await settled(page);
+  assert.equal(params(page).get("tf"), null);
+  await page.evaluate(() => { document.querySelector('meta[name="trace-url"]').content = "https://traces.example/{trace_id}"; });
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("button", { name: "label", exact: true }).click();
+  await page.getByRole("textbox", { name: "Regular expression" }).fill("trace_id=4bf92f3577b34da6a3ce929d0e0e4736");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await settled(page);
+  const away = page.getByRole("link", { name: "Open the trace" });
+  assert.equal(await away.getAttribute("href"), "https://traces.example/4bf92f3577b34da6a3ce929d0e0e4736");
+  assert.deepEqual(complaints, []);
+});
+
 test("scope, type and time are chosen, and are the address", async () => {
   const { page, complaints } = await open(`explore?${NOW}`);
   assert.match(await text(page, "facts"), /^0\.021 cores3\.75 s/);

@@ -89,11 +89,13 @@ TEST(ParseArgs, SaysWhatIsWrongAndWhatWasPerhapsMeant) {
       {{"top", "containers", "{}", "functions"}, "one argument too many"},
       {{"get", "deploy", "web"}, "a selector is one word, such as deployment/checkout"},
       {{"top", "deployment", "checkout"},
-       "'top' takes containers, functions, lines or processes, not 'deployment'; a selector is one "
+       "'top' takes containers, functions, lines, processes or traces, not 'deployment'; a "
+       "selector is one "
        "word, "
        "such as deployment/checkout"},
       {{"top", "function", "checkout"}, "not 'function'; did you mean 'functions'?"},
-      {{"top", "deploy/web", "functions"}, "'top' takes containers, functions, lines or processes"},
+      {{"top", "deploy/web", "functions"},
+       "'top' takes containers, functions, lines, processes or traces"},
       {{"doctor", "now"}, "'now' is one argument too many for 'doctor'"},
       {{"--color", "yes", "top"}, "must be one of auto, always, never"},
   };

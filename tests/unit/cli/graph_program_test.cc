@@ -76,7 +76,7 @@ TEST_F(GraphProgram, FiltersAreThoseOfPprof) {
   EXPECT_THAT(Run({"top", "functions", "--focus", "Parse"}).out, Not(HasSubstr("Encode")));
   const Ran containers = Run({"top", "--focus", "Parse"});
   EXPECT_EQ(containers.exit_code, ExitCode::kUsage);
-  EXPECT_THAT(containers.err, HasSubstr("ask by functions, lines or processes"));
+  EXPECT_THAT(containers.err, HasSubstr("ask by functions, lines, processes or traces"));
   EXPECT_THAT(Run({"get", "--focus", "(", "-o", "folded"}).err,
               HasSubstr("focus is not a regular expression"));
 }

@@ -280,6 +280,7 @@ TEST_F(ApiTest, TopOfNothingIsEmptyAndNoError) {
   EXPECT_THAT(Top("q={namespace=\"nope\"}").containers, IsEmpty());
   EXPECT_THAT(Top("by=functions&type=offcpu").functions, IsEmpty());
   EXPECT_THAT(Top("by=processes&type=offcpu").processes, IsEmpty());
+  EXPECT_THAT(Top("by=traces").processes, IsEmpty()) << "these profiles name none";
 }
 
 TEST_F(ApiTest, SeriesAddUpByLabels) {
@@ -376,7 +377,7 @@ TEST_F(ApiTest, JsonErrorsHaveACodeAndAMessage) {
     const char* target;
     const char* says;
   } rows[] = {
-      {"/api/v1/top?by=pods", "containers, functions, lines or processes"},
+      {"/api/v1/top?by=pods", "containers, functions, lines, processes or traces"},
       {"/api/v1/top?k=0", "from 1 to 1000"},
       {"/api/v1/top?k=ten", "from 1 to 1000"},
       {"/api/v1/top?limit=5", "unknown parameter 'limit'"},

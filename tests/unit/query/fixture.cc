@@ -176,6 +176,7 @@ Fixture::Fixture(const store::QueryLimits& limits, const store::ObjectStore* ask
                                         admission,
                                         false,
                                         {},
+                                        {},
                                         kFileBytes});
 }
 

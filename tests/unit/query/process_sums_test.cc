@@ -41,6 +41,25 @@ TEST(ProcessSums, AddsUpByContainerAndName) {
   EXPECT_EQ(top[1].pod, "web-1");
 }
 
+TEST(TraceSums, CountsWhatHasNoTraceInTheTotalAlone) {
+  TraceSums sums;
+  sums.Add(StackBuilder()
+               .Add({"main", "a"}, 6, {{"trace_id", "4b"}, {"span_id", "1"}})
+               .Add({"main", "b"}, 3, {{"trace_id", "4b"}, {"span_id", "2"}})
+               .Add({"main", "a"}, 2, {{"trace_id", "5c"}})
+               .Add({"main", "idle"}, 9, {{"comm", "web"}})
+               .Build(),
+           0, kWeb);
+  EXPECT_EQ(sums.total(), 20);
+  const auto top = sums.Top(9);
+  ASSERT_EQ(top.size(), 2u);
+  EXPECT_EQ(top[0].process, "4b");
+  EXPECT_EQ(top[0].value, 9);
+  EXPECT_NEAR(top[0].share_percent, 45, 1e-9);
+  EXPECT_THAT(top[0].hottest_stack, ElementsAre("main", "a"));
+  EXPECT_EQ(top[1].process, "5c");
+}
+
 // One process with 100 stacks, of 1 to 100, and 99 others with one each, of 1 to 99.
 void Feed(ProcessSums& sums) {
   StackBuilder stacks;

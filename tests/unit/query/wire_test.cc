@@ -7,6 +7,22 @@
 namespace firetower::query {
 namespace {
 
+TEST(Wire, TracesHaveTheirIdWhereProcessesHaveTheirName) {
+  TopReply reply;
+  for (const char* by : {"processes", "traces"}) {
+    reply.by = by;
+    reply.processes.resize(1);
+    reply.processes[0].process = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const std::string json = ToJson(reply);
+    const std::string_view field = reply.by == "traces" ? "\"trace_id\":" : "\"process\":";
+    EXPECT_NE(json.find(field), std::string::npos) << json;
+    const auto read = TopReplyFromJson(json);
+    ASSERT_TRUE(read) << read.error().message();
+    ASSERT_EQ(read->processes.size(), 1u);
+    EXPECT_EQ(read->processes[0].process, reply.processes[0].process);
+  }
+}
+
 TEST(Wire, RoundTripsTopReplies) {
   TopReply reply;
   reply.by = "containers";

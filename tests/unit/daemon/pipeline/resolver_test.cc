@@ -330,6 +330,39 @@ TEST_F(ResolverTest, NamesThreadAndProcess) {
   EXPECT_EQ(label.cpu, -1) << "not asked for";
 }
 
+// Sends a traced sample's trace, or the sample, or both.
+ft_trace TraceOf(const ft_sample& sample, uint64_t trace, uint64_t span) {
+  ft_trace record{};
+  record.time_ns = sample.time_ns;
+  record.tid = sample.tid;
+  record.tgid = sample.tgid;
+  record.kind = FT_KIND_TRACE;
+  record.ids = {{trace, trace + 1}, span};
+  return record;
+}
+
+TEST_F(ResolverTest, TellsTheTraceThatAThreadWorkedOn) {
+  AddBody(round_, {.hash = 1, .tgid = 7});
+  ft_sample traced = SampleOf(kStartNs, 1, kApp, 7);
+  traced.flags = FT_SAMPLE_TRACED;
+  // Its trace is in the round before: the ring was read between the two.
+  round_.traces.push_back(TraceOf(traced, 5, 9));
+  Process();
+  ft_sample other = traced, lost = traced, plain = traced;
+  other.tid = traced.tid + 1;
+  lost.time_ns += 1;
+  plain.flags = 0;
+  round_.traces.push_back(TraceOf(other, 70, 3));
+  round_.samples = {traced, other, plain, lost};
+  Process();
+  std::vector<std::array<uint64_t, 3>> traces;
+  for (const Slice::Row& row : slice().rows) traces.push_back(slice().labels[row.label].trace);
+  const std::array<uint64_t, 3> none{};
+  EXPECT_THAT(traces, ElementsAre(std::array<uint64_t, 3>{5, 6, 9},
+                                  std::array<uint64_t, 3>{70, 71, 3}, none));
+  EXPECT_EQ(slice().rows[2].amount.count, 2u) << "one whose trace was lost has none";
+}
+
 TEST_F(ResolverTest, ReadsProcessesAgainAfterLostRecords) {
   Start(7);
   Process();

@@ -41,13 +41,29 @@ TEST_F(AddressSpacesTest, LaysMappingsOutAsTheWalkReadsThem) {
   EXPECT_EQ(entry->mappings, space->position);
   const uint64_t* words = Words(entry->mappings);
   EXPECT_EQ(words[0], 2u);
-  EXPECT_EQ(words[1], 0x1000u);
-  EXPECT_EQ(words[2], 0x8000u);
+  EXPECT_EQ(words[FT_START_AT(0) / 8], 0x1000u);
+  EXPECT_EQ(words[FT_START_AT(1) / 8], 0x8000u);
   const ft_mapping* mappings = MappingsAt(entry->mappings, 2);
   EXPECT_EQ(mappings[0].end, 0x3000u);
   EXPECT_EQ(mappings[0].bias, 0u);  // address 0x1000 is offset 0x1000
   EXPECT_EQ(mappings[0].module, 5u);
   EXPECT_EQ(mappings[1].bias, 0x8000u);
+}
+
+TEST_F(AddressSpacesTest, TellsWhereThreadsPublishTheirTrace) {
+  Process process = ProcessOf(42, 7, {{0x1000, 0x3000, 0x1000, 5, 0}});
+  auto space = spaces_.Publish(process);
+  EXPECT_EQ(reinterpret_cast<const ft_space*>(Words(space->position))->trace_kind, FT_TRACE_NONE);
+  const TraceVariable variable{.kind = FT_TRACE_DTV, .dtv_bytes = 16, .module = 3, .offset = 0x40};
+  space = spaces_.Publish(process, variable);
+  EXPECT_EQ(memory_.FindProcess(42)->mappings, space->position);
+  const auto* head = reinterpret_cast<const ft_space*>(Words(space->position));
+  EXPECT_EQ(head->count, 1u);
+  EXPECT_EQ(head->trace_kind, FT_TRACE_DTV);
+  EXPECT_EQ(head->trace_module, 3u);
+  EXPECT_EQ(head->trace_offset, 0x40);
+  EXPECT_EQ(head->dtv_bytes, 16u);
+  EXPECT_EQ(spaces_.Publish(process, variable), space) << "nothing has changed";
 }
 
 TEST_F(AddressSpacesTest, AChangeIsANewListAndTheOldOneIsFreedOnceNobodyHoldsIt) {

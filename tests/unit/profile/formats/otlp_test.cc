@@ -159,6 +159,32 @@ TEST(OtlpRequest, CallsLabelsAsTheConventionsDo) {
   EXPECT_EQ(attributes.at("cpu.logical_number").Number(3), 0u);
 }
 
+// Link { trace_id (1), span_id (2) }; Sample.link_index (3)
+TEST(OtlpRequest, LinksASampleToTheSpanThatItsLabelsName) {
+  StackBuilder stacks;
+  ProfileBuilder& builder = stacks.builder();
+  const uint32_t leaf = stacks.Frame("main");
+  const std::array<int64_t, 2> values{1, 2};
+  const std::array traced{builder.StringLabel("trace_id", "4bf92f3577b34da6a3ce929d0e0e4736"),
+                          builder.StringLabel("span_id", "00f067aa0ba902b7"),
+                          builder.StringLabel("thread", "io")};
+  builder.AddSample({&leaf, 1}, values, traced);
+  const std::array odd{builder.StringLabel("trace_id", "not hex"),
+                       builder.StringLabel("span_id", "00f067aa0ba902b7")};
+  builder.AddSample({&leaf, 1}, values, odd);
+  const Received received = Sent(stacks.Build());
+  const std::vector<ProtoMessage> samples = received.profiles().at(0).Messages(2);
+  ASSERT_THAT(samples, SizeIs(2));
+  const std::vector<ProtoMessage> links = received.dictionary().Messages(4);
+  ASSERT_THAT(links, SizeIs(2));
+  EXPECT_EQ(samples[0].Number(3), 1u);
+  EXPECT_EQ(links[1].Text(1), "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36");
+  EXPECT_EQ(links[1].Text(2), std::string("\x00\xf0\x67\xaa\x0b\xa9\x02\xb7", 8));
+  EXPECT_EQ(received.Attributes(samples[0], 2).size(), 1u) << "the ids are no attributes";
+  EXPECT_EQ(samples[1].Number(3), 0u);
+  EXPECT_EQ(received.Attributes(samples[1], 2).size(), 2u) << "what is no id stays a label";
+}
+
 // AnyValue { array_value (5): ArrayValue { values (1): AnyValue… } }
 TEST(OtlpRequest, LabelsOfOneKeyAreAnArray) {
   StackBuilder stacks;

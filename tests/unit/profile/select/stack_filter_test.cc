@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 
@@ -50,6 +51,48 @@ Profile Calls() {
       .Add({"A", "D"}, 10)
       .Add({"A", "C", "E"}, 100)
       .Build();
+}
+
+Profile Labelled() {
+  StackBuilder stacks;
+  stacks.Add({"A", "B"}, 1, {{"trace_id", "4bf92f35"}, {"thread", "io-1"}})
+      .Add({"A", "C"}, 10, {{"trace_id", "5c00"}, {"thread", "io-2"}, {"thread", "main"}})
+      .Add({"A", "D"}, 100);
+  const uint32_t leaf = stacks.Frame("E");
+  const std::array<int64_t, 2> values{1000, 1000};
+  const std::array labels{stacks.builder().NumberLabel("cpu", 12, "")};
+  stacks.builder().AddSample({&leaf, 1}, values, labels);
+  return stacks.Build();
+}
+
+TEST(StackFilter, TagFocusKeepsSamplesWithTheLabel) {
+  const Stacks first = {{"A;B", 1}}, second = {{"A;C", 10}}, none;
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "trace_id=4bf92f35"}), first);
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "trace_id=bf9"}), first) << "any part of the value";
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "trace_id=^bf9"}), none);
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "thread=^main$"}), second) << "one of two labels";
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "thread=io-1,main"}),
+            (Stacks{{"A;B", 1}, {"A;C", 10}}));
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "io,5c"}), second) << "each matches some label";
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "^thread:io-1$"}), first);
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "cpu=^12$"}), (Stacks{{"E", 1000}}));
+  EXPECT_EQ(Filtered(Labelled(), {.tag_focus = "span_id=1"}), none);
+}
+
+TEST(StackFilter, TagIgnoreDropsSamplesWithTheLabel) {
+  EXPECT_EQ(Filtered(Labelled(), {.tag_ignore = "trace_id=."}),
+            (Stacks{{"A;D", 100}, {"E", 1000}}));
+  EXPECT_EQ(Filtered(Labelled(), {.ignore = "B", .tag_focus = "thread=io"}), (Stacks{{"A;C", 10}}))
+      << "beside a filter of frames";
+}
+
+TEST(StackFilter, RefusesATagThatIsNoExpression) {
+  for (const StackFilterTexts& texts : {StackFilterTexts{.tag_focus = "thread=("},
+                                        StackFilterTexts{.tag_focus = std::string(9000, 'a')}}) {
+    const auto filter = StackFilter::Create(texts);
+    ASSERT_FALSE(filter);
+    EXPECT_THAT(filter.error().message(), HasSubstr("tagfocus"));
+  }
 }
 
 TEST(StackFilter, FocusKeepsStacksWithTheFrame) {

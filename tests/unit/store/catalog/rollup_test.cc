@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profile/merge.h"
+#include "profile/select/stack_filter.h"
 #include "tests/support/memory_store.h"
+#include "tests/support/sample_profiles.h"
 #include "tests/support/stored_profiles.h"
 
 namespace firetower::store {
@@ -115,6 +118,37 @@ TEST_F(RollUpTest, LeavesOutAContainerThatIsTooLarge) {
   Put(0, {RowAt(0, "web", 3)});
   EXPECT_THAT(Rows({.max_profile_bytes = 10}), IsEmpty());
   EXPECT_THAT(skipped_.items, SizeIs(1));
+}
+
+TEST_F(RollUpTest, LeavesOutWhichTraceASampleIsOf) {
+  profile::Merger merger;
+  merger.LeaveOutLabels({"trace_id", "span_id"});
+  for (const char* trace : {"4b", "5c"}) {
+    ASSERT_TRUE(merger.Add(testing::StackBuilder()
+                               .Add({"main", "a"}, 3, {{"trace_id", trace}, {"thread", "io"}})
+                               .Build()));
+  }
+  const profile::Profile sum = std::move(merger).Finish();
+  ASSERT_EQ(sum.sample_count(), 1u);
+  EXPECT_EQ(sum.Total(0), 6);
+  ASSERT_EQ(sum.sample(0).labels.size(), 1u);
+  EXPECT_EQ(sum.string(sum.sample(0).labels[0].key), "thread");
+}
+
+// Questions for them read the windows.
+TEST_F(RollUpTest, CannotAnswerForATrace) {
+  const auto query = [](profile::StackFilterTexts texts) {
+    Query asked;
+    asked.stacks =
+        std::make_shared<const profile::StackFilter>(*profile::StackFilter::Create(texts));
+    return asked;
+  };
+  EXPECT_FALSE(Query().NeedsWindows());
+  EXPECT_FALSE(query({.focus = "main"}).NeedsWindows());
+  EXPECT_FALSE(query({.tag_focus = "thread=io"}).NeedsWindows());
+  EXPECT_TRUE(query({.tag_focus = "trace_id=4b"}).NeedsWindows());
+  EXPECT_TRUE(query({.tag_ignore = "span_id=."}).NeedsWindows());
+  EXPECT_TRUE(query({.tag_focus = "4b"}).NeedsWindows()) << "of any label";
 }
 
 TEST_F(RollUpTest, OfNothingIsNothing) { EXPECT_THAT(Rows(), IsEmpty()); }

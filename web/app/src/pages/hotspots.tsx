@@ -7,6 +7,7 @@ import { DOMAIN_ORDER, DomainBar, HottestCell, useDiagnosis, VerdictCell } from 
 import { SeriesChart } from "../parts/series_chart";
 import { Spark } from "../parts/spark";
 import { letterOf, Symbol } from "../parts/symbol";
+import { Traces } from "../parts/traces";
 import { scopeOf, Link } from "../shell/top_bar";
 import { ask, type ContainerRow, type Diagnosis, type FunctionRow, type SeriesReply, type TopReply } from "../state/api";
 import { changed, go, hrefOf, questionOf } from "../state/address";
@@ -22,7 +23,7 @@ import { Icon } from "../ui/icon";
 import { Panel, Skeleton, Strip } from "../ui/states";
 import { useCaptures, type PageProps } from "./explore";
 
-const KINDS: readonly (readonly [Kind, string])[] = [["workloads", "Workloads"], ["containers", "Containers"], ["processes", "Processes"], ["functions", "Functions"]];
+const KINDS: readonly (readonly [Kind, string])[] = [["workloads", "Workloads"], ["containers", "Containers"], ["processes", "Processes"], ["functions", "Functions"], ["traces", "Traces"]];
 const COUNTS: readonly (readonly [string, string])[] = [["10", "Top 10"], ["25", "Top 25"], ["50", "Top 50"]];
 
 function counted(count: number, what: string): string {
@@ -158,13 +159,14 @@ export function HotspotsPage({ params, turn }: PageProps) {
           <h1 class="unseen">Hotspots</h1>
           <Segment label="Rows" value={kind} options={KINDS} onPick={(next) => go({ tab: next })} />
           <span class="grow" />
-          {top.data && <span class="faint nowrap">{counted(top.data.total_rows, kind === "functions" ? "function" : kind === "processes" ? "process" : "container")} · {formatDuration(observed)} of {formatDuration((toMs - fromMs) / 1000)} covered</span>}
+          {top.data && <span class="faint nowrap">{counted(top.data.total_rows, ({ functions: "function", processes: "process", traces: "trace" } as Record<string, string>)[kind] ?? "container")} · {formatDuration(observed)} of {formatDuration((toMs - fromMs) / 1000)} covered</span>}
           <label class="field" style={{ width: "200px" }}><Icon name="funnel" /><input data-search placeholder="Filter rows" aria-label="Filter rows" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} /></label>
           <Choice name="Rows" value={String(count)} options={COUNTS} right onPick={(next) => go({ n: next === "10" ? null : next })} />
           <button type="button" class="btn" onClick={() => void copy(markdownOf([...pods, ...host], known, `Hotspots, ${type}${params.get("q") ?? ""}`), "Table")}><Icon name="copy" /><span class="only-mid">Copy as Markdown</span></button>
         </div>
         <Panel answer={top} params={params}>
-          {(data) => (data.by !== topIsOf ? <Skeleton /> : kind === "functions" ? <Functions rows={data.rows} filter={wanted} count={count} params={params} /> : data.rows.length === 0 ? <p class="status">Nothing was recorded.</p> : (
+          {(data) => (data.by !== topIsOf ? <Skeleton /> : kind === "functions" ? <Functions rows={data.rows} filter={wanted} count={count} params={params} />
+            : kind === "traces" ? <Traces rows={data.rows} filter={wanted} count={count} params={params} /> : data.rows.length === 0 ? <p class="status">Nothing was recorded.</p> : (
             <table class="table tall">
               <thead><tr><th scope="col" class="num">#</th><th scope="col">{KINDS.find(([one]) => one === kind)![1].replace(/(es|s)$/, "")}</th><th scope="col" aria-sort="descending">Share</th>
                 <th scope="col" class="num">{type === "cpu" ? "Cores" : "Value"}</th><th scope="col" class="trend">Trend</th><th scope="col">Hottest function</th><th scope="col">Where the time is</th><th scope="col">Verdict</th></tr></thead>

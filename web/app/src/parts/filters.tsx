@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
 import { go } from "../state/address";
-import { FILTERS } from "../state/graph_query";
+import { FILTERS, traceOf, traceUrl } from "../state/graph_query";
 import { Menu, Segment } from "../ui/controls";
 import { Icon } from "../ui/icon";
 
@@ -20,7 +20,7 @@ function AddFilter({ close }: { close(): void }) {
   return (
     <form class="form" onSubmit={(event) => { event.preventDefault(); if (text && !problem) { close(); go({ [kind]: text, z: null }); } }}>
       <Segment label="Kind" value={kind} options={FILTERS.map(([own, word]) => [own, word] as const)} onPick={setKind} />
-      <label>Regular expression, on function, source file or binary
+      <label>{kind === "tf" ? "A label and a regular expression for its value, as thread=worker" : "Regular expression, on function, source file or binary"}
         <span class="field"><input class="mono" aria-label="Regular expression" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} /></span></label>
       {problem && <span class="problem" role="alert">{problem}</span>}
       <button class="btn" disabled={text === "" || problem !== ""}>Add</button>
@@ -32,6 +32,7 @@ export function FilterChips({ params }: { params: URLSearchParams }) {
   const preset = (title: string, changes: Record<string, string>, why: string) => (
     <button type="button" class="btn ghost small" title={why} onClick={() => go({ ...changes, z: null })}>{title}</button>
   );
+  const trace = traceUrl(traceOf(params.get("tf")));
   const waits = ["offcpu", "lock"].includes(params.get("type") ?? "");
   return (
     <div class="chips">
@@ -39,6 +40,7 @@ export function FilterChips({ params }: { params: URLSearchParams }) {
         <span class="chip on" key={own}><b>{word}</b> <code>{params.get(own)!.slice(0, 80)}</code>
           <button type="button" aria-label={`Remove ${word}`} onClick={() => go({ [own]: null, z: null })}><Icon name="x" /></button></span>
       ))}
+      {trace && <a class="btn ghost small" href={trace} target="_blank" rel="noreferrer">Open the trace</a>}
       <Menu name="Add a filter" label="Filter" icon="plus" className="btn ghost small">{(close) => <AddFilter close={close} />}</Menu>
       <span class="faint">Presets</span>
       {preset("Hide idle", { i: IDLE }, "ignores stacks of idle CPUs")}

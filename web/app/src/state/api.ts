@@ -6,7 +6,7 @@ import { authorization, currentToken, refuse } from "./access";
 export type { FlameData };
 
 export interface ContainerRow {
-  namespace: string; pod: string; container: string; process?: string;
+  namespace: string; pod: string; container: string; process?: string; trace_id?: string;
   share_percent: number; cores: number; samples: number; value: number;
   hottest?: { function?: string; module?: string; stack?: string[]; percent: number };
 }

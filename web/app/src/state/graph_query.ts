@@ -11,9 +11,22 @@ export function modeOf(params: URLSearchParams): Mode {
 }
 
 /** Filters by their parameter here, their name in pprof and the API's. */
-export const FILTERS = [["f", "focus", "focus"], ["i", "ignore", "ignore"], ["h", "hide", "hide"], ["w", "show", "show"], ["sf", "show from", "show-from"]] as const;
+export const FILTERS = [["f", "focus", "focus"], ["i", "ignore", "ignore"], ["h", "hide", "hide"], ["w", "show", "show"], ["sf", "show from", "show-from"], ["tf", "label", "tagfocus"]] as const;
 
 export { exactly };
+
+const TRACE = /^trace_id=\^?([0-9a-f]{32})\$?$/;
+
+/** The trace that a filter of labels is of; "": it is of something else. */
+export function traceOf(filter: string | null): string {
+  return TRACE.exec(filter ?? "")?.[1] ?? "";
+}
+
+/** Where a trace is shown; "": the server was not told. */
+export function traceUrl(trace: string): string {
+  const template = document.querySelector<HTMLMetaElement>('meta[name="trace-url"]')?.content ?? "";
+  return trace && template ? template.replaceAll("{trace_id}", trace) : "";
+}
 
 /** The text that is searched for: `s`, or `find`, which is a text as it stands. */
 export function searchOf(params: URLSearchParams): string {

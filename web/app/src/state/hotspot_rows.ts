@@ -4,7 +4,7 @@ import type { ContainerRow, SeriesReply, TopReply } from "./api";
 import { formatSelector } from "./selector";
 import { gridOf, scaleOf, valuesOn } from "./series";
 
-export type Kind = "workloads" | "containers" | "processes" | "functions";
+export type Kind = "workloads" | "containers" | "processes" | "functions" | "traces";
 
 export interface Row {
   key: string;

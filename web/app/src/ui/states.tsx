@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { askForToken } from "../state/access";
 import { ask, type ApiError, type DoctorReply, type ProfilesReply } from "../state/api";
 import { go, questionOf } from "../state/address";
+import { FILTERS, traceOf, traceUrl } from "../state/graph_query";
 import { clockText, isoOf } from "../state/time";
 import type { Answer } from "../state/use_answer";
 import { copy, IconButton } from "./controls";
@@ -66,8 +67,6 @@ export function ErrorPanel({ error, onRetry }: { error: ApiError; onRetry(): voi
   );
 }
 
-const FILTERS: [string, string][] = [["f", "focus"], ["i", "ignore"], ["h", "hide"], ["w", "show"], ["sf", "show from"]];
-
 /** Why there is nothing, and the way out. */
 export function NoData({ params }: { params: URLSearchParams }) {
   const [found, setFound] = useState<{ lastMs: number | null; scopeMs: number | null; checks: DoctorReply | null } | null>(null);
@@ -95,6 +94,7 @@ export function NoData({ params }: { params: URLSearchParams }) {
     return () => asked.abort();
   }, [question]);
   if (!found) return <Skeleton />;
+  const trace = traceUrl(traceOf(params.get("tf")));
   const filters = FILTERS.filter(([name]) => params.get(name));
   if (found.lastMs === null && !params.get("q")) return <FirstRun checks={found.checks} />;
   const lastText = found.scopeMs === null ? null : clockText(found.scopeMs);
@@ -107,6 +107,7 @@ export function NoData({ params }: { params: URLSearchParams }) {
           : `No profile of type ${params.get("type") || "cpu"} matches ${params.get("q") || "{}"} in this time.`}</p>
       <div class="actions">
         {filters.length > 0 && <button type="button" class="btn primary" onClick={() => go(Object.fromEntries(filters.map(([name]) => [name, null])))}>Remove the filter</button>}
+        {trace && <a class="btn" href={trace} target="_blank" rel="noreferrer">Open the trace</a>}
         {found.scopeMs !== null && filters.length === 0 && (
           <button type="button" class="btn primary" onClick={() => go({ from: isoOf(found.scopeMs! - 900e3), to: isoOf(found.scopeMs!) })}>Last time with data: {lastText}</button>
         )}

@@ -22,7 +22,7 @@ class ExporterTimes : public ::testing::Test {
  protected:
   void Run(bool times = true) {
     ExportOptions options;
-    options.window = {"node-1", kWindowNs, {false, false, false, times}};
+    options.window = {"node-1", kWindowNs, {false, false, false, false, times}};
     options.run = "abcd1234";
     Exporter exporter(sink_, loader_, cache_, "/nonexistent", observer_, clock_, options);
     exporter.Start(source_);
