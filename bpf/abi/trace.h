@@ -14,8 +14,7 @@ struct ft_trace_ids {
 	__u64 span;
 };
 
-/* A record of FT_KIND_TRACE, before the sample with FT_SAMPLE_TRACED of the same time and thread.
- */
+/* It comes before a sample with FT_SAMPLE_TRACED, and has that one's time and thread. */
 struct ft_trace {
 	__u64 time_ns;
 	struct ft_trace_ids ids;

@@ -16,6 +16,24 @@
 #define FT_DTV 8
 
 /*
+ * Returns the address of the thread's block of the module; 0: it has none. The vector says how many
+ * entries it has: in glibc in the one before it, in musl in the first.
+ */
+static __always_inline __u64 own_block(struct stack_scratch *scratch, __u64 fs)
+{
+	__u64 vector, word;
+
+	if (bpf_probe_read_user(&vector, 8, (void *)(fs + FT_DTV)) || !vector)
+		return 0;
+	if (bpf_probe_read_user(&word, 8, (void *)(vector - (scratch->dtv_bytes & 16))) ||
+	    word < scratch->trace_module)
+		return 0;
+	vector += (__u64)scratch->trace_module * scratch->dtv_bytes;
+	/* One that the thread has not used is at -1, where nothing can be read. */
+	return bpf_probe_read_user(&word, 8, (void *)vector) ? 0 : word;
+}
+
+/*
  * Reads it to the scratch; 1: there is one. Global, not static, so that the verifier checks it
  * once.
  */
@@ -32,14 +50,8 @@ __attribute__((noinline)) int read_trace(void)
 		return 0;
 	trace = &scratch->trace;
 	address = BPF_CORE_READ(task, thread.fsbase);
-	/* A block that the thread has not used is at -1, where nothing can be read. */
-	if (scratch->trace_kind == FT_TRACE_DTV) {
-		if (bpf_probe_read_user(&address, 8, (void *)(address + FT_DTV)))
-			return 0;
-		address += (__u64)scratch->trace_module * scratch->dtv_bytes;
-		if (bpf_probe_read_user(&address, 8, (void *)address) || !address)
-			return 0;
-	}
+	if (scratch->trace_kind == FT_TRACE_DTV && !(address = own_block(scratch, address)))
+		return 0;
 	address += scratch->trace_offset;
 	if (bpf_probe_read_user(&address, 8, (void *)address) || !address ||
 	    bpf_probe_read_user(trace, FT_TRACE_RECORD_BYTES, (void *)address))

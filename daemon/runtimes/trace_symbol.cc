@@ -47,6 +47,21 @@ std::optional<int64_t> OffsetInProgram(const ElfFile& file, uint64_t value) {
   return static_cast<int64_t>(value) - static_cast<int64_t>(bytes);
 }
 
+// Reads the relocations one part after the other: a file may say that it has any number.
+template <typename Visit>
+Status ForEachRelocation(const ElfFile& file, const Elf64_Shdr& section, const Visit& visit) {
+  constexpr uint64_t kMost = 2048;
+  const uint64_t count = section.sh_size / sizeof(Elf64_Rela);
+  std::vector<Elf64_Rela> part;
+  for (uint64_t at = 0; at < count; at += part.size()) {
+    part.resize(std::min(kMost, count - at));
+    RETURN_IF_ERROR(file.source().ReadAt(section.sh_offset + at * sizeof(Elf64_Rela),
+                                         std::as_writable_bytes(std::span(part))));
+    for (const Elf64_Rela& one : part) RETURN_IF_ERROR(visit(one));
+  }
+  return OkStatus();
+}
+
 // Tells whether a relocation is of the variable: by its symbol, or by its place in the block.
 Result<bool> IsOfSymbol(const ElfFile& file, const Elf64_Shdr& symbols, const Elf64_Rela& one,
                         const symbolizer::FoundSymbol& wanted) {
@@ -99,21 +114,19 @@ Result<std::optional<TraceSymbol>> FindTraceSymbol(const ElfFile& file) {
   if (symbol == found->end()) return std::optional<TraceSymbol>();
   const auto symbols = std::ranges::find(file.sections(), SHT_DYNSYM, &Elf64_Shdr::sh_type);
   ASSIGN_OR_RETURN(const std::optional<uint64_t> bias, CodeBias(file));
-  std::optional<TraceSymbol> in_module;
+  std::optional<TraceSymbol> found_access;
   for (const Elf64_Shdr& section : file.sections()) {
     if (!bias || section.sh_type != SHT_RELA || !file.SectionInFile(section)) continue;
-    std::vector<Elf64_Rela> relocations(section.sh_size / sizeof(Elf64_Rela));
-    RETURN_IF_ERROR(
-        file.source().ReadAt(section.sh_offset, std::as_writable_bytes(std::span(relocations))));
-    for (const Elf64_Rela& one : relocations) {
+    RETURN_IF_ERROR(ForEachRelocation(file, section, [&](const Elf64_Rela& one) -> Status {
+      if (found_access && !found_access->in_block) return OkStatus();
       ASSIGN_OR_RETURN(std::optional<TraceSymbol> access, AccessOf(file, *symbols, one, *symbol));
-      if (!access) continue;
+      if (!access) return OkStatus();
       access->slot = static_cast<int64_t>(one.r_offset - *bias);
-      if (!access->in_block) return access;
-      in_module = access;
-    }
+      found_access = access;
+      return OkStatus();
+    }));
   }
-  if (in_module) return in_module;
+  if (found_access) return found_access;
   // The code of a program knows the offset itself.
   ASSIGN_OR_RETURN(const bool is_program, IsProgram(file));
   if (!is_program) return std::optional<TraceSymbol>();

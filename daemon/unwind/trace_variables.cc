@@ -63,6 +63,7 @@ std::optional<TraceVariable> TraceVariables::Place(const TraceSymbol& symbol, ui
 TraceVariable TraceVariables::Find(const Process& process) {
   if (libraries_.empty()) return {};
   const auto found = known_.find(process.pid);
+  if (found == known_.end() && known_.size() >= kMax) return {};
   if (found != known_.end() && found->second.identity == process.identity &&
       found->second.variable.kind != FT_TRACE_NONE) {
     // A library that was opened may be closed again.
@@ -80,7 +81,6 @@ TraceVariable TraceVariables::Find(const Process& process) {
   for (const ProcessMapping& mapping : *process.mappings) {
     const auto library = libraries_.find(mapping.module);
     if (library == libraries_.end()) continue;
-    if (found == known_.end() && known_.size() >= kMax) return {};
     if (!memory) {
       memory = open_(process.pid);
       musl = std::ranges::any_of(

@@ -23,7 +23,8 @@ from group import Group
 import pprof
 
 SOURCES = ROOT / "tests" / "programs" / "traces"
-SECONDS = 12
+SECONDS = 8
+KNOWN_SECONDS = 30
 POLICY = """apiVersion: firetower.dev/v1alpha1
 kind: ClusterProfilingPolicy
 metadata:
@@ -83,6 +84,16 @@ def ids(thread, trace):
     return begin + "5a" * 14, begin + "c3" * 6
 
 
+def selector_of(group):
+    return f'{{container="{group.id[:12]}"}}'
+
+
+def has_begun(daemon, group):
+    """The main thread's trace is seen."""
+    samples = daemon.profile(selector_of(group)).samples
+    return any("warms" in one.names and one.labels.get("trace_id") == ids(9, 9)[0] for one in samples)
+
+
 def judge(case, name, profile, least):
     asked, wrong = 0, []
     for sample in profile.samples:
@@ -101,12 +112,12 @@ def judge(case, name, profile, least):
 
 def ask(case, daemon, group):
     """One trace, by its id: which it is, what it costs, and its samples alone."""
-    selector = f'{{container="{group.id[:12]}"}}'
+    selector = selector_of(group)
     trace, span = ids(2, 1)
     rows = json.loads(daemon.cli("top", "traces", selector, "-o", "json").stdout)["rows"]
-    known = {ids(thread, number)[0] for thread in (1, 2, 3) for number in (1, 2)}
-    case.check("top traces: the six, and no other", {row["trace_id"] for row in rows} == known, rows[:2])
-    case.check("top traces: by their hottest stack", all(row["hottest"]["stack"][-1].startswith("works_on_") for row in rows))
+    known = {ids(thread, number)[0] for thread in (1, 2, 3) for number in (1, 2)} | {ids(9, 9)[0]}
+    case.check("top traces: the seven, and no other", {row["trace_id"] for row in rows} == known, rows[:2])
+    case.check("top traces: by their hottest stack", all(row["hottest"]["stack"][-1].startswith(("works_on_", "warms")) for row in rows))
     done = daemon.cli("get", selector, "--since", "10m", "--tagfocus", f"trace_id={trace}", "-o", "pprof", text=False)
     found = pprof.parse(done.stdout).samples
     case.check("--tagfocus: its samples alone", found and all(one.labels.get("span_id") == span for one in found), len(found))
@@ -128,14 +139,22 @@ def main():
         for name in VARIANTS:
             groups[name] = Group()
             stack.callback(groups[name].remove)
-            groups[name].run(str(build(folder, name)), str(SECONDS))
+            groups[name].run(str(build(folder, name)), str(SECONDS), str(folder / "begin"))
+        # A process is known some time after it begins: when its first trace is seen.
+        end = time.monotonic() + KNOWN_SECONDS
+        unseen = set(groups)
+        while unseen and time.monotonic() < end:
+            time.sleep(0.5)
+            unseen -= {name for name in unseen if has_begun(daemon, groups[name])}
+        case.check("the trace of each is seen", not unseen, unseen or f"{KNOWN_SECONDS - end + time.monotonic():.1f} s")
+        (folder / "begin").touch()
         for group in groups.values():
             group.process.wait(60)
         time.sleep(1.5)
         ask(case, daemon, groups["descriptor"])
         for name, group in groups.items():
             case.check(f"{name}: it ran", group.process.returncode == 0, group.process.returncode)
-            selector = f'{{container="{group.id[:12]}"}}'
+            selector = selector_of(group)
             judge(case, f"{name}, CPU", daemon.profile(selector), 60)
             judge(case, f"{name}, waits", daemon.profile(selector, kind="offcpu"), 60)
     case.finish()

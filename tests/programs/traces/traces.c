@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// traces SECONDS: threads that work, and wait, on traces of theirs by turns, in functions that say
-// on which: each sample's stack tells what its trace must be. Thread N's trace K is N, K and 5a…,
-// its span N, K and c3…. Odd threads set the pointer to a record, even ones change a record in
-// place. With OPENED defined the variable is in a library that is opened while the threads run
-// already; then only those that work after that have traces.
+// traces SECONDS [FILE]: threads that work, and wait, on traces of theirs by turns, in functions
+// that say on which: each sample's stack tells what its trace must be. Thread N's trace K is N, K
+// and 5a…, its span N, K and c3…. Odd threads set the pointer to a record, even ones change a
+// record in place. They begin once FILE is there; until then the main thread works on trace 9 of
+// thread 9. With OPENED defined the variable is in a library that is opened by name.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/programs/traces/context.h"
 
@@ -49,6 +50,7 @@ IN(works_on_1, Spin)
 IN(works_on_2, Spin)
 IN(works_on_none, Spin)
 IN(works_on_invalid, Spin)
+IN(warms, Spin)
 IN(waits_on_1, Wait)
 IN(waits_on_none, Wait)
 
@@ -105,17 +107,18 @@ static void *Work(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  end = Now() + (argc > 1 ? atof(argv[1]) : 10);
-  // Stacks are met, and the variable is looked for, before there is a trace.
-  const double begin = Now() + 1.5;
-  while (Now() < begin) Spin();
 #ifdef OPENED
   void *library = dlopen(OPENED, RTLD_NOW);
   if (library == NULL) return 1;
   *(void **)&set = dlsym(library, "publish");
-  const double opened = Now() + 1.5;
-  while (Now() < opened) Spin();
 #endif
+  static struct record own;
+  Fill(&own, 9, 9);
+  own.valid = 1;
+  set(&own);
+  while (argc > 2 && access(argv[2], F_OK) != 0) warms();
+  set(NULL);
+  end = Now() + (argc > 1 ? atof(argv[1]) : 10);
   pthread_t threads[kThreads];
   for (long i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, Work, (void *)(i + 1));
   for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
