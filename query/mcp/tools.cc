@@ -14,6 +14,7 @@
 #include "profile/top/callers.h"
 #include "profile/top/top.h"
 #include "query/heat/heat_reply.h"
+#include "query/mcp/proposal.h"
 #include "query/select/selector.h"
 #include "query/time_range.h"
 
@@ -69,6 +70,25 @@ constexpr ToolParameter kLabels[] = {{"name", "a label; without it the names of 
 constexpr ToolParameter kRange[] = {SELECTION, kLimit};
 constexpr ToolParameter kPolicies[] = {
     {"selector", "ns/shop: only the policies of this namespace; without it all", false, false}};
+constexpr ToolParameter kProposal[] = {
+    {"name", "the policy's name", false, true},
+    {"namespace", "whose pods it is for; without it those of every namespace", false, false},
+    {"workload", "deployment/checkout, and statefulset, daemonset, job, cronjob or pod likewise",
+     false, false},
+    {"labels", "labels of pods: app=web,tier=api; without these two all pods", false, false},
+    {"types", "cpu (the default), offcpu, lock, memory, separated by commas", false, false},
+    {"frequency", "samples of CPU time a second and CPU, 1 to 999", true, false},
+    {"when",
+     "periodic (the default: a minute of five), continuous, or trigger: a capture when a metric "
+     "crosses a threshold",
+     false, false},
+    {"processes", "only processes of these names: java,nginx", false, false},
+    {"metric",
+     "of a trigger: ContainerCPU, ContainerCPUThrottled, ContainerMemory, ContainerCPUPressure, "
+     "ContainerMemoryPressure, ContainerIOPressure or OOMKill",
+     false, false},
+    {"above", "of a trigger: the per cent (of limit or time) from which on it fires", true, false},
+    {"for_seconds", "of a trigger: how long it must be above, 10 if not given", true, false}};
 #undef SELECTION
 
 std::string Get(const ToolArguments& arguments, const std::string& name) {
@@ -264,6 +284,12 @@ Result<std::string> Policies(const AskApi& ask, const ToolArguments& arguments) 
   return ask("/api/v1/policies", params);
 }
 
+Result<std::string> Propose(const AskApi& /*ask*/, const ToolArguments& arguments) {
+  ToolArguments fields = arguments;
+  fields.erase("max_tokens");
+  return ProposePolicy(fields);
+}
+
 constexpr Tool kTools[] = {
     {"top",
      "The hottest containers, functions, source lines, processes or traces, with their share. "
@@ -295,6 +321,10 @@ constexpr Tool kTools[] = {
      "The profiling policies: what each asks for, whether it is in force, how many pods it matches "
      "and profiles, and why it is degraded or refused.",
      kPolicies, Policies},
+    {"propose_policy",
+     "Writes a profiling policy as YAML, for a person to read and to apply with kubectl. It is not "
+     "applied.",
+     kProposal, Propose},
 };
 
 }  // namespace

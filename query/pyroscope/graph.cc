@@ -5,6 +5,7 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "profile/flame/layout.h"
 #include "profile/flame/tree.h"
 #include "profile/pprof.h"
+#include "profile/select/stack_filter.h"
 #include "profile/type.h"
 #include "proto/pyroscope/querier.pb.h"
 #include "query/flame/flame_sum.h"
@@ -59,10 +61,21 @@ struct How {
   uint64_t sides = 1;        // that share what an answer may read
 };
 
-Result<Picked> PickAsked(const Caller& caller, const SelectRequest& request, const How& how) {
+// The question of one of so many sides: of all samples, or of those of some traces or spans.
+Result<Question> AskSide(const Caller& caller, const SelectRequest& request, uint64_t sides) {
   ASSIGN_OR_RETURN(Question question, Ask(caller, request.type_id, request.selector, request.range,
                                           TypeDefault::kCpu));
-  question.limits.max_read_bytes /= how.sides;
+  question.limits.max_read_bytes /= sides;
+  if (!request.tag_focus.empty()) {
+    ASSIGN_OR_RETURN(profile::StackFilter filter,
+                     profile::StackFilter::Create({.tag_focus = request.tag_focus}));
+    question.query.stacks = std::make_shared<const profile::StackFilter>(std::move(filter));
+  }
+  return question;
+}
+
+Result<Picked> PickAsked(const Caller& caller, const SelectRequest& request, const How& how) {
+  ASSIGN_OR_RETURN(Question question, AskSide(caller, request, how.sides));
   const bool is_copied = how.value_alone || !request.call_site.empty();
   // The merged profile and the one that is picked of it are in memory at once.
   if (is_copied) question.limits.max_merged_bytes /= 2;
@@ -155,13 +168,6 @@ void AnswerWith(FlameTreeBuilder builder, int64_t max_nodes, Answer* answer) {
   if (levels.max_hidden_share)
     answer->max_hidden_share = std::max(answer->max_hidden_share, levels.max_hidden_share);
   answer->message = EncodeGraph(levels);
-}
-
-Result<Question> AskSide(const Caller& caller, const SelectRequest& request, uint64_t sides) {
-  ASSIGN_OR_RETURN(Question question, Ask(caller, request.type_id, request.selector, request.range,
-                                          TypeDefault::kCpu));
-  question.limits.max_read_bytes /= sides;
-  return question;
 }
 
 // One side of a graph, or the only one.

@@ -12,7 +12,7 @@ namespace firetower::query::pyroscope {
 
 // kUnsupported for a format that is neither a flame graph nor pprof.
 Result<Answer> SelectMergeStacktraces(const Caller& caller, std::string_view message);
-// Nothing here is of a span: without any it is SelectMergeStacktraces, else empty.
+// SelectMergeStacktraces of the spans that are named; without any of all.
 Result<Answer> SelectMergeSpanProfile(const Caller& caller, std::string_view message);
 // A bare profile.proto of the value that the type's id names.
 Result<Answer> SelectMergeProfile(const Caller& caller, std::string_view message);

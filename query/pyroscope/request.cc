@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "query/pyroscope/request.h"
 
+#include <fmt/core.h>
 #include <google/protobuf/stubs/logging.h>
 
 #include <climits>
+#include <utility>
 
+#include "profile/comments.h"
 #include "proto/pyroscope/querier.pb.h"
 
 namespace firetower::query::pyroscope {
@@ -49,11 +52,27 @@ std::vector<std::string> CallSiteOf(const StackTraceSelector& selector) {
   return names;
 }
 
+// Narrows a request to samples with one of these ids as that label.
+void NarrowTo(std::string_view label, const std::vector<std::string>& ids, SelectRequest& request) {
+  if (ids.empty()) return;
+  std::string any;
+  for (std::string id : ids) {
+    for (char& digit : id)
+      digit = digit >= 'A' && digit <= 'F' ? static_cast<char>(digit + 32) : digit;
+    if (id.empty() || id.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
+    any += (any.empty() ? "" : "|") + id;
+  }
+  request.names_ids |= any.empty();
+  request.tag_focus = fmt::format("{}=^({})$", label, any);
+}
+
 SelectRequest StacktracesOf(const proto::pyroscope::SelectMergeStacktracesRequest& message) {
   SelectRequest request = SelectOf(message);
   request.call_site = CallSiteOf(message.stack_trace_selector());
-  request.names_ids = message.profile_id_selector_size() > 0 ||
-                      message.trace_id_selector_size() > 0 || message.span_selector_size() > 0;
+  request.names_ids = message.profile_id_selector_size() > 0;
+  NarrowTo(profile::kTraceLabel, ListOf(message.trace_id_selector()), request);
+  // A span is of one trace.
+  NarrowTo(profile::kSpanLabel, ListOf(message.span_selector()), request);
   request.max_nodes = message.max_nodes();
   request.format = static_cast<uint64_t>(message.format());
   return request;
@@ -105,7 +124,7 @@ Result<SelectRequest> ReadSpanProfileRequest(std::string_view bytes) {
   ASSIGN_OR_RETURN(const auto message,
                    Parse<proto::pyroscope::SelectMergeSpanProfileRequest>(bytes));
   SelectRequest request = SelectOf(message);
-  request.names_ids = message.span_selector_size() > 0;
+  NarrowTo(profile::kSpanLabel, ListOf(message.span_selector()), request);
   request.max_nodes = message.max_nodes();
   request.format = static_cast<uint64_t>(message.format());
   return request;
@@ -115,8 +134,8 @@ Result<SelectRequest> ReadMergeProfileRequest(std::string_view bytes) {
   ASSIGN_OR_RETURN(const auto message, Parse<proto::pyroscope::SelectMergeProfileRequest>(bytes));
   SelectRequest request = SelectOf(message);
   request.call_site = CallSiteOf(message.stack_trace_selector());
-  request.names_ids =
-      message.profile_id_selector_size() > 0 || message.trace_id_selector_size() > 0;
+  request.names_ids = message.profile_id_selector_size() > 0;
+  NarrowTo(profile::kTraceLabel, ListOf(message.trace_id_selector()), request);
   request.max_nodes = message.max_nodes();
   return request;
 }

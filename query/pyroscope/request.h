@@ -37,8 +37,10 @@ struct SelectRequest {
   std::string selector = {};
   AskedRange range = {};
   std::vector<std::string> call_site = {};  // functions that a stack begins with, root first
-  // A single profile, trace or span is asked for, which nothing here has.
+  // A single profile is asked for by an id, which none here has, or a trace or span by none.
   bool names_ids = false;
+  // Only of these traces or spans, as profile::StackFilterTexts::tag_focus says it; empty: of all.
+  std::string tag_focus = {};
   // Of SelectSeries.
   std::vector<std::string> group_by = {};
   double step_seconds = 0;

@@ -73,6 +73,16 @@ TEST_F(McpTest, ListsToolsThatOnlyRead) {
   }
 }
 
+TEST_F(McpTest, ProposesAPolicyAndAsksNothing) {
+  EXPECT_THAT(
+      Call("propose_policy",
+           {{"name", "cart"}, {"namespace", "shop"}, {"frequency", 99}, {"max_tokens", 2000}}),
+      HasSubstr("kind: ProfilingPolicy\nmetadata:\n  name: \"cart\"\n"));
+  EXPECT_EQ(path_, "");
+  EXPECT_THAT(Call("propose_policy", {{"name", "Cart"}}, /*is_error=*/true),
+              HasSubstr("name is 'Cart'"));
+}
+
 TEST_F(McpTest, AsksTheServersApi) {
   body_ = R"({"rows":[]})";
   EXPECT_THAT(Call("top", {{"by", "lines"}, {"selector", "deploy/web"}, {"limit", 3}}),

@@ -86,7 +86,11 @@ TEST(PyroscopeRequest, EachMethodHasItsOwnNumbers) {
   EXPECT_EQ(span->range.start_ms, 1);
   EXPECT_EQ(span->range.end_ms, 2);
   EXPECT_EQ(span->max_nodes, 16);
-  EXPECT_TRUE(span->names_ids);
+  EXPECT_TRUE(span->names_ids) << "no span has that id";
+  const auto spans = ReadSpanProfileRequest("\x1a\x03\x30\x41\x62\x1a\x02\x63\x64\x1a\x01)"sv);
+  ASSERT_TRUE(spans);
+  EXPECT_EQ(spans->tag_focus, "span_id=^(0ab|cd)$");
+  EXPECT_FALSE(spans->names_ids);
   const auto merge = ReadMergeProfileRequest("\x18\x01\x28\x10\x32\x05\x0a\x03\x0a\x01m"sv);
   ASSERT_TRUE(merge);
   EXPECT_EQ(merge->max_nodes, 16);
