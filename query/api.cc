@@ -40,6 +40,10 @@ net::HttpResponse Live(const net::HttpRequest&) {
   return response;
 }
 
+auto PageOf(std::string_view trace_url) {
+  return [trace_url](const net::HttpRequest& request) { return ServePage(request, trace_url); };
+}
+
 }  // namespace
 
 Api::Api(const ApiParts& parts)
@@ -49,18 +53,13 @@ Api::Api(const ApiParts& parts)
            [this](const net::HttpRequest& r) {
              return WantsPage(r) ? ServeHome(r, parts_.trace_url) : Index();
            }},
-          {"/explore", "for a browser: flame graphs, over time",
-           [this](const net::HttpRequest& r) { return ServePage(r, parts_.trace_url); }},
-          {"/diff", "for a browser: two times or selections compared",
-           [this](const net::HttpRequest& r) { return ServePage(r, parts_.trace_url); }},
-          {"/heat", "for a browser: samples within seconds",
-           [this](const net::HttpRequest& r) { return ServePage(r, parts_.trace_url); }},
-          {"/file", "for a browser: a profile that somebody has",
-           [this](const net::HttpRequest& r) { return ServePage(r, parts_.trace_url); }},
-          {"/agents", "for a browser: which nodes report",
-           [this](const net::HttpRequest& r) { return ServePage(r, parts_.trace_url); }},
+          {"/explore", "for a browser: flame graphs, over time", PageOf(parts.trace_url)},
+          {"/diff", "for a browser: two times or selections compared", PageOf(parts.trace_url)},
+          {"/heat", "for a browser: samples within seconds", PageOf(parts.trace_url)},
+          {"/file", "for a browser: a profile that somebody has", PageOf(parts.trace_url)},
+          {"/agents", "for a browser: which nodes report", PageOf(parts.trace_url)},
           {"/policies", "for a browser: policies, and what triggers captured",
-           [this](const net::HttpRequest& r) { return ServePage(r, parts_.trace_url); }},
+           PageOf(parts.trace_url)},
           {"/assets/app.js", "what the pages run", ServeAppScript},
           {"/assets/app.css", "how the pages look", ServeAppStyle},
           {"/livez", "200 while the process answers", Live},

@@ -43,9 +43,13 @@ Unwinder::Unwinder(UnwindMemory& memory, ProcessTable& processes, ModuleRegistry
 std::shared_ptr<const AddressSpace> Unwinder::Meet(Process& process, uint32_t identity) {
   processes_.Meet(process, identity);
   AskForTables(process);
-  auto space = spaces_.Publish(process, traces_.Find(process));
+  auto space = Publish(process);
   LookForMachine(process);
   return space;
+}
+
+std::shared_ptr<const AddressSpace> Unwinder::Publish(const Process& process) {
+  return spaces_.Publish(process, traces_.Find(process));
 }
 
 bool Unwinder::LookForV8(const Process& process) {
@@ -114,8 +118,7 @@ void Unwinder::LookForMachine(const Process& process) {
 void Unwinder::LookAgain() {
   for (const uint32_t pid : traces_.Unplaced()) {
     const Process* process = processes_.Find(pid);
-    if (process != nullptr && process->dead_since_round == 0 && process->met)
-      spaces_.Publish(*process, traces_.Find(*process));
+    if (process != nullptr && process->dead_since_round == 0 && process->met) Publish(*process);
   }
   std::vector<uint32_t> pids;
   for (const auto& [pid, since_ns] : starting_) pids.push_back(pid);
@@ -231,8 +234,7 @@ void Unwinder::Take(const LoadedTable& loaded) {
       if (loaded.table.trace && wants_traces_) {
         traces_.AddLibrary(loaded.module, *loaded.table.trace);
         processes_.ForEach([&](const Process& process) {
-          if (process.met && process.dead_since_round == 0)
-            spaces_.Publish(process, traces_.Find(process));
+          if (process.met && process.dead_since_round == 0) Publish(process);
         });
       }
       if (!loaded.table.hotspot && !loaded.table.v8 &&
@@ -269,7 +271,7 @@ void Unwinder::EndRound() {
       continue;
     }
     AskForTables(*process);
-    spaces_.Publish(*process, traces_.Find(*process));
+    Publish(*process);
     LookForMachine(*process);
   }
   LookAgain();

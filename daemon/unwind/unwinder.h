@@ -92,6 +92,8 @@ class Unwinder {
 
  private:
   void AskForTables(const Process& process);
+  // Sends the kernel side the mappings of a process. Returns null if there is no room for it.
+  std::shared_ptr<const AddressSpace> Publish(const Process& process);
   // Looks at a met process that maps a libjvm, now and, until its code cache is there, at the end
   // of each round.
   void LookForMachine(const Process& process);

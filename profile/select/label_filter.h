@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +8,7 @@
 
 #include "base/result.h"
 #include "profile/profile.h"
+#include "profile/select/text_pattern.h"
 
 namespace firetower::profile {
 
@@ -20,8 +19,6 @@ namespace firetower::profile {
 // threads.
 class LabelFilter {
  public:
-  static constexpr size_t kMaxTextBytes = 8 << 10;
-
   // kInvalid: an expression is not valid, or the text is too long; `name` is that of the parameter.
   static Result<LabelFilter> Create(std::string_view name, std::string_view text);
   LabelFilter() = default;
@@ -34,10 +31,8 @@ class LabelFilter {
   bool Matches(const Profile& profile, std::span<const Label> labels) const;
 
  private:
-  class Pattern;  // a compiled RE2, hidden from this header
-
   std::string key_;  // empty: any
-  std::vector<std::shared_ptr<const Pattern>> patterns_;
+  std::vector<TextPattern> patterns_;
 };
 
 }  // namespace firetower::profile

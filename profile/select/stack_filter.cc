@@ -4,7 +4,6 @@
 #include "profile/select/stack_filter.h"
 
 #include <fmt/core.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <limits>
@@ -16,31 +15,12 @@
 
 namespace firetower::profile {
 
-class StackFilter::Pattern {
- public:
-  explicit Pattern(std::string_view text)
-      : compiled_(re2::StringPiece(text.data(), text.size()), Options()) {}
-  const RE2& compiled() const { return compiled_; }
-  bool Matches(std::string_view text) const {
-    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled_);
-  }
-
- private:
-  static RE2::Options Options() {
-    RE2::Options options;
-    options.set_log_errors(false);
-    options.set_max_mem(int64_t{1} << 20);
-    return options;
-  }
-  RE2 compiled_;
-};
-
 // One profile's frames by all rules: each name is matched once.
 class StackFilter::Work {
  public:
   Work(const StackFilter& filter, const Profile& profile) : filter_(filter), from_(profile) {
     for (size_t rule = 0; rule < kRules; ++rule) {
-      if (filter.patterns_[rule]) Match(static_cast<Rule>(rule));
+      if (filter.patterns_[rule].is_set()) Match(static_cast<Rule>(rule));
     }
   }
 
@@ -67,11 +47,11 @@ class StackFilter::Work {
   }
 
  private:
-  bool has(Rule rule) const { return filter_.patterns_[rule] != nullptr; }
+  bool has(Rule rule) const { return filter_.patterns_[rule].is_set(); }
 
   // Fills functions_ and locations_ of a rule.
   void Match(Rule rule) {
-    const Pattern& pattern = *filter_.patterns_[rule];
+    const TextPattern& pattern = filter_.patterns_[rule];
     std::vector<bool>& functions = functions_[rule];
     for (uint32_t i = 0; i < from_.function_count(); ++i) {
       const Function& function = from_.function(i);
@@ -177,16 +157,7 @@ Result<StackFilter> StackFilter::Create(const StackFilterTexts& texts) {
   for (size_t rule = 0; rule < kRules; ++rule) {
     const auto& [name, text] = fields[rule];
     if (text->empty()) continue;
-    if (text->size() > kMaxPatternBytes) {
-      return Error(ErrorCode::kInvalid, fmt::format("{}: an expression of {} bytes: at most {}",
-                                                    name, text->size(), kMaxPatternBytes));
-    }
-    auto pattern = std::make_shared<const Pattern>(*text);
-    if (!pattern->compiled().ok()) {
-      return Error(ErrorCode::kInvalid, fmt::format("{} is not a regular expression (RE2): {}",
-                                                    name, pattern->compiled().error()));
-    }
-    filter.patterns_[rule] = std::move(pattern);
+    ASSIGN_OR_RETURN(filter.patterns_[rule], TextPattern::Create(name, *text));
     filter.empty_ = false;
   }
   ASSIGN_OR_RETURN(filter.tag_focus_, LabelFilter::Create("tagfocus", texts.tag_focus));

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "profile/profile.h"
 #include "profile/select/label_filter.h"
+#include "profile/select/text_pattern.h"
 
 namespace firetower::profile {
 
@@ -35,8 +36,6 @@ struct StackFilterTexts {
 // Immutable; may be shared between threads.
 class StackFilter {
  public:
-  static constexpr size_t kMaxPatternBytes = 8 << 10;
-
   // kInvalid: an expression is not valid, or is too long; the message names it by its pprof name.
   static Result<StackFilter> Create(const StackFilterTexts& texts);
   StackFilter() = default;
@@ -57,11 +56,10 @@ class StackFilter {
 
  private:
   enum Rule : uint8_t { kFocus, kIgnore, kHide, kShow, kShowFrom, kRules };
-  class Pattern;  // a compiled RE2, hidden from this header
   class Work;
 
   LabelFilter tag_focus_, tag_ignore_;
-  std::array<std::shared_ptr<const Pattern>, kRules> patterns_;  // null: not set
+  std::array<TextPattern, kRules> patterns_;
   bool invert_ = false;
   bool empty_ = true;
 };

@@ -112,12 +112,16 @@ Result<std::string> Targets(const Fields& fields) {
   }
   if (!labels.empty()) {
     out += "    podSelector:\n      matchLabels:\n";
+    std::vector<std::string> keys;
     for (const std::string& label : Split(labels)) {
       const size_t equals = label.find('=');
       const std::string key = label.substr(0, equals);
       const std::string value = equals == std::string::npos ? "" : label.substr(equals + 1);
       if (!IsPlain(key, "-_./") || key.size() > 253 || !IsPlain(value, "-_.") || value.size() > 63)
         return Refused("labels", labels, "KEY=VALUE, several separated by commas");
+      if (std::ranges::find(keys, key) != keys.end())
+        return Refused("labels", labels, "each key once");
+      keys.push_back(key);
       out += fmt::format("        \"{}\": \"{}\"\n", key, value);
     }
   }
@@ -161,6 +165,21 @@ Result<std::string> Trigger(const Fields& fields) {
   return out + "    capture: {preTriggerSeconds: 30, durationSeconds: 60}\n";
 }
 
+// Refuses fields that would have no effect: whoever gave them means something else.
+Status CheckUse(const Fields& fields) {
+  const bool is_trigger = Get(fields, "when") == "trigger";
+  for (const char* field : {"metric", "above", "for_seconds"}) {
+    if (!is_trigger && !Get(fields, field).empty())
+      return Error(ErrorCode::kInvalid,
+                   fmt::format("{} belongs to a trigger: give when as trigger", field));
+  }
+  const std::vector<std::string> types = Split(Get(fields, "types"));
+  if (!Get(fields, "frequency").empty() && !types.empty() &&
+      std::ranges::find(types, "cpu") == types.end())
+    return Error(ErrorCode::kInvalid, "frequency belongs to type cpu, which is not among types");
+  return OkStatus();
+}
+
 // The part of the specification that says when, of the mode that it sets.
 Result<std::string> When(const Fields& fields, std::string* mode) {
   const std::string when = Get(fields, "when"), processes = Get(fields, "processes");
@@ -194,6 +213,7 @@ Result<std::string> ProposePolicy(const Fields& fields) {
   const std::string name = Get(fields, "name"), namespace_name = Get(fields, "namespace");
   RETURN_IF_ERROR(CheckName("name", name, 63, false));
   if (!namespace_name.empty()) RETURN_IF_ERROR(CheckName("namespace", namespace_name, 63, false));
+  RETURN_IF_ERROR(CheckUse(fields));
   std::string mode;
   ASSIGN_OR_RETURN(const std::string when, When(fields, &mode));
   ASSIGN_OR_RETURN(const std::string targets, Targets(fields));

@@ -86,6 +86,10 @@ TEST(ProposePolicy, SaysWhatIsWrong) {
   EXPECT_THAT(WhyNot({{"workload", "pod/\nkind: Secret"}}), HasSubstr("workload's name"));
   EXPECT_THAT(WhyNot({{"labels", "app"}}), HasSubstr("KEY=VALUE"));
   EXPECT_THAT(WhyNot({{"labels", "app=\"x"}}), HasSubstr("KEY=VALUE"));
+  EXPECT_THAT(WhyNot({{"labels", "app=a,app=b"}}), HasSubstr("each key once"));
+  EXPECT_THAT(WhyNot({{"metric", "ContainerCPU"}, {"above", "90"}}),
+              HasSubstr("metric belongs to a trigger"));
+  EXPECT_THAT(WhyNot({{"types", "lock"}, {"frequency", "99"}}), HasSubstr("belongs to type cpu"));
   EXPECT_THAT(WhyNot({{"types", "heap"}}), HasSubstr("one of cpu, offcpu, lock, memory"));
   EXPECT_THAT(WhyNot({{"types", "cpu,cpu"}}), HasSubstr("each type once"));
   EXPECT_THAT(WhyNot({{"frequency", "1000"}}), HasSubstr("a number from 1 to 999"));
