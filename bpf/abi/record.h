@@ -122,10 +122,11 @@ struct ft_stack {
 
 /*
  * The bytes of stack that a cold sample carries, from ft_cold_begin() of the frame on and as far
- * as pages are resident. The larger size is for the few stacks that need it: a `main` that keeps
- * its tables on the stack fills the smaller one by itself.
+ * as pages are resident. The larger sizes are for the few stacks that need them: a `main` that
+ * keeps its tables on the stack fills the smallest by itself.
  */
 #define FT_COLD_STACK_BYTES 16384
+#define FT_COLD_MIDDLE_BYTES 32768
 #define FT_COLD_DEEP_BYTES 65536
 #define FT_COLD_PAGES (FT_COLD_DEEP_BYTES / 4096)
 

@@ -23,20 +23,20 @@ static __always_inline int cold_due(struct stack_scratch *scratch)
 }
 
 /*
- * Tells whether the stack is longer than FT_COLD_STACK_BYTES, counted in pages from that of
+ * Tells whether the stack is longer than `bytes` (a constant), counted in pages from that of
  * `sp`.
  */
-static __always_inline int is_deep(__u64 sp)
+static __always_inline int is_deeper(__u64 sp, const __u64 bytes)
 {
 	__u64 page = ft_cold_begin(sp) & ~(FT_PAGE_BYTES - 1ULL), word;
 	/* The process's arguments lie behind its first word of stack. */
 	__u64 left = stack_start() - page;
 
-	if (left <= FT_COLD_STACK_BYTES)
+	if (left <= bytes)
 		return 0;
 	if (left <= FT_COLD_DEEP_BYTES)
 		return 1;
-	return !bpf_probe_read_user(&word, sizeof(word), (void *)(page + FT_COLD_STACK_BYTES));
+	return !bpf_probe_read_user(&word, sizeof(word), (void *)(page + bytes));
 }
 
 /*

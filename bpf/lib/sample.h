@@ -121,8 +121,11 @@ static __always_inline int submit_cold(__u8 type, struct stack_scratch *scratch,
 	/* These are large: whole samples must never find the ring full for their sake. */
 	if (waiting > size / 2 || !cold_due(scratch))
 		return -1;
-	if (waiting < size / 4 && is_deep(scratch->walk.sp) &&
+	if (waiting < size / 4 && is_deeper(scratch->walk.sp, FT_COLD_MIDDLE_BYTES) &&
 	    !submit_cold_with(FT_COLD_DEEP_BYTES, type, scratch, cgroup, value, flags, counters))
+		return 0;
+	if (waiting < size / 8 * 3 && is_deeper(scratch->walk.sp, FT_COLD_STACK_BYTES) &&
+	    !submit_cold_with(FT_COLD_MIDDLE_BYTES, type, scratch, cgroup, value, flags, counters))
 		return 0;
 	return submit_cold_with(FT_COLD_STACK_BYTES, type, scratch, cgroup, value, flags, counters);
 }

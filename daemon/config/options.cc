@@ -115,7 +115,7 @@ void AddSampling(Config& config, std::vector<Option>& rows) {
           "Size of the ring buffer between the kernel programs and the daemon; there is one for "
           "the machine.",
           BytesValue(config.sample_ring_bytes, 64 * kKi, 64 * kMi, ByteShape::kPowerOfTwo)));
-  rows.back().default_text = "128Ki for each CPU, at least 512Ki";
+  rows.back().default_text = "128Ki for each CPU, at least 1Mi";
   rows.push_back(
       Row("sideband-ring-bytes", kSampling, "BYTES",
           "Size of the ring for process and mapping records; there is one for each CPU. 512Ki fits "

@@ -58,7 +58,7 @@ PipelineOptions PipelineOptionsOf(const Config& config) {
 
 size_t SampleRingBytes(int64_t configured) {
   if (configured > 0) return static_cast<size_t>(configured);
-  constexpr uint64_t kEach = 128u << 10, kLeast = 512u << 10, kMost = 16u << 20;
+  constexpr uint64_t kEach = 128u << 10, kLeast = 1u << 20, kMost = 16u << 20;
   return std::bit_ceil(std::clamp<uint64_t>(CpuCount() * kEach, kLeast, kMost));
 }
 

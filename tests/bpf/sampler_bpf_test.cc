@@ -283,7 +283,7 @@ TEST_P(ColdDepth, AColdStackReachesTheProcessesFirstWord) {
                       << sampler_->Counters().value[FT_COUNT_COLD_LIMITED] << " above the limit";
 }
 
-INSTANTIATE_TEST_SUITE_P(KiB, ColdDepth, ::testing::Values(2, 4, 6, 8, 10, 12, 14, 16, 40));
+INSTANTIATE_TEST_SUITE_P(KiB, ColdDepth, ::testing::Values(2, 4, 6, 8, 10, 12, 14, 16, 22, 28, 40));
 
 TEST_F(SamplerBpf, ShowsKernelFramesAboveUserFramesOfASyscallLoop) {
   Collected got = During([&] {
