@@ -52,6 +52,16 @@ struct thread_struct {
 	unsigned long fsbase;
 };
 
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+};
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+};
+
 struct task_struct {
 	struct thread_struct thread;
 	unsigned int flags;
@@ -64,6 +74,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct task_struct *group_leader;
 	struct css_set *cgroups;
+	struct uprobe_task *utask;
 };
 
 /* The kernel's own names of the registers; the uapi header's struct pt_regs uses others. */

@@ -7,6 +7,7 @@
 #include "bpf/walk/perl/step.h"
 #include "bpf/walk/php/compiled.h"
 #include "bpf/walk/php/step.h"
+#include "bpf/walk/probed_return.h"
 #include "bpf/walk/python/begin.h"
 #include "bpf/walk/ruby/compiled.h"
 #include "bpf/walk/ruby/step.h"
@@ -85,7 +86,11 @@ __attribute__((noinline)) int any_step(void)
 	if (ft_in_machine(&scratch->walk))
 		return machine_step(scratch);
 	step = unwind_step();
-	return step == FT_STEP_MACHINE ? machine_step(scratch) : step;
+	if (step == FT_STEP_MACHINE)
+		return machine_step(scratch);
+	if (step != FT_STEP_CALLER && !scratch->walk.end && probed_return())
+		return FT_STEP_CALLER;
+	return step;
 }
 
 /* Walks one step by frame pointers alone, for a cold stack that may not be sent. */

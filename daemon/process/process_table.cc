@@ -126,6 +126,8 @@ void ProcessTable::ReadMappings(Process& process) {
   fresh.reserve(lines->size());
   bool has_memory = false;
   for (const MapsLine& line : *lines) {
+    // It stands in the place of probed return addresses, and calls nothing.
+    if (line.path == "[uprobes]") continue;
     if (fresh.size() >= kMaxMappings) {
       refused_mappings_ += lines->size() - fresh.size();
       break;

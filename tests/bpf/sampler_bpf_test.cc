@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel side on the running kernel: what it samples of this very process.
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -235,6 +236,47 @@ TEST_F(SamplerBpf, WalksUnwindTablesExactlyToTheRoot) {
   EXPECT_GE(whole, of - 1);
   std::printf("%d of %d stacks exact, %d of %d to the root, %d cold before\n", judged.exact,
               judged.total, whole, of, judged.cold);
+}
+
+// A probe on the return of each call of a function of this process.
+UniqueFd ProbeReturns(uint64_t (*function)(uint64_t)) {
+  const auto type = ReadFile("/sys/bus/event_source/devices/uprobe/type");
+  if (!type) return {};
+  const auto address = reinterpret_cast<uint64_t>(function);
+  const auto lines = ProcFs("/proc").Maps(static_cast<uint32_t>(getpid()));
+  if (!lines) return {};
+  const auto line = std::ranges::find_if(*lines, [&](const MapsLine& candidate) {
+    return candidate.start <= address && address < candidate.end;
+  });
+  if (line == lines->end()) return {};
+  perf_event_attr attr{};
+  attr.size = sizeof(attr);
+  attr.type = static_cast<uint32_t>(std::stoul(*type));
+  attr.config = 1;  // /sys/bus/event_source/devices/uprobe/format/retprobe
+  attr.uprobe_path = reinterpret_cast<uint64_t>("/proc/self/exe");
+  attr.probe_offset = address - line->start + line->file_offset;
+  return UniqueFd(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, getpid(), -1, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
+// The kernel has put a trampoline's address in the place of two return addresses, and both probes
+// of the second function share one.
+TEST_F(SamplerBpf, WalksThroughFunctionsWhoseReturnIsProbed) {
+  std::vector<UniqueFd> probes;
+  for (auto* function : {bare_leaf, bare_middle, bare_middle}) {
+    probes.push_back(ProbeReturns(function));
+    ASSERT_TRUE(probes.back()) << "uprobes: " << std::strerror(errno);
+  }
+  uint64_t rounds = 100'000'000;
+  Collected got = During([&] { UntilTold([&] { EXPECT_NE(bare_outer(rounds), 0u); }); }, true);
+  Exactness judged = JudgeLeaf(got, bare_leaf, bare_middle, bare_outer);
+  EXPECT_GT(judged.total, 50);
+  EXPECT_EQ(judged.exact, judged.total);
+  for (const UniqueFd& probe : probes) {
+    uint64_t calls = 0;
+    ASSERT_EQ(::read(probe.get(), &calls, sizeof(calls)), static_cast<ssize_t>(sizeof(calls)));
+    EXPECT_GT(calls, 0u);
+  }
 }
 
 // known_outer() under so many bytes of a frame, full of `mark`.

@@ -63,6 +63,14 @@ TEST_F(ProcessTableProcTest, ReadsAProcessNobodyToldOf) {
   EXPECT_EQ(table_.Get(11).mappings->size(), 0u);
 }
 
+TEST_F(ProcessTableProcTest, TakesTheKernelsTrampolineOfProbedReturnsForNoCode) {
+  fake_.SetProcess(
+      10, "app", 1, 1,
+      MapsOf("/bin/app") + "7fffffffe000-7ffffffff000 --xp 00000000 00:00 0   [uprobes]\n");
+  EXPECT_NE(ModuleAt(10, 0x10000), nullptr);
+  EXPECT_EQ(ModuleAt(10, 0x7fffffffe000), nullptr);
+}
+
 TEST_F(ProcessTableProcTest, RefreshesAProcessOnceASecond) {
   fake_.SetProcess(10, "app", 1, 1, MapsOf("/bin/app"));
   Process& app = table_.Get(10);
