@@ -8,6 +8,9 @@
  * One of `every` allocations of a size is a sample, and stands for all of them. `every` is a whole
  * number that is known before the choice, so the sums are right on average for any size.
  *
+ * Where a heap's allocations in use are wanted as well, the functions' returns and those that free
+ * are probed, too (bpf/lib/live_heap.h).
+ *
  * Scratch is this family's own. From Linux 6.0 on a thread may lose its CPU in here, and another
  * one's allocation may find the scratch in use.
  */
@@ -16,6 +19,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/abi/alloc.h"
+#include "bpf/lib/live_heap.h"
 #include "bpf/lib/sample.h"
 #include "bpf/lib/task_filter.h"
 
@@ -75,6 +79,8 @@ struct call {
 	__u64 sp;
 	__u64 returns_to;
 	__u64 size;
+	__u64 result_at; /* as in struct awaited_call */
+	__u32 live;      /* ft_heap's */
 };
 
 static __always_inline int is_near(__u64 one, __u64 other, __u64 bytes)
@@ -98,8 +104,10 @@ static __always_inline int is_inner(struct call *call, struct outer_call *outer)
 	    call->returns_to - outer->function > FT_OUTER_CODE)
 		return 0;
 	/* The outer call's return address is still where it was. */
-	return !bpf_probe_read_user(&returns_to, sizeof(returns_to), (void *)outer->sp) &&
-	       returns_to == outer->returns_to;
+	if (bpf_probe_read_user(&returns_to, sizeof(returns_to), (void *)outer->sp))
+		return 0;
+	return returns_to == outer->returns_to ||
+	       (call->live && probed_return_at(outer->sp, returns_to) == outer->returns_to);
 }
 
 static __always_inline void sample_call(struct call *call, __u64 every, struct ft_alloc_cpu *own)
@@ -135,6 +143,8 @@ static __always_inline void sample_call(struct call *call, __u64 every, struct f
 	}
 	send(FT_TYPE_MEMORY, cold, scratch, cgroup, ft_allocations(every, call->size),
 	     &own->counters);
+	if (call->live)
+		await_result(scratch->head.time_ns, call->sp, call->result_at);
 }
 
 static __always_inline void take_call(struct call *call, __u64 every)
@@ -168,11 +178,36 @@ static __always_inline __u64 one_of(__u64 sample_bytes, __u64 size)
 	return every ? every : 1;
 }
 
-/* `wraps`, a constant: the function may call another one of its allocator. */
-static __always_inline int allocates(struct pt_regs *ctx, __u64 size, const int wraps)
+static __always_inline struct ft_heap *this_heap(void)
 {
-	__u32 tgid = bpf_get_current_pid_tgid() >> 32, slot;
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	struct ft_heap *heap = bpf_map_lookup_elem(&ft_heaps, &tgid);
+
+	if (heap)
+		__sync_fetch_and_add(&heap->calls, 1);
+	return heap;
+}
+
+/* Returns where the call returns to, or 0. */
+static __always_inline __u64 return_of(const struct call *call)
+{
+	__u64 word = 0, probed;
+
+	if (bpf_probe_read_user(&word, sizeof(word), (void *)call->sp))
+		return 0;
+	/* A function that jumps to another one has its return probed already. */
+	probed = call->live ? probed_return_at(call->sp, word) : 0;
+	return probed ? probed : word;
+}
+
+/*
+ * `wraps`, a constant: the function may call another one of its allocator. `result_at`: as in
+ * struct awaited_call.
+ */
+static __always_inline int allocates(struct pt_regs *ctx, struct ft_heap *heap, __u64 size,
+				     __u64 result_at, const int wraps)
+{
+	__u32 slot;
 	struct outer_call *outer;
 	struct call call = {};
 	__u64 every;
@@ -180,7 +215,6 @@ static __always_inline int allocates(struct pt_regs *ctx, __u64 size, const int 
 
 	if (!heap)
 		return 0;
-	__sync_fetch_and_add(&heap->calls, 1);
 	/* realloc to nothing frees; nothing larger can be had. */
 	if (!size || size > FT_ALLOC_BYTES_MOST)
 		return 0;
@@ -191,8 +225,9 @@ static __always_inline int allocates(struct pt_regs *ctx, __u64 size, const int 
 	call.function = ctx->rip;
 	call.sp = ctx->rsp;
 	call.size = size;
-	if (bpf_probe_read_user(&call.returns_to, sizeof(call.returns_to), (void *)call.sp))
-		call.returns_to = 0;
+	call.result_at = result_at;
+	call.live = heap->live;
+	call.returns_to = return_of(&call);
 	slot = ft_task_slot((__u32)bpf_get_current_pid_tgid());
 	outer = bpf_map_lookup_elem(&ft_outer_calls, &slot);
 	if (!outer || is_inner(&call, outer))
@@ -218,35 +253,69 @@ static __always_inline __u64 product(__u64 count, __u64 size)
 SEC("uprobe")
 int ft_malloc(struct pt_regs *ctx)
 {
-	return allocates(ctx, ctx->rdi, 0);
+	return allocates(ctx, this_heap(), ctx->rdi, 0, 0);
 }
 
 SEC("uprobe")
 int ft_alloc_first(struct pt_regs *ctx)
 {
-	return allocates(ctx, ctx->rdi, 1);
+	return allocates(ctx, this_heap(), ctx->rdi, 0, 1);
 }
 
+/* realloc also frees its first argument, which of the others is a number that no address is. */
 SEC("uprobe")
 int ft_alloc_second(struct pt_regs *ctx)
 {
-	return allocates(ctx, ctx->rsi, 1);
+	struct ft_heap *heap = this_heap();
+
+	if (heap && heap->live)
+		end_live(heap->live, ctx->rdi);
+	return allocates(ctx, heap, ctx->rsi, 0, 1);
 }
 
+/* posix_memalign alone. */
 SEC("uprobe")
 int ft_alloc_third(struct pt_regs *ctx)
 {
-	return allocates(ctx, ctx->rdx, 1);
+	return allocates(ctx, this_heap(), ctx->rdx, ctx->rdi, 1);
 }
 
 SEC("uprobe")
 int ft_alloc_product(struct pt_regs *ctx)
 {
-	return allocates(ctx, product(ctx->rdi, ctx->rsi), 1);
+	return allocates(ctx, this_heap(), product(ctx->rdi, ctx->rsi), 0, 1);
 }
 
+/* reallocarray alone. */
 SEC("uprobe")
 int ft_alloc_last_product(struct pt_regs *ctx)
 {
-	return allocates(ctx, product(ctx->rsi, ctx->rdx), 1);
+	struct ft_heap *heap = this_heap();
+
+	if (heap && heap->live)
+		end_live(heap->live, ctx->rdi);
+	return allocates(ctx, heap, product(ctx->rsi, ctx->rdx), 0, 1);
+}
+
+/* On the return of each of those functions. */
+SEC("uprobe")
+int ft_alloc_returns(struct pt_regs *ctx)
+{
+	struct ft_heap *heap = this_heap();
+
+	/* The return address is off the stack already. */
+	if (heap && heap->live)
+		take_result(heap->live, ctx->rsp - 8, ctx->rax);
+	return 0;
+}
+
+/* On functions that free their first argument. */
+SEC("uprobe")
+int ft_frees(struct pt_regs *ctx)
+{
+	struct ft_heap *heap = this_heap();
+
+	if (heap && heap->live)
+		end_live(heap->live, ctx->rdi);
+	return 0;
 }

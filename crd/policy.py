@@ -75,6 +75,8 @@ def profile():
             "sampleBytes": integer(
                 1024, 1073741824, fmt="int64",
                 desc="Memory only: one sample per this many bytes. Unset: 524288."),
+            "inUse": boolean(False, "Memory only: also what is in use, not freed yet. Costs about"
+                             " three times as much. For schedule Continuous."),
             "events": array(event, 8, "map", ["name"], minItems=1, desc="Event only: which ones."),
         },
         ["type"],
@@ -85,6 +87,8 @@ def profile():
           ".minBlockMicroseconds"),
          ("!has(self.sampleBytes) || self.type == 'Memory'",
           "sampleBytes belongs to type Memory: remove it from this entry", ".sampleBytes"),
+         ("!has(self.inUse) || !self.inUse || self.type == 'Memory'",
+          "inUse belongs to type Memory: remove it from this entry", ".inUse"),
          ("has(self.events) == (self.type == 'Event')",
           "events is required for type Event, and belongs to it alone", ".events")])
 

@@ -13,6 +13,7 @@
 #include "profile/codec/pprof/reader.h"
 #include "profile/copy.h"
 #include "profile/diff.h"
+#include "profile/type.h"
 
 namespace firetower::profile {
 namespace {
@@ -107,9 +108,16 @@ Status Merger::Subtract(const Profile& profile, std::span<const Scale> scales) {
   });
 }
 
+// Tells whether a profile has some of the sum's values, the first ones.
+bool Merger::IsNarrower(const Meta& meta) const {
+  const std::vector<ValueType>& some = meta.sample_types;
+  return !some.empty() && some.size() < types_.size() &&
+         std::ranges::equal(some, std::span(types_).first(some.size()));
+}
+
 Status Merger::CheckTypes(const Meta& meta) const {
   const Meta& sum = builder_->meta();
-  if (sum.sample_types != meta.sample_types) {
+  if (sum.sample_types != meta.sample_types && !IsNarrower(meta)) {
     return Error(ErrorCode::kInvalid,
                  fmt::format("cannot merge profiles of sample types {} and {}",
                              Describe(sum.sample_types), Describe(meta.sample_types)));
@@ -127,24 +135,33 @@ template <typename Source>
 Status Merger::AddSource(Source& source) {
   const Meta& meta = source.meta();
   if (!builder_) {
-    builder_.emplace(Meta(meta), limits_);
+    Meta first = meta;
+    if (IsNarrower(meta)) first.sample_types = types_;
+    builder_.emplace(std::move(first), limits_);
     builder_->meta().comments.clear();
   } else {
     RETURN_IF_ERROR(CheckTypes(meta));
     if (count_ == 0) {  // of a recount
+      const std::vector<ValueType> types = builder_->meta().sample_types;
       builder_->meta() = meta;
+      builder_->meta().sample_types = types;
       builder_->meta().comments.clear();
     }
   }
   MergeMeta(meta);
-  if (left_out_.empty()) {
+  const std::vector<ValueType>& types = builder_->meta().sample_types;
+  if (left_out_.empty() && !leaves_out_levels_ && types.size() == meta.sample_types.size()) {
     RETURN_IF_ERROR(Copy(source, KeepSample));
   } else {
-    RETURN_IF_ERROR(Copy(source, [&](std::vector<int64_t>&, std::vector<Label>& labels) {
+    RETURN_IF_ERROR(Copy(source, [&](std::vector<int64_t>& values, std::vector<Label>& labels) {
       std::erase_if(labels, [&](const Label& label) {
         return std::ranges::find(left_out_, builder_->string(label.key)) != left_out_.end();
       });
-      return true;
+      values.resize(types.size());
+      for (size_t i = 0; leaves_out_levels_ && i < types.size(); ++i) {
+        if (IsLevel(types[i].type)) values[i] = 0;
+      }
+      return std::ranges::any_of(values, [](int64_t value) { return value != 0; });
     }));
   }
   ++count_;

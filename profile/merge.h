@@ -46,6 +46,12 @@ class Merger {
   // them alone become one.
   void LeaveOutLabels(std::vector<std::string> keys) { left_out_ = std::move(keys); }
 
+  // Leaves values of a moment (IsLevel) out of what is added from now on, or takes them again.
+  void LeaveOutLevels(bool leave_out) { leaves_out_levels_ = leave_out; }
+  // Gives the sum these sample types. Profiles with the first ones alone, as older versions wrote
+  // them, have zeros for the rest. Must be called before anything is added.
+  void WidenTo(std::vector<ValueType> types) { types_ = std::move(types); }
+
   // Factor to / from for the values of one sample type.
   struct Scale {
     int64_t to = 1;
@@ -89,6 +95,7 @@ class Merger {
 
  private:
   Status CheckTypes(const Meta& meta) const;
+  bool IsNarrower(const Meta& meta) const;
   void MergeMeta(const Meta& meta);
   MovedMapping MapMapping(const Mapping& mapping);
   template <typename Source, typename Change>
@@ -114,6 +121,8 @@ class Merger {
   std::unique_ptr<PprofReader> reader_;  // its tables are used for one file after the other
   std::string inflated_;                 // what it reads
   std::vector<std::string> left_out_;    // keys of labels
+  bool leaves_out_levels_ = false;
+  std::vector<ValueType> types_;  // empty: those of the first profile
 };
 
 Result<Profile> Merge(std::span<const Profile* const> profiles);

@@ -109,6 +109,8 @@ std::vector<std::string> ProfileType::PyroscopeIds() const {
   return ids;
 }
 
+bool IsLevel(std::string_view sample_type) { return sample_type.starts_with("inuse_"); }
+
 std::vector<std::string_view> KnownPyroscopeIds() {
   std::vector<std::string_view> ids;
   for (const KnownId& known : kKnownIds) ids.push_back(known.id);
@@ -141,11 +143,19 @@ std::vector<ValueType> ProfileType::SampleTypes() const {
     case TypeKind::kLock:
       return {{"contentions", "count"}, {"delay", "nanoseconds"}};
     case TypeKind::kMemory:
-      return {{"alloc_objects", "count"}, {"alloc_space", "bytes"}};
+      return {{"alloc_objects", "count"},
+              {"alloc_space", "bytes"},
+              {"inuse_objects", "count"},
+              {"inuse_space", "bytes"}};
     case TypeKind::kEvent:
       return {{"samples", "count"}, {"events", "count"}};
   }
   return {};
+}
+
+ValueType ProfileType::MainValue() const {
+  const std::vector<ValueType> values = SampleTypes();
+  return kind == TypeKind::kMemory ? values[1] : values.back();
 }
 
 ValueType ProfileType::PeriodType() const {
@@ -181,6 +191,14 @@ Result<TypeSelection> ParseTypeSelection(std::string_view text) {
   }
   if (text.starts_with(kEventPrefix) && text.ends_with(kEventIdSuffix)) {
     text.remove_suffix(kEventIdSuffix.size());
+  }
+  const size_t colon = text.find(':');
+  for (const SimpleType& simple : kSimpleTypes) {
+    if (colon == std::string_view::npos || text.substr(0, colon) != simple.name) continue;
+    const ProfileType type{.kind = simple.kind};
+    for (const ValueType& value : type.SampleTypes()) {
+      if (value.type == text.substr(colon + 1)) return TypeSelection{type, value.type};
+    }
   }
   ASSIGN_OR_RETURN(ProfileType type, ParseProfileType(text));
   return TypeSelection{.type = std::move(type)};

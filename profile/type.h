@@ -28,12 +28,20 @@ struct ProfileType {
   // Returns PyroscopeId() and, if the type has one, the id of the count that is first in
   // SampleTypes().
   std::vector<std::string> PyroscopeIds() const;
-  // Returns the sample types by pprof's conventions: count first, the main value last.
+  // Returns the sample types by pprof's conventions: count first, the main value last. Memory has
+  // what is in use at the end.
   std::vector<ValueType> SampleTypes() const;
+  // Returns the value that is meant where none is named: the last one, and of memory what is
+  // allocated, because what is in use is followed where a policy asks for it.
+  ValueType MainValue() const;
   ValueType PeriodType() const;
 
   bool operator==(const ProfileType&) const = default;
 };
+
+// Tells whether a value is of a moment: of the same stacks at two moments only the later one
+// counts, and different processes' add up.
+bool IsLevel(std::string_view sample_type);
 
 // The parts of a Pyroscope id. In a text with fewer parts the first ones are empty.
 struct PyroscopeIdParts {
@@ -55,7 +63,8 @@ struct TypeSelection {
 
 // Parses our own spelling.
 Result<ProfileType> ParseProfileType(std::string_view text);
-// Parses our own spelling or a Pyroscope id. kInvalid lists the allowed names and the nearest one.
+// Parses our own spelling, also with a value (`memory:inuse_space`), or a Pyroscope id. kInvalid
+// lists the allowed names and the nearest one.
 Result<TypeSelection> ParseTypeSelection(std::string_view text);
 
 }  // namespace firetower::profile

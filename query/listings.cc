@@ -173,7 +173,7 @@ Result<net::HttpResponse> Types(const net::HttpRequest& request, const ApiParts&
     // A type of a newer version is returned with its name only.
     if (auto type = profile::ParseProfileType(name)) {
       one.id = type->PyroscopeId();
-      one.unit = type->SampleTypes().back().unit;
+      one.unit = type->MainValue().unit;
     }
   }
   return JsonResponse(ToJson(reply), result.skipped);

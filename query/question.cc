@@ -32,10 +32,7 @@ Status ReadSelector(const Params& params, TypeDefault type_default, Question& qu
     return Error(ErrorCode::kInvalid, fmt::format("type={} and q name two types (q: {}); omit one",
                                                   params.Get("type"), *other));
   }
-  if (choice.type) {
-    question.query.type = std::move(choice.type->type);
-    question.sample_type = std::move(choice.type->sample_type);
-  }
+  if (choice.type) SetType(*std::move(choice.type), question);
   question.query.selector = std::move(choice.rest);
   question.query.any_of = std::move(choice.any_of);
   return OkStatus();
@@ -108,6 +105,15 @@ Status ReadStackFilter(const Params& params, Question& question) {
 
 }  // namespace
 
+void SetType(profile::TypeSelection type, Question& question) {
+  // A sum of profiles has what is in use as its default, if one of them has.
+  if (type.sample_type.empty() && type.type.kind == profile::TypeKind::kMemory)
+    type.sample_type = type.type.MainValue().type;
+  question.query.of_level = profile::IsLevel(type.sample_type);
+  question.sample_type = std::move(type.sample_type);
+  question.query.type = std::move(type.type);
+}
+
 std::string Question::Describe() const {
   std::string selector = query.selector.empty() ? "{}" : query.selector.ToString();
   return fmt::format("{}{} from {} to {}", query.type ? query.type->Name() : "", selector,
@@ -115,17 +121,13 @@ std::string Question::Describe() const {
 }
 
 Result<RowValueAsked> RowValueOf(const Question& question) {
-  const std::vector<profile::ValueType> values = question.query.type->SampleTypes();
+  const profile::ValueType main = question.query.type->MainValue();
+  const profile::ValueType count = question.query.type->SampleTypes().front();
   const std::string& asked = question.sample_type;
-  if (asked.empty() || asked == values.back().type) {
-    return RowValueAsked{store::RowValue::kMain, values.back()};
-  }
-  if (asked == values.front().type) {
-    return RowValueAsked{store::RowValue::kSamples, values.front()};
-  }
+  if (asked.empty() || asked == main.type) return RowValueAsked{store::RowValue::kMain, main};
+  if (asked == count.type) return RowValueAsked{store::RowValue::kSamples, count};
   return Error(ErrorCode::kUnsupported,
-               fmt::format("the series are of {} and {}, not of {}", values.back().type,
-                           values.front().type, asked));
+               fmt::format("the series are of {} and {}, not of {}", main.type, count.type, asked));
 }
 
 Result<Question> ReadQuestion(const net::HttpRequest& request, const Params& params,

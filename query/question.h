@@ -28,6 +28,9 @@ struct Question {
   std::string Describe() const;
 };
 
+// Sets the type that is asked for, and which of its values.
+void SetType(profile::TypeSelection type, Question& question);
+
 enum class TypeDefault { kCpu, kAny };
 
 // A sample whose stack had to wait for its unwind table is in the window in which it was resolved,

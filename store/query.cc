@@ -44,10 +44,15 @@ Status ForEachRow(const ProfileSource& source, const Query& query,
 // Adds up whole profiles, with all that they hold.
 class MergerSum final : public ProfileSum {
  public:
-  explicit MergerSum(const QueryLimits& limits)
-      : limits_{.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes, .coarsen = true} {}
+  MergerSum(const QueryLimits& limits, std::vector<profile::ValueType> types)
+      : limits_{.max_samples = 1u << 24, .max_bytes = limits.max_merged_bytes, .coarsen = true},
+        types_(std::move(types)) {}
 
-  void Clear() override { merger_.emplace(limits_); }
+  void LeaveOutLevels(bool leave_out) override { merger_->LeaveOutLevels(leave_out); }
+  void Clear() override {
+    merger_.emplace(limits_);
+    merger_->WidenTo(types_);
+  }
   Status Read(std::string_view pprof) override { return merger_->ReadPprof(pprof); }
   Status AddRead() override { return merger_->AddRead(); }
   Status Add(const profile::Profile& profile) override { return merger_->Add(profile); }
@@ -58,6 +63,7 @@ class MergerSum final : public ProfileSum {
 
  private:
   const profile::ProfileBuilder::Limits limits_;
+  const std::vector<profile::ValueType> types_;
   std::optional<profile::Merger> merger_;
 };
 
@@ -133,7 +139,7 @@ Result<ListResult> ListProfiles(const ProfileSource& source, const Query& query,
 
 Result<MergeResult> MergeProfiles(const ProfileSource& source, const Query& query,
                                   std::span<const OpenProfile> open, const QueryLimits& limits) {
-  MergerSum sum(limits);
+  MergerSum sum(limits, query.type ? query.type->SampleTypes() : std::vector<profile::ValueType>());
   ASSIGN_OR_RETURN(SumResult summed, SumProfiles(source, query, open, limits, sum));
   MergeResult merged{.profiles = summed.profiles,
                      .observed_ns = summed.observed_ns,

@@ -35,6 +35,8 @@ struct Query {
   // Sums and tables take of each window only what was sampled then. A window that does not say when
   // its samples were taken is skipped.
   std::optional<profile::TimeCut> cut = {};
+  // The value that is asked for is one of a moment (profile::IsLevel).
+  bool of_level = false;
   // The stacks, and their frames, that sums and tables have; null: all.
   std::shared_ptr<const profile::StackFilter> stacks = {};
 

@@ -10,7 +10,7 @@
 
 #include "bpf/abi/lock.h"
 
-#define FT_ABI_VERSION 13
+#define FT_ABI_VERSION 14
 
 #ifdef __cplusplus
 #define FT_STATIC_ASSERT static_assert
@@ -37,6 +37,7 @@ enum ft_kind {
 	FT_KIND_WAIT = 5,     /* a thread has waited and runs again */
 	FT_KIND_FUNCTION = 6, /* of an interpreter's (bpf/abi/runtime.h) */
 	FT_KIND_TRACE = 7,    /* of a sample (bpf/abi/trace.h) */
+	FT_KIND_FREED = 8,    /* what a sample of FT_TYPE_MEMORY stands for (bpf/abi/alloc.h) */
 };
 
 /* The most different events that are sampled on a node at once. */

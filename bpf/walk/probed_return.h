@@ -12,8 +12,11 @@
 /* The most probed functions that are looked through; the kernel itself ends at 64. */
 #define FT_MOST_PROBED_RETURNS 64
 
-/* Returns the return address that was in the word of stack at `slot`, or 0. */
-static __always_inline __u64 probed_return_at(__u64 slot, __u64 trampoline)
+/*
+ * Returns the return address that was in the word of stack at `slot`, or 0: it is none that is
+ * probed. Global, so that the verifier checks it once.
+ */
+__attribute__((noinline)) __u64 probed_return_at(__u64 slot, __u64 trampoline)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct return_instance *instance;
@@ -33,7 +36,7 @@ static __always_inline __u64 probed_return_at(__u64 slot, __u64 trampoline)
 
 /*
  * If the walk stands at a trampoline, outside of all mappings, sets it to the caller. Returns 1 if
- * it did. Global, so that the verifier checks it once.
+ * it did. Global for the same reason.
  */
 __attribute__((noinline)) int probed_return(void)
 {

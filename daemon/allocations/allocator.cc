@@ -34,7 +34,19 @@ constexpr Known kFamily[] = {{"calloc", SizeAt::kProduct},
                              {"zalloc", SizeAt::kFirst},
                              {"malloc_aligned", SizeAt::kFirst},
                              {"zalloc_aligned", SizeAt::kFirst},
-                             {"realloc_aligned", SizeAt::kSecond}};
+                             {"realloc_aligned", SizeAt::kSecond},
+                             {"free", SizeAt::kNone},
+                             {"cfree", SizeAt::kNone},
+                             // C23
+                             {"free_sized", SizeAt::kNone},
+                             {"free_aligned_sized", SizeAt::kNone},
+                             // jemalloc
+                             {"dallocx", SizeAt::kNone},
+                             {"sdallocx", SizeAt::kNone},
+                             // mimalloc
+                             {"free_size", SizeAt::kNone},
+                             {"free_aligned", SizeAt::kNone},
+                             {"free_size_aligned", SizeAt::kNone}};
 // Programs that have an allocator linked into them call it so. `zalloc` alone is no allocator's.
 constexpr std::string_view kPrefixes[] = {"", "je_", "_rjem_", "mi_", "tc_"};
 // Itanium C++ ABI, 5.1.3: new and new[], with nothrow_t, with align_val_t, with both.
@@ -46,6 +58,19 @@ constexpr std::string_view kOperators[] = {"_Znwm",
                                            "_ZnamSt11align_val_t",
                                            "_ZnwmSt11align_val_tRKSt9nothrow_t",
                                            "_ZnamSt11align_val_tRKSt9nothrow_t"};
+// The same of delete and delete[], also with a size.
+constexpr std::string_view kDeletes[] = {"_ZdlPv",
+                                         "_ZdaPv",
+                                         "_ZdlPvm",
+                                         "_ZdaPvm",
+                                         "_ZdlPvRKSt9nothrow_t",
+                                         "_ZdaPvRKSt9nothrow_t",
+                                         "_ZdlPvSt11align_val_t",
+                                         "_ZdaPvSt11align_val_t",
+                                         "_ZdlPvmSt11align_val_t",
+                                         "_ZdaPvmSt11align_val_t",
+                                         "_ZdlPvSt11align_val_tRKSt9nothrow_t",
+                                         "_ZdaPvSt11align_val_tRKSt9nothrow_t"};
 
 struct Names {
   std::vector<std::string> text;
@@ -71,6 +96,7 @@ const Names& AllNames() {
       }
     }
     for (const std::string_view name : kOperators) add(std::string(name), SizeAt::kFirst);
+    for (const std::string_view name : kDeletes) add(std::string(name), SizeAt::kNone);
     all.views.assign(all.text.begin(), all.text.end());
     return all;
   }();

@@ -82,8 +82,8 @@ void HeapWatch::Follow(int64_t now_ns, uint32_t pid, const HeapTarget& target) {
   }
   heap.seen = true;
   heap.policies = target.policies;
-  if (!heap.probes.empty() && heap.sample_bytes != target.sample_bytes) Release(pid, heap);
-  heap.sample_bytes = target.sample_bytes;
+  if (!heap.probes.empty() && heap.wish != target.wish) Release(pid, heap);
+  heap.wish = target.wish;
   if (!heap.probes.empty()) Govern(now_ns, pid, heap);
   if (heap.probes.empty() && now_ns >= heap.look_ns) Probe(now_ns, pid, heap);
 }
@@ -110,12 +110,12 @@ void HeapWatch::Probe(int64_t now_ns, uint32_t pid, Heap& heap) {
   const Result<std::vector<MapsLine>> lines = proc_.Maps(pid);
   if (!lines) return;
   // Its calls are counted, and sampled, from the first probe on.
-  Status status = programs_.AddProcess(pid, heap.sample_bytes);
+  Status status = programs_.AddProcess(pid, heap.wish);
   std::set<std::pair<uint64_t, uint64_t>> files;
   for (const MapsLine& line : *lines) {
     if (!status) break;
     if (!line.path.starts_with('/') || !files.emplace(line.device, line.inode).second) continue;
-    status = ProbeFile(pid, line, heap.probes);
+    status = ProbeFile(pid, line, heap);
   }
   if (!status && !IsGone(status.error())) {
     heap.look_ns = now_ns + kRestNs;
@@ -140,7 +140,7 @@ Result<UniqueFd> HeapWatch::OpenMapped(uint32_t pid, const MapsLine& line) const
 }
 
 // A file that cannot be opened or read is no allocator.
-Status HeapWatch::ProbeFile(uint32_t pid, const MapsLine& line, std::vector<UniqueFd>& probes) {
+Status HeapWatch::ProbeFile(uint32_t pid, const MapsLine& line, Heap& heap) {
   Result<UniqueFd> fd = OpenMapped(pid, line);
   if (!fd) return OkStatus();
   const Result<FileStamp> stamp = ReadStamp(fd->get());
@@ -153,9 +153,10 @@ Status HeapWatch::ProbeFile(uint32_t pid, const MapsLine& line, std::vector<Uniq
     if (auto found = FindAllocator(*source)) functions->second = *std::move(found);
   }
   if (functions->second.empty()) return OkStatus();
-  ASSIGN_OR_RETURN(std::vector<UniqueFd> more,
-                   programs_.Probe(pid, source->fd(), functions->second).Context(line.path));
-  std::ranges::move(more, std::back_inserter(probes));
+  ASSIGN_OR_RETURN(
+      std::vector<UniqueFd> more,
+      programs_.Probe(pid, source->fd(), functions->second, heap.wish.in_use).Context(line.path));
+  std::ranges::move(more, std::back_inserter(heap.probes));
   return OkStatus();
 }
 
@@ -163,6 +164,7 @@ void HeapWatch::Release(uint32_t pid, Heap& heap) {
   if (heap.probes.empty()) return;
   heap.probes.clear();
   programs_.RemoveProcess(pid);
+  if (heap.wish.in_use && on_end_) on_end_(pid);
 }
 
 std::vector<LeftOutHeap> HeapWatch::LeftOut() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,7 +22,7 @@ namespace firetower::daemon {
 // A container whose allocations are wanted.
 struct HeapTarget {
   std::shared_ptr<const Container> container;
-  int64_t sample_bytes = 0;
+  AllocPrograms::Wish wish = {};
   std::vector<std::string> policies = {};
 };
 
@@ -50,9 +51,12 @@ class HeapWatch {
   static constexpr int64_t kYoungNs = 10 * kNsPerSecond;
   static constexpr int64_t kLookAgainNs = 10 * kNsPerSecond;
 
+  // Told when the allocations of a process are not followed any more: what was in use until then is
+  // not known.
+  using OnEnd = std::function<void(uint32_t pid)>;
   // All must outlive this. `mount`: of the hierarchy that containers are paths in.
-  HeapWatch(AllocPrograms& programs, const ProcFs& proc, std::string mount)
-      : programs_(programs), proc_(proc), mount_(std::move(mount)) {}
+  HeapWatch(AllocPrograms& programs, const ProcFs& proc, std::string mount, OnEnd on_end = nullptr)
+      : programs_(programs), proc_(proc), mount_(std::move(mount)), on_end_(std::move(on_end)) {}
   ~HeapWatch() { Look(0, {}, {}); }
 
   // Follows the processes of `targets`, which come and go; call it some times a second. `roots`:
@@ -74,7 +78,7 @@ class HeapWatch {
     int64_t counted_ns = 0;
     int64_t first_ns = 0;
     int64_t look_ns = 0;  // when it is looked at again for an allocator
-    int64_t sample_bytes = 0;
+    AllocPrograms::Wish wish;
     std::string comm;
     std::vector<std::string> policies;
     bool seen = false;
@@ -84,13 +88,14 @@ class HeapWatch {
   void Govern(int64_t now_ns, uint32_t pid, Heap& heap);
   // Finds the process's allocators, and probes them.
   void Probe(int64_t now_ns, uint32_t pid, Heap& heap);
-  Status ProbeFile(uint32_t pid, const MapsLine& line, std::vector<UniqueFd>& probes);
+  Status ProbeFile(uint32_t pid, const MapsLine& line, Heap& heap);
   Result<UniqueFd> OpenMapped(uint32_t pid, const MapsLine& line) const;
   void Release(uint32_t pid, Heap& heap);
 
   AllocPrograms& programs_;
   const ProcFs& proc_;
   const std::string mount_;
+  const OnEnd on_end_;
   std::map<uint32_t, Heap> heaps_;                               // by pid
   std::map<std::string, std::vector<AllocatorFunction>> files_;  // by stamp
   std::string told_;  // the refusal that the log has last

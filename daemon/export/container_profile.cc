@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/export/container_profile.h"
 
+#include <fmt/chrono.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/text/hex.h"
 #include "profile/comments.h"
+#include "profile/copy.h"
 
 namespace firetower::daemon {
 namespace {
@@ -36,7 +39,7 @@ profile::Meta EmptyMeta(const profile::ProfileType& of, uint32_t frequency_hz, i
     return profile::CpuMeta(std::max(frequency_hz, 1u), begin_ns, duration_ns);
   profile::Meta meta;
   meta.sample_types = of.SampleTypes();
-  meta.default_sample_type = meta.sample_types.back().type;
+  meta.default_sample_type = of.MainValue().type;
   meta.period_type = of.PeriodType();
   meta.period = 1;
   meta.time_nanos = begin_ns;
@@ -239,16 +242,18 @@ std::optional<uint32_t> ContainerProfile::AddRow(const Slice& slice, const Slice
     stack_.push_back(builder_.AddLocation(profile::kNoMapping, 0, {&line, 1}));
   }
   if (!StopReason(stack.stop).empty()) cut_ += amount.count;
-  int64_t values[3] = {static_cast<int64_t>(amount.count)};
+  // Zeros behind them: SetInUse has those.
+  int64_t values[4] = {static_cast<int64_t>(amount.count)};
   size_t size = 1;
   // A lock is waited for until the thread runs with it; other waits end when it could run.
   if (type_ == FT_TYPE_OFFCPU) values[size++] = static_cast<int64_t>(amount.runqueue_ns);
   const uint64_t rest = type_ == FT_TYPE_LOCK ? amount.runqueue_ns : 0;
   values[size++] = static_cast<int64_t>(amount.value + rest);
   SetLabels(slice, row, also);
+  value_ += values[size - 1];
+  if (type_ == FT_TYPE_MEMORY) size = std::size(values);
   const bool added = builder_.AddSample(stack_, {values, size}, row_labels_);
   samples_ += values[0];
-  value_ += values[size - 1];
   return added ? std::optional(builder_.last_sample()) : std::nullopt;
 }
 
@@ -273,7 +278,7 @@ void ContainerProfile::SetLabels(const Slice& slice, const Slice::Row& row, std:
     add_name(labels_.comm, "holder", task.holder);
     if (task.holder_stack != kNoStack) add("holder_stack", locks_.Path(slice, task.holder_stack));
   }
-  if (task.is_traced()) {
+  if (labels_.trace && task.is_traced()) {
     const std::string ids = ToHex(
         std::string_view(reinterpret_cast<const char*>(task.trace.data()), sizeof(task.trace)));
     add(profile::kTraceLabel, std::string_view(ids).substr(0, 32));
@@ -300,8 +305,14 @@ std::string ContainerProfile::HowComment() const {
           min_wait_ns_ / 1000, kAddresses);
     case profile::TypeKind::kMemory:
       return fmt::format(
-          "firetower: allocations, one sample for each {} bytes on average, scaled up; {}",
-          sample_bytes_, kAddresses);
+          "firetower: allocations, one sample for each {} bytes on average, scaled up{}; {}",
+          sample_bytes_,
+          in_use_since_ns_ == 0
+              ? ""
+              : "; in use is what was allocated since " +
+                    fmt::format("{:%FT%TZ}", fmt::gmtime(in_use_since_ns_ / kNsPerSecond)) +
+                    " and is not freed",
+          kAddresses);
     case profile::TypeKind::kEvent:
       return fmt::format(
           "firetower: {}, each sample stands for the events since the last one on its CPU; {}",
@@ -312,6 +323,7 @@ std::string ContainerProfile::HowComment() const {
 
 profile::Meta ContainerProfile::MetaOf(const ContainerName* name, std::string_view node) const {
   profile::Meta meta = EmptyMeta(profile_type_, frequency_hz_, begin_ns_, end_ns_ - begin_ns_);
+  if (in_use_since_ns_ != 0) meta.default_sample_type = meta.sample_types.back().type;
   // The first comment: SetName puts it there when the name is not known yet.
   meta.comments.push_back(name != nullptr ? WhoseComment(*name, node) : "");
   meta.comments.push_back(fmt::format("cgroup={}", container_->root_path));
@@ -319,9 +331,44 @@ profile::Meta ContainerProfile::MetaOf(const ContainerName* name, std::string_vi
   if (samples_ > 0) {
     meta.comments.push_back(profile::CutComment(static_cast<int64_t>(cut_), samples_));
   }
+  if (unseen_in_use_ > 0) {
+    meta.comments.push_back(fmt::format(
+        "firetower: in use lacks {} allocations that could not be followed; a larger sampleBytes "
+        "follows fewer",
+        unseen_in_use_));
+  }
   for (const std::string& policy : policies_) meta.comments.push_back("policy=" + policy);
   for (const std::string& comment : comments_) meta.comments.push_back(comment);
   return meta;
+}
+
+// Returns that of this profile with the same file, or kNoMapping.
+uint32_t ContainerProfile::MappingLike(const profile::ProfileBuilder& builder,
+                                       const profile::Mapping& mapping) const {
+  for (const auto& [id, own] : mappings_) {
+    const Module& module = namer_.ModuleOf({.module = id});
+    if (module.path == builder.string(mapping.filename) &&
+        module.BuildId() == builder.string(mapping.build_id))
+      return own.id;
+  }
+  return profile::kNoMapping;
+}
+
+void ContainerProfile::SetInUse(const InUse& in_use) {
+  in_use_since_ns_ = in_use.since_ns;
+  unseen_in_use_ = in_use.unseen;
+  const profile::Profile stacks = in_use.stacks.Copy(nullptr, "");
+  size_t next = 0;
+  const auto map_mapping = [&](const profile::Mapping& mapping) {
+    const uint32_t own = MappingLike(builder_, mapping);
+    return profile::MovedMapping{own != profile::kNoMapping ? own : builder_.AddMapping(mapping)};
+  };
+  const auto change = [&](std::vector<int64_t>& values, std::vector<profile::Label>&) {
+    const Amount& amount = in_use.amounts[next++];
+    values = {0, 0, static_cast<int64_t>(amount.count), static_cast<int64_t>(amount.value)};
+    return amount.count > 0;
+  };
+  profile::CopyInto(stacks, map_mapping, change, builder_);
 }
 
 profile::Profile ContainerProfile::Copy(const ContainerName* name, std::string_view node) const {
@@ -347,7 +394,7 @@ store::CatalogRow ContainerProfile::Row(const ContainerName* name, std::string_v
   row.duration_ns = end_ns_ - begin_ns_;
   row.samples = samples_;
   row.value = value_;
-  row.unit = profile_type_.SampleTypes().back().unit;
+  row.unit = profile_type_.MainValue().unit;
   row.policies = policies_;
   row.build_ids = build_ids_;
   return row;

@@ -58,6 +58,15 @@ class ContainerProfile {
   void NoteRate(const Decision& decision);
   void NotePolicy(std::string_view policy);
   void NoteComment(std::string comment);
+  // The container's allocations in use.
+  struct InUse {
+    const ContainerProfile& stacks;   // whose samples have no values
+    std::span<const Amount> amounts;  // by its samples
+    int64_t since_ns = 0;             // Unix time; what was allocated before is not known
+    uint64_t unseen = 0;              // since then, allocations that could not be followed
+  };
+  // Sets what is in use. For profiles of memory.
+  void SetInUse(const InUse& in_use);
   // Looks up the frames again that have no name yet.
   void LookAgain();
   void LookAgain(uint32_t module);
@@ -74,6 +83,7 @@ class ContainerProfile {
 
   const std::shared_ptr<const Container>& container() const { return container_; }
   int64_t samples() const { return samples_; }
+  bool is_of_memory() const { return type_ == FT_TYPE_MEMORY; }
   const profile::SampleTimes& times() const { return times_; }
   size_t bytes() const { return builder_.bytes() + times_.bytes(); }
 
@@ -103,6 +113,8 @@ class ContainerProfile {
   // Fills row_labels_.
   void SetLabels(const Slice& slice, const Slice::Row& row, std::string_view also);
   std::string HowComment() const;
+  uint32_t MappingLike(const profile::ProfileBuilder& builder,
+                       const profile::Mapping& mapping) const;
   profile::Meta MetaOf(const ContainerName* name, std::string_view node) const;
 
   FrameNamer& namer_;
@@ -113,6 +125,8 @@ class ContainerProfile {
   uint32_t frequency_hz_ = 0;
   int64_t min_wait_ns_ = 0;
   int64_t sample_bytes_ = 0;
+  int64_t in_use_since_ns_ = 0;  // 0: that is not known
+  uint64_t unseen_in_use_ = 0;
   int64_t begin_ns_ = 0;
   int64_t end_ns_ = 0;
   int64_t samples_ = 0;

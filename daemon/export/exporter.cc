@@ -93,10 +93,7 @@ void Exporter::TakeSlice(Slice& slice) {
   for (const Slice::ContainerEntry& entry : slice.containers)
     names_.Note(entry.container, entry.decision);
   if (!window_.empty() && slice.window_start_ns != window_.start_ns()) Flush(false);
-  {
-    std::lock_guard lock(window_mutex_);
-    window_.Add(slice);
-  }
+  AddToWindow(slice);
   TakeOrders();
   captures_.Take(slice);
   recorder_.Take(slice);
@@ -116,6 +113,22 @@ void Exporter::TakeSlice(Slice& slice) {
   } else {
     SendSealed(false);
   }
+}
+
+void Exporter::EndHeap(uint32_t pid, int64_t time_ns) {
+  std::lock_guard lock(orders_mutex_);
+  ended_heaps_.emplace_back(pid, time_ns);
+}
+
+void Exporter::AddToWindow(const Slice& slice) {
+  std::vector<std::pair<uint32_t, int64_t>> ended;
+  {
+    std::lock_guard lock(orders_mutex_);
+    ended.swap(ended_heaps_);
+  }
+  std::lock_guard lock(window_mutex_);
+  for (const auto& [pid, time_ns] : ended) window_.EndHeap(pid, time_ns);
+  window_.Add(slice);
 }
 
 void Exporter::CountRuntimes(const Slice& slice) {

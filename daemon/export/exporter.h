@@ -70,6 +70,8 @@ class Exporter {
 
   // Orders a capture, which starts with the next slice. Any thread.
   void Order(CaptureOrder order);
+  // Forgets what a process had in use at a time (monotonic). Any thread.
+  void EndHeap(uint32_t pid, int64_t time_ns);
   // Returns copies of the profiles that no store has yet. Any thread.
   std::vector<store::OpenProfile> OpenProfiles();
 
@@ -111,6 +113,7 @@ class Exporter {
   void TakeSlice(Slice& slice);
   void CountRuntimes(const Slice& slice);
   void TakeOrders();
+  void AddToWindow(const Slice& slice);
   // Sends captures that have ended by then; with `last`, all captures.
   void SendCaptures(int64_t now_ns, bool last);
   Result<Outgoing> EncodeCapture(const Captures::Finished& finished) const;
@@ -145,6 +148,7 @@ class Exporter {
   Captures captures_;
   std::mutex orders_mutex_;  // the control thread's side, a few times an hour
   std::vector<CaptureOrder> orders_;
+  std::vector<std::pair<uint32_t, int64_t>> ended_heaps_;  // pids and times
   std::deque<Sealed> sealed_;
   // Profiles of bundles that were sent; gone once the store has them.
   std::vector<std::weak_ptr<const std::vector<store::OpenProfile>>> sent_;

@@ -6,14 +6,13 @@
 
 namespace firetower::daemon {
 
-Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& slice) {
+Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry) {
   std::unique_ptr<Open>& open = profiles_[{entry.container.get(), entry.type}];
   if (!open) {
-    open = std::make_unique<Open>(
-        Open{ContainerProfile(namer_, options_.labels, entry, slice.begin_wall_ns),
-             names_.NameOf(entry.container).name});
+    open = std::make_unique<Open>(Open{ContainerProfile(namer_, options_.labels, entry, begin_ns_),
+                                       names_.NameOf(entry.container).name});
   }
-  open->profile.Cover(slice.begin_wall_ns, slice.end_wall_ns);
+  open->profile.Cover(begin_ns_, end_ns_);
   open->profile.NoteDecision(entry.decision);
   open->retention = std::max(open->retention, entry.decision.retention);
   return *open;
@@ -21,6 +20,10 @@ Window::Open& Window::OpenFor(const Slice::ContainerEntry& entry, const Slice& s
 
 void Window::Add(const Slice& slice) {
   if (profiles_.empty()) start_ns_ = slice.window_start_ns;
+  open_ = true;
+  begin_ns_ = slice.begin_wall_ns;
+  end_ns_ = slice.end_wall_ns;
+  heaps_.LookAgain();
   for (auto& [key, open] : profiles_) {
     LookForName(*open);
     open->profile.LookAgain();
@@ -32,10 +35,11 @@ void Window::Add(const Slice& slice) {
     const NamedContainer& named = names_.NameOf(slice.containers[row.container].container);
     if (named.name && named.name->LeftOut()) opted_out_samples_ += row.amount.count;
     if (named.name && !named.name->Stored()) continue;
-    ContainerProfile& profile = OpenFor(slice.containers[row.container], slice).profile;
+    ContainerProfile& profile = OpenFor(slice.containers[row.container]).profile;
     if (const std::optional<uint32_t> sample = profile.AddRow(slice, row))
       placed_[i] = {&profile, *sample};
   }
+  heaps_.Take(slice);
   if (!options_.labels.times) return;
   const bool lacks_times = slice.timed.size() >= Slice::kMaxTimed;
   for (const Slice::Timed& timed : slice.timed) {
@@ -83,13 +87,33 @@ std::vector<store::OpenProfile> Window::Snapshot() const {
   for (const auto& [key, open] : profiles_) {
     const ContainerName* name = open->name.get();
     if (name == nullptr || !name->Stored()) continue;
-    auto copy = std::make_shared<const profile::Profile>(open->profile.Copy(name, options_.node));
+    auto copy = std::make_shared<const profile::Profile>(CopyOf(*open, name));
     out.push_back(OpenProfileOf(*open, std::move(copy), name));
   }
   return out;
 }
 
+profile::Profile Window::CopyOf(const Open& open, const ContainerName* name) const {
+  const LiveHeaps::Live* live = heaps_.Find(open.profile.container().get());
+  if (live == nullptr || !open.profile.is_of_memory())
+    return open.profile.Copy(name, options_.node);
+  ContainerProfile with = open.profile;
+  with.SetInUse(live->in_use());
+  return with.Copy(name, options_.node);
+}
+
+void Window::TakeInUse() {
+  heaps_.LookAgain();
+  heaps_.ForEach([&](const LiveHeaps::Live& live) {
+    const NamedContainer& named = names_.NameOf(live.entry.container);
+    if (named.name && !named.name->Stored()) return;
+    OpenFor(live.entry).profile.SetInUse(live.in_use());
+  });
+}
+
 std::vector<Window::Finished> Window::Take() {
+  TakeInUse();
+  open_ = false;
   std::vector<Finished> out;
   for (auto& [key, open] : profiles_) {
     LookForName(*open);

@@ -11,6 +11,7 @@
 #include "daemon/export/container_names.h"
 #include "daemon/export/container_profile.h"
 #include "daemon/export/frame_namer.h"
+#include "daemon/export/live_heaps.h"
 #include "daemon/pipeline/slice.h"
 #include "store/query.h"
 
@@ -28,11 +29,17 @@ struct WindowOptions {
 class Window {
  public:
   Window(const WindowOptions& options, FrameNamer& namer, ContainerNames& names)
-      : options_(options), namer_(namer), names_(names) {}
+      : options_(options), namer_(namer), names_(names), heaps_(namer, heap_labels_) {
+    heap_labels_ = options.labels;
+    heap_labels_.trace = false;
+  }
 
-  bool empty() const { return profiles_.empty(); }
+  // Tells whether there is nothing to take.
+  bool empty() const { return !open_ || (profiles_.empty() && heaps_.size() == 0); }
   int64_t start_ns() const { return start_ns_; }
   void Add(const Slice& slice);
+  // Forgets what a process had in use at a time (monotonic).
+  void EndHeap(uint32_t pid, int64_t time_ns) { heaps_.EndProcess(pid, time_ns); }
   // Tells whether some frame has no name yet and may still get one.
   bool waits_for_names() const;
   // Returns the profiles with such frames. Valid until the next call that changes the window.
@@ -69,7 +76,10 @@ class Window {
     uint32_t sample = 0;
   };
 
-  Open& OpenFor(const Slice::ContainerEntry& entry, const Slice& slice);
+  Open& OpenFor(const Slice::ContainerEntry& entry);
+  // Adds what is in use to the profiles of memory.
+  void TakeInUse();
+  profile::Profile CopyOf(const Open& open, const ContainerName* name) const;
   store::OpenProfile OpenProfileOf(const Open& open,
                                    std::shared_ptr<const profile::Profile> profile,
                                    const ContainerName* name) const;
@@ -80,7 +90,12 @@ class Window {
   ContainerNames& names_;
   uint64_t opted_out_samples_ = 0;
   int64_t start_ns_ = 0;
+  bool open_ = false;     // it has slices
+  int64_t begin_ns_ = 0;  // of the last slice, Unix time
+  int64_t end_ns_ = 0;
   std::map<std::pair<const Container*, Type>, std::unique_ptr<Open>> profiles_;
+  LabelChoice heap_labels_;
+  LiveHeaps heaps_;
   std::vector<Placed> placed_;  // scratch
 };
 

@@ -171,6 +171,8 @@ void Resolver::EndRound(const Round& round) {
   }
   processes_.EndRound();
   unwinder_.EndRound();
+  std::vector<ft_freed>& freed = builder_.slice().freed;
+  freed.insert(freed.end(), round.freed.begin(), round.freed.end());
   cold_.Retry();
   TakeFinished();
 }
@@ -289,7 +291,7 @@ TaskLabel Resolver::LabelOf(const Event& event) {
 }
 
 void Resolver::AddSample(const CgroupNode& node, Type type, uint32_t stack, uint32_t label,
-                         const Amount& amount, int64_t time_ns, uint8_t stop) {
+                         const Amount& amount, const Taken& taken, uint8_t stop) {
   uint32_t container =
       builder_.AddContainer(node.container, type, [&] { return DecisionsOf(node)[type]; });
   const uint32_t row = builder_.AddSample(container, stack, label, amount);
@@ -298,11 +300,14 @@ void Resolver::AddSample(const CgroupNode& node, Type type, uint32_t stack, uint
   const bool is_recorded = decision.record_ns > 0;
   if (is_recorded || (decision.to_store && label_choice_.times)) {
     if (slice.timed.size() < Slice::kMaxTimed) {
-      slice.timed.push_back({time_ns, row, amount});
+      slice.timed.push_back({taken.time_ns, row, amount});
     } else if (is_recorded) {
       ++slice.untimed;
     }
   }
+  if (decision.in_use)
+    slice.allocated.push_back(
+        {{static_cast<uint64_t>(taken.time_ns), taken.tid}, taken.pid, row, amount});
   ++slice.stops[stop < kStopCount ? stop : kStopNoMapping];
   if (type != FT_TYPE_CPU) return;
   if (node.container == unknown_) {
@@ -345,8 +350,8 @@ void Resolver::Take(const Event& event) {
   uint32_t stack = StackOf(sample, parts, &stop);
   TaskLabel label = LabelOf(event);
   if (event.lock.holder_stack != 0) label.holder_stack = HolderStack(event.lock);
-  AddSample(*node, sample.type, stack, builder_.AddLabel(label), event.amount,
-            static_cast<int64_t>(sample.time_ns), stop);
+  AddSample(*node, sample.type, stack, builder_.AddLabel(label), event.amount, TakenAt(sample),
+            stop);
 }
 
 bool Resolver::Wants(const Decisions& decisions, const ft_sample& sample) {

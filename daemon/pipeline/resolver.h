@@ -82,10 +82,19 @@ class Resolver {
   uint64_t bad_records() const { return bad_records_; }
 
  private:
+  // The moment and the task of a sample.
+  struct Taken {
+    int64_t time_ns = 0;
+    uint32_t pid = 0;
+    uint32_t tid = 0;
+  };
+  static Taken TakenAt(const ft_sample& sample) {
+    return {static_cast<int64_t>(sample.time_ns), sample.tgid, sample.tid};
+  }
   struct Pending {
     uint64_t cgroup_id = 0;
     int64_t since_ns = 0;
-    int64_t time_ns = 0;  // of the sample
+    Taken taken;
     Amount amount;
     Type type = FT_TYPE_CPU;
     TaskLabel label;
@@ -148,7 +157,7 @@ class Resolver {
   void TakeFinished();
   void OnCgroup(const CgroupEvent& event, std::string_view path);
   void AddSample(const CgroupNode& node, Type type, uint32_t stack, uint32_t label,
-                 const Amount& amount, int64_t time_ns, uint8_t stop);
+                 const Amount& amount, const Taken& taken, uint8_t stop);
   const Decisions& DecisionsOf(const CgroupNode& node);
   void GateAll();
   void DecideTasksAnew();

@@ -30,7 +30,7 @@ void Resolver::TakeFinished() {
     Pending pending;
     pending.cgroup_id = stack.sample.cgroup_id;
     pending.since_ns = clock_.MonotonicNs();
-    pending.time_ns = static_cast<int64_t>(stack.sample.time_ns);
+    pending.taken = TakenAt(stack.sample);
     pending.amount = AmountOf(stack.sample);
     pending.type = stack.sample.type;
     pending.cpu = stack.sample.cpu;
@@ -78,7 +78,7 @@ void Resolver::Defer(const Event& event) {
   pending.facts = FactsOf(sample);
   pending.cgroup_id = sample.cgroup_id;
   pending.since_ns = clock_.MonotonicNs();
-  pending.time_ns = static_cast<int64_t>(sample.time_ns);
+  pending.taken = TakenAt(sample);
   pending.amount = event.amount;
   pending.label = LabelOf(event);
   StackStore::Body* body = stacks_.Find(sample.stack_hash);
@@ -111,7 +111,7 @@ void Resolver::AddPending(const Pending& pending, const CgroupNode& node, StackP
     stop = FT_STOP_NO_USER;
   }
   AddSample(node, pending.type, builder_.AddStack(frames, stop), builder_.AddLabel(pending.label),
-            pending.amount, pending.time_ns, stop);
+            pending.amount, pending.taken, stop);
 }
 
 }  // namespace firetower::daemon

@@ -54,6 +54,8 @@ void Slice::Clear() {
   stacks.clear();
   rows.clear();
   timed.clear();
+  allocated.clear();
+  freed.clear();
   untimed = 0;
   labels.clear();
   containers.clear();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bpf/abi/alloc.h"
 #include "bpf/abi/record.h"
 #include "daemon/pipeline/futex_use.h"
 #include "daemon/policy/selection.h"
@@ -77,6 +78,14 @@ struct Amount {
   }
 };
 
+// Names a sampled allocation: the time (monotonic) and the thread of its sample.
+struct AllocationId {
+  uint64_t time_ns = 0;
+  uint32_t tid = 0;
+
+  bool operator==(const AllocationId&) const = default;
+};
+
 // The samples of a few seconds of one window, normalized and added up: the unit that the resolve
 // thread passes to the export thread. Slices are recycled, so that their memory is allocated once.
 struct Slice {
@@ -97,6 +106,13 @@ struct Slice {
   // One sample of a container that is recorded, or stored with the times of its samples.
   struct Timed {
     int64_t time_ns = 0;  // monotonic
+    uint32_t row = 0;
+    Amount amount;
+  };
+  // An allocation that is followed until it is freed.
+  struct Allocated {
+    AllocationId id;
+    uint32_t pid = 0;
     uint32_t row = 0;
     Amount amount;
   };
@@ -124,7 +140,9 @@ struct Slice {
   std::vector<Stack> stacks;
   std::vector<Row> rows;
   std::vector<Timed> timed;  // in no order; what waited may be older than the slice
-  uint64_t untimed = 0;      // samples that are in no capture, for want of room there
+  std::vector<Allocated> allocated;
+  std::vector<ft_freed> freed;  // also of allocations of earlier slices, or of later ones
+  uint64_t untimed = 0;         // samples that are in no capture, for want of room there
   std::vector<TaskLabel> labels;
   std::vector<ContainerEntry> containers;
   // The modules of ids that are new since the last slice, or that now mean another file.

@@ -52,6 +52,7 @@ PolicyRates::Rate PolicyRates::Asked(const k8s::ProfilingPolicy& policy, bool ca
   rate.min_wait_ns = ShortestWait(policy.spec, k8s::ProfileType::kOffCpu);
   rate.min_lock_ns = ShortestWait(policy.spec, k8s::ProfileType::kLock);
   rate.sample_bytes = k8s::SampleBytes(policy.spec);
+  rate.in_use = k8s::SamplesInUse(policy.spec);
   for (const k8s::EventSpec& event : k8s::EventsOf(policy)) {
     const std::optional<size_t> slot = SlotOf(events_, event.name);
     if (!slot) continue;

@@ -46,6 +46,7 @@ class PolicyRates {
     std::optional<int64_t> min_lock_ns;  // the same of waits for locks
     // One allocated byte in so many is a sample; unset: no allocations.
     std::optional<int64_t> sample_bytes;
+    bool in_use = false;  // with sample_bytes: each of these is followed until it is freed
     std::array<EventRate, FT_MAX_EVENTS> events{};
     bool captured = false;  // a capture of the policy holds the container
 

@@ -215,6 +215,7 @@ class PolicySelection : public Selection {
     if (type == FT_TYPE_CPU) decision.frequency_hz = std::max(decision.frequency_hz, rate.hertz);
     if (type >= FT_TYPE_EVENT) decision.event = rates_.events()[type - FT_TYPE_EVENT];
     if (type == FT_TYPE_MEMORY) {
+      decision.in_use |= rate.in_use;
       const bool first = decision.sample_bytes == 0;
       decision.sample_bytes =
           first ? *rate.sample_bytes : std::min(decision.sample_bytes, *rate.sample_bytes);

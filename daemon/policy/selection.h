@@ -32,6 +32,7 @@ struct Decision {
   uint32_t frequency_hz = 0;  // FT_TYPE_CPU: the highest rate asked for, below the ceiling
   int64_t min_wait_ns = 0;    // FT_TYPE_OFFCPU, FT_TYPE_LOCK: shorter waits are not told
   int64_t sample_bytes = 0;   // FT_TYPE_MEMORY: one allocated byte in so many is a sample
+  bool in_use = false;        // FT_TYPE_MEMORY: and it is followed until it is freed
   std::string event;          // FT_TYPE_EVENT and on: its name
   StackParts stacks = StackParts::kUserAndKernel;
   bool to_metrics = true;

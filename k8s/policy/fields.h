@@ -96,6 +96,7 @@ void Visit(V& v, ProfileSpec& p) {
   v.Integer("frequencyHertz", p.frequency_hertz, 1, 999);
   v.Integer("minBlockMicroseconds", p.min_block_microseconds, 1, 60000000);
   v.Integer("sampleBytes", p.sample_bytes, 1024, 1073741824);
+  v.Boolean("inUse", p.in_use);
   v.Objects("events", p.events, {8, 1, ListType::kMap, "name"});
   v.Rule([&] { return !p.frequency_hertz || p.type == ProfileType::kCpu; },
          "frequencyHertz belongs to type CPU: remove it from this entry", ".frequencyHertz");
@@ -108,6 +109,8 @@ void Visit(V& v, ProfileSpec& p) {
       ".minBlockMicroseconds");
   v.Rule([&] { return !p.sample_bytes || p.type == ProfileType::kMemory; },
          "sampleBytes belongs to type Memory: remove it from this entry", ".sampleBytes");
+  v.Rule([&] { return !p.in_use || p.type == ProfileType::kMemory; },
+         "inUse belongs to type Memory: remove it from this entry", ".inUse");
   v.Rule([&] { return p.events.empty() != (p.type == ProfileType::kEvent); },
          "events is required for type Event, and belongs to it alone", ".events");
 }

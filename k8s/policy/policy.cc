@@ -43,6 +43,11 @@ std::optional<int64_t> SampleBytes(const PolicySpec& spec) {
   return memory->sample_bytes.value_or(kDefaultSampleBytes);
 }
 
+bool SamplesInUse(const PolicySpec& spec) {
+  const std::optional<ProfileSpec> memory = FindProfile(spec, ProfileType::kMemory);
+  return memory && memory->in_use;
+}
+
 bool IsTracepoint(std::string_view event) {
   const size_t colon = event.rfind(':');
   if (colon == std::string_view::npos) return false;

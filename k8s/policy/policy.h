@@ -47,6 +47,7 @@ struct ProfileSpec {
   std::optional<int64_t> frequency_hertz;         // CPU; kDefaultFrequencyHertz
   std::optional<int64_t> min_block_microseconds;  // OffCPU, Lock; kDefaultMinBlockMicroseconds
   std::optional<int64_t> sample_bytes;            // Memory; kDefaultSampleBytes
+  bool in_use = false;                            // Memory
   std::vector<EventSpec> events;                  // Event
 };
 inline constexpr int64_t kDefaultFrequencyHertz = 49;
@@ -186,6 +187,8 @@ std::optional<int64_t> MinBlockMicroseconds(const PolicySpec& spec, ProfileType 
 // Returns of how many allocated bytes one is a sample; nullopt when the policy does not ask for
 // profiles of memory.
 std::optional<int64_t> SampleBytes(const PolicySpec& spec);
+// Tells whether the policy asks for what is in use, too.
+bool SamplesInUse(const PolicySpec& spec);
 // Tells whether an event's name is that of a tracepoint: "sched:sched_switch", and not "cycles:u".
 bool IsTracepoint(std::string_view event);
 // Returns the events that the policy asks for, those that another type needs among them.

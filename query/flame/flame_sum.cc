@@ -29,11 +29,13 @@ Status FlameSum::Read(std::string_view pprof) {
 }
 
 Status FlameSum::AddRead() {
+  if (LeavesOut()) return OkStatus();
   ASSIGN_OR_RETURN(const uint32_t value, ValueOf(reader_.meta()));
   return builder_.Add(reader_, value, side_);
 }
 
 Status FlameSum::Add(const profile::Profile& profile) {
+  if (LeavesOut()) return OkStatus();
   ASSIGN_OR_RETURN(const uint32_t value, ValueOf(profile.meta()));
   return builder_.Add(profile, value, side_);
 }

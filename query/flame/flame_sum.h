@@ -9,6 +9,7 @@
 #include "profile/codec/pprof/reader.h"
 #include "profile/flame/tree.h"
 #include "profile/profile.h"
+#include "profile/type.h"
 #include "query/api.h"
 #include "query/question.h"
 #include "store/profiles/profile_sum.h"
@@ -25,6 +26,7 @@ class FlameSum final : public store::ProfileSum {
   // `recounts` false the caller handles builder->Recount().
   FlameSum(profile::FlameTreeBuilder* builder, Side side, std::string sample_type, bool recounts);
 
+  void LeaveOutLevels(bool leave_out) override { leaves_out_levels_ = leave_out; }
   void Clear() override;
   Status Read(std::string_view pprof) override;
   Status AddRead() override;
@@ -36,6 +38,8 @@ class FlameSum final : public store::ProfileSum {
   const std::optional<profile::ValueType>& value() const { return value_; }
 
  private:
+  // Tells whether the value is of a moment that does not count.
+  bool LeavesOut() const { return leaves_out_levels_ && profile::IsLevel(sample_type_); }
   // Returns the index of the value. kUnsupported: a profile does not have it, or has it in another
   // unit than earlier profiles.
   Result<uint32_t> ValueOf(const profile::Meta& meta);
@@ -44,6 +48,7 @@ class FlameSum final : public store::ProfileSum {
   const Side side_;
   const std::string sample_type_;
   const bool recounts_;
+  bool leaves_out_levels_ = false;
   std::optional<profile::ValueType> value_;
   profile::PprofReader reader_;
   std::string inflated_;  // bytes that it reads

@@ -46,7 +46,8 @@ struct Picked {
 // Returns the value that is asked for, as profiles of the type have it.
 profile::ValueType ValueAsked(const Question& question) {
   const std::vector<profile::ValueType> values = question.query.type->SampleTypes();
-  return question.sample_type == values.front().type ? values.front() : values.back();
+  const auto asked = std::ranges::find(values, question.sample_type, &profile::ValueType::type);
+  return asked != values.end() ? *asked : question.query.type->MainValue();
 }
 
 // A profile without samples, of the value that is asked for.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
 #include "store/profiles/entry_reader.h"
+#include "store/profiles/last_profiles.h"
 #include "store/profiles/observed_time.h"
 #include "store/profiles/unstored.h"
 
@@ -61,7 +63,7 @@ TopReply BeginReply(std::string_view by, const Question& question) {
   TopReply reply;
   reply.by = by;
   reply.type = question.query.type->Name();
-  reply.unit = question.query.type->SampleTypes().back().unit;
+  reply.unit = question.query.type->MainValue().unit;
   reply.from_ms = question.range.from_ns / kNsPerMs;
   reply.to_ms = question.range.to_ns / kNsPerMs;
   return reply;
@@ -85,6 +87,13 @@ Result<Reading> ForEachProfile(
     const store::ProfileSource& source, const Question& question,
     std::span<const store::OpenProfile> open, store::Resolution resolution,
     const std::function<Status(const store::CatalogRow&, const profile::Profile&)>& visit) {
+  if (question.query.NeedsWindows()) resolution = store::Resolution::kWindows;
+  std::optional<store::LastProfiles> last;
+  if (question.query.of_level) {
+    ASSIGN_OR_RETURN(
+        last, store::LastProfiles::Find(source, question.query, open, question.limits, resolution));
+  }
+  const auto counts = [&](const store::CatalogRow& row) { return !last || last->Has(row); };
   const store::CountedPart counted(question.query);
   store::Unstored unstored(open);
   Reading reading;
@@ -105,16 +114,16 @@ Result<Reading> ForEachProfile(
     ++reading.profiles;
     return visit(row, *profile);
   };
-  if (question.query.NeedsWindows()) resolution = store::Resolution::kWindows;
   store::EntryReader reader(source.store(), question.limits, counted, visit_read);
   RETURN_IF_ERROR(store::FindProfiles(source, question.query, question.limits, resolution,
                                       &reading.listed, [&](const store::FoundProfile& found) {
                                         unstored.Found(found);
-                                        return reader.Add(found);
+                                        return counts(*found.row) ? reader.Add(found) : OkStatus();
                                       }));
   RETURN_IF_ERROR(reader.Finish());
   RETURN_IF_ERROR(unstored.ForEach([&](const store::OpenProfile& one) {
-    const bool is_asked = one.profile != nullptr && store::IsAsked(question.query, one.row);
+    const bool is_asked =
+        one.profile != nullptr && store::IsAsked(question.query, one.row) && counts(one.row);
     if (!is_asked) return OkStatus();
     if (counted.IsAll(one.row)) {
       ++reading.profiles;

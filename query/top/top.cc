@@ -267,7 +267,7 @@ Result<TopReply> TopContainers(const store::ProfileSource& source, const Questio
                                std::span<const store::OpenProfile> open, size_t k,
                                store::SkippedList* skipped) {
   const profile::ProfileType& type = *question.query.type;
-  if (!question.sample_type.empty() && question.sample_type != type.SampleTypes().back().type) {
+  if (!question.sample_type.empty() && question.sample_type != type.MainValue().type) {
     return Error(ErrorCode::kUnsupported,
                  fmt::format("containers are ordered by the main value of a type, not by '{}'; ask "
                              "for by=functions",

@@ -13,6 +13,7 @@
 #include "profile/comments.h"
 #include "profile/merge.h"
 #include "profile/pprof.h"
+#include "profile/type.h"
 #include "store/bundle.h"
 
 namespace firetower::store {
@@ -84,8 +85,13 @@ class RollingUp {
   Status AddContainer(const std::vector<const Source*>& sources) {
     profile::Merger merger({.max_samples = 1u << 24, .max_bytes = limits_.max_profile_bytes});
     merger.LeaveOutLabels({std::string(profile::kTraceLabel), std::string(profile::kSpanLabel)});
+    if (const auto type = profile::ParseProfileType(sources.front()->entry.row.type))
+      merger.WidenTo(type->SampleTypes());
+    const auto last = std::ranges::max_element(
+        sources, {}, [](const Source* source) { return source->entry.row.end_ns(); });
     CatalogRow row;
     for (const Source* source : sources) {
+      merger.LeaveOutLevels(source != *last);
       if (const Status added = AddSource(*source, &merger); !added) {
         result_.skipped.AddLacked(*source->bundle, source->entry.name, added.error().message());
         if (added.error().code() == ErrorCode::kExhausted) return OkStatus();

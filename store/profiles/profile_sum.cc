@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "store/profiles/best_resolution.h"
 #include "store/profiles/counted_part.h"
 #include "store/profiles/entry_reader.h"
+#include "store/profiles/last_profiles.h"
 #include "store/profiles/observed_time.h"
 #include "store/profiles/unstored.h"
 
@@ -26,9 +28,11 @@ class SumFeeder {
   // the processor's caches (a tenth of an answer's CPU).
   static constexpr size_t kBatchBytes = 1 << 20;
 
+  // `last`: null where no values are of a moment.
   SumFeeder(const ObjectStore& store, const Query& query, const QueryLimits& limits,
-            ProfileSum& sum)
-      : counted_(query),
+            const LastProfiles* last, ProfileSum& sum)
+      : last_(last),
+        counted_(query),
         reader_(store, limits, counted_,
                 [this](StoredEntry&& read) { return Keep(std::move(read)); }),
         sum_(sum) {}
@@ -114,6 +118,7 @@ class SumFeeder {
     }
     AddObserved(row);
     ++result_.profiles;
+    sum_.LeaveOutLevels(last_ != nullptr && !last_->Has(row));
     Status added = add();
     if (!added && added.error().code() == ErrorCode::kExhausted) {
       added.Context("narrow the selector or the time range");
@@ -121,6 +126,7 @@ class SumFeeder {
     return added;
   }
 
+  const LastProfiles* const last_;
   const CountedPart counted_;
   EntryReader reader_;
   ProfileSum& sum_;
@@ -135,9 +141,13 @@ class SumFeeder {
 Result<Attempt<SumResult>> FeedOnce(const ProfileSource& source, const Query& query,
                                     std::span<const OpenProfile> open, const QueryLimits& limits,
                                     Resolution resolution, ProfileSum& sum) {
-  SumFeeder feeder(source.store(), query, limits, sum);
-  Unstored unstored(open);
   if (query.NeedsWindows()) resolution = Resolution::kWindows;
+  std::optional<LastProfiles> last;
+  if (query.type && query.type->kind == profile::TypeKind::kMemory) {
+    ASSIGN_OR_RETURN(last, LastProfiles::Find(source, query, open, limits, resolution));
+  }
+  SumFeeder feeder(source.store(), query, limits, last ? &*last : nullptr, sum);
+  Unstored unstored(open);
   RETURN_IF_ERROR(FindProfiles(source, query, limits, resolution, feeder.skipped(),
                                [&](const FoundProfile& found) {
                                  unstored.Found(found);

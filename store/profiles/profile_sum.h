@@ -16,6 +16,9 @@ class ProfileSum {
  public:
   virtual ~ProfileSum() = default;
 
+  // Tells whether the next profiles are no container's last, so that their values of a moment do
+  // not count.
+  virtual void LeaveOutLevels(bool leave_out) = 0;
   // Resets the sum, because the answer is about to be added again in another way.
   virtual void Clear() = 0;
   // Reads a pprof file, whose bytes must stay valid until AddRead(). An error concerns only this

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,6 +41,16 @@ class Allocations : public BpfSampler::Sink {
   };
   void OnRecord(std::span<const std::byte> record) noexcept override {
     const auto kind = static_cast<uint8_t>(record[offsetof(ft_sample, kind)]);
+    if (kind == FT_KIND_FREED) {
+      ft_freed freed;
+      std::memcpy(&freed, record.data(), sizeof(freed));
+      EXPECT_EQ(freed.tgid, static_cast<uint32_t>(::getpid()));
+      const auto size = sizes_.find({freed.sample_ns, freed.tid});
+      ASSERT_NE(size, sizes_.end()) << "each is told once, and after its sample";
+      ++freed_[{size->second, freed.why}];
+      sizes_.erase(size);
+      return;
+    }
     if (kind != FT_KIND_SAMPLE && kind != FT_KIND_COLD) return;
     ft_sample sample;
     std::memcpy(&sample, record.data(), sizeof(sample));
@@ -50,11 +61,20 @@ class Allocations : public BpfSampler::Sink {
     sum.objects += amount.count;
     sum.bytes += amount.value;
     ++sum.samples;
+    sizes_[{sample.time_ns, sample.tid}] = amount.value / amount.count;
+  }
+  uint64_t Freed(uint64_t size, uint8_t why) { return freed_[{size, why}]; }
+  // The samples of a size that nobody has freed.
+  uint64_t InUse(uint64_t size) const {
+    return static_cast<uint64_t>(
+        std::ranges::count_if(sizes_, [&](const auto& entry) { return entry.second == size; }));
   }
   const Sum& Of(uint64_t size) { return of_[size]; }
 
  private:
   std::map<uint64_t, Sum> of_;
+  std::map<std::pair<uint64_t, uint32_t>, uint64_t> sizes_;  // by time and thread of the sample
+  std::map<std::pair<uint64_t, uint8_t>, uint64_t> freed_;   // by size and enum ft_freed_why
 };
 
 class AllocBpf : public ::testing::Test {
@@ -74,7 +94,7 @@ class AllocBpf : public ::testing::Test {
   }
 
   // Probes every allocator that this process has mapped.
-  void Probe() {
+  void Probe(bool in_use = false) {
     const auto lines = ProcFs("/proc").Maps(pid_);
     ASSERT_TRUE(lines);
     size_t probed = 0;
@@ -84,7 +104,7 @@ class AllocBpf : public ::testing::Test {
       if (!file) continue;
       const auto functions = FindAllocator(*file);
       if (!functions || functions->empty()) continue;
-      auto probes = programs_->Probe(pid_, file->fd(), *functions);
+      auto probes = programs_->Probe(pid_, file->fd(), *functions, in_use);
       ASSERT_TRUE(probes) << probes.error().message();
       for (UniqueFd& probe : *probes) probes_.push_back(std::move(probe));
       probed += functions->size();
@@ -153,7 +173,7 @@ TEST_F(AllocBpf, NeedsNoAdminWhereTheKernelHasLinks) {
   ASSERT_TRUE(programs) << programs.error().message();
   programs_ = *std::move(programs);
   Probe();
-  ASSERT_TRUE(programs_->AddProcess(pid_, kSampleBytes));
+  ASSERT_TRUE(programs_->AddProcess(pid_, {.sample_bytes = kSampleBytes}));
   constexpr int kEach = 100;
   const auto allocate = [] {
     for (int i = 0; i < kEach; ++i) {
@@ -170,13 +190,63 @@ TEST_F(AllocBpf, NeedsNoAdminWhereTheKernelHasLinks) {
   for (const uint64_t size : {50001, 60003, 90001}) Near(size, 2 * kEach);
 }
 
+TEST_F(AllocBpf, FollowsAllocationsUntilTheyAreFreed) {
+  Probe(true);
+  ASSERT_TRUE(programs_->AddProcess(pid_, {.sample_bytes = 30000, .in_use = true}));
+  constexpr int kEach = 100;
+  std::vector<void*> kept;
+  for (int i = 0; i < kEach; ++i) {
+    kept.push_back(std::malloc(50001));
+    Free(std::malloc(50002));
+    kept.push_back(std::calloc(3, 20001));
+    // An argument of realloc is not in use any more, whether it moves or not.
+    kept.push_back(std::realloc(std::malloc(40001), 80001));
+    Free(std::realloc(std::malloc(40002), 40003));
+    kept.push_back(std::realloc(nullptr, 90001));
+    kept.push_back(std::aligned_alloc(4096, 102400));
+    void* aligned = nullptr;
+    ASSERT_EQ(::posix_memalign(&aligned, 64, 70001), 0);
+    kept.push_back(aligned);
+    ASSERT_EQ(::posix_memalign(&aligned, 64, 70002), 0);
+    Free(aligned);
+    kept.push_back(::operator new(60013));
+    ::operator delete(::operator new(60017));
+  }
+  // Another thread frees it.
+  void* handed = std::malloc(30001);
+  std::thread([&] { Free(handed); }).join();
+  volatile size_t too_much = size_t{1} << 44;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit little{size_t{1} << 40, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &little), 0);
+  EXPECT_EQ(std::malloc(too_much), nullptr);
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  sampler_->Drain(told_);
+  for (const uint64_t size : {50001, 60003, 80001, 90001, 102400, 70001, 60013}) {
+    EXPECT_EQ(told_.InUse(size), uint64_t{kEach}) << size;
+    EXPECT_EQ(told_.Freed(size, FT_FREED), 0u) << size;
+  }
+  for (const uint64_t size : {50002, 40001, 40002, 40003, 70002, 60017}) {
+    EXPECT_EQ(told_.InUse(size), 0u) << size;
+    EXPECT_EQ(told_.Freed(size, FT_FREED), uint64_t{kEach}) << size;
+  }
+  EXPECT_EQ(told_.Freed(30001, FT_FREED), 1u);
+  EXPECT_EQ(told_.Freed(uint64_t{1} << 44, FT_FREED_NEVER), 1u);
+  for (void* memory : kept) Free(memory);
+  sampler_->Drain(told_);
+  for (const uint64_t size : {50001, 60003, 80001, 90001, 102400, 70001, 60013})
+    EXPECT_EQ(told_.Freed(size, FT_FREED), uint64_t{kEach}) << size;
+  probes_.clear();
+}
+
 // One test for the rest: where the machine is emulated, loading the programs takes seconds.
 TEST_F(AllocBpf, TellsAllocationsByTheirBytes) {
   Probe();
   constexpr int kSmall = 8000, kLarge = 100;
   for (int i = 0; i < kLarge; ++i) Free(std::malloc(50002));
   EXPECT_EQ(programs_->Calls(pid_), 0u) << "it is not added yet";
-  ASSERT_TRUE(programs_->AddProcess(pid_, kSampleBytes));
+  ASSERT_TRUE(programs_->AddProcess(pid_, {.sample_bytes = kSampleBytes}));
   // A call that asks for too much is no allocation.
   volatile size_t too_much = size_t{1} << 62;
   EXPECT_EQ(std::malloc(too_much), nullptr);

@@ -42,13 +42,17 @@ class Programs : public AllocPrograms {
     // Free entries lie in lists of each CPU.
     bpf_map__set_max_entries(object_->maps.ft_entered, static_cast<uint32_t>(4 * cpu_count_));
     for (const SizeAt size : kSizes) uprobes_.Prepare(ProgramFor(size));
+    uprobes_.Prepare(object_->progs.ft_frees);
+    uprobes_.Prepare(object_->progs.ft_alloc_returns);
     RETURN_IF_ERROR(LoadFamily(sampler, log, *object_, ft_alloc_bpf__load,
                                object_->maps.ft_alloc_cpus, "the programs of allocations", own_));
     return uprobes_.Check(bpf_program__fd(object_->progs.ft_malloc));
   }
 
-  Status AddProcess(uint32_t pid, int64_t sample_bytes) override {
-    const ft_heap heap{static_cast<uint64_t>(sample_bytes), 0};
+  Status AddProcess(uint32_t pid, const Wish& wish) override {
+    ft_heap heap{};
+    heap.sample_bytes = static_cast<uint64_t>(wish.sample_bytes);
+    if (wish.in_use) heap.live = ++last_live_;
     if (bpf_map_update_elem(HeapsFd(), &pid, &heap, BPF_ANY) == 0) return OkStatus();
     if (errno == E2BIG)
       return Error(ErrorCode::kExhausted,
@@ -59,16 +63,27 @@ class Programs : public AllocPrograms {
   void RemoveProcess(uint32_t pid) override { bpf_map_delete_elem(HeapsFd(), &pid); }
 
   Result<std::vector<UniqueFd>> Probe(uint32_t pid, int file_fd,
-                                      std::span<const AllocatorFunction> functions) override {
+                                      std::span<const AllocatorFunction> functions,
+                                      bool in_use) override {
     const std::string path = fmt::format("/proc/self/fd/{}", file_fd);
     std::vector<UniqueFd> probes;
-    for (const SizeAt size : kSizes) {
+    const auto attach = [&](bpf_program* program, Uprobes::At at, const auto& is_probed) {
       std::vector<uint64_t> offsets;
       for (const AllocatorFunction& function : functions)
-        if (function.size == size) offsets.push_back(function.file_offset);
-      if (offsets.empty()) continue;
-      const int program = bpf_program__fd(ProgramFor(size));
-      RETURN_IF_ERROR(uprobes_.Attach(pid, path, program, offsets, probes));
+        if (is_probed(function.size)) offsets.push_back(function.file_offset);
+      if (offsets.empty()) return OkStatus();
+      return uprobes_.Attach(pid, path, bpf_program__fd(program), at, offsets, probes);
+    };
+    // First what ends an allocation, so that none begins whose end is not seen.
+    if (in_use) {
+      RETURN_IF_ERROR(attach(object_->progs.ft_frees, Uprobes::At::kEntry,
+                             [](SizeAt size) { return size == SizeAt::kNone; }));
+      RETURN_IF_ERROR(attach(object_->progs.ft_alloc_returns, Uprobes::At::kReturn,
+                             [](SizeAt size) { return size != SizeAt::kNone; }));
+    }
+    for (const SizeAt of : kSizes) {
+      RETURN_IF_ERROR(
+          attach(ProgramFor(of), Uprobes::At::kEntry, [of](SizeAt size) { return size == of; }));
     }
     return probes;
   }
@@ -89,9 +104,10 @@ class Programs : public AllocPrograms {
 
   uint64_t MapBytes() const override {
     return MapMemory({object_->maps.ft_heaps, object_->maps.ft_outer_calls,
-                      object_->maps.ft_entered, object_->maps.ft_alloc_cpus,
-                      object_->maps.ft_scratch, object_->maps.ft_seen, object_->maps.ft_chain,
-                      object_->maps.ft_functions, object_->maps.ft_python_threads});
+                      object_->maps.ft_entered, object_->maps.ft_alloc_cpus, object_->maps.ft_live,
+                      object_->maps.ft_awaited_calls, object_->maps.ft_scratch,
+                      object_->maps.ft_seen, object_->maps.ft_chain, object_->maps.ft_functions,
+                      object_->maps.ft_python_threads});
   }
 
  private:
@@ -99,6 +115,8 @@ class Programs : public AllocPrograms {
 
   bpf_program* ProgramFor(SizeAt size) const {
     switch (size) {
+      case SizeAt::kNone:
+        return object_->progs.ft_frees;
       case SizeAt::kMalloc:
         return object_->progs.ft_malloc;
       case SizeAt::kFirst:
@@ -116,6 +134,7 @@ class Programs : public AllocPrograms {
   }
 
   Uprobes uprobes_;
+  uint32_t last_live_ = 0;  // ft_heap's
   std::unique_ptr<ft_alloc_bpf, SkeletonDeleter> object_;
   ft_alloc_cpu* own_ = nullptr;  // by CPU
   size_t cpu_count_ = 0;

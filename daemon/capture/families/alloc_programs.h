@@ -15,6 +15,7 @@ namespace firetower::daemon {
 
 // The argument by which a function of an allocator is told how much to allocate.
 enum class SizeAt : uint8_t {
+  kNone,         // it allocates nothing: it frees its first argument
   kMalloc,       // the first argument, and it calls no other function of its allocator
   kFirst,        // the first argument: valloc, operator new
   kSecond,       // the second: realloc, aligned_alloc
@@ -47,15 +48,23 @@ class AllocPrograms {
                                                      const std::string& sys_root);
   virtual ~AllocPrograms() = default;
 
-  // Samples the allocations of a process, one of `sample_bytes` (at least 1) on average, as soon as
-  // it has probes. kExhausted: FT_HEAPS processes are sampled already.
-  virtual Status AddProcess(uint32_t pid, int64_t sample_bytes) = 0;
+  // How the allocations of a process are sampled.
+  struct Wish {
+    int64_t sample_bytes = 0;  // one of so many (at least 1) is a sample, on average
+    bool in_use = false;       // and when each of these is freed
+    bool operator==(const Wish&) const = default;
+  };
+  // Samples the allocations of a process, as soon as it has probes. kExhausted: FT_HEAPS processes
+  // are sampled already.
+  virtual Status AddProcess(uint32_t pid, const Wish& wish) = 0;
   virtual void RemoveProcess(uint32_t pid) = 0;
   // Probes functions of an open file, in that process alone and for as long as the results are
-  // open. Fails with the first function that cannot be probed, and then none is.
+  // open; with `in_use` also their returns, and those that free. Fails with the first function that
+  // cannot be probed, and then none is.
   virtual Result<std::vector<UniqueFd>> Probe(uint32_t pid, int file_fd,
-                                              std::span<const AllocatorFunction> functions) = 0;
-  // Returns the number of calls of a process since AddProcess.
+                                              std::span<const AllocatorFunction> functions,
+                                              bool in_use) = 0;
+  // Returns the number of breakpoints that a process met since AddProcess: calls, and returns.
   virtual uint64_t Calls(uint32_t pid) const = 0;
   virtual AllocCounters Counters() const = 0;
   // Kernel memory of the maps that are theirs alone.

@@ -36,13 +36,17 @@ struct LinkAttributes {
   uint32_t pad = 0;
 };
 
-UniqueFd OpenLink(uint32_t pid, const std::string& path, int program_fd,
+constexpr uint32_t kLinkReturns = 1;   // BPF_F_UPROBE_MULTI_RETURN, there too
+constexpr uint64_t kEventReturns = 1;  // /sys/bus/event_source/devices/uprobe/format/retprobe
+
+UniqueFd OpenLink(uint32_t pid, const std::string& path, int program_fd, Uprobes::At at,
                   std::span<const uint64_t> file_offsets) {
   LinkAttributes attributes;
   attributes.program_fd = static_cast<uint32_t>(program_fd);
   attributes.path = reinterpret_cast<uint64_t>(path.c_str());
   attributes.offsets = reinterpret_cast<uint64_t>(file_offsets.data());
   attributes.count = static_cast<uint32_t>(file_offsets.size());
+  attributes.flags = at == Uprobes::At::kReturn ? kLinkReturns : 0;
   attributes.pid = pid;
   return UniqueFd(
       static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &attributes, sizeof(attributes))));
@@ -92,7 +96,7 @@ Status Uprobes::Check(int program_fd) const {
   if (!by_links_) return OkStatus();
   // A kernel that has such links says EBADF of a path that is no file.
   const uint64_t offset = 0;
-  const UniqueFd none = OpenLink(0, "/", program_fd, {&offset, 1});
+  const UniqueFd none = OpenLink(0, "/", program_fd, At::kEntry, {&offset, 1});
   if (none || errno == EBADF) return OkStatus();
   return ErrnoError(
       "uprobes: this kernel sets them for CAP_SYS_ADMIN alone, and has no links of several "
@@ -100,24 +104,24 @@ Status Uprobes::Check(int program_fd) const {
       errno == EINVAL ? EACCES : errno);
 }
 
-Status Uprobes::Attach(uint32_t pid, const std::string& path, int program_fd,
+Status Uprobes::Attach(uint32_t pid, const std::string& path, int program_fd, At at,
                        std::span<const uint64_t> file_offsets,
                        std::vector<UniqueFd>& probes) const {
   if (by_links_) {
-    UniqueFd link = OpenLink(pid, path, program_fd, file_offsets);
+    UniqueFd link = OpenLink(pid, path, program_fd, at, file_offsets);
     if (!link)
       return ErrnoError(fmt::format("a link of {} uprobes, process {}", file_offsets.size(), pid));
     probes.push_back(std::move(link));
     return OkStatus();
   }
   for (const uint64_t offset : file_offsets) {
-    ASSIGN_OR_RETURN(UniqueFd event, OpenEvent(pid, path, program_fd, offset));
+    ASSIGN_OR_RETURN(UniqueFd event, OpenEvent(pid, path, program_fd, at, offset));
     probes.push_back(std::move(event));
   }
   return OkStatus();
 }
 
-Result<UniqueFd> Uprobes::OpenEvent(uint32_t pid, const std::string& path, int program_fd,
+Result<UniqueFd> Uprobes::OpenEvent(uint32_t pid, const std::string& path, int program_fd, At at,
                                     uint64_t file_offset) const {
   const auto failure = [&](const char* call) {
     const int error = errno;
@@ -125,6 +129,7 @@ Result<UniqueFd> Uprobes::OpenEvent(uint32_t pid, const std::string& path, int p
                       error);
   };
   perf_event_attr attr = EventAttributes(event_type_);
+  attr.config = at == At::kReturn ? kEventReturns : 0;
   attr.uprobe_path = reinterpret_cast<uint64_t>(path.c_str());
   attr.probe_offset = file_offset;
   // The breakpoint is set in this process's memory alone, and meets all of its threads.

@@ -30,13 +30,16 @@ class Uprobes {
   // Returns whether the kernel can attach a loaded program so. kPermission: not without
   // CAP_SYS_ADMIN.
   Status Check(int program_fd) const;
+  // When a probe's program runs: at the instruction, or when the function that begins there
+  // returns.
+  enum class At : uint8_t { kEntry, kReturn };
   // Runs a program at these offsets of the file at `path`, in process `pid` and all of its threads,
   // for as long as the results are open.
-  Status Attach(uint32_t pid, const std::string& path, int program_fd,
+  Status Attach(uint32_t pid, const std::string& path, int program_fd, At at,
                 std::span<const uint64_t> file_offsets, std::vector<UniqueFd>& probes) const;
 
  private:
-  Result<UniqueFd> OpenEvent(uint32_t pid, const std::string& path, int program_fd,
+  Result<UniqueFd> OpenEvent(uint32_t pid, const std::string& path, int program_fd, At at,
                              uint64_t file_offset) const;
 
   uint32_t event_type_ = 0;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bpf/abi/alloc.h"
 #include "bpf/abi/record.h"
 #include "bpf/abi/trace.h"
 
@@ -71,6 +72,7 @@ struct Round {
   std::vector<ColdStack> cold;        // of samples of FT_KIND_COLD, by ft_sample::cold
   std::vector<std::byte> cold_bytes;
   std::vector<ft_trace> traces;         // of samples and waits of this round or the next one
+  std::vector<ft_freed> freed;          // of samples of this round or earlier ones
   std::vector<std::byte> functions;     // records of FT_KIND_FUNCTION, one behind the other
   std::vector<uint32_t> function_ends;  // in `functions`
   std::vector<CgroupEvent> cgroup_events;
@@ -94,6 +96,7 @@ struct Round {
     bodies.clear();
     body_begins.clear();
     traces.clear();
+    freed.clear();
     functions.clear();
     function_ends.clear();
     cgroup_events.clear();

@@ -81,6 +81,11 @@ void RoundBuilder::OnRecord(std::span<const std::byte> record) noexcept {
       std::memcpy(&trace, record.data(), sizeof(trace));
       break;
     }
+    case FT_KIND_FREED: {
+      ft_freed& freed = round_->freed.emplace_back();
+      std::memcpy(&freed, record.data(), sizeof(freed));
+      break;
+    }
     case FT_KIND_FUNCTION:
       round_->functions.insert(round_->functions.end(), record.begin(), record.end());
       round_->function_ends.push_back(static_cast<uint32_t>(round_->functions.size()));

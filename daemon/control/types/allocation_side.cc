@@ -17,7 +17,8 @@ std::vector<HeapTarget> TargetsOf(const AllocationSide::Containers& containers,
   for (const std::shared_ptr<const Container>& container : containers) {
     Decision decision = selection.Decide(*container, FT_TYPE_MEMORY);
     if (decision.sampled)
-      targets.push_back({container, decision.sample_bytes, std::move(decision.policies)});
+      targets.push_back(
+          {container, {decision.sample_bytes, decision.in_use}, std::move(decision.policies)});
   }
   return targets;
 }
@@ -89,7 +90,8 @@ bool AllocationSide::Load() {
 void AllocationSide::Look(const std::shared_ptr<const Selection>& selection) {
   const std::shared_ptr<const Containers> containers = parts_.containers();
   if (!containers) return;
-  if (!watch_) watch_ = std::make_unique<HeapWatch>(*loaded_, proc_, parts_.cgroup_mount);
+  if (!watch_)
+    watch_ = std::make_unique<HeapWatch>(*loaded_, proc_, parts_.cgroup_mount, parts_.on_end);
   // Policies and containers change some times a minute, and deciding on all takes a while.
   if (containers != containers_ || selection != decided_by_) {
     containers_ = containers;

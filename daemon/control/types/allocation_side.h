@@ -33,6 +33,7 @@ class AllocationSide {
     std::string cgroup_mount;  // of the hierarchy that containers are paths in
     // Returns the containers that exist; nullptr while they are not known. Any thread.
     std::function<std::shared_ptr<const Containers>()> containers;
+    HeapWatch::OnEnd on_end = nullptr;  // on the thread of the probes
   };
 
   explicit AllocationSide(Parts parts);

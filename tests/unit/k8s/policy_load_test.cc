@@ -159,7 +159,7 @@ TEST(PolicyLoad, CollectsEveryErrorWithFileLineFieldAndWhatIsAllowed) {
       ::testing::UnorderedElementsAre(
           "p.yaml:9: spec.profiles[0].frequncyHertz: unknown field; did you mean "
           "'frequencyHertz'?; allowed here: type, frequencyHertz, minBlockMicroseconds, "
-          "sampleBytes or events",
+          "sampleBytes, inUse or events",
           "p.yaml:10: spec.profiles[1].type: must be CPU, OffCPU, Lock, Memory or Event, not the "
           "string \"Cpu\"; did you mean 'CPU'?",
           "p.yaml:11: spec.general.periodSeconds: must be from 60 to 86400, not 5",

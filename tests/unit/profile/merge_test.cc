@@ -7,6 +7,7 @@
 #include "profile/export.h"
 #include "profile/pprof.h"
 #include "profile/selector.h"
+#include "profile/type.h"
 #include "tests/support/sample_profiles.h"
 
 namespace firetower::profile {
@@ -267,6 +268,46 @@ TEST(Merge, CountsSumsThatPassTheRange) {
 }
 
 TEST(Merge, OfNothingIsEmpty) { EXPECT_EQ(Merger().Finish().sample_count(), 0u); }
+
+// A profile of memory with one stack.
+Profile OfMemory(const std::vector<int64_t>& values) {
+  Meta meta;
+  meta.sample_types = ProfileType{.kind = TypeKind::kMemory}.SampleTypes();
+  meta.sample_types.resize(values.size());
+  ProfileBuilder builder(meta);
+  const Line line{.function = builder.AddFunction("f", "f", "")};
+  const uint32_t leaf = builder.AddLocation(kNoMapping, 0, {&line, 1});
+  builder.AddSample({&leaf, 1}, values);
+  return std::move(builder).Build();
+}
+
+TEST(Merge, TakesOfAMomentTheLastProfileAlone) {
+  Merger merger;
+  merger.LeaveOutLevels(true);
+  ASSERT_TRUE(merger.Add(OfMemory({1, 10, 5, 50})));
+  ASSERT_TRUE(merger.Add(OfMemory({0, 0, 7, 70})));
+  merger.LeaveOutLevels(false);
+  ASSERT_TRUE(merger.Add(OfMemory({2, 20, 6, 60})));
+  const Profile sum = std::move(merger).Finish();
+  ASSERT_EQ(sum.sample_count(), 1u);
+  EXPECT_THAT(sum.sample(0).values, ElementsAre(3, 30, 6, 60));
+}
+
+TEST(Merge, HasZerosWhereAnOlderProfileHasFewerValues) {
+  for (const bool older_first : {true, false}) {
+    Merger merger;
+    merger.WidenTo(ProfileType{.kind = TypeKind::kMemory}.SampleTypes());
+    const Profile older = OfMemory({1, 10}), newer = OfMemory({2, 20, 6, 60});
+    ASSERT_TRUE(merger.Add(older_first ? older : newer));
+    ASSERT_TRUE(merger.Add(older_first ? newer : older));
+    EXPECT_FALSE(merger.Add(StackBuilder().Add({"main"}, 1).Build()));
+    const Profile sum = std::move(merger).Finish();
+    EXPECT_THAT(sum.sample(0).values, ElementsAre(3, 30, 6, 60));
+  }
+  Merger plain;
+  ASSERT_TRUE(plain.Add(OfMemory({1, 10})));
+  EXPECT_FALSE(plain.Add(OfMemory({2, 20, 6, 60}))) << "of files nobody knows that";
+}
 
 }  // namespace
 }  // namespace firetower::profile

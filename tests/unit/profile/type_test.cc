@@ -81,6 +81,13 @@ TEST(ProfileType, PutsTheCountFirst) {
   EXPECT_EQ(ParseProfileType("cpu")->SampleTypes(),
             (std::vector<ValueType>{{"samples", "count"}, {"cpu", "nanoseconds"}}));
   EXPECT_EQ(ParseProfileType("lock")->SampleTypes().front().unit, "count");
+  EXPECT_EQ(ParseProfileType("lock")->MainValue(), (ValueType{"delay", "nanoseconds"}));
+  EXPECT_EQ(ParseProfileType("memory")->SampleTypes().back(), (ValueType{"inuse_space", "bytes"}));
+  EXPECT_EQ(ParseProfileType("memory")->MainValue(), (ValueType{"alloc_space", "bytes"}));
+  EXPECT_EQ(*ParseTypeSelection("memory:inuse_space"),
+            (TypeSelection{{.kind = TypeKind::kMemory}, "inuse_space"}));
+  EXPECT_FALSE(ParseTypeSelection("memory:cpu"));
+  EXPECT_FALSE(ParseTypeSelection("event:"));
 }
 
 }  // namespace

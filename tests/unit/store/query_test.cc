@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "profile/export.h"
+#include "profile/type.h"
 #include "store/capture.h"
 #include "tests/support/memory_store.h"
 #include "tests/support/stored_profiles.h"
@@ -366,6 +367,40 @@ TEST(SkippedList, LacksWhatWasNotReadAndNotWhatIsDamaged) {
   list.AddUnread("away", Error(ErrorCode::kUnavailable, "the store does not answer"));
   EXPECT_EQ(list.lacked, 1u);
   EXPECT_EQ(list.total, 2u);
+}
+
+// A profile of memory that is not stored yet: a window of a container, with so much in use.
+OpenProfile InUseAt(const std::string& container, int64_t window, int64_t in_use) {
+  OpenProfile open;
+  open.row = Row("shop", container + "-1", container, kFirstWindow + 60 * window, 1);
+  open.row.type = "memory";
+  profile::Meta meta;
+  meta.sample_types = profile::ParseProfileType("memory")->SampleTypes();
+  profile::ProfileBuilder builder(meta);
+  const profile::Line line{.function = builder.AddFunction(container, container, "")};
+  const uint32_t leaf = builder.AddLocation(profile::kNoMapping, 0, {&line, 1});
+  const int64_t values[] = {1, 1000, in_use / 100, in_use};
+  builder.AddSample({&leaf, 1}, values);
+  open.profile = std::make_shared<profile::Profile>(std::move(builder).Build());
+  return open;
+}
+
+TEST(StoreLevels, InUseIsThatOfTheLastWindowOfWhoStillRuns) {
+  firetower::testing::MemoryStore store;
+  // The second one has ended meanwhile; the third one's node has not written its last window yet.
+  const std::vector<OpenProfile> open = {InUseAt("web", 0, 500),  InUseAt("web", 1, 600),
+                                         InUseAt("web", 2, 700),  InUseAt("web", 3, 800),
+                                         InUseAt("old", 0, 5000), InUseAt("slow", 1, 40),
+                                         InUseAt("slow", 2, 50)};
+  const Query memory{.type = *profile::ParseProfileType("memory")};
+  const auto all = MergeProfiles(store, memory, open);
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_EQ(all->profile.Total(1), 7000) << "what was allocated adds up";
+  EXPECT_EQ(profile::ToFolded(all->profile, 3), "slow 50\nweb 800\n");
+  Query earlier = memory;
+  earlier.to_ns = (kFirstWindow + 60) * kSecondNs;
+  EXPECT_EQ(profile::ToFolded(MergeProfiles(store, earlier, open)->profile, 3),
+            "old 5000\nweb 500\n");
 }
 
 }  // namespace

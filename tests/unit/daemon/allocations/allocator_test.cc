@@ -26,7 +26,7 @@ std::vector<AllocatorFunction> Find(uint32_t table,
   return found.value_or({});
 }
 
-TEST(FindAllocator, KnowsWhereEachFunctionHasItsSize) {
+TEST(FindAllocator, KnowsWhereEachFunctionHasItsSizeOrThatItFrees) {
   EXPECT_THAT(Find(SHT_DYNSYM, {{"malloc", 0x401000, 8},
                                 {"calloc", 0x401010, 8},
                                 {"realloc", 0x401020, 8},
@@ -34,14 +34,18 @@ TEST(FindAllocator, KnowsWhereEachFunctionHasItsSize) {
                                 {"posix_memalign", 0x401040, 8},
                                 {"valloc", 0x401050, 8},
                                 {"_Znwm", 0x401060, 8},
-                                {"free", 0x401070, 8}}),
+                                {"free", 0x401070, 8},
+                                {"_ZdlPvm", 0x401080, 8},
+                                {"malloc_usable_size", 0x401090, 8}}),
               UnorderedElementsAre(AllocatorFunction{SizeAt::kMalloc, kCode},
                                    AllocatorFunction{SizeAt::kProduct, kCode + 0x10},
                                    AllocatorFunction{SizeAt::kSecond, kCode + 0x20},
                                    AllocatorFunction{SizeAt::kLastProduct, kCode + 0x30},
                                    AllocatorFunction{SizeAt::kThird, kCode + 0x40},
                                    AllocatorFunction{SizeAt::kFirst, kCode + 0x50},
-                                   AllocatorFunction{SizeAt::kFirst, kCode + 0x60}));
+                                   AllocatorFunction{SizeAt::kFirst, kCode + 0x60},
+                                   AllocatorFunction{SizeAt::kNone, kCode + 0x70},
+                                   AllocatorFunction{SizeAt::kNone, kCode + 0x80}));
 }
 
 // libstdc++'s operator new calls a malloc of another file: there it is counted.

@@ -27,13 +27,16 @@ using ::testing::UnorderedElementsAre;
 // Counts what is probed, and calls as often as the test says.
 class FakePrograms : public AllocPrograms {
  public:
-  Status AddProcess(uint32_t pid, int64_t sample_bytes) override {
-    added[pid] = sample_bytes;
+  Status AddProcess(uint32_t pid, const Wish& wish) override {
+    added[pid] = wish.sample_bytes;
+    in_use = wish.in_use;
     return OkStatus();
   }
   void RemoveProcess(uint32_t pid) override { added.erase(pid); }
   Result<std::vector<UniqueFd>> Probe(uint32_t pid, int,
-                                      std::span<const AllocatorFunction> functions) override {
+                                      std::span<const AllocatorFunction> functions,
+                                      bool returns) override {
+    EXPECT_EQ(returns, in_use);
     if (refuses) return ErrnoError("perf_event_open", EACCES);
     probed.push_back(pid);
     std::vector<UniqueFd> fds;
@@ -49,6 +52,7 @@ class FakePrograms : public AllocPrograms {
   uint64_t MapBytes() const override { return 0; }
 
   bool refuses = false;
+  bool in_use = false;                // of the last process
   std::map<uint32_t, int64_t> added;  // sample_bytes by pid
   std::vector<uint32_t> probed;
   std::map<uint32_t, uint64_t> calls;
@@ -60,7 +64,7 @@ class HeapWatchTest : public ::testing::Test {
     WriteText(mount_.path() + "/a/cgroup.procs", "7\n");
     auto container = std::make_shared<Container>();
     container->root_path = "/a";
-    targets_ = {{container, 4096, {"shop/memory"}}};
+    targets_ = {{container, {.sample_bytes = 4096}, {"shop/memory"}}};
     SetProgram(7, true, 100);
   }
 
@@ -92,7 +96,8 @@ class HeapWatchTest : public ::testing::Test {
   ScratchFolder mount_;
   ProcFs fs_{proc_.root()};
   FakePrograms programs_;
-  HeapWatch watch_{programs_, fs_, mount_.path()};
+  std::vector<uint32_t> ended_;
+  HeapWatch watch_{programs_, fs_, mount_.path(), [this](uint32_t pid) { ended_.push_back(pid); }};
   std::vector<HeapTarget> targets_;
   int64_t now_ns_ = 1000 * kNsPerSecond;
   int files_ = 0;
@@ -147,9 +152,24 @@ TEST_F(HeapWatchTest, WaitsForAnAllocatorOfAYoungProcess) {
 
 TEST_F(HeapWatchTest, TakesNewBytes) {
   Look();
-  targets_[0].sample_bytes = 1 << 20;
+  targets_[0].wish.sample_bytes = 1 << 20;
   Look();
   EXPECT_THAT(programs_.added, ElementsAre(Pair(7, 1 << 20)));
+}
+
+TEST_F(HeapWatchTest, TellsWhenWhatIsInUseIsNotKnownAnyMore) {
+  Look();
+  targets_[0].wish.in_use = true;
+  Look();
+  EXPECT_TRUE(programs_.in_use);
+  EXPECT_THAT(programs_.probed, ElementsAre(7, 7)) << "other functions are probed, too";
+  EXPECT_THAT(ended_, IsEmpty()) << "it was not known before";
+  targets_[0].wish.sample_bytes = 1 << 20;
+  Look();
+  EXPECT_THAT(ended_, ElementsAre(7));
+  WriteText(mount_.path() + "/a/cgroup.procs", "");
+  Look();
+  EXPECT_THAT(ended_, ElementsAre(7, 7));
 }
 
 TEST_F(HeapWatchTest, LeavesAProcessThatIsTooBusyAlone) {

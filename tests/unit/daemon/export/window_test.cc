@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/hash.h"
 #include "tests/unit/daemon/export/slices.h"
 
@@ -377,6 +380,126 @@ TEST_F(WindowTest, TellsFramesWithOneHashApart) {
   std::vector<std::string> names = Names(*window_.Take().at(0).open.profile, 0);
   EXPECT_EQ(names.at(0), "main");
   EXPECT_THAT(names.at(1), Not("main"));
+}
+
+class HeapWindowTest : public WindowTest {
+ protected:
+  // One sampled allocation, which stands for ten of a million bytes each, by its time and thread.
+  struct Allocation {
+    uint64_t time_ns = 0;
+    uint32_t pid = 7;
+    uint64_t function = 2;  // that called main
+  };
+  static AllocationId IdOf(uint64_t time_ns) { return {time_ns, 70}; }
+
+  void AddSlice(int64_t window, const std::vector<Allocation>& allocations,
+                const std::vector<uint64_t>& freed, uint8_t why = FT_FREED) {
+    Decision decision = ToBoth();
+    decision.in_use = true;
+    std::vector<RowOf> rows;
+    for (const Allocation& one : allocations) {
+      rows.push_back({.container = web_,
+                      .frames = {InApp(one.function), InApp(0)},
+                      .decision = decision,
+                      .type = FT_TYPE_MEMORY});
+    }
+    const int64_t begin_ns = kFirstWindowNs + window * kWindowNs;
+    std::unique_ptr<Slice> slice = SliceOf(begin_ns, begin_ns + 5 * kNsPerSecond, rows);
+    for (size_t i = 0; i < allocations.size(); ++i) {
+      const auto row = std::ranges::find_if(slice->rows, [&](const Slice::Row& candidate) {
+        return slice->frames[slice->stacks[candidate.stack].begin] ==
+               InApp(allocations[i].function);
+      });
+      slice->allocated.push_back({IdOf(allocations[i].time_ns),
+                                  allocations[i].pid,
+                                  static_cast<uint32_t>(row - slice->rows.begin()),
+                                  {.count = 10, .value = 10'000'000}});
+    }
+    for (const uint64_t time_ns : freed) {
+      ft_freed record{};
+      record.time_ns = static_cast<uint64_t>(slice->begin_ns);
+      record.sample_ns = time_ns;
+      record.tid = 70;
+      record.why = why;
+      slice->freed.push_back(record);
+    }
+    code_.TellModules(*slice);
+    namer_.LearnModules(*slice);
+    namer_.BeginSlice();
+    window_.Add(*slice);
+  }
+
+  // Returns what is in use by function, in millions of bytes.
+  static std::map<std::string, int64_t> InUse(const profile::Profile& profile) {
+    std::map<std::string, int64_t> by_leaf;
+    for (uint32_t i = 0; i < profile.sample_count(); ++i) {
+      const profile::Sample sample = profile.sample(i);
+      if (sample.values[3] == 0) continue;
+      EXPECT_EQ(sample.values[2] * 1'000'000, sample.values[3]);
+      by_leaf[Names(profile, i).front()] += sample.values[3] / 1'000'000;
+    }
+    return by_leaf;
+  }
+  std::map<std::string, int64_t> Taken() {
+    const std::vector<Window::Finished> finished = window_.Take();
+    if (finished.size() != 1) return {};
+    meta_ = finished[0].open.profile->meta();
+    row_ = finished[0].open.row;
+    return InUse(*finished[0].open.profile);
+  }
+
+  profile::Meta meta_;
+  store::CatalogRow row_;
+};
+
+TEST_F(HeapWindowTest, HasWhatIsNotFreedYetInEachWindow) {
+  using ::testing::Pair;
+  AddSlice(0, {{1}, {2}, {3, 7, 1}}, {2});
+  EXPECT_THAT(InUse(*window_.Snapshot().at(0).profile),
+              ElementsAre(Pair("shop::Serve(int)", 10), Pair("step", 10)))
+      << "also while it is open";
+  EXPECT_THAT(Taken(), ElementsAre(Pair("shop::Serve(int)", 10), Pair("step", 10)));
+  EXPECT_THAT(meta_.sample_types, ElementsAre(profile::ValueType{"alloc_objects", "count"},
+                                              profile::ValueType{"alloc_space", "bytes"},
+                                              profile::ValueType{"inuse_objects", "count"},
+                                              profile::ValueType{"inuse_space", "bytes"}));
+  EXPECT_EQ(meta_.default_sample_type, "inuse_space");
+  EXPECT_EQ(row_.value, 30'000'000) << "the catalog has what was allocated";
+  EXPECT_THAT(meta_.comments, Contains(HasSubstr("allocated since 2025-11-21T04:40:00Z")));
+  EXPECT_TRUE(window_.empty()) << "until the next slice";
+  AddSlice(1, {}, {});
+  EXPECT_FALSE(window_.empty());
+  EXPECT_THAT(Taken(), ElementsAre(Pair("shop::Serve(int)", 10), Pair("step", 10)))
+      << "nothing was allocated in it";
+  EXPECT_EQ(row_.value, 0);
+  AddSlice(2, {}, {1, 3});
+  EXPECT_TRUE(window_.empty());
+}
+
+TEST_F(HeapWindowTest, WhatIsFreedBeforeItsSampleComesIsNotInUse) {
+  AddSlice(0, {{1}}, {2});
+  AddSlice(0, {{2}}, {});
+  EXPECT_THAT(Taken(), ElementsAre(::testing::Pair("step", 10)));
+}
+
+TEST_F(HeapWindowTest, ForgetsWhatAProcessHadThatIsNotFollowedAnyMore) {
+  AddSlice(0, {{1, 7}, {2, 8}, {9, 7}}, {});
+  window_.EndHeap(7, 5);
+  EXPECT_THAT(Taken(), ElementsAre(::testing::Pair("step", 20))) << "of 8, and of 7 since then";
+  AddSlice(1, {{3, 7}}, {});
+  EXPECT_THAT(Taken(), ElementsAre(::testing::Pair("step", 20))) << "a sample that comes late";
+}
+
+TEST_F(HeapWindowTest, SaysWhatCouldNotBeFollowed) {
+  AddSlice(0, {{1}, {2}}, {2}, FT_FREED_UNSEEN);
+  EXPECT_THAT(Taken(), ElementsAre(::testing::Pair("step", 10)));
+  EXPECT_THAT(meta_.comments, Contains(HasSubstr("in use lacks 10 allocations")));
+}
+
+TEST_F(HeapWindowTest, WithoutThatMemoryIsOfAllocations) {
+  Add({{.container = web_, .frames = {InApp(0)}, .type = FT_TYPE_MEMORY}});
+  EXPECT_THAT(Taken(), IsEmpty());
+  EXPECT_EQ(meta_.default_sample_type, "alloc_space");
 }
 
 }  // namespace

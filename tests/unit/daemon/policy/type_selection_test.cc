@@ -92,6 +92,10 @@ TEST(TypeSelection, OfMemoryTakesTheFewestBytesOfAllPolicies) {
   EXPECT_EQ(decision.sample_bytes, 8192);
   EXPECT_EQ(decision.policies.size(), 2u);
   EXPECT_FALSE(selection->Decide(kUnit, FT_TYPE_MEMORY).sampled);
+  EXPECT_FALSE(decision.in_use);
+  const auto in_use =
+      Select(Policy("a", "{type: Memory, inUse: true}") + Policy("b", "{type: Memory}"));
+  EXPECT_TRUE(in_use->Decide(kInPod, FT_TYPE_MEMORY).in_use) << "one policy asks for it";
   EXPECT_EQ(Select(Policy("b", "{type: Memory}"))->Decide(kInPod, FT_TYPE_MEMORY).sample_bytes,
             512 << 10);
   EXPECT_FALSE(Select(Policy("c", "{type: CPU}"))->Samples(FT_TYPE_MEMORY));
